@@ -1,0 +1,1 @@
+//! The content-addressed store: digests, blobs, action cache, locks, garbage collection.

@@ -1,0 +1,168 @@
+//! The machine itself.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::{FileStamp, Invocation, Outcome, System};
+
+/// How often a process with a time limit is looked at.
+const POLL: Duration = Duration::from_millis(5);
+
+/// Files, environment, clock and processes of the machine that etbuild runs on.
+#[derive(Clone, Copy, Debug)]
+pub struct RealSystem {
+    start: Instant,
+}
+
+impl Default for RealSystem {
+    fn default() -> Self {
+        Self { start: Instant::now() }
+    }
+}
+
+impl System for RealSystem {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        fs::read(path)
+    }
+
+    fn stamp(&self, path: &Path) -> io::Result<FileStamp> {
+        fs::metadata(path).map(|metadata| stamp_of(&metadata))
+    }
+
+    fn is_dir(&self, path: &Path) -> bool {
+        path.is_dir()
+    }
+
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut entries: Vec<PathBuf> =
+            fs::read_dir(path)?.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<_>>()?;
+        entries.sort();
+        Ok(entries)
+    }
+
+    fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> io::Result<()> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let staged = folder.join(format!(".{name}.{}.tmp", std::process::id()));
+        let result = write_staged(&staged, bytes, executable).and_then(|()| fs::rename(&staged, path));
+        if result.is_err() {
+            let _ = fs::remove_file(&staged);
+        }
+        result
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn run(&self, invocation: &Invocation) -> io::Result<Outcome> {
+        let mut child = command(invocation).spawn()?;
+        let stdout = drain(child.stdout.take());
+        let stderr = drain(child.stderr.take());
+        let (status, timed_out) = wait(&mut child, invocation.timeout)?;
+        Ok(Outcome {
+            status,
+            timed_out,
+            stdout: stdout.join().unwrap_or_default(),
+            stderr: stderr.join().unwrap_or_default(),
+        })
+    }
+}
+
+fn write_staged(path: &Path, bytes: &[u8], executable: bool) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, if executable { 0o755 } else { 0o644 });
+    #[cfg(not(unix))]
+    let _ = executable;
+    options.open(path)?.write_all(bytes)
+}
+
+#[cfg(unix)]
+fn stamp_of(metadata: &fs::Metadata) -> FileStamp {
+    use std::os::unix::fs::MetadataExt;
+    FileStamp {
+        size: metadata.len(),
+        modified_ns: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
+        changed_ns: i128::from(metadata.ctime()) * 1_000_000_000 + i128::from(metadata.ctime_nsec()),
+        inode: metadata.ino(),
+    }
+}
+
+#[cfg(not(unix))]
+fn stamp_of(metadata: &fs::Metadata) -> FileStamp {
+    let modified = metadata.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let modified_ns = modified.and_then(|time| i128::try_from(time.as_nanos()).ok()).unwrap_or_default();
+    FileStamp { size: metadata.len(), modified_ns, changed_ns: 0, inode: 0 }
+}
+
+fn command(invocation: &Invocation) -> Command {
+    let mut command = Command::new(&invocation.program);
+    command.args(&invocation.arguments);
+    for name in &invocation.removed_variables {
+        command.env_remove(name);
+    }
+    command.envs(invocation.variables.iter().map(|(name, value)| (name, value)));
+    if let Some(directory) = &invocation.directory {
+        command.current_dir(directory);
+    }
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Reads a pipe to its end on a thread of its own, so that a chatty process never blocks on a full pipe.
+fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut pipe) = pipe {
+            let _ = pipe.read_to_end(&mut bytes);
+        }
+        bytes
+    })
+}
+
+fn wait(child: &mut Child, timeout: Option<Duration>) -> io::Result<(Option<i32>, bool)> {
+    let Some(timeout) = timeout else {
+        return Ok((child.wait()?.code(), false));
+    };
+    let deadline = Instant::now() + timeout;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok((status.code(), false));
+        }
+        if Instant::now() >= deadline {
+            let _ = child.kill();
+            return Ok((child.wait()?.code(), true));
+        }
+        thread::sleep(POLL);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_returns_its_status_and_output() {
+        let outcome = RealSystem::default().run(&Invocation::new("sh").args(["-c", "echo out; exit 3"])).unwrap();
+        assert_eq!((outcome.status, outcome.stdout.as_slice()), (Some(3), b"out\n".as_slice()));
+    }
+
+    #[test]
+    fn a_process_that_outruns_its_limit_is_killed() {
+        let mut invocation = Invocation::new("sleep").arg("60");
+        invocation.timeout = Some(Duration::from_millis(20));
+        let outcome = RealSystem::default().run(&invocation).unwrap();
+        assert!(outcome.timed_out && !outcome.success());
+    }
+}

@@ -1,0 +1,122 @@
+//! The trait, and the plain values that cross it.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What etbuild may ask of the machine it runs on.
+pub trait System: Send + Sync {
+    /// The whole file.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+
+    /// Size and change stamp of a file, following links.
+    fn stamp(&self, path: &Path) -> io::Result<FileStamp>;
+
+    /// Whether `path` names a folder.
+    fn is_dir(&self, path: &Path) -> bool;
+
+    /// The entries of a folder, sorted by name.
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>>;
+
+    /// Replaces a file whole: a reader sees the old bytes or the new, never a mixture. Makes missing folders.
+    fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> io::Result<()>;
+
+    /// An environment variable, where it is set and valid UTF-8.
+    fn variable(&self, name: &str) -> Option<String>;
+
+    /// Time since some fixed point, for durations only; never an input of a stage.
+    fn now(&self) -> Duration;
+
+    /// Runs a process to its end and returns what it printed. An `Err` means that it could not be started.
+    fn run(&self, invocation: &Invocation) -> io::Result<Outcome>;
+}
+
+/// What tells one version of a file from the next without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FileStamp {
+    /// Length in bytes.
+    pub size: u64,
+    /// Time of the last change of the contents, in nanoseconds since 1970.
+    pub modified_ns: i128,
+    /// Time of the last change of the file's own record (`ctime`), in nanoseconds since 1970; 0 where unknown.
+    pub changed_ns: i128,
+    /// The file's number in its file system; 0 where unknown.
+    pub inode: u64,
+}
+
+/// A process to run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Invocation {
+    /// The program: a path, or a name to look up in `PATH`.
+    pub program: OsString,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Variables set over the inherited environment.
+    pub variables: Vec<(OsString, OsString)>,
+    /// Variables taken from the inherited environment.
+    pub removed_variables: Vec<OsString>,
+    /// The folder it starts in; the current one where `None`.
+    pub directory: Option<PathBuf>,
+    /// How long it may run before it is killed; no limit where `None`.
+    pub timeout: Option<Duration>,
+}
+
+impl Invocation {
+    /// Runs `program` with no arguments.
+    pub fn new(program: impl Into<OsString>) -> Self {
+        Self { program: program.into(), ..Self::default() }
+    }
+
+    /// Appends one argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// Appends several arguments.
+    #[must_use]
+    pub fn args<I>(mut self, arguments: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<OsString>,
+    {
+        self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.variables.push((name.into(), value.into()));
+        self
+    }
+
+    /// Starts the process in `directory`.
+    #[must_use]
+    pub fn current_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// The exit status; `None` when a signal ended it.
+    pub status: Option<i32>,
+    /// Whether it was killed because it outran [`Invocation::timeout`].
+    pub timed_out: bool,
+    /// What it wrote to standard output.
+    pub stdout: Vec<u8>,
+    /// What it wrote to standard error.
+    pub stderr: Vec<u8>,
+}
+
+impl Outcome {
+    /// Whether the process ended by itself with status 0.
+    pub fn success(&self) -> bool {
+        self.status == Some(0) && !self.timed_out
+    }
+}

@@ -1,0 +1,3 @@
+//! The etbuild command.
+
+fn main() {}
