@@ -13,7 +13,7 @@ pub enum Event {
         blob: Digest,
         /// What was wrong.
         damage: Damage,
-        /// Where the bytes are now; `None` when they could not be moved.
+        /// Where the bytes are now; `None` when they could not be moved, or another process had replaced them already.
         quarantine: Option<PathBuf>,
     },
     /// A record was torn or garbled and has been removed.

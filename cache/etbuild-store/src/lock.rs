@@ -41,7 +41,8 @@ impl Store {
         let path = self.layout().lock(action);
         let mut file = file_lock::open(&path)?;
         file_lock::lock(&file, Mode::Exclusive, &path, || on_wait(&Holder::of(&path)))?;
-        sign(&mut file).map_err(|error| StoreError::io(&path, error))?;
+        // The lock holds without a signature, so that a full disk does not stop a build that needs none.
+        let _ = sign(&mut file);
         Ok(Guard { file, _lease: lease })
     }
 }

@@ -1,13 +1,12 @@
 //! The store itself: where it lies, and what its parts share.
 
 use std::fmt;
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use crate::blob::Verified;
 use crate::layout::Layout;
-use crate::scratch::{self, Scratch};
+use crate::scratch::{self, Durability, Scratch};
 use crate::{Event, Observer, StoreError};
 
 /// What `CACHEDIR.TAG` must start with (bford.info/cachedir).
@@ -69,8 +68,7 @@ impl Store {
         if tag.exists() {
             return Ok(());
         }
-        fs::create_dir_all(self.root()).map_err(|error| StoreError::io(self.root(), error))?;
-        fs::write(&tag, CACHE_TAG).map_err(|error| StoreError::while_writing(&tag, CACHE_TAG.len() as u64, error))
+        self.scratch.write(&tag, CACHE_TAG.as_bytes(), Durability::Cached)
     }
 }
 
@@ -82,14 +80,21 @@ impl fmt::Debug for Store {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+    use crate::Statistics;
 
     #[test]
     fn a_new_store_is_a_tagged_and_otherwise_empty_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("deep/store")).unwrap();
-        let names: Vec<_> = fs::read_dir(store.root()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(names, ["CACHEDIR.TAG"]);
+        let root = folder.path().join("deep/store");
+        drop(Store::open(&root).unwrap());
+        assert!(
+            fs::read_to_string(root.join("CACHEDIR.TAG")).unwrap().starts_with("Signature: 8a477f597d28d172789f06")
+        );
+        let store = Store::open(&root).unwrap();
+        assert_eq!(store.stat().unwrap(), Statistics::default());
     }
 
     #[test]

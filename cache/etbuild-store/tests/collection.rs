@@ -67,6 +67,15 @@ fn a_use_renews_a_blob() {
 }
 
 #[test]
+fn checking_a_blob_is_no_use_of_it() {
+    let fixture = Fixture::new();
+    let blob = aged(&fixture, 0, 9);
+    assert_eq!(fixture.store.verify().unwrap(), []);
+    fixture.store.gc(&GcPolicy { max_age: Some(HOUR), ..GcPolicy::default() }).unwrap();
+    assert_eq!(kept(&fixture, &[blob]), [false]);
+}
+
+#[test]
 fn without_limits_only_records_without_blobs_go() {
     let fixture = Fixture::new();
     let blobs = [aged(&fixture, 0, 900), aged(&fixture, 1, 900)];

@@ -3,6 +3,7 @@
 mod support;
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 
 use etbuild_store::{BlobRef, Damage, Digest, Event, Finding, Lookup, MissReason, StoreError};
@@ -70,6 +71,18 @@ fn a_flipped_bit_is_found_at_open() {
     assert!(matches!(fixture.store.open_blob(&blob), Err(StoreError::Corrupt { blob: at }) if at == blob.digest));
     assert!(matches!(fixture.store.open_blob(&blob), Err(StoreError::Missing { .. })));
     assert_eq!(fixture.store.stat().unwrap().quarantined, 1);
+}
+
+#[test]
+fn a_huge_blob_is_measured_at_lookup_and_hashed_at_open() {
+    let fixture = Fixture::new();
+    let blob = recorded(&fixture, &vec![7; (64 << 20) + 1]);
+    let path = fixture.blob(blob.digest);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    fs::OpenOptions::new().write(true).open(&path).unwrap().write_all(b"x").unwrap();
+    assert!(matches!(fixture.store.lookup(&key(1)).unwrap(), Lookup::Hit(_)));
+    assert!(matches!(fixture.store.open_blob(&blob), Err(StoreError::Corrupt { .. })));
+    assert!(matches!(miss(&fixture), MissReason::Evicted { .. }));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use etbuild_store::{Event, GcPolicy, Lookup, Store};
-use support::{Fixture, child, child_store, key, start};
+use support::{Fixture, child, child_store, key, say_ready, start};
 
 /// Runs action 1 unless it has been run, as the engine does; `runs` gets a byte for each run.
 fn build(store: &Store) {
@@ -45,8 +45,7 @@ fn processes_and_threads_that_want_one_action_run_it_once() {
 fn child_holds_until_killed() {
     let Some(store) = child_store() else { return };
     let _guard = store.lock(&key(1).action(), |_| {}).unwrap();
-    let blob = store.put(b"I hold it").unwrap();
-    store.record(&key(2), &[("sign".to_owned(), blob)]).unwrap();
+    say_ready();
     loop {
         thread::park();
     }
@@ -56,9 +55,6 @@ fn child_holds_until_killed() {
 fn a_waiter_learns_who_holds_and_gets_the_lock_when_that_process_is_killed() {
     let fixture = Fixture::new();
     let mut holder = start(child("child_holds_until_killed", fixture.store.root()));
-    while matches!(fixture.store.lookup(&key(2)).unwrap(), Lookup::Miss(_)) {
-        thread::sleep(Duration::from_millis(1));
-    }
     let mut seen = None;
     let guard = fixture.store.lock(&key(1).action(), |who| {
         seen = Some((who.pid, who.since.is_some()));

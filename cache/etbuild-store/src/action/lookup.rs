@@ -74,7 +74,7 @@ impl Store {
 
     fn fault(&self, name: &str, blob: &BlobRef) -> Result<Option<MissReason>, StoreError> {
         let (output, digest) = (name.to_owned(), blob.digest);
-        Ok(match self.condition(blob, HASH_UP_TO)? {
+        Ok(match self.condition_for_use(blob, HASH_UP_TO)? {
             Condition::Sound(_) => None,
             Condition::Absent => Some(MissReason::Evicted { output, blob: digest }),
             Condition::Damaged => Some(MissReason::Corrupt { output, blob: digest }),

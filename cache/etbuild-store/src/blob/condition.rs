@@ -24,6 +24,15 @@ pub(crate) enum Condition {
 }
 
 impl Store {
+    /// Looks at a blob that is about to be used, and notes the use.
+    pub(crate) fn condition_for_use(&self, blob: &BlobRef, hash_up_to: u64) -> Result<Condition, StoreError> {
+        let condition = self.condition(blob, hash_up_to)?;
+        if let Condition::Sound(file) = &condition {
+            renew(file);
+        }
+        Ok(condition)
+    }
+
     /// Looks at a blob; blobs of up to `hash_up_to` bytes are hashed, larger ones are only measured.
     pub(crate) fn condition(&self, blob: &BlobRef, hash_up_to: u64) -> Result<Condition, StoreError> {
         let path = self.layout().blob(&blob.digest);
@@ -35,18 +44,17 @@ impl Store {
     }
 
     fn condition_of(&self, file: File, blob: &BlobRef, hash_up_to: u64) -> io::Result<Condition> {
-        renew(&file)?;
-        match self.damage(&file, blob, hash_up_to)? {
+        let stamp = Stamp::of(&file.metadata()?);
+        match self.damage(&file, stamp, blob, hash_up_to)? {
             None => Ok(Condition::Sound(file)),
             Some(damage) => {
-                self.put_aside(&blob.digest, damage);
+                self.put_aside(&blob.digest, stamp, damage);
                 Ok(Condition::Damaged)
             }
         }
     }
 
-    fn damage(&self, file: &File, blob: &BlobRef, hash_up_to: u64) -> io::Result<Option<Damage>> {
-        let stamp = Stamp::of(&file.metadata()?);
+    fn damage(&self, file: &File, stamp: Stamp, blob: &BlobRef, hash_up_to: u64) -> io::Result<Option<Damage>> {
         if stamp.size() != blob.size {
             return Ok(Some(Damage::Size { expected: blob.size, found: stamp.size() }));
         }
@@ -61,26 +69,30 @@ impl Store {
         Ok(None)
     }
 
-    /// Moves a damaged blob out of the way, so that its name is free for the right bytes.
-    pub(crate) fn put_aside(&self, digest: &Digest, damage: Damage) {
-        let quarantine = self.move_to_quarantine(digest).ok();
+    /// Moves a damaged blob out of the way, so that its name is free for the right bytes. `stamp` is that of the file
+    /// that was found damaged.
+    pub(super) fn put_aside(&self, digest: &Digest, stamp: Stamp, damage: Damage) {
+        let quarantine = self.move_to_quarantine(digest, stamp).ok().flatten();
         self.report(&Event::BlobQuarantined { blob: *digest, damage, quarantine });
     }
 
-    fn move_to_quarantine(&self, digest: &Digest) -> io::Result<PathBuf> {
-        let folder = self.layout().quarantine();
+    /// Leaves the blob where it is when somebody has replaced it meanwhile: they have healed it.
+    fn move_to_quarantine(&self, digest: &Digest, stamp: Stamp) -> io::Result<Option<PathBuf>> {
+        let (blob, folder) = (self.layout().blob(digest), self.layout().quarantine());
+        if Stamp::of(&fs::metadata(&blob)?) != stamp {
+            return Ok(None);
+        }
         let destination = folder.join(digest.to_string());
         fs::create_dir_all(&folder)?;
-        fs::rename(self.layout().blob(digest), &destination)?;
-        Ok(destination)
+        fs::rename(blob, &destination)?;
+        Ok(Some(destination))
     }
 }
 
-/// Notes that a file has been used, for garbage collection. A store that may not be written has none.
-fn renew(file: &File) -> io::Result<()> {
-    let modified = file.metadata()?.modified()?;
-    if modified.elapsed().is_ok_and(|age| age > RENEW_AFTER) {
+/// Notes that a file has been used, for garbage collection; without effect where the store may not be written.
+fn renew(file: &File) {
+    let modified = file.metadata().and_then(|metadata| metadata.modified());
+    if modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > RENEW_AFTER)) {
         let _ = file.set_modified(SystemTime::now());
     }
-    Ok(())
 }

@@ -49,7 +49,7 @@ impl Store {
     }
 
     fn sound(&self, blob: &BlobRef) -> Result<File, StoreError> {
-        match self.condition(blob, u64::MAX)? {
+        match self.condition_for_use(blob, u64::MAX)? {
             Condition::Sound(file) => Ok(file),
             Condition::Absent => Err(StoreError::Missing { blob: blob.digest }),
             Condition::Damaged => Err(StoreError::Corrupt { blob: blob.digest }),

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::verified::Stamp;
 use crate::scratch::{Access, Staged};
 use crate::{BlobRef, Damage, Hasher, Store, StoreError};
 
@@ -27,20 +28,20 @@ impl Store {
         })?;
         let mut staged = stage_beside(destination, executable)?;
         let found = copy(&mut file, &source, &mut staged)?;
-        self.require(blob, found)?;
-        staged.publish(destination)
-    }
-
-    fn require(&self, blob: &BlobRef, found: BlobRef) -> Result<(), StoreError> {
         if found == *blob {
-            return Ok(());
+            return staged.publish(destination);
         }
-        let damage = match found.size == blob.size {
-            true => Damage::Content { found: found.digest },
-            false => Damage::Size { expected: blob.size, found: found.size },
-        };
-        self.put_aside(&blob.digest, damage);
+        let stamp = file.metadata().map_err(|error| StoreError::io(&source, error))?;
+        self.put_aside(&blob.digest, Stamp::of(&stamp), damage(blob, &found));
         Err(StoreError::Corrupt { blob: blob.digest })
+    }
+}
+
+fn damage(blob: &BlobRef, found: &BlobRef) -> Damage {
+    if found.size == blob.size {
+        Damage::Content { found: found.digest }
+    } else {
+        Damage::Size { expected: blob.size, found: found.size }
     }
 }
 

@@ -14,7 +14,7 @@ impl Store {
     /// Stores `bytes`. What is already there, and whole, is kept; what is there but damaged is replaced.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef, StoreError> {
         let blob = BlobRef::of(bytes);
-        if !matches!(self.condition(&blob, u64::MAX)?, Condition::Sound(_)) {
+        if !matches!(self.condition_for_use(&blob, u64::MAX)?, Condition::Sound(_)) {
             let mut staged = self.scratch().stage()?;
             staged.append(bytes)?;
             staged.publish(&self.layout().blob(&blob.digest))?;
@@ -40,6 +40,6 @@ impl Store {
 
     /// Whether the store holds a blob of this name and size. Does not hash it.
     pub fn contains(&self, blob: &BlobRef) -> Result<bool, StoreError> {
-        Ok(matches!(self.condition(blob, 0)?, Condition::Sound(_)))
+        Ok(matches!(self.condition_for_use(blob, 0)?, Condition::Sound(_)))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::Digest;
@@ -40,18 +40,22 @@ pub(crate) struct Verified(Mutex<BTreeMap<Digest, Stamp>>);
 
 impl Verified {
     pub fn contains(&self, digest: &Digest, stamp: &Stamp) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(digest) == Some(stamp)
+        self.stamps().get(digest) == Some(stamp)
     }
 
     /// Forgets all, so that everything is hashed again.
     pub fn clear(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.stamps().clear();
     }
 
     pub fn remember(&self, digest: Digest, stamp: Stamp) {
         if stamp.is_settled() {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(digest, stamp);
+            self.stamps().insert(digest, stamp);
         }
+    }
+
+    fn stamps(&self) -> MutexGuard<'_, BTreeMap<Digest, Stamp>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// The variable that tells a child test in which store to play its part.
 const CHILD: &str = "ETBUILD_STORE_TEST_CHILD";
 
-/// The line by which a child says that it has begun.
+/// The line by which a child says that it is ready.
 const READY: &str = "child is ready";
 
 /// A store in a folder of its own, and all that it says.
@@ -79,19 +79,22 @@ pub fn child_through(program: impl AsRef<OsStr>, arguments: &[&OsStr], test: &st
     command
 }
 
-/// In a child, the store to play in, after saying that it has begun; in the parent's own run of the test, `None`.
-#[allow(clippy::print_stdout, reason = "the parent reads it")]
+/// In a child, the store to play in; in the parent's own run of the test, `None`.
 pub fn child_store() -> Option<Store> {
     let root = std::env::var_os(CHILD)?;
-    let store = Store::open(Path::new(&root)).unwrap();
-    println!("{READY}");
-    Some(store)
+    Some(Store::open(Path::new(&root)).unwrap())
 }
 
-/// Starts a child and returns when it has opened its store.
+/// In a child, lets [`start`] return.
+#[allow(clippy::print_stdout, reason = "the parent reads it")]
+pub fn say_ready() {
+    println!("{READY}");
+}
+
+/// Starts a child and returns when it has said that it is ready.
 pub fn start(mut command: Command) -> Child {
     let mut child = command.spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    assert!(lines.any(|line| line.unwrap().ends_with(READY)), "the child did not begin");
+    assert!(lines.any(|line| line.unwrap().ends_with(READY)), "the child ended early");
     child
 }
