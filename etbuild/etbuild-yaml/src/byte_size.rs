@@ -50,7 +50,9 @@ fn part(fraction: &str, factor: u64) -> Option<u64> {
 
 impl fmt::Display for ByteSize {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let exact = |(_, factor): &&(&str, u64)| factor.is_power_of_two() && self.0 >= *factor && self.0 % factor == 0;
+        let exact = |(_, factor): &&(&str, u64)| {
+            factor.is_power_of_two() && self.0 >= *factor && self.0.is_multiple_of(*factor)
+        };
         match UNITS.iter().find(exact) {
             Some((unit, factor)) => write!(formatter, "{} {unit}", self.0 / factor),
             None => write!(formatter, "{} B", self.0),

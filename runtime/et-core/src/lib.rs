@@ -1,1 +1,36 @@
-//! Scalar types, shapes, tensors, values, errors and the kernel signature: what every device crate shares.
+//! What every device crate shares: scalar types, shapes, tensors, values, errors and the kernel signature.
+//!
+//! No allocation, no dependency, no platform. A tensor's memory may be read-only (a constant in flash) and may overlap
+//! another's (planned arenas reuse bytes), so no Rust reference to it is ever formed: kernels see it through
+//! [`Input`] and [`Output`], bounds-checked views that load and store single elements.
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+mod args;
+mod dim_order;
+mod element;
+mod error;
+mod half;
+mod list;
+mod scalar_type;
+mod shape;
+mod tensor;
+mod value;
+mod view;
+
+pub use args::{Args, Ints, Kernel, Scalar};
+pub use dim_order::DimOrder;
+pub use element::{Element, Float, Number};
+pub use error::Error;
+pub use half::{BFloat16, Half};
+pub use list::{Doubles, Indices};
+pub use scalar_type::{Dtypes, ScalarType};
+pub use shape::{MAX_RANK, Shape};
+pub use tensor::{Access, Tensor, TensorLayout};
+pub use value::Value;
+pub use view::{Input, Output};
+
+/// The result of anything that can fail on a device.
+pub type Result<T> = core::result::Result<T, Error>;

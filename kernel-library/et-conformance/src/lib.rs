@@ -1,0 +1,52 @@
+//! The catalogue's cases times whoever provides kernels.
+//!
+//! A provider gives a kernel for an operator or declines. [`run`] calls it on every case of the operator and compares
+//! with what PyTorch computes.
+
+mod compare;
+mod convert;
+
+use et_core::{Error, Kernel};
+use et_ops::call::{Argument, OwnedTensor, call_kernel};
+use et_ops::{Case, Expectation, OPERATORS, Operator};
+
+/// A case that did not end as it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The operator's name.
+    pub operator: &'static str,
+    /// The case's name.
+    pub case: &'static str,
+    /// What went wrong.
+    pub reason: String,
+}
+
+/// Runs all cases of the operators for which `provider` has a kernel; returns how many ran, and the failures.
+pub fn run(provider: impl Fn(&'static Operator) -> Option<Kernel>) -> (usize, Vec<Failure>) {
+    let mut ran = 0;
+    let mut failures = Vec::new();
+    for operator in OPERATORS {
+        let Some(kernel) = provider(operator) else { continue };
+        for case in operator.cases {
+            ran += 1;
+            if let Err(reason) = run_case(operator, kernel, case) {
+                failures.push(Failure { operator: operator.name(), case: case.name, reason });
+            }
+        }
+    }
+    (ran, failures)
+}
+
+fn run_case(operator: &Operator, kernel: Kernel, case: &Case) -> Result<(), String> {
+    let owned = convert::owned_arguments(case.arguments);
+    let arguments: Vec<Argument<'_>> = owned.iter().map(convert::Owned::borrow).collect();
+    judge(&case.expect, call_kernel(operator, kernel, &arguments))
+}
+
+fn judge(expect: &Expectation, outcome: Result<Vec<OwnedTensor>, Error>) -> Result<(), String> {
+    match (expect, outcome) {
+        (Expectation::Outputs { tensors, tolerance }, Ok(outputs)) => compare::outputs(tensors, &outputs, *tolerance),
+        (Expectation::Refusal(expected), Err(error)) if *expected == error => Ok(()),
+        (expected, outcome) => Err(format!("expected {expected:?}, got {outcome:?}")),
+    }
+}

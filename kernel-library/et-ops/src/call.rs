@@ -1,0 +1,208 @@
+//! Calling one operator from a host: owned arguments in, owned tensors out.
+#![allow(unsafe_code)] // Lends owned buffers to raw tensors for the length of a call.
+
+use core::cell::Cell;
+use std::vec::Vec;
+
+use et_core::{Access, Args, DimOrder, Error, Indices, Kernel, Result, ScalarType, Shape, TensorLayout, Value};
+
+use crate::{Meta, Operator};
+
+/// A row-major tensor that owns its elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedTensor {
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The sizes, outermost first.
+    pub sizes: Vec<i32>,
+    /// The elements, little-endian, row-major.
+    pub bytes: Vec<u8>,
+}
+
+/// An argument that owns or borrows what it refers to.
+#[derive(Clone, Debug)]
+pub enum Argument<'a> {
+    /// Absent.
+    None,
+    /// An integer; a scalar type travels as its number.
+    Int(i64),
+    /// A boolean.
+    Bool(bool),
+    /// A floating-point number.
+    Double(f64),
+    /// Text.
+    Text(&'a str),
+    /// Integers.
+    Ints(Vec<i64>),
+    /// A tensor.
+    Tensor(TensorRef<'a>),
+    /// Tensors, some perhaps absent.
+    Tensors(Vec<Option<TensorRef<'a>>>),
+}
+
+/// A row-major tensor in someone else's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct TensorRef<'a> {
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The sizes, outermost first.
+    pub sizes: &'a [i32],
+    /// The elements, row-major; empty where only type and shape matter.
+    pub bytes: &'a [u8],
+}
+
+impl OwnedTensor {
+    /// A tensor of zeros.
+    pub fn zeros(meta: &Meta) -> Result<Self> {
+        let bytes = std::vec![0; meta.shape.numel()? * meta.scalar_type.size()];
+        Ok(Self { scalar_type: meta.scalar_type, sizes: meta.shape.sizes().to_vec(), bytes })
+    }
+
+    /// The tensor, borrowed.
+    pub fn as_ref(&self) -> TensorRef<'_> {
+        TensorRef { scalar_type: self.scalar_type, sizes: &self.sizes, bytes: &self.bytes }
+    }
+}
+
+/// Type and shape of each of `count` outputs of `operator`.
+pub fn infer(operator: &Operator, arguments: &[Argument<'_>], count: usize) -> Result<Vec<Meta>> {
+    let table = Table::new(arguments, &mut [])?;
+    table.with_args(|args| (0..count).map(|index| (operator.infer)(args, index)).collect())
+}
+
+/// Calls the portable kernel of `operator`, which has one output per out tensor of its schema.
+pub fn call(operator: &Operator, arguments: &[Argument<'_>]) -> Result<Vec<OwnedTensor>> {
+    call_kernel(operator, operator.kernel, arguments)
+}
+
+/// Calls any kernel that implements `operator`.
+pub fn call_kernel(operator: &Operator, kernel: Kernel, arguments: &[Argument<'_>]) -> Result<Vec<OwnedTensor>> {
+    let metas = infer(operator, arguments, operator.out_count())?;
+    let mut outputs: Vec<OwnedTensor> = metas.iter().map(OwnedTensor::zeros).collect::<Result<_>>()?;
+    let table = Table::new(arguments, &mut outputs)?;
+    table.with_args(kernel)?;
+    drop(table);
+    Ok(outputs)
+}
+
+/// Everything that the values of one call point into: what a program file holds for a method.
+struct Table<'a> {
+    /// The arguments, the out tensors, then the items of lists.
+    slots: Vec<Slot<'a>>,
+    /// The slots of the arguments and out tensors, little-endian.
+    arguments: Vec<u8>,
+}
+
+enum Slot<'a> {
+    Plain(Value<'a>),
+    Tensor { scalar_type: ScalarType, sizes: Vec<u8>, order: DimOrder, data: *mut u8, access: Access },
+    IntList(Vec<u8>),
+    TensorList(Vec<u8>),
+}
+
+impl<'a> Table<'a> {
+    fn new(arguments: &'a [Argument<'a>], outputs: &'a mut [OwnedTensor]) -> Result<Self> {
+        let count = arguments.len() + outputs.len();
+        let mut items = Vec::new();
+        let mut slots = Vec::with_capacity(count);
+        for argument in arguments {
+            slots.push(argument_slot(argument, count, &mut items)?);
+        }
+        slots.extend(outputs.iter_mut().map(output_slot));
+        slots.extend(items);
+        Ok(Self { slots, arguments: little_endian(0..count as i32) })
+    }
+
+    fn with_args<R>(&self, body: impl FnOnce(&Args<'_, '_>) -> Result<R>) -> Result<R> {
+        let values: Vec<Cell<Value<'_>>> =
+            self.slots.iter().map(|slot| slot.value().map(Cell::new)).collect::<Result<_>>()?;
+        body(&Args::new(&values, Indices::new(&self.arguments)))
+    }
+}
+
+impl Slot<'_> {
+    fn value(&self) -> Result<Value<'_>> {
+        match self {
+            Self::Plain(value) => Ok(*value),
+            Self::IntList(slots) => Ok(Value::IntList(Indices::new(slots))),
+            Self::TensorList(slots) => Ok(Value::OptionalTensorList(Indices::new(slots))),
+            Self::Tensor { scalar_type, sizes, order, data, access } => {
+                let (sizes, dim_order) = (Indices::new(sizes), order.dims());
+                let layout = TensorLayout { scalar_type: *scalar_type, sizes, dim_order };
+                // SAFETY: the table borrows the buffer, mutably where it is writable, and `tensor_slot` and
+                // `OwnedTensor::zeros` made sure that it is as long as the shape says, or null.
+                unsafe { et_core::Tensor::new(layout, *data, *access) }.map(Value::Tensor)
+            }
+        }
+    }
+}
+
+/// Items of lists get slots of their own from `first_item` on.
+fn argument_slot<'a>(argument: &Argument<'a>, first_item: usize, items: &mut Vec<Slot<'a>>) -> Result<Slot<'a>> {
+    let first = (first_item + items.len()) as i32;
+    Ok(match argument {
+        Argument::None => Slot::Plain(Value::None),
+        Argument::Int(value) => Slot::Plain(Value::Int(*value)),
+        Argument::Bool(value) => Slot::Plain(Value::Bool(*value)),
+        Argument::Double(value) => Slot::Plain(Value::Double(*value)),
+        Argument::Text(value) => Slot::Plain(Value::String(value)),
+        Argument::Tensor(tensor) => tensor_slot(tensor)?,
+        Argument::Ints(values) => {
+            items.extend(values.iter().map(|value| Slot::Plain(Value::Int(*value))));
+            Slot::IntList(little_endian(first..first + values.len() as i32))
+        }
+        Argument::Tensors(tensors) => {
+            let present = tensors.iter().scan(first, |next, tensor| {
+                *next += i32::from(tensor.is_some());
+                Some(if tensor.is_some() { *next - 1 } else { -1 })
+            });
+            let slots = little_endian(present);
+            for tensor in tensors.iter().flatten() {
+                items.push(tensor_slot(tensor)?);
+            }
+            Slot::TensorList(slots)
+        }
+    })
+}
+
+fn tensor_slot<'a>(tensor: &TensorRef<'a>) -> Result<Slot<'a>> {
+    let wanted = Shape::new(tensor.sizes)?.numel()? * tensor.scalar_type.size();
+    if !tensor.bytes.is_empty() && tensor.bytes.len() != wanted {
+        return Err(Error::InvalidArgument);
+    }
+    let data = if tensor.bytes.is_empty() { core::ptr::null_mut() } else { tensor.bytes.as_ptr().cast_mut() };
+    Ok(layout_slot(tensor.scalar_type, tensor.sizes, data, Access::Constant))
+}
+
+fn output_slot<'a>(output: &mut OwnedTensor) -> Slot<'a> {
+    layout_slot(output.scalar_type, &output.sizes, output.bytes.as_mut_ptr(), Access::Writable)
+}
+
+fn layout_slot<'a>(scalar_type: ScalarType, sizes: &[i32], data: *mut u8, access: Access) -> Slot<'a> {
+    let order = DimOrder::contiguous(sizes.len());
+    Slot::Tensor { scalar_type, sizes: little_endian(sizes.iter().copied()), order, data, access }
+}
+
+fn little_endian(items: impl IntoIterator<Item = i32>) -> Vec<u8> {
+    items.into_iter().flat_map(i32::to_le_bytes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_allocates_and_fills_its_output() {
+        let sizes = [2];
+        let bytes: Vec<u8> = [-1.0_f32, 2.0].into_iter().flat_map(f32::to_le_bytes).collect();
+        let tensor = TensorRef { scalar_type: ScalarType::Float, sizes: &sizes, bytes: &bytes };
+        let outputs = call(&crate::relu::RELU, &[Argument::Tensor(tensor)]).unwrap();
+        assert_eq!(outputs[0].bytes, [0, 0, 0, 0, 0, 0, 0, 0x40]);
+    }
+
+    #[test]
+    fn a_buffer_of_the_wrong_length_is_refused() {
+        let tensor = TensorRef { scalar_type: ScalarType::Float, sizes: &[2], bytes: &[0; 4] };
+        assert_eq!(call(&crate::relu::RELU, &[Argument::Tensor(tensor)]).err(), Some(Error::InvalidArgument));
+    }
+}

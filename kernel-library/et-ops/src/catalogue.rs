@@ -1,0 +1,41 @@
+//! The one list of operators, and how to find one in it.
+
+use crate::Operator;
+
+/// Every operator, in the order of its name.
+pub static OPERATORS: &[&Operator] = &[&crate::add::ADD, &crate::relu::RELU];
+
+/// The operator whose out-variant has this name, such as `aten::add.out`.
+pub fn find(name: &str) -> Option<&'static Operator> {
+    OPERATORS.iter().copied().find(|operator| operator.name() == name)
+}
+
+/// The operator whose functional form has this name, such as `aten::add.Tensor`.
+pub fn find_functional(name: &str) -> Option<&'static Operator> {
+    OPERATORS.iter().copied().find(|operator| operator.functional == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_is_sorted_and_names_are_unique() {
+        assert!(OPERATORS.is_sorted_by(|left, right| left.name() < right.name()));
+    }
+
+    #[test]
+    fn every_operator_is_found_by_both_names() {
+        for operator in OPERATORS {
+            assert_eq!(find(operator.name()).map(Operator::name), Some(operator.name()));
+            assert_eq!(find_functional(operator.functional).map(Operator::name), Some(operator.name()));
+        }
+    }
+
+    #[test]
+    fn every_operator_has_cases() {
+        for operator in OPERATORS {
+            assert!(!operator.cases.is_empty(), "{}", operator.name());
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The arguments of one kernel call, and the signature that every kernel has.
+
+use core::cell::Cell;
+
+use crate::{Doubles, Error, Indices, MAX_RANK, Result, ScalarType, Tensor, Value};
+
+/// A kernel of an out-variant: reads its arguments in schema order and writes the out tensors.
+pub type Kernel = fn(&Args<'_, '_>) -> Result<()>;
+
+/// Arguments in schema order, defaults and out tensors included.
+#[derive(Clone, Copy, Debug)]
+pub struct Args<'p, 'c> {
+    values: &'c [Cell<Value<'p>>],
+    indices: Indices<'p>,
+}
+
+/// A number argument, which keeps the kind it was written in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// An integer.
+    Int(i64),
+    /// A boolean.
+    Bool(bool),
+    /// A floating-point number.
+    Double(f64),
+}
+
+impl Scalar {
+    /// The number as C++'s `double`.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Self::Int(value) => value as f64,
+            Self::Bool(value) => f64::from(u8::from(value)),
+            Self::Double(value) => value,
+        }
+    }
+
+    /// The number as C++'s `int64_t`.
+    pub fn to_i64(self) -> i64 {
+        match self {
+            Self::Int(value) => value,
+            Self::Bool(value) => i64::from(value),
+            Self::Double(value) => value as i64,
+        }
+    }
+
+    /// The number as an element.
+    pub fn cast<T: crate::Element>(self) -> T {
+        match self {
+            Self::Double(value) => T::from_f64(value),
+            Self::Int(_) | Self::Bool(_) => T::from_i64(self.to_i64()),
+        }
+    }
+
+    /// The type of an operation between a tensor of `tensor` type and this number: the number counts only where it is
+    /// of a higher category (boolean, integer, floating-point), and then as the default type of that category.
+    pub const fn promote(self, tensor: ScalarType) -> ScalarType {
+        match self {
+            Self::Double(_) if !tensor.is_float() => ScalarType::Float,
+            Self::Int(_) if matches!(tensor, ScalarType::Bool) => ScalarType::Long,
+            _ => tensor,
+        }
+    }
+}
+
+impl<'p, 'c> Args<'p, 'c> {
+    /// Arguments that stand in slots `indices` of `values`.
+    pub const fn new(values: &'c [Cell<Value<'p>>], indices: Indices<'p>) -> Self {
+        Self { values, indices }
+    }
+
+    /// The number of arguments.
+    pub const fn len(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(&self) -> bool {
+        self.indices.is_empty()
+    }
+
+    /// Argument `position`, of whatever kind.
+    pub fn value(&self, position: usize) -> Result<Value<'p>> {
+        self.cell(position).map(Cell::get)
+    }
+
+    /// Replaces argument `position`: how operators that return a number give it back.
+    pub fn set(&self, position: usize, value: Value<'p>) -> Result<()> {
+        self.cell(position).map(|cell| cell.set(value))
+    }
+
+    /// A tensor.
+    pub fn tensor(&self, position: usize) -> Result<Tensor<'p>> {
+        match self.value(position)? {
+            Value::Tensor(tensor) => Ok(tensor),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    /// A tensor or nothing.
+    pub fn optional_tensor(&self, position: usize) -> Result<Option<Tensor<'p>>> {
+        match self.value(position)? {
+            Value::None => Ok(None),
+            _ => self.tensor(position).map(Some),
+        }
+    }
+
+    /// An integer.
+    pub fn int(&self, position: usize) -> Result<i64> {
+        match self.value(position)? {
+            Value::Int(value) => Ok(value),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    /// An integer or nothing.
+    pub fn optional_int(&self, position: usize) -> Result<Option<i64>> {
+        match self.value(position)? {
+            Value::None => Ok(None),
+            _ => self.int(position).map(Some),
+        }
+    }
+
+    /// A boolean.
+    pub fn bool(&self, position: usize) -> Result<bool> {
+        match self.value(position)? {
+            Value::Bool(value) => Ok(value),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    /// A number of any kind, as `double`.
+    pub fn double(&self, position: usize) -> Result<f64> {
+        self.scalar(position).map(Scalar::to_f64)
+    }
+
+    /// A number that keeps its kind.
+    pub fn scalar(&self, position: usize) -> Result<Scalar> {
+        match self.value(position)? {
+            Value::Int(value) => Ok(Scalar::Int(value)),
+            Value::Bool(value) => Ok(Scalar::Bool(value)),
+            Value::Double(value) => Ok(Scalar::Double(value)),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    /// A number that keeps its kind, or nothing.
+    pub fn optional_scalar(&self, position: usize) -> Result<Option<Scalar>> {
+        match self.value(position)? {
+            Value::None => Ok(None),
+            _ => self.scalar(position).map(Some),
+        }
+    }
+
+    /// A scalar type, which travels as its number; nothing means that the operator decides.
+    pub fn optional_scalar_type(&self, position: usize) -> Result<Option<ScalarType>> {
+        let number = self.optional_int(position)?;
+        let known = |number| u8::try_from(number).ok().and_then(ScalarType::from_number).ok_or(Error::InvalidType);
+        number.map(known).transpose()
+    }
+
+    /// Text, or nothing.
+    pub fn optional_string(&self, position: usize) -> Result<Option<&'p str>> {
+        match self.value(position)? {
+            Value::None => Ok(None),
+            Value::String(text) => Ok(Some(text)),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    /// A list of at most [`MAX_RANK`] integers.
+    pub fn ints(&self, position: usize) -> Result<Ints> {
+        match self.value(position)? {
+            Value::IntList(slots) => self.read_ints(slots),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    /// A list of at most [`MAX_RANK`] integers, or nothing.
+    pub fn optional_ints(&self, position: usize) -> Result<Option<Ints>> {
+        match self.value(position)? {
+            Value::None => Ok(None),
+            _ => self.ints(position).map(Some),
+        }
+    }
+
+    /// A list of numbers.
+    pub fn doubles(&self, position: usize) -> Result<Doubles<'p>> {
+        match self.value(position)? {
+            Value::DoubleList(list) => Ok(list),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    /// The length of a list of tensors.
+    pub fn tensors_len(&self, position: usize) -> Result<usize> {
+        self.tensor_slots(position).map(Indices::len)
+    }
+
+    /// Tensor `index` of a list of tensors.
+    pub fn tensor_of(&self, position: usize, index: usize) -> Result<Tensor<'p>> {
+        let slot = self.tensor_slots(position)?.get(index).ok_or(Error::InvalidArgument)?;
+        match self.slot(slot)?.get() {
+            Value::Tensor(tensor) => Ok(tensor),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    /// Tensor `index` of a list of tensors that may lack some.
+    pub fn optional_tensor_of(&self, position: usize, index: usize) -> Result<Option<Tensor<'p>>> {
+        let slot = self.tensor_slots(position)?.get(index).ok_or(Error::InvalidArgument)?;
+        if slot == -1 { Ok(None) } else { self.tensor_of(position, index).map(Some) }
+    }
+
+    fn tensor_slots(&self, position: usize) -> Result<Indices<'p>> {
+        match self.value(position)? {
+            Value::TensorList(slots) | Value::OptionalTensorList(slots) => Ok(slots),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    fn read_ints(&self, slots: Indices<'p>) -> Result<Ints> {
+        let mut ints = Ints { values: [0; MAX_RANK], len: slots.len() };
+        let room = ints.values.get_mut(..slots.len()).ok_or(Error::InvalidArgument)?;
+        for (item, slot) in room.iter_mut().zip(slots.iter()) {
+            match self.slot(slot)?.get() {
+                Value::Int(value) => *item = value,
+                _ => return Err(Error::InvalidType),
+            }
+        }
+        Ok(ints)
+    }
+
+    fn cell(&self, position: usize) -> Result<&'c Cell<Value<'p>>> {
+        self.slot(self.indices.get(position).ok_or(Error::InvalidArgument)?)
+    }
+
+    fn slot(&self, slot: i32) -> Result<&'c Cell<Value<'p>>> {
+        usize::try_from(slot).ok().and_then(|slot| self.values.get(slot)).ok_or(Error::InvalidProgram)
+    }
+}
+
+/// A short list of integers, on the stack.
+#[derive(Clone, Copy, Debug)]
+pub struct Ints {
+    values: [i64; MAX_RANK],
+    len: usize,
+}
+
+impl core::ops::Deref for Ints {
+    type Target = [i64];
+
+    fn deref(&self) -> &[i64] {
+        &self.values[..self.len]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_integers_is_read_through_its_slots() {
+        let slots = [1, 0, 0, 0, 2, 0, 0, 0];
+        let values = [Value::IntList(Indices::new(&slots)), Value::Int(7), Value::Int(-9)].map(Cell::new);
+        let args = Args::new(&values, Indices::new(&[0; 4]));
+        assert_eq!(*args.ints(0).unwrap(), [7, -9]);
+        assert_eq!(args.int(0), Err(Error::InvalidType));
+        assert_eq!(args.int(1), Err(Error::InvalidArgument));
+    }
+
+    #[test]
+    fn a_slot_outside_the_table_is_an_error() {
+        let values = [Cell::new(Value::None)];
+        let outside = 5_i32.to_le_bytes();
+        assert!(matches!(Args::new(&values, Indices::new(&outside)).value(0), Err(Error::InvalidProgram)));
+        let negative = (-1_i32).to_le_bytes();
+        assert!(matches!(Args::new(&values, Indices::new(&negative)).value(0), Err(Error::InvalidProgram)));
+    }
+
+    #[test]
+    fn a_number_promotes_only_across_categories() {
+        assert_eq!(Scalar::Double(1.0).promote(ScalarType::Half), ScalarType::Half);
+        assert_eq!(Scalar::Double(1.0).promote(ScalarType::Int), ScalarType::Float);
+        assert_eq!(Scalar::Int(1).promote(ScalarType::Bool), ScalarType::Long);
+        assert_eq!(Scalar::Bool(true).promote(ScalarType::Bool), ScalarType::Bool);
+    }
+}

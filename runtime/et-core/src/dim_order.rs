@@ -1,0 +1,73 @@
+//! The order in which dimensions lie in memory.
+
+use crate::{Error, MAX_RANK, Result, Shape};
+
+/// A permutation of the dimensions, outermost first: contiguous is `[0, 1, 2, 3]`, channels-last `[0, 2, 3, 1]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DimOrder {
+    order: [u8; MAX_RANK],
+    rank: u8,
+}
+
+impl DimOrder {
+    /// Reads a permutation; anything else is refused.
+    pub fn new(order: &[u8]) -> Result<Self> {
+        let mut copy = [0; MAX_RANK];
+        copy.get_mut(..order.len()).ok_or(Error::InvalidArgument)?.copy_from_slice(order);
+        let seen = order.iter().fold(0_u32, |seen, dim| seen | 1_u32.checked_shl(u32::from(*dim)).unwrap_or(0));
+        if seen != (1 << order.len()) - 1 {
+            return Err(Error::InvalidArgument);
+        }
+        Ok(Self { order: copy, rank: order.len() as u8 })
+    }
+
+    /// Row-major order.
+    pub fn contiguous(rank: usize) -> Self {
+        let mut order = [0; MAX_RANK];
+        let rank = rank.min(MAX_RANK);
+        (0_u8..).zip(&mut order[..rank]).for_each(|(dim, slot)| *slot = dim);
+        Self { order, rank: rank as u8 }
+    }
+
+    /// The dimensions, outermost in memory first.
+    pub fn dims(&self) -> &[u8] {
+        &self.order[..usize::from(self.rank)]
+    }
+
+    /// Whether this is row-major order.
+    pub fn is_contiguous(&self) -> bool {
+        (0_u8..).zip(self.dims()).all(|(position, dim)| position == *dim)
+    }
+
+    /// Elements between neighbours along each dimension of a dense tensor of this shape and order.
+    pub fn strides(&self, shape: &Shape) -> [usize; MAX_RANK] {
+        let mut strides = [0; MAX_RANK];
+        let mut step = 1;
+        for dim in self.dims().iter().rev() {
+            strides[usize::from(*dim)] = step;
+            step *= shape.size(usize::from(*dim)).max(1);
+        }
+        strides
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn channels_last_strides() {
+        let shape = Shape::new(&[2, 3, 4, 5]).unwrap();
+        let order = DimOrder::new(&[0, 2, 3, 1]).unwrap();
+        assert_eq!(order.strides(&shape)[..4], [60, 1, 15, 3]);
+        assert!(!order.is_contiguous());
+    }
+
+    #[test]
+    fn only_permutations_are_orders() {
+        assert!(DimOrder::new(&[0, 0]).is_err());
+        assert!(DimOrder::new(&[1, 2]).is_err());
+        assert!(DimOrder::new(&[200]).is_err());
+        assert_eq!(DimOrder::new(&[0, 1]), Ok(DimOrder::contiguous(2)));
+    }
+}

@@ -1,0 +1,65 @@
+//! Lists that lie in a program file and are read in place, whatever their alignment.
+
+/// Little-endian 32-bit integers: sizes, value indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Indices<'a>(&'a [u8]);
+
+impl<'a> Indices<'a> {
+    /// Reads `bytes` as 32-bit integers; a remainder of less than four bytes is not seen.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// The number of items.
+    pub const fn len(self) -> usize {
+        self.0.len() / 4
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Item `index`.
+    pub fn get(self, index: usize) -> Option<i32> {
+        let start = index.checked_mul(4)?;
+        let bytes = self.0.get(start..start.checked_add(4)?)?;
+        bytes.try_into().ok().map(i32::from_le_bytes)
+    }
+
+    /// All items in order.
+    pub fn iter(self) -> impl Iterator<Item = i32> + 'a {
+        self.0.chunks_exact(4).filter_map(|bytes| bytes.try_into().ok().map(i32::from_le_bytes))
+    }
+
+    /// The bytes that hold the items.
+    pub const fn bytes(self) -> &'a [u8] {
+        self.0
+    }
+}
+
+/// Little-endian 64-bit floating-point numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Doubles<'a>(&'a [u8]);
+
+impl<'a> Doubles<'a> {
+    /// Reads `bytes` as binary64 numbers; a remainder of less than eight bytes is not seen.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// The number of items.
+    pub const fn len(self) -> usize {
+        self.0.len() / 8
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// All items in order.
+    pub fn iter(self) -> impl Iterator<Item = f64> + 'a {
+        self.0.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok().map(f64::from_le_bytes))
+    }
+}

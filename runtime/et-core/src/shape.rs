@@ -1,0 +1,150 @@
+//! A tensor's extent in each dimension, on the stack.
+
+use crate::{Error, Result};
+
+/// The most dimensions a tensor can have; ExecuTorch's `kTensorDimensionLimit`.
+pub const MAX_RANK: usize = 16;
+
+/// Sizes of up to [`MAX_RANK`] dimensions, outermost first.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    sizes: [i32; MAX_RANK],
+    rank: u8,
+}
+
+impl Shape {
+    /// The shape of a scalar: rank 0, one element.
+    pub const SCALAR: Self = Self { sizes: [0; MAX_RANK], rank: 0 };
+
+    /// A shape with these sizes. Negative sizes and more than [`MAX_RANK`] dimensions are refused.
+    pub fn new(sizes: &[i32]) -> Result<Self> {
+        let mut shape = Self::SCALAR;
+        sizes.iter().try_for_each(|size| shape.push(*size))?;
+        Ok(shape)
+    }
+
+    /// Adds an innermost dimension.
+    pub fn push(&mut self, size: i32) -> Result<()> {
+        let slot = self.sizes.get_mut(usize::from(self.rank)).ok_or(Error::InvalidArgument)?;
+        if size < 0 {
+            return Err(Error::InvalidArgument);
+        }
+        *slot = size;
+        self.rank += 1;
+        Ok(())
+    }
+
+    /// The number of dimensions.
+    pub const fn rank(&self) -> usize {
+        self.rank as usize
+    }
+
+    /// The sizes, outermost first.
+    pub fn sizes(&self) -> &[i32] {
+        &self.sizes[..self.rank()]
+    }
+
+    /// The sizes, to change.
+    pub fn sizes_mut(&mut self) -> &mut [i32] {
+        let rank = self.rank();
+        &mut self.sizes[..rank]
+    }
+
+    /// The size of dimension `dim`, 0 where there is none; sizes are never negative.
+    pub fn size(&self, dim: usize) -> usize {
+        self.sizes().get(dim).map_or(0, |size| *size as usize)
+    }
+
+    /// The number of elements; an error when it does not fit in 31 bits.
+    pub fn numel(&self) -> Result<usize> {
+        let count = self.sizes().iter().try_fold(1_i32, |count, size| count.checked_mul(*size));
+        // A zero anywhere empties the tensor even if the other sizes overflow.
+        let count = if self.sizes().contains(&0) { Some(0) } else { count };
+        count.map(|count| count as usize).ok_or(Error::InvalidArgument)
+    }
+
+    /// Turns a dimension counted from either end into an index; a scalar takes 0 and -1, as in PyTorch.
+    pub fn axis(&self, dim: i64) -> Result<usize> {
+        let rank = (self.rank() as i64).max(1);
+        let axis = if dim < 0 { dim + rank } else { dim };
+        if (0..rank).contains(&axis) { Ok(axis as usize) } else { Err(Error::InvalidArgument) }
+    }
+
+    /// Elements per step of the dimensions outside `axis`, along it, and inside it: `[outer, extent, inner]`.
+    pub fn around(&self, axis: usize) -> [usize; 3] {
+        let product = |sizes: &[i32]| sizes.iter().map(|size| *size as usize).product::<usize>();
+        match self.sizes().get(axis) {
+            Some(extent) => [product(&self.sizes()[..axis]), *extent as usize, product(&self.sizes()[axis + 1..])],
+            None => [1, 1, 1],
+        }
+    }
+
+    /// The shape that both broadcast to (`torch.broadcast_shapes`).
+    pub fn broadcast(&self, other: &Self) -> Result<Self> {
+        let rank = self.rank().max(other.rank());
+        let mut shape = Self::SCALAR;
+        for dim in 0..rank {
+            shape.push(broadcast_size(self.size_aligned(dim, rank), other.size_aligned(dim, rank))?)?;
+        }
+        Ok(shape)
+    }
+
+    /// The size of dimension `dim` when padded with ones on the left to `rank` dimensions.
+    fn size_aligned(&self, dim: usize, rank: usize) -> i32 {
+        let missing = rank - self.rank();
+        if dim < missing { 1 } else { self.sizes[dim - missing] }
+    }
+}
+
+fn broadcast_size(left: i32, right: i32) -> Result<i32> {
+    match (left, right) {
+        (left, right) if left == right => Ok(left),
+        (1, right) => Ok(right),
+        (left, 1) => Ok(left),
+        _ => Err(Error::InvalidArgument),
+    }
+}
+
+impl PartialEq for Shape {
+    fn eq(&self, other: &Self) -> bool {
+        self.sizes() == other.sizes()
+    }
+}
+
+impl Eq for Shape {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(sizes: &[i32]) -> Shape {
+        Shape::new(sizes).unwrap()
+    }
+
+    #[test]
+    fn broadcasting_aligns_at_the_innermost_dimension() {
+        assert_eq!(shape(&[4, 1, 3]).broadcast(&shape(&[5, 1])), Ok(shape(&[4, 5, 3])));
+        assert_eq!(shape(&[2]).broadcast(&shape(&[3])), Err(Error::InvalidArgument));
+        assert_eq!(shape(&[]).broadcast(&shape(&[3])), Ok(shape(&[3])));
+    }
+
+    #[test]
+    fn overflow_is_an_error_unless_the_tensor_is_empty() {
+        assert_eq!(shape(&[1 << 16, 1 << 16]).numel(), Err(Error::InvalidArgument));
+        assert_eq!(shape(&[1 << 16, 1 << 16, 0]).numel(), Ok(0));
+        assert_eq!(Shape::SCALAR.numel(), Ok(1));
+    }
+
+    #[test]
+    fn an_axis_counts_from_either_end() {
+        assert_eq!(shape(&[2, 3]).axis(-1), Ok(1));
+        assert_eq!(shape(&[2, 3]).axis(2), Err(Error::InvalidArgument));
+        assert_eq!(Shape::SCALAR.axis(-1), Ok(0));
+    }
+
+    #[test]
+    fn around_splits_at_the_axis() {
+        assert_eq!(shape(&[2, 3, 4]).around(1), [2, 3, 4]);
+        assert_eq!(Shape::SCALAR.around(0), [1, 1, 1]);
+    }
+}

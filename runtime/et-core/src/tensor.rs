@@ -1,0 +1,297 @@
+//! A tensor at run time: where its elements are and how they are laid out. It owns nothing.
+#![allow(unsafe_code)] // Holds raw pointers; the constructor's contract makes their use sound.
+
+use core::cell::Cell;
+use core::marker::PhantomData;
+
+use crate::{DimOrder, Element, Error, Indices, Input, MAX_RANK, Output, Result, ScalarType, Shape};
+
+/// Whether kernels may write a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// A constant, perhaps in read-only memory.
+    Constant,
+    /// Memory of an arena or of the caller.
+    Writable,
+}
+
+/// What a tensor's elements are and how they lie.
+#[derive(Clone, Copy, Debug)]
+pub struct TensorLayout<'a> {
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The size of each dimension, outermost first; the upper bounds where the shape is dynamic.
+    pub sizes: Indices<'a>,
+    /// The dimensions in memory order, outermost first; as many as sizes.
+    pub dim_order: &'a [u8],
+}
+
+/// A dense tensor of up to [`MAX_RANK`] dimensions. On a 32-bit machine it takes 16 bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Tensor<'a> {
+    data: *mut u8,
+    /// `rank` sizes; for a dynamic tensor, cells that hold the current sizes, then as many upper bounds.
+    sizes: *const u8,
+    dim_order: *const u8,
+    scalar_type: ScalarType,
+    rank: u8,
+    access: Access,
+    dynamic: bool,
+    memory: PhantomData<&'a ()>,
+}
+
+impl<'a> Tensor<'a> {
+    /// A tensor whose shape never changes. `data` may be null until [`Tensor::with_data`].
+    ///
+    /// # Safety
+    /// `data` is null, or [`Tensor::nbytes`] bytes from it are initialized and stay readable for `'a`, and writable where
+    /// `access` says so, with no Rust reference to them and no other thread writing them meanwhile.
+    pub unsafe fn new(layout: TensorLayout<'a>, data: *mut u8, access: Access) -> Result<Self> {
+        let tensor = Self {
+            data,
+            sizes: layout.sizes.bytes().as_ptr(),
+            dim_order: layout.dim_order.as_ptr(),
+            scalar_type: layout.scalar_type,
+            rank: check_layout(&layout)?,
+            access,
+            dynamic: false,
+            memory: PhantomData,
+        };
+        Ok(tensor)
+    }
+
+    /// A tensor whose shape may change within the bounds that `layout` gives. `cells` must be twice the rank.
+    ///
+    /// # Safety
+    /// As for [`Tensor::new`].
+    pub unsafe fn new_dynamic(
+        layout: TensorLayout<'a>,
+        data: *mut u8,
+        access: Access,
+        cells: &'a [Cell<i32>],
+    ) -> Result<Self> {
+        let rank = check_layout(&layout)?;
+        if cells.len() != 2 * usize::from(rank) {
+            return Err(Error::Internal);
+        }
+        for (index, bound) in layout.sizes.iter().enumerate() {
+            cells[index].set(bound);
+            cells[index + usize::from(rank)].set(bound);
+        }
+        // SAFETY: the caller's promise is the same.
+        let fixed = unsafe { Self::new(layout, data, access)? };
+        Ok(Self { sizes: cells.as_ptr().cast(), dynamic: true, ..fixed })
+    }
+
+    /// The same tensor over other memory.
+    ///
+    /// # Safety
+    /// As for [`Tensor::new`].
+    #[must_use]
+    pub const unsafe fn with_data(self, data: *mut u8) -> Self {
+        Self { data, ..self }
+    }
+
+    /// Where the elements start; null when no memory was given yet.
+    pub const fn data(&self) -> *mut u8 {
+        self.data
+    }
+
+    /// The type of the elements.
+    pub const fn scalar_type(&self) -> ScalarType {
+        self.scalar_type
+    }
+
+    /// Whether the shape may change at run time.
+    pub const fn is_dynamic(&self) -> bool {
+        self.dynamic
+    }
+
+    /// The current shape.
+    pub fn shape(&self) -> Shape {
+        let mut shape = Shape::SCALAR;
+        for index in 0..usize::from(self.rank) {
+            // The constructor and `resize` admit no size that `push` would refuse.
+            let _ = shape.push(self.size_word(index));
+        }
+        shape
+    }
+
+    /// The order of the dimensions in memory.
+    pub fn dim_order(&self) -> DimOrder {
+        // SAFETY: the constructor saw `rank` bytes there, which live for `'a`.
+        let order = unsafe { core::slice::from_raw_parts(self.dim_order, usize::from(self.rank)) };
+        DimOrder::new(order).unwrap_or(DimOrder::contiguous(usize::from(self.rank)))
+    }
+
+    /// Elements between neighbours along each dimension.
+    pub fn strides(&self) -> [usize; MAX_RANK] {
+        self.dim_order().strides(&self.shape())
+    }
+
+    /// The number of elements.
+    pub fn numel(&self) -> usize {
+        self.shape().numel().unwrap_or(0)
+    }
+
+    /// The number of bytes that the elements take.
+    pub fn nbytes(&self) -> usize {
+        self.numel() * self.scalar_type.size()
+    }
+
+    /// The bytes that the tensor takes at its largest.
+    pub fn capacity(&self) -> usize {
+        let offset = if self.dynamic { usize::from(self.rank) } else { 0 };
+        let count = (0..usize::from(self.rank)).map(|index| self.size_word(index + offset) as usize);
+        count.product::<usize>() * self.scalar_type.size()
+    }
+
+    /// Changes the shape: a static tensor accepts its own only, a dynamic one any within its bounds.
+    pub fn resize(&self, shape: &Shape) -> Result<()> {
+        if *shape == self.shape() {
+            return Ok(());
+        }
+        let rank = usize::from(self.rank);
+        let fits = |(index, size): (usize, &i32)| *size <= self.size_word(rank + index);
+        if !self.dynamic || shape.rank() != rank || !shape.sizes().iter().enumerate().all(fits) {
+            return Err(Error::InvalidArgument);
+        }
+        // SAFETY: a dynamic tensor's sizes are `2 * rank` cells that live for `'a`.
+        let cells = unsafe { core::slice::from_raw_parts(self.sizes.cast::<Cell<i32>>(), rank) };
+        cells.iter().zip(shape.sizes()).for_each(|(cell, size)| cell.set(*size));
+        Ok(())
+    }
+
+    /// The elements to read, in memory order.
+    pub fn input<T: Element>(&self) -> Result<Input<'a, T>> {
+        let len = self.checked_len::<T>()?;
+        // SAFETY: `checked_len` saw memory of this type there; the constructor's contract covers it.
+        Ok(unsafe { Input::new(self.data, len) })
+    }
+
+    /// The elements to write, in memory order.
+    pub fn output<T: Element>(&self) -> Result<Output<'a, T>> {
+        let len = self.checked_len::<T>()?;
+        if self.access == Access::Constant {
+            return Err(Error::AccessFailed);
+        }
+        // SAFETY: as above, and the tensor is writable.
+        Ok(unsafe { Output::new(self.data, len) })
+    }
+
+    /// The bytes of the elements to read.
+    pub fn bytes(&self) -> Result<Input<'a, u8>> {
+        self.check_memory(self.nbytes())?;
+        // SAFETY: `nbytes` bytes are readable by the constructor's contract.
+        Ok(unsafe { Input::new(self.data, self.nbytes()) })
+    }
+
+    /// The bytes of the elements to write.
+    pub fn bytes_mut(&self) -> Result<Output<'a, u8>> {
+        self.check_memory(self.nbytes())?;
+        if self.access == Access::Constant {
+            return Err(Error::AccessFailed);
+        }
+        // SAFETY: `nbytes` bytes are writable by the constructor's contract.
+        Ok(unsafe { Output::new(self.data, self.nbytes()) })
+    }
+
+    fn checked_len<T: Element>(&self) -> Result<usize> {
+        if self.scalar_type != T::TYPE {
+            return Err(Error::InvalidType);
+        }
+        let len = self.numel();
+        self.check_memory(len)?;
+        Ok(len)
+    }
+
+    fn check_memory(&self, wanted: usize) -> Result<()> {
+        if self.data.is_null() && wanted > 0 { Err(Error::AccessFailed) } else { Ok(()) }
+    }
+
+    /// Size `index`; for a dynamic tensor, upper bounds follow the sizes.
+    fn size_word(&self, index: usize) -> i32 {
+        // SAFETY: callers stay below `rank` (twice that when dynamic), which the constructor saw there; a cell of this
+        // thread is read between writes, and sizes in a program file never change.
+        let word = unsafe { self.sizes.cast::<i32>().add(index).read_unaligned() };
+        if self.dynamic { word } else { i32::from_le(word) }
+    }
+}
+
+/// Checks everything that later methods rely on, and returns the rank.
+fn check_layout(layout: &TensorLayout<'_>) -> Result<u8> {
+    let mut shape = Shape::SCALAR;
+    layout.sizes.iter().try_for_each(|size| shape.push(size))?;
+    let bytes = shape.numel()?.checked_mul(layout.scalar_type.size());
+    if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
+        return Err(Error::InvalidArgument);
+    }
+    if layout.dim_order.len() != shape.rank() {
+        return Err(Error::InvalidArgument);
+    }
+    DimOrder::new(layout.dim_order)?;
+    Ok(shape.rank() as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZES: [u8; 8] = [2, 0, 0, 0, 3, 0, 0, 0];
+
+    fn layout(scalar_type: ScalarType) -> TensorLayout<'static> {
+        TensorLayout { scalar_type, sizes: Indices::new(&SIZES), dim_order: &[0, 1] }
+    }
+
+    #[test]
+    fn elements_are_stored_and_loaded() {
+        let mut memory = [0_u8; 24];
+        // SAFETY: `memory` outlives the tensor and is not touched otherwise.
+        let tensor = unsafe { Tensor::new(layout(ScalarType::Float), memory.as_mut_ptr(), Access::Writable) }.unwrap();
+        tensor.output::<f32>().unwrap().set(5, 1.5);
+        assert_eq!(tensor.input::<f32>().unwrap().get(5), 1.5);
+        assert_eq!(tensor.input::<i32>().err(), Some(Error::InvalidType));
+        assert_eq!(tensor.nbytes(), 24);
+    }
+
+    #[test]
+    fn a_constant_cannot_be_written() {
+        let memory = [0_u8; 24];
+        // SAFETY: a constant is never written.
+        let tensor =
+            unsafe { Tensor::new(layout(ScalarType::Float), memory.as_ptr().cast_mut(), Access::Constant) }.unwrap();
+        assert_eq!(tensor.output::<f32>().err(), Some(Error::AccessFailed));
+    }
+
+    #[test]
+    fn a_tensor_without_memory_gives_no_view() {
+        // SAFETY: null is allowed.
+        let tensor = unsafe { Tensor::new(layout(ScalarType::Byte), core::ptr::null_mut(), Access::Writable) }.unwrap();
+        assert_eq!(tensor.input::<u8>().err(), Some(Error::AccessFailed));
+    }
+
+    #[test]
+    fn a_dynamic_tensor_resizes_within_its_bounds() {
+        let cells = [const { Cell::new(0) }; 4];
+        let data = core::ptr::null_mut();
+        // SAFETY: null is allowed.
+        let tensor = unsafe { Tensor::new_dynamic(layout(ScalarType::Byte), data, Access::Writable, &cells) }.unwrap();
+        tensor.resize(&Shape::new(&[1, 3]).unwrap()).unwrap();
+        assert_eq!((tensor.numel(), tensor.capacity()), (3, 6));
+        assert_eq!(tensor.resize(&Shape::new(&[2, 4]).unwrap()), Err(Error::InvalidArgument));
+    }
+
+    #[test]
+    fn malformed_layouts_are_refused() {
+        let negative = [0xff; 8];
+        let bad = [
+            TensorLayout { dim_order: &[0], ..layout(ScalarType::Byte) },
+            TensorLayout { dim_order: &[1, 1], ..layout(ScalarType::Byte) },
+            TensorLayout { sizes: Indices::new(&negative), ..layout(ScalarType::Byte) },
+        ];
+        for layout in bad {
+            // SAFETY: null is allowed.
+            assert!(unsafe { Tensor::new(layout, core::ptr::null_mut(), Access::Writable) }.is_err());
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Bounds-checked windows onto tensor memory that never form a reference to it.
+#![allow(unsafe_code)] // The one place where kernels' loads and stores happen.
+
+use core::marker::PhantomData;
+
+use crate::Element;
+use crate::element::sealed::Raw;
+
+/// Elements to read. Another view may write the same bytes in between.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a, T> {
+    start: *const u8,
+    len: usize,
+    memory: PhantomData<&'a T>,
+}
+
+/// Elements to write and read back.
+#[derive(Clone, Copy, Debug)]
+pub struct Output<'a, T> {
+    start: *mut u8,
+    len: usize,
+    memory: PhantomData<&'a T>,
+}
+
+impl<'a, T: Element> Input<'a, T> {
+    /// A view of `len` elements.
+    ///
+    /// # Safety
+    /// `start` points to `len` elements' worth of initialized bytes that stay readable for `'a`; other threads do not
+    /// write them meanwhile. Alignment does not matter.
+    pub(crate) const unsafe fn new(start: *const u8, len: usize) -> Self {
+        Self { start, len, memory: PhantomData }
+    }
+
+    /// The number of elements.
+    #[inline]
+    pub const fn len(self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Element `index`.
+    ///
+    /// # Panics
+    /// When `index` is out of bounds: a bug in the kernel, which checks its shapes first.
+    #[inline]
+    pub fn get(self, index: usize) -> T {
+        assert!(index < self.len);
+        // SAFETY: in bounds by the line above; readable by the constructor's contract; every bit pattern is a value.
+        let bits = unsafe { self.start.cast::<T::Bits>().add(index).read_unaligned() };
+        T::from_bits(bits)
+    }
+
+    /// Elements `start..start + len`.
+    ///
+    /// # Panics
+    /// When they are not all there: a bug in the kernel.
+    #[inline]
+    pub fn window(self, start: usize, len: usize) -> Self {
+        assert!(start <= self.len && len <= self.len - start);
+        // SAFETY: a part of a valid view is one; the offset stays within it by the line above.
+        unsafe { Self::new(self.start.cast::<T::Bits>().add(start).cast(), len) }
+    }
+
+    /// All elements in memory order.
+    #[inline]
+    pub fn iter(self) -> impl ExactSizeIterator<Item = T> + 'a {
+        (0..self.len).map(move |index| self.get(index))
+    }
+}
+
+impl<'a, T: Element> Output<'a, T> {
+    /// A view of `len` elements.
+    ///
+    /// # Safety
+    /// As for [`Input::new`], and the bytes stay writable for `'a`; no Rust reference to them exists meanwhile.
+    pub(crate) const unsafe fn new(start: *mut u8, len: usize) -> Self {
+        Self { start, len, memory: PhantomData }
+    }
+
+    /// The number of elements.
+    #[inline]
+    pub const fn len(self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Stores element `index`.
+    ///
+    /// # Panics
+    /// When `index` is out of bounds: a bug in the kernel, which checks its shapes first.
+    #[inline]
+    pub fn set(self, index: usize, value: T) {
+        assert!(index < self.len);
+        // SAFETY: in bounds by the line above; writable by the constructor's contract.
+        unsafe { self.start.cast::<T::Bits>().add(index).write_unaligned(value.into_bits()) }
+    }
+
+    /// The same elements, to read.
+    #[inline]
+    pub const fn as_input(self) -> Input<'a, T> {
+        // SAFETY: what may be written may be read.
+        unsafe { Input::new(self.start, self.len) }
+    }
+
+    /// Element `index`, as last stored.
+    ///
+    /// # Panics
+    /// When `index` is out of bounds: a bug in the kernel.
+    #[inline]
+    pub fn get(self, index: usize) -> T {
+        self.as_input().get(index)
+    }
+}
+
+/// Elements lie back to back in their in-memory form.
+const _: () = assert!(size_of::<<f32 as Raw>::Bits>() == 4 && size_of::<<bool as Raw>::Bits>() == 1);
