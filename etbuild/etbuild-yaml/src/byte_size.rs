@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 /// The units, largest first: powers of 1024 with an `i`, powers of 1000 without.
@@ -18,7 +19,7 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 /// A number of bytes, written `700 MiB`, `16KiB`, `1.5 GB` or `512` (bytes).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct ByteSize(pub u64);
 
 impl ByteSize {

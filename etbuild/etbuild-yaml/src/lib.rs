@@ -17,6 +17,8 @@ mod read;
 mod scalar;
 mod spanned;
 mod suggest;
+mod text;
+mod version;
 
 pub use byte_size::ByteSize;
 pub use node::{Entry, Map, Node, Text, Value};
@@ -24,4 +26,6 @@ pub use parse::parse;
 pub use place::{Place, Source};
 pub use read::read;
 pub use spanned::Spanned;
-pub use suggest::suggest;
+pub use suggest::{quote, suggest};
+pub use text::read_text;
+pub use version::{FormatVersion, check_version};
