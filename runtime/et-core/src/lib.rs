@@ -25,7 +25,7 @@ pub use dim_order::DimOrder;
 pub use element::{Element, Float, Number};
 pub use error::Error;
 pub use half::{BFloat16, Half};
-pub use list::{Doubles, Indices};
+pub use list::{Doubles, Indices, Longs};
 pub use scalar_type::{Dtypes, ScalarType};
 pub use shape::{MAX_RANK, Shape};
 pub use tensor::{Access, Tensor, TensorLayout};
