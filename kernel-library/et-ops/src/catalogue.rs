@@ -3,7 +3,15 @@
 use crate::Operator;
 
 /// Every operator, in the order of its name.
-pub static OPERATORS: &[&Operator] = &[&crate::add::ADD, &crate::relu::RELU];
+pub static OPERATORS: &[&Operator] = &[
+    &crate::add::ADD,
+    &crate::addmm::ADDMM,
+    &crate::bmm::BMM,
+    &crate::convolution::CONVOLUTION,
+    &crate::linear::LINEAR,
+    &crate::mm::MM,
+    &crate::relu::RELU,
+];
 
 /// The operator whose out-variant has this name, such as `aten::add.out`.
 pub fn find(name: &str) -> Option<&'static Operator> {

@@ -1,5 +1,10 @@
 //! Loops and rules that many operators share.
 
+pub mod accumulate;
 pub mod binary;
+pub mod contract;
+pub mod place;
+pub mod spatial;
+pub mod transfer;
 pub mod unary;
 pub mod walk;

@@ -18,6 +18,11 @@ mod operator;
 mod prelude;
 
 pub mod add;
+pub mod addmm;
+pub mod bmm;
+pub mod convolution;
+pub mod linear;
+pub mod mm;
 pub mod relu;
 
 pub use case::{Case, CaseArgument, CaseTensor, Expectation};
