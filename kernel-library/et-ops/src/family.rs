@@ -3,7 +3,9 @@
 pub mod accumulate;
 pub mod binary;
 pub mod contract;
+pub mod permute;
 pub mod place;
+pub mod reduce;
 pub mod spatial;
 pub mod transfer;
 pub mod unary;
