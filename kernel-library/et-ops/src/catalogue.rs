@@ -4,8 +4,10 @@ use crate::Operator;
 
 /// Every operator, in the order of its name.
 pub static OPERATORS: &[&Operator] = &[
+    &crate::adaptive_avg_pool2d::ADAPTIVE_AVG_POOL2D,
     &crate::add::ADD,
     &crate::addmm::ADDMM,
+    &crate::avg_pool2d::AVG_POOL2D,
     &crate::bmm::BMM,
     &crate::cat::CAT,
     &crate::constant_pad_nd::CONSTANT_PAD_ND,
@@ -13,6 +15,7 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::expand_copy::EXPAND_COPY,
     &crate::flip::FLIP,
     &crate::linear::LINEAR,
+    &crate::max_pool2d_with_indices::MAX_POOL2D_WITH_INDICES,
     &crate::mm::MM,
     &crate::permute_copy::PERMUTE_COPY,
     &crate::relu::RELU,

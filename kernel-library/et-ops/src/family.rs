@@ -5,6 +5,7 @@ pub mod binary;
 pub mod contract;
 pub mod permute;
 pub mod place;
+pub mod pool;
 pub mod reduce;
 pub mod spatial;
 pub mod transfer;
