@@ -42,10 +42,11 @@ impl DimOrder {
     /// Elements between neighbours along each dimension of a dense tensor of this shape and order.
     pub fn strides(&self, shape: &Shape) -> [usize; MAX_RANK] {
         let mut strides = [0; MAX_RANK];
-        let mut step = 1;
+        let mut step = 1_usize;
         for dim in self.dims().iter().rev() {
             strides[usize::from(*dim)] = step;
-            step *= shape.size(usize::from(*dim)).max(1);
+            // Overflows only where another size is 0, and then no stride is used.
+            step = step.wrapping_mul(shape.size(usize::from(*dim)).max(1));
         }
         strides
     }

@@ -26,6 +26,16 @@ pub struct TensorLayout<'a> {
     pub dim_order: &'a [u8],
 }
 
+impl TensorLayout<'_> {
+    /// The bytes that the elements take; an error when the sizes are malformed or the bytes too many.
+    pub fn nbytes(&self) -> Result<usize> {
+        let mut shape = Shape::SCALAR;
+        self.sizes.iter().try_for_each(|size| shape.push(size))?;
+        let bytes = shape.numel()?.checked_mul(self.scalar_type.size());
+        bytes.filter(|bytes| *bytes <= isize::MAX as usize).ok_or(Error::InvalidArgument)
+    }
+}
+
 /// A dense tensor of up to [`MAX_RANK`] dimensions. On a 32-bit machine it takes 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Tensor<'a> {
@@ -92,6 +102,20 @@ impl<'a> Tensor<'a> {
         Self { data, ..self }
     }
 
+    /// The same tensor with other rights to its memory.
+    ///
+    /// # Safety
+    /// As for [`Tensor::new`].
+    #[must_use]
+    pub(crate) const unsafe fn with_access(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    /// Whether kernels may write the elements.
+    pub const fn access(&self) -> Access {
+        self.access
+    }
+
     /// Where the elements start; null when no memory was given yet.
     pub const fn data(&self) -> *mut u8 {
         self.data
@@ -142,8 +166,9 @@ impl<'a> Tensor<'a> {
     /// The bytes that the tensor takes at its largest.
     pub fn capacity(&self) -> usize {
         let offset = if self.dynamic { usize::from(self.rank) } else { 0 };
-        let count = (0..usize::from(self.rank)).map(|index| self.size_word(index + offset) as usize);
-        count.product::<usize>() * self.scalar_type.size()
+        // The constructor saw that the product fits; one that passes a zero may overflow on its way there.
+        let sizes = (0..usize::from(self.rank)).map(|index| self.size_word(index + offset) as usize);
+        sizes.fold(self.scalar_type.size(), usize::wrapping_mul)
     }
 
     /// Changes the shape: a static tensor accepts its own only, a dynamic one any within its bounds.
@@ -220,17 +245,12 @@ impl<'a> Tensor<'a> {
 
 /// Checks everything that later methods rely on, and returns the rank.
 fn check_layout(layout: &TensorLayout<'_>) -> Result<u8> {
-    let mut shape = Shape::SCALAR;
-    layout.sizes.iter().try_for_each(|size| shape.push(size))?;
-    let bytes = shape.numel()?.checked_mul(layout.scalar_type.size());
-    if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
-        return Err(Error::InvalidArgument);
-    }
-    if layout.dim_order.len() != shape.rank() {
+    layout.nbytes()?;
+    if layout.dim_order.len() != layout.sizes.len() {
         return Err(Error::InvalidArgument);
     }
     DimOrder::new(layout.dim_order)?;
-    Ok(shape.rank() as u8)
+    Ok(layout.sizes.len() as u8)
 }
 
 #[cfg(test)]

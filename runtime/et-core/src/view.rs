@@ -74,6 +74,22 @@ impl<'a, T: Element> Input<'a, T> {
     }
 }
 
+impl<'a> Input<'a, u8> {
+    /// A view of bytes that nothing else writes.
+    pub const fn of(bytes: &'a [u8]) -> Self {
+        // SAFETY: a shared reference's bytes are initialized, and stay so and unwritten while it lives.
+        unsafe { Self::new(bytes.as_ptr(), bytes.len()) }
+    }
+}
+
+impl<'a> Output<'a, u8> {
+    /// A view of bytes that nothing else reads or writes.
+    pub const fn of(bytes: &'a mut [u8]) -> Self {
+        // SAFETY: the exclusive reference stays borrowed for `'a`.
+        unsafe { Self::new(bytes.as_mut_ptr(), bytes.len()) }
+    }
+}
+
 impl<'a, T: Element> Output<'a, T> {
     /// A view of `len` elements.
     ///
@@ -111,6 +127,18 @@ impl<'a, T: Element> Output<'a, T> {
     pub const fn as_input(self) -> Input<'a, T> {
         // SAFETY: what may be written may be read.
         unsafe { Input::new(self.start, self.len) }
+    }
+
+    /// Stores all elements of `source`, which has as many; they may overlap.
+    ///
+    /// # Panics
+    /// When the lengths differ: a bug in the caller, which checks shapes first.
+    #[inline]
+    pub fn copy_from(self, source: Input<'_, T>) {
+        assert!(self.len == source.len);
+        let bytes = self.len * size_of::<T::Bits>();
+        // SAFETY: both views cover that many bytes, readable and writable by their constructors' contracts.
+        unsafe { core::ptr::copy(source.start, self.start, bytes) }
     }
 
     /// Element `index`, as last stored.
