@@ -13,7 +13,9 @@ mod graph;
 mod id;
 mod lifetime;
 mod name;
+mod plan;
 mod spec;
+pub mod text;
 
 pub use argument::{Argument, MemoryFormat};
 pub use constant::{ConstantData, Digest};
@@ -26,4 +28,5 @@ pub use graph::{Graph, Node, Program, Value, ValueKind};
 pub use id::{IdMap, ValueId};
 pub use lifetime::{Lifetime, lifetimes};
 pub use name::OperatorName;
+pub use plan::{Allocation, Arena, MemoryPlan, PlannedProgram, aliases};
 pub use spec::TensorSpec;

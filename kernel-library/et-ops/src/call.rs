@@ -5,7 +5,7 @@ use core::cell::Cell;
 use std::vec::Vec;
 
 use et_core::{
-    Access, Args, DimOrder, Doubles, Error, Indices, Kernel, Result, ScalarType, Shape, TensorLayout, Value,
+    Access, Args, DimOrder, Doubles, Error, Indices, Kernel, Longs, Result, ScalarType, Shape, TensorLayout, Value,
 };
 
 use crate::{Meta, Operator};
@@ -132,7 +132,7 @@ impl Slot<'_> {
     fn value(&self) -> Result<Value<'_>> {
         match self {
             Self::Plain(value) => Ok(*value),
-            Self::IntList(slots) => Ok(Value::IntList(Indices::new(slots))),
+            Self::IntList(slots) => Ok(Value::IntList(Longs::new(slots))),
             Self::DoubleList(items) => Ok(Value::DoubleList(Doubles::new(items))),
             Self::BoolList(items) => Ok(Value::BoolList(items)),
             Self::TensorList(slots) => Ok(Value::OptionalTensorList(Indices::new(slots))),
@@ -161,7 +161,7 @@ fn argument_slot<'a>(argument: &Argument<'a>, first_item: usize, items: &mut Vec
         Argument::Bools(values) => Slot::BoolList(values.iter().map(|value| u8::from(*value)).collect()),
         Argument::Ints(values) => {
             items.extend(values.iter().map(|value| Slot::Plain(Value::Int(*value))));
-            Slot::IntList(little_endian(first..first + values.len() as i32))
+            Slot::IntList((i64::from(first)..).take(values.len()).flat_map(i64::to_le_bytes).collect())
         }
         Argument::Tensors(tensors) => {
             let present = tensors.iter().scan(first, |next, tensor| {
