@@ -14,6 +14,7 @@ pub mod call;
 mod case;
 mod catalogue;
 pub mod family;
+pub mod math;
 mod operator;
 mod prelude;
 mod selection;
