@@ -12,13 +12,17 @@ pub struct DimOrder {
 impl DimOrder {
     /// Reads a permutation; anything else is refused.
     pub fn new(order: &[u8]) -> Result<Self> {
+        Self::check(order)?;
         let mut copy = [0; MAX_RANK];
-        copy.get_mut(..order.len()).ok_or(Error::InvalidArgument)?.copy_from_slice(order);
-        let seen = order.iter().fold(0_u32, |seen, dim| seen | 1_u32.checked_shl(u32::from(*dim)).unwrap_or(0));
-        if seen != (1 << order.len()) - 1 {
-            return Err(Error::InvalidArgument);
-        }
+        copy.iter_mut().zip(order).for_each(|(slot, dim)| *slot = *dim);
         Ok(Self { order: copy, rank: order.len() as u8 })
+    }
+
+    /// Whether this is a permutation of up to [`MAX_RANK`] dimensions; anything else is an error.
+    pub fn check(order: &[u8]) -> Result<()> {
+        let seen = order.iter().fold(0_u32, |seen, dim| seen | 1_u32.checked_shl(u32::from(*dim)).unwrap_or(0));
+        let fits = order.len() <= MAX_RANK && seen == (1 << order.len()) - 1;
+        if fits { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 
     /// Row-major order.

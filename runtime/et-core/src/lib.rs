@@ -18,6 +18,7 @@ mod scalar_type;
 mod shape;
 mod storage;
 mod tensor;
+mod text;
 mod value;
 mod view;
 
@@ -31,6 +32,7 @@ pub use scalar_type::{Dtypes, ScalarType};
 pub use shape::{MAX_RANK, Shape};
 pub use storage::Storage;
 pub use tensor::{Access, Tensor, TensorLayout};
+pub use text::ascii;
 pub use value::Value;
 pub use view::{Input, Output};
 

@@ -69,7 +69,7 @@ impl<'a, T: Element> Input<'a, T> {
 
     /// All elements in memory order.
     #[inline]
-    pub fn iter(self) -> impl ExactSizeIterator<Item = T> + 'a {
+    pub fn iter(self) -> impl ExactSizeIterator<Item = T> + use<'a, T> {
         (0..self.len).map(move |index| self.get(index))
     }
 }
@@ -129,16 +129,14 @@ impl<'a, T: Element> Output<'a, T> {
         unsafe { Input::new(self.start, self.len) }
     }
 
-    /// Stores all elements of `source`, which has as many; they may overlap.
+    /// Stores all elements of `source`, which has as many and starts here or overlaps nothing.
     ///
     /// # Panics
     /// When the lengths differ: a bug in the caller, which checks shapes first.
     #[inline]
     pub fn copy_from(self, source: Input<'_, T>) {
         assert!(self.len == source.len);
-        let bytes = self.len * size_of::<T::Bits>();
-        // SAFETY: both views cover that many bytes, readable and writable by their constructors' contracts.
-        unsafe { core::ptr::copy(source.start, self.start, bytes) }
+        source.iter().enumerate().for_each(|(index, value)| self.set(index, value));
     }
 
     /// Element `index`, as last stored.

@@ -70,6 +70,7 @@ impl<'a> Table<'a> {
     }
 
     /// The text in field `slot`; empty when absent.
+    #[inline(never)]
     pub fn string(self, slot: usize) -> Result<&'a str> {
         core::str::from_utf8(self.vector(slot, 1)?).map_err(|_| Error::InvalidProgram)
     }

@@ -1,6 +1,6 @@
 //! An entry of a method's value table.
 
-use et_core::{Doubles, Error, Indices, Longs, Result};
+use et_core::{Doubles, Error, Indices, Longs, Result, ascii};
 
 use crate::Table;
 use crate::view::views;
@@ -82,9 +82,9 @@ impl<'a> EValue<'a> {
         self.content()?.u64(0).map(f64::from_bits)
     }
 
-    /// The text.
+    /// The text, which must be ASCII.
     pub fn string(self) -> Result<&'a str> {
-        self.content()?.string(0)
+        ascii(self.content()?.vector(0, 1)?)
     }
 
     /// The items of an integer list: indices into the value table.

@@ -62,6 +62,7 @@ struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     /// Checks that the tables and the arenas fit the method.
+    #[inline(never)]
     fn check_tables(&self, kernels: &[Kernel], delegates: &[&dyn Delegate<'a>]) -> Result<()> {
         if kernels.len() != self.plan.plan.operators()?.len() {
             return Err(Error::OperatorMissing);
@@ -81,6 +82,7 @@ impl<'a> Loader<'a> {
         if wanted > 0 && arena.as_ptr().addr() % ARENA_ALIGNMENT != 0 { Err(Error::InvalidArgument) } else { Ok(()) }
     }
 
+    #[inline(never)]
     fn value(&mut self, value: EValue<'a>) -> Result<Value<'a>> {
         Ok(match value.kind()? {
             Kind::Null => Value::None,
@@ -97,6 +99,7 @@ impl<'a> Loader<'a> {
         })
     }
 
+    #[inline(never)]
     fn tensor(&mut self, tensor: Tensor<'a>) -> Result<et_core::Tensor<'a>> {
         check_supported(tensor)?;
         let layout = layout(tensor)?;

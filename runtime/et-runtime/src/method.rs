@@ -38,8 +38,7 @@ impl<'a> Method<'a> {
 
     /// Output `index`, as the last execution left it.
     pub fn output(&self, index: usize) -> Result<Value<'a>> {
-        let slot = self.plan.plan.outputs()?.get(index).ok_or(Error::NotFound)?;
-        self.slot(slot).map(Cell::get)
+        self.slot(self.output_slot(index)?).map(Cell::get)
     }
 
     /// Input `index`, which must be a tensor.
@@ -54,6 +53,10 @@ impl<'a> Method<'a> {
 
     pub(crate) fn input_slot(&self, index: usize) -> Result<i32> {
         self.plan.plan.inputs()?.get(index).ok_or(Error::NotFound)
+    }
+
+    pub(crate) fn output_slot(&self, index: usize) -> Result<i32> {
+        self.plan.plan.outputs()?.get(index).ok_or(Error::NotFound)
     }
 
     pub(crate) fn slot(&self, slot: i32) -> Result<&'a Cell<Value<'a>>> {
