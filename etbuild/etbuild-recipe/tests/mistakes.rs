@@ -40,6 +40,8 @@ fn an_unknown_key() {
     assert_eq!(found, expected(Code::UnknownKey, "r.yaml:5:1", "did you mean `quantize`?"));
     let found = mistake(format!("{GOOD}budget:\n  file: 1 MiB\n  flahs: 1 MiB\n"));
     assert_eq!(found, expected(Code::UnknownKey, "r.yaml:7:3", "did you mean `flash`?"));
+    let found = mistake(format!("{GOOD}extend: base.yaml\n"));
+    assert_eq!(found, expected(Code::UnknownKey, "r.yaml:5:1", "did you mean `extends`?"));
 }
 
 #[test]
@@ -169,6 +171,16 @@ fn no_yaml_and_no_map() {
         mistake("a text".to_owned()),
         expected(Code::WrongType, "r.yaml:1:1", "write `key: value` pairs below it")
     );
+}
+
+#[test]
+fn rules_between_values() {
+    let found = mistake(GOOD.replace("[pico2]", "[pico2, linux, pico2]"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:4:25", "remove one of the two"));
+    let found = mistake(format!("{GOOD}quantize: {{ scheme: 8da4w, group_size: 33 }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:40", "write a power of two, such as 32"));
+    let found = mistake(format!("{GOOD}export: {{ context: 0 }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "write a number such as 2048"));
 }
 
 #[test]

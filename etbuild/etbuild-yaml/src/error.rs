@@ -28,7 +28,7 @@ pub enum Kind {
     },
     UnknownKey {
         key: String,
-        allowed: &'static [&'static str],
+        allowed: Vec<&'static str>,
     },
     NotAllowed {
         value: String,
@@ -71,7 +71,15 @@ impl Error {
     /// The error of the value of a choice: the names of a choice written as a map are keys.
     pub fn of_key(mut self) -> Self {
         if let Kind::NotAllowed { value, allowed } = self.kind {
-            self.kind = Kind::UnknownKey { key: value, allowed };
+            self.kind = Kind::UnknownKey { key: value, allowed: allowed.to_vec() };
+        }
+        self
+    }
+
+    /// The same error where the outermost map also takes the keys `also`.
+    pub fn with_root_keys(mut self, also: &[&'static str]) -> Self {
+        if let (Kind::UnknownKey { allowed, .. }, [_]) = (&mut self.kind, self.path.as_slice()) {
+            allowed.extend(also);
         }
         self
     }
@@ -90,8 +98,8 @@ impl Kind {
             Self::WrongType { expected, found } => wrong_type(&expected, &found),
             Self::UnknownKey { key, allowed } => {
                 let message = format!("unknown key {}", quote(&key));
-                let diagnostic = Diagnostic::error(Code::UnknownKey, message).help(help(&key, allowed));
-                diagnostic.note(format!("the keys of this map are {}", quoted(allowed)))
+                let diagnostic = Diagnostic::error(Code::UnknownKey, message).help(help(&key, &allowed));
+                diagnostic.note(format!("the keys of this map are {}", quoted(&allowed)))
             }
             Self::NotAllowed { value, allowed } => {
                 let message = format!("{} is not allowed here", quote(&value));
@@ -169,7 +177,7 @@ impl de::Error for Error {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(Kind::UnknownKey { key: field.to_owned(), allowed: expected })
+        Self::new(Kind::UnknownKey { key: field.to_owned(), allowed: expected.to_vec() })
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
