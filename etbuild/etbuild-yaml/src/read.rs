@@ -162,7 +162,8 @@ mod tests {
     fn hints_say_what_to_write() {
         let help = |text: &str| dish(text).unwrap_err().remove(0).help.unwrap();
         assert_eq!(help("name: soup\nhaet: low\n"), "did you mean `heat`?");
-        assert_eq!(help("name: 3\nheat: low\n"), "put it in quotation marks: \"3\"");
+        assert_eq!(help("name: 3\nheat: low\n"), "put it in quotation marks");
+        assert_eq!(help("name:\nheat: low\n"), "write a text");
         assert_eq!(help("name: soup\nheat: medium\n"), "write one of `low`, `high`");
         assert_eq!(help("name: soup\n"), "add `heat:` to this map");
     }
