@@ -4,7 +4,9 @@
 use core::cell::Cell;
 use std::vec::Vec;
 
-use et_core::{Access, Args, DimOrder, Error, Indices, Kernel, Result, ScalarType, Shape, TensorLayout, Value};
+use et_core::{
+    Access, Args, DimOrder, Doubles, Error, Indices, Kernel, Longs, Result, ScalarType, Shape, TensorLayout, Value,
+};
 
 use crate::{Meta, Operator};
 
@@ -34,6 +36,10 @@ pub enum Argument<'a> {
     Text(&'a str),
     /// Integers.
     Ints(Vec<i64>),
+    /// Floating-point numbers.
+    Doubles(Vec<f64>),
+    /// Booleans.
+    Bools(Vec<bool>),
     /// A tensor.
     Tensor(TensorRef<'a>),
     /// Tensors, some perhaps absent.
@@ -97,6 +103,8 @@ enum Slot<'a> {
     Plain(Value<'a>),
     Tensor { scalar_type: ScalarType, sizes: Vec<u8>, order: DimOrder, data: *mut u8, access: Access },
     IntList(Vec<u8>),
+    DoubleList(Vec<u8>),
+    BoolList(Vec<u8>),
     TensorList(Vec<u8>),
 }
 
@@ -124,7 +132,9 @@ impl Slot<'_> {
     fn value(&self) -> Result<Value<'_>> {
         match self {
             Self::Plain(value) => Ok(*value),
-            Self::IntList(slots) => Ok(Value::IntList(Indices::new(slots))),
+            Self::IntList(slots) => Ok(Value::IntList(Longs::new(slots))),
+            Self::DoubleList(items) => Ok(Value::DoubleList(Doubles::new(items))),
+            Self::BoolList(items) => Ok(Value::BoolList(items)),
             Self::TensorList(slots) => Ok(Value::OptionalTensorList(Indices::new(slots))),
             Self::Tensor { scalar_type, sizes, order, data, access } => {
                 let (sizes, dim_order) = (Indices::new(sizes), order.dims());
@@ -147,9 +157,11 @@ fn argument_slot<'a>(argument: &Argument<'a>, first_item: usize, items: &mut Vec
         Argument::Double(value) => Slot::Plain(Value::Double(*value)),
         Argument::Text(value) => Slot::Plain(Value::String(value)),
         Argument::Tensor(tensor) => tensor_slot(tensor)?,
+        Argument::Doubles(values) => Slot::DoubleList(values.iter().flat_map(|value| value.to_le_bytes()).collect()),
+        Argument::Bools(values) => Slot::BoolList(values.iter().map(|value| u8::from(*value)).collect()),
         Argument::Ints(values) => {
             items.extend(values.iter().map(|value| Slot::Plain(Value::Int(*value))));
-            Slot::IntList(little_endian(first..first + values.len() as i32))
+            Slot::IntList((i64::from(first)..).take(values.len()).flat_map(i64::to_le_bytes).collect())
         }
         Argument::Tensors(tensors) => {
             let present = tensors.iter().scan(first, |next, tensor| {
