@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use et_format::write::{Allocation, Chain, EValue, ExecutionPlan, Instruction, Operator, Tensor};
-use etbuild_ir::{Argument, Graph, IdMap, MemoryFormat, MemoryPlan, Node, ValueId, ValueKind, aliases};
+use etbuild_ir::{Argument, Graph, IdMap, MemoryPlan, Node, ValueId, ValueKind, aliases};
 
 use crate::EmitError;
 use crate::constants::Constants;
@@ -58,31 +58,39 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         })
     }
 
-    /// Arguments in schema order, then the out tensors, then what the kernel returns: the one out tensor again, or the list of
-    /// them.
     fn call(&mut self, node: &Node) -> Result<Instruction, EmitError> {
         let functional = node.operator.qualified();
         let operator = et_ops::find_functional(&functional).ok_or(EmitError::OperatorMissing(functional))?;
-        let types: Vec<&str> = argument_types(operator.schema).collect();
-        let (outs, ins): (Vec<&str>, Vec<&str>) = types.into_iter().partition(|argument| is_out(argument));
-        if ins.len() != node.arguments.len() {
-            return Err(EmitError::Arity(operator.name().to_owned()));
-        }
+        let arguments = self.call_arguments(node, operator.schema);
+        let arguments = arguments.ok_or_else(|| EmitError::Arity(operator.name().to_owned()))?;
         let tensors = node.uses().chain(node.outputs.iter().copied());
         self.kernels.add(operator.name(), tensors.map(|id| self.graph.spec(id).scalar_type));
-        let mut arguments: Vec<i32> =
-            node.arguments.iter().zip(ins).map(|(argument, declared)| self.argument(argument, declared)).collect();
-        let outputs: Vec<i32> = node.outputs.iter().map(|id| self.tensor(*id)).collect();
-        match (&outs[..], &outputs[..]) {
-            ([only], _) if is_list(only) => arguments.extend([self.list(outputs); 2]),
-            ([_], [output]) => arguments.extend([*output; 2]),
-            _ if outs.len() == outputs.len() => {
-                arguments.extend(&outputs);
-                arguments.push(self.list(outputs));
-            }
-            _ => return Err(EmitError::Arity(operator.name().to_owned())),
-        }
         Ok(Instruction::KernelCall { operator: self.operator(operator.name()), arguments })
+    }
+
+    /// Arguments in schema order, then what the kernel writes and returns; `None` where the schema has another number.
+    fn call_arguments(&mut self, node: &Node, schema: &str) -> Option<Vec<i32>> {
+        let (outs, ins): (Vec<&str>, Vec<&str>) = argument_types(schema).partition(|argument| is_out(argument));
+        let same_number = ins.len() == node.arguments.len();
+        let pairs = same_number.then(|| node.arguments.iter().zip(ins))?;
+        let mut arguments: Vec<i32> = pairs.map(|(argument, declared)| self.argument(argument, declared)).collect();
+        arguments.extend(self.written(node, &outs)?);
+        Some(arguments)
+    }
+
+    /// The out tensors, then the returned value: the one out tensor or out list again, or the list of several.
+    fn written(&mut self, node: &Node, outs: &[&str]) -> Option<Vec<i32>> {
+        let mut tensors: Vec<i32> = node.outputs.iter().map(|id| self.tensor(*id)).collect();
+        match (outs, &tensors[..]) {
+            ([only], _) if is_list(only) => Some(vec![self.list(tensors); 2]),
+            ([_], [output]) => Some(vec![*output; 2]),
+            _ if outs.len() == tensors.len() => {
+                let list = self.list(tensors.clone());
+                tensors.push(list);
+                Some(tensors)
+            }
+            _ => None,
+        }
     }
 
     fn argument(&mut self, argument: &Argument, declared: &str) -> i32 {
@@ -100,7 +108,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
             Argument::Bools(items) => ConstantValue::BoolList(items.clone()),
             Argument::Text(text) => ConstantValue::Text(text.clone()),
             Argument::Type(scalar_type) => ConstantValue::Int(i64::from(*scalar_type as u8)),
-            Argument::MemoryFormat(format) => ConstantValue::Int(format_number(*format)),
+            Argument::MemoryFormat(format) => ConstantValue::Int(format.number()),
             Argument::Place => ConstantValue::Null,
         };
         self.values.constant(value)
@@ -148,14 +156,5 @@ impl<'a, 's> MethodEmitter<'a, 's> {
             self.operators.push(Operator { name: name.to_owned(), overload: overload.to_owned() });
             self.operators.len() as i32 - 1
         })
-    }
-}
-
-/// PyTorch's `c10::MemoryFormat`.
-const fn format_number(format: MemoryFormat) -> i64 {
-    match format {
-        MemoryFormat::Contiguous => 0,
-        MemoryFormat::Preserve => 1,
-        MemoryFormat::ChannelsLast => 2,
     }
 }
