@@ -72,7 +72,7 @@ fn garbage_collection_waits_for_builds_and_says_so() {
     let second = fixture.store.lease().unwrap();
     thread::scope(|scope| {
         let collection = scope.spawn(|| fixture.store.gc(&GcPolicy::default()));
-        while fixture.events().is_empty() {
+        while fixture.events().is_empty() && !collection.is_finished() {
             thread::sleep(Duration::from_millis(1));
         }
         assert_eq!(fixture.events(), [Event::WaitingForBuilds]);

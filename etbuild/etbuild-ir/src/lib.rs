@@ -11,6 +11,7 @@ mod dialect;
 mod evaluate;
 mod graph;
 mod id;
+mod interpret;
 mod lifetime;
 mod name;
 mod plan;
@@ -26,6 +27,7 @@ pub use dialect::{
 pub use evaluate::evaluate;
 pub use graph::{Graph, Node, Program, Value, ValueKind};
 pub use id::{IdMap, ValueId};
+pub use interpret::{Interruption, interpret};
 pub use lifetime::{Lifetime, lifetimes};
 pub use name::OperatorName;
 pub use plan::{Allocation, Arena, MemoryPlan, PlannedProgram, aliases};

@@ -96,3 +96,18 @@ fn renew(file: &File) {
         let _ = file.set_modified(SystemTime::now());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_blob_that_was_healed_after_the_damage_was_seen_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let blob = store.put(b"bytes").unwrap();
+        let damaged = Stamp::of(&fs::metadata(store.layout().cache_tag()).unwrap());
+        store.put_aside(&blob.digest, damaged, Damage::Size { expected: 5, found: 4 });
+        assert_eq!(&store.open_blob(&blob).unwrap()[..], b"bytes");
+    }
+}

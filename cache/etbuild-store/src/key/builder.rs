@@ -60,7 +60,7 @@ pub struct KeyBuilder {
 
 impl KeyBuilder {
     /// The key of an action of `stage`, whose code has this version: a change of what the stage computes needs a new one.
-    pub fn new(stage: &str, code_version: u32) -> Self {
+    pub fn new(stage: &str, code_version: impl Into<Value>) -> Self {
         Self { components: Vec::new() }.with(Class::Stage, stage, code_version)
     }
 

@@ -46,14 +46,15 @@ mod tests {
         let _staged = live.stage().unwrap();
         let dead = folder.path().join("4194305-1-0");
         let unseen = folder.path().join("4194305-1-1");
+        let starting = folder.path().join(format!("{}-9999", ProcessId::current()));
         let foreign = folder.path().join("notes");
-        for other in [&dead, &unseen, &foreign] {
+        for other in [&dead, &unseen, &starting, &foreign] {
             fs::create_dir(other).unwrap();
             fs::write(other.join(OWNER), "").unwrap();
         }
         let held = File::open(unseen.join(OWNER)).unwrap();
         held.lock().unwrap();
         assert_eq!(sweep(folder.path()), [dead]);
-        assert!(live.folder.exists() && unseen.exists() && foreign.exists());
+        assert!(live.folder.exists() && unseen.exists() && starting.exists() && foreign.exists());
     }
 }

@@ -80,22 +80,26 @@ impl Folded {
         Place { start: 0, strides: spread }
     }
 
-    /// Calls `visit` for each element of `out` with the offsets of the elements that are folded into it, in logical order,
-    /// and its own offset.
-    pub fn for_each(
+    /// Calls `visit` for each element of the outputs, which have one shape, with the offsets of the elements that are folded
+    /// into it, in logical order, and with its own offsets.
+    pub fn for_each<const N: usize>(
         self,
         input: &Tensor<'_>,
-        out: &Tensor<'_>,
-        mut visit: impl FnMut(Lane, usize) -> Result<()>,
+        outs: [&Tensor<'_>; N],
+        mut visit: impl FnMut(Lane, [usize; N]) -> Result<()>,
     ) -> Result<()> {
         let (shape, place) = (input.shape(), Place::of(input));
         let (kept, lane) = (self.shape(&shape, true)?, self.lane(&shape));
-        Walk::over(&kept, [place, self.place(&shape, out)])?
-            .try_for_each(|[from, to]| visit(Lane(Walk::over(&lane, [place.at(from)])?), to))
+        let lanes = Walk::over(&kept, [place])?.zip(Walk::over(&kept, outs.map(|out| self.place(&shape, out)))?);
+        for ([from], to) in lanes {
+            visit(Lane(Walk::over(&lane, [place.at(from)])?), to)?;
+        }
+        Ok(())
     }
 }
 
 /// The offsets of the elements that are folded into one.
+#[derive(Clone)]
 pub struct Lane(Walk<1>);
 
 impl Iterator for Lane {
