@@ -56,6 +56,28 @@ fn the_smallest_gap_that_fits_is_taken() {
     assert_eq!(Greedy.plan(&request).size, 256);
 }
 
+/// The values of a convolutional digit classifier: ExecuTorch 1.5 plans 9216 bytes for them.
+#[test]
+fn a_small_network_takes_what_its_widest_step_takes() {
+    let values = [
+        item(256, 0, 1),
+        item(4096, 1, 2),
+        item(4096, 2, 3),
+        item(4096, 3, 4),
+        item(1024, 4, 5),
+        item(2048, 4, 4),
+        item(2048, 5, 6),
+        item(2048, 6, 7),
+        item(2048, 7, 8),
+        item(512, 8, 10),
+        item(1024, 8, 8),
+        item(5120, 9, 10),
+        item(40, 10, 11),
+    ];
+    assert_eq!(lower_bound(&values), 8192);
+    assert_eq!(Greedy.plan(&request(values.to_vec())).size, 8192);
+}
+
 #[test]
 fn what_exceeds_the_bank_is_left_out() {
     let request = PlanRequest { capacity: Some(100), ..request(vec![item(120, 0, 3), item(64, 1, 2), item(40, 2, 2)]) };
