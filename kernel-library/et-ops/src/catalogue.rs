@@ -3,7 +3,51 @@
 use crate::Operator;
 
 /// Every operator, in the order of its name.
-pub static OPERATORS: &[&Operator] = &[&crate::add::ADD, &crate::relu::RELU];
+pub static OPERATORS: &[&Operator] = &[
+    &crate::adaptive_avg_pool2d::ADAPTIVE_AVG_POOL2D,
+    &crate::add::ADD,
+    &crate::addmm::ADDMM,
+    &crate::amax::AMAX,
+    &crate::amin::AMIN,
+    &crate::any::ANY_ALL,
+    &crate::any::ANY,
+    &crate::arange::ARANGE,
+    &crate::arange::ARANGE_START,
+    &crate::argmax::ARGMAX,
+    &crate::argmin::ARGMIN,
+    &crate::avg_pool2d::AVG_POOL2D,
+    &crate::bmm::BMM,
+    &crate::cat::CAT,
+    &crate::constant_pad_nd::CONSTANT_PAD_ND,
+    &crate::convolution::CONVOLUTION,
+    &crate::cumsum::CUMSUM,
+    &crate::embedding::EMBEDDING,
+    &crate::expand_copy::EXPAND_COPY,
+    &crate::flip::FLIP,
+    &crate::gather::GATHER,
+    &crate::index_select::INDEX_SELECT,
+    &crate::linear::LINEAR,
+    &crate::max::MAX_DIM,
+    &crate::max_pool2d_with_indices::MAX_POOL2D_WITH_INDICES,
+    &crate::mean::MEAN,
+    &crate::min::MIN_DIM,
+    &crate::mm::MM,
+    &crate::permute_copy::PERMUTE_COPY,
+    &crate::relu::RELU,
+    &crate::repeat::REPEAT,
+    &crate::select_copy::SELECT_COPY,
+    &crate::slice_copy::SLICE_COPY,
+    &crate::squeeze_copy::SQUEEZE_COPY_DIM,
+    &crate::squeeze_copy::SQUEEZE_COPY_DIMS,
+    &crate::stack::STACK,
+    &crate::sum::SUM,
+    &crate::t_copy::T_COPY,
+    &crate::topk::TOPK,
+    &crate::transpose_copy::TRANSPOSE_COPY,
+    &crate::unsqueeze_copy::UNSQUEEZE_COPY,
+    &crate::var::VAR,
+    &crate::view_copy::VIEW_COPY,
+];
 
 /// The operator whose out-variant has this name, such as `aten::add.out`.
 pub fn find(name: &str) -> Option<&'static Operator> {
