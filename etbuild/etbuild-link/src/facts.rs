@@ -9,6 +9,8 @@ use crate::KernelTable;
 pub struct ProjectFacts {
     /// The folder below `templates/`.
     pub template: String,
+    /// The binary's name, for its messages.
+    pub name: String,
     /// What `--version` prints: who made this binary, from what.
     pub stamp: String,
     /// The kernels, in the order of the program's operators.

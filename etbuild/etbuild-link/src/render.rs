@@ -14,6 +14,7 @@ const SUFFIX: &str = ".tera";
 /// What templates can say. Addresses are for both linker scripts and Rust, so all numbers are decimal.
 #[derive(Serialize)]
 struct Variables<'a> {
+    name: &'a str,
     stamp: &'a str,
     /// The stamp as a line of a machine-readable report.
     banner: String,
@@ -54,6 +55,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         Program::Beside(name) => Some(name.as_str()),
     };
     Variables {
+        name: &facts.name,
         stamp: &facts.stamp,
         banner: format!("{}\n", serde_json::json!({ "producer": facts.stamp })),
         method: &facts.method,

@@ -6,7 +6,7 @@ use device_kernels::KERNELS;
 use et_core::{Error, Result, Value};
 use et_runtime::{Failure, Memory, Method, Program};
 
-use crate::console::Console;
+use crate::board::Board;
 use crate::facts::{self, CASES, INPUTS, OUTPUTS};
 use crate::report;
 
@@ -20,7 +20,7 @@ pub struct Summary {
 }
 
 /// Loads the method and runs every case, reporting its outputs.
-pub fn run(console: &Console) -> core::result::Result<Summary, Failure> {
+pub fn run(board: &mut Board) -> core::result::Result<Summary, Failure> {
     let values = [const { Cell::new(Value::None) }; facts::VALUES];
     let arenas = facts::arenas();
     let mut sizes = [0; facts::SIZES];
@@ -35,7 +35,7 @@ pub fn run(console: &Console) -> core::result::Result<Summary, Failure> {
             method.copy_input(index, take(&mut inputs, size)?)?;
         }
         method.execute()?;
-        report::case(console, &method)?;
+        report::case(board, &method)?;
         compare(&method, &mut expected, &mut summary)?;
     }
     Ok(summary)

@@ -2,30 +2,31 @@
 #![no_std]
 #![no_main]
 
+mod board;
 mod check;
-mod console;
 mod facts;
 mod memory;
 mod memory_functions;
 mod report;
 mod start;
 
-use console::Console;
+use board::Board;
+use et_platform::{Console, Platform};
 
 /// What the reset handler calls, memory being initialised.
 #[unsafe(no_mangle)]
 extern "C" fn main() -> ! {
-    let console = Console::open();
-    console.write(facts::BANNER.as_bytes());
-    let status = match check::run(&console) {
+    let mut board = Board::default();
+    board.write(facts::BANNER);
+    let status = match check::run(&mut board) {
         Ok(summary) => {
-            report::summary(&console, &summary);
+            report::summary(&mut board, &summary);
             0
         }
         Err(failure) => {
-            report::failure(&console, failure);
+            report::failure(&mut board, failure);
             failure.error as u32
         }
     };
-    console.close(status)
+    board.exit(status)
 }

@@ -1,6 +1,8 @@
 //! From reset to `main`, and what happens instead of a panic or a fault. Armv7-M and Armv8-M with 32-bit Thumb.
 
-use crate::console::Console;
+use et_platform::Platform;
+
+use crate::board::Board;
 
 /// The exit status after a panic.
 const PANIC: u32 = 0xfd;
@@ -56,10 +58,10 @@ core::arch::global_asm!(
 
 #[unsafe(no_mangle)]
 extern "C" fn handle_fault() -> ! {
-    Console::open().close(FAULT)
+    Board::default().exit(FAULT)
 }
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    Console::open().close(PANIC)
+    Board::default().exit(PANIC)
 }

@@ -37,6 +37,7 @@ pub fn firmware(memory: MemoryFacts, console: Console) -> ProjectFacts {
     let verify = VerifyData { cases: CASES, inputs: INPUTS.to_vec(), outputs: OUTPUTS.to_vec() };
     ProjectFacts {
         template: "firmware".to_owned(),
+        name: "tiny".to_owned(),
         stamp: "etbuild test \"tiny\"".to_owned(),
         kernels: kernels(),
         method: method(),

@@ -1,31 +1,39 @@
-//! A serial port.
+//! A board that writes to a serial port.
 #![allow(unsafe_code)] // Reads and writes device registers.
+
+use et_platform::{Console, Platform};
 
 use super::registers::{DATA, FULL, SETUP, STATUS, Step};
 
 /// A serial port that was set up.
-pub struct Console;
+pub struct Uart;
 
-impl Console {
-    /// Sets the port up.
-    pub fn open() -> Self {
-        for step in &SETUP {
-            follow(step);
-        }
+impl Default for Uart {
+    fn default() -> Self {
+        SETUP.iter().for_each(follow);
         Self
     }
+}
 
-    /// Sends all of `text`.
-    pub fn write(&self, text: &[u8]) {
-        for byte in text {
+impl Console for Uart {
+    fn write_bytes(&mut self, bytes: &[u8]) {
+        for byte in bytes {
             while read(STATUS) & FULL != 0 {}
             write(DATA, u32::from(*byte));
         }
     }
+}
 
-    /// Says how the program ended, and waits for ever: there is nobody to return to.
-    pub fn close(self, status: u32) -> ! {
-        self.write(if status == 0 { b"{\"status\":\"ok\"}\n" } else { b"{\"status\":\"failed\"}\n" });
+impl Platform for Uart {
+    fn microseconds(&mut self) -> u32 {
+        0
+    }
+
+    /// Writes the status and waits for ever: there is nobody to return to.
+    fn exit(&mut self, status: u32) -> ! {
+        self.write("{\"exit\":");
+        self.write_number(status);
+        self.write_line("}");
         loop {
             // SAFETY: waiting for an interrupt touches no memory.
             unsafe { core::arch::asm!("wfi", options(nomem, nostack)) };
