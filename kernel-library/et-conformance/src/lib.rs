@@ -7,7 +7,7 @@ mod compare;
 mod convert;
 
 use et_core::{Error, Kernel};
-use et_ops::call::{Argument, OwnedTensor, call_kernel};
+use et_ops::call::{Argument, OwnedTensor, call_kernel, call_kernel_for};
 use et_ops::{Case, Expectation, OPERATORS, Operator};
 
 /// A case that did not end as it should.
@@ -40,12 +40,17 @@ pub fn run(provider: impl Fn(&'static Operator) -> Option<Kernel>) -> (usize, Ve
 fn run_case(operator: &Operator, kernel: Kernel, case: &Case) -> Result<(), String> {
     let owned = convert::owned_arguments(case.arguments);
     let arguments: Vec<Argument<'_>> = owned.iter().map(convert::Owned::borrow).collect();
+    if let Expectation::Conversion(tensors) = case.expect {
+        let outcome = convert::metas(tensors).and_then(|metas| call_kernel_for(kernel, &arguments, &metas));
+        return judge(&case.expect, outcome);
+    }
     judge(&case.expect, call_kernel(operator, kernel, &arguments))
 }
 
 fn judge(expect: &Expectation, outcome: Result<Vec<OwnedTensor>, Error>) -> Result<(), String> {
     match (expect, outcome) {
         (Expectation::Outputs { tensors, tolerance }, Ok(outputs)) => compare::outputs(tensors, &outputs, *tolerance),
+        (Expectation::Conversion(tensors), Ok(outputs)) => compare::outputs(tensors, &outputs, 0.0),
         (Expectation::Refusal(expected), Err(error)) if *expected == error => Ok(()),
         (expected, outcome) => Err(format!("expected {expected:?}, got {outcome:?}")),
     }

@@ -77,7 +77,11 @@ pub fn call(operator: &Operator, arguments: &[Argument<'_>]) -> Result<Vec<Owned
 
 /// Calls any kernel that implements `operator`.
 pub fn call_kernel(operator: &Operator, kernel: Kernel, arguments: &[Argument<'_>]) -> Result<Vec<OwnedTensor>> {
-    let metas = infer(operator, arguments, operator.out_count())?;
+    call_kernel_for(kernel, arguments, &infer(operator, arguments, operator.out_count())?)
+}
+
+/// Calls a kernel whose outputs are of these types and shapes.
+pub fn call_kernel_for(kernel: Kernel, arguments: &[Argument<'_>], metas: &[Meta]) -> Result<Vec<OwnedTensor>> {
     let mut outputs: Vec<OwnedTensor> = metas.iter().map(OwnedTensor::zeros).collect::<Result<_>>()?;
     let table = Table::new(arguments, &mut outputs)?;
     table.with_args(kernel)?;
