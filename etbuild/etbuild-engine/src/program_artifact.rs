@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_ir::{ConstantData, Digest, Program, text};
+use etbuild_ir::{ConstantData, Digest, Program};
 use etbuild_store::BlobRef;
 
 use crate::stage::{Products, Staged};
@@ -27,9 +27,9 @@ pub fn store(products: &mut Products<'_>, printed: &str, program: &Program) {
 
 /// The text of a stored program.
 pub fn text_of(world: &World, staged: &Staged) -> Result<String, Vec<Diagnostic>> {
-    let blob = staged.artifacts.get(ArtifactKind::Program).ok_or_else(|| unreadable("there is no program"))?;
+    let blob = staged.artifacts.get(ArtifactKind::Program).ok_or_else(|| unreadable(&"there is none"))?;
     let bytes = world.open_blob(&blob.blob()).to_vec();
-    String::from_utf8(bytes).map_err(|error| unreadable(&error.to_string()))
+    String::from_utf8(bytes).map_err(|error| unreadable(&error))
 }
 
 /// Finds the constants of a stored program by digest, mapped from the store.
@@ -45,11 +45,7 @@ pub fn constants<'a>(
     }
 }
 
-/// A stored program as text does not parse: only a bug writes such a one.
-pub fn unparsable(error: &text::ParseError) -> Vec<Diagnostic> {
-    unreadable(&error.to_string())
-}
-
-fn unreadable(reason: &str) -> Vec<Diagnostic> {
+/// A stored program does not read back: only a bug writes such a one.
+pub fn unreadable(reason: &dyn std::fmt::Display) -> Vec<Diagnostic> {
     vec![Diagnostic::error(Code::Internal, format!("a stored program cannot be read: {reason}"))]
 }

@@ -7,6 +7,7 @@
 //! The doc comments of [`Recipe`] and its parts are the reference: [`recipe_schema`] and [`reference_markdown`] derive
 //! from them.
 
+mod check;
 mod extends;
 mod file_path;
 mod files;

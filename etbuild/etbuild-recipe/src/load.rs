@@ -5,14 +5,18 @@ use std::sync::Arc;
 
 use etbuild_diagnostic::{Diagnostic, Span};
 use etbuild_system::System;
-use etbuild_yaml::{Node, Value, check_version, read};
+use etbuild_yaml::{Node, Value, check_version, read_rest};
 
+use crate::check::check;
 use crate::extends::Extender;
 use crate::file_path::normal;
 use crate::matrix::expand;
 use crate::merge::merge;
 use crate::substitute::substitute;
 use crate::{Override, Recipe, RecipeFiles, SystemFiles};
+
+/// The keys that are gone when a recipe is typed: they say how files and values are put together.
+const COMPOSITION: &[&str] = &["extends", "vars", "matrix"];
 
 /// What a recipe file stands for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,7 +38,7 @@ pub fn load(system: &dyn System, path: &Path, overrides: &[Override]) -> Result<
 /// Reads a recipe from `files`, and from nothing else.
 ///
 /// # Errors
-/// Every mistake that was found, at least one, each with its place and a hint.
+/// Every mistake that was found in the first recipe that has one, each with its place and a hint.
 pub fn load_from(files: &dyn RecipeFiles, path: &Path, overrides: &[Override]) -> Result<Loaded, Vec<Diagnostic>> {
     let path = normal(path);
     let mut extender = Extender::new(files);
@@ -42,7 +46,8 @@ pub fn load_from(files: &dyn RecipeFiles, path: &Path, overrides: &[Override]) -
     let tree = override_all(tree, overrides).map_err(|error| vec![error])?;
     check_version(&tree).map_err(|error| vec![error])?;
     let instances = expand(tree).map_err(|error| vec![error])?;
-    Ok(Loaded { instances: read_all(instances, files)?, files: extender.read })
+    let instances = instances.into_iter().map(|tree| typed(tree, files)).collect::<Result<_, _>>()?;
+    Ok(Loaded { instances, files: extender.read })
 }
 
 /// The tree with every `--set` laid over it. A file that holds no map is left for the reader to refuse.
@@ -55,19 +60,9 @@ fn override_all(tree: Node, overrides: &[Override]) -> Result<Node, Diagnostic> 
     Ok(Node { place, ..merged })
 }
 
-/// The recipes, or the mistakes of all of them, each once.
-fn read_all(trees: Vec<Node>, files: &dyn RecipeFiles) -> Result<Vec<Recipe>, Vec<Diagnostic>> {
-    let mut recipes = Vec::new();
-    let mut mistakes: Vec<Diagnostic> = Vec::new();
-    for tree in trees {
-        match substitute(tree, files).and_then(|tree| read::<Recipe>(&tree)) {
-            Ok(recipe) => recipes.push(recipe),
-            Err(found) => found.into_iter().for_each(|mistake| {
-                if !mistakes.contains(&mistake) {
-                    mistakes.push(mistake);
-                }
-            }),
-        }
-    }
-    if mistakes.is_empty() { Ok(recipes) } else { Err(mistakes) }
+/// One recipe, or its mistakes.
+fn typed(tree: Node, files: &dyn RecipeFiles) -> Result<Recipe, Vec<Diagnostic>> {
+    let recipe = read_rest::<Recipe>(&substitute(tree, files)?, COMPOSITION)?;
+    let mistakes = check(&recipe);
+    if mistakes.is_empty() { Ok(recipe) } else { Err(mistakes) }
 }

@@ -1,5 +1,7 @@
 //! One tree laid over another.
 
+use std::collections::BTreeMap;
+
 use etbuild_yaml::{Entry, Map, Node, Value};
 
 /// Lays `over` on `base`: maps merge key by key, null takes a key away, and everything else replaces.
@@ -12,18 +14,23 @@ pub fn merge(base: Node, over: Node) -> Node {
     }
 }
 
-fn merge_maps(mut base: Map, over: Map) -> Map {
+fn merge_maps(base: Map, over: Map) -> Map {
+    let places = base.entries.iter().map(|entry| entry.key.text.clone()).zip(0..);
+    let places: BTreeMap<String, usize> = places.collect();
+    let mut entries: Vec<Option<Entry>> = base.entries.into_iter().map(Some).collect();
     for entry in over.entries {
-        match (base.remove(&entry.key.text), entry.value.value == Value::Null) {
-            (_, true) => {}
-            (Some(below), false) => {
-                let value = merge(below.value, entry.value);
-                base.entries.push(Entry { key: entry.key, value });
-            }
-            (None, false) => base.entries.push(entry),
-        }
+        let below = places.get(&entry.key.text).and_then(|place| entries.get_mut(*place)?.take());
+        entries.push(merge_entry(below, entry));
     }
-    base
+    Map { entries: entries.into_iter().flatten().collect() }
+}
+
+fn merge_entry(base: Option<Entry>, over: Entry) -> Option<Entry> {
+    match base {
+        _ if over.value.value == Value::Null => None,
+        Some(base) => Some(Entry { key: over.key, value: merge(base.value, over.value) }),
+        None => Some(over),
+    }
 }
 
 #[cfg(test)]

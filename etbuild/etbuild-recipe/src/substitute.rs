@@ -61,11 +61,12 @@ impl<'a> Substitution<'a> {
         match &mut node.value {
             Value::List(items) => items.iter_mut().for_each(|item| self.walk(item, errors)),
             Value::Map(map) => map.entries.iter_mut().for_each(|entry| self.walk(&mut entry.value, errors)),
-            Value::Text(text) if text.contains("${") => match self.expand(text, &node.place) {
-                Ok(value) => node.value = value,
-                Err(error) if errors.len() < limits::REPORTED => errors.push(error),
-                Err(_) => {}
-            },
+            Value::Text(text) if text.contains("${") && errors.len() < limits::REPORTED => {
+                match self.expand(text, &node.place) {
+                    Ok(value) => node.value = value,
+                    Err(error) => errors.push(error),
+                }
+            }
             _ => {}
         }
     }

@@ -40,6 +40,8 @@ fn an_unknown_key() {
     assert_eq!(found, expected(Code::UnknownKey, "r.yaml:5:1", "did you mean `quantize`?"));
     let found = mistake(format!("{GOOD}budget:\n  file: 1 MiB\n  flahs: 1 MiB\n"));
     assert_eq!(found, expected(Code::UnknownKey, "r.yaml:7:3", "did you mean `flash`?"));
+    let found = mistake(format!("{GOOD}extend: base.yaml\n"));
+    assert_eq!(found, expected(Code::UnknownKey, "r.yaml:5:1", "did you mean `extends`?"));
 }
 
 #[test]
@@ -47,7 +49,7 @@ fn a_wrong_type() {
     let found = mistake(GOOD.replace("[pico2]", "pico2"));
     assert_eq!(found, expected(Code::WrongType, "r.yaml:4:10", "write `[a, b]`, or one `- item` per line"));
     let found = mistake(GOOD.replace("digits\n", "7\n"));
-    assert_eq!(found, expected(Code::WrongType, "r.yaml:2:7", "put it in quotation marks: \"7\""));
+    assert_eq!(found, expected(Code::WrongType, "r.yaml:2:7", "put it in quotation marks"));
     let found = mistake(format!("{GOOD}export: {{ context: yes }}\n"));
     let help = "write a whole number without unit or quotation marks";
     assert_eq!(found, expected(Code::WrongType, "r.yaml:5:20", help));
@@ -77,6 +79,8 @@ fn a_model_from_two_places() {
 fn values_that_no_unit_or_number_saves() {
     let found = mistake(format!("{GOOD}budget: {{ file: 700 Mib }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:17", "write a number and a unit: `700 MiB`"));
+    let (code, _, help) = mistake(GOOD.replace("digits\n", "\"a; b\"\n"));
+    assert_eq!((code, help.as_str()), (Code::BadValue, "use letters, digits, `-`, `_` and `.`"));
     let found = mistake(format!("{GOOD}verify: {{ inputs: x, tolerance: -1 }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:33", "write a number such as 1e-4"));
 }
@@ -169,6 +173,25 @@ fn no_yaml_and_no_map() {
         mistake("a text".to_owned()),
         expected(Code::WrongType, "r.yaml:1:1", "write `key: value` pairs below it")
     );
+}
+
+#[test]
+fn numbers_out_of_range() {
+    let found = mistake(format!("{GOOD}export: {{ context: 5000000000 }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "write a number that fits u32"));
+    assert_eq!(mistake(format!("{GOOD}export: {{ context: -1 }}\n")).0, Code::BadValue);
+    assert_eq!(mistake(format!("{GOOD}export: {{ context: {} }}\n", "9".repeat(40))).0, Code::WrongType);
+    assert_eq!(mistake(format!("{GOOD}budget: {{ ram: -1 }}\n")).0, Code::WrongType);
+}
+
+#[test]
+fn rules_between_values() {
+    let found = mistake(GOOD.replace("[pico2]", "[pico2, linux, pico2]"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:4:25", "remove one of the two"));
+    let found = mistake(format!("{GOOD}quantize: {{ scheme: 8da4w, group_size: 33 }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:40", "write a power of two, such as 32"));
+    let found = mistake(format!("{GOOD}export: {{ context: 0 }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "write a number such as 2048"));
 }
 
 #[test]

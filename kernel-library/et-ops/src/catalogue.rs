@@ -5,6 +5,9 @@ use crate::Operator;
 /// Every operator, in the order of its name.
 pub static OPERATORS: &[&Operator] = &[
     &crate::adaptive_avg_pool2d::ADAPTIVE_AVG_POOL2D,
+    &crate::log_softmax::LOG_SOFTMAX,
+    &crate::native_batch_norm_legit_no_training::NATIVE_BATCH_NORM_LEGIT_NO_TRAINING,
+    &crate::softmax::SOFTMAX,
     &crate::add::ADD,
     &crate::addmm::ADDMM,
     &crate::amax::AMAX,
@@ -32,6 +35,8 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::mean::MEAN,
     &crate::min::MIN_DIM,
     &crate::mm::MM,
+    &crate::native_group_norm::NATIVE_GROUP_NORM,
+    &crate::native_layer_norm::NATIVE_LAYER_NORM,
     &crate::permute_copy::PERMUTE_COPY,
     &crate::relu::RELU,
     &crate::repeat::REPEAT,

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_import::ImportError;
 use etbuild_ir::{Aten, Dialect, text};
 use etbuild_store::{Blob, Digest};
 
 use crate::db::{DataFile, Db};
+use crate::failure;
 use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult, Transient, interrupt};
 
@@ -17,7 +19,7 @@ pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
     let key = Stage::Import.key().input("model", digest).finish();
     stage::run(db.world(), Stage::Import, key, |products| {
         let archive = archive(db, model, digest);
-        let imported = etbuild_import::import_pt2(Arc::new(archive)).map_err(|errors| place(db, model, errors))?;
+        let imported = etbuild_import::import_pt2(Arc::new(archive)).map_err(|errors| place(db, model, &errors))?;
         program_artifact::store(products, &text::print(Aten::NAME, imported.program()), imported.program());
         Ok(())
     })
@@ -41,7 +43,7 @@ fn unreadable(db: &dyn Db, model: DataFile, error: std::io::ErrorKind) -> Diagno
 }
 
 /// What is wrong with an archive has no line; it has a file.
-fn place(db: &dyn Db, model: DataFile, diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+fn place(db: &dyn Db, model: DataFile, errors: &[ImportError]) -> Vec<Diagnostic> {
     let span = Span::file(model.path(db).display().to_string());
-    diagnostics.into_iter().map(|diagnostic| diagnostic.at(span.clone())).collect()
+    errors.iter().map(|error| failure::import(error).at(span.clone())).collect()
 }

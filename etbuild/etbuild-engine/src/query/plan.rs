@@ -1,6 +1,8 @@
 //! Every value gets its place in memory.
 
+use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{EdgeProgram, LoweredProgram, text};
+use etbuild_memory::{Bank, Options, find_planner};
 use etbuild_store::Value;
 
 use super::lowered;
@@ -33,13 +35,20 @@ pub fn planned(db: &dyn Db, model: DataFile, options: PlanOptions) -> StageResul
         let printed = program_artifact::text_of(db.world(), &lowered)?;
         let mut constants = program_artifact::constants(db.world(), &lowered.artifacts);
         let (_, program) =
-            text::parse(&printed, &mut constants).map_err(|error| program_artifact::unparsable(&error))?;
+            text::parse(&printed, &mut constants).map_err(|error| program_artifact::unreadable(&error))?;
         let edge = EdgeProgram::verify(program).map_err(failure::violations)?;
         let lowered = LoweredProgram::verify(edge.into_program()).map_err(failure::violations)?;
-        let planned = etbuild_memory::plan(lowered, &memory_options(&options)).map_err(failure::memory)?;
-        program_artifact::store(products, &text::print_planned(&planned), planned.program());
+        let planned = etbuild_memory::plan(lowered, &memory_options(&options)?).map_err(failure::memory)?;
+        program_artifact::store(products, &text::print_plan(&planned), planned.program().program());
         Ok(())
     })
+}
+
+fn memory_options(options: &PlanOptions) -> Result<Options, Vec<Diagnostic>> {
+    let unknown = || vec![Diagnostic::error(Code::Internal, format!("no planner is called `{}`", options.planner))];
+    let planner = find_planner(options.planner).ok_or_else(unknown)?;
+    let banks = options.banks.iter().map(|(name, size)| Bank { size: *size, ..Bank::unlimited(name.as_str()) });
+    Ok(Options { planner, banks: banks.collect() })
 }
 
 fn banks(options: &PlanOptions) -> Value {

@@ -4,7 +4,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_store::{ActionResult, BlobRef, Key, Lookup};
+use etbuild_store::{ActionResult, BlobRef, BlobWriter, Key, Lookup};
 
 use super::{Blocked, Missing, Source, Stage, StageResult, Staged, Transient, interrupt};
 use crate::event::Event;
@@ -18,6 +18,11 @@ pub struct Products<'world> {
 }
 
 impl Products<'_> {
+    /// Where an artifact that is too large for memory is written to.
+    pub fn writer(&self) -> BlobWriter<'_> {
+        self.world.store().writer().unwrap_or_else(|error| interrupt(error))
+    }
+
     /// Stores one artifact.
     pub fn put(&mut self, kind: ArtifactKind, bytes: &[u8]) {
         let BlobRef { digest, size } = self.world.store().put(bytes).unwrap_or_else(|error| interrupt(error));

@@ -19,7 +19,7 @@ pub struct Run<'a, T> {
 /// Adds the products of the first `count` pairs to `sum`, in order.
 #[inline]
 pub fn dot<T: Accumulate>(sum: T::Sum, left: Run<'_, T>, right: Run<'_, T>, count: usize) -> T::Sum {
-    if (left.step, right.step) == (1, 1) {
+    if (left.step, right.step) == (1, 1) && count > 0 {
         let (left, right) = (left.elements.window(left.start, count), right.elements.window(right.start, count));
         return (0..count).fold(sum, |sum, index| product(sum, left.get(index), right.get(index)));
     }
