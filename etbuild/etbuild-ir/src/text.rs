@@ -11,8 +11,9 @@
 //! ```
 //!
 //! Values are numbered in the order of their lines; one that has another number states it (`%x@7`). A layout other than
-//! row-major stands in braces (`float32[1, 2, 3, 4]{0, 2, 3, 1}`), the module of the model's source that a value comes from
-//! after `from`. Lists are of integers unless they say what they are of: `values[%a, none]`, `floats[0.5]`, `bools[true]`.
+//! row-major stands in braces (`float32[1, 2, 3, 4]{0, 2, 3, 1}`), the module of the model's source that a value comes
+//! from after `from`. Lists are of integers unless they say what they are of: `values[%a, none]`, `floats[0.5]`,
+//! `bools[true]`.
 
 mod lex;
 mod parse;
