@@ -14,7 +14,9 @@ mod id;
 mod interpret;
 mod lifetime;
 mod name;
+mod plan;
 mod spec;
+pub mod text;
 
 pub use argument::{Argument, MemoryFormat};
 pub use constant::{ConstantData, Digest};
@@ -28,4 +30,5 @@ pub use id::{IdMap, ValueId};
 pub use interpret::{Interruption, interpret};
 pub use lifetime::{Lifetime, lifetimes};
 pub use name::OperatorName;
+pub use plan::{Allocation, Arena, MemoryPlan, PlannedProgram, aliases};
 pub use spec::TensorSpec;

@@ -5,6 +5,11 @@
 
 mod compare;
 mod convert;
+mod order;
+mod rule;
+
+pub use order::run_reversed;
+pub use rule::check_rules;
 
 use et_core::{Error, Kernel};
 use et_ops::call::{Argument, OwnedTensor, call_kernel};

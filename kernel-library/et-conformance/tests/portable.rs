@@ -6,3 +6,10 @@ fn portable_kernels_pass_all_cases() {
     assert!(ran >= et_ops::OPERATORS.len());
     assert_eq!(failures, []);
 }
+
+#[test]
+fn portable_kernels_do_not_care_how_dimensions_lie_in_memory() {
+    let (ran, failures) = et_conformance::run_reversed(|operator| Some(operator.kernel));
+    assert!(ran >= et_ops::OPERATORS.len());
+    assert_eq!(failures, []);
+}

@@ -1,7 +1,7 @@
 //! What nearly every operator file uses.
 
-pub(crate) use et_core::{Args, Dtypes, Error, Number, Result, ScalarType};
+pub(crate) use et_core::{Args, Dtypes, Error, Number, Result, ScalarType, Shape};
 
-pub(crate) use crate::case::CaseArgument::{Double, Int, Tensor};
+pub(crate) use crate::case::CaseArgument::{self, Bool, Double, Int, Ints, Tensor, Tensors};
 pub(crate) use crate::case::{Case, CaseTensor};
-pub(crate) use crate::operator::{ALL, Operator, dispatch, kernel_path};
+pub(crate) use crate::operator::{ALL, Meta, Operator, dispatch, kernel_path};

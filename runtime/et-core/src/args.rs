@@ -2,7 +2,7 @@
 
 use core::cell::Cell;
 
-use crate::{Doubles, Error, Indices, MAX_RANK, Result, ScalarType, Tensor, Value};
+use crate::{Doubles, Error, Indices, Longs, MAX_RANK, Result, ScalarType, Tensor, Value};
 
 /// A kernel of an out-variant: reads its arguments in schema order and writes the out tensors.
 pub type Kernel = fn(&Args<'_, '_>) -> Result<()>;
@@ -219,10 +219,11 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
-    fn read_ints(&self, slots: Indices<'p>) -> Result<Ints> {
+    fn read_ints(&self, slots: Longs<'p>) -> Result<Ints> {
         let mut ints = Ints { values: [0; MAX_RANK], len: slots.len() };
         let room = ints.values.get_mut(..slots.len()).ok_or(Error::InvalidArgument)?;
         for (item, slot) in room.iter_mut().zip(slots.iter()) {
+            let slot = i32::try_from(slot).map_err(|_| Error::InvalidProgram)?;
             match self.slot(slot)?.get() {
                 Value::Int(value) => *item = value,
                 _ => return Err(Error::InvalidType),
@@ -261,8 +262,8 @@ mod tests {
 
     #[test]
     fn a_list_of_integers_is_read_through_its_slots() {
-        let slots = [1, 0, 0, 0, 2, 0, 0, 0];
-        let values = [Value::IntList(Indices::new(&slots)), Value::Int(7), Value::Int(-9)].map(Cell::new);
+        let slots = [1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0];
+        let values = [Value::IntList(Longs::new(&slots)), Value::Int(7), Value::Int(-9)].map(Cell::new);
         let args = Args::new(&values, Indices::new(&[0; 4]));
         assert_eq!(*args.ints(0).unwrap(), [7, -9]);
         assert_eq!(args.int(0), Err(Error::InvalidType));

@@ -12,13 +12,17 @@ pub struct DimOrder {
 impl DimOrder {
     /// Reads a permutation; anything else is refused.
     pub fn new(order: &[u8]) -> Result<Self> {
+        Self::check(order)?;
         let mut copy = [0; MAX_RANK];
-        copy.get_mut(..order.len()).ok_or(Error::InvalidArgument)?.copy_from_slice(order);
-        let seen = order.iter().fold(0_u32, |seen, dim| seen | 1_u32.checked_shl(u32::from(*dim)).unwrap_or(0));
-        if seen != (1 << order.len()) - 1 {
-            return Err(Error::InvalidArgument);
-        }
+        copy.iter_mut().zip(order).for_each(|(slot, dim)| *slot = *dim);
         Ok(Self { order: copy, rank: order.len() as u8 })
+    }
+
+    /// Whether this is a permutation of up to [`MAX_RANK`] dimensions; anything else is an error.
+    pub fn check(order: &[u8]) -> Result<()> {
+        let seen = order.iter().fold(0_u32, |seen, dim| seen | 1_u32.checked_shl(u32::from(*dim)).unwrap_or(0));
+        let fits = order.len() <= MAX_RANK && seen == (1 << order.len()) - 1;
+        if fits { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 
     /// Row-major order.
@@ -42,10 +46,11 @@ impl DimOrder {
     /// Elements between neighbours along each dimension of a dense tensor of this shape and order.
     pub fn strides(&self, shape: &Shape) -> [usize; MAX_RANK] {
         let mut strides = [0; MAX_RANK];
-        let mut step = 1;
+        let mut step = 1_usize;
         for dim in self.dims().iter().rev() {
             strides[usize::from(*dim)] = step;
-            step *= shape.size(usize::from(*dim)).max(1);
+            // Overflows only where another size is 0, and then no stride is used.
+            step = step.wrapping_mul(shape.size(usize::from(*dim)).max(1));
         }
         strides
     }

@@ -16,7 +16,9 @@ mod half;
 mod list;
 mod scalar_type;
 mod shape;
+mod storage;
 mod tensor;
+mod text;
 mod value;
 mod view;
 
@@ -25,10 +27,12 @@ pub use dim_order::DimOrder;
 pub use element::{Element, Float, Number};
 pub use error::Error;
 pub use half::{BFloat16, Half};
-pub use list::{Doubles, Indices};
+pub use list::{Doubles, Indices, Longs};
 pub use scalar_type::{Dtypes, ScalarType};
 pub use shape::{MAX_RANK, Shape};
+pub use storage::Storage;
 pub use tensor::{Access, Tensor, TensorLayout};
+pub use text::ascii;
 pub use value::Value;
 pub use view::{Input, Output};
 

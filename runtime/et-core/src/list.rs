@@ -63,3 +63,35 @@ impl<'a> Doubles<'a> {
         self.0.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok().map(f64::from_le_bytes))
     }
 }
+
+/// Little-endian 64-bit integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Longs<'a>(&'a [u8]);
+
+impl<'a> Longs<'a> {
+    /// Reads `bytes` as 64-bit integers; a remainder of less than eight bytes is not seen.
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    /// The number of items.
+    pub const fn len(self) -> usize {
+        self.0.len() / 8
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    /// Item `index`.
+    pub fn get(self, index: usize) -> Option<i64> {
+        let start = index.checked_mul(8)?;
+        self.0.get(start..)?.first_chunk().copied().map(i64::from_le_bytes)
+    }
+
+    /// All items in order.
+    pub fn iter(self) -> impl Iterator<Item = i64> + 'a {
+        self.0.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok().map(i64::from_le_bytes))
+    }
+}

@@ -72,7 +72,7 @@ impl Shape {
 
     /// Elements per step of the dimensions outside `axis`, along it, and inside it: `[outer, extent, inner]`.
     pub fn around(&self, axis: usize) -> [usize; 3] {
-        let product = |sizes: &[i32]| sizes.iter().map(|size| *size as usize).product::<usize>();
+        let product = |sizes: &[i32]| sizes.iter().fold(1_usize, |product, size| product.wrapping_mul(*size as usize));
         match self.sizes().get(axis) {
             Some(extent) => [product(&self.sizes()[..axis]), *extent as usize, product(&self.sizes()[axis + 1..])],
             None => [1, 1, 1],

@@ -26,6 +26,35 @@ pub struct TensorLayout<'a> {
     pub dim_order: &'a [u8],
 }
 
+impl TensorLayout<'_> {
+    /// The bytes that the elements take; an error when the sizes are malformed or the bytes too many.
+    pub fn nbytes(&self) -> Result<usize> {
+        let mut product = Some(1_i32);
+        let mut is_empty = false;
+        for size in self.sizes.iter() {
+            if size < 0 {
+                return Err(Error::InvalidArgument);
+            }
+            is_empty |= size == 0;
+            product = product.and_then(|product| product.checked_mul(size));
+        }
+        // A zero anywhere empties the tensor even if the other sizes overflow.
+        let numel = if is_empty { 0 } else { product.ok_or(Error::InvalidArgument)? };
+        let bytes = (numel as usize).checked_mul(self.scalar_type.size());
+        bytes.filter(|bytes| *bytes <= isize::MAX as usize).ok_or(Error::InvalidArgument)
+    }
+
+    /// The rank, once the layout is known to be one of a tensor.
+    fn checked_rank(&self) -> Result<u8> {
+        self.nbytes()?;
+        if self.sizes.len() > MAX_RANK || self.dim_order.len() != self.sizes.len() {
+            return Err(Error::InvalidArgument);
+        }
+        DimOrder::check(self.dim_order)?;
+        Ok(self.sizes.len() as u8)
+    }
+}
+
 /// A dense tensor of up to [`MAX_RANK`] dimensions. On a 32-bit machine it takes 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Tensor<'a> {
@@ -52,7 +81,7 @@ impl<'a> Tensor<'a> {
             sizes: layout.sizes.bytes().as_ptr(),
             dim_order: layout.dim_order.as_ptr(),
             scalar_type: layout.scalar_type,
-            rank: check_layout(&layout)?,
+            rank: layout.checked_rank()?,
             access,
             dynamic: false,
             memory: PhantomData,
@@ -70,16 +99,16 @@ impl<'a> Tensor<'a> {
         access: Access,
         cells: &'a [Cell<i32>],
     ) -> Result<Self> {
-        let rank = check_layout(&layout)?;
-        if cells.len() != 2 * usize::from(rank) {
-            return Err(Error::Internal);
-        }
-        for (index, bound) in layout.sizes.iter().enumerate() {
-            cells[index].set(bound);
-            cells[index + usize::from(rank)].set(bound);
-        }
         // SAFETY: the caller's promise is the same.
         let fixed = unsafe { Self::new(layout, data, access)? };
+        let (sizes, bounds) = cells.split_at_checked(usize::from(fixed.rank)).ok_or(Error::Internal)?;
+        if sizes.len() != bounds.len() {
+            return Err(Error::Internal);
+        }
+        for ((size, bound), extent) in sizes.iter().zip(bounds).zip(layout.sizes.iter()) {
+            size.set(extent);
+            bound.set(extent);
+        }
         Ok(Self { sizes: cells.as_ptr().cast(), dynamic: true, ..fixed })
     }
 
@@ -90,6 +119,20 @@ impl<'a> Tensor<'a> {
     #[must_use]
     pub const unsafe fn with_data(self, data: *mut u8) -> Self {
         Self { data, ..self }
+    }
+
+    /// The same tensor with other rights to its memory.
+    ///
+    /// # Safety
+    /// As for [`Tensor::new`].
+    #[must_use]
+    pub(crate) const unsafe fn with_access(self, access: Access) -> Self {
+        Self { access, ..self }
+    }
+
+    /// Whether kernels may write the elements.
+    pub const fn access(&self) -> Access {
+        self.access
     }
 
     /// Where the elements start; null when no memory was given yet.
@@ -131,7 +174,7 @@ impl<'a> Tensor<'a> {
 
     /// The number of elements.
     pub fn numel(&self) -> usize {
-        self.shape().numel().unwrap_or(0)
+        self.product_of_words(0)
     }
 
     /// The number of bytes that the elements take.
@@ -141,9 +184,8 @@ impl<'a> Tensor<'a> {
 
     /// The bytes that the tensor takes at its largest.
     pub fn capacity(&self) -> usize {
-        let offset = if self.dynamic { usize::from(self.rank) } else { 0 };
-        let count = (0..usize::from(self.rank)).map(|index| self.size_word(index + offset) as usize);
-        count.product::<usize>() * self.scalar_type.size()
+        let bounds = if self.dynamic { usize::from(self.rank) } else { 0 };
+        self.product_of_words(bounds) * self.scalar_type.size()
     }
 
     /// Changes the shape: a static tensor accepts its own only, a dynamic one any within its bounds.
@@ -209,6 +251,12 @@ impl<'a> Tensor<'a> {
         if self.data.is_null() && wanted > 0 { Err(Error::AccessFailed) } else { Ok(()) }
     }
 
+    /// The product of `rank` sizes. It fits in 31 bits, though one that passes a zero may wrap on its way there.
+    fn product_of_words(&self, start: usize) -> usize {
+        let words = (start..start + usize::from(self.rank)).map(|index| self.size_word(index) as usize);
+        words.fold(1, usize::wrapping_mul)
+    }
+
     /// Size `index`; for a dynamic tensor, upper bounds follow the sizes.
     fn size_word(&self, index: usize) -> i32 {
         // SAFETY: callers stay below `rank` (twice that when dynamic), which the constructor saw there; a cell of this
@@ -216,21 +264,6 @@ impl<'a> Tensor<'a> {
         let word = unsafe { self.sizes.cast::<i32>().add(index).read_unaligned() };
         if self.dynamic { word } else { i32::from_le(word) }
     }
-}
-
-/// Checks everything that later methods rely on, and returns the rank.
-fn check_layout(layout: &TensorLayout<'_>) -> Result<u8> {
-    let mut shape = Shape::SCALAR;
-    layout.sizes.iter().try_for_each(|size| shape.push(size))?;
-    let bytes = shape.numel()?.checked_mul(layout.scalar_type.size());
-    if bytes.is_none_or(|bytes| bytes > isize::MAX as usize) {
-        return Err(Error::InvalidArgument);
-    }
-    if layout.dim_order.len() != shape.rank() {
-        return Err(Error::InvalidArgument);
-    }
-    DimOrder::new(layout.dim_order)?;
-    Ok(shape.rank() as u8)
 }
 
 #[cfg(test)]

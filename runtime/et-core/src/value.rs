@@ -1,6 +1,6 @@
 //! What a slot of a method's value table holds: ExecuTorch's `EValue`.
 
-use crate::{Doubles, Indices, Tensor};
+use crate::{Doubles, Indices, Longs, Tensor};
 
 /// A value of a running method. Lists refer to other slots of the table where the file format does.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,8 +18,8 @@ pub enum Value<'a> {
     Tensor(Tensor<'a>),
     /// Text.
     String(&'a str),
-    /// Slots that hold integers.
-    IntList(Indices<'a>),
+    /// Slots that hold integers; the file format gives them in 64 bits.
+    IntList(Longs<'a>),
     /// Floating-point numbers.
     DoubleList(Doubles<'a>),
     /// Booleans, one byte each.

@@ -69,8 +69,24 @@ impl<'a, T: Element> Input<'a, T> {
 
     /// All elements in memory order.
     #[inline]
-    pub fn iter(self) -> impl ExactSizeIterator<Item = T> + 'a {
+    pub fn iter(self) -> impl ExactSizeIterator<Item = T> + use<'a, T> {
         (0..self.len).map(move |index| self.get(index))
+    }
+}
+
+impl<'a> Input<'a, u8> {
+    /// A view of bytes that nothing else writes.
+    pub const fn of(bytes: &'a [u8]) -> Self {
+        // SAFETY: a shared reference's bytes are initialized, and stay so and unwritten while it lives.
+        unsafe { Self::new(bytes.as_ptr(), bytes.len()) }
+    }
+}
+
+impl<'a> Output<'a, u8> {
+    /// A view of bytes that nothing else reads or writes.
+    pub const fn of(bytes: &'a mut [u8]) -> Self {
+        // SAFETY: the exclusive reference stays borrowed for `'a`.
+        unsafe { Self::new(bytes.as_mut_ptr(), bytes.len()) }
     }
 }
 
@@ -111,6 +127,16 @@ impl<'a, T: Element> Output<'a, T> {
     pub const fn as_input(self) -> Input<'a, T> {
         // SAFETY: what may be written may be read.
         unsafe { Input::new(self.start, self.len) }
+    }
+
+    /// Stores all elements of `source`, which has as many and starts here or overlaps nothing.
+    ///
+    /// # Panics
+    /// When the lengths differ: a bug in the caller, which checks shapes first.
+    #[inline]
+    pub fn copy_from(self, source: Input<'_, T>) {
+        assert!(self.len == source.len);
+        source.iter().enumerate().for_each(|(index, value)| self.set(index, value));
     }
 
     /// Element `index`, as last stored.

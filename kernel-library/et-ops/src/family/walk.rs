@@ -1,8 +1,11 @@
-//! Stepping through several tensors at once, broadcast to one shape, whatever their dim orders.
+//! Stepping through several tensors at once, whatever their dim orders.
 
 use et_core::{MAX_RANK, Result, Shape, Tensor};
 
-/// Offsets of `N` tensors at each position of a common shape, innermost dimension fastest.
+use super::place::Place;
+
+/// Offsets of `N` tensors at each position of a common box, innermost dimension fastest.
+#[derive(Clone)]
 pub struct Walk<const N: usize> {
     shape: Shape,
     strides: [[usize; MAX_RANK]; N],
@@ -14,12 +17,22 @@ pub struct Walk<const N: usize> {
 impl<const N: usize> Walk<N> {
     /// Walks over `shape`, to which each tensor broadcasts.
     pub fn new(shape: &Shape, tensors: [&Tensor<'_>; N]) -> Result<Self> {
-        let mut strides = [[0; MAX_RANK]; N];
-        for (strides, tensor) in strides.iter_mut().zip(tensors) {
-            *strides = broadcast_strides(shape, tensor)?;
+        let mut places = [Place { start: 0, strides: [0; MAX_RANK] }; N];
+        for (place, tensor) in places.iter_mut().zip(tensors) {
+            *place = Place::broadcast(tensor, shape)?;
         }
-        let remaining = shape.numel()?;
-        Ok(Self { shape: *shape, strides, position: [0; MAX_RANK], offsets: [0; N], remaining })
+        Self::over(shape, places)
+    }
+
+    /// Walks over a box of this shape, which lies in each tensor as its place says.
+    pub fn over(shape: &Shape, places: [Place; N]) -> Result<Self> {
+        Ok(Self {
+            shape: *shape,
+            strides: places.map(|place| place.strides),
+            position: [0; MAX_RANK],
+            offsets: places.map(|place| place.start),
+            remaining: shape.numel()?,
+        })
     }
 
     /// Moves to the next position: one step along the innermost dimension that has one left.
@@ -27,12 +40,12 @@ impl<const N: usize> Walk<N> {
         for dim in (0..self.shape.rank()).rev() {
             self.position[dim] += 1;
             if self.position[dim] < self.shape.sizes()[dim] {
-                self.shift(|strides, offset| offset + strides[dim]);
+                self.shift(|strides, offset| offset.wrapping_add(strides[dim]));
                 return;
             }
             let steps = self.position[dim] as usize - 1;
             self.position[dim] = 0;
-            self.shift(|strides, offset| offset - steps * strides[dim]);
+            self.shift(|strides, offset| offset.wrapping_sub(steps.wrapping_mul(strides[dim])));
         }
     }
 
@@ -54,19 +67,22 @@ impl<const N: usize> Iterator for Walk<N> {
     }
 }
 
-/// Strides of `tensor` along the dimensions of `shape`; 0 where it is broadcast.
-fn broadcast_strides(shape: &Shape, tensor: &Tensor<'_>) -> Result<[usize; MAX_RANK]> {
-    let own = tensor.shape();
-    if own.broadcast(shape)? != *shape {
-        return Err(et_core::Error::InvalidArgument);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_negative_stride_walks_back() {
+        let mut strides = [0; MAX_RANK];
+        strides[0] = 1_usize.wrapping_neg();
+        let walk = Walk::over(&Shape::new(&[3]).unwrap(), [Place { start: 2, strides }]).unwrap();
+        assert!(walk.eq([[2], [1], [0]]));
     }
-    let missing = shape.rank() - own.rank();
-    let strides = tensor.strides();
-    let mut broadcast = [0; MAX_RANK];
-    for dim in 0..own.rank() {
-        if own.size(dim) != 1 {
-            broadcast[dim + missing] = strides[dim];
-        }
+
+    #[test]
+    fn a_box_without_positions_is_not_walked() {
+        let place = Place { start: 0, strides: [1; MAX_RANK] };
+        assert_eq!(Walk::over(&Shape::new(&[2, 0]).unwrap(), [place]).unwrap().count(), 0);
+        assert_eq!(Walk::over(&Shape::SCALAR, [place]).unwrap().count(), 1);
     }
-    Ok(broadcast)
 }

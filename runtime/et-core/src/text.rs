@@ -1,0 +1,24 @@
+//! Text in a program file.
+#![allow(unsafe_code)] // `core::str::from_utf8` takes half a kilobyte of flash; ASCII is checked in a few instructions.
+
+use crate::{Error, Result};
+
+/// Reads ASCII, which is all that operators take as text; other bytes are not supported.
+pub fn ascii(bytes: &[u8]) -> Result<&str> {
+    if bytes.iter().any(|byte| *byte >= 0x80) {
+        return Err(Error::NotSupported);
+    }
+    // SAFETY: ASCII is UTF-8.
+    Ok(unsafe { core::str::from_utf8_unchecked(bytes) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_ascii_is_text() {
+        assert_eq!(ascii(b"mean"), Ok("mean"));
+        assert_eq!(ascii("\u{e9}".as_bytes()), Err(Error::NotSupported));
+    }
+}

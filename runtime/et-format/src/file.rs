@@ -1,0 +1,103 @@
+//! A whole program file: the flatbuffer and the segments behind it.
+
+use et_core::{Error, Longs, Result};
+
+use crate::{BackendDelegate, DataLocation, DataSegment, ExtendedHeader, IDENTIFIER, Program, SubsegmentOffsets};
+
+/// A program file in memory, its header, identifier and segment ranges checked.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgramFile<'a> {
+    program: Program<'a>,
+    /// The file from the first segment on.
+    segments: &'a [u8],
+}
+
+impl<'a> ProgramFile<'a> {
+    /// Checks the frame of a program file.
+    #[inline(never)]
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        if bytes.get(4..8) != Some(IDENTIFIER) {
+            return Err(Error::InvalidProgram);
+        }
+        let (flatbuffer, segments) = match ExtendedHeader::read(bytes)? {
+            Some(header) => split(bytes, header)?,
+            None => (bytes, &[][..]),
+        };
+        let file = Self { program: Program::root(flatbuffer)?, segments };
+        file.program.segments()?.iter().try_for_each(|segment| file.bytes_of(segment?).map(drop))?;
+        Ok(file)
+    }
+
+    /// The flatbuffer's root.
+    pub const fn program(self) -> Program<'a> {
+        self.program
+    }
+
+    /// The bytes of segment `index`.
+    pub fn segment(self, index: u32) -> Result<&'a [u8]> {
+        self.bytes_of(self.program.segments()?.get(index as usize)?)
+    }
+
+    /// The first `size` bytes of constant `index`, which counts from 1; the files do not say where a constant ends.
+    pub fn constant(self, index: usize, size: usize) -> Result<&'a [u8]> {
+        let bytes = match self.program.constant_segment()? {
+            Some(offsets) if !offsets.offsets()?.is_empty() => self.subsegment(offsets, index)?,
+            _ => self.program.constant_buffers()?.get(index)?.storage()?,
+        };
+        bytes.get(..size).ok_or(Error::InvalidProgram)
+    }
+
+    /// The first `size` bytes of the initial value `index` of a mutable buffer, which counts from 1.
+    pub fn initial_value(self, index: usize, size: usize) -> Result<&'a [u8]> {
+        let bytes = self.subsegment(self.program.mutable_data_segments()?.get(0)?, index)?;
+        bytes.get(..size).ok_or(Error::InvalidProgram)
+    }
+
+    /// The bytes with this name.
+    pub fn named_data(self, key: &str) -> Result<&'a [u8]> {
+        for entry in self.program.named_data()?.iter() {
+            let entry = entry?;
+            if entry.key()? == key {
+                return self.segment(entry.segment_index()?);
+            }
+        }
+        Err(Error::NotFound)
+    }
+
+    /// The blob of a delegate.
+    pub fn delegate_blob(self, delegate: BackendDelegate<'a>) -> Result<&'a [u8]> {
+        let reference = delegate.processed()?;
+        match reference.location {
+            DataLocation::Segment => self.segment(reference.index),
+            DataLocation::Inline => self.program.backend_delegate_data()?.get(reference.index as usize)?.data(),
+        }
+    }
+
+    fn bytes_of(self, segment: DataSegment<'_>) -> Result<&'a [u8]> {
+        let start = length(segment.offset()?)?;
+        let size = length(segment.size()?)?;
+        self.segments.get(start..).and_then(|rest| rest.get(..size)).ok_or(Error::InvalidProgram)
+    }
+
+    /// Part `index` of a segment and everything behind it.
+    fn subsegment(self, parts: SubsegmentOffsets<'a>, index: usize) -> Result<&'a [u8]> {
+        let segment = self.segment(parts.segment_index()?)?;
+        let offset = Longs::get(parts.offsets()?, index).ok_or(Error::InvalidProgram)?;
+        segment.get(length(offset.cast_unsigned())?..).ok_or(Error::InvalidProgram)
+    }
+}
+
+/// The flatbuffer and everything from the first segment on.
+fn split(bytes: &[u8], header: ExtendedHeader) -> Result<(&[u8], &[u8])> {
+    let flatbuffer = bytes.get(..length(header.program_size)?).ok_or(Error::InvalidProgram)?;
+    let behind = bytes.get(length(header.segment_base_offset)?..).ok_or(Error::InvalidProgram)?;
+    let segments = match header.segment_data_size {
+        Some(size) => behind.get(..length(size)?).ok_or(Error::InvalidProgram)?,
+        None => behind,
+    };
+    Ok((flatbuffer, segments))
+}
+
+fn length(number: u64) -> Result<usize> {
+    usize::try_from(number).map_err(|_| Error::InvalidProgram)
+}

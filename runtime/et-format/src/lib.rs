@@ -1,0 +1,33 @@
+//! ExecuTorch's program file (`.pte`), read in place.
+//!
+//! The schema is `schema/program.fbs` of ExecuTorch 1.5, file identifier `ET12`. Every view is a position in the file; a
+//! field that is absent reads as its schema default, a field or list that leaves the file is
+//! [`Error::InvalidProgram`](et_core::Error::InvalidProgram), and nothing else can go wrong. With feature `write`, a host
+//! writes such files from plain data.
+#![cfg_attr(not(feature = "write"), no_std)]
+#![forbid(unsafe_code)]
+
+mod file;
+mod flatbuffer;
+mod header;
+mod instruction;
+mod plan;
+mod program;
+mod tensor;
+mod value;
+mod view;
+#[cfg(feature = "write")]
+pub mod write;
+
+pub use file::ProgramFile;
+pub use flatbuffer::{Table, Tables};
+pub use header::{ExtendedHeader, IDENTIFIER};
+pub use instruction::{Frame, FrameList, Instruction};
+pub use plan::{
+    BackendDelegate, Chain, CompileSpec, ContainerMetadata, DataLocation, DataReference, DeviceBuffer, ExecutionPlan,
+    Operator,
+};
+pub use program::{Buffer, DataSegment, InlineData, NamedData, Program, SubsegmentOffsets};
+pub use tensor::{Allocation, ExtraTensorInfo, ShapeDynamism, Tensor, TensorLocation};
+pub use value::{EValue, Kind};
+pub use view::{List, View};

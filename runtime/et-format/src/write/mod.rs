@@ -1,0 +1,71 @@
+//! Writes program files from plain data: the host's half of the format.
+//!
+//! The layout is that of ExecuTorch's exporter: a flatbuffer with the extended header inserted behind its identifier,
+//! then segments (constants, initial values, delegates' blobs, named data), each aligned. Equal models give equal bytes.
+
+mod builder;
+mod layout;
+mod model;
+mod tables;
+
+use std::io::{Result, Write};
+
+pub use layout::{CONSTANT_ALIGNMENT, SEGMENT_ALIGNMENT};
+pub use model::{
+    Allocation, BackendDelegate, Chain, CompileSpec, ContainerMetadata, EValue, ExecutionPlan, ExtraTensorInfo,
+    Instruction, NamedData, Operator, Program, Tensor,
+};
+
+use crate::ExtendedHeader;
+use layout::{Layout, Segment, write_zeros};
+
+/// Bytes 8 to 39: the header's length, a multiple of every alignment inside the flatbuffer.
+const HEADER_LENGTH: usize = ExtendedHeader::LENGTH as usize;
+
+/// Writes `program` as a `.pte` file. Constants and blobs go from where they are straight to `out`.
+pub fn write_program(program: &Program<'_>, out: &mut dyn Write) -> Result<()> {
+    let layout = Layout::new(program);
+    let flatbuffer = tables::build(program, &layout);
+    if layout.data_size() == 0 {
+        return out.write_all(&flatbuffer);
+    }
+    let program_size = flatbuffer.len() + HEADER_LENGTH;
+    let segment_base = program_size.next_multiple_of(SEGMENT_ALIGNMENT as usize);
+    let header = ExtendedHeader {
+        program_size: program_size as u64,
+        segment_base_offset: segment_base as u64,
+        segment_data_size: Some(layout.data_size()),
+    };
+    write_head(&flatbuffer, &header, out)?;
+    write_zeros(segment_base - program_size, out)?;
+    write_segments(layout.segments(), out)
+}
+
+/// The flatbuffer with the header behind its identifier: everything moves back, so the root's offset grows.
+fn write_head(flatbuffer: &[u8], header: &ExtendedHeader, out: &mut dyn Write) -> Result<()> {
+    let (frame, tables) = flatbuffer.split_at(8);
+    let (root, identifier) = frame.split_at(4);
+    let root = root.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
+    out.write_all(&(root + HEADER_LENGTH as u32).to_le_bytes())?;
+    out.write_all(identifier)?;
+    write_header(header, out)?;
+    out.write_all(tables)
+}
+
+fn write_header(header: &ExtendedHeader, out: &mut dyn Write) -> Result<()> {
+    out.write_all(ExtendedHeader::MAGIC)?;
+    out.write_all(&ExtendedHeader::LENGTH.to_le_bytes())?;
+    out.write_all(&header.program_size.to_le_bytes())?;
+    out.write_all(&header.segment_base_offset.to_le_bytes())?;
+    out.write_all(&header.segment_data_size.unwrap_or_default().to_le_bytes())
+}
+
+fn write_segments(segments: &[Segment<'_>], out: &mut dyn Write) -> Result<()> {
+    let mut position = 0;
+    for segment in segments {
+        write_zeros((segment.offset - position) as usize, out)?;
+        segment.write(out)?;
+        position = segment.offset + segment.size();
+    }
+    Ok(())
+}

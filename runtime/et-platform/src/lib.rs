@@ -1,0 +1,29 @@
+//! What a binary needs from its machine: somewhere to write, a clock, a way to end.
+//!
+//! A platform is a type that implements [`Console`] and [`Platform`]; the binary names one, so there is no table of hooks
+//! and nothing to register. [`Silent`] is for machines with nothing; features `std` and `semihosting` add one each. A
+//! board's own serial port implements [`Console`] where the board's code is.
+#![cfg_attr(not(feature = "std"), no_std)]
+
+mod console;
+#[cfg(feature = "std")]
+mod process;
+#[cfg(all(feature = "semihosting", target_arch = "arm"))]
+mod semihosting;
+mod silent;
+
+pub use console::Console;
+#[cfg(feature = "std")]
+pub use process::Process;
+#[cfg(all(feature = "semihosting", target_arch = "arm"))]
+pub use semihosting::Semihosting;
+pub use silent::Silent;
+
+/// A machine to run on.
+pub trait Platform: Console {
+    /// Microseconds since some moment; 0 on a machine without clock. Wraps.
+    fn microseconds(&mut self) -> u32;
+
+    /// Ends the program; 0 means success.
+    fn exit(&mut self, status: u32) -> !;
+}

@@ -1,0 +1,60 @@
+//! Arm semihosting: requests to a debugger or emulator by a breakpoint.
+//!
+//! Specification: <https://github.com/ARM-software/abi-aa/blob/main/semihosting/semihosting.rst>.
+#![allow(unsafe_code)] // The breakpoint instruction, with a pointer to its arguments.
+
+use crate::{Console, Platform};
+
+/// The host that debugs or emulates this core. Without one, the first request stops the core.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Semihosting;
+
+/// Writes a text that ends with a zero byte.
+const SYS_WRITE0: u32 = 0x04;
+/// Reads centiseconds since the start.
+const SYS_CLOCK: u32 = 0x10;
+/// Ends the program with a status.
+const SYS_EXIT_EXTENDED: u32 = 0x20;
+/// The reason for a regular end.
+const APPLICATION_EXIT: usize = 0x20026;
+/// Bytes that one request writes.
+const CHUNK: usize = 64;
+
+impl Console for Semihosting {
+    fn write_bytes(&mut self, bytes: &[u8]) {
+        for part in bytes.chunks(CHUNK - 1) {
+            let mut buffer = [0; CHUNK];
+            buffer.iter_mut().zip(part).for_each(|(slot, byte)| *slot = *byte);
+            // SAFETY: the buffer ends with a zero byte, since a part is shorter.
+            unsafe { request(SYS_WRITE0, buffer.as_ptr().addr()) };
+        }
+    }
+}
+
+impl Platform for Semihosting {
+    fn microseconds(&mut self) -> u32 {
+        // SAFETY: this request takes no argument.
+        unsafe { request(SYS_CLOCK, 0) }.wrapping_mul(10_000)
+    }
+
+    fn exit(&mut self, status: u32) -> ! {
+        let arguments = [APPLICATION_EXIT, status as usize];
+        loop {
+            // SAFETY: the request takes two words.
+            unsafe { request(SYS_EXIT_EXTENDED, arguments.as_ptr().addr()) };
+        }
+    }
+}
+
+/// Asks the host, and returns its answer.
+///
+/// # Safety
+/// `argument` is what the request takes: a number, or the address of memory that lives through the call.
+unsafe fn request(operation: u32, argument: usize) -> u32 {
+    let answer;
+    // SAFETY: a host reads and writes the argument only; registers other than r0 are kept. Memory counts as read.
+    unsafe {
+        core::arch::asm!("bkpt 0xab", inlateout("r0") operation => answer, in("r1") argument, options(nostack));
+    }
+    answer
+}

@@ -1,0 +1,93 @@
+//! The instruction loop.
+
+use et_core::{Args, Error, Indices, Result, Value};
+use et_format::{Chain, Instruction};
+
+use crate::{Failure, Method, Place};
+
+/// The most instructions of one execution, upstream's limit: a malformed file could loop forever.
+pub const INSTRUCTION_LIMIT: u32 = 10_000_000;
+
+impl<'a> Method<'a> {
+    /// Executes the method on the inputs that were set.
+    pub fn execute(&self) -> core::result::Result<(), Failure> {
+        self.execute_at_most(INSTRUCTION_LIMIT)
+    }
+
+    /// Executes the method; after `limit` instructions, gives up.
+    pub fn execute_at_most(&self, limit: u32) -> core::result::Result<(), Failure> {
+        let mut left = limit;
+        let mut base = 0;
+        for chain in self.plan.plan.chains()?.iter() {
+            let chain = chain?;
+            let count = chain.instruction_count()? as u32;
+            self.execute_chain(chain, count, base, &mut left)?;
+            base = base.wrapping_add(count);
+        }
+        Ok(())
+    }
+
+    fn execute_chain(
+        &self,
+        chain: Chain<'a>,
+        count: u32,
+        base: u32,
+        left: &mut u32,
+    ) -> core::result::Result<(), Failure> {
+        let mut next = 0;
+        while next < count {
+            let instruction = Place::Instruction(base.wrapping_add(next));
+            *left = left.checked_sub(1).ok_or(instruction.failure(Error::OutOfResources))?;
+            next = self.step(chain, next).map_err(|error| instruction.failure(error))?;
+            if next > count {
+                return Err(instruction.failure(Error::InvalidProgram));
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes instruction `index` and returns the next one.
+    #[inline(never)]
+    fn step(&self, chain: Chain<'a>, index: u32) -> Result<u32> {
+        match chain.instruction(index as usize)? {
+            Instruction::KernelCall { operator, arguments } => self.call_kernel(operator, arguments)?,
+            Instruction::DelegateCall { delegate, arguments } => self.call_delegate(delegate, arguments)?,
+            Instruction::MoveCall { from, to } => self.slot(to)?.set(self.slot(from)?.get()),
+            Instruction::JumpFalseCall { condition, destination } => {
+                if !self.is_true(condition)? {
+                    return Ok(destination);
+                }
+            }
+            Instruction::FreeCall { value } => self.free(value)?,
+        }
+        Ok(index + 1)
+    }
+
+    fn call_kernel(&self, operator: u32, arguments: Indices<'a>) -> Result<()> {
+        let kernel = self.kernels.get(operator as usize).ok_or(Error::InvalidProgram)?;
+        kernel(&Args::new(self.values, arguments))
+    }
+
+    fn call_delegate(&self, delegate: u32, arguments: Indices<'a>) -> Result<()> {
+        let delegate = self.delegates.get(delegate as usize).ok_or(Error::InvalidProgram)?;
+        delegate.execute(&Args::new(self.values, arguments))
+    }
+
+    /// A condition: a boolean, or a tensor of booleans that must all be true.
+    fn is_true(&self, condition: i32) -> Result<bool> {
+        match self.slot(condition)?.get() {
+            Value::Bool(value) => Ok(value),
+            Value::Tensor(tensor) => Ok(tensor.input::<bool>()?.iter().all(|value| value)),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    fn free(&self, value: i32) -> Result<()> {
+        let slot = self.slot(value)?;
+        match slot.get() {
+            Value::Tensor(tensor) => slot.set(Value::Tensor(tensor.without_data())),
+            _ => return Err(Error::InvalidType),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,26 @@
+//! Executes ExecuTorch program files in place: no heap, no registry, every failure a value.
+//!
+//! A [`Program`] is a file in memory; a [`MethodPlan`] says how much memory one of its methods needs; [`Method::load`]
+//! takes that memory, a kernel per operator and a delegate per blob, and builds the value table;
+//! [`Method::execute`] follows the instructions. Nothing is allocated, and nothing of the file is copied but the initial
+//! values of mutable buffers.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(test)]
+extern crate std;
+
+mod delegate;
+mod execute;
+mod failure;
+mod inputs;
+mod load;
+mod method;
+mod program;
+
+pub use delegate::{Delegate, DelegateSetup};
+pub use execute::INSTRUCTION_LIMIT;
+pub use failure::{Failure, Place};
+pub use load::Memory;
+pub use method::Method;
+pub use program::{MethodPlan, Program, Requirements};

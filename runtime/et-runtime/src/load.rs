@@ -1,0 +1,159 @@
+//! Builds a method's value table.
+
+use core::cell::Cell;
+
+use et_core::{Error, Kernel, Result, Storage, TensorLayout, Value};
+use et_format::{Allocation, EValue, Kind, Tensor, TensorLocation, View};
+
+use crate::program::dynamic_sizes;
+use crate::{Delegate, DelegateSetup, Failure, Method, MethodPlan, Place};
+
+/// The alignment of every arena, in bytes.
+const ARENA_ALIGNMENT: usize = 16;
+
+/// The memory that a method lives in; [`MethodPlan::requirements`] says how much of each is needed.
+pub struct Memory<'a> {
+    /// Slots for values.
+    pub values: &'a [Cell<Value<'a>>],
+    /// Bytes for planned tensors, each arena aligned to 16 bytes. Methods that never run at once may share them.
+    pub arenas: &'a [&'a [Cell<u8>]],
+    /// Integers for the shapes of dynamic tensors.
+    pub sizes: &'a mut [i32],
+}
+
+impl<'a> Method<'a> {
+    /// Loads a method: checks every value against the file and the memory, and prepares the delegates.
+    ///
+    /// `kernels` and `delegates` are in the order of the file's operators and delegates.
+    pub fn load(
+        plan: MethodPlan<'a>,
+        kernels: &'a [Kernel],
+        delegates: &'a [&'a dyn Delegate<'a>],
+        memory: Memory<'a>,
+    ) -> core::result::Result<Self, Failure> {
+        let values = plan.plan.values()?;
+        let slots = memory.values.get(..values.len()).ok_or(Error::MemoryAllocationFailed)?;
+        let mut loader = Loader { plan, arenas: memory.arenas, sizes: memory.sizes };
+        loader.check_tables(kernels, delegates)?;
+        for (index, (slot, value)) in (0..).zip(slots.iter().zip(values.iter())) {
+            let value = value.and_then(|value| loader.value(value));
+            slot.set(value.map_err(|error| Place::Value(index).failure(error))?);
+        }
+        for (index, delegate) in (0..).zip(delegates) {
+            init(plan, index, *delegate).map_err(|error| Place::Delegate(index).failure(error))?;
+        }
+        Ok(Self { plan, kernels, delegates, values: slots })
+    }
+}
+
+/// Hands the delegate its blob.
+fn init<'a>(plan: MethodPlan<'a>, index: u32, delegate: &dyn Delegate<'a>) -> Result<()> {
+    let entry = plan.plan.delegates()?.get(index as usize)?;
+    let blob = plan.file.delegate_blob(entry)?;
+    delegate.init(&DelegateSetup { blob, compile_specs: entry.compile_specs()?, file: plan.file })
+}
+
+struct Loader<'a> {
+    plan: MethodPlan<'a>,
+    arenas: &'a [&'a [Cell<u8>]],
+    /// What is left of it.
+    sizes: &'a mut [i32],
+}
+
+impl<'a> Loader<'a> {
+    /// Checks that the tables and the arenas fit the method.
+    #[inline(never)]
+    fn check_tables(&self, kernels: &[Kernel], delegates: &[&dyn Delegate<'a>]) -> Result<()> {
+        if kernels.len() != self.plan.plan.operators()?.len() {
+            return Err(Error::OperatorMissing);
+        }
+        if delegates.len() != self.plan.plan.delegates()?.len() {
+            return Err(Error::NotFound);
+        }
+        (0..self.plan.arena_count()?).try_for_each(|index| self.check_arena(index))
+    }
+
+    fn check_arena(&self, index: usize) -> Result<()> {
+        let wanted = self.plan.arena_size(index)?;
+        let arena = self.arenas.get(index).copied().unwrap_or_default();
+        if arena.len() < wanted {
+            return Err(Error::MemoryAllocationFailed);
+        }
+        if wanted > 0 && arena.as_ptr().addr() % ARENA_ALIGNMENT != 0 { Err(Error::InvalidArgument) } else { Ok(()) }
+    }
+
+    #[inline(never)]
+    fn value(&mut self, value: EValue<'a>) -> Result<Value<'a>> {
+        Ok(match value.kind()? {
+            Kind::Null => Value::None,
+            Kind::Int => Value::Int(value.int()?),
+            Kind::Bool => Value::Bool(value.bool()?),
+            Kind::Double => Value::Double(value.double()?),
+            Kind::Tensor => Value::Tensor(self.tensor(Tensor::of(value.content()?))?),
+            Kind::String => Value::String(value.string()?),
+            Kind::IntList => Value::IntList(value.int_list()?),
+            Kind::DoubleList => Value::DoubleList(value.double_list()?),
+            Kind::BoolList => Value::BoolList(value.bool_list()?),
+            Kind::TensorList => Value::TensorList(value.tensor_list()?),
+            Kind::OptionalTensorList => Value::OptionalTensorList(value.tensor_list()?),
+        })
+    }
+
+    #[inline(never)]
+    fn tensor(&mut self, tensor: Tensor<'a>) -> Result<et_core::Tensor<'a>> {
+        check_supported(tensor)?;
+        let layout = layout(tensor)?;
+        let bounds = self.take_sizes(dynamic_sizes(tensor)?)?;
+        let storage = self.storage(tensor, layout.nbytes()?)?;
+        et_core::Tensor::place(layout, storage, bounds)
+    }
+
+    fn storage(&self, tensor: Tensor<'a>, size: usize) -> Result<Storage<'a>> {
+        match (tensor.data_buffer_index()?, tensor.allocation()?) {
+            (0, None) => Ok(Storage::Missing),
+            (index, None) => self.plan.file.constant(index, size).map(Storage::Constant),
+            (0, Some(place)) => self.planned(place, size).map(Storage::Shared),
+            (index, Some(place)) => {
+                let cells = self.planned(place, size)?;
+                let bytes = self.plan.file.initial_value(index, size)?;
+                cells.iter().zip(bytes).for_each(|(cell, byte)| cell.set(*byte));
+                Ok(Storage::Shared(cells))
+            }
+        }
+    }
+
+    /// `size` bytes of an arena.
+    fn planned(&self, place: Allocation, size: usize) -> Result<&'a [Cell<u8>]> {
+        let index = (place.memory_id as usize).checked_sub(1).ok_or(Error::InvalidProgram)?;
+        let arena = self.arenas.get(index).copied().ok_or(Error::InvalidProgram)?;
+        let offset = usize::try_from(place.offset).map_err(|_| Error::InvalidProgram)?;
+        arena.get(offset..).and_then(|rest| rest.get(..size)).ok_or(Error::InvalidProgram)
+    }
+
+    /// Room for a dynamic tensor's shape; none for a static one.
+    fn take_sizes(&mut self, count: usize) -> Result<Option<&'a mut [i32]>> {
+        if count == 0 {
+            return Ok(None);
+        }
+        let (taken, left) =
+            core::mem::take(&mut self.sizes).split_at_mut_checked(count).ok_or(Error::MemoryAllocationFailed)?;
+        self.sizes = left;
+        Ok(Some(taken))
+    }
+}
+
+pub(crate) fn layout(tensor: Tensor<'_>) -> Result<TensorLayout<'_>> {
+    Ok(TensorLayout { scalar_type: tensor.scalar_type()?, sizes: tensor.sizes()?, dim_order: tensor.dim_order()? })
+}
+
+/// Refuses what the format can say but this runtime cannot do: offsets, other files, other devices.
+fn check_supported(tensor: Tensor<'_>) -> Result<()> {
+    let elsewhere = match tensor.extra()? {
+        Some(extra) => extra.location()? == TensorLocation::External || extra.device_type()? != 0,
+        None => false,
+    };
+    if elsewhere || tensor.storage_offset()? != 0 || tensor.layout()? != 0 {
+        return Err(Error::NotSupported);
+    }
+    Ok(())
+}

@@ -1,0 +1,72 @@
+//! A loaded method.
+
+use core::cell::Cell;
+
+use et_core::{Error, Indices, Kernel, Result, Tensor, Value};
+
+use crate::{Delegate, MethodPlan};
+
+/// A method whose values are in place.
+#[derive(Clone, Copy)]
+pub struct Method<'a> {
+    pub(crate) plan: MethodPlan<'a>,
+    pub(crate) kernels: &'a [Kernel],
+    pub(crate) delegates: &'a [&'a dyn Delegate<'a>],
+    pub(crate) values: &'a [Cell<Value<'a>>],
+}
+
+impl<'a> Method<'a> {
+    /// The method as the file describes it.
+    pub const fn plan(&self) -> MethodPlan<'a> {
+        self.plan
+    }
+
+    /// The number of inputs.
+    pub fn input_count(&self) -> Result<usize> {
+        self.plan.plan.inputs().map(Indices::len)
+    }
+
+    /// The number of outputs.
+    pub fn output_count(&self) -> Result<usize> {
+        self.plan.plan.outputs().map(Indices::len)
+    }
+
+    /// Input `index`.
+    pub fn input(&self, index: usize) -> Result<Value<'a>> {
+        self.slot(self.input_slot(index)?).map(Cell::get)
+    }
+
+    /// Output `index`, as the last execution left it.
+    pub fn output(&self, index: usize) -> Result<Value<'a>> {
+        self.slot(self.output_slot(index)?).map(Cell::get)
+    }
+
+    /// Input `index`, which must be a tensor.
+    pub fn input_tensor(&self, index: usize) -> Result<Tensor<'a>> {
+        tensor(self.input(index)?)
+    }
+
+    /// Output `index`, which must be a tensor.
+    pub fn output_tensor(&self, index: usize) -> Result<Tensor<'a>> {
+        tensor(self.output(index)?)
+    }
+
+    pub(crate) fn input_slot(&self, index: usize) -> Result<i32> {
+        self.plan.plan.inputs()?.get(index).ok_or(Error::NotFound)
+    }
+
+    pub(crate) fn output_slot(&self, index: usize) -> Result<i32> {
+        self.plan.plan.outputs()?.get(index).ok_or(Error::NotFound)
+    }
+
+    pub(crate) fn slot(&self, slot: i32) -> Result<&'a Cell<Value<'a>>> {
+        usize::try_from(slot).ok().and_then(|slot| self.values.get(slot)).ok_or(Error::InvalidProgram)
+    }
+}
+
+const fn tensor(value: Value<'_>) -> Result<Tensor<'_>> {
+    match value {
+        Value::Tensor(tensor) => Ok(tensor),
+        _ => Err(Error::InvalidType),
+    }
+}
