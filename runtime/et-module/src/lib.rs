@@ -1,1 +1,23 @@
-//! a
+//! Program files on a hosted machine.
+//!
+//! [`Module`] maps a file, gets the memory that its method asks for, and runs it on arrays; [`safetensors`] reads and
+//! writes the files that arrays travel in; [`app`] is the whole command line of a generated binary. No third-party crate,
+//! so that generated projects build without a registry.
+
+pub mod app;
+mod array;
+mod bench;
+mod cases;
+mod error;
+mod file;
+mod module;
+mod order;
+mod owned;
+pub mod safetensors;
+
+pub use array::Array;
+pub use bench::{Bench, Effort};
+pub use cases::run_cases;
+pub use error::Error;
+pub use file::FileBytes;
+pub use module::{Kernels, Module, TensorType};

@@ -1,0 +1,98 @@
+//! The command line of a generated binary: one program, its kernels, tensors in, tensors out.
+
+mod arguments;
+mod run;
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+use et_core::Kernel;
+
+use arguments::{Command, parse};
+
+/// What a binary is made of.
+#[derive(Clone, Copy)]
+pub struct AppSpec {
+    /// The binary's name, for messages.
+    pub name: &'static str,
+    /// The producer stamp, which `--version` prints.
+    pub stamp: &'static str,
+    /// The program file.
+    pub program: ProgramSource,
+    /// The kernels of the program's operators, in their order.
+    pub kernels: &'static [Kernel],
+    /// The names of the inputs, in their order.
+    pub input_names: &'static [&'static str],
+}
+
+/// Where the program file is.
+#[derive(Clone, Copy)]
+pub enum ProgramSource {
+    /// In the binary.
+    Embedded(&'static [u8]),
+    /// A file of this name in the folder of the binary, mapped.
+    Beside(&'static str),
+}
+
+/// The command succeeded.
+const SUCCESS: u8 = 0;
+/// The command line is malformed.
+const USAGE: u8 = 2;
+/// The program failed: files, inputs, loading or execution.
+const FAILED: u8 = 8;
+
+/// Runs the process's command line; the exit code is 0 for success, 2 for a malformed command line and 8 for a failure.
+pub fn main(spec: &AppSpec) -> ExitCode {
+    let arguments = std::env::args_os().skip(1);
+    execute(spec, arguments, &mut std::io::stdout(), &mut std::io::stderr()).into()
+}
+
+/// Runs a command line: results go to `out`, messages to `talk`.
+pub fn execute(
+    spec: &AppSpec,
+    arguments: impl Iterator<Item = OsString>,
+    out: &mut dyn Write,
+    talk: &mut dyn Write,
+) -> u8 {
+    let done = match parse(arguments) {
+        Err(problem) => Err((USAGE, format!("{problem}\n\n{}", usage(spec)))),
+        Ok(Command::Help) => Ok(usage(spec)),
+        Ok(Command::Version) => Ok(spec.stamp.to_owned()),
+        Ok(Command::Run(files)) => run::run(spec, &files).map_err(failed),
+        Ok(Command::Bench(files, effort)) => run::bench(spec, &files, effort).map_err(failed),
+    };
+    // A reader that went away is told nothing more.
+    let (code, _written) = match done {
+        Ok(text) if text.is_empty() => (SUCCESS, Ok(())),
+        Ok(text) => (SUCCESS, writeln!(out, "{}", text.trim_end())),
+        Err((code, problem)) => (code, writeln!(talk, "{}: {}", spec.name, problem.trim_end())),
+    };
+    code
+}
+
+fn failed(error: crate::Error) -> (u8, String) {
+    (FAILED, error.to_string())
+}
+
+fn usage(spec: &AppSpec) -> String {
+    let inputs = spec.input_names.join(", ");
+    format!(
+        "usage: {name} --inputs FILE --outputs FILE
+       {name} --bench [--inputs FILE] [--warmup N] [--iters N] [--min-seconds S]
+       {name} --version | --help
+
+Runs the model on the tensors {inputs} of a safetensors file, and writes output_0, output_1, ...
+Inputs may hold many cases, stacked along the first dimension.
+
+  --inputs FILE      safetensors file to read; zeros in a benchmark without one
+  --outputs FILE     safetensors file to write
+  --threads N        the most threads to use
+  --bench            measure, and print one JSON object
+  --warmup N         executions before the measured ones (3)
+  --iters N          the least number of measured executions (10)
+  --min-seconds S    the least time that they take together (0)
+",
+        name = spec.name
+    )
+}

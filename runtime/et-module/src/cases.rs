@@ -1,0 +1,94 @@
+//! Runs a method on many cases that were stacked along the first dimension.
+
+use std::collections::BTreeMap;
+
+use crate::module::missing;
+use crate::safetensors::TensorView;
+use crate::{Array, Error, Module};
+
+/// Runs the method once per case and stacks the outputs along their first dimension.
+///
+/// The number of cases is how often the method's first dimension fits in that of the inputs. An input of exactly the
+/// method's shape is the same in every case. A tensor of rank 0 gets a dimension for the cases.
+pub fn run_cases(
+    module: &mut Module,
+    inputs: &BTreeMap<String, TensorView<'_>>,
+) -> Result<BTreeMap<String, Array>, Error> {
+    let mut count = 1;
+    for (index, name) in module.input_names().iter().enumerate() {
+        if let Some(wanted) = module.input_type(index)? {
+            let view = inputs.get(name).ok_or_else(|| missing(name, inputs))?;
+            count = count_of(name, count, cases_in(view, &wanted.shape))?;
+        }
+    }
+    if count == 1 {
+        return module.run(inputs);
+    }
+    let mut stacked = BTreeMap::new();
+    for case in 0..count {
+        let part = inputs_of_case(module, inputs, case)?;
+        stack(&mut stacked, module.run(&part)?)?;
+    }
+    Ok(stacked)
+}
+
+/// How many cases a tensor holds, given the shape of one; 1 where it is not a stack of them.
+fn cases_in(view: &TensorView<'_>, shape: &[usize]) -> usize {
+    match (view.shape.split_first(), shape.split_first()) {
+        (Some((given, inner)), Some((wanted, wanted_inner)))
+            if inner == wanted_inner && *wanted > 0 && given % wanted == 0 && *given > 0 =>
+        {
+            given / wanted
+        }
+        _ => 1,
+    }
+}
+
+fn count_of(name: &str, count: usize, cases: usize) -> Result<usize, Error> {
+    if count > 1 && cases > 1 && count != cases {
+        let problem = format!("{cases} cases were given, {count} of the inputs before");
+        return Err(Error::Input { name: name.to_owned(), problem });
+    }
+    Ok(count.max(cases))
+}
+
+fn inputs_of_case<'v>(
+    module: &Module,
+    inputs: &BTreeMap<String, TensorView<'v>>,
+    case: usize,
+) -> Result<BTreeMap<String, TensorView<'v>>, Error> {
+    let mut part = BTreeMap::new();
+    for (index, name) in module.input_names().iter().enumerate() {
+        if let (Some(wanted), Some(view)) = (module.input_type(index)?, inputs.get(name)) {
+            let stride = view.bytes.len() / cases_in(view, &wanted.shape);
+            let start = if stride == view.bytes.len() { 0 } else { case * stride };
+            let bytes = view.bytes.get(start..start + stride).unwrap_or_default();
+            let shape = if stride == view.bytes.len() { view.shape.clone() } else { wanted.shape };
+            part.insert(name.clone(), TensorView { scalar_type: view.scalar_type, shape, bytes });
+        }
+    }
+    Ok(part)
+}
+
+/// Appends one case's outputs to those of the cases before.
+fn stack(stacked: &mut BTreeMap<String, Array>, outputs: BTreeMap<String, Array>) -> Result<(), Error> {
+    for (name, mut output) in outputs {
+        if output.shape.is_empty() {
+            output.shape.push(1);
+        }
+        match stacked.get_mut(&name) {
+            Some(array) => append(&name, array, &output)?,
+            None => drop(stacked.insert(name, output)),
+        }
+    }
+    Ok(())
+}
+
+fn append(name: &str, array: &mut Array, output: &Array) -> Result<(), Error> {
+    match (array.shape.split_first_mut(), output.shape.split_first()) {
+        (Some((count, inner)), Some((more, more_inner))) if inner == more_inner => *count += more,
+        _ => return Err(Error::Output(format!("{name} has another shape in every case: it cannot be stacked"))),
+    }
+    array.bytes.extend_from_slice(&output.bytes);
+    Ok(())
+}

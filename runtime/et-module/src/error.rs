@@ -1,0 +1,88 @@
+//! What can go wrong on a hosted machine.
+
+use std::fmt::{Display, Formatter};
+use std::path::PathBuf;
+
+use et_runtime::{Failure, Place};
+
+use crate::safetensors;
+
+/// A failure, as it is shown to a user.
+#[derive(Debug)]
+pub enum Error {
+    /// A file cannot be read or written.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A safetensors file is malformed.
+    Safetensors {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: safetensors::Error,
+    },
+    /// The program calls operators that no kernel was given for.
+    OperatorsMissing(Vec<String>),
+    /// The program needs backends that this binary does not have.
+    DelegatesMissing(Vec<String>),
+    /// The program cannot be loaded or executed.
+    Program {
+        /// What failed, and where.
+        failure: Failure,
+        /// The operator at the failed instruction, if it was one.
+        operator: Option<String>,
+    },
+    /// An input is missing or does not fit.
+    Input {
+        /// The input.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The outputs of several cases cannot be stacked.
+    Output(String),
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Self::Program { failure, operator: None }
+    }
+}
+
+impl From<et_core::Error> for Error {
+    fn from(error: et_core::Error) -> Self {
+        Place::Method.failure(error).into()
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File { path, source } => write!(formatter, "{}: {source}", path.display()),
+            Self::Safetensors { path, source } => write!(formatter, "{}: {source}", path.display()),
+            Self::OperatorsMissing(names) => write!(formatter, "no kernel for {}", names.join(", ")),
+            Self::DelegatesMissing(names) => write!(formatter, "no delegate for {}", names.join(", ")),
+            Self::Program { failure, operator } => program_failure(formatter, failure, operator.as_deref()),
+            Self::Input { name, problem } => write!(formatter, "input {name}: {problem}"),
+            Self::Output(problem) => formatter.write_str(problem),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+fn program_failure(formatter: &mut Formatter<'_>, failure: &Failure, operator: Option<&str>) -> std::fmt::Result {
+    match failure.place {
+        Place::Method => {}
+        Place::Value(index) => write!(formatter, "value {index}: ")?,
+        Place::Delegate(index) => write!(formatter, "delegate {index}: ")?,
+        Place::Instruction(index) => write!(formatter, "instruction {index}: ")?,
+    }
+    if let Some(operator) = operator {
+        write!(formatter, "{operator}: ")?;
+    }
+    formatter.write_str(failure.error.message())
+}

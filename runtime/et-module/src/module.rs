@@ -1,0 +1,245 @@
+//! A program's method, loaded, with named inputs and outputs.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use et_core::{Indices, Kernel, Output, ScalarType, Storage, Tensor, TensorLayout, Value};
+use et_format::Instruction;
+use et_runtime::{Failure, MethodPlan, Place, Program};
+
+use crate::owned::LoadedMethod;
+use crate::safetensors::TensorView;
+use crate::{Array, Error, FileBytes, order};
+
+/// Where the kernels of a program's operators come from.
+#[derive(Clone, Copy)]
+pub enum Kernels<'k> {
+    /// A table in the order of the program's operators, as a selective build makes it.
+    Table(&'k [Kernel]),
+    /// A catalogue that is asked for each operator by name and overload.
+    Lookup(&'k dyn Fn(&str, &str) -> Option<Kernel>),
+}
+
+/// The type of an input: what a caller has to give.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorType {
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The size of each dimension; upper bounds when dynamic.
+    pub shape: Vec<usize>,
+    /// Whether smaller sizes are allowed.
+    pub dynamic: bool,
+}
+
+/// A loaded method: the program's first.
+pub struct Module {
+    loaded: LoadedMethod,
+    input_names: Vec<String>,
+}
+
+impl Module {
+    /// Maps a program file and loads its method.
+    pub fn open(path: &Path, kernels: Kernels<'_>) -> Result<Self, Error> {
+        Self::load(FileBytes::open(path)?, kernels)
+    }
+
+    /// Loads the method of a program that is part of the binary.
+    pub fn from_static(bytes: &'static [u8], kernels: Kernels<'_>) -> Result<Self, Error> {
+        Self::load(FileBytes::embedded(bytes), kernels)
+    }
+
+    /// Loads a program's method, with memory from the heap.
+    pub fn load(file: FileBytes, kernels: Kernels<'_>) -> Result<Self, Error> {
+        let choose = |bytes| Ok(Program::new(bytes)?.method_at(0)?);
+        let loaded = LoadedMethod::load(file, choose, |plan| find_kernels(plan, kernels))?;
+        let count = loaded.method().input_count()?;
+        let mut module = Self { loaded, input_names: (0..count).map(|index| format!("input_{index}")).collect() };
+        module.give_memory()?;
+        Ok(module)
+    }
+
+    /// Names the inputs, in order; inputs beyond the names keep `input_0`, `input_1`, ...
+    #[must_use]
+    pub fn with_input_names(mut self, names: &[&str]) -> Self {
+        self.input_names.iter_mut().zip(names).for_each(|(name, given)| *name = (*given).to_owned());
+        self
+    }
+
+    /// The names of the inputs.
+    pub fn input_names(&self) -> &[String] {
+        &self.input_names
+    }
+
+    /// The number of outputs.
+    pub fn output_count(&self) -> Result<usize, Error> {
+        Ok(self.loaded.method().output_count()?)
+    }
+
+    /// The type of input `index`; none for a number or text, which was fixed when the program was made.
+    pub fn input_type(&self, index: usize) -> Result<Option<TensorType>, Error> {
+        let Value::Tensor(tensor) = self.loaded.method().input(index)? else { return Ok(None) };
+        let plan = self.loaded.method().plan().plan();
+        let slot = plan.inputs()?.get(index).ok_or(et_core::Error::NotFound)?;
+        let bounds = plan.tensor(slot as usize)?.sizes()?;
+        let shape = bounds.iter().map(|size| size as usize).collect();
+        Ok(Some(TensorType { scalar_type: tensor.scalar_type(), shape, dynamic: tensor.is_dynamic() }))
+    }
+
+    /// Copies a tensor into input `index`.
+    pub fn set_input(&mut self, index: usize, view: &TensorView<'_>) -> Result<(), Error> {
+        self.copy_input(index, view).map_err(|error| self.input_error(index, view, error))
+    }
+
+    /// Copies tensors into the inputs of their names; others are ignored.
+    pub fn set_inputs(&mut self, inputs: &BTreeMap<String, TensorView<'_>>) -> Result<(), Error> {
+        for (index, name) in self.input_names.clone().iter().enumerate() {
+            if self.input_type(index)?.is_some() {
+                let view = inputs.get(name).ok_or_else(|| missing(name, inputs))?;
+                self.set_input(index, view)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes the method.
+    pub fn execute(&mut self) -> Result<(), Error> {
+        let executed = self.loaded.method().execute();
+        executed.map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
+    }
+
+    /// Copies output `index`. A number comes as a tensor of rank 0.
+    pub fn output(&self, index: usize) -> Result<Array, Error> {
+        let scalar = |scalar_type, bytes: &[u8]| Array { scalar_type, shape: vec![], bytes: bytes.to_vec() };
+        match self.loaded.method().output(index)? {
+            Value::Tensor(tensor) => Ok(to_array(&tensor)?),
+            Value::Int(value) => Ok(scalar(ScalarType::Long, &value.to_le_bytes())),
+            Value::Double(value) => Ok(scalar(ScalarType::Double, &value.to_le_bytes())),
+            Value::Bool(value) => Ok(scalar(ScalarType::Bool, &[u8::from(value)])),
+            _ => Err(Error::Output(format!("output {index} is neither a tensor nor a number"))),
+        }
+    }
+
+    /// Executes the method on named inputs and returns `output_0`, `output_1`, ...
+    pub fn run(&mut self, inputs: &BTreeMap<String, TensorView<'_>>) -> Result<BTreeMap<String, Array>, Error> {
+        self.set_inputs(inputs)?;
+        self.execute()?;
+        let outputs = (0..self.output_count()?).map(|index| Ok((format!("output_{index}"), self.output(index)?)));
+        outputs.collect()
+    }
+
+    /// Memory for inputs and outputs that the program plans none for.
+    fn give_memory(&mut self) -> Result<(), Error> {
+        let wanted = |value| match value {
+            Value::Tensor(tensor) if tensor.data().is_null() => Some(tensor.capacity()),
+            _ => None,
+        };
+        for index in 0..self.loaded.method().input_count()? {
+            if let Some(size) = wanted(self.loaded.method().input(index)?) {
+                let memory = self.loaded.allocate(size);
+                self.loaded.method().set_input_memory(index, memory)?;
+            }
+        }
+        for index in 0..self.loaded.method().output_count()? {
+            if let Some(size) = wanted(self.loaded.method().output(index)?) {
+                let memory = self.loaded.allocate(size);
+                self.loaded.method().set_output_memory(index, memory)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_input(&self, index: usize, view: &TensorView<'_>) -> et_core::Result<()> {
+        let method = self.loaded.method();
+        let order = method.input_tensor(index)?.dim_order();
+        let sizes: Vec<u8> = view.shape.iter().flat_map(|size| (*size as i32).to_le_bytes()).collect();
+        let layout =
+            TensorLayout { scalar_type: view.scalar_type, sizes: Indices::new(&sizes), dim_order: order.dims() };
+        let tensor = Tensor::place(layout, Storage::Constant(view.bytes), None)?;
+        if order.is_contiguous() {
+            return method.set_input(index, &Value::Tensor(tensor));
+        }
+        let bytes = order::from_row_major(&tensor, view.bytes);
+        method.set_input(index, &Value::Tensor(Tensor::place(layout, Storage::Constant(&bytes), None)?))
+    }
+
+    /// Says what an input should have been.
+    fn input_error(&self, index: usize, view: &TensorView<'_>, error: et_core::Error) -> Error {
+        let name = self.input_names.get(index).cloned().unwrap_or_else(|| index.to_string());
+        let problem = match self.input_type(index) {
+            Ok(Some(wanted)) => format!(
+                "{}{:?} was given, {}{}{:?} is wanted",
+                view.scalar_type.name(),
+                view.shape,
+                if wanted.dynamic { "at most " } else { "" },
+                wanted.scalar_type.name(),
+                wanted.shape
+            ),
+            _ => error.message().to_owned(),
+        };
+        Error::Input { name, problem }
+    }
+
+    /// The operator at a failed instruction.
+    fn operator_at(&self, failure: Failure) -> Option<String> {
+        let Place::Instruction(mut index) = failure.place else { return None };
+        let plan = self.loaded.method().plan().plan();
+        for chain in plan.chains().ok()?.iter() {
+            let chain = chain.ok()?;
+            let count = chain.instruction_count().ok()? as u32;
+            if index < count {
+                return match chain.instruction(index as usize).ok()? {
+                    Instruction::KernelCall { operator, .. } => operator_name(self.loaded.method().plan(), operator),
+                    _ => None,
+                };
+            }
+            index -= count;
+        }
+        None
+    }
+}
+
+/// The error for an input that is not among those given.
+pub(crate) fn missing(name: &str, inputs: &BTreeMap<String, TensorView<'_>>) -> Error {
+    let given: Vec<&str> = inputs.keys().map(String::as_str).collect();
+    Error::Input { name: name.to_owned(), problem: format!("not given; given are: {}", given.join(", ")) }
+}
+
+fn to_array(tensor: &Tensor<'_>) -> et_core::Result<Array> {
+    let source = tensor.bytes()?;
+    let mut bytes = vec![0; source.len()];
+    Output::of(&mut bytes).copy_from(source);
+    let shape = tensor.shape().sizes().iter().map(|size| *size as usize).collect();
+    Ok(Array { scalar_type: tensor.scalar_type(), shape, bytes: order::to_row_major(tensor, bytes) })
+}
+
+/// A kernel per operator of the method, or an error that lists what is missing.
+fn find_kernels(plan: MethodPlan<'_>, kernels: Kernels<'_>) -> Result<Box<[Kernel]>, Error> {
+    let delegates = plan.plan().delegates()?;
+    if !delegates.is_empty() {
+        let names = delegates.iter().map(|delegate| Ok(delegate?.id()?.to_owned()));
+        return Err(Error::DelegatesMissing(names.collect::<et_core::Result<_>>()?));
+    }
+    match kernels {
+        Kernels::Table(table) => Ok(table.into()),
+        Kernels::Lookup(lookup) => look_up(plan, lookup),
+    }
+}
+
+fn look_up(plan: MethodPlan<'_>, lookup: &dyn Fn(&str, &str) -> Option<Kernel>) -> Result<Box<[Kernel]>, Error> {
+    let (mut found, mut missing) = (Vec::new(), Vec::new());
+    for (index, operator) in (0..).zip(plan.plan().operators()?.iter()) {
+        let operator = operator?;
+        match lookup(operator.name()?, operator.overload()?) {
+            Some(kernel) => found.push(kernel),
+            None => missing.extend(operator_name(plan, index)),
+        }
+    }
+    if missing.is_empty() { Ok(found.into()) } else { Err(Error::OperatorsMissing(missing)) }
+}
+
+/// An operator's name with its overload, such as `aten::add.out`.
+fn operator_name(plan: MethodPlan<'_>, index: u32) -> Option<String> {
+    let operator = plan.plan().operators().ok()?.get(index as usize).ok()?;
+    let (name, overload) = (operator.name().ok()?, operator.overload().ok()?);
+    Some(if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") })
+}

@@ -1,0 +1,98 @@
+//! A loaded method together with the memory that it borrows.
+#![allow(unsafe_code)] // One struct holds a borrower and what it borrows, which safe Rust cannot say.
+
+use std::cell::Cell;
+
+use et_core::{Error, Kernel, Value};
+use et_runtime::{Failure, Memory, Method, MethodPlan};
+
+use crate::FileBytes;
+
+/// The alignment of arenas in bytes: a cache line, and a multiple of what the runtime asks for.
+const ALIGNMENT: usize = 64;
+
+/// A method and everything it refers to. The method's lifetime is a lie that stays in this crate: nothing that comes
+/// from it may outlive this struct.
+pub(crate) struct LoadedMethod {
+    method: Method<'static>,
+    // What the method borrows: freed with this struct, after the method is gone.
+    memory: Vec<Owned<[u8]>>,
+    _values: Owned<[Cell<Value<'static>>]>,
+    _arenas: Owned<[&'static [Cell<u8>]]>,
+    _sizes: Owned<[i32]>,
+    _kernels: Owned<[Kernel]>,
+    _file: Owned<FileBytes>,
+}
+
+impl LoadedMethod {
+    /// Loads the method that `choose` picks from the file; `kernels` gives the kernels of its operators.
+    pub(crate) fn load<E: From<Failure> + From<Error>>(
+        file: FileBytes,
+        choose: impl FnOnce(&'static [u8]) -> Result<MethodPlan<'static>, E>,
+        kernels: impl FnOnce(MethodPlan<'static>) -> Result<Box<[Kernel]>, E>,
+    ) -> Result<Self, E> {
+        let mut file = Owned::new(Box::new(file));
+        // SAFETY: the owner is stored in the struct, so it lives as long as the method.
+        let bytes: &'static FileBytes = unsafe { file.borrow() };
+        let plan = choose(bytes)?;
+        let needs = plan.requirements()?;
+        let mut kernels = Owned::new(kernels(plan)?);
+        let mut values = Owned::new(vec![Cell::new(Value::None); needs.values].into_boxed_slice());
+        let mut sizes = Owned::new(vec![0; needs.sizes].into_boxed_slice());
+        let mut memory = Vec::new();
+        let mut arenas = Vec::new();
+        for index in 0..needs.arenas {
+            arenas.push(Cell::from_mut(allocate(&mut memory, plan.arena_size(index)?)).as_slice_of_cells());
+        }
+        let mut arenas = Owned::new(arenas.into_boxed_slice());
+        // SAFETY: as above.
+        let borrowed = unsafe { Memory { values: values.borrow(), arenas: arenas.borrow(), sizes: sizes.borrow() } };
+        // SAFETY: as above.
+        let method = Method::load(plan, unsafe { kernels.borrow() }, &[], borrowed)?;
+        Ok(Self { method, memory, _values: values, _arenas: arenas, _sizes: sizes, _kernels: kernels, _file: file })
+    }
+
+    pub(crate) const fn method(&self) -> &Method<'static> {
+        &self.method
+    }
+
+    /// Memory that lives as long as the method.
+    pub(crate) fn allocate(&mut self, size: usize) -> &'static mut [u8] {
+        allocate(&mut self.memory, size)
+    }
+}
+
+/// Zeroed, aligned bytes, owned by `memory`.
+fn allocate(memory: &mut Vec<Owned<[u8]>>, size: usize) -> &'static mut [u8] {
+    let mut owned = Owned::new(vec![0; size + ALIGNMENT].into_boxed_slice());
+    // SAFETY: callers store `memory` next to the method that uses these bytes.
+    let bytes = unsafe { owned.borrow() };
+    memory.push(owned);
+    let skip = bytes.as_ptr().align_offset(ALIGNMENT);
+    &mut bytes[skip..skip + size]
+}
+
+/// A box that can be borrowed for longer than it is known to live.
+struct Owned<T: ?Sized>(*mut T);
+
+impl<T: ?Sized> Owned<T> {
+    fn new(boxed: Box<T>) -> Self {
+        Self(Box::into_raw(boxed))
+    }
+
+    /// Borrows the content.
+    ///
+    /// # Safety
+    /// Called once; what is returned is not used after the owner is dropped.
+    unsafe fn borrow(&mut self) -> &'static mut T {
+        // SAFETY: the pointer came from a box, and by the contract there is no other borrow.
+        unsafe { &mut *self.0 }
+    }
+}
+
+impl<T: ?Sized> Drop for Owned<T> {
+    fn drop(&mut self) {
+        // SAFETY: the pointer came from a box and is given back once.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}

@@ -1,0 +1,38 @@
+//! The names of element types in a header.
+
+use et_core::ScalarType;
+
+const NAMES: [(&str, ScalarType); 10] = [
+    ("F64", ScalarType::Double),
+    ("F32", ScalarType::Float),
+    ("F16", ScalarType::Half),
+    ("BF16", ScalarType::BFloat16),
+    ("I64", ScalarType::Long),
+    ("I32", ScalarType::Int),
+    ("I16", ScalarType::Short),
+    ("I8", ScalarType::Char),
+    ("U8", ScalarType::Byte),
+    ("BOOL", ScalarType::Bool),
+];
+
+/// The type with this name.
+pub(super) fn from_name(name: &str) -> Option<ScalarType> {
+    NAMES.iter().find(|entry| entry.0 == name).map(|entry| entry.1)
+}
+
+/// The name of a type.
+pub(super) fn name(scalar_type: ScalarType) -> &'static str {
+    NAMES.iter().find(|entry| entry.1 == scalar_type).map_or("", |entry| entry.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_has_a_name() {
+        for scalar_type in ScalarType::ALL {
+            assert_eq!(from_name(name(scalar_type)), Some(scalar_type));
+        }
+    }
+}

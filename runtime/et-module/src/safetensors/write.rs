@@ -1,0 +1,48 @@
+//! Writes a file: names sorted, bytes in the order of names.
+
+use std::collections::BTreeMap;
+use std::io::{Result, Write};
+
+use super::element_type;
+use crate::Array;
+
+/// The header's length is a multiple of this, so that tensors are aligned in a mapped file.
+const ALIGNMENT: usize = 8;
+
+/// Writes `arrays`; equal arrays give equal bytes.
+pub fn write(arrays: &BTreeMap<String, Array>, out: &mut dyn Write) -> Result<()> {
+    let header = header(arrays);
+    out.write_all(&(header.len() as u64).to_le_bytes())?;
+    out.write_all(header.as_bytes())?;
+    arrays.values().try_for_each(|array| out.write_all(&array.bytes))
+}
+
+fn header(arrays: &BTreeMap<String, Array>) -> String {
+    let mut start = 0;
+    let mut entries = Vec::new();
+    for (name, array) in arrays {
+        let end = start + array.bytes.len();
+        let (name, element_type) = (quoted(name), element_type::name(array.scalar_type));
+        let shape: Vec<String> = array.shape.iter().map(usize::to_string).collect();
+        let shape = shape.join(",");
+        entries
+            .push(format!(r#"{name}:{{"dtype":"{element_type}","shape":[{shape}],"data_offsets":[{start},{end}]}}"#));
+        start = end;
+    }
+    let mut header = format!("{{{}}}", entries.join(","));
+    let padding = header.len().next_multiple_of(ALIGNMENT) - header.len();
+    header.extend(std::iter::repeat_n(' ', padding));
+    header
+}
+
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            control if control < ' ' => quoted += &format!("\\u{:04x}", u32::from(control)),
+            other => quoted.push(other),
+        }
+    }
+    quoted + "\""
+}
