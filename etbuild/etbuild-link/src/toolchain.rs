@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use etbuild_system::{Invocation, System};
 
-use crate::{CompileTarget, Linker, LinkError};
+use crate::{CompileTarget, LinkError, Linker};
 
 /// How a toolchain comes by the target's standard library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
