@@ -1,5 +1,8 @@
 //! `aten::isnan`: whether an element is not a number. Integers and booleans never are.
 
+use et_core::Scalar;
+
+use crate::family::fill::fill;
 use crate::family::unary;
 use crate::prelude::*;
 
@@ -41,6 +44,6 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     if input.scalar_type().is_float() {
         dispatch!(D, input.scalar_type(), floats, T => unary::map(&input, &out, T::is_nan))
     } else {
-        unary::convert::<bool, bool, D>(&input, &out, |_| false)
+        fill::<D>(&out, &input.shape(), Scalar::Bool(false))
     }
 }

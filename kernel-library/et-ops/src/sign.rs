@@ -31,7 +31,9 @@ pub static SIGN: Operator = Operator {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(1)?);
     match input.scalar_type() {
-        ScalarType::Bool => unary::map::<bool, bool>(&input, &out, |element| element),
+        ScalarType::Bool if const { Dtypes(D).contains(ScalarType::Bool) } => {
+            unary::map::<bool, bool>(&input, &out, |element| element)
+        }
         scalar_type => dispatch!(D, scalar_type, numbers, T => unary::map(&input, &out, sign::<T>)),
     }
 }

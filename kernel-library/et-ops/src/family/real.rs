@@ -2,6 +2,7 @@
 
 use et_core::{Args, Dtypes, Error, Float, Result, ScalarType, Tensor};
 
+use super::convert::is_mixed;
 use super::unary;
 use crate::Meta;
 use crate::math::Math;
@@ -34,7 +35,7 @@ pub fn map<F: Function, const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(1)?);
     if input.scalar_type().is_float() {
         map_floats::<F, D>(&input, &out)
-    } else if const { Dtypes(D).contains(ScalarType::Float) } {
+    } else if const { is_mixed(D) && Dtypes(D).contains(ScalarType::Float) } {
         unary::convert::<f32, f32, D>(&input, &out, F::of)
     } else {
         Err(Error::InvalidType)
