@@ -25,6 +25,7 @@ impl<'a> Method<'a> {
     /// Loads a method: checks every value against the file and the memory, and prepares the delegates.
     ///
     /// `kernels` and `delegates` are in the order of the file's operators and delegates.
+    #[inline(never)]
     pub fn load(
         plan: MethodPlan<'a>,
         kernels: &'a [Kernel],
