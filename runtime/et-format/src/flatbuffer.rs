@@ -70,6 +70,12 @@ impl<'a> Table<'a> {
         Ok(Tables { buffer: self.buffer, items, len })
     }
 
+    /// Table `index` of the vector in field `slot`.
+    #[inline(never)]
+    pub fn element(self, slot: usize, index: usize) -> Result<Self> {
+        self.tables(slot)?.get(index)
+    }
+
     /// The text in field `slot`; empty when absent.
     #[inline(never)]
     pub fn string(self, slot: usize) -> Result<&'a str> {
