@@ -1,0 +1,100 @@
+//! The diagnostic itself.
+
+use serde::Serialize;
+
+use crate::{Code, Span};
+
+/// How much a diagnostic matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// What was asked for is not done.
+    Error,
+    /// What was asked for is done, with a catch.
+    Warning,
+    /// Worth knowing.
+    Note,
+}
+
+/// One finding: what, where, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Diagnostic {
+    /// The stable code.
+    pub code: Code,
+    /// How much it matters.
+    pub severity: Severity,
+    /// One plain sentence without a full stop: names the thing that is wrong.
+    pub message: String,
+    /// The place that it is about.
+    pub span: Option<Box<Span>>,
+    /// What the user can do.
+    pub help: Option<String>,
+    /// Further facts, one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Diagnostic {
+    /// An error.
+    pub fn error(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Error, message.into())
+    }
+
+    /// A warning.
+    pub fn warning(code: Code, message: impl Into<String>) -> Self {
+        Self::new(code, Severity::Warning, message.into())
+    }
+
+    fn new(code: Code, severity: Severity, message: String) -> Self {
+        Self { code, severity, message, span: None, help: None, notes: Vec::new() }
+    }
+
+    /// Points at a place.
+    #[must_use]
+    pub fn at(mut self, span: Span) -> Self {
+        self.span = Some(Box::new(span));
+        self
+    }
+
+    /// Says what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds a fact.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Message, notes and help, one per line, for renderers that have one field for all text.
+    pub(crate) fn paragraph(&self) -> String {
+        let more = self.notes.iter().chain(&self.help);
+        std::iter::once(&self.message).chain(more).map(String::as_str).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl std::fmt::Display for Diagnostic {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if let Some(span) = &self.span {
+            write!(formatter, "{span}: ")?;
+        }
+        write!(formatter, "{} [{}]", self.message, self.code)
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_diagnostic_prints_on_one_line() {
+        let diagnostic =
+            Diagnostic::error(Code::UnknownKey, "unknown key `nmae`").at(Span::file("a.yaml")).help("name");
+        assert_eq!(diagnostic.to_string(), "a.yaml:1:1: unknown key `nmae` [ETB0107]");
+    }
+}

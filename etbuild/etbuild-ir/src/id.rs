@@ -1,0 +1,63 @@
+//! Identities of values, and facts keyed by them.
+
+use std::marker::PhantomData;
+
+/// A value of one graph: its position in [`crate::Graph::values`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ValueId(pub u32);
+
+impl ValueId {
+    /// The position as an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A fact per value, owned by the stage that writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdMap<T> {
+    facts: Vec<Option<T>>,
+    key: PhantomData<ValueId>,
+}
+
+impl<T> Default for IdMap<T> {
+    fn default() -> Self {
+        Self { facts: Vec::new(), key: PhantomData }
+    }
+}
+
+impl<T> IdMap<T> {
+    /// The fact about `id`.
+    pub fn get(&self, id: ValueId) -> Option<&T> {
+        self.facts.get(id.index())?.as_ref()
+    }
+
+    /// The fact about `id`, to change.
+    pub fn get_mut(&mut self, id: ValueId) -> Option<&mut T> {
+        self.facts.get_mut(id.index())?.as_mut()
+    }
+
+    /// States a fact; returns the one that it replaces.
+    pub fn insert(&mut self, id: ValueId, fact: T) -> Option<T> {
+        if self.facts.len() <= id.index() {
+            self.facts.resize_with(id.index() + 1, || None);
+        }
+        self.facts[id.index()].replace(fact)
+    }
+
+    /// All facts in the order of ids.
+    pub fn iter(&self) -> impl Iterator<Item = (ValueId, &T)> {
+        let entries = self.facts.iter().enumerate();
+        entries.filter_map(|(index, fact)| fact.as_ref().map(|fact| (ValueId(index as u32), fact)))
+    }
+}
+
+impl<T> FromIterator<(ValueId, T)> for IdMap<T> {
+    fn from_iter<I: IntoIterator<Item = (ValueId, T)>>(entries: I) -> Self {
+        let mut map = Self::default();
+        for (id, fact) in entries {
+            map.insert(id, fact);
+        }
+        map
+    }
+}

@@ -1,0 +1,34 @@
+//! Programs as graphs of operators.
+//!
+//! A [`Program`] is named methods, each a [`Graph`]: values, and nodes in execution order that compute values from
+//! values. What a program may contain depends on its dialect, and only a dialect's verifier makes the type that a later
+//! stage accepts: [`AtenProgram`] as captured, [`CoreAtenProgram`] decomposed to the canonical operators,
+//! [`EdgeProgram`] with every operator in the kernel catalogue and every type explicit, [`LoweredProgram`] partitioned.
+
+mod argument;
+mod constant;
+mod dialect;
+mod evaluate;
+mod graph;
+mod id;
+mod interpret;
+mod lifetime;
+mod name;
+mod plan;
+mod spec;
+pub mod text;
+
+pub use argument::{Argument, MemoryFormat};
+pub use constant::{ConstantData, Digest};
+pub use dialect::{
+    Aten, AtenProgram, CoreAten, CoreAtenProgram, Dialect, Edge, EdgeProgram, Lowered, LoweredProgram, Verified,
+    Violation,
+};
+pub use evaluate::evaluate;
+pub use graph::{Graph, Node, Program, Value, ValueKind};
+pub use id::{IdMap, ValueId};
+pub use interpret::{Interruption, interpret};
+pub use lifetime::{Lifetime, lifetimes};
+pub use name::OperatorName;
+pub use plan::{Allocation, Arena, MemoryPlan, PlannedProgram, aliases};
+pub use spec::TensorSpec;

@@ -1,0 +1,72 @@
+//! Names of operators as programs write them.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// `namespace.name.overload`, such as `aten.conv2d.default`: what `torch.ops` calls it, without the `torch.ops`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OperatorName(Arc<str>);
+
+impl OperatorName {
+    /// A name from its dotted form; `None` where that has not three non-empty parts.
+    pub fn parse(dotted: &str) -> Option<Self> {
+        let parts = dotted.split('.').collect::<Vec<_>>();
+        let well_formed = parts.len() == 3 && parts.iter().all(|part| !part.is_empty());
+        well_formed.then(|| Self(dotted.into()))
+    }
+
+    /// The name of an overload of an ATen operator; overload `default` for the one without a name.
+    pub fn aten(name: &str, overload: &str) -> Self {
+        Self(format!("aten.{name}.{overload}").into())
+    }
+
+    /// The dotted form.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// `aten`.
+    pub fn namespace(&self) -> &str {
+        self.part(0)
+    }
+
+    /// `conv2d`.
+    pub fn name(&self) -> &str {
+        self.part(1)
+    }
+
+    /// `default`.
+    pub fn overload(&self) -> &str {
+        self.part(2)
+    }
+
+    /// The form in which schemas and the kernel catalogue name it: `aten::conv2d`, `aten::add.Tensor`.
+    pub fn qualified(&self) -> String {
+        match self.overload() {
+            "default" => format!("{}::{}", self.namespace(), self.name()),
+            overload => format!("{}::{}.{overload}", self.namespace(), self.name()),
+        }
+    }
+
+    fn part(&self, index: usize) -> &str {
+        self.0.split('.').nth(index).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for OperatorName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_overload_has_no_suffix_in_schemas() {
+        assert_eq!(OperatorName::parse("aten.relu.default").unwrap().qualified(), "aten::relu");
+        assert_eq!(OperatorName::aten("add", "Tensor").qualified(), "aten::add.Tensor");
+        assert_eq!(OperatorName::parse("aten.relu"), None);
+    }
+}

@@ -1,0 +1,44 @@
+//! What is known of a tensor at compile time.
+
+use et_core::ScalarType;
+
+/// Type, shape and layout of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct TensorSpec {
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The size of each dimension, outermost first.
+    pub sizes: Vec<i32>,
+    /// The dimensions in memory order, outermost first.
+    pub dim_order: Vec<u8>,
+}
+
+impl TensorSpec {
+    /// A row-major tensor.
+    pub fn contiguous(scalar_type: ScalarType, sizes: impl Into<Vec<i32>>) -> Self {
+        let sizes = sizes.into();
+        let dim_order = (0..sizes.len()).map(|dim| dim as u8).collect();
+        Self { scalar_type, sizes, dim_order }
+    }
+
+    /// The number of elements; 1 for a scalar, the largest number for more than can be counted.
+    pub fn numel(&self) -> usize {
+        let sizes = self.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0));
+        sizes.fold(1, usize::saturating_mul)
+    }
+
+    /// The number of bytes that the elements take.
+    pub fn nbytes(&self) -> usize {
+        self.numel().saturating_mul(self.scalar_type.size())
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Whether the elements lie in row-major order.
+    pub fn is_contiguous(&self) -> bool {
+        self.dim_order.iter().enumerate().all(|(position, dim)| position == usize::from(*dim))
+    }
+}

@@ -1,0 +1,103 @@
+//! Compiles and links a generated project with cargo.
+//!
+//! Projects that share toolchain, target and device crates share a scratch folder, so that only the package itself is
+//! compiled again when the model changes. Files are written only where they differ, the package's own always, so cargo
+//! sees every change; a lock lets one build at a time into the folder.
+
+use std::path::Path;
+
+use etbuild_system::{Invocation, System};
+
+use crate::scratch::Scratch;
+use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
+
+/// What a build made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Built {
+    /// The linked file.
+    pub binary: Vec<u8>,
+}
+
+/// Builds `project` below the folder `scratch`. The bytes depend on nothing but project, target and toolchain.
+///
+/// # Errors
+/// [`LinkError::Compile`], [`LinkError::Link`] or [`LinkError::BankTooSmall`] where the project is at fault;
+/// [`LinkError::Io`] or [`LinkError::ToolMissing`] where the machine is.
+pub fn build(
+    system: &dyn System,
+    toolchain: &Toolchain,
+    target: &CompileTarget,
+    project: &Project,
+    scratch: &Path,
+) -> Result<Built, LinkError> {
+    let folder = Scratch::open(scratch, &shared_name(toolchain, target, project))?;
+    folder.write(system, project)?;
+    let invocation = cargo(toolchain, target, project, &folder);
+    let missing =
+        |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
+    let outcome = system.run(&invocation).map_err(missing)?;
+    let executable = messages::executable(&outcome)?;
+    let read = system.read(&executable);
+    read.map(|binary| Built { binary }).map_err(|source| LinkError::Io { path: executable, source })
+}
+
+/// The name of the scratch folder: equal for projects that differ in their own package only.
+fn shared_name(toolchain: &Toolchain, target: &CompileTarget, project: &Project) -> String {
+    let sysroot = toolchain.sysroot.to_string_lossy().into_owned();
+    let mut parts = vec![toolchain.identity(), sysroot, format!("{target:?}"), project.template.clone()];
+    parts.extend(project.dependencies.iter().map(|(name, digest)| format!("{name} {digest}")));
+    let mut hasher = blake3::Hasher::new();
+    for part in parts {
+        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}
+
+fn cargo(toolchain: &Toolchain, target: &CompileTarget, project: &Project, folder: &Scratch) -> Invocation {
+    let mut invocation = Invocation::new(toolchain.cargo())
+        .args(["build", "--release", "--offline", "--quiet", "--message-format=json", "--target", &target.triple])
+        .args(["--config", "profile.toml"])
+        .current_dir(folder.project());
+    if toolchain.route == Route::BuildStd {
+        invocation = invocation.args(library_arguments(target)).env("RUSTC_BOOTSTRAP", "1");
+    }
+    invocation.removed_variables = REMOVED.iter().map(Into::into).collect();
+    let root = folder.project().to_string_lossy().into_owned();
+    invocation
+        .env("CARGO_ENCODED_RUSTFLAGS", flags::encoded(target, project, &root))
+        .env("CARGO_HOME", folder.cargo_home())
+        .env("CARGO_TARGET_DIR", folder.target())
+        .env("RUSTC", toolchain.rustc())
+        .env("RUSTC_WRAPPER", "")
+        .env("RUSTC_WORKSPACE_WRAPPER", "")
+        .env("CARGO_INCREMENTAL", "0")
+}
+
+/// Builds the standard library along with the project.
+fn library_arguments(target: &CompileTarget) -> [&'static str; 2] {
+    if target.is_bare_metal() {
+        ["-Zbuild-std=core", "-Zbuild-std-features=compiler-builtins-mem"]
+    } else {
+        ["-Zbuild-std=std,panic_abort", "-Zbuild-std-features="]
+    }
+}
+
+/// Variables of the user's environment that would change what cargo does. What is set above needs no removal.
+const REMOVED: &[&str] = &[
+    "RUSTFLAGS",
+    "RUSTDOCFLAGS",
+    "RUSTC_BOOTSTRAP",
+    "RUSTUP_TOOLCHAIN",
+    "CARGO_BUILD_BUILD_DIR",
+    "CARGO_BUILD_DEP_INFO_BASEDIR",
+    "CARGO_BUILD_JOBS",
+    "CARGO_BUILD_RUSTC",
+    "CARGO_BUILD_RUSTC_WRAPPER",
+    "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
+    "CARGO_BUILD_RUSTFLAGS",
+    "CARGO_BUILD_TARGET",
+    "CARGO_BUILD_TARGET_DIR",
+    "CARGO_MAKEFLAGS",
+    "MAKEFLAGS",
+    "SOURCE_DATE_EPOCH",
+];

@@ -1,0 +1,28 @@
+//! What travels inside the etbuild binary: the device crates' sources and the project templates.
+
+/// A folder of files.
+#[derive(Clone, Copy, Debug)]
+pub struct EmbeddedFolder {
+    /// The last part of its path.
+    pub name: &'static str,
+    /// Its files, sorted by path.
+    pub files: &'static [EmbeddedFile],
+}
+
+/// A file.
+#[derive(Clone, Copy, Debug)]
+pub struct EmbeddedFile {
+    /// Where it lies below its folder, with `/` between the parts.
+    pub path: &'static str,
+    /// What it contains.
+    pub bytes: &'static [u8],
+}
+
+impl EmbeddedFolder {
+    /// The contents of the file at `path`.
+    pub fn file(&self, path: &str) -> Option<&'static [u8]> {
+        self.files.iter().find(|file| file.path == path).map(|file| file.bytes)
+    }
+}
+
+include!(concat!(env!("OUT_DIR"), "/embedded.rs"));

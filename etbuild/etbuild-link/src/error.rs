@@ -1,0 +1,103 @@
+//! What can go wrong between a program file and a binary.
+
+use std::path::PathBuf;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+
+use crate::select::{self, MissingKernel};
+
+/// Why there is no binary.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The catalogue lacks kernels that the program calls. No compiler has run.
+    #[error("{}", select::list(.0))]
+    KernelsMissing(Vec<MissingKernel>),
+    /// No template has this name.
+    #[error("no template is called `{0}`")]
+    UnknownTemplate(String),
+    /// A template, or an embedded manifest, is not well-formed or asks for a fact that the target lacks.
+    #[error("{0}")]
+    Template(String),
+    /// A program that is needed is not installed.
+    #[error("`{program}` is not installed: {reason}")]
+    ToolMissing {
+        /// The program.
+        program: String,
+        /// What was seen when it was started.
+        reason: String,
+    },
+    /// Rust is installed and cannot build for the target.
+    #[error("the Rust toolchain in {} cannot build for {triple}", sysroot.display())]
+    TargetMissing {
+        /// The target triple.
+        triple: String,
+        /// The toolchain.
+        sysroot: PathBuf,
+        /// The command that makes it able to.
+        command: String,
+    },
+    /// The compiler refused the generated project.
+    #[error("the generated project does not compile:\n{0}")]
+    Compile(String),
+    /// The linker refused the generated project.
+    #[error("the generated project does not link:\n{0}")]
+    Link(String),
+    /// What must live in a memory bank does not fit.
+    #[error("`{bank}` is too small by {excess} bytes")]
+    BankTooSmall {
+        /// The bank.
+        bank: String,
+        /// How many bytes too many there are.
+        excess: u64,
+    },
+    /// Verification data does not have the size that the method's inputs and outputs have.
+    #[error("{0}")]
+    VerifyData(String),
+    /// A linked image is not what it should be.
+    #[error("{0}")]
+    Image(String),
+    /// A file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system says.
+        source: std::io::Error,
+    },
+}
+
+impl LinkError {
+    /// Whether the same inputs can give another result: something of the machine is missing or full, not wrong.
+    pub fn is_transient(&self) -> bool {
+        matches!(self, Self::ToolMissing { .. } | Self::TargetMissing { .. } | Self::Io { .. })
+    }
+
+    fn code(&self) -> Code {
+        match self {
+            Self::KernelsMissing(missing) if missing.iter().all(|kernel| !kernel.available.is_empty()) => {
+                Code::DtypeUnavailable
+            }
+            Self::KernelsMissing(_) => Code::OperatorUnavailable,
+            Self::UnknownTemplate(_) | Self::Template(_) => Code::TemplateInvalid,
+            Self::ToolMissing { .. } => Code::ToolMissing,
+            Self::TargetMissing { .. } => Code::ToolchainMissing,
+            Self::Compile(_) => Code::CompileFailed,
+            Self::Link(_) => Code::LinkFailed,
+            Self::BankTooSmall { .. } => Code::BankTooSmall,
+            Self::VerifyData(_) => Code::InputsMismatch,
+            Self::Image(_) => Code::ImageInvalid,
+            Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => Code::DiskFull,
+            Self::Io { .. } => Code::StoreUnavailable,
+        }
+    }
+}
+
+impl From<&LinkError> for Diagnostic {
+    fn from(error: &LinkError) -> Self {
+        let diagnostic = Self::error(error.code(), error.to_string());
+        match error {
+            LinkError::TargetMissing { command, .. } => diagnostic.help(format!("run `{command}`")),
+            _ => diagnostic,
+        }
+    }
+}

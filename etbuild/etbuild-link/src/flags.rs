@@ -1,0 +1,39 @@
+//! What the compiler and the linker are told.
+
+use crate::{CompileTarget, Linker, Project};
+
+/// The separator of `CARGO_ENCODED_RUSTFLAGS`.
+const SEPARATOR: &str = "\x1f";
+
+/// The compiler's flags, as `CARGO_ENCODED_RUSTFLAGS` takes them.
+pub fn encoded(target: &CompileTarget, project: &Project, remapped: &str) -> String {
+    let mut flags = vec![format!("--remap-path-prefix={remapped}=")];
+    flags.extend(codegen_options(target).into_iter().map(|option| format!("-C{option}")));
+    flags.extend(linker_options(target, project).into_iter().map(|option| format!("-C{option}")));
+    flags.join(SEPARATOR)
+}
+
+fn codegen_options(target: &CompileTarget) -> Vec<String> {
+    let mut options: Vec<String> = target.cpu.iter().map(|cpu| format!("target-cpu={cpu}")).collect();
+    if !target.features.is_empty() {
+        options.push(format!("target-feature={}", target.features.join(",")));
+    }
+    if target.crt_static {
+        options.push("target-feature=+crt-static".to_owned());
+    }
+    options
+}
+
+fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
+    let mut options = match target.linker {
+        Linker::System => vec!["linker=cc".to_owned(), "link-arg=-Wl,--build-id=none".to_owned()],
+        Linker::RustLld => vec!["linker=rust-lld".to_owned(), "link-arg=--build-id=none".to_owned()],
+    };
+    if project.package.contains_key(LINKER_SCRIPT) {
+        options.push(format!("link-arg=-T{LINKER_SCRIPT}"));
+    }
+    options
+}
+
+/// Where a template puts its linker script, if it has one.
+const LINKER_SCRIPT: &str = "link.ld";

@@ -1,0 +1,37 @@
+//! From a program file to a binary: kernel selection, the generated Rust project, toolchains, linking, the size report.
+//!
+//! [`select`] finds a kernel for each operator of the program. [`Project::new`] fills in a template with them.
+//! [`toolchain::find`] finds a compiler, [`build`] runs it, [`SizeReport::of`] says what became of the memory, and
+//! [`uf2::write`] packs an image for a boot ROM.
+
+mod build;
+mod dependencies;
+mod embedded;
+mod error;
+mod facts;
+mod flags;
+mod manifest;
+mod messages;
+mod project;
+mod render;
+mod scratch;
+mod select;
+mod size;
+mod sources;
+mod target;
+pub mod toolchain;
+pub mod uf2;
+
+pub use build::{Built, build};
+pub use dependencies::{Dependency, dependencies};
+pub use error::LinkError;
+pub use facts::{
+    BoardFacts, BootBlock, Console, MemoryFacts, MethodFacts, Program, ProjectFacts, Region, RegisterStep, Uart,
+    VerifyData,
+};
+pub use project::{Project, template_names};
+pub use select::{KernelTable, KernelUse, MissingKernel, SelectedKernel, select};
+pub use size::SizeReport;
+pub use sources::{SourceCrate, Sources};
+pub use target::{CompileTarget, Linker};
+pub use toolchain::{Route, Toolchain, Watched};

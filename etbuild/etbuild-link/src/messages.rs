@@ -1,0 +1,76 @@
+//! What cargo says about a build.
+
+use std::path::PathBuf;
+
+use cargo_metadata::Message;
+use cargo_metadata::diagnostic::DiagnosticLevel;
+use etbuild_system::Outcome;
+
+use crate::LinkError;
+
+/// The executable that a successful build made, or why there is none.
+pub fn executable(outcome: &Outcome) -> Result<PathBuf, LinkError> {
+    let messages: Vec<Message> = Message::parse_stream(outcome.stdout.as_slice()).map_while(Result::ok).collect();
+    let made = messages.iter().find_map(|message| match message {
+        Message::CompilerArtifact(artifact) => artifact.executable.as_ref(),
+        _ => None,
+    });
+    match made {
+        Some(path) if outcome.success() => Ok(path.as_std_path().to_owned()),
+        _ => Err(failure(&messages, &String::from_utf8_lossy(&outcome.stderr))),
+    }
+}
+
+fn failure(messages: &[Message], stderr: &str) -> LinkError {
+    let errors: Vec<&str> = messages.iter().filter_map(error).collect();
+    let text = if errors.is_empty() { stderr.trim().to_owned() } else { errors.concat() };
+    overflow(&text)
+        .unwrap_or_else(|| if text.contains("linking with") { LinkError::Link(text) } else { LinkError::Compile(text) })
+}
+
+fn error(message: &Message) -> Option<&str> {
+    match message {
+        Message::CompilerMessage(message) if message.message.level == DiagnosticLevel::Error => {
+            message.message.rendered.as_deref()
+        }
+        _ => None,
+    }
+}
+
+/// The largest of lld's `section '.x' will not fit in region 'flash': overflowed by 123 bytes`.
+fn overflow(text: &str) -> Option<LinkError> {
+    let overflows = text.lines().filter_map(|line| {
+        let (_, rest) = line.split_once("will not fit in region '")?;
+        let (bank, rest) = rest.split_once("': overflowed by ")?;
+        let excess = rest.split_once(' ')?.0.parse().ok()?;
+        Some((excess, bank.to_owned()))
+    });
+    overflows.max().map(|(excess, bank)| LinkError::BankTooSmall { bank, excess })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(stdout: &str, stderr: &str) -> LinkError {
+        let (stdout, stderr) = (stdout.as_bytes().to_vec(), stderr.as_bytes().to_vec());
+        executable(&Outcome { status: Some(101), timed_out: false, stdout, stderr }).unwrap_err()
+    }
+
+    #[test]
+    fn the_bank_that_is_too_small_is_named_with_the_largest_excess() {
+        let error = failed(
+            "",
+            "error: linking with `rust-lld` failed\n\
+             rust-lld: error: section '.program' will not fit in region 'flash': overflowed by 12 bytes\n\
+             rust-lld: error: section '.verify' will not fit in region 'flash': overflowed by 512 bytes\n",
+        );
+        assert!(matches!(error, LinkError::BankTooSmall { bank, excess: 512 } if bank == "flash"));
+    }
+
+    #[test]
+    fn what_cargo_itself_says_is_kept() {
+        let error = failed("", "error: no matching package named `serde` found\n");
+        assert!(matches!(error, LinkError::Compile(text) if text == "error: no matching package named `serde` found"));
+    }
+}

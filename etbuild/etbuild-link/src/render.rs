@@ -1,0 +1,125 @@
+//! Templates to files: `name.tera` is filled in and becomes `name`, everything else is copied.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use tera::{Context, Kwargs, State, Tera};
+
+use crate::embedded::EmbeddedFolder;
+use crate::facts::{Console, MemoryFacts, MethodFacts, Program, ProjectFacts};
+use crate::{LinkError, SelectedKernel};
+
+const SUFFIX: &str = ".tera";
+
+/// What templates can say. Addresses are for both linker scripts and Rust, so all numbers are decimal.
+#[derive(Serialize)]
+struct Variables<'a> {
+    name: &'a str,
+    stamp: &'a str,
+    /// The stamp as a line of a machine-readable report.
+    banner: String,
+    method: &'a MethodFacts,
+    kernels: Vec<Kernel<'a>>,
+    /// The name of the program file beside the binary; absent when it is embedded.
+    program_file: Option<&'a str>,
+    memory: Option<&'a MemoryFacts>,
+    console: Option<&'a Console>,
+    cases: usize,
+}
+
+#[derive(Serialize)]
+struct Kernel<'a> {
+    operator: &'a str,
+    path: &'a str,
+    /// The variants of `ScalarType`.
+    dtypes: Vec<String>,
+}
+
+/// The files of `template` with `facts` filled in, and the data that the facts carry.
+pub fn render(template: &EmbeddedFolder, facts: &ProjectFacts) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
+    let context = Context::from_serialize(&variables(facts)).map_err(|error| failed(&error))?;
+    let mut files = data(facts)?;
+    for file in template.files {
+        let (path, bytes) = match file.path.strip_suffix(SUFFIX) {
+            Some(path) => (path, fill_in(file.bytes, &context)?),
+            None => (file.path, file.bytes.to_vec()),
+        };
+        files.insert(path.to_owned(), bytes);
+    }
+    Ok(files)
+}
+
+fn variables(facts: &ProjectFacts) -> Variables<'_> {
+    let program_file = match &facts.program {
+        Program::Embedded(_) => None,
+        Program::Beside(name) => Some(name.as_str()),
+    };
+    Variables {
+        name: &facts.name,
+        stamp: &facts.stamp,
+        banner: format!("{}\n", serde_json::json!({ "producer": facts.stamp })),
+        method: &facts.method,
+        kernels: facts.kernels.kernels().iter().map(kernel).collect(),
+        program_file,
+        memory: facts.board.as_ref().map(|board| &board.memory),
+        console: facts.board.as_ref().map(|board| &board.console),
+        cases: facts.board.as_ref().map_or(0, |board| board.verify.cases),
+    }
+}
+
+fn kernel(selected: &SelectedKernel) -> Kernel<'_> {
+    let dtypes = selected.dtypes.iter().map(|scalar_type| format!("{scalar_type:?}")).collect();
+    Kernel { operator: &selected.operator, path: &selected.path, dtypes }
+}
+
+fn fill_in(template: &[u8], context: &Context) -> Result<Vec<u8>, LinkError> {
+    let text = String::from_utf8_lossy(template);
+    let mut tera = Tera::new();
+    tera.register_filter("literal", literal);
+    tera.render_str(&text, context, false).map(String::into_bytes).map_err(|error| failed(&error))
+}
+
+/// Text as a string literal of Rust.
+fn literal(text: &str, _: Kwargs, _: &State<'_>) -> String {
+    format!("{text:?}")
+}
+
+fn failed(error: &tera::Error) -> LinkError {
+    LinkError::Template(format!("a template cannot be filled in: {error}"))
+}
+
+/// The files that are data: the program file and what the board checks itself with.
+fn data(facts: &ProjectFacts) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
+    let mut files = BTreeMap::new();
+    if let Program::Embedded(bytes) = &facts.program {
+        files.insert("data/program.pte".to_owned(), bytes.clone());
+    }
+    if let Some(board) = &facts.board {
+        let verify = &board.verify;
+        check_size("inputs", &verify.inputs, &facts.method.input_bytes, verify.cases)?;
+        check_size("outputs", &verify.outputs, &facts.method.output_bytes, verify.cases)?;
+        files.insert("data/inputs.bin".to_owned(), verify.inputs.clone());
+        files.insert("data/outputs.bin".to_owned(), verify.outputs.clone());
+    }
+    Ok(files)
+}
+
+fn check_size(what: &str, bytes: &[u8], tensors: &[usize], cases: usize) -> Result<(), LinkError> {
+    let wanted = tensors.iter().sum::<usize>() * cases;
+    if bytes.len() == wanted {
+        return Ok(());
+    }
+    let found = bytes.len();
+    Err(LinkError::VerifyData(format!("{cases} cases have {wanted} bytes of {what}, and {found} are given")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_undefined_variable_is_an_error() {
+        let error = fill_in(b"{{ nothing }}", &Context::new()).unwrap_err().to_string();
+        assert!(error.contains("nothing"), "{error}");
+    }
+}

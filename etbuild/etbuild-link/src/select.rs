@@ -1,0 +1,127 @@
+//! Kernel selection: the program's operators and types become a table of exactly those kernels.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use et_core::{Dtypes, ScalarType};
+use et_ops::Operator;
+
+use crate::LinkError;
+
+/// An operator that a program calls, and the types that it calls it on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelUse {
+    /// The name in the program file, with its overload: `aten::add.out`.
+    pub operator: String,
+    /// The types of the tensors among its arguments.
+    pub dtypes: Dtypes,
+}
+
+/// The kernels of a program, in the order of the program's operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelTable {
+    kernels: Vec<SelectedKernel>,
+}
+
+/// One kernel of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SelectedKernel {
+    /// The operator's name.
+    pub operator: String,
+    /// The path of the kernel in Rust.
+    pub path: String,
+    /// The types that it is compiled for.
+    pub dtypes: Vec<ScalarType>,
+}
+
+/// A kernel that the catalogue cannot give.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MissingKernel {
+    /// The operator's name.
+    pub operator: String,
+    /// The types that the program needs and the operator lacks; empty where the operator itself is missing.
+    pub dtypes: Vec<&'static str>,
+    /// The types that the operator has.
+    pub available: Vec<&'static str>,
+}
+
+/// Looks every use up in `catalogue`.
+///
+/// # Errors
+/// [`LinkError::KernelsMissing`] with everything that is missing, not only the first.
+pub fn select(uses: &[KernelUse], catalogue: &[&Operator]) -> Result<KernelTable, LinkError> {
+    let found: Vec<Result<SelectedKernel, MissingKernel>> =
+        uses.iter().map(|wanted| select_one(wanted, catalogue)).collect();
+    let missing: BTreeSet<MissingKernel> = found.iter().filter_map(|found| found.as_ref().err().cloned()).collect();
+    if missing.is_empty() {
+        return Ok(KernelTable { kernels: found.into_iter().flatten().collect() });
+    }
+    Err(LinkError::KernelsMissing(missing.into_iter().collect()))
+}
+
+fn select_one(wanted: &KernelUse, catalogue: &[&Operator]) -> Result<SelectedKernel, MissingKernel> {
+    let missing = |dtypes, available| MissingKernel { operator: wanted.operator.clone(), dtypes, available };
+    let operator = catalogue.iter().find(|operator| operator.name() == wanted.operator);
+    let operator = operator.ok_or_else(|| missing(Vec::new(), Vec::new()))?;
+    let lacking = Dtypes(wanted.dtypes.0 & !operator.dtypes.0);
+    if lacking != Dtypes::NONE {
+        return Err(missing(names(lacking), names(operator.dtypes)));
+    }
+    let (operator_name, path) = (wanted.operator.clone(), operator.path.to_owned());
+    Ok(SelectedKernel { operator: operator_name, path, dtypes: wanted.dtypes.iter().collect() })
+}
+
+fn names(dtypes: Dtypes) -> Vec<&'static str> {
+    dtypes.iter().map(ScalarType::name).collect()
+}
+
+impl KernelTable {
+    /// The kernels in order.
+    pub fn kernels(&self) -> &[SelectedKernel] {
+        &self.kernels
+    }
+}
+
+impl std::fmt::Display for MissingKernel {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.available.is_empty() {
+            return write!(formatter, "`{}` has no kernel", self.operator);
+        }
+        let (lacking, available) = (self.dtypes.join(", "), self.available.join(", "));
+        write!(formatter, "`{}` has no kernel for {lacking}; it has {available}", self.operator)
+    }
+}
+
+/// The sentences of `missing`, separated by semicolons.
+pub fn list(missing: &[MissingKernel]) -> String {
+    missing.iter().fold(String::new(), |mut text, kernel| {
+        let separator = if text.is_empty() { "" } else { "; " };
+        let _ = write!(text, "{separator}{kernel}");
+        text
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(operator: &str, dtypes: &[ScalarType]) -> KernelUse {
+        KernelUse { operator: operator.to_owned(), dtypes: Dtypes::of(dtypes) }
+    }
+
+    #[test]
+    fn the_table_keeps_the_order_of_the_program() {
+        let uses = [wanted("aten::relu.out", &[ScalarType::Float]), wanted("aten::add.out", &[ScalarType::Int])];
+        let table = select(&uses, et_ops::OPERATORS).unwrap();
+        let rows: Vec<_> = table.kernels().iter().map(|row| (row.path.as_str(), row.dtypes.clone())).collect();
+        assert_eq!(rows, [("et_ops::relu::out", vec![ScalarType::Float]), ("et_ops::add::out", vec![ScalarType::Int])]);
+    }
+
+    #[test]
+    fn everything_that_is_missing_is_named_with_what_exists() {
+        let uses = [wanted("aten::relu.out", &[ScalarType::Bool, ScalarType::Float]), wanted("aten::nope.out", &[])];
+        let error = select(&uses, et_ops::OPERATORS).unwrap_err().to_string();
+        assert!(error.contains("`aten::nope.out` has no kernel; "), "{error}");
+        assert!(error.contains("`aten::relu.out` has no kernel for bool; it has uint8, int8"), "{error}");
+    }
+}

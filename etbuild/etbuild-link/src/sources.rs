@@ -1,0 +1,139 @@
+//! The device crates that a generated project is made of: which ones, with which manifests, under which digests.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml::{Table, Value};
+
+use crate::LinkError;
+use crate::embedded::{CRATES, EmbeddedFolder, WORKSPACE_MANIFEST};
+use crate::manifest;
+
+/// The device crates, by name.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    crates: BTreeMap<&'static str, SourceCrate>,
+    workspace: Table,
+}
+
+/// A device crate as a generated project contains it.
+#[derive(Clone, Debug)]
+pub struct SourceCrate {
+    folder: EmbeddedFolder,
+    manifest: Table,
+}
+
+impl Sources {
+    /// The crates inside this etbuild.
+    ///
+    /// # Errors
+    /// [`LinkError::Template`] if a manifest is not one.
+    pub fn embedded() -> Result<Self, LinkError> {
+        let crates = CRATES.iter().map(|folder| SourceCrate::read(*folder).map(|source| (folder.name, source)));
+        Ok(Self { crates: crates.collect::<Result<_, _>>()?, workspace: manifest::parse(WORKSPACE_MANIFEST)? })
+    }
+
+    /// The crates that `roots` need, themselves included, sorted by name.
+    ///
+    /// # Errors
+    /// [`LinkError::Template`] if one is not embedded.
+    pub fn closure<'a>(&self, roots: impl IntoIterator<Item = &'a str>) -> Result<Vec<&SourceCrate>, LinkError> {
+        let mut found: BTreeSet<String> = BTreeSet::new();
+        let mut open: Vec<String> = roots.into_iter().map(str::to_owned).collect();
+        while let Some(name) = open.pop() {
+            if !found.contains(&name) {
+                open.extend(self.get(&name)?.dependencies());
+                found.insert(name);
+            }
+        }
+        found.iter().map(|name| self.get(name)).collect()
+    }
+
+    /// The `[workspace]` table of a project that contains `crates`: what their manifests inherit.
+    pub fn workspace(&self, crates: &[&SourceCrate]) -> Table {
+        let place = |source: &&SourceCrate| {
+            let path = Table::from_iter([("path".to_owned(), Value::from(format!("crates/{}", source.name())))]);
+            (source.name().to_owned(), Value::from(path))
+        };
+        let mut workspace = manifest::section(&self.workspace, "workspace");
+        workspace.retain(|key, _| matches!(key, "package" | "lints" | "resolver"));
+        workspace.insert("dependencies".to_owned(), Value::from(Table::from_iter(crates.iter().map(place))));
+        workspace
+    }
+
+    fn get(&self, name: &str) -> Result<&SourceCrate, LinkError> {
+        let missing = || LinkError::Template(format!("the device crate `{name}` is not part of this etbuild"));
+        self.crates.get(name).ok_or_else(missing)
+    }
+}
+
+impl SourceCrate {
+    fn read(folder: EmbeddedFolder) -> Result<Self, LinkError> {
+        let text = folder.file("Cargo.toml").and_then(|bytes| std::str::from_utf8(bytes).ok()).unwrap_or_default();
+        Ok(Self { folder, manifest: manifest::for_device(manifest::parse(text)?) })
+    }
+
+    /// The crate's name.
+    pub fn name(&self) -> &'static str {
+        self.folder.name
+    }
+
+    /// Its files by path, the manifest reduced to what a device needs.
+    pub fn files(&self) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+        self.folder.files.iter().map(|file| match file.path {
+            "Cargo.toml" => (file.path, self.manifest.to_string().into_bytes()),
+            _ => (file.path, file.bytes.to_vec()),
+        })
+    }
+
+    /// BLAKE3 over paths and contents, in lower-case hexadecimal.
+    pub fn digest(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (path, bytes) in self.files() {
+            for part in [path.as_bytes(), bytes.as_slice()] {
+                hasher.update(&(part.len() as u64).to_le_bytes()).update(part);
+            }
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    fn dependencies(&self) -> Vec<String> {
+        manifest::inherited(&self.manifest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(roots: &[&str]) -> Vec<&'static str> {
+        let sources = Sources::embedded().unwrap();
+        sources.closure(roots.iter().copied()).unwrap().iter().map(|source| source.name()).collect()
+    }
+
+    #[test]
+    fn a_crate_brings_what_it_depends_on() {
+        assert_eq!(names(&["et-ops"]), ["et-core", "et-ops"]);
+    }
+
+    #[test]
+    fn an_unknown_crate_is_named() {
+        let error = Sources::embedded().unwrap().closure(["et-nothing"]).unwrap_err();
+        assert!(error.to_string().contains("`et-nothing`"), "{error}");
+    }
+
+    #[test]
+    fn no_device_crate_needs_anything_from_elsewhere() {
+        let sources = Sources::embedded().unwrap();
+        for name in sources.crates.keys() {
+            assert!(sources.closure([*name]).is_ok() || *name == "et-conformance", "{name}");
+        }
+    }
+
+    #[test]
+    fn digests_differ_between_crates_and_repeat() {
+        let sources = Sources::embedded().unwrap();
+        let digests = |()| -> BTreeSet<String> { sources.crates.values().map(SourceCrate::digest).collect() };
+        assert_eq!(digests(()).len(), sources.crates.len());
+        assert_eq!(digests(()), digests(()));
+    }
+}

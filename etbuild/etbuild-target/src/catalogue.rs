@@ -1,0 +1,150 @@
+//! All targets that a recipe may name.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_system::System;
+use etbuild_yaml::{Spanned, quote, read_text, suggest};
+
+use crate::{SHIPPED, Target, parse_target};
+
+/// Targets by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Catalogue {
+    targets: BTreeMap<String, (Target, String)>,
+}
+
+impl Catalogue {
+    /// The shipped targets.
+    ///
+    /// # Errors
+    /// None in a tested build; the mistakes in the shipped files otherwise.
+    pub fn shipped() -> Result<Self, Vec<Diagnostic>> {
+        let mut catalogue = Self::default();
+        for (file, text) in SHIPPED {
+            catalogue.add(file, text)?;
+        }
+        Ok(catalogue)
+    }
+
+    /// Adds the target in the text of a file, and returns it.
+    ///
+    /// # Errors
+    /// Mistakes in the text, or a name that is taken.
+    pub fn add(&mut self, file: &str, text: &str) -> Result<&Target, Vec<Diagnostic>> {
+        let target = parse_target(file, text)?;
+        let name = target.name().to_owned();
+        if let Some((_, other)) = self.targets.get(&name) {
+            return Err(vec![duplicate(&name, file, other)]);
+        }
+        Ok(&self.targets.entry(name).or_insert((target, file.to_owned())).0)
+    }
+
+    /// Adds the target in a file, and returns it.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or what [`Catalogue::add`] refuses.
+    pub fn add_file(&mut self, system: &dyn System, path: &Path) -> Result<&Target, Vec<Diagnostic>> {
+        let file = path.display().to_string();
+        let text = read_text(system, path).map_err(|error| vec![error.at(Span::file(&file))])?;
+        self.add(&file, &text)
+    }
+
+    /// Adds every `.yaml` file of a folder; a folder that does not exist has none.
+    ///
+    /// # Errors
+    /// The first file that cannot be added.
+    pub fn add_folder(&mut self, system: &dyn System, folder: &Path) -> Result<(), Vec<Diagnostic>> {
+        let files = system.list(folder).unwrap_or_default();
+        for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "yaml")) {
+            self.add_file(system, path)?;
+        }
+        Ok(())
+    }
+
+    /// All targets, sorted by name.
+    pub fn iter(&self) -> impl Iterator<Item = &Target> {
+        self.targets.values().map(|(target, _)| target)
+    }
+
+    /// The target with this name.
+    pub fn get(&self, name: &str) -> Option<&Target> {
+        self.targets.get(name).map(|(target, _)| target)
+    }
+
+    /// The target that a recipe names.
+    ///
+    /// # Errors
+    /// `ETB0203`, with the nearest name and the list of all.
+    pub fn find(&self, name: &Spanned<String>) -> Result<&Target, Diagnostic> {
+        self.get(&name.value).ok_or_else(|| self.unknown(name))
+    }
+
+    fn unknown(&self, name: &Spanned<String>) -> Diagnostic {
+        let names: Vec<&str> = self.targets.keys().map(String::as_str).collect();
+        let list = names.join(", ");
+        let help = match suggest(&name.value, names.iter().copied()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "`etbuild targets list` describes each".to_owned(),
+        };
+        let message = format!("no target is called {}", quote(&name.value));
+        let diagnostic = Diagnostic::error(Code::UnknownTarget, message).at((*name.span).clone());
+        diagnostic.help(help).note(format!("the targets are {list}"))
+    }
+}
+
+fn duplicate(name: &str, file: &str, other: &str) -> Diagnostic {
+    let message = format!("two targets are called `{name}`");
+    let diagnostic = Diagnostic::error(Code::DuplicateTarget, message).at(Span::file(file));
+    diagnostic.help("give one of them another `name:`").note(format!("the other is in {other}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use etbuild_diagnostic::Position;
+    use etbuild_system::MemorySystem;
+
+    use super::*;
+
+    fn named(name: &str) -> Spanned<String> {
+        Spanned::new(name.to_owned(), Span::new("r.yaml", Position::new(4, 10), Position::new(4, 14)))
+    }
+
+    #[test]
+    fn an_unknown_target_is_pointed_at_with_the_nearest_and_all_names() {
+        let diagnostic = Catalogue::shipped().unwrap().find(&named("pico")).unwrap_err();
+        assert_eq!((diagnostic.code, diagnostic.help.as_deref()), (Code::UnknownTarget, Some("did you mean `pico2`?")));
+        assert_eq!(diagnostic.span.unwrap().to_string(), "r.yaml:4:10");
+        assert_eq!(diagnostic.notes, ["the targets are linux-aarch64, linux-x86_64, mps2-an505, pico2"]);
+    }
+
+    #[test]
+    fn a_folder_beside_the_recipe_adds_targets() {
+        let text = SHIPPED[0].1.replace("name: linux-aarch64", "name: mine");
+        let system =
+            MemorySystem::with_files([("targets/mine.yaml", text.as_str()), ("targets/readme.md", "no target")]);
+        let mut catalogue = Catalogue::shipped().unwrap();
+        catalogue.add_folder(&system, Path::new("targets")).unwrap();
+        assert_eq!(catalogue.find(&named("mine")).map(Target::name), Ok("mine"));
+        catalogue.add_folder(&system, Path::new("nowhere")).unwrap();
+    }
+
+    #[test]
+    fn a_name_is_taken_once() {
+        let mut catalogue = Catalogue::shipped().unwrap();
+        let diagnostics = catalogue.add("copy.yaml", SHIPPED[0].1).unwrap_err();
+        assert_eq!(diagnostics[0].code, Code::DuplicateTarget);
+        assert_eq!(diagnostics[0].notes, ["the other is in targets/linux-aarch64.yaml"]);
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let system = MemorySystem::default();
+        let diagnostics = Catalogue::default().add_file(&system, Path::new("no.yaml")).unwrap_err();
+        assert_eq!(
+            (diagnostics[0].code, diagnostics[0].message.as_str()),
+            (Code::FileMissing, "there is no file `no.yaml`")
+        );
+    }
+}

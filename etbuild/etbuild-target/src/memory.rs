@@ -1,0 +1,131 @@
+//! The memory of a bare-metal target: named banks, and what lives in which.
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_yaml::{ByteSize, Spanned, suggest};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The memory of a target. Every bank that it names is one of `banks`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Memory {
+    /// All banks, in the order of the file.
+    pub banks: Vec<Bank>,
+    /// The bank of the program's instructions.
+    pub code: Bank,
+    /// The bank of read-only data: the program file and the weights.
+    pub constants: Bank,
+    /// The bank of planned tensors, static data and the stack.
+    pub arena: Bank,
+    /// Bytes kept for the stack.
+    pub stack: ByteSize,
+    /// What a boot ROM looks for.
+    pub boot_block: Option<BootBlock>,
+}
+
+/// A range of addresses.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bank {
+    /// Its name, by which messages call it.
+    pub name: String,
+    /// Its first address.
+    pub origin: u64,
+    /// Its size.
+    pub size: ByteSize,
+    /// What may be done with it.
+    pub access: Access,
+}
+
+/// What a program may do with a bank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Access {
+    /// Read.
+    R,
+    /// Read and execute.
+    Rx,
+    /// Read and write.
+    Rw,
+    /// Read, write and execute.
+    Rwx,
+}
+
+impl Access {
+    /// Whether instructions may lie there.
+    pub fn executes(self) -> bool {
+        matches!(self, Self::Rx | Self::Rwx)
+    }
+
+    /// Whether it can be written.
+    pub fn writes(self) -> bool {
+        matches!(self, Self::Rw | Self::Rwx)
+    }
+}
+
+/// Words that a boot ROM looks for near the start of the code bank.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BootBlock {
+    /// The words, in the target's byte order.
+    pub words: Vec<u32>,
+    /// How far from the start of the code bank they may lie.
+    pub within: ByteSize,
+}
+
+/// The memory of a bare-metal target, as its file writes it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Memory")]
+pub struct MemoryFile {
+    /// All banks.
+    pub banks: Vec<Bank>,
+    /// The name of the bank of the program's instructions.
+    pub code: Spanned<String>,
+    /// The name of the bank of read-only data: the program file and the weights.
+    pub constants: Spanned<String>,
+    /// The name of the bank of planned tensors, static data and the stack.
+    pub arena: Spanned<String>,
+    /// Bytes kept for the stack.
+    pub stack: Spanned<ByteSize>,
+    /// What a boot ROM looks for near the start of the code bank.
+    #[serde(default)]
+    pub boot_block: Option<BootBlock>,
+}
+
+impl MemoryFile {
+    /// Looks the named banks up and checks what they are used for.
+    pub fn resolve(self) -> Result<Memory, Diagnostic> {
+        let code = self.bank(&self.code, Access::executes, "instructions need a bank with access `rx` or `rwx`")?;
+        let constants = self.bank(&self.constants, |_| true, "")?;
+        let arena = self.bank(&self.arena, Access::writes, "tensors need a bank with access `rw` or `rwx`")?;
+        if self.stack.value >= arena.size {
+            return Err(stack_too_large(&self.stack, &arena));
+        }
+        let (banks, stack, boot_block) = (self.banks, self.stack.value, self.boot_block);
+        Ok(Memory { banks, code, constants, arena, stack, boot_block })
+    }
+
+    fn bank(&self, name: &Spanned<String>, usable: fn(Access) -> bool, rule: &str) -> Result<Bank, Diagnostic> {
+        let bank = self.banks.iter().find(|bank| bank.name == name.value).ok_or_else(|| self.unknown_bank(name))?;
+        if usable(bank.access) { Ok(bank.clone()) } else { Err(unusable(name, rule)) }
+    }
+
+    fn unknown_bank(&self, name: &Spanned<String>) -> Diagnostic {
+        let names: Vec<&str> = self.banks.iter().map(|bank| bank.name.as_str()).collect();
+        let near = suggest(&name.value, names.iter().copied());
+        let help = near
+            .map_or_else(|| format!("the banks are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
+        let message = format!("no memory bank is called `{}`", name.value);
+        Diagnostic::error(Code::UnknownBank, message).at((*name.span).clone()).help(help)
+    }
+}
+
+fn unusable(name: &Spanned<String>, rule: &str) -> Diagnostic {
+    let message = format!("the memory bank `{}` cannot be used for this", name.value);
+    Diagnostic::error(Code::TargetInconsistent, message).at((*name.span).clone()).help(rule)
+}
+
+fn stack_too_large(stack: &Spanned<ByteSize>, arena: &Bank) -> Diagnostic {
+    let message = format!("a stack of {} leaves nothing of `{}`, which has {}", stack.value, arena.name, arena.size);
+    Diagnostic::error(Code::TargetInconsistent, message).at((*stack.span).clone()).help("write a smaller stack")
+}

@@ -1,0 +1,269 @@
+//! A target: the file, the checks, and the facts by aspect.
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_yaml::{FormatVersion, Source, Spanned, check_version, parse, read};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::memory::MemoryFile;
+use crate::{Console, Image, Memory, Run, Rust};
+
+/// Whether a target has an operating system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// The binary is a process of an operating system.
+    Hosted,
+    /// The binary is all there is.
+    BareMetal,
+}
+
+/// The order of the bytes of a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Endian {
+    /// Lowest byte first.
+    Little,
+    /// Highest byte first.
+    Big,
+}
+
+/// A target: a piece of hardware and the way software gets onto it.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "Target")]
+pub struct TargetFile {
+    /// Version of the target format: `1`.
+    #[serde(rename = "etbuild")]
+    _etbuild: FormatVersion,
+    /// The name by which recipes call it.
+    name: Spanned<String>,
+    /// What it is, in a few words.
+    summary: String,
+    /// Whether it has an operating system.
+    kind: Spanned<Kind>,
+    /// The folder below `templates/` that the binary's project is made from.
+    template: String,
+    /// Bits of an address: 32 or 64.
+    #[schemars(extend("enum" = [32, 64]))]
+    pointer_width: Spanned<u32>,
+    /// The order of the bytes of a number.
+    endian: Endian,
+    /// How Rust compiles for it.
+    rust: Rust,
+    /// Its memory; needed on bare metal, and left out on a hosted target.
+    #[serde(default)]
+    memory: Option<Spanned<MemoryFile>>,
+    /// Where the program's text goes.
+    console: Console,
+    /// The forms in which the binary is delivered.
+    image: Vec<Image>,
+    /// How the binary is run.
+    run: Run,
+}
+
+/// A checked target. Values only: two files that state the same facts make equal targets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Target {
+    name: String,
+    summary: String,
+    kind: Kind,
+    template: String,
+    pointer_width: u32,
+    endian: Endian,
+    rust: Rust,
+    memory: Option<Memory>,
+    console: Console,
+    image: Vec<Image>,
+    run: Run,
+}
+
+/// Reads a target from the text of its file.
+///
+/// # Errors
+/// Every mistake found in the text.
+pub fn parse_target(file: &str, text: &str) -> Result<Target, Vec<Diagnostic>> {
+    let tree = parse(&Source::file(file, text.into())).map_err(|error| vec![error])?;
+    check_version(&tree).map_err(|error| vec![error])?;
+    let file: TargetFile = read(&tree)?;
+    file.check().map_err(|error| vec![error])
+}
+
+impl TargetFile {
+    fn check(self) -> Result<Target, Diagnostic> {
+        check_pointer_width(&self.pointer_width)?;
+        let memory = check_memory(&self.kind, self.memory)?;
+        Ok(Target {
+            name: self.name.value,
+            summary: self.summary,
+            kind: self.kind.value,
+            template: self.template,
+            pointer_width: self.pointer_width.value,
+            endian: self.endian,
+            rust: self.rust,
+            memory,
+            console: self.console,
+            image: self.image,
+            run: self.run,
+        })
+    }
+}
+
+fn check_pointer_width(width: &Spanned<u32>) -> Result<(), Diagnostic> {
+    if matches!(width.value, 32 | 64) {
+        return Ok(());
+    }
+    let message = format!("addresses of {} bits are not supported", width.value);
+    Err(Diagnostic::error(Code::BadValue, message).at((*width.span).clone()).help("write 32 or 64"))
+}
+
+fn check_memory(kind: &Spanned<Kind>, memory: Option<Spanned<MemoryFile>>) -> Result<Option<Memory>, Diagnostic> {
+    match (kind.value, memory) {
+        (Kind::Hosted, None) => Ok(None),
+        (Kind::BareMetal, Some(memory)) => memory.value.resolve().map(Some),
+        (Kind::Hosted, Some(memory)) => {
+            let message = "the memory of a hosted target belongs to its operating system";
+            Err(Diagnostic::error(Code::TargetInconsistent, message).at(*memory.span).help("remove `memory:`"))
+        }
+        (Kind::BareMetal, None) => {
+            let message = "a bare-metal target needs `memory:`";
+            Err(Diagnostic::error(Code::TargetInconsistent, message).at((*kind.span).clone()).help("add its banks"))
+        }
+    }
+}
+
+impl Target {
+    /// The name by which recipes call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is, in a few words.
+    pub fn summary(&self) -> &str {
+        &self.summary
+    }
+
+    /// Whether it has an operating system.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The folder below `templates/` that the binary's project is made from.
+    pub fn template(&self) -> &str {
+        &self.template
+    }
+
+    /// Bits of an address: 32 or 64.
+    pub fn pointer_width(&self) -> u32 {
+        self.pointer_width
+    }
+
+    /// The order of the bytes of a number.
+    pub fn endian(&self) -> Endian {
+        self.endian
+    }
+
+    /// How Rust compiles for it.
+    pub fn rust(&self) -> &Rust {
+        &self.rust
+    }
+
+    /// Its memory; `None` exactly where it is hosted.
+    pub fn memory(&self) -> Option<&Memory> {
+        self.memory.as_ref()
+    }
+
+    /// Where the program's text goes.
+    pub fn console(&self) -> &Console {
+        &self.console
+    }
+
+    /// The forms in which the binary is delivered.
+    pub fn image(&self) -> &[Image] {
+        &self.image
+    }
+
+    /// How the binary is run.
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use etbuild_diagnostic::Position;
+
+    use super::*;
+    use crate::{Access, Linker, SHIPPED};
+
+    fn shipped(name: &str) -> &'static str {
+        SHIPPED.iter().find(|(file, _)| file.ends_with(&format!("/{name}.yaml"))).unwrap().1
+    }
+
+    fn target(name: &str) -> Target {
+        parse_target(name, shipped(name)).unwrap()
+    }
+
+    /// The one mistake in a shipped file in which `from` is written `to`.
+    fn mistake(name: &str, from: &str, to: &str) -> (Code, Position, String) {
+        let text = shipped(name);
+        assert!(text.contains(from));
+        let mut diagnostics = parse_target(name, &text.replace(from, to)).unwrap_err();
+        assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
+        let diagnostic = diagnostics.remove(0);
+        (diagnostic.code, diagnostic.span.unwrap().start, diagnostic.help.unwrap())
+    }
+
+    #[test]
+    fn every_shipped_target_is_named_as_its_file() {
+        for (file, text) in SHIPPED {
+            let name = file.strip_prefix("targets/").and_then(|file| file.strip_suffix(".yaml")).unwrap();
+            assert_eq!(parse_target(file, text).unwrap().name(), name);
+        }
+    }
+
+    #[test]
+    fn a_bare_metal_target_states_its_banks() {
+        let target = target("mps2-an505");
+        let memory = target.memory().unwrap();
+        assert_eq!((memory.code.origin, memory.code.size.0), (0x1000_0000, 4 << 20));
+        assert_eq!((memory.arena.name.as_str(), memory.arena.access), ("sram", Access::Rw));
+        assert_eq!((target.pointer_width(), target.rust().linker), (32, Linker::RustLld));
+    }
+
+    #[test]
+    fn a_board_states_its_image_and_how_it_is_reached() {
+        let target = target("pico2");
+        assert_eq!(target.image(), [Image::Elf, Image::Uf2(crate::Uf2 { family: 0xe48b_ff59 })]);
+        assert!(matches!(target.run(), Run::Device(device) if device.drive == "RP2350"));
+    }
+
+    #[test]
+    fn a_bank_must_exist_and_fit_its_use() {
+        let (code, place, help) = mistake("pico2", "arena: sram", "arena: sarm");
+        assert_eq!((code, place, help.as_str()), (Code::UnknownBank, Position::new(15, 10), "did you mean `sram`?"));
+        assert_eq!(mistake("pico2", "arena: sram", "arena: flash").0, Code::TargetInconsistent);
+        assert_eq!(mistake("pico2", "code: flash", "code: sram").0, Code::TargetInconsistent);
+        assert_eq!(mistake("pico2", "stack: 16 KiB", "stack: 520 KiB").0, Code::TargetInconsistent);
+    }
+
+    #[test]
+    fn memory_is_for_bare_metal() {
+        let (code, place, _) = mistake("pico2", "kind: bare-metal", "kind: hosted");
+        assert_eq!((code, place), (Code::TargetInconsistent, Position::new(10, 3)));
+        let (code, place, _) = mistake("linux-x86_64", "kind: hosted", "kind: bare-metal");
+        assert_eq!((code, place), (Code::TargetInconsistent, Position::new(4, 7)));
+    }
+
+    #[test]
+    fn an_address_has_32_or_64_bits() {
+        let (code, place, help) = mistake("pico2", "pointer_width: 32", "pointer_width: 16");
+        assert_eq!((code, place, help.as_str()), (Code::BadValue, Position::new(6, 16), "write 32 or 64"));
+    }
+
+    #[test]
+    fn places_do_not_make_targets_differ() {
+        let moved = format!("# a comment\n\n{}", shipped("pico2"));
+        assert_eq!(parse_target("elsewhere", &moved), Ok(target("pico2")));
+    }
+}

@@ -1,0 +1,192 @@
+//! What a deserializer reports: a kind, a place, and the way to it.
+
+use std::fmt;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use serde::de;
+
+use crate::suggest::{help, quote, quoted};
+use crate::{Node, Place, Value};
+
+/// One step from a node to a node inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Into the value of a key.
+    Key(String),
+    /// Into an element of a list.
+    Index(usize),
+}
+
+/// What is wrong.
+#[derive(Debug)]
+pub enum Kind {
+    /// A value that its type refuses, in the words of the type.
+    Refused(String),
+    WrongType {
+        expected: String,
+        found: String,
+    },
+    UnknownKey {
+        key: String,
+        allowed: Vec<&'static str>,
+    },
+    NotAllowed {
+        value: String,
+        allowed: &'static [&'static str],
+    },
+    MissingKey(&'static str),
+    /// A map that stands for a choice has not exactly one key.
+    OneKey {
+        found: usize,
+        allowed: &'static [&'static str],
+    },
+}
+
+/// A mistake in a tree.
+#[derive(Debug)]
+pub struct Error {
+    pub kind: Kind,
+    pub place: Option<Place>,
+    /// From the node that was read to the wrong one, innermost step first.
+    pub path: Vec<Step>,
+}
+
+impl Error {
+    pub fn new(kind: Kind) -> Self {
+        Self { kind, place: None, path: Vec::new() }
+    }
+
+    /// Gives the error a place, unless something further inside already did.
+    pub fn at(mut self, place: &Place) -> Self {
+        self.place.get_or_insert_with(|| place.clone());
+        self
+    }
+
+    /// The same error seen from one level further out.
+    pub fn inside(mut self, step: Step) -> Self {
+        self.path.push(step);
+        self
+    }
+
+    /// The error of the value of a choice: the names of a choice written as a map are keys.
+    pub fn of_key(mut self) -> Self {
+        if let Kind::NotAllowed { value, allowed } = self.kind {
+            self.kind = Kind::UnknownKey { key: value, allowed: allowed.to_vec() };
+        }
+        self
+    }
+
+    /// The same error where the outermost map also takes the keys `also`.
+    pub fn with_root_keys(mut self, also: &[&'static str]) -> Self {
+        if let (Kind::UnknownKey { allowed, .. }, [_]) = (&mut self.kind, self.path.as_slice()) {
+            allowed.extend(also);
+        }
+        self
+    }
+
+    /// The error for the user. `root` is the place of the tree, for what has no better one.
+    pub fn into_diagnostic(self, root: &Place) -> Diagnostic {
+        let span = self.place.as_ref().unwrap_or(root).span();
+        self.kind.describe().at(span)
+    }
+}
+
+impl Kind {
+    fn describe(self) -> Diagnostic {
+        match self {
+            Self::Refused(message) => refused(&message),
+            Self::WrongType { expected, found } => wrong_type(&expected, &found),
+            Self::UnknownKey { key, allowed } => {
+                let message = format!("unknown key {}", quote(&key));
+                let diagnostic = Diagnostic::error(Code::UnknownKey, message).help(help(&key, &allowed));
+                diagnostic.note(format!("the keys of this map are {}", quoted(&allowed)))
+            }
+            Self::NotAllowed { value, allowed } => {
+                let message = format!("{} is not allowed here", quote(&value));
+                let diagnostic = Diagnostic::error(Code::BadValue, message).help(help(&value, allowed));
+                diagnostic.note(format!("allowed are {}", quoted(allowed)))
+            }
+            Self::MissingKey(key) => {
+                let message = format!("the key `{key}` is missing");
+                Diagnostic::error(Code::MissingKey, message).help(format!("add `{key}:` to this map"))
+            }
+            Self::OneKey { found, allowed } => {
+                let message = format!("exactly one key is needed here, and there are {found}");
+                Diagnostic::error(Code::ExclusiveKeys, message).help(format!("keep one of {}", quoted(allowed)))
+            }
+        }
+    }
+}
+
+/// A refusal in the words of its type; what follows the last semicolon is the hint.
+fn refused(message: &str) -> Diagnostic {
+    let (message, hint) = message.rsplit_once("; ").unwrap_or((message, "see `etbuild schema` for what is allowed"));
+    Diagnostic::error(Code::BadValue, message).help(hint)
+}
+
+fn wrong_type(expected: &str, found: &str) -> Diagnostic {
+    let (expected, hint) = in_plain_words(expected);
+    let unquoted = expected == "a text" && found.starts_with("the ");
+    let hint = if unquoted { "put it in quotation marks" } else { hint };
+    Diagnostic::error(Code::WrongType, format!("expected {expected}, found {found}")).help(hint)
+}
+
+/// How a user calls what serde expects, and what to write instead.
+fn in_plain_words(expected: &str) -> (&str, &str) {
+    match expected {
+        "a string" | "str" | "string" => ("a text", "write a text"),
+        "a boolean" | "bool" => ("a boolean", "write `true` or `false`, without quotation marks"),
+        "a sequence" => ("a list", "write `[a, b]`, or one `- item` per line"),
+        "f32" | "f64" => ("a number", "write a number such as `0.5` or `1e-4`, without quotation marks"),
+        "i8" | "i16" | "i32" | "i64" | "i128" | "u8" | "u16" | "u32" | "u64" | "usize" | "u128" => {
+            ("a whole number", "write a whole number without unit or quotation marks")
+        }
+        _ if expected.starts_with("struct ") || expected == "a map" => ("a map", "write `key: value` pairs below it"),
+        _ => (expected, "see `etbuild schema` for what is allowed"),
+    }
+}
+
+/// A value as messages show it.
+pub fn found(node: &Node) -> String {
+    match &node.value {
+        Value::Text(text) => format!("the text {}", quote(text)),
+        value => match value.to_text() {
+            Some(text) => format!("{} {text}", value.kind().replacen("a ", "the ", 1)),
+            None => value.kind().to_owned(),
+        },
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:?}", self.kind)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl de::Error for Error {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        Self::new(Kind::Refused(message.to_string()))
+    }
+
+    fn invalid_type(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::new(Kind::WrongType { expected: expected.to_string(), found: found.to_string() })
+    }
+
+    fn invalid_value(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::new(Kind::Refused(format!("{found} is out of range; write a number that fits {expected}")))
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
+        Self::new(Kind::UnknownKey { key: field.to_owned(), allowed: expected.to_vec() })
+    }
+
+    fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {
+        Self::new(Kind::NotAllowed { value: variant.to_owned(), allowed: expected })
+    }
+
+    fn missing_field(field: &'static str) -> Self {
+        Self::new(Kind::MissingKey(field))
+    }
+}

@@ -1,0 +1,64 @@
+//! The text of a file, under the size limit.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_system::System;
+
+use crate::limits;
+
+/// The text of a YAML file. A file over the size limit is refused before it is read.
+///
+/// # Errors
+/// `ETB0201`, `ETB0202`, `ETB0102` or `ETB0115`, without a place: the caller knows who named the file.
+pub fn read_text(system: &dyn System, path: &Path) -> Result<Arc<str>, Diagnostic> {
+    let size = system.stamp(path).map_err(|error| unreadable(path, &error))?.size;
+    if size > limits::FILE_BYTES {
+        let message = format!("`{}` has {size} bytes, and at most 1 MiB is allowed", path.display());
+        return Err(Diagnostic::error(Code::FileTooLarge, message).help("is this the right file?"));
+    }
+    let bytes = system.read(path).map_err(|error| unreadable(path, &error))?;
+    let text = String::from_utf8(bytes).map_err(|_| not_text(path))?;
+    Ok(text.into())
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
+    let path = path.display();
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            let message = format!("there is no file `{path}`");
+            Diagnostic::error(Code::FileMissing, message)
+                .help("paths are relative to the file they are written in; is it spelled right?")
+        }
+        _ => {
+            let message = format!("`{path}` cannot be read: {error}");
+            Diagnostic::error(Code::FileUnreadable, message).help("is it a file, and may you read it?")
+        }
+    }
+}
+
+fn not_text(path: &Path) -> Diagnostic {
+    let message = format!("`{}` is not UTF-8 text", path.display());
+    Diagnostic::error(Code::NotText, message).help("is this the right file?")
+}
+
+#[cfg(test)]
+mod tests {
+    use etbuild_system::MemorySystem;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_page_of_text_is_refused() {
+        let large = vec![b' '; 50 << 20];
+        let system =
+            MemorySystem::with_files([("large", large), ("binary", vec![0xff, 0xfe]), ("good", b"a: 1".to_vec())]);
+        let code = |name: &str| read_text(&system, Path::new(name)).map_err(|diagnostic| diagnostic.code);
+        assert_eq!(code("large"), Err(Code::FileTooLarge));
+        assert_eq!(code("binary"), Err(Code::NotText));
+        assert_eq!(code("absent"), Err(Code::FileMissing));
+        assert_eq!(code("good"), Ok("a: 1".into()));
+    }
+}

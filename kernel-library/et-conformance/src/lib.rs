@@ -1,0 +1,67 @@
+//! The catalogue's cases times whoever provides kernels.
+//!
+//! A provider gives a kernel for an operator or declines. [`run`] calls it on every case of the operator and compares
+//! with what PyTorch computes.
+
+mod compare;
+mod convert;
+mod order;
+mod rule;
+
+pub use order::run_reversed;
+pub use rule::check_rules;
+
+use et_core::{Error, Kernel};
+use et_ops::call::{Argument, OwnedTensor, call_kernel_for, infer};
+use et_ops::{Case, Expectation, Meta, OPERATORS, Operator};
+
+/// A case that did not end as it should.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The operator's name.
+    pub operator: &'static str,
+    /// The case's name.
+    pub case: &'static str,
+    /// What went wrong.
+    pub reason: String,
+}
+
+/// Runs all cases of the operators for which `provider` has a kernel; returns how many ran, and the failures.
+pub fn run(provider: impl Fn(&'static Operator) -> Option<Kernel>) -> (usize, Vec<Failure>) {
+    let mut ran = 0;
+    let mut failures = Vec::new();
+    for operator in OPERATORS {
+        let Some(kernel) = provider(operator) else { continue };
+        for case in operator.cases {
+            ran += 1;
+            if let Err(reason) = run_case(operator, kernel, case) {
+                failures.push(Failure { operator: operator.name(), case: case.name, reason });
+            }
+        }
+    }
+    (ran, failures)
+}
+
+fn run_case(operator: &Operator, kernel: Kernel, case: &Case) -> Result<(), String> {
+    let owned = convert::owned_arguments(case.arguments);
+    let arguments: Vec<Argument<'_>> = owned.iter().map(convert::Owned::borrow).collect();
+    let metas = output_metas(operator, case, &arguments);
+    judge(&case.expect, metas.and_then(|metas| call_kernel_for(kernel, &arguments, &metas)))
+}
+
+/// What the outputs of a case are: by the operator's rule, except where the caller chooses.
+fn output_metas(operator: &Operator, case: &Case, arguments: &[Argument<'_>]) -> Result<Vec<Meta>, Error> {
+    match case.expect {
+        Expectation::Conversion(tensors) => convert::metas(tensors),
+        _ => infer(operator, arguments, operator.out_count()),
+    }
+}
+
+fn judge(expect: &Expectation, outcome: Result<Vec<OwnedTensor>, Error>) -> Result<(), String> {
+    match (expect, outcome) {
+        (Expectation::Outputs { tensors, tolerance }, Ok(outputs)) => compare::outputs(tensors, &outputs, *tolerance),
+        (Expectation::Conversion(tensors), Ok(outputs)) => compare::outputs(tensors, &outputs, 0.0),
+        (Expectation::Refusal(expected), Err(error)) if *expected == error => Ok(()),
+        (expected, outcome) => Err(format!("expected {expected:?}, got {outcome:?}")),
+    }
+}

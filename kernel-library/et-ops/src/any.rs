@@ -1,0 +1,93 @@
+//! `aten::any`: whether any element is not 0. The answer for `uint8` is a `uint8`.
+
+use et_core::Element;
+
+use crate::family::extremum::dimension;
+use crate::family::reduce::Folded;
+use crate::prelude::*;
+
+/// `torch.any` along a dimension.
+pub static ANY: Operator = Operator {
+    schema: "aten::any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::any.dim",
+    path: kernel_path!(out),
+    dtypes: Dtypes::ALL,
+    infer: infer_dim,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::exact(
+            "rows",
+            &[Tensor(CaseTensor::float(&[2, 2], &[0.0, 0.25, 0.0, -0.0])), Int(1), Bool(false)],
+            &[CaseTensor::bool(&[2], &[1.0, 0.0])],
+        ),
+        Case::exact(
+            "bytes",
+            &[Tensor(CaseTensor::of(ScalarType::Byte, &[2, 1], &[0.0, 7.0])), Int(0), Bool(true)],
+            &[CaseTensor::of(ScalarType::Byte, &[1, 1], &[1.0])],
+        ),
+        Case::refused(
+            "beyond the end",
+            &[Tensor(CaseTensor::bool(&[1], &[1.0])), Int(1), Bool(false)],
+            Error::InvalidArgument,
+        ),
+    ],
+};
+
+/// `torch.any` of a whole tensor.
+pub static ANY_ALL: Operator = Operator {
+    schema: "aten::any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::any",
+    path: kernel_path!(all_out),
+    dtypes: Dtypes::ALL,
+    infer: infer_all,
+    kernel: all_out::<ALL>,
+    cases: &[
+        Case::exact(
+            "what is not a number is not 0",
+            &[Tensor(CaseTensor::float(&[2, 1], &[0.0, f64::NAN]))],
+            &[CaseTensor::bool(&[], &[1.0])],
+        ),
+        Case::exact("nothing", &[Tensor(CaseTensor::long(&[0], &[]))], &[CaseTensor::bool(&[], &[0.0])]),
+        Case::exact("zeros", &[Tensor(CaseTensor::long(&[2], &[0.0; 2]))], &[CaseTensor::bool(&[], &[0.0])]),
+    ],
+};
+
+fn infer_dim(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    meta(args, dimension(args)?, args.bool(2)?)
+}
+
+fn infer_all(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    meta(args, Folded::ALL, false)
+}
+
+fn meta(args: &Args<'_, '_>, folded: Folded, keep: bool) -> Result<Meta> {
+    let input = args.tensor(0)?;
+    let answer = if input.scalar_type() == ScalarType::Byte { ScalarType::Byte } else { ScalarType::Bool };
+    Ok(Meta { scalar_type: answer, shape: folded.shape(&input.shape(), keep)? })
+}
+
+/// The portable kernel of `out` for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let out = args.tensor(3)?;
+    out.resize(&infer_dim(args, 0)?.shape)?;
+    answer::<D>(&args.tensor(0)?, dimension(args)?, &out)
+}
+
+/// The portable kernel of `all_out` for the types in `D`.
+pub fn all_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let out = args.tensor(1)?;
+    out.resize(&infer_all(args, 0)?.shape)?;
+    answer::<D>(&args.tensor(0)?, Folded::ALL, &out)
+}
+
+fn answer<const D: u32>(input: &et_core::Tensor<'_>, folded: Folded, out: &et_core::Tensor<'_>) -> Result<()> {
+    // A `bool` is a byte that is 0 or 1, so both kinds of answer are written alike.
+    let to = out.bytes_mut()?;
+    dispatch!(D, input.scalar_type(), all, T => {
+        let from = input.input::<T>()?;
+        folded.for_each(input, [out], |mut lane, [at]| {
+            to.set(at, u8::from(lane.any(|offset| from.get(offset) != T::from_i64(0))));
+            Ok(())
+        })
+    })
+}

@@ -1,0 +1,238 @@
+//! Calling one operator from a host: owned arguments in, owned tensors out.
+#![allow(unsafe_code)] // Lends owned buffers to raw tensors for the length of a call.
+
+use core::cell::Cell;
+use std::vec::Vec;
+
+use et_core::{
+    Access, Args, DimOrder, Doubles, Error, Indices, Kernel, Longs, Result, ScalarType, Shape, TensorLayout, Value,
+};
+
+use crate::{Meta, Operator};
+
+/// A tensor that owns its elements.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnedTensor {
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The sizes, outermost first.
+    pub sizes: Vec<i32>,
+    /// The elements, little-endian, row-major unless a call was asked for another order.
+    pub bytes: Vec<u8>,
+}
+
+/// An argument that owns or borrows what it refers to.
+#[derive(Clone, Debug)]
+pub enum Argument<'a> {
+    /// Absent.
+    None,
+    /// An integer; a scalar type travels as its number.
+    Int(i64),
+    /// A boolean.
+    Bool(bool),
+    /// A floating-point number.
+    Double(f64),
+    /// Text.
+    Text(&'a str),
+    /// Integers.
+    Ints(Vec<i64>),
+    /// Floating-point numbers.
+    Doubles(Vec<f64>),
+    /// Booleans.
+    Bools(Vec<bool>),
+    /// A tensor.
+    Tensor(TensorRef<'a>),
+    /// A tensor whose elements lie in memory as the dim order says.
+    Ordered(TensorRef<'a>, DimOrder),
+    /// Tensors, some perhaps absent.
+    Tensors(Vec<Option<TensorRef<'a>>>),
+}
+
+/// A tensor in someone else's memory.
+#[derive(Clone, Copy, Debug)]
+pub struct TensorRef<'a> {
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The sizes, outermost first.
+    pub sizes: &'a [i32],
+    /// The elements, row-major unless said otherwise; empty where only type and shape matter.
+    pub bytes: &'a [u8],
+}
+
+impl OwnedTensor {
+    /// A tensor of zeros.
+    pub fn zeros(meta: &Meta) -> Result<Self> {
+        let bytes = std::vec![0; meta.shape.numel()? * meta.scalar_type.size()];
+        Ok(Self { scalar_type: meta.scalar_type, sizes: meta.shape.sizes().to_vec(), bytes })
+    }
+
+    /// The tensor, borrowed.
+    pub fn as_ref(&self) -> TensorRef<'_> {
+        TensorRef { scalar_type: self.scalar_type, sizes: &self.sizes, bytes: &self.bytes }
+    }
+}
+
+/// Type and shape of each of `count` outputs of `operator`.
+pub fn infer(operator: &Operator, arguments: &[Argument<'_>], count: usize) -> Result<Vec<Meta>> {
+    let table = Table::new(arguments, &mut [], DimOrder::contiguous)?;
+    table.with_args(|args| (0..count).map(|index| (operator.infer)(args, index)).collect())
+}
+
+/// Calls the portable kernel of `operator`, which has one output per out tensor of its schema.
+pub fn call(operator: &Operator, arguments: &[Argument<'_>]) -> Result<Vec<OwnedTensor>> {
+    call_kernel(operator, operator.kernel, arguments)
+}
+
+/// Calls any kernel that implements `operator`.
+pub fn call_kernel(operator: &Operator, kernel: Kernel, arguments: &[Argument<'_>]) -> Result<Vec<OwnedTensor>> {
+    call_kernel_for(kernel, arguments, &infer(operator, arguments, operator.out_count())?)
+}
+
+/// Calls a kernel whose outputs are of these types and shapes.
+pub fn call_kernel_for(kernel: Kernel, arguments: &[Argument<'_>], metas: &[Meta]) -> Result<Vec<OwnedTensor>> {
+    call_ordered(kernel, arguments, metas, DimOrder::contiguous)
+}
+
+/// As [`call_kernel_for`]; the elements of an output of each rank lie in memory as `order` says.
+pub fn call_ordered(
+    kernel: Kernel,
+    arguments: &[Argument<'_>],
+    metas: &[Meta],
+    order: fn(usize) -> DimOrder,
+) -> Result<Vec<OwnedTensor>> {
+    let mut outputs: Vec<OwnedTensor> = metas.iter().map(OwnedTensor::zeros).collect::<Result<_>>()?;
+    let table = Table::new(arguments, &mut outputs, order)?;
+    table.with_args(kernel)?;
+    drop(table);
+    Ok(outputs)
+}
+
+/// Everything that the values of one call point into: what a program file holds for a method.
+struct Table<'a> {
+    /// The arguments, the out tensors, then the items of lists.
+    slots: Vec<Slot<'a>>,
+    /// The slots of the arguments and out tensors, little-endian.
+    arguments: Vec<u8>,
+}
+
+enum Slot<'a> {
+    Plain(Value<'a>),
+    Tensor { scalar_type: ScalarType, sizes: Vec<u8>, order: DimOrder, data: *mut u8, access: Access },
+    IntList(Vec<u8>),
+    DoubleList(Vec<u8>),
+    BoolList(Vec<u8>),
+    TensorList(Vec<u8>),
+}
+
+impl<'a> Table<'a> {
+    fn new(
+        arguments: &'a [Argument<'a>],
+        outputs: &'a mut [OwnedTensor],
+        order: fn(usize) -> DimOrder,
+    ) -> Result<Self> {
+        let count = arguments.len() + outputs.len();
+        let mut items = Vec::new();
+        let mut slots = Vec::with_capacity(count);
+        for argument in arguments {
+            slots.push(argument_slot(argument, count, &mut items)?);
+        }
+        slots.extend(outputs.iter_mut().map(|output| output_slot(output, order(output.sizes.len()))));
+        slots.extend(items);
+        Ok(Self { slots, arguments: little_endian(0..count as i32) })
+    }
+
+    fn with_args<R>(&self, body: impl FnOnce(&Args<'_, '_>) -> Result<R>) -> Result<R> {
+        let values: Vec<Cell<Value<'_>>> =
+            self.slots.iter().map(|slot| slot.value().map(Cell::new)).collect::<Result<_>>()?;
+        body(&Args::new(&values, Indices::new(&self.arguments)))
+    }
+}
+
+impl Slot<'_> {
+    fn value(&self) -> Result<Value<'_>> {
+        match self {
+            Self::Plain(value) => Ok(*value),
+            Self::IntList(slots) => Ok(Value::IntList(Longs::new(slots))),
+            Self::DoubleList(items) => Ok(Value::DoubleList(Doubles::new(items))),
+            Self::BoolList(items) => Ok(Value::BoolList(items)),
+            Self::TensorList(slots) => Ok(Value::OptionalTensorList(Indices::new(slots))),
+            Self::Tensor { scalar_type, sizes, order, data, access } => {
+                let (sizes, dim_order) = (Indices::new(sizes), order.dims());
+                let layout = TensorLayout { scalar_type: *scalar_type, sizes, dim_order };
+                // SAFETY: the table borrows the buffer, mutably where it is writable, and `tensor_slot` and
+                // `OwnedTensor::zeros` made sure that it is as long as the shape says, or null.
+                unsafe { et_core::Tensor::new(layout, *data, *access) }.map(Value::Tensor)
+            }
+        }
+    }
+}
+
+/// Items of lists get slots of their own from `first_item` on.
+fn argument_slot<'a>(argument: &Argument<'a>, first_item: usize, items: &mut Vec<Slot<'a>>) -> Result<Slot<'a>> {
+    let first = (first_item + items.len()) as i32;
+    Ok(match argument {
+        Argument::None => Slot::Plain(Value::None),
+        Argument::Int(value) => Slot::Plain(Value::Int(*value)),
+        Argument::Bool(value) => Slot::Plain(Value::Bool(*value)),
+        Argument::Double(value) => Slot::Plain(Value::Double(*value)),
+        Argument::Text(value) => Slot::Plain(Value::String(value)),
+        Argument::Doubles(values) => Slot::DoubleList(values.iter().flat_map(|value| value.to_le_bytes()).collect()),
+        Argument::Bools(values) => Slot::BoolList(values.iter().map(|value| u8::from(*value)).collect()),
+        Argument::Tensor(tensor) => tensor_slot(tensor, DimOrder::contiguous(tensor.sizes.len()))?,
+        Argument::Ordered(tensor, order) => tensor_slot(tensor, *order)?,
+        Argument::Ints(values) => {
+            items.extend(values.iter().map(|value| Slot::Plain(Value::Int(*value))));
+            Slot::IntList((i64::from(first)..).take(values.len()).flat_map(i64::to_le_bytes).collect())
+        }
+        Argument::Tensors(tensors) => {
+            let present = tensors.iter().scan(first, |next, tensor| {
+                *next += i32::from(tensor.is_some());
+                Some(if tensor.is_some() { *next - 1 } else { -1 })
+            });
+            let slots = little_endian(present);
+            for tensor in tensors.iter().flatten() {
+                items.push(tensor_slot(tensor, DimOrder::contiguous(tensor.sizes.len()))?);
+            }
+            Slot::TensorList(slots)
+        }
+    })
+}
+
+fn tensor_slot<'a>(tensor: &TensorRef<'a>, order: DimOrder) -> Result<Slot<'a>> {
+    let wanted = Shape::new(tensor.sizes)?.numel()? * tensor.scalar_type.size();
+    if !tensor.bytes.is_empty() && tensor.bytes.len() != wanted {
+        return Err(Error::InvalidArgument);
+    }
+    let data = if tensor.bytes.is_empty() { core::ptr::null_mut() } else { tensor.bytes.as_ptr().cast_mut() };
+    let (scalar_type, sizes) = (tensor.scalar_type, little_endian(tensor.sizes.iter().copied()));
+    Ok(Slot::Tensor { scalar_type, sizes, order, data, access: Access::Constant })
+}
+
+fn output_slot<'a>(output: &mut OwnedTensor, order: DimOrder) -> Slot<'a> {
+    let (scalar_type, sizes) = (output.scalar_type, little_endian(output.sizes.iter().copied()));
+    Slot::Tensor { scalar_type, sizes, order, data: output.bytes.as_mut_ptr(), access: Access::Writable }
+}
+
+fn little_endian(items: impl IntoIterator<Item = i32>) -> Vec<u8> {
+    items.into_iter().flat_map(i32::to_le_bytes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_allocates_and_fills_its_output() {
+        let sizes = [2];
+        let bytes: Vec<u8> = [-1.0_f32, 2.0].into_iter().flat_map(f32::to_le_bytes).collect();
+        let tensor = TensorRef { scalar_type: ScalarType::Float, sizes: &sizes, bytes: &bytes };
+        let outputs = call(&crate::relu::RELU, &[Argument::Tensor(tensor)]).unwrap();
+        assert_eq!(outputs[0].bytes, [0, 0, 0, 0, 0, 0, 0, 0x40]);
+    }
+
+    #[test]
+    fn a_buffer_of_the_wrong_length_is_refused() {
+        let tensor = TensorRef { scalar_type: ScalarType::Float, sizes: &[2], bytes: &[0; 4] };
+        assert_eq!(call(&crate::relu::RELU, &[Argument::Tensor(tensor)]).err(), Some(Error::InvalidArgument));
+    }
+}

@@ -1,0 +1,286 @@
+//! `aten::convolution`: cross-correlation over one or two dimensions, or its transpose.
+//!
+//! `input` is `[n, c, h, w]` (or `[n, c, l]`), `weight` `[out channels, c / groups, kernel..]`; transposed,
+//! `[c, out channels / groups, kernel..]`. Products are summed over channels, rows, then columns; the bias comes last.
+
+use et_core::Input;
+
+use crate::family::contract::{Run, dot};
+use crate::family::opmath::Opmath;
+use crate::family::spatial::{Axis, Image, natural, push};
+use crate::prelude::*;
+
+/// `torch.ops.aten.convolution`.
+pub static CONVOLUTION: Operator = Operator {
+    schema: "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, \
+             SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::convolution",
+    path: kernel_path!(out),
+    dtypes: Dtypes::FLOATS,
+    infer,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::exact(
+            "padding, stride and bias",
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 3, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0])),
+                Tensor(CaseTensor::float(&[2, 1, 2, 2], &[1.0, 0.0, 0.0, -1.0, 0.5, 0.5, 0.5, 0.5])),
+                Tensor(CaseTensor::float(&[2], &[0.25, -1.0])),
+                Ints(&[2, 2]),
+                Ints(&[1, 1]),
+                Ints(&[1, 1]),
+                Bool(false),
+                Ints(&[0, 0]),
+                Int(1),
+            ],
+            &[CaseTensor::float(&[1, 2, 2, 2], &[-0.75, -2.75, -6.75, -3.75, -0.5, 1.5, 4.5, 13.0])],
+        ),
+        Case::exact(
+            "one dimension, groups and dilation in double precision",
+            &[
+                Tensor(CaseTensor::of(ScalarType::Double, &[1, 2, 4], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])),
+                Tensor(CaseTensor::of(ScalarType::Double, &[2, 1, 2], &[1.0, -1.0, 2.0, 1.0])),
+                CaseArgument::None,
+                Ints(&[1]),
+                Ints(&[0]),
+                Ints(&[2]),
+                Bool(false),
+                Ints(&[0]),
+                Int(2),
+            ],
+            &[CaseTensor::of(ScalarType::Double, &[1, 2, 2], &[-2.0, -2.0, 17.0, 20.0])],
+        ),
+        Case::exact(
+            "transposed with output padding",
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 2, 2], &[1.0, 2.0, 3.0, 4.0])),
+                Tensor(CaseTensor::float(&[1, 1, 2, 2], &[1.0, 10.0, 100.0, 1000.0])),
+                Tensor(CaseTensor::float(&[1], &[0.5])),
+                Ints(&[2, 2]),
+                Ints(&[1, 0]),
+                Ints(&[1, 1]),
+                Bool(true),
+                Ints(&[1, 0]),
+                Int(1),
+            ],
+            &[CaseTensor::float(
+                &[1, 1, 3, 4],
+                &[100.5, 1000.5, 200.5, 2000.5, 3.5, 30.5, 4.5, 40.5, 300.5, 3000.5, 400.5, 4000.5],
+            )],
+        ),
+        Case::refused(
+            "channels that do not fit the groups",
+            &[
+                Tensor(CaseTensor::float(&[1, 2, 1, 1], &[1.0; 2])),
+                Tensor(CaseTensor::float(&[1, 1, 1, 1], &[1.0])),
+                CaseArgument::None,
+                Ints(&[1, 1]),
+                Ints(&[0, 0]),
+                Ints(&[1, 1]),
+                Bool(false),
+                Ints(&[0, 0]),
+                Int(1),
+            ],
+            Error::InvalidArgument,
+        ),
+        Case::refused(
+            "a kernel larger than the padded input",
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 1, 1], &[1.0])),
+                Tensor(CaseTensor::float(&[1, 1, 2, 2], &[1.0; 4])),
+                CaseArgument::None,
+                Ints(&[1, 1]),
+                Ints(&[0, 0]),
+                Ints(&[1, 1]),
+                Bool(false),
+                Ints(&[0, 0]),
+                Int(1),
+            ],
+            Error::InvalidArgument,
+        ),
+    ],
+};
+
+/// The dimension that a one-dimensional convolution lacks.
+const ABSENT: usize = 2;
+
+/// What the arguments say, one dimension or two.
+struct Geometry {
+    axes: [Axis; 2],
+    input: Image,
+    weight: Image,
+    groups: usize,
+    out_channels: usize,
+    transposed: bool,
+}
+
+impl Geometry {
+    fn new(args: &Args<'_, '_>) -> Result<Self> {
+        let (input, weight) = (args.tensor(0)?, args.tensor(1)?);
+        let (transposed, groups) = (args.bool(6)?, natural(args.int(8)?)?);
+        if groups == 0 || input.shape().rank() != weight.shape().rank() {
+            return Err(Error::InvalidArgument);
+        }
+        let (input, weight) = (Image::new(&input, ABSENT)?, Image::new(&weight, ABSENT)?);
+        let out_channels = if transposed { weight.sizes[1] * groups } else { weight.sizes[0] };
+        let geometry = Self { axes: axes(args, &input, &weight)?, input, weight, groups, out_channels, transposed };
+        geometry.check_channels(args)?;
+        Ok(geometry)
+    }
+
+    fn check_channels(&self, args: &Args<'_, '_>) -> Result<()> {
+        let channels = self.input.sizes[1];
+        let wanted = if self.transposed { self.weight.sizes[0] } else { self.weight.sizes[1] * self.groups };
+        let divides = channels.is_multiple_of(self.groups) && self.out_channels.is_multiple_of(self.groups);
+        let bias_fits = args.optional_tensor(2)?.is_none_or(|bias| bias.shape().around(0) == [1, self.out_channels, 1]);
+        if channels == wanted && divides && bias_fits { Ok(()) } else { Err(Error::InvalidArgument) }
+    }
+
+    fn shape(&self, args: &Args<'_, '_>) -> Result<Shape> {
+        let (rank, output_padding) = (args.tensor(0)?.shape().rank(), args.ints(7)?);
+        let mut shape = Shape::SCALAR;
+        push(&mut shape, self.input.sizes[0])?;
+        push(&mut shape, self.out_channels)?;
+        for (dim, axis) in self.axes.iter().enumerate().skip(4 - rank) {
+            let extra = natural(parameter(&output_padding, dim + rank - 4)?)?;
+            push(&mut shape, if self.transposed { transposed_outputs(axis, extra)? } else { axis.outputs()? })?;
+        }
+        Ok(shape)
+    }
+}
+
+/// A list of one number holds for all dimensions.
+fn parameter(list: &[i64], dim: usize) -> Result<i64> {
+    let index = if list.len() == 1 { 0 } else { dim };
+    list.get(index).copied().ok_or(Error::InvalidArgument)
+}
+
+fn axes(args: &Args<'_, '_>, input: &Image, weight: &Image) -> Result<[Axis; 2]> {
+    let [strides, paddings, dilations] = [args.ints(3)?, args.ints(4)?, args.ints(5)?];
+    let absent = 4 - args.tensor(0)?.shape().rank();
+    let mut axes = [Axis::ABSENT; 2];
+    for (dim, axis) in axes.iter_mut().enumerate().skip(absent) {
+        let parameters = [&strides, &paddings, &dilations].map(|list| parameter(list, dim - absent));
+        let [stride, padding, dilation] = parameters;
+        *axis = Axis::new(input.sizes[dim + 2], [weight.sizes[dim + 2] as i64, stride?, padding?, dilation?])?;
+    }
+    Ok(axes)
+}
+
+fn transposed_outputs(axis: &Axis, output_padding: usize) -> Result<usize> {
+    let reach = axis.input.checked_sub(1).and_then(|steps| steps.checked_mul(axis.stride));
+    let padded = reach.zip(axis.span().ok()).and_then(|(reach, span)| (reach + output_padding).checked_add(span));
+    padded.and_then(|padded| padded.checked_sub(2 * axis.padding)).ok_or(Error::InvalidArgument)
+}
+
+fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    Ok(Meta { scalar_type: args.tensor(0)?.scalar_type(), shape: Geometry::new(args)?.shape(args)? })
+}
+
+/// The portable kernel for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let (geometry, out) = (Geometry::new(args)?, args.tensor(9)?);
+    out.resize(&geometry.shape(args)?)?;
+    dispatch!(D, out.scalar_type(), floats, T => convolve::<T>(&geometry, args, &out))
+}
+
+/// Input, weights and where their relevant parts start.
+#[derive(Clone, Copy)]
+struct Operands<'a, T> {
+    input: Input<'a, T>,
+    weight: Input<'a, T>,
+    input_at: usize,
+    weight_at: usize,
+}
+
+fn convolve<T: Opmath>(geometry: &Geometry, args: &Args<'_, '_>, out: &et_core::Tensor<'_>) -> Result<()> {
+    let (input, weight, to) = (args.tensor(0)?.input::<T>()?, args.tensor(1)?.input::<T>()?, out.output::<T>()?);
+    let bias = args.optional_tensor(2)?.map(|bias| bias.input::<T>()).transpose()?;
+    let image = Image::new(out, ABSENT)?;
+    for batch in 0..image.sizes[0] {
+        for channel in 0..image.sizes[1] {
+            let (input_at, weight_at) = geometry.starts(batch, channel);
+            let operands = Operands { input, weight, input_at, weight_at };
+            for_each_pixel(&image, |row, column| {
+                let sum = geometry.pixel(operands, row, column);
+                let sum = bias.map_or(sum, |bias| sum.plus(bias.get(channel).raise()));
+                to.set(image.plane(batch, channel) + image.pixel(row, column), T::lower(sum));
+            });
+        }
+    }
+    Ok(())
+}
+
+fn for_each_pixel(image: &Image, mut visit: impl FnMut(usize, usize)) {
+    for row in 0..image.sizes[2] {
+        (0..image.sizes[3]).for_each(|column| visit(row, column));
+    }
+}
+
+impl Geometry {
+    /// Where the group of an output channel starts in the input, and the channel's weights in the weights.
+    fn starts(&self, batch: usize, channel: usize) -> (usize, usize) {
+        let outputs = self.out_channels / self.groups;
+        let (group, within) = (channel / outputs, channel % outputs);
+        let first = group * self.group_channels();
+        let weight = if self.transposed { self.weight.plane(first, within) } else { self.weight.plane(channel, 0) };
+        (self.input.plane(batch, first), weight)
+    }
+
+    fn group_channels(&self) -> usize {
+        self.input.sizes[1] / self.groups
+    }
+
+    fn pixel<T: Opmath>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Math {
+        if self.transposed {
+            self.transposed_pixel(operands, row, column)
+        } else {
+            self.direct_pixel(operands, row, column)
+        }
+    }
+
+    #[inline]
+    fn direct_pixel<T: Opmath>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Math {
+        let [rows, columns] = [self.axes[0].taps(row), self.axes[1].taps(column)];
+        let input_step = self.axes[1].dilation * self.input.strides[3];
+        let mut sum = T::Math::ZERO;
+        for channel in 0..self.group_channels() {
+            let mut input_at = operands.input_at + channel * self.input.strides[1];
+            input_at += self.input.pixel(rows.start, columns.start);
+            let mut weight_at = operands.weight_at + channel * self.weight.strides[1];
+            weight_at += self.weight.pixel(rows.first, columns.first);
+            for _ in 0..rows.count {
+                let pixels = Run { elements: operands.input, start: input_at, step: input_step };
+                let weights = Run { elements: operands.weight, start: weight_at, step: self.weight.strides[3] };
+                sum = dot(sum, pixels, weights, columns.count);
+                input_at += self.axes[0].dilation * self.input.strides[2];
+                weight_at += self.weight.strides[2];
+            }
+        }
+        sum
+    }
+
+    fn transposed_pixel<T: Opmath>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Math {
+        let mut sum = T::Math::ZERO;
+        for channel in 0..self.group_channels() {
+            let input_at = operands.input_at + channel * self.input.strides[1];
+            let weight_at = operands.weight_at + channel * self.weight.strides[0];
+            self.for_each_source(row, column, |input, weight| {
+                let [pixel, weight] = [operands.input.get(input_at + input), operands.weight.get(weight_at + weight)];
+                sum = sum.plus(pixel.raise().times(weight.raise()));
+            });
+        }
+        sum
+    }
+
+    /// Visits the offsets of the pixels that spread to an output, with those of their weights.
+    fn for_each_source(&self, row: usize, column: usize, mut visit: impl FnMut(usize, usize)) {
+        for row_tap in 0..self.axes[0].kernel {
+            let Some(source_row) = self.axes[0].source(row, row_tap) else { continue };
+            for column_tap in 0..self.axes[1].kernel {
+                let Some(source_column) = self.axes[1].source(column, column_tap) else { continue };
+                visit(self.input.pixel(source_row, source_column), self.weight.pixel(row_tap, column_tap));
+            }
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Lanes: the elements along one dimension, in tensors that have the other dimensions in common.
+
+use et_core::{Result, Shape, Tensor};
+
+use super::place::Place;
+use super::walk::Walk;
+
+/// Where each lane starts in each of `N` tensors.
+pub struct Lanes<const N: usize> {
+    /// From one element of a lane to the next, in each tensor.
+    pub steps: [usize; N],
+    walk: Walk<N>,
+}
+
+impl<const N: usize> Lanes<N> {
+    /// The lanes of dimension `axis`; `shape` is that of any of the tensors.
+    pub fn new(shape: &Shape, axis: usize, tensors: [&Tensor<'_>; N]) -> Result<Self> {
+        let (mut starts, places) = (*shape, tensors.map(Place::of));
+        if let Some(size) = starts.sizes_mut().get_mut(axis) {
+            *size = 1;
+        }
+        Ok(Self { steps: places.map(|place| place.strides[axis]), walk: Walk::over(&starts, places)? })
+    }
+}
+
+impl<const N: usize> Iterator for Lanes<N> {
+    type Item = [usize; N];
+
+    fn next(&mut self) -> Option<[usize; N]> {
+        self.walk.next()
+    }
+}

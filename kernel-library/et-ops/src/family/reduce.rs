@@ -1,0 +1,111 @@
+//! Operators that fold many elements into one.
+
+use et_core::{Args, Error, MAX_RANK, Result, Shape, Tensor};
+
+use super::place::Place;
+use super::walk::Walk;
+
+/// Which dimensions are folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Folded(u32);
+
+impl Folded {
+    /// All dimensions.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// These dimensions of `shape`, counted from either end, each at most once.
+    pub fn of(shape: &Shape, dims: &[i64]) -> Result<Self> {
+        let mut folded = Self(0);
+        for dim in dims {
+            let axis = shape.axis(*dim)?;
+            if folded.contains(axis) {
+                return Err(Error::InvalidArgument);
+            }
+            folded.0 |= 1 << axis;
+        }
+        Ok(folded)
+    }
+
+    /// Argument `position` as dimensions of the first argument; nothing and an empty list stand for all of them.
+    pub fn argument(args: &Args<'_, '_>, position: usize) -> Result<Self> {
+        match args.optional_ints(position)? {
+            Some(dims) if !dims.is_empty() => Self::of(&args.tensor(0)?.shape(), &dims),
+            _ => Ok(Self::ALL),
+        }
+    }
+
+    /// Whether `dim` is folded.
+    pub const fn contains(self, dim: usize) -> bool {
+        self.0 & (1 << dim) != 0
+    }
+
+    /// The shape that is left: with folded dimensions of size 1 or without them.
+    pub fn shape(self, input: &Shape, keep: bool) -> Result<Shape> {
+        let mut shape = Shape::SCALAR;
+        for (dim, size) in input.sizes().iter().enumerate() {
+            match (self.contains(dim), keep) {
+                (true, true) => shape.push(1)?,
+                (true, false) => {}
+                (false, _) => shape.push(*size)?,
+            }
+        }
+        Ok(shape)
+    }
+
+    /// The number of elements that are folded into one.
+    pub fn count(self, input: &Shape) -> Result<usize> {
+        self.lane(input).numel()
+    }
+
+    /// The box of the elements that are folded into one.
+    fn lane(self, input: &Shape) -> Shape {
+        let mut lane = *input;
+        for (_, size) in lane.sizes_mut().iter_mut().enumerate().filter(|(dim, _)| !self.contains(*dim)) {
+            *size = 1;
+        }
+        lane
+    }
+
+    /// Where positions of the input, 0 in every folded dimension, lie in the output.
+    fn place(self, input: &Shape, out: &Tensor<'_>) -> Place {
+        let (strides, keep) = (out.strides(), out.shape().rank() == input.rank());
+        let mut spread = [0; MAX_RANK];
+        let mut next = 0;
+        for (dim, stride) in spread.iter_mut().enumerate().take(input.rank()) {
+            if keep || !self.contains(dim) {
+                *stride = strides[next];
+                next += 1;
+            }
+        }
+        Place { start: 0, strides: spread }
+    }
+
+    /// Calls `visit` for each element of the outputs, which have one shape, with the offsets of the elements that are folded
+    /// into it, in logical order, and with its own offsets.
+    pub fn for_each<const N: usize>(
+        self,
+        input: &Tensor<'_>,
+        outs: [&Tensor<'_>; N],
+        mut visit: impl FnMut(Lane, [usize; N]) -> Result<()>,
+    ) -> Result<()> {
+        let (shape, place) = (input.shape(), Place::of(input));
+        let (kept, lane) = (self.shape(&shape, true)?, self.lane(&shape));
+        let lanes = Walk::over(&kept, [place])?.zip(Walk::over(&kept, outs.map(|out| self.place(&shape, out)))?);
+        for ([from], to) in lanes {
+            visit(Lane(Walk::over(&lane, [place.at(from)])?), to)?;
+        }
+        Ok(())
+    }
+}
+
+/// The offsets of the elements that are folded into one.
+#[derive(Clone)]
+pub struct Lane(Walk<1>);
+
+impl Iterator for Lane {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        self.0.next().map(|[offset]| offset)
+    }
+}

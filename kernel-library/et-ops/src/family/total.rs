@@ -1,0 +1,46 @@
+//! Sums of lanes: `sum` and `mean`, whose arguments are `self, dim, keepdim, dtype`.
+
+use et_core::{Args, Error, Number, Result, ScalarType, Tensor};
+
+use super::convert::{is_mixed, reading};
+use super::opmath::Opmath;
+use super::reduce::Folded;
+use crate::Meta;
+
+/// The shape that is left, of the type that is asked for or else `default`.
+pub fn meta(args: &Args<'_, '_>, default: ScalarType) -> Result<Meta> {
+    let shape = Folded::argument(args, 1)?.shape(&args.tensor(0)?.shape(), args.bool(2)?)?;
+    Ok(Meta { scalar_type: args.optional_scalar_type(3)?.unwrap_or(default), shape })
+}
+
+/// Stores the sum of each lane in `out` after `finish`, which also gets the number of summands.
+pub fn store<T: Opmath, const D: u32>(
+    args: &Args<'_, '_>,
+    out: &Tensor<'_>,
+    finish: impl Fn(T::Math, usize) -> T::Math,
+) -> Result<()> {
+    let input = args.tensor(0)?;
+    if input.scalar_type() == T::TYPE {
+        let from = input.input::<T>()?;
+        return store_loaded::<T>(args, out, |offset| from.get(offset).raise(), finish);
+    }
+    if const { !is_mixed(D) } {
+        return Err(Error::InvalidType);
+    }
+    reading::<T::Math, D>(&input, &mut |load| store_loaded::<T>(args, out, load, &finish))
+}
+
+fn store_loaded<T: Opmath>(
+    args: &Args<'_, '_>,
+    out: &Tensor<'_>,
+    load: impl Fn(usize) -> T::Math,
+    finish: impl Fn(T::Math, usize) -> T::Math,
+) -> Result<()> {
+    let (input, folded, to) = (args.tensor(0)?, Folded::argument(args, 1)?, out.output::<T>()?);
+    let count = folded.count(&input.shape())?;
+    folded.for_each(&input, [out], |lane, [at]| {
+        let sum = lane.fold(T::Math::ZERO, |sum, offset| sum.plus(load(offset)));
+        to.set(at, T::lower(finish(sum, count)));
+        Ok(())
+    })
+}

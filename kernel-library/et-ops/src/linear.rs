@@ -1,0 +1,97 @@
+//! `aten::linear`: `input @ weight.T + bias`; `input` is `[.., k]`, `weight` `[m, k]` or `[k]`, `bias` `[m]`.
+
+use crate::family::contract::{Run, dot};
+use crate::family::opmath::Opmath;
+use crate::family::place::Place;
+use crate::family::walk::Walk;
+use crate::prelude::*;
+
+/// `torch.nn.functional.linear`.
+pub static LINEAR: Operator = Operator {
+    schema: "aten::linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::linear",
+    path: kernel_path!(out),
+    dtypes: Dtypes::NUMBERS,
+    infer,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::exact(
+            "rows of a batch",
+            &[
+                Tensor(CaseTensor::float(&[2, 1, 2], &[1.0, 2.0, 3.0, 4.0])),
+                Tensor(CaseTensor::float(&[3, 2], &[1.0, 0.5, -1.0, 2.0, 0.0, 1.0])),
+                Tensor(CaseTensor::float(&[3], &[10.0, 20.0, 30.0])),
+            ],
+            &[CaseTensor::float(&[2, 1, 3], &[12.0, 23.0, 32.0, 15.0, 25.0, 34.0])],
+        ),
+        Case::exact(
+            "one row without a bias",
+            &[
+                Tensor(CaseTensor::of(ScalarType::Double, &[2], &[1.0, 2.0])),
+                Tensor(CaseTensor::of(ScalarType::Double, &[1, 2], &[3.0, 0.25])),
+                CaseArgument::None,
+            ],
+            &[CaseTensor::of(ScalarType::Double, &[1], &[3.5])],
+        ),
+        Case::refused(
+            "weights of another width",
+            &[
+                Tensor(CaseTensor::float(&[1, 2], &[1.0; 2])),
+                Tensor(CaseTensor::float(&[1, 3], &[1.0; 3])),
+                CaseArgument::None,
+            ],
+            Error::InvalidArgument,
+        ),
+    ],
+};
+
+fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    let (input, weight) = (args.tensor(0)?, args.tensor(1)?);
+    let (shape, weight_shape) = (input.shape(), weight.shape());
+    let (rows, outputs) = match (shape.sizes(), weight_shape.sizes()) {
+        ([rows @ .., inner], [outputs @ .., width]) if inner == width && outputs.len() <= 1 => (rows, outputs),
+        _ => return Err(Error::InvalidArgument),
+    };
+    let mut result = Shape::new(rows)?;
+    outputs.iter().try_for_each(|size| result.push(*size))?;
+    check_bias(args, &weight_shape)?;
+    Ok(Meta { scalar_type: input.scalar_type(), shape: result })
+}
+
+fn check_bias(args: &Args<'_, '_>, weight: &Shape) -> Result<()> {
+    let fits = args.optional_tensor(2)?.is_none_or(|bias| bias.shape().sizes() == &weight.sizes()[..weight.rank() - 1]);
+    if fits { Ok(()) } else { Err(Error::InvalidArgument) }
+}
+
+/// The portable kernel for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let (input, weight, bias, out) = (args.tensor(0)?, args.tensor(1)?, args.optional_tensor(2)?, args.tensor(3)?);
+    out.resize(&infer(args, 0)?.shape)?;
+    dispatch!(D, out.scalar_type(), numbers, T => project::<T>(&input, &weight, bias.as_ref(), &out))
+}
+
+fn project<T: Opmath>(
+    input: &et_core::Tensor<'_>,
+    weight: &et_core::Tensor<'_>,
+    bias: Option<&et_core::Tensor<'_>>,
+    out: &et_core::Tensor<'_>,
+) -> Result<()> {
+    let (from, weights, to) = (input.input::<T>()?, weight.input::<T>()?, out.output::<T>()?);
+    let biases = bias.map(et_core::Tensor::input::<T>).transpose()?;
+    let (shape, weight_shape) = (input.shape(), weight.shape());
+    let inner_dim = shape.rank() - 1;
+    let [_, inner, _] = shape.around(inner_dim);
+    let [outputs, _, _] = weight_shape.around(weight_shape.rank() - 1);
+    let (step, to_step) = (input.strides()[inner_dim], out.strides()[inner_dim]);
+    let (row_step, weight_step) = (weight.strides()[0], weight.strides()[weight_shape.rank() - 1]);
+    for [row_at, out_at] in Walk::over(&Shape::new(&shape.sizes()[..inner_dim])?, [Place::of(input), Place::of(out)])? {
+        for output in 0..outputs {
+            let row = Run { elements: from, start: row_at, step };
+            let column = Run { elements: weights, start: output * row_step, step: weight_step };
+            let sum = dot(T::Math::ZERO, row, column, inner);
+            let sum = biases.map_or(sum, |biases| sum.plus(biases.get(output).raise()));
+            to.set(out_at + output * to_step, T::lower(sum));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,99 @@
+//! Elementary functions for `f32` and `f64` where no C library is.
+//!
+//! Each file states its method and its error bound in units in the last place (ulp) of the result, and tests the bound
+//! against the host's library. `f32` functions never compute in `f64`, which microcontrollers emulate.
+
+mod erf;
+mod exp;
+mod expm1;
+mod format;
+mod ln;
+mod pair;
+mod pow;
+mod reduce;
+mod rounding;
+mod sqrt;
+mod tanh;
+#[cfg(test)]
+mod test;
+mod trigonometric;
+
+pub use format::Format;
+
+/// The functions.
+pub trait Math: Format {
+    /// e to this power.
+    fn exp(self) -> Self;
+    /// `exp(self) - 1` without cancellation near 0.
+    fn expm1(self) -> Self;
+    /// The natural logarithm.
+    fn ln(self) -> Self;
+    /// This to the power `exponent`, with the special cases of C's `pow`.
+    fn pow(self, exponent: Self) -> Self;
+    /// The square root, correctly rounded.
+    fn sqrt(self) -> Self;
+    /// The sine of an angle in radians.
+    fn sin(self) -> Self;
+    /// The cosine of an angle in radians.
+    fn cos(self) -> Self;
+    /// The hyperbolic tangent.
+    fn tanh(self) -> Self;
+    /// The error function.
+    fn erf(self) -> Self;
+    /// The greatest integer that is not greater.
+    fn floor(self) -> Self;
+    /// The least integer that is not less.
+    fn ceil(self) -> Self;
+    /// The integer towards 0.
+    fn trunc(self) -> Self;
+    /// The nearest integer; the even one of two.
+    fn round_ties_even(self) -> Self;
+}
+
+macro_rules! math {
+    ($type:ty) => {
+        impl Math for $type {
+            fn exp(self) -> Self {
+                exp::exp(self)
+            }
+            fn expm1(self) -> Self {
+                expm1::expm1(self)
+            }
+            fn ln(self) -> Self {
+                ln::ln(self)
+            }
+            fn pow(self, exponent: Self) -> Self {
+                pow::pow(self, exponent)
+            }
+            fn sqrt(self) -> Self {
+                sqrt::Sqrt::sqrt(self)
+            }
+            fn sin(self) -> Self {
+                trigonometric::sin(self)
+            }
+            fn cos(self) -> Self {
+                trigonometric::cos(self)
+            }
+            fn tanh(self) -> Self {
+                tanh::tanh(self)
+            }
+            fn erf(self) -> Self {
+                erf::erf(self)
+            }
+            fn floor(self) -> Self {
+                rounding::floor(self)
+            }
+            fn ceil(self) -> Self {
+                rounding::ceil(self)
+            }
+            fn trunc(self) -> Self {
+                rounding::trunc(self)
+            }
+            fn round_ties_even(self) -> Self {
+                rounding::round_ties_even(self)
+            }
+        }
+    };
+}
+math!(f32);
+math!(f64);

@@ -1,0 +1,47 @@
+//! `aten::min.dim`: the least elements along a dimension and their indices, the first of equals.
+
+use core::cmp::Ordering;
+
+use crate::family::extremum;
+use crate::prelude::*;
+
+/// `torch.min` along a dimension.
+pub static MIN_DIM: Operator = Operator {
+    schema: "aten::min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) \
+             -> (Tensor(a!) values, Tensor(b!) indices)",
+    functional: "aten::min.dim",
+    path: kernel_path!(dim_min),
+    dtypes: Dtypes::ALL,
+    infer,
+    kernel: dim_min::<ALL>,
+    cases: &[
+        Case::exact(
+            "rows",
+            &[Tensor(CaseTensor::float(&[2, 3], &[1.0, 3.0, 3.0, -4.0, f64::NAN, -4.0])), Int(-1), Bool(false)],
+            &[CaseTensor::float(&[2], &[1.0, f64::NAN]), CaseTensor::long(&[2], &[0.0, 1.0])],
+        ),
+        Case::exact(
+            "columns of booleans",
+            &[Tensor(CaseTensor::bool(&[2, 2], &[0.0, 1.0, 1.0, 0.0])), Int(0), Bool(true)],
+            &[CaseTensor::bool(&[1, 2], &[0.0, 0.0]), CaseTensor::long(&[1, 2], &[0.0, 1.0])],
+        ),
+        Case::refused(
+            "beyond the end",
+            &[Tensor(CaseTensor::float(&[1], &[1.0])), Int(1), Bool(false)],
+            Error::InvalidArgument,
+        ),
+    ],
+};
+
+fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
+    let folded = extremum::dimension(args)?;
+    if index == 0 { extremum::meta(args, folded) } else { extremum::meta_of_indices(args, folded) }
+}
+
+/// The portable kernel for inputs of the types in `D`; indices are `int64` whatever `D` says.
+pub fn dim_min<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let (input, shape) = (args.tensor(0)?, infer(args, 0)?.shape);
+    args.tensor(3)?.resize(&shape)?;
+    args.tensor(4)?.resize(&shape)?;
+    dispatch!(D, input.scalar_type(), all, T => extremum::store_both::<T>(args, Ordering::Less))
+}

@@ -1,0 +1,136 @@
+//! What an operator is.
+
+use et_core::{Args, Dtypes, Kernel, Result, ScalarType, Shape};
+
+use crate::Case;
+
+/// All scalar types, as a kernel's const argument.
+pub const ALL: u32 = Dtypes::ALL.0;
+
+/// Type and shape of output `index`, from the arguments before the out tensors. Reads shapes and numbers, never elements.
+pub type Infer = fn(args: &Args<'_, '_>, index: usize) -> Result<Meta>;
+
+/// What a tensor will be, before it has memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meta {
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The shape.
+    pub shape: Shape,
+}
+
+/// One entry of the catalogue.
+#[derive(Debug)]
+pub struct Operator {
+    /// The schema of the out-variant, as ExecuTorch registers it:
+    /// `aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`. Names every argument in order.
+    pub schema: &'static str,
+    /// The functional operator of ATen or Edge that this is the out-variant of, without `.default`: `aten::relu`.
+    pub functional: &'static str,
+    /// The path of the kernel in Rust, generic over the bits of a [`Dtypes`]: `et_ops::relu::out`.
+    pub path: &'static str,
+    /// The types that tensors among the arguments may have.
+    pub dtypes: Dtypes,
+    /// The rule for output types and shapes.
+    pub infer: Infer,
+    /// The portable kernel for all types.
+    pub kernel: Kernel,
+    /// Inputs with what PyTorch computes from them.
+    pub cases: &'static [Case],
+}
+
+impl Operator {
+    /// The registered name: the schema up to its argument list.
+    pub fn name(&self) -> &'static str {
+        self.schema.split_once('(').map_or(self.schema, |(name, _)| name)
+    }
+
+    /// The number of out tensors; an out argument that is a list counts once.
+    pub fn out_count(&self) -> usize {
+        self.argument_list().matches("!)").count()
+    }
+
+    /// The number of arguments before the out tensors.
+    pub fn in_count(&self) -> usize {
+        split_arguments(self.argument_list()).filter(|argument| *argument != "*").count() - self.out_count()
+    }
+
+    fn argument_list(&self) -> &'static str {
+        let arguments = self.schema.split_once('(').map_or("", |(_, rest)| rest);
+        arguments.rsplit_once(") ->").map_or(arguments, |(arguments, _)| arguments)
+    }
+}
+
+/// Splits at commas outside brackets.
+fn split_arguments(list: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    list.split(move |character| {
+        depth += i32::from(matches!(character, '(' | '[')) - i32::from(matches!(character, ')' | ']'));
+        character == ',' && depth == 0
+    })
+    .map(str::trim)
+    .filter(|argument| !argument.is_empty())
+}
+
+/// The path of a kernel of this module, as [`Operator::path`] wants it.
+macro_rules! kernel_path {
+    ($kernel:ident) => {
+        concat!(module_path!(), "::", stringify!($kernel))
+    };
+}
+pub(crate) use kernel_path;
+
+/// Runs `body` with `T` standing for the Rust type of a scalar type, if that is both in the named group and selected.
+///
+/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; groups are `floats`, `integers`, `numbers` and `all`. What is
+/// not selected is not compiled into firmware: `D` is a constant.
+macro_rules! dispatch {
+    ($selected:ident, $scalar_type:expr, floats, $T:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+            Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16)
+    };
+    ($selected:ident, $scalar_type:expr, integers, $T:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+            Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64)
+    };
+    ($selected:ident, $scalar_type:expr, numbers, $T:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+            Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64,
+            Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16)
+    };
+    ($selected:ident, $scalar_type:expr, all, $T:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+            Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64, Bool: bool,
+            Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16)
+    };
+    (@ $selected:ident, $scalar_type:expr, $T:ident, $body:expr, $($name:ident: $type:ty),*) => {
+        match $scalar_type {
+            $(et_core::ScalarType::$name
+                if const { et_core::Dtypes($selected).contains(et_core::ScalarType::$name) } =>
+            {
+                type $T = $type;
+                $body
+            })*
+            _ => Err(et_core::Error::InvalidType),
+        }
+    };
+}
+pub(crate) use dispatch;
+
+#[cfg(test)]
+mod tests {
+    use crate::OPERATORS;
+
+    #[test]
+    fn arguments_are_counted_from_the_schema() {
+        let add = crate::find("aten::add.out").unwrap();
+        assert_eq!((add.in_count(), add.out_count()), (3, 1));
+    }
+
+    #[test]
+    fn paths_name_the_module_of_the_file() {
+        for operator in OPERATORS {
+            assert!(operator.path.starts_with("et_ops::"), "{}", operator.path);
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! A program as firmware: at start it runs its verification cases, reports, and ends.
+#![no_std]
+#![no_main]
+
+mod board;
+mod check;
+mod facts;
+mod memory;
+mod memory_functions;
+mod report;
+mod start;
+
+use board::Board;
+use et_platform::{Console, Platform};
+
+/// What the reset handler calls, memory being initialised.
+#[unsafe(no_mangle)]
+extern "C" fn main() -> ! {
+    let mut board = Board::default();
+    board.write(facts::BANNER);
+    let status = match check::run(&mut board) {
+        Ok(summary) => {
+            report::summary(&mut board, &summary);
+            0
+        }
+        Err(failure) => {
+            report::failure(&mut board, failure);
+            failure.error as u32
+        }
+    };
+    board.exit(status)
+}

@@ -1,0 +1,65 @@
+//! The report: one line of JSON per case with the bytes of its outputs, and one at the end.
+
+use et_core::Result;
+use et_platform::Console;
+use et_runtime::{Failure, Method, Place};
+
+use crate::board::Board;
+use crate::check::Summary;
+use crate::facts::{CASES, OUTPUTS};
+
+/// Writes all outputs of the case that was just executed, one after the other, in hexadecimal.
+pub fn case(board: &mut Board, method: &Method<'_>) -> Result<()> {
+    board.write("{\"outputs\":\"");
+    for index in 0..OUTPUTS.len() {
+        let bytes = method.output_tensor(index)?.bytes()?;
+        for start in (0..bytes.len()).step_by(CHUNK) {
+            write_hexadecimal(board, bytes.window(start, CHUNK.min(bytes.len() - start)).iter());
+        }
+    }
+    board.write_line("\"}");
+    Ok(())
+}
+
+/// Writes what is known after all cases.
+pub fn summary(board: &mut Board, summary: &Summary) {
+    board.write("{\"cases\":");
+    board.write_number(CASES as u32);
+    board.write(",\"max_error_bits\":");
+    board.write_number(summary.max_error_bits);
+    board.write(",\"argmax_equal\":");
+    board.write_number(summary.argmax_equal);
+    board.write_line("}");
+}
+
+/// Writes the number of an error and where in the method it happened.
+pub fn failure(board: &mut Board, failure: Failure) {
+    let (place, index) = match failure.place {
+        Place::Method => ("method", 0),
+        Place::Value(index) => ("value", index),
+        Place::Delegate(index) => ("delegate", index),
+        Place::Instruction(index) => ("instruction", index),
+    };
+    board.write("{\"error\":");
+    board.write_number(failure.error as u32);
+    board.write(",\"place\":\"");
+    board.write(place);
+    board.write("\",\"index\":");
+    board.write_number(index);
+    board.write_line("}");
+}
+
+/// Bytes per write to the console.
+const CHUNK: usize = 31;
+
+/// Writes at most [`CHUNK`] bytes.
+fn write_hexadecimal(board: &mut Board, bytes: impl Iterator<Item = u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = [0; 2 * CHUNK];
+    let mut length = 0;
+    for (pair, byte) in text.as_chunks_mut().0.iter_mut().zip(bytes) {
+        *pair = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+        length += 2;
+    }
+    board.write_bytes(&text[..length]);
+}

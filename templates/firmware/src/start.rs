@@ -1,0 +1,67 @@
+//! From reset to `main`, and what happens instead of a panic or a fault. Armv7-M and Armv8-M with 32-bit Thumb.
+
+use et_platform::Platform;
+
+use crate::board::Board;
+
+/// The exit status after a panic.
+const PANIC: u32 = 0xfd;
+/// The exit status after a fault: an access outside memory, or a stack overflow.
+const FAULT: u32 = 0xfe;
+
+core::arch::global_asm!(
+    // The vector table: stack, reset, and 14 exceptions that all are faults here.
+    ".section .vectors, \"a\"",
+    ".word stack_top",
+    ".word reset",
+    ".rept 14",
+    ".word fault",
+    ".endr",
+    // The FPU is enabled before any compiled code runs; then `.data` is copied and `.bss` and the arenas are zeroed.
+    ".section .text.reset, \"ax\"",
+    ".global reset",
+    ".thumb_func",
+    "reset:",
+    "ldr r0, =stack_limit",
+    "msr msplim, r0",
+    "ldr r0, =0xe000ed88", // CPACR
+    "ldr r1, [r0]",
+    "orr r1, r1, #0xf00000",
+    "str r1, [r0]",
+    "dsb",
+    "isb",
+    "ldr r0, =data_start",
+    "ldr r1, =data_end",
+    "ldr r2, =data_load",
+    "0: cmp r0, r1",
+    "itt lo",
+    "ldrlo r3, [r2], #4",
+    "strlo r3, [r0], #4",
+    "blo 0b",
+    "ldr r0, =zero_start",
+    "ldr r1, =zero_end",
+    "movs r2, #0",
+    "1: cmp r0, r1",
+    "it lo",
+    "strlo r2, [r0], #4",
+    "blo 1b",
+    "bl main",
+    "udf #0",
+    // After an overflow there is no stack left to handle it on: start over at the top.
+    ".thumb_func",
+    "fault:",
+    "ldr r0, =stack_top",
+    "mov sp, r0",
+    "b handle_fault",
+    ".ltorg",
+);
+
+#[unsafe(no_mangle)]
+extern "C" fn handle_fault() -> ! {
+    Board::default().exit(FAULT)
+}
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    Board::default().exit(PANIC)
+}
