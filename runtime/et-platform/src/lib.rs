@@ -6,8 +6,6 @@
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod console;
-#[cfg(all(feature = "small-memory", target_arch = "arm", target_os = "none"))]
-mod memory;
 #[cfg(feature = "std")]
 mod process;
 #[cfg(all(feature = "semihosting", target_arch = "arm"))]
