@@ -1,7 +1,7 @@
 //! Planned programs to program files that ExecuTorch's runtime and ours load.
 //!
-//! Every node becomes a call of its operator's out-variant, as the kernel catalogue's schema has it. Views that need no copy
-//! become no instruction, constants go to one segment, and the producer's stamp is named data.
+//! Every node becomes a call of its operator's out-variant, as the kernel catalogue's schema has it. Views that need no
+//! copy become no instruction, constants go to one segment, and the producer's stamp is named data.
 
 mod constants;
 mod container;

@@ -1,5 +1,5 @@
-//! Upstream's runtime accepts what we emit and computes what PyTorch would. Runs where `ETBUILD_TEST_PYTHON` names a Python
-//! that has ExecuTorch.
+//! Upstream's runtime accepts what we emit and computes what PyTorch would. Runs where `ETBUILD_TEST_PYTHON` names a
+//! Python that has ExecuTorch.
 
 use std::fs;
 use std::path::Path;

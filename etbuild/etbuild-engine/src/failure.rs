@@ -1,5 +1,7 @@
 //! Errors of stages as diagnostics. Each stage's crate says what is wrong; the code and the way out are added here.
 
+use std::path::Path;
+
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_emit::EmitError;
 use etbuild_import::ImportError;
@@ -70,4 +72,14 @@ pub fn emit(error: EmitError) -> Vec<Diagnostic> {
 /// A value of ours as JSON.
 pub fn json(value: &impl Serialize) -> Result<Vec<u8>, Vec<Diagnostic>> {
     serde_json::to_vec(value).map_err(|error| vec![Diagnostic::error(Code::Internal, error.to_string())])
+}
+
+/// One of our own rules is broken.
+pub fn internal(message: &str) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Code::Internal, message)]
+}
+
+/// A file that was there before cannot be read any more.
+pub fn unreadable(path: &Path, error: &std::io::Error) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Code::FileUnreadable, format!("`{}` cannot be read: {error}", path.display()))]
 }

@@ -5,13 +5,13 @@ use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{MethodFacts, VerifyData};
 
 /// The cases in a safetensors file, in the form that a board carries: the inputs of a case one after the other, then
-/// those of the next; likewise the expected outputs.
+/// those of the next; likewise the expected outputs, which are called `<prefix>0`, `<prefix>1` and so on.
 ///
 /// # Errors
 /// A file that is not safetensors, a tensor that is missing or has the wrong number of bytes.
-pub fn cases(file: &[u8], method: &MethodFacts) -> Result<VerifyData, Vec<Diagnostic>> {
+pub fn cases(file: &[u8], method: &MethodFacts, prefix: &str) -> Result<VerifyData, Vec<Diagnostic>> {
     let tensors = parse(file).map_err(|error| vec![error])?;
-    let outputs: Vec<String> = (0..method.output_bytes.len()).map(|index| format!("output_{index}")).collect();
+    let outputs: Vec<String> = (0..method.output_bytes.len()).map(|index| format!("{prefix}{index}")).collect();
     let inputs = columns(&tensors, &method.inputs, &method.input_bytes).map_err(|error| vec![error])?;
     let expected = columns(&tensors, &outputs, &method.output_bytes).map_err(|error| vec![error])?;
     let counts = inputs.iter().chain(&expected).map(|column| column.cases);

@@ -1,5 +1,6 @@
 //! What queries may touch beside their inputs: the machine, the store, and whoever watches.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use etbuild_store::{Blob, BlobRef, Store, StoreError};
@@ -26,6 +27,7 @@ pub struct World {
     observer: Arc<dyn Observer>,
     mode: Mode,
     jobs: usize,
+    offline: bool,
 }
 
 impl World {
@@ -40,7 +42,23 @@ impl World {
         let watcher = observer.clone();
         let forward = move |event: &etbuild_store::Event| watcher.observe(&Event::Store(event.clone()));
         let store = Store::open_observed(cache, Arc::new(forward))?;
-        Ok(Self { system, store, observer, mode, jobs })
+        Ok(Self { system, store, observer, mode, jobs, offline: false })
+    }
+
+    /// The same world, where nothing may be fetched from the network if `offline`.
+    #[must_use]
+    pub fn offline(self, offline: bool) -> Self {
+        Self { offline, ..self }
+    }
+
+    /// Whether nothing may be fetched from the network.
+    pub fn is_offline(&self) -> bool {
+        self.offline
+    }
+
+    /// The folder that compilers work in. What lies there only saves time.
+    pub fn scratch(&self) -> PathBuf {
+        self.store.root().join("v1").join("scratch")
     }
 
     /// The machine.

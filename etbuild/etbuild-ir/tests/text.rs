@@ -34,6 +34,19 @@ fn a_planned_program_prints_as_it_was_written() {
 }
 
 #[test]
+fn values_know_the_module_that_they_come_from() {
+    let text = "etbuild-ir 1 aten
+method forward
+  input %x: float32[2]
+  %y: float32[2] from encoder.0 = aten.relu.default(%x)
+  return %y
+";
+    let (dialect, program) = parse(text, &mut zeros).unwrap();
+    let origin = program.methods["forward"].origins.get(ValueId(1)).map(|origin| &**origin);
+    assert_eq!((origin, &print(&dialect, &program)[..]), (Some("encoder.0"), text));
+}
+
+#[test]
 fn errors_say_where() {
     let text = PLANNED.replace("(%x, %w, 2)", "(%x, %v, 2)");
     let error = parse(&text, &mut zeros).unwrap_err();

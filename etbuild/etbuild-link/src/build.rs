@@ -101,4 +101,3 @@ const REMOVED: &[&str] = &[
     "MAKEFLAGS",
     "SOURCE_DATE_EPOCH",
 ];
-

@@ -5,6 +5,7 @@
 //! [`uf2::write`] packs an image for a boot ROM.
 
 mod build;
+mod dependencies;
 mod embedded;
 mod error;
 mod facts;
@@ -15,11 +16,14 @@ mod project;
 mod render;
 mod scratch;
 mod select;
+mod size;
 mod sources;
 mod target;
 pub mod toolchain;
+pub mod uf2;
 
 pub use build::{Built, build};
+pub use dependencies::{Dependency, dependencies};
 pub use error::LinkError;
 pub use facts::{
     BoardFacts, BootBlock, Console, MemoryFacts, MethodFacts, Program, ProjectFacts, Region, RegisterStep, Uart,
@@ -27,6 +31,7 @@ pub use facts::{
 };
 pub use project::{Project, template_names};
 pub use select::{KernelTable, KernelUse, MissingKernel, SelectedKernel, select};
+pub use size::SizeReport;
 pub use sources::{SourceCrate, Sources};
 pub use target::{CompileTarget, Linker};
 pub use toolchain::{Route, Toolchain, Watched};

@@ -24,9 +24,8 @@ pub fn executable(outcome: &Outcome) -> Result<PathBuf, LinkError> {
 fn failure(messages: &[Message], stderr: &str) -> LinkError {
     let errors: Vec<&str> = messages.iter().filter_map(error).collect();
     let text = if errors.is_empty() { stderr.trim().to_owned() } else { errors.concat() };
-    overflow(&text).unwrap_or_else(|| {
-        if text.contains("linking with") { LinkError::Link(text) } else { LinkError::Compile(text) }
-    })
+    overflow(&text)
+        .unwrap_or_else(|| if text.contains("linking with") { LinkError::Link(text) } else { LinkError::Compile(text) })
 }
 
 fn error(message: &Message) -> Option<&str> {

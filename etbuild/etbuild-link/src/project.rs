@@ -30,8 +30,9 @@ impl Project {
     /// [`LinkError::VerifyData`] where verification data does not fit the method.
     pub fn new(facts: &ProjectFacts, sources: &Sources) -> Result<Self, LinkError> {
         let mut package = render(template(&facts.template)?, facts)?;
-        let mut manifest = package_manifest(&package)?;
-        let used = sources.closure(manifest::inherited(&manifest).iter().map(String::as_str))?;
+        let mut manifest = root_manifest(&package)?;
+        let roots = used_crates(&package)?;
+        let used = sources.closure(roots.iter().map(String::as_str))?;
         let mut workspace = sources.workspace(&used);
         workspace.extend(manifest::section(&manifest, "workspace"));
         manifest.insert("workspace".to_owned(), Value::from(workspace));
@@ -60,7 +61,15 @@ fn template(name: &str) -> Result<&'static EmbeddedFolder, LinkError> {
     TEMPLATES.iter().find(|folder| folder.name == name).ok_or_else(|| LinkError::UnknownTemplate(name.to_owned()))
 }
 
-fn package_manifest(package: &BTreeMap<String, Vec<u8>>) -> Result<Table, LinkError> {
+fn root_manifest(package: &BTreeMap<String, Vec<u8>>) -> Result<Table, LinkError> {
     let bytes = package.get("Cargo.toml").ok_or_else(|| LinkError::Template("a template has no Cargo.toml".into()))?;
     manifest::parse(&String::from_utf8_lossy(bytes))
+}
+
+/// The device crates that the packages of a template name.
+fn used_crates(package: &BTreeMap<String, Vec<u8>>) -> Result<Vec<String>, LinkError> {
+    let manifests = package.iter().filter(|(path, _)| path.ends_with("Cargo.toml"));
+    let crates = manifests.map(|(_, bytes)| manifest::parse(&String::from_utf8_lossy(bytes)));
+    let crates: Vec<Table> = crates.collect::<Result<_, _>>()?;
+    Ok(crates.iter().flat_map(manifest::inherited).collect())
 }

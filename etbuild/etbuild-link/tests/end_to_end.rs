@@ -13,7 +13,7 @@ fn firmware_runs_its_cases_in_an_emulator() {
     let facts = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
     let project = Project::new(&facts, &Sources::embedded().unwrap()).unwrap();
     let target = tiny::mps2_target();
-    let toolchain = toolchain::find(&system, &target).unwrap();
+    let toolchain = toolchain::find(&system, &target, true).unwrap();
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let built = build(&system, &toolchain, &target, &project, scratch).unwrap();
     let path = scratch.join("tiny.elf");

@@ -1,7 +1,7 @@
 //! Memory planning: every value of a program gets a place in one of the target's memory banks.
 //!
-//! [`plan`] asks a [`Planner`] to lay out the values of each method, bank by bank: what does not fit in one bank goes to
-//! the next. Values that are never in use at the same time share bytes; views that need no copy lie on what they are
+//! [`plan`] asks a [`Planner`] to lay out the values of each method, bank by bank: what does not fit in one bank goes
+//! to the next. Values that are never in use at the same time share bytes; views that need no copy lie on what they are
 //! views of. Every method is planned by itself, since a runtime loads and runs methods one by one.
 
 mod bound;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use etbuild_recipe::{load, recipe_schema};
+use etbuild_recipe::{load, missing_files, recipe_schema};
 use etbuild_system::RealSystem;
 use etbuild_yaml::{Source, parse, read};
 use serde_json::Value;
@@ -25,6 +25,15 @@ fn every_shipped_recipe_loads_and_is_named_as_its_file() {
     for path in shipped() {
         let loaded = load(&RealSystem::default(), &path, &[]).unwrap();
         assert_eq!(path.file_stem().and_then(|name| name.to_str()), Some(loaded.instances[0].name.as_str()));
+    }
+}
+
+#[test]
+fn every_file_that_a_shipped_recipe_names_is_there() {
+    let system = RealSystem::default();
+    for path in shipped() {
+        let loaded = load(&system, &path, &[]).unwrap();
+        assert!(loaded.instances.iter().all(|recipe| missing_files(recipe, &system).is_empty()), "{}", path.display());
     }
 }
 

@@ -5,7 +5,7 @@ use et_ops::call::{Argument, OwnedTensor, call_ordered};
 use et_ops::{Case, OPERATORS, Operator};
 
 use crate::convert::{Owned, owned_arguments};
-use crate::{Failure, judge};
+use crate::{Failure, judge, output_metas};
 
 /// Runs all cases of the operators for which `provider` has a kernel with the dimensions of every single tensor, inputs and
 /// outputs, in reverse order in memory; returns how many ran, and the failures.
@@ -25,7 +25,8 @@ pub fn run_reversed(provider: impl Fn(&'static Operator) -> Option<Kernel>) -> (
 fn run_case(operator: &Operator, kernel: Kernel, case: &Case) -> Result<(), String> {
     let owned: Vec<Owned> = owned_arguments(case.arguments).into_iter().map(reversed_argument).collect();
     let arguments: Vec<Argument<'_>> = owned.iter().map(borrow_reversed).collect();
-    let outcome = call_ordered(operator, kernel, &arguments, reversed);
+    let metas = output_metas(operator, case, &arguments);
+    let outcome = metas.and_then(|metas| call_ordered(kernel, &arguments, &metas, reversed));
     judge(&case.expect, outcome.map(|outputs| outputs.iter().map(to_row_major).collect()))
 }
 

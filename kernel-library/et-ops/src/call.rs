@@ -85,17 +85,21 @@ pub fn call(operator: &Operator, arguments: &[Argument<'_>]) -> Result<Vec<Owned
 
 /// Calls any kernel that implements `operator`.
 pub fn call_kernel(operator: &Operator, kernel: Kernel, arguments: &[Argument<'_>]) -> Result<Vec<OwnedTensor>> {
-    call_ordered(operator, kernel, arguments, DimOrder::contiguous)
+    call_kernel_for(kernel, arguments, &infer(operator, arguments, operator.out_count())?)
 }
 
-/// Calls any kernel that implements `operator`; the elements of an output of each rank lie in memory as `order` says.
+/// Calls a kernel whose outputs are of these types and shapes.
+pub fn call_kernel_for(kernel: Kernel, arguments: &[Argument<'_>], metas: &[Meta]) -> Result<Vec<OwnedTensor>> {
+    call_ordered(kernel, arguments, metas, DimOrder::contiguous)
+}
+
+/// As [`call_kernel_for`]; the elements of an output of each rank lie in memory as `order` says.
 pub fn call_ordered(
-    operator: &Operator,
     kernel: Kernel,
     arguments: &[Argument<'_>],
+    metas: &[Meta],
     order: fn(usize) -> DimOrder,
 ) -> Result<Vec<OwnedTensor>> {
-    let metas = infer(operator, arguments, operator.out_count())?;
     let mut outputs: Vec<OwnedTensor> = metas.iter().map(OwnedTensor::zeros).collect::<Result<_>>()?;
     let table = Table::new(arguments, &mut outputs, order)?;
     table.with_args(kernel)?;

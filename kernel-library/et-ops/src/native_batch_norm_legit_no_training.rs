@@ -1,8 +1,8 @@
 //! `aten::_native_batch_norm_legit_no_training`: each channel normalized by running statistics. The two outputs for batch
 //! statistics are empty.
 
-use crate::family::accumulate::Accumulate;
 use crate::family::normalize::{Normalizer, fits_channels, per_channel};
+use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::family::{transfer, unary};
 use crate::math::Math;
@@ -89,9 +89,9 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => normalize::<T>(args))
 }
 
-fn normalize<T: Accumulate>(args: &Args<'_, '_>) -> Result<()>
+fn normalize<T: Opmath>(args: &Args<'_, '_>) -> Result<()>
 where
-    T::Sum: Math,
+    T::Math: Math,
 {
     let [input, out, means, variances] = [args.tensor(0)?, args.tensor(7)?, args.tensor(3)?, args.tensor(4)?];
     let parameters = [args.optional_tensor(1)?, args.optional_tensor(2)?];
@@ -103,9 +103,9 @@ where
     let places =
         [Place::of(&input), Place::of(&out), per_channel(parameters[0].as_ref()), per_channel(parameters[1].as_ref())];
     for channel in 0..channels {
-        let reciprocal = normalizer.reciprocal_deviation(variances.get(channel).open());
+        let reciprocal = normalizer.reciprocal_deviation(variances.get(channel).raise());
         let at = places.map(|place| place.moved(1, channel as i64));
-        normalizer.by(&slice, at, [means.get(channel).open(), reciprocal])?;
+        normalizer.by(&slice, at, [means.get(channel).raise(), reciprocal])?;
     }
     Ok(())
 }

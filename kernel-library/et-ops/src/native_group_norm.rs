@@ -1,8 +1,8 @@
 //! `aten::native_group_norm`: each group of channels of each sample normalized; also gives means and reciprocals of standard
 //! deviations, `[n, group]`.
 
-use crate::family::accumulate::Accumulate;
 use crate::family::normalize::{Normalizer, fits_channels, per_channel};
+use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::family::spatial::{natural, push};
 use crate::family::{transfer, unary};
@@ -106,9 +106,9 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => normalize::<T>(args))
 }
 
-fn normalize<T: Accumulate>(args: &Args<'_, '_>) -> Result<()>
+fn normalize<T: Opmath>(args: &Args<'_, '_>) -> Result<()>
 where
-    T::Sum: Math,
+    T::Math: Math,
 {
     let [input, out, means, reciprocals] = [args.tensor(0)?, args.tensor(8)?, args.tensor(9)?, args.tensor(10)?];
     let parameters = [args.optional_tensor(1)?, args.optional_tensor(2)?];
@@ -123,8 +123,8 @@ where
             let at = |place: Place| place.moved(0, sample).moved(1, group * channels as i64);
             let [mean, reciprocal] = normalizer.by_own(&block, places.map(at))?;
             let entry = |tensor| Place::of(tensor).moved(0, sample).moved(1, group).start;
-            means.output::<T>()?.set(entry(&means), T::close(mean));
-            reciprocals.output::<T>()?.set(entry(&reciprocals), T::close(reciprocal));
+            means.output::<T>()?.set(entry(&means), T::lower(mean));
+            reciprocals.output::<T>()?.set(entry(&reciprocals), T::lower(reciprocal));
         }
     }
     Ok(())

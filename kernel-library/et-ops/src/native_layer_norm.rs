@@ -1,8 +1,8 @@
 //! `aten::native_layer_norm`: each sample normalized over the trailing dimensions `normalized_shape`; also gives means and
 //! reciprocals of standard deviations.
 
-use crate::family::accumulate::Accumulate;
 use crate::family::normalize::Normalizer;
+use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::family::walk::Walk;
 use crate::family::{transfer, unary};
@@ -96,9 +96,9 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => normalize::<T>(args))
 }
 
-fn normalize<T: Accumulate>(args: &Args<'_, '_>) -> Result<()>
+fn normalize<T: Opmath>(args: &Args<'_, '_>) -> Result<()>
 where
-    T::Sum: Math,
+    T::Math: Math,
 {
     let [input, out, means, reciprocals] = [args.tensor(0)?, args.tensor(5)?, args.tensor(6)?, args.tensor(7)?];
     let (parameters, leading) = ([args.optional_tensor(2)?, args.optional_tensor(3)?], leading(args)?);
@@ -114,8 +114,8 @@ where
         Walk::over(&first_of_lanes(args, leading)?, [from, to, mean, reciprocal])?
     {
         let statistics = normalizer.by_own(&lane, [from.at(from_at), to.at(to_at), weight, bias])?;
-        mean_elements.set(mean_at, T::close(statistics[0]));
-        reciprocal_elements.set(reciprocal_at, T::close(statistics[1]));
+        mean_elements.set(mean_at, T::lower(statistics[0]));
+        reciprocal_elements.set(reciprocal_at, T::lower(statistics[1]));
     }
     Ok(())
 }

@@ -15,6 +15,27 @@ pub enum Transient {
     Environment(Box<Diagnostic>),
     /// A blob that a record promised is gone or was damaged; it can be derived again.
     BlobLost,
+    /// A query on another thread that this one waited for was interrupted.
+    Elsewhere,
+}
+
+impl Transient {
+    /// Whether trying again from the beginning can help at once.
+    pub const fn is_worth_a_retry(&self) -> bool {
+        matches!(self, Self::BlobLost | Self::Elsewhere)
+    }
+}
+
+impl From<Transient> for Diagnostic {
+    fn from(transient: Transient) -> Self {
+        match transient {
+            Transient::Environment(diagnostic) => *diagnostic,
+            Transient::BlobLost | Transient::Elsewhere => {
+                let message = "an artifact disappeared from the cache while it was used, twice";
+                Self::error(Code::StoreCorrupt, message).help("check the disk, and run `etbuild cache verify`")
+            }
+        }
+    }
 }
 
 impl From<StoreError> for Transient {

@@ -16,8 +16,8 @@ impl PlannedProgram {
     /// The name in printed programs.
     pub const NAME: &'static str = "planned";
 
-    /// Checks that each method has a plan in which every value that needs memory has an aligned place inside an arena, and
-    /// no two values share bytes while both are in use, unless one [aliases](crate::aliases) the other.
+    /// Checks that each method has a plan in which every value that needs memory has an aligned place inside an arena,
+    /// and no two values share bytes while both are in use, unless one [aliases](crate::aliases) the other.
     pub fn verify(program: LoweredProgram, plans: BTreeMap<String, MemoryPlan>) -> Result<Self, Vec<Violation>> {
         let found = violations(program.program(), &plans);
         if found.is_empty() { Ok(Self { program, plans }) } else { Err(found) }

@@ -84,8 +84,8 @@ impl Check<'_> {
         self.blocks.insert(root, Block { value: root, place, size, lifetime: whole });
     }
 
-    /// Goes through the blocks in the order of their start. Those in use at a time are disjoint, or were reported, so a new
-    /// one can only meet its neighbours.
+    /// Goes through the blocks in the order of their start. Those in use at a time are disjoint, or were reported, so a
+    /// new one can only meet its neighbours.
     fn sweep(&mut self) {
         let blocks = std::mem::take(&mut self.blocks);
         let mut starts: Vec<&Block> = blocks.iter().map(|(_, block)| block).filter(|block| block.size > 0).collect();

@@ -8,8 +8,8 @@ use crate::{ConstantData, Digest, Program};
 /// Where a parser gets the bytes of constants from.
 pub(super) type Constants<'c> = dyn FnMut(Digest) -> Option<ConstantData> + 'c;
 
-/// The program that [`super::print`] gave this text for, and its dialect's name. Constants are looked up by the digest of their
-/// bytes. Takes time linear in the text.
+/// The program that [`super::print`] gave this text for, and its dialect's name. Constants are looked up by the digest of
+/// their bytes. Takes time linear in the text.
 pub fn parse(
     text: &str,
     constants: &mut dyn FnMut(Digest) -> Option<ConstantData>,

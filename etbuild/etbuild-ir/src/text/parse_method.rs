@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use et_core::ScalarType;
 
@@ -16,6 +17,7 @@ pub(super) struct MethodParser<'p, 't, 'c> {
     constants: &'p mut Constants<'c>,
     ids: HashMap<Cow<'t, str>, ValueId>,
     values: BTreeMap<ValueId, Value>,
+    origins: BTreeMap<ValueId, Arc<str>>,
     /// The id of the next definition unless it states another.
     next: u32,
     graph: Graph,
@@ -23,8 +25,8 @@ pub(super) struct MethodParser<'p, 't, 'c> {
 
 impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
     pub(super) fn new(cursor: &'p mut Cursor<'t>, constants: &'p mut Constants<'c>) -> Self {
-        let (ids, values) = (HashMap::new(), BTreeMap::new());
-        Self { cursor, constants, ids, values, next: 0, graph: Graph::default() }
+        let (ids, values, origins) = (HashMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { cursor, constants, ids, values, origins, next: 0, graph: Graph::default() }
     }
 
     pub(super) fn parse(mut self) -> Result<Graph> {
@@ -51,6 +53,7 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
         for value in self.values.into_values() {
             self.graph.add_value(&value.name, value.spec, value.kind);
         }
+        self.graph.origins = self.origins.into_iter().collect();
         Ok(self.graph)
     }
 
@@ -128,10 +131,19 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
         self.next = next;
         self.cursor.expect(':')?;
         let value = Value { name: name.clone().into_owned(), spec: spec(self.cursor)?, kind };
+        self.origin(id)?;
         if self.ids.insert(name, id).is_some() || self.values.insert(id, value).is_some() {
             return self.cursor.error("there is another value of this name or number");
         }
         Ok(id)
+    }
+
+    fn origin(&mut self, id: ValueId) -> Result<()> {
+        if self.cursor.accept_word("from") {
+            let origin = self.cursor.name()?;
+            self.origins.insert(id, origin.into());
+        }
+        Ok(())
     }
 }
 

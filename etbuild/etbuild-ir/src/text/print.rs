@@ -100,7 +100,9 @@ impl GraphPrinter<'_, '_, '_> {
             write!(self.formatter, "@{}", id.0)?;
         }
         self.next = id.0 + 1;
-        write!(self.formatter, ": {}", Spec(&value.spec))
+        write!(self.formatter, ": {}", Spec(&value.spec))?;
+        let origin = self.graph.origins.get(id);
+        origin.map_or(Ok(()), |origin| write!(self.formatter, " from {}", Name(origin)))
     }
 }
 

@@ -7,8 +7,8 @@ use super::{Item, Layout, PlanRequest, Planner};
 /// Places one item after the other, each in the smallest gap between those placed before whose lifetimes it meets. Does
 /// so in several orders and keeps the best layout: the one that leaves out the fewest bytes, then the smallest.
 ///
-/// Best fit by size follows Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020); the other
-/// orders win where a large value lives briefly between small ones that live long.
+/// Best fit by size follows Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020); the
+/// other orders win where a large value lives briefly between small ones that live long.
 #[derive(Clone, Copy, Debug)]
 pub struct Greedy;
 
@@ -66,7 +66,8 @@ struct Placed {
     item: Item,
 }
 
-/// The offset of the smallest gap that takes `item`, or else behind everything that it meets. `placed` is sorted by offset.
+/// The offset of the smallest gap that takes `item`, or else behind everything that it meets. `placed` is sorted by
+/// offset.
 fn best_fit(request: &PlanRequest, placed: &[Placed], item: Item) -> Option<u64> {
     let mut end = 0;
     let mut best: Option<(u64, u64)> = None;

@@ -2,7 +2,7 @@
 
 use et_core::{Element, Input, Number, Output, Result, Shape, Tensor};
 
-use super::accumulate::Accumulate;
+use super::opmath::Opmath;
 use super::place::Place;
 use super::walk::Walk;
 use crate::math::Math;
@@ -16,9 +16,9 @@ pub struct Normalizer<'a, T> {
     epsilon: f64,
 }
 
-impl<'a, T: Accumulate> Normalizer<'a, T>
+impl<'a, T: Opmath> Normalizer<'a, T>
 where
-    T::Sum: Math,
+    T::Math: Math,
 {
     /// Weight and bias may be absent; `epsilon` is added to variances.
     pub fn new([input, out]: [&Tensor<'a>; 2], [weight, bias]: [Option<Tensor<'a>>; 2], epsilon: f64) -> Result<Self> {
@@ -29,30 +29,30 @@ where
 
     /// Normalizes the elements of a box by their own statistics, and returns their mean and the reciprocal of their standard
     /// deviation. The places are those of the box in the input, the output, the weight and the bias.
-    pub fn by_own(&self, shape: &Shape, places: [Place; 4]) -> Result<[T::Sum; 2]> {
-        let elements = Walk::over(shape, [places[0]])?.map(|[at]| self.from.get(at).open());
-        let count = T::Sum::from_i64(shape.numel()? as i64);
-        let mean = elements.clone().fold(T::Sum::ZERO, T::Sum::plus) / count;
+    pub fn by_own(&self, shape: &Shape, places: [Place; 4]) -> Result<[T::Math; 2]> {
+        let elements = Walk::over(shape, [places[0]])?.map(|[at]| self.from.get(at).raise());
+        let count = T::Math::from_i64(shape.numel()? as i64);
+        let mean = elements.clone().fold(T::Math::ZERO, T::Math::plus) / count;
         let squares = elements.map(|element| element - mean).map(|distance| distance * distance);
-        let statistics = [mean, self.reciprocal_deviation(squares.fold(T::Sum::ZERO, T::Sum::plus) / count)];
+        let statistics = [mean, self.reciprocal_deviation(squares.fold(T::Math::ZERO, T::Math::plus) / count)];
         self.by(shape, places, statistics)?;
         Ok(statistics)
     }
 
     /// Normalizes the elements of a box by a mean and the reciprocal of a standard deviation.
-    pub fn by(&self, shape: &Shape, places: [Place; 4], [mean, reciprocal]: [T::Sum; 2]) -> Result<()> {
+    pub fn by(&self, shape: &Shape, places: [Place; 4], [mean, reciprocal]: [T::Math; 2]) -> Result<()> {
         for [from, to, weight, bias] in Walk::over(shape, places)? {
-            let normal = (self.from.get(from).open() - mean) * reciprocal;
-            let scaled = self.weight.map_or(normal, |elements| normal * elements.get(weight).open());
-            let shifted = self.bias.map_or(scaled, |elements| scaled + elements.get(bias).open());
-            self.to.set(to, T::close(shifted));
+            let normal = (self.from.get(from).raise() - mean) * reciprocal;
+            let scaled = self.weight.map_or(normal, |elements| normal * elements.get(weight).raise());
+            let shifted = self.bias.map_or(scaled, |elements| scaled + elements.get(bias).raise());
+            self.to.set(to, T::lower(shifted));
         }
         Ok(())
     }
 
     /// The reciprocal of the standard deviation that belongs to a variance.
-    pub fn reciprocal_deviation(&self, variance: T::Sum) -> T::Sum {
-        T::Sum::ONE / (variance + T::Sum::from_f64(self.epsilon)).sqrt()
+    pub fn reciprocal_deviation(&self, variance: T::Math) -> T::Math {
+        T::Math::ONE / (variance + T::Math::from_f64(self.epsilon)).sqrt()
     }
 }
 

@@ -1,0 +1,62 @@
+//! What a project depends on, as cargo resolves it for a target: a part of the action key.
+
+use std::path::Path;
+
+use cargo_metadata::{Metadata, MetadataCommand, Package};
+use etbuild_system::{Invocation, System};
+
+use crate::scratch::Scratch;
+use crate::{CompileTarget, LinkError, Project, Toolchain};
+
+/// A package that a project is built from.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Dependency {
+    /// The package's name.
+    pub package: String,
+    /// Its version.
+    pub version: String,
+    /// The digest of its sources.
+    pub digest: String,
+}
+
+/// The device crates that cargo would compile for `target`, sorted by name.
+///
+/// # Errors
+/// [`LinkError::ToolMissing`] if cargo cannot be started; [`LinkError::Template`] if it refuses the project.
+pub fn dependencies(
+    system: &dyn System,
+    toolchain: &Toolchain,
+    target: &CompileTarget,
+    project: &Project,
+    scratch: &Path,
+) -> Result<Vec<Dependency>, LinkError> {
+    let folder = Scratch::open(scratch, "metadata")?;
+    folder.write(system, project)?;
+    let invocation = Invocation::new(toolchain.cargo())
+        .args(["metadata", "--format-version=1", "--offline", "--filter-platform", &target.triple])
+        .current_dir(folder.project())
+        .env("CARGO_HOME", folder.cargo_home())
+        .env("RUSTC", toolchain.rustc());
+    let missing =
+        |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
+    let outcome = system.run(&invocation).map_err(missing)?;
+    if !outcome.success() {
+        return Err(LinkError::Template(String::from_utf8_lossy(&outcome.stderr).trim().to_owned()));
+    }
+    let metadata = MetadataCommand::parse(String::from_utf8_lossy(&outcome.stdout));
+    Ok(resolved(&metadata.map_err(|error| LinkError::Template(error.to_string()))?, project))
+}
+
+/// The resolved packages that are device crates; the rest of the project is in the key as the facts that it is made from.
+fn resolved(metadata: &Metadata, project: &Project) -> Vec<Dependency> {
+    let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
+    let packages = nodes.filter_map(|node| metadata.packages.iter().find(|package| package.id == node.id));
+    let mut found: Vec<Dependency> = packages.filter_map(|package| dependency(package, project)).collect();
+    found.sort();
+    found
+}
+
+fn dependency(package: &Package, project: &Project) -> Option<Dependency> {
+    let (_, digest) = project.dependencies.iter().find(|(name, _)| package.name == *name)?;
+    Some(Dependency { package: package.name.to_string(), version: package.version.to_string(), digest: digest.clone() })
+}

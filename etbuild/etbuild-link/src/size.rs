@@ -1,0 +1,84 @@
+//! What became of the memory: a linked file's sections, by what they hold.
+
+use object::{Object, ObjectSection, SectionFlags, SectionKind, elf};
+use serde::{Deserialize, Serialize};
+
+use crate::LinkError;
+
+/// Bytes of a linked file by what they are; on a hosted target `program`, `verify`, `arena` and `stack` are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SizeReport {
+    /// Instructions and the vector table.
+    pub text: u64,
+    /// Constants.
+    pub rodata: u64,
+    /// Variables that start with a value: in flash, and copied to RAM.
+    pub data: u64,
+    /// Variables that start with zeros.
+    pub bss: u64,
+    /// The program file.
+    pub program: u64,
+    /// The inputs and outputs that the firmware checks itself with.
+    pub verify: u64,
+    /// The planned arenas.
+    pub arena: u64,
+    /// The stack, with room for the value table.
+    pub stack: u64,
+}
+
+impl SizeReport {
+    /// Reads the sections of `binary`.
+    ///
+    /// # Errors
+    /// [`LinkError::Image`] if it is no linked file.
+    pub fn of(binary: &[u8]) -> Result<Self, LinkError> {
+        let malformed = |error| LinkError::Image(format!("the linked file cannot be read: {error}"));
+        let file = object::File::parse(binary).map_err(malformed)?;
+        let mut report = Self::default();
+        for section in file.sections().filter(is_loaded) {
+            if let Some(count) = report.count_of(section.name().map_err(malformed)?, section.kind()) {
+                *count += section.size();
+            }
+        }
+        Ok(report)
+    }
+
+    /// All of the flash that is used.
+    pub fn flash(&self) -> u64 {
+        self.flash_beyond_program() + self.program + self.verify
+    }
+
+    /// The flash that etbuild's code takes: all but the program file and what the firmware checks itself with.
+    pub fn flash_beyond_program(&self) -> u64 {
+        self.text + self.rodata + self.data
+    }
+
+    /// All of the RAM that is used.
+    pub fn ram(&self) -> u64 {
+        self.static_ram() + self.arena + self.stack
+    }
+
+    /// The RAM of variables: all but the planned arenas and the stack.
+    pub fn static_ram(&self) -> u64 {
+        self.data + self.bss
+    }
+
+    /// Where a section counts: by its name where a linker script of ours gave it one, else by its kind.
+    fn count_of(&mut self, name: &str, kind: SectionKind) -> Option<&mut u64> {
+        Some(match (name, kind) {
+            (".program", _) => &mut self.program,
+            (".verify", _) => &mut self.verify,
+            (".arena", _) => &mut self.arena,
+            (".stack", _) => &mut self.stack,
+            (".vectors" | ".boot_block", _) | (_, SectionKind::Text) => &mut self.text,
+            (_, SectionKind::Data | SectionKind::Tls) => &mut self.data,
+            (_, SectionKind::UninitializedData | SectionKind::UninitializedTls) => &mut self.bss,
+            _ => &mut self.rodata,
+        })
+    }
+}
+
+/// Whether a section takes memory when the program runs.
+fn is_loaded<'data>(section: &impl ObjectSection<'data>) -> bool {
+    matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.0 & elf::SHF_ALLOC.0 != 0)
+}
