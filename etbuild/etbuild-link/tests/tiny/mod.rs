@@ -108,7 +108,7 @@ pub fn scratch() -> &'static Path {
 /// Builds below `folder`.
 pub fn build_in(folder: &Path, facts: &ProjectFacts, target: &CompileTarget) -> Result<Vec<u8>, LinkError> {
     let system = RealSystem::default();
-    let toolchain = toolchain::find(&system, target)?;
+    let toolchain = toolchain::find(&system, target, true)?;
     build(&system, &toolchain, target, &project(facts), folder).map(|built| built.binary)
 }
 
