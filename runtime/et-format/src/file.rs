@@ -14,7 +14,6 @@ pub struct ProgramFile<'a> {
 
 impl<'a> ProgramFile<'a> {
     /// Checks the frame of a program file.
-    #[inline(never)]
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         if bytes.get(4..8) != Some(IDENTIFIER) {
             return Err(Error::InvalidProgram);

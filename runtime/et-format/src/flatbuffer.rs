@@ -3,6 +3,8 @@
 //! A position is the rest of the buffer from there on, so that a check and a move are one slice operation and no offset
 //! arithmetic can overflow. Offsets lead forward except to a table's field list, which leads nowhere, so there are no
 //! loops to fall into. Format: <https://flatbuffers.dev/internals/>.
+//!
+//! Accessors stay out of line, so that each use of a field is a call and the whole reader takes under 2 KiB of flash.
 
 use et_core::{Error, Result};
 

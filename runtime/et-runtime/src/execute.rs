@@ -15,7 +15,6 @@ impl<'a> Method<'a> {
     }
 
     /// Executes the method; after `limit` instructions, gives up.
-    #[inline(never)]
     pub fn execute_at_most(&self, limit: u32) -> core::result::Result<(), Failure> {
         let mut left = limit;
         let mut base = 0;
@@ -48,7 +47,6 @@ impl<'a> Method<'a> {
     }
 
     /// Executes instruction `index` and returns the next one.
-    #[inline(never)]
     fn step(&self, chain: Chain<'a>, index: u32) -> Result<u32> {
         match chain.instruction(index as usize)? {
             Instruction::KernelCall { operator, arguments } => self.call_kernel(operator, arguments)?,

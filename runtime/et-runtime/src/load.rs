@@ -25,7 +25,6 @@ impl<'a> Method<'a> {
     /// Loads a method: checks every value against the file and the memory, and prepares the delegates.
     ///
     /// `kernels` and `delegates` are in the order of the file's operators and delegates.
-    #[inline(never)]
     pub fn load(
         plan: MethodPlan<'a>,
         kernels: &'a [Kernel],
@@ -63,7 +62,6 @@ struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     /// Checks that the tables and the arenas fit the method.
-    #[inline(never)]
     fn check_tables(&self, kernels: &[Kernel], delegates: &[&dyn Delegate<'a>]) -> Result<()> {
         if kernels.len() != self.plan.plan.operators()?.len() {
             return Err(Error::OperatorMissing);
@@ -83,7 +81,6 @@ impl<'a> Loader<'a> {
         if wanted > 0 && arena.as_ptr().addr() % ARENA_ALIGNMENT != 0 { Err(Error::InvalidArgument) } else { Ok(()) }
     }
 
-    #[inline(never)]
     fn value(&mut self, value: EValue<'a>) -> Result<Value<'a>> {
         Ok(match value.kind()? {
             Kind::Null => Value::None,
@@ -100,7 +97,6 @@ impl<'a> Loader<'a> {
         })
     }
 
-    #[inline(never)]
     fn tensor(&mut self, tensor: Tensor<'a>) -> Result<et_core::Tensor<'a>> {
         check_supported(tensor)?;
         let layout = layout(tensor)?;
