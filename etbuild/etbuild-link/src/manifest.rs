@@ -21,37 +21,28 @@ pub fn inherited(manifest: &Table) -> Vec<String> {
     inherited.map(|(name, _)| name.clone()).collect()
 }
 
-/// Leaves out what only hosts and tests use: development dependencies, optional ones and the features that name them.
-/// Cargo would have to look them up, which needs a network or a filled cache.
+/// Leaves out what only hosts and tests use: development dependencies, and optional ones wherever they are named. Cargo
+/// would have to look them up, which needs a network or a filled cache.
 pub fn for_device(mut manifest: Table) -> Table {
     manifest.remove("dev-dependencies");
-    let mut dependencies = section(&manifest, "dependencies");
+    let (optional, dependencies) =
+        section(&manifest, "dependencies").into_iter().partition::<Table, _>(|(_, dependency)| is_optional(dependency));
     let mut features = section(&manifest, "features");
-    features.retain(|_, implied| !names_any(implied, |name| is_optional(&dependencies, name)));
-    dependencies.retain(|_, dependency| !is_marked_optional(dependency));
+    let implied = features.iter_mut().filter_map(|(_, implied)| implied.as_array_mut());
+    implied.for_each(|implied| implied.retain(|item| !item.as_str().is_some_and(|item| names_any(item, &optional))));
     manifest.insert("dependencies".to_owned(), Value::from(dependencies));
     manifest.insert("features".to_owned(), Value::from(features));
     manifest
 }
 
-fn is_optional(dependencies: &Table, name: &str) -> bool {
-    dependencies.get(name).is_some_and(is_marked_optional)
-}
-
-fn is_marked_optional(dependency: &Value) -> bool {
+fn is_optional(dependency: &Value) -> bool {
     dependency.get("optional").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// Whether one of the items that a feature implies is about a dependency for which `test` holds.
-fn names_any(implied: &Value, test: impl Fn(&str) -> bool) -> bool {
-    let items = implied.as_array().into_iter().flatten().filter_map(Value::as_str);
-    items.map(dependency_of).any(test)
-}
-
-/// `name` of `dep:name`, `name/feature` and `name?/feature`.
-fn dependency_of(item: &str) -> &str {
+/// Whether what a feature implies is about one of `dependencies`: `dep:name`, `name/feature` or `name?/feature`.
+fn names_any(item: &str, dependencies: &Table) -> bool {
     let item = item.strip_prefix("dep:").unwrap_or(item);
-    item.split(['/', '?']).next().unwrap_or(item)
+    item.split(['/', '?']).next().is_some_and(|name| dependencies.contains_key(name))
 }
 
 #[cfg(test)]
@@ -61,12 +52,12 @@ mod tests {
     #[test]
     fn what_only_hosts_use_is_left_out() {
         let manifest = parse(
-            "[features]\nwrite = ['dep:big']\nfast = []\n[dependencies]\nbig = { version = '1', optional = true }\n\
+            "[features]\nwrite = ['dep:big', 'big?/more', 'fast']\nfast = []\n[dependencies]\nbig = { version = '1', optional = true }\n\
              small.workspace = true\n[dev-dependencies]\ntester = '2'\n",
         );
         let reduced = for_device(manifest.unwrap());
         assert_eq!(section(&reduced, "dependencies").keys().collect::<Vec<_>>(), ["small"]);
-        assert_eq!(section(&reduced, "features").keys().collect::<Vec<_>>(), ["fast"]);
+        assert_eq!(section(&reduced, "features").to_string(), "fast = []\nwrite = [\"fast\"]\n");
         assert!(!reduced.contains_key("dev-dependencies"));
     }
 }

@@ -11,7 +11,7 @@ use crate::{LinkError, SelectedKernel};
 
 const SUFFIX: &str = ".tera";
 
-/// What templates can say. Addresses are for both linker scripts and Rust, so all numbers are decimal.
+/// What templates can say.
 #[derive(Serialize)]
 struct Variables<'a> {
     name: &'a str,
@@ -31,7 +31,7 @@ struct Variables<'a> {
 struct Kernel<'a> {
     operator: &'a str,
     path: &'a str,
-    /// The variants of `ScalarType`.
+    /// The paths of its types' variants.
     dtypes: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
 }
 
 fn kernel(selected: &SelectedKernel) -> Kernel<'_> {
-    let dtypes = selected.dtypes.iter().map(|scalar_type| format!("{scalar_type:?}")).collect();
+    let dtypes = selected.dtypes.iter().map(|scalar_type| format!("ScalarType::{scalar_type:?}")).collect();
     Kernel { operator: &selected.operator, path: &selected.path, dtypes }
 }
 
@@ -76,12 +76,18 @@ fn fill_in(template: &[u8], context: &Context) -> Result<Vec<u8>, LinkError> {
     let text = String::from_utf8_lossy(template);
     let mut tera = Tera::new();
     tera.register_filter("literal", literal);
+    tera.register_filter("hex", hex);
     tera.render_str(&text, context, false).map(String::into_bytes).map_err(|error| failed(&error))
 }
 
 /// Text as a string literal of Rust.
 fn literal(text: &str, _: Kwargs, _: &State<'_>) -> String {
     format!("{text:?}")
+}
+
+/// An address or bits, in the notation that Rust and linker scripts share.
+fn hex(number: u64, _: Kwargs, _: &State<'_>) -> String {
+    format!("{number:#x}")
 }
 
 fn failed(error: &tera::Error) -> LinkError {

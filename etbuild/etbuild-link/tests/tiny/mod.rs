@@ -134,6 +134,7 @@ pub fn run(invocation: Invocation) -> Option<Outcome> {
     match RealSystem::default().run(&Invocation { timeout: Some(Duration::from_secs(60)), ..invocation }) {
         Ok(outcome) => Some(outcome),
         Err(error) if std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_some() => panic!("{program}: {error}"),
+        #[allow(clippy::print_stderr)] // The reader of the test run should know.
         Err(error) => {
             eprintln!("not run: {program}: {error}");
             None

@@ -1,0 +1,92 @@
+//! What templates become.
+
+mod tiny;
+
+use etbuild_link::*;
+use etbuild_system::RealSystem;
+
+/// The files of a project that are written from facts, as one text.
+fn written(facts: &ProjectFacts, paths: &[&str]) -> String {
+    let project = tiny::project(facts);
+    let text = |path: &&str| format!("==> {path}\n{}", String::from_utf8_lossy(&project.package[*path]));
+    paths.iter().map(text).collect()
+}
+
+/// Compares with a file of `tests/golden`; with `ETBUILD_UPDATE_GOLDEN` set, writes it.
+fn assert_golden(name: &str, text: &str) {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
+    if std::env::var_os("ETBUILD_UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    assert_eq!(text, std::fs::read_to_string(&path).unwrap_or_default(), "{name}");
+}
+
+#[test]
+fn a_process_states_its_program_kernels_and_inputs() {
+    let embedded = tiny::hosted(Program::Embedded(tiny::PROGRAM.to_vec()));
+    let beside = tiny::hosted(Program::Beside("tiny.pte".to_owned()));
+    assert_golden("host-app-embedded.txt", &written(&embedded, &["src/kernels.rs", "src/main.rs"]));
+    assert_golden("host-app-beside.txt", &written(&beside, &["src/main.rs"]));
+}
+
+#[test]
+fn firmware_states_its_memory_console_and_cases() {
+    let paths = ["kernels/src/lib.rs", "link.ld", "src/board.rs", "src/facts.rs"];
+    let semihosting = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
+    let serial = tiny::firmware(tiny::pico2_memory(), tiny::uart());
+    assert_golden("firmware-semihosting.txt", &written(&semihosting, &paths));
+    assert_golden("firmware-uart.txt", &written(&serial, &[&paths[1..], &["src/board/registers.rs"]].concat()));
+}
+
+#[test]
+fn banks_that_differ_are_all_declared() {
+    let mut memory = tiny::mps2_memory();
+    memory.constants = Region { name: "external".to_owned(), origin: 0x6000_0000, size: 1 << 20 };
+    let script = written(&tiny::firmware(memory, Console::Semihosting), &["link.ld"]);
+    assert!(script.contains("external : ORIGIN = 0x60000000, LENGTH = 0x100000"), "{script}");
+    assert!(script.contains(".program : { *(.program) } > external"), "{script}");
+}
+
+#[test]
+fn every_template_is_built_by_a_test() {
+    assert_eq!(template_names(), ["firmware", "host-app"]);
+}
+
+#[test]
+fn an_unknown_template_is_an_error() {
+    let facts = ProjectFacts { template: "toaster".to_owned(), ..tiny::hosted(Program::Embedded(Vec::new())) };
+    let error = Project::new(&facts, &Sources::embedded().unwrap()).unwrap_err();
+    assert_eq!(error.to_string(), "no template is called `toaster`");
+}
+
+#[test]
+fn firmware_without_a_board_is_an_error() {
+    let facts = ProjectFacts { board: None, ..tiny::firmware(tiny::mps2_memory(), Console::Semihosting) };
+    let error = Project::new(&facts, &Sources::embedded().unwrap()).unwrap_err();
+    assert!(matches!(error, LinkError::Template(_)), "{error}");
+}
+
+#[test]
+fn cases_must_fit_the_method() {
+    let mut facts = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
+    facts.board.as_mut().unwrap().verify.cases = 7;
+    let error = Project::new(&facts, &Sources::embedded().unwrap()).unwrap_err();
+    assert_eq!(error.to_string(), "7 cases have 112 bytes of inputs, and 128 are given");
+}
+
+#[test]
+fn cargo_says_which_device_crates_a_project_depends_on() {
+    let system = RealSystem::default();
+    let names = |facts: &ProjectFacts, target: &CompileTarget| -> Vec<String> {
+        let toolchain = toolchain::find(&system, target).unwrap();
+        let found = dependencies(&system, &toolchain, target, &tiny::project(facts), tiny::scratch()).unwrap();
+        assert!(found.iter().all(|dependency| dependency.version == "0.1.0" && dependency.digest.len() == 64));
+        found.into_iter().map(|dependency| dependency.package).collect()
+    };
+    let firmware = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
+    let device = ["et-core", "et-format", "et-ops", "et-platform", "et-runtime"];
+    assert_eq!(names(&firmware, &tiny::cortex_m33(false)), device);
+    let hosted = tiny::hosted(Program::Beside("tiny.pte".to_owned()));
+    let process = ["et-core", "et-format", "et-module", "et-ops", "et-runtime"];
+    assert_eq!(names(&hosted, &tiny::process("x86_64-unknown-linux-gnu", Linker::System)), process);
+}
