@@ -88,7 +88,7 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     note(query::lowered(db, unit.model))?;
     note(query::planned(db, unit.model, unit.plan.clone()))?;
     let emitted = note(query::emitted(db, unit.model, unit.plan.clone()))?;
-    let tools = environment::tools(db.world(), unit);
+    let tools = environment::tools(db.world(), &unit.target);
     note(query::selected(db, unit.clone(), tools.clone()))?;
     let linked = note(query::linked(db, unit.clone(), tools.clone()))?;
     check_budget(db, unit, &emitted, &linked, report)?;

@@ -7,6 +7,7 @@ use etbuild_emit::EmitError;
 use etbuild_import::ImportError;
 use etbuild_ir::Violation;
 use etbuild_memory::MemoryError;
+use etbuild_pass::{PassError, Reason, Refusal};
 use serde::Serialize;
 
 use crate::stage::{Transient, interrupt};
@@ -37,6 +38,25 @@ pub fn import(error: &ImportError) -> Diagnostic {
 /// A verifier refused a program that one of our stages made.
 pub fn violations(violations: Vec<Violation>) -> Vec<Diagnostic> {
     violations.into_iter().map(|violation| Diagnostic::error(Code::ProgramInvalid, violation.to_string())).collect()
+}
+
+/// A program cannot be brought into the form that runs. Each call that stands against it is a finding of its own.
+pub fn pass(error: PassError) -> Vec<Diagnostic> {
+    match error {
+        PassError::Refused(refusals) => refusals.iter().map(refusal).collect(),
+        PassError::Invalid { violations: found, .. } => violations(found),
+    }
+}
+
+fn refusal(refusal: &Refusal) -> Diagnostic {
+    let diagnostic = |code| Diagnostic::error(code, refusal.to_string());
+    match refusal.reason {
+        Reason::NoDecomposition | Reason::NoKernel => {
+            diagnostic(Code::OperatorUnavailable).help("replace the operator in the model by others that compute the same")
+        }
+        Reason::NoKernelForType(_) => diagnostic(Code::DtypeUnavailable),
+        _ => diagnostic(Code::ArgumentUnsupported),
+    }
 }
 
 /// A program has no memory plan.

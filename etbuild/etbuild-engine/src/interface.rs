@@ -61,6 +61,8 @@ impl Interface {
             input_bytes: method.input_bytes.clone(),
             output_bytes: method.output_bytes.clone(),
             arenas: method.arenas.clone(),
+            // No program of ours has dynamic shapes yet.
+            sizes: 0,
             values: method.values,
         })
     }

@@ -85,7 +85,7 @@ fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
 
 /// Asks for a stage; `None` where the recipe does not want it.
 fn look(db: &dyn Db, unit: &Unit, stage: Stage) -> Option<StageResult> {
-    let tools = || environment::tools(db.world(), unit);
+    let tools = || environment::tools(db.world(), &unit.target);
     Some(match stage {
         Stage::Import => query::imported(db, unit.model),
         Stage::Lower => query::lowered(db, unit.model),

@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 
-use et_core::{Access, Args, Error, Indices, Kernel, Result, ScalarType, Tensor, TensorLayout, Value};
+use et_core::{Access, Args, Error, Indices, Kernel, Longs, Result, ScalarType, Tensor, TensorLayout, Value};
 use et_ops::{ALL, clone_dim_order, mul};
 
 const SIZES: [u8; 8] = [2, 0, 0, 0, 3, 0, 0, 0];
@@ -49,7 +49,7 @@ fn a_stated_dim_order_that_the_output_lacks_is_refused() {
     let values = [
         tensor(&mut rows, ROWS),
         Value::Bool(false),
-        Value::IntList(Indices::new(&[4, 0, 0, 0, 5, 0, 0, 0])),
+        Value::IntList(Longs::new(&[4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])),
         tensor(&mut out, COLUMNS),
         Value::Int(0),
         Value::Int(1),

@@ -15,6 +15,7 @@ impl<'a> Method<'a> {
     }
 
     /// Executes the method; after `limit` instructions, gives up.
+    #[inline(never)]
     pub fn execute_at_most(&self, limit: u32) -> core::result::Result<(), Failure> {
         let mut left = limit;
         let mut base = 0;

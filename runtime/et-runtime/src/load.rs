@@ -25,18 +25,19 @@ impl<'a> Method<'a> {
     /// Loads a method: checks every value against the file and the memory, and prepares the delegates.
     ///
     /// `kernels` and `delegates` are in the order of the file's operators and delegates.
+    #[inline(never)]
     pub fn load(
         plan: MethodPlan<'a>,
         kernels: &'a [Kernel],
         delegates: &'a [&'a dyn Delegate<'a>],
         memory: Memory<'a>,
     ) -> core::result::Result<Self, Failure> {
-        let values = plan.plan.values()?;
-        let slots = memory.values.get(..values.len()).ok_or(Error::MemoryAllocationFailed)?;
+        let count = plan.plan.values()?.len();
+        let slots = memory.values.get(..count).ok_or(Error::MemoryAllocationFailed)?;
         let mut loader = Loader { plan, arenas: memory.arenas, sizes: memory.sizes };
         loader.check_tables(kernels, delegates)?;
-        for (index, (slot, value)) in (0..).zip(slots.iter().zip(values.iter())) {
-            let value = value.and_then(|value| loader.value(value));
+        for (index, slot) in (0..).zip(slots) {
+            let value = plan.plan.value(index as usize).and_then(|value| loader.value(value));
             slot.set(value.map_err(|error| Place::Value(index).failure(error))?);
         }
         for (index, delegate) in (0..).zip(delegates) {
@@ -48,7 +49,7 @@ impl<'a> Method<'a> {
 
 /// Hands the delegate its blob.
 fn init<'a>(plan: MethodPlan<'a>, index: u32, delegate: &dyn Delegate<'a>) -> Result<()> {
-    let entry = plan.plan.delegates()?.get(index as usize)?;
+    let entry = plan.plan.delegate(index as usize)?;
     let blob = plan.file.delegate_blob(entry)?;
     delegate.init(&DelegateSetup { blob, compile_specs: entry.compile_specs()?, file: plan.file })
 }

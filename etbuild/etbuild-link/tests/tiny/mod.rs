@@ -1,9 +1,14 @@
-//! A program of two operators, and the facts that a project for it is made from.
+//! A program of two operators, the facts that projects for it are made from, and how tests build and run them.
+#![allow(dead_code)] // Each test binary uses a part.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use et_core::{Dtypes, ScalarType};
 use etbuild_link::*;
+use etbuild_system::{Invocation, Outcome, RealSystem, System};
 
-/// `tiny.pte`: `relu(x + offset)` on a tensor of four numbers, written by ExecuTorch.
+/// `relu(x + offset)` on a tensor of four numbers, written by ExecuTorch.
 pub const PROGRAM: &[u8] = include_bytes!("../data/tiny.pte");
 /// The inputs of eight cases.
 pub const INPUTS: &[u8] = include_bytes!("../data/tiny.inputs.bin");
@@ -12,15 +17,33 @@ pub const OUTPUTS: &[u8] = include_bytes!("../data/tiny.outputs.bin");
 /// How many cases there are.
 pub const CASES: usize = 8;
 
-/// The operators that the program calls.
-pub fn kernels() -> KernelTable {
+/// The program as a process that finds its program file there.
+pub fn hosted(program: Program) -> ProjectFacts {
+    ProjectFacts {
+        template: "host-app".to_owned(),
+        name: "tiny".to_owned(),
+        stamp: "etbuild test \"tiny\"".to_owned(),
+        kernels: kernels(),
+        method: method(),
+        program,
+        board: None,
+    }
+}
+
+/// The program inside of firmware.
+pub fn firmware(memory: MemoryFacts, console: Console) -> ProjectFacts {
+    let verify = VerifyData { cases: CASES, inputs: INPUTS.to_vec(), outputs: OUTPUTS.to_vec() };
+    let board = Some(BoardFacts { memory, console, verify });
+    ProjectFacts { template: "firmware".to_owned(), board, ..hosted(Program::Embedded(PROGRAM.to_vec())) }
+}
+
+fn kernels() -> KernelTable {
     let float = Dtypes::of(&[ScalarType::Float]);
     let wanted = |operator: &str| KernelUse { operator: operator.to_owned(), dtypes: float };
     select(&[wanted("aten::add.out"), wanted("aten::relu.out")], et_ops::OPERATORS).unwrap()
 }
 
-/// The method of the program.
-pub fn method() -> MethodFacts {
+fn method() -> MethodFacts {
     MethodFacts {
         name: "forward".to_owned(),
         inputs: vec!["x".to_owned()],
@@ -32,34 +55,88 @@ pub fn method() -> MethodFacts {
     }
 }
 
-/// The program on a board.
-pub fn firmware(memory: MemoryFacts, console: Console) -> ProjectFacts {
-    let verify = VerifyData { cases: CASES, inputs: INPUTS.to_vec(), outputs: OUTPUTS.to_vec() };
-    ProjectFacts {
-        template: "firmware".to_owned(),
-        name: "tiny".to_owned(),
-        stamp: "etbuild test \"tiny\"".to_owned(),
-        kernels: kernels(),
-        method: method(),
-        program: Program::Embedded(PROGRAM.to_vec()),
-        board: Some(BoardFacts { memory, console, verify }),
-    }
-}
-
 /// The memory of QEMU's `mps2-an505`.
 pub fn mps2_memory() -> MemoryFacts {
-    let flash = Region { name: "flash".to_owned(), origin: 0x1000_0000, size: 4 << 20 };
-    let arena = Region { name: "sram".to_owned(), origin: 0x3800_0000, size: 4 << 20 };
-    MemoryFacts { code: flash.clone(), constants: flash, arena, stack: 16 << 10, boot_block: None }
+    memory(0x3800_0000, 4 << 20, None)
 }
 
-/// How Rust compiles for `mps2-an505`.
-pub fn mps2_target() -> CompileTarget {
-    CompileTarget {
-        triple: "thumbv8m.main-none-eabi".to_owned(),
-        cpu: Some("cortex-m33".to_owned()),
-        features: Vec::new(),
-        linker: Linker::RustLld,
-        crt_static: false,
+/// The memory of a Raspberry Pi Pico 2.
+pub fn pico2_memory() -> MemoryFacts {
+    let words = vec![0xffff_ded3, 0x1021_0142, 0x0000_01ff, 0x0000_0000, 0xab12_3579];
+    memory(0x2000_0000, 520 << 10, Some(BootBlock { words, within: 4 << 10 }))
+}
+
+fn memory(origin: u64, size: u64, boot_block: Option<BootBlock>) -> MemoryFacts {
+    let flash = Region { name: "flash".to_owned(), origin: 0x1000_0000, size: 4 << 20 };
+    let arena = Region { name: "sram".to_owned(), origin, size };
+    MemoryFacts { code: flash.clone(), constants: flash, arena, stack: 16 << 10, boot_block }
+}
+
+/// A serial port that needs every kind of step.
+pub fn uart() -> Console {
+    let setup = vec![
+        RegisterStep::Write { address: 0x4004_8000, bits: 0x00fa_baa0 },
+        RegisterStep::Wait { address: 0x4004_8004, bits: 0x8000_0000 },
+        RegisterStep::Clear { address: 0x4002_0000, bits: 0x0400_0240 },
+        RegisterStep::Set { address: 0x4007_0030, bits: 0x101 },
+    ];
+    Console::Uart(Uart { setup, data: 0x4007_0000, status: 0x4007_0018, full: 0x20 })
+}
+
+/// How Rust compiles for a Cortex-M33; `hard` passes floating-point numbers in registers.
+pub fn cortex_m33(hard: bool) -> CompileTarget {
+    let triple = if hard { "thumbv8m.main-none-eabihf" } else { "thumbv8m.main-none-eabi" };
+    CompileTarget { cpu: Some("cortex-m33".to_owned()), ..process(triple, Linker::RustLld) }
+}
+
+/// How Rust compiles for a process.
+pub fn process(triple: &str, linker: Linker) -> CompileTarget {
+    let crt_static = triple.contains("musl");
+    CompileTarget { triple: triple.to_owned(), cpu: None, features: Vec::new(), linker, crt_static }
+}
+
+/// The project that `facts` make.
+pub fn project(facts: &ProjectFacts) -> Project {
+    Project::new(facts, &Sources::embedded().unwrap()).unwrap()
+}
+
+/// The folder that the tests of this crate build in.
+pub fn scratch() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR"))
+}
+
+/// Builds below `folder`.
+pub fn build_in(folder: &Path, facts: &ProjectFacts, target: &CompileTarget) -> Result<Vec<u8>, LinkError> {
+    let system = RealSystem::default();
+    let toolchain = toolchain::find(&system, target, true)?;
+    build(&system, &toolchain, target, &project(facts), folder).map(|built| built.binary)
+}
+
+/// Builds in two folders of different length, and asserts that this makes no difference.
+pub fn build_twice(facts: &ProjectFacts, target: &CompileTarget) -> Vec<u8> {
+    let binary = build_in(scratch(), facts, target).unwrap();
+    let elsewhere = tempfile::Builder::new().prefix("another folder of another length").tempdir().unwrap();
+    let again = build_in(elsewhere.path(), facts, target).unwrap();
+    assert!(binary == again, "the folder changes the bytes: {} and {}", binary.len(), again.len());
+    binary
+}
+
+/// Writes a binary where tests may run it.
+pub fn installed(name: &str, binary: &[u8]) -> PathBuf {
+    let path = scratch().join(name);
+    RealSystem::default().write(&path, binary, true).unwrap();
+    path
+}
+
+/// Runs a program within a time limit. `None`, said on stderr, where an emulator is not installed and need not be.
+pub fn run(invocation: Invocation) -> Option<Outcome> {
+    let program = invocation.program.to_string_lossy().into_owned();
+    match RealSystem::default().run(&Invocation { timeout: Some(Duration::from_secs(60)), ..invocation }) {
+        Ok(outcome) => Some(outcome),
+        Err(error) if std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_some() => panic!("{program}: {error}"),
+        Err(error) => {
+            eprintln!("not run: {program}: {error}");
+            None
+        }
     }
 }
