@@ -30,7 +30,8 @@ impl Archive {
         match archive.member("archive_format") {
             Ok(b"pt2") => Ok(archive),
             Ok(_) => Err(ImportError::NotPt2("its member `archive_format` does not say pt2".into())),
-            Err(_) => Err(ImportError::NotPt2("it has no member `archive_format` of its own".into())),
+            Err(ImportError::MemberMissing(_)) => Err(ImportError::NotPt2("it has no member `archive_format`".into())),
+            Err(error) => Err(error),
         }
     }
 

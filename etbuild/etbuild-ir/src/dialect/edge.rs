@@ -30,8 +30,13 @@ impl Dialect for Lowered {
 }
 
 /// Operators whose kernel computes any type that the output has.
-const CALLER_CHOOSES_TYPE: &[&str] =
-    &["aten::_to_copy", "aten::arange.start_step", "aten::full", "aten::full_like", "dim_order_ops::_to_dim_order_copy"];
+const CALLER_CHOOSES_TYPE: &[&str] = &[
+    "aten::_to_copy",
+    "aten::arange.start_step",
+    "aten::full",
+    "aten::full_like",
+    "dim_order_ops::_to_dim_order_copy",
+];
 
 fn check(graph: &Graph, node: &Node) -> Result<(), String> {
     let name = node.operator.qualified();
