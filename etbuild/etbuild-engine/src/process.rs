@@ -42,7 +42,8 @@ impl Run<'_> {
         let folder = self.folder();
         let path = folder.path().join(self.unit.name());
         self.materialise(binary, &path, true);
-        self.checked(&path, Vec::new()).map(|outcome| outcome.stdout)
+        // An emulator may put semihosting text on either stream.
+        self.checked(&path, Vec::new()).map(|outcome| [outcome.stdout, outcome.stderr].concat())
     }
 
     fn checked(&self, binary: &Path, arguments: Vec<OsString>) -> Result<Outcome, Vec<Diagnostic>> {
