@@ -51,9 +51,8 @@ pub fn pass(error: PassError) -> Vec<Diagnostic> {
 fn refusal(refusal: &Refusal) -> Diagnostic {
     let diagnostic = |code| Diagnostic::error(code, refusal.to_string());
     match refusal.reason {
-        Reason::NoDecomposition | Reason::NoKernel => {
-            diagnostic(Code::OperatorUnavailable).help("replace the operator in the model by others that compute the same")
-        }
+        Reason::NoDecomposition | Reason::NoKernel => diagnostic(Code::OperatorUnavailable)
+            .help("replace the operator in the model by others that compute the same"),
         Reason::NoKernelForType(_) => diagnostic(Code::DtypeUnavailable),
         _ => diagnostic(Code::ArgumentUnsupported),
     }
@@ -81,10 +80,9 @@ pub fn emit(error: EmitError) -> Vec<Diagnostic> {
             interrupt(Transient::Environment(Box::new(Diagnostic::error(Code::DiskFull, message))))
         }
         EmitError::OperatorMissing(_) => vec![Diagnostic::error(Code::OperatorUnavailable, message)],
-        EmitError::Write(_) => interrupt(Transient::Environment(Box::new(Diagnostic::error(
-            Code::StoreUnavailable,
-            message,
-        )))),
+        EmitError::Write(_) => {
+            interrupt(Transient::Environment(Box::new(Diagnostic::error(Code::StoreUnavailable, message))))
+        }
         _ => vec![Diagnostic::error(Code::ProgramInvalid, message)],
     }
 }

@@ -77,7 +77,8 @@ pub fn plan(world: &Arc<World>, request: &Request) -> Result<Vec<UnitPlan>, Vec<
 fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
     let rows = Stage::ALL.iter().filter_map(|stage| {
         let state = guarded(|| Some(state(db, unit, *stage, look(db, unit, *stage)?)));
-        let failed = |transient: crate::stage::Transient| Some(PlanState::Failed { diagnostics: vec![transient.into()] });
+        let failed =
+            |transient: crate::stage::Transient| Some(PlanState::Failed { diagnostics: vec![transient.into()] });
         state.unwrap_or_else(failed).map(|state| PlanRow { stage: stage.name(), state })
     });
     UnitPlan { recipe: unit.name().to_owned(), target: unit.target.name().to_owned(), stages: rows.collect() }

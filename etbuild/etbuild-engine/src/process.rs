@@ -1,7 +1,7 @@
 //! Running a binary: as a process, in an emulator.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_store::BlobRef;
@@ -74,7 +74,7 @@ impl Run<'_> {
         })
     }
 
-    fn materialise(&self, blob: &BlobRef, path: &PathBuf, executable: bool) {
+    fn materialise(&self, blob: &BlobRef, path: &Path, executable: bool) {
         self.world.store().materialise(blob, path, executable).unwrap_or_else(|error| interrupt(error));
     }
 

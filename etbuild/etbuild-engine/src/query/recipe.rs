@@ -34,7 +34,9 @@ impl RecipeFiles for TrackedFiles<'_> {
 /// The recipe that a model stands for: its own name, and default options.
 fn default_recipe(db: &dyn Db, model: &Path) -> Result<Arc<str>, Diagnostic> {
     let exists = db.world().system().stamp(model);
-    exists.map_err(|error| Diagnostic::error(Code::FileMissing, format!("there is no model `{}`: {error}", model.display())))?;
+    exists.map_err(|error| {
+        Diagnostic::error(Code::FileMissing, format!("there is no model `{}`: {error}", model.display()))
+    })?;
     let stem = model.file_stem().unwrap_or_default().to_string_lossy();
     let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '-' };
     let name = Name::new(stem.chars().map(allowed).collect::<String>().trim_matches('-'));

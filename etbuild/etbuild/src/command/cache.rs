@@ -66,7 +66,8 @@ fn collected(session: &Session, report: &GcReport) {
 fn verified(session: &Session, findings: &[Finding]) -> Vec<Diagnostic> {
     let diagnostics: Vec<Diagnostic> = findings.iter().map(finding).collect();
     let value = serde_json::json!({ "ok": findings.is_empty(), "diagnostics": diagnostics });
-    let text = if findings.is_empty() { "every artifact is what its name says" } else { "damage was found and removed" };
+    let text =
+        if findings.is_empty() { "every artifact is what its name says" } else { "damage was found and removed" };
     session.terminal.present(&value, text);
     session.terminal.explain(&diagnostics);
     diagnostics
@@ -75,7 +76,9 @@ fn verified(session: &Session, findings: &[Finding]) -> Vec<Diagnostic> {
 fn finding(finding: &Finding) -> Diagnostic {
     let message = match finding {
         Finding::CorruptBlob { blob } => format!("artifact {blob} was damaged; it is in quarantine"),
-        Finding::UnreadableRecord { action } => format!("the record of action {action} was damaged and has been removed"),
+        Finding::UnreadableRecord { action } => {
+            format!("the record of action {action} was damaged and has been removed")
+        }
         Finding::DanglingRecord { action, .. } => format!("the record of action {action} had lost an artifact"),
     };
     Diagnostic::error(Code::StoreCorrupt, message).help("the next deploy derives it again")

@@ -35,7 +35,10 @@ fn explain_code(session: &Session, info: &CodeInfo) {
     let value = serde_json::json!({
         "code": info.id, "title": info.title, "explanation": info.explanation, "exit_code": status,
     });
-    let text = format!("{}: {}\n{}\nA command that fails with it exits with status {status}.", info.id, info.title, info.explanation);
+    let text = format!(
+        "{}: {}\n{}\nA command that fails with it exits with status {status}.",
+        info.id, info.title, info.explanation
+    );
     session.terminal.present(&value, &text);
 }
 

@@ -81,7 +81,11 @@ fn method(plan: ExecutionPlan<'_>) -> et_core::Result<Method> {
         outputs: kinds(plan.outputs()?),
         arenas: plan.arena_sizes()?.iter().skip(1).map(|size| size as u64).collect(),
         values: plan.values()?.len(),
-        delegates: plan.delegates()?.iter().map(|delegate| Ok(delegate?.id()?.to_owned())).collect::<et_core::Result<_>>()?,
+        delegates: plan
+            .delegates()?
+            .iter()
+            .map(|delegate| Ok(delegate?.id()?.to_owned()))
+            .collect::<et_core::Result<_>>()?,
         operators,
         largest: largest(plan)?,
     })
@@ -136,9 +140,15 @@ fn text(description: &Description) -> String {
         lines.push(format!("\nmethod {}", method.name));
         lines.push(format!("inputs     {}", method.inputs.join(", ")));
         lines.push(format!("outputs    {}", method.outputs.join(", ")));
-        lines.push(format!("arenas     {}", method.arenas.iter().map(|size| bytes(*size)).collect::<Vec<_>>().join(", ")));
+        lines.push(format!(
+            "arenas     {}",
+            method.arenas.iter().map(|size| bytes(*size)).collect::<Vec<_>>().join(", ")
+        ));
         lines.push(format!("values     {}", method.values));
-        lines.push(format!("delegates  {}", if method.delegates.is_empty() { "none".to_owned() } else { method.delegates.join(", ") }));
+        lines.push(format!(
+            "delegates  {}",
+            if method.delegates.is_empty() { "none".to_owned() } else { method.delegates.join(", ") }
+        ));
         lines.push(counts(&method.operators));
         lines.push(sizes(&method.largest));
     }

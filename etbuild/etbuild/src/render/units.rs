@@ -12,8 +12,16 @@ pub fn deployment_table(reports: &[UnitReport]) -> String {
             report.target.clone(),
             report.files.first().map_or_else(|| "failed".to_owned(), |file| file.path.display().to_string()),
             report.files.first().map_or_else(String::new, |file| bytes(file.size)),
-            report.sizes.as_ref().filter(|sizes| sizes.stack > 0).map_or_else(|| "-".to_owned(), |sizes| bytes(sizes.flash())),
-            report.sizes.as_ref().filter(|sizes| sizes.stack > 0).map_or_else(|| "-".to_owned(), |sizes| bytes(sizes.ram())),
+            report
+                .sizes
+                .as_ref()
+                .filter(|sizes| sizes.stack > 0)
+                .map_or_else(|| "-".to_owned(), |sizes| bytes(sizes.flash())),
+            report
+                .sizes
+                .as_ref()
+                .filter(|sizes| sizes.stack > 0)
+                .map_or_else(|| "-".to_owned(), |sizes| bytes(sizes.ram())),
             accuracy(&report.verification),
             max_error(&report.verification),
             cached(report),
