@@ -149,6 +149,18 @@ fn writing_to_an_input_or_a_buffer() {
 }
 
 #[test]
+fn writing_through_a_view_of_unknown_kind() {
+    let error = only(errors("writes", MODEL, "torch.ops.aten.t.default", "torch.ops.aten.adjoint.default"));
+    assert_eq!(error, ImportError::Aliased("t".into()));
+}
+
+#[test]
+fn writing_what_no_operator_returns() {
+    let error = only(errors("elementwise", MODEL, "torch.ops.aten.relu_.default", "torch.ops.aten.squeeze_.default"));
+    assert!(matches!(error, ImportError::Mutation { operator, .. } if operator == "aten.squeeze_.default"));
+}
+
+#[test]
 fn changed_bytes_never_break_the_importer() {
     let archive = read("elementwise");
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
