@@ -8,6 +8,7 @@ use std::path::Path;
 
 use etbuild_system::{Invocation, System};
 
+use crate::digest::digest;
 use crate::scratch::Scratch;
 use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
 
@@ -46,34 +47,29 @@ fn shared_name(toolchain: &Toolchain, target: &CompileTarget, project: &Project)
     let sysroot = toolchain.sysroot.to_string_lossy().into_owned();
     let mut parts = vec![toolchain.identity(), sysroot, format!("{target:?}"), project.template.clone()];
     parts.extend(project.dependencies.iter().map(|(name, digest)| format!("{name} {digest}")));
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
-    }
-    hasher.finalize().to_hex()[..16].to_owned()
+    digest(parts.iter().map(|part| (part, ""))).chars().take(16).collect()
 }
 
 fn cargo(toolchain: &Toolchain, target: &CompileTarget, project: &Project, folder: &Scratch) -> Invocation {
     let mut invocation = Invocation::new(toolchain.cargo())
-        .args(["build", "--release", "--offline", "--quiet", "--message-format=json", "--target", &target.triple])
+        .args(["build", "--release", "--quiet", "--message-format=json", "--target", &target.triple])
         .args(["--config", "profile.toml"])
-        .current_dir(folder.project());
-    if toolchain.route == Route::BuildStd {
-        invocation = invocation.args(library_arguments(target)).env("RUSTC_BOOTSTRAP", "1");
-    }
-    invocation.removed_variables = REMOVED.iter().map(Into::into).collect();
-    let root = folder.project().to_string_lossy().into_owned();
-    invocation
-        .env("CARGO_ENCODED_RUSTFLAGS", flags::encoded(target, project, &root))
-        .env("CARGO_HOME", folder.cargo_home())
+        .current_dir(folder.project())
+        .env("CARGO_ENCODED_RUSTFLAGS", flags::encoded(toolchain, target, project, &folder.project()))
         .env("CARGO_TARGET_DIR", folder.target())
         .env("RUSTC", toolchain.rustc())
         .env("RUSTC_WRAPPER", "")
         .env("RUSTC_WORKSPACE_WRAPPER", "")
-        .env("CARGO_INCREMENTAL", "0")
+        .env("CARGO_INCREMENTAL", "0");
+    invocation.removed_variables = REMOVED.iter().map(Into::into).collect();
+    match toolchain.route {
+        Route::BuildStd => invocation.args(library_arguments(target)).env("RUSTC_BOOTSTRAP", "1"),
+        Route::Installed | Route::Added => invocation.arg("--offline").env("CARGO_HOME", folder.cargo_home()),
+    }
 }
 
-/// Builds the standard library along with the project.
+/// Builds the standard library along with the project. Its own dependencies come from the registry, or from the user's
+/// cache of it.
 fn library_arguments(target: &CompileTarget) -> [&'static str; 2] {
     if target.is_bare_metal() {
         ["-Zbuild-std=core", "-Zbuild-std-features=compiler-builtins-mem"]

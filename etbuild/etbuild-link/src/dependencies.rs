@@ -19,7 +19,7 @@ pub struct Dependency {
     pub digest: String,
 }
 
-/// The device crates that cargo would compile for `target`, sorted by name.
+/// The device crates that cargo would compile for `target`, sorted by name. A [`Project::skeleton`] is enough.
 ///
 /// # Errors
 /// [`LinkError::ToolMissing`] if cargo cannot be started; [`LinkError::Template`] if it refuses the project.

@@ -6,6 +6,9 @@ use etbuild_diagnostic::{Code, Diagnostic};
 
 use crate::select::{self, MissingKernel};
 
+/// What every program says when there is no space left where it writes.
+pub const DISK_FULL: &str = "No space left on device";
+
 /// Why there is no binary.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
@@ -42,6 +45,9 @@ pub enum LinkError {
     /// The linker refused the generated project.
     #[error("the generated project does not link:\n{0}")]
     Link(String),
+    /// The compiler was stopped by the machine: a signal, or a full disk.
+    #[error("the compiler was stopped:\n{0}")]
+    Stopped(String),
     /// What must live in a memory bank does not fit.
     #[error("`{bank}` is too small by {excess} bytes")]
     BankTooSmall {
@@ -69,7 +75,7 @@ pub enum LinkError {
 impl LinkError {
     /// Whether the same inputs can give another result: something of the machine is missing or full, not wrong.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::ToolMissing { .. } | Self::TargetMissing { .. } | Self::Io { .. })
+        matches!(self, Self::ToolMissing { .. } | Self::TargetMissing { .. } | Self::Stopped(_) | Self::Io { .. })
     }
 
     fn code(&self) -> Code {
@@ -83,6 +89,8 @@ impl LinkError {
             Self::TargetMissing { .. } => Code::ToolchainMissing,
             Self::Compile(_) => Code::CompileFailed,
             Self::Link(_) => Code::LinkFailed,
+            Self::Stopped(text) if text.contains(DISK_FULL) => Code::DiskFull,
+            Self::Stopped(_) => Code::CompileFailed,
             Self::BankTooSmall { .. } => Code::BankTooSmall,
             Self::VerifyData(_) => Code::InputsMismatch,
             Self::Image(_) => Code::ImageInvalid,
@@ -99,5 +107,28 @@ impl From<&LinkError> for Diagnostic {
             LinkError::TargetMissing { command, .. } => diagnostic.help(format!("run `{command}`")),
             _ => diagnostic,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn missing(operator: &str, available: Vec<&'static str>) -> MissingKernel {
+        MissingKernel { operator: operator.to_owned(), dtypes: vec!["bool"], available }
+    }
+
+    #[test]
+    fn a_missing_type_is_told_from_a_missing_operator() {
+        let code = |missing| Diagnostic::from(&LinkError::KernelsMissing(missing)).code;
+        assert_eq!(code(vec![missing("a", vec!["int8"])]), Code::DtypeUnavailable);
+        assert_eq!(code(vec![missing("a", vec!["int8"]), missing("b", vec![])]), Code::OperatorUnavailable);
+    }
+
+    #[test]
+    fn the_command_that_helps_is_the_hint() {
+        let (triple, sysroot, command) = ("t".to_owned(), "/r".into(), "rustup target add t".to_owned());
+        let diagnostic = Diagnostic::from(&LinkError::TargetMissing { triple, sysroot, command });
+        assert_eq!(diagnostic.help.as_deref(), Some("run `rustup target add t`"));
     }
 }

@@ -1,16 +1,26 @@
 //! What the compiler and the linker are told.
 
-use crate::{CompileTarget, Linker, Project};
+use std::path::Path;
+
+use crate::{CompileTarget, Linker, Project, Route, Toolchain};
 
 /// The separator of `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
 
-/// The compiler's flags, as `CARGO_ENCODED_RUSTFLAGS` takes them.
-pub fn encoded(target: &CompileTarget, project: &Project, remapped: &str) -> String {
-    let mut flags = vec![format!("--remap-path-prefix={remapped}=")];
+/// The compiler's flags, as `CARGO_ENCODED_RUSTFLAGS` takes them, for a project in `folder`.
+pub fn encoded(toolchain: &Toolchain, target: &CompileTarget, project: &Project, folder: &Path) -> String {
+    let mut flags = vec![remap(folder, "")];
+    if toolchain.route == Route::BuildStd {
+        flags.push(remap(&toolchain.sysroot, "/rustc"));
+    }
     flags.extend(codegen_options(target).into_iter().map(|option| format!("-C{option}")));
     flags.extend(linker_options(target, project).into_iter().map(|option| format!("-C{option}")));
     flags.join(SEPARATOR)
+}
+
+/// Has the compiler write `to` for a folder of this machine, so that its name is not in the binary.
+fn remap(folder: &Path, to: &str) -> String {
+    format!("--remap-path-prefix={}={to}", folder.display())
 }
 
 fn codegen_options(target: &CompileTarget) -> Vec<String> {

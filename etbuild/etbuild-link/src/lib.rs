@@ -6,6 +6,7 @@
 
 mod build;
 mod dependencies;
+mod digest;
 mod embedded;
 mod error;
 mod facts;
@@ -29,7 +30,7 @@ pub use facts::{
     BoardFacts, BootBlock, Console, MemoryFacts, MethodFacts, Program, ProjectFacts, Region, RegisterStep, Uart,
     VerifyData,
 };
-pub use project::{Project, template_names};
+pub use project::{Project, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, MissingKernel, SelectedKernel, select};
 pub use size::SizeReport;
 pub use sources::{SourceCrate, Sources};

@@ -7,6 +7,7 @@ use cargo_metadata::diagnostic::DiagnosticLevel;
 use etbuild_system::Outcome;
 
 use crate::LinkError;
+use crate::error::DISK_FULL;
 
 /// The executable that a successful build made, or why there is none.
 pub fn executable(outcome: &Outcome) -> Result<PathBuf, LinkError> {
@@ -17,13 +18,17 @@ pub fn executable(outcome: &Outcome) -> Result<PathBuf, LinkError> {
     });
     match made {
         Some(path) if outcome.success() => Ok(path.as_std_path().to_owned()),
-        _ => Err(failure(&messages, &String::from_utf8_lossy(&outcome.stderr))),
+        _ => Err(failure(&messages, outcome)),
     }
 }
 
-fn failure(messages: &[Message], stderr: &str) -> LinkError {
-    let errors: Vec<&str> = messages.iter().filter_map(error).collect();
-    let text = if errors.is_empty() { stderr.trim().to_owned() } else { errors.concat() };
+fn failure(messages: &[Message], outcome: &Outcome) -> LinkError {
+    let errors: String = messages.iter().filter_map(error).collect();
+    let said = String::from_utf8_lossy(&outcome.stderr);
+    if outcome.status.is_none() || said.contains("(signal: ") || (errors.clone() + &said).contains(DISK_FULL) {
+        return LinkError::Stopped(errors + said.trim());
+    }
+    let text = if errors.is_empty() { said.trim().to_owned() } else { errors };
     overflow(&text)
         .unwrap_or_else(|| if text.contains("linking with") { LinkError::Link(text) } else { LinkError::Compile(text) })
 }
@@ -66,6 +71,13 @@ mod tests {
              rust-lld: error: section '.verify' will not fit in region 'flash': overflowed by 512 bytes\n",
         );
         assert!(matches!(error, LinkError::BankTooSmall { bank, excess: 512 } if bank == "flash"));
+    }
+
+    #[test]
+    fn what_the_machine_did_is_no_fault_of_the_project() {
+        for text in ["error: write: No space left on device (os error 28)", "(signal: 9, SIGKILL: kill)"] {
+            assert!(failed("", text).is_transient(), "{text}");
+        }
     }
 
     #[test]

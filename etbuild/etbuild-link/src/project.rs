@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
+use crate::digest::digest;
 use crate::embedded::{EmbeddedFolder, TEMPLATES};
-use crate::render::render;
-use crate::sources::Sources;
-use crate::{LinkError, ProjectFacts, manifest};
+use crate::render::{render, unfilled};
+use crate::{LinkError, ProjectFacts, SourceCrate, Sources, manifest};
 
 /// A project: every file's contents by its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,21 +29,28 @@ impl Project {
     /// [`LinkError::UnknownTemplate`]; [`LinkError::Template`] where the template uses what the facts lack;
     /// [`LinkError::VerifyData`] where verification data does not fit the method.
     pub fn new(facts: &ProjectFacts, sources: &Sources) -> Result<Self, LinkError> {
-        let mut package = render(template(&facts.template)?, facts)?;
+        let package = render(find(&facts.template)?, facts)?;
+        Self::assemble(&facts.template, package, sources)
+    }
+
+    /// The project of a template before it is filled in: enough to ask cargo what it depends on.
+    ///
+    /// # Errors
+    /// [`LinkError::UnknownTemplate`].
+    pub fn skeleton(template: &str, sources: &Sources) -> Result<Self, LinkError> {
+        Self::assemble(template, unfilled(find(template)?), sources)
+    }
+
+    fn assemble(template: &str, mut package: BTreeMap<String, Vec<u8>>, sources: &Sources) -> Result<Self, LinkError> {
+        let used = sources.closure(used_crates(&package)?)?;
         let mut manifest = root_manifest(&package)?;
-        let roots = used_crates(&package)?;
-        let used = sources.closure(roots.iter().map(String::as_str))?;
         let mut workspace = sources.workspace(&used);
         workspace.extend(manifest::section(&manifest, "workspace"));
         manifest.insert("workspace".to_owned(), Value::from(workspace));
         package.insert("Cargo.toml".to_owned(), manifest.to_string().into_bytes());
-        let file = |name: &str, path: &str| format!("crates/{name}/{path}");
-        let files = |source: &&crate::SourceCrate| -> Vec<(String, Vec<u8>)> {
-            source.files().map(|(path, bytes)| (file(source.name(), path), bytes)).collect()
-        };
-        let crates = used.iter().flat_map(files).collect();
+        let crates = used.iter().flat_map(|source| placed_files(source)).collect();
         let dependencies = used.iter().map(|source| (source.name().to_owned(), source.digest())).collect();
-        Ok(Self { template: facts.template.clone(), package, crates, dependencies })
+        Ok(Self { template: template.to_owned(), package, crates, dependencies })
     }
 
     /// All files by path.
@@ -57,7 +64,16 @@ pub fn template_names() -> Vec<&'static str> {
     TEMPLATES.iter().map(|folder| folder.name).collect()
 }
 
-fn template(name: &str) -> Result<&'static EmbeddedFolder, LinkError> {
+/// The digest of a template's files, in lower-case hexadecimal.
+///
+/// # Errors
+/// [`LinkError::UnknownTemplate`].
+pub fn template_digest(name: &str) -> Result<String, LinkError> {
+    let template = find(name)?;
+    Ok(digest(template.files.iter().map(|file| (file.path, file.bytes))))
+}
+
+fn find(name: &str) -> Result<&'static EmbeddedFolder, LinkError> {
     TEMPLATES.iter().find(|folder| folder.name == name).ok_or_else(|| LinkError::UnknownTemplate(name.to_owned()))
 }
 
@@ -72,4 +88,10 @@ fn used_crates(package: &BTreeMap<String, Vec<u8>>) -> Result<Vec<String>, LinkE
     let crates = manifests.map(|(_, bytes)| manifest::parse(&String::from_utf8_lossy(bytes)));
     let crates: Vec<Table> = crates.collect::<Result<_, _>>()?;
     Ok(crates.iter().flat_map(manifest::inherited).collect())
+}
+
+/// The files of a device crate, where a project has them.
+fn placed_files(source: &SourceCrate) -> Vec<(String, Vec<u8>)> {
+    let place = |(path, bytes)| (format!("crates/{}/{path}", source.name()), bytes);
+    source.files().map(place).collect()
 }

@@ -49,6 +49,12 @@ pub fn render(template: &EmbeddedFolder, facts: &ProjectFacts) -> Result<BTreeMa
     Ok(files)
 }
 
+/// The files of `template` under their final names, as they are before anything is filled in.
+pub fn unfilled(template: &EmbeddedFolder) -> BTreeMap<String, Vec<u8>> {
+    let named = |path: &'static str| path.strip_suffix(SUFFIX).unwrap_or(path).to_owned();
+    template.files.iter().map(|file| (named(file.path), file.bytes.to_vec())).collect()
+}
+
 fn variables(facts: &ProjectFacts) -> Variables<'_> {
     let program_file = match &facts.program {
         Program::Embedded(_) => None,

@@ -24,14 +24,22 @@ fn a_static_process_of_another_architecture_carries_its_program() {
 
 #[test]
 fn a_changed_program_is_never_mistaken_for_the_last_one() {
+    assert_eq!(["one", "two", "one"].map(version), ["one\n", "two\n", "one\n"]);
+}
+
+#[test]
+fn builds_at_the_same_time_do_not_mix() {
+    let stamps = ["first", "second", "third", "fourth"];
+    let threads = stamps.map(|stamp| std::thread::spawn(move || version(stamp)));
+    assert_eq!(threads.map(|thread| thread.join().unwrap()), stamps.map(|stamp| format!("{stamp}\n")));
+}
+
+/// What a binary with this stamp says about itself.
+fn version(stamp: &str) -> String {
     let target = tiny::process("x86_64-unknown-linux-gnu", Linker::System);
-    let version = |stamp: &str| {
-        let facts = ProjectFacts { stamp: stamp.to_owned(), ..tiny::hosted(Program::Beside("tiny.pte".to_owned())) };
-        let binary = tiny::build_in(tiny::scratch(), &facts, &target).unwrap();
-        let outcome = tiny::run(Invocation::new(tiny::installed("tiny-version", &binary)).arg("--version")).unwrap();
-        String::from_utf8(outcome.stdout).unwrap()
-    };
-    assert_eq!([version("one"), version("two"), version("one")], ["one\n", "two\n", "one\n"]);
+    let facts = ProjectFacts { stamp: stamp.to_owned(), ..tiny::hosted(Program::Beside("tiny.pte".to_owned())) };
+    let binary = tiny::installed(&format!("tiny-{stamp}"), &tiny::build_in(tiny::scratch(), &facts, &target).unwrap());
+    String::from_utf8(tiny::run(Invocation::new(binary).arg("--version")).unwrap().stdout).unwrap()
 }
 
 /// Runs all cases at once and compares with what PyTorch computed.

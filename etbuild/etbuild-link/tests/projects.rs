@@ -48,7 +48,7 @@ fn banks_that_differ_are_all_declared() {
 }
 
 #[test]
-fn every_template_is_built_by_a_test() {
+fn these_templates_are_built_by_tests() {
     assert_eq!(template_names(), ["firmware", "host-app"]);
 }
 
@@ -76,17 +76,23 @@ fn cases_must_fit_the_method() {
 
 #[test]
 fn cargo_says_which_device_crates_a_project_depends_on() {
-    let system = RealSystem::default();
-    let names = |facts: &ProjectFacts, target: &CompileTarget| -> Vec<String> {
-        let toolchain = toolchain::find(&system, target).unwrap();
-        let found = dependencies(&system, &toolchain, target, &tiny::project(facts), tiny::scratch()).unwrap();
-        assert!(found.iter().all(|dependency| dependency.version == "0.1.0" && dependency.digest.len() == 64));
-        found.into_iter().map(|dependency| dependency.package).collect()
-    };
-    let firmware = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
     let device = ["et-core", "et-format", "et-ops", "et-platform", "et-runtime"];
-    assert_eq!(names(&firmware, &tiny::cortex_m33(false)), device);
-    let hosted = tiny::hosted(Program::Beside("tiny.pte".to_owned()));
+    assert_eq!(resolved("firmware", &tiny::cortex_m33(false)), device);
     let process = ["et-core", "et-format", "et-module", "et-ops", "et-runtime"];
-    assert_eq!(names(&hosted, &tiny::process("x86_64-unknown-linux-gnu", Linker::System)), process);
+    assert_eq!(resolved("host-app", &tiny::process("x86_64-unknown-linux-gnu", Linker::System)), process);
+}
+
+/// The names of the device crates that cargo resolves for a template.
+fn resolved(template: &str, target: &CompileTarget) -> Vec<String> {
+    let system = RealSystem::default();
+    let toolchain = toolchain::find(&system, target).unwrap();
+    let project = Project::skeleton(template, &Sources::embedded().unwrap()).unwrap();
+    let found = dependencies(&system, &toolchain, target, &project, tiny::scratch()).unwrap();
+    assert!(found.iter().all(|dependency| dependency.version == "0.1.0" && dependency.digest.len() == 64));
+    found.into_iter().map(|dependency| dependency.package).collect()
+}
+
+#[test]
+fn templates_have_digests_of_their_own() {
+    assert_ne!(template_digest("firmware").unwrap(), template_digest("host-app").unwrap());
 }
