@@ -43,12 +43,11 @@ pub fn deploy(
     let lease = world.store().lease().map_err(|error| vec![Transient::from(error).into()])?;
     let db = EngineDatabase::new(world.clone());
     let units = resolve_guarded(&db, request)?;
-    let reports = side_by_side(units.len(), world.jobs(), &db, |db, index| {
-        match attempt(db, &units[index], goal, out) {
+    let reports =
+        side_by_side(units.len(), world.jobs(), &db, |db, index| match attempt(db, &units[index], goal, out) {
             Err(transient) if transient.is_worth_a_retry() => retry(world, request, index, goal, out),
             outcome => outcome,
-        }
-    });
+        });
     drop(lease);
     let outcomes = reports.into_iter().zip(&units);
     Ok(outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient))).collect())

@@ -82,7 +82,7 @@ fn target(linker: Linker) -> CompileTarget {
 }
 
 fn find(machine: &Machine) -> Result<Toolchain, LinkError> {
-    toolchain::find(machine, &target(Linker::RustLld))
+    toolchain::find(machine, &target(Linker::RustLld), true)
 }
 
 #[test]
@@ -121,14 +121,14 @@ fn without_any_way_the_command_that_helps_is_named() {
 
 #[test]
 fn a_machine_without_rust_says_so() {
-    let error = toolchain::find(&MemorySystem::default(), &target(Linker::RustLld)).unwrap_err();
+    let error = toolchain::find(&MemorySystem::default(), &target(Linker::RustLld), true).unwrap_err();
     assert!(matches!(&error, LinkError::ToolMissing { program, .. } if program == "rustc") && error.is_transient());
 }
 
 #[test]
 fn the_system_linker_is_part_of_the_identity_and_the_folder_is_not() {
     let machine = Machine::new(MANAGED, &[format!("{MANAGED}/{LIBRARY}")]);
-    let identity = toolchain::find(&machine, &target(Linker::System)).unwrap().identity();
+    let identity = toolchain::find(&machine, &target(Linker::System), true).unwrap().identity();
     assert_eq!(identity, format!("{VERSION}library: prebuilt\nlinker: cc 12.2.0, ld 2.40\n"));
 }
 

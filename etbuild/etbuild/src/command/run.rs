@@ -1,6 +1,6 @@
 //! `etbuild run`: a program file, ours or upstream's, or a model, on this machine.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use et_module::safetensors::{self, SafeTensors};
 use et_module::{FileBytes, Kernels, Module, run_cases};
@@ -31,7 +31,7 @@ fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option
     let file = &arguments.file;
     let kernels = Kernels::Lookup(&kernel);
     let failed = |error: et_module::Error| vec![failed(file, &error)];
-    if !file.extension().is_some_and(|extension| extension == "pt2") {
+    if file.extension().is_none_or(|extension| extension != "pt2") {
         let module = FileBytes::open(file).and_then(|bytes| Module::load_method(bytes, &arguments.method, kernels));
         return Ok((module.map_err(failed)?, None));
     }
@@ -68,7 +68,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(Code::FileUnreadable, format!("`{}` cannot be read: {error}", path.display()))
 }
 
-fn unwritable(path: &PathBuf, error: &std::io::Error) -> Diagnostic {
+fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(Code::OutputUnwritable, format!("`{}` cannot be written: {error}", path.display()))
 }
 
