@@ -26,6 +26,8 @@ pub enum Error {
     },
     /// The program calls operators that no kernel was given for.
     OperatorsMissing(Vec<String>),
+    /// The program is not the one that the binary was linked for: it calls these operators.
+    OtherOperators(Vec<String>),
     /// The program needs backends that this binary does not have.
     DelegatesMissing(Vec<String>),
     /// The program cannot be loaded or executed.
@@ -64,6 +66,9 @@ impl Display for Error {
             Self::File { path, source } => write!(formatter, "{}: {source}", path.display()),
             Self::Safetensors { path, source } => write!(formatter, "{}: {source}", path.display()),
             Self::OperatorsMissing(names) => write!(formatter, "no kernel for {}", names.join(", ")),
+            Self::OtherOperators(names) => {
+                write!(formatter, "linked for another program than this, which calls {}", names.join(", "))
+            }
             Self::DelegatesMissing(names) => write!(formatter, "no delegate for {}", names.join(", ")),
             Self::Program { failure, operator } => program_failure(formatter, failure, operator.as_deref()),
             Self::Input { name, problem } => write!(formatter, "input {name}: {problem}"),

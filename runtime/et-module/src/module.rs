@@ -14,8 +14,9 @@ use crate::{Array, Error, FileBytes, order};
 /// Where the kernels of a program's operators come from.
 #[derive(Clone, Copy)]
 pub enum Kernels<'k> {
-    /// A table in the order of the program's operators, as a selective build makes it.
-    Table(&'k [Kernel]),
+    /// Each operator of the program by name, with its kernel, in the program's order, as a selective build makes it. A
+    /// program with other operators, or in another order, is refused.
+    Selected(&'k [(&'k str, Kernel)]),
     /// A catalogue that is asked for each operator by name and overload.
     Lookup(&'k dyn Fn(&str, &str) -> Option<Kernel>),
 }
@@ -232,9 +233,18 @@ fn find_kernels(plan: MethodPlan<'_>, kernels: Kernels<'_>) -> Result<Box<[Kerne
         return Err(Error::DelegatesMissing(names.collect::<et_core::Result<_>>()?));
     }
     match kernels {
-        Kernels::Table(table) => Ok(table.into()),
+        Kernels::Selected(table) => selected(plan, table),
         Kernels::Lookup(lookup) => look_up(plan, lookup),
     }
+}
+
+fn selected(plan: MethodPlan<'_>, table: &[(&str, Kernel)]) -> Result<Box<[Kernel]>, Error> {
+    let count = plan.plan().operators()?.len() as u32;
+    let called: Vec<String> = (0..count).filter_map(|index| operator_name(plan, index)).collect();
+    if called.iter().map(String::as_str).ne(table.iter().map(|(name, _)| *name)) {
+        return Err(Error::OtherOperators(called));
+    }
+    Ok(table.iter().map(|(_, kernel)| *kernel).collect())
 }
 
 fn look_up(plan: MethodPlan<'_>, lookup: &dyn Fn(&str, &str) -> Option<Kernel>) -> Result<Box<[Kernel]>, Error> {

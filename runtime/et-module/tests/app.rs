@@ -24,7 +24,7 @@ const SPEC: AppSpec = AppSpec {
     name: "adder",
     stamp: "adder 1 (etbuild)",
     program: ProgramSource::Embedded(ADD),
-    kernels: &[add as Kernel],
+    kernels: &[("aten::add.out", add as Kernel)],
     input_names: &["x", "y"],
 };
 
@@ -109,7 +109,7 @@ fn a_bench_prints_one_object() {
 
 #[test]
 fn unplanned_inputs_and_outputs_get_memory() {
-    let mut module = Module::from_static(UNPLANNED, Kernels::Table(&[add])).unwrap();
+    let mut module = Module::from_static(UNPLANNED, Kernels::Selected(&[("aten::add.out", add)])).unwrap();
     let x = counting(&[3, 2]);
     let inputs = BTreeMap::from([("input_0".into(), x.view()), ("input_1".into(), x.view())]);
     let doubled = Array::floats(&[3, 2], &[0.0, 2.0, 4.0, 6.0, 8.0, 10.0]).unwrap();
@@ -124,8 +124,16 @@ fn missing_operators_are_listed() {
 }
 
 #[test]
+fn a_program_for_which_the_binary_was_not_linked_is_refused() {
+    let other = Module::from_static(ADD, Kernels::Selected(&[("aten::mul.out", add)])).err().unwrap();
+    assert_eq!(other.to_string(), "linked for another program than this, which calls aten::add.out");
+}
+
+#[test]
 fn a_failed_operator_is_named() {
-    let mut module = Module::from_static(ADD, Kernels::Table(&[|_| Err(et_core::Error::InvalidType)])).unwrap();
+    let mut module =
+        Module::from_static(ADD, Kernels::Selected(&[("aten::add.out", |_| Err(et_core::Error::InvalidType))]))
+            .unwrap();
     let failed = module.execute().unwrap_err().to_string();
     assert_eq!(failed, "instruction 0: aten::add.out: a value has the wrong type");
 }
@@ -134,5 +142,5 @@ fn a_failed_operator_is_named() {
 fn a_file_that_is_no_program_is_an_error() {
     let path = scratch("no-program");
     std::fs::write(&path, b"nothing").unwrap();
-    assert!(matches!(Module::open(&path, Kernels::Table(&[])), Err(Error::Program { .. })));
+    assert!(matches!(Module::open(&path, Kernels::Selected(&[])), Err(Error::Program { .. })));
 }

@@ -20,8 +20,8 @@ pub struct AppSpec {
     pub stamp: &'static str,
     /// The program file.
     pub program: ProgramSource,
-    /// The kernels of the program's operators, in their order.
-    pub kernels: &'static [Kernel],
+    /// The names of the program's operators with their kernels, in the program's order.
+    pub kernels: &'static [(&'static str, Kernel)],
     /// The names of the inputs, in their order.
     pub input_names: &'static [&'static str],
 }

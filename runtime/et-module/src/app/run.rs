@@ -40,7 +40,7 @@ fn load(spec: &AppSpec) -> Result<(Module, Bench), Error> {
     };
     let load_ms = milliseconds(start);
     let start = Instant::now();
-    let module = Module::load(file, Kernels::Table(spec.kernels))?.with_input_names(spec.input_names);
+    let module = Module::load(file, Kernels::Selected(spec.kernels))?.with_input_names(spec.input_names);
     let bench = Bench { load_ms, init_ms: milliseconds(start), threads: 1, ..Bench::default() };
     Ok((module, bench))
 }
