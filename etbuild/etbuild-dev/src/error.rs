@@ -17,6 +17,9 @@ pub enum Error {
     /// Cargo cannot describe the workspace.
     #[error(transparent)]
     Workspace(#[from] cargo_metadata::Error),
+    /// Git cannot say which files it tracks.
+    #[error(transparent)]
+    Git(#[from] git2::Error),
     /// The arrow table is not TOML of the expected form.
     #[error("arrows.toml: {0}")]
     Arrows(#[from] toml::de::Error),

@@ -5,6 +5,7 @@ mod error;
 mod generate;
 mod prefix;
 mod tidy;
+mod tracked;
 mod workspace;
 
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! Programs as artifacts: text, with each constant in a blob of its own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{ConstantData, Digest, Program};
@@ -10,19 +10,16 @@ use crate::stage::{Products, Staged};
 use crate::world::World;
 use crate::{ArtifactKind, Artifacts};
 
-/// Stores the printed program and its constants.
+/// Stores the printed program and its constants, each once.
 pub fn store(products: &mut Products<'_>, printed: &str, program: &Program) {
     products.put(ArtifactKind::Program, printed.as_bytes());
-    let mut seen = BTreeSet::new();
+    let mut constants: BTreeMap<Digest, &ConstantData> = BTreeMap::new();
     for graph in program.methods.values() {
-        for (id, _) in graph.values_with_ids() {
-            if let Some(data) = graph.constant(id)
-                && seen.insert(data.digest())
-            {
-                products.put(ArtifactKind::Constant, data.bytes());
-            }
-        }
+        let data = graph.values_with_ids().filter_map(|(id, _)| graph.constant(id));
+        constants.extend(data.map(|data| (data.digest(), data)));
     }
+    let bytes: Vec<&[u8]> = constants.values().map(|data| data.bytes()).collect();
+    products.put_all(ArtifactKind::Constant, &bytes);
 }
 
 /// The text of a stored program.

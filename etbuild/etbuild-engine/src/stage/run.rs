@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_store::{ActionResult, BlobRef, BlobWriter, Key, Lookup};
+use rayon::prelude::*;
 
 use super::{Blocked, Missing, Source, Stage, StageResult, Staged, Transient, interrupt};
 use crate::event::Event;
@@ -31,8 +32,18 @@ impl<'world> Products<'world> {
 
     /// Stores one artifact.
     pub fn put(&mut self, kind: ArtifactKind, bytes: &[u8]) {
-        let BlobRef { digest, size } = self.world.store().put(bytes).unwrap_or_else(|error| interrupt(error));
-        self.made.push(ArtifactRef { digest, size, kind });
+        self.put_all(kind, &[bytes]);
+    }
+
+    /// Stores several artifacts of a kind, on all processors: a model's weights are hashed and written side by side.
+    pub fn put_all(&mut self, kind: ArtifactKind, artifacts: &[&[u8]]) {
+        let put = |bytes: &&[u8]| self.world.store().put(bytes).unwrap_or_else(|error| interrupt(error));
+        let stored: Vec<BlobRef> = artifacts.par_iter().map(put).collect();
+        self.made.extend(stored.iter().map(|BlobRef { digest, size }| ArtifactRef {
+            digest: *digest,
+            size: *size,
+            kind,
+        }));
     }
 }
 

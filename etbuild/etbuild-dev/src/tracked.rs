@@ -1,0 +1,14 @@
+//! The files of the repository: those that git tracks, so that nothing that was built or left lying about counts.
+
+use std::path::Path;
+
+use git2::Repository;
+
+use crate::error::Error;
+
+/// The tracked files that exist, relative to the root, sorted.
+pub fn files(root: &Path) -> Result<Vec<String>, Error> {
+    let index = Repository::discover(root)?.index()?;
+    let names = index.iter().map(|entry| String::from_utf8_lossy(&entry.path).into_owned());
+    Ok(names.filter(|name| root.join(name).is_file()).collect())
+}
