@@ -1,1 +1,48 @@
 //! The content-addressed store: digests, blobs, action cache, locks, garbage collection.
+//!
+//! A [`Store`] is one folder that any number of processes share. It owns bytes and knows nothing of what they mean:
+//! a *blob* is named by the BLAKE3 digest of its bytes, an *action* by the digest of everything that it read
+//! ([`KeyBuilder`]), and a *record* says which blobs an action made. The folder is laid out as
+//!
+//! ```text
+//! CACHEDIR.TAG                  tells backup programs to leave the folder out
+//! v1/cas/ab/<62 hex>            blobs, mode 0444, never written in place
+//! v1/ac/ab/<62 hex>             records, checksummed
+//! v1/tmp/<pid>-<start>-<n>/     files being written; swept once their process is gone
+//! v1/locks/<64 hex>             one lock file per action being run
+//! v1/gc.lock                    held shared by builds, exclusively by whatever removes
+//! v1/history/, v1/memo/         what `explain` compares with; facts about tools
+//! v1/quarantine/                blobs whose bytes were not what their name says
+//! ```
+//!
+//! What holds at every moment, whoever is killed: a file under its final name is whole (it was renamed there); a
+//! flipped bit is found before the bytes are used; a record that names a blob which is gone is a miss.
+
+mod action;
+mod blob;
+mod digest;
+mod error;
+mod event;
+mod file_lock;
+mod history;
+mod key;
+mod layout;
+mod lease;
+mod lock;
+mod memo;
+mod process;
+mod scratch;
+mod sealed;
+mod store;
+mod upkeep;
+
+pub use action::{ActionResult, Lookup, MissReason};
+pub use blob::{Blob, BlobRef, BlobWriter};
+pub use digest::{Digest, Hasher, ParseDigestError};
+pub use error::StoreError;
+pub use event::{Damage, Event, Observer};
+pub use key::{ActionKey, Class, Component, Difference, Key, KeyBuilder, Value};
+pub use lease::Lease;
+pub use lock::{Guard, Holder};
+pub use store::Store;
+pub use upkeep::{Finding, GcPolicy, GcReport, Statistics};

@@ -46,6 +46,17 @@ pub enum MemoryFormat {
     Preserve,
 }
 
+impl MemoryFormat {
+    /// PyTorch's number for it (`c10::MemoryFormat`).
+    pub const fn number(self) -> i64 {
+        match self {
+            Self::Contiguous => 0,
+            Self::Preserve => 1,
+            Self::ChannelsLast => 2,
+        }
+    }
+}
+
 impl Argument {
     /// A list of values none of which is absent.
     pub fn values(ids: impl IntoIterator<Item = ValueId>) -> Self {

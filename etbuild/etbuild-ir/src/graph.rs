@@ -1,8 +1,9 @@
 //! Programs, graphs, nodes and values.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
-use crate::{Argument, ConstantData, OperatorName, TensorSpec, ValueId};
+use crate::{Argument, ConstantData, IdMap, OperatorName, TensorSpec, ValueId};
 
 /// Named methods.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,8 +12,9 @@ pub struct Program {
     pub methods: BTreeMap<String, Graph>,
 }
 
-/// The body of a method: values, and the nodes that compute them in execution order.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The body of a method: values, and the nodes that compute them in execution order. Graphs that compute the same in the
+/// same way are equal, whatever part of the model's source they come from.
+#[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// Every value, by id; made by [`Graph::add_value`] only. Some may be unused.
     pub values: Vec<Value>,
@@ -22,6 +24,8 @@ pub struct Graph {
     pub outputs: Vec<ValueId>,
     /// The computation, each node after those that it reads from.
     pub nodes: Vec<Node>,
+    /// The module of the model's source that computes a value, such as `encoder.0.attention`; for messages only.
+    pub origins: IdMap<Arc<str>>,
     /// The names that values have. Only ever asked whether it contains one.
     names: HashSet<String>,
 }
@@ -62,6 +66,13 @@ pub struct Node {
     pub arguments: Vec<Argument>,
     /// One for every tensor that the operator returns.
     pub outputs: Vec<ValueId>,
+}
+
+impl PartialEq for Graph {
+    fn eq(&self, other: &Self) -> bool {
+        let interface = (&self.inputs, &self.outputs) == (&other.inputs, &other.outputs);
+        interface && self.values == other.values && self.nodes == other.nodes
+    }
 }
 
 impl Graph {

@@ -11,9 +11,12 @@ mod dialect;
 mod evaluate;
 mod graph;
 mod id;
+mod interpret;
 mod lifetime;
 mod name;
+mod plan;
 mod spec;
+pub mod text;
 
 pub use argument::{Argument, MemoryFormat};
 pub use constant::{ConstantData, Digest};
@@ -24,6 +27,8 @@ pub use dialect::{
 pub use evaluate::evaluate;
 pub use graph::{Graph, Node, Program, Value, ValueKind};
 pub use id::{IdMap, ValueId};
+pub use interpret::{Interruption, interpret};
 pub use lifetime::{Lifetime, lifetimes};
 pub use name::OperatorName;
+pub use plan::{Allocation, Arena, MemoryPlan, PlannedProgram, aliases};
 pub use spec::TensorSpec;

@@ -21,14 +21,15 @@ impl TensorSpec {
         Self { scalar_type, sizes, dim_order }
     }
 
-    /// The number of elements; 1 for a scalar.
+    /// The number of elements; 1 for a scalar, the largest number for more than can be counted.
     pub fn numel(&self) -> usize {
-        self.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).product()
+        let sizes = self.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0));
+        sizes.fold(1, usize::saturating_mul)
     }
 
     /// The number of bytes that the elements take.
     pub fn nbytes(&self) -> usize {
-        self.numel() * self.scalar_type.size()
+        self.numel().saturating_mul(self.scalar_type.size())
     }
 
     /// The number of dimensions.

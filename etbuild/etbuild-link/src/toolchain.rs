@@ -22,7 +22,7 @@ pub enum Route {
 }
 
 /// A toolchain that can build for a target.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Toolchain {
     /// How it comes by the standard library.
     pub route: Route,
@@ -70,7 +70,7 @@ impl Toolchain {
             paths.extend(in_path(system, "cc"));
             paths.extend(in_path(system, "ld"));
         }
-        Watched { paths, variables: vec!["PATH", "HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"] }
+        Watched { paths, variables: VARIABLES.to_vec() }
     }
 
     fn library(&self, triple: &str) -> PathBuf {
@@ -82,12 +82,15 @@ impl Toolchain {
     }
 }
 
-/// Finds a toolchain for `target`. May install the target's standard library through rustup.
+/// The environment variables that decide which toolchain is found.
+pub const VARIABLES: [&str; 4] = ["PATH", "HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN"];
+
+/// Finds a toolchain for `target`. Where `install`, may install the target's standard library through rustup.
 ///
 /// # Errors
 /// [`LinkError::ToolMissing`] without Rust or without a needed linker; [`LinkError::TargetMissing`] where Rust cannot build
 /// for the target.
-pub fn find(system: &dyn System, target: &CompileTarget) -> Result<Toolchain, LinkError> {
+pub fn find(system: &dyn System, target: &CompileTarget, install: bool) -> Result<Toolchain, LinkError> {
     let sysroot = PathBuf::from(rustc(system, &["--print", "sysroot"])?.trim());
     let linker_version = match target.linker {
         Linker::System => Some(linker_version(system)?),
@@ -95,15 +98,15 @@ pub fn find(system: &dyn System, target: &CompileTarget) -> Result<Toolchain, Li
     };
     let rustc_version = rustc(system, &["-vV"])?;
     let mut toolchain = Toolchain { route: Route::Installed, sysroot, rustc_version, linker_version };
-    toolchain.route = route(system, &toolchain, &target.triple)?;
+    toolchain.route = route(system, &toolchain, &target.triple, install)?;
     Ok(toolchain)
 }
 
-fn route(system: &dyn System, toolchain: &Toolchain, triple: &str) -> Result<Route, LinkError> {
+fn route(system: &dyn System, toolchain: &Toolchain, triple: &str, install: bool) -> Result<Route, LinkError> {
     if system.is_dir(&toolchain.library(triple)) {
         return Ok(Route::Installed);
     }
-    if add_target(system, &toolchain.sysroot, triple) && system.is_dir(&toolchain.library(triple)) {
+    if install && add_target(system, &toolchain.sysroot, triple) && system.is_dir(&toolchain.library(triple)) {
         return Ok(Route::Added);
     }
     if system.stamp(&toolchain.sources()).is_ok() {

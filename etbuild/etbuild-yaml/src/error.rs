@@ -28,7 +28,7 @@ pub enum Kind {
     },
     UnknownKey {
         key: String,
-        allowed: &'static [&'static str],
+        allowed: Vec<&'static str>,
     },
     NotAllowed {
         value: String,
@@ -71,7 +71,15 @@ impl Error {
     /// The error of the value of a choice: the names of a choice written as a map are keys.
     pub fn of_key(mut self) -> Self {
         if let Kind::NotAllowed { value, allowed } = self.kind {
-            self.kind = Kind::UnknownKey { key: value, allowed };
+            self.kind = Kind::UnknownKey { key: value, allowed: allowed.to_vec() };
+        }
+        self
+    }
+
+    /// The same error where the outermost map also takes the keys `also`.
+    pub fn with_root_keys(mut self, also: &[&'static str]) -> Self {
+        if let (Kind::UnknownKey { allowed, .. }, [_]) = (&mut self.kind, self.path.as_slice()) {
+            allowed.extend(also);
         }
         self
     }
@@ -90,8 +98,8 @@ impl Kind {
             Self::WrongType { expected, found } => wrong_type(&expected, &found),
             Self::UnknownKey { key, allowed } => {
                 let message = format!("unknown key {}", quote(&key));
-                let diagnostic = Diagnostic::error(Code::UnknownKey, message).help(help(&key, allowed));
-                diagnostic.note(format!("the keys of this map are {}", quoted(allowed)))
+                let diagnostic = Diagnostic::error(Code::UnknownKey, message).help(help(&key, &allowed));
+                diagnostic.note(format!("the keys of this map are {}", quoted(&allowed)))
             }
             Self::NotAllowed { value, allowed } => {
                 let message = format!("{} is not allowed here", quote(&value));
@@ -110,25 +118,23 @@ impl Kind {
     }
 }
 
-/// A refusal in the words of its type; what follows a semicolon is the hint.
+/// A refusal in the words of its type; what follows the last semicolon is the hint.
 fn refused(message: &str) -> Diagnostic {
-    let (message, hint) = message.split_once("; ").unwrap_or((message, "see `etbuild schema` for what is allowed"));
+    let (message, hint) = message.rsplit_once("; ").unwrap_or((message, "see `etbuild schema` for what is allowed"));
     Diagnostic::error(Code::BadValue, message).help(hint)
 }
 
 fn wrong_type(expected: &str, found: &str) -> Diagnostic {
     let (expected, hint) = in_plain_words(expected);
-    let hint = match hint {
-        "quote" => format!("put it in quotation marks: \"{}\"", found.rsplit(' ').next().unwrap_or_default()),
-        hint => hint.to_owned(),
-    };
+    let unquoted = expected == "a text" && found.starts_with("the ");
+    let hint = if unquoted { "put it in quotation marks" } else { hint };
     Diagnostic::error(Code::WrongType, format!("expected {expected}, found {found}")).help(hint)
 }
 
 /// How a user calls what serde expects, and what to write instead.
 fn in_plain_words(expected: &str) -> (&str, &str) {
     match expected {
-        "a string" | "str" | "string" => ("a text", "quote"),
+        "a string" | "str" | "string" => ("a text", "write a text"),
         "a boolean" | "bool" => ("a boolean", "write `true` or `false`, without quotation marks"),
         "a sequence" => ("a list", "write `[a, b]`, or one `- item` per line"),
         "f32" | "f64" => ("a number", "write a number such as `0.5` or `1e-4`, without quotation marks"),
@@ -168,8 +174,12 @@ impl de::Error for Error {
         Self::new(Kind::WrongType { expected: expected.to_string(), found: found.to_string() })
     }
 
+    fn invalid_value(found: de::Unexpected<'_>, expected: &dyn de::Expected) -> Self {
+        Self::new(Kind::Refused(format!("{found} is out of range; write a number that fits {expected}")))
+    }
+
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Self {
-        Self::new(Kind::UnknownKey { key: field.to_owned(), allowed: expected })
+        Self::new(Kind::UnknownKey { key: field.to_owned(), allowed: expected.to_vec() })
     }
 
     fn unknown_variant(variant: &str, expected: &'static [&'static str]) -> Self {

@@ -22,9 +22,10 @@ mod version;
 
 pub use byte_size::ByteSize;
 pub use node::{Entry, Map, Node, Text, Value};
-pub use parse::parse;
+pub use parse::{parse, parse_after};
 pub use place::{Place, Source};
-pub use read::read;
+pub use read::{read, read_rest};
+pub use scalar::resolve as resolve_scalar;
 pub use spanned::Spanned;
 pub use suggest::{quote, suggest};
 pub use text::read_text;

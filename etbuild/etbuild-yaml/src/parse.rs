@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic, Position};
-use granit_parser::{ErrorKind, Event, Marker, Parser, ScanError, Span};
+use granit_parser::{ErrorKind, Event, Marker, Parser, ScanError};
 
 use crate::builder::Builder;
 use crate::{Node, Place, Source, limits};
@@ -13,15 +13,52 @@ use crate::{Node, Place, Source, limits};
 /// # Errors
 /// The first syntax error, or the first limit of [`limits`] that the text exceeds.
 pub fn parse(source: &Arc<Source>) -> Result<Node, Diagnostic> {
+    parse_after(source, "")
+}
+
+/// Reads the one YAML document that follows `prefix`, with which the first line of `source` begins.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_after(source: &Arc<Source>, prefix: &str) -> Result<Node, Diagnostic> {
     if source.text().len() as u64 > limits::FILE_BYTES {
         return Err(too_large(source));
     }
+    let places = Places { source, shift: prefix.chars().count() };
+    let text = source.text().strip_prefix(prefix).unwrap_or_default();
     let mut builder = Builder::new(source);
-    for event in Parser::new_from_str_with_options(source.text(), options()) {
-        let (event, span) = event.map_err(|error| syntax(source, &error))?;
-        build(&mut builder, event, place(source, span))?;
+    for event in Parser::new_from_str_with_options(text, options()) {
+        let (event, span) = event.map_err(|error| places.syntax(&error))?;
+        build(&mut builder, event, places.place(span.start, span.end))?;
     }
     Ok(builder.finish())
+}
+
+/// What turns the parser's positions into ours.
+struct Places<'a> {
+    source: &'a Arc<Source>,
+    /// Characters of the first line that the parser does not see.
+    shift: usize,
+}
+
+impl Places<'_> {
+    fn place(&self, start: Marker, end: Marker) -> Place {
+        Place::new(self.source, self.position(start), self.position(end))
+    }
+
+    fn position(&self, marker: Marker) -> Position {
+        let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        let shift = if marker.line() == 1 { self.shift } else { 0 };
+        Position::new(narrow(marker.line()), narrow(marker.col().saturating_add(shift).saturating_add(1)))
+    }
+
+    fn syntax(&self, error: &ScanError) -> Diagnostic {
+        let place = self.place(*error.marker(), *error.marker());
+        match error.kind() {
+            ErrorKind::RecursionLimitExceeded => too_deep(&place),
+            kind => Diagnostic::error(Code::YamlSyntax, error.info()).at(place.span()).help(syntax_help(kind)),
+        }
+    }
 }
 
 fn options() -> granit_parser::Options {
@@ -45,24 +82,6 @@ fn build(builder: &mut Builder<'_>, event: Event<'_>, place: Place) -> Result<()
         Event::Alias(anchor) => builder.alias(anchor, place),
         Event::DocumentStart(..) => builder.document(place),
         _ => Ok(()),
-    }
-}
-
-fn place(source: &Arc<Source>, span: Span) -> Place {
-    Place::new(source, position(span.start), position(span.end))
-}
-
-fn position(marker: Marker) -> Position {
-    let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    Position::new(narrow(marker.line()), narrow(marker.col().saturating_add(1)))
-}
-
-fn syntax(source: &Arc<Source>, error: &ScanError) -> Diagnostic {
-    let position = position(*error.marker());
-    let place = Place::new(source, position, position);
-    match error.kind() {
-        ErrorKind::RecursionLimitExceeded => too_deep(&place),
-        _ => Diagnostic::error(Code::YamlSyntax, error.info()).at(place.span()).help(syntax_help(error.kind())),
     }
 }
 

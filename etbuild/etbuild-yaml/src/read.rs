@@ -15,13 +15,21 @@ use crate::{Map, Node, Value, limits};
 /// # Errors
 /// The mistakes in the tree, at least one.
 pub fn read<T: DeserializeOwned>(root: &Node) -> Result<T, Vec<Diagnostic>> {
+    read_rest(root, &[])
+}
+
+/// Reads a `T` from a tree out of which the keys `taken` were taken before; hints on keys mention them too.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_rest<T: DeserializeOwned>(root: &Node, taken: &[&'static str]) -> Result<T, Vec<Diagnostic>> {
     match T::deserialize(NodeDeserializer { node: root }) {
         Ok(value) => Ok(value),
-        Err(first) => Err(collect::<T>(root, first)),
+        Err(first) => Err(collect::<T>(root, taken, first)),
     }
 }
 
-fn collect<T: DeserializeOwned>(root: &Node, first: Error) -> Vec<Diagnostic> {
+fn collect<T: DeserializeOwned>(root: &Node, taken: &[&'static str], first: Error) -> Vec<Diagnostic> {
     let mut tree = root.clone();
     let mut removed: Vec<Vec<Step>> = Vec::new();
     let mut diagnostics = Vec::new();
@@ -30,7 +38,7 @@ fn collect<T: DeserializeOwned>(root: &Node, first: Error) -> Vec<Diagnostic> {
         error.path.reverse();
         let path = error.path.clone();
         if !is_consequence(&error, &removed) {
-            diagnostics.push(error.into_diagnostic(&root.place));
+            diagnostics.push(error.with_root_keys(taken).into_diagnostic(&root.place));
         }
         if !remove(&mut tree, &path) {
             break;
@@ -154,7 +162,8 @@ mod tests {
     fn hints_say_what_to_write() {
         let help = |text: &str| dish(text).unwrap_err().remove(0).help.unwrap();
         assert_eq!(help("name: soup\nhaet: low\n"), "did you mean `heat`?");
-        assert_eq!(help("name: 3\nheat: low\n"), "put it in quotation marks: \"3\"");
+        assert_eq!(help("name: 3\nheat: low\n"), "put it in quotation marks");
+        assert_eq!(help("name:\nheat: low\n"), "write a text");
         assert_eq!(help("name: soup\nheat: medium\n"), "write one of `low`, `high`");
         assert_eq!(help("name: soup\n"), "add `heat:` to this map");
     }

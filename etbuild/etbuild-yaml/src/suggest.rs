@@ -3,20 +3,26 @@
 /// Longest name, in bytes, that is compared and quoted whole. A name of ours is far shorter.
 const LONGEST: usize = 64;
 
+/// Most candidates that are compared, so that a file full of names costs no time.
+const CANDIDATES: usize = 256;
+
 /// The candidate that `name` was most likely meant to be, if any is near.
 pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = if name.len() <= LONGEST { name.to_lowercase() } else { return None };
-    let scored = candidates.into_iter().map(|candidate| (strsim::damerau_levenshtein(&name, candidate), candidate));
+    let scored = candidates
+        .into_iter()
+        .take(CANDIDATES)
+        .map(|candidate| (strsim::damerau_levenshtein(&name, candidate), candidate));
     let near = scored.filter(|(distance, candidate)| *distance <= 1 + name.chars().count().max(candidate.len()) / 4);
     near.min().map(|(_, candidate)| candidate)
 }
 
-/// A text as messages quote it: in backticks, cut where it is long.
+/// A text as messages quote it: in backticks, cut where it is long, without characters that move a cursor.
 pub fn quote(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("`{}...`", text.get(..end).unwrap_or_default()),
-        None => format!("`{text}`"),
-    }
+    let printable = |character: char| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character };
+    let shown: String = text.chars().take(LONGEST).map(printable).collect();
+    let cut = if text.chars().nth(LONGEST).is_some() { "..." } else { "" };
+    format!("`{shown}{cut}`")
 }
 
 /// Names in backticks, separated by commas.
@@ -43,5 +49,11 @@ mod tests {
         assert_eq!(suggest("Quantise", keys), Some("quantize"));
         assert_eq!(suggest("target", keys), Some("targets"));
         assert_eq!(suggest("colour", keys), None);
+    }
+
+    #[test]
+    fn a_quoted_text_is_short_and_harmless() {
+        assert_eq!(quote("a\u{1b}[31mb"), "`a\u{fffd}[31mb`");
+        assert_eq!(quote(&"é".repeat(1000)).chars().count(), LONGEST + 5);
     }
 }

@@ -11,7 +11,17 @@ const SUPPORTED: i128 = 1;
 
 /// The version of the file's format: `1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
-pub struct FormatVersion(#[schemars(range(min = 1, max = 1))] pub u32);
+#[serde(try_from = "u32")]
+pub struct FormatVersion(#[schemars(range(min = 1, max = 1))] u32);
+
+impl TryFrom<u32> for FormatVersion {
+    type Error = &'static str;
+
+    fn try_from(version: u32) -> Result<Self, &'static str> {
+        let supported = i128::from(version) == SUPPORTED;
+        supported.then_some(Self(version)).ok_or("this is not a version that etbuild reads; write `etbuild: 1`")
+    }
+}
 
 /// Refuses a file of another version before its other keys are judged by the rules of this one. A missing or mistyped
 /// version is left to the reader of the whole file.

@@ -1,8 +1,8 @@
 //! Constant cases as owned arguments.
 
-use et_core::{BFloat16, Element, Half, ScalarType};
+use et_core::{BFloat16, Element, Error, Half, ScalarType, Shape};
 use et_ops::call::{Argument, OwnedTensor};
-use et_ops::{CaseArgument, CaseTensor};
+use et_ops::{CaseArgument, CaseTensor, Meta};
 
 /// An argument of a case with its tensors in memory.
 pub enum Owned {
@@ -49,6 +49,14 @@ impl Owned {
             }
         }
     }
+}
+
+/// Types and shapes of the tensors.
+pub fn metas(tensors: &[CaseTensor]) -> Result<Vec<Meta>, Error> {
+    tensors
+        .iter()
+        .map(|tensor| Ok(Meta { scalar_type: tensor.scalar_type, shape: Shape::new(tensor.sizes)? }))
+        .collect()
 }
 
 /// The tensor in memory.

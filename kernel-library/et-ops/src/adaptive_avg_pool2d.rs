@@ -2,7 +2,8 @@
 
 use core::ops::Range;
 
-use crate::family::accumulate::{Accumulate, Divide};
+use crate::family::divide::Divide;
+use crate::family::opmath::Opmath;
 use crate::family::pool::{ABSENT, for_each_pixel, pair, resized, sum};
 use crate::family::spatial::{Image, natural};
 use crate::prelude::*;
@@ -50,7 +51,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, out.scalar_type(), floats, T => means::<T>(&input, &out))
 }
 
-fn means<T: Accumulate>(input: &et_core::Tensor<'_>, out: &et_core::Tensor<'_>) -> Result<()> {
+fn means<T: Opmath>(input: &et_core::Tensor<'_>, out: &et_core::Tensor<'_>) -> Result<()> {
     let (from, to) = (input.input::<T>()?, out.output::<T>()?);
     let (image, out_image) = (Image::new(input, ABSENT)?, Image::new(out, ABSENT)?);
     let [_, _, in_rows, in_columns] = image.sizes;
@@ -60,7 +61,7 @@ fn means<T: Accumulate>(input: &et_core::Tensor<'_>, out: &et_core::Tensor<'_>) 
         let [height, width] = [count::<T>(&window[0]), count::<T>(&window[1])];
         let sum = sum::<T>(from, &image, image.plane(batch, channel), window);
         let mean = sum.divided(height).divided(width);
-        to.set(out_image.plane(batch, channel) + out_image.pixel(row, column), T::close(mean));
+        to.set(out_image.plane(batch, channel) + out_image.pixel(row, column), T::lower(mean));
     });
     Ok(())
 }
@@ -70,6 +71,6 @@ fn share(inputs: usize, outputs: usize, index: usize) -> Range<usize> {
     index * inputs / outputs..((index + 1) * inputs).div_ceil(outputs)
 }
 
-fn count<T: Accumulate>(range: &Range<usize>) -> T::Sum {
+fn count<T: Opmath>(range: &Range<usize>) -> T::Math {
     et_core::Element::from_i64(range.len() as i64)
 }

@@ -1,8 +1,7 @@
 //! `aten::add`: `self + alpha * other`, broadcast and promoted.
 
-use et_core::Scalar;
-
-use crate::family::binary;
+use crate::family::scaled::{self, Scaled, check_factor};
+use crate::family::{binary, unary};
 use crate::prelude::*;
 
 /// `torch.add` of two tensors.
@@ -41,19 +40,68 @@ pub static ADD: Operator = Operator {
     ],
 };
 
+/// `torch.add` of a tensor and a number.
+pub static ADD_SCALAR: Operator = Operator {
+    schema: "aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::add.Scalar",
+    path: kernel_path!(scalar_out),
+    dtypes: Dtypes::ALL,
+    infer: binary::promoted_with_scalar,
+    kernel: scalar_out::<ALL>,
+    cases: &[
+        Case::exact(
+            "a number with alpha",
+            &[Tensor(CaseTensor::float(&[2], &[1.0, f64::NAN])), Int(4), Double(0.5)],
+            &[CaseTensor::float(&[2], &[3.0, f64::NAN])],
+        ),
+        Case::exact(
+            "a fraction turns integers into floats",
+            &[Tensor(CaseTensor::long(&[1, 2], &[1.0, -2.0])), Double(0.5), Int(1)],
+            &[CaseTensor::float(&[1, 2], &[1.5, -1.5])],
+        ),
+        Case::exact(
+            "booleans",
+            &[Tensor(CaseTensor::bool(&[2], &[0.0, 1.0])), Bool(true), Int(1)],
+            &[CaseTensor::bool(&[2], &[1.0, 1.0])],
+        ),
+        Case::refused(
+            "a fraction of an integer",
+            &[Tensor(CaseTensor::long(&[1], &[1.0])), Int(1), Double(0.5)],
+            Error::InvalidArgument,
+        ),
+    ],
+};
+
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (left, right, alpha, out) = (args.tensor(0)?, args.tensor(1)?, args.scalar(2)?, args.tensor(3)?);
     match binary::promote(&left, &right) {
         ScalarType::Bool if const { Dtypes(D).contains(ScalarType::Bool) } => {
-            let keep = alpha.to_i64() != 0;
+            check_factor(ScalarType::Bool, alpha)?;
+            let keep = alpha.cast::<bool>();
             binary::zip::<bool, bool, D>([&left, &right, &out], |left, right| left | (right & keep))
         }
-        common => dispatch!(D, common, numbers, T => add::<T, D>([&left, &right, &out], alpha)),
+        common => scaled::tensors::<Add, D>(args, common),
     }
 }
 
-fn add<T: Number, const D: u32>(tensors: [&et_core::Tensor<'_>; 3], alpha: Scalar) -> Result<()> {
-    let alpha = alpha.cast::<T>();
-    binary::zip::<T, T, D>(tensors, |left, right| left.plus(alpha.times(right)))
+/// The portable kernel of a tensor and a number for the types in `D`.
+pub fn scalar_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let (input, other, alpha, out) = (args.tensor(0)?, args.scalar(1)?, args.scalar(2)?, args.tensor(3)?);
+    match other.promote(input.scalar_type()) {
+        ScalarType::Bool if const { Dtypes(D).contains(ScalarType::Bool) } => {
+            check_factor(ScalarType::Bool, alpha)?;
+            let right = other.cast::<bool>() & alpha.cast::<bool>();
+            unary::convert::<bool, bool, D>(&input, &out, |left| left | right)
+        }
+        common => scaled::with_scalar::<Add, D>(args, common),
+    }
+}
+
+struct Add;
+
+impl Scaled for Add {
+    fn combine<T: Number>(left: T, scaled: T) -> T {
+        left.plus(scaled)
+    }
 }

@@ -2,8 +2,8 @@
 
 use et_core::Scalar;
 
-use crate::family::accumulate::Accumulate;
 use crate::family::contract::{matrix, multiply, product_shape};
+use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::prelude::*;
 
@@ -79,7 +79,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, out.scalar_type(), numbers, T => add_product::<T>(&args.tensor(0)?, [&left, &right, &out], factors))
 }
 
-fn add_product<T: Accumulate>(
+fn add_product<T: Opmath>(
     bias: &et_core::Tensor<'_>,
     [left, right, out]: [&et_core::Tensor<'_>; 3],
     factors: [Scalar; 2],
@@ -89,13 +89,13 @@ fn add_product<T: Accumulate>(
     let (from, to) = (bias.input::<T>()?, out.output::<T>()?);
     let ([from_row, from_column, ..], [to_row, to_column, ..]) =
         (Place::broadcast(bias, &shape)?.strides, out.strides());
-    let [beta, alpha] = factors.map(|factor| factor.cast::<T>().open());
+    let [beta, alpha] = factors.map(|factor| factor.cast::<T>().raise());
     multiply(sizes, matrix::<T>(left)?, matrix(right)?, |row, column, sum| {
         let mut result = sum.times(alpha);
-        if beta != T::Sum::ZERO {
-            result = result.plus(from.get(row * from_row + column * from_column).open().times(beta));
+        if beta != T::Math::ZERO {
+            result = result.plus(from.get(row * from_row + column * from_column).raise().times(beta));
         }
-        to.set(row * to_row + column * to_column, T::close(result));
+        to.set(row * to_row + column * to_column, T::lower(result));
     });
     Ok(())
 }

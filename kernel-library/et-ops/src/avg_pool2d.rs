@@ -1,6 +1,7 @@
 //! `aten::avg_pool2d`: the mean of each window.
 
-use crate::family::accumulate::{Accumulate, Divide};
+use crate::family::divide::Divide;
+use crate::family::opmath::Opmath;
 use crate::family::pool::{ABSENT, Pool, for_each_pixel, sum};
 use crate::family::spatial::{Axis, Image};
 use crate::prelude::*;
@@ -89,7 +90,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, out.scalar_type(), numbers, T => means::<T>(&pool, args, &out))
 }
 
-fn means<T: Accumulate>(pool: &Pool, args: &Args<'_, '_>, out: &et_core::Tensor<'_>) -> Result<()> {
+fn means<T: Opmath>(pool: &Pool, args: &Args<'_, '_>, out: &et_core::Tensor<'_>) -> Result<()> {
     let (input, padding_counts, divisor) = (args.tensor(0)?, args.bool(5)?, args.optional_int(6)?);
     let (from, to) = (input.input::<T>()?, out.output::<T>()?);
     let (image, out_image) = (Image::new(&input, ABSENT)?, Image::new(out, ABSENT)?);
@@ -103,7 +104,7 @@ fn means<T: Accumulate>(pool: &Pool, args: &Args<'_, '_>, out: &et_core::Tensor<
         let window = [rows, columns].map(|taps| taps.start..taps.start + taps.count);
         let sum = sum::<T>(from, &image, image.plane(batch, channel), window);
         let mean = sum.divided(et_core::Element::from_i64(divisor.unwrap_or(counted as i64)));
-        to.set(out_image.plane(batch, channel) + out_image.pixel(row, column), T::close(mean));
+        to.set(out_image.plane(batch, channel) + out_image.pixel(row, column), T::lower(mean));
     });
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `aten::bmm`: products of pairs of matrices, `[b, n, k] @ [b, k, m]`.
 
-use crate::family::accumulate::Accumulate;
 use crate::family::contract::{Matrix, matrix_steps, multiply};
+use crate::family::opmath::Opmath;
 use crate::prelude::*;
 
 /// `torch.bmm`.
@@ -52,19 +52,19 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, out.scalar_type(), numbers, T => batches::<T>([&args.tensor(0)?, &args.tensor(1)?, &out]))
 }
 
-fn batches<T: Accumulate>([left, right, out]: [&et_core::Tensor<'_>; 3]) -> Result<()> {
+fn batches<T: Opmath>([left, right, out]: [&et_core::Tensor<'_>; 3]) -> Result<()> {
     let (left_shape, right_shape) = (left.shape(), right.shape());
     let sizes = [left_shape.size(1), left_shape.size(2), right_shape.size(2)];
     let [batch_step, row_step, column_step, ..] = out.strides();
     let to = out.output::<T>()?;
     for batch in 0..left_shape.size(0) {
         multiply(sizes, matrix_of::<T>(left, batch)?, matrix_of(right, batch)?, |row, column, sum| {
-            to.set(batch * batch_step + row * row_step + column * column_step, T::close(sum));
+            to.set(batch * batch_step + row * row_step + column * column_step, T::lower(sum));
         });
     }
     Ok(())
 }
 
-fn matrix_of<'a, T: Accumulate>(tensor: &et_core::Tensor<'a>, batch: usize) -> Result<Matrix<'a, T>> {
+fn matrix_of<'a, T: Opmath>(tensor: &et_core::Tensor<'a>, batch: usize) -> Result<Matrix<'a, T>> {
     Ok(Matrix { elements: tensor.input()?, start: batch * tensor.strides()[0], steps: matrix_steps(tensor, 1) })
 }

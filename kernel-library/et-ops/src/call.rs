@@ -5,19 +5,19 @@ use core::cell::Cell;
 use std::vec::Vec;
 
 use et_core::{
-    Access, Args, DimOrder, Doubles, Error, Indices, Kernel, Result, ScalarType, Shape, TensorLayout, Value,
+    Access, Args, DimOrder, Doubles, Error, Indices, Kernel, Longs, Result, ScalarType, Shape, TensorLayout, Value,
 };
 
 use crate::{Meta, Operator};
 
-/// A row-major tensor that owns its elements.
+/// A tensor that owns its elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedTensor {
     /// The type of the elements.
     pub scalar_type: ScalarType,
     /// The sizes, outermost first.
     pub sizes: Vec<i32>,
-    /// The elements, little-endian, row-major.
+    /// The elements, little-endian, row-major unless a call was asked for another order.
     pub bytes: Vec<u8>,
 }
 
@@ -42,18 +42,20 @@ pub enum Argument<'a> {
     Bools(Vec<bool>),
     /// A tensor.
     Tensor(TensorRef<'a>),
+    /// A tensor whose elements lie in memory as the dim order says.
+    Ordered(TensorRef<'a>, DimOrder),
     /// Tensors, some perhaps absent.
     Tensors(Vec<Option<TensorRef<'a>>>),
 }
 
-/// A row-major tensor in someone else's memory.
+/// A tensor in someone else's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct TensorRef<'a> {
     /// The type of the elements.
     pub scalar_type: ScalarType,
     /// The sizes, outermost first.
     pub sizes: &'a [i32],
-    /// The elements, row-major; empty where only type and shape matter.
+    /// The elements, row-major unless said otherwise; empty where only type and shape matter.
     pub bytes: &'a [u8],
 }
 
@@ -72,7 +74,7 @@ impl OwnedTensor {
 
 /// Type and shape of each of `count` outputs of `operator`.
 pub fn infer(operator: &Operator, arguments: &[Argument<'_>], count: usize) -> Result<Vec<Meta>> {
-    let table = Table::new(arguments, &mut [])?;
+    let table = Table::new(arguments, &mut [], DimOrder::contiguous)?;
     table.with_args(|args| (0..count).map(|index| (operator.infer)(args, index)).collect())
 }
 
@@ -83,9 +85,23 @@ pub fn call(operator: &Operator, arguments: &[Argument<'_>]) -> Result<Vec<Owned
 
 /// Calls any kernel that implements `operator`.
 pub fn call_kernel(operator: &Operator, kernel: Kernel, arguments: &[Argument<'_>]) -> Result<Vec<OwnedTensor>> {
-    let metas = infer(operator, arguments, operator.out_count())?;
+    call_kernel_for(kernel, arguments, &infer(operator, arguments, operator.out_count())?)
+}
+
+/// Calls a kernel whose outputs are of these types and shapes.
+pub fn call_kernel_for(kernel: Kernel, arguments: &[Argument<'_>], metas: &[Meta]) -> Result<Vec<OwnedTensor>> {
+    call_ordered(kernel, arguments, metas, DimOrder::contiguous)
+}
+
+/// As [`call_kernel_for`]; the elements of an output of each rank lie in memory as `order` says.
+pub fn call_ordered(
+    kernel: Kernel,
+    arguments: &[Argument<'_>],
+    metas: &[Meta],
+    order: fn(usize) -> DimOrder,
+) -> Result<Vec<OwnedTensor>> {
     let mut outputs: Vec<OwnedTensor> = metas.iter().map(OwnedTensor::zeros).collect::<Result<_>>()?;
-    let table = Table::new(arguments, &mut outputs)?;
+    let table = Table::new(arguments, &mut outputs, order)?;
     table.with_args(kernel)?;
     drop(table);
     Ok(outputs)
@@ -109,14 +125,18 @@ enum Slot<'a> {
 }
 
 impl<'a> Table<'a> {
-    fn new(arguments: &'a [Argument<'a>], outputs: &'a mut [OwnedTensor]) -> Result<Self> {
+    fn new(
+        arguments: &'a [Argument<'a>],
+        outputs: &'a mut [OwnedTensor],
+        order: fn(usize) -> DimOrder,
+    ) -> Result<Self> {
         let count = arguments.len() + outputs.len();
         let mut items = Vec::new();
         let mut slots = Vec::with_capacity(count);
         for argument in arguments {
             slots.push(argument_slot(argument, count, &mut items)?);
         }
-        slots.extend(outputs.iter_mut().map(output_slot));
+        slots.extend(outputs.iter_mut().map(|output| output_slot(output, order(output.sizes.len()))));
         slots.extend(items);
         Ok(Self { slots, arguments: little_endian(0..count as i32) })
     }
@@ -132,7 +152,7 @@ impl Slot<'_> {
     fn value(&self) -> Result<Value<'_>> {
         match self {
             Self::Plain(value) => Ok(*value),
-            Self::IntList(slots) => Ok(Value::IntList(Indices::new(slots))),
+            Self::IntList(slots) => Ok(Value::IntList(Longs::new(slots))),
             Self::DoubleList(items) => Ok(Value::DoubleList(Doubles::new(items))),
             Self::BoolList(items) => Ok(Value::BoolList(items)),
             Self::TensorList(slots) => Ok(Value::OptionalTensorList(Indices::new(slots))),
@@ -156,12 +176,13 @@ fn argument_slot<'a>(argument: &Argument<'a>, first_item: usize, items: &mut Vec
         Argument::Bool(value) => Slot::Plain(Value::Bool(*value)),
         Argument::Double(value) => Slot::Plain(Value::Double(*value)),
         Argument::Text(value) => Slot::Plain(Value::String(value)),
-        Argument::Tensor(tensor) => tensor_slot(tensor)?,
         Argument::Doubles(values) => Slot::DoubleList(values.iter().flat_map(|value| value.to_le_bytes()).collect()),
         Argument::Bools(values) => Slot::BoolList(values.iter().map(|value| u8::from(*value)).collect()),
+        Argument::Tensor(tensor) => tensor_slot(tensor, DimOrder::contiguous(tensor.sizes.len()))?,
+        Argument::Ordered(tensor, order) => tensor_slot(tensor, *order)?,
         Argument::Ints(values) => {
             items.extend(values.iter().map(|value| Slot::Plain(Value::Int(*value))));
-            Slot::IntList(little_endian(first..first + values.len() as i32))
+            Slot::IntList((i64::from(first)..).take(values.len()).flat_map(i64::to_le_bytes).collect())
         }
         Argument::Tensors(tensors) => {
             let present = tensors.iter().scan(first, |next, tensor| {
@@ -170,29 +191,26 @@ fn argument_slot<'a>(argument: &Argument<'a>, first_item: usize, items: &mut Vec
             });
             let slots = little_endian(present);
             for tensor in tensors.iter().flatten() {
-                items.push(tensor_slot(tensor)?);
+                items.push(tensor_slot(tensor, DimOrder::contiguous(tensor.sizes.len()))?);
             }
             Slot::TensorList(slots)
         }
     })
 }
 
-fn tensor_slot<'a>(tensor: &TensorRef<'a>) -> Result<Slot<'a>> {
+fn tensor_slot<'a>(tensor: &TensorRef<'a>, order: DimOrder) -> Result<Slot<'a>> {
     let wanted = Shape::new(tensor.sizes)?.numel()? * tensor.scalar_type.size();
     if !tensor.bytes.is_empty() && tensor.bytes.len() != wanted {
         return Err(Error::InvalidArgument);
     }
     let data = if tensor.bytes.is_empty() { core::ptr::null_mut() } else { tensor.bytes.as_ptr().cast_mut() };
-    Ok(layout_slot(tensor.scalar_type, tensor.sizes, data, Access::Constant))
+    let (scalar_type, sizes) = (tensor.scalar_type, little_endian(tensor.sizes.iter().copied()));
+    Ok(Slot::Tensor { scalar_type, sizes, order, data, access: Access::Constant })
 }
 
-fn output_slot<'a>(output: &mut OwnedTensor) -> Slot<'a> {
-    layout_slot(output.scalar_type, &output.sizes, output.bytes.as_mut_ptr(), Access::Writable)
-}
-
-fn layout_slot<'a>(scalar_type: ScalarType, sizes: &[i32], data: *mut u8, access: Access) -> Slot<'a> {
-    let order = DimOrder::contiguous(sizes.len());
-    Slot::Tensor { scalar_type, sizes: little_endian(sizes.iter().copied()), order, data, access }
+fn output_slot<'a>(output: &mut OwnedTensor, order: DimOrder) -> Slot<'a> {
+    let (scalar_type, sizes) = (output.scalar_type, little_endian(output.sizes.iter().copied()));
+    Slot::Tensor { scalar_type, sizes, order, data: output.bytes.as_mut_ptr(), access: Access::Writable }
 }
 
 fn little_endian(items: impl IntoIterator<Item = i32>) -> Vec<u8> {

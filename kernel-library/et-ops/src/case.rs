@@ -59,6 +59,8 @@ pub enum Expectation {
         /// Allowed `|got - expected|` is `tolerance * max(1, |expected|)`; 0 for exact.
         tolerance: f64,
     },
+    /// Give exactly these outputs when the caller, not the rule, chooses their types.
+    Conversion(&'static [CaseTensor]),
     /// Fail with this error.
     Refusal(Error),
 }
@@ -77,6 +79,15 @@ impl Case {
         tensors: &'static [CaseTensor],
     ) -> Self {
         Self { name, arguments, expect: Expectation::Outputs { tensors, tolerance } }
+    }
+
+    /// A case whose outputs are exact and of a type that the caller chooses.
+    pub const fn converting(
+        name: &'static str,
+        arguments: &'static [CaseArgument],
+        tensors: &'static [CaseTensor],
+    ) -> Self {
+        Self { name, arguments, expect: Expectation::Conversion(tensors) }
     }
 
     /// A case that must be refused.

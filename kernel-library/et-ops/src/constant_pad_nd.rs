@@ -1,7 +1,6 @@
 //! `aten::constant_pad_nd`: `value` around the tensor; pairs of widths start at the innermost dimension, negative ones crop.
 
-use et_core::Element;
-
+use crate::family::fill::fill;
 use crate::family::place::Place;
 use crate::family::transfer;
 use crate::prelude::*;
@@ -54,9 +53,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(3)?);
-    out.resize(&infer(args, 0)?.shape)?;
-    let value = args.scalar(2)?;
-    dispatch!(D, out.scalar_type(), all, T => fill(&out, value.cast::<T>()))?;
+    fill::<D>(&out, &infer(args, 0)?.shape, args.scalar(2)?)?;
     let (mut shape, mut from, mut to) = (input.shape(), Place::of(&input), Place::of(&out));
     for (dim, widths) in (0..shape.rank()).rev().zip(args.ints(1)?.chunks_exact(2)) {
         let kept = i64::from(shape.sizes()[dim]) + widths[0].min(0) + widths[1].min(0);
@@ -65,10 +62,4 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
         to = to.moved(dim, widths[0].max(0));
     }
     transfer::region::<D>(&shape, (&input, from), (&out, to))
-}
-
-fn fill<T: Element>(out: &et_core::Tensor<'_>, value: T) -> Result<()> {
-    let elements = out.output::<T>()?;
-    (0..elements.len()).for_each(|index| elements.set(index, value));
-    Ok(())
 }

@@ -5,8 +5,8 @@
 
 use et_core::Input;
 
-use crate::family::accumulate::Accumulate;
 use crate::family::contract::{Run, dot};
+use crate::family::opmath::Opmath;
 use crate::family::spatial::{Axis, Image, natural, push};
 use crate::prelude::*;
 
@@ -193,7 +193,7 @@ struct Operands<'a, T> {
     weight_at: usize,
 }
 
-fn convolve<T: Accumulate>(geometry: &Geometry, args: &Args<'_, '_>, out: &et_core::Tensor<'_>) -> Result<()> {
+fn convolve<T: Opmath>(geometry: &Geometry, args: &Args<'_, '_>, out: &et_core::Tensor<'_>) -> Result<()> {
     let (input, weight, to) = (args.tensor(0)?.input::<T>()?, args.tensor(1)?.input::<T>()?, out.output::<T>()?);
     let bias = args.optional_tensor(2)?.map(|bias| bias.input::<T>()).transpose()?;
     let image = Image::new(out, ABSENT)?;
@@ -203,8 +203,8 @@ fn convolve<T: Accumulate>(geometry: &Geometry, args: &Args<'_, '_>, out: &et_co
             let operands = Operands { input, weight, input_at, weight_at };
             for_each_pixel(&image, |row, column| {
                 let sum = geometry.pixel(operands, row, column);
-                let sum = bias.map_or(sum, |bias| sum.plus(bias.get(channel).open()));
-                to.set(image.plane(batch, channel) + image.pixel(row, column), T::close(sum));
+                let sum = bias.map_or(sum, |bias| sum.plus(bias.get(channel).raise()));
+                to.set(image.plane(batch, channel) + image.pixel(row, column), T::lower(sum));
             });
         }
     }
@@ -231,7 +231,7 @@ impl Geometry {
         self.input.sizes[1] / self.groups
     }
 
-    fn pixel<T: Accumulate>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Sum {
+    fn pixel<T: Opmath>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Math {
         if self.transposed {
             self.transposed_pixel(operands, row, column)
         } else {
@@ -240,10 +240,10 @@ impl Geometry {
     }
 
     #[inline]
-    fn direct_pixel<T: Accumulate>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Sum {
+    fn direct_pixel<T: Opmath>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Math {
         let [rows, columns] = [self.axes[0].taps(row), self.axes[1].taps(column)];
         let input_step = self.axes[1].dilation * self.input.strides[3];
-        let mut sum = T::Sum::ZERO;
+        let mut sum = T::Math::ZERO;
         for channel in 0..self.group_channels() {
             let mut input_at = operands.input_at + channel * self.input.strides[1];
             input_at += self.input.pixel(rows.start, columns.start);
@@ -260,14 +260,14 @@ impl Geometry {
         sum
     }
 
-    fn transposed_pixel<T: Accumulate>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Sum {
-        let mut sum = T::Sum::ZERO;
+    fn transposed_pixel<T: Opmath>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Math {
+        let mut sum = T::Math::ZERO;
         for channel in 0..self.group_channels() {
             let input_at = operands.input_at + channel * self.input.strides[1];
             let weight_at = operands.weight_at + channel * self.weight.strides[0];
             self.for_each_source(row, column, |input, weight| {
                 let [pixel, weight] = [operands.input.get(input_at + input), operands.weight.get(weight_at + weight)];
-                sum = sum.plus(pixel.open().times(weight.open()));
+                sum = sum.plus(pixel.raise().times(weight.raise()));
             });
         }
         sum

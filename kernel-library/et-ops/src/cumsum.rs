@@ -1,8 +1,8 @@
 //! `aten::cumsum`: running sums along a dimension. Integers and booleans sum up as `int64`.
 
-use crate::family::accumulate::Accumulate;
-use crate::family::binary;
+use crate::family::convert::reading;
 use crate::family::lane::Lanes;
+use crate::family::opmath::Opmath;
 use crate::prelude::*;
 
 /// `torch.cumsum`.
@@ -51,22 +51,24 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, out.scalar_type(), numbers, T => running_sums::<T, D>(&input, args.int(1)?, &out))
 }
 
-fn running_sums<T: Accumulate, const D: u32>(
+fn running_sums<T: Opmath, const D: u32>(
     input: &et_core::Tensor<'_>,
     dim: i64,
     out: &et_core::Tensor<'_>,
 ) -> Result<()> {
-    let (shape, to, load) = (input.shape(), out.output::<T>()?, binary::load::<T::Sum, D>(input)?);
+    let (shape, to) = (input.shape(), out.output::<T>()?);
     let axis = shape.axis(dim)?;
     let [_, length, _] = shape.around(axis);
-    let lanes = Lanes::new(&shape, axis, [input, out])?;
-    let [from_step, to_step] = lanes.steps;
-    for [from, start] in lanes {
-        let mut sum = T::Sum::ZERO;
-        for index in 0..length {
-            sum = sum.plus(load(input, from + index * from_step)?);
-            to.set(start + index * to_step, T::close(sum));
+    reading::<T::Math, D>(input, &mut |load| {
+        let lanes = Lanes::new(&shape, axis, [input, out])?;
+        let [from_step, to_step] = lanes.steps;
+        for [from, start] in lanes {
+            (0..length).fold(T::Math::ZERO, |sum, index| {
+                let sum = sum.plus(load(from + index * from_step));
+                to.set(start + index * to_step, T::lower(sum));
+                sum
+            });
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

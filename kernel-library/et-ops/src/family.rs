@@ -1,15 +1,29 @@
 //! Loops and rules that many operators share.
 
-pub mod accumulate;
 pub mod binary;
+pub mod bitwise;
+pub mod bound;
+pub mod compare;
 pub mod contract;
+pub mod convert;
+pub mod copy;
+pub mod divide;
+pub mod division;
 pub mod extremum;
+pub mod fill;
 pub mod index;
 pub mod lane;
+pub mod logical;
+pub mod normalize;
+pub mod opmath;
+pub mod pairing;
 pub mod permute;
 pub mod place;
 pub mod pool;
+pub mod real;
 pub mod reduce;
+pub mod scaled;
+pub mod softmax;
 pub mod spatial;
 pub mod total;
 pub mod transfer;

@@ -1,7 +1,7 @@
 //! `aten::linear`: `input @ weight.T + bias`; `input` is `[.., k]`, `weight` `[m, k]` or `[k]`, `bias` `[m]`.
 
-use crate::family::accumulate::Accumulate;
 use crate::family::contract::{Run, dot};
+use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::family::walk::Walk;
 use crate::prelude::*;
@@ -70,7 +70,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, out.scalar_type(), numbers, T => project::<T>(&input, &weight, bias.as_ref(), &out))
 }
 
-fn project<T: Accumulate>(
+fn project<T: Opmath>(
     input: &et_core::Tensor<'_>,
     weight: &et_core::Tensor<'_>,
     bias: Option<&et_core::Tensor<'_>>,
@@ -88,9 +88,9 @@ fn project<T: Accumulate>(
         for output in 0..outputs {
             let row = Run { elements: from, start: row_at, step };
             let column = Run { elements: weights, start: output * row_step, step: weight_step };
-            let sum = dot(T::Sum::ZERO, row, column, inner);
-            let sum = biases.map_or(sum, |biases| sum.plus(biases.get(output).open()));
-            to.set(out_at + output * to_step, T::close(sum));
+            let sum = dot(T::Math::ZERO, row, column, inner);
+            let sum = biases.map_or(sum, |biases| sum.plus(biases.get(output).raise()));
+            to.set(out_at + output * to_step, T::lower(sum));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use et_core::Element;
 
-use crate::family::accumulate::Divide;
+use crate::family::divide::Divide;
 use crate::family::total;
 use crate::prelude::*;
 

@@ -2,7 +2,8 @@
 
 use et_core::Element;
 
-use crate::family::accumulate::{Accumulate, Divide};
+use crate::family::divide::Divide;
+use crate::family::opmath::Opmath;
 use crate::family::reduce::Folded;
 use crate::family::transfer;
 use crate::prelude::*;
@@ -61,18 +62,18 @@ pub fn correction_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     dispatch!(D, out.scalar_type(), floats, T => variances::<T>(args, &out))
 }
 
-fn variances<T: Accumulate>(args: &Args<'_, '_>, out: &et_core::Tensor<'_>) -> Result<()> {
+fn variances<T: Opmath>(args: &Args<'_, '_>, out: &et_core::Tensor<'_>) -> Result<()> {
     let (input, folded, to) = (args.tensor(0)?, Folded::argument(args, 1)?, out.output::<T>()?);
     let from = input.input::<T>()?;
-    let count = T::Sum::from_i64(folded.count(&input.shape())? as i64);
-    let correction = args.optional_scalar(2)?.map_or(T::Sum::ONE, |correction| correction.cast());
+    let count = T::Math::from_i64(folded.count(&input.shape())? as i64);
+    let correction = args.optional_scalar(2)?.map_or(T::Math::ONE, |correction| correction.cast());
     let divisor = count.minus(correction);
-    let divisor = if divisor < T::Sum::ZERO { T::Sum::ZERO } else { divisor };
+    let divisor = if divisor < T::Math::ZERO { T::Math::ZERO } else { divisor };
     folded.for_each(&input, [out], |lane, [at]| {
-        let elements = lane.map(|offset| from.get(offset).open());
-        let mean = elements.clone().fold(T::Sum::ZERO, T::Sum::plus).divided(count);
+        let elements = lane.map(|offset| from.get(offset).raise());
+        let mean = elements.clone().fold(T::Math::ZERO, T::Math::plus).divided(count);
         let squares = elements.map(|element| element.minus(mean)).map(|distance| distance.times(distance));
-        to.set(at, T::close(squares.fold(T::Sum::ZERO, T::Sum::plus).divided(divisor)));
+        to.set(at, T::lower(squares.fold(T::Math::ZERO, T::Math::plus).divided(divisor)));
         Ok(())
     })
 }

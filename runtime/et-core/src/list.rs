@@ -22,14 +22,12 @@ impl<'a> Indices<'a> {
 
     /// Item `index`.
     pub fn get(self, index: usize) -> Option<i32> {
-        let start = index.checked_mul(4)?;
-        let bytes = self.0.get(start..start.checked_add(4)?)?;
-        bytes.try_into().ok().map(i32::from_le_bytes)
+        self.0.as_chunks().0.get(index).copied().map(i32::from_le_bytes)
     }
 
     /// All items in order.
-    pub fn iter(self) -> impl Iterator<Item = i32> + 'a {
-        self.0.chunks_exact(4).filter_map(|bytes| bytes.try_into().ok().map(i32::from_le_bytes))
+    pub fn iter(self) -> impl ExactSizeIterator<Item = i32> + 'a {
+        self.0.as_chunks().0.iter().copied().map(i32::from_le_bytes)
     }
 
     /// The bytes that hold the items.
@@ -59,8 +57,8 @@ impl<'a> Doubles<'a> {
     }
 
     /// All items in order.
-    pub fn iter(self) -> impl Iterator<Item = f64> + 'a {
-        self.0.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok().map(f64::from_le_bytes))
+    pub fn iter(self) -> impl ExactSizeIterator<Item = f64> + 'a {
+        self.0.as_chunks().0.iter().copied().map(f64::from_le_bytes)
     }
 }
 
@@ -86,12 +84,11 @@ impl<'a> Longs<'a> {
 
     /// Item `index`.
     pub fn get(self, index: usize) -> Option<i64> {
-        let start = index.checked_mul(8)?;
-        self.0.get(start..)?.first_chunk().copied().map(i64::from_le_bytes)
+        self.0.as_chunks().0.get(index).copied().map(i64::from_le_bytes)
     }
 
     /// All items in order.
-    pub fn iter(self) -> impl Iterator<Item = i64> + 'a {
-        self.0.chunks_exact(8).filter_map(|bytes| bytes.try_into().ok().map(i64::from_le_bytes))
+    pub fn iter(self) -> impl ExactSizeIterator<Item = i64> + 'a {
+        self.0.as_chunks().0.iter().copied().map(i64::from_le_bytes)
     }
 }

@@ -43,17 +43,11 @@ impl<'a> Storage<'a> {
 impl<'a> Tensor<'a> {
     /// A tensor over the first bytes of `storage`. With `bounds`, twice the rank of them, the shape is dynamic.
     pub fn place(layout: TensorLayout<'a>, storage: Storage<'a>, bounds: Option<&'a mut [i32]>) -> Result<Self> {
-        let nowhere = core::ptr::null_mut();
         // SAFETY: null is allowed.
-        let tensor = unsafe {
-            match bounds {
-                Some(bounds) => {
-                    let cells = Cell::from_mut(bounds).as_slice_of_cells();
-                    Self::new_dynamic(layout, nowhere, storage.access(), cells)
-                }
-                None => Self::new(layout, nowhere, storage.access()),
-            }
-        }?;
+        let mut tensor = unsafe { Self::new(layout, core::ptr::null_mut(), storage.access())? };
+        if let Some(bounds) = bounds {
+            tensor = tensor.with_bounds(Cell::from_mut(bounds).as_slice_of_cells())?;
+        }
         let start = storage.start(tensor.capacity())?;
         // SAFETY: `capacity` bytes from `start` are borrowed for `'a`: never written when constant, and else cells, to
         // which no plain reference exists and which no other thread can see.

@@ -100,16 +100,21 @@ impl<'a> Tensor<'a> {
         cells: &'a [Cell<i32>],
     ) -> Result<Self> {
         // SAFETY: the caller's promise is the same.
-        let fixed = unsafe { Self::new(layout, data, access)? };
-        let (sizes, bounds) = cells.split_at_checked(usize::from(fixed.rank)).ok_or(Error::Internal)?;
-        if sizes.len() != bounds.len() {
+        unsafe { Self::new(layout, data, access)? }.with_bounds(cells)
+    }
+
+    /// The same tensor with its current sizes as bounds, kept in `cells`, twice the rank.
+    pub(crate) fn with_bounds(self, cells: &'a [Cell<i32>]) -> Result<Self> {
+        let rank = usize::from(self.rank);
+        if cells.len() != 2 * rank {
             return Err(Error::Internal);
         }
-        for ((size, bound), extent) in sizes.iter().zip(bounds).zip(layout.sizes.iter()) {
-            size.set(extent);
-            bound.set(extent);
+        let (sizes, bounds) = cells.split_at(rank);
+        for (index, (size, bound)) in sizes.iter().zip(bounds).enumerate() {
+            size.set(self.size_word(index));
+            bound.set(self.size_word(index));
         }
-        Ok(Self { sizes: cells.as_ptr().cast(), dynamic: true, ..fixed })
+        Ok(Self { sizes: cells.as_ptr().cast(), dynamic: true, ..self })
     }
 
     /// The same tensor over other memory.

@@ -2,7 +2,7 @@
 
 use et_core::{Error, Longs, Result};
 
-use crate::{BackendDelegate, DataLocation, DataSegment, ExtendedHeader, IDENTIFIER, Program, SubsegmentOffsets};
+use crate::{BackendDelegate, DataLocation, ExtendedHeader, IDENTIFIER, Program, SubsegmentOffsets};
 
 /// A program file in memory, its header, identifier and segment ranges checked.
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +14,6 @@ pub struct ProgramFile<'a> {
 
 impl<'a> ProgramFile<'a> {
     /// Checks the frame of a program file.
-    #[inline(never)]
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         if bytes.get(4..8) != Some(IDENTIFIER) {
             return Err(Error::InvalidProgram);
@@ -24,7 +23,8 @@ impl<'a> ProgramFile<'a> {
             None => (bytes, &[][..]),
         };
         let file = Self { program: Program::root(flatbuffer)?, segments };
-        file.program.segments()?.iter().try_for_each(|segment| file.bytes_of(segment?).map(drop))?;
+        let count = file.program.segments()?.len() as u32;
+        (0..count).try_for_each(|index| file.segment(index).map(drop))?;
         Ok(file)
     }
 
@@ -35,21 +35,24 @@ impl<'a> ProgramFile<'a> {
 
     /// The bytes of segment `index`.
     pub fn segment(self, index: u32) -> Result<&'a [u8]> {
-        self.bytes_of(self.program.segments()?.get(index as usize)?)
+        let segment = self.program.segment(index as usize)?;
+        let start = length(segment.offset()?)?;
+        let size = length(segment.size()?)?;
+        self.segments.get(start..).and_then(|rest| rest.get(..size)).ok_or(Error::InvalidProgram)
     }
 
     /// The first `size` bytes of constant `index`, which counts from 1; the files do not say where a constant ends.
     pub fn constant(self, index: usize, size: usize) -> Result<&'a [u8]> {
         let bytes = match self.program.constant_segment()? {
             Some(offsets) if !offsets.offsets()?.is_empty() => self.subsegment(offsets, index)?,
-            _ => self.program.constant_buffers()?.get(index)?.storage()?,
+            _ => self.program.constant_buffer(index)?.storage()?,
         };
         bytes.get(..size).ok_or(Error::InvalidProgram)
     }
 
     /// The first `size` bytes of the initial value `index` of a mutable buffer, which counts from 1.
     pub fn initial_value(self, index: usize, size: usize) -> Result<&'a [u8]> {
-        let bytes = self.subsegment(self.program.mutable_data_segments()?.get(0)?, index)?;
+        let bytes = self.subsegment(self.program.mutable_data_segment(0)?, index)?;
         bytes.get(..size).ok_or(Error::InvalidProgram)
     }
 
@@ -69,14 +72,8 @@ impl<'a> ProgramFile<'a> {
         let reference = delegate.processed()?;
         match reference.location {
             DataLocation::Segment => self.segment(reference.index),
-            DataLocation::Inline => self.program.backend_delegate_data()?.get(reference.index as usize)?.data(),
+            DataLocation::Inline => self.program.inline_data(reference.index as usize)?.data(),
         }
-    }
-
-    fn bytes_of(self, segment: DataSegment<'_>) -> Result<&'a [u8]> {
-        let start = length(segment.offset()?)?;
-        let size = length(segment.size()?)?;
-        self.segments.get(start..).and_then(|rest| rest.get(..size)).ok_or(Error::InvalidProgram)
     }
 
     /// Part `index` of a segment and everything behind it.

@@ -3,6 +3,8 @@
 //! A position is the rest of the buffer from there on, so that a check and a move are one slice operation and no offset
 //! arithmetic can overflow. Offsets lead forward except to a table's field list, which leads nowhere, so there are no
 //! loops to fall into. Format: <https://flatbuffers.dev/internals/>.
+//!
+//! Accessors stay out of line, so that each use of a field is a call and the whole reader takes under 2 KiB of flash.
 
 use et_core::{Error, Result};
 
@@ -20,8 +22,9 @@ impl<'a> Table<'a> {
     }
 
     /// The 8-bit number in field `slot`, 0 when absent.
+    #[inline]
     pub fn u8(self, slot: usize) -> Result<u8> {
-        self.scalar(slot).map(u8::from_le_bytes)
+        self.byte(slot).map(|byte| byte as u8)
     }
 
     /// The 32-bit number in field `slot`, 0 when absent.
@@ -69,6 +72,12 @@ impl<'a> Table<'a> {
         Ok(Tables { buffer: self.buffer, items, len })
     }
 
+    /// Table `index` of the vector in field `slot`.
+    #[inline(never)]
+    pub fn element(self, slot: usize, index: usize) -> Result<Self> {
+        self.tables(slot)?.get(index)
+    }
+
     /// The text in field `slot`; empty when absent.
     #[inline(never)]
     pub fn string(self, slot: usize) -> Result<&'a str> {
@@ -84,6 +93,12 @@ impl<'a> Table<'a> {
     fn behind(buffer: &'a [u8], position: &[u8]) -> Result<Self> {
         let target = follow(position)?;
         Ok(Self { buffer, start: buffer.len() - target.len() })
+    }
+
+    /// A byte as a word, which comes back in registers.
+    #[inline(never)]
+    fn byte(self, slot: usize) -> Result<u32> {
+        self.scalar(slot).map(|[byte]| u32::from(byte))
     }
 
     fn scalar<const N: usize>(self, slot: usize) -> Result<[u8; N]> {

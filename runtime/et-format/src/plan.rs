@@ -3,7 +3,7 @@
 use et_core::{Error, Indices, Longs, Result};
 
 use crate::view::views;
-use crate::{FrameList, Instruction, Kind, List, Table, Tensor, View};
+use crate::{EValue, FrameList, Instruction, Kind, List, Table, Tensor, View};
 
 views! {
     /// A method.
@@ -34,7 +34,7 @@ impl<'a> ExecutionPlan<'a> {
     }
 
     /// The value table, by which everything else refers to values.
-    pub fn values(self) -> Result<List<'a, crate::EValue<'a>>> {
+    pub fn values(self) -> Result<List<'a, EValue<'a>>> {
         self.0.tables(2).map(List::new)
     }
 
@@ -51,6 +51,16 @@ impl<'a> ExecutionPlan<'a> {
     /// The instructions, in chains that are executed one after the other.
     pub fn chains(self) -> Result<List<'a, Chain<'a>>> {
         self.0.tables(5).map(List::new)
+    }
+
+    /// Value `index`.
+    pub fn value(self, index: usize) -> Result<EValue<'a>> {
+        self.0.element(2, index).map(EValue::of)
+    }
+
+    /// Delegate `index`.
+    pub fn delegate(self, index: usize) -> Result<BackendDelegate<'a>> {
+        self.0.element(7, index).map(BackendDelegate)
     }
 
     /// The operators that instructions refer to.
@@ -75,7 +85,7 @@ impl<'a> ExecutionPlan<'a> {
 
     /// The tensor in slot `index` of the value table.
     pub fn tensor(self, index: usize) -> Result<Tensor<'a>> {
-        let value = self.values()?.get(index)?;
+        let value = self.value(index)?;
         match value.kind()? {
             Kind::Tensor => value.content().map(Tensor::of),
             _ => Err(Error::InvalidType),
@@ -113,7 +123,7 @@ impl<'a> Chain<'a> {
 
     /// Instruction `index`.
     pub fn instruction(self, index: usize) -> Result<Instruction<'a>> {
-        Instruction::read(self.0.tables(2)?.get(index)?)
+        self.0.element(2, index).and_then(Instruction::read)
     }
 
     /// Where in Python each instruction came from.

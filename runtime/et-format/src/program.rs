@@ -3,7 +3,7 @@
 use et_core::{Longs, Result};
 
 use crate::view::views;
-use crate::{ExecutionPlan, List, Table};
+use crate::{ExecutionPlan, List, Table, View};
 
 views! {
     /// The root table.
@@ -29,6 +29,31 @@ impl<'a> Program<'a> {
     /// The methods.
     pub fn execution_plans(self) -> Result<List<'a, ExecutionPlan<'a>>> {
         self.0.tables(1).map(List::new)
+    }
+
+    /// Method `index`.
+    pub fn execution_plan(self, index: usize) -> Result<ExecutionPlan<'a>> {
+        self.0.element(1, index).map(ExecutionPlan::of)
+    }
+
+    /// Constant `index` inside the flatbuffer.
+    pub fn constant_buffer(self, index: usize) -> Result<Buffer<'a>> {
+        self.0.element(2, index).map(Buffer)
+    }
+
+    /// Blob `index` inside the flatbuffer.
+    pub fn inline_data(self, index: usize) -> Result<InlineData<'a>> {
+        self.0.element(3, index).map(InlineData)
+    }
+
+    /// Segment `index` behind the flatbuffer.
+    pub fn segment(self, index: usize) -> Result<DataSegment<'a>> {
+        self.0.element(4, index).map(DataSegment)
+    }
+
+    /// List `index` of initial values.
+    pub fn mutable_data_segment(self, index: usize) -> Result<SubsegmentOffsets<'a>> {
+        self.0.element(6, index).map(SubsegmentOffsets)
     }
 
     /// Constants inside the flatbuffer; files with a constant segment have none.

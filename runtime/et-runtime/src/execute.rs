@@ -47,7 +47,6 @@ impl<'a> Method<'a> {
     }
 
     /// Executes instruction `index` and returns the next one.
-    #[inline(never)]
     fn step(&self, chain: Chain<'a>, index: u32) -> Result<u32> {
         match chain.instruction(index as usize)? {
             Instruction::KernelCall { operator, arguments } => self.call_kernel(operator, arguments)?,

@@ -31,12 +31,12 @@ impl<'a> Method<'a> {
         delegates: &'a [&'a dyn Delegate<'a>],
         memory: Memory<'a>,
     ) -> core::result::Result<Self, Failure> {
-        let values = plan.plan.values()?;
-        let slots = memory.values.get(..values.len()).ok_or(Error::MemoryAllocationFailed)?;
+        let count = plan.plan.values()?.len();
+        let slots = memory.values.get(..count).ok_or(Error::MemoryAllocationFailed)?;
         let mut loader = Loader { plan, arenas: memory.arenas, sizes: memory.sizes };
         loader.check_tables(kernels, delegates)?;
-        for (index, (slot, value)) in (0..).zip(slots.iter().zip(values.iter())) {
-            let value = value.and_then(|value| loader.value(value));
+        for (index, slot) in (0..).zip(slots) {
+            let value = plan.plan.value(index as usize).and_then(|value| loader.value(value));
             slot.set(value.map_err(|error| Place::Value(index).failure(error))?);
         }
         for (index, delegate) in (0..).zip(delegates) {
@@ -48,7 +48,7 @@ impl<'a> Method<'a> {
 
 /// Hands the delegate its blob.
 fn init<'a>(plan: MethodPlan<'a>, index: u32, delegate: &dyn Delegate<'a>) -> Result<()> {
-    let entry = plan.plan.delegates()?.get(index as usize)?;
+    let entry = plan.plan.delegate(index as usize)?;
     let blob = plan.file.delegate_blob(entry)?;
     delegate.init(&DelegateSetup { blob, compile_specs: entry.compile_specs()?, file: plan.file })
 }
@@ -62,7 +62,6 @@ struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     /// Checks that the tables and the arenas fit the method.
-    #[inline(never)]
     fn check_tables(&self, kernels: &[Kernel], delegates: &[&dyn Delegate<'a>]) -> Result<()> {
         if kernels.len() != self.plan.plan.operators()?.len() {
             return Err(Error::OperatorMissing);
@@ -82,7 +81,6 @@ impl<'a> Loader<'a> {
         if wanted > 0 && arena.as_ptr().addr() % ARENA_ALIGNMENT != 0 { Err(Error::InvalidArgument) } else { Ok(()) }
     }
 
-    #[inline(never)]
     fn value(&mut self, value: EValue<'a>) -> Result<Value<'a>> {
         Ok(match value.kind()? {
             Kind::Null => Value::None,
@@ -99,7 +97,6 @@ impl<'a> Loader<'a> {
         })
     }
 
-    #[inline(never)]
     fn tensor(&mut self, tensor: Tensor<'a>) -> Result<et_core::Tensor<'a>> {
         check_supported(tensor)?;
         let layout = layout(tensor)?;

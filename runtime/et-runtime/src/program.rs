@@ -45,7 +45,7 @@ impl<'a> Program<'a> {
 
     /// Method `index`.
     pub fn method_at(&self, index: usize) -> Result<MethodPlan<'a>> {
-        let plan = self.file.program().execution_plans()?.get(index)?;
+        let plan = self.file.program().execution_plan(index)?;
         Ok(MethodPlan { file: self.file, plan })
     }
 

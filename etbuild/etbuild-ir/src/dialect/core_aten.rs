@@ -14,15 +14,18 @@ impl Dialect for CoreAten {
 
     fn violations(program: &Program) -> Vec<Violation> {
         super::operators(program, |operator| {
-            (!is_core(operator)).then(|| "the operator is neither canonical nor in the kernel catalogue".to_owned())
+            (!Self::contains(operator))
+                .then(|| "the operator is neither canonical nor in the kernel catalogue".to_owned())
         })
     }
 }
 
-/// Whether the operator needs no decomposition.
-fn is_core(operator: &OperatorName) -> bool {
-    CORE_OPERATORS.lines().any(|line| line == operator.as_str())
-        || et_ops::find_functional(&operator.qualified()).is_some()
+impl CoreAten {
+    /// Whether the operator needs no decomposition.
+    pub fn contains(operator: &OperatorName) -> bool {
+        CORE_OPERATORS.lines().any(|line| line == operator.as_str())
+            || et_ops::find_functional(&operator.qualified()).is_some()
+    }
 }
 
 #[cfg(test)]
@@ -31,8 +34,8 @@ mod tests {
 
     #[test]
     fn convolution_is_core_and_conv2d_is_not() {
-        assert!(is_core(&OperatorName::aten("convolution", "default")));
-        assert!(!is_core(&OperatorName::aten("conv2d", "default")));
+        assert!(CoreAten::contains(&OperatorName::aten("convolution", "default")));
+        assert!(!CoreAten::contains(&OperatorName::aten("conv2d", "default")));
     }
 
     #[test]

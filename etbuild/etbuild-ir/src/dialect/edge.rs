@@ -3,7 +3,7 @@
 use et_ops::call::{self, TensorRef};
 use et_ops::{Meta, Operator};
 
-use crate::{Argument, Dialect, Graph, MemoryFormat, Node, Program, ValueId, Violation};
+use crate::{Argument, Dialect, Graph, Node, Program, ValueId, Violation};
 
 /// Operators of the kernel catalogue, with the types and shapes that their rules give.
 #[derive(Clone, Copy, Debug)]
@@ -96,15 +96,6 @@ pub(crate) fn plain_argument<'a>(
         Argument::Bools(values) => call::Argument::Bools(values.clone()),
         Argument::Text(text) => call::Argument::Text(text),
         Argument::Type(scalar_type) => call::Argument::Int(i64::from(*scalar_type as u8)),
-        Argument::MemoryFormat(format) => call::Argument::Int(format_number(*format)),
-    }
-}
-
-/// PyTorch's `c10::MemoryFormat`.
-const fn format_number(format: MemoryFormat) -> i64 {
-    match format {
-        MemoryFormat::Contiguous => 0,
-        MemoryFormat::Preserve => 1,
-        MemoryFormat::ChannelsLast => 2,
+        Argument::MemoryFormat(format) => call::Argument::Int(format.number()),
     }
 }

@@ -1,10 +1,10 @@
 //! Operators on pairs of elements, with broadcasting and type promotion.
 
-use et_core::{Args, Element, Result, ScalarType, Tensor};
+use et_core::{Args, Element, Error, Result, ScalarType, Shape, Tensor};
 
+use super::convert::{is_mixed, reading, writing};
 use super::walk::Walk;
 use crate::Meta;
-use crate::operator::dispatch;
 
 /// The type in which an operation on two tensors is computed: a tensor of rank 0 counts only where it is of a higher
 /// category (boolean, integer, floating-point) than the other, as in PyTorch.
@@ -27,34 +27,60 @@ pub fn promoted(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: promote(&left, &right), shape: left.shape().broadcast(&right.shape())? })
 }
 
+/// The rule of operators on a tensor and a number whose output has the promoted type and the shape of the tensor.
+pub fn promoted_with_scalar(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    let (input, scalar) = (args.tensor(0)?, args.scalar(1)?);
+    Ok(Meta { scalar_type: scalar.promote(input.scalar_type()), shape: input.shape() })
+}
+
+/// The rule of operators whose output is boolean and has the broadcast shape of their first two arguments.
+pub fn boolean(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
+    Ok(Meta { scalar_type: ScalarType::Bool, ..promoted(args, index)? })
+}
+
 /// Stores `f` of each pair of elements in `out`, which takes the broadcast shape. Elements are converted to `C` before and
 /// to the type of `out` after; `D` are the types that any of the three may have.
-pub fn zip<C: Element, R: Element, const D: u32>(
+pub fn zip<C: Element, R: Element, const D: u32>(tensors: [&Tensor<'_>; 3], f: impl Fn(C, C) -> R) -> Result<()> {
+    let shape = tensors[0].shape().broadcast(&tensors[1].shape())?;
+    tensors[2].resize(&shape)?;
+    if tensors.map(Tensor::scalar_type) == [C::TYPE, C::TYPE, R::TYPE] {
+        zip_same(&shape, tensors, f)
+    } else if const { is_mixed(D) } {
+        zip_mixed::<C, R, D>(&shape, tensors, f)
+    } else {
+        Err(Error::InvalidType)
+    }
+}
+
+fn zip_same<C: Element, R: Element>(
+    shape: &Shape,
     [left, right, out]: [&Tensor<'_>; 3],
     f: impl Fn(C, C) -> R,
 ) -> Result<()> {
-    let shape = left.shape().broadcast(&right.shape())?;
-    out.resize(&shape)?;
-    let loads = (load::<C, D>(left)?, load::<C, D>(right)?);
-    let store = store::<R, D>(out)?;
-    for [left_at, right_at, out_at] in Walk::new(&shape, [left, right, out])? {
-        store(out, out_at, f(loads.0(left, left_at)?, loads.1(right, right_at)?))?;
+    let (first, second, to) = (left.input::<C>()?, right.input::<C>()?, out.output::<R>()?);
+    if [left, right].iter().all(|tensor| tensor.shape() == *shape && tensor.dim_order() == out.dim_order()) {
+        // One comparison of lengths here spares one per element.
+        let (first, second) = (first.window(0, to.len()), second.window(0, to.len()));
+        (0..to.len()).for_each(|index| to.set(index, f(first.get(index), second.get(index))));
+    } else {
+        Walk::new(shape, [left, right, out])?
+            .for_each(|[left_at, right_at, out_at]| to.set(out_at, f(first.get(left_at), second.get(right_at))));
     }
     Ok(())
 }
 
-type Load<C> = fn(&Tensor<'_>, usize) -> Result<C>;
-type Store<R> = fn(&Tensor<'_>, usize, R) -> Result<()>;
-
-/// How to read an element of `tensor` as a `C`.
-pub fn load<C: Element, const D: u32>(tensor: &Tensor<'_>) -> Result<Load<C>> {
-    dispatch!(D, tensor.scalar_type(), all, T => Ok(|tensor, index| Ok(tensor.input::<T>()?.get(index).cast())))
-}
-
-/// How to store an `R` in `tensor`.
-pub fn store<R: Element, const D: u32>(tensor: &Tensor<'_>) -> Result<Store<R>> {
-    dispatch!(D, tensor.scalar_type(), all, T => Ok(|tensor, index, value| {
-        tensor.output::<T>()?.set(index, value.cast());
-        Ok(())
-    }))
+fn zip_mixed<C: Element, R: Element, const D: u32>(
+    shape: &Shape,
+    [left, right, out]: [&Tensor<'_>; 3],
+    f: impl Fn(C, C) -> R,
+) -> Result<()> {
+    reading::<C, D>(left, &mut |first| {
+        reading::<C, D>(right, &mut |second| {
+            writing::<R, D>(out, &mut |store| {
+                Walk::new(shape, [left, right, out])?
+                    .for_each(|[left_at, right_at, out_at]| store(out_at, f(first(left_at), second(right_at))));
+                Ok(())
+            })
+        })
+    })
 }

@@ -2,7 +2,7 @@
 
 use et_core::{Input, Result, Shape, Tensor};
 
-use super::accumulate::Accumulate;
+use super::opmath::Opmath;
 use crate::operator::dispatch;
 
 /// Elements at equal distances.
@@ -18,8 +18,8 @@ pub struct Run<'a, T> {
 
 /// Adds the products of the first `count` pairs to `sum`, in order.
 #[inline]
-pub fn dot<T: Accumulate>(sum: T::Sum, left: Run<'_, T>, right: Run<'_, T>, count: usize) -> T::Sum {
-    if (left.step, right.step) == (1, 1) {
+pub fn dot<T: Opmath>(sum: T::Math, left: Run<'_, T>, right: Run<'_, T>, count: usize) -> T::Math {
+    if (left.step, right.step) == (1, 1) && count > 0 {
         let (left, right) = (left.elements.window(left.start, count), right.elements.window(right.start, count));
         return (0..count).fold(sum, |sum, index| product(sum, left.get(index), right.get(index)));
     }
@@ -30,9 +30,9 @@ pub fn dot<T: Accumulate>(sum: T::Sum, left: Run<'_, T>, right: Run<'_, T>, coun
 }
 
 #[inline(always)]
-fn product<T: Accumulate>(sum: T::Sum, left: T, right: T) -> T::Sum {
+fn product<T: Opmath>(sum: T::Math, left: T, right: T) -> T::Math {
     use et_core::Number;
-    sum.plus(left.open().times(right.open()))
+    sum.plus(left.raise().times(right.raise()))
 }
 
 /// A matrix in a tensor.
@@ -56,11 +56,11 @@ impl<T> Matrix<'_, T> {
 }
 
 /// Gives each element of `left @ right` to `store`, with its row and column. `[rows, inner, columns]` are the sizes.
-pub fn multiply<T: Accumulate>(
+pub fn multiply<T: Opmath>(
     [rows, inner, columns]: [usize; 3],
     left: Matrix<'_, T>,
     right: Matrix<'_, T>,
-    store: impl Fn(usize, usize, T::Sum),
+    store: impl Fn(usize, usize, T::Math),
 ) {
     for row in 0..rows {
         for column in 0..columns {
@@ -68,7 +68,7 @@ pub fn multiply<T: Accumulate>(
             let right_start = right.start + column * right.steps[1];
             let left = Run { elements: left.elements, start: left_start, step: left.steps[1] };
             let right = Run { elements: right.elements, start: right_start, step: right.steps[0] };
-            store(row, column, dot(<T::Sum as et_core::Number>::ZERO, left, right, inner));
+            store(row, column, dot(<T::Math as et_core::Number>::ZERO, left, right, inner));
         }
     }
 }
@@ -90,13 +90,13 @@ pub fn matrix_product<const D: u32>(left: &Tensor<'_>, right: &Tensor<'_>, out: 
     dispatch!(D, out.scalar_type(), numbers, T => {
         let to = out.output::<T>()?;
         let (left, right) = (matrix::<T>(left)?, matrix::<T>(right)?);
-        multiply(sizes, left, right, |row, column, sum| to.set(row * row_step + column * column_step, T::close(sum)));
+        multiply(sizes, left, right, |row, column, sum| to.set(row * row_step + column * column_step, T::lower(sum)));
         Ok(())
     })
 }
 
 /// All of a tensor of rank 2.
-pub fn matrix<'a, T: Accumulate>(tensor: &Tensor<'a>) -> Result<Matrix<'a, T>> {
+pub fn matrix<'a, T: Opmath>(tensor: &Tensor<'a>) -> Result<Matrix<'a, T>> {
     Ok(Matrix { elements: tensor.input()?, start: 0, steps: matrix_steps(tensor, 0) })
 }
 

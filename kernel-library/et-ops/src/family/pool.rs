@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use et_core::{Args, Error, Input, Number, Result, Shape};
 
-use super::accumulate::Accumulate;
+use super::opmath::Opmath;
 use super::spatial::{Axis, Image, push};
 use super::transfer;
 use crate::Meta;
@@ -86,16 +86,16 @@ pub fn for_each_pixel(image: &Image, mut visit: impl FnMut([usize; 4])) {
 }
 
 /// The sum of some rows and columns of the plane that starts at `plane`.
-pub fn sum<T: Accumulate>(
+pub fn sum<T: Opmath>(
     elements: Input<'_, T>,
     image: &Image,
     plane: usize,
     [rows, columns]: [Range<usize>; 2],
-) -> T::Sum {
-    let mut sum = T::Sum::ZERO;
+) -> T::Math {
+    let mut sum = T::Math::ZERO;
     for row in rows {
         for column in columns.clone() {
-            sum = sum.plus(elements.get(plane + image.pixel(row, column)).open());
+            sum = sum.plus(elements.get(plane + image.pixel(row, column)).raise());
         }
     }
     sum

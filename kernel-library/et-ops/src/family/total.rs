@@ -2,8 +2,8 @@
 
 use et_core::{Args, Error, Number, Result, ScalarType, Tensor};
 
-use super::accumulate::Accumulate;
-use super::binary;
+use super::convert::{is_mixed, reading};
+use super::opmath::Opmath;
 use super::reduce::Folded;
 use crate::Meta;
 
@@ -14,34 +14,33 @@ pub fn meta(args: &Args<'_, '_>, default: ScalarType) -> Result<Meta> {
 }
 
 /// Stores the sum of each lane in `out` after `finish`, which also gets the number of summands.
-pub fn store<T: Accumulate, const D: u32>(
+pub fn store<T: Opmath, const D: u32>(
     args: &Args<'_, '_>,
     out: &Tensor<'_>,
-    finish: impl Fn(T::Sum, usize) -> T::Sum,
+    finish: impl Fn(T::Math, usize) -> T::Math,
 ) -> Result<()> {
     let input = args.tensor(0)?;
     if input.scalar_type() == T::TYPE {
         let from = input.input::<T>()?;
-        return store_loaded::<T>(args, out, |offset| Ok(from.get(offset).open()), finish);
+        return store_loaded::<T>(args, out, |offset| from.get(offset).raise(), finish);
     }
-    if const { D.count_ones() < 2 } {
+    if const { !is_mixed(D) } {
         return Err(Error::InvalidType);
     }
-    let load = binary::load::<T::Sum, D>(&input)?;
-    store_loaded::<T>(args, out, |offset| load(&input, offset), finish)
+    reading::<T::Math, D>(&input, &mut |load| store_loaded::<T>(args, out, load, &finish))
 }
 
-fn store_loaded<T: Accumulate>(
+fn store_loaded<T: Opmath>(
     args: &Args<'_, '_>,
     out: &Tensor<'_>,
-    load: impl Fn(usize) -> Result<T::Sum>,
-    finish: impl Fn(T::Sum, usize) -> T::Sum,
+    load: impl Fn(usize) -> T::Math,
+    finish: impl Fn(T::Math, usize) -> T::Math,
 ) -> Result<()> {
     let (input, folded, to) = (args.tensor(0)?, Folded::argument(args, 1)?, out.output::<T>()?);
     let count = folded.count(&input.shape())?;
-    folded.for_each(&input, [out], |mut lane, [at]| {
-        let sum = lane.try_fold(T::Sum::ZERO, |sum, offset| load(offset).map(|element| sum.plus(element)))?;
-        to.set(at, T::close(finish(sum, count)));
+    folded.for_each(&input, [out], |lane, [at]| {
+        let sum = lane.fold(T::Math::ZERO, |sum, offset| sum.plus(load(offset)));
+        to.set(at, T::lower(finish(sum, count)));
         Ok(())
     })
 }

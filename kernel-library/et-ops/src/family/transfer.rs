@@ -2,9 +2,10 @@
 
 use et_core::{Args, Element, Input, Output, Result, Shape, Tensor};
 
+use super::convert::{is_mixed, reading};
 use super::place::Place;
+use super::unary;
 use super::walk::Walk;
-use super::{binary, unary};
 use crate::Meta;
 use crate::operator::dispatch;
 
@@ -28,12 +29,15 @@ pub fn region_converted<const D: u32>(
     (input, from): (&Tensor<'_>, Place),
     (out, to): (&Tensor<'_>, Place),
 ) -> Result<()> {
-    if input.scalar_type() == out.scalar_type() || const { D.count_ones() < 2 } {
+    if input.scalar_type() == out.scalar_type() || const { !is_mixed(D) } {
         return region::<D>(shape, (input, from), (out, to));
     }
     dispatch!(D, out.scalar_type(), all, T => {
-        let (load, elements) = (binary::load::<T, D>(input)?, out.output::<T>()?);
-        Walk::over(shape, [from, to])?.try_for_each(|[from, to]| { elements.set(to, load(input, from)?); Ok(()) })
+        let elements = out.output::<T>()?;
+        reading::<T, D>(input, &mut |load| {
+            Walk::over(shape, [from, to])?.for_each(|[from, to]| elements.set(to, load(from)));
+            Ok(())
+        })
     })
 }
 

@@ -1,7 +1,8 @@
 //! Operators that map each element by itself.
 
-use et_core::{Args, Element, Result, Tensor};
+use et_core::{Args, Element, Error, Result, ScalarType, Tensor};
 
+use super::convert::{is_mixed, reading, writing};
 use super::walk::Walk;
 use crate::Meta;
 
@@ -11,14 +12,52 @@ pub fn like_first(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: first.scalar_type(), shape: first.shape() })
 }
 
+/// The rule of operators whose one output is boolean and has the shape of their first argument.
+pub fn boolean(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
+    Ok(Meta { scalar_type: ScalarType::Bool, ..like_first(args, index)? })
+}
+
 /// Stores `f` of each element of `input` in `out`, which takes the shape of `input`.
 pub fn map<A: Element, R: Element>(input: &Tensor<'_>, out: &Tensor<'_>, f: impl Fn(A) -> R) -> Result<()> {
     out.resize(&input.shape())?;
     let (from, to) = (input.input::<A>()?, out.output::<R>()?);
     if input.dim_order() == out.dim_order() {
-        from.iter().enumerate().for_each(|(index, element)| to.set(index, f(element)));
+        // One comparison of lengths here spares one per element.
+        let from = from.window(0, to.len());
+        (0..to.len()).for_each(|index| to.set(index, f(from.get(index))));
     } else {
         Walk::new(&input.shape(), [input, out])?.for_each(|[from_at, to_at]| to.set(to_at, f(from.get(from_at))));
     }
     Ok(())
+}
+
+/// As [`map`], where elements are converted to `C` before and to the type of `out` after; `D` are the types that the two
+/// may have.
+pub fn convert<C: Element, R: Element, const D: u32>(
+    input: &Tensor<'_>,
+    out: &Tensor<'_>,
+    f: impl Fn(C) -> R,
+) -> Result<()> {
+    if (input.scalar_type(), out.scalar_type()) == (C::TYPE, R::TYPE) {
+        map(input, out, f)
+    } else if const { is_mixed(D) } {
+        map_mixed::<C, R, D>(input, out, f)
+    } else {
+        Err(Error::InvalidType)
+    }
+}
+
+fn map_mixed<C: Element, R: Element, const D: u32>(
+    input: &Tensor<'_>,
+    out: &Tensor<'_>,
+    f: impl Fn(C) -> R,
+) -> Result<()> {
+    let shape = input.shape();
+    out.resize(&shape)?;
+    reading::<C, D>(input, &mut |load| {
+        writing::<R, D>(out, &mut |store| {
+            Walk::new(&shape, [input, out])?.for_each(|[from_at, to_at]| store(to_at, f(load(from_at))));
+            Ok(())
+        })
+    })
 }

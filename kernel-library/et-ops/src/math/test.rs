@@ -10,13 +10,13 @@ pub fn spread(low: f64, high: f64) -> Vec<f64> {
     magnitudes.flat_map(|magnitude| [magnitude, -magnitude]).collect()
 }
 
-/// The distance between `got` and the exact result in units in the last place of an `f32`.
+/// The distance between `got` and the exact result in units in the last place of an `f32`; 0 for the nearest number.
 pub fn ulps32(got: f32, exact: f64) -> f64 {
-    if f64::from(got) == exact || (got.is_nan() && exact.is_nan()) || got == exact as f32 {
-        return (f64::from(got) - exact).abs().min(0.5);
-    }
     let nearest = exact as f32;
-    let unit = f64::from(nearest.next_up()) - f64::from(nearest);
+    if got == nearest || (got.is_nan() && exact.is_nan()) {
+        return 0.0;
+    }
+    let unit = f64::from(nearest.abs().next_up()) - f64::from(nearest.abs());
     ((f64::from(got) - exact) / unit).abs()
 }
 

@@ -1,0 +1,92 @@
+//! Blobs in memory, without reading them.
+
+use std::fs::File;
+use std::io;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use memmap2::Mmap;
+
+use super::Condition;
+use crate::{BlobRef, Store, StoreError};
+
+/// A blob's bytes, mapped from the store. Stays valid when the blob is removed from the store. Clones share the mapping.
+#[derive(Clone, Debug)]
+pub struct Blob {
+    reference: BlobRef,
+    map: Arc<Mmap>,
+}
+
+impl Blob {
+    /// The blob's name.
+    pub fn reference(&self) -> BlobRef {
+        self.reference
+    }
+}
+
+impl Deref for Blob {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.map
+    }
+}
+
+impl AsRef<[u8]> for Blob {
+    fn as_ref(&self) -> &[u8] {
+        self
+    }
+}
+
+impl Store {
+    /// The bytes of a blob, after checking that they are what its name says.
+    ///
+    /// Fails with [`StoreError::Missing`] or, for bytes that had to be put aside, [`StoreError::Corrupt`].
+    pub fn open_blob(&self, blob: &BlobRef) -> Result<Blob, StoreError> {
+        let file = self.sound(blob)?;
+        let map = map(&file).map_err(|error| StoreError::io(&self.layout().blob(&blob.digest), error))?;
+        Ok(Blob { reference: *blob, map: Arc::new(map) })
+    }
+
+    fn sound(&self, blob: &BlobRef) -> Result<File, StoreError> {
+        match self.condition_for_use(blob, u64::MAX)? {
+            Condition::Sound(file) => Ok(file),
+            Condition::Absent => Err(StoreError::Missing { blob: blob.digest }),
+            Condition::Damaged => Err(StoreError::Corrupt { blob: blob.digest }),
+        }
+    }
+}
+
+/// Maps one of the store's files for reading.
+#[allow(
+    unsafe_code,
+    reason = "a mapping is only sound for a file that nobody writes, which the type system cannot say"
+)]
+pub(super) fn map(file: &File) -> io::Result<Mmap> {
+    // SAFETY: files below the store's root are published by a rename, with mode 0444, and never opened for writing
+    // again; replacing or removing one leaves the mapped inode as it is.
+    unsafe { Mmap::map(file) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mapping_outlives_the_blob() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let reference = store.put(b"bytes").unwrap();
+        let blob = store.open_blob(&reference).unwrap();
+        store.clear().unwrap();
+        assert_eq!((&blob[..], blob.reference()), (&b"bytes"[..], reference));
+        assert!(matches!(store.open_blob(&reference), Err(StoreError::Missing { .. })));
+    }
+
+    #[test]
+    fn an_empty_blob_opens() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        assert!(store.open_blob(&store.put(b"").unwrap()).unwrap().is_empty());
+    }
+}

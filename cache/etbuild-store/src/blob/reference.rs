@@ -1,0 +1,21 @@
+//! The name of a blob.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Digest;
+
+/// A blob in the store: what a stage hands on instead of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct BlobRef {
+    /// The digest of its bytes.
+    pub digest: Digest,
+    /// Its length in bytes.
+    pub size: u64,
+}
+
+impl BlobRef {
+    /// The name that `bytes` have.
+    pub fn of(bytes: &[u8]) -> Self {
+        Self { digest: Digest::of(bytes), size: bytes.len() as u64 }
+    }
+}

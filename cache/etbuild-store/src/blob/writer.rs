@@ -1,0 +1,77 @@
+//! Storing bytes as they are made.
+
+use std::io::{self, Write};
+
+use crate::scratch::Staged;
+use crate::{BlobRef, Hasher, Store, StoreError};
+
+/// Small writes are gathered to this many bytes.
+const GATHER: usize = 1 << 18;
+
+/// A blob being written. Becomes visible by [`BlobWriter::finish`]; dropped before, it leaves nothing behind.
+///
+/// As an [`io::Write`], its errors carry the [`StoreError`] inside.
+#[derive(Debug)]
+pub struct BlobWriter<'store> {
+    store: &'store Store,
+    staged: Staged,
+    hasher: Hasher,
+    pending: Vec<u8>,
+    size: u64,
+}
+
+impl Store {
+    /// Starts a blob whose bytes come in pieces. Never holds more than one piece in memory.
+    pub fn writer(&self) -> Result<BlobWriter<'_>, StoreError> {
+        let staged = self.scratch().stage()?;
+        Ok(BlobWriter { store: self, staged, hasher: Hasher::default(), pending: Vec::new(), size: 0 })
+    }
+}
+
+impl BlobWriter<'_> {
+    /// Appends `bytes`.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        self.size += bytes.len() as u64;
+        if self.pending.len() + bytes.len() > GATHER {
+            self.write_pending()?;
+        }
+        if bytes.len() > GATHER {
+            return self.write_through(bytes);
+        }
+        self.pending.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Publishes the blob, over whatever has its name: replacing whole bytes by the same is harmless, and bytes that
+    /// are not whole are healed by it.
+    pub fn finish(mut self) -> Result<BlobRef, StoreError> {
+        self.write_pending()?;
+        let blob = BlobRef { digest: self.hasher.finish(), size: self.size };
+        self.staged.publish(&self.store.layout().blob(&blob.digest))?;
+        Ok(blob)
+    }
+
+    fn write_pending(&mut self) -> Result<(), StoreError> {
+        let mut pending = std::mem::take(&mut self.pending);
+        self.write_through(&pending)?;
+        pending.clear();
+        self.pending = pending;
+        Ok(())
+    }
+
+    fn write_through(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        self.hasher.update(bytes);
+        self.staged.append(bytes)
+    }
+}
+
+impl Write for BlobWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.append(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(self.write_pending()?)
+    }
+}

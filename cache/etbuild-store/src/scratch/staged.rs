@@ -1,0 +1,120 @@
+//! One file being written.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::StoreError;
+
+/// Whether a file's bytes are on the disk before its name is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// Forced to the disk: survives a loss of power.
+    Synced,
+    /// Left to the system: a loss of power may tear it, which its checksum shows.
+    Cached,
+}
+
+/// What may be done with a published file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Only read: mode 0444.
+    ReadOnly,
+    /// Read and written: mode 0644, less the process's mask.
+    Writable,
+    /// Also run: mode 0755, less the process's mask.
+    Executable,
+}
+
+/// A file being written. Dropped without [`Staged::publish`], it is removed.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    file: File,
+    path: PathBuf,
+    size: u64,
+    published: bool,
+}
+
+impl Staged {
+    /// A new file at `path`, which must be on the file system that it will be published on.
+    pub fn create(path: PathBuf, access: Access) -> Result<Self, StoreError> {
+        let file = options(access).open(&path).map_err(|error| StoreError::io(&path, error))?;
+        Ok(Self { file, path, size: 0, published: false })
+    }
+
+    pub fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
+        self.size += bytes.len() as u64;
+        self.file.write_all(bytes).map_err(|error| StoreError::while_writing(&self.path, self.size, error))
+    }
+
+    pub fn sync(&self) -> Result<(), StoreError> {
+        self.file.sync_all().map_err(|error| StoreError::while_writing(&self.path, self.size, error))
+    }
+
+    /// Gives the file its final name, over whatever had it. Makes the folder where it is missing.
+    pub fn publish(mut self, destination: &Path) -> Result<(), StoreError> {
+        let renamed = fs::rename(&self.path, destination).or_else(|error| match (error.kind(), destination.parent()) {
+            (io::ErrorKind::NotFound, Some(folder)) => {
+                fs::create_dir_all(folder).and_then(|()| fs::rename(&self.path, destination))
+            }
+            _ => Err(error),
+        });
+        self.published = renamed.is_ok();
+        renamed.map_err(|error| StoreError::while_writing(destination, self.size, error))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        if !self.published {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn options(access: Access) -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode(access));
+    #[cfg(not(unix))]
+    let _ = access;
+    options
+}
+
+#[cfg(unix)]
+fn mode(access: Access) -> u32 {
+    match access {
+        Access::ReadOnly => 0o444,
+        Access::Writable => 0o644,
+        Access::Executable => 0o755,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scratch::Scratch;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_device_is_named_with_the_bytes_wanted() {
+        let path = PathBuf::from("/dev/full");
+        let file = OpenOptions::new().write(true).open(&path).unwrap();
+        let mut staged = Staged { file, path: path.clone(), size: 0, published: true };
+        let error = staged.append(&[0; 4096]).unwrap_err();
+        assert!(matches!(error, StoreError::Full { path: at, wanted: 4096, .. } if at == path));
+    }
+
+    #[test]
+    fn what_is_not_published_is_gone() {
+        let folder = tempfile::tempdir().unwrap();
+        let scratch = Scratch::new(folder.path());
+        let mut staged = scratch.stage().unwrap();
+        staged.append(b"half").unwrap();
+        let path = staged.path.clone();
+        assert!(path.exists());
+        drop(staged);
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,11 @@
+//! Looking after the store: counting, checking, removing.
+
+mod clear;
+mod collect;
+mod statistics;
+mod verify;
+mod walk;
+
+pub use collect::{GcPolicy, GcReport};
+pub use statistics::Statistics;
+pub use verify::Finding;

@@ -1,0 +1,89 @@
+//! Re-hashing everything.
+
+use std::fs;
+
+use super::walk::{self, Entry};
+use crate::action::{ActionResult, read_if_there};
+use crate::blob::Condition;
+use crate::sealed::Unreadable;
+use crate::{ActionKey, BlobRef, Digest, Store, StoreError};
+
+/// Something that [`Store::verify`] found wrong, and has put right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// A blob's bytes were not what its name says; it is in quarantine.
+    CorruptBlob {
+        /// The name.
+        blob: Digest,
+    },
+    /// A record was torn or garbled; it has been removed.
+    UnreadableRecord {
+        /// The action that it was filed under.
+        action: ActionKey,
+    },
+    /// A record named a blob that is missing or has another size; it has been removed.
+    DanglingRecord {
+        /// The action.
+        action: ActionKey,
+        /// The blob.
+        blob: Digest,
+    },
+}
+
+impl Store {
+    /// Hashes every blob and checks every record. What is wrong is put aside or removed, and returned.
+    pub fn verify(&self) -> Result<Vec<Finding>, StoreError> {
+        self.verified().clear();
+        let mut findings = Vec::new();
+        for entry in walk::entries(&self.layout().blobs())? {
+            findings.extend(self.verify_blob(&entry)?);
+        }
+        for entry in walk::entries(&self.layout().records())? {
+            findings.extend(self.verify_record(&entry)?);
+        }
+        Ok(findings)
+    }
+
+    fn verify_blob(&self, entry: &Entry) -> Result<Option<Finding>, StoreError> {
+        let blob = BlobRef { digest: entry.digest, size: entry.size };
+        let condition = self.condition(&blob, u64::MAX)?;
+        Ok(matches!(condition, Condition::Damaged).then_some(Finding::CorruptBlob { blob: blob.digest }))
+    }
+
+    /// Checks one record, and removes it where it cannot be used.
+    pub(super) fn verify_record(&self, entry: &Entry) -> Result<Option<Finding>, StoreError> {
+        let finding = self.finding_of_record(entry)?;
+        match &finding {
+            Some(Finding::UnreadableRecord { action }) => self.discard_record(action),
+            Some(Finding::DanglingRecord { action, .. }) => self.forget(action),
+            _ => {}
+        }
+        Ok(finding)
+    }
+
+    fn finding_of_record(&self, entry: &Entry) -> Result<Option<Finding>, StoreError> {
+        let action = ActionKey(entry.digest);
+        let Some(bytes) = read_if_there(&entry.path)? else {
+            return Ok(None);
+        };
+        match ActionResult::decode(&bytes, &action) {
+            Ok(result) => self.finding_of_outputs(&result),
+            Err(Unreadable::OtherVersion) => Ok(None),
+            Err(Unreadable::Damaged) => Ok(Some(Finding::UnreadableRecord { action })),
+        }
+    }
+
+    fn finding_of_outputs(&self, result: &ActionResult) -> Result<Option<Finding>, StoreError> {
+        for (_, blob) in &result.outputs {
+            if !self.holds(blob) {
+                return Ok(Some(Finding::DanglingRecord { action: result.action, blob: blob.digest }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// As [`Store::contains`], but does not count as a use of the blob.
+    fn holds(&self, blob: &BlobRef) -> bool {
+        fs::metadata(self.layout().blob(&blob.digest)).is_ok_and(|metadata| metadata.len() == blob.size)
+    }
+}

@@ -1,0 +1,80 @@
+//! What Cargo knows of the workspace.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+use serde::Deserialize;
+
+use crate::error::Error;
+
+/// A crate of ours.
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// The folder that its manifest lies in, relative to the root.
+    pub folder: PathBuf,
+    /// The crates that its library, binary or build script depends on.
+    pub dependencies: Vec<Dependency>,
+}
+
+/// A crate that another depends on.
+pub struct Dependency {
+    /// Its name.
+    pub name: String,
+    /// Whether it is of this workspace.
+    pub ours: bool,
+    /// Whether it is compiled into the crate, rather than run to build it.
+    pub linked: bool,
+}
+
+/// What a crate may depend on.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct Arrows {
+    /// The crates of ours.
+    pub may_use: Vec<String>,
+    /// Whether crates that are not ours are allowed.
+    #[serde(default = "allowed")]
+    pub third_party: bool,
+}
+
+const fn allowed() -> bool {
+    true
+}
+
+/// The folder of the workspace.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The crates of the workspace.
+pub fn packages(root: &Path) -> Result<Vec<Package>, Error> {
+    let metadata = MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec()?;
+    let workspace = metadata.workspace_root.as_std_path();
+    Ok(metadata.packages.iter().map(|package| describe(package, workspace)).collect())
+}
+
+/// The arrow table.
+pub fn arrows(root: &Path) -> Result<BTreeMap<String, Arrows>, Error> {
+    let path = root.join("etbuild/etbuild-dev/arrows.toml");
+    let text = fs::read_to_string(&path).map_err(|error| Error::file(&path, error))?;
+    Ok(toml::from_str(&text)?)
+}
+
+fn describe(package: &cargo_metadata::Package, workspace: &Path) -> Package {
+    let folder = package.manifest_path.parent().map(|folder| folder.as_std_path().to_owned()).unwrap_or_default();
+    let dependencies = package.dependencies.iter().filter(|dependency| dependency.kind != DependencyKind::Development);
+    Package {
+        name: package.name.to_string(),
+        folder: folder.strip_prefix(workspace).unwrap_or(&folder).to_owned(),
+        dependencies: dependencies
+            .map(|dependency| Dependency {
+                name: dependency.name.clone(),
+                ours: dependency.path.is_some(),
+                linked: dependency.kind == DependencyKind::Normal,
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,43 @@
+//! How Python sees the arguments and results of a method: PyTorch's serialized pytrees.
+
+use et_format::write::ContainerMetadata;
+
+const LEAF: &str = r#"{"type": null, "context": null, "children_spec": []}"#;
+const NO_KEYWORDS: &str = r#"{"type": "builtins.dict", "context": "[]", "children_spec": []}"#;
+
+/// Positional inputs; one output as it is, several as a tuple.
+pub fn container(inputs: usize, outputs: usize) -> ContainerMetadata {
+    let arguments = tuple(&[&tuple(&vec![LEAF; inputs]), NO_KEYWORDS]);
+    let results = if outputs == 1 { LEAF.to_owned() } else { tuple(&vec![LEAF; outputs]) };
+    ContainerMetadata { inputs: format!("[1, {arguments}]"), outputs: format!("[1, {results}]") }
+}
+
+fn tuple(children: &[&str]) -> String {
+    let children = children.join(", ");
+    format!(r#"{{"type": "builtins.tuple", "context": "null", "children_spec": [{children}]}}"#)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::container;
+
+    /// The texts that ExecuTorch 1.5 writes for a module with one input and one output.
+    #[test]
+    fn one_tensor_in_and_out_is_what_upstream_writes() {
+        let one = container(1, 1);
+        assert_eq!(
+            one.inputs,
+            concat!(
+                r#"[1, {"type": "builtins.tuple", "context": "null", "children_spec": [{"type": "builtins.tuple", "#,
+                r#""context": "null", "children_spec": [{"type": null, "context": null, "children_spec": []}]}, "#,
+                r#"{"type": "builtins.dict", "context": "[]", "children_spec": []}]}]"#
+            )
+        );
+        assert_eq!(one.outputs, r#"[1, {"type": null, "context": null, "children_spec": []}]"#);
+    }
+
+    #[test]
+    fn several_outputs_are_a_tuple() {
+        assert_eq!(container(0, 2).outputs.matches("\"type\": null").count(), 2);
+    }
+}

@@ -1,0 +1,77 @@
+//! What the emitter is told, and what it tells besides the file.
+
+use et_core::Dtypes;
+use et_format::write::ExecutionPlan;
+use etbuild_ir::{Arena, Graph, MemoryPlan};
+
+/// What goes into a file besides the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmitOptions {
+    /// Who made the file: name, version and whatever else identifies it.
+    pub producer: String,
+}
+
+/// What is in a program file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Emitted {
+    /// The kernels that the program calls, in the order of the first call.
+    pub kernels: Vec<KernelUse>,
+    /// The methods, in the order of their names.
+    pub methods: Vec<MethodInfo>,
+}
+
+/// A kernel, and the types of the tensors that it is called with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KernelUse {
+    /// The operator's registered name, such as `aten::relu.out`.
+    pub operator: String,
+    /// The types of all tensors among its arguments, outputs included.
+    pub dtypes: Dtypes,
+}
+
+/// What a caller must know of a method.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MethodInfo {
+    /// Its name.
+    pub name: String,
+    /// The names of its inputs, in order.
+    pub inputs: Vec<String>,
+    /// The number of its outputs.
+    pub outputs: usize,
+    /// The arenas that it must be handed, in order.
+    pub arenas: Vec<Arena>,
+    /// The number of entries of its value table.
+    pub values: usize,
+    /// The number of its instructions.
+    pub instructions: usize,
+}
+
+/// Why no program file was written.
+#[derive(Debug, thiserror::Error)]
+pub enum EmitError {
+    /// The file could not be written.
+    #[error("the program file cannot be written: {0}")]
+    Write(#[from] std::io::Error),
+    /// A node calls an operator that the kernel catalogue lacks.
+    #[error("the kernel catalogue has no operator `{0}`")]
+    OperatorMissing(String),
+    /// A node has another number of arguments or outputs than its operator's schema.
+    #[error("a call of `{0}` does not have the arguments and outputs of its schema")]
+    Arity(String),
+    /// A method has no memory plan.
+    #[error("method `{0}` has no memory plan")]
+    Unplanned(String),
+}
+
+impl MethodInfo {
+    pub(crate) fn new(graph: &Graph, plan: &MemoryPlan, emitted: &ExecutionPlan<'_>) -> Self {
+        Self {
+            name: emitted.name.clone(),
+            inputs: graph.inputs.iter().map(|id| graph.value(*id).name.clone()).collect(),
+            outputs: graph.outputs.len(),
+            arenas: plan.arenas.clone(),
+            values: emitted.values.len(),
+            instructions: emitted.chains.iter().map(|chain| chain.instructions.len()).sum(),
+        }
+    }
+}

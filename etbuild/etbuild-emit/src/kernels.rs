@@ -1,0 +1,32 @@
+//! The kernels that a file calls.
+
+use std::collections::BTreeMap;
+
+use et_core::{Dtypes, ScalarType};
+
+use crate::KernelUse;
+
+/// Kernels in the order of their first call.
+#[derive(Default)]
+pub struct Kernels {
+    uses: Vec<KernelUse>,
+    positions: BTreeMap<&'static str, usize>,
+}
+
+impl Kernels {
+    /// Notes a call of `operator` with tensors of these types.
+    pub fn add(&mut self, operator: &'static str, types: impl Iterator<Item = ScalarType>) {
+        let position = *self.positions.entry(operator).or_insert_with(|| {
+            self.uses.push(KernelUse { operator: operator.to_owned(), dtypes: Dtypes::NONE });
+            self.uses.len() - 1
+        });
+        if let Some(known) = self.uses.get_mut(position) {
+            known.dtypes = types.fold(known.dtypes, Dtypes::with);
+        }
+    }
+
+    /// The kernels with the types of all their calls.
+    pub fn into_uses(self) -> Vec<KernelUse> {
+        self.uses
+    }
+}

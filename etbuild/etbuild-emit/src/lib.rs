@@ -1,0 +1,153 @@
+//! Planned programs to program files that ExecuTorch's runtime and ours load.
+//!
+//! Every node becomes a call of its operator's out-variant, as the kernel catalogue's schema has it. Views that need no
+//! copy become no instruction, constants go to one segment, and the producer's stamp is named data.
+
+mod constants;
+mod container;
+mod emitted;
+mod kernels;
+mod method;
+mod schema;
+mod values;
+
+use std::io::Write;
+
+use et_format::write::{self, NamedData};
+use etbuild_ir::PlannedProgram;
+
+pub use emitted::{EmitError, EmitOptions, Emitted, KernelUse, MethodInfo};
+
+use constants::Constants;
+use kernels::Kernels;
+use method::MethodEmitter;
+
+/// The key of the named data that says which producer made the file.
+pub const PRODUCER_KEY: &str = "etbuild.producer";
+
+/// Writes the program file to `out`; constants go there straight from where they lie. Equal programs and options give
+/// equal bytes.
+pub fn emit(program: &PlannedProgram, options: &EmitOptions, out: &mut dyn Write) -> Result<Emitted, EmitError> {
+    let (file, emitted) = lower(program, options)?;
+    write::write_program(&file, out)?;
+    Ok(emitted)
+}
+
+/// The program file as plain data.
+fn lower<'a>(
+    program: &'a PlannedProgram,
+    options: &'a EmitOptions,
+) -> Result<(write::Program<'a>, Emitted), EmitError> {
+    let (mut constants, mut kernels) = (Constants::default(), Kernels::default());
+    let (mut execution_plans, mut methods) = (Vec::new(), Vec::new());
+    for (name, graph) in &program.program().program().methods {
+        let plan = program.plans().get(name).ok_or_else(|| EmitError::Unplanned(name.clone()))?;
+        let emitter = MethodEmitter::new(graph, plan, &mut constants, &mut kernels);
+        let execution_plan = emitter.emit(name)?;
+        methods.push(MethodInfo::new(graph, plan, &execution_plan));
+        execution_plans.push(execution_plan);
+    }
+    let stamp = NamedData { key: PRODUCER_KEY.to_owned(), data: options.producer.as_bytes(), alignment: 1 };
+    let constants = constants.into_bytes();
+    let file = write::Program { execution_plans, constants, initial_values: Vec::new(), named_data: vec![stamp] };
+    Ok((file, Emitted { kernels: kernels.into_uses(), methods }))
+}
+
+#[cfg(test)]
+mod tests {
+    use et_core::{Dtypes, ScalarType};
+    use et_format::write::{EValue, Instruction};
+    use etbuild_ir::ConstantData;
+    use etbuild_ir::text::parse_plan;
+
+    use super::*;
+
+    /// Two constants with the same bytes, a view, integers that repeat, and an operator with two outputs.
+    const PROGRAM: &str = "etbuild-ir 1 planned
+method forward
+  input %x: float32[1, 1, 4, 4]
+  constant %w: float32[1] = \"layer.weight\" b3:ec2bd03bf86b935fa34d71ad7ebb049f1f10f87d343e521511d8f9e6625620cd
+  constant %v: float32[1] = \"layer.bias\" b3:ec2bd03bf86b935fa34d71ad7ebb049f1f10f87d343e521511d8f9e6625620cd
+  %sum: float32[1, 1, 4, 4] = aten.add.Tensor(%x, %w, 1)
+  (%p: float32[1, 1, 2, 2], %i: int64[1, 1, 2, 2]) = \
+aten.max_pool2d_with_indices.default(%sum, [2, 2], [2, 2], [0, 0], [1, 1], false)
+  %flat: float32[1, 4] = aten.view_copy.default(%p, [1, 4])
+  %out: float32[1, 4] = aten.add.Tensor(%flat, %v, 1)
+  return %out
+plan forward
+  arena ram 256 16
+  place %x 1 0
+  place %sum 1 64
+  place %p 1 128
+  place %i 1 144
+  place %flat 1 128
+  place %out 1 192
+";
+
+    fn planned() -> PlannedProgram {
+        parse_plan(PROGRAM, &mut |_| Some(ConstantData::new(vec![0_u8; 4]))).unwrap()
+    }
+
+    fn options() -> EmitOptions {
+        EmitOptions { producer: "etbuild 0".to_owned() }
+    }
+
+    #[test]
+    fn calls_have_all_arguments_then_outputs_then_results() {
+        let (planned, options) = (planned(), options());
+        let (file, _) = lower(&planned, &options).unwrap();
+        let plan = &file.execution_plans[0];
+        let call = |operator, arguments: &[i32]| Instruction::KernelCall { operator, arguments: arguments.to_vec() };
+        // Values: x, w, 1, sum; 2, [2, 2], 0, [0, 0], [1, 1], false, p, i, [p, i]; flat, v, out.
+        let calls =
+            [call(0, &[0, 1, 2, 3, 3]), call(1, &[3, 5, 5, 7, 8, 9, 10, 11, 12]), call(0, &[13, 14, 2, 15, 15])];
+        assert_eq!(plan.chains[0].instructions, calls);
+        assert_eq!(plan.values[5], EValue::IntList(vec![4, 4]));
+        assert_eq!(plan.values[8], EValue::IntList(vec![2, 2]));
+        assert_eq!(plan.values[12], EValue::TensorList(vec![10, 11]));
+        assert_eq!((&plan.inputs[..], &plan.outputs[..]), (&[0][..], &[15][..]));
+    }
+
+    #[test]
+    fn a_view_is_a_tensor_in_the_same_place() {
+        let (planned, options) = (planned(), options());
+        let (file, _) = lower(&planned, &options).unwrap();
+        let [EValue::Tensor(pooled), EValue::Tensor(flat)] =
+            [10, 13].map(|index| &file.execution_plans[0].values[index])
+        else {
+            panic!("two tensors");
+        };
+        assert_eq!((pooled.allocation, &flat.sizes[..]), (flat.allocation, &[1, 4][..]));
+    }
+
+    #[test]
+    fn equal_constants_are_stored_once() {
+        let (planned, options) = (planned(), options());
+        let (file, _) = lower(&planned, &options).unwrap();
+        assert_eq!(file.constants, [&[0_u8; 4][..]]);
+    }
+
+    #[test]
+    fn kernels_are_told_with_all_types_that_reach_them() {
+        let emitted = emit(&planned(), &options(), &mut Vec::new()).unwrap();
+        let floats = Dtypes::of(&[ScalarType::Float]);
+        let uses = [
+            KernelUse { operator: "aten::add.out".to_owned(), dtypes: floats },
+            KernelUse {
+                operator: "aten::max_pool2d_with_indices.out".to_owned(),
+                dtypes: floats.with(ScalarType::Long),
+            },
+        ];
+        assert_eq!(emitted.kernels, uses);
+        let info = &emitted.methods[0];
+        assert_eq!((&info.inputs[..], info.outputs, info.instructions), (&["x".to_owned()][..], 1, 3));
+    }
+
+    #[test]
+    fn the_file_says_who_made_it() {
+        let mut bytes = Vec::new();
+        emit(&planned(), &options(), &mut bytes).unwrap();
+        let file = et_format::ProgramFile::parse(&bytes).unwrap();
+        assert_eq!(file.named_data(PRODUCER_KEY), Ok(&b"etbuild 0"[..]));
+    }
+}

@@ -1,0 +1,45 @@
+//! Types of arguments, from an operator's schema.
+
+/// The types of all arguments in order, out tensors included: `Tensor`, `int[2]`, `Tensor(a!)`.
+pub fn argument_types(schema: &str) -> impl Iterator<Item = &str> {
+    let arguments = schema.split_once('(').map_or("", |(_, rest)| rest);
+    let arguments = arguments.rsplit_once(") ->").map_or(arguments, |(arguments, _)| arguments);
+    let mut depth = 0_i32;
+    arguments
+        .split(move |character| {
+            depth += i32::from(matches!(character, '(' | '[')) - i32::from(matches!(character, ')' | ']'));
+            character == ',' && depth == 0
+        })
+        .filter_map(|argument| argument.split_whitespace().next())
+        .filter(|argument| *argument != "*")
+}
+
+/// Whether an argument of this type is written by the kernel.
+pub fn is_out(argument_type: &str) -> bool {
+    argument_type.contains("!)")
+}
+
+/// Whether an argument of this type is a list.
+pub fn is_list(argument_type: &str) -> bool {
+    argument_type.contains('[')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_and_marks_are_no_types() {
+        let schema = "aten::op.out(Tensor self, int[2] stride=[1, 1], Tensor?[] indices, *, Scalar alpha=1, \
+                      Tensor(a!) out0, Tensor(b!)[] out1) -> (Tensor(a!), Tensor(b!)[])";
+        let types: Vec<_> = argument_types(schema).collect();
+        assert_eq!(types, ["Tensor", "int[2]", "Tensor?[]", "Scalar", "Tensor(a!)", "Tensor(b!)[]"]);
+        assert_eq!(types.iter().filter(|argument| is_out(argument)).count(), 2);
+        assert!(is_list(types[5]) && !is_list(types[4]));
+    }
+
+    #[test]
+    fn an_operator_may_return_nothing() {
+        assert_eq!(argument_types("aten::op.out(Tensor self, Tensor(a!)[] out) -> ()").count(), 2);
+    }
+}

@@ -1,0 +1,63 @@
+//! Gives every stage a code version: the digest of the sources that implement it. A stage's results are reused by
+//! another build of etbuild exactly when that code is the same, and nobody has to remember to count a number up.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each stage with the crates whose sources decide what it computes, relative to the workspace root.
+const STAGES: &[(&str, &[&str])] = &[
+    ("IMPORT", &["etbuild/etbuild-import", "etbuild/etbuild-ir", "runtime/et-core"]),
+    ("LOWER", &["etbuild/etbuild-pass", "etbuild/etbuild-ir", "kernel-library/et-ops", "runtime/et-core"]),
+    ("PLAN", &["etbuild/etbuild-memory", "etbuild/etbuild-ir", "kernel-library/et-ops", "runtime/et-core"]),
+    ("EMIT", &["etbuild/etbuild-emit", "etbuild/etbuild-ir", "runtime/et-format", "kernel-library/et-ops"]),
+    ("SELECT", &["etbuild/etbuild-link"]),
+    ("LINK", &["etbuild/etbuild-link"]),
+    ("VERIFY", &["etbuild/etbuild-engine"]),
+];
+
+fn main() {
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../..");
+    let lock = digest_of(&root, &[root.join("Cargo.lock")]);
+    let constants = STAGES.iter().map(|(stage, crates)| constant(&root, stage, crates, &lock));
+    let text = constants.collect::<String>();
+    let path = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default()).join("versions.rs");
+    if let Err(error) = fs::write(&path, text) {
+        println!("cargo::error=cannot write {}: {error}", path.display());
+    }
+}
+
+fn constant(root: &Path, stage: &str, crates: &[&str], lock: &str) -> String {
+    let files: Vec<PathBuf> = crates.iter().flat_map(|name| sources(&root.join(name))).collect();
+    let digest = blake3::hash(format!("{lock}{}", digest_of(root, &files)).as_bytes()).to_hex();
+    format!("/// The code version of the stage.\npub const {stage}: &str = \"{}\";\n", &digest[..32])
+}
+
+/// The manifest, the build script and everything below `src/`, sorted.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut files = vec![folder.join("Cargo.toml"), folder.join("build.rs")];
+    let mut folders = vec![folder.join("src"), folder.join("templates")];
+    while let Some(folder) = folders.pop() {
+        println!("cargo::rerun-if-changed={}", folder.display());
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() { folders.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The digest of the names and bytes of the files that exist; names are relative, so that a checkout's place is no input.
+fn digest_of(root: &Path, files: &[PathBuf]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for file in files {
+        println!("cargo::rerun-if-changed={}", file.display());
+        if let Ok(bytes) = fs::read(file) {
+            let name = file.strip_prefix(root).unwrap_or(file).to_string_lossy().into_owned();
+            hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
+            hasher.update(&(bytes.len() as u64).to_le_bytes()).update(&bytes);
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}

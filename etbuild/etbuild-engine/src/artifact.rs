@@ -1,0 +1,103 @@
+//! What stages make.
+
+use std::sync::Arc;
+
+use etbuild_store::{BlobRef, Digest};
+
+/// What the bytes of an artifact are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ArtifactKind {
+    /// A program as text.
+    Program,
+    /// The elements of a constant.
+    Constant,
+    /// A program file.
+    ProgramFile,
+    /// Facts about a program file that the link needs, as JSON.
+    Interface,
+    /// The generated project's dependencies, as JSON.
+    Dependencies,
+    /// The linked binary.
+    Binary,
+    /// The binary in the form that a boot ROM takes.
+    Image,
+    /// A size report, as JSON.
+    Sizes,
+    /// Outputs of a run, as safetensors.
+    Outputs,
+}
+
+impl ArtifactKind {
+    const NAMES: [(Self, &'static str); 9] = [
+        (Self::Program, "program"),
+        (Self::Constant, "constant"),
+        (Self::ProgramFile, "program-file"),
+        (Self::Interface, "interface"),
+        (Self::Dependencies, "dependencies"),
+        (Self::Binary, "binary"),
+        (Self::Image, "image"),
+        (Self::Sizes, "sizes"),
+        (Self::Outputs, "outputs"),
+    ];
+
+    /// The name under which a stage's record lists it.
+    pub fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
+    }
+
+    /// The kind with this name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::NAMES.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
+    }
+}
+
+/// An artifact: its bytes are in the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ArtifactRef {
+    /// The digest of the bytes.
+    pub digest: Digest,
+    /// Their number.
+    pub size: u64,
+    /// What they are.
+    pub kind: ArtifactKind,
+}
+
+impl ArtifactRef {
+    /// The blob that holds the bytes.
+    pub fn blob(&self) -> BlobRef {
+        BlobRef { digest: self.digest, size: self.size }
+    }
+}
+
+/// The artifacts that one run of a stage made, in the order in which it made them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Artifacts(Arc<[ArtifactRef]>);
+
+impl Artifacts {
+    /// These artifacts.
+    pub fn new(artifacts: impl Into<Arc<[ArtifactRef]>>) -> Self {
+        Self(artifacts.into())
+    }
+
+    /// The first artifact of a kind.
+    pub fn get(&self, kind: ArtifactKind) -> Option<ArtifactRef> {
+        self.0.iter().copied().find(|artifact| artifact.kind == kind)
+    }
+
+    /// All artifacts.
+    pub fn iter(&self) -> impl Iterator<Item = &ArtifactRef> {
+        self.0.iter()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_leads_back_to_its_kind() {
+        for (kind, name) in ArtifactKind::NAMES {
+            assert_eq!((ArtifactKind::from_name(name), kind.name()), (Some(kind), name));
+        }
+    }
+}

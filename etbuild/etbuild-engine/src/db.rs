@@ -1,0 +1,95 @@
+//! The salsa database: inputs, and how queries get at them.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use etbuild_diagnostic::Diagnostic;
+use etbuild_store::Digest;
+
+use crate::file_digest;
+use crate::world::World;
+
+/// A small file whose text queries read: a recipe or a target.
+#[salsa::input(debug)]
+pub struct TextFile {
+    /// The path as the user knows it.
+    #[returns(deref)]
+    pub path: PathBuf,
+    /// The text, or why there is none.
+    #[returns(clone)]
+    pub text: Result<Arc<str>, Diagnostic>,
+}
+
+/// A file of any size that queries know by its digest: a model, calibration or verification data.
+#[salsa::input(debug)]
+pub struct DataFile {
+    /// The path as the user knows it.
+    #[returns(deref)]
+    pub path: PathBuf,
+    /// The digest of the bytes, or why it is not known.
+    #[returns(clone)]
+    pub digest: Result<Digest, io::ErrorKind>,
+}
+
+/// What every query may ask for.
+#[salsa::db]
+pub trait Db: salsa::Database {
+    /// The machine, the store and the observer.
+    fn world(&self) -> &World;
+
+    /// The input that stands for a text file; read at the first call.
+    fn text_file(&self, path: &Path) -> TextFile;
+
+    /// The input that stands for a data file; hashed at the first call.
+    fn data_file(&self, path: &Path) -> DataFile;
+}
+
+/// The database of one session. Clones share everything and may be used on other threads.
+#[salsa::db]
+#[derive(Clone)]
+pub struct EngineDatabase {
+    storage: salsa::Storage<Self>,
+    world: Arc<World>,
+    inputs: Arc<Inputs>,
+}
+
+#[derive(Default)]
+struct Inputs {
+    texts: Mutex<BTreeMap<PathBuf, TextFile>>,
+    data: Mutex<BTreeMap<PathBuf, DataFile>>,
+}
+
+impl EngineDatabase {
+    /// An empty database over `world`.
+    pub fn new(world: Arc<World>) -> Self {
+        Self { storage: salsa::Storage::default(), world, inputs: Arc::default() }
+    }
+}
+
+#[salsa::db]
+impl salsa::Database for EngineDatabase {}
+
+#[salsa::db]
+impl Db for EngineDatabase {
+    fn world(&self) -> &World {
+        &self.world
+    }
+
+    fn text_file(&self, path: &Path) -> TextFile {
+        let mut texts = self.inputs.texts.lock().unwrap_or_else(PoisonError::into_inner);
+        *texts.entry(path.to_owned()).or_insert_with(|| {
+            let text = etbuild_yaml::read_text(self.world.system(), path);
+            TextFile::new(self, path.to_owned(), text)
+        })
+    }
+
+    fn data_file(&self, path: &Path) -> DataFile {
+        let mut data = self.inputs.data.lock().unwrap_or_else(PoisonError::into_inner);
+        *data.entry(path.to_owned()).or_insert_with(|| {
+            let digest = file_digest::of(&self.world, path).map_err(|error| error.kind());
+            DataFile::new(self, path.to_owned(), digest)
+        })
+    }
+}

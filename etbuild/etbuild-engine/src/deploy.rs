@@ -1,0 +1,203 @@
+//! Building, verifying and writing out units, several at a time.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_link::SizeReport;
+
+use crate::db::{Db, EngineDatabase};
+use crate::environment::{self, Runner, Tools};
+use crate::guard::guarded;
+use crate::judge::{Judgement, judge};
+use crate::package::{self, Deliverable};
+use crate::query;
+use crate::report::{UnitReport, Verification};
+use crate::resolve::{Request, resolve};
+use crate::schedule::side_by_side;
+use crate::stage::{Blocked, Stage, StageResult, Staged};
+use crate::unit::Unit;
+use crate::world::World;
+use crate::{ArtifactKind, budget, failure};
+
+/// How far to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// Binaries in the output folder.
+    Build,
+    /// The same, and run where that is possible.
+    Deploy,
+}
+
+/// Builds every unit of a request and returns what came of each, in the order of recipes and targets. A unit that fails
+/// does not keep the others from being built.
+///
+/// # Errors
+/// Mistakes in the recipes; nothing has run then.
+pub fn deploy(
+    world: &Arc<World>,
+    request: &Request,
+    goal: Goal,
+    out: &Path,
+) -> Result<Vec<UnitReport>, Vec<Diagnostic>> {
+    let lease = world.store().lease().map_err(|error| vec![crate::stage::Transient::from(error).into()])?;
+    let db = EngineDatabase::new(world.clone());
+    let units = resolve_guarded(&db, request)?;
+    let reports = side_by_side(units.len(), world.jobs(), &db, |db, index| {
+        let report = units.get(index).map(|unit| attempt(db, unit, goal, out));
+        report.unwrap_or_else(|| Err(crate::stage::Transient::Elsewhere)).or_else(|transient| {
+            if transient.is_worth_a_retry() { retry(world, request, index, goal, out) } else { Err(transient) }
+        })
+    });
+    drop(lease);
+    Ok(reports.into_iter().zip(&units).map(|(report, unit)| report.unwrap_or_else(|error| failed(unit, error))).collect())
+}
+
+fn resolve_guarded(db: &EngineDatabase, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {
+    guarded(|| resolve(db, request)).unwrap_or_else(|transient| Err(vec![transient.into()]))
+}
+
+type Attempt = Result<UnitReport, crate::stage::Transient>;
+
+/// Tries again from a database that remembers nothing.
+fn retry(world: &Arc<World>, request: &Request, index: usize, goal: Goal, out: &Path) -> Attempt {
+    let db = EngineDatabase::new(world.clone());
+    let units = resolve_guarded(&db, request).unwrap_or_default();
+    units.get(index).map_or(Err(crate::stage::Transient::Elsewhere), |unit| attempt(&db, unit, goal, out))
+}
+
+fn attempt(db: &EngineDatabase, unit: &Unit, goal: Goal, out: &Path) -> Attempt {
+    let mut report = UnitReport::new(unit.name(), unit.target.name());
+    guarded(|| match build(db, unit, goal, out, &mut report) {
+        Ok(()) => {}
+        Err(Blocked::Failed(failed)) => report.diagnostics.extend(failed.diagnostics.iter().cloned()),
+        Err(Blocked::Missing(_) | Blocked::Waiting) => report.diagnostics.extend(failure::internal("a stage did not run")),
+    })?;
+    Ok(report)
+}
+
+fn failed(unit: &Unit, transient: crate::stage::Transient) -> UnitReport {
+    let mut report = UnitReport::new(unit.name(), unit.target.name());
+    report.diagnostics.push(transient.into());
+    report
+}
+
+fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitReport) -> Result<(), Blocked> {
+    let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, staged, report));
+    note(query::imported(db, unit.model))?;
+    note(query::lowered(db, unit.model))?;
+    note(query::planned(db, unit.model, unit.plan.clone()))?;
+    let emitted = note(query::emitted(db, unit.model, unit.plan.clone()))?;
+    let tools = environment::tools(db.world(), unit);
+    note(query::selected(db, unit.clone(), tools.clone()))?;
+    let linked = note(query::linked(db, unit.clone(), tools.clone()))?;
+    check_budget(db, unit, &emitted, &linked, report)?;
+    let verified = if goal == Goal::Deploy { verify(db, unit, &tools, report) } else { Ok(()) };
+    let folder = out.join(unit.folder());
+    let deliverables = deliverables(unit, &emitted, &linked)?;
+    let name = (unit.name(), unit.target.name());
+    report.files = package::write(db.world(), &folder, name, &deliverables, &report.stages);
+    verified
+}
+
+/// Notes a stage for the report and, for `explain`, what it read.
+fn noted(db: &dyn Db, unit: &Unit, staged: &Staged, report: &mut UnitReport) {
+    report.staged(staged);
+    // Only an explanation is lost where this fails.
+    let _ = db.world().store().remember(&slot(unit, staged.stage), &staged.key);
+}
+
+/// The name under which the last key of a unit's stage is remembered.
+pub fn slot(unit: &Unit, stage: Stage) -> String {
+    format!("{}/{}/{}", unit.name(), unit.target.name(), stage.name())
+}
+
+fn check_budget(
+    db: &dyn Db,
+    unit: &Unit,
+    emitted: &Staged,
+    linked: &Staged,
+    report: &mut UnitReport,
+) -> Result<(), Blocked> {
+    let bytes = db.world().open_blob(&linked.blob(ArtifactKind::Sizes)?);
+    let sizes: SizeReport =
+        serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))?;
+    report.sizes = Some(sizes);
+    let file = emitted.blob(ArtifactKind::ProgramFile)?.size;
+    let exceeded = budget::exceeded(&unit.recipe.budget, file, &sizes);
+    if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
+}
+
+fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<Deliverable>, Blocked> {
+    let name = unit.name();
+    let mut files = vec![
+        Deliverable { name: name.to_owned(), blob: linked.blob(ArtifactKind::Binary)?, executable: true },
+        Deliverable { name: format!("{name}.pte"), blob: emitted.blob(ArtifactKind::ProgramFile)?, executable: false },
+        Deliverable { name: "size.json".to_owned(), blob: linked.blob(ArtifactKind::Sizes)?, executable: false },
+    ];
+    if let Some(image) = linked.artifacts.get(ArtifactKind::Image) {
+        files.push(Deliverable { name: format!("{name}.uf2"), blob: image.blob(), executable: false });
+    }
+    Ok(files)
+}
+
+/// Runs the binary, where the recipe says on what and the machine has something to run it, and judges its outputs.
+fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> Result<(), Blocked> {
+    let (Some(inputs), Some(options)) = (unit.verify, &unit.recipe.verify) else { return Ok(()) };
+    let runner = match environment::runner(db.world(), &unit.target) {
+        Ok(Runner::Drive(drive)) => return install(db, unit, tools, &drive, report),
+        Ok(runner) => runner,
+        Err(reason) => {
+            report.verification = Verification::Skipped { reason };
+            return Ok(());
+        }
+    };
+    let verified = query::verified(db, unit.clone(), tools.clone(), runner, inputs)?;
+    noted(db, unit, &verified, report);
+    let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
+    let path = inputs.path(db);
+    let reference = db.world().system().read(path);
+    let reference =
+        reference.map_err(|error| Blocked::failed(Stage::Verify, failure::unreadable(path, &error)))?;
+    let names = (options.outputs.as_str(), options.labels.as_str());
+    let judgement =
+        judge(&outputs, &reference, names).map_err(|diagnostic| Blocked::failed(Stage::Verify, [diagnostic]))?;
+    let verdict = verdict(unit, &judgement);
+    report.verification = Verification::Done(judgement);
+    verdict
+}
+
+fn verdict(unit: &Unit, judgement: &Judgement) -> Result<(), Blocked> {
+    let Some(options) = &unit.recipe.verify else { return Ok(()) };
+    let tolerance = options.tolerance().value();
+    if judgement.max_error <= tolerance {
+        return Ok(());
+    }
+    let error = judgement.max_error;
+    let message = format!("{} differs from the reference by {error:e}, the tolerance is {tolerance:e}", unit.instance());
+    let diagnostic = Diagnostic::error(Code::AccuracyFailed, message);
+    let diagnostic = match &options.tolerance {
+        Some(written) => diagnostic.at((*written.span).clone()),
+        None => diagnostic,
+    };
+    Err(Blocked::failed(Stage::Verify, [diagnostic]))
+}
+
+/// Copies the image to a board that shows itself as a drive. Its report goes to its own console.
+fn install(
+    db: &dyn Db,
+    unit: &Unit,
+    tools: &Tools,
+    drive: &Path,
+    report: &mut UnitReport,
+) -> Result<(), Blocked> {
+    let linked = query::linked(db, unit.clone(), tools.clone())?;
+    let image = db.world().open_blob(&linked.blob(ArtifactKind::Image)?);
+    let path = drive.join(format!("{}.uf2", unit.name()));
+    let written = db.world().system().write(&path, &image, false);
+    written.map_err(|error| Blocked::failed(Stage::Verify, failure::unreadable(&path, &error)))?;
+    let message = format!("installed on the board at `{}`; its report is on its console", drive.display());
+    report.verification =
+        Verification::Skipped { reason: Box::new(Diagnostic::warning(Code::DeviceMissing, message)) };
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Finding the Rust toolchain for a target, without starting a process when nothing has changed.
+
+use std::path::PathBuf;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_link::{CompileTarget, LinkError, Route, Toolchain, Watched, toolchain};
+use etbuild_store::Digest;
+use serde::{Deserialize, Serialize};
+
+use crate::event::Event;
+use crate::link_facts;
+use crate::stage::{Transient, interrupt};
+use crate::unit::Unit;
+use crate::world::World;
+
+/// A toolchain, found.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Tools {
+    /// The target that it builds for.
+    pub target: CompileTarget,
+    /// The compiler and its surroundings.
+    pub toolchain: Toolchain,
+}
+
+/// What is remembered of a search: its result, and what decides that it would be the same again.
+#[derive(Serialize, Deserialize)]
+struct Remembered {
+    built_std: bool,
+    sysroot: PathBuf,
+    rustc_version: String,
+    linker_version: Option<String>,
+    watched: Vec<(PathBuf, Option<String>)>,
+}
+
+/// The toolchain for the unit's target. Where there is none, the query that asked is interrupted with what to do.
+pub fn tools(world: &World, unit: &Unit) -> Tools {
+    let target = link_facts::compile_target(&unit.target);
+    let subject = subject(world, &target);
+    if let Some(toolchain) = recall(world, &subject) {
+        return Tools { target, toolchain };
+    }
+    let toolchain = toolchain::find(world.system(), &target, !world.is_offline())
+        .unwrap_or_else(|error| interrupt(Transient::Environment(Box::new(missing(&error)))));
+    if toolchain.route == Route::Added {
+        let sysroot = toolchain.sysroot.display();
+        world.tell(&Event::Said(format!("installed Rust target {} with rustup, in {sysroot}", target.triple)));
+    }
+    remember(world, &subject, &toolchain, &target);
+    Tools { target, toolchain }
+}
+
+fn missing(error: &LinkError) -> Diagnostic {
+    let diagnostic = Diagnostic::from(error);
+    match error {
+        LinkError::ToolMissing { program, .. } if program == "cc" => {
+            diagnostic.help("install a C compiler, which Rust links with here: `apt-get install gcc`")
+        }
+        LinkError::ToolMissing { .. } => diagnostic.help("install Rust from https://rustup.rs"),
+        _ if diagnostic.code == Code::ToolchainMissing => diagnostic,
+        _ => diagnostic,
+    }
+}
+
+fn recall(world: &World, subject: &Digest) -> Option<Toolchain> {
+    let remembered: Remembered = serde_json::from_slice(&world.store().memo_get(subject)?).ok()?;
+    let unchanged = remembered.watched.iter().all(|(path, known)| stamp(world, path) == *known);
+    unchanged.then_some(Toolchain {
+        route: if remembered.built_std { Route::BuildStd } else { Route::Installed },
+        sysroot: remembered.sysroot,
+        rustc_version: remembered.rustc_version,
+        linker_version: remembered.linker_version,
+    })
+}
+
+fn remember(world: &World, subject: &Digest, toolchain: &Toolchain, target: &CompileTarget) {
+    let Watched { paths, .. } = toolchain.watched(world.system(), target);
+    let remembered = Remembered {
+        built_std: toolchain.route == Route::BuildStd,
+        sysroot: toolchain.sysroot.clone(),
+        rustc_version: toolchain.rustc_version.clone(),
+        linker_version: toolchain.linker_version.clone(),
+        watched: paths.into_iter().map(|path| (path.clone(), stamp(world, &path))).collect(),
+    };
+    if let Ok(bytes) = serde_json::to_vec(&remembered) {
+        // Only time is lost where this fails.
+        let _ = world.store().memo_put(subject, &bytes);
+    }
+}
+
+/// The variables that decide which toolchain is found are part of the question; files are looked at each time.
+fn subject(world: &World, target: &CompileTarget) -> Digest {
+    let variables = toolchain::VARIABLES.map(|name| format!("{name}={:?}", world.system().variable(name)));
+    Digest::of(format!("toolchain\0{target:?}\0{}", variables.join("\0")).as_bytes())
+}
+
+fn stamp(world: &World, path: &std::path::Path) -> Option<String> {
+    world.system().stamp(path).ok().map(|stamp| format!("{stamp:?}"))
+}

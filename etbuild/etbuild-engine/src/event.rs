@@ -1,0 +1,61 @@
+//! What the engine tells whoever watches a deploy.
+
+use std::sync::Arc;
+
+use etbuild_store::{ActionKey, Holder, MissReason};
+
+use crate::stage::{Stage, Staged};
+
+/// Something that happened, on whichever thread.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The store did not have a stage's artifacts.
+    Missed {
+        /// The stage.
+        stage: Stage,
+        /// Why not.
+        reason: MissReason,
+    },
+    /// Another process, or another thread of this one, runs the same stage; this one waits for it.
+    Waiting {
+        /// The stage.
+        stage: Stage,
+        /// Who runs it.
+        holder: Holder,
+    },
+    /// A stage runs.
+    Started {
+        /// The stage.
+        stage: Stage,
+        /// Which run of it.
+        action: ActionKey,
+    },
+    /// A stage ran, with whatever result.
+    Ended {
+        /// The stage.
+        stage: Stage,
+        /// Which run of it.
+        action: ActionKey,
+    },
+    /// A stage's artifacts are there.
+    Finished {
+        /// What came of it.
+        staged: Arc<Staged>,
+    },
+    /// Something was installed or repaired that a person should know of.
+    Said(String),
+    /// The store found and dealt with something.
+    Store(etbuild_store::Event),
+}
+
+/// Receives events. Any `Fn(&Event)` is one.
+pub trait Observer: Send + Sync {
+    /// Something happened.
+    fn observe(&self, event: &Event);
+}
+
+impl<F: Fn(&Event) + Send + Sync> Observer for F {
+    fn observe(&self, event: &Event) {
+        self(event);
+    }
+}

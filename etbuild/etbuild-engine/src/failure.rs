@@ -1,0 +1,85 @@
+//! Errors of stages as diagnostics. Each stage's crate says what is wrong; the code and the way out are added here.
+
+use std::path::Path;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_emit::EmitError;
+use etbuild_import::ImportError;
+use etbuild_ir::Violation;
+use etbuild_memory::MemoryError;
+use serde::Serialize;
+
+use crate::stage::{Transient, interrupt};
+
+/// A model file cannot be imported.
+pub fn import(error: &ImportError) -> Diagnostic {
+    let code = match error {
+        ImportError::NotZip(_)
+        | ImportError::NotPt2(_)
+        | ImportError::MemberMissing(_)
+        | ImportError::MemberCompressed(_)
+        | ImportError::Malformed { .. }
+        | ImportError::Argument { .. }
+        | ImportError::Shape(_)
+        | ImportError::TruncatedWeight(_)
+        | ImportError::InflatedWeight(_)
+        | ImportError::MissingWeight(_)
+        | ImportError::Undefined(_) => Code::ModelMalformed,
+        ImportError::SchemaVersion { .. } => Code::ModelVersion,
+        ImportError::UnknownOperator(_) => Code::OperatorUnavailable,
+        ImportError::ScalarType { .. } => Code::DtypeUnavailable,
+        ImportError::Invalid(_) => Code::ProgramInvalid,
+        _ => Code::ModelUnsupported,
+    };
+    Diagnostic::error(code, error.to_string())
+}
+
+/// A verifier refused a program that one of our stages made.
+pub fn violations(violations: Vec<Violation>) -> Vec<Diagnostic> {
+    violations.into_iter().map(|violation| Diagnostic::error(Code::ProgramInvalid, violation.to_string())).collect()
+}
+
+/// A program has no memory plan.
+pub fn memory(error: MemoryError) -> Vec<Diagnostic> {
+    let message = error.to_string();
+    vec![match error {
+        MemoryError::DoesNotFit { peak, .. } => {
+            let largest = peak.iter().map(|tensor| format!("`{}` takes {} bytes", tensor.name, tensor.bytes));
+            let diagnostic = Diagnostic::error(Code::BankTooSmall, message);
+            let help = "choose a target with more memory, or make the model's activations smaller";
+            largest.fold(diagnostic, Diagnostic::note).help(help)
+        }
+        _ => Diagnostic::error(Code::PlanInvalid, message),
+    }]
+}
+
+/// No program file was written. A write that fails is the machine's fault and is tried again another time.
+pub fn emit(error: EmitError) -> Vec<Diagnostic> {
+    let message = error.to_string();
+    match error {
+        EmitError::Write(error) if error.kind() == std::io::ErrorKind::StorageFull => {
+            interrupt(Transient::Environment(Box::new(Diagnostic::error(Code::DiskFull, message))))
+        }
+        EmitError::OperatorMissing(_) => vec![Diagnostic::error(Code::OperatorUnavailable, message)],
+        EmitError::Write(_) => interrupt(Transient::Environment(Box::new(Diagnostic::error(
+            Code::StoreUnavailable,
+            message,
+        )))),
+        _ => vec![Diagnostic::error(Code::ProgramInvalid, message)],
+    }
+}
+
+/// A value of ours as JSON.
+pub fn json(value: &impl Serialize) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    serde_json::to_vec(value).map_err(|error| vec![Diagnostic::error(Code::Internal, error.to_string())])
+}
+
+/// One of our own rules is broken.
+pub fn internal(message: &str) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Code::Internal, message)]
+}
+
+/// A file that was there before cannot be read any more.
+pub fn unreadable(path: &Path, error: &std::io::Error) -> Vec<Diagnostic> {
+    vec![Diagnostic::error(Code::FileUnreadable, format!("`{}` cannot be read: {error}", path.display()))]
+}

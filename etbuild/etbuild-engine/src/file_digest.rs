@@ -1,0 +1,38 @@
+//! Digests of files outside the store.
+
+use std::io;
+use std::path::Path;
+
+use etbuild_store::Digest;
+use etbuild_system::FileStamp;
+
+use crate::world::World;
+
+/// Files up to this size are hashed every time: that takes less than a millisecond.
+const SMALL: u64 = 1 << 20;
+
+/// The digest of a file. That of a large file is remembered beside its stamp (size, times to the nanosecond, inode), so
+/// that gigabytes of weights are not read again to find them unchanged.
+pub fn of(world: &World, path: &Path) -> io::Result<Digest> {
+    let stamp = world.system().stamp(path)?;
+    if stamp.size <= SMALL {
+        return hash(world, path);
+    }
+    let subject = subject(path, stamp);
+    if let Some(known) = world.store().memo_get(&subject).and_then(|bytes| bytes.try_into().ok()) {
+        return Ok(Digest(known));
+    }
+    let digest = hash(world, path)?;
+    // A file that changed meanwhile has another stamp, so what is remembered here is never asked for.
+    let _ = world.store().memo_put(&subject, &digest.0);
+    Ok(digest)
+}
+
+fn hash(world: &World, path: &Path) -> io::Result<Digest> {
+    world.system().read(path).map(|bytes| Digest::of(&bytes))
+}
+
+fn subject(path: &Path, stamp: FileStamp) -> Digest {
+    let FileStamp { size, modified_ns, changed_ns, inode } = stamp;
+    Digest::of(format!("file\0{}\0{size}\0{modified_ns}\0{changed_ns}\0{inode}", path.display()).as_bytes())
+}

@@ -1,0 +1,79 @@
+//! What a link must know of a program file, as an artifact: kernels, inputs, arenas. Two models with the same interface
+//! share a hosted binary.
+
+use et_core::Dtypes;
+use etbuild_emit::{Emitted, MethodInfo};
+use etbuild_ir::{Graph, PlannedProgram};
+use etbuild_link::{KernelUse, MethodFacts};
+use serde::{Deserialize, Serialize};
+
+/// The interface of a program file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interface {
+    kernels: Vec<InterfaceKernel>,
+    methods: Vec<InterfaceMethod>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct InterfaceKernel {
+    operator: String,
+    dtypes: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct InterfaceMethod {
+    name: String,
+    inputs: Vec<String>,
+    input_bytes: Vec<usize>,
+    output_bytes: Vec<usize>,
+    arenas: Vec<usize>,
+    values: usize,
+}
+
+impl Interface {
+    /// The interface of the program file that was emitted for `planned`.
+    pub fn new(planned: &PlannedProgram, emitted: &Emitted) -> Self {
+        let kernels = emitted.kernels.iter();
+        let methods = &planned.program().program().methods;
+        let infos = emitted.methods.iter().filter_map(|info| Some(method(info, methods.get(&info.name)?)));
+        Self {
+            kernels: kernels
+                .map(|kernel| InterfaceKernel { operator: kernel.operator.clone(), dtypes: kernel.dtypes.0 })
+                .collect(),
+            methods: infos.collect(),
+        }
+    }
+
+    /// The kernels as the selection takes them.
+    pub fn kernel_uses(&self) -> Vec<KernelUse> {
+        let kernels = self.kernels.iter();
+        kernels
+            .map(|kernel| KernelUse { operator: kernel.operator.clone(), dtypes: Dtypes(kernel.dtypes) })
+            .collect()
+    }
+
+    /// The method that binaries run: `forward` where there is one, else the first.
+    pub fn method(&self) -> Option<MethodFacts> {
+        let forward = self.methods.iter().find(|method| method.name == "forward");
+        forward.or(self.methods.first()).map(|method| MethodFacts {
+            name: method.name.clone(),
+            inputs: method.inputs.clone(),
+            input_bytes: method.input_bytes.clone(),
+            output_bytes: method.output_bytes.clone(),
+            arenas: method.arenas.clone(),
+            values: method.values,
+        })
+    }
+}
+
+fn method(info: &MethodInfo, graph: &Graph) -> InterfaceMethod {
+    let bytes = |ids: &[etbuild_ir::ValueId]| ids.iter().map(|id| graph.spec(*id).nbytes()).collect();
+    InterfaceMethod {
+        name: info.name.clone(),
+        inputs: info.inputs.clone(),
+        input_bytes: bytes(&graph.inputs),
+        output_bytes: bytes(&graph.outputs),
+        arenas: info.arenas.iter().map(|arena| usize::try_from(arena.size).unwrap_or(usize::MAX)).collect(),
+        values: info.values,
+    }
+}

@@ -1,0 +1,48 @@
+//! The query engine.
+//!
+//! [`resolve`] turns a request into units, a recipe for a target each; the queries compute a unit's stages, each looked
+//! up in the store first; [`deploy`] runs the units side by side, [`plan`] only looks. This is the one crate that sees
+//! salsa, and the one that knows both recipes and stages.
+
+mod artifact;
+mod board_report;
+mod budget;
+mod db;
+mod deploy;
+mod environment;
+mod event;
+mod failure;
+mod file_digest;
+mod guard;
+mod interface;
+mod judge;
+mod link_facts;
+mod package;
+mod plan;
+mod process;
+mod program_artifact;
+mod query;
+mod report;
+mod resolve;
+mod schedule;
+mod stage;
+mod unit;
+mod verify_data;
+mod version;
+mod world;
+
+pub use artifact::{ArtifactKind, ArtifactRef, Artifacts};
+pub use db::{Db, EngineDatabase};
+pub use deploy::{Goal, deploy};
+pub use environment::{Runner, Tools, runner, tools};
+pub use event::{Event, Observer};
+pub use judge::Judgement;
+pub use plan::{PlanRow, PlanState, UnitPlan, plan};
+pub use report::{OutputFile, StageRow, UnitReport, Verification};
+pub use resolve::{Request, catalogue, resolve};
+pub use stage::{Source, Stage, Staged};
+pub use unit::Unit;
+pub use world::{Mode, World};
+
+/// Who makes program files and binaries: the stamp that both carry.
+pub const PRODUCER: &str = concat!("etbuild ", env!("CARGO_PKG_VERSION"));

@@ -1,0 +1,101 @@
+//! Targets and interfaces as the link takes them: the one translation between target files and generated projects.
+
+use et_ops::OPERATORS;
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_link::{
+    BoardFacts, BootBlock, CompileTarget, Console, LinkError, MemoryFacts, Program, ProjectFacts, Region, RegisterStep,
+    Uart, VerifyData, select,
+};
+use etbuild_target as target;
+use target::Target;
+
+use crate::PRODUCER;
+use crate::interface::Interface;
+use crate::unit::Unit;
+
+/// What the compiler is told.
+pub fn compile_target(target: &Target) -> CompileTarget {
+    let rust = target.rust();
+    CompileTarget {
+        triple: rust.triple.clone(),
+        cpu: rust.cpu.clone(),
+        features: rust.features.clone(),
+        linker: match rust.linker {
+            target::Linker::Default => etbuild_link::Linker::System,
+            target::Linker::RustLld => etbuild_link::Linker::RustLld,
+        },
+        crt_static: rust.crt_static,
+    }
+}
+
+/// Everything that the generated project states. `embedded` are the program file and the verification data, which only
+/// a board carries.
+pub fn project(
+    unit: &Unit,
+    interface: &Interface,
+    embedded: impl FnOnce() -> Result<(Vec<u8>, VerifyData), Vec<Diagnostic>>,
+) -> Result<ProjectFacts, Vec<Diagnostic>> {
+    let kernels = select(&interface.kernel_uses(), OPERATORS).map_err(|error| vec![link_error(&error)])?;
+    let method = interface.method().ok_or_else(|| vec![internal("the program file has no method")])?;
+    let (program, board) = match unit.target.memory() {
+        None => (Program::Beside(format!("{}.pte", unit.name())), None),
+        Some(memory) => {
+            let (program, verify) = embedded()?;
+            let console = console(unit.target.console())?;
+            (Program::Embedded(program), Some(BoardFacts { memory: memory_facts(memory), console, verify }))
+        }
+    };
+    let template = unit.target.template().to_owned();
+    Ok(ProjectFacts { template, stamp: PRODUCER.to_owned(), kernels, method, program, board })
+}
+
+/// A failure of the link as a diagnostic.
+pub fn link_error(error: &LinkError) -> Diagnostic {
+    error.into()
+}
+
+fn memory_facts(memory: &target::Memory) -> MemoryFacts {
+    MemoryFacts {
+        code: region(&memory.code),
+        constants: region(&memory.constants),
+        arena: region(&memory.arena),
+        stack: memory.stack.0,
+        boot_block: memory
+            .boot_block
+            .as_ref()
+            .map(|block| BootBlock { words: block.words.clone(), within: block.within.0 }),
+    }
+}
+
+fn region(bank: &target::Bank) -> Region {
+    Region { name: bank.name.clone(), origin: bank.origin, size: bank.size.0 }
+}
+
+fn console(console: &target::Console) -> Result<Console, Vec<Diagnostic>> {
+    match console {
+        target::Console::Semihosting => Ok(Console::Semihosting),
+        target::Console::Uart(uart) => Ok(Console::Uart(Uart {
+            setup: uart.setup.iter().map(|step| register_step(*step)).collect(),
+            data: uart.data,
+            status: uart.status,
+            full: uart.full,
+        })),
+        target::Console::Stdio => {
+            let message = "a bare-metal target has no standard output";
+            Err(vec![Diagnostic::error(Code::TargetInconsistent, message).help("use `semihosting` or `uart`")])
+        }
+    }
+}
+
+fn register_step(step: target::RegisterStep) -> RegisterStep {
+    match step {
+        target::RegisterStep::Write(to) => RegisterStep::Write { address: to.address, bits: to.value },
+        target::RegisterStep::Set(to) => RegisterStep::Set { address: to.address, bits: to.bits },
+        target::RegisterStep::Clear(to) => RegisterStep::Clear { address: to.address, bits: to.bits },
+        target::RegisterStep::Wait(to) => RegisterStep::Wait { address: to.address, bits: to.bits },
+    }
+}
+
+fn internal(message: &str) -> Diagnostic {
+    Diagnostic::error(Code::Internal, message)
+}

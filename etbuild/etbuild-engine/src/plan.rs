@@ -1,0 +1,121 @@
+//! Looking without running: which stages the store has, and why it lacks the others.
+
+use std::sync::Arc;
+
+use etbuild_diagnostic::Diagnostic;
+use serde::Serialize;
+
+use crate::db::{Db, EngineDatabase};
+use crate::deploy::slot;
+use crate::environment;
+use crate::guard::guarded;
+use crate::query;
+use crate::resolve::{Request, resolve};
+use crate::stage::{Blocked, Stage, StageResult};
+use crate::unit::Unit;
+use crate::world::World;
+
+/// What a deploy of one unit would do.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnitPlan {
+    /// The recipe's name.
+    pub recipe: String,
+    /// The target's name.
+    pub target: String,
+    /// The stages in order.
+    pub stages: Vec<PlanRow>,
+}
+
+/// What a deploy would do about one stage.
+#[derive(Clone, Debug, Serialize)]
+pub struct PlanRow {
+    /// The stage's name.
+    pub stage: &'static str,
+    /// What the store has.
+    #[serde(flatten)]
+    pub state: PlanState,
+}
+
+/// What the store has of a stage.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "lowercase", tag = "state")]
+pub enum PlanState {
+    /// Its artifacts.
+    Cached {
+        /// The stage's key.
+        key: String,
+    },
+    /// Nothing: the stage would run.
+    Missing {
+        /// The stage's key.
+        key: String,
+        /// The first thing in which the key differs from the last one; `None` where the stage never ran for this unit, or
+        /// where its artifacts have been removed since.
+        difference: Option<String>,
+        /// Whether the stage ran for this unit before.
+        known: bool,
+    },
+    /// Its key depends on a stage that would run.
+    Waiting,
+    /// It cannot run.
+    Failed {
+        /// Why not.
+        diagnostics: Vec<Diagnostic>,
+    },
+}
+
+/// What a deploy of the request would do. `world` must be in [`crate::Mode::Plan`].
+///
+/// # Errors
+/// Mistakes in the recipes.
+pub fn plan(world: &Arc<World>, request: &Request) -> Result<Vec<UnitPlan>, Vec<Diagnostic>> {
+    let db = EngineDatabase::new(world.clone());
+    let units = guarded(|| resolve(&db, request)).unwrap_or_else(|transient| Err(vec![transient.into()]))?;
+    Ok(units.iter().map(|unit| plan_unit(&db, unit)).collect())
+}
+
+fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
+    let rows = Stage::ALL.iter().filter_map(|stage| {
+        let state = guarded(|| Some(state(db, unit, *stage, look(db, unit, *stage)?)));
+        let failed = |transient: crate::stage::Transient| Some(PlanState::Failed { diagnostics: vec![transient.into()] });
+        state.unwrap_or_else(failed).map(|state| PlanRow { stage: stage.name(), state })
+    });
+    UnitPlan { recipe: unit.name().to_owned(), target: unit.target.name().to_owned(), stages: rows.collect() }
+}
+
+/// Asks for a stage; `None` where the recipe does not want it.
+fn look(db: &dyn Db, unit: &Unit, stage: Stage) -> Option<StageResult> {
+    let tools = || environment::tools(db.world(), unit);
+    Some(match stage {
+        Stage::Import => query::imported(db, unit.model),
+        Stage::Lower => query::lowered(db, unit.model),
+        Stage::Plan => query::planned(db, unit.model, unit.plan.clone()),
+        Stage::Emit => query::emitted(db, unit.model, unit.plan.clone()),
+        Stage::Select => query::selected(db, unit.clone(), tools()),
+        Stage::Link => query::linked(db, unit.clone(), tools()),
+        Stage::Verify => {
+            let inputs = unit.verify?;
+            match environment::runner(db.world(), &unit.target) {
+                Ok(runner) => query::verified(db, unit.clone(), tools(), runner, inputs),
+                Err(reason) => Err(Blocked::failed(stage, [*reason])),
+            }
+        }
+    })
+}
+
+fn state(db: &dyn Db, unit: &Unit, stage: Stage, result: StageResult) -> PlanState {
+    match result {
+        Ok(staged) => PlanState::Cached { key: staged.key.action().to_string() },
+        Err(Blocked::Missing(missing)) => {
+            let last = db.world().store().last(&slot(unit, stage));
+            let difference = last.as_ref().and_then(|last| missing.key.first_difference(last));
+            PlanState::Missing {
+                key: missing.key.action().to_string(),
+                difference: difference.map(|difference| difference.to_string()),
+                known: last.is_some(),
+            }
+        }
+        Err(Blocked::Waiting) => PlanState::Waiting,
+        Err(Blocked::Failed(failed)) => PlanState::Failed { diagnostics: failed.diagnostics.to_vec() },
+    }
+}

@@ -1,0 +1,91 @@
+//! Running a binary: as a process, in an emulator.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_store::BlobRef;
+use etbuild_system::{Invocation, Outcome};
+
+use crate::environment::Runner;
+use crate::failure;
+use crate::stage::{Transient, interrupt};
+use crate::unit::Unit;
+use crate::world::World;
+
+/// A run of a unit's binary.
+pub struct Run<'a> {
+    /// The machine and the store.
+    pub world: &'a World,
+    /// What was built.
+    pub unit: &'a Unit,
+    /// What runs it.
+    pub runner: &'a Runner,
+}
+
+impl Run<'_> {
+    /// Runs a hosted binary on a safetensors file and returns the file that it writes.
+    pub fn hosted(&self, binary: &BlobRef, program: &BlobRef, inputs: &Path) -> Result<Vec<u8>, Vec<Diagnostic>> {
+        let folder = self.folder();
+        let path = folder.path();
+        let name = self.unit.name();
+        self.materialise(binary, &path.join(name), true);
+        self.materialise(program, &path.join(format!("{name}.pte")), false);
+        let outputs = path.join("outputs.safetensors");
+        let arguments = ["--inputs".into(), inputs.into(), "--outputs".into(), outputs.clone().into_os_string()];
+        self.checked(&path.join(name), arguments.to_vec())?;
+        self.world.system().read(&outputs).map_err(|error| failure::unreadable(&outputs, &error))
+    }
+
+    /// Runs firmware and returns what it says on its console.
+    pub fn board(&self, binary: &BlobRef) -> Result<Vec<u8>, Vec<Diagnostic>> {
+        let folder = self.folder();
+        let path = folder.path().join(self.unit.name());
+        self.materialise(binary, &path, true);
+        self.checked(&path, Vec::new()).map(|outcome| outcome.stdout)
+    }
+
+    fn checked(&self, binary: &Path, arguments: Vec<OsString>) -> Result<Outcome, Vec<Diagnostic>> {
+        let mut invocation = self.invocation(binary).args(arguments);
+        let limit = self.unit.recipe.verify.as_ref().map(|verify| verify.timeout.0);
+        invocation.timeout = limit;
+        let outcome = self.world.system().run(&invocation).map_err(|error| failure::unreadable(binary, &error))?;
+        if outcome.timed_out {
+            interrupt(Transient::Environment(Box::new(self.timed_out(limit.unwrap_or_default()))));
+        }
+        if outcome.success() { Ok(outcome) } else { Err(vec![self.failed(&outcome)]) }
+    }
+
+    fn invocation(&self, binary: &Path) -> Invocation {
+        match self.runner {
+            Runner::Native | Runner::Drive(_) => Invocation::new(binary),
+            Runner::Emulator { program, arguments, .. } => {
+                let path = binary.to_string_lossy();
+                Invocation::new(program).args(arguments.iter().map(|argument| argument.replace("{binary}", &path)))
+            }
+        }
+    }
+
+    fn folder(&self) -> tempfile::TempDir {
+        tempfile::tempdir().unwrap_or_else(|error| {
+            let message = format!("there is no temporary folder to run in: {error}");
+            interrupt(Transient::Environment(Box::new(Diagnostic::error(Code::OutputUnwritable, message))))
+        })
+    }
+
+    fn materialise(&self, blob: &BlobRef, path: &PathBuf, executable: bool) {
+        self.world.store().materialise(blob, path, executable).unwrap_or_else(|error| interrupt(error));
+    }
+
+    fn timed_out(&self, limit: std::time::Duration) -> Diagnostic {
+        let message = format!("{} did not end within {limit:?}", self.unit.instance());
+        Diagnostic::error(Code::RunTimedOut, message).help("raise `verify.timeout`, or verify with fewer inputs")
+    }
+
+    fn failed(&self, outcome: &Outcome) -> Diagnostic {
+        let how = outcome.status.map_or("by a signal".to_owned(), |status| format!("with status {status}"));
+        let diagnostic = Diagnostic::error(Code::RunFailed, format!("{} ended {how}", self.unit.instance()));
+        let said = [&outcome.stdout, &outcome.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        said.iter().flat_map(|text| text.lines().rev().take(3)).fold(diagnostic, Diagnostic::note)
+    }
+}

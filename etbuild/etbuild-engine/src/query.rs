@@ -1,0 +1,19 @@
+//! One tracked query per stage. What a stage does is in its own crate; here is what it reads, and so its key.
+
+mod emit;
+mod import;
+mod link;
+mod lower;
+mod plan;
+mod recipe;
+mod select;
+mod verify;
+
+pub use emit::emitted;
+pub use import::imported;
+pub use link::linked;
+pub use lower::lowered;
+pub use plan::{PlanOptions, planned};
+pub use recipe::recipes;
+pub use select::selected;
+pub use verify::verified;

@@ -1,0 +1,49 @@
+//! A model file becomes an ATen program.
+
+use std::sync::Arc;
+
+use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_import::ImportError;
+use etbuild_ir::{Aten, Dialect, text};
+use etbuild_store::{Blob, Digest};
+
+use crate::db::{DataFile, Db};
+use crate::failure;
+use crate::program_artifact;
+use crate::stage::{self, Blocked, Stage, StageResult, Transient, interrupt};
+
+/// The program that a `.pt2` archive holds. Reads the archive's bytes, nothing else: all targets share it.
+#[salsa::tracked(returns(clone))]
+pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
+    let digest = model.digest(db).map_err(|error| Blocked::failed(Stage::Import, [unreadable(db, model, error)]))?;
+    let key = Stage::Import.key().input("model", digest).finish();
+    stage::run(db.world(), Stage::Import, key, |products| {
+        let archive = archive(db, model, digest);
+        let imported = etbuild_import::import_pt2(Arc::new(archive)).map_err(|errors| place(db, model, &errors))?;
+        program_artifact::store(products, &text::print(Aten::NAME, imported.program()), imported.program());
+        Ok(())
+    })
+}
+
+/// The archive, copied into the store, so that an edit while it is read cannot be mistaken for what the key says.
+fn archive(db: &dyn Db, model: DataFile, expected: Digest) -> Blob {
+    let store = db.world().store();
+    let blob = store.put_file(model.path(db)).unwrap_or_else(|error| interrupt(error));
+    if blob.digest != expected {
+        let message = format!("`{}` changed while it was read", model.path(db).display());
+        let diagnostic = Diagnostic::error(Code::ModelUnreadable, message).help("run the command again");
+        interrupt(Transient::Environment(Box::new(diagnostic)));
+    }
+    db.world().open_blob(&blob)
+}
+
+fn unreadable(db: &dyn Db, model: DataFile, error: std::io::ErrorKind) -> Diagnostic {
+    let message = format!("the model `{}` cannot be read: {error}", model.path(db).display());
+    Diagnostic::error(Code::ModelUnreadable, message)
+}
+
+/// What is wrong with an archive has no line; it has a file.
+fn place(db: &dyn Db, model: DataFile, errors: &[ImportError]) -> Vec<Diagnostic> {
+    let span = Span::file(model.path(db).display().to_string());
+    errors.iter().map(|error| failure::import(error).at(span.clone())).collect()
+}

@@ -1,0 +1,105 @@
+//! The project becomes a binary.
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_link::{Project, Region, SizeReport, Sources, VerifyData, build, uf2};
+use etbuild_store::{Key, Value};
+use etbuild_target::{Image, Target};
+
+use super::select::{link_failure, read_interface};
+use super::{emitted, selected};
+use crate::db::Db;
+use crate::environment::Tools;
+use crate::stage::{self, Blocked, Products, Stage, StageResult, Staged};
+use crate::unit::Unit;
+use crate::{ArtifactKind, PRODUCER, failure, link_facts, verify_data};
+
+/// The unit's binary, its image where the target takes one, and its sizes. A hosted binary reads the program's interface
+/// only; a board's also carries the program file and the verification data.
+#[salsa::tracked(returns(clone))]
+pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
+    let emitted = emitted(db, unit.model, unit.plan.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
+    let selected = selected(db, unit.clone(), tools.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
+    let key = key(db, &unit, &tools, &emitted, &selected)?;
+    stage::run(db.world(), Stage::Link, key, |products| {
+        let interface = read_interface(db, &emitted)?;
+        let embedded = || {
+            let program = emitted.blob(ArtifactKind::ProgramFile).map_err(|_| failure::internal("no program file"))?;
+            let verify = verify_cases(db, &unit, &interface)?;
+            Ok((db.world().open_blob(&program).to_vec(), verify))
+        };
+        let facts = link_facts::project(&unit, &interface, embedded)?;
+        let project = Project::new(&facts, &Sources::embedded()).map_err(link_failure)?;
+        let world = db.world();
+        let built = build(world.system(), &tools.toolchain, &tools.target, &project, &world.scratch());
+        let binary = built.map_err(link_failure)?.binary;
+        put(products, &unit.target, &binary)
+    })
+}
+
+fn key(db: &dyn Db, unit: &Unit, tools: &Tools, emitted: &Staged, selected: &Staged) -> Result<Key, Blocked> {
+    let target = &tools.target;
+    let mut key = Stage::Link
+        .key()
+        .input("interface", emitted.blob(ArtifactKind::Interface)?.digest)
+        .input("dependencies", selected.blob(ArtifactKind::Dependencies)?.digest)
+        .option("producer", PRODUCER)
+        .fact("template", unit.target.template())
+        .fact("triple", target.triple.as_str())
+        .fact("cpu", target.cpu.clone())
+        .fact("features", target.features.clone())
+        .fact("linker", format!("{:?}", target.linker))
+        .fact("crt-static", target.crt_static)
+        .fact("image", images(&unit.target))
+        .tool("toolchain", tools.toolchain.identity());
+    match unit.target.memory() {
+        None => key = key.option("name", unit.name()),
+        Some(memory) => {
+            key = key
+                .input("program", emitted.blob(ArtifactKind::ProgramFile)?.digest)
+                .fact("memory", format!("{memory:?}"))
+                .fact("console", format!("{:?}", unit.target.console()));
+            if let Some(verify) = unit.verify {
+                let digest = verify.digest(db).map_err(|error| super::verify::unreadable(db, verify, error))?;
+                key = key.input("verify", digest);
+            }
+        }
+    }
+    Ok(key.finish())
+}
+
+fn images(target: &Target) -> Value {
+    Value::List(target.image().iter().map(|image| Value::from(format!("{image:?}"))).collect())
+}
+
+fn verify_cases(
+    db: &dyn Db,
+    unit: &Unit,
+    interface: &crate::interface::Interface,
+) -> Result<VerifyData, Vec<Diagnostic>> {
+    match (unit.verify, interface.method()) {
+        (Some(file), Some(method)) => {
+            let path = file.path(db);
+            let bytes = db.world().system().read(path).map_err(|error| failure::unreadable(path, &error))?;
+            let prefix = unit.recipe.verify.as_ref().map_or("output_", |verify| verify.outputs.as_str());
+            verify_data::cases(&bytes, &method, prefix)
+        }
+        _ => Ok(VerifyData::default()),
+    }
+}
+
+fn put(products: &mut Products<'_>, target: &Target, binary: &[u8]) -> Result<(), Vec<Diagnostic>> {
+    products.put(ArtifactKind::Binary, binary);
+    for image in target.image() {
+        if let (Image::Uf2(format), Some(memory)) = (image, target.memory()) {
+            let bank = &memory.code;
+            let flash = Region { name: bank.name.clone(), origin: bank.origin, size: bank.size.0 };
+            let packed = uf2::write(binary, format.family, &flash).map_err(link_failure)?;
+            products.put(ArtifactKind::Image, &packed);
+        }
+    }
+    let sizes = SizeReport::of(binary).map_err(link_failure)?;
+    let text = serde_json::to_vec_pretty(&sizes);
+    let text = text.map_err(|error| vec![Diagnostic::error(Code::Internal, error.to_string())])?;
+    products.put(ArtifactKind::Sizes, &text);
+    Ok(())
+}

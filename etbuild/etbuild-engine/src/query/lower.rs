@@ -1,0 +1,28 @@
+//! The ATen program becomes an Edge program.
+
+use etbuild_ir::{AtenProgram, Dialect, Edge, text};
+
+use super::imported;
+use crate::db::{DataFile, Db};
+use crate::program_artifact;
+use crate::stage::{self, Blocked, Stage, StageResult};
+use crate::{ArtifactKind, failure};
+
+/// The model's program in operators that have kernels, folded and without dead code. Reads no fact of any target.
+#[salsa::tracked(returns(clone))]
+pub fn lowered(db: &dyn Db, model: DataFile) -> StageResult {
+    let imported = imported(db, model).map_err(|blocked: Blocked| blocked.downstream())?;
+    let program = imported.blob(ArtifactKind::Program)?;
+    let key = Stage::Lower.key().input("program", program.digest).finish();
+    stage::run(db.world(), Stage::Lower, key, |products| {
+        let printed = program_artifact::text_of(db.world(), &imported)?;
+        let mut constants = program_artifact::constants(db.world(), &imported.artifacts);
+        let (_, program) =
+            text::parse(&printed, &mut constants).map_err(|error| program_artifact::unreadable(&error))?;
+        let aten = AtenProgram::verify(program).map_err(failure::violations)?;
+        let core = etbuild_pass::to_core_aten(aten).map_err(failure::pass)?;
+        let edge = etbuild_pass::to_edge(core).map_err(failure::pass)?;
+        program_artifact::store(products, &text::print(Edge::NAME, edge.program()), edge.program());
+        Ok(())
+    })
+}

@@ -1,0 +1,52 @@
+//! The program's kernels become a project, and Cargo says what the project depends on.
+
+use etbuild_link::{Project, Sources, VerifyData, dependencies};
+
+use super::emitted;
+use crate::db::Db;
+use crate::environment::Tools;
+use crate::interface::Interface;
+use crate::stage::{self, Blocked, Stage, StageResult, Staged, Transient, interrupt};
+use crate::unit::Unit;
+use crate::{ArtifactKind, failure, link_facts};
+
+/// The device crates that the unit's binary is made from, with the digests of their sources: a change in any other crate
+/// leaves the binary alone. Fails where the catalogue lacks a kernel that the program calls.
+#[salsa::tracked(returns(clone))]
+pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
+    let emitted = emitted(db, unit.model, unit.plan.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
+    let interface = emitted.blob(ArtifactKind::Interface)?;
+    let key = Stage::Select
+        .key()
+        .input("interface", interface.digest)
+        .fact("template", unit.target.template())
+        .fact("triple", tools.target.triple.as_str())
+        .tool("cargo", tools.toolchain.rustc_version.as_str())
+        .finish();
+    stage::run(db.world(), Stage::Select, key, |products| {
+        let interface = read_interface(db, &emitted)?;
+        let facts = link_facts::project(&unit, &interface, || Ok((Vec::new(), VerifyData::default())))?;
+        let world = db.world();
+        let project = Project::new(&facts, &Sources::embedded()).map_err(link_failure)?;
+        let found = dependencies(world.system(), &tools.toolchain, &tools.target, &project, &world.scratch());
+        let found = found.map_err(link_failure)?;
+        let lines = found.iter().map(|found| format!("{} {} {}\n", found.package, found.version, found.digest));
+        products.put(ArtifactKind::Dependencies, lines.collect::<String>().as_bytes());
+        Ok(())
+    })
+}
+
+/// The interface of a program file.
+pub fn read_interface(db: &dyn Db, emitted: &Staged) -> Result<Interface, Vec<etbuild_diagnostic::Diagnostic>> {
+    let blob = emitted.blob(ArtifactKind::Interface).map_err(|_| failure::internal("a program has no interface"))?;
+    serde_json::from_slice(&db.world().open_blob(&blob)).map_err(|error| failure::internal(&error.to_string()))
+}
+
+/// A failure of the link: the project's fault is a value, the machine's interrupts.
+pub fn link_failure(error: etbuild_link::LinkError) -> Vec<etbuild_diagnostic::Diagnostic> {
+    let diagnostic = link_facts::link_error(&error);
+    if error.is_transient() {
+        interrupt(Transient::Environment(Box::new(diagnostic)));
+    }
+    vec![diagnostic]
+}

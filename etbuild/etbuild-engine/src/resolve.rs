@@ -1,0 +1,184 @@
+//! A request becomes units: recipes are read, targets looked up, and what this version cannot do is refused.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_recipe::{Model, Override, Planner, Recipe, missing_files};
+use etbuild_target::{Catalogue, Target};
+use etbuild_yaml::Spanned;
+
+use crate::db::Db;
+use crate::query::{self, PlanOptions};
+use crate::unit::Unit;
+
+/// What a command was asked to build.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Recipes, or models that stand for a recipe with default options.
+    pub recipes: Vec<PathBuf>,
+    /// `--set`.
+    pub overrides: Vec<Override>,
+    /// `--target`: replaces the recipes' own. A name, or the path of a YAML file.
+    pub targets: Vec<String>,
+}
+
+/// The units of a request in the order of recipes and targets.
+///
+/// # Errors
+/// Every mistake that was found, in any recipe.
+pub fn resolve(db: &dyn Db, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {
+    let mut units = Vec::new();
+    let mut mistakes = Vec::new();
+    for path in &request.recipes {
+        match units_of(db, path, request) {
+            Ok(found) => units.extend(found),
+            Err(found) => mistakes.extend(found),
+        }
+    }
+    mistakes.extend(same_folder(&units));
+    if mistakes.is_empty() { Ok(units) } else { Err(mistakes) }
+}
+
+/// The targets that a recipe may name: those shipped, and those in a folder `targets` beside it.
+///
+/// # Errors
+/// Mistakes in target files.
+pub fn catalogue(db: &dyn Db, recipe: &Path) -> Result<Catalogue, Vec<Diagnostic>> {
+    let mut catalogue = Catalogue::shipped()?;
+    let folder = recipe.parent().unwrap_or(Path::new("")).join("targets");
+    catalogue.add_folder(db.world().system(), &folder)?;
+    Ok(catalogue)
+}
+
+fn units_of(db: &dyn Db, path: &Path, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {
+    let recipes = query::recipes(db, path.to_owned(), request.overrides.clone()).map_err(|found| found.to_vec())?;
+    let mut catalogue = catalogue(db, path)?;
+    let chosen = chosen_targets(db, &mut catalogue, request)?;
+    let mut units = Vec::new();
+    let mut mistakes = Vec::new();
+    for recipe in &*recipes {
+        match units_of_recipe(db, recipe, chosen.as_deref().unwrap_or(&recipe.targets), &catalogue) {
+            Ok(found) => units.extend(found),
+            Err(found) => mistakes.extend(found),
+        }
+    }
+    if mistakes.is_empty() { Ok(units) } else { Err(mistakes) }
+}
+
+/// The targets of `--target`, added to the catalogue where they are files.
+fn chosen_targets(
+    db: &dyn Db,
+    catalogue: &mut Catalogue,
+    request: &Request,
+) -> Result<Option<Vec<Spanned<String>>>, Vec<Diagnostic>> {
+    let mut names = Vec::new();
+    for target in &request.targets {
+        let span = Span::command_line(target);
+        let is_file = Path::new(target).extension().is_some_and(|extension| extension == "yaml");
+        let name = if is_file {
+            catalogue.add_file(db.world().system(), Path::new(target))?.name().to_owned()
+        } else {
+            target.clone()
+        };
+        names.push(Spanned::new(name, span));
+    }
+    Ok((!names.is_empty()).then_some(names))
+}
+
+fn units_of_recipe(
+    db: &dyn Db,
+    recipe: &Recipe,
+    targets: &[Spanned<String>],
+    catalogue: &Catalogue,
+) -> Result<Vec<Unit>, Vec<Diagnostic>> {
+    let mut mistakes = missing_files(recipe, db.world().system());
+    mistakes.extend(unavailable(recipe));
+    let mut found = Vec::new();
+    for name in targets {
+        match catalogue.find(name) {
+            Ok(target) => found.push(Arc::new(target.clone())),
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    if targets.is_empty() {
+        mistakes.push(no_target(recipe));
+    }
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let recipe = Arc::new(recipe.clone());
+    Ok(found.into_iter().map(|target| unit(db, &recipe, target)).collect())
+}
+
+fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
+    let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
+    let plan = PlanOptions { planner: planner(recipe.memory.planner), banks: banks(&target) };
+    Unit { model: db.data_file(&recipe.model.path().path), verify, plan, target, recipe: recipe.clone() }
+}
+
+const fn planner(planner: Planner) -> &'static str {
+    match planner {
+        Planner::Greedy => "greedy",
+        Planner::Naive => "naive",
+    }
+}
+
+/// The banks for tensors, without the stack. A hosted target has the memory that its operating system gives.
+fn banks(target: &Target) -> Vec<(String, Option<u64>)> {
+    match target.memory() {
+        Some(memory) => {
+            vec![(memory.arena.name.clone(), Some(memory.arena.size.0.saturating_sub(memory.stack.0)))]
+        }
+        None => vec![("memory".to_owned(), None)],
+    }
+}
+
+/// One refusal for every documented option that this version cannot honour.
+fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
+    let mut refusals = Vec::new();
+    if let Model::Checkpoint(path) = &recipe.model {
+        refusals.push(refusal("a checkpoint cannot be imported by this version", &path.span));
+    }
+    if let Model::Python(function) = &recipe.model {
+        refusals.push(refusal("a Python function cannot be exported by this version", &function.file.span));
+    }
+    if let Some(quantize) = &recipe.quantize {
+        refusals.push(refusal("this version does not quantize", &quantize.scheme.span));
+    }
+    if let Some(context) = &recipe.export.context {
+        refusals.push(refusal("a context length needs a checkpoint", &context.span));
+    }
+    refusals.extend(recipe.partition.iter().filter(|engine| engine.value != "portable").map(unknown_engine));
+    refusals
+}
+
+fn refusal(message: &str, span: &Span) -> Diagnostic {
+    let help = "export the model with `torch.export.save` and name the archive in `model: { pt2: ... }`";
+    Diagnostic::error(Code::OptionUnavailable, message).at(span.clone()).help(help)
+}
+
+fn unknown_engine(engine: &Spanned<String>) -> Diagnostic {
+    let message = format!("there is no engine `{}`", engine.value);
+    let diagnostic = Diagnostic::error(Code::UnknownEngine, message).at((*engine.span).clone());
+    diagnostic.help("leave `partition` out, or write `[portable]`: the portable kernels run every operator")
+}
+
+fn no_target(recipe: &Recipe) -> Diagnostic {
+    let message = format!("recipe `{}` names no target", recipe.name);
+    let diagnostic = Diagnostic::error(Code::MissingKey, message).at((*recipe.model.path().span).clone());
+    diagnostic.help("add `targets:`, or give `--target`; `etbuild targets list` shows them")
+}
+
+/// Two units that would write the same folder.
+fn same_folder(units: &[Unit]) -> Vec<Diagnostic> {
+    let mut folders: Vec<PathBuf> = units.iter().map(Unit::folder).collect();
+    folders.sort();
+    let twice = folders.windows(2).filter(|pair| pair[0] == pair[1]);
+    twice
+        .map(|pair| {
+            let message = format!("two recipes would write `{}`", pair[0].display());
+            Diagnostic::error(Code::DuplicateTarget, message).help("give the recipes different names")
+        })
+        .collect()
+}

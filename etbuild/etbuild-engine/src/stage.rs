@@ -1,0 +1,65 @@
+//! Stages: what they are called, what comes of them, and how one is run at most once.
+
+mod outcome;
+mod run;
+mod transient;
+
+pub use outcome::{Blocked, Failed, Missing, Source, StageResult, Staged};
+pub use run::{Products, run};
+pub use transient::{Transient, interrupt};
+
+use etbuild_store::KeyBuilder;
+
+use crate::version;
+
+/// A stage of the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stage {
+    /// A model file becomes an ATen program.
+    Import,
+    /// The ATen program becomes an Edge program.
+    Lower,
+    /// Every value gets its place in memory.
+    Plan,
+    /// The planned program becomes a program file.
+    Emit,
+    /// The program's kernels become a project, and the project's dependencies are resolved.
+    Select,
+    /// The project becomes a binary.
+    Link,
+    /// The binary is run.
+    Verify,
+}
+
+impl Stage {
+    /// All stages in the order of the graph.
+    pub const ALL: [Self; 7] =
+        [Self::Import, Self::Lower, Self::Plan, Self::Emit, Self::Select, Self::Link, Self::Verify];
+
+    /// The name in keys, tables and progress lines.
+    pub const fn name(self) -> &'static str {
+        self.row().0
+    }
+
+    /// The digest of the code that implements the stage.
+    pub const fn code_version(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The beginning of a key of this stage: the stage itself and the version of its code.
+    pub fn key(self) -> KeyBuilder {
+        KeyBuilder::new(self.name(), self.code_version())
+    }
+
+    const fn row(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Import => ("import", version::IMPORT),
+            Self::Lower => ("lower", version::LOWER),
+            Self::Plan => ("plan", version::PLAN),
+            Self::Emit => ("emit", version::EMIT),
+            Self::Select => ("select", version::SELECT),
+            Self::Link => ("link", version::LINK),
+            Self::Verify => ("verify", version::VERIFY),
+        }
+    }
+}

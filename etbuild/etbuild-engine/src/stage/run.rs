@@ -1,0 +1,115 @@
+//! Running a stage: look it up, wait for whoever is running it, run it, record it.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Arc;
+
+use etbuild_diagnostic::Diagnostic;
+use etbuild_store::{ActionResult, BlobRef, BlobWriter, Key, Lookup};
+
+use super::{Blocked, Missing, Source, Stage, StageResult, Staged, Transient, interrupt};
+use crate::event::Event;
+use crate::world::{Mode, World};
+use crate::{ArtifactKind, ArtifactRef, Artifacts};
+
+/// Collects what a stage makes, in the store.
+pub struct Products<'world> {
+    world: &'world World,
+    made: Vec<ArtifactRef>,
+}
+
+impl Products<'_> {
+    /// Where an artifact that is too large for memory is written to.
+    pub fn writer(&self) -> BlobWriter<'_> {
+        self.world.store().writer().unwrap_or_else(|error| interrupt(error))
+    }
+
+    /// Stores one artifact.
+    pub fn put(&mut self, kind: ArtifactKind, bytes: &[u8]) {
+        let BlobRef { digest, size } = self.world.store().put(bytes).unwrap_or_else(|error| interrupt(error));
+        self.made.push(ArtifactRef { digest, size, kind });
+    }
+}
+
+/// The artifacts of `stage` for `key`: from the store, or by `body`, which runs at most once at a time on this machine.
+/// `body` returns what it has to say where it fails.
+pub fn run(
+    world: &World,
+    stage: Stage,
+    key: Key,
+    body: impl FnOnce(&mut Products<'_>) -> Result<(), Vec<Diagnostic>>,
+) -> StageResult {
+    let key = Arc::new(key);
+    if world.mode() != Mode::Rebuild
+        && let Some(artifacts) = lookup(world, stage, &key)
+    {
+        return Ok(staged(world, stage, key, artifacts, Source::Cache));
+    }
+    if world.mode() == Mode::Plan {
+        return Err(Blocked::Missing(Missing { stage, key }));
+    }
+    let guard = world.store().lock(&key.action(), |holder| world.tell(&Event::Waiting { stage, holder: *holder }));
+    let _guard = guard.unwrap_or_else(|error| interrupt(error));
+    if world.mode() != Mode::Rebuild
+        && let Some(artifacts) = lookup(world, stage, &key)
+    {
+        return Ok(staged(world, stage, key, artifacts, Source::Cache));
+    }
+    execute(world, stage, key, body)
+}
+
+fn execute(
+    world: &World,
+    stage: Stage,
+    key: Arc<Key>,
+    body: impl FnOnce(&mut Products<'_>) -> Result<(), Vec<Diagnostic>>,
+) -> StageResult {
+    let start = world.system().now();
+    world.tell(&Event::Started { stage, action: key.action() });
+    let mut products = Products { world, made: Vec::new() };
+    let result = panic::catch_unwind(AssertUnwindSafe(|| body(&mut products)));
+    world.tell(&Event::Ended { stage, action: key.action() });
+    match result {
+        Ok(Ok(())) => {}
+        Ok(Err(diagnostics)) => return Err(Blocked::failed(stage, diagnostics)),
+        Err(payload) if payload.is::<Transient>() => panic::resume_unwind(payload),
+        Err(payload) => return Err(Blocked::internal(stage, &panic_message(payload.as_ref()))),
+    }
+    let outputs: Vec<(String, BlobRef)> =
+        products.made.iter().map(|artifact| (artifact.kind.name().to_owned(), artifact.blob())).collect();
+    world.store().record(&key, &outputs).unwrap_or_else(|error| interrupt(error));
+    let source = Source::Run(world.system().now().saturating_sub(start));
+    Ok(staged(world, stage, key, Artifacts::new(products.made), source))
+}
+
+fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<String>().map(String::as_str).or(payload.downcast_ref::<&str>().copied());
+    format!("a stage panicked: {}", text.unwrap_or("no message"))
+}
+
+fn lookup(world: &World, stage: Stage, key: &Key) -> Option<Artifacts> {
+    match world.store().lookup(key).unwrap_or_else(|error| interrupt(error)) {
+        Lookup::Hit(result) => artifacts(&result),
+        Lookup::Miss(reason) => {
+            world.tell(&Event::Missed { stage, reason });
+            None
+        }
+    }
+}
+
+/// A record with a kind that this build does not know is none of ours.
+fn artifacts(result: &ActionResult) -> Option<Artifacts> {
+    let refs: Option<Vec<ArtifactRef>> = result
+        .outputs
+        .iter()
+        .map(|(name, BlobRef { digest, size })| {
+            ArtifactKind::from_name(name).map(|kind| ArtifactRef { digest: *digest, size: *size, kind })
+        })
+        .collect();
+    refs.map(Artifacts::new)
+}
+
+fn staged(world: &World, stage: Stage, key: Arc<Key>, artifacts: Artifacts, source: Source) -> Arc<Staged> {
+    let staged = Arc::new(Staged { stage, key, artifacts, source });
+    world.tell(&Event::Finished { staged: staged.clone() });
+    staged
+}

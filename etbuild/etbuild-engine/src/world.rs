@@ -1,0 +1,93 @@
+//! What queries may touch beside their inputs: the machine, the store, and whoever watches.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use etbuild_store::{Blob, BlobRef, Store, StoreError};
+use etbuild_system::System;
+
+use crate::event::{Event, Observer};
+use crate::stage::interrupt;
+
+/// What the engine may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Run what the store lacks.
+    Build,
+    /// Look up only: a stage that the store lacks is reported as missing.
+    Plan,
+    /// Run everything, whatever the store has.
+    Rebuild,
+}
+
+/// The machine, the store and the observer of one session.
+pub struct World {
+    system: Arc<dyn System>,
+    store: Store,
+    observer: Arc<dyn Observer>,
+    mode: Mode,
+    jobs: usize,
+    offline: bool,
+}
+
+impl World {
+    /// Opens the store below `cache`. `jobs` is how many stages may run at a time.
+    pub fn open(
+        system: Arc<dyn System>,
+        cache: &std::path::Path,
+        observer: Arc<dyn Observer>,
+        mode: Mode,
+        jobs: usize,
+    ) -> Result<Self, StoreError> {
+        let watcher = observer.clone();
+        let forward = move |event: &etbuild_store::Event| watcher.observe(&Event::Store(event.clone()));
+        let store = Store::open_observed(cache, Arc::new(forward))?;
+        Ok(Self { system, store, observer, mode, jobs, offline: false })
+    }
+
+    /// The same world, where nothing may be fetched from the network if `offline`.
+    #[must_use]
+    pub fn offline(self, offline: bool) -> Self {
+        Self { offline, ..self }
+    }
+
+    /// Whether nothing may be fetched from the network.
+    pub fn is_offline(&self) -> bool {
+        self.offline
+    }
+
+    /// The folder that compilers work in. What lies there only saves time.
+    pub fn scratch(&self) -> PathBuf {
+        self.store.root().join("v1").join("scratch")
+    }
+
+    /// The machine.
+    pub fn system(&self) -> &dyn System {
+        &*self.system
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// What the engine may do.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// How many stages may run at a time.
+    pub fn jobs(&self) -> usize {
+        self.jobs.max(1)
+    }
+
+    /// Tells the observer.
+    pub fn tell(&self, event: &Event) {
+        self.observer.observe(event);
+    }
+
+    /// The bytes of an artifact that a look-up has seen. One that has gone since interrupts the query.
+    pub fn open_blob(&self, blob: &BlobRef) -> Blob {
+        self.store.open_blob(blob).unwrap_or_else(|error| interrupt(error))
+    }
+}

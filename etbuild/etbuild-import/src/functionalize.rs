@@ -1,0 +1,287 @@
+//! From a graph that writes in place to one that does not.
+//!
+//! A tensor of the captured program is memory, perhaps shared with others as a view. Here each write becomes a new value,
+//! and is carried through the views that the tensor was made with up to the tensor that owns the memory. Whoever reads
+//! another view of that memory afterwards reads a view made anew.
+
+mod view;
+
+use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, ValueId, ValueKind};
+
+use crate::ImportError;
+use crate::schema::{self, Schema};
+use view::{Apply, Inverse, View};
+
+/// A graph as captured.
+#[derive(Default)]
+pub struct Captured {
+    /// The graph; nodes may write to their first argument.
+    pub graph: Graph,
+    /// Which values lie in memory in row-major order without gaps.
+    pub row_major: IdMap<bool>,
+}
+
+/// Writes may multiply the nodes of a program by this, each being carried through many views.
+const GROWTH: usize = 64;
+
+/// The same computation without writes.
+pub fn functionalize(captured: Captured) -> Result<Graph, ImportError> {
+    let Captured { mut graph, row_major } = captured;
+    let nodes = std::mem::take(&mut graph.nodes);
+    let limit = nodes.len().saturating_mul(GROWTH);
+    let mut state = Functionalizer {
+        graph,
+        row_major,
+        memories: IdMap::default(),
+        tensors: IdMap::default(),
+        same: IdMap::default(),
+        limit,
+    };
+    for node in nodes {
+        state.node(node)?;
+    }
+    for index in 0..state.graph.outputs.len() {
+        state.graph.outputs[index] = state.read(state.graph.outputs[index])?;
+    }
+    Ok(state.graph)
+}
+
+struct Functionalizer {
+    graph: Graph,
+    row_major: IdMap<bool>,
+    /// The number of writes to memory, by the tensor that owns it.
+    memories: IdMap<usize>,
+    /// Views, and tensors that have been written to.
+    tensors: IdMap<Tensor>,
+    /// The tensor that an operator returned after it had written to it.
+    same: IdMap<ValueId>,
+    limit: usize,
+}
+
+/// What is known of a tensor of the captured program.
+#[derive(Clone)]
+struct Tensor {
+    /// The value that holds its elements as of `writes`.
+    latest: ValueId,
+    /// How many writes to the memory `latest` knows of.
+    writes: usize,
+    /// The tensor that owns the memory.
+    owner: ValueId,
+    /// The tensor that it is a view of.
+    source: Option<(ValueId, View)>,
+}
+
+impl Functionalizer {
+    fn node(&mut self, mut node: Node) -> Result<(), ImportError> {
+        let schema = schema::find(&node.operator);
+        let schema = schema.ok_or_else(|| ImportError::UnknownOperator(node.operator.to_string()))?;
+        if schema.parameters.iter().any(|parameter| parameter.written) {
+            return self.write(node, &schema);
+        }
+        for (output, view) in view::views(&self.graph, &self.row_major, &node, &schema) {
+            self.add_view(&node, output, view);
+        }
+        self.read_arguments(&mut node)?;
+        self.push(node)
+    }
+
+    fn add_view(&mut self, node: &Node, output: ValueId, view: View) {
+        let Some(Argument::Value(source)) = node.arguments.first() else { return };
+        let source = self.resolve(*source);
+        let owner = self.tensors.get(source).map_or(source, |tensor| tensor.owner);
+        let writes = self.writes(owner);
+        self.tensors.insert(output, Tensor { latest: output, writes, owner, source: Some((source, view)) });
+    }
+
+    /// The tensor itself, where an operator returned its written argument.
+    fn resolve(&self, id: ValueId) -> ValueId {
+        self.same.get(id).copied().unwrap_or(id)
+    }
+
+    fn writes(&self, owner: ValueId) -> usize {
+        self.memories.get(owner).copied().unwrap_or(0)
+    }
+
+    fn read_arguments(&mut self, node: &mut Node) -> Result<(), ImportError> {
+        let mut failure = Ok(());
+        node.replace_uses(|id| {
+            self.read(id).unwrap_or_else(|error| {
+                failure = Err(error);
+                id
+            })
+        });
+        failure
+    }
+
+    /// The value that now holds the elements of a tensor: made anew from what it is a view of where that was written to.
+    fn read(&mut self, id: ValueId) -> Result<ValueId, ImportError> {
+        let mut stale = Vec::new();
+        let mut at = self.resolve(id);
+        let mut value = loop {
+            let Some(tensor) = self.tensors.get(at) else { break at };
+            match &tensor.source {
+                Some((source, _)) if tensor.writes != self.writes(tensor.owner) => {
+                    stale.push(at);
+                    at = *source;
+                }
+                _ => break tensor.latest,
+            }
+        };
+        for tensor in stale.into_iter().rev() {
+            value = self.view_again(tensor, value)?;
+        }
+        Ok(value)
+    }
+
+    fn view_again(&mut self, id: ValueId, source: ValueId) -> Result<ValueId, ImportError> {
+        let Some(Tensor { owner, source: Some((_, view)), .. }) = self.tensors.get(id).cloned() else {
+            return Ok(source);
+        };
+        let name = self.graph.value(id).name.clone();
+        let value = match view.apply(&self.graph.spec(id).sizes) {
+            Apply::Unknown => return Err(ImportError::Aliased(name)),
+            Apply::Same => source,
+            Apply::Call(operator, rest) => self.call(operator, with_first(source, rest), id, &name)?,
+        };
+        self.update(id, value, self.writes(owner));
+        Ok(value)
+    }
+
+    fn update(&mut self, id: ValueId, latest: ValueId, writes: usize) {
+        match self.tensors.get_mut(id) {
+            Some(tensor) => (tensor.latest, tensor.writes) = (latest, writes),
+            None => drop(self.tensors.insert(id, Tensor { latest, writes, owner: id, source: None })),
+        }
+    }
+
+    /// Adds a node whose output is like the tensor `like`.
+    fn call(
+        &mut self,
+        operator: OperatorName,
+        arguments: Vec<Argument>,
+        like: ValueId,
+        name: &str,
+    ) -> Result<ValueId, ImportError> {
+        let spec = self.graph.spec(like).clone();
+        let output = self.graph.add_value(name, spec, ValueKind::Computed);
+        if let Some(origin) = self.graph.origins.get(like).cloned() {
+            self.graph.origins.insert(output, origin);
+        }
+        self.push(Node { operator, arguments, outputs: vec![output] })?;
+        Ok(output)
+    }
+
+    fn push(&mut self, node: Node) -> Result<(), ImportError> {
+        if self.graph.nodes.len() >= self.limit {
+            return Err(refusal(&self.graph, &node, "through more views than can be followed"));
+        }
+        self.graph.nodes.push(node);
+        Ok(())
+    }
+
+    /// Replaces an operator that writes to its first argument by the one that returns the new elements.
+    fn write(&mut self, mut node: Node, schema: &Schema<'_>) -> Result<(), ImportError> {
+        let (target, output) = self.write_target(&node, schema)?;
+        self.same.insert(output, target);
+        if node.operator.name() == "detach_" {
+            return Ok(());
+        }
+        node.operator = functional(&self.graph, &node, schema)?;
+        self.check_type(&node, schema, target)?;
+        self.read_arguments(&mut node)?;
+        self.push(node)?;
+        self.carry(target, output)
+    }
+
+    /// Carries the new value of a tensor up to the owner of its memory.
+    fn carry(&mut self, target: ValueId, value: ValueId) -> Result<(), ImportError> {
+        let (mut at, mut value, mut carried) = (target, value, Vec::new());
+        while let Some((source, view)) = self.tensors.get(at).and_then(|tensor| tensor.source.clone()) {
+            carried.push((at, value));
+            value = self.write_back(at, source, &view, value)?;
+            at = source;
+        }
+        let writes = self.writes(at) + 1;
+        self.memories.insert(at, writes);
+        self.update(at, value, writes);
+        carried.into_iter().for_each(|(id, value)| self.update(id, value, writes));
+        Ok(())
+    }
+
+    /// What `source` holds once its view `at` holds `value`.
+    fn write_back(
+        &mut self,
+        at: ValueId,
+        source: ValueId,
+        view: &View,
+        value: ValueId,
+    ) -> Result<ValueId, ImportError> {
+        let name = self.graph.value(source).name.clone();
+        match view.invert(&self.graph.spec(source).sizes) {
+            Inverse::Unknown => Err(ImportError::Aliased(self.graph.value(at).name.clone())),
+            Inverse::Same => Ok(value),
+            Inverse::Call(operator, rest) => self.call(operator, with_first(value, rest), source, &name),
+            Inverse::Scatter(operator, rest) => {
+                let base = self.read(source)?;
+                self.call(operator, with_first(base, with_first(value, rest)), source, &name)
+            }
+        }
+    }
+
+    /// The tensor that the node writes to and the value that it returns for it.
+    fn write_target(&self, node: &Node, schema: &Schema<'_>) -> Result<(ValueId, ValueId), ImportError> {
+        let mut written = schema.parameters.iter().map(|parameter| parameter.written);
+        let only_first = written.next() == Some(true) && !written.any(|written| written);
+        let (true, Some(Argument::Value(target)), [output]) = (only_first, node.arguments.first(), &node.outputs[..])
+        else {
+            return Err(refusal(&self.graph, node, "which is not its first argument"));
+        };
+        let target = self.resolve(*target);
+        let owner = self.tensors.get(target).map_or(target, |tensor| tensor.owner);
+        match &self.graph.value(owner).kind {
+            ValueKind::Input => Err(ImportError::MutatedInput(self.graph.value(owner).name.clone())),
+            ValueKind::Constant { qualified_name, .. } => Err(ImportError::State(qualified_name.clone())),
+            ValueKind::Computed if self.graph.spec(target) != self.graph.spec(*output) => {
+                Err(refusal(&self.graph, node, "whose shape or type changes by that"))
+            }
+            ValueKind::Computed => Ok((target, *output)),
+        }
+    }
+
+    /// A written tensor keeps its type; an operand of a wider one would have to be narrowed.
+    fn check_type(&self, node: &Node, schema: &Schema<'_>, target: ValueId) -> Result<(), ImportError> {
+        let other = schema.parameters.iter().position(|parameter| parameter.name == "other");
+        let Some(Argument::Value(other)) = other.and_then(|index| node.arguments.get(index)) else { return Ok(()) };
+        let (target, other): (&TensorSpec, &TensorSpec) = (self.graph.spec(target), self.graph.spec(*other));
+        if other.rank() == 0 || target.scalar_type.promote(other.scalar_type) == target.scalar_type {
+            return Ok(());
+        }
+        Err(refusal(&self.graph, node, "with an operand of a wider type"))
+    }
+}
+
+/// The operator that returns what `node` writes: `add` of `add_`, if it takes the same and makes no view.
+fn functional(graph: &Graph, node: &Node, schema: &Schema<'_>) -> Result<OperatorName, ImportError> {
+    let name = &node.operator;
+    let operator = name.name().strip_suffix('_').map(|stem| OperatorName::aten(stem, name.overload()));
+    let found = operator.filter(|_| name.namespace() == "aten").and_then(|operator| {
+        let functional = schema::find(&operator)?;
+        let names =
+            |schema: &Schema<'_>| schema.parameters.iter().map(|known| known.name.to_owned()).collect::<Vec<_>>();
+        let pure = !functional.parameters.iter().any(|parameter| parameter.aliased || parameter.written);
+        (pure && names(&functional) == names(schema)).then_some(operator)
+    });
+    found.ok_or_else(|| refusal(graph, node, "and no operator returns the same instead"))
+}
+
+fn with_first(value: ValueId, rest: impl IntoIterator<Item = Argument>) -> Vec<Argument> {
+    std::iter::once(Argument::Value(value)).chain(rest).collect()
+}
+
+fn refusal(graph: &Graph, node: &Node, reason: &'static str) -> ImportError {
+    let value = match node.arguments.first() {
+        Some(Argument::Value(id)) => graph.value(*id).name.clone(),
+        _ => String::new(),
+    };
+    ImportError::Mutation { operator: node.operator.to_string(), value, reason }
+}

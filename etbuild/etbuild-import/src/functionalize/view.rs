@@ -1,0 +1,245 @@
+//! Operators whose result shows the memory of their first argument, how to show it again, and how to write through it.
+
+use etbuild_ir::{Argument, Graph, IdMap, MemoryFormat, Node, OperatorName, ValueId};
+
+use crate::schema::Schema;
+
+/// How a tensor shows another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum View {
+    /// All elements as they are.
+    Same,
+    /// All elements in the same order.
+    Reshape,
+    /// All elements with the dimensions in this order.
+    Permute(Vec<i64>),
+    /// Some positions of a dimension.
+    Slice { dim: i64, start: i64, end: i64, step: i64 },
+    /// One position of a dimension.
+    Select { dim: i64, index: i64 },
+    /// Elements repeated along dimensions.
+    Expand,
+    /// In some other way, or perhaps not at all.
+    Unknown,
+}
+
+/// How to show a tensor again: an operator and its arguments after the tensor.
+pub enum Apply {
+    Same,
+    Call(OperatorName, Vec<Argument>),
+    Unknown,
+}
+
+/// How to compute the tensor that is shown from what the view holds.
+pub enum Inverse {
+    Same,
+    /// An operator and its arguments after the view.
+    Call(OperatorName, Vec<Argument>),
+    /// An operator and its arguments after the tensor as it was and the view.
+    Scatter(OperatorName, Vec<Argument>),
+    Unknown,
+}
+
+impl View {
+    /// Shows a tensor again, with `sizes` as the result.
+    pub fn apply(&self, sizes: &[i32]) -> Apply {
+        let call = |name, overload, arguments| Apply::Call(OperatorName::aten(name, overload), arguments);
+        match self {
+            Self::Same => Apply::Same,
+            Self::Reshape => call("view", "default", vec![wide(sizes)]),
+            Self::Permute(dims) => call("permute", "default", vec![Argument::Ints(dims.clone())]),
+            Self::Slice { dim, start, end, step } => call("slice", "Tensor", ints(&[*dim, *start, *end, *step])),
+            Self::Select { dim, index } => call("select", "int", ints(&[*dim, *index])),
+            Self::Expand => call("expand", "default", vec![wide(sizes), Argument::Bool(false)]),
+            Self::Unknown => Apply::Unknown,
+        }
+    }
+
+    /// Writes through the view to a tensor of `sizes`.
+    pub fn invert(&self, sizes: &[i32]) -> Inverse {
+        match self {
+            Self::Same => Inverse::Same,
+            Self::Reshape => Inverse::Call(OperatorName::aten("view", "default"), vec![wide(sizes)]),
+            Self::Permute(dims) => {
+                Inverse::Call(OperatorName::aten("permute", "default"), vec![Argument::Ints(inverse_order(dims))])
+            }
+            Self::Slice { dim, start, end, step } => {
+                Inverse::Scatter(OperatorName::aten("slice_scatter", "default"), ints(&[*dim, *start, *end, *step]))
+            }
+            Self::Select { dim, index } => {
+                Inverse::Scatter(OperatorName::aten("select_scatter", "default"), ints(&[*dim, *index]))
+            }
+            Self::Expand | Self::Unknown => Inverse::Unknown,
+        }
+    }
+}
+
+fn ints(values: &[i64]) -> Vec<Argument> {
+    values.iter().copied().map(Argument::Int).collect()
+}
+
+fn wide(sizes: &[i32]) -> Argument {
+    Argument::Ints(sizes.iter().copied().map(i64::from).collect())
+}
+
+fn inverse_order(dims: &[i64]) -> Vec<i64> {
+    let position = |dim: i64| dims.iter().position(|known| *known == dim).map_or(dim, |position| position as i64);
+    (0..dims.len() as i64).map(position).collect()
+}
+
+/// Which outputs of `node` are views of its first argument, and how.
+pub fn views(graph: &Graph, row_major: &IdMap<bool>, node: &Node, schema: &Schema<'_>) -> Vec<(ValueId, View)> {
+    let Some(Argument::Value(source)) = node.arguments.first() else { return Vec::new() };
+    let call = Call { graph, node, source: *source, row_major: row_major.get(*source) == Some(&true) };
+    let aliases = schema.parameters.first().is_some_and(|parameter| parameter.aliased);
+    let views = match node.operator.name() {
+        "dropout" | "feature_dropout" | "alpha_dropout" if node.arguments.get(2) == Some(&Argument::Bool(false)) => {
+            vec![View::Same]
+        }
+        _ if aliases => call.views().unwrap_or_else(|| vec![View::Unknown; node.outputs.len()]),
+        _ => Vec::new(),
+    };
+    node.outputs.iter().copied().zip(views).collect()
+}
+
+struct Call<'a> {
+    graph: &'a Graph,
+    node: &'a Node,
+    source: ValueId,
+    row_major: bool,
+}
+
+impl Call<'_> {
+    /// One view per output, none where the operator copies; `None` where that is not known.
+    fn views(&self) -> Option<Vec<View>> {
+        match (self.node.operator.name(), self.node.operator.overload()) {
+            ("alias" | "detach", _) => Some(vec![View::Same]),
+            ("view" | "_unsafe_view" | "unflatten", "default" | "int") | ("squeeze" | "unsqueeze", _) => {
+                Some(vec![View::Reshape])
+            }
+            ("reshape" | "flatten" | "view_as" | "reshape_as", _) if self.row_major => Some(vec![View::Reshape]),
+            ("contiguous", _) => self.contiguous(),
+            ("to", "dtype" | "dtype_layout" | "device" | "other" | "prim_Device" | "prim_dtype") => self.conversion(),
+            ("expand" | "expand_as", _) => Some(vec![View::Expand]),
+            ("slice", "Tensor") => self.slice().map(|view| vec![view]),
+            ("narrow", "default") => {
+                let (dim, start) = (self.dim(1)?, self.int(2)?);
+                Some(vec![View::Slice { dim, start, end: start.checked_add(self.int(3)?)?, step: 1 }])
+            }
+            ("select", "int") => Some(vec![View::Select { dim: self.dim(1)?, index: self.int(2)? }]),
+            ("permute", _) => self.permutation().map(|dims| vec![View::Permute(dims)]),
+            ("transpose", "int") => self.swap(self.dim(1)?, self.dim(2)?),
+            ("t", _) if self.rank() == 2 => self.swap(0, 1),
+            ("chunk" | "split" | "split_with_sizes", _) => self.pieces(),
+            ("unbind", "int") => {
+                let dim = self.dim(1)?;
+                Some((0..self.node.outputs.len() as i64).map(|index| View::Select { dim, index }).collect())
+            }
+            _ => None,
+        }
+    }
+
+    fn contiguous(&self) -> Option<Vec<View>> {
+        let plain = self.node.arguments.get(1) == Some(&Argument::MemoryFormat(MemoryFormat::Contiguous));
+        plain.then(|| if self.row_major { vec![View::Same] } else { Vec::new() })
+    }
+
+    /// A conversion copies where it changes the type. One that only might change the layout is not known.
+    fn conversion(&self) -> Option<Vec<View>> {
+        let output = self.node.outputs.first()?;
+        let changes = self.graph.spec(*output).scalar_type != self.graph.spec(self.source).scalar_type;
+        if changes {
+            return Some(Vec::new());
+        }
+        let plain = self.node.arguments.iter().skip(1).all(|argument| match argument {
+            Argument::Bool(copy) => !copy,
+            Argument::MemoryFormat(format) => *format == MemoryFormat::Preserve,
+            _ => true,
+        });
+        plain.then(|| vec![View::Same])
+    }
+
+    fn slice(&self) -> Option<View> {
+        let dim = self.dim(1)?;
+        let size = self.size(dim)?;
+        let bound = |argument: Option<&Argument>, default: i64| match argument? {
+            Argument::None => Some(default),
+            Argument::Int(value) if *value < 0 => Some(value.saturating_add(size).max(0)),
+            Argument::Int(value) => Some((*value).min(size)),
+            _ => None,
+        };
+        let (start, end) = (bound(self.node.arguments.get(2), 0)?, bound(self.node.arguments.get(3), size)?);
+        Some(View::Slice { dim, start, end: end.max(start), step: self.int(4)? })
+    }
+
+    /// Slices of the sizes that the outputs have.
+    fn pieces(&self) -> Option<Vec<View>> {
+        let dim = self.dim(2)?;
+        let mut start = 0;
+        let piece = |output: &ValueId| {
+            let size = self.graph.spec(*output).sizes.get(usize::try_from(dim).ok()?)?;
+            let view = View::Slice { dim, start, end: start + i64::from(*size), step: 1 };
+            start += i64::from(*size);
+            Some(view)
+        };
+        self.node.outputs.iter().map(piece).collect()
+    }
+
+    fn permutation(&self) -> Option<Vec<i64>> {
+        let Some(Argument::Ints(dims)) = self.node.arguments.get(1) else { return None };
+        dims.iter().map(|dim| self.normal(*dim)).collect()
+    }
+
+    fn swap(&self, first: i64, second: i64) -> Option<Vec<View>> {
+        let mut dims: Vec<i64> = (0..self.rank()).collect();
+        dims.swap(usize::try_from(first).ok()?, usize::try_from(second).ok()?);
+        Some(vec![View::Permute(dims)])
+    }
+
+    fn rank(&self) -> i64 {
+        self.graph.spec(self.source).rank() as i64
+    }
+
+    fn size(&self, dim: i64) -> Option<i64> {
+        self.graph.spec(self.source).sizes.get(usize::try_from(dim).ok()?).copied().map(i64::from)
+    }
+
+    fn int(&self, index: usize) -> Option<i64> {
+        match self.node.arguments.get(index) {
+            Some(Argument::Int(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// An argument that is a dimension, counted from the front.
+    fn dim(&self, index: usize) -> Option<i64> {
+        self.normal(self.int(index)?)
+    }
+
+    fn normal(&self, dim: i64) -> Option<i64> {
+        let dim = if dim < 0 { dim.checked_add(self.rank())? } else { dim };
+        (0..self.rank()).contains(&dim).then_some(dim)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_inverse_of_an_order_undoes_it() {
+        assert_eq!(inverse_order(&[2, 0, 1]), [1, 2, 0]);
+    }
+
+    #[test]
+    fn a_slice_is_written_through_by_scattering() {
+        let view = View::Slice { dim: 1, start: 1, end: 3, step: 1 };
+        let Inverse::Scatter(operator, rest) = view.invert(&[2, 3]) else { unreachable!("slices scatter") };
+        assert_eq!((operator.as_str(), rest.len()), ("aten.slice_scatter.default", 4));
+    }
+
+    #[test]
+    fn nothing_is_written_through_repeated_elements() {
+        assert!(matches!(View::Expand.invert(&[1]), Inverse::Unknown));
+    }
+}

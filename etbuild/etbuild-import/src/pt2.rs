@@ -1,0 +1,32 @@
+//! Archives that `torch.export.save` writes, `.pt2`: a zip container of one JSON program and raw weights.
+
+mod archive;
+mod argument;
+mod graph;
+mod model;
+mod scope;
+mod spec;
+mod weights;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use etbuild_ir::{AtenProgram, Program};
+
+use crate::{ImportError, functionalize};
+
+/// Bytes that somebody keeps alive, such as a mapped file.
+pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+
+/// Reads an archive, decomposed or not, as a program whose only method is `forward`.
+///
+/// Constants are parts of `bytes` where the archive holds their elements in row-major order. Every value is row-major;
+/// memory formats other than that change no element of any result.
+pub fn import_pt2(bytes: Bytes) -> Result<AtenProgram, Vec<ImportError>> {
+    let archive = archive::Archive::open(bytes).map_err(|error| vec![error])?;
+    let model = model::read(&archive).map_err(|error| vec![error])?;
+    let captured = graph::build(&archive, &model)?;
+    let graph = functionalize::functionalize(captured).map_err(|error| vec![error])?;
+    let program = Program { methods: BTreeMap::from([("forward".to_owned(), graph)]) };
+    AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(ImportError::from).collect())
+}

@@ -1,0 +1,86 @@
+//! The container: which members there are and where their bytes lie.
+
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::ops::Range;
+
+use zip::{CompressionMethod, ZipArchive};
+
+use super::Bytes;
+use crate::ImportError;
+
+/// An archive whose members are used in place.
+pub struct Archive {
+    bytes: Bytes,
+    /// Members by their name below the root folder. Only ever asked for one name.
+    members: HashMap<String, Member>,
+}
+
+enum Member {
+    Stored(Range<usize>),
+    Compressed,
+}
+
+impl Archive {
+    /// Reads the central directory and checks that this is an exported program.
+    pub fn open(bytes: Bytes) -> Result<Self, ImportError> {
+        let members = directory((*bytes).as_ref())?;
+        let archive = Self { bytes, members };
+        match archive.member("archive_format") {
+            Ok(b"pt2") => Ok(archive),
+            Ok(_) => Err(ImportError::NotPt2("its member `archive_format` does not say pt2".into())),
+            Err(_) => Err(ImportError::NotPt2("it has no member `archive_format` of its own".into())),
+        }
+    }
+
+    /// The bytes that keep the weights alive.
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The contents of a member.
+    pub fn member(&self, name: &str) -> Result<&[u8], ImportError> {
+        let range = self.range(name)?;
+        (*self.bytes).as_ref().get(range).ok_or_else(|| ImportError::MemberMissing(name.to_owned()))
+    }
+
+    /// Where in the archive the contents of a member lie.
+    pub fn range(&self, name: &str) -> Result<Range<usize>, ImportError> {
+        match self.members.get(name) {
+            Some(Member::Stored(range)) => Ok(range.clone()),
+            Some(Member::Compressed) => Err(ImportError::MemberCompressed(name.to_owned())),
+            None => Err(ImportError::MemberMissing(name.to_owned())),
+        }
+    }
+}
+
+/// All members, named without the root folder, whose name is up to whoever saved the archive.
+fn directory(bytes: &[u8]) -> Result<HashMap<String, Member>, ImportError> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(not_zip)?;
+    let mut members = HashMap::new();
+    for index in 0..archive.len() {
+        let file = archive.by_index_raw(index).map_err(not_zip)?;
+        let name = file.name().map_err(not_zip)?.into_owned();
+        let member = match file.compression() {
+            CompressionMethod::Stored => Member::Stored(contents(file.data_start(), file.size(), bytes.len(), &name)?),
+            _ => Member::Compressed,
+        };
+        if let Some((_root, below)) = name.split_once('/') {
+            members.insert(below.to_owned(), member);
+        }
+    }
+    Ok(members)
+}
+
+fn contents(start: Option<u64>, size: u64, total: usize, name: &str) -> Result<Range<usize>, ImportError> {
+    let start = start.and_then(|start| usize::try_from(start).ok());
+    let end = start.zip(usize::try_from(size).ok()).and_then(|(start, size)| start.checked_add(size));
+    match start.zip(end) {
+        Some((start, end)) if end <= total => Ok(start..end),
+        _ => Err(ImportError::NotZip(format!("member `{name}` reaches beyond the end of the file"))),
+    }
+}
+
+fn not_zip(error: zip::result::ZipError) -> ImportError {
+    ImportError::NotZip(error.to_string())
+}

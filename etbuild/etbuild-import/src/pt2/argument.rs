@@ -1,0 +1,155 @@
+//! Arguments of nodes, completed and converted as the operator's schema says.
+
+use etbuild_ir::{Argument, MemoryFormat};
+
+use super::model::{self, NamedArgument, OptionalTensor, SymBool, SymFloat, SymInt};
+use super::scope::Scope;
+use super::spec;
+use crate::ImportError;
+use crate::schema::{Kind, Parameter, Schema};
+
+/// One argument for every parameter of `schema`.
+pub fn complete(
+    scope: &Scope,
+    operator: &str,
+    schema: &Schema<'_>,
+    given: &[NamedArgument],
+) -> Result<Vec<Argument>, ImportError> {
+    let refuse = |argument: &str, reason: &str| ImportError::Argument {
+        operator: operator.to_owned(),
+        argument: argument.to_owned(),
+        reason: reason.to_owned(),
+    };
+    if let Some(extra) = given.iter().find(|given| !schema.parameters.iter().any(|known| known.name == given.name)) {
+        return Err(refuse(&extra.name, "is not in its schema"));
+    }
+    let complete =
+        schema.parameters.iter().map(|parameter| match given.iter().find(|given| given.name == parameter.name) {
+            Some(given) => convert(scope, operator, parameter, &given.arg),
+            None => parameter.default.clone().ok_or_else(|| refuse(parameter.name, "is missing")),
+        });
+    complete.collect()
+}
+
+fn convert(
+    scope: &Scope,
+    operator: &str,
+    parameter: &Parameter<'_>,
+    given: &model::Argument,
+) -> Result<Argument, ImportError> {
+    let wrong = || ImportError::Argument {
+        operator: operator.to_owned(),
+        argument: parameter.name.to_owned(),
+        reason: "has a type that its schema does not allow".to_owned(),
+    };
+    let plain = plain(scope, operator, given)?.ok_or_else(wrong)?;
+    fit(plain, parameter).ok_or_else(wrong)
+}
+
+/// The argument as it stands; `None` for types that no supported operator takes.
+fn plain(scope: &Scope, operator: &str, given: &model::Argument) -> Result<Option<Argument>, ImportError> {
+    use model::Argument as Given;
+    let symbolic = || ImportError::DynamicShape(operator.to_owned());
+    Ok(Some(match given {
+        Given::AsNone(_) | Given::AsOptionalTensor(OptionalTensor::None(_)) => Argument::None,
+        Given::AsTensor(named) | Given::AsOptionalTensor(OptionalTensor::Tensor(named)) => {
+            Argument::Value(scope.find(&named.name)?)
+        }
+        Given::AsTensors(items) => {
+            Argument::Values(items.iter().map(|item| scope.find(&item.name).map(Some)).collect::<Result<_, _>>()?)
+        }
+        Given::AsOptionalTensors(items) => {
+            Argument::Values(items.iter().map(|item| optional(scope, item)).collect::<Result<_, _>>()?)
+        }
+        Given::AsInt(value) | Given::AsSymInt(SymInt::Int(value)) => Argument::Int(*value),
+        Given::AsInts(values) => Argument::Ints(values.clone()),
+        Given::AsSymInts(values) => {
+            Argument::Ints(values.iter().map(fixed).collect::<Option<_>>().ok_or_else(symbolic)?)
+        }
+        Given::AsFloat(value) | Given::AsSymFloat(SymFloat::Float(value)) => Argument::Float(value.value()),
+        Given::AsFloats(values) => Argument::Floats(values.iter().map(|value| value.value()).collect()),
+        Given::AsBool(value) | Given::AsSymBool(SymBool::Bool(value)) => Argument::Bool(*value),
+        Given::AsBools(values) => Argument::Bools(values.clone()),
+        Given::AsString(text) => Argument::Text(text.clone()),
+        Given::AsScalarType(number) => Argument::Type(
+            spec::scalar_type(*number)
+                .ok_or(ImportError::ScalarType { value: operator.to_owned(), number: *number })?,
+        ),
+        Given::AsMemoryFormat(number) => return Ok(memory_format(*number).map(Argument::MemoryFormat)),
+        Given::AsLayout(_) | Given::AsDevice(_) => Argument::Place,
+        Given::AsSymInt(_) | Given::AsSymBool(_) | Given::AsSymFloat(_) => return Err(symbolic()),
+        Given::AsGraph(_) => return Err(ImportError::HigherOrder(operator.to_owned())),
+        Given::AsCustomObj(named) => return Err(ImportError::CustomObject(named.name.clone())),
+        _ => return Ok(None),
+    }))
+}
+
+fn optional(scope: &Scope, item: &OptionalTensor) -> Result<Option<etbuild_ir::ValueId>, ImportError> {
+    match item {
+        OptionalTensor::Tensor(named) => scope.find(&named.name).map(Some),
+        OptionalTensor::None(_) => Ok(None),
+    }
+}
+
+const fn fixed(size: &SymInt) -> Option<i64> {
+    match size {
+        SymInt::Int(value) => Some(*value),
+        SymInt::Symbolic(_) => None,
+    }
+}
+
+/// The export schema's numbers of memory formats.
+const fn memory_format(number: i64) -> Option<MemoryFormat> {
+    match number {
+        1 => Some(MemoryFormat::Contiguous),
+        2 => Some(MemoryFormat::ChannelsLast),
+        4 => Some(MemoryFormat::Preserve),
+        _ => None,
+    }
+}
+
+/// The argument as the parameter takes it. A number may stand for a tensor: the dispatcher of torch wraps it.
+fn fit(argument: Argument, parameter: &Parameter<'_>) -> Option<Argument> {
+    match (parameter.kind, argument) {
+        (_, Argument::None) if parameter.optional || parameter.kind == Kind::Place => Some(Argument::None),
+        (Kind::Tensor, found @ (Argument::Value(_) | Argument::Int(_) | Argument::Float(_) | Argument::Bool(_))) => {
+            Some(found)
+        }
+        (Kind::Scalar, found @ (Argument::Int(_) | Argument::Float(_) | Argument::Bool(_))) => Some(found),
+        (Kind::Float, Argument::Int(value)) => Some(Argument::Float(value as f64)),
+        (Kind::Ints, Argument::Int(value)) => Some(Argument::Ints(vec![value; parameter.length?])),
+        (Kind::Ints | Kind::Floats | Kind::Bools, Argument::Values(items)) if items.is_empty() => {
+            Some(empty_list(parameter.kind))
+        }
+        (Kind::Floats, Argument::Ints(values)) => {
+            Some(Argument::Floats(values.into_iter().map(|value| value as f64).collect()))
+        }
+        (kind, found) => matches_kind(kind, &found).then_some(found),
+    }
+}
+
+/// An empty list is written as one of tensors, whatever it is of.
+fn empty_list(kind: Kind) -> Argument {
+    match kind {
+        Kind::Floats => Argument::Floats(Vec::new()),
+        Kind::Bools => Argument::Bools(Vec::new()),
+        _ => Argument::Ints(Vec::new()),
+    }
+}
+
+const fn matches_kind(kind: Kind, argument: &Argument) -> bool {
+    matches!(
+        (kind, argument),
+        (Kind::Tensors, Argument::Values(_))
+            | (Kind::Int, Argument::Int(_))
+            | (Kind::Ints, Argument::Ints(_))
+            | (Kind::Float, Argument::Float(_))
+            | (Kind::Floats, Argument::Floats(_))
+            | (Kind::Bool, Argument::Bool(_))
+            | (Kind::Bools, Argument::Bools(_))
+            | (Kind::Text, Argument::Text(_))
+            | (Kind::ScalarType, Argument::Type(_))
+            | (Kind::MemoryFormat, Argument::MemoryFormat(_))
+            | (Kind::Place, Argument::Place)
+    )
+}

@@ -1,0 +1,260 @@
+//! `model.json`: the exported program, as `torch/_export/serde/schema.py` of torch 2.15 declares it.
+//!
+//! Unknown fields are skipped, because minor versions of the schema add some. A union is an object with one key.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, IgnoredAny};
+
+use super::archive::Archive;
+use crate::ImportError;
+
+/// The major version of the schema that this reader knows.
+const SCHEMA_MAJOR: u64 = 8;
+const MODEL: &str = "models/model.json";
+
+/// Reads the program of an archive.
+pub fn read(archive: &Archive) -> Result<Model, ImportError> {
+    let bytes = archive.member(MODEL)?;
+    let model: Result<Model, _> = parse(MODEL, bytes);
+    let version = match &model {
+        Ok(model) => model.schema_version.major,
+        Err(_) => parse::<OnlyVersion>(MODEL, bytes)?.schema_version.major,
+    };
+    if version != SCHEMA_MAJOR {
+        return Err(ImportError::SchemaVersion { found: version, known: SCHEMA_MAJOR });
+    }
+    model
+}
+
+/// Reads a JSON member.
+pub fn parse<T: DeserializeOwned>(member: &str, bytes: &[u8]) -> Result<T, ImportError> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| ImportError::Malformed { member: member.to_owned(), reason: error.to_string() })
+}
+
+/// The program.
+#[derive(Debug, Deserialize)]
+pub struct Model {
+    pub graph_module: GraphModule,
+    schema_version: SchemaVersion,
+}
+
+#[derive(Debug, Deserialize)]
+struct OnlyVersion {
+    schema_version: SchemaVersion,
+}
+
+#[derive(Debug, Deserialize)]
+struct SchemaVersion {
+    major: u64,
+}
+
+/// A graph and what its inputs and outputs mean.
+#[derive(Debug, Deserialize)]
+pub struct GraphModule {
+    pub graph: GraphBody,
+    pub signature: Signature,
+}
+
+/// Nodes in execution order and the types of what they compute.
+#[derive(Debug, Deserialize)]
+pub struct GraphBody {
+    pub nodes: Vec<Node>,
+    pub tensor_values: HashMap<String, TensorMeta>,
+}
+
+/// A call of an operator.
+#[derive(Debug, Deserialize)]
+pub struct Node {
+    pub target: String,
+    pub inputs: Vec<NamedArgument>,
+    pub outputs: Vec<Argument>,
+    #[serde(default)]
+    pub metadata: Metadata,
+}
+
+/// What the author's program knows of a node.
+#[derive(Debug, Default, Deserialize)]
+pub struct Metadata {
+    /// The modules around the call, outermost first, separated by `;`, each `key,path,class`.
+    pub nn_module_stack: Option<String>,
+}
+
+/// An argument with the name of its parameter.
+#[derive(Debug, Deserialize)]
+pub struct NamedArgument {
+    pub name: String,
+    pub arg: Argument,
+}
+
+/// A type and a shape.
+#[derive(Debug, Deserialize)]
+pub struct TensorMeta {
+    pub dtype: i64,
+    pub sizes: Vec<SymInt>,
+    pub strides: Vec<SymInt>,
+    pub storage_offset: SymInt,
+}
+
+/// An integer, or an expression in sizes of the inputs.
+#[derive(Debug, Deserialize)]
+pub enum SymInt {
+    #[serde(rename = "as_int")]
+    Int(i64),
+    #[serde(rename = "as_expr", alias = "as_name")]
+    Symbolic(IgnoredAny),
+}
+
+/// A boolean, or an expression in sizes of the inputs.
+#[derive(Debug, Deserialize)]
+pub enum SymBool {
+    #[serde(rename = "as_bool")]
+    Bool(bool),
+    #[serde(rename = "as_expr", alias = "as_name")]
+    Symbolic(IgnoredAny),
+}
+
+/// A number, or an expression in sizes of the inputs.
+#[derive(Debug, Deserialize)]
+pub enum SymFloat {
+    #[serde(rename = "as_float")]
+    Float(Float),
+    #[serde(rename = "as_expr", alias = "as_name")]
+    Symbolic(IgnoredAny),
+}
+
+/// The name of a value.
+#[derive(Debug, Deserialize)]
+pub struct Named {
+    pub name: String,
+}
+
+/// A tensor that may be absent.
+#[derive(Debug, Deserialize)]
+pub enum OptionalTensor {
+    #[serde(rename = "as_tensor")]
+    Tensor(Named),
+    #[serde(rename = "as_none")]
+    None(IgnoredAny),
+}
+
+/// A number; what JSON has no numbers for is text.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum Float {
+    Finite(f64),
+    Other(NonFinite),
+}
+
+/// The numbers that JSON lacks.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub enum NonFinite {
+    Infinity,
+    #[serde(rename = "-Infinity")]
+    NegativeInfinity,
+    NaN,
+}
+
+impl Float {
+    /// The number.
+    pub const fn value(self) -> f64 {
+        match self {
+            Self::Finite(value) => value,
+            Self::Other(NonFinite::Infinity) => f64::INFINITY,
+            Self::Other(NonFinite::NegativeInfinity) => f64::NEG_INFINITY,
+            Self::Other(NonFinite::NaN) => f64::NAN,
+        }
+    }
+}
+
+/// What a node passes or returns.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Argument {
+    AsNone(IgnoredAny),
+    AsTensor(Named),
+    AsTensors(Vec<Named>),
+    AsInt(i64),
+    AsInts(Vec<i64>),
+    AsFloat(Float),
+    AsFloats(Vec<Float>),
+    AsString(String),
+    AsStrings(IgnoredAny),
+    AsSymInt(SymInt),
+    AsSymInts(Vec<SymInt>),
+    AsScalarType(i64),
+    AsMemoryFormat(i64),
+    AsLayout(IgnoredAny),
+    AsDevice(IgnoredAny),
+    AsBool(bool),
+    AsBools(Vec<bool>),
+    AsSymBool(SymBool),
+    AsSymBools(IgnoredAny),
+    AsSymFloat(SymFloat),
+    AsSymFloats(IgnoredAny),
+    AsGraph(IgnoredAny),
+    AsOptionalTensor(OptionalTensor),
+    AsOptionalTensors(Vec<OptionalTensor>),
+    AsCustomObj(Named),
+    AsOperator(IgnoredAny),
+    AsComplex(IgnoredAny),
+    AsNestedTensors(IgnoredAny),
+    AsIntLists(IgnoredAny),
+    AsFloatLists(IgnoredAny),
+    AsStringToArgument(IgnoredAny),
+}
+
+impl Argument {
+    /// The names of the tensors in the argument.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let (one, many, optional) = match self {
+            Self::AsTensor(named) | Self::AsOptionalTensor(OptionalTensor::Tensor(named)) => {
+                (Some(named), &[][..], &[][..])
+            }
+            Self::AsTensors(items) => (None, &items[..], &[][..]),
+            Self::AsOptionalTensors(items) => (None, &[][..], &items[..]),
+            _ => (None, &[][..], &[][..]),
+        };
+        let optional = optional.iter().filter_map(|item| match item {
+            OptionalTensor::Tensor(named) => Some(named),
+            OptionalTensor::None(_) => None,
+        });
+        one.into_iter().chain(many).chain(optional).map(|named| named.name.as_str())
+    }
+}
+
+/// What the inputs and outputs of the graph mean.
+#[derive(Debug, Deserialize)]
+pub struct Signature {
+    pub input_specs: Vec<InputSpec>,
+    pub output_specs: Vec<OutputSpec>,
+}
+
+/// The meaning of an input.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InputSpec {
+    UserInput { arg: Argument },
+    Parameter { arg: Named, parameter_name: String },
+    Buffer { arg: Named, buffer_name: String },
+    TensorConstant { arg: Named, tensor_constant_name: String },
+    ConstantInput(IgnoredAny),
+    CustomObj { custom_obj_name: String },
+    Token(IgnoredAny),
+}
+
+/// The meaning of an output.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutputSpec {
+    UserOutput { arg: Argument },
+    BufferMutation { buffer_name: String },
+    ParameterMutation { parameter_name: String },
+    UserInputMutation { user_input_name: String },
+    LossOutput(IgnoredAny),
+    GradientToParameter(IgnoredAny),
+    GradientToUserInput(IgnoredAny),
+    Token(IgnoredAny),
+}

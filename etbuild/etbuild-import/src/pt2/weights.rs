@@ -1,0 +1,158 @@
+//! The elements of parameters, buffers and constants: parts of the archive, or gathered from it where strides say so.
+
+use std::collections::HashMap;
+
+use etbuild_ir::{ConstantData, TensorSpec};
+use serde::Deserialize;
+
+use super::archive::Archive;
+use super::model::{self, TensorMeta};
+use super::spec::Layout;
+use crate::ImportError;
+
+/// The lists of weights, each with the folder that its files lie in.
+const LISTS: [(&str, &str); 2] = [
+    ("data/weights/model_weights_config.json", "data/weights/"),
+    ("data/constants/model_constants_config.json", "data/constants/"),
+];
+/// Gathered weights may take this many times the size of the archive.
+const INFLATION: usize = 16;
+
+/// The weights of an archive by the names that the model's author knows them by.
+pub struct Weights<'a> {
+    archive: &'a Archive,
+    /// Only ever asked for one name.
+    entries: HashMap<String, Entry>,
+    gathered: usize,
+}
+
+#[derive(Deserialize)]
+struct List {
+    config: HashMap<String, Payload>,
+}
+
+#[derive(Deserialize)]
+struct Payload {
+    path_name: String,
+    #[serde(default)]
+    use_pickle: bool,
+    tensor_meta: Option<TensorMeta>,
+}
+
+struct Entry {
+    folder: &'static str,
+    payload: Payload,
+}
+
+impl<'a> Weights<'a> {
+    /// Reads the lists.
+    pub fn open(archive: &'a Archive) -> Result<Self, ImportError> {
+        let mut entries = HashMap::new();
+        for (list, folder) in LISTS {
+            let bytes = match archive.member(list) {
+                Err(ImportError::MemberMissing(_)) => continue,
+                found => found?,
+            };
+            let list: List = model::parse(list, bytes)?;
+            entries.extend(list.config.into_iter().map(|(name, payload)| (name, Entry { folder, payload })));
+        }
+        Ok(Self { archive, entries, gathered: 0 })
+    }
+
+    /// Type, shape and elements of a weight, row-major.
+    pub fn load(&mut self, name: &str) -> Result<(TensorSpec, ConstantData), ImportError> {
+        let entry = self.entries.get(name).ok_or_else(|| ImportError::MissingWeight(name.to_owned()))?;
+        let meta = match &entry.payload {
+            Payload { use_pickle: false, tensor_meta: Some(meta), .. } => meta,
+            _ => return Err(ImportError::PickledWeight(name.to_owned())),
+        };
+        let layout = Layout::read(name, meta)?;
+        let member = self.archive.range(&format!("{}{}", entry.folder, entry.payload.path_name))?;
+        let data = if layout.is_row_major() {
+            part(self.archive, member, &layout)
+        } else {
+            self.gathered = self.room_for(name, layout.spec.nbytes())?;
+            gather((**self.archive.bytes()).as_ref().get(member), &layout).map(ConstantData::new)
+        };
+        Ok((layout.spec, data.ok_or_else(|| ImportError::TruncatedWeight(name.to_owned()))?))
+    }
+
+    /// The bytes gathered with `more`, if that is in proportion to the archive.
+    fn room_for(&self, name: &str, more: usize) -> Result<usize, ImportError> {
+        let total = self.gathered.saturating_add(more);
+        let limit = (**self.archive.bytes()).as_ref().len().saturating_mul(INFLATION);
+        if total > limit { Err(ImportError::InflatedWeight(name.to_owned())) } else { Ok(total) }
+    }
+}
+
+/// Elements that lie in the archive as they are wanted.
+fn part(archive: &Archive, member: std::ops::Range<usize>, layout: &Layout) -> Option<ConstantData> {
+    let skipped = usize::try_from(layout.offset).ok()?.checked_mul(layout.spec.scalar_type.size())?;
+    let start = member.start.checked_add(skipped)?;
+    let len = layout.spec.nbytes();
+    (start.checked_add(len)? <= member.end).then(|| ConstantData::part_of(archive.bytes().clone(), start, len))?
+}
+
+/// Elements in row-major order, from a storage in which they lie otherwise.
+fn gather(storage: Option<&[u8]>, layout: &Layout) -> Option<Vec<u8>> {
+    let (storage, size) = (storage?, layout.spec.scalar_type.size());
+    let mut elements = Vec::with_capacity(layout.spec.nbytes());
+    let mut position = vec![0_i32; layout.spec.rank()];
+    for _ in 0..layout.spec.numel() {
+        let start = offset(layout, &position)?.checked_mul(size)?;
+        elements.extend_from_slice(storage.get(start..start.checked_add(size)?)?);
+        advance(&mut position, &layout.spec.sizes);
+    }
+    Some(elements)
+}
+
+/// Where in the storage the element at `position` lies.
+fn offset(layout: &Layout, position: &[i32]) -> Option<usize> {
+    let mut offset = layout.offset;
+    for (index, stride) in position.iter().zip(&layout.strides) {
+        offset = offset.checked_add(stride.checked_mul(i64::from(*index))?)?;
+    }
+    usize::try_from(offset).ok()
+}
+
+/// Moves to the next position in row-major order.
+fn advance(position: &mut [i32], sizes: &[i32]) {
+    for (index, size) in position.iter_mut().zip(sizes).rev() {
+        *index += 1;
+        if *index < *size {
+            return;
+        }
+        *index = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use et_core::ScalarType;
+
+    use super::*;
+
+    fn layout(sizes: &[i32], strides: &[i64], offset: i64) -> Layout {
+        Layout { spec: TensorSpec::contiguous(ScalarType::Byte, sizes), strides: strides.to_vec(), offset }
+    }
+
+    #[test]
+    fn a_transposed_weight_becomes_row_major() {
+        let transposed = layout(&[2, 3], &[1, 2], 0);
+        assert!(!transposed.is_row_major());
+        assert_eq!(gather(Some(&[0, 1, 2, 3, 4, 5]), &transposed), Some(vec![0, 2, 4, 1, 3, 5]));
+    }
+
+    #[test]
+    fn an_expanded_weight_repeats_its_elements() {
+        assert_eq!(gather(Some(&[7, 8]), &layout(&[2, 2], &[0, 1], 0)), Some(vec![7, 8, 7, 8]));
+    }
+
+    #[test]
+    fn elements_outside_the_storage_are_refused() {
+        assert_eq!(gather(Some(&[0; 3]), &layout(&[2], &[2], 0)), Some(vec![0, 0]));
+        assert_eq!(gather(Some(&[0; 3]), &layout(&[2], &[2], 1)), None);
+        assert_eq!(gather(Some(&[0; 3]), &layout(&[2], &[-1], 0)), None);
+        assert_eq!(gather(Some(&[0; 3]), &layout(&[2], &[i64::MAX], 1)), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! Running a graph on a host, node by node, with the portable kernels.
+
+use std::collections::BTreeMap;
+
+use et_core::Error;
+use et_ops::call::OwnedTensor;
+
+use crate::{Graph, IdMap, ValueId, evaluate};
+
+/// Why a graph did not run to its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Interruption {
+    /// The caller gave no tensor of this name, or one of another type or shape.
+    #[error("input `{0}` is missing or has another type or shape")]
+    Input(String),
+    /// A node failed.
+    #[error("`{operator}`: {error}")]
+    Node {
+        /// The node's operator.
+        operator: String,
+        /// What its kernel says.
+        error: Error,
+    },
+    /// An output that nothing computes.
+    #[error("output `{0}` is not computed")]
+    Output(String),
+}
+
+/// The outputs of `graph` for the inputs by their names. Operators that the kernel catalogue lacks interrupt.
+pub fn interpret(graph: &Graph, inputs: &BTreeMap<String, OwnedTensor>) -> Result<Vec<OwnedTensor>, Interruption> {
+    let mut tensors = IdMap::default();
+    for id in &graph.inputs {
+        tensors.insert(*id, input(graph, *id, inputs)?.clone());
+    }
+    for node in &graph.nodes {
+        let computed = evaluate(graph, node, |id| elements(graph, &tensors, id))
+            .map_err(|error| Interruption::Node { operator: node.operator.to_string(), error })?;
+        node.outputs.iter().zip(computed).for_each(|(id, tensor)| drop(tensors.insert(*id, tensor)));
+    }
+    graph.outputs.iter().map(|id| output(graph, &tensors, *id)).collect()
+}
+
+fn input<'a>(
+    graph: &Graph,
+    id: ValueId,
+    inputs: &'a BTreeMap<String, OwnedTensor>,
+) -> Result<&'a OwnedTensor, Interruption> {
+    let value = graph.value(id);
+    let fits = |tensor: &&OwnedTensor| {
+        (tensor.scalar_type, &tensor.sizes) == (value.spec.scalar_type, &value.spec.sizes)
+            && tensor.bytes.len() == value.spec.nbytes()
+    };
+    inputs.get(&value.name).filter(fits).ok_or_else(|| Interruption::Input(value.name.clone()))
+}
+
+/// The elements of a value; none where it has not been computed.
+fn elements<'a>(graph: &'a Graph, tensors: &'a IdMap<OwnedTensor>, id: ValueId) -> &'a [u8] {
+    let computed = tensors.get(id).map(|tensor| &tensor.bytes[..]);
+    computed.or_else(|| graph.constant(id).map(|data| data.bytes())).unwrap_or_default()
+}
+
+fn output(graph: &Graph, tensors: &IdMap<OwnedTensor>, id: ValueId) -> Result<OwnedTensor, Interruption> {
+    let value = graph.value(id);
+    let constant = || {
+        let bytes = graph.constant(id)?.bytes().to_vec();
+        Some(OwnedTensor { scalar_type: value.spec.scalar_type, sizes: value.spec.sizes.clone(), bytes })
+    };
+    tensors.get(id).cloned().or_else(constant).ok_or_else(|| Interruption::Output(value.name.clone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use et_core::ScalarType;
+
+    use super::*;
+    use crate::{Argument, Node, OperatorName, TensorSpec, ValueKind};
+
+    fn relu() -> Graph {
+        let mut graph = Graph::default();
+        let spec = TensorSpec::contiguous(ScalarType::Float, [2]);
+        let x = graph.add_value("x", spec.clone(), ValueKind::Input);
+        let y = graph.add_value("y", spec, ValueKind::Computed);
+        let operator = OperatorName::aten("relu", "default");
+        graph.nodes.push(Node { operator, arguments: vec![Argument::Value(x)], outputs: vec![y] });
+        (graph.inputs, graph.outputs) = (vec![x], vec![y, x]);
+        graph
+    }
+
+    fn tensor(elements: &[f32]) -> OwnedTensor {
+        let bytes = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
+        OwnedTensor { scalar_type: ScalarType::Float, sizes: vec![elements.len() as i32], bytes }
+    }
+
+    #[test]
+    fn outputs_come_in_the_order_of_the_signature() {
+        let inputs = BTreeMap::from([("x".to_owned(), tensor(&[-1.0, 2.0]))]);
+        assert_eq!(interpret(&relu(), &inputs), Ok(vec![tensor(&[0.0, 2.0]), tensor(&[-1.0, 2.0])]));
+    }
+
+    #[test]
+    fn an_input_of_another_shape_is_named() {
+        let inputs = BTreeMap::from([("x".to_owned(), tensor(&[1.0]))]);
+        assert_eq!(interpret(&relu(), &inputs), Err(Interruption::Input("x".into())));
+    }
+}

@@ -1,0 +1,10 @@
+//! Programs whose values have places in memory.
+
+mod alias;
+mod memory;
+mod program;
+mod verify;
+
+pub use alias::aliases;
+pub use memory::{Allocation, Arena, MemoryPlan};
+pub use program::PlannedProgram;

@@ -1,0 +1,102 @@
+//! Views that need no copy: values that repeat the bytes of another.
+
+use std::collections::HashSet;
+
+use crate::{Graph, IdMap, Node, ValueId, ValueKind};
+
+/// Operators whose output has the elements of their first argument in the same row-major order.
+const VIEWS: &[&str] = &[
+    "aten.alias_copy.default",
+    "aten.detach_copy.default",
+    "aten.squeeze_copy.default",
+    "aten.squeeze_copy.dim",
+    "aten.squeeze_copy.dims",
+    "aten.unsqueeze_copy.default",
+    "aten.view_copy.default",
+];
+
+/// The values that share the memory of another, each with the value at the start of its chain. The node that computes
+/// such a value moves no bytes and becomes no instruction.
+///
+/// A view of a constant is not among them, since constants lie outside the arenas; nor is a view of an input that the
+/// caller gets as an output, because writing the next input would change it. Linear in the size of the graph.
+pub fn aliases(graph: &Graph) -> IdMap<ValueId> {
+    let (inputs, outputs) = (ids(&graph.inputs), ids(&graph.outputs));
+    let mut aliases = IdMap::default();
+    for node in &graph.nodes {
+        let Some((source, view)) = view(graph, node) else { continue };
+        let root = aliases.get(source).copied().unwrap_or(source);
+        let returned_input = inputs.contains(&root) && outputs.contains(&view);
+        if !returned_input && !matches!(graph.value(root).kind, ValueKind::Constant { .. }) {
+            aliases.insert(view, root);
+        }
+    }
+    aliases
+}
+
+fn ids(list: &[ValueId]) -> HashSet<ValueId> {
+    list.iter().copied().collect()
+}
+
+/// Operand and result of a node that only changes the shape.
+fn view(graph: &Graph, node: &Node) -> Option<(ValueId, ValueId)> {
+    let source = VIEWS.contains(&node.operator.as_str()).then(|| node.uses().next())??;
+    let [result] = node.outputs[..] else { return None };
+    let (from, to) = (graph.spec(source), graph.spec(result));
+    let same_bytes = from.scalar_type == to.scalar_type && from.numel() == to.numel();
+    (same_bytes && from.is_contiguous() && to.is_contiguous()).then_some((source, result))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::aliases;
+    use crate::text::parse;
+    use crate::{Graph, ValueId};
+
+    fn graph(lines: &str) -> Graph {
+        let text = format!("etbuild-ir 1 edge\nmethod forward\n{lines}");
+        let data = crate::ConstantData::new(vec![0_u8; 4]);
+        let (_, program) = parse(&text, &mut |_| Some(data.clone())).unwrap();
+        program.methods["forward"].clone()
+    }
+
+    #[test]
+    fn a_chain_of_views_leads_to_its_start() {
+        let graph = graph(
+            "  input %x: float32[2, 1]
+  %y: float32[2, 1] = aten.relu.default(%x)
+  %a: float32[2] = aten.view_copy.default(%y, [2])
+  %b: float32[1, 2] = aten.unsqueeze_copy.default(%a, 0)
+  return %b
+",
+        );
+        let found: Vec<_> = aliases(&graph).iter().map(|(view, root)| (view, *root)).collect();
+        assert_eq!(found, [(ValueId(2), ValueId(1)), (ValueId(3), ValueId(1))]);
+    }
+
+    #[test]
+    fn an_input_is_not_returned_through_a_view() {
+        let graph = graph(
+            "  input %x: float32[2, 1]
+  %a: float32[2] = aten.view_copy.default(%x, [2])
+  %b: float32[1, 2] = aten.unsqueeze_copy.default(%a, 0)
+  return %b
+",
+        );
+        let found: Vec<_> = aliases(&graph).iter().map(|(view, root)| (view, *root)).collect();
+        assert_eq!(found, [(ValueId(1), ValueId(0))]);
+    }
+
+    #[test]
+    fn constants_and_other_layouts_are_copied() {
+        let graph = graph(
+            "  input %x: float32[1, 2, 1, 2]{0, 2, 3, 1}
+  constant %c: float32[1] = \"c\" b3:ec2bd03bf86b935fa34d71ad7ebb049f1f10f87d343e521511d8f9e6625620cd
+  %a: float32[4] = aten.view_copy.default(%x, [4])
+  %b: float32[] = aten.view_copy.default(%c, [])
+  return %a, %b
+",
+        );
+        assert_eq!(aliases(&graph).iter().count(), 0);
+    }
+}

@@ -1,0 +1,128 @@
+//! From a lowered program to a planned one.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use etbuild_ir::{
+    Allocation, Arena, Graph, IdMap, LoweredProgram, MemoryPlan, PlannedProgram, ValueId, aliases, lifetimes,
+};
+
+use crate::bound::peak;
+use crate::{Item, LiveTensor, MemoryError, PlanRequest, Planner};
+
+/// What the runtime of ExecuTorch aligns tensors to.
+pub const DEFAULT_ALIGNMENT: u64 = 16;
+
+/// How to plan.
+#[derive(Clone)]
+pub struct Options {
+    /// Lays out each bank.
+    pub planner: &'static dyn Planner,
+    /// The banks that values may lie in, in the order of preference.
+    pub banks: Vec<Bank>,
+}
+
+/// A memory of the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bank {
+    /// Its name.
+    pub name: String,
+    /// The number of bytes that values may take; `None` for as many as needed.
+    pub size: Option<u64>,
+    /// What the start of every value is a multiple of.
+    pub alignment: u64,
+}
+
+impl Bank {
+    /// A bank that never fills, with [`DEFAULT_ALIGNMENT`].
+    pub fn unlimited(name: impl Into<String>) -> Self {
+        Self { name: name.into(), size: None, alignment: DEFAULT_ALIGNMENT }
+    }
+}
+
+/// Gives every value a place. A value lies in the first bank that has room for it.
+pub fn plan(program: LoweredProgram, options: &Options) -> Result<PlannedProgram, MemoryError> {
+    if let Some(bank) = options.banks.iter().find(|bank| bank.alignment == 0) {
+        return Err(MemoryError::Alignment { bank: bank.name.clone() });
+    }
+    let methods = program.program().methods.iter();
+    let plans = methods.map(|(name, graph)| Ok((name.clone(), plan_method(name, graph, options)?)));
+    let plans: BTreeMap<String, MemoryPlan> = plans.collect::<Result<_, MemoryError>>()?;
+    let planner = options.planner.name();
+    PlannedProgram::verify(program, plans).map_err(|violations| MemoryError::Unsound { planner, violations })
+}
+
+fn plan_method(method: &str, graph: &Graph, options: &Options) -> Result<MemoryPlan, MemoryError> {
+    let mut plan = MemoryPlan::default();
+    let (mut left, mut handed) = (items(graph), Vec::new());
+    for bank in &options.banks {
+        handed = std::mem::take(&mut left);
+        left = fill_bank(bank, &handed, options.planner, &mut plan);
+    }
+    if !left.is_empty() {
+        return Err(does_not_fit(method, graph, &handed, options));
+    }
+    for (view, root) in aliases(graph).iter() {
+        plan.allocations.get(*root).copied().map(|place| plan.allocations.insert(view, place));
+    }
+    Ok(plan)
+}
+
+/// Places what fits; returns the rest. A bank in which nothing lies has no arena.
+fn fill_bank(bank: &Bank, entries: &[Entry], planner: &dyn Planner, plan: &mut MemoryPlan) -> Vec<Entry> {
+    let layout = planner.plan(&request(bank, entries, bank.size));
+    let memory_id = plan.arenas.len() as u32 + 1;
+    let mut left = Vec::new();
+    for (entry, offset) in entries.iter().zip(&layout.offsets) {
+        match offset {
+            Some(offset) => drop(plan.allocations.insert(entry.0, Allocation { memory_id, offset: *offset })),
+            None => left.push(*entry),
+        }
+    }
+    if layout.offsets.iter().any(Option::is_some) {
+        plan.arenas.push(Arena { bank: bank.name.clone(), size: layout.size, alignment: bank.alignment });
+    }
+    left
+}
+
+fn request(bank: &Bank, entries: &[Entry], capacity: Option<u64>) -> PlanRequest {
+    let items = entries.iter().map(|(_, item)| *item).collect();
+    PlanRequest { items, alignment: bank.alignment, capacity }
+}
+
+/// The error for the last bank, given everything that was handed to it.
+fn does_not_fit(method: &str, graph: &Graph, handed: &[Entry], options: &Options) -> MemoryError {
+    let Some(bank) = options.banks.last() else { return MemoryError::NoBank };
+    let unlimited = request(bank, handed, None);
+    MemoryError::DoesNotFit {
+        method: method.to_owned(),
+        bank: bank.name.clone(),
+        need: options.planner.plan(&unlimited).size,
+        size: bank.size.unwrap_or_default(),
+        peak: live_at(peak(&unlimited.items).0, graph, handed),
+    }
+}
+
+fn live_at(step: usize, graph: &Graph, entries: &[Entry]) -> Vec<LiveTensor> {
+    let live = entries.iter().filter(|(_, item)| (item.lifetime.first..=item.lifetime.last).contains(&step));
+    let mut live: Vec<LiveTensor> =
+        live.map(|(id, item)| LiveTensor { name: graph.value(*id).name.clone(), bytes: item.size }).collect();
+    live.sort_by_key(|tensor| Reverse(tensor.bytes));
+    live
+}
+
+/// A value, and what it needs.
+pub(crate) type Entry = (ValueId, Item);
+
+/// The values that need memory of their own, with the lifetimes of their views.
+pub(crate) fn items(graph: &Graph) -> Vec<Entry> {
+    let aliases = aliases(graph);
+    let mut items: IdMap<Item> = IdMap::default();
+    for (id, lifetime) in lifetimes(graph).iter() {
+        let root = aliases.get(id).copied().unwrap_or(id);
+        let size = graph.spec(root).nbytes() as u64;
+        let whole = items.get(root).map_or(*lifetime, |item| item.lifetime.union(*lifetime));
+        items.insert(root, Item { size, lifetime: whole });
+    }
+    items.iter().map(|(id, item)| (id, *item)).collect()
+}

@@ -1,0 +1,143 @@
+//! What operators outside Core ATen become.
+
+mod activation;
+mod attention;
+mod convolution;
+mod create;
+mod identity;
+mod join;
+mod linear;
+mod mask;
+mod matmul;
+mod normalize;
+mod number;
+mod piece;
+mod pool;
+mod reduce;
+mod reorder;
+mod reshape;
+mod softmax;
+
+use etbuild_ir::OperatorName;
+
+use crate::edit::Rule;
+
+/// The rule for an operator.
+pub fn rule(operator: &OperatorName) -> Option<Rule> {
+    let name = operator.as_str().strip_prefix("aten.")?;
+    let index = RULES.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    RULES.get(index).map(|(_, rule)| *rule)
+}
+
+/// Every operator with a rule, in the order of names.
+const RULES: &[(&str, Rule)] = &[
+    ("__and__.Scalar", number::bitwise_and_scalar),
+    ("__and__.Tensor", number::bitwise_and),
+    ("__or__.Tensor", number::bitwise_or),
+    ("__xor__.Tensor", number::bitwise_xor),
+    ("_unsafe_view.default", reshape::reshape),
+    ("adaptive_avg_pool1d.default", pool::adaptive_average_1d),
+    ("adaptive_avg_pool2d.default", pool::adaptive_average),
+    ("addcdiv.default", number::add_quotient),
+    ("addcmul.default", number::add_product),
+    ("alias.default", identity::operand),
+    ("alpha_dropout.default", identity::dropout),
+    ("arange.default", create::arange),
+    ("arange.start", create::arange_from),
+    ("batch_norm.default", normalize::batch_norm),
+    ("chunk.default", piece::pieces),
+    ("clamp_max.default", activation::clamp_max),
+    ("clamp_min.default", activation::clamp_min),
+    ("clone.default", identity::operand),
+    ("concat.default", join::concat),
+    ("concatenate.default", join::concat),
+    ("contiguous.default", identity::operand),
+    ("conv1d.default", convolution::convolution),
+    ("conv1d.padding", convolution::named_padding),
+    ("conv2d.default", convolution::convolution),
+    ("conv2d.padding", convolution::named_padding),
+    ("conv3d.default", convolution::convolution),
+    ("conv3d.padding", convolution::named_padding),
+    ("conv_transpose1d.default", convolution::transposed),
+    ("conv_transpose2d.input", convolution::transposed),
+    ("conv_transpose3d.input", convolution::transposed),
+    ("copy.default", identity::copy),
+    ("detach.default", identity::operand),
+    ("dropout.default", identity::dropout),
+    ("expand_as.default", reshape::expand),
+    ("feature_dropout.default", identity::dropout),
+    ("fill.Scalar", create::like_second),
+    ("flatten.using_ints", reshape::reshape),
+    ("full_like.default", create::like_second),
+    ("group_norm.default", normalize::group_norm),
+    ("hardsigmoid.default", activation::hardsigmoid),
+    ("hardswish.default", activation::hardswish),
+    ("layer_norm.default", normalize::layer_norm),
+    ("lift_fresh_copy.default", identity::operand),
+    ("linear.default", linear::linear),
+    ("log_softmax.int", softmax::log_softmax),
+    ("masked_fill.Scalar", mask::fill),
+    ("matmul.default", matmul::matmul),
+    ("max.default", reduce::max),
+    ("max_pool2d.default", pool::max),
+    ("mean.default", reduce::mean),
+    ("min.default", reduce::min),
+    ("mish.default", activation::mish),
+    ("movedim.int", reorder::move_one),
+    ("narrow.default", piece::narrow),
+    ("new_full.default", create::full_of_size),
+    ("new_ones.default", create::ones),
+    ("new_zeros.default", create::zeros),
+    ("numpy_T.default", reorder::reverse),
+    ("ones.default", create::ones),
+    ("ones_like.default", create::ones),
+    ("pad.default", join::pad),
+    ("prelu.default", activation::prelu),
+    ("relu6.default", activation::relu6),
+    ("reshape.default", reshape::reshape),
+    ("reshape_as.default", reshape::reshape),
+    ("rms_norm.default", normalize::rms_norm),
+    ("rsub.Scalar", number::subtract_from_scalar),
+    ("rsub.Tensor", number::subtract_from),
+    ("scaled_dot_product_attention.default", attention::attention),
+    ("silu.default", activation::silu),
+    ("softmax.int", softmax::softmax),
+    ("split.Tensor", piece::pieces),
+    ("split.sizes", piece::pieces),
+    ("split_with_sizes.default", piece::pieces),
+    ("square.default", number::square),
+    ("squeeze.default", reshape::reshape),
+    ("squeeze.dim", reshape::reshape),
+    ("squeeze.dims", reshape::reshape),
+    ("stack.default", join::stack),
+    ("sum.default", reduce::sum),
+    ("swapaxes.default", reorder::swap),
+    ("swapdims.default", reorder::swap),
+    ("t.default", reorder::reverse),
+    ("to.device", identity::convert),
+    ("to.dtype", identity::convert),
+    ("to.dtype_layout", identity::convert),
+    ("to.other", identity::convert),
+    ("transpose.int", reorder::swap),
+    ("type_as.default", identity::convert),
+    ("unbind.int", piece::unbind),
+    ("unflatten.int", reshape::reshape),
+    ("unsqueeze.default", reshape::reshape),
+    ("view.default", reshape::view),
+    ("view_as.default", reshape::reshape),
+    ("where.ScalarOther", mask::choose),
+    ("where.ScalarSelf", mask::choose),
+    ("zero.default", create::zeros),
+    ("zeros.default", create::zeros),
+    ("zeros_like.default", create::zeros),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(RULES.is_sorted_by(|left, right| left.0 < right.0));
+    }
+}

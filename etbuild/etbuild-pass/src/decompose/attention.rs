@@ -1,0 +1,74 @@
+//! `aten.scaled_dot_product_attention`: `softmax(query * key' * scale + mask) * value` (Vaswani et al. 2017).
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// The largest number of elements of a mask that is written out.
+const LARGEST_MASK: usize = 1 << 22;
+
+/// `scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)`.
+pub fn attention(editor: &mut Editor, call: &Call) -> Rewritten {
+    let [query, key, value] = [call.value(0)?, call.value(1)?, call.value(2)?];
+    if call.number(4)? != 0.0 {
+        return Err(Reason::Training);
+    }
+    if call.flag(7)? {
+        return Err(Reason::Unsupported("a different number of heads for queries and keys"));
+    }
+    let scaled = scaled(editor, call, query)?;
+    let key = editor.transpose(key)?;
+    let spec = scores(editor, query, key)?;
+    let scores = editor.call("matmul.default", vec![Argument::Value(scaled), Argument::Value(key)], spec)?;
+    let masked = mask(editor, call, scores)?;
+    let weights = editor.map("_softmax.default", masked, vec![Argument::Int(-1), Argument::Bool(false)])?;
+    let arguments = vec![Argument::Value(weights), Argument::Value(value)];
+    Ok(vec![editor.call("matmul.default", arguments, call.output()?)?])
+}
+
+/// The query times the scale, which is `1 / sqrt(size of a head)` unless it is given.
+fn scaled(editor: &mut Editor, call: &Call, query: ValueId) -> Result<ValueId, Reason> {
+    let scale = match call.argument(6)? {
+        Argument::None => 1.0 / f64::from(*editor.spec(query).sizes.last().ok_or(Reason::Arguments)?).sqrt(),
+        _ => call.number(6)?,
+    };
+    editor.map("mul.Scalar", query, vec![Argument::Float(scale)])
+}
+
+/// Like the query, with one score per key.
+fn scores(editor: &Editor, query: ValueId, key: ValueId) -> Result<TensorSpec, Reason> {
+    let mut spec = editor.spec(query).clone();
+    let (size, keys) = (spec.sizes.last_mut(), editor.spec(key).sizes.last());
+    *size.ok_or(Reason::Arguments)? = *keys.ok_or(Reason::Arguments)?;
+    Ok(spec)
+}
+
+fn mask(editor: &mut Editor, call: &Call, scores: ValueId) -> Result<ValueId, Reason> {
+    let mask = match (call.optional_value(3)?, call.flag(5)?) {
+        (Some(mask), false) => mask,
+        (None, true) => causal(editor, scores)?,
+        (None, false) => return Ok(scores),
+        (Some(_), true) => return Err(Reason::Arguments),
+    };
+    if editor.spec(mask).scalar_type != ScalarType::Bool {
+        return editor.map("add.Tensor", scores, vec![Argument::Value(mask), Argument::Int(1)]);
+    }
+    let output = editor.spec(scores).clone();
+    let nothing = TensorSpec::contiguous(output.scalar_type, []);
+    let nothing = editor.full(Argument::Float(f64::NEG_INFINITY), nothing)?;
+    editor.call("where.self", [mask, scores, nothing].map(Argument::Value).to_vec(), output)
+}
+
+/// Which keys each query may see: those that are not behind it.
+fn causal(editor: &mut Editor, scores: ValueId) -> Result<ValueId, Reason> {
+    let sizes = editor.sizes(scores);
+    let [.., queries, keys] = sizes[..] else { return Err(Reason::Arguments) };
+    let spec = TensorSpec::contiguous(ScalarType::Bool, [queries, keys]);
+    if spec.numel() > LARGEST_MASK {
+        return Err(Reason::Unsupported("a causal mask of more than four million elements"));
+    }
+    let seen = (0..queries).flat_map(|query| (0..keys).map(move |key| u8::from(key <= query)));
+    Ok(editor.constant(spec, seen.collect()))
+}

@@ -1,0 +1,42 @@
+//! Tensors made of nothing: `aten.full` and `aten.arange.start_step`.
+
+use etbuild_ir::Argument;
+
+use crate::edit::{Call, Editor, Rewritten};
+
+/// Any operator whose output is all zeros.
+pub fn zeros(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.full(Argument::Int(0), call.output()?)?])
+}
+
+/// Any operator whose output is all ones.
+pub fn ones(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.full(Argument::Int(1), call.output()?)?])
+}
+
+/// `full_like(self, value)` and `fill(self, value)`.
+pub fn like_second(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.full(call.argument(1)?.clone(), call.output()?)?])
+}
+
+/// `new_full(self, size, value)`.
+pub fn full_of_size(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.full(call.argument(2)?.clone(), call.output()?)?])
+}
+
+/// `arange(end)`.
+pub fn arange(editor: &mut Editor, call: &Call) -> Rewritten {
+    range(editor, call, Argument::Int(0), call.argument(0)?.clone())
+}
+
+/// `arange(start, end)`.
+pub fn arange_from(editor: &mut Editor, call: &Call) -> Rewritten {
+    range(editor, call, call.argument(0)?.clone(), call.argument(1)?.clone())
+}
+
+fn range(editor: &mut Editor, call: &Call, start: Argument, end: Argument) -> Rewritten {
+    let output = call.output()?;
+    let kind = [Argument::Type(output.scalar_type), Argument::Place, Argument::Place, Argument::Bool(false)];
+    let arguments = [start, end, Argument::Int(1)].into_iter().chain(kind).collect();
+    Ok(vec![editor.call("arange.start_step", arguments, output)?])
+}

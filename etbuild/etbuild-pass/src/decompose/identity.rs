@@ -1,0 +1,26 @@
+//! Everything that only copies or converts.
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// An operator that returns its operand, perhaps in other memory or with other strides.
+pub fn operand(_editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![call.value(0)?])
+}
+
+/// `dropout(input, p, train)` outside training.
+pub fn dropout(_editor: &mut Editor, call: &Call) -> Rewritten {
+    if call.flag(2)? { Err(Reason::Training) } else { Ok(vec![call.value(0)?]) }
+}
+
+/// `to` in any form: a conversion where the type changes.
+pub fn convert(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.convert(call.value(0)?, call.output()?.scalar_type)?])
+}
+
+/// `copy(self, src, non_blocking)`: the source in the type and shape of `self`.
+pub fn copy(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let converted = editor.convert(call.value(1)?, output.scalar_type)?;
+    Ok(vec![editor.expand(converted, &output.sizes)?])
+}

@@ -1,0 +1,44 @@
+//! Everything that puts tensors or margins together.
+
+use etbuild_ir::Argument;
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// `stack(tensors, dim)`: each gets the new dimension, then one after the other.
+pub fn stack(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let dim = call.dim(1, output.rank())?;
+    let mut sizes = output.sizes.clone();
+    *sizes.get_mut(dim).ok_or(Reason::Arguments)? = 1;
+    let parts = call.values(0)?.into_iter().map(|part| editor.view(part, &sizes)).collect::<Result<_, _>>()?;
+    Ok(vec![editor.cat(parts, dim, output)?])
+}
+
+/// `concat(tensors, dim)`.
+pub fn concat(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.call("cat.default", call.arguments.clone(), call.output()?)?])
+}
+
+/// `pad(self, pad, mode, value)` with a constant or a reflection or repetition of the margins.
+pub fn pad(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, pads, output) = (call.argument(0)?.clone(), call.argument(1)?.clone(), call.output()?);
+    let Argument::Text(mode) = call.argument(2)? else { return Err(Reason::Arguments) };
+    if mode == "constant" {
+        let value = match call.argument(3)? {
+            Argument::None => Argument::Float(0.0),
+            value => value.clone(),
+        };
+        return Ok(vec![editor.call("constant_pad_nd.default", vec![input, pads, value], output)?]);
+    }
+    let name = match (mode.as_str(), call.ints(1)?.len()) {
+        ("reflect", 2) => "reflection_pad1d.default",
+        ("reflect", 4) => "reflection_pad2d.default",
+        ("reflect", 6) => "reflection_pad3d.default",
+        ("replicate", 2) => "replication_pad1d.default",
+        ("replicate", 4) => "replication_pad2d.default",
+        ("replicate", 6) => "replication_pad3d.default",
+        _ => return Err(Reason::Unsupported("this mode of padding")),
+    };
+    Ok(vec![editor.call(name, vec![input, pads], output)?])
+}

@@ -1,0 +1,81 @@
+//! Normalizations with learnt weights.
+
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// `batch_norm(input, weight, bias, mean, var, training, momentum, eps, cudnn)` with statistics of training.
+pub fn batch_norm(editor: &mut Editor, call: &Call) -> Rewritten {
+    if call.flag(5)? || call.optional_value(3)?.is_none() || call.optional_value(4)?.is_none() {
+        return Err(Reason::Training);
+    }
+    let arguments =
+        [0, 1, 2, 3, 4, 6, 7].into_iter().map(|index| call.argument(index).cloned()).collect::<Result<_, _>>()?;
+    let output = call.output()?;
+    let statistics = TensorSpec::contiguous(output.scalar_type, [0]);
+    let outputs = vec![output, statistics.clone(), statistics];
+    first(editor.call_many("_native_batch_norm_legit_no_training.default", arguments, outputs)?)
+}
+
+/// `layer_norm(input, normalized_shape, weight, bias, eps, cudnn)`.
+pub fn layer_norm(editor: &mut Editor, call: &Call) -> Rewritten {
+    let arguments = (0..5).map(|index| call.argument(index).cloned()).collect::<Result<_, _>>()?;
+    let output = call.output()?;
+    let kept = output.rank().checked_sub(call.ints(1)?.len()).ok_or(Reason::Arguments)?;
+    let mut statistics = output.clone();
+    statistics.sizes.iter_mut().skip(kept).for_each(|size| *size = 1);
+    let outputs = vec![output, statistics.clone(), statistics];
+    first(editor.call_many("native_layer_norm.default", arguments, outputs)?)
+}
+
+/// `group_norm(input, groups, weight, bias, eps, cudnn)`.
+pub fn group_norm(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let ([batch, channels, ..], groups) = (&output.sizes[..], call.int(1)?) else { return Err(Reason::Arguments) };
+    let area: i64 = output.sizes.iter().skip(2).map(|size| i64::from(*size)).product();
+    let numbers = [i64::from(*batch), i64::from(*channels), area, groups].map(Argument::Int);
+    let tensors = [0, 2, 3].into_iter().map(|index| call.argument(index).cloned()).collect::<Result<Vec<_>, _>>()?;
+    let arguments = tensors.into_iter().chain(numbers).chain([call.argument(4)?.clone()]).collect();
+    let groups = i32::try_from(groups).map_err(|_| Reason::Arguments)?;
+    let statistics = TensorSpec::contiguous(output.scalar_type, [*batch, groups]);
+    let outputs = vec![output, statistics.clone(), statistics];
+    first(editor.call_many("native_group_norm.default", arguments, outputs)?)
+}
+
+/// `rms_norm(input, normalized_shape, weight, eps)`: `input / sqrt(mean(input^2) + eps) * weight`.
+pub fn rms_norm(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, weight) = (call.value(0)?, call.optional_value(2)?);
+    let eps = match call.argument(3)? {
+        Argument::None => smallest_step(editor, input)?,
+        _ => call.number(3)?,
+    };
+    let dims = call.ints(1)?.len() as i64;
+    let squares = editor.map("mul.Tensor", input, vec![Argument::Value(input)])?;
+    let mut reduced = editor.spec(input).clone();
+    reduced.sizes.iter_mut().rev().take(dims as usize).for_each(|size| *size = 1);
+    let dims = Argument::Ints((-dims..0).collect());
+    let arguments = vec![Argument::Value(squares), dims, Argument::Bool(true), Argument::None];
+    let mean = editor.call("mean.dim", arguments, reduced)?;
+    let shifted = editor.map("add.Scalar", mean, vec![Argument::Float(eps), Argument::Int(1)])?;
+    let scale = editor.map("rsqrt.default", shifted, vec![])?;
+    let scaled = editor.map("mul.Tensor", input, vec![Argument::Value(scale)])?;
+    match weight {
+        Some(weight) => Ok(vec![editor.map("mul.Tensor", scaled, vec![Argument::Value(weight)])?]),
+        None => Ok(vec![scaled]),
+    }
+}
+
+/// The difference between 1 and the next number.
+fn smallest_step(editor: &Editor, id: ValueId) -> Result<f64, Reason> {
+    match editor.spec(id).scalar_type {
+        et_core::ScalarType::Float => Ok(f64::from(f32::EPSILON)),
+        et_core::ScalarType::Double => Ok(f64::EPSILON),
+        _ => Err(Reason::Unsupported("a missing epsilon for this type")),
+    }
+}
+
+/// The normalized tensor, without the statistics.
+fn first(made: Vec<ValueId>) -> Rewritten {
+    Ok(made.into_iter().take(1).collect())
+}

@@ -1,0 +1,42 @@
+//! Everything that cuts along a dimension: `aten.slice` and `aten.select`.
+
+use etbuild_ir::Argument;
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// `chunk`, `split` and `split_with_sizes`, whose last argument is the dimension: slices of the sizes of the outputs.
+pub fn pieces(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    let dim = call.dim(2, editor.spec(input).rank())?;
+    let mut start = 0;
+    let mut made = Vec::with_capacity(call.outputs.len());
+    for output in &call.outputs {
+        let end = start + i64::from(*output.sizes.get(dim).ok_or(Reason::Arguments)?);
+        made.push(editor.slice(input, dim, start, end)?);
+        start = end;
+    }
+    Ok(made)
+}
+
+/// `unbind(self, dim)`: one selection per output.
+pub fn unbind(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    let dim = call.dim(1, editor.spec(input).rank())?;
+    let select = |(index, output): (usize, &etbuild_ir::TensorSpec)| {
+        let arguments = vec![Argument::Value(input), Argument::Int(dim as i64), Argument::Int(index as i64)];
+        editor.call("select.int", arguments, output.clone())
+    };
+    call.outputs.iter().enumerate().map(select).collect()
+}
+
+/// `narrow(self, dim, start, length)`.
+pub fn narrow(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    let dim = call.dim(1, editor.spec(input).rank())?;
+    let size = editor.sizes(input).get(dim).copied().ok_or(Reason::Arguments)?;
+    let start = call.int(2)?;
+    let start = if start < 0 { start.saturating_add(i64::from(size)) } else { start };
+    let end = start.checked_add(call.int(3)?).ok_or(Reason::Arguments)?;
+    Ok(vec![editor.slice(input, dim, start, end)?])
+}

@@ -1,0 +1,20 @@
+//! `softmax` and `log_softmax`: the forms without conversion.
+
+use etbuild_ir::Argument;
+
+use crate::edit::{Call, Editor, Rewritten};
+
+/// `softmax(self, dim, dtype)`.
+pub fn softmax(editor: &mut Editor, call: &Call) -> Rewritten {
+    converted(editor, call, "_softmax.default")
+}
+
+/// `log_softmax(self, dim, dtype)`.
+pub fn log_softmax(editor: &mut Editor, call: &Call) -> Rewritten {
+    converted(editor, call, "_log_softmax.default")
+}
+
+fn converted(editor: &mut Editor, call: &Call, name: &str) -> Rewritten {
+    let input = editor.convert(call.value(0)?, call.output()?.scalar_type)?;
+    Ok(vec![editor.map(name, input, vec![call.argument(1)?.clone(), Argument::Bool(false)])?])
+}

@@ -1,0 +1,118 @@
+//! Rewriting a graph node by node, by rules that say what a call becomes.
+
+mod call;
+mod emit;
+
+use std::sync::Arc;
+
+use etbuild_ir::{ConstantData, Graph, IdMap, Node, OperatorName, TensorSpec, ValueId, ValueKind};
+
+pub use call::{Call, normal_dim};
+pub use emit::{broadcast, wide};
+
+use crate::{Reason, Refusal};
+
+/// What a rule answers: the value that each output of the call becomes.
+pub type Rewritten = Result<Vec<ValueId>, Reason>;
+/// What a call becomes. The rule adds the nodes that it needs to the editor.
+pub type Rule = fn(&mut Editor, &Call) -> Rewritten;
+/// The rule for an operator, if there is one.
+pub type Rules = fn(&OperatorName) -> Option<Rule>;
+
+/// A graph under rewriting.
+pub struct Editor {
+    graph: Graph,
+    rules: Rules,
+    /// The name that new values start with, and the module that they come from.
+    name: String,
+    origin: Option<Arc<str>>,
+}
+
+/// Rewrites every node that `rules` have a rule for. What rules add is rewritten in turn.
+pub fn rewrite(mut graph: Graph, rules: Rules) -> Result<Graph, Vec<Refusal>> {
+    let nodes = std::mem::take(&mut graph.nodes);
+    let mut editor = Editor { graph, rules, name: String::new(), origin: None };
+    let (mut replaced, mut refusals) = (IdMap::default(), Vec::new());
+    for mut node in nodes {
+        node.replace_uses(|id| replaced.get(id).copied().unwrap_or(id));
+        editor.rewrite_node(node, &mut replaced, &mut refusals);
+    }
+    let mut graph = editor.graph;
+    graph.outputs.iter_mut().for_each(|id| *id = replaced.get(*id).copied().unwrap_or(*id));
+    if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
+}
+
+impl Editor {
+    fn rewrite_node(&mut self, node: Node, replaced: &mut IdMap<ValueId>, refusals: &mut Vec<Refusal>) {
+        let Some(rule) = (self.rules)(&node.operator) else { return self.graph.nodes.push(node) };
+        if let Some(first) = node.outputs.first() {
+            self.name = self.graph.value(*first).name.clone();
+            self.origin = self.graph.origins.get(*first).cloned();
+        }
+        let (first_node, first_value) = (self.graph.nodes.len(), self.graph.values.len());
+        let call = Call::new(&self.graph, &node);
+        match rule(self, &call).and_then(|results| self.check(&call, results)) {
+            Ok(results) => self.adopt(&node.outputs, &results, (first_node, first_value), replaced),
+            Err(reason) => refusals.push(Refusal::new(&self.graph, &node, reason)),
+        }
+    }
+
+    /// A rule must give as many values as the call has outputs, or fewer where the rest is not used, and of their types.
+    fn check(&self, call: &Call, results: Vec<ValueId>) -> Rewritten {
+        let fits = results.iter().zip(&call.outputs).all(|(id, spec)| self.spec(*id) == spec);
+        if fits && results.len() <= call.outputs.len() { Ok(results) } else { Err(Reason::Arguments) }
+    }
+
+    /// Lets values that the rule has made take the place and the name of the outputs.
+    fn adopt(
+        &mut self,
+        outputs: &[ValueId],
+        results: &[ValueId],
+        (first_node, first_value): (usize, usize),
+        replaced: &mut IdMap<ValueId>,
+    ) {
+        for (index, (output, result)) in outputs.iter().zip(results).enumerate() {
+            if let Some(earlier) = results[..index].iter().position(|other| other == result) {
+                let value = outputs[earlier];
+                replaced.insert(*output, replaced.get(value).copied().unwrap_or(value));
+                continue;
+            }
+            let computed = matches!(self.graph.value(*result).kind, ValueKind::Computed);
+            if result.index() < first_value || !computed {
+                replaced.insert(*output, *result);
+                continue;
+            }
+            let rename = |id: &mut ValueId| *id = if id == result { *output } else { *id };
+            for node in &mut self.graph.nodes[first_node..] {
+                node.arguments.iter_mut().for_each(|argument| argument.for_each_use_mut(rename));
+                node.outputs.iter_mut().for_each(rename);
+            }
+        }
+    }
+
+    /// The type and shape of a value.
+    pub fn spec(&self, id: ValueId) -> &TensorSpec {
+        self.graph.spec(id)
+    }
+
+    /// The sizes of a value.
+    pub fn sizes(&self, id: ValueId) -> Vec<i32> {
+        self.graph.spec(id).sizes.clone()
+    }
+
+    /// A new constant.
+    pub fn constant(&mut self, spec: TensorSpec, elements: Vec<u8>) -> ValueId {
+        let name = format!("{}_constant", self.name);
+        let kind = ValueKind::Constant { qualified_name: name.clone(), data: ConstantData::new(elements) };
+        self.graph.add_value(&name, spec, kind)
+    }
+
+    fn new_value(&mut self, operator: &OperatorName, spec: TensorSpec) -> ValueId {
+        let name = format!("{}_{}", self.name, operator.name().trim_start_matches('_'));
+        let id = self.graph.add_value(&name, spec, ValueKind::Computed);
+        if let Some(origin) = self.origin.clone() {
+            self.graph.origins.insert(id, origin);
+        }
+        id
+    }
+}

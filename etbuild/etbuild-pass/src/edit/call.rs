@@ -1,0 +1,110 @@
+//! A call as rules see it: arguments by position and type.
+
+use etbuild_ir::{Argument, Graph, Node, OperatorName, TensorSpec, ValueId};
+
+use crate::Reason;
+
+/// A call of an operator.
+pub struct Call {
+    /// What is called.
+    pub operator: OperatorName,
+    /// The arguments in schema order.
+    pub arguments: Vec<Argument>,
+    /// Types and shapes of what it returns.
+    pub outputs: Vec<TensorSpec>,
+}
+
+impl Call {
+    /// The call that a node makes.
+    pub fn new(graph: &Graph, node: &Node) -> Self {
+        let outputs = node.outputs.iter().map(|id| graph.spec(*id).clone()).collect();
+        Self { operator: node.operator.clone(), arguments: node.arguments.clone(), outputs }
+    }
+
+    /// The argument at `index`.
+    pub fn argument(&self, index: usize) -> Result<&Argument, Reason> {
+        self.arguments.get(index).ok_or(Reason::Arguments)
+    }
+
+    /// Type and shape of the first output.
+    pub fn output(&self) -> Result<TensorSpec, Reason> {
+        self.outputs.first().cloned().ok_or(Reason::Arguments)
+    }
+
+    /// A tensor.
+    pub fn value(&self, index: usize) -> Result<ValueId, Reason> {
+        self.optional_value(index)?.ok_or(Reason::Arguments)
+    }
+
+    /// A tensor that may be absent.
+    pub fn optional_value(&self, index: usize) -> Result<Option<ValueId>, Reason> {
+        match self.argument(index)? {
+            Argument::Value(id) => Ok(Some(*id)),
+            Argument::None => Ok(None),
+            _ => Err(Reason::Arguments),
+        }
+    }
+
+    /// Tensors, none absent.
+    pub fn values(&self, index: usize) -> Result<Vec<ValueId>, Reason> {
+        match self.argument(index)? {
+            Argument::Values(ids) => ids.iter().copied().collect::<Option<_>>().ok_or(Reason::Arguments),
+            _ => Err(Reason::Arguments),
+        }
+    }
+
+    /// An integer.
+    pub fn int(&self, index: usize) -> Result<i64, Reason> {
+        match self.argument(index)? {
+            Argument::Int(value) => Ok(*value),
+            _ => Err(Reason::Arguments),
+        }
+    }
+
+    /// Integers.
+    pub fn ints(&self, index: usize) -> Result<&[i64], Reason> {
+        match self.argument(index)? {
+            Argument::Ints(values) => Ok(values),
+            _ => Err(Reason::Arguments),
+        }
+    }
+
+    /// One integer per dimension, given so or as one for all.
+    pub fn ints_per_dim(&self, index: usize, count: usize) -> Result<Argument, Reason> {
+        match self.ints(index)? {
+            [one] => Ok(Argument::Ints(vec![*one; count])),
+            all if all.len() == count => Ok(Argument::Ints(all.to_vec())),
+            _ => Err(Reason::Arguments),
+        }
+    }
+
+    /// Any number.
+    pub fn number(&self, index: usize) -> Result<f64, Reason> {
+        match self.argument(index)? {
+            Argument::Float(value) => Ok(*value),
+            Argument::Int(value) => Ok(*value as f64),
+            Argument::Bool(value) => Ok(f64::from(u8::from(*value))),
+            _ => Err(Reason::Arguments),
+        }
+    }
+
+    /// A boolean.
+    pub fn flag(&self, index: usize) -> Result<bool, Reason> {
+        match self.argument(index)? {
+            Argument::Bool(value) => Ok(*value),
+            _ => Err(Reason::Arguments),
+        }
+    }
+
+    /// A dimension of a tensor of `rank` dimensions, counted from the front.
+    pub fn dim(&self, index: usize, rank: usize) -> Result<usize, Reason> {
+        normal_dim(self.int(index)?, rank)
+    }
+}
+
+/// A dimension counted from the front, of one that may be counted from the back.
+pub fn normal_dim(dim: i64, rank: usize) -> Result<usize, Reason> {
+    let from_front = if dim < 0 { dim.checked_add(rank as i64) } else { Some(dim) };
+    let dim = from_front.and_then(|dim| usize::try_from(dim).ok());
+    dim.filter(|dim| *dim < rank).ok_or(Reason::Arguments)
+}

@@ -1,0 +1,153 @@
+//! Adding calls to a graph under rewriting.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, Node, OperatorName, TensorSpec, ValueId};
+
+use super::{Call, Editor};
+use crate::Reason;
+
+type Made = Result<ValueId, Reason>;
+
+impl Editor {
+    /// Calls an ATen operator with one output, named `name.overload`; rewritten if there is a rule for it.
+    pub fn call(&mut self, name: &str, arguments: Vec<Argument>, output: TensorSpec) -> Made {
+        self.call_many(name, arguments, vec![output])?.first().copied().ok_or(Reason::Arguments)
+    }
+
+    /// Calls an ATen operator with any number of outputs.
+    pub fn call_many(
+        &mut self,
+        name: &str,
+        arguments: Vec<Argument>,
+        outputs: Vec<TensorSpec>,
+    ) -> Result<Vec<ValueId>, Reason> {
+        let operator = OperatorName::parse(&format!("aten.{name}")).ok_or(Reason::Arguments)?;
+        let rule = (self.rules)(&operator);
+        let call = Call { operator, arguments, outputs };
+        match rule {
+            Some(rule) => rule(self, &call),
+            None => Ok(self.keep(call)),
+        }
+    }
+
+    /// Adds a call as it is, whether or not there is a rule for it.
+    pub fn keep(&mut self, call: Call) -> Vec<ValueId> {
+        let outputs: Vec<_> = call.outputs.into_iter().map(|spec| self.new_value(&call.operator, spec)).collect();
+        self.graph.nodes.push(Node { operator: call.operator, arguments: call.arguments, outputs: outputs.clone() });
+        outputs
+    }
+
+    /// Calls an operator whose output is like its first argument.
+    pub fn map(&mut self, name: &str, of: ValueId, rest: Vec<Argument>) -> Made {
+        let output = self.spec(of).clone();
+        self.call(name, std::iter::once(Argument::Value(of)).chain(rest).collect(), output)
+    }
+
+    /// Calls an operator on two tensors whose output has the shape to which both are broadcast.
+    pub fn combine(&mut self, name: &str, operands: [ValueId; 2]) -> Made {
+        let [left, right] = operands.map(|id| self.spec(id));
+        let sizes = broadcast(&left.sizes, &right.sizes)?;
+        let output = TensorSpec::contiguous(left.scalar_type.promote(right.scalar_type), sizes);
+        self.call(name, operands.map(Argument::Value).to_vec(), output)
+    }
+
+    /// The elements in another shape.
+    pub fn view(&mut self, of: ValueId, sizes: &[i32]) -> Made {
+        if self.spec(of).sizes == sizes {
+            return Ok(of);
+        }
+        let output = TensorSpec::contiguous(self.spec(of).scalar_type, sizes);
+        self.call("view.default", vec![Argument::Value(of), wide(sizes)], output)
+    }
+
+    /// The dimensions in another order.
+    pub fn permute(&mut self, of: ValueId, dims: &[usize]) -> Made {
+        let spec = self.spec(of);
+        let sizes: Option<Vec<i32>> = dims.iter().map(|dim| spec.sizes.get(*dim).copied()).collect();
+        let output = TensorSpec::contiguous(spec.scalar_type, sizes.ok_or(Reason::Arguments)?);
+        let dims = Argument::Ints(dims.iter().map(|dim| *dim as i64).collect());
+        self.call("permute.default", vec![Argument::Value(of), dims], output)
+    }
+
+    /// The last two dimensions exchanged.
+    pub fn transpose(&mut self, of: ValueId) -> Made {
+        let rank = self.spec(of).rank();
+        let mut dims: Vec<usize> = (0..rank).collect();
+        dims.swap(rank.checked_sub(2).ok_or(Reason::Arguments)?, rank - 1);
+        self.permute(of, &dims)
+    }
+
+    /// Positions `start..end` of a dimension.
+    pub fn slice(&mut self, of: ValueId, dim: usize, start: i64, end: i64) -> Made {
+        let mut output = self.spec(of).clone();
+        let size = output.sizes.get_mut(dim).ok_or(Reason::Arguments)?;
+        if start < 0 || end < start || end > i64::from(*size) {
+            return Err(Reason::Arguments);
+        }
+        *size = i32::try_from(end - start).map_err(|_| Reason::Arguments)?;
+        let bounds = [dim as i64, start, end, 1].map(Argument::Int);
+        self.call("slice.Tensor", std::iter::once(Argument::Value(of)).chain(bounds).collect(), output)
+    }
+
+    /// Tensors one after the other along a dimension.
+    pub fn cat(&mut self, of: Vec<ValueId>, dim: usize, output: TensorSpec) -> Made {
+        self.call("cat.default", vec![Argument::values(of), Argument::Int(dim as i64)], output)
+    }
+
+    /// Repeated along dimensions of size 1, and new ones in front.
+    pub fn expand(&mut self, of: ValueId, sizes: &[i32]) -> Made {
+        if self.spec(of).sizes == sizes {
+            return Ok(of);
+        }
+        let output = TensorSpec::contiguous(self.spec(of).scalar_type, sizes);
+        self.call("expand.default", vec![Argument::Value(of), wide(sizes), Argument::Bool(false)], output)
+    }
+
+    /// The elements converted to another type.
+    pub fn convert(&mut self, of: ValueId, to: ScalarType) -> Made {
+        if self.spec(of).scalar_type == to {
+            return Ok(of);
+        }
+        let output = TensorSpec::contiguous(to, self.sizes(of));
+        let nothing = || Argument::None;
+        let rest = [Argument::Type(to), nothing(), nothing(), nothing(), Argument::Bool(false), nothing()];
+        self.call("_to_copy.default", std::iter::once(Argument::Value(of)).chain(rest).collect(), output)
+    }
+
+    /// A tensor of `sizes` filled with a number.
+    pub fn full(&mut self, number: Argument, output: TensorSpec) -> Made {
+        let rest = [Argument::Type(output.scalar_type), Argument::Place, Argument::Place, Argument::Bool(false)];
+        self.call("full.default", [wide(&output.sizes), number].into_iter().chain(rest).collect(), output)
+    }
+}
+
+/// The common shape of two, aligned at their ends.
+pub fn broadcast(left: &[i32], right: &[i32]) -> Result<Vec<i32>, Reason> {
+    let rank = left.len().max(right.len());
+    let at = |sizes: &[i32], index: usize| {
+        let index = (index + sizes.len()).checked_sub(rank);
+        index.and_then(|index| sizes.get(index)).copied().unwrap_or(1)
+    };
+    let common = |index: usize| match (at(left, index), at(right, index)) {
+        (1, size) | (size, 1) => Some(size),
+        (size, other) => (size == other).then_some(size),
+    };
+    (0..rank).map(common).collect::<Option<_>>().ok_or(Reason::Arguments)
+}
+
+/// Sizes as an argument.
+pub fn wide(sizes: &[i32]) -> Argument {
+    Argument::Ints(sizes.iter().copied().map(i64::from).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_aligned_at_their_ends() {
+        assert_eq!(broadcast(&[4, 1], &[3]), Ok(vec![4, 3]));
+        assert_eq!(broadcast(&[], &[2, 3]), Ok(vec![2, 3]));
+        assert_eq!(broadcast(&[2], &[3]), Err(Reason::Arguments));
+    }
+}

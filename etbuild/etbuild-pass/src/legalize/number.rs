@@ -1,0 +1,61 @@
+//! Numbers as operands: arithmetic with a number has an operator of its own, or the number becomes a tensor.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, OperatorName, TensorSpec, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// The overloads for a tensor and for a number as second operand.
+const OVERLOADS: [(&str, &str); 3] =
+    [("Tensor", "Scalar"), ("Tensor_mode", "Scalar_mode"), ("Tensor_Tensor", "Tensor_Scalar")];
+
+/// A call with a number where a tensor may stand: the overload for numbers.
+pub fn unwrap(editor: &mut Editor, call: &Call) -> Rewritten {
+    let overload = OVERLOADS.iter().find(|(tensor, _)| *tensor == call.operator.overload());
+    match (call.argument(0)?, call.argument(1)?, overload) {
+        (Argument::Value(_), Argument::Value(_), _) | (_, _, None) => Ok(keep(editor, call, &call.operator)),
+        (Argument::Value(_), _, Some((_, scalar))) => {
+            let named = OperatorName::aten(call.operator.name(), scalar);
+            wrap(editor, &Call { operator: named, arguments: call.arguments.clone(), outputs: call.outputs.clone() })
+        }
+        _ => with_tensor(editor, call, 0, &call.operator),
+    }
+}
+
+/// A call of an overload for numbers: as it is where there is a kernel, else with the number as a tensor.
+pub fn wrap(editor: &mut Editor, call: &Call) -> Rewritten {
+    let overload = OVERLOADS.iter().find(|(_, scalar)| *scalar == call.operator.overload());
+    let tensor = overload.map(|(tensor, _)| OperatorName::aten(call.operator.name(), tensor));
+    match tensor.filter(|tensor| !has_kernel(&call.operator) && has_kernel(tensor)) {
+        Some(tensor) => with_tensor(editor, call, 1, &tensor),
+        None => Ok(keep(editor, call, &call.operator)),
+    }
+}
+
+fn has_kernel(operator: &OperatorName) -> bool {
+    et_ops::find_functional(&operator.qualified()).is_some()
+}
+
+fn keep(editor: &mut Editor, call: &Call, operator: &OperatorName) -> Vec<ValueId> {
+    let (operator, arguments) = (operator.clone(), call.arguments.clone());
+    editor.keep(Call { operator, arguments, outputs: call.outputs.clone() })
+}
+
+/// The call of `operator` with the number at `index` as a tensor of rank 0, which does not widen the other operand.
+fn with_tensor(editor: &mut Editor, call: &Call, index: usize, operator: &OperatorName) -> Rewritten {
+    let other = call.value(1 - index)?;
+    let (scalar_type, elements) = match call.argument(index)? {
+        Argument::Bool(value) => (ScalarType::Bool, vec![u8::from(*value)]),
+        Argument::Int(value) => (ScalarType::Long, value.to_le_bytes().to_vec()),
+        Argument::Float(value) if editor.spec(other).scalar_type == ScalarType::Double => {
+            (ScalarType::Double, value.to_le_bytes().to_vec())
+        }
+        Argument::Float(value) => (ScalarType::Float, (*value as f32).to_le_bytes().to_vec()),
+        _ => return Err(Reason::Arguments),
+    };
+    let number = editor.constant(TensorSpec::contiguous(scalar_type, []), elements);
+    let mut arguments = call.arguments.clone();
+    *arguments.get_mut(index).ok_or(Reason::Arguments)? = Argument::Value(number);
+    Ok(editor.keep(Call { operator: operator.clone(), arguments, outputs: call.outputs.clone() }))
+}

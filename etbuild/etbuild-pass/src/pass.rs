@@ -1,0 +1,58 @@
+//! What a pass is, which ones run in what order, and running them.
+
+use etbuild_ir::{Dialect, Graph, Program, Verified};
+
+use crate::passes::{
+    decompose_to_core, eliminate_dead_code, fold_batch_norm, fold_constants, legalize_to_edge, remove_identities,
+    require_core, require_kernels,
+};
+use crate::{PassError, Refusal};
+
+/// A pure function on graphs. It takes time linear in the size of the graph, but for looking up names.
+#[derive(Debug)]
+pub struct Pass {
+    /// Its name, which is that of its file.
+    pub name: &'static str,
+    /// What holds after it, in one sentence.
+    pub purpose: &'static str,
+    /// The function; it refuses with every call that it cannot deal with.
+    pub run: fn(Graph) -> Result<Graph, Vec<Refusal>>,
+}
+
+/// From a captured program to canonical operators.
+pub static TO_CORE_ATEN: &[&Pass] = &[
+    &decompose_to_core::PASS,
+    &remove_identities::PASS,
+    &fold_batch_norm::PASS,
+    &eliminate_dead_code::PASS,
+    &require_core::PASS,
+];
+
+/// From canonical operators to what runs.
+pub static TO_EDGE: &[&Pass] = &[
+    &legalize_to_edge::PASS,
+    &fold_constants::PASS,
+    &remove_identities::PASS,
+    &eliminate_dead_code::PASS,
+    &require_kernels::PASS,
+];
+
+/// Runs passes in order on every method.
+pub fn run(passes: &[&Pass], mut program: Program) -> Result<Program, PassError> {
+    for (method, graph) in &mut program.methods {
+        for pass in passes {
+            *graph = (pass.run)(std::mem::take(graph)).map_err(|refusals| refused(method, refusals))?;
+        }
+    }
+    Ok(program)
+}
+
+/// Checks what the passes made.
+pub fn verified<D: Dialect>(program: Program) -> Result<Verified<D>, PassError> {
+    Verified::verify(program).map_err(|violations| PassError::Invalid { dialect: D::NAME, violations })
+}
+
+fn refused(method: &str, refusals: Vec<Refusal>) -> PassError {
+    let in_method = |refusal| Refusal { method: method.to_owned(), ..refusal };
+    PassError::Refused(refusals.into_iter().map(in_method).collect())
+}

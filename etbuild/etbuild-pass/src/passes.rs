@@ -1,0 +1,10 @@
+//! The passes, one per file.
+
+pub mod decompose_to_core;
+pub mod eliminate_dead_code;
+pub mod fold_batch_norm;
+pub mod fold_constants;
+pub mod legalize_to_edge;
+pub mod remove_identities;
+pub mod require_core;
+pub mod require_kernels;

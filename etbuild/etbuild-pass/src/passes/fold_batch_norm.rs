@@ -1,0 +1,181 @@
+//! Folds the normalization with fixed statistics after a convolution into the convolution's weights.
+//!
+//! `(conv(x, w) + b - mean) * s + beta` with `s = gamma / sqrt(var + eps)` is `conv(x, w * s) + (b - mean) * s + beta`
+//! (Jacob et al. 2018, "Quantization and training of neural networks", equation 14). Computed in `f64`, rounded once.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, ConstantData, Graph, IdMap, Node, TensorSpec, ValueId, ValueKind};
+
+use crate::Refusal;
+use crate::pass::Pass;
+
+/// The pass.
+pub static PASS: Pass = Pass {
+    name: "fold_batch_norm",
+    purpose: "Makes the normalization after a convolution part of the convolution's weights.",
+    run,
+};
+
+fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
+    let reads = count_reads(&graph);
+    let (mut makers, mut replaced) = (IdMap::<usize>::default(), IdMap::<ValueId>::default());
+    for mut node in std::mem::take(&mut graph.nodes) {
+        node.replace_uses(|id| replaced.get(id).copied().unwrap_or(id));
+        match folded(&mut graph, &makers, &reads, &node) {
+            Some((output, convolution)) => drop(replaced.insert(output, convolution)),
+            None => {
+                for id in &node.outputs {
+                    makers.insert(*id, graph.nodes.len());
+                }
+                graph.nodes.push(node);
+            }
+        }
+    }
+    graph.outputs.iter_mut().for_each(|id| *id = replaced.get(*id).copied().unwrap_or(*id));
+    Ok(graph)
+}
+
+/// How often each value is read, by nodes or as output.
+fn count_reads(graph: &Graph) -> IdMap<usize> {
+    let mut reads = IdMap::default();
+    let all = graph.nodes.iter().flat_map(Node::uses).chain(graph.outputs.iter().copied());
+    all.for_each(|id| {
+        let count = reads.get(id).copied().unwrap_or(0);
+        reads.insert(id, count + 1);
+    });
+    reads
+}
+
+/// Folds `node` if it is a normalization that can be; its output and the convolution's that replaces it.
+fn folded(graph: &mut Graph, makers: &IdMap<usize>, reads: &IdMap<usize>, node: &Node) -> Option<(ValueId, ValueId)> {
+    let [Argument::Value(input), weight, bias, Argument::Value(mean), Argument::Value(var), _, Argument::Float(eps)] =
+        &node.arguments[..]
+    else {
+        return None;
+    };
+    let unread = |id: &ValueId| reads.get(*id).is_none();
+    let normalizes = node.operator.as_str() == "aten._native_batch_norm_legit_no_training.default";
+    if !normalizes || reads.get(*input) != Some(&1) || !node.outputs.get(1..)?.iter().all(unread) {
+        return None;
+    }
+    let maker = *makers.get(*input)?;
+    let channels = usize::try_from(*graph.spec(*input).sizes.get(1)?).ok()?;
+    let norm = Norm {
+        gamma: per_channel(graph, weight, channels, 1.0)?,
+        beta: per_channel(graph, bias, channels, 0.0)?,
+        mean: floats(graph, *mean)?,
+        var: floats(graph, *var)?,
+        eps: *eps,
+    };
+    let arguments = fold_into(graph, &graph.nodes.get(maker)?.clone(), &norm, bias)?;
+    graph.nodes.get_mut(maker)?.arguments = arguments;
+    Some((*node.outputs.first()?, *input))
+}
+
+struct Norm {
+    gamma: Vec<f32>,
+    beta: Vec<f32>,
+    mean: Vec<f32>,
+    var: Vec<f32>,
+    eps: f64,
+}
+
+impl Norm {
+    /// What the normalization multiplies a channel with.
+    fn scale(&self, channel: usize) -> Option<f64> {
+        let deviation = (f64::from(*self.var.get(channel)?) + self.eps).sqrt();
+        Some(f64::from(*self.gamma.get(channel)?) / deviation)
+    }
+
+    fn bias(&self, channel: usize, bias: f32) -> Option<f32> {
+        let centred = f64::from(bias) - f64::from(*self.mean.get(channel)?);
+        Some((centred * self.scale(channel)? + f64::from(*self.beta.get(channel)?)) as f32)
+    }
+}
+
+/// The arguments of the convolution with weights that normalize.
+fn fold_into(graph: &mut Graph, convolution: &Node, norm: &Norm, beta: &Argument) -> Option<Vec<Argument>> {
+    let is_convolution = convolution.operator.as_str() == "aten.convolution.default";
+    let [_, Argument::Value(weight), bias, _, _, _, Argument::Bool(false), ..] = &convolution.arguments[..] else {
+        return None;
+    };
+    let channels = norm.mean.len();
+    let old_bias = per_channel(graph, bias, channels, 0.0)?;
+    let new_bias: Vec<f32> =
+        old_bias.iter().enumerate().map(|(channel, bias)| norm.bias(channel, *bias)).collect::<Option<_>>()?;
+    let new_weight = scale_weight(&floats(graph, *weight)?, norm, channels)?;
+    let named = if matches!(bias, Argument::Value(_)) { bias } else { beta };
+    let bias_name = constant_name(graph, named).unwrap_or_else(|| format!("{}_bias", graph.value(*weight).name));
+    let weight_name = constant_name(graph, &Argument::Value(*weight))?;
+    let mut arguments = convolution.arguments.clone();
+    *arguments.get_mut(1)? = Argument::Value(add(graph, &weight_name, graph.spec(*weight).clone(), &new_weight));
+    let spec = TensorSpec::contiguous(ScalarType::Float, [i32::try_from(channels).ok()?]);
+    *arguments.get_mut(2)? = Argument::Value(add(graph, &bias_name, spec, &new_bias));
+    is_convolution.then_some(arguments)
+}
+
+/// Output channels are the outermost dimension of the weight.
+fn scale_weight(weight: &[f32], norm: &Norm, channels: usize) -> Option<Vec<f32>> {
+    let each = weight.len().checked_div(channels).filter(|each| *each > 0 && each * channels == weight.len())?;
+    let mut scaled = Vec::with_capacity(weight.len());
+    for (channel, filter) in weight.chunks_exact(each).enumerate() {
+        let scale = norm.scale(channel)?;
+        scaled.extend(filter.iter().map(|element| (f64::from(*element) * scale) as f32));
+    }
+    Some(scaled)
+}
+
+fn add(graph: &mut Graph, qualified_name: &str, spec: TensorSpec, elements: &[f32]) -> ValueId {
+    let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
+    let kind = ValueKind::Constant { qualified_name: qualified_name.to_owned(), data: ConstantData::new(bytes) };
+    graph.add_value(&format!("{}_folded", qualified_name.replace('.', "_")), spec, kind)
+}
+
+fn constant_name(graph: &Graph, argument: &Argument) -> Option<String> {
+    let Argument::Value(id) = argument else { return None };
+    match &graph.value(*id).kind {
+        ValueKind::Constant { qualified_name, .. } => Some(qualified_name.clone()),
+        ValueKind::Input | ValueKind::Computed => None,
+    }
+}
+
+/// One number per channel: the elements of a constant, or `absent` for each.
+fn per_channel(graph: &Graph, argument: &Argument, channels: usize, absent: f32) -> Option<Vec<f32>> {
+    match argument {
+        Argument::None => Some(vec![absent; channels]),
+        Argument::Value(id) => floats(graph, *id).filter(|elements| elements.len() == channels),
+        _ => None,
+    }
+}
+
+/// The elements of a constant of `float32`.
+fn floats(graph: &Graph, id: ValueId) -> Option<Vec<f32>> {
+    let data = graph.constant(id).filter(|_| graph.spec(id).scalar_type == ScalarType::Float)?;
+    let elements = data.bytes().chunks_exact(4).filter_map(|bytes| bytes.try_into().ok());
+    Some(elements.map(f32::from_le_bytes).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NORM: fn() -> Norm =
+        || Norm { gamma: vec![2.0, 1.0], beta: vec![0.5, 0.0], mean: vec![1.0, 0.0], var: vec![4.0, 1.0], eps: 0.0 };
+
+    #[test]
+    fn channels_are_scaled_one_by_one() {
+        assert_eq!(scale_weight(&[1.0, 2.0, 3.0, 4.0], &NORM(), 2), Some(vec![1.0, 2.0, 3.0, 4.0]));
+        let wide = Norm { var: vec![16.0, 0.25], ..NORM() };
+        assert_eq!(scale_weight(&[1.0, 2.0, 3.0, 4.0], &wide, 2), Some(vec![0.5, 1.0, 6.0, 8.0]));
+    }
+
+    #[test]
+    fn the_mean_goes_before_the_scale() {
+        assert_eq!(NORM().bias(0, 3.0), Some(2.5));
+    }
+
+    #[test]
+    fn a_weight_of_other_channels_is_left() {
+        assert_eq!(scale_weight(&[1.0; 3], &NORM(), 2), None);
+    }
+}

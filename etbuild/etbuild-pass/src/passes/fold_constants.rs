@@ -1,0 +1,76 @@
+//! Computes nodes that read nothing but constants, with the portable kernels.
+
+use etbuild_ir::{ConstantData, Graph, Node, ValueKind, evaluate};
+
+use crate::pass::Pass;
+use crate::{Reason, Refusal};
+
+/// The pass.
+pub static PASS: Pass =
+    Pass { name: "fold_constants", purpose: "Computes nodes that read nothing but constants.", run };
+
+/// Results may be this many times as large as what they are computed from ...
+const GROWTH: usize = 2;
+/// ... and this much larger.
+const ALLOWANCE: usize = 4096;
+
+fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
+    let mut refusals = Vec::new();
+    for node in std::mem::take(&mut graph.nodes) {
+        if !foldable(&graph, &node) {
+            graph.nodes.push(node);
+        } else if let Err(reason) = fold(&mut graph, &node) {
+            refusals.push(Refusal::new(&graph, &node, reason));
+        }
+    }
+    if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
+}
+
+fn foldable(graph: &Graph, node: &Node) -> bool {
+    let bytes = |id| graph.spec(id).nbytes();
+    let read: usize = node.uses().map(bytes).sum();
+    let written: usize = node.outputs.iter().copied().map(bytes).sum();
+    let known = et_ops::find_functional(&node.operator.qualified()).is_some();
+    known && written <= read * GROWTH + ALLOWANCE && node.uses().all(|id| graph.constant(id).is_some())
+}
+
+fn fold(graph: &mut Graph, node: &Node) -> Result<(), Reason> {
+    let elements = |id| graph.constant(id).map(ConstantData::bytes).unwrap_or_default();
+    let tensors = evaluate(graph, node, elements).map_err(Reason::Failed)?;
+    for (id, tensor) in node.outputs.iter().zip(tensors) {
+        let value = graph.values.get_mut(id.index()).ok_or(Reason::Arguments)?;
+        if (tensor.scalar_type, &tensor.sizes) != (value.spec.scalar_type, &value.spec.sizes) {
+            return Err(Reason::Arguments);
+        }
+        let data = ConstantData::new(tensor.bytes);
+        value.kind = ValueKind::Constant { qualified_name: value.name.clone(), data };
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use et_core::ScalarType;
+    use etbuild_ir::{Argument, OperatorName, TensorSpec};
+
+    use super::*;
+
+    #[test]
+    fn a_chain_of_constants_becomes_one() {
+        let mut graph = Graph::default();
+        let spec = TensorSpec::contiguous(ScalarType::Float, [2]);
+        let bytes: Vec<u8> = [-1.0_f32, 2.0].into_iter().flat_map(f32::to_le_bytes).collect();
+        let kind = ValueKind::Constant { qualified_name: "c".into(), data: ConstantData::new(bytes) };
+        let mut operand = graph.add_value("c", spec.clone(), kind);
+        for _ in 0..2 {
+            let output = graph.add_value("relu", spec.clone(), ValueKind::Computed);
+            let operator = OperatorName::aten("relu", "default");
+            graph.nodes.push(Node { operator, arguments: vec![Argument::Value(operand)], outputs: vec![output] });
+            operand = output;
+        }
+        graph.outputs = vec![operand];
+        let graph = run(graph).unwrap();
+        assert!(graph.nodes.is_empty());
+        assert_eq!(graph.constant(operand).unwrap().bytes(), [0, 0, 0, 0, 0, 0, 0, 0x40]);
+    }
+}

@@ -1,0 +1,97 @@
+//! Drops nodes that return their operand as it is, and views of views.
+
+use etbuild_ir::{Argument, Graph, IdMap, Node, ValueId};
+
+use crate::Refusal;
+use crate::pass::Pass;
+
+/// The pass.
+pub static PASS: Pass =
+    Pass { name: "remove_identities", purpose: "Drops nodes that return their operand as it is.", run };
+
+/// Operators that return their first argument where type and shape are the same.
+const IDENTITIES: &[&str] = &["alias", "clone", "detach", "expand", "expand_copy", "view", "view_copy", "_to_copy"];
+/// Operators that give the elements another shape.
+const RESHAPES: &[&str] = &["view", "view_copy"];
+
+fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
+    let (mut replaced, mut viewed) = (IdMap::<ValueId>::default(), IdMap::<ValueId>::default());
+    for mut node in std::mem::take(&mut graph.nodes) {
+        node.replace_uses(|id| replaced.get(id).copied().unwrap_or(id));
+        skip_views(&mut node, &mut viewed);
+        match identity(&graph, &node) {
+            Some((output, operand)) => drop(replaced.insert(output, operand)),
+            None => graph.nodes.push(node),
+        }
+    }
+    graph.outputs.iter_mut().for_each(|id| *id = replaced.get(*id).copied().unwrap_or(*id));
+    Ok(graph)
+}
+
+/// Lets a view read what its operand is a view of.
+fn skip_views(node: &mut Node, viewed: &mut IdMap<ValueId>) {
+    let Some((output, operand)) = ends(node).filter(|_| RESHAPES.contains(&node.operator.name())) else { return };
+    let source = viewed.get(operand).copied().unwrap_or(operand);
+    viewed.insert(output, source);
+    if let Some(first) = node.arguments.first_mut() {
+        *first = Argument::Value(source);
+    }
+}
+
+fn ends(node: &Node) -> Option<(ValueId, ValueId)> {
+    match (&node.outputs[..], node.arguments.first()) {
+        ([output], Some(Argument::Value(operand))) => Some((*output, *operand)),
+        _ => None,
+    }
+}
+
+/// The output and the operand of a node that only passes it on.
+fn identity(graph: &Graph, node: &Node) -> Option<(ValueId, ValueId)> {
+    let (output, operand) = ends(node)?;
+    let same_spec = graph.spec(output) == graph.spec(operand);
+    let passes_on = match (node.operator.name(), node.arguments.get(1..)?) {
+        ("permute" | "permute_copy", [Argument::Ints(dims)]) => {
+            dims.iter().enumerate().all(|(position, dim)| *dim == position as i64)
+        }
+        ("slice" | "slice_copy", [.., Argument::Int(step)]) => *step == 1,
+        (name, _) => IDENTITIES.contains(&name),
+    };
+    (same_spec && passes_on).then_some((output, operand))
+}
+
+#[cfg(test)]
+mod tests {
+    use et_core::ScalarType;
+    use etbuild_ir::{OperatorName, TensorSpec, ValueKind};
+
+    use super::*;
+
+    fn view(graph: &mut Graph, of: ValueId, sizes: [i32; 2]) -> ValueId {
+        let output = graph.add_value("view", TensorSpec::contiguous(ScalarType::Float, sizes), ValueKind::Computed);
+        let sizes = Argument::Ints(sizes.map(i64::from).to_vec());
+        let arguments = vec![Argument::Value(of), sizes];
+        graph.nodes.push(Node { operator: OperatorName::aten("view", "default"), arguments, outputs: vec![output] });
+        output
+    }
+
+    #[test]
+    fn a_view_there_and_back_is_nothing() {
+        let mut graph = Graph::default();
+        let x = graph.add_value("x", TensorSpec::contiguous(ScalarType::Float, [2, 3]), ValueKind::Input);
+        let there = view(&mut graph, x, [3, 2]);
+        let back = view(&mut graph, there, [2, 3]);
+        graph.outputs = vec![back];
+        assert_eq!(run(graph).unwrap().outputs, [x]);
+    }
+
+    #[test]
+    fn a_view_of_a_view_reads_the_source() {
+        let mut graph = Graph::default();
+        let x = graph.add_value("x", TensorSpec::contiguous(ScalarType::Float, [2, 3]), ValueKind::Input);
+        let first = view(&mut graph, x, [3, 2]);
+        let second = view(&mut graph, first, [6, 1]);
+        graph.outputs = vec![second];
+        let graph = run(graph).unwrap();
+        assert_eq!(graph.nodes.last().and_then(|node| node.arguments.first()), Some(&Argument::Value(x)));
+    }
+}

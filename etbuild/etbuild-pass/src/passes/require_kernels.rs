@@ -1,0 +1,22 @@
+//! Refuses a program with calls that no kernel takes, all of them at once.
+
+use etbuild_ir::{Graph, Node};
+
+use crate::pass::Pass;
+use crate::{Reason, Refusal};
+
+/// The pass.
+pub static PASS: Pass =
+    Pass { name: "require_kernels", purpose: "Refuses operators and types that no kernel is there for.", run };
+
+fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
+    let missing = graph.nodes.iter().filter_map(|node| missing(&graph, node).map(|reason| (node, reason)));
+    let refusals: Vec<_> = missing.map(|(node, reason)| Refusal::new(&graph, node, reason)).collect();
+    if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
+}
+
+fn missing(graph: &Graph, node: &Node) -> Option<Reason> {
+    let Some(operator) = et_ops::find_functional(&node.operator.qualified()) else { return Some(Reason::NoKernel) };
+    let mut types = node.uses().map(|id| graph.spec(id).scalar_type);
+    types.find(|scalar_type| !operator.dtypes.contains(*scalar_type)).map(Reason::NoKernelForType)
+}

@@ -1,0 +1,121 @@
+//! From the archive to what runs: results must be those that PyTorch recorded.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use et_core::ScalarType;
+use et_ops::call::OwnedTensor;
+use etbuild_import::import_pt2;
+use etbuild_ir::{EdgeProgram, Graph, interpret};
+use etbuild_pass::{to_core_aten, to_edge};
+use safetensors::{Dtype, SafeTensors};
+
+const TOLERANCE: f64 = 1e-4;
+
+fn path(relative: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(relative)
+}
+
+fn edge(archive: &str) -> EdgeProgram {
+    let program = import_pt2(Arc::new(std::fs::read(path(archive)).unwrap())).unwrap();
+    to_core_aten(program).and_then(to_edge).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn forward(program: &EdgeProgram) -> &Graph {
+    &program.program().methods["forward"]
+}
+
+fn tensors(file: &str) -> BTreeMap<String, OwnedTensor> {
+    let bytes = std::fs::read(path(file)).unwrap();
+    let read = SafeTensors::deserialize(&bytes).unwrap();
+    read.iter().map(|(name, view)| (name.to_owned(), owned(view.dtype(), view.shape(), view.data()))).collect()
+}
+
+fn owned(dtype: Dtype, shape: &[usize], data: &[u8]) -> OwnedTensor {
+    let scalar_type = match dtype {
+        Dtype::F32 => ScalarType::Float,
+        Dtype::I64 => ScalarType::Long,
+        Dtype::BOOL => ScalarType::Bool,
+        other => panic!("no test has {other:?}"),
+    };
+    OwnedTensor { scalar_type, sizes: shape.iter().map(|size| *size as i32).collect(), bytes: data.to_vec() }
+}
+
+fn numbers(tensor: &OwnedTensor) -> Vec<f64> {
+    match tensor.scalar_type {
+        ScalarType::Float => {
+            tensor.bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap()).into()).collect()
+        }
+        ScalarType::Long => {
+            tensor.bytes.chunks_exact(8).map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap()) as f64).collect()
+        }
+        _ => tensor.bytes.iter().map(|byte| f64::from(*byte)).collect(),
+    }
+}
+
+fn assert_close(name: &str, got: &OwnedTensor, want: &OwnedTensor) {
+    assert_eq!((got.scalar_type, &got.sizes), (want.scalar_type, &want.sizes), "{name}");
+    for (index, (got, want)) in numbers(got).iter().zip(numbers(want)).enumerate() {
+        assert!((got - want).abs() <= TOLERANCE * want.abs().max(1.0), "{name}[{index}]: {got}, PyTorch has {want}");
+    }
+}
+
+fn assert_matches_recording(name: &str) {
+    let folder = "etbuild/etbuild-import/tests/data";
+    let program = edge(&format!("{folder}/{name}.pt2"));
+    let outputs = interpret(forward(&program), &tensors(&format!("{folder}/{name}.inputs.safetensors"))).unwrap();
+    let recorded = tensors(&format!("{folder}/{name}.outputs.safetensors"));
+    assert_eq!(outputs.len(), recorded.len());
+    for (index, got) in outputs.iter().enumerate() {
+        let name = format!("output_{index}");
+        assert_close(&name, got, &recorded[&name]);
+    }
+}
+
+#[test]
+fn elementwise_with_writes_through_views() {
+    assert_matches_recording("elementwise");
+}
+
+#[test]
+fn shapes_and_reductions() {
+    assert_matches_recording("shapes");
+}
+
+#[test]
+fn attention_and_layer_norm() {
+    assert_matches_recording("attention");
+}
+
+#[test]
+fn a_decomposed_archive() {
+    assert_matches_recording("digits_core");
+}
+
+#[test]
+fn digits_on_test_images() {
+    let program = edge("examples/digits/digits.pt2");
+    let recorded = tensors("examples/digits/test.safetensors");
+    let (images, logits) = (&recorded["x"], &recorded["output_0"]);
+    let count = images.sizes[0] as usize;
+    let nth = |tensor: &OwnedTensor, index: usize| {
+        let each = tensor.bytes.len() / count;
+        let sizes = std::iter::once(1).chain(tensor.sizes[1..].iter().copied()).collect();
+        OwnedTensor { sizes, bytes: tensor.bytes[index * each..][..each].to_vec(), ..tensor.clone() }
+    };
+    for index in 0..count {
+        let inputs = BTreeMap::from([("x".to_owned(), nth(images, index))]);
+        let outputs = interpret(forward(&program), &inputs).unwrap();
+        assert_close("logits", &outputs[0], &nth(logits, index));
+    }
+}
+
+#[test]
+fn digits_is_two_convolutions_and_a_matrix_product() {
+    let program = edge("examples/digits/digits.pt2");
+    let operators: Vec<_> = forward(&program).nodes.iter().map(|node| node.operator.name()).collect();
+    let block = ["convolution", "relu", "max_pool2d_with_indices"];
+    assert_eq!(operators, [&block[..], &block[..], &["view_copy", "addmm"]].concat());
+    assert_eq!(forward(&program).values.len(), 17);
+}

@@ -1,0 +1,39 @@
+//! A recipe file to typed recipes.
+//!
+//! The steps, each a module: text to a tree with places ([`etbuild_yaml`]); `extends:` (`extends`); `--set`
+//! (`overrides`); `matrix:` (`matrix`); `vars:` and `${name}` (`substitute`); tree to [`Recipe`]. [`load`] runs them
+//! over a [`RecipeFiles`], which is all that a recipe can read, so that a caller can track it.
+//!
+//! The doc comments of [`Recipe`] and its parts are the reference: [`recipe_schema`] and [`reference_markdown`] derive
+//! from them.
+
+mod check;
+mod extends;
+mod file_path;
+mod files;
+mod load;
+mod matrix;
+mod merge;
+mod name;
+mod options;
+mod overrides;
+mod recipe;
+mod reference;
+mod schema;
+mod starter;
+mod substitute;
+mod tolerance;
+
+pub use file_path::FilePath;
+pub use files::{RecipeFiles, SystemFiles};
+pub use load::{Loaded, load, load_from};
+pub use name::Name;
+pub use options::{
+    Budget, Embedding, Export, Memory, Model, Planner, PythonFunction, Quantize, Scheme, TimeLimit, Verify,
+};
+pub use overrides::Override;
+pub use recipe::{Recipe, missing_files};
+pub use reference::reference_markdown;
+pub use schema::recipe_schema;
+pub use starter::starter;
+pub use tolerance::Tolerance;

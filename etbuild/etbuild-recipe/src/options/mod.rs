@@ -1,0 +1,17 @@
+//! The parts of a recipe, one file each. Their doc comments are the reference.
+
+mod budget;
+mod export;
+mod memory;
+mod model;
+mod quantize;
+mod time_limit;
+mod verify;
+
+pub use budget::Budget;
+pub use export::Export;
+pub use memory::{Memory, Planner};
+pub use model::{Model, PythonFunction};
+pub use quantize::{Embedding, Quantize, Scheme};
+pub use time_limit::TimeLimit;
+pub use verify::Verify;

@@ -1,0 +1,63 @@
+//! The recipe itself.
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_system::System;
+use etbuild_yaml::{FormatVersion, Spanned};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::{Budget, Export, FilePath, Memory, Model, Name, Quantize, Verify};
+
+/// One deployable: a model, and how it gets onto each of its targets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// Version of the recipe format: `1`.
+    pub etbuild: FormatVersion,
+    /// The name of the deployable, and of its files: letters, digits, `-`, `_` and `.`.
+    pub name: Name,
+    /// Where the model comes from.
+    pub model: Model,
+    /// How the model is turned into a graph.
+    #[serde(default)]
+    pub export: Export,
+    /// How weights and activations are made smaller. Left out: nothing is quantized.
+    #[serde(default)]
+    pub quantize: Option<Quantize>,
+    /// Engines in order of preference; the portable kernels take what none of them takes.
+    #[serde(default)]
+    pub partition: Vec<Spanned<String>>,
+    /// Names of targets, as `etbuild targets list` shows them. Each gets its own binary.
+    #[serde(default)]
+    pub targets: Vec<Spanned<String>>,
+    /// Where the tensors of a running program lie.
+    #[serde(default)]
+    pub memory: Memory,
+    /// How the binary is proved right. Left out: it is built and not run.
+    #[serde(default)]
+    pub verify: Option<Verify>,
+    /// What the result may cost; more is an error.
+    #[serde(default)]
+    pub budget: Budget,
+}
+
+impl Recipe {
+    /// Every file or folder that the recipe names.
+    pub fn files(&self) -> Vec<&FilePath> {
+        let calibrate = self.quantize.as_ref().and_then(|quantize| quantize.calibrate.as_ref());
+        let inputs = self.verify.as_ref().map(|verify| &verify.inputs);
+        [Some(self.model.path()), calibrate, inputs].into_iter().flatten().collect()
+    }
+}
+
+/// One error for each file or folder that a recipe names and that does not exist.
+pub fn missing_files(recipe: &Recipe, system: &dyn System) -> Vec<Diagnostic> {
+    let exists = |file: &&FilePath| system.stamp(&file.path).is_ok() || system.is_dir(&file.path);
+    recipe.files().into_iter().filter(|file| !exists(file)).map(missing).collect()
+}
+
+fn missing(file: &FilePath) -> Diagnostic {
+    let message = format!("there is no file `{}`", file.path.display());
+    let help = "paths are relative to the file they are written in; is it spelled right?";
+    Diagnostic::error(Code::FileMissing, message).at((*file.span).clone()).help(help)
+}

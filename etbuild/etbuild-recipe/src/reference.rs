@@ -1,0 +1,148 @@
+//! The reference page of all options, from the schema.
+
+use std::fmt::Write;
+
+use serde_json::{Map, Value};
+
+use crate::recipe_schema;
+
+/// A Markdown page that describes every key of a recipe, in alphabetical order, keys of inner maps with dots.
+pub fn reference_markdown() -> String {
+    let schema = recipe_schema();
+    let mut page = Page { definitions: &schema["$defs"], text: heading(&schema) };
+    page.keys("", &schema, &schema["else"]["required"]);
+    page.text
+}
+
+fn heading(schema: &Value) -> String {
+    let about = text(&schema["description"]);
+    format!("# Recipe\n\n{about}\n\n| Key | Value | Meaning |\n| --- | --- | --- |\n")
+}
+
+struct Page<'a> {
+    definitions: &'a Value,
+    text: String,
+}
+
+impl<'a> Page<'a> {
+    /// A row for each key of a map, and below it the rows of the maps inside it.
+    fn keys(&mut self, prefix: &str, map: &'a Value, required: &Value) {
+        for (key, value) in object(&map["properties"]) {
+            let path = format!("{prefix}{key}");
+            self.row(&path, value, contains(required, key));
+            self.inside(&path, self.resolve(value));
+        }
+    }
+
+    fn inside(&mut self, path: &str, value: &'a Value) {
+        let prefix = format!("{path}.");
+        self.keys(&prefix, value, &value["required"]);
+        for choice in array(&value["oneOf"]).iter().filter(|choice| choice.get("properties").is_some()) {
+            for (key, content) in object(&choice["properties"]) {
+                self.line(&format!("{prefix}{key}"), self.kind(content), text(&choice["description"]));
+            }
+        }
+    }
+
+    fn row(&mut self, path: &str, value: &'a Value, required: bool) {
+        let kind = self.kind(self.resolve(value));
+        let kind = if required { format!("{kind}, required") } else { kind };
+        let meaning = format!("{}{}{}", text(&value["description"]), default(value), words(self.resolve(value)));
+        self.line(path, kind, &meaning);
+    }
+
+    fn line(&mut self, path: &str, kind: String, meaning: &str) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(self.text, "| `{path}` | {kind} | {} |", meaning.replace('\n', " ").replace('|', "\\|"));
+    }
+
+    /// The schema that a value has once references, `null` and `${name}` are left aside.
+    fn resolve(&self, value: &'a Value) -> &'a Value {
+        if let Some(name) = value["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+            return self.resolve(&self.definitions[name]);
+        }
+        let variants = array(&value["anyOf"]);
+        let first = variants.first().filter(|_| variants.get(1).is_some_and(is_aside));
+        first.map_or(value, |first| self.resolve(first))
+    }
+
+    /// What a value looks like, in a word or two.
+    fn kind(&self, value: &'a Value) -> String {
+        let variants = array(&value["anyOf"]);
+        if !variants.is_empty() {
+            let kinds: Vec<String> = variants.iter().map(|variant| self.kind(self.resolve(variant))).collect();
+            return kinds.join(" or ");
+        }
+        match value["type"].as_array().and_then(|types| types.first()).unwrap_or(&value["type"]).as_str() {
+            Some("array") => format!("list of {}s", self.kind(self.resolve(&value["items"]))),
+            Some("string") if value["type"].is_array() => "size".to_owned(),
+            Some("string") => "text".to_owned(),
+            Some("integer") => "whole number".to_owned(),
+            Some("object") => "map".to_owned(),
+            Some(other) => other.to_owned(),
+            None if value["oneOf"][0].get("const").is_some() => "word".to_owned(),
+            None => "map with one key".to_owned(),
+        }
+    }
+}
+
+/// Whether an alternative is `null` or `${name}`, which every optional or scalar value has.
+fn is_aside(variant: &Value) -> bool {
+    variant["type"] == "null" || text(&variant["pattern"]).starts_with("^\\$")
+}
+
+fn default(value: &Value) -> String {
+    value.get("default").and_then(Value::as_str).map_or_else(String::new, |default| format!(" Default: `{default}`."))
+}
+
+/// The allowed words, each with its meaning.
+fn words(value: &Value) -> String {
+    let word = |choice: &Value| Some(format!(" `{}`: {}", choice["const"].as_str()?, text(&choice["description"])));
+    array(&value["oneOf"]).iter().filter_map(word).collect()
+}
+
+fn contains(names: &Value, name: &str) -> bool {
+    array(names).iter().any(|other| other == name)
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flat_map(Map::iter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_has_a_row_with_its_kind_and_meaning() {
+        let page = reference_markdown();
+        for row in [
+            "| `etbuild` | whole number, required | Version of the recipe format: `1`. |",
+            "| `model` | map with one key, required | Where the model comes from. |",
+            "| `model.pt2` | text | An archive written by `torch.export.save`. |",
+            "| `targets` | list of texts | Names of targets, as `etbuild targets list` shows them. Each gets its own binary. |",
+            "| `budget.flash` | size | Most bytes in banks that are not written, on bare metal. |",
+            "| `extends` | text or list of texts | Recipe files that this one is laid over",
+            "| `verify.outputs` | text | How the names of the reference outputs begin in that file; a number from 0 follows. \
+             Default: `output_`. |",
+        ] {
+            assert!(page.contains(row), "{row}\n{page}");
+        }
+        assert!(
+            page.contains("`memory.planner` | word |") && page.contains("`naive`: Every tensor has bytes of its own.")
+        );
+    }
+
+    #[test]
+    fn no_row_lacks_its_meaning() {
+        assert!(!reference_markdown().contains("|  |"));
+    }
+}

@@ -1,0 +1,87 @@
+//! The JSON Schema of recipe files, for editors.
+
+use schemars::transform::{Transform, transform_subschemas};
+use schemars::{Schema, schema_for};
+use serde_json::{Value, json};
+
+use crate::Recipe;
+
+/// The JSON Schema (2020-12) of a recipe file.
+///
+/// A file that extends others may leave out the keys that they give, and `${name}` may stand for any scalar.
+pub fn recipe_schema() -> Value {
+    let mut schema = schema_for!(Recipe);
+    AllowVariables.transform(&mut schema);
+    require_unless_extended(&mut schema);
+    let mut schema = schema.to_value();
+    if let (Some(properties), Value::Object(more)) = (schema["properties"].as_object_mut(), composition()) {
+        properties.extend(more);
+    }
+    schema
+}
+
+/// The keys that are gone when a recipe is typed: they say how files and values are put together.
+fn composition() -> Value {
+    let scalar = json!({ "type": ["string", "number", "boolean"] });
+    json!({
+        "extends": {
+            "description": "Recipe files that this one is laid over, relative to this file, later ones over earlier ones: \
+                maps merge key by key, lists replace, and null takes a key away.",
+            "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }],
+        },
+        "vars": {
+            "description": "Variables, used as `${name}` in any value. `${env:NAME}` is an environment variable, and \
+                `$${` a literal `${`.",
+            "type": "object",
+            "additionalProperties": scalar,
+        },
+        "matrix": {
+            "description": "Variables with several values each; the file stands for one recipe per combination, named \
+                after the values.",
+            "type": "object",
+            "additionalProperties": { "anyOf": [scalar, { "type": "array", "items": scalar, "minItems": 1 }] },
+        },
+    })
+}
+
+fn require_unless_extended(schema: &mut Schema) {
+    if let Some(required) = schema.remove("required") {
+        schema.insert("if".to_owned(), json!({ "required": ["extends"] }));
+        schema.insert("else".to_owned(), json!({ "required": required }));
+    }
+}
+
+/// Lets `${name}` stand where a number, a boolean or one of several words is asked for.
+struct AllowVariables;
+
+impl Transform for AllowVariables {
+    fn transform(&mut self, schema: &mut Schema) {
+        if takes_variable(schema) {
+            let description = schema.remove("description");
+            let strict = schema.clone();
+            *schema =
+                schemars::json_schema!({ "anyOf": [strict, { "type": "string", "pattern": "^\\$\\{[^}]+\\}$" }] });
+            schema.ensure_object().extend(description.map(|text| ("description".to_owned(), text)));
+        } else {
+            transform_subschemas(self, schema);
+        }
+    }
+}
+
+fn takes_variable(schema: &Schema) -> bool {
+    is_number_or_boolean(schema.get("type")) || is_word(schema.get("oneOf"))
+}
+
+fn is_number_or_boolean(types: Option<&Value>) -> bool {
+    let names = match types {
+        Some(Value::Array(names)) => names.as_slice(),
+        Some(name) => std::slice::from_ref(name),
+        None => return false,
+    };
+    let is = |name: &str| names.iter().any(|other| other == name);
+    !is("string") && (is("integer") || is("number") || is("boolean"))
+}
+
+fn is_word(choices: Option<&Value>) -> bool {
+    choices.and_then(Value::as_array).is_some_and(|choices| choices.iter().all(|choice| choice.get("const").is_some()))
+}

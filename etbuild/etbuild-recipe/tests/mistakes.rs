@@ -1,0 +1,249 @@
+//! Wrong recipes: each is refused with its code, its place and a hint.
+
+use std::path::Path;
+
+use etbuild_diagnostic::{Code, Diagnostic, Failure};
+use etbuild_recipe::{Override, load, missing_files};
+use etbuild_system::MemorySystem;
+
+/// A recipe without mistakes. Line 4 is its targets.
+const GOOD: &str = "\
+etbuild: 1
+name: digits
+model: { pt2: digits.pt2 }
+targets: [pico2]
+";
+
+fn mistakes(files: &[(&str, String)]) -> Vec<Diagnostic> {
+    let system = MemorySystem::with_files(files.iter().map(|(path, text)| (*path, text.as_str())));
+    load(&system, Path::new("r.yaml"), &[]).unwrap_err()
+}
+
+/// Code, place and hint of the only mistake in one file.
+fn mistake(text: String) -> (Code, String, String) {
+    only(mistakes(&[("r.yaml", text)]))
+}
+
+fn only(mut diagnostics: Vec<Diagnostic>) -> (Code, String, String) {
+    assert_eq!(diagnostics.len(), 1, "{diagnostics:?}");
+    let diagnostic = diagnostics.remove(0);
+    (diagnostic.code, diagnostic.span.unwrap().to_string(), diagnostic.help.unwrap())
+}
+
+fn expected(code: Code, place: &str, help: &str) -> (Code, String, String) {
+    (code, place.to_owned(), help.to_owned())
+}
+
+#[test]
+fn an_unknown_key() {
+    let found = mistake(format!("{GOOD}quantise: {{ scheme: int8 }}\n"));
+    assert_eq!(found, expected(Code::UnknownKey, "r.yaml:5:1", "did you mean `quantize`?"));
+    let found = mistake(format!("{GOOD}budget:\n  file: 1 MiB\n  flahs: 1 MiB\n"));
+    assert_eq!(found, expected(Code::UnknownKey, "r.yaml:7:3", "did you mean `flash`?"));
+    let found = mistake(format!("{GOOD}extend: base.yaml\n"));
+    assert_eq!(found, expected(Code::UnknownKey, "r.yaml:5:1", "did you mean `extends`?"));
+}
+
+#[test]
+fn a_wrong_type() {
+    let found = mistake(GOOD.replace("[pico2]", "pico2"));
+    assert_eq!(found, expected(Code::WrongType, "r.yaml:4:10", "write `[a, b]`, or one `- item` per line"));
+    let found = mistake(GOOD.replace("digits\n", "7\n"));
+    assert_eq!(found, expected(Code::WrongType, "r.yaml:2:7", "put it in quotation marks"));
+    let found = mistake(format!("{GOOD}export: {{ context: yes }}\n"));
+    let help = "write a whole number without unit or quotation marks";
+    assert_eq!(found, expected(Code::WrongType, "r.yaml:5:20", help));
+}
+
+#[test]
+fn a_missing_key() {
+    let found = mistake(GOOD.replace("name: digits\n", ""));
+    assert_eq!(found, expected(Code::MissingKey, "r.yaml:1:1", "add `name:` to this map"));
+}
+
+#[test]
+fn a_word_that_is_not_allowed() {
+    let found = mistake(format!("{GOOD}memory: {{ planner: greedi }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "did you mean `greedy`?"));
+    let found = mistakes(&[("r.yaml", format!("{GOOD}quantize: {{ scheme: best }}\n"))]);
+    assert_eq!(found[0].notes, ["allowed are `int8`, `8da8w`, `8da4w`"]);
+}
+
+#[test]
+fn a_model_from_two_places() {
+    let found = mistake(GOOD.replace("pt2: digits.pt2", "pt2: a.pt2, checkpoint: b"));
+    assert_eq!(found, expected(Code::ExclusiveKeys, "r.yaml:3:22", "keep one of `pt2`, `checkpoint`, `python`"));
+}
+
+#[test]
+fn values_that_no_unit_or_number_saves() {
+    let found = mistake(format!("{GOOD}budget: {{ file: 700 Mib }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:17", "write a number and a unit: `700 MiB`"));
+    let (code, _, help) = mistake(GOOD.replace("digits\n", "\"a; b\"\n"));
+    assert_eq!((code, help.as_str()), (Code::BadValue, "use letters, digits, `-`, `_` and `.`"));
+    let found = mistake(format!("{GOOD}verify: {{ inputs: x, tolerance: -1 }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:33", "write a number such as 1e-4"));
+}
+
+#[test]
+fn a_missing_recipe() {
+    let found = load(&MemorySystem::default(), Path::new("no/r.yaml"), &[]).unwrap_err();
+    assert_eq!((found[0].code, found[0].message.as_str()), (Code::FileMissing, "there is no file `no/r.yaml`"));
+}
+
+#[test]
+fn a_missing_extended_file() {
+    let (code, place, _) = mistake(format!("{GOOD}extends:\n  - base.yaml\n"));
+    assert_eq!((code, place.as_str()), (Code::FileMissing, "r.yaml:6:5"));
+}
+
+#[test]
+fn missing_files_of_the_model_and_its_proof() {
+    let text = format!("{GOOD}verify: {{ inputs: test.safetensors }}\n");
+    let system = MemorySystem::with_files([("recipes/r.yaml", text.as_str()), ("recipes/test.safetensors", "")]);
+    let loaded = load(&system, Path::new("recipes/r.yaml"), &[]).unwrap();
+    let help = "paths are relative to the file they are written in; is it spelled right?";
+    let found = only(missing_files(&loaded.instances[0], &system));
+    assert_eq!(found, expected(Code::FileMissing, "recipes/r.yaml:3:15", help));
+}
+
+#[test]
+fn a_cycle_of_extends() {
+    let files = [
+        ("r.yaml", format!("extends: a.yaml\n{GOOD}")),
+        ("a.yaml", "# a\nextends: sub/b.yaml\n".to_owned()),
+        ("sub/b.yaml", "extends: ../r.yaml\n".to_owned()),
+    ];
+    let found = mistakes(&files);
+    assert_eq!(found[0].notes, ["the cycle is r.yaml -> a.yaml -> sub/b.yaml -> r.yaml"]);
+    let help = "remove one of the `extends:`";
+    assert_eq!(only(found), expected(Code::ExtendsCycle, "sub/b.yaml:1:10", help));
+}
+
+#[test]
+fn files_that_extend_each_other_twice_are_read_a_bounded_number_of_times() {
+    let level = |number: usize| format!("extends: [l{number}.yaml, l{number}.yaml]\n");
+    let names: Vec<String> = (0..60).map(|number| format!("l{number}.yaml")).collect();
+    let mut files: Vec<(&str, String)> =
+        names.iter().zip(1..).map(|(name, next)| (name.as_str(), level(next))).collect();
+    files.push(("l60.yaml", "name: x\n".to_owned()));
+    files.push(("r.yaml", level(0)));
+    assert_eq!(mistakes(&files)[0].code, Code::ExtendsCycle);
+}
+
+#[test]
+fn a_yaml_bomb() {
+    let mut text = String::from("a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+    for level in 1..10 {
+        text.push_str(&format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 10].join(", ")));
+    }
+    let (code, place, help) = mistake(text);
+    assert_eq!((code, help.as_str()), (Code::TooManyNodes, "is this the right file?"));
+    assert!(place.starts_with("r.yaml:4:"), "{place}");
+}
+
+#[test]
+fn a_bomb_of_variables() {
+    let mut text = format!("{GOOD}vars:\n  v0: {}\n", "x".repeat(10));
+    for level in 1..30 {
+        text.push_str(&format!("  v{level}: \"{}\"\n", format!("${{v{}}}", level - 1).repeat(10)));
+    }
+    text = text.replace("digits.pt2", "\"${v29}\"");
+    let help = "repeat variables less often";
+    assert_eq!(mistake(text), expected(Code::BadSubstitution, "r.yaml:3:15", help));
+}
+
+#[test]
+fn two_hundred_thousand_brackets() {
+    let help = "write the file with fewer levels";
+    assert_eq!(mistake("[".repeat(200_000)), expected(Code::TooDeep, "r.yaml:1:65", help));
+}
+
+#[test]
+fn fifty_megabytes() {
+    let found = mistake(" ".repeat(50 << 20));
+    assert_eq!(found, expected(Code::FileTooLarge, "r.yaml:1:1", "is this the right file?"));
+}
+
+#[test]
+fn no_yaml_and_no_map() {
+    assert_eq!(mistake("name: [a".to_owned()).0, Code::YamlSyntax);
+    assert_eq!(mistake(String::new()).0, Code::WrongType);
+    assert_eq!(
+        mistake("a text".to_owned()),
+        expected(Code::WrongType, "r.yaml:1:1", "write `key: value` pairs below it")
+    );
+}
+
+#[test]
+fn numbers_out_of_range() {
+    let found = mistake(format!("{GOOD}export: {{ context: 5000000000 }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "write a number that fits u32"));
+    assert_eq!(mistake(format!("{GOOD}export: {{ context: -1 }}\n")).0, Code::BadValue);
+    assert_eq!(mistake(format!("{GOOD}export: {{ context: {} }}\n", "9".repeat(40))).0, Code::WrongType);
+    assert_eq!(mistake(format!("{GOOD}budget: {{ ram: -1 }}\n")).0, Code::WrongType);
+}
+
+#[test]
+fn rules_between_values() {
+    let found = mistake(GOOD.replace("[pico2]", "[pico2, linux, pico2]"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:4:25", "remove one of the two"));
+    let found = mistake(format!("{GOOD}quantize: {{ scheme: 8da4w, group_size: 33 }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:40", "write a power of two, such as 32"));
+    let found = mistake(format!("{GOOD}export: {{ context: 0 }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "write a number such as 2048"));
+}
+
+#[test]
+fn another_version() {
+    let found = mistake(format!("{}colour: red\n", GOOD.replace("etbuild: 1", "etbuild: 2")));
+    assert_eq!(found, expected(Code::UnsupportedVersion, "r.yaml:1:10", "write `etbuild: 1`"));
+}
+
+#[test]
+fn an_unknown_variable() {
+    let found = mistake(format!("{}vars: {{ folder: x }}\n", GOOD.replace("digits.pt2", "\"${foldr}/d.pt2\"")));
+    assert_eq!(found, expected(Code::UnknownVariable, "r.yaml:3:15", "did you mean `${folder}`?"));
+    let found = mistake(GOOD.replace("digits.pt2", "\"${env:NOWHERE}/d.pt2\""));
+    assert_eq!(found, expected(Code::UnknownVariable, "r.yaml:3:15", "run `export NOWHERE=...` first"));
+}
+
+#[test]
+fn a_bad_substitution() {
+    let found =
+        mistake(format!("{}vars: {{ a: \"${{b}}\", b: \"${{a}}\" }}\n", GOOD.replace("digits.pt2", "\"${a}\"")));
+    assert_eq!((found.0, found.1.as_str()), (Code::BadSubstitution, "r.yaml:3:15"));
+    assert_eq!(mistake(GOOD.replace("digits.pt2", "\"${a\"")).0, Code::BadSubstitution);
+}
+
+#[test]
+fn a_bad_matrix() {
+    assert_eq!(mistake(format!("{GOOD}matrix: {{ a: [] }}\n")).0, Code::BadMatrix);
+    assert_eq!(mistake(format!("{GOOD}matrix: [a]\n")).0, Code::WrongType);
+    let nine = "[1, 2, 3, 4, 5, 6, 7, 8, 9]";
+    assert_eq!(mistake(format!("{GOOD}matrix: {{ a: {nine}, b: {nine} }}\n")).0, Code::BadMatrix);
+}
+
+#[test]
+fn several_mistakes_at_once() {
+    let text = format!("{GOOD}quantise: {{}}\nbudget: {{ file: big, ram: 1 MiB }}\nmemory: {{ planner: 3 }}\n");
+    let found = mistakes(&[("r.yaml", text)]);
+    let codes: Vec<Code> = found.iter().map(|diagnostic| diagnostic.code).collect();
+    assert_eq!(codes, [Code::UnknownKey, Code::BadValue, Code::WrongType]);
+    assert!(found.iter().all(|diagnostic| diagnostic.code.failure() == Failure::RecipeInvalid));
+}
+
+#[test]
+fn a_mistake_in_set_is_shown_on_the_command_line() {
+    let system = MemorySystem::with_files([("r.yaml", GOOD)]);
+    let set = |text: &str| load(&system, Path::new("r.yaml"), &[Override::parse(text).unwrap()]).unwrap_err();
+    let found = set("memory.planner=none");
+    let span = found[0].span.as_ref().unwrap();
+    assert_eq!(
+        (span.file.as_deref(), span.start.column, span.excerpt.as_deref()),
+        (None, 16, Some("memory.planner=none"))
+    );
+    assert_eq!(set("memroy.planner=naive")[0].code, Code::UnknownKey);
+    assert_eq!(set("targets.0=pico2")[0].code, Code::WrongType);
+    assert_eq!(set("name=[")[0].code, Code::YamlSyntax);
+}

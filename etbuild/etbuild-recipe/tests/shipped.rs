@@ -1,0 +1,93 @@
+//! The recipes in `recipes/`: each loads, and the schema that editors use agrees.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use etbuild_recipe::{load, missing_files, recipe_schema};
+use etbuild_system::RealSystem;
+use etbuild_yaml::{Source, parse, read};
+use serde_json::Value;
+
+fn shipped() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+    let paths = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let recipes: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "yaml")).collect();
+    assert!(!recipes.is_empty());
+    recipes
+}
+
+fn json(text: &str) -> Value {
+    read(&parse(&Source::file("r.yaml", text.into())).unwrap()).unwrap()
+}
+
+#[test]
+fn every_shipped_recipe_loads_and_is_named_as_its_file() {
+    for path in shipped() {
+        let loaded = load(&RealSystem::default(), &path, &[]).unwrap();
+        assert_eq!(path.file_stem().and_then(|name| name.to_str()), Some(loaded.instances[0].name.as_str()));
+    }
+}
+
+#[test]
+fn every_file_that_a_shipped_recipe_names_is_there() {
+    let system = RealSystem::default();
+    for path in shipped() {
+        let loaded = load(&system, &path, &[]).unwrap();
+        assert!(loaded.instances.iter().all(|recipe| missing_files(recipe, &system).is_empty()), "{}", path.display());
+    }
+}
+
+#[test]
+fn the_schema_accepts_every_shipped_recipe() {
+    let validator = jsonschema::validator_for(&recipe_schema()).unwrap();
+    for path in shipped() {
+        let text = fs::read_to_string(&path).unwrap();
+        let errors: Vec<String> = validator.iter_errors(&json(&text)).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", path.display());
+    }
+}
+
+#[test]
+fn the_schema_and_the_reader_agree() {
+    let base = "etbuild: 1\nname: x\nmodel: { pt2: m.pt2 }\n";
+    let validator = jsonschema::validator_for(&recipe_schema()).unwrap();
+    let accepted = |text: &str| {
+        let system = etbuild_system::MemorySystem::with_files([("r.yaml", text)]).with_variable("N", "3");
+        let read = load(&system, Path::new("r.yaml"), &[]).is_ok();
+        assert_eq!(validator.is_valid(&json(text)), read, "{text}");
+        read
+    };
+    assert!(accepted(base));
+    for right in [
+        "budget: { ram: 1.5 MiB, flash: 512 }",
+        "export: { context: \"${env:N}\" }",
+        "memory: { planner: naive }",
+        "verify: { inputs: t, tolerance: 0, timeout: 5 s }",
+        "vars: { a: 1 }",
+        "matrix: { a: [1, b], c: true }",
+        "partition: [cpu]",
+        "quantize: { scheme: int8, embedding: 8w, group_size: 32 }",
+    ] {
+        assert!(accepted(&format!("{base}{right}\n")), "{right}");
+    }
+    for wrong in [
+        "colour: red",
+        "budget: { rom: 1 MiB }",
+        "budget: { ram: 1 mib }",
+        "export: { context: many }",
+        "memory: { planner: clever }",
+        "verify: { tolerance: 1 }",
+        "verify: { inputs: t, timeout: 5 }",
+        "vars: { a: [1] }",
+        "matrix: { a: [] }",
+        "partition: cpu",
+        "quantize: { scheme: int9 }",
+    ] {
+        assert!(!accepted(&format!("{base}{wrong}\n")), "{wrong}");
+    }
+    for wrong in ["etbuild: 1\nname: x\n", "name: x\nmodel: { pt2: m }\n", "etbuild: 1\nname: a/b\nmodel: { pt2: m }\n"]
+    {
+        assert!(!accepted(wrong), "{wrong}");
+    }
+    assert!(!accepted("etbuild: 1\nname: x\nmodel: { pt2: m, checkpoint: c }\n"));
+}

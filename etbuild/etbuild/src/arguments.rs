@@ -1,0 +1,283 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// One YAML recipe in, one fully linked device binary per target out.
+#[derive(Debug, Parser)]
+#[command(name = "etbuild", version, propagate_version = true, max_term_width = 100)]
+pub struct Arguments {
+    /// What every command understands.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What every command understands.
+#[derive(Args, Clone, Debug)]
+pub struct Global {
+    /// Start in this folder.
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    pub directory: Option<PathBuf>,
+    /// Set a recipe option, such as `memory.planner=naive`; may be repeated.
+    #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
+    pub overrides: Vec<String>,
+    /// Build for this target instead of the recipe's; a name or a YAML file; may be repeated.
+    #[arg(long = "target", value_name = "TARGET", global = true)]
+    pub targets: Vec<String>,
+    /// Run this many stages at a time; as many as there are processors by default.
+    #[arg(short, long, value_name = "N", global = true)]
+    pub jobs: Option<usize>,
+    /// Use nothing from the network: no Rust target is installed.
+    #[arg(long, global = true)]
+    pub offline: bool,
+    /// Run every stage, whatever the cache has.
+    #[arg(long, global = true)]
+    pub no_cache: bool,
+    /// Write results below this folder.
+    #[arg(long, value_name = "DIR", default_value = "out", global = true)]
+    pub out: PathBuf,
+    /// Colour the talk.
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub color: When,
+    /// How to show progress.
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub progress: Progress,
+    /// The form of results and diagnostics.
+    #[arg(long, value_enum, default_value_t, global = true)]
+    pub output: Output,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How to show progress.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Progress {
+    /// Bars on a terminal, lines elsewhere.
+    #[default]
+    Auto,
+    /// Bars.
+    Bar,
+    /// A line for every stage that ran.
+    Plain,
+    /// Nothing.
+    None,
+}
+
+/// The form of results and diagnostics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// Text for people.
+    #[default]
+    Human,
+    /// One JSON object on standard output.
+    Json,
+    /// Workflow commands of GitHub Actions.
+    Github,
+    /// A SARIF log of the diagnostics on standard output.
+    Sarif,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Build, verify by running wherever that is possible, and write the results.
+    Deploy(Deploy),
+    /// Build and write the results; run nothing.
+    Build(Recipes),
+    /// Run a program file or model on this machine.
+    Run(Run),
+    /// Read recipes and targets and look for mistakes; run no stage.
+    Check(Recipes),
+    /// Show every stage and whether the cache has it; run no stage.
+    Plan(Recipes),
+    /// Show why stages would run, or what a diagnostic code means.
+    Explain(Explain),
+    /// Show what a program file holds.
+    Inspect(Inspect),
+    /// Verify what was built; with --rebuild, that building it again gives the same bytes.
+    Verify(Verify),
+    /// Look after the cache.
+    #[command(subcommand)]
+    Cache(Cache),
+    /// Show the targets.
+    #[command(subcommand)]
+    Targets(Targets),
+    /// Print a JSON schema for editors.
+    Schema(Schema),
+    /// Look for the tools that targets need.
+    Doctor,
+    /// Write a first recipe for a model.
+    Init(Init),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+}
+
+/// Recipes, or models with default options.
+#[derive(Args, Clone, Debug)]
+pub struct Recipes {
+    /// Recipe files; a `.pt2` archive stands for a recipe with default options.
+    #[arg(required = true, value_name = "RECIPE")]
+    pub recipes: Vec<PathBuf>,
+    /// The engines in order of preference, separated by commas; `portable` for none.
+    #[arg(long, value_name = "ENGINES")]
+    pub partition: Option<String>,
+    /// The quantization scheme.
+    #[arg(long, value_name = "SCHEME")]
+    pub quantize: Option<String>,
+    /// Calibration data for quantization.
+    #[arg(long, value_name = "FILE")]
+    pub calibrate: Option<PathBuf>,
+}
+
+/// Arguments of `deploy`.
+#[derive(Args, Clone, Debug)]
+pub struct Deploy {
+    /// What to deploy.
+    #[command(flatten)]
+    pub recipes: Recipes,
+    /// Fail with status 8 where a target could not be verified.
+    #[arg(long)]
+    pub require_verify: bool,
+}
+
+/// Arguments of `run`.
+#[derive(Args, Clone, Debug)]
+pub struct Run {
+    /// A `.pte` program file, ours or upstream's, or a `.pt2` model.
+    pub file: PathBuf,
+    /// Input tensors by name, as safetensors.
+    #[arg(long, value_name = "FILE")]
+    pub inputs: PathBuf,
+    /// Where to write the outputs, as safetensors.
+    #[arg(long, value_name = "FILE")]
+    pub outputs: PathBuf,
+    /// The method to run.
+    #[arg(long, default_value = "forward")]
+    pub method: String,
+    /// The engines in order of preference, separated by commas; `portable` for none.
+    #[arg(long, value_name = "ENGINES")]
+    pub partition: Option<String>,
+}
+
+/// Arguments of `explain`.
+#[derive(Args, Clone, Debug)]
+pub struct Explain {
+    /// A recipe, or a diagnostic code such as `ETB0107`.
+    #[arg(value_name = "RECIPE|CODE")]
+    pub subject: PathBuf,
+    /// Only this stage.
+    pub stage: Option<String>,
+}
+
+/// Arguments of `inspect`.
+#[derive(Args, Clone, Debug)]
+pub struct Inspect {
+    /// A `.pte` program file.
+    pub file: PathBuf,
+}
+
+/// Arguments of `verify`.
+#[derive(Args, Clone, Debug)]
+pub struct Verify {
+    /// What to verify.
+    #[command(flatten)]
+    pub recipes: Recipes,
+    /// Build everything again, apart from the cache, and compare the bytes.
+    #[arg(long)]
+    pub rebuild: bool,
+}
+
+/// Commands on the cache.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Cache {
+    /// Count what is stored.
+    Stat,
+    /// Remove what has not been used for long, or until a size is reached.
+    Gc {
+        /// Keep at most this much, such as `10 GiB`.
+        #[arg(long, value_name = "SIZE")]
+        max_size: Option<String>,
+        /// Remove what was not used for this many days.
+        #[arg(long, value_name = "DAYS")]
+        max_age: Option<u64>,
+    },
+    /// Hash everything and repair what is damaged.
+    Verify,
+    /// Remove everything.
+    Clear,
+}
+
+/// Commands on targets.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Targets {
+    /// List all targets.
+    List,
+    /// Show the facts of one.
+    Show {
+        /// Its name, or a YAML file.
+        name: String,
+    },
+}
+
+/// Arguments of `schema`.
+#[derive(Args, Clone, Debug)]
+pub struct Schema {
+    /// Of what.
+    #[arg(value_enum)]
+    pub of: SchemaOf,
+}
+
+/// What has a schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SchemaOf {
+    /// Recipe files.
+    Recipe,
+    /// Target files.
+    Target,
+}
+
+/// Arguments of `init`.
+#[derive(Args, Clone, Debug)]
+pub struct Init {
+    /// The model to deploy, a `.pt2` archive.
+    pub model: PathBuf,
+    /// The recipe file to write; `NAME.yaml` by default.
+    #[arg(long, value_name = "FILE")]
+    pub recipe: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn global_options_may_follow_the_command() {
+        let arguments = Arguments::try_parse_from(["etbuild", "deploy", "a.yaml", "--set", "x=1", "-j", "2"]).unwrap();
+        assert_eq!((arguments.global.overrides, arguments.global.jobs), (vec!["x=1".to_owned()], Some(2)));
+    }
+}

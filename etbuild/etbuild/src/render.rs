@@ -1,0 +1,31 @@
+//! Turning values into what a person or a program reads: results on stdout, talk on stderr.
+
+mod progress;
+mod table;
+mod terminal;
+mod units;
+
+pub use progress::ProgressView;
+pub use table::Table;
+pub use terminal::Terminal;
+pub use units::{deployment_table, plan_table};
+
+/// A size for people: `13.1 KiB`.
+pub fn bytes(size: u64) -> String {
+    const UNITS: [&str; 4] = ["B", "KiB", "MiB", "GiB"];
+    let power = (0..3).take_while(|power| size >> (10 * (power + 1)) > 0).count();
+    match power {
+        0 => format!("{size} B"),
+        _ => format!("{:.1} {}", size as f64 / (1_u64 << (10 * power)) as f64, UNITS[power]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn sizes_have_one_decimal_and_the_largest_unit() {
+        assert_eq!(super::bytes(1023), "1023 B");
+        assert_eq!(super::bytes(13_414), "13.1 KiB");
+        assert_eq!(super::bytes(5 << 40), "5120.0 GiB");
+    }
+}

@@ -1,0 +1,109 @@
+//! Progress: bars on a terminal, one line per finished stage elsewhere.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use etbuild_engine::{Event, Observer, Source, Stage, Staged};
+use etbuild_store::{ActionKey, MissReason};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::{Terminal, bytes};
+use crate::arguments::Progress;
+
+/// Shows the engine's events.
+pub struct ProgressView {
+    terminal: Terminal,
+    form: Progress,
+    running: Mutex<BTreeMap<ActionKey, ProgressBar>>,
+}
+
+impl ProgressView {
+    /// A view in the form that was asked for, or that fits the terminal.
+    pub fn new(terminal: &Terminal, asked: Progress) -> Self {
+        let form = match asked {
+            Progress::Auto if terminal.is_interactive() => Progress::Bar,
+            Progress::Auto => Progress::Plain,
+            other => other,
+        };
+        Self { terminal: terminal.clone(), form, running: Mutex::default() }
+    }
+
+    fn started(&self, stage: Stage, action: ActionKey) {
+        if self.form != Progress::Bar {
+            return;
+        }
+        let bar = self.terminal.bars().add(ProgressBar::new_spinner());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
+            bar.set_style(style);
+        }
+        bar.set_message(stage.name());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(action, bar);
+    }
+
+    fn ended(&self, action: ActionKey) {
+        let bar = self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&action);
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn finished(&self, staged: &Staged) {
+        if let Source::Run(duration) = staged.source {
+            let size: u64 = staged.artifacts.iter().map(|artifact| artifact.size).sum();
+            let seconds = duration.as_secs_f64();
+            self.say(&format!("{:<8} {seconds:>7.3} s  {:>10}", staged.stage.name(), bytes(size)));
+        }
+    }
+
+    fn say(&self, text: &str) {
+        if self.form != Progress::None {
+            self.terminal.say(text);
+        }
+    }
+}
+
+impl Observer for ProgressView {
+    fn observe(&self, event: &Event) {
+        match event {
+            Event::Started { stage, action } => self.started(*stage, *action),
+            Event::Ended { action, .. } => self.ended(*action),
+            Event::Finished { staged } => self.finished(staged),
+            Event::Missed { stage, reason } => missed(*stage, reason).iter().for_each(|text| self.terminal.say(text)),
+            Event::Waiting { stage, holder } => {
+                let process = holder.pid.map_or("another process".to_owned(), |pid| format!("process {pid}"));
+                self.say(&format!("{}: waiting for {process}, which runs the same stage", stage.name()));
+            }
+            Event::Said(text) => self.terminal.say(text),
+            Event::Store(event) => store(event).iter().for_each(|text| self.terminal.say(text)),
+        }
+    }
+}
+
+/// What a person should know of a look-up that found nothing: only damage is news.
+fn missed(stage: Stage, reason: &MissReason) -> Option<String> {
+    let stage = stage.name();
+    match reason {
+        MissReason::Corrupt { output, .. } => {
+            Some(format!("warning: {stage}: the cached {output} was damaged; running the stage again"))
+        }
+        MissReason::Evicted { output, .. } => {
+            Some(format!("{stage}: the cached {output} has been removed; running the stage again"))
+        }
+        MissReason::UnreadableRecord => {
+            Some(format!("warning: {stage}: its cache record was damaged; running the stage again"))
+        }
+        MissReason::Unrecorded | MissReason::OtherVersion => None,
+    }
+}
+
+fn store(event: &etbuild_store::Event) -> Option<String> {
+    use etbuild_store::Event as Store;
+    match event {
+        Store::BlobQuarantined { blob, .. } => Some(format!("warning: blob {blob} was damaged and has been put aside")),
+        Store::RecordDiscarded { .. } | Store::TemporarySwept { .. } => None,
+        Store::WaitingForCollection => Some("waiting for garbage collection in another process".to_owned()),
+        Store::WaitingForBuilds => Some("waiting for builds in other processes".to_owned()),
+    }
+}

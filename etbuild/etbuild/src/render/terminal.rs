@@ -1,0 +1,86 @@
+//! Where output goes, and in which form.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the one place that prints")]
+
+use std::io::IsTerminal;
+
+use etbuild_diagnostic::{Diagnostic, render};
+use etbuild_system::System;
+use indicatif::MultiProgress;
+use serde_json::Value;
+
+use crate::arguments::{Global, Output, When};
+
+/// Standard output for results, standard error for talk.
+#[derive(Clone)]
+pub struct Terminal {
+    output: Output,
+    colour: bool,
+    interactive: bool,
+    bars: MultiProgress,
+}
+
+impl Terminal {
+    /// Looks at the arguments, the environment and the streams.
+    pub fn new(global: &Global, system: &dyn System) -> Self {
+        let set = |name: &str| system.variable(name).is_some_and(|value| !value.is_empty());
+        let terminal = std::io::stderr().is_terminal();
+        let colour = match global.color {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => terminal && !set("NO_COLOR"),
+        };
+        let interactive = terminal && !set("CI");
+        Self { output: global.output, colour, interactive, bars: MultiProgress::new() }
+    }
+
+    /// Whether somebody watches: progress bars make sense.
+    pub fn is_interactive(&self) -> bool {
+        self.interactive
+    }
+
+    /// The bars that share the terminal with what is said.
+    pub fn bars(&self) -> &MultiProgress {
+        &self.bars
+    }
+
+    /// Writes a result.
+    pub fn result(&self, text: &str) {
+        self.bars.suspend(|| println!("{}", text.trim_end_matches('\n')));
+    }
+
+    /// Says something about how it goes.
+    pub fn say(&self, text: &str) {
+        self.bars.suspend(|| eprintln!("{}", text.trim_end_matches('\n')));
+    }
+
+    /// Writes a result: `value` for programs, `text` for people.
+    pub fn present(&self, value: &Value, text: &str) {
+        match self.output {
+            Output::Json => self.result(&value.to_string()),
+            Output::Human | Output::Github => self.result(text),
+            Output::Sarif => {}
+        }
+    }
+
+    /// Reports diagnostics that belong to no other result.
+    pub fn report(&self, diagnostics: &[Diagnostic]) {
+        if self.output == Output::Json {
+            let values: Vec<Value> = diagnostics.iter().map(render::json).collect();
+            let envelope = serde_json::json!({ "schema": "etbuild.result/1", "ok": false, "diagnostics": values });
+            self.result(&envelope.to_string());
+        } else {
+            self.explain(diagnostics);
+        }
+    }
+
+    /// Shows diagnostics beside a result, which holds them where it is JSON.
+    pub fn explain(&self, diagnostics: &[Diagnostic]) {
+        match self.output {
+            Output::Json => {}
+            Output::Sarif => self.result(&render::sarif(diagnostics).to_string()),
+            Output::Github | Output::Human if diagnostics.is_empty() => {}
+            Output::Github => self.result(&render::github(diagnostics)),
+            Output::Human => self.say(&render::human(diagnostics, self.colour)),
+        }
+    }
+}

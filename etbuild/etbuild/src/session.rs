@@ -1,0 +1,82 @@
+//! What every command stands on: the machine, the terminal, the store.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::{Mode, Request, World};
+use etbuild_recipe::Override;
+use etbuild_system::{RealSystem, System};
+
+use crate::arguments::{Global, Recipes};
+use crate::render::{ProgressView, Terminal};
+
+/// One run of the command.
+pub struct Session {
+    /// What every command understands.
+    pub global: Global,
+    /// The machine.
+    pub system: Arc<dyn System>,
+    /// Where results and talk go.
+    pub terminal: Terminal,
+}
+
+impl Session {
+    /// Enters the folder of `-C` and looks at the terminal.
+    pub fn new(global: &Global) -> Result<Self, Diagnostic> {
+        if let Some(directory) = &global.directory {
+            std::env::set_current_dir(directory).map_err(|error| no_folder(directory, &error))?;
+        }
+        let system = Arc::new(RealSystem::default());
+        let terminal = Terminal::new(global, &*system);
+        Ok(Self { global: global.clone(), system, terminal })
+    }
+
+    /// Opens the store for a build, with progress shown.
+    pub fn world(&self, mode: Mode) -> Result<Arc<World>, Vec<Diagnostic>> {
+        let mode = if self.global.no_cache && mode == Mode::Build { Mode::Rebuild } else { mode };
+        let view = Arc::new(ProgressView::new(&self.terminal, self.global.progress));
+        World::open(self.system.clone(), &self.cache_folder()?, view, mode, self.jobs())
+            .map(|world| Arc::new(world.offline(self.global.offline)))
+            .map_err(|diagnostic| vec![diagnostic])
+    }
+
+    /// `ETBUILD_CACHE_DIR`, else the cache folder of the XDG specification.
+    pub fn cache_folder(&self) -> Result<PathBuf, Vec<Diagnostic>> {
+        let variable = |name: &str| self.system.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let own = variable("ETBUILD_CACHE_DIR");
+        let shared = || variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
+        own.or_else(|| Some(shared()?.join("etbuild"))).ok_or_else(|| vec![no_home()])
+    }
+
+    /// The request that the arguments state.
+    pub fn request(&self, recipes: &Recipes) -> Result<Request, Vec<Diagnostic>> {
+        let mut texts = shorthands(recipes);
+        texts.extend(self.global.overrides.iter().cloned());
+        let parsed: Result<Vec<Override>, Diagnostic> = texts.iter().map(|text| Override::parse(text)).collect();
+        let overrides = parsed.map_err(|diagnostic| vec![diagnostic])?;
+        Ok(Request { recipes: recipes.recipes.clone(), overrides, targets: self.global.targets.clone() })
+    }
+
+    fn jobs(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.global.jobs.unwrap_or_else(processors)
+    }
+}
+
+/// `--partition`, `--quantize` and `--calibrate` as the `--set`s that they stand for.
+fn shorthands(recipes: &Recipes) -> Vec<String> {
+    let partition = recipes.partition.as_ref().map(|engines| format!("partition=[{engines}]"));
+    let quantize = recipes.quantize.as_ref().map(|scheme| format!("quantize.scheme={scheme}"));
+    let calibrate = recipes.calibrate.as_ref().map(|file| format!("quantize.calibrate={}", file.display()));
+    [partition, quantize, calibrate].into_iter().flatten().collect()
+}
+
+fn no_folder(directory: &Path, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error(Code::Usage, format!("`{}` cannot be entered: {error}", directory.display()))
+}
+
+fn no_home() -> Diagnostic {
+    let message = "there is no folder for the cache: neither ETBUILD_CACHE_DIR nor HOME is set";
+    Diagnostic::error(Code::StoreUnavailable, message).help("set ETBUILD_CACHE_DIR")
+}

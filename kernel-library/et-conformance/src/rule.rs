@@ -1,0 +1,47 @@
+//! Rules against expectations: types and shapes must follow from arguments that have no elements.
+
+use et_ops::call::{Argument, TensorRef, infer};
+use et_ops::{Case, CaseTensor, Expectation, Meta, OPERATORS, Operator};
+
+use crate::Failure;
+use crate::convert::{Owned, owned_arguments};
+
+/// Compares what the rule of each operator says about each case that has outputs with those outputs.
+pub fn check_rules() -> Vec<Failure> {
+    let cases = OPERATORS.iter().flat_map(|operator| operator.cases.iter().map(move |case| (operator, case)));
+    let failures = cases.filter_map(|(operator, case)| {
+        let reason = check(operator, case).err()?;
+        Some(Failure { operator: operator.name(), case: case.name, reason })
+    });
+    failures.collect()
+}
+
+fn check(operator: &Operator, case: &Case) -> Result<(), String> {
+    let Expectation::Outputs { tensors, .. } = &case.expect else { return Ok(()) };
+    let owned = owned_arguments(case.arguments);
+    let arguments: Vec<Argument<'_>> = owned.iter().map(Owned::borrow).map(without_elements).collect();
+    let metas = infer(operator, &arguments, operator.out_count()).map_err(|error| error.to_string())?;
+    if metas.len() == tensors.len() && metas.iter().zip(*tensors).all(|(meta, tensor)| describes(meta, tensor)) {
+        Ok(())
+    } else {
+        Err(format!("the rule says {metas:?}"))
+    }
+}
+
+fn describes(meta: &Meta, tensor: &CaseTensor) -> bool {
+    (meta.scalar_type, meta.shape.sizes()) == (tensor.scalar_type, tensor.sizes)
+}
+
+fn without_elements(argument: Argument<'_>) -> Argument<'_> {
+    match argument {
+        Argument::Tensor(tensor) => Argument::Tensor(shape_of(tensor)),
+        Argument::Tensors(tensors) => {
+            Argument::Tensors(tensors.into_iter().map(|tensor| tensor.map(shape_of)).collect())
+        }
+        other => other,
+    }
+}
+
+fn shape_of(tensor: TensorRef<'_>) -> TensorRef<'_> {
+    TensorRef { bytes: &[], ..tensor }
+}

@@ -1,0 +1,47 @@
+//! `aten::bitwise_or`: bit by bit on integers and booleans, broadcast and promoted.
+
+use crate::family::{binary, bitwise};
+use crate::prelude::*;
+
+/// `torch.bitwise_or` of two tensors.
+pub static BITWISE_OR_TENSOR: Operator = Operator {
+    schema: "aten::bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::bitwise_or.Tensor",
+    path: kernel_path!(tensor_out),
+    dtypes: bitwise::TYPES,
+    infer: binary::promoted,
+    kernel: tensor_out::<ALL>,
+    cases: &[
+        Case::exact(
+            "integers",
+            &[Tensor(CaseTensor::long(&[2, 1], &[12.0, -1.0])), Tensor(CaseTensor::long(&[2], &[10.0, 255.0]))],
+            &[CaseTensor::long(&[2, 2], &[14.0, 255.0, -1.0, -1.0])],
+        ),
+        Case::exact(
+            "booleans",
+            &[
+                Tensor(CaseTensor::bool(&[4], &[1.0, 1.0, 0.0, 0.0])),
+                Tensor(CaseTensor::bool(&[4], &[1.0, 0.0, 1.0, 0.0])),
+            ],
+            &[CaseTensor::bool(&[4], &[1.0, 1.0, 1.0, 0.0])],
+        ),
+        Case::exact(
+            "a byte and a signed byte meet in 16 bits",
+            &[
+                Tensor(CaseTensor::of(ScalarType::Byte, &[1], &[200.0])),
+                Tensor(CaseTensor::of(ScalarType::Char, &[1], &[-3.0])),
+            ],
+            &[CaseTensor::of(ScalarType::Short, &[1], &[-3.0])],
+        ),
+        Case::refused(
+            "floats have no bits",
+            &[Tensor(CaseTensor::float(&[1], &[1.0])), Tensor(CaseTensor::float(&[1], &[1.0]))],
+            Error::InvalidType,
+        ),
+    ],
+};
+
+/// The portable kernel of two tensors for the types in `D`.
+pub fn tensor_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    bitwise::tensors::<D>(args, |left, right| left | right)
+}

@@ -1,0 +1,81 @@
+//! `aten::clamp`: each element, or the bound that it passes, in the promoted type.
+
+use et_core::Scalar;
+
+use crate::family::bound::bound;
+use crate::family::unary;
+use crate::prelude::*;
+
+/// `torch.clamp` with numbers as bounds, of which one may be absent.
+pub static CLAMP: Operator = Operator {
+    schema: "aten::clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::clamp",
+    path: kernel_path!(out),
+    dtypes: Dtypes::ALL,
+    infer: rule,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::exact(
+            "both bounds",
+            &[Tensor(CaseTensor::float(&[2, 2], &[-2.0, 0.5, 3.0, f64::NAN])), Int(-1), Double(1.5)],
+            &[CaseTensor::float(&[2, 2], &[-1.0, 0.5, 1.5, f64::NAN])],
+        ),
+        Case::exact(
+            "a lower bound only",
+            &[Tensor(CaseTensor::of(ScalarType::Int, &[2], &[-3.0, 5.0])), Int(0), CaseArgument::None],
+            &[CaseTensor::of(ScalarType::Int, &[2], &[0.0, 5.0])],
+        ),
+        Case::exact(
+            "an upper bound only",
+            &[Tensor(CaseTensor::of(ScalarType::Half, &[2], &[-3.0, 5.0])), CaseArgument::None, Double(0.1)],
+            &[CaseTensor::of(ScalarType::Half, &[2], &[-3.0, 0.099975586])],
+        ),
+        Case::exact(
+            "crossed bounds give the upper one",
+            &[Tensor(CaseTensor::float(&[2], &[1.0, 9.0])), Int(3), Int(2)],
+            &[CaseTensor::float(&[2], &[2.0, 2.0])],
+        ),
+        Case::exact(
+            "a fraction turns integers into floats",
+            &[Tensor(CaseTensor::long(&[2], &[1.0, 5.0])), Double(1.5), CaseArgument::None],
+            &[CaseTensor::float(&[2], &[1.5, 5.0])],
+        ),
+        Case::exact(
+            "a bound that is not a number wins",
+            &[Tensor(CaseTensor::float(&[1], &[1.0])), Double(f64::NAN), Int(2)],
+            &[CaseTensor::float(&[1], &[f64::NAN])],
+        ),
+        Case::refused(
+            "no bound",
+            &[Tensor(CaseTensor::float(&[1], &[1.0])), CaseArgument::None, CaseArgument::None],
+            Error::InvalidArgument,
+        ),
+        Case::refused(
+            "booleans with boolean bounds",
+            &[Tensor(CaseTensor::bool(&[1], &[1.0])), Bool(false), Bool(true)],
+            Error::InvalidType,
+        ),
+    ],
+};
+
+fn rule(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    let (input, low, high) = (args.tensor(0)?, args.optional_scalar(1)?, args.optional_scalar(2)?);
+    Ok(Meta { scalar_type: promote(input.scalar_type(), low, high)?, shape: input.shape() })
+}
+
+fn promote(scalar_type: ScalarType, low: Option<Scalar>, high: Option<Scalar>) -> Result<ScalarType> {
+    if low.is_none() && high.is_none() {
+        return Err(Error::InvalidArgument);
+    }
+    Ok([low, high].into_iter().flatten().fold(scalar_type, |scalar_type, bound| bound.promote(scalar_type)))
+}
+
+/// The portable kernel for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let (input, out) = (args.tensor(0)?, args.tensor(3)?);
+    let (low, high) = (args.optional_scalar(1)?, args.optional_scalar(2)?);
+    dispatch!(D, promote(input.scalar_type(), low, high)?, numbers, T => {
+        let (low, high) = (low.map_or(T::LOWEST, Scalar::cast), high.map_or(T::HIGHEST, Scalar::cast));
+        unary::convert::<T, T, D>(&input, &out, |element| bound(element, low, high))
+    })
+}

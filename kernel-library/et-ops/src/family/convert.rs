@@ -1,0 +1,32 @@
+//! Elements of tensors whose type is known at run time only, as elements of one that the operator computes in.
+
+use et_core::{Element, Result, Tensor};
+
+use crate::operator::dispatch;
+
+/// What uses a function from positions in memory to elements.
+type Reader<'a, C> = dyn FnMut(&dyn Fn(usize) -> C) -> Result<()> + 'a;
+
+/// What uses a function that stores an element at a position in memory.
+type Writer<'a, R> = dyn FnMut(&dyn Fn(usize, R)) -> Result<()> + 'a;
+
+/// Calls `body` with a function that reads elements of `tensor` as `C`; `D` are the types that it may have.
+pub fn reading<C: Element, const D: u32>(tensor: &Tensor<'_>, body: &mut Reader<'_, C>) -> Result<()> {
+    dispatch!(D, tensor.scalar_type(), all, T => {
+        let elements = tensor.input::<T>()?;
+        body(&|index| elements.get(index).cast())
+    })
+}
+
+/// Calls `body` with a function that stores an `R` in `tensor`; `D` are the types that it may have.
+pub fn writing<R: Element, const D: u32>(tensor: &Tensor<'_>, body: &mut Writer<'_, R>) -> Result<()> {
+    dispatch!(D, tensor.scalar_type(), all, T => {
+        let elements = tensor.output::<T>()?;
+        body(&|index, value| elements.set(index, value.cast()))
+    })
+}
+
+/// Whether a kernel for the types `D` can meet tensors of different types.
+pub const fn is_mixed(selected: u32) -> bool {
+    selected.count_ones() > 1
+}

@@ -1,0 +1,48 @@
+//! `aten::full`: a tensor of one number. The caller chooses its type.
+
+use et_core::Scalar;
+
+use crate::family::fill::fill;
+use crate::prelude::*;
+
+/// `torch.full`.
+pub static FULL: Operator = Operator {
+    schema: "aten::full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::full",
+    path: kernel_path!(out),
+    dtypes: Dtypes::ALL,
+    infer: rule,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::exact("floats", &[Ints(&[2, 3]), Double(0.5)], &[CaseTensor::float(&[2, 3], &[0.5; 6])]),
+        Case::exact("integers", &[Ints(&[2]), Int(7)], &[CaseTensor::long(&[2], &[7.0, 7.0])]),
+        Case::exact("booleans of rank 0", &[Ints(&[]), Bool(true)], &[CaseTensor::bool(&[], &[1.0])]),
+        Case::converting(
+            "another type",
+            &[Ints(&[3]), Double(2.0)],
+            &[CaseTensor::of(ScalarType::BFloat16, &[3], &[2.0; 3])],
+        ),
+        Case::refused("a negative size", &[Ints(&[2, -1]), Int(1)], Error::InvalidArgument),
+    ],
+};
+
+/// The shape, and the default type of the number.
+fn rule(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    let scalar_type = match args.scalar(1)? {
+        Scalar::Int(_) => ScalarType::Long,
+        Scalar::Bool(_) => ScalarType::Bool,
+        Scalar::Double(_) => ScalarType::Float,
+    };
+    Ok(Meta { scalar_type, shape: shape(args)? })
+}
+
+fn shape(args: &Args<'_, '_>) -> Result<Shape> {
+    let mut shape = Shape::SCALAR;
+    args.ints(0)?.iter().try_for_each(|size| shape.push(i32::try_from(*size).map_err(|_| Error::InvalidArgument)?))?;
+    Ok(shape)
+}
+
+/// The portable kernel for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    fill::<D>(&args.tensor(2)?, &shape(args)?, args.scalar(1)?)
+}
