@@ -65,7 +65,10 @@ mod tests {
         let console = b"{\"producer\":\"x\"}\n{\"outputs\":\"00000000\"}\n{\"outputs\":\"0000803f\"}\n{\"cases\":2}\n";
         let file = outputs(console, &[4]).unwrap();
         let tensors = SafeTensors::parse(&file).unwrap().tensors;
-        assert_eq!((tensors["output_0"].shape.as_slice(), tensors["output_0"].bytes), (&[2, 1][..], &[0, 0, 0, 0, 0, 0, 0x80, 0x3f][..]));
+        assert_eq!(
+            (tensors["output_0"].shape.as_slice(), tensors["output_0"].bytes),
+            (&[2, 1][..], &[0, 0, 0, 0, 0, 0, 0x80, 0x3f][..])
+        );
     }
 
     #[test]

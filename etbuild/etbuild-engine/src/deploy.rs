@@ -15,7 +15,7 @@ use crate::query;
 use crate::report::{UnitReport, Verification};
 use crate::resolve::{Request, resolve};
 use crate::schedule::side_by_side;
-use crate::stage::{Blocked, Stage, StageResult, Staged};
+use crate::stage::{Blocked, Stage, StageResult, Staged, Transient};
 use crate::unit::Unit;
 use crate::world::World;
 use crate::{ArtifactKind, budget, failure};
@@ -40,30 +40,30 @@ pub fn deploy(
     goal: Goal,
     out: &Path,
 ) -> Result<Vec<UnitReport>, Vec<Diagnostic>> {
-    let lease = world.store().lease().map_err(|error| vec![crate::stage::Transient::from(error).into()])?;
+    let lease = world.store().lease().map_err(|error| vec![Transient::from(error).into()])?;
     let db = EngineDatabase::new(world.clone());
     let units = resolve_guarded(&db, request)?;
-    let reports = side_by_side(units.len(), world.jobs(), &db, |db, index| {
-        let report = units.get(index).map(|unit| attempt(db, unit, goal, out));
-        report.unwrap_or_else(|| Err(crate::stage::Transient::Elsewhere)).or_else(|transient| {
-            if transient.is_worth_a_retry() { retry(world, request, index, goal, out) } else { Err(transient) }
-        })
-    });
+    let reports =
+        side_by_side(units.len(), world.jobs(), &db, |db, index| match attempt(db, &units[index], goal, out) {
+            Err(transient) if transient.is_worth_a_retry() => retry(world, request, index, goal, out),
+            outcome => outcome,
+        });
     drop(lease);
-    Ok(reports.into_iter().zip(&units).map(|(report, unit)| report.unwrap_or_else(|error| failed(unit, error))).collect())
+    let outcomes = reports.into_iter().zip(&units);
+    Ok(outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient))).collect())
 }
 
 fn resolve_guarded(db: &EngineDatabase, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {
     guarded(|| resolve(db, request)).unwrap_or_else(|transient| Err(vec![transient.into()]))
 }
 
-type Attempt = Result<UnitReport, crate::stage::Transient>;
+type Attempt = Result<UnitReport, Transient>;
 
 /// Tries again from a database that remembers nothing.
 fn retry(world: &Arc<World>, request: &Request, index: usize, goal: Goal, out: &Path) -> Attempt {
     let db = EngineDatabase::new(world.clone());
     let units = resolve_guarded(&db, request).unwrap_or_default();
-    units.get(index).map_or(Err(crate::stage::Transient::Elsewhere), |unit| attempt(&db, unit, goal, out))
+    units.get(index).map_or(Err(Transient::Elsewhere), |unit| attempt(&db, unit, goal, out))
 }
 
 fn attempt(db: &EngineDatabase, unit: &Unit, goal: Goal, out: &Path) -> Attempt {
@@ -71,12 +71,14 @@ fn attempt(db: &EngineDatabase, unit: &Unit, goal: Goal, out: &Path) -> Attempt 
     guarded(|| match build(db, unit, goal, out, &mut report) {
         Ok(()) => {}
         Err(Blocked::Failed(failed)) => report.diagnostics.extend(failed.diagnostics.iter().cloned()),
-        Err(Blocked::Missing(_) | Blocked::Waiting) => report.diagnostics.extend(failure::internal("a stage did not run")),
+        Err(Blocked::Missing(_) | Blocked::Waiting) => {
+            report.diagnostics.extend(failure::internal("a stage did not run"))
+        }
     })?;
     Ok(report)
 }
 
-fn failed(unit: &Unit, transient: crate::stage::Transient) -> UnitReport {
+fn failed(unit: &Unit, transient: Transient) -> UnitReport {
     let mut report = UnitReport::new(unit.name(), unit.target.name());
     report.diagnostics.push(transient.into());
     report
@@ -88,7 +90,7 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     note(query::lowered(db, unit.model))?;
     note(query::planned(db, unit.model, unit.plan.clone()))?;
     let emitted = note(query::emitted(db, unit.model, unit.plan.clone()))?;
-    let tools = environment::tools(db.world(), unit);
+    let tools = environment::tools(db.world(), &unit.target);
     note(query::selected(db, unit.clone(), tools.clone()))?;
     let linked = note(query::linked(db, unit.clone(), tools.clone()))?;
     check_budget(db, unit, &emitted, &linked, report)?;
@@ -157,8 +159,7 @@ fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> R
     let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
     let path = inputs.path(db);
     let reference = db.world().system().read(path);
-    let reference =
-        reference.map_err(|error| Blocked::failed(Stage::Verify, failure::unreadable(path, &error)))?;
+    let reference = reference.map_err(|error| Blocked::failed(Stage::Verify, failure::unreadable(path, &error)))?;
     let names = (options.outputs.as_str(), options.labels.as_str());
     let judgement =
         judge(&outputs, &reference, names).map_err(|diagnostic| Blocked::failed(Stage::Verify, [diagnostic]))?;
@@ -174,7 +175,8 @@ fn verdict(unit: &Unit, judgement: &Judgement) -> Result<(), Blocked> {
         return Ok(());
     }
     let error = judgement.max_error;
-    let message = format!("{} differs from the reference by {error:e}, the tolerance is {tolerance:e}", unit.instance());
+    let message =
+        format!("{} differs from the reference by {error:e}, the tolerance is {tolerance:e}", unit.instance());
     let diagnostic = Diagnostic::error(Code::AccuracyFailed, message);
     let diagnostic = match &options.tolerance {
         Some(written) => diagnostic.at((*written.span).clone()),
@@ -184,20 +186,13 @@ fn verdict(unit: &Unit, judgement: &Judgement) -> Result<(), Blocked> {
 }
 
 /// Copies the image to a board that shows itself as a drive. Its report goes to its own console.
-fn install(
-    db: &dyn Db,
-    unit: &Unit,
-    tools: &Tools,
-    drive: &Path,
-    report: &mut UnitReport,
-) -> Result<(), Blocked> {
+fn install(db: &dyn Db, unit: &Unit, tools: &Tools, drive: &Path, report: &mut UnitReport) -> Result<(), Blocked> {
     let linked = query::linked(db, unit.clone(), tools.clone())?;
     let image = db.world().open_blob(&linked.blob(ArtifactKind::Image)?);
     let path = drive.join(format!("{}.uf2", unit.name()));
     let written = db.world().system().write(&path, &image, false);
     written.map_err(|error| Blocked::failed(Stage::Verify, failure::unreadable(&path, &error)))?;
     let message = format!("installed on the board at `{}`; its report is on its console", drive.display());
-    report.verification =
-        Verification::Skipped { reason: Box::new(Diagnostic::warning(Code::DeviceMissing, message)) };
+    report.verification = Verification::Skipped { reason: Box::new(Diagnostic::warning(Code::DeviceMissing, message)) };
     Ok(())
 }

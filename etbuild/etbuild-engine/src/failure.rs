@@ -7,6 +7,7 @@ use etbuild_emit::EmitError;
 use etbuild_import::ImportError;
 use etbuild_ir::Violation;
 use etbuild_memory::MemoryError;
+use etbuild_pass::{PassError, Reason, Refusal};
 use serde::Serialize;
 
 use crate::stage::{Transient, interrupt};
@@ -39,6 +40,24 @@ pub fn violations(violations: Vec<Violation>) -> Vec<Diagnostic> {
     violations.into_iter().map(|violation| Diagnostic::error(Code::ProgramInvalid, violation.to_string())).collect()
 }
 
+/// A program cannot be brought into the form that runs. Each call that stands against it is a finding of its own.
+pub fn pass(error: PassError) -> Vec<Diagnostic> {
+    match error {
+        PassError::Refused(refusals) => refusals.iter().map(refusal).collect(),
+        PassError::Invalid { violations: found, .. } => violations(found),
+    }
+}
+
+fn refusal(refusal: &Refusal) -> Diagnostic {
+    let diagnostic = |code| Diagnostic::error(code, refusal.to_string());
+    match refusal.reason {
+        Reason::NoDecomposition | Reason::NoKernel => diagnostic(Code::OperatorUnavailable)
+            .help("replace the operator in the model by others that compute the same"),
+        Reason::NoKernelForType(_) => diagnostic(Code::DtypeUnavailable),
+        _ => diagnostic(Code::ArgumentUnsupported),
+    }
+}
+
 /// A program has no memory plan.
 pub fn memory(error: MemoryError) -> Vec<Diagnostic> {
     let message = error.to_string();
@@ -61,10 +80,9 @@ pub fn emit(error: EmitError) -> Vec<Diagnostic> {
             interrupt(Transient::Environment(Box::new(Diagnostic::error(Code::DiskFull, message))))
         }
         EmitError::OperatorMissing(_) => vec![Diagnostic::error(Code::OperatorUnavailable, message)],
-        EmitError::Write(_) => interrupt(Transient::Environment(Box::new(Diagnostic::error(
-            Code::StoreUnavailable,
-            message,
-        )))),
+        EmitError::Write(_) => {
+            interrupt(Transient::Environment(Box::new(Diagnostic::error(Code::StoreUnavailable, message))))
+        }
         _ => vec![Diagnostic::error(Code::ProgramInvalid, message)],
     }
 }

@@ -47,9 +47,7 @@ impl Interface {
     /// The kernels as the selection takes them.
     pub fn kernel_uses(&self) -> Vec<KernelUse> {
         let kernels = self.kernels.iter();
-        kernels
-            .map(|kernel| KernelUse { operator: kernel.operator.clone(), dtypes: Dtypes(kernel.dtypes) })
-            .collect()
+        kernels.map(|kernel| KernelUse { operator: kernel.operator.clone(), dtypes: Dtypes(kernel.dtypes) }).collect()
     }
 
     /// The method that binaries run: `forward` where there is one, else the first.
@@ -61,6 +59,8 @@ impl Interface {
             input_bytes: method.input_bytes.clone(),
             output_bytes: method.output_bytes.clone(),
             arenas: method.arenas.clone(),
+            // No program of ours has dynamic shapes yet.
+            sizes: 0,
             values: method.values,
         })
     }

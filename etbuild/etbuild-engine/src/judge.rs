@@ -31,11 +31,7 @@ impl Judgement {
 ///
 /// # Errors
 /// Files that do not fit each other.
-pub fn judge(
-    outputs: &[u8],
-    reference: &[u8],
-    (prefix, labels): (&str, &str),
-) -> Result<Judgement, Diagnostic> {
+pub fn judge(outputs: &[u8], reference: &[u8], (prefix, labels): (&str, &str)) -> Result<Judgement, Diagnostic> {
     let outputs = crate::verify_data::parse(outputs)?;
     let reference = crate::verify_data::parse(reference)?;
     let mut judgement = Judgement { cases: 0, max_error: 0.0, same_prediction: 0, correct: None };

@@ -45,8 +45,8 @@ pub fn project(
             (Program::Embedded(program), Some(BoardFacts { memory: memory_facts(memory), console, verify }))
         }
     };
-    let template = unit.target.template().to_owned();
-    Ok(ProjectFacts { template, stamp: PRODUCER.to_owned(), kernels, method, program, board })
+    let (template, name) = (unit.target.template().to_owned(), unit.name().to_owned());
+    Ok(ProjectFacts { template, name, stamp: PRODUCER.to_owned(), kernels, method, program, board })
 }
 
 /// A failure of the link as a diagnostic.

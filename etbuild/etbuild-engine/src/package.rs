@@ -48,8 +48,7 @@ pub fn write(
     deliverables: &[Deliverable],
     stages: &[StageRow],
 ) -> Vec<OutputFile> {
-    let mut files: Vec<OutputFile> =
-        deliverables.iter().map(|deliverable| place(world, folder, deliverable)).collect();
+    let mut files: Vec<OutputFile> = deliverables.iter().map(|deliverable| place(world, folder, deliverable)).collect();
     let manifest = Manifest {
         schema: "etbuild.manifest/1",
         recipe,

@@ -77,7 +77,8 @@ pub fn plan(world: &Arc<World>, request: &Request) -> Result<Vec<UnitPlan>, Vec<
 fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
     let rows = Stage::ALL.iter().filter_map(|stage| {
         let state = guarded(|| Some(state(db, unit, *stage, look(db, unit, *stage)?)));
-        let failed = |transient: crate::stage::Transient| Some(PlanState::Failed { diagnostics: vec![transient.into()] });
+        let failed =
+            |transient: crate::stage::Transient| Some(PlanState::Failed { diagnostics: vec![transient.into()] });
         state.unwrap_or_else(failed).map(|state| PlanRow { stage: stage.name(), state })
     });
     UnitPlan { recipe: unit.name().to_owned(), target: unit.target.name().to_owned(), stages: rows.collect() }
@@ -85,7 +86,7 @@ fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
 
 /// Asks for a stage; `None` where the recipe does not want it.
 fn look(db: &dyn Db, unit: &Unit, stage: Stage) -> Option<StageResult> {
-    let tools = || environment::tools(db.world(), unit);
+    let tools = || environment::tools(db.world(), &unit.target);
     Some(match stage {
         Stage::Import => query::imported(db, unit.model),
         Stage::Lower => query::lowered(db, unit.model),

@@ -1,7 +1,7 @@
 //! Running a binary: as a process, in an emulator.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_store::BlobRef;
@@ -42,7 +42,8 @@ impl Run<'_> {
         let folder = self.folder();
         let path = folder.path().join(self.unit.name());
         self.materialise(binary, &path, true);
-        self.checked(&path, Vec::new()).map(|outcome| outcome.stdout)
+        // An emulator may put semihosting text on either stream.
+        self.checked(&path, Vec::new()).map(|outcome| [outcome.stdout, outcome.stderr].concat())
     }
 
     fn checked(&self, binary: &Path, arguments: Vec<OsString>) -> Result<Outcome, Vec<Diagnostic>> {
@@ -73,7 +74,7 @@ impl Run<'_> {
         })
     }
 
-    fn materialise(&self, blob: &BlobRef, path: &PathBuf, executable: bool) {
+    fn materialise(&self, blob: &BlobRef, path: &Path, executable: bool) {
         self.world.store().materialise(blob, path, executable).unwrap_or_else(|error| interrupt(error));
     }
 

@@ -21,7 +21,8 @@ pub fn cases(file: &[u8], method: &MethodFacts, prefix: &str) -> Result<VerifyDa
 
 /// Reads a file of reference data.
 pub fn parse(file: &[u8]) -> Result<SafeTensors<'_>, Diagnostic> {
-    let malformed = |error| Diagnostic::error(Code::InputsMismatch, format!("the verification data is malformed: {error}"));
+    let malformed =
+        |error| Diagnostic::error(Code::InputsMismatch, format!("the verification data is malformed: {error}"));
     SafeTensors::parse(file).map_err(malformed)
 }
 

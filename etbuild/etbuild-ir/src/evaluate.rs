@@ -1,6 +1,7 @@
 //! Computing a node on a host, with the portable kernels.
 
-use et_core::Error;
+use et_core::{Error, Shape};
+use et_ops::Meta;
 use et_ops::call::{self, OwnedTensor, TensorRef};
 
 use crate::dialect::plain_argument;
@@ -19,5 +20,14 @@ pub fn evaluate<'a>(
         TensorRef { scalar_type: spec.scalar_type, sizes: &spec.sizes, bytes: elements(id) }
     };
     let arguments: Vec<_> = node.arguments.iter().map(|argument| plain_argument(argument, tensor)).collect();
-    call::call(operator, &arguments)
+    call::call_kernel_for(operator.kernel, &arguments, &metas(graph, node)?)
+}
+
+/// Types and shapes that the graph gives the outputs; a kernel refuses such as it does not compute.
+fn metas(graph: &Graph, node: &Node) -> Result<Vec<Meta>, Error> {
+    let meta = |id: &ValueId| {
+        let spec = graph.spec(*id);
+        Ok(Meta { scalar_type: spec.scalar_type, shape: Shape::new(&spec.sizes)? })
+    };
+    node.outputs.iter().map(meta).collect()
 }

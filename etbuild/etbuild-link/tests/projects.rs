@@ -85,7 +85,7 @@ fn cargo_says_which_device_crates_a_project_depends_on() {
 /// The names of the device crates that cargo resolves for a template.
 fn resolved(template: &str, target: &CompileTarget) -> Vec<String> {
     let system = RealSystem::default();
-    let toolchain = toolchain::find(&system, target).unwrap();
+    let toolchain = toolchain::find(&system, target, true).unwrap();
     let project = Project::skeleton(template, &Sources::embedded().unwrap()).unwrap();
     let found = dependencies(&system, &toolchain, target, &project, tiny::scratch()).unwrap();
     assert!(found.iter().all(|dependency| dependency.version == "0.1.0" && dependency.digest.len() == 64));

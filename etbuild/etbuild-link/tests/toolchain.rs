@@ -82,7 +82,7 @@ fn target(linker: Linker) -> CompileTarget {
 }
 
 fn find(machine: &Machine) -> Result<Toolchain, LinkError> {
-    toolchain::find(machine, &target(Linker::RustLld))
+    toolchain::find(machine, &target(Linker::RustLld), true)
 }
 
 #[test]
@@ -99,6 +99,13 @@ fn a_missing_target_is_added_and_that_is_said() {
     assert_eq!(added.route, Route::Added);
     assert_eq!(find(&machine).unwrap().route, Route::Installed);
     assert_eq!(find(&machine).unwrap().identity(), added.identity());
+}
+
+#[test]
+fn nothing_is_installed_where_that_is_not_allowed() {
+    let machine = Machine { online: true, ..Machine::new(MANAGED, &[]) };
+    assert!(toolchain::find(&machine, &target(Linker::RustLld), false).is_err());
+    assert!(machine.ran.lock().unwrap().iter().all(|line| !line.starts_with("rustup")));
 }
 
 #[test]
@@ -121,14 +128,14 @@ fn without_any_way_the_command_that_helps_is_named() {
 
 #[test]
 fn a_machine_without_rust_says_so() {
-    let error = toolchain::find(&MemorySystem::default(), &target(Linker::RustLld)).unwrap_err();
+    let error = toolchain::find(&MemorySystem::default(), &target(Linker::RustLld), true).unwrap_err();
     assert!(matches!(&error, LinkError::ToolMissing { program, .. } if program == "rustc") && error.is_transient());
 }
 
 #[test]
 fn the_system_linker_is_part_of_the_identity_and_the_folder_is_not() {
     let machine = Machine::new(MANAGED, &[format!("{MANAGED}/{LIBRARY}")]);
-    let identity = toolchain::find(&machine, &target(Linker::System)).unwrap().identity();
+    let identity = toolchain::find(&machine, &target(Linker::System), true).unwrap().identity();
     assert_eq!(identity, format!("{VERSION}library: prebuilt\nlinker: cc 12.2.0, ld 2.40\n"));
 }
 

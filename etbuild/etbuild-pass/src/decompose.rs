@@ -99,6 +99,7 @@ const RULES: &[(&str, Rule)] = &[
     ("rms_norm.default", normalize::rms_norm),
     ("rsub.Scalar", number::subtract_from_scalar),
     ("rsub.Tensor", number::subtract_from),
+    ("scalar_tensor.default", create::scalar),
     ("scaled_dot_product_attention.default", attention::attention),
     ("silu.default", activation::silu),
     ("softmax.int", softmax::softmax),

@@ -1,6 +1,7 @@
 //! What canonical operators are called in the kernel catalogue, and what takes the place of those that it lacks.
 
 mod copy;
+mod create;
 mod number;
 mod scatter;
 mod view;
@@ -21,6 +22,7 @@ const RULES: &[(&str, Rule)] = &[
     ("_to_copy.default", copy::convert),
     ("add.Scalar", number::wrap),
     ("add.Tensor", number::unwrap),
+    ("arange.start_step", create::arange),
     ("bitwise_and.Scalar", number::wrap),
     ("bitwise_and.Tensor", number::unwrap),
     ("bitwise_or.Scalar", number::wrap),
@@ -37,6 +39,7 @@ const RULES: &[(&str, Rule)] = &[
     ("expand.default", view::copy),
     ("fmod.Scalar", number::wrap),
     ("fmod.Tensor", number::unwrap),
+    ("full.default", create::full),
     ("ge.Scalar", number::wrap),
     ("ge.Tensor", number::unwrap),
     ("gt.Scalar", number::wrap),

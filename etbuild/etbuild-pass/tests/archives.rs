@@ -89,26 +89,48 @@ fn attention_and_layer_norm() {
 }
 
 #[test]
-fn a_decomposed_archive() {
-    assert_matches_recording("digits_core");
+fn writes_seen_through_views() {
+    assert_matches_recording("writes");
 }
 
 #[test]
-fn digits_on_test_images() {
-    let program = edge("examples/digits/digits.pt2");
+fn convolutions_poolings_and_activations() {
+    assert_matches_recording("images");
+}
+
+#[test]
+fn embeddings_and_masked_attention() {
+    assert_matches_recording("language");
+}
+
+#[test]
+fn a_decomposed_archive_on_its_images() {
+    let folder = "etbuild/etbuild-import/tests/data/digits_core";
+    let recorded = tensors(&format!("{folder}.outputs.safetensors"));
+    let images = tensors(&format!("{folder}.inputs.safetensors"));
+    assert_logits(&edge(&format!("{folder}.pt2")), &images["x"], &recorded["output_0"]);
+}
+
+#[test]
+fn digits_on_its_test_images() {
     let recorded = tensors("examples/digits/test.safetensors");
-    let (images, logits) = (&recorded["x"], &recorded["output_0"]);
-    let count = images.sizes[0] as usize;
-    let nth = |tensor: &OwnedTensor, index: usize| {
-        let each = tensor.bytes.len() / count;
-        let sizes = std::iter::once(1).chain(tensor.sizes[1..].iter().copied()).collect();
-        OwnedTensor { sizes, bytes: tensor.bytes[index * each..][..each].to_vec(), ..tensor.clone() }
-    };
-    for index in 0..count {
+    assert_logits(&edge("examples/digits/digits.pt2"), &recorded["x"], &recorded["output_0"]);
+}
+
+/// Runs the program, whose batch is one image, on each image.
+fn assert_logits(program: &EdgeProgram, images: &OwnedTensor, logits: &OwnedTensor) {
+    for index in 0..images.sizes[0] as usize {
         let inputs = BTreeMap::from([("x".to_owned(), nth(images, index))]);
-        let outputs = interpret(forward(&program), &inputs).unwrap();
+        let outputs = interpret(forward(program), &inputs).unwrap();
         assert_close("logits", &outputs[0], &nth(logits, index));
     }
+}
+
+/// One element of the outermost dimension, which stays as one of size 1.
+fn nth(tensor: &OwnedTensor, index: usize) -> OwnedTensor {
+    let each = tensor.bytes.len() / tensor.sizes[0] as usize;
+    let sizes = std::iter::once(1).chain(tensor.sizes[1..].iter().copied()).collect();
+    OwnedTensor { sizes, bytes: tensor.bytes[index * each..][..each].to_vec(), ..tensor.clone() }
 }
 
 #[test]

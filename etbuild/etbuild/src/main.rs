@@ -1,3 +1,25 @@
-//! The etbuild command.
+//! The etbuild command: arguments to engine to rendered result. The only place that prints.
 
-fn main() {}
+mod arguments;
+mod command;
+mod render;
+mod session;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::Arguments;
+
+fn main() -> ExitCode {
+    match Arguments::try_parse() {
+        Ok(arguments) => command::run(&arguments),
+        Err(error) => usage(&error),
+    }
+}
+
+/// What clap has to say: help and version on stdout with status 0, mistakes on stderr with status 2.
+fn usage(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
+}

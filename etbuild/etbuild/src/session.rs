@@ -6,6 +6,7 @@ use std::sync::Arc;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::{Mode, Request, World};
 use etbuild_recipe::Override;
+use etbuild_store::StoreError;
 use etbuild_system::{RealSystem, System};
 
 use crate::arguments::{Global, Recipes};
@@ -35,10 +36,23 @@ impl Session {
     /// Opens the store for a build, with progress shown.
     pub fn world(&self, mode: Mode) -> Result<Arc<World>, Vec<Diagnostic>> {
         let mode = if self.global.no_cache && mode == Mode::Build { Mode::Rebuild } else { mode };
+        self.world_in(mode, &self.cache_folder()?)
+    }
+
+    /// The same with the store in `folder`.
+    pub fn world_in(&self, mode: Mode, folder: &Path) -> Result<Arc<World>, Vec<Diagnostic>> {
+        self.open(mode, folder).map(|world| Arc::new(world.offline(self.global.offline)))
+    }
+
+    /// The same, and nothing is fetched from the network.
+    pub fn world_without_network(&self, mode: Mode) -> Result<Arc<World>, Vec<Diagnostic>> {
+        self.open(mode, &self.cache_folder()?).map(|world| Arc::new(world.offline(true)))
+    }
+
+    fn open(&self, mode: Mode, folder: &Path) -> Result<World, Vec<Diagnostic>> {
         let view = Arc::new(ProgressView::new(&self.terminal, self.global.progress));
-        World::open(self.system.clone(), &self.cache_folder()?, view, mode, self.jobs())
-            .map(|world| Arc::new(world.offline(self.global.offline)))
-            .map_err(|diagnostic| vec![diagnostic])
+        let world = World::open(self.system.clone(), folder, view, mode, self.jobs());
+        world.map_err(|error| vec![store_unavailable(&error)])
     }
 
     /// `ETBUILD_CACHE_DIR`, else the cache folder of the XDG specification.
@@ -74,6 +88,11 @@ fn shorthands(recipes: &Recipes) -> Vec<String> {
 
 fn no_folder(directory: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(Code::Usage, format!("`{}` cannot be entered: {error}", directory.display()))
+}
+
+fn store_unavailable(error: &StoreError) -> Diagnostic {
+    let code = if matches!(error, StoreError::Full { .. }) { Code::DiskFull } else { Code::StoreUnavailable };
+    Diagnostic::error(code, error.to_string()).help("set ETBUILD_CACHE_DIR to a folder that can be written")
 }
 
 fn no_home() -> Diagnostic {

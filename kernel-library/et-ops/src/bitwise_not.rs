@@ -1,7 +1,5 @@
 //! `aten::bitwise_not`: every bit inverted; for booleans, negation.
 
-use et_core::Element;
-
 use crate::family::{bitwise, unary};
 use crate::prelude::*;
 
@@ -37,7 +35,11 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
             unary::map::<bool, bool>(&input, &out, |element| !element)
         }
         scalar_type => {
-            dispatch!(D, scalar_type, integers, T => unary::map(&input, &out, |element: T| T::from_i64(!element.to_i64())))
+            dispatch!(D, scalar_type, integers, T => unary::map(&input, &out, inverted::<T>))
         }
     }
+}
+
+fn inverted<T: Number>(element: T) -> T {
+    T::from_i64(!element.to_i64())
 }

@@ -2,7 +2,7 @@
 
 use et_core::Scalar;
 
-use crate::family::bound::bound;
+use crate::family::bound::{bound, bounds};
 use crate::family::unary;
 use crate::prelude::*;
 
@@ -45,6 +45,16 @@ pub static CLAMP: Operator = Operator {
             &[Tensor(CaseTensor::float(&[1], &[1.0])), Double(f64::NAN), Int(2)],
             &[CaseTensor::float(&[1], &[f64::NAN])],
         ),
+        Case::exact(
+            "bounds beyond the range of the type",
+            &[Tensor(CaseTensor::of(ScalarType::Byte, &[2], &[1.0, 200.0])), Int(-1), Int(300)],
+            &[CaseTensor::of(ScalarType::Byte, &[2], &[1.0, 200.0])],
+        ),
+        Case::refused(
+            "a bound that no element can meet",
+            &[Tensor(CaseTensor::of(ScalarType::Byte, &[1], &[1.0])), Int(-5), Int(-1)],
+            Error::InvalidArgument,
+        ),
         Case::refused(
             "no bound",
             &[Tensor(CaseTensor::float(&[1], &[1.0])), CaseArgument::None, CaseArgument::None],
@@ -75,7 +85,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(3)?);
     let (low, high) = (args.optional_scalar(1)?, args.optional_scalar(2)?);
     dispatch!(D, promote(input.scalar_type(), low, high)?, numbers, T => {
-        let (low, high) = (low.map_or(T::LOWEST, Scalar::cast), high.map_or(T::HIGHEST, Scalar::cast));
-        unary::convert::<T, T, D>(&input, &out, |element| bound(element, low, high))
+        let bounds = bounds::<T>(low, high)?;
+        unary::convert::<T, T, D>(&input, &out, |element| bound(element, bounds))
     })
 }

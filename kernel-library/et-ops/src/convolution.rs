@@ -122,7 +122,8 @@ impl Geometry {
             return Err(Error::InvalidArgument);
         }
         let (input, weight) = (Image::new(&input, ABSENT)?, Image::new(&weight, ABSENT)?);
-        let out_channels = if transposed { weight.sizes[1] * groups } else { weight.sizes[0] };
+        let out_channels = if transposed { weight.sizes[1].checked_mul(groups) } else { Some(weight.sizes[0]) };
+        let out_channels = out_channels.ok_or(Error::InvalidArgument)?;
         let geometry = Self { axes: axes(args, &input, &weight)?, input, weight, groups, out_channels, transposed };
         geometry.check_channels(args)?;
         Ok(geometry)
@@ -130,10 +131,11 @@ impl Geometry {
 
     fn check_channels(&self, args: &Args<'_, '_>) -> Result<()> {
         let channels = self.input.sizes[1];
-        let wanted = if self.transposed { self.weight.sizes[0] } else { self.weight.sizes[1] * self.groups };
+        let grouped = self.weight.sizes[1].checked_mul(self.groups);
+        let wanted = if self.transposed { Some(self.weight.sizes[0]) } else { grouped };
         let divides = channels.is_multiple_of(self.groups) && self.out_channels.is_multiple_of(self.groups);
         let bias_fits = args.optional_tensor(2)?.is_none_or(|bias| bias.shape().around(0) == [1, self.out_channels, 1]);
-        if channels == wanted && divides && bias_fits { Ok(()) } else { Err(Error::InvalidArgument) }
+        if Some(channels) == wanted && divides && bias_fits { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 
     fn shape(&self, args: &Args<'_, '_>) -> Result<Shape> {
@@ -168,6 +170,9 @@ fn axes(args: &Args<'_, '_>, input: &Image, weight: &Image) -> Result<[Axis; 2]>
 }
 
 fn transposed_outputs(axis: &Axis, output_padding: usize) -> Result<usize> {
+    if output_padding >= axis.stride.max(axis.dilation) {
+        return Err(Error::InvalidArgument);
+    }
     let reach = axis.input.checked_sub(1).and_then(|steps| steps.checked_mul(axis.stride));
     let padded = reach.zip(axis.span().ok()).and_then(|(reach, span)| (reach + output_padding).checked_add(span));
     padded.and_then(|padded| padded.checked_sub(2 * axis.padding)).ok_or(Error::InvalidArgument)

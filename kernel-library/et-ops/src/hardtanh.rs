@@ -1,6 +1,6 @@
 //! `aten::hardtanh`: each element, or the bound that it passes, in the type of the input.
 
-use crate::family::bound::bound;
+use crate::family::bound::{bound, bounds};
 use crate::family::unary;
 use crate::prelude::*;
 
@@ -36,7 +36,7 @@ pub static HARDTANH: Operator = Operator {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, low, high, out) = (args.tensor(0)?, args.scalar(1)?, args.scalar(2)?, args.tensor(3)?);
     dispatch!(D, input.scalar_type(), numbers, T => {
-        let (low, high) = (low.cast(), high.cast());
-        unary::map(&input, &out, |element: T| bound(element, low, high))
+        let bounds = bounds::<T>(Some(low), Some(high))?;
+        unary::map(&input, &out, |element: T| bound(element, bounds))
     })
 }

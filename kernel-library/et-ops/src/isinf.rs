@@ -42,8 +42,12 @@ pub static ISINF: Operator = Operator {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(1)?);
     if input.scalar_type().is_float() {
-        dispatch!(D, input.scalar_type(), floats, T => unary::map(&input, &out, |element: T| element == T::HIGHEST || element == T::LOWEST))
+        dispatch!(D, input.scalar_type(), floats, T => unary::map(&input, &out, is_infinite::<T>))
     } else {
         fill::<D>(&out, &input.shape(), Scalar::Bool(false))
     }
+}
+
+fn is_infinite<T: Number>(element: T) -> bool {
+    element == T::HIGHEST || element == T::LOWEST
 }

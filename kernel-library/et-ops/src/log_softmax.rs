@@ -1,6 +1,7 @@
 //! `aten::_log_softmax`: the logarithm of the softmax along a dimension, without forming the softmax.
 
 use crate::family::softmax;
+use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.log_softmax`.
@@ -37,6 +38,6 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(3)?;
     out.resize(&softmax::meta(args, 0)?.shape)?;
     dispatch!(D, out.scalar_type(), floats, T => {
-        softmax::store::<T>(args, |sum| sum.ln(), |distance, logarithm| distance - logarithm)
+        softmax::store::<T>(args, Math::ln, |distance, logarithm| distance - logarithm)
     })
 }

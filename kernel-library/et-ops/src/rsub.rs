@@ -1,5 +1,7 @@
 //! `aten::rsub`: `other - alpha * self`, promoted. Booleans have no difference.
 
+use et_core::Scalar;
+
 use crate::family::opmath::Opmath;
 use crate::family::scaled::check_factor;
 use crate::family::{binary, unary};
@@ -45,7 +47,7 @@ pub static RSUB_SCALAR: Operator = Operator {
 /// The portable kernel of a tensor and a number for the types in `D`.
 pub fn scalar_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, other, alpha, out) = (args.tensor(0)?, args.scalar(1)?, args.scalar(2)?, args.tensor(3)?);
-    if input.scalar_type() == ScalarType::Bool {
+    if input.scalar_type() == ScalarType::Bool || matches!(other, Scalar::Bool(_)) {
         return Err(Error::InvalidType);
     }
     let common = other.promote(input.scalar_type());

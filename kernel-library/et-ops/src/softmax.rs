@@ -1,6 +1,7 @@
 //! `aten::_softmax`: exponentials along a dimension, divided by their sum.
 
 use crate::family::softmax;
+use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.softmax`.
@@ -38,6 +39,6 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(3)?;
     out.resize(&softmax::meta(args, 0)?.shape)?;
     dispatch!(D, out.scalar_type(), floats, T => {
-        softmax::store::<T>(args, |sum| sum, |distance, sum| distance.exp() / sum)
+        softmax::store::<T>(args, |sum| sum, |distance, sum| Math::exp(distance) / sum)
     })
 }

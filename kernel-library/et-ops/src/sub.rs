@@ -1,5 +1,7 @@
 //! `aten::sub`: `self - alpha * other`, broadcast and promoted. Booleans have no difference.
 
+use et_core::Scalar;
+
 use crate::family::binary;
 use crate::family::scaled::{self, Scaled};
 use crate::prelude::*;
@@ -9,7 +11,7 @@ pub static SUB: Operator = Operator {
     schema: "aten::sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sub.Tensor",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::NUMBERS,
     infer: binary::promoted,
     kernel: out::<ALL>,
     cases: &[
@@ -46,8 +48,8 @@ pub static SUB: Operator = Operator {
             Error::InvalidArgument,
         ),
         Case::refused(
-            "two tensors of booleans",
-            &[Tensor(CaseTensor::bool(&[1], &[1.0])), Tensor(CaseTensor::bool(&[1], &[1.0])), Int(1)],
+            "a tensor of booleans",
+            &[Tensor(CaseTensor::float(&[1], &[1.0])), Tensor(CaseTensor::bool(&[1], &[1.0])), Int(1)],
             Error::InvalidType,
         ),
     ],
@@ -77,22 +79,26 @@ pub static SUB_SCALAR: Operator = Operator {
             &[Tensor(CaseTensor::bool(&[1], &[1.0])), Int(1), Int(1)],
             Error::InvalidType,
         ),
+        Case::refused("a boolean", &[Tensor(CaseTensor::float(&[1], &[1.0])), Bool(true), Int(1)], Error::InvalidType),
     ],
 };
 
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    let common = binary::promote(&args.tensor(0)?, &args.tensor(1)?);
-    scaled::tensors::<Subtract, D>(args, common)
+    let (left, right) = (args.tensor(0)?, args.tensor(1)?);
+    if left.scalar_type() == ScalarType::Bool || right.scalar_type() == ScalarType::Bool {
+        return Err(Error::InvalidType);
+    }
+    scaled::tensors::<Subtract, D>(args, binary::promote(&left, &right))
 }
 
 /// The portable kernel of a tensor and a number for the types in `D`.
 pub fn scalar_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    let input = args.tensor(0)?.scalar_type();
-    if input == ScalarType::Bool {
+    let (input, other) = (args.tensor(0)?.scalar_type(), args.scalar(1)?);
+    if input == ScalarType::Bool || matches!(other, Scalar::Bool(_)) {
         return Err(Error::InvalidType);
     }
-    scaled::with_scalar::<Subtract, D>(args, args.scalar(1)?.promote(input))
+    scaled::with_scalar::<Subtract, D>(args, other.promote(input))
 }
 
 struct Subtract;

@@ -30,6 +30,11 @@ impl FileBytes {
         std::fs::read(path).map(|bytes| Self(Source::Read(bytes.into()))).map_err(failed)
     }
 
+    /// Bytes that are in memory already.
+    pub fn owned(bytes: impl Into<Box<[u8]>>) -> Self {
+        Self(Source::Read(bytes.into()))
+    }
+
     /// Bytes that are part of the binary.
     pub const fn embedded(bytes: &'static [u8]) -> Self {
         Self(Source::Static(bytes))

@@ -48,9 +48,21 @@ impl Module {
         Self::load(FileBytes::embedded(bytes), kernels)
     }
 
-    /// Loads a program's method, with memory from the heap.
+    /// Loads a program's first method, with memory from the heap.
     pub fn load(file: FileBytes, kernels: Kernels<'_>) -> Result<Self, Error> {
-        let choose = |bytes| Ok(Program::new(bytes)?.method_at(0)?);
+        Self::load_chosen(file, |bytes| Ok(Program::new(bytes)?.method_at(0)?), kernels)
+    }
+
+    /// Loads the program's method of this name.
+    pub fn load_method(file: FileBytes, name: &str, kernels: Kernels<'_>) -> Result<Self, Error> {
+        Self::load_chosen(file, |bytes| Ok(Program::new(bytes)?.method(name)?), kernels)
+    }
+
+    fn load_chosen(
+        file: FileBytes,
+        choose: impl FnOnce(&'static [u8]) -> Result<MethodPlan<'static>, Error>,
+        kernels: Kernels<'_>,
+    ) -> Result<Self, Error> {
         let loaded = LoadedMethod::load(file, choose, |plan| find_kernels(plan, kernels))?;
         let count = loaded.method().input_count()?;
         let mut module = Self { loaded, input_names: (0..count).map(|index| format!("input_{index}")).collect() };

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{CompileTarget, LinkError, Route, Toolchain, Watched, toolchain};
 use etbuild_store::Digest;
+use etbuild_target::Target;
 use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::link_facts;
 use crate::stage::{Transient, interrupt};
-use crate::unit::Unit;
 use crate::world::World;
 
 /// A toolchain, found.
@@ -32,9 +32,9 @@ struct Remembered {
     watched: Vec<(PathBuf, Option<String>)>,
 }
 
-/// The toolchain for the unit's target. Where there is none, the query that asked is interrupted with what to do.
-pub fn tools(world: &World, unit: &Unit) -> Tools {
-    let target = link_facts::compile_target(&unit.target);
+/// The toolchain for a target. Where there is none, the query that asked is interrupted with what to do.
+pub fn tools(world: &World, target: &Target) -> Tools {
+    let target = link_facts::compile_target(target);
     let subject = subject(world, &target);
     if let Some(toolchain) = recall(world, &subject) {
         return Tools { target, toolchain };

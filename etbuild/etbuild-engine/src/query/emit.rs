@@ -19,7 +19,8 @@ pub fn emitted(db: &dyn Db, model: DataFile, options: PlanOptions) -> StageResul
     stage::run(db.world(), Stage::Emit, key, |products| {
         let printed = program_artifact::text_of(db.world(), &planned)?;
         let mut constants = program_artifact::constants(db.world(), &planned.artifacts);
-        let planned = text::parse_plan(&printed, &mut constants).map_err(|error| program_artifact::unreadable(&error))?;
+        let planned =
+            text::parse_plan(&printed, &mut constants).map_err(|error| program_artifact::unreadable(&error))?;
         let mut file = products.writer();
         let options = EmitOptions { producer: PRODUCER.to_owned() };
         let emitted = etbuild_emit::emit(&planned, &options, &mut file).map_err(failure::emit)?;

@@ -28,7 +28,8 @@ pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
             Ok((db.world().open_blob(&program).to_vec(), verify))
         };
         let facts = link_facts::project(&unit, &interface, embedded)?;
-        let project = Project::new(&facts, &Sources::embedded()).map_err(link_failure)?;
+        let sources = Sources::embedded().map_err(link_failure)?;
+        let project = Project::new(&facts, &sources).map_err(link_failure)?;
         let world = db.world();
         let built = build(world.system(), &tools.toolchain, &tools.target, &project, &world.scratch());
         let binary = built.map_err(link_failure)?.binary;

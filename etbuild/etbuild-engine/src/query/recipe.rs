@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use etbuild_diagnostic::Diagnostic;
-use etbuild_recipe::{Override, Recipe, RecipeFiles, load_from};
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_recipe::{Name, Override, Recipe, RecipeFiles, load_from, starter};
 
 use crate::db::Db;
 
@@ -20,10 +20,30 @@ struct TrackedFiles<'db>(&'db dyn Db);
 
 impl RecipeFiles for TrackedFiles<'_> {
     fn text(&self, path: &Path) -> Result<Arc<str>, Diagnostic> {
+        if path.extension().is_some_and(|extension| extension == "pt2") {
+            return default_recipe(self.0, path);
+        }
         self.0.text_file(path).text(self.0)
     }
 
     fn variable(&self, name: &str) -> Option<String> {
         self.0.world().system().variable(name)
     }
+}
+
+/// The recipe that a model stands for: its own name, and default options.
+fn default_recipe(db: &dyn Db, model: &Path) -> Result<Arc<str>, Diagnostic> {
+    let exists = db.world().system().stamp(model);
+    exists.map_err(|error| {
+        Diagnostic::error(Code::FileMissing, format!("there is no model `{}`: {error}", model.display()))
+    })?;
+    let stem = model.file_stem().unwrap_or_default().to_string_lossy();
+    let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '-' };
+    let name = Name::new(stem.chars().map(allowed).collect::<String>().trim_matches('-'));
+    let name = name.ok_or_else(|| {
+        let message = format!("`{}` has no name that a recipe could have", model.display());
+        Diagnostic::error(Code::BadValue, message).help("write a recipe with `etbuild init`")
+    })?;
+    let file = model.file_name().unwrap_or_default().to_string_lossy();
+    Ok(starter(&name, &file).into())
 }

@@ -27,7 +27,8 @@ pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         let interface = read_interface(db, &emitted)?;
         let facts = link_facts::project(&unit, &interface, || Ok((Vec::new(), VerifyData::default())))?;
         let world = db.world();
-        let project = Project::new(&facts, &Sources::embedded()).map_err(link_failure)?;
+        let sources = Sources::embedded().map_err(link_failure)?;
+        let project = Project::new(&facts, &sources).map_err(link_failure)?;
         let found = dependencies(world.system(), &tools.toolchain, &tools.target, &project, &world.scratch());
         let found = found.map_err(link_failure)?;
         let lines = found.iter().map(|found| format!("{} {} {}\n", found.package, found.version, found.digest));

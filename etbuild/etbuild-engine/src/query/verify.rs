@@ -46,12 +46,7 @@ pub fn unreadable(db: &dyn Db, file: DataFile, error: io::ErrorKind) -> Blocked 
     Blocked::failed(Stage::Verify, [Diagnostic::error(Code::FileUnreadable, message)])
 }
 
-fn key(
-    linked: &Staged,
-    emitted: &Staged,
-    runner: &Runner,
-    inputs: Digest,
-) -> Result<etbuild_store::Key, Blocked> {
+fn key(linked: &Staged, emitted: &Staged, runner: &Runner, inputs: Digest) -> Result<etbuild_store::Key, Blocked> {
     let key: KeyBuilder = Stage::Verify
         .key()
         .input("binary", linked.blob(ArtifactKind::Binary)?.digest)
@@ -59,7 +54,9 @@ fn key(
         .input("inputs", inputs);
     let key = match runner {
         Runner::Native => key.fact("runner", "native"),
-        Runner::Emulator { arguments, digest, .. } => key.fact("arguments", arguments.clone()).tool("emulator", *digest),
+        Runner::Emulator { arguments, digest, .. } => {
+            key.fact("arguments", arguments.clone()).tool("emulator", *digest)
+        }
         Runner::Drive(_) => key.fact("runner", "board"),
     };
     Ok(key.finish())

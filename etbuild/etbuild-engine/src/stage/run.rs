@@ -17,10 +17,16 @@ pub struct Products<'world> {
     made: Vec<ArtifactRef>,
 }
 
-impl Products<'_> {
-    /// Where an artifact that is too large for memory is written to.
-    pub fn writer(&self) -> BlobWriter<'_> {
+impl<'world> Products<'world> {
+    /// Where an artifact that is too large for memory is written to; [`Products::finish`] stores it.
+    pub fn writer(&self) -> BlobWriter<'world> {
         self.world.store().writer().unwrap_or_else(|error| interrupt(error))
+    }
+
+    /// Stores what was written.
+    pub fn finish(&mut self, kind: ArtifactKind, writer: BlobWriter<'world>) {
+        let BlobRef { digest, size } = writer.finish().unwrap_or_else(|error| interrupt(error));
+        self.made.push(ArtifactRef { digest, size, kind });
     }
 
     /// Stores one artifact.

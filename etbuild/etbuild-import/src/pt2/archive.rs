@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::io::Cursor;
 use std::ops::Range;
 
+use zip::read::{ArchiveOffset, Config};
 use zip::{CompressionMethod, ZipArchive};
 
 use super::Bytes;
@@ -29,7 +30,8 @@ impl Archive {
         match archive.member("archive_format") {
             Ok(b"pt2") => Ok(archive),
             Ok(_) => Err(ImportError::NotPt2("its member `archive_format` does not say pt2".into())),
-            Err(_) => Err(ImportError::NotPt2("it has no member `archive_format` of its own".into())),
+            Err(ImportError::MemberMissing(_)) => Err(ImportError::NotPt2("it has no member `archive_format`".into())),
+            Err(error) => Err(error),
         }
     }
 
@@ -56,7 +58,9 @@ impl Archive {
 
 /// All members, named without the root folder, whose name is up to whoever saved the archive.
 fn directory(bytes: &[u8]) -> Result<HashMap<String, Member>, ImportError> {
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(not_zip)?;
+    // Sample inputs are a zip archive too, whose directory must not be taken for that of this one.
+    let config = Config { archive_offset: ArchiveOffset::Known(0) };
+    let mut archive = ZipArchive::with_config(config, Cursor::new(bytes)).map_err(not_zip)?;
     let mut members = HashMap::new();
     for index in 0..archive.len() {
         let file = archive.by_index_raw(index).map_err(not_zip)?;

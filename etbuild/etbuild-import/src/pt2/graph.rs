@@ -26,9 +26,19 @@ pub fn build(archive: &Archive, model: &Model) -> Result<Captured, Vec<ImportErr
     errors.extend(model.graph_module.graph.nodes.iter().filter_map(|node| builder.node(node).err()));
     let outputs = signature.output_specs.iter().enumerate();
     errors.extend(outputs.filter_map(|(index, spec)| builder.output(index, spec).err()));
+    let errors = causes(errors);
+    if errors.is_empty() { Ok(builder.captured) } else { Err(errors) }
+}
+
+/// Each error once, without those that follow from another: what could not be defined is undefined where it is read.
+fn causes(mut errors: Vec<ImportError>) -> Vec<ImportError> {
     let mut seen = HashSet::new();
     errors.retain(|error| seen.insert(error.to_string()));
-    if errors.is_empty() { Ok(builder.captured) } else { Err(errors) }
+    let follows = |error: &ImportError| matches!(error, ImportError::Undefined(_));
+    if !errors.iter().all(follows) {
+        errors.retain(|error| !follows(error));
+    }
+    errors
 }
 
 struct Builder<'a> {

@@ -172,6 +172,7 @@ impl Float {
 /// What a node passes or returns.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(clippy::enum_variant_names)] // The schema's own names.
 pub enum Argument {
     AsNone(IgnoredAny),
     AsTensor(Named),

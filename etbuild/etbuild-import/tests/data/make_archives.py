@@ -60,6 +60,81 @@ class Shapes(nn.Module):
         return moved, row, flat.mean(dim=1, keepdim=True), joined.sum(dim=(0, 2)), largest, position, joined.amax()
 
 
+class Writes(nn.Module):
+    """Writes that reach a tensor through its views, and views that are read after a write to what they show."""
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        a = x * 1
+        rows, stale = a.unbind(0), a.view(2, -1)
+        rows[1].mul_(2)
+        left, right = a.chunk(2, dim=1)
+        left.add_(right)
+        turned = a.t()
+        turned[0].fill_(3.0)
+        copied = a.permute(1, 0).contiguous()
+        copied.neg_()
+        a.narrow(1, 1, 2).copy_(right.flip(1))
+        passed = nn.functional.dropout(a, training=False)
+        passed.clamp_(min=-0.5)
+        rows[0].detach().squeeze().unsqueeze(0)[:, -1:].zero_()
+        return a, rows[0] + 1, stale * 2, turned, copied
+
+
+class Images(nn.Module):
+    """Convolutions of every kind, with and without a normalization to fold, poolings and activations."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.same = nn.Conv2d(3, 4, (2, 3), padding="same", dilation=(1, 2))
+        self.depthwise = nn.Conv2d(4, 4, 3, padding=1, groups=4, bias=False)
+        self.norms = nn.ModuleList([nn.BatchNorm2d(4) for _ in range(2)])
+        self.up = nn.ConvTranspose2d(4, 4, 3, stride=2, padding=1, output_padding=1, groups=2)
+        self.group = nn.GroupNorm(2, 4)
+        self.slope = nn.PReLU(4)
+        self.line = nn.Conv1d(4, 2, 3, stride=2)
+        for norm in self.norms:
+            nn.init.uniform_(norm.weight, 0.5, 1.5)
+            nn.init.normal_(norm.bias)
+            norm.running_mean.normal_()
+            norm.running_var.uniform_(0.5, 2)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        f = nn.functional
+        a = f.hardswish(self.norms[0](self.depthwise(f.relu6(self.same(x)))), inplace=True)
+        b = self.norms[1](f.silu(a)) + f.hardsigmoid(a)
+        c = self.slope(self.group(self.up(b)))
+        d = f.leaky_relu(f.avg_pool2d(c, 2), 0.2)
+        line = self.line(f.pad(d.mean(2), (1, 2), value=0.5))
+        pooled = f.adaptive_avg_pool2d(c, (3, 2)), f.adaptive_avg_pool2d(c, 1), f.max_pool2d(c, 3, 2, 1)
+        return *pooled, line, self.line(d[0, :, 0])
+
+
+class Language(nn.Module):
+    """Embeddings, attention with masks of every kind, root-mean-square norm, a gated layer and integer arithmetic."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.token, self.place = nn.Embedding(11, 8), nn.Embedding(6, 8)
+        self.norm = nn.RMSNorm(8)
+        self.project = nn.Linear(8, 24, bias=False)
+        self.gate, self.up, self.down = nn.Linear(8, 12), nn.Linear(8, 12), nn.Linear(12, 8)
+        self.register_buffer("window", torch.ones(6, 6).tril().triu(-2).bool(), persistent=False)
+
+    def forward(self, ids: Tensor) -> tuple[Tensor, ...]:
+        f = nn.functional
+        x = self.token(ids) + self.place(torch.arange(6))
+        heads = [part.unflatten(-1, (2, 4)).transpose(1, 2) for part in self.project(self.norm(x)).split(8, dim=-1)]
+        attend = f.scaled_dot_product_attention
+        a = attend(*heads, is_causal=True) + attend(*heads, attn_mask=self.window)
+        b = attend(*heads, attn_mask=torch.zeros(6, 6).masked_fill(~self.window, -1e4), scale=0.5)
+        x = x + torch.stack([a, b]).sum(0).transpose(1, 2).flatten(2)
+        x = x + self.down(f.silu(self.gate(x)) * f.gelu(self.up(x)))
+        logits = torch.log_softmax(x @ self.token.weight.t(), dim=-1)
+        even = (ids == 4).to(torch.float32)
+        spread = torch.rsqrt(x.pow(2).mean(-1) + 1e-3) * (1 - even)
+        return logits, logits.argmax(-1), spread, x.mean(), x.max(), ids.cumsum(1) * 2 - 1
+
+
 def save(name: str, model: nn.Module, inputs: dict[str, Tensor]) -> None:
     """Exports, drops the source paths that torch records per node, and saves the program with one recorded run."""
     model = model.eval()
@@ -103,6 +178,9 @@ def main() -> None:
     save("elementwise", Elementwise(), {"x": torch.randn(4, 3), "y": torch.randn(3)})
     save("attention", Attention(), {"x": torch.randn(1, 5, 8)})
     save("shapes", Shapes(), {"x": torch.randn(2, 3, 4), "y": torch.randn(3, 1)})
+    save("writes", Writes(), {"x": torch.randn(4, 4)})
+    save("images", Images(), {"x": torch.randn(1, 3, 6, 5)})
+    save("language", Language(), {"ids": torch.tensor([[4, 1, 10, 4, 0, 7]])})
     save_decomposed_digits()
 
 

@@ -29,6 +29,15 @@ impl Dialect for Lowered {
     }
 }
 
+/// Operators whose kernel computes any type that the output has.
+const CALLER_CHOOSES_TYPE: &[&str] = &[
+    "aten::_to_copy",
+    "aten::arange.start_step",
+    "aten::full",
+    "aten::full_like",
+    "dim_order_ops::_to_dim_order_copy",
+];
+
 fn check(graph: &Graph, node: &Node) -> Result<(), String> {
     let name = node.operator.qualified();
     let operator = et_ops::find_functional(&name).ok_or("the kernel catalogue has no such operator")?;
@@ -37,7 +46,11 @@ fn check(graph: &Graph, node: &Node) -> Result<(), String> {
     }
     check_types(operator, graph, node)?;
     let metas = infer(operator, graph, node)?;
-    node.outputs.iter().zip(metas).try_for_each(|(id, meta)| check_output(graph, *id, &meta))
+    let chosen = CALLER_CHOOSES_TYPE.contains(&operator.functional);
+    node.outputs.iter().zip(metas).try_for_each(|(id, meta)| {
+        let scalar_type = if chosen { graph.spec(*id).scalar_type } else { meta.scalar_type };
+        check_output(graph, *id, &Meta { scalar_type, ..meta })
+    })
 }
 
 fn check_types(operator: &Operator, graph: &Graph, node: &Node) -> Result<(), String> {

@@ -117,7 +117,7 @@ pub fn build_on(
     facts: &ProjectFacts,
     target: &CompileTarget,
 ) -> Result<Vec<u8>, LinkError> {
-    let toolchain = toolchain::find(system, target)?;
+    let toolchain = toolchain::find(system, target, true)?;
     build(system, &toolchain, target, &project(facts), folder).map(|built| built.binary)
 }
 

@@ -24,6 +24,11 @@ pub fn full_of_size(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.full(call.argument(2)?.clone(), call.output()?)?])
 }
 
+/// `scalar_tensor(value)`.
+pub fn scalar(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.full(call.argument(0)?.clone(), call.output()?)?])
+}
+
 /// `arange(end)`.
 pub fn arange(editor: &mut Editor, call: &Call) -> Rewritten {
     range(editor, call, Argument::Int(0), call.argument(0)?.clone())

@@ -17,12 +17,15 @@ pub static PASS: Pass = Pass {
 };
 
 fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
-    let reads = count_reads(&graph);
+    let mut reads = count_reads(&graph);
     let (mut makers, mut replaced) = (IdMap::<usize>::default(), IdMap::<ValueId>::default());
     for mut node in std::mem::take(&mut graph.nodes) {
         node.replace_uses(|id| replaced.get(id).copied().unwrap_or(id));
         match folded(&mut graph, &makers, &reads, &node) {
-            Some((output, convolution)) => drop(replaced.insert(output, convolution)),
+            Some((output, convolution)) => {
+                replaced.insert(output, convolution);
+                reads.insert(convolution, reads.get(output).copied().unwrap_or(0));
+            }
             None => {
                 for id in &node.outputs {
                     makers.insert(*id, graph.nodes.len());
@@ -157,7 +160,43 @@ fn floats(graph: &Graph, id: ValueId) -> Option<Vec<f32>> {
 
 #[cfg(test)]
 mod tests {
+    use etbuild_ir::OperatorName;
+
     use super::*;
+
+    /// A convolution with one weight and normalizations one after the other, of which each is an output.
+    fn chain(norms: usize) -> Graph {
+        let mut graph = Graph::default();
+        let image = TensorSpec::contiguous(ScalarType::Float, [1, 1, 2, 2]);
+        let mut last = graph.add_value("x", image.clone(), ValueKind::Input);
+        graph.inputs = vec![last];
+        let weight = add(&mut graph, "weight", TensorSpec::contiguous(ScalarType::Float, [1, 1, 1, 1]), &[2.0]);
+        let one = add(&mut graph, "one", TensorSpec::contiguous(ScalarType::Float, [1]), &[1.0]);
+        let mut call = |name: &str, arguments: Vec<Argument>| {
+            let output = graph.add_value(name, image.clone(), ValueKind::Computed);
+            graph.nodes.push(Node { operator: OperatorName::aten(name, "default"), arguments, outputs: vec![output] });
+            output
+        };
+        let pairs = |value| Argument::Ints(vec![value; 2]);
+        let rest = [pairs(1), pairs(0), pairs(1), Argument::Bool(false), pairs(0), Argument::Int(1)];
+        let operands = [Argument::Value(last), Argument::Value(weight), Argument::None];
+        last = call("convolution", operands.into_iter().chain(rest).collect());
+        let mut outputs = Vec::new();
+        for _ in 0..norms {
+            let operands = [last, one, one, one, one].map(Argument::Value);
+            let rest = [Argument::Float(0.1), Argument::Float(0.0)];
+            last = call("_native_batch_norm_legit_no_training", operands.into_iter().chain(rest).collect());
+            outputs.push(last);
+        }
+        graph.outputs = outputs;
+        graph
+    }
+
+    #[test]
+    fn a_normalization_that_others_read_too_takes_no_second_one() {
+        assert_eq!(run(chain(1)).unwrap().nodes.len(), 1);
+        assert_eq!(run(chain(2)).unwrap().nodes.len(), 2);
+    }
 
     const NORM: fn() -> Norm =
         || Norm { gamma: vec![2.0, 1.0], beta: vec![0.5, 0.0], mean: vec![1.0, 0.0], var: vec![4.0, 1.0], eps: 0.0 };

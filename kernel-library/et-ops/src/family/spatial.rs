@@ -2,6 +2,9 @@
 
 use et_core::{Error, Result, Shape, Tensor};
 
+/// The largest parameter of a window: with sizes below 2^31, offsets stay within 32 bits.
+const LARGEST: i64 = 1 << 24;
+
 /// How a window slides along one dimension.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
@@ -32,8 +35,11 @@ impl Axis {
     /// A dimension that is not there.
     pub const ABSENT: Self = Self { input: 1, kernel: 1, stride: 1, padding: 0, dilation: 1 };
 
-    /// Checks that a stride, a dilation and a window are at least 1.
+    /// Checks that a stride, a dilation and a window are at least 1, and that sums of parameters and sizes cannot overflow.
     pub fn new(input: usize, [kernel, stride, padding, dilation]: [i64; 4]) -> Result<Self> {
+        if [kernel, stride, padding, dilation].iter().any(|parameter| *parameter > LARGEST) {
+            return Err(Error::InvalidArgument);
+        }
         let [kernel, stride, dilation] = [positive(kernel)?, positive(stride)?, positive(dilation)?];
         Ok(Self { input, kernel, stride, padding: natural(padding)?, dilation })
     }
@@ -147,5 +153,6 @@ mod tests {
     fn a_window_larger_than_the_padded_input_is_refused() {
         assert_eq!(Axis::new(2, [4, 1, 0, 1]).unwrap().outputs(), Err(Error::InvalidArgument));
         assert!(Axis::new(2, [1, 0, 0, 1]).is_err());
+        assert!(Axis::new(2, [1, 1, i64::MAX, 1]).is_err());
     }
 }

@@ -1,0 +1,39 @@
+//! Whether the machine has what a target needs, without building anything.
+
+use etbuild_diagnostic::Diagnostic;
+use etbuild_link::Route;
+use etbuild_target::Target;
+
+use crate::environment::{self, Runner};
+use crate::guard::guarded;
+use crate::world::World;
+
+/// What the machine has for a target, in words, or what is missing.
+pub struct ToolCheck {
+    /// The compiler.
+    pub toolchain: Result<String, Box<Diagnostic>>,
+    /// What runs the binaries.
+    pub runner: Result<String, Box<Diagnostic>>,
+}
+
+/// Looks for the toolchain and the runner of a target. Installs nothing where `world` is offline.
+pub fn check_tools(world: &World, target: &Target) -> ToolCheck {
+    let toolchain = guarded(|| environment::tools(world, target)).map_err(|transient| Box::new(transient.into()));
+    let runner = environment::runner(world, target);
+    ToolCheck { toolchain: toolchain.map(|tools| describe(&tools)), runner: runner.map(|runner| name(&runner)) }
+}
+
+fn describe(tools: &environment::Tools) -> String {
+    let version = tools.toolchain.rustc_version.lines().next().unwrap_or_default().to_owned();
+    match tools.toolchain.route {
+        Route::Installed | Route::Added => version,
+        Route::BuildStd => format!("{version}, building the standard library"),
+    }
+}
+
+fn name(runner: &Runner) -> String {
+    match runner {
+        Runner::Native => "this machine".to_owned(),
+        Runner::Emulator { program, .. } | Runner::Drive(program) => program.display().to_string(),
+    }
+}

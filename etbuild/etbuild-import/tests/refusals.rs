@@ -1,0 +1,210 @@
+//! Archives that cannot be imported: each is refused with its own reason, and none breaks the importer.
+
+use std::io::{Cursor, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use etbuild_import::{ImportError, import_pt2};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+const MODEL: &str = "models/model.json";
+const WEIGHTS: &str = "data/weights/model_weights_config.json";
+
+fn read(name: &str) -> Vec<u8> {
+    std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(format!("{name}.pt2"))).unwrap()
+}
+
+fn import(bytes: Vec<u8>) -> Result<(), Vec<ImportError>> {
+    import_pt2(Arc::new(bytes)).map(drop)
+}
+
+/// The archive with a member changed by `edit`, which may drop it.
+fn edited(archive: &str, member: &str, edit: impl Fn(Vec<u8>) -> Option<Vec<u8>>) -> Vec<u8> {
+    repacked(archive, CompressionMethod::Stored, |name, bytes| if name == member { edit(bytes) } else { Some(bytes) })
+}
+
+fn repacked(archive: &str, method: CompressionMethod, edit: impl Fn(&str, Vec<u8>) -> Option<Vec<u8>>) -> Vec<u8> {
+    let mut from = ZipArchive::new(Cursor::new(read(archive))).unwrap();
+    let mut to = ZipWriter::new(Cursor::new(Vec::new()));
+    for index in 0..from.len() {
+        let mut member = from.by_index(index).unwrap();
+        let (name, mut bytes) = (member.name().unwrap().into_owned(), Vec::new());
+        std::io::copy(&mut member, &mut bytes).unwrap();
+        let Some(bytes) = edit(name.split_once('/').unwrap().1, bytes) else { continue };
+        to.start_file(name, SimpleFileOptions::default().compression_method(method)).unwrap();
+        to.write_all(&bytes).unwrap();
+    }
+    to.finish().unwrap().into_inner()
+}
+
+/// What the importer says once `from` in a member reads `to`.
+fn errors(archive: &str, member: &str, from: &str, to: &str) -> Vec<ImportError> {
+    let replace = |bytes| {
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(text.contains(from), "{from}");
+        Some(text.replacen(from, to, 1).into_bytes())
+    };
+    import(edited(archive, member, replace)).unwrap_err()
+}
+
+fn only(mut errors: Vec<ImportError>) -> ImportError {
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    errors.remove(0)
+}
+
+#[test]
+fn what_is_no_archive() {
+    assert!(matches!(only(import(b"PK".to_vec()).unwrap_err()), ImportError::NotZip(_)));
+    let renamed = edited("elementwise", "archive_format", |_| Some(b"torchscript".to_vec()));
+    assert!(matches!(only(import(renamed).unwrap_err()), ImportError::NotPt2(_)));
+    let dropped = edited("elementwise", MODEL, |_| None);
+    assert_eq!(only(import(dropped).unwrap_err()), ImportError::MemberMissing(MODEL.into()));
+}
+
+#[test]
+fn packed_again_with_compression() {
+    let packed = repacked("elementwise", CompressionMethod::Deflated, |_, bytes| Some(bytes));
+    assert!(only(import(packed).unwrap_err()).to_string().contains("packed again"));
+}
+
+#[test]
+fn another_version_of_the_schema() {
+    let error = only(errors("elementwise", MODEL, r#""major": 8"#, r#""major": 9"#));
+    assert_eq!(error, ImportError::SchemaVersion { found: 9, known: 8 });
+}
+
+#[test]
+fn a_symbolic_size_names_its_value() {
+    let to = r#""sizes": [{"as_expr": {"expr_str": "s0", "hint": null}}, {"as_int": 3}"#;
+    let error = only(errors("shapes", MODEL, r#""sizes": [{"as_int": 2}, {"as_int": 3}"#, to));
+    assert_eq!(error, ImportError::DynamicShape("x".into()));
+}
+
+#[test]
+fn operators_without_schema_are_all_named() {
+    let foreign = edited("elementwise", MODEL, |bytes| {
+        let text = String::from_utf8(bytes).unwrap();
+        Some(
+            text.replace("torch.ops.aten.sigmoid.", "torch.ops.my.one.")
+                .replace("ops.aten.tanh.", "ops.my.two.")
+                .into(),
+        )
+    });
+    let unknown = |name: &str| ImportError::UnknownOperator(format!("torch.ops.my.{name}.default"));
+    assert_eq!(import(foreign).unwrap_err(), [unknown("one"), unknown("two")]);
+}
+
+#[test]
+fn control_flow_is_named() {
+    let error = only(errors("elementwise", MODEL, "torch.ops.aten.sigmoid.default", "torch.ops.higher_order.cond"));
+    assert_eq!(error, ImportError::HigherOrder("higher_order.cond".into()));
+}
+
+#[test]
+fn arguments_outside_the_schema() {
+    let errors = errors("elementwise", MODEL, r#""name": "alpha""#, r#""name": "beta""#);
+    assert!(matches!(&errors[0], ImportError::Argument { argument, .. } if argument == "beta"), "{errors:?}");
+}
+
+#[test]
+fn a_pickled_weight_comes_with_advice() {
+    let error = only(errors("elementwise", WEIGHTS, r#""use_pickle": false"#, r#""use_pickle": true"#));
+    assert!(error.to_string().contains("run_decompositions({})"), "{error}");
+}
+
+#[test]
+fn complex_weights_are_refused_by_type() {
+    let error = only(errors("elementwise", WEIGHTS, r#""dtype": 7"#, r#""dtype": 10"#));
+    assert!(matches!(error, ImportError::ScalarType { number: 10, .. }), "{error}");
+}
+
+#[test]
+fn weights_that_do_not_fit_their_member() {
+    let error = only(errors("elementwise", WEIGHTS, r#""sizes": [{"as_int": 4}"#, r#""sizes": [{"as_int": 5}"#));
+    assert_eq!(error, ImportError::TruncatedWeight("scale".into()));
+}
+
+#[test]
+fn weights_that_would_fill_the_memory() {
+    let from = r#""sizes": [{"as_int": 4}, {"as_int": 1}]"#;
+    let to = r#""sizes": [{"as_int": 2000000000}, {"as_int": 3000}]"#;
+    let big = edited("elementwise", WEIGHTS, |bytes| {
+        let text = String::from_utf8(bytes).unwrap().replacen(from, to, 1);
+        Some(text.replacen(r#""strides": [{"as_int": 1}"#, r#""strides": [{"as_int": 0}"#, 1).into_bytes())
+    });
+    assert_eq!(only(import(big).unwrap_err()), ImportError::InflatedWeight("scale".into()));
+}
+
+#[test]
+fn writing_to_an_input_or_a_buffer() {
+    let target = r#"{"name": "self", "arg": {"as_tensor": {"name": "mul"}}"#;
+    let to = |name: &str| target.replace("mul", name);
+    assert!(
+        matches!(only(errors("elementwise", MODEL, target, &to("x"))), ImportError::MutatedInput(name) if name == "x")
+    );
+    assert!(
+        matches!(only(errors("elementwise", MODEL, target, &to("p_scale"))), ImportError::State(name) if name == "scale")
+    );
+}
+
+#[test]
+fn writing_through_a_view_of_unknown_kind() {
+    let error = only(errors("writes", MODEL, "torch.ops.aten.t.default", "torch.ops.aten.adjoint.default"));
+    assert_eq!(error, ImportError::Aliased("t".into()));
+}
+
+#[test]
+fn writing_what_no_operator_returns() {
+    let error = only(errors("elementwise", MODEL, "torch.ops.aten.relu_.default", "torch.ops.aten.squeeze_.default"));
+    assert!(matches!(error, ImportError::Mutation { operator, .. } if operator == "aten.squeeze_.default"));
+}
+
+#[test]
+fn changed_bytes_never_break_the_importer() {
+    let archive = read("elementwise");
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = |bound: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 33) as usize % bound
+    };
+    for _ in 0..400 {
+        let mut changed = archive.clone();
+        for _ in 0..=random(4) {
+            let at = random(changed.len());
+            changed[at] = random(256) as u8;
+        }
+        drop(import(changed));
+    }
+}
+
+#[test]
+fn changed_programs_never_break_the_importer() {
+    let mut state = 1_u64;
+    for round in 0..300_u64 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(round);
+        let changed = edited("writes", MODEL, |bytes| Some(swap_numbers_and_names(bytes, state)));
+        drop(import(changed));
+    }
+}
+
+/// The text with some digits and some letters of value names replaced by others, which keeps it JSON more often than not.
+fn swap_numbers_and_names(mut bytes: Vec<u8>, mut state: u64) -> Vec<u8> {
+    for _ in 0..3 {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(7);
+        let start = (state >> 33) as usize % bytes.len();
+        let digit = bytes[start..].iter().position(u8::is_ascii_digit);
+        if let Some(offset) = digit {
+            bytes[start + offset] = b'0' + (state >> 20) as u8 % 10;
+        }
+    }
+    bytes
+}
+
+#[test]
+fn truncation_anywhere_is_an_error() {
+    let archive = read("elementwise");
+    for end in (0..archive.len()).step_by(97) {
+        assert!(import(archive[..end].to_vec()).is_err(), "{end}");
+    }
+}

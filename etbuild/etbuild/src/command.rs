@@ -1,0 +1,61 @@
+//! The commands, one file each. A command returns the diagnostics that decide the exit code.
+
+mod build;
+mod cache;
+mod check;
+mod completions;
+mod deploy;
+mod doctor;
+mod explain;
+mod init;
+mod inspect;
+mod plan;
+mod run;
+mod schema;
+mod targets;
+mod verify;
+
+use std::process::ExitCode;
+
+use etbuild_diagnostic::{Diagnostic, exit_code};
+
+use crate::arguments::{Arguments, Command};
+use crate::session::Session;
+
+/// What a command ends with: `Ok` holds diagnostics that have been shown, `Err` those that have not.
+type Outcome = Result<Vec<Diagnostic>, Vec<Diagnostic>>;
+
+/// Runs the command and returns its exit code.
+pub fn run(arguments: &Arguments) -> ExitCode {
+    let session = match Session::new(&arguments.global) {
+        Ok(session) => session,
+        Err(diagnostic) => return ExitCode::from(exit_code(&[diagnostic])),
+    };
+    let diagnostics = match dispatch(&session, &arguments.command) {
+        Ok(shown) => shown,
+        Err(diagnostics) => {
+            session.terminal.report(&diagnostics);
+            diagnostics
+        }
+    };
+    ExitCode::from(exit_code(&diagnostics))
+}
+
+fn dispatch(session: &Session, command: &Command) -> Outcome {
+    match command {
+        Command::Deploy(arguments) => deploy::run(session, arguments),
+        Command::Build(recipes) => build::run(session, recipes),
+        Command::Run(arguments) => run::run(session, arguments),
+        Command::Check(recipes) => check::run(session, recipes),
+        Command::Plan(recipes) => plan::run(session, recipes),
+        Command::Explain(arguments) => explain::run(session, arguments),
+        Command::Inspect(arguments) => inspect::run(session, arguments),
+        Command::Verify(arguments) => verify::run(session, arguments),
+        Command::Cache(command) => cache::run(session, command),
+        Command::Targets(command) => targets::run(session, command),
+        Command::Schema(arguments) => schema::run(session, arguments),
+        Command::Doctor => doctor::run(session),
+        Command::Init(arguments) => init::run(session, arguments),
+        Command::Completions { shell } => completions::run(*shell),
+    }
+}

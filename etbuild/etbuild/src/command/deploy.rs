@@ -1,0 +1,42 @@
+//! `etbuild deploy`: build, verify, write.
+
+use etbuild_diagnostic::{Diagnostic, Severity};
+use etbuild_engine::{Goal, Mode, UnitReport, Verification, deploy};
+
+use super::Outcome;
+use crate::arguments;
+use crate::render::deployment_table;
+use crate::session::Session;
+
+pub fn run(session: &Session, arguments: &arguments::Deploy) -> Outcome {
+    let request = session.request(&arguments.recipes)?;
+    let world = session.world(Mode::Build)?;
+    let reports = deploy(&world, &request, Goal::Deploy, &session.global.out)?;
+    let diagnostics = diagnostics(&reports, arguments.require_verify);
+    show(session, &reports, &diagnostics);
+    Ok(diagnostics)
+}
+
+/// Shows what came of a build.
+pub fn show(session: &Session, reports: &[UnitReport], diagnostics: &[Diagnostic]) {
+    let ok = !diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let value = serde_json::json!({
+        "schema": "etbuild.result/1", "ok": ok, "units": reports, "diagnostics": diagnostics,
+    });
+    session.terminal.present(&value, &deployment_table(reports));
+    session.terminal.explain(diagnostics);
+}
+
+/// What to say of all units. That a unit could not be verified is an error only where verification is required.
+pub fn diagnostics(reports: &[UnitReport], require_verify: bool) -> Vec<Diagnostic> {
+    let mut all = Vec::new();
+    for report in reports {
+        all.extend(report.diagnostics.iter().cloned());
+        if let Verification::Skipped { reason } = &report.verification {
+            let severity = if require_verify { Severity::Error } else { Severity::Warning };
+            let message = format!("{}@{} was not verified: {}", report.recipe, report.target, reason.message);
+            all.push(Diagnostic { severity, message, ..(**reason).clone() });
+        }
+    }
+    all
+}

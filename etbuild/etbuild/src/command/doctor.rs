@@ -1,0 +1,40 @@
+//! `etbuild doctor`: what the machine has for each target, and how to get the rest.
+
+use etbuild_diagnostic::Diagnostic;
+use etbuild_engine::{Mode, ToolCheck, check_tools};
+use etbuild_target::Catalogue;
+
+use super::Outcome;
+use crate::render::Table;
+use crate::session::Session;
+
+pub fn run(session: &Session) -> Outcome {
+    let world = session.world_without_network(Mode::Plan)?;
+    let mut table = Table::new(&["target", "toolchain", "runner"]);
+    let mut values = Vec::new();
+    let mut findings = Vec::new();
+    for target in Catalogue::shipped()?.iter() {
+        let ToolCheck { toolchain, runner } = check_tools(&world, target);
+        let cells = [cell(&toolchain, &mut findings), cell(&runner, &mut findings)];
+        values.push(serde_json::json!({ "target": target.name(), "toolchain": cells[0], "runner": cells[1] }));
+        table.row([vec![target.name().to_owned()], cells.to_vec()].concat());
+    }
+    findings.sort();
+    findings.dedup();
+    let value = serde_json::json!({ "cache": world.store().root(), "targets": values, "diagnostics": findings });
+    let text = format!("{}\n\ncache: {}", table.render(), world.store().root().display());
+    session.terminal.present(&value, &text);
+    session.terminal.explain(&findings);
+    Ok(Vec::new())
+}
+
+/// What was found; what was not becomes a finding, which is advice here and no error.
+fn cell(result: &Result<String, Box<Diagnostic>>, findings: &mut Vec<Diagnostic>) -> String {
+    match result {
+        Ok(text) => text.clone(),
+        Err(diagnostic) => {
+            findings.push(Diagnostic { severity: etbuild_diagnostic::Severity::Warning, ..(**diagnostic).clone() });
+            "missing".to_owned()
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! `etbuild explain`: why stages would run, or what a diagnostic code means.
+
+use etbuild_diagnostic::{Code, CodeInfo, Diagnostic};
+use etbuild_engine::{Mode, Stage, plan};
+
+use super::Outcome;
+use crate::arguments::{self, Recipes};
+use crate::render::plan_table;
+use crate::session::Session;
+
+pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
+    if let Some(info) = code(arguments) {
+        explain_code(session, info);
+        return Ok(Vec::new());
+    }
+    let stage = arguments.stage.as_deref();
+    if let Some(name) = stage.filter(|name| !Stage::ALL.iter().any(|stage| stage.name() == *name)) {
+        return Err(vec![unknown_stage(name)]);
+    }
+    let recipes =
+        Recipes { recipes: vec![arguments.subject.clone()], partition: None, quantize: None, calibrate: None };
+    let plans = plan(&session.world(Mode::Plan)?, &session.request(&recipes)?)?;
+    let value = serde_json::json!({ "schema": "etbuild.plan/1", "ok": true, "units": plans });
+    session.terminal.present(&value, &plan_table(&plans, stage));
+    Ok(Vec::new())
+}
+
+fn code(arguments: &arguments::Explain) -> Option<&'static CodeInfo> {
+    let subject = arguments.subject.to_str()?;
+    Code::TABLE.iter().find(|info| info.id.eq_ignore_ascii_case(subject))
+}
+
+fn explain_code(session: &Session, info: &CodeInfo) {
+    let status = info.failure.exit_code();
+    let value = serde_json::json!({
+        "code": info.id, "title": info.title, "explanation": info.explanation, "exit_code": status,
+    });
+    let text = format!(
+        "{}: {}\n{}\nA command that fails with it exits with status {status}.",
+        info.id, info.title, info.explanation
+    );
+    session.terminal.present(&value, &text);
+}
+
+fn unknown_stage(name: &str) -> Diagnostic {
+    let names: Vec<&str> = Stage::ALL.iter().map(|stage| stage.name()).collect();
+    let help = format!("the stages are {}", names.join(", "));
+    Diagnostic::error(Code::Usage, format!("no stage is called `{name}`")).help(help)
+}

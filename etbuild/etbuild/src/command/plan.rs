@@ -1,0 +1,16 @@
+//! `etbuild plan`: every stage, and whether the cache has it.
+
+use etbuild_engine::{Mode, plan};
+
+use super::Outcome;
+use crate::arguments::Recipes;
+use crate::render::plan_table;
+use crate::session::Session;
+
+pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
+    let request = session.request(recipes)?;
+    let plans = plan(&session.world(Mode::Plan)?, &request)?;
+    let value = serde_json::json!({ "schema": "etbuild.plan/1", "ok": true, "units": plans });
+    session.terminal.present(&value, &plan_table(&plans, None));
+    Ok(Vec::new())
+}

@@ -1,0 +1,88 @@
+//! `etbuild run`: a program file, ours or upstream's, or a model, on this machine.
+
+use std::path::Path;
+
+use et_module::safetensors::{self, SafeTensors};
+use et_module::{FileBytes, Kernels, Module, run_cases};
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::{Mode, program_file};
+
+use super::Outcome;
+use crate::arguments;
+use crate::session::Session;
+
+pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
+    let inputs = session.system.read(&arguments.inputs).map_err(|error| vec![unreadable(&arguments.inputs, &error)])?;
+    let inputs = SafeTensors::parse(&inputs).map_err(|error| vec![malformed(&arguments.inputs, &error)])?;
+    let (module, names) = load(session, arguments)?;
+    let names = names.unwrap_or_else(|| input_names(&inputs));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut module = module.with_input_names(&names);
+    let outputs = run_cases(&mut module, &inputs.tensors).map_err(|error| vec![failed(&arguments.file, &error)])?;
+    let mut bytes = Vec::new();
+    safetensors::write(&outputs, &mut bytes).map_err(|error| vec![unwritable(&arguments.outputs, &error)])?;
+    let written = session.system.write(&arguments.outputs, &bytes, false);
+    written.map_err(|error| vec![unwritable(&arguments.outputs, &error)])?;
+    Ok(Vec::new())
+}
+
+/// The program, and its inputs' names where they are known: a program file does not hold them.
+fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option<Vec<String>>), Vec<Diagnostic>> {
+    let file = &arguments.file;
+    let kernels = Kernels::Lookup(&kernel);
+    let failed = |error: et_module::Error| vec![failed(file, &error)];
+    if file.extension().is_none_or(|extension| extension != "pt2") {
+        let module = FileBytes::open(file).and_then(|bytes| Module::load_method(bytes, &arguments.method, kernels));
+        return Ok((module.map_err(failed)?, None));
+    }
+    engines(arguments)?;
+    let program = program_file(&session.world(Mode::Build)?, file)?;
+    let bytes = FileBytes::owned(program.bytes.to_vec());
+    let module = Module::load_method(bytes, &arguments.method, kernels).map_err(failed)?;
+    Ok((module, Some(program.inputs)))
+}
+
+/// Only the portable kernels run models here.
+fn engines(arguments: &arguments::Run) -> Result<(), Vec<Diagnostic>> {
+    match arguments.partition.as_deref() {
+        None | Some("portable" | "") => Ok(()),
+        Some(engine) => {
+            let message = format!("there is no engine `{engine}`");
+            Err(vec![Diagnostic::error(Code::UnknownEngine, message).help("use `--partition portable`")])
+        }
+    }
+}
+
+fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
+    let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
+    et_ops::find(&name).map(|operator| operator.kernel)
+}
+
+/// For a program file the tensors are taken in the order of their names, without reference outputs and labels.
+fn input_names(inputs: &SafeTensors<'_>) -> Vec<String> {
+    let is_input = |name: &&String| !name.starts_with("output_") && *name != "labels";
+    inputs.tensors.keys().filter(is_input).cloned().collect()
+}
+
+fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error(Code::FileUnreadable, format!("`{}` cannot be read: {error}", path.display()))
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error(Code::OutputUnwritable, format!("`{}` cannot be written: {error}", path.display()))
+}
+
+fn malformed(path: &Path, error: &safetensors::Error) -> Diagnostic {
+    Diagnostic::error(Code::InputsMismatch, format!("`{}` is not safetensors: {error}", path.display()))
+}
+
+fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
+    let code = match error {
+        et_module::Error::Input { .. } => Code::InputsMismatch,
+        et_module::Error::OperatorsMissing(_) | et_module::Error::DelegatesMissing(_) => Code::OperatorUnavailable,
+        et_module::Error::File { .. } => Code::FileUnreadable,
+        et_module::Error::Program { .. } => Code::ProgramFileMalformed,
+        _ => Code::RunFailed,
+    };
+    Diagnostic::error(code, format!("`{}`: {error}", path.display()))
+}

@@ -1,0 +1,63 @@
+//! `etbuild verify`: whether what was built is right, and whether it can be built again to the same bytes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::{Goal, Mode, UnitReport, World, deploy};
+
+use super::Outcome;
+use super::deploy::{diagnostics, show};
+use crate::arguments;
+use crate::session::Session;
+
+pub fn run(session: &Session, arguments: &arguments::Verify) -> Outcome {
+    let request = session.request(&arguments.recipes)?;
+    let goal = if arguments.rebuild { Goal::Build } else { Goal::Deploy };
+    let reports = deploy(&session.world(Mode::Build)?, &request, goal, &session.global.out)?;
+    let mut found = diagnostics(&reports, !arguments.rebuild);
+    if arguments.rebuild && found.is_empty() {
+        found = rebuild(session, &request, &reports)?;
+    }
+    show(session, &reports, &found);
+    if arguments.rebuild && found.is_empty() {
+        session.terminal.say("a rebuild in an empty cache gave the same bytes and the same keys");
+    }
+    Ok(found)
+}
+
+/// Builds everything in an empty cache in another folder, and compares every file and every key.
+fn rebuild(
+    session: &Session,
+    request: &etbuild_engine::Request,
+    first: &[UnitReport],
+) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let folder = tempfile::tempdir().map_err(|error| vec![no_folder(&error)])?;
+    let world: Arc<World> = session.world_in(Mode::Build, &folder.path().join("cache"))?;
+    let out = folder.path().join("out");
+    let second = deploy(&world, request, Goal::Build, &out)?;
+    Ok(first.iter().zip(&second).flat_map(|(first, second)| differences(session, &out, first, second)).collect())
+}
+
+fn differences(session: &Session, out: &Path, first: &UnitReport, second: &UnitReport) -> Vec<Diagnostic> {
+    let unit = format!("{}@{}", first.recipe, first.target);
+    if !second.diagnostics.is_empty() {
+        return second.diagnostics.clone();
+    }
+    let (files, others) = (digests(first, &session.global.out), digests(second, out));
+    let changed = files.iter().filter(|(name, digest)| others.get(*name) != Some(digest));
+    let keys = first.stages.iter().zip(&second.stages).filter(|(first, second)| first.key != second.key);
+    let changed = changed.map(|(name, _)| format!("{unit}: `{name}` has other bytes when it is built again"));
+    let keys = keys.map(|(row, _)| format!("{unit}: stage {} reads something that is not the same", row.stage));
+    changed.chain(keys).map(|message| Diagnostic::error(Code::NotReproducible, message)).collect()
+}
+
+fn digests<'a>(report: &'a UnitReport, out: &Path) -> BTreeMap<String, &'a str> {
+    let name = |path: &Path| path.strip_prefix(out).unwrap_or(path).display().to_string();
+    report.files.iter().map(|file| (name(&file.path), file.digest.as_str())).collect()
+}
+
+fn no_folder(error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error(Code::OutputUnwritable, format!("there is no temporary folder to build in: {error}"))
+}
