@@ -62,6 +62,9 @@ pub enum LinkError {
     /// A linked image is not what it should be.
     #[error("{0}")]
     Image(String),
+    /// Firmware wrote something that is no report.
+    #[error("this is no line of a report: {0}")]
+    Report(String),
     /// A file cannot be read or written.
     #[error("{}: {source}", path.display())]
     Io {
@@ -94,6 +97,7 @@ impl LinkError {
             Self::BankTooSmall { .. } => Code::BankTooSmall,
             Self::VerifyData(_) => Code::InputsMismatch,
             Self::Image(_) => Code::ImageInvalid,
+            Self::Report(_) => Code::RunFailed,
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => Code::DiskFull,
             Self::Io { .. } => Code::StoreUnavailable,
         }

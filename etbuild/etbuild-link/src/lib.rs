@@ -1,8 +1,8 @@
 //! From a program file to a binary: kernel selection, the generated Rust project, toolchains, linking, the size report.
 //!
 //! [`select`] finds a kernel for each operator of the program. [`Project::new`] fills in a template with them.
-//! [`toolchain::find`] finds a compiler, [`build`] runs it, [`SizeReport::of`] says what became of the memory, and
-//! [`uf2::write`] packs an image for a boot ROM.
+//! [`toolchain::find`] finds a compiler, [`build`] runs it, [`SizeReport::of`] says what became of the memory,
+//! [`uf2::write`] packs an image for a boot ROM, and [`report::parse`] reads what firmware says about itself.
 
 mod build;
 mod dependencies;
@@ -15,6 +15,7 @@ mod manifest;
 mod messages;
 mod project;
 mod render;
+pub mod report;
 mod scratch;
 mod select;
 mod size;

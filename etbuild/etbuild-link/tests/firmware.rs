@@ -2,22 +2,23 @@
 
 mod tiny;
 
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use etbuild_link::report::{End, Report};
 use etbuild_link::*;
-use etbuild_system::Invocation;
-use serde_json::Value;
+use etbuild_system::{FileStamp, Invocation, Outcome, RealSystem, System};
 
 #[test]
 fn firmware_computes_what_pytorch_computes() {
     let facts = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
     let binary = tiny::build_twice(&facts, &tiny::cortex_m33(false));
     let Some((status, report)) = emulate("tiny-mps2.elf", &binary) else { return };
-    assert_eq!(status, Some(0));
-    assert_eq!(report[0]["producer"], "etbuild test \"tiny\"");
-    let outputs: String = report[1..=tiny::CASES].iter().map(|line| line["outputs"].as_str().unwrap()).collect();
-    let expected: String = tiny::OUTPUTS.iter().map(|byte| format!("{byte:02x}")).collect();
-    assert_eq!(outputs, expected);
-    let summary = serde_json::json!({ "cases": 8, "max_error_bits": 0, "argmax_equal": 8 });
-    assert_eq!(report[9..], [summary]);
+    assert_eq!((status, report.producer.as_str()), (Some(0), "etbuild test \"tiny\""));
+    assert_eq!((report.outputs.len(), report.outputs.concat().as_slice()), (tiny::CASES, tiny::OUTPUTS));
+    assert_eq!(report.end, Some(End::Finished { cases: 8, max_error_bits: 0, argmax_equal: 8 }));
 }
 
 #[test]
@@ -28,8 +29,7 @@ fn a_difference_from_what_is_expected_is_reported() {
     facts.board.as_mut().unwrap().verify.outputs = wrong;
     let binary = tiny::build_in(tiny::scratch(), &facts, &tiny::cortex_m33(false)).unwrap();
     let Some((_, report)) = emulate("tiny-wrong.elf", &binary) else { return };
-    let summary = serde_json::json!({ "cases": 8, "max_error_bits": 8.0_f32.to_bits(), "argmax_equal": 7 });
-    assert_eq!(report.last(), Some(&summary));
+    assert_eq!(report.end, Some(End::Finished { cases: 8, max_error_bits: 8.0_f32.to_bits(), argmax_equal: 7 }));
 }
 
 #[test]
@@ -38,9 +38,9 @@ fn a_failure_is_reported_with_its_place_and_becomes_the_status() {
     facts.method.values = 3;
     let binary = tiny::build_in(tiny::scratch(), &facts, &tiny::cortex_m33(false)).unwrap();
     let Some((status, report)) = emulate("tiny-failing.elf", &binary) else { return };
-    let number = et_core::Error::MemoryAllocationFailed as u32;
-    assert_eq!(status, Some(number as i32));
-    assert_eq!(report.last(), Some(&serde_json::json!({ "error": number, "place": "method", "index": 0 })));
+    let error = et_core::Error::MemoryAllocationFailed as u32;
+    assert_eq!(status, Some(error as i32));
+    assert_eq!(report.end, Some(End::Failed { error, place: "method".to_owned(), index: 0 }));
 }
 
 #[test]
@@ -91,12 +91,62 @@ fn an_image_for_a_boot_rom_starts_with_vectors_and_holds_the_boot_block() {
     assert_eq!(image.len() / 512, flash.len() / 256);
 }
 
-/// Runs firmware; the lines of its report.
-fn emulate(name: &str, binary: &[u8]) -> Option<(Option<i32>, Vec<Value>)> {
+#[test]
+fn the_environment_of_the_user_does_not_reach_the_compiler() {
+    let facts = tiny::firmware(tiny::mps2_memory(), Console::Semihosting);
+    let target = tiny::cortex_m33(false);
+    let clean = tiny::build_in(tiny::scratch(), &facts, &target).unwrap();
+    let polluted = tiny::build_on(&Polluted(RealSystem::default()), tiny::scratch(), &facts, &target).unwrap();
+    assert!(clean == polluted);
+}
+
+/// The real machine with variables in the environment that make cargo do something else.
+struct Polluted(RealSystem);
+
+const POLLUTION: [(&str, &str); 6] = [
+    ("RUSTFLAGS", "-Copt-level=0"),
+    ("CARGO_BUILD_RUSTFLAGS", "-Copt-level=0"),
+    ("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0"),
+    ("CARGO_PROFILE_RELEASE_DEBUG_ASSERTIONS", "true"),
+    ("CARGO_BUILD_TARGET", "nonsense"),
+    ("RUSTC_WRAPPER", "/nonexistent"),
+];
+
+impl System for Polluted {
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        self.0.read(path)
+    }
+    fn stamp(&self, path: &Path) -> io::Result<FileStamp> {
+        self.0.stamp(path)
+    }
+    fn is_dir(&self, path: &Path) -> bool {
+        self.0.is_dir(path)
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<PathBuf>> {
+        self.0.list(path)
+    }
+    fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> io::Result<()> {
+        self.0.write(path, bytes, executable)
+    }
+    fn variable(&self, name: &str) -> Option<String> {
+        self.0.variable(name)
+    }
+    fn now(&self) -> Duration {
+        self.0.now()
+    }
+    fn run(&self, invocation: &Invocation) -> io::Result<Outcome> {
+        let inherited = POLLUTION.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let kept = inherited.filter(|(name, _)| !invocation.removed_variables.contains(name));
+        let variables = kept.chain(invocation.variables.iter().cloned()).collect();
+        self.0.run(&Invocation { variables, ..invocation.clone() })
+    }
+}
+
+/// Runs firmware; its exit status and its report.
+fn emulate(name: &str, binary: &[u8]) -> Option<(Option<i32>, Report)> {
     let arguments =
         ["-machine", "mps2-an505", "-nographic", "-semihosting-config", "enable=on,target=native", "-kernel"];
     let outcome = tiny::run(Invocation::new("qemu-system-arm").args(arguments).arg(tiny::installed(name, binary)))?;
     let text = [outcome.stdout, outcome.stderr].concat();
-    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    Some((outcome.status, lines.map(|line| serde_json::from_slice(line).unwrap()).collect()))
+    Some((outcome.status, report::parse(&String::from_utf8_lossy(&text)).unwrap()))
 }

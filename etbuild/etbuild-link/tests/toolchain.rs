@@ -102,6 +102,13 @@ fn a_missing_target_is_added_and_that_is_said() {
 }
 
 #[test]
+fn nothing_is_installed_where_that_is_not_allowed() {
+    let machine = Machine { online: true, ..Machine::new(MANAGED, &[]) };
+    assert!(toolchain::find(&machine, &target(Linker::RustLld), false).is_err());
+    assert!(machine.ran.lock().unwrap().iter().all(|line| !line.starts_with("rustup")));
+}
+
+#[test]
 fn sources_of_the_library_are_the_last_resort() {
     for sysroot in [MANAGED, "/usr"] {
         let sources = format!("{sysroot}/lib/rustlib/src/rust/library/Cargo.lock");

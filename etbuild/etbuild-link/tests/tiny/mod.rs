@@ -107,9 +107,18 @@ pub fn scratch() -> &'static Path {
 
 /// Builds below `folder`.
 pub fn build_in(folder: &Path, facts: &ProjectFacts, target: &CompileTarget) -> Result<Vec<u8>, LinkError> {
-    let system = RealSystem::default();
-    let toolchain = toolchain::find(&system, target, true)?;
-    build(&system, &toolchain, target, &project(facts), folder).map(|built| built.binary)
+    build_on(&RealSystem::default(), folder, facts, target)
+}
+
+/// Builds below `folder` on a machine of one's own.
+pub fn build_on(
+    system: &dyn System,
+    folder: &Path,
+    facts: &ProjectFacts,
+    target: &CompileTarget,
+) -> Result<Vec<u8>, LinkError> {
+    let toolchain = toolchain::find(system, target, true)?;
+    build(system, &toolchain, target, &project(facts), folder).map(|built| built.binary)
 }
 
 /// Builds in two folders of different length, and asserts that this makes no difference.

@@ -1,0 +1,107 @@
+//! What firmware reports: one JSON object per line, as the template `firmware` writes them.
+
+use serde::Deserialize;
+
+use crate::LinkError;
+
+/// A report.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Report {
+    /// Who made the firmware.
+    pub producer: String,
+    /// The bytes of all outputs of each case, one after the other.
+    pub outputs: Vec<Vec<u8>>,
+    /// How it ended; `None` where the report breaks off.
+    pub end: Option<End>,
+    /// The exit status, where there is no debugger or emulator to hand it to.
+    pub exit: Option<u32>,
+}
+
+/// How a run of all cases ended.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum End {
+    /// All cases ran. The numbers are what the device found itself, for outputs of `float32`.
+    Finished {
+        /// The number of cases.
+        cases: u32,
+        /// The largest absolute difference from what is expected, as the bits of a binary32.
+        max_error_bits: u32,
+        /// In how many cases the largest output is where it is expected.
+        argmax_equal: u32,
+    },
+    /// An error stopped it.
+    Failed {
+        /// The number of the error (`et_core::Error`).
+        error: u32,
+        /// The part of the method that failed: `method`, `value`, `delegate` or `instruction`.
+        place: String,
+        /// Which one.
+        index: u32,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Producer { producer: String },
+    Case { outputs: String },
+    End(End),
+    Exit { exit: u32 },
+}
+
+/// Reads a report. Lines that are no JSON objects are what an emulator or a boot loader said, and are passed over.
+///
+/// # Errors
+/// [`LinkError::Report`] where a line is an object that firmware does not write.
+pub fn parse(text: &str) -> Result<Report, LinkError> {
+    let mut report = Report::default();
+    for line in text.lines().filter(|line| line.starts_with('{')) {
+        match serde_json::from_str(line).map_err(|_| malformed(line))? {
+            Line::Producer { producer } => report.producer = producer,
+            Line::Case { outputs } => report.outputs.push(bytes(&outputs).ok_or_else(|| malformed(line))?),
+            Line::End(end) => report.end = Some(end),
+            Line::Exit { exit } => report.exit = Some(exit),
+        }
+    }
+    Ok(report)
+}
+
+fn malformed(line: &str) -> LinkError {
+    LinkError::Report(line.chars().take(120).collect())
+}
+
+/// The bytes that a text of hexadecimal digits stands for.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> =
+        text.chars().map(|digit| digit.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
+    let (pairs, rest) = digits.as_chunks();
+    rest.is_empty().then(|| pairs.iter().map(|[high, low]| high << 4 | low).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_report_is_read() {
+        let text = "boot\n{\"producer\":\"p\"}\n{\"outputs\":\"00ff\"}\n{\"outputs\":\"1a\"}\n\
+                    {\"cases\":2,\"max_error_bits\":1,\"argmax_equal\":2}\n{\"exit\":0}\n";
+        let end = Some(End::Finished { cases: 2, max_error_bits: 1, argmax_equal: 2 });
+        let outputs = vec![vec![0, 255], vec![0x1a]];
+        assert_eq!(parse(text).unwrap(), Report { producer: "p".to_owned(), outputs, end, exit: Some(0) });
+    }
+
+    #[test]
+    fn a_failure_says_where() {
+        let report = parse("{\"error\":18,\"place\":\"instruction\",\"index\":5}").unwrap();
+        assert_eq!(report.end, Some(End::Failed { error: 18, place: "instruction".to_owned(), index: 5 }));
+    }
+
+    #[test]
+    fn a_line_that_firmware_does_not_write_is_an_error() {
+        for line in ["{\"outputs\":\"0g\"}", "{\"outputs\":\"000\"}", "{\"outputs\":\"00", "{}"] {
+            assert!(matches!(parse(line), Err(LinkError::Report(_))), "{line}");
+        }
+    }
+}
