@@ -6,6 +6,7 @@ use etbuild_link::{
     BoardFacts, BootBlock, CompileTarget, Console, LinkError, MemoryFacts, Program, ProjectFacts, Region, RegisterStep,
     Uart, VerifyData, select,
 };
+use etbuild_store::Digest;
 use etbuild_target as target;
 use target::Target;
 
@@ -47,6 +48,11 @@ pub fn project(
     };
     let (template, name) = (unit.target.template().to_owned(), unit.name().to_owned());
     Ok(ProjectFacts { template, name, stamp: PRODUCER.to_owned(), kernels, method, program, board })
+}
+
+/// The digest of the template's files; of nothing where there is no such template, which the link reports.
+pub fn template_digest(target: &Target) -> Digest {
+    Digest::of(etbuild_link::template_digest(target.template()).unwrap_or_default().as_bytes())
 }
 
 /// A failure of the link as a diagnostic.

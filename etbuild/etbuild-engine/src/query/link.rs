@@ -45,6 +45,7 @@ fn key(db: &dyn Db, unit: &Unit, tools: &Tools, emitted: &Staged, selected: &Sta
         .input("dependencies", selected.blob(ArtifactKind::Dependencies)?.digest)
         .option("producer", PRODUCER)
         .fact("template", unit.target.template())
+        .input("template", link_facts::template_digest(&unit.target))
         .fact("triple", target.triple.as_str())
         .fact("cpu", target.cpu.clone())
         .fact("features", target.features.clone())

@@ -20,6 +20,7 @@ pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         .key()
         .input("interface", interface.digest)
         .fact("template", unit.target.template())
+        .input("template", link_facts::template_digest(&unit.target))
         .fact("triple", tools.target.triple.as_str())
         .tool("cargo", tools.toolchain.rustc_version.as_str())
         .finish();
