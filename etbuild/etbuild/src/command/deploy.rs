@@ -27,11 +27,13 @@ pub fn show(session: &Session, reports: &[UnitReport], diagnostics: &[Diagnostic
     session.terminal.explain(diagnostics);
 }
 
-/// What to say of all units. That a unit could not be verified is an error only where verification is required.
+/// What to say of all units, each thing once. That a unit could not be verified is an error only where verification is
+/// required.
 pub fn diagnostics(reports: &[UnitReport], require_verify: bool) -> Vec<Diagnostic> {
-    let mut all = Vec::new();
+    let mut all: Vec<Diagnostic> = Vec::new();
     for report in reports {
-        all.extend(report.diagnostics.iter().cloned());
+        let news: Vec<_> = report.diagnostics.iter().filter(|diagnostic| !all.contains(*diagnostic)).cloned().collect();
+        all.extend(news);
         if let Verification::Skipped { reason } = &report.verification {
             let severity = if require_verify { Severity::Error } else { Severity::Warning };
             let message = format!("{}@{} was not verified: {}", report.recipe, report.target, reason.message);
