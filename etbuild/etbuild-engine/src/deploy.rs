@@ -90,7 +90,14 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     note(query::lowered(db, unit.model))?;
     note(query::planned(db, unit.model, unit.plan.clone()))?;
     let emitted = note(query::emitted(db, unit.model, unit.plan.clone()))?;
-    let tools = environment::tools(db.world(), &unit.target);
+    let tools = match environment::tools(db.world(), &unit.target) {
+        Ok(tools) => tools,
+        Err(reason) if goal == Goal::Deploy => {
+            report.verification = Verification::Skipped { reason };
+            return Ok(());
+        }
+        Err(reason) => return Err(Blocked::failed(Stage::Link, [*reason])),
+    };
     note(query::selected(db, unit.clone(), tools.clone()))?;
     let linked = note(query::linked(db, unit.clone(), tools.clone()))?;
     check_budget(db, unit, &emitted, &linked, report)?;

@@ -36,6 +36,7 @@ mod world;
 pub use artifact::{ArtifactKind, ArtifactRef, Artifacts};
 pub use db::{Db, EngineDatabase};
 pub use deploy::{Goal, deploy};
+pub use etbuild_link::SizeReport;
 pub use event::{Event, Observer};
 pub use judge::Judgement;
 pub use plan::{PlanRow, PlanState, UnitPlan, plan};
