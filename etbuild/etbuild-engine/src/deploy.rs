@@ -16,6 +16,7 @@ use crate::report::{UnitReport, Verification};
 use crate::resolve::{Request, resolve};
 use crate::schedule::side_by_side;
 use crate::stage::{Blocked, Stage, StageResult, Staged, Transient};
+use crate::unchanged;
 use crate::unit::Unit;
 use crate::world::World;
 use crate::{ArtifactKind, budget, failure};
@@ -164,9 +165,7 @@ fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> R
     let verified = query::verified(db, unit.clone(), tools.clone(), runner, inputs)?;
     noted(db, unit, &verified, report);
     let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
-    let path = inputs.path(db);
-    let reference = db.world().system().read(path);
-    let reference = reference.map_err(|error| Blocked::failed(Stage::Verify, failure::unreadable(path, &error)))?;
+    let reference = unchanged::read(db, inputs).map_err(|found| Blocked::failed(Stage::Verify, found))?;
     let names = (options.outputs.as_str(), options.labels.as_str());
     let judgement =
         judge(&outputs, &reference, names).map_err(|diagnostic| Blocked::failed(Stage::Verify, [diagnostic]))?;

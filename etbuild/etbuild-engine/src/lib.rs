@@ -28,6 +28,7 @@ mod resolve;
 mod schedule;
 mod stage;
 mod tool_check;
+mod unchanged;
 mod unit;
 mod verify_data;
 mod version;

@@ -11,6 +11,7 @@ use crate::db::Db;
 use crate::environment::Tools;
 use crate::interface::Interface;
 use crate::stage::{self, Blocked, Products, Stage, StageResult, Staged};
+use crate::unchanged;
 use crate::unit::Unit;
 use crate::{ArtifactKind, PRODUCER, failure, link_facts, verify_data};
 
@@ -86,8 +87,7 @@ fn images(target: &Target) -> Value {
 fn verify_cases(db: &dyn Db, unit: &Unit, interface: &Interface) -> Result<VerifyData, Vec<Diagnostic>> {
     match (unit.verify, interface.method()) {
         (Some(file), Some(method)) => {
-            let path = file.path(db);
-            let bytes = db.world().system().read(path).map_err(|error| failure::unreadable(path, &error))?;
+            let bytes = unchanged::read(db, file)?;
             let prefix = unit.recipe.verify.as_ref().map_or("output_", |verify| verify.outputs.as_str());
             verify_data::cases(&bytes, &method, prefix)
         }

@@ -13,6 +13,7 @@ use crate::db::{DataFile, Db};
 use crate::environment::{Runner, Tools};
 use crate::process;
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
+use crate::unchanged;
 use crate::unit::Unit;
 use crate::{ArtifactKind, failure};
 
@@ -33,7 +34,7 @@ pub fn verified(db: &dyn Db, unit: Unit, tools: Tools, runner: Runner, inputs: D
             board_report::outputs(&console, &method.output_bytes)?
         } else {
             let program = emitted.blob(ArtifactKind::ProgramFile).map_err(|_| failure::internal("no program"))?;
-            run.hosted(&binary, &program, inputs.path(db))?
+            run.hosted(&binary, &program, &unchanged::read(db, inputs)?)?
         };
         products.put(ArtifactKind::Outputs, &outputs);
         Ok(())
