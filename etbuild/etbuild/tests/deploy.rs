@@ -88,7 +88,7 @@ fn firmware_takes_little_beside_the_program() {
 fn the_table_has_a_row_per_target() {
     let ran = Place::warm().run(&format!("deploy {RECIPE}")).expect(0);
     let rows: Vec<Vec<&str>> = ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert_eq!(rows[0].join(" "), "target binary size flash ram accuracy max error cached");
+    assert_eq!(rows[0].join(" "), "target binary size flash ram accuracy max error cached note");
     let targets: Vec<&str> = rows[1..].iter().map(|row| row[0]).collect();
     assert_eq!(targets, ["linux-x86_64", "linux-aarch64", "mps2-an505", "pico2"]);
     assert!(rows[1..4].iter().all(|row| row.contains(&"99.17")), "{}", ran.stdout);
@@ -100,7 +100,7 @@ fn verification_that_is_required_needs_every_target() {
     let place = Place::warm();
     let ran = place.run(&format!("deploy {RECIPE} --require-verify")).expect(8);
     assert!(
-        ran.stderr.contains("error[ETB0705]: digits@pico2 was not verified: no board is attached"),
+        ran.stderr.contains("error[ETB0708]: digits@pico2 was not verified: no board is attached"),
         "{}",
         ran.stderr
     );
@@ -120,7 +120,7 @@ fn where_an_emulator_is_missing_the_other_targets_complete() {
         [("linux-aarch64", "qemu-aarch64", "qemu-user"), ("mps2-an505", "qemu-system-arm", "qemu-system-arm")]
     {
         let message = format!("digits@{target} was not verified: the emulator `{program}` is not installed");
-        assert!(ran.stderr.contains(&format!("warning[ETB0703]: {message}")), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("warning[ETB0708]: {message}")), "{}", ran.stderr);
         assert!(ran.stderr.contains(&format!("apt-get install {package}")), "{}", ran.stderr);
         assert!(place.out().join("digits").join(target).join("digits").exists());
     }

@@ -1,6 +1,6 @@
 //! `etbuild deploy`: build, verify, write.
 
-use etbuild_diagnostic::{Diagnostic, Severity};
+use etbuild_diagnostic::{Code, Diagnostic, Severity};
 use etbuild_engine::{Goal, Mode, UnitReport, Verification, deploy};
 
 use super::Outcome;
@@ -31,14 +31,20 @@ pub fn show(session: &Session, reports: &[UnitReport], diagnostics: &[Diagnostic
 /// required.
 pub fn diagnostics(reports: &[UnitReport], require_verify: bool) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();
-    for report in reports {
-        let news: Vec<_> = report.diagnostics.iter().filter(|diagnostic| !all.contains(*diagnostic)).cloned().collect();
-        all.extend(news);
-        if let Verification::Skipped { reason } = &report.verification {
-            let severity = if require_verify { Severity::Error } else { Severity::Warning };
-            let message = format!("{}@{} was not verified: {}", report.recipe, report.target, reason.message);
-            all.push(Diagnostic { severity, message, ..(**reason).clone() });
+    for diagnostic in reports.iter().flat_map(|report| of_unit(report, require_verify)) {
+        if !all.contains(&diagnostic) {
+            all.push(diagnostic);
         }
+    }
+    all
+}
+
+fn of_unit(report: &UnitReport, require_verify: bool) -> Vec<Diagnostic> {
+    let mut all = report.diagnostics.clone();
+    if let Verification::Skipped { reason } = &report.verification {
+        let severity = if require_verify { Severity::Error } else { Severity::Warning };
+        let message = format!("{}@{} was not verified: {}", report.recipe, report.target, reason.message);
+        all.push(Diagnostic { severity, message, code: Code::NotVerified, ..(**reason).clone() });
     }
     all
 }
