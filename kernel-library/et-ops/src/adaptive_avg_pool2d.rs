@@ -9,7 +9,7 @@ use crate::family::spatial::{Image, pair_argument};
 use crate::prelude::*;
 
 /// `torch.nn.functional.adaptive_avg_pool2d`.
-pub static ADAPTIVE_AVG_POOL2D: Operator = Operator {
+pub const ADAPTIVE_AVG_POOL2D: Operator = Operator {
     schema: "aten::_adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::_adaptive_avg_pool2d",
     path: kernel_path!(out),

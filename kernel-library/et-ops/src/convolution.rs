@@ -13,7 +13,7 @@ use crate::family::spatial::{Axis, Image, natural, pair_argument, push};
 use crate::prelude::*;
 
 /// `torch.ops.aten.convolution`.
-pub static CONVOLUTION: Operator = Operator {
+pub const CONVOLUTION: Operator = Operator {
     schema: "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, \
              SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::convolution",
