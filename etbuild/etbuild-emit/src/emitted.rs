@@ -20,12 +20,12 @@ pub struct Emitted {
     pub methods: Vec<MethodInfo>,
 }
 
-/// A kernel, and the types of the tensors that it is called with.
+/// A kernel, and the types that it must be compiled for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelUse {
     /// The operator's registered name, such as `aten::relu.out`.
     pub operator: String,
-    /// The types of all tensors among its arguments, outputs included.
+    /// The types that its calls select ([`et_ops::selection`]): index outputs, for one, select nothing.
     pub dtypes: Dtypes,
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use et_core::{Dtypes, ScalarType};
+use et_core::Dtypes;
 
 use crate::KernelUse;
 
@@ -14,14 +14,14 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Notes a call of `operator` with tensors of these types.
-    pub fn add(&mut self, operator: &'static str, types: impl Iterator<Item = ScalarType>) {
+    /// Notes a call of `operator` that selects these types.
+    pub fn add(&mut self, operator: &'static str, selected: Dtypes) {
         let position = *self.positions.entry(operator).or_insert_with(|| {
             self.uses.push(KernelUse { operator: operator.to_owned(), dtypes: Dtypes::NONE });
             self.uses.len() - 1
         });
         if let Some(known) = self.uses.get_mut(position) {
-            known.dtypes = types.fold(known.dtypes, Dtypes::with);
+            known.dtypes = Dtypes(known.dtypes.0 | selected.0);
         }
     }
 

@@ -63,8 +63,9 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         let operator = et_ops::find_functional(&functional).ok_or(EmitError::OperatorMissing(functional))?;
         let arguments = self.call_arguments(node, operator.schema);
         let arguments = arguments.ok_or_else(|| EmitError::Arity(operator.name().to_owned()))?;
-        let tensors = node.uses().chain(node.outputs.iter().copied());
-        self.kernels.add(operator.name(), tensors.map(|id| self.graph.spec(id).scalar_type));
+        let type_of = |id: ValueId| self.graph.spec(id).scalar_type;
+        let outputs = node.outputs.iter().copied().map(type_of);
+        self.kernels.add(operator.name(), et_ops::selection(node.uses().map(type_of), outputs));
         Ok(Instruction::KernelCall { operator: self.operator(operator.name()), arguments })
     }
 

@@ -8,12 +8,12 @@ use et_ops::Operator;
 
 use crate::LinkError;
 
-/// An operator that a program calls, and the types that it calls it on.
+/// An operator that a program calls, and the types that its kernel must be compiled for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelUse {
     /// The name in the program file, with its overload: `aten::add.out`.
     pub operator: String,
-    /// The types of the tensors among its arguments.
+    /// The types that its calls select ([`et_ops::selection`]).
     pub dtypes: Dtypes,
 }
 

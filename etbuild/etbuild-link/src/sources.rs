@@ -52,8 +52,10 @@ impl Sources {
     /// The `[workspace]` table of a project that contains `crates`: what their manifests inherit.
     pub fn workspace(&self, crates: &[&SourceCrate]) -> Table {
         let place = |source: &&SourceCrate| {
-            let path = Table::from_iter([("path".to_owned(), Value::from(format!("crates/{}", source.name())))]);
-            (source.name().to_owned(), Value::from(path))
+            let path = ("path".to_owned(), Value::from(format!("crates/{}", source.name())));
+            // What is for hosts is a default feature: the catalogue of operators holds every kernel for every type.
+            let place = Table::from_iter([path, ("default-features".to_owned(), Value::from(false))]);
+            (source.name().to_owned(), Value::from(place))
         };
         let mut workspace = manifest::section(&self.workspace, "workspace");
         workspace.retain(|key, _| matches!(key, "package" | "lints" | "resolver"));

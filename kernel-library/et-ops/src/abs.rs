@@ -4,7 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.abs`.
-pub static ABS: Operator = Operator {
+pub const ABS: Operator = Operator {
     schema: "aten::abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::abs",
     path: kernel_path!(out),

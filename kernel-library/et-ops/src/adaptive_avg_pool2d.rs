@@ -4,12 +4,12 @@ use core::ops::Range;
 
 use crate::family::divide::Divide;
 use crate::family::opmath::Opmath;
-use crate::family::pool::{ABSENT, for_each_pixel, pair, resized, sum};
-use crate::family::spatial::{Image, natural};
+use crate::family::pool::{ABSENT, resized, sum};
+use crate::family::spatial::{Image, pair_argument};
 use crate::prelude::*;
 
 /// `torch.nn.functional.adaptive_avg_pool2d`.
-pub static ADAPTIVE_AVG_POOL2D: Operator = Operator {
+pub const ADAPTIVE_AVG_POOL2D: Operator = Operator {
     schema: "aten::_adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::_adaptive_avg_pool2d",
     path: kernel_path!(out),
@@ -37,11 +37,11 @@ pub static ADAPTIVE_AVG_POOL2D: Operator = Operator {
 };
 
 fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
-    let (image, sizes) = (Image::new(&args.tensor(0)?, ABSENT)?, args.ints(1)?);
+    let image = Image::new(&args.tensor(0)?, ABSENT)?;
     if image.sizes[1..].contains(&0) {
         return Err(Error::InvalidArgument);
     }
-    resized(args, [natural(pair(&sizes, 0)?)?, natural(pair(&sizes, 1)?)?])
+    resized(args, pair_argument(args, 1)?)
 }
 
 /// The portable kernel for the types in `D`.
@@ -56,12 +56,12 @@ fn means<T: Opmath>(input: &et_core::Tensor<'_>, out: &et_core::Tensor<'_>) -> R
     let (image, out_image) = (Image::new(input, ABSENT)?, Image::new(out, ABSENT)?);
     let [_, _, in_rows, in_columns] = image.sizes;
     let [_, _, out_rows, out_columns] = out_image.sizes;
-    for_each_pixel(&out_image, |[batch, channel, row, column]| {
+    out_image.for_each_pixel(|pixel @ [batch, channel, row, column]| {
         let window = [share(in_rows, out_rows, row), share(in_columns, out_columns, column)];
         let [height, width] = [count::<T>(&window[0]), count::<T>(&window[1])];
         let sum = sum::<T>(from, &image, image.plane(batch, channel), window);
         let mean = sum.divided(height).divided(width);
-        to.set(out_image.plane(batch, channel) + out_image.pixel(row, column), T::lower(mean));
+        to.set(out_image.offset(pixel), T::lower(mean));
     });
     Ok(())
 }

@@ -5,7 +5,7 @@ use crate::family::{binary, unary};
 use crate::prelude::*;
 
 /// `torch.add` of two tensors.
-pub static ADD: Operator = Operator {
+pub const ADD: Operator = Operator {
     schema: "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::add.Tensor",
     path: kernel_path!(out),
@@ -41,7 +41,7 @@ pub static ADD: Operator = Operator {
 };
 
 /// `torch.add` of a tensor and a number.
-pub static ADD_SCALAR: Operator = Operator {
+pub const ADD_SCALAR: Operator = Operator {
     schema: "aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::add.Scalar",
     path: kernel_path!(scalar_out),

@@ -6,7 +6,7 @@ use crate::family::extremum;
 use crate::prelude::*;
 
 /// `torch.amax`.
-pub static AMAX: Operator = Operator {
+pub const AMAX: Operator = Operator {
     schema: "aten::amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::amax",
     path: kernel_path!(out),

@@ -6,7 +6,7 @@ use crate::family::extremum;
 use crate::prelude::*;
 
 /// `torch.amin`.
-pub static AMIN: Operator = Operator {
+pub const AMIN: Operator = Operator {
     schema: "aten::amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::amin",
     path: kernel_path!(out),

@@ -7,7 +7,7 @@ use crate::family::reduce::Folded;
 use crate::prelude::*;
 
 /// `torch.any` along a dimension.
-pub static ANY: Operator = Operator {
+pub const ANY: Operator = Operator {
     schema: "aten::any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::any.dim",
     path: kernel_path!(out),
@@ -34,7 +34,7 @@ pub static ANY: Operator = Operator {
 };
 
 /// `torch.any` of a whole tensor.
-pub static ANY_ALL: Operator = Operator {
+pub const ANY_ALL: Operator = Operator {
     schema: "aten::any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::any",
     path: kernel_path!(all_out),

@@ -5,7 +5,7 @@ use et_core::{Element, Scalar};
 use crate::prelude::*;
 
 /// `torch.arange` with a start and a step.
-pub static ARANGE_START: Operator = Operator {
+pub const ARANGE_START: Operator = Operator {
     schema: "aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::arange.start_step",
     path: kernel_path!(start_out),
@@ -25,7 +25,7 @@ pub static ARANGE_START: Operator = Operator {
 };
 
 /// `torch.arange` from 0 in steps of 1.
-pub static ARANGE: Operator = Operator {
+pub const ARANGE: Operator = Operator {
     schema: "aten::arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::arange",
     path: kernel_path!(out),

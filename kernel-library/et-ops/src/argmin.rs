@@ -6,7 +6,7 @@ use crate::family::extremum;
 use crate::prelude::*;
 
 /// `torch.argmin`.
-pub static ARGMIN: Operator = Operator {
+pub const ARGMIN: Operator = Operator {
     schema: "aten::argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::argmin",
     path: kernel_path!(out),

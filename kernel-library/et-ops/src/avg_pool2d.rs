@@ -2,12 +2,12 @@
 
 use crate::family::divide::Divide;
 use crate::family::opmath::Opmath;
-use crate::family::pool::{ABSENT, Pool, for_each_pixel, sum};
+use crate::family::pool::{ABSENT, Pool, sum};
 use crate::family::spatial::{Axis, Image};
 use crate::prelude::*;
 
 /// `torch.nn.functional.avg_pool2d`.
-pub static AVG_POOL2D: Operator = Operator {
+pub const AVG_POOL2D: Operator = Operator {
     schema: "aten::avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, \
              bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) \
              -> Tensor(a!)",
@@ -76,7 +76,7 @@ fn pool(args: &Args<'_, '_>) -> Result<Pool> {
     if args.optional_int(6)? == Some(0) {
         return Err(Error::InvalidArgument);
     }
-    Pool::new(args, &[1], args.bool(4)?)
+    Pool::new(args, [1; 2], args.bool(4)?)
 }
 
 fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
@@ -94,7 +94,7 @@ fn means<T: Opmath>(pool: &Pool, args: &Args<'_, '_>, out: &et_core::Tensor<'_>)
     let (input, padding_counts, divisor) = (args.tensor(0)?, args.bool(5)?, args.optional_int(6)?);
     let (from, to) = (input.input::<T>()?, out.output::<T>()?);
     let (image, out_image) = (Image::new(&input, ABSENT)?, Image::new(out, ABSENT)?);
-    for_each_pixel(&out_image, |[batch, channel, row, column]| {
+    out_image.for_each_pixel(|pixel @ [batch, channel, row, column]| {
         let [rows, columns] = [pool.axes[0].taps(row), pool.axes[1].taps(column)];
         let counted = if padding_counts {
             padded_count(&pool.axes[0], row) * padded_count(&pool.axes[1], column)
@@ -104,7 +104,7 @@ fn means<T: Opmath>(pool: &Pool, args: &Args<'_, '_>, out: &et_core::Tensor<'_>)
         let window = [rows, columns].map(|taps| taps.start..taps.start + taps.count);
         let sum = sum::<T>(from, &image, image.plane(batch, channel), window);
         let mean = sum.divided(et_core::Element::from_i64(divisor.unwrap_or(counted as i64)));
-        to.set(out_image.plane(batch, channel) + out_image.pixel(row, column), T::lower(mean));
+        to.set(out_image.offset(pixel), T::lower(mean));
     });
     Ok(())
 }
@@ -112,5 +112,5 @@ fn means<T: Opmath>(pool: &Pool, args: &Args<'_, '_>, out: &et_core::Tensor<'_>)
 /// The taps of a window that lie inside the padded input.
 fn padded_count(axis: &Axis, output: usize) -> usize {
     let end = axis.input + 2 * axis.padding;
-    axis.kernel.min(end.saturating_sub(output * axis.stride))
+    axis.kernel.min(end.saturating_sub(output * axis.stride.get()))
 }

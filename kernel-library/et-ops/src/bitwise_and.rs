@@ -4,7 +4,7 @@ use crate::family::{binary, bitwise};
 use crate::prelude::*;
 
 /// `torch.bitwise_and` of two tensors.
-pub static BITWISE_AND_TENSOR: Operator = Operator {
+pub const BITWISE_AND_TENSOR: Operator = Operator {
     schema: "aten::bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_and.Tensor",
     path: kernel_path!(tensor_out),

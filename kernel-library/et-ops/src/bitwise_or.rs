@@ -4,7 +4,7 @@ use crate::family::{binary, bitwise};
 use crate::prelude::*;
 
 /// `torch.bitwise_or` of two tensors.
-pub static BITWISE_OR_TENSOR: Operator = Operator {
+pub const BITWISE_OR_TENSOR: Operator = Operator {
     schema: "aten::bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_or.Tensor",
     path: kernel_path!(tensor_out),

@@ -4,7 +4,7 @@ use crate::family::{binary, bitwise};
 use crate::prelude::*;
 
 /// `torch.bitwise_xor` of two tensors.
-pub static BITWISE_XOR_TENSOR: Operator = Operator {
+pub const BITWISE_XOR_TENSOR: Operator = Operator {
     schema: "aten::bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_xor.Tensor",
     path: kernel_path!(tensor_out),

@@ -5,7 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.cat`.
-pub static CAT: Operator = Operator {
+pub const CAT: Operator = Operator {
     schema: "aten::cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::cat",
     path: kernel_path!(out),

@@ -6,7 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.ceil`.
-pub static CEIL: Operator = Operator {
+pub const CEIL: Operator = Operator {
     schema: "aten::ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ceil",
     path: kernel_path!(out),

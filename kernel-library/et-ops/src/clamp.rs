@@ -7,7 +7,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.clamp` with numbers as bounds, of which one may be absent.
-pub static CLAMP: Operator = Operator {
+pub const CLAMP: Operator = Operator {
     schema: "aten::clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::clamp",
     path: kernel_path!(out),

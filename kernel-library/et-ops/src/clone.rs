@@ -4,7 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// `torch.clone`.
-pub static CLONE: Operator = Operator {
+pub const CLONE: Operator = Operator {
     schema: "aten::clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::clone",
     path: kernel_path!(out),

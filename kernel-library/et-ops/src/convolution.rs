@@ -3,15 +3,17 @@
 //! `input` is `[n, c, h, w]` (or `[n, c, l]`), `weight` `[out channels, c / groups, kernel..]`; transposed,
 //! `[c, out channels / groups, kernel..]`. Products are summed over channels, rows, then columns; the bias comes last.
 
+use core::num::NonZero;
+
 use et_core::Input;
 
 use crate::family::contract::{Run, dot};
 use crate::family::opmath::Opmath;
-use crate::family::spatial::{Axis, Image, natural, push};
+use crate::family::spatial::{Axis, Image, natural, pair_argument, push};
 use crate::prelude::*;
 
 /// `torch.ops.aten.convolution`.
-pub static CONVOLUTION: Operator = Operator {
+pub const CONVOLUTION: Operator = Operator {
     schema: "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, \
              SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::convolution",
@@ -109,72 +111,65 @@ struct Geometry {
     axes: [Axis; 2],
     input: Image,
     weight: Image,
-    groups: usize,
+    groups: NonZero<usize>,
     out_channels: usize,
     transposed: bool,
 }
 
 impl Geometry {
     fn new(args: &Args<'_, '_>) -> Result<Self> {
-        let (input, weight) = (args.tensor(0)?, args.tensor(1)?);
-        let (transposed, groups) = (args.bool(6)?, natural(args.int(8)?)?);
-        if groups == 0 || input.shape().rank() != weight.shape().rank() {
+        let (input, weight, transposed) = (args.tensor(0)?, args.tensor(1)?, args.bool(6)?);
+        let groups = NonZero::new(natural(args.int(8)?)?);
+        let (Some(groups), true) = (groups, input.rank() == weight.rank()) else {
             return Err(Error::InvalidArgument);
-        }
+        };
+        let is_flat = input.rank() == 3;
         let (input, weight) = (Image::new(&input, ABSENT)?, Image::new(&weight, ABSENT)?);
-        let out_channels = if transposed { weight.sizes[1].checked_mul(groups) } else { Some(weight.sizes[0]) };
+        let out_channels = if transposed { weight.sizes[1].checked_mul(groups.get()) } else { Some(weight.sizes[0]) };
         let out_channels = out_channels.ok_or(Error::InvalidArgument)?;
-        let geometry = Self { axes: axes(args, &input, &weight)?, input, weight, groups, out_channels, transposed };
+        let axes = axes(args, &input, &weight, is_flat)?;
+        let geometry = Self { axes, input, weight, groups, out_channels, transposed };
         geometry.check_channels(args)?;
         Ok(geometry)
     }
 
     fn check_channels(&self, args: &Args<'_, '_>) -> Result<()> {
-        let channels = self.input.sizes[1];
-        let grouped = self.weight.sizes[1].checked_mul(self.groups);
+        let (channels, groups) = (self.input.sizes[1], self.groups);
+        let grouped = self.weight.sizes[1].checked_mul(groups.get());
         let wanted = if self.transposed { Some(self.weight.sizes[0]) } else { grouped };
-        let divides = channels.is_multiple_of(self.groups) && self.out_channels.is_multiple_of(self.groups);
-        let bias_fits = args.optional_tensor(2)?.is_none_or(|bias| bias.shape().around(0) == [1, self.out_channels, 1]);
+        let divides = channels % groups == 0 && self.out_channels % groups == 0;
+        let bias_fits = args.optional_tensor(2)?.is_none_or(|bias| bias.numel() == self.out_channels);
         if Some(channels) == wanted && divides && bias_fits { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 
     fn shape(&self, args: &Args<'_, '_>) -> Result<Shape> {
-        let (rank, output_padding) = (args.tensor(0)?.shape().rank(), args.ints(7)?);
+        let extra = pair_argument(args, 7)?;
         let mut shape = Shape::SCALAR;
         push(&mut shape, self.input.sizes[0])?;
         push(&mut shape, self.out_channels)?;
-        for (dim, axis) in self.axes.iter().enumerate().skip(4 - rank) {
-            let extra = natural(parameter(&output_padding, dim + rank - 4)?)?;
-            push(&mut shape, if self.transposed { transposed_outputs(axis, extra)? } else { axis.outputs()? })?;
+        for (axis, extra) in self.axes.iter().zip(extra).skip(4 - args.tensor(0)?.rank()) {
+            push(&mut shape, if self.transposed { transposed_outputs(axis, extra)? } else { axis.outputs(0)? })?;
         }
         Ok(shape)
     }
 }
 
-/// A list of one number holds for all dimensions.
-fn parameter(list: &[i64], dim: usize) -> Result<i64> {
-    let index = if list.len() == 1 { 0 } else { dim };
-    list.get(index).copied().ok_or(Error::InvalidArgument)
-}
-
-fn axes(args: &Args<'_, '_>, input: &Image, weight: &Image) -> Result<[Axis; 2]> {
-    let [strides, paddings, dilations] = [args.ints(3)?, args.ints(4)?, args.ints(5)?];
-    let absent = 4 - args.tensor(0)?.shape().rank();
+fn axes(args: &Args<'_, '_>, input: &Image, weight: &Image, is_flat: bool) -> Result<[Axis; 2]> {
+    let parameters = [pair_argument(args, 3)?, pair_argument(args, 4)?, pair_argument(args, 5)?];
     let mut axes = [Axis::ABSENT; 2];
-    for (dim, axis) in axes.iter_mut().enumerate().skip(absent) {
-        let parameters = [&strides, &paddings, &dilations].map(|list| parameter(list, dim - absent));
-        let [stride, padding, dilation] = parameters;
-        *axis = Axis::new(input.sizes[dim + 2], [weight.sizes[dim + 2] as i64, stride?, padding?, dilation?])?;
+    for (dim, axis) in axes.iter_mut().enumerate().skip(usize::from(is_flat)) {
+        let [stride, padding, dilation] = parameters.map(|pair| pair[dim]);
+        *axis = Axis::new(input.sizes[dim + 2], [weight.sizes[dim + 2], stride, padding, dilation])?;
     }
     Ok(axes)
 }
 
 fn transposed_outputs(axis: &Axis, output_padding: usize) -> Result<usize> {
-    if output_padding >= axis.stride.max(axis.dilation) {
+    if output_padding >= axis.stride.max(axis.dilation).get() {
         return Err(Error::InvalidArgument);
     }
-    let reach = axis.input.checked_sub(1).and_then(|steps| steps.checked_mul(axis.stride));
-    let padded = reach.zip(axis.span().ok()).and_then(|(reach, span)| (reach + output_padding).checked_add(span));
+    let reach = axis.input.checked_sub(1).and_then(|steps| steps.checked_mul(axis.stride.get()));
+    let padded = reach.and_then(|reach| reach.checked_add(axis.span() + output_padding));
     padded.and_then(|padded| padded.checked_sub(2 * axis.padding)).ok_or(Error::InvalidArgument)
 }
 
@@ -202,32 +197,21 @@ fn convolve<T: Opmath>(geometry: &Geometry, args: &Args<'_, '_>, out: &et_core::
     let (input, weight, to) = (args.tensor(0)?.input::<T>()?, args.tensor(1)?.input::<T>()?, out.output::<T>()?);
     let bias = args.optional_tensor(2)?.map(|bias| bias.input::<T>()).transpose()?;
     let image = Image::new(out, ABSENT)?;
-    for batch in 0..image.sizes[0] {
-        for channel in 0..image.sizes[1] {
-            let (input_at, weight_at) = geometry.starts(batch, channel);
-            let operands = Operands { input, weight, input_at, weight_at };
-            for_each_pixel(&image, |row, column| {
-                let sum = geometry.pixel(operands, row, column);
-                let sum = bias.map_or(sum, |bias| sum.plus(bias.get(channel).raise()));
-                to.set(image.plane(batch, channel) + image.pixel(row, column), T::lower(sum));
-            });
-        }
-    }
+    image.for_each_pixel(|pixel @ [batch, channel, row, column]| {
+        let (input_at, weight_at) = geometry.starts(batch, channel);
+        let sum = geometry.pixel(Operands { input, weight, input_at, weight_at }, row, column);
+        let sum = bias.map_or(sum, |bias| sum.plus(bias.get(channel).raise()));
+        to.set(image.offset(pixel), T::lower(sum));
+    });
     Ok(())
-}
-
-fn for_each_pixel(image: &Image, mut visit: impl FnMut(usize, usize)) {
-    for row in 0..image.sizes[2] {
-        (0..image.sizes[3]).for_each(|column| visit(row, column));
-    }
 }
 
 impl Geometry {
     /// Where the group of an output channel starts in the input, and the channel's weights in the weights.
     fn starts(&self, batch: usize, channel: usize) -> (usize, usize) {
-        let outputs = self.out_channels / self.groups;
-        let (group, within) = (channel / outputs, channel % outputs);
-        let first = group * self.group_channels();
+        // At least 1, since there is a channel.
+        let outputs = NonZero::new(self.out_channels / self.groups).unwrap_or(NonZero::<usize>::MIN);
+        let (first, within) = (channel / outputs * self.group_channels(), channel % outputs);
         let weight = if self.transposed { self.weight.plane(first, within) } else { self.weight.plane(channel, 0) };
         (self.input.plane(batch, first), weight)
     }
@@ -247,7 +231,7 @@ impl Geometry {
     #[inline]
     fn direct_pixel<T: Opmath>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Math {
         let [rows, columns] = [self.axes[0].taps(row), self.axes[1].taps(column)];
-        let input_step = self.axes[1].dilation * self.input.strides[3];
+        let input_step = self.axes[1].dilation.get() * self.input.strides[3];
         let mut sum = T::Math::ZERO;
         for channel in 0..self.group_channels() {
             let mut input_at = operands.input_at + channel * self.input.strides[1];
@@ -258,7 +242,7 @@ impl Geometry {
                 let pixels = Run { elements: operands.input, start: input_at, step: input_step };
                 let weights = Run { elements: operands.weight, start: weight_at, step: self.weight.strides[3] };
                 sum = dot(sum, pixels, weights, columns.count);
-                input_at += self.axes[0].dilation * self.input.strides[2];
+                input_at += self.axes[0].dilation.get() * self.input.strides[2];
                 weight_at += self.weight.strides[2];
             }
         }

@@ -4,7 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// `torch.Tensor.copy_`, as a function.
-pub static COPY: Operator = Operator {
+pub const COPY: Operator = Operator {
     schema: "aten::copy.out(Tensor self, Tensor src, bool non_blocking=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::copy",
     path: kernel_path!(out),

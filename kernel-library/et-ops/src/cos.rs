@@ -5,7 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.cos`.
-pub static COS: Operator = Operator {
+pub const COS: Operator = Operator {
     schema: "aten::cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::cos",
     path: kernel_path!(out),

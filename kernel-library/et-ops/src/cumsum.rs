@@ -6,7 +6,7 @@ use crate::family::opmath::Opmath;
 use crate::prelude::*;
 
 /// `torch.cumsum`.
-pub static CUMSUM: Operator = Operator {
+pub const CUMSUM: Operator = Operator {
     schema: "aten::cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::cumsum",
     path: kernel_path!(out),

@@ -5,7 +5,7 @@ use crate::family::{binary, real};
 use crate::prelude::*;
 
 /// `torch.div` of a tensor and a number.
-pub static DIV_SCALAR: Operator = Operator {
+pub const DIV_SCALAR: Operator = Operator {
     schema: "aten::div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::div.Scalar",
     path: kernel_path!(scalar_out),
@@ -38,7 +38,7 @@ pub static DIV_SCALAR: Operator = Operator {
 };
 
 /// `torch.div` of a tensor and a number, rounded as `rounding_mode` says.
-pub static DIV_SCALAR_MODE: Operator = Operator {
+pub const DIV_SCALAR_MODE: Operator = Operator {
     schema: "aten::div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::div.Scalar_mode",
     path: kernel_path!(scalar_mode_out),
@@ -70,7 +70,7 @@ pub static DIV_SCALAR_MODE: Operator = Operator {
 };
 
 /// `torch.div` of two tensors.
-pub static DIV: Operator = Operator {
+pub const DIV: Operator = Operator {
     schema: "aten::div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::div.Tensor",
     path: kernel_path!(out),
@@ -113,7 +113,7 @@ pub static DIV: Operator = Operator {
 };
 
 /// `torch.div` of two tensors, rounded as `rounding_mode` says.
-pub static DIV_MODE: Operator = Operator {
+pub const DIV_MODE: Operator = Operator {
     schema: "aten::div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::div.Tensor_mode",
     path: kernel_path!(out_mode),

@@ -7,7 +7,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.elu`.
-pub static ELU: Operator = Operator {
+pub const ELU: Operator = Operator {
     schema: "aten::elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::elu",
     path: kernel_path!(out),

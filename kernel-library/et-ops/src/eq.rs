@@ -6,7 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.eq` of a tensor and a number.
-pub static EQ_SCALAR: Operator = Operator {
+pub const EQ_SCALAR: Operator = Operator {
     schema: "aten::eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::eq.Scalar",
     path: kernel_path!(scalar_out),
@@ -39,7 +39,7 @@ pub static EQ_SCALAR: Operator = Operator {
 };
 
 /// `torch.eq` of two tensors.
-pub static EQ_TENSOR: Operator = Operator {
+pub const EQ_TENSOR: Operator = Operator {
     schema: "aten::eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::eq.Tensor",
     path: kernel_path!(tensor_out),

@@ -5,7 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.erf`.
-pub static ERF: Operator = Operator {
+pub const ERF: Operator = Operator {
     schema: "aten::erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::erf",
     path: kernel_path!(out),

@@ -5,7 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.exp`.
-pub static EXP: Operator = Operator {
+pub const EXP: Operator = Operator {
     schema: "aten::exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::exp",
     path: kernel_path!(out),

@@ -5,7 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.expand_copy`.
-pub static EXPAND_COPY: Operator = Operator {
+pub const EXPAND_COPY: Operator = Operator {
     schema: "aten::expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::expand_copy",
     path: kernel_path!(out),

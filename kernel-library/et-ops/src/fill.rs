@@ -5,7 +5,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.fill` with a number.
-pub static FILL_SCALAR: Operator = Operator {
+pub const FILL_SCALAR: Operator = Operator {
     schema: "aten::fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::fill.Scalar",
     path: kernel_path!(scalar_out),

@@ -6,7 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.floor`.
-pub static FLOOR: Operator = Operator {
+pub const FLOOR: Operator = Operator {
     schema: "aten::floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::floor",
     path: kernel_path!(out),

@@ -6,7 +6,7 @@ use crate::family::fill::fill;
 use crate::prelude::*;
 
 /// `torch.full`.
-pub static FULL: Operator = Operator {
+pub const FULL: Operator = Operator {
     schema: "aten::full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::full",
     path: kernel_path!(out),

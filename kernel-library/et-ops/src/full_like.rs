@@ -5,7 +5,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.full_like`.
-pub static FULL_LIKE: Operator = Operator {
+pub const FULL_LIKE: Operator = Operator {
     schema: "aten::full_like.out(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::full_like",
     path: kernel_path!(out),

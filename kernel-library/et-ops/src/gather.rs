@@ -8,7 +8,7 @@ use crate::family::{index, transfer};
 use crate::prelude::*;
 
 /// `torch.gather`.
-pub static GATHER: Operator = Operator {
+pub const GATHER: Operator = Operator {
     schema: "aten::gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) \
              -> Tensor(a!)",
     functional: "aten::gather",

@@ -6,7 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.ge` of a tensor and a number.
-pub static GE_SCALAR: Operator = Operator {
+pub const GE_SCALAR: Operator = Operator {
     schema: "aten::ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ge.Scalar",
     path: kernel_path!(scalar_out),
@@ -39,7 +39,7 @@ pub static GE_SCALAR: Operator = Operator {
 };
 
 /// `torch.ge` of two tensors.
-pub static GE_TENSOR: Operator = Operator {
+pub const GE_TENSOR: Operator = Operator {
     schema: "aten::ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ge.Tensor",
     path: kernel_path!(tensor_out),

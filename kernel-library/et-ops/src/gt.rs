@@ -6,7 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.gt` of a tensor and a number.
-pub static GT_SCALAR: Operator = Operator {
+pub const GT_SCALAR: Operator = Operator {
     schema: "aten::gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::gt.Scalar",
     path: kernel_path!(scalar_out),
@@ -39,7 +39,7 @@ pub static GT_SCALAR: Operator = Operator {
 };
 
 /// `torch.gt` of two tensors.
-pub static GT_TENSOR: Operator = Operator {
+pub const GT_TENSOR: Operator = Operator {
     schema: "aten::gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::gt.Tensor",
     path: kernel_path!(tensor_out),

@@ -7,7 +7,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.isinf`.
-pub static ISINF: Operator = Operator {
+pub const ISINF: Operator = Operator {
     schema: "aten::isinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::isinf",
     path: kernel_path!(out),

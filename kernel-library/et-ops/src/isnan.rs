@@ -7,7 +7,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.isnan`.
-pub static ISNAN: Operator = Operator {
+pub const ISNAN: Operator = Operator {
     schema: "aten::isnan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::isnan",
     path: kernel_path!(out),

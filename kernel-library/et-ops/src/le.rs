@@ -6,7 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.le` of a tensor and a number.
-pub static LE_SCALAR: Operator = Operator {
+pub const LE_SCALAR: Operator = Operator {
     schema: "aten::le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::le.Scalar",
     path: kernel_path!(scalar_out),
@@ -39,7 +39,7 @@ pub static LE_SCALAR: Operator = Operator {
 };
 
 /// `torch.le` of two tensors.
-pub static LE_TENSOR: Operator = Operator {
+pub const LE_TENSOR: Operator = Operator {
     schema: "aten::le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::le.Tensor",
     path: kernel_path!(tensor_out),

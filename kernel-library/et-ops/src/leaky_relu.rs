@@ -6,7 +6,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.nn.functional.leaky_relu`.
-pub static LEAKY_RELU: Operator = Operator {
+pub const LEAKY_RELU: Operator = Operator {
     schema: "aten::leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::leaky_relu",
     path: kernel_path!(out),

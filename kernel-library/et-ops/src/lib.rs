@@ -3,7 +3,7 @@
 //! One file per operator holds everything that etbuild knows about it: documentation, schema, accepted types, shape rule,
 //! portable kernel and cases. The portable kernel is the interpreter, the constant folder and the oracle of every
 //! faster one. Firmware names the kernels that its program calls, with the types that it calls them on
-//! (`et_ops::relu::out::<{ types }>`); the linker drops the rest, this list included.
+//! (`et_ops::relu::out::<{ types }>`) and is built without feature `catalogue`, so that nothing else is even compiled.
 #![no_std]
 
 #[cfg(any(test, feature = "std"))]
@@ -12,6 +12,7 @@ extern crate std;
 #[cfg(feature = "std")]
 pub mod call;
 mod case;
+#[cfg(feature = "catalogue")]
 mod catalogue;
 pub mod family;
 pub mod math;
@@ -120,6 +121,7 @@ pub mod view_copy;
 pub mod where_self;
 
 pub use case::{Case, CaseArgument, CaseTensor, Expectation};
+#[cfg(feature = "catalogue")]
 pub use catalogue::{OPERATORS, find, find_functional};
 pub use operator::{ALL, Infer, Meta, Operator};
 pub use selection::selection;

@@ -5,7 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.log`.
-pub static LOG: Operator = Operator {
+pub const LOG: Operator = Operator {
     schema: "aten::log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::log",
     path: kernel_path!(out),

@@ -4,7 +4,7 @@ use crate::family::{binary, logical};
 use crate::prelude::*;
 
 /// `torch.logical_and`.
-pub static LOGICAL_AND: Operator = Operator {
+pub const LOGICAL_AND: Operator = Operator {
     schema: "aten::logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::logical_and",
     path: kernel_path!(out),

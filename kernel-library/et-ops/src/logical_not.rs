@@ -4,7 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.logical_not`.
-pub static LOGICAL_NOT: Operator = Operator {
+pub const LOGICAL_NOT: Operator = Operator {
     schema: "aten::logical_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::logical_not",
     path: kernel_path!(out),

@@ -4,7 +4,7 @@ use crate::family::{binary, logical};
 use crate::prelude::*;
 
 /// `torch.logical_or`.
-pub static LOGICAL_OR: Operator = Operator {
+pub const LOGICAL_OR: Operator = Operator {
     schema: "aten::logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::logical_or",
     path: kernel_path!(out),

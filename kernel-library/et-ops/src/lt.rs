@@ -6,7 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.lt` of a tensor and a number.
-pub static LT_SCALAR: Operator = Operator {
+pub const LT_SCALAR: Operator = Operator {
     schema: "aten::lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::lt.Scalar",
     path: kernel_path!(scalar_out),
@@ -39,7 +39,7 @@ pub static LT_SCALAR: Operator = Operator {
 };
 
 /// `torch.lt` of two tensors.
-pub static LT_TENSOR: Operator = Operator {
+pub const LT_TENSOR: Operator = Operator {
     schema: "aten::lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::lt.Tensor",
     path: kernel_path!(tensor_out),

@@ -6,7 +6,7 @@ use crate::family::extremum;
 use crate::prelude::*;
 
 /// `torch.max` along a dimension.
-pub static MAX_DIM: Operator = Operator {
+pub const MAX_DIM: Operator = Operator {
     schema: "aten::max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) \
              -> (Tensor(a!) values, Tensor(b!) indices)",
     functional: "aten::max.dim",

@@ -1,11 +1,11 @@
 //! `aten::max_pool2d_with_indices`: the greatest element of each window, and where in its plane it is. NaN is greatest.
 
-use crate::family::pool::{ABSENT, Pool, for_each_pixel};
-use crate::family::spatial::{Image, Taps};
+use crate::family::pool::{ABSENT, Pool};
+use crate::family::spatial::{Image, Taps, pair_argument};
 use crate::prelude::*;
 
 /// `torch.nn.functional.max_pool2d` with indices.
-pub static MAX_POOL2D_WITH_INDICES: Operator = Operator {
+pub const MAX_POOL2D_WITH_INDICES: Operator = Operator {
     schema: "aten::max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, \
              int[2] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) \
              -> (Tensor(a!), Tensor(b!))",
@@ -70,7 +70,7 @@ pub static MAX_POOL2D_WITH_INDICES: Operator = Operator {
 };
 
 fn pool(args: &Args<'_, '_>) -> Result<Pool> {
-    Pool::new(args, &args.ints(4)?, args.bool(5)?)
+    Pool::new(args, pair_argument(args, 4)?, args.bool(5)?)
 }
 
 fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
@@ -92,13 +92,13 @@ fn maxima<T: Number>(pool: &Pool, args: &Args<'_, '_>) -> Result<()> {
     let (from, to, places) = (input.input::<T>()?, out.output::<T>()?, indices.output::<i64>()?);
     let image = Image::new(&input, ABSENT)?;
     let [out_image, index_image] = [Image::new(&out, ABSENT)?, Image::new(&indices, ABSENT)?];
-    for_each_pixel(&out_image, |[batch, channel, row, column]| {
+    out_image.for_each_pixel(|pixel @ [batch, channel, row, column]| {
         let window = [pool.axes[0].taps(row), pool.axes[1].taps(column)];
-        let steps = [pool.axes[0].dilation, pool.axes[1].dilation];
+        let steps = pool.axes.map(|axis| axis.dilation.get());
         let plane = image.plane(batch, channel);
         let (value, index) = greatest(&image, window, steps, |offset| from.get(plane + offset));
-        to.set(out_image.plane(batch, channel) + out_image.pixel(row, column), value);
-        places.set(index_image.plane(batch, channel) + index_image.pixel(row, column), index as i64);
+        to.set(out_image.offset(pixel), value);
+        places.set(index_image.offset(pixel), index as i64);
     });
     Ok(())
 }

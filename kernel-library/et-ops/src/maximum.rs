@@ -5,7 +5,7 @@ use crate::family::pairing::{self, Pairing};
 use crate::prelude::*;
 
 /// `torch.maximum`.
-pub static MAXIMUM: Operator = Operator {
+pub const MAXIMUM: Operator = Operator {
     schema: "aten::maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::maximum",
     path: kernel_path!(out),

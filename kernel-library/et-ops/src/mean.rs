@@ -7,7 +7,7 @@ use crate::family::total;
 use crate::prelude::*;
 
 /// `torch.mean`.
-pub static MEAN: Operator = Operator {
+pub const MEAN: Operator = Operator {
     schema: "aten::mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) \
              -> Tensor(a!)",
     functional: "aten::mean.dim",

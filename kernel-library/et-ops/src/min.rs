@@ -6,7 +6,7 @@ use crate::family::extremum;
 use crate::prelude::*;
 
 /// `torch.min` along a dimension.
-pub static MIN_DIM: Operator = Operator {
+pub const MIN_DIM: Operator = Operator {
     schema: "aten::min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) \
              -> (Tensor(a!) values, Tensor(b!) indices)",
     functional: "aten::min.dim",

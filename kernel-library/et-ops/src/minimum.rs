@@ -5,7 +5,7 @@ use crate::family::pairing::{self, Pairing};
 use crate::prelude::*;
 
 /// `torch.minimum`.
-pub static MINIMUM: Operator = Operator {
+pub const MINIMUM: Operator = Operator {
     schema: "aten::minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::minimum",
     path: kernel_path!(out),

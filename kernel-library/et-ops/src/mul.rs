@@ -5,7 +5,7 @@ use crate::family::pairing::{self, Pairing};
 use crate::prelude::*;
 
 /// `torch.mul` of two tensors.
-pub static MUL: Operator = Operator {
+pub const MUL: Operator = Operator {
     schema: "aten::mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::mul.Tensor",
     path: kernel_path!(out),
@@ -51,7 +51,7 @@ pub static MUL: Operator = Operator {
 };
 
 /// `torch.mul` of a tensor and a number.
-pub static MUL_SCALAR: Operator = Operator {
+pub const MUL_SCALAR: Operator = Operator {
     schema: "aten::mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::mul.Scalar",
     path: kernel_path!(scalar_out),

@@ -6,7 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.ne` of a tensor and a number.
-pub static NE_SCALAR: Operator = Operator {
+pub const NE_SCALAR: Operator = Operator {
     schema: "aten::ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ne.Scalar",
     path: kernel_path!(scalar_out),
@@ -39,7 +39,7 @@ pub static NE_SCALAR: Operator = Operator {
 };
 
 /// `torch.ne` of two tensors.
-pub static NE_TENSOR: Operator = Operator {
+pub const NE_TENSOR: Operator = Operator {
     schema: "aten::ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ne.Tensor",
     path: kernel_path!(tensor_out),

@@ -4,7 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.neg`.
-pub static NEG: Operator = Operator {
+pub const NEG: Operator = Operator {
     schema: "aten::neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::neg",
     path: kernel_path!(out),

@@ -4,7 +4,7 @@ use crate::family::permute::Permutation;
 use crate::prelude::*;
 
 /// `torch.permute_copy`.
-pub static PERMUTE_COPY: Operator = Operator {
+pub const PERMUTE_COPY: Operator = Operator {
     schema: "aten::permute_copy.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::permute_copy",
     path: kernel_path!(out),

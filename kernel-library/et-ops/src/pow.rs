@@ -9,7 +9,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.pow` of a tensor and a number.
-pub static POW_SCALAR: Operator = Operator {
+pub const POW_SCALAR: Operator = Operator {
     schema: "aten::pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::pow.Tensor_Scalar",
     path: kernel_path!(tensor_scalar_out),
@@ -61,7 +61,7 @@ pub static POW_SCALAR: Operator = Operator {
 };
 
 /// `torch.pow` of two tensors.
-pub static POW_TENSOR: Operator = Operator {
+pub const POW_TENSOR: Operator = Operator {
     schema: "aten::pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::pow.Tensor_Tensor",
     path: kernel_path!(tensor_tensor_out),

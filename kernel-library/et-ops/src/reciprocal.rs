@@ -5,7 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.reciprocal`.
-pub static RECIPROCAL: Operator = Operator {
+pub const RECIPROCAL: Operator = Operator {
     schema: "aten::reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::reciprocal",
     path: kernel_path!(out),

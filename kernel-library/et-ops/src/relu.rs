@@ -4,7 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.relu`.
-pub static RELU: Operator = Operator {
+pub const RELU: Operator = Operator {
     schema: "aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::relu",
     path: kernel_path!(out),

@@ -6,7 +6,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.Tensor.repeat`.
-pub static REPEAT: Operator = Operator {
+pub const REPEAT: Operator = Operator {
     schema: "aten::repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::repeat",
     path: kernel_path!(out),

@@ -6,7 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.round`.
-pub static ROUND: Operator = Operator {
+pub const ROUND: Operator = Operator {
     schema: "aten::round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::round",
     path: kernel_path!(out),

@@ -5,7 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.rsqrt`.
-pub static RSQRT: Operator = Operator {
+pub const RSQRT: Operator = Operator {
     schema: "aten::rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::rsqrt",
     path: kernel_path!(out),

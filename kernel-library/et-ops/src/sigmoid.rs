@@ -5,7 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.sigmoid`.
-pub static SIGMOID: Operator = Operator {
+pub const SIGMOID: Operator = Operator {
     schema: "aten::sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sigmoid",
     path: kernel_path!(out),

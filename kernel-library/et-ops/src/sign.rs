@@ -4,7 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.sign`.
-pub static SIGN: Operator = Operator {
+pub const SIGN: Operator = Operator {
     schema: "aten::sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sign",
     path: kernel_path!(out),

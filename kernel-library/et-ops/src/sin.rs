@@ -5,7 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.sin`.
-pub static SIN: Operator = Operator {
+pub const SIN: Operator = Operator {
     schema: "aten::sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sin",
     path: kernel_path!(out),

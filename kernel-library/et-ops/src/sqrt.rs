@@ -5,7 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.sqrt`.
-pub static SQRT: Operator = Operator {
+pub const SQRT: Operator = Operator {
     schema: "aten::sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sqrt",
     path: kernel_path!(out),

@@ -5,7 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.squeeze_copy` of one dimension.
-pub static SQUEEZE_COPY_DIM: Operator = Operator {
+pub const SQUEEZE_COPY_DIM: Operator = Operator {
     schema: "aten::squeeze_copy.dim_out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::squeeze_copy.dim",
     path: kernel_path!(dim_out),
@@ -28,7 +28,7 @@ pub static SQUEEZE_COPY_DIM: Operator = Operator {
 };
 
 /// `torch.squeeze_copy` of several dimensions.
-pub static SQUEEZE_COPY_DIMS: Operator = Operator {
+pub const SQUEEZE_COPY_DIMS: Operator = Operator {
     schema: "aten::squeeze_copy.dims_out(Tensor self, int[] dim, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::squeeze_copy.dims",
     path: kernel_path!(dims_out),

@@ -5,7 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.stack`.
-pub static STACK: Operator = Operator {
+pub const STACK: Operator = Operator {
     schema: "aten::stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::stack",
     path: kernel_path!(out),

@@ -7,7 +7,7 @@ use crate::family::scaled::{self, Scaled};
 use crate::prelude::*;
 
 /// `torch.sub` of two tensors.
-pub static SUB: Operator = Operator {
+pub const SUB: Operator = Operator {
     schema: "aten::sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sub.Tensor",
     path: kernel_path!(out),
@@ -56,7 +56,7 @@ pub static SUB: Operator = Operator {
 };
 
 /// `torch.sub` of a tensor and a number.
-pub static SUB_SCALAR: Operator = Operator {
+pub const SUB_SCALAR: Operator = Operator {
     schema: "aten::sub.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sub.Scalar",
     path: kernel_path!(scalar_out),

@@ -5,7 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.tanh`.
-pub static TANH: Operator = Operator {
+pub const TANH: Operator = Operator {
     schema: "aten::tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::tanh",
     path: kernel_path!(out),

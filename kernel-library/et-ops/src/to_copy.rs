@@ -4,7 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// `torch.Tensor.to`.
-pub static TO_COPY: Operator = Operator {
+pub const TO_COPY: Operator = Operator {
     schema: "aten::_to_copy.out(Tensor self, *, bool non_blocking=False, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::_to_copy",
     path: kernel_path!(out),

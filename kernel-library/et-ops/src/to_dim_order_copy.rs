@@ -4,7 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// `torch.Tensor.to` after export, which spells memory formats as dim orders.
-pub static TO_DIM_ORDER_COPY: Operator = Operator {
+pub const TO_DIM_ORDER_COPY: Operator = Operator {
     schema: "dim_order_ops::_to_dim_order_copy.out(Tensor self, *, bool non_blocking=False, int[]? dim_order=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "dim_order_ops::_to_dim_order_copy",
     path: kernel_path!(out),

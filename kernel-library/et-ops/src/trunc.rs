@@ -6,7 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.trunc`.
-pub static TRUNC: Operator = Operator {
+pub const TRUNC: Operator = Operator {
     schema: "aten::trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::trunc",
     path: kernel_path!(out),

@@ -9,7 +9,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.var`; the divisor is the number of elements less `correction`, which is 1 unless given.
-pub static VAR: Operator = Operator {
+pub const VAR: Operator = Operator {
     schema: "aten::var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, \
              Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::var.correction",

@@ -8,7 +8,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.where`.
-pub static WHERE_SELF: Operator = Operator {
+pub const WHERE_SELF: Operator = Operator {
     schema: "aten::where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::where.self",
     path: kernel_path!(self_out),

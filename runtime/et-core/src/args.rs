@@ -252,7 +252,7 @@ impl core::ops::Deref for Ints {
     type Target = [i64];
 
     fn deref(&self) -> &[i64] {
-        &self.values[..self.len]
+        self.values.get(..self.len).unwrap_or_default()
     }
 }
 

@@ -45,15 +45,22 @@ impl DimOrder {
 
     /// Elements between neighbours along each dimension of a dense tensor of this shape and order.
     pub fn strides(&self, shape: &Shape) -> [usize; MAX_RANK] {
-        let mut strides = [0; MAX_RANK];
-        let mut step = 1_usize;
-        for dim in self.dims().iter().rev() {
-            strides[usize::from(*dim)] = step;
-            // Overflows only where another size is 0, and then no stride is used.
-            step = step.wrapping_mul(shape.size(usize::from(*dim)).max(1));
-        }
-        strides
+        strides(self.dims(), |dim| shape.size(dim))
     }
+}
+
+/// Elements between neighbours along each dimension; `dims` are the dimensions in memory order, outermost first.
+pub(crate) fn strides(dims: &[u8], size: impl Fn(usize) -> usize) -> [usize; MAX_RANK] {
+    let mut strides = [0; MAX_RANK];
+    let mut step = 1_usize;
+    for dim in dims.iter().rev().map(|dim| usize::from(*dim)) {
+        if let Some(stride) = strides.get_mut(dim) {
+            *stride = step;
+        }
+        // Overflows only where another size is 0, and then no stride is used.
+        step = step.wrapping_mul(size(dim).max(1));
+    }
+    strides
 }
 
 #[cfg(test)]

@@ -41,13 +41,13 @@ impl Shape {
 
     /// The sizes, outermost first.
     pub fn sizes(&self) -> &[i32] {
-        &self.sizes[..self.rank()]
+        self.sizes.get(..self.rank()).unwrap_or_default()
     }
 
     /// The sizes, to change.
     pub fn sizes_mut(&mut self) -> &mut [i32] {
         let rank = self.rank();
-        &mut self.sizes[..rank]
+        self.sizes.get_mut(..rank).unwrap_or_default()
     }
 
     /// The size of dimension `dim`, 0 where there is none; sizes are never negative.
@@ -73,9 +73,9 @@ impl Shape {
     /// Elements per step of the dimensions outside `axis`, along it, and inside it: `[outer, extent, inner]`.
     pub fn around(&self, axis: usize) -> [usize; 3] {
         let product = |sizes: &[i32]| sizes.iter().fold(1_usize, |product, size| product.wrapping_mul(*size as usize));
-        match self.sizes().get(axis) {
-            Some(extent) => [product(&self.sizes()[..axis]), *extent as usize, product(&self.sizes()[axis + 1..])],
-            None => [1, 1, 1],
+        match self.sizes().split_at_checked(axis) {
+            Some((outer, [extent, inner @ ..])) => [product(outer), *extent as usize, product(inner)],
+            _ => [1, 1, 1],
         }
     }
 
@@ -91,8 +91,8 @@ impl Shape {
 
     /// The size of dimension `dim` when padded with ones on the left to `rank` dimensions.
     fn size_aligned(&self, dim: usize, rank: usize) -> i32 {
-        let missing = rank - self.rank();
-        if dim < missing { 1 } else { self.sizes[dim - missing] }
+        let own = (dim + self.rank()).checked_sub(rank).and_then(|own| self.sizes.get(own));
+        own.copied().unwrap_or(1)
     }
 }
 

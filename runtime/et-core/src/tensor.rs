@@ -4,6 +4,7 @@
 use core::cell::Cell;
 use core::marker::PhantomData;
 
+use crate::dim_order::strides;
 use crate::{DimOrder, Element, Error, Indices, Input, MAX_RANK, Output, Result, ScalarType, Shape};
 
 /// Whether kernels may write a tensor.
@@ -165,16 +166,35 @@ impl<'a> Tensor<'a> {
         shape
     }
 
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        usize::from(self.rank)
+    }
+
+    /// The current size of dimension `dim`, 0 where there is none.
+    pub fn size(&self, dim: usize) -> usize {
+        if dim < self.rank() { self.size_word(dim) as usize } else { 0 }
+    }
+
     /// The order of the dimensions in memory.
     pub fn dim_order(&self) -> DimOrder {
+        DimOrder::new(self.dims()).unwrap_or(DimOrder::contiguous(self.rank()))
+    }
+
+    /// The dimensions in memory order, outermost first.
+    pub fn dims(&self) -> &'a [u8] {
         // SAFETY: the constructor saw `rank` bytes there, which live for `'a`.
-        let order = unsafe { core::slice::from_raw_parts(self.dim_order, usize::from(self.rank)) };
-        DimOrder::new(order).unwrap_or(DimOrder::contiguous(usize::from(self.rank)))
+        unsafe { core::slice::from_raw_parts(self.dim_order, self.rank()) }
+    }
+
+    /// Whether the elements lie in row-major order.
+    pub fn is_contiguous(&self) -> bool {
+        (0_u8..).zip(self.dims()).all(|(position, dim)| position == *dim)
     }
 
     /// Elements between neighbours along each dimension.
     pub fn strides(&self) -> [usize; MAX_RANK] {
-        self.dim_order().strides(&self.shape())
+        strides(self.dims(), |dim| self.size(dim))
     }
 
     /// The number of elements.
@@ -195,13 +215,16 @@ impl<'a> Tensor<'a> {
 
     /// Changes the shape: a static tensor accepts its own only, a dynamic one any within its bounds.
     pub fn resize(&self, shape: &Shape) -> Result<()> {
-        if *shape == self.shape() {
-            return Ok(());
-        }
-        let rank = usize::from(self.rank);
-        let fits = |(index, size): (usize, &i32)| *size <= self.size_word(rank + index);
-        if !self.dynamic || shape.rank() != rank || !shape.sizes().iter().enumerate().all(fits) {
+        let rank = self.rank();
+        let fits = |(index, size): (usize, &i32)| match self.dynamic {
+            true => *size <= self.size_word(rank + index),
+            false => *size == self.size_word(index),
+        };
+        if shape.rank() != rank || !shape.sizes().iter().enumerate().all(fits) {
             return Err(Error::InvalidArgument);
+        }
+        if !self.dynamic {
+            return Ok(());
         }
         // SAFETY: a dynamic tensor's sizes are `2 * rank` cells that live for `'a`.
         let cells = unsafe { core::slice::from_raw_parts(self.sizes.cast::<Cell<i32>>(), rank) };

@@ -28,6 +28,11 @@ impl<'a> ExecutionPlan<'a> {
         self.0.string(0)
     }
 
+    /// Whether this is the method's name.
+    pub fn is_named(self, name: &str) -> Result<bool> {
+        self.0.vector(0, 1).map(|own| own == name.as_bytes())
+    }
+
     /// How Python saw inputs and outputs.
     pub fn container_metadata(self) -> Result<Option<ContainerMetadata<'a>>> {
         self.0.table(1).map(|table| table.map(ContainerMetadata))

@@ -53,7 +53,7 @@ impl<'a> Program<'a> {
     pub fn method(&self, name: &str) -> Result<MethodPlan<'a>> {
         for plan in self.file.program().execution_plans()?.iter() {
             let plan = plan?;
-            if plan.name()? == name {
+            if plan.is_named(name)? {
                 return Ok(MethodPlan { file: self.file, plan });
             }
         }

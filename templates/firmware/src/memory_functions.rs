@@ -1,4 +1,4 @@
-//! What compiled code calls to copy, move and fill memory: the C library's functions and those of Arm's run-time ABI
+//! What compiled code calls to copy, move, fill and compare memory: the C library's functions and those of Arm's run-time ABI
 //! (IHI 0043), by words where both addresses are aligned. The compiler's own are eight times as long.
 
 core::arch::global_asm!(
@@ -73,6 +73,19 @@ core::arch::global_asm!(
     "it hs",
     "strbhs r1, [r12], #1",
     "bhs 5b",
+    "bx lr",
+    // memcmp(r0 left, r1 right, r2 count)
+    "entry memcmp",
+    "entry bcmp",
+    "mov r12, r0",
+    "movs r0, #0",
+    "6: subs r2, #1",
+    "it lo",
+    "bxlo lr",
+    "ldrb r0, [r12], #1",
+    "ldrb r3, [r1], #1",
+    "subs r0, r3",
+    "beq 6b",
     "bx lr",
     ".purgem entry",
 );

@@ -12,18 +12,23 @@ const FAULT: u32 = 0xfe;
 core::arch::global_asm!(
     // The vector table: stack, reset, and 14 exceptions that all are faults here.
     ".section .vectors, \"a\"",
+    "vectors:",
     ".word stack_top",
     ".word reset",
     ".rept 14",
     ".word fault",
     ".endr",
-    // The FPU is enabled before any compiled code runs; then `.data` is copied and `.bss` and the arenas are zeroed.
+    // The limit of the stack turns an overflow into a fault, and a boot ROM may have left its own vector table. The FPU is
+    // enabled before any compiled code runs; then `.data` is copied and `.bss` and the arenas are zeroed.
     ".section .text.reset, \"ax\"",
     ".global reset",
     ".thumb_func",
     "reset:",
     "ldr r0, =stack_limit",
     "msr msplim, r0",
+    "ldr r0, =0xe000ed08", // VTOR
+    "ldr r1, =vectors",
+    "str r1, [r0]",
     "ldr r0, =0xe000ed88", // CPACR
     "ldr r1, [r0]",
     "orr r1, r1, #0xf00000",

@@ -58,7 +58,7 @@ fn zip_same<C: Element, R: Element>(
     f: impl Fn(C, C) -> R,
 ) -> Result<()> {
     let (first, second, to) = (left.input::<C>()?, right.input::<C>()?, out.output::<R>()?);
-    if [left, right].iter().all(|tensor| tensor.shape() == *shape && tensor.dim_order() == out.dim_order()) {
+    if [left, right].iter().all(|tensor| tensor.shape() == *shape && tensor.dims() == out.dims()) {
         // One comparison of lengths here spares one per element.
         let (first, second) = (first.window(0, to.len()), second.window(0, to.len()));
         (0..to.len()).for_each(|index| to.set(index, f(first.get(index), second.get(index))));

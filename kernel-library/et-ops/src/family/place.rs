@@ -26,9 +26,8 @@ impl Place {
         }
         let (missing, all) = (shape.rank() - own.rank(), tensor.strides());
         let mut strides = [0; MAX_RANK];
-        for dim in (0..own.rank()).filter(|dim| own.size(*dim) != 1) {
-            strides[dim + missing] = all[dim];
-        }
+        let dims = own.sizes().iter().zip(all).zip(strides.iter_mut().skip(missing));
+        dims.filter(|((size, _), _)| **size != 1).for_each(|((_, step), stride)| *stride = step);
         Ok(Self { start: 0, strides })
     }
 

@@ -1,9 +1,11 @@
 //! Windows that slide over the rows and columns of an image.
 
-use et_core::{Error, Result, Shape, Tensor};
+use core::num::NonZero;
 
-/// The largest parameter of a window: with sizes below 2^31, offsets stay within 32 bits.
-const LARGEST: i64 = 1 << 24;
+use et_core::{Args, Error, Result, Shape, Tensor};
+
+/// The largest parameter of a window, and the largest window: with sizes below 2^31, offsets stay within 32 bits.
+const LARGEST: usize = 1 << 24;
 
 /// How a window slides along one dimension.
 #[derive(Clone, Copy, Debug)]
@@ -13,11 +15,11 @@ pub struct Axis {
     /// The number of taps of the window.
     pub kernel: usize,
     /// From one position of the window to the next.
-    pub stride: usize,
+    pub stride: NonZero<usize>,
     /// How far the window reaches out of the input at either end.
     pub padding: usize,
     /// From one tap to the next.
-    pub dilation: usize,
+    pub dilation: NonZero<usize>,
 }
 
 /// The taps of one window that lie inside the input.
@@ -33,48 +35,51 @@ pub struct Taps {
 
 impl Axis {
     /// A dimension that is not there.
-    pub const ABSENT: Self = Self { input: 1, kernel: 1, stride: 1, padding: 0, dilation: 1 };
+    pub const ABSENT: Self =
+        Self { input: 1, kernel: 1, stride: NonZero::<usize>::MIN, padding: 0, dilation: NonZero::<usize>::MIN };
 
     /// Checks that a stride, a dilation and a window are at least 1, and that sums of parameters and sizes cannot overflow.
-    pub fn new(input: usize, [kernel, stride, padding, dilation]: [i64; 4]) -> Result<Self> {
-        if [kernel, stride, padding, dilation].iter().any(|parameter| *parameter > LARGEST) {
-            return Err(Error::InvalidArgument);
+    pub fn new(input: usize, [kernel, stride, padding, dilation]: [usize; 4]) -> Result<Self> {
+        let largest = kernel.max(stride).max(padding).max(dilation);
+        let reach = kernel.checked_sub(1).and_then(|steps| steps.checked_mul(dilation));
+        let fits = largest <= LARGEST && reach.is_some_and(|reach| reach < LARGEST);
+        match (NonZero::new(stride), NonZero::new(dilation)) {
+            (Some(stride), Some(dilation)) if fits => Ok(Self { input, kernel, stride, padding, dilation }),
+            _ => Err(Error::InvalidArgument),
         }
-        let [kernel, stride, dilation] = [positive(kernel)?, positive(stride)?, positive(dilation)?];
-        Ok(Self { input, kernel, stride, padding: natural(padding)?, dilation })
     }
 
     /// From the first to behind the last tap.
-    pub fn span(&self) -> Result<usize> {
-        let reach = (self.kernel - 1).checked_mul(self.dilation);
-        reach.and_then(|reach| reach.checked_add(1)).ok_or(Error::InvalidArgument)
+    pub const fn span(&self) -> usize {
+        (self.kernel - 1) * self.dilation.get() + 1
     }
 
-    /// How far the first tap can move with the whole window inside the padded input.
-    pub fn slack(&self) -> Result<usize> {
-        let padded = self.padding.checked_mul(2).and_then(|padding| padding.checked_add(self.input));
-        let slack = padded.zip(self.span().ok()).and_then(|(padded, span)| padded.checked_sub(span));
-        slack.ok_or(Error::InvalidArgument)
-    }
-
-    /// The number of positions of the window.
-    pub fn outputs(&self) -> Result<usize> {
-        Ok(self.slack()? / self.stride + 1)
+    /// The number of positions of the window in the padded input and `extra` elements behind it.
+    pub fn outputs(&self, extra: usize) -> Result<usize> {
+        let slack = (self.input + 2 * self.padding + extra).checked_sub(self.span());
+        slack.map(|slack| slack / self.stride + 1).ok_or(Error::InvalidArgument)
     }
 
     /// The taps of the window at position `output`.
     pub fn taps(&self, output: usize) -> Taps {
-        let origin = output * self.stride;
-        let first = self.padding.saturating_sub(origin).div_ceil(self.dilation).min(self.kernel);
-        let end = (self.input + self.padding).saturating_sub(origin).div_ceil(self.dilation).min(self.kernel);
-        let start = (origin + first * self.dilation).saturating_sub(self.padding);
-        Taps { start, first, count: end.saturating_sub(first) }
+        let origin = output * self.stride.get();
+        let first = self.taps_before(self.padding, origin);
+        let count = self.taps_before(self.input + self.padding, origin) - first;
+        let start = (origin + first * self.dilation.get()).saturating_sub(self.padding);
+        Taps { start, first, count }
+    }
+
+    /// The number of taps before `end`, counted from the first element of the padding.
+    fn taps_before(&self, end: usize, origin: usize) -> usize {
+        let distance = end.saturating_sub(origin) + (self.dilation.get() - 1);
+        self.kernel.min(distance / self.dilation)
     }
 
     /// The input index that tap `tap` spreads to `output` when the window writes instead of reads.
     pub fn source(&self, output: usize, tap: usize) -> Option<usize> {
-        let distance = (output + self.padding).checked_sub(tap * self.dilation)?;
-        (distance.is_multiple_of(self.stride) && distance / self.stride < self.input).then(|| distance / self.stride)
+        let distance = (output + self.padding).checked_sub(tap * self.dilation.get())?;
+        let source = distance / self.stride;
+        (source * self.stride.get() == distance && source < self.input).then_some(source)
     }
 }
 
@@ -90,23 +95,41 @@ pub struct Image {
 impl Image {
     /// A tensor of rank 4, or of rank 3 where dimension `absent` is not there.
     pub fn new(tensor: &Tensor<'_>, absent: usize) -> Result<Self> {
-        let (shape, strides) = (tensor.shape(), tensor.strides());
+        let rank = tensor.rank();
+        if rank != 3 && rank != 4 {
+            return Err(Error::InvalidArgument);
+        }
         let mut image = Self { sizes: [1; 4], strides: [0; 4] };
-        let dims = match shape.rank() {
-            4 => [0, 1, 2, 3],
-            3 => [0, 1, 2, 3].map(|dim| if dim < absent { dim } else { dim.wrapping_sub(1) }),
-            _ => return Err(Error::InvalidArgument),
-        };
-        for (slot, dim) in dims.into_iter().enumerate().filter(|(slot, _)| shape.rank() == 4 || *slot != absent) {
-            (image.sizes[slot], image.strides[slot]) = (shape.size(dim), strides[dim]);
+        let slots = image.sizes.iter_mut().zip(&mut image.strides).enumerate();
+        let present = slots.filter(|(slot, _)| rank == 4 || *slot != absent);
+        for (dim, ((_, (size, step)), stride)) in present.zip(tensor.strides()).enumerate() {
+            (*size, *step) = (tensor.size(dim), stride);
         }
         Ok(image)
+    }
+
+    /// Calls `visit` with batch, channel, row and column of each pixel.
+    pub fn for_each_pixel(&self, mut visit: impl FnMut([usize; 4])) {
+        let [batches, channels, rows, columns] = self.sizes;
+        for batch in 0..batches {
+            for channel in 0..channels {
+                for row in 0..rows {
+                    (0..columns).for_each(|column| visit([batch, channel, row, column]));
+                }
+            }
+        }
     }
 
     /// The offset of row 0, column 0 of a channel.
     #[inline]
     pub const fn plane(&self, batch: usize, channel: usize) -> usize {
         batch * self.strides[0] + channel * self.strides[1]
+    }
+
+    /// The offset of a pixel.
+    #[inline]
+    pub const fn offset(&self, [batch, channel, row, column]: [usize; 4]) -> usize {
+        self.plane(batch, channel) + self.pixel(row, column)
     }
 
     /// The offset of a pixel in its plane.
@@ -121,8 +144,18 @@ pub fn natural(value: i64) -> Result<usize> {
     usize::try_from(value).map_err(|_| Error::InvalidArgument)
 }
 
-fn positive(value: i64) -> Result<usize> {
-    natural(value).and_then(|value| if value == 0 { Err(Error::InvalidArgument) } else { Ok(value) })
+/// A number for rows and one for columns; a list of one number holds for both.
+pub fn pair(list: &[i64]) -> Result<[usize; 2]> {
+    match *list {
+        [both] => natural(both).map(|both| [both; 2]),
+        [rows, columns] => Ok([natural(rows)?, natural(columns)?]),
+        _ => Err(Error::InvalidArgument),
+    }
+}
+
+/// Argument `position` as a [`pair`].
+pub fn pair_argument(args: &Args<'_, '_>, position: usize) -> Result<[usize; 2]> {
+    pair(&args.ints(position)?)
 }
 
 /// Adds an innermost dimension of `size`.
@@ -137,7 +170,7 @@ mod tests {
     #[test]
     fn taps_outside_the_input_are_left_out() {
         let axis = Axis::new(4, [3, 2, 1, 1]).unwrap();
-        assert_eq!(axis.outputs(), Ok(2));
+        assert_eq!(axis.outputs(0), Ok(2));
         assert_eq!(axis.taps(0), Taps { start: 0, first: 1, count: 2 });
         assert_eq!(axis.taps(1), Taps { start: 1, first: 0, count: 3 });
     }
@@ -151,8 +184,8 @@ mod tests {
 
     #[test]
     fn a_window_larger_than_the_padded_input_is_refused() {
-        assert_eq!(Axis::new(2, [4, 1, 0, 1]).unwrap().outputs(), Err(Error::InvalidArgument));
+        assert_eq!(Axis::new(2, [4, 1, 0, 1]).unwrap().outputs(0), Err(Error::InvalidArgument));
         assert!(Axis::new(2, [1, 0, 0, 1]).is_err());
-        assert!(Axis::new(2, [1, 1, i64::MAX, 1]).is_err());
+        assert!(Axis::new(2, [1, 1, usize::MAX, 1]).is_err());
     }
 }

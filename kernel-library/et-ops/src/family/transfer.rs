@@ -72,7 +72,7 @@ fn outer(shape: &Shape) -> Shape {
 }
 
 fn in_order_of<T: Element>(input: &Tensor<'_>, from: Input<'_, T>, out: &Tensor<'_>, to: Output<'_, T>) -> Result<()> {
-    if input.dim_order().is_contiguous() && out.dim_order().is_contiguous() {
+    if input.is_contiguous() && out.is_contiguous() {
         from.iter().enumerate().for_each(|(index, element)| to.set(index, element));
         return Ok(());
     }

@@ -3,6 +3,7 @@
 use et_core::{Args, Element, Error, Result, ScalarType, Tensor};
 
 use super::convert::{is_mixed, reading, writing};
+use super::place::Place;
 use super::walk::Walk;
 use crate::Meta;
 
@@ -21,12 +22,13 @@ pub fn boolean(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 pub fn map<A: Element, R: Element>(input: &Tensor<'_>, out: &Tensor<'_>, f: impl Fn(A) -> R) -> Result<()> {
     out.resize(&input.shape())?;
     let (from, to) = (input.input::<A>()?, out.output::<R>()?);
-    if input.dim_order() == out.dim_order() {
+    if input.dims() == out.dims() {
         // One comparison of lengths here spares one per element.
         let from = from.window(0, to.len());
         (0..to.len()).for_each(|index| to.set(index, f(from.get(index))));
     } else {
-        Walk::new(&input.shape(), [input, out])?.for_each(|[from_at, to_at]| to.set(to_at, f(from.get(from_at))));
+        Walk::over(&input.shape(), [Place::of(input), Place::of(out)])?
+            .for_each(|[from_at, to_at]| to.set(to_at, f(from.get(from_at))));
     }
     Ok(())
 }
@@ -56,7 +58,8 @@ fn map_mixed<C: Element, R: Element, const D: u32>(
     out.resize(&shape)?;
     reading::<C, D>(input, &mut |load| {
         writing::<R, D>(out, &mut |store| {
-            Walk::new(&shape, [input, out])?.for_each(|[from_at, to_at]| store(to_at, f(load(from_at))));
+            Walk::over(&shape, [Place::of(input), Place::of(out)])?
+                .for_each(|[from_at, to_at]| store(to_at, f(load(from_at))));
             Ok(())
         })
     })

@@ -8,9 +8,9 @@ use super::place::Place;
 #[derive(Clone)]
 pub struct Walk<const N: usize> {
     shape: Shape,
-    strides: [[usize; MAX_RANK]; N],
-    position: [i32; MAX_RANK],
-    offsets: [usize; N],
+    position: [usize; MAX_RANK],
+    /// The box, starting at the current position.
+    places: [Place; N],
     remaining: usize,
 }
 
@@ -26,32 +26,22 @@ impl<const N: usize> Walk<N> {
 
     /// Walks over a box of this shape, which lies in each tensor as its place says.
     pub fn over(shape: &Shape, places: [Place; N]) -> Result<Self> {
-        Ok(Self {
-            shape: *shape,
-            strides: places.map(|place| place.strides),
-            position: [0; MAX_RANK],
-            offsets: places.map(|place| place.start),
-            remaining: shape.numel()?,
-        })
+        Ok(Self { shape: *shape, position: [0; MAX_RANK], places, remaining: shape.numel()? })
     }
 
     /// Moves to the next position: one step along the innermost dimension that has one left.
     fn advance(&mut self) {
-        for dim in (0..self.shape.rank()).rev() {
-            self.position[dim] += 1;
-            if self.position[dim] < self.shape.sizes()[dim] {
-                self.shift(|strides, offset| offset.wrapping_add(strides[dim]));
+        for (dim, size) in self.shape.sizes().iter().enumerate().rev() {
+            let Some(position) = self.position.get_mut(dim) else { return };
+            let is_inside = *position + 1 < *size as usize;
+            let steps = if is_inside { 1 } else { position.wrapping_neg() };
+            *position = position.wrapping_add(steps);
+            for place in &mut self.places {
+                *place = place.moved(dim, steps.cast_signed() as i64);
+            }
+            if is_inside {
                 return;
             }
-            let steps = self.position[dim] as usize - 1;
-            self.position[dim] = 0;
-            self.shift(|strides, offset| offset.wrapping_sub(steps.wrapping_mul(strides[dim])));
-        }
-    }
-
-    fn shift(&mut self, step: impl Fn(&[usize; MAX_RANK], usize) -> usize) {
-        for (offset, strides) in self.offsets.iter_mut().zip(&self.strides) {
-            *offset = step(strides, *offset);
         }
     }
 }
@@ -61,7 +51,7 @@ impl<const N: usize> Iterator for Walk<N> {
 
     fn next(&mut self) -> Option<[usize; N]> {
         self.remaining = self.remaining.checked_sub(1)?;
-        let offsets = self.offsets;
+        let offsets = self.places.each_ref().map(|place| place.start);
         self.advance();
         Some(offsets)
     }
