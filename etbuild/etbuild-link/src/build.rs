@@ -4,6 +4,7 @@
 //! compiled again when the model changes. Files are written only where they differ, the package's own always, so cargo
 //! sees every change; a lock lets one build at a time into the folder.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use etbuild_system::{Invocation, System};
@@ -61,7 +62,7 @@ fn cargo(toolchain: &Toolchain, target: &CompileTarget, project: &Project, folde
         .env("RUSTC_WRAPPER", "")
         .env("RUSTC_WORKSPACE_WRAPPER", "")
         .env("CARGO_INCREMENTAL", "0");
-    invocation.removed_variables = REMOVED.iter().map(Into::into).collect();
+    invocation.removed_variables = removed_variables();
     match toolchain.route {
         Route::BuildStd => invocation.args(library_arguments(target)).env("RUSTC_BOOTSTRAP", "1"),
         Route::Installed | Route::Added => invocation.arg("--offline").env("CARGO_HOME", folder.cargo_home()),
@@ -78,7 +79,11 @@ fn library_arguments(target: &CompileTarget) -> [&'static str; 2] {
     }
 }
 
-/// Variables of the user's environment that would change what cargo does. What is set above needs no removal.
+/// Variables of the user's environment that would change what cargo does.
+pub fn removed_variables() -> Vec<OsString> {
+    REMOVED.iter().map(Into::into).collect()
+}
+
 const REMOVED: &[&str] = &[
     "RUSTFLAGS",
     "RUSTDOCFLAGS",

@@ -5,6 +5,7 @@ use std::path::Path;
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use etbuild_system::{Invocation, System};
 
+use crate::build::removed_variables;
 use crate::scratch::Scratch;
 use crate::{CompileTarget, LinkError, Project, Toolchain};
 
@@ -32,11 +33,16 @@ pub fn dependencies(
 ) -> Result<Vec<Dependency>, LinkError> {
     let folder = Scratch::open(scratch, "metadata")?;
     folder.write(system, project)?;
-    let invocation = Invocation::new(toolchain.cargo())
+    let mut invocation = Invocation::new(toolchain.cargo())
         .args(["metadata", "--format-version=1", "--offline", "--filter-platform", &target.triple])
         .current_dir(folder.project())
         .env("CARGO_HOME", folder.cargo_home())
-        .env("RUSTC", toolchain.rustc());
+        .env("RUSTC", toolchain.rustc())
+        .env("RUSTC_WRAPPER", "")
+        .env("RUSTC_WORKSPACE_WRAPPER", "");
+    invocation.removed_variables = removed_variables();
+    // Cargo asks the compiler about the target with these flags.
+    invocation.removed_variables.push("CARGO_ENCODED_RUSTFLAGS".into());
     let missing =
         |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
     let outcome = system.run(&invocation).map_err(missing)?;
