@@ -5,15 +5,41 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each stage with the crates whose sources decide what it computes, relative to the workspace root.
+/// A source file of this crate.
+macro_rules! engine {
+    ($file:literal) => {
+        concat!("etbuild/etbuild-engine/src/", $file)
+    };
+}
+
+/// Each stage with the crates and files whose text decides what it computes, relative to the workspace root.
 const STAGES: &[(&str, &[&str])] = &[
-    ("IMPORT", &["etbuild/etbuild-import", "etbuild/etbuild-ir", "runtime/et-core"]),
-    ("LOWER", &["etbuild/etbuild-pass", "etbuild/etbuild-ir", "kernel-library/et-ops", "runtime/et-core"]),
-    ("PLAN", &["etbuild/etbuild-memory", "etbuild/etbuild-ir", "kernel-library/et-ops", "runtime/et-core"]),
-    ("EMIT", &["etbuild/etbuild-emit", "etbuild/etbuild-ir", "runtime/et-format", "kernel-library/et-ops"]),
-    ("SELECT", &["etbuild/etbuild-link"]),
-    ("LINK", &["etbuild/etbuild-link"]),
-    ("VERIFY", &["etbuild/etbuild-engine"]),
+    ("IMPORT", &["etbuild/etbuild-import", "etbuild/etbuild-ir", "runtime/et-core", engine!("query/import.rs")]),
+    (
+        "LOWER",
+        &[
+            "etbuild/etbuild-pass",
+            "etbuild/etbuild-ir",
+            "kernel-library/et-ops",
+            "runtime/et-core",
+            engine!("query/lower.rs"),
+        ],
+    ),
+    ("PLAN", &["etbuild/etbuild-memory", "etbuild/etbuild-ir", "kernel-library/et-ops", engine!("query/plan.rs")]),
+    (
+        "EMIT",
+        &[
+            "etbuild/etbuild-emit",
+            "etbuild/etbuild-ir",
+            "runtime/et-format",
+            "kernel-library/et-ops",
+            engine!("query/emit.rs"),
+            engine!("interface.rs"),
+        ],
+    ),
+    ("SELECT", &["etbuild/etbuild-link", engine!("query/select.rs"), engine!("link_facts.rs")]),
+    ("LINK", &["etbuild/etbuild-link", engine!("query/link.rs"), engine!("link_facts.rs"), engine!("verify_data.rs")]),
+    ("VERIFY", &[engine!("query/verify.rs"), engine!("process.rs"), engine!("board_report.rs")]),
 ];
 
 fn main() {
@@ -33,10 +59,13 @@ fn constant(root: &Path, stage: &str, crates: &[&str], lock: &str) -> String {
     format!("/// The code version of the stage.\npub const {stage}: &str = \"{}\";\n", &digest[..32])
 }
 
-/// The manifest, the build script and everything below `src/`, sorted.
+/// A file itself; of a crate the manifest, the build script and everything below `src/`, sorted.
 fn sources(folder: &Path) -> Vec<PathBuf> {
+    if folder.is_file() {
+        return vec![folder.to_owned()];
+    }
     let mut files = vec![folder.join("Cargo.toml"), folder.join("build.rs")];
-    let mut folders = vec![folder.join("src"), folder.join("templates")];
+    let mut folders = vec![folder.join("src")];
     while let Some(folder) = folders.pop() {
         println!("cargo::rerun-if-changed={}", folder.display());
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {

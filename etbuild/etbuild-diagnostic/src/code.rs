@@ -107,6 +107,7 @@ codes! {
     ETB0705 DeviceMissing RunFailed "device missing" "No device of this kind is attached."
     ETB0706 InputsMismatch RecipeInvalid "inputs do not fit" "The named inputs do not have the names, shapes or dtypes of the model."
     ETB0707 ProgramFileMalformed RunFailed "program file malformed" "A program file cannot be loaded."
+    ETB0708 NotVerified RunFailed "not verified" "A target could not be built or run on this machine."
     // 08: the command line, and etbuild itself.
     ETB0801 Usage Usage "usage" "The command line is wrong."
     ETB0802 BadOverride Usage "bad --set" "A `--set` is not of the form `key.key=value`."

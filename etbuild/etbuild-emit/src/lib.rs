@@ -11,10 +11,11 @@ mod method;
 mod schema;
 mod values;
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use et_format::write::{self, NamedData};
-use etbuild_ir::PlannedProgram;
+use etbuild_ir::{Graph, PlannedProgram};
 
 pub use emitted::{EmitError, EmitOptions, Emitted, KernelUse, MethodInfo};
 
@@ -25,18 +26,31 @@ use method::MethodEmitter;
 /// The key of the named data that says which producer made the file.
 pub const PRODUCER_KEY: &str = "etbuild.producer";
 
+/// What the key of the named data begins with that holds the names of a method's inputs, a line each; the method's name
+/// follows. Upstream's runtime knows inputs by position only.
+pub const INPUTS_KEY: &str = "etbuild.inputs.";
+
 /// Writes the program file to `out`; constants go there straight from where they lie. Equal programs and options give
 /// equal bytes.
 pub fn emit(program: &PlannedProgram, options: &EmitOptions, out: &mut dyn Write) -> Result<Emitted, EmitError> {
-    let (file, emitted) = lower(program, options)?;
+    let names = input_names(program);
+    let (file, emitted) = lower(program, options, &names)?;
     write::write_program(&file, out)?;
     Ok(emitted)
+}
+
+/// The names of each method's inputs by key.
+fn input_names(program: &PlannedProgram) -> BTreeMap<String, String> {
+    let methods = program.program().program().methods.iter();
+    let lines = |graph: &Graph| graph.inputs.iter().map(|id| format!("{}\n", graph.value(*id).name)).collect();
+    methods.map(|(method, graph)| (format!("{INPUTS_KEY}{method}"), lines(graph))).collect()
 }
 
 /// The program file as plain data.
 fn lower<'a>(
     program: &'a PlannedProgram,
     options: &'a EmitOptions,
+    input_names: &'a BTreeMap<String, String>,
 ) -> Result<(write::Program<'a>, Emitted), EmitError> {
     let (mut constants, mut kernels) = (Constants::default(), Kernels::default());
     let (mut execution_plans, mut methods) = (Vec::new(), Vec::new());
@@ -48,8 +62,11 @@ fn lower<'a>(
         execution_plans.push(execution_plan);
     }
     let stamp = NamedData { key: PRODUCER_KEY.to_owned(), data: options.producer.as_bytes(), alignment: 1 };
+    let inputs =
+        input_names.iter().map(|(key, names)| NamedData { key: key.clone(), data: names.as_bytes(), alignment: 1 });
+    let named_data = std::iter::once(stamp).chain(inputs).collect();
     let constants = constants.into_bytes();
-    let file = write::Program { execution_plans, constants, initial_values: Vec::new(), named_data: vec![stamp] };
+    let file = write::Program { execution_plans, constants, initial_values: Vec::new(), named_data };
     Ok((file, Emitted { kernels: kernels.into_uses(), methods }))
 }
 
@@ -95,7 +112,8 @@ plan forward
     #[test]
     fn calls_have_all_arguments_then_outputs_then_results() {
         let (planned, options) = (planned(), options());
-        let (file, _) = lower(&planned, &options).unwrap();
+        let names = BTreeMap::new();
+        let (file, _) = lower(&planned, &options, &names).unwrap();
         let plan = &file.execution_plans[0];
         let call = |operator, arguments: &[i32]| Instruction::KernelCall { operator, arguments: arguments.to_vec() };
         // Values: x, w, 1, sum; 2, [2, 2], 0, [0, 0], [1, 1], false, p, i, [p, i]; flat, v, out.
@@ -111,7 +129,8 @@ plan forward
     #[test]
     fn a_view_is_a_tensor_in_the_same_place() {
         let (planned, options) = (planned(), options());
-        let (file, _) = lower(&planned, &options).unwrap();
+        let names = BTreeMap::new();
+        let (file, _) = lower(&planned, &options, &names).unwrap();
         let [EValue::Tensor(pooled), EValue::Tensor(flat)] =
             [10, 13].map(|index| &file.execution_plans[0].values[index])
         else {
@@ -123,7 +142,8 @@ plan forward
     #[test]
     fn equal_constants_are_stored_once() {
         let (planned, options) = (planned(), options());
-        let (file, _) = lower(&planned, &options).unwrap();
+        let names = BTreeMap::new();
+        let (file, _) = lower(&planned, &options, &names).unwrap();
         assert_eq!(file.constants, [&[0_u8; 4][..]]);
     }
 
@@ -144,10 +164,11 @@ plan forward
     }
 
     #[test]
-    fn the_file_says_who_made_it() {
+    fn the_file_says_who_made_it_and_what_its_inputs_are_called() {
         let mut bytes = Vec::new();
         emit(&planned(), &options(), &mut bytes).unwrap();
         let file = et_format::ProgramFile::parse(&bytes).unwrap();
         assert_eq!(file.named_data(PRODUCER_KEY), Ok(&b"etbuild 0"[..]));
+        assert_eq!(file.named_data("etbuild.inputs.forward"), Ok(&b"x\n"[..]));
     }
 }

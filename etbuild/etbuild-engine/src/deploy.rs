@@ -16,6 +16,7 @@ use crate::report::{UnitReport, Verification};
 use crate::resolve::{Request, resolve};
 use crate::schedule::side_by_side;
 use crate::stage::{Blocked, Stage, StageResult, Staged, Transient};
+use crate::unchanged;
 use crate::unit::Unit;
 use crate::world::World;
 use crate::{ArtifactKind, budget, failure};
@@ -90,7 +91,14 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     note(query::lowered(db, unit.model))?;
     note(query::planned(db, unit.model, unit.plan.clone()))?;
     let emitted = note(query::emitted(db, unit.model, unit.plan.clone()))?;
-    let tools = environment::tools(db.world(), &unit.target);
+    let tools = match environment::tools(db.world(), &unit.target) {
+        Ok(tools) => tools,
+        Err(reason) if goal == Goal::Deploy => {
+            report.verification = Verification::Skipped { reason };
+            return Ok(());
+        }
+        Err(reason) => return Err(Blocked::failed(Stage::Link, [*reason])),
+    };
     note(query::selected(db, unit.clone(), tools.clone()))?;
     let linked = note(query::linked(db, unit.clone(), tools.clone()))?;
     check_budget(db, unit, &emitted, &linked, report)?;
@@ -157,9 +165,7 @@ fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> R
     let verified = query::verified(db, unit.clone(), tools.clone(), runner, inputs)?;
     noted(db, unit, &verified, report);
     let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
-    let path = inputs.path(db);
-    let reference = db.world().system().read(path);
-    let reference = reference.map_err(|error| Blocked::failed(Stage::Verify, failure::unreadable(path, &error)))?;
+    let reference = unchanged::read(db, inputs).map_err(|found| Blocked::failed(Stage::Verify, found))?;
     let names = (options.outputs.as_str(), options.labels.as_str());
     let judgement =
         judge(&outputs, &reference, names).map_err(|diagnostic| Blocked::failed(Stage::Verify, [diagnostic]))?;

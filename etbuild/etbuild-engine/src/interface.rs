@@ -50,6 +50,11 @@ impl Interface {
         kernels.map(|kernel| KernelUse { operator: kernel.operator.clone(), dtypes: Dtypes(kernel.dtypes) }).collect()
     }
 
+    /// The kernels with their types, as a key names them: `aten::relu.out 0x40`.
+    pub fn kernel_names(&self) -> Vec<String> {
+        self.kernels.iter().map(|kernel| format!("{} {:#x}", kernel.operator, kernel.dtypes)).collect()
+    }
+
     /// The method that binaries run: `forward` where there is one, else the first.
     pub fn method(&self) -> Option<MethodFacts> {
         let forward = self.methods.iter().find(|method| method.name == "forward");

@@ -86,18 +86,18 @@ fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
 
 /// Asks for a stage; `None` where the recipe does not want it.
 fn look(db: &dyn Db, unit: &Unit, stage: Stage) -> Option<StageResult> {
-    let tools = || environment::tools(db.world(), &unit.target);
+    let tools = || environment::tools(db.world(), &unit.target).map_err(|reason| Blocked::failed(stage, [*reason]));
     Some(match stage {
         Stage::Import => query::imported(db, unit.model),
         Stage::Lower => query::lowered(db, unit.model),
         Stage::Plan => query::planned(db, unit.model, unit.plan.clone()),
         Stage::Emit => query::emitted(db, unit.model, unit.plan.clone()),
-        Stage::Select => query::selected(db, unit.clone(), tools()),
-        Stage::Link => query::linked(db, unit.clone(), tools()),
+        Stage::Select => tools().and_then(|tools| query::selected(db, unit.clone(), tools)),
+        Stage::Link => tools().and_then(|tools| query::linked(db, unit.clone(), tools)),
         Stage::Verify => {
             let inputs = unit.verify?;
             match environment::runner(db.world(), &unit.target) {
-                Ok(runner) => query::verified(db, unit.clone(), tools(), runner, inputs),
+                Ok(runner) => tools().and_then(|tools| query::verified(db, unit.clone(), tools, runner, inputs)),
                 Err(reason) => Err(Blocked::failed(stage, [*reason])),
             }
         }

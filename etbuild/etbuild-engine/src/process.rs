@@ -24,17 +24,19 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs a hosted binary on a safetensors file and returns the file that it writes.
-    pub fn hosted(&self, binary: &BlobRef, program: &BlobRef, inputs: &Path) -> Result<Vec<u8>, Vec<Diagnostic>> {
+    /// Runs a hosted binary on the contents of a safetensors file and returns those of the file that it writes.
+    pub fn hosted(&self, binary: &BlobRef, program: &BlobRef, inputs: &[u8]) -> Result<Vec<u8>, Vec<Diagnostic>> {
         let folder = self.folder();
         let path = folder.path();
         let name = self.unit.name();
         self.materialise(binary, &path.join(name), true);
         self.materialise(program, &path.join(format!("{name}.pte")), false);
-        let outputs = path.join("outputs.safetensors");
-        let arguments = ["--inputs".into(), inputs.into(), "--outputs".into(), outputs.clone().into_os_string()];
+        let files = [path.join("inputs.safetensors"), path.join("outputs.safetensors")];
+        let [given, outputs] = &files;
+        self.world.system().write(given, inputs, false).map_err(|error| failure::unreadable(given, &error))?;
+        let arguments = ["--inputs".into(), given.into(), "--outputs".into(), outputs.into()];
         self.checked(&path.join(name), arguments.to_vec())?;
-        self.world.system().read(&outputs).map_err(|error| failure::unreadable(&outputs, &error))
+        self.world.system().read(outputs).map_err(|error| failure::unreadable(outputs, &error))
     }
 
     /// Runs firmware and returns what it says on its console.

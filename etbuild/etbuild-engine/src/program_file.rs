@@ -9,24 +9,15 @@ use etbuild_store::Blob;
 use crate::ArtifactKind;
 use crate::db::{Db, EngineDatabase};
 use crate::guard::guarded;
-use crate::interface::Interface;
 use crate::query::{self, PlanOptions};
 use crate::stage::Blocked;
 use crate::world::World;
-
-/// A program file, and the names of its inputs.
-pub struct ProgramFile {
-    /// The file's bytes.
-    pub bytes: Blob,
-    /// The names of the inputs, in order.
-    pub inputs: Vec<String>,
-}
 
 /// The program file of the model at `path`, planned for a host.
 ///
 /// # Errors
 /// What keeps the model from being compiled.
-pub fn program_file(world: &Arc<World>, path: &Path) -> Result<ProgramFile, Vec<Diagnostic>> {
+pub fn program_file(world: &Arc<World>, path: &Path) -> Result<Blob, Vec<Diagnostic>> {
     let db = EngineDatabase::new(world.clone());
     let result = guarded(|| emit(&db, path)).map_err(|transient| vec![transient.into()])?;
     result.map_err(|blocked| match blocked {
@@ -35,12 +26,8 @@ pub fn program_file(world: &Arc<World>, path: &Path) -> Result<ProgramFile, Vec<
     })
 }
 
-fn emit(db: &dyn Db, path: &Path) -> Result<ProgramFile, Blocked> {
+fn emit(db: &dyn Db, path: &Path) -> Result<Blob, Blocked> {
     let options = PlanOptions { planner: "greedy", banks: vec![("memory".to_owned(), None)] };
     let emitted = query::emitted(db, db.data_file(path), options)?;
-    let bytes = db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?);
-    let interface = db.world().open_blob(&emitted.blob(ArtifactKind::Interface)?);
-    let interface: Interface = serde_json::from_slice(&interface)
-        .map_err(|error| Blocked::internal(crate::stage::Stage::Emit, &error.to_string()))?;
-    Ok(ProgramFile { bytes, inputs: interface.method().map(|method| method.inputs).unwrap_or_default() })
+    Ok(db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?))
 }

@@ -5,7 +5,6 @@ use etbuild_link::Route;
 use etbuild_target::Target;
 
 use crate::environment::{self, Runner};
-use crate::guard::guarded;
 use crate::world::World;
 
 /// What the machine has for a target, in words, or what is missing.
@@ -18,7 +17,7 @@ pub struct ToolCheck {
 
 /// Looks for the toolchain and the runner of a target. Installs nothing where `world` is offline.
 pub fn check_tools(world: &World, target: &Target) -> ToolCheck {
-    let toolchain = guarded(|| environment::tools(world, target)).map_err(|transient| Box::new(transient.into()));
+    let toolchain = environment::tools(world, target);
     let runner = environment::runner(world, target);
     ToolCheck { toolchain: toolchain.map(|tools| describe(&tools)), runner: runner.map(|runner| name(&runner)) }
 }

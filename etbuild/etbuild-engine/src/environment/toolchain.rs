@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::Diagnostic;
 use etbuild_link::{CompileTarget, LinkError, Route, Toolchain, Watched, toolchain};
 use etbuild_store::Digest;
 use etbuild_target::Target;
@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::event::Event;
 use crate::link_facts;
-use crate::stage::{Transient, interrupt};
 use crate::world::World;
 
 /// A toolchain, found.
@@ -32,21 +31,21 @@ struct Remembered {
     watched: Vec<(PathBuf, Option<String>)>,
 }
 
-/// The toolchain for a target. Where there is none, the query that asked is interrupted with what to do.
-pub fn tools(world: &World, target: &Target) -> Tools {
+/// The toolchain for a target, or what is missing and how to get it.
+pub fn tools(world: &World, target: &Target) -> Result<Tools, Box<Diagnostic>> {
     let target = link_facts::compile_target(target);
     let subject = subject(world, &target);
     if let Some(toolchain) = recall(world, &subject) {
-        return Tools { target, toolchain };
+        return Ok(Tools { target, toolchain });
     }
-    let toolchain = toolchain::find(world.system(), &target, !world.is_offline())
-        .unwrap_or_else(|error| interrupt(Transient::Environment(Box::new(missing(&error)))));
+    let found = toolchain::find(world.system(), &target, !world.is_offline());
+    let toolchain = found.map_err(|error| Box::new(missing(&error)))?;
     if toolchain.route == Route::Added {
         let sysroot = toolchain.sysroot.display();
         world.tell(&Event::Said(format!("installed Rust target {} with rustup, in {sysroot}", target.triple)));
     }
     remember(world, &subject, &toolchain, &target);
-    Tools { target, toolchain }
+    Ok(Tools { target, toolchain })
 }
 
 fn missing(error: &LinkError) -> Diagnostic {
@@ -56,7 +55,6 @@ fn missing(error: &LinkError) -> Diagnostic {
             diagnostic.help("install a C compiler, which Rust links with here: `apt-get install gcc`")
         }
         LinkError::ToolMissing { .. } => diagnostic.help("install Rust from https://rustup.rs"),
-        _ if diagnostic.code == Code::ToolchainMissing => diagnostic,
         _ => diagnostic,
     }
 }

@@ -10,7 +10,8 @@ use etbuild_store::{Blob, Digest};
 use crate::db::{DataFile, Db};
 use crate::failure;
 use crate::program_artifact;
-use crate::stage::{self, Blocked, Stage, StageResult, Transient, interrupt};
+use crate::stage::{self, Blocked, Stage, StageResult, interrupt};
+use crate::unchanged;
 
 /// The program that a `.pt2` archive holds. Reads the archive's bytes, nothing else: all targets share it.
 #[salsa::tracked(returns(clone))]
@@ -29,11 +30,7 @@ pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
 fn archive(db: &dyn Db, model: DataFile, expected: Digest) -> Blob {
     let store = db.world().store();
     let blob = store.put_file(model.path(db)).unwrap_or_else(|error| interrupt(error));
-    if blob.digest != expected {
-        let message = format!("`{}` changed while it was read", model.path(db).display());
-        let diagnostic = Diagnostic::error(Code::ModelUnreadable, message).help("run the command again");
-        interrupt(Transient::Environment(Box::new(diagnostic)));
-    }
+    unchanged::check(model.path(db), Some(expected), blob.digest);
     db.world().open_blob(&blob)
 }
 

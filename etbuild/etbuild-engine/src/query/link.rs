@@ -9,19 +9,21 @@ use super::select::{link_failure, read_interface};
 use super::{emitted, selected};
 use crate::db::Db;
 use crate::environment::Tools;
+use crate::interface::Interface;
 use crate::stage::{self, Blocked, Products, Stage, StageResult, Staged};
+use crate::unchanged;
 use crate::unit::Unit;
 use crate::{ArtifactKind, PRODUCER, failure, link_facts, verify_data};
 
-/// The unit's binary, its image where the target takes one, and its sizes. A hosted binary reads the program's interface
-/// only; a board's also carries the program file and the verification data.
+/// The unit's binary, its image where the target takes one, and its sizes. A hosted binary reads the program's kernels
+/// and the names of its inputs only; a board's also carries arenas, the program file and the verification data.
 #[salsa::tracked(returns(clone))]
 pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
     let emitted = emitted(db, unit.model, unit.plan.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
     let selected = selected(db, unit.clone(), tools.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
-    let key = key(db, &unit, &tools, &emitted, &selected)?;
+    let interface = read_interface(db, &emitted)?;
+    let key = key(db, &unit, &tools, &interface, &emitted, &selected)?;
     stage::run(db.world(), Stage::Link, key, |products| {
-        let interface = read_interface(db, &emitted)?;
         let embedded = || {
             let program = emitted.blob(ArtifactKind::ProgramFile).map_err(|_| failure::internal("no program file"))?;
             let verify = verify_cases(db, &unit, &interface)?;
@@ -37,11 +39,19 @@ pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
     })
 }
 
-fn key(db: &dyn Db, unit: &Unit, tools: &Tools, emitted: &Staged, selected: &Staged) -> Result<Key, Blocked> {
+fn key(
+    db: &dyn Db,
+    unit: &Unit,
+    tools: &Tools,
+    interface: &Interface,
+    emitted: &Staged,
+    selected: &Staged,
+) -> Result<Key, Blocked> {
     let target = &tools.target;
     let mut key = Stage::Link
         .key()
-        .input("interface", emitted.blob(ArtifactKind::Interface)?.digest)
+        .fact("kernels", interface.kernel_names())
+        .fact("inputs", interface.method().map(|method| method.inputs))
         .input("dependencies", selected.blob(ArtifactKind::Dependencies)?.digest)
         .option("producer", PRODUCER)
         .fact("template", unit.target.template())
@@ -58,6 +68,7 @@ fn key(db: &dyn Db, unit: &Unit, tools: &Tools, emitted: &Staged, selected: &Sta
         Some(memory) => {
             key = key
                 .input("program", emitted.blob(ArtifactKind::ProgramFile)?.digest)
+                .input("interface", emitted.blob(ArtifactKind::Interface)?.digest)
                 .fact("memory", format!("{memory:?}"))
                 .fact("console", format!("{:?}", unit.target.console()));
             if let Some(verify) = unit.verify {
@@ -73,15 +84,10 @@ fn images(target: &Target) -> Value {
     Value::List(target.image().iter().map(|image| Value::from(format!("{image:?}"))).collect())
 }
 
-fn verify_cases(
-    db: &dyn Db,
-    unit: &Unit,
-    interface: &crate::interface::Interface,
-) -> Result<VerifyData, Vec<Diagnostic>> {
+fn verify_cases(db: &dyn Db, unit: &Unit, interface: &Interface) -> Result<VerifyData, Vec<Diagnostic>> {
     match (unit.verify, interface.method()) {
         (Some(file), Some(method)) => {
-            let path = file.path(db);
-            let bytes = db.world().system().read(path).map_err(|error| failure::unreadable(path, &error))?;
+            let bytes = unchanged::read(db, file)?;
             let prefix = unit.recipe.verify.as_ref().map_or("output_", |verify| verify.outputs.as_str());
             verify_data::cases(&bytes, &method, prefix)
         }

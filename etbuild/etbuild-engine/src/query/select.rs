@@ -8,24 +8,23 @@ use crate::environment::Tools;
 use crate::interface::Interface;
 use crate::stage::{self, Blocked, Stage, StageResult, Staged, Transient, interrupt};
 use crate::unit::Unit;
-use crate::{ArtifactKind, failure, link_facts};
+use crate::{ArtifactKind, link_facts};
 
 /// The device crates that the unit's binary is made from, with the digests of their sources: a change in any other crate
 /// leaves the binary alone. Fails where the catalogue lacks a kernel that the program calls.
 #[salsa::tracked(returns(clone))]
 pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
     let emitted = emitted(db, unit.model, unit.plan.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
-    let interface = emitted.blob(ArtifactKind::Interface)?;
+    let interface = read_interface(db, &emitted)?;
     let key = Stage::Select
         .key()
-        .input("interface", interface.digest)
+        .fact("kernels", interface.kernel_names())
         .fact("template", unit.target.template())
         .input("template", link_facts::template_digest(&unit.target))
         .fact("triple", tools.target.triple.as_str())
         .tool("cargo", tools.toolchain.rustc_version.as_str())
         .finish();
     stage::run(db.world(), Stage::Select, key, |products| {
-        let interface = read_interface(db, &emitted)?;
         let facts = link_facts::project(&unit, &interface, || Ok((Vec::new(), VerifyData::default())))?;
         let world = db.world();
         let sources = Sources::embedded().map_err(link_failure)?;
@@ -39,9 +38,9 @@ pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
 }
 
 /// The interface of a program file.
-pub fn read_interface(db: &dyn Db, emitted: &Staged) -> Result<Interface, Vec<etbuild_diagnostic::Diagnostic>> {
-    let blob = emitted.blob(ArtifactKind::Interface).map_err(|_| failure::internal("a program has no interface"))?;
-    serde_json::from_slice(&db.world().open_blob(&blob)).map_err(|error| failure::internal(&error.to_string()))
+pub fn read_interface(db: &dyn Db, emitted: &Staged) -> Result<Interface, Blocked> {
+    let bytes = db.world().open_blob(&emitted.blob(ArtifactKind::Interface)?);
+    serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Emit, &error.to_string()))
 }
 
 /// A failure of the link: the project's fault is a value, the machine's interrupts.

@@ -13,6 +13,7 @@ use crate::db::{DataFile, Db};
 use crate::environment::{Runner, Tools};
 use crate::process;
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
+use crate::unchanged;
 use crate::unit::Unit;
 use crate::{ArtifactKind, failure};
 
@@ -22,9 +23,9 @@ pub fn verified(db: &dyn Db, unit: Unit, tools: Tools, runner: Runner, inputs: D
     let emitted = emitted(db, unit.model, unit.plan.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
     let linked = linked(db, unit.clone(), tools).map_err(|blocked: Blocked| blocked.downstream())?;
     let digest = inputs.digest(db).map_err(|error| unreadable(db, inputs, error))?;
+    let interface = read_interface(db, &emitted)?;
     let key = key(&linked, &emitted, &runner, digest)?;
     stage::run(db.world(), Stage::Verify, key, |products| {
-        let interface = read_interface(db, &emitted)?;
         let method = interface.method().ok_or_else(|| failure::internal("a program has no method"))?;
         let run = process::Run { world: db.world(), unit: &unit, runner: &runner };
         let binary = linked.blob(ArtifactKind::Binary).map_err(|_| failure::internal("a link made no binary"))?;
@@ -33,7 +34,7 @@ pub fn verified(db: &dyn Db, unit: Unit, tools: Tools, runner: Runner, inputs: D
             board_report::outputs(&console, &method.output_bytes)?
         } else {
             let program = emitted.blob(ArtifactKind::ProgramFile).map_err(|_| failure::internal("no program"))?;
-            run.hosted(&binary, &program, inputs.path(db))?
+            run.hosted(&binary, &program, &unchanged::read(db, inputs)?)?
         };
         products.put(ArtifactKind::Outputs, &outputs);
         Ok(())

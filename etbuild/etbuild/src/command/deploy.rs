@@ -1,6 +1,6 @@
 //! `etbuild deploy`: build, verify, write.
 
-use etbuild_diagnostic::{Diagnostic, Severity};
+use etbuild_diagnostic::{Code, Diagnostic, Severity};
 use etbuild_engine::{Goal, Mode, UnitReport, Verification, deploy};
 
 use super::Outcome;
@@ -29,14 +29,15 @@ pub fn show(session: &Session, reports: &[UnitReport], diagnostics: &[Diagnostic
 
 /// What to say of all units. That a unit could not be verified is an error only where verification is required.
 pub fn diagnostics(reports: &[UnitReport], require_verify: bool) -> Vec<Diagnostic> {
-    let mut all = Vec::new();
-    for report in reports {
-        all.extend(report.diagnostics.iter().cloned());
-        if let Verification::Skipped { reason } = &report.verification {
-            let severity = if require_verify { Severity::Error } else { Severity::Warning };
-            let message = format!("{}@{} was not verified: {}", report.recipe, report.target, reason.message);
-            all.push(Diagnostic { severity, message, ..(**reason).clone() });
-        }
+    reports.iter().flat_map(|report| of_unit(report, require_verify)).collect()
+}
+
+fn of_unit(report: &UnitReport, require_verify: bool) -> Vec<Diagnostic> {
+    let mut all = report.diagnostics.clone();
+    if let Verification::Skipped { reason } = &report.verification {
+        let severity = if require_verify { Severity::Error } else { Severity::Warning };
+        let message = format!("{}@{} was not verified: {}", report.recipe, report.target, reason.message);
+        all.push(Diagnostic { severity, message, code: Code::NotVerified, ..(**reason).clone() });
     }
     all
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use et_core::Error;
 use et_format::{EValue, ExecutionPlan, Instruction, Kind, ProgramFile};
 use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::PRODUCER_KEY;
 use serde::Serialize;
 
 use super::Outcome;
@@ -56,7 +57,7 @@ fn malformed(file: &Path, error: Error) -> Diagnostic {
 fn describe(bytes: &[u8]) -> et_core::Result<Description> {
     let file = ProgramFile::parse(bytes)?;
     let program = file.program();
-    let producer = file.named_data("etbuild.producer").ok().map(|text| String::from_utf8_lossy(text).into_owned());
+    let producer = file.named_data(PRODUCER_KEY).ok().map(|text| String::from_utf8_lossy(text).into_owned());
     let segments = program.segments()?.iter().map(|segment| segment?.size()).collect::<et_core::Result<_>>()?;
     let methods = program.execution_plans()?.iter().map(|plan| method(plan?)).collect::<et_core::Result<_>>()?;
     Ok(Description { size: bytes.len(), producer, segments, methods })

@@ -5,7 +5,7 @@ use std::path::Path;
 use et_module::safetensors::{self, SafeTensors};
 use et_module::{FileBytes, Kernels, Module, run_cases};
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_engine::{Mode, program_file};
+use etbuild_engine::{INPUTS_KEY, Mode, program_file};
 
 use super::Outcome;
 use crate::arguments;
@@ -26,20 +26,25 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     Ok(Vec::new())
 }
 
-/// The program, and its inputs' names where they are known: a program file does not hold them.
+/// The program, and its inputs' names where they are known: upstream's program files do not hold them.
 fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option<Vec<String>>), Vec<Diagnostic>> {
     let file = &arguments.file;
-    let kernels = Kernels::Lookup(&kernel);
-    let failed = |error: et_module::Error| vec![failed(file, &error)];
-    if file.extension().is_none_or(|extension| extension != "pt2") {
-        let module = FileBytes::open(file).and_then(|bytes| Module::load_method(bytes, &arguments.method, kernels));
-        return Ok((module.map_err(failed)?, None));
-    }
-    engines(arguments)?;
-    let program = program_file(&session.world(Mode::Build)?, file)?;
-    let bytes = FileBytes::owned(program.bytes.to_vec());
-    let module = Module::load_method(bytes, &arguments.method, kernels).map_err(failed)?;
-    Ok((module, Some(program.inputs)))
+    let bytes = if file.extension().is_some_and(|extension| extension == "pt2") {
+        engines(arguments)?;
+        FileBytes::owned(program_file(&session.world(Mode::Build)?, file)?.to_vec())
+    } else {
+        FileBytes::open(file).map_err(|error| vec![failed(file, &error)])?
+    };
+    let names = stored_names(&bytes, &arguments.method);
+    let module = Module::load_method(bytes, &arguments.method, Kernels::Lookup(&kernel));
+    Ok((module.map_err(|error| vec![failed(file, &error)])?, names))
+}
+
+/// The names that a program file of ours holds.
+fn stored_names(bytes: &[u8], method: &str) -> Option<Vec<String>> {
+    let file = et_format::ProgramFile::parse(bytes).ok()?;
+    let names = file.named_data(&format!("{INPUTS_KEY}{method}")).ok()?;
+    Some(String::from_utf8_lossy(names).lines().map(str::to_owned).collect())
 }
 
 /// Only the portable kernels run models here.

@@ -1,33 +1,37 @@
 //! Reports and plans as tables.
 
-use etbuild_engine::{PlanState, UnitPlan, UnitReport, Verification};
+use etbuild_engine::{PlanState, SizeReport, UnitPlan, UnitReport, Verification};
 
 use super::{Table, bytes};
 
 /// One row per unit: what was built, how large it is, whether it is right, what the cache had.
 pub fn deployment_table(reports: &[UnitReport]) -> String {
-    let mut table = Table::new(&["target", "binary", "size", "flash", "ram", "accuracy", "max error", "cached"]);
+    let mut table =
+        Table::new(&["target", "binary", "size", "flash", "ram", "accuracy", "max error", "cached", "note"]);
     for report in reports {
+        let board = report.sizes.as_ref().filter(|sizes| sizes.stack > 0);
+        let of_board = |size: fn(&SizeReport) -> u64| board.map_or_else(|| "-".to_owned(), |sizes| bytes(size(sizes)));
         table.row(vec![
             report.target.clone(),
-            report.files.first().map_or_else(|| "failed".to_owned(), |file| file.path.display().to_string()),
-            report.files.first().map_or_else(String::new, |file| bytes(file.size)),
-            report
-                .sizes
-                .as_ref()
-                .filter(|sizes| sizes.stack > 0)
-                .map_or_else(|| "-".to_owned(), |sizes| bytes(sizes.flash())),
-            report
-                .sizes
-                .as_ref()
-                .filter(|sizes| sizes.stack > 0)
-                .map_or_else(|| "-".to_owned(), |sizes| bytes(sizes.ram())),
+            binary(report),
+            report.files.first().map_or_else(|| "-".to_owned(), |file| bytes(file.size)),
+            of_board(SizeReport::flash),
+            of_board(SizeReport::ram),
             accuracy(&report.verification),
             max_error(&report.verification),
             cached(report),
+            note(&report.verification),
         ]);
     }
     table.render()
+}
+
+fn binary(report: &UnitReport) -> String {
+    match (report.files.first(), report.diagnostics.first()) {
+        (Some(file), _) => file.path.display().to_string(),
+        (None, Some(error)) => format!("failed [{}]", error.code),
+        (None, None) => "not built".to_owned(),
+    }
 }
 
 fn accuracy(verification: &Verification) -> String {
@@ -45,6 +49,17 @@ fn max_error(verification: &Verification) -> String {
     match verification {
         Verification::Done(judgement) => format!("{:.1e}", judgement.max_error),
         Verification::Skipped { .. } | Verification::None => "-".to_owned(),
+    }
+}
+
+/// What is missing here, and how to get it.
+fn note(verification: &Verification) -> String {
+    match verification {
+        Verification::Skipped { reason } => {
+            let help = reason.help.as_ref().map(|help| format!("; {help}")).unwrap_or_default();
+            format!("{}{help}", reason.message)
+        }
+        Verification::Done(_) | Verification::None => String::new(),
     }
 }
 
