@@ -5,6 +5,8 @@
 
 #[path = "pt2_edits/archive.rs"]
 mod archive;
+#[path = "pt2_edits/change.rs"]
+mod change;
 #[path = "pt2_edits/edit.rs"]
 mod edit;
 
@@ -29,7 +31,7 @@ impl Changed {
         let archive = &ARCHIVES[usize::from(self.archive) % ARCHIVES.len()];
         let mut documents = archive.documents.clone();
         for edit in self.edits.iter().take(16) {
-            edit.apply(&mut documents);
+            edit.apply(&mut documents, &ARCHIVES);
         }
         archive.with(&documents)
     }

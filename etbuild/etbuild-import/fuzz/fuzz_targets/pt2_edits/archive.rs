@@ -7,9 +7,16 @@ use zip::read::{ArchiveOffset, Config};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+/// The member that holds the program.
+pub const MODEL: &str = "models/model.json";
+/// The member that lists weights.
+pub const WEIGHTS: &str = "data/weights/model_weights_config.json";
+/// The file, in the folder of weights, of weights that an edit adds.
+pub const SPARE: &str = "spare";
+
 /// An archive in parts.
 pub struct Archive {
-    /// The contents of the JSON members by their names, as one tree.
+    /// The contents of the JSON members by their names below the root folder, as one tree.
     pub documents: Value,
     /// Name and contents of every other member.
     members: Vec<(String, Vec<u8>)>,
@@ -37,13 +44,16 @@ impl Archive {
         let (mut documents, mut members) = (Map::new(), Vec::new());
         for index in 0..zip.len() {
             let mut member = zip.by_index(index).expect("a member");
-            let (name, mut bytes) = (member.name().expect("a name").into_owned(), Vec::new());
+            let mut bytes = Vec::new();
             member.read_to_end(&mut bytes).expect("its contents");
+            let name = member.name().expect("a name");
+            let name = name.split_once('/').expect("a root folder").1.to_owned();
             match serde_json::from_slice(&bytes) {
                 Ok(document) if name.ends_with(".json") => drop(documents.insert(name, document)),
                 _ => members.push((name, bytes)),
             }
         }
+        members.push((format!("data/weights/{SPARE}"), (0..=255).cycle().take(4096).collect()));
         Self { documents: Value::Object(documents), members }
     }
 
@@ -65,7 +75,7 @@ impl Archive {
 /// Adds a member as it is. One whose name cannot be a member's is left out.
 fn add(zip: &mut ZipWriter<Cursor<Vec<u8>>>, name: &str, bytes: &[u8]) {
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
-    if zip.start_file(name, options).is_ok() {
+    if zip.start_file(format!("root/{name}"), options).is_ok() {
         zip.write_all(bytes).expect("memory does not fail");
     }
 }

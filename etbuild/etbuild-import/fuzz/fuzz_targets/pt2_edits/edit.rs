@@ -1,191 +1,92 @@
-//! Changes of a JSON tree that leave it a JSON tree.
+//! What is done to an archive: changes of its JSON anywhere, and changes that keep more of its meaning and so get further.
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-/// The most nodes that a tree is copied into: copies of copies would grow without bound.
-const LARGEST: usize = 20_000;
+use crate::archive::{Archive, MODEL, SPARE, WEIGHTS};
+use crate::change::Change;
 
-/// One change, at the node with this number in depth-first order.
+/// One edit. A number that is too large counts from the start again.
 #[derive(Arbitrary, Debug)]
-pub struct Edit {
-    place: u16,
-    change: Change,
-}
-
-/// What happens there.
-#[derive(Arbitrary, Debug)]
-enum Change {
-    /// A small number.
-    Number(i8),
-    /// A power of two, or one off, of either sign: where computations overflow.
-    Power { exponent: u8, off: i8, negative: bool },
-    /// Any fraction.
-    Fraction(f64),
-    /// This number instead of the one there, wherever that one is.
-    NumberEverywhere(i8),
-    /// The text or number of another place instead of the one there, wherever that one is.
-    Everywhere(u16),
-    /// The node of another place.
-    Copy(u16),
-    /// This and another place trade nodes.
-    Swap(u16),
-    /// Nothing is there any more.
-    Remove,
-    /// Twice in a list.
-    Repeat,
-    /// A list starts from its other end.
-    Reverse,
-    /// The key of an object's only entry: another alternative of a union.
-    Rename(u16),
-    /// `null`.
-    Null,
-    /// The opposite, or `true`.
-    Flip,
+pub enum Edit {
+    /// At the node of the JSON with this number.
+    Anywhere { place: u16, change: Change },
+    /// In the program's list of calls.
+    Call { call: u8, archive: u8, like: u8 },
+    /// In the type of a value: a size of one of its dimensions.
+    Size { value: u8, dim: u8, size: i32 },
+    /// An input of the program becomes a weight, so that what is computed from it is computed by the importer's caller.
+    Constant { input: u8 },
 }
 
 impl Edit {
-    /// Changes the tree.
-    pub fn apply(&self, tree: &mut Value) {
-        let total = count(tree);
-        let place = usize::from(self.place) % total;
-        let at = |tree: &Value, place: u16| nth(tree, usize::from(place) % total).cloned().unwrap_or_default();
-        match &self.change {
-            Change::Number(number) => set(tree, place, Value::from(*number)),
-            Change::Power { exponent, off, negative } => set(tree, place, power(*exponent, *off, *negative)),
-            Change::Fraction(number) => set(tree, place, Value::from(*number)),
-            Change::NumberEverywhere(number) => everywhere(tree, place, &Value::from(*number)),
-            Change::Everywhere(from) => everywhere(tree, place, &at(tree, *from)),
-            Change::Copy(from) if total < LARGEST => set(tree, place, at(tree, *from)),
-            Change::Swap(with) => swap(tree, place, usize::from(*with) % total),
-            Change::Remove => shrink(tree, place),
-            Change::Repeat if total < LARGEST => repeat(tree, place),
-            Change::Copy(_) | Change::Repeat => {}
-            Change::Reverse => {
-                with(tree, place, |node| node.as_array_mut().into_iter().for_each(|list| list.reverse()))
+    /// Changes the documents. An edit of something that they lack changes nothing.
+    pub fn apply(&self, documents: &mut Value, archives: &[Archive]) {
+        let _nothing_to_change = match self {
+            Self::Anywhere { place, change } => Some(change.apply(documents, *place)),
+            Self::Call { call, archive, like } => {
+                pick(archives, *archive).and_then(|archive| replace_call(documents, *call, &archive.documents, *like))
             }
-            Change::Rename(from) => rename(tree, place, at(tree, *from)),
-            Change::Null => set(tree, place, Value::Null),
-            Change::Flip => with(tree, place, |node| *node = Value::Bool(node != &Value::Bool(true))),
+            Self::Size { value, dim, size } => resize(documents, *value, *dim, *size),
+            Self::Constant { input } => fix(documents, *input),
+        };
+    }
+}
+
+fn pick<T>(items: &[T], number: u8) -> Option<&T> {
+    items.get(usize::from(number) % items.len().max(1))
+}
+
+fn pick_mut<T>(items: &mut [T], number: u8) -> Option<&mut T> {
+    let len = items.len().max(1);
+    items.get_mut(usize::from(number) % len)
+}
+
+/// Gives a call the operator and the arguments of another archive's call, but for tensors, which stay its own.
+fn replace_call(documents: &mut Value, call: u8, others: &Value, like: u8) -> Option<()> {
+    let calls = others.get(MODEL)?.pointer("/graph_module/graph/nodes")?.as_array()?;
+    let other = pick(calls, like)?;
+    let calls = documents.get_mut(MODEL)?.pointer_mut("/graph_module/graph/nodes")?.as_array_mut()?;
+    let call = pick_mut(calls, call)?.as_object_mut()?;
+    let mut own = Vec::new();
+    tensors(call.get_mut("inputs")?, &mut |name| own.push(name.clone()));
+    let mut names = own.iter().cycle();
+    let mut inputs = other.get("inputs")?.clone();
+    tensors(&mut inputs, &mut |name| *name = names.next().unwrap_or(name).clone());
+    call.insert("inputs".to_owned(), inputs);
+    call.insert("target".to_owned(), other.get("target")?.clone());
+    Some(())
+}
+
+/// Visits the name of every tensor in arguments: an object with no entry but `name`.
+fn tensors(arguments: &mut Value, visit: &mut impl FnMut(&mut Value)) {
+    match arguments {
+        Value::Array(items) => items.iter_mut().for_each(|item| tensors(item, visit)),
+        Value::Object(entries) if entries.len() == 1 && entries.contains_key("name") => {
+            entries.values_mut().for_each(visit);
         }
+        Value::Object(entries) => entries.values_mut().for_each(|entry| tensors(entry, visit)),
+        _ => {}
     }
 }
 
-fn power(exponent: u8, off: i8, negative: bool) -> Value {
-    let number = (1_i128 << (exponent % 65)) + i128::from(off % 2);
-    let number = if negative { -number } else { number };
-    i64::try_from(number).map(Value::from).or_else(|_| u64::try_from(number).map(Value::from)).unwrap_or_default()
+fn resize(documents: &mut Value, value: u8, dim: u8, size: i32) -> Option<()> {
+    let values = documents.get_mut(MODEL)?.pointer_mut("/graph_module/graph/tensor_values")?.as_object_mut()?;
+    let mut values: Vec<&mut Value> = values.values_mut().collect();
+    let sizes = pick_mut(&mut values, value)?.get_mut("sizes")?.as_array_mut()?;
+    *pick_mut(sizes, dim)? = json!({ "as_int": size });
+    Some(())
 }
 
-/// How many nodes the tree has.
-fn count(tree: &Value) -> usize {
-    1 + children(tree).map(count).sum::<usize>()
-}
-
-fn children(node: &Value) -> impl Iterator<Item = &Value> {
-    let (list, object) = (node.as_array(), node.as_object());
-    list.into_iter().flatten().chain(object.into_iter().flat_map(|object| object.values()))
-}
-
-fn children_mut(node: &mut Value) -> Box<dyn Iterator<Item = &mut Value> + '_> {
-    match node {
-        Value::Array(list) => Box::new(list.iter_mut()),
-        Value::Object(object) => Box::new(object.values_mut()),
-        _ => Box::new(std::iter::empty()),
-    }
-}
-
-fn nth(tree: &Value, mut place: usize) -> Option<&Value> {
-    if place == 0 {
-        return Some(tree);
-    }
-    place -= 1;
-    for child in children(tree) {
-        let inside = count(child);
-        if place < inside {
-            return nth(child, place);
-        }
-        place -= inside;
-    }
-    None
-}
-
-fn nth_mut(tree: &mut Value, mut place: usize) -> Option<&mut Value> {
-    if place == 0 {
-        return Some(tree);
-    }
-    place -= 1;
-    for child in children_mut(tree) {
-        let inside = count(child);
-        if place < inside {
-            return nth_mut(child, place);
-        }
-        place -= inside;
-    }
-    None
-}
-
-/// Changes one node.
-fn with(tree: &mut Value, place: usize, change: impl FnOnce(&mut Value)) {
-    nth_mut(tree, place).map(change);
-}
-
-fn set(tree: &mut Value, place: usize, value: Value) {
-    with(tree, place, |node| *node = value);
-}
-
-fn swap(tree: &mut Value, one: usize, other: usize) {
-    let (Some(first), Some(second)) = (nth(tree, one).cloned(), nth(tree, other).cloned()) else { return };
-    let (early, late) = if one < other { ((one, second), (other, first)) } else { ((other, first), (one, second)) };
-    // The later place first: the earlier one may contain it.
-    set(tree, late.0, late.1);
-    set(tree, early.0, early.1);
-}
-
-/// Takes the last element off a list, the first entry off an object; the rest becomes `null`.
-fn shrink(tree: &mut Value, place: usize) {
-    with(tree, place, |node| match node {
-        Value::Array(list) => drop(list.pop()),
-        Value::Object(object) => {
-            let first = object.keys().next().cloned();
-            first.into_iter().for_each(|key| drop(object.remove(&key)));
-        }
-        other => *other = Value::Null,
-    });
-}
-
-fn repeat(tree: &mut Value, place: usize) {
-    with(tree, place, |node| {
-        let list = node.as_array_mut();
-        list.into_iter().for_each(|list| list.extend(list.first().cloned()));
-    });
-}
-
-/// Gives the only entry of an object the key of another object's, or a text's.
-fn rename(tree: &mut Value, place: usize, from: Value) {
-    let key = from.as_object().and_then(|object| object.keys().next().cloned());
-    let Some(key) = key.or_else(|| from.as_str().map(str::to_owned)) else { return };
-    with(tree, place, |node| {
-        let object = node.as_object_mut().filter(|object| object.len() == 1);
-        let entry = object.and_then(|object| std::mem::take(object).into_iter().next());
-        if let Some((_, value)) = entry {
-            *node = Value::Object([(key, value)].into_iter().collect());
-        }
-    });
-}
-
-/// Replaces a text or number wherever it is.
-fn everywhere(tree: &mut Value, place: usize, to: &Value) {
-    let scalar = |value: &Value| value.is_string() || value.is_number();
-    let from = nth(tree, place).filter(|value| scalar(value)).cloned();
-    if let Some(from) = from.filter(|_| scalar(to)) {
-        replace(tree, &from, to);
-    }
-}
-
-fn replace(node: &mut Value, from: &Value, to: &Value) {
-    if node == from {
-        *node = to.clone();
-    }
-    children_mut(node).for_each(|child| replace(child, from, to));
+fn fix(documents: &mut Value, input: u8) -> Option<()> {
+    let module = documents.get_mut(MODEL)?.get_mut("graph_module")?;
+    let spec = pick_mut(module.pointer_mut("/signature/input_specs")?.as_array_mut()?, input)?;
+    let mut name = None;
+    tensors(spec, &mut |found| name = found.as_str().map(str::to_owned));
+    let name = name?;
+    *spec = json!({ "parameter": { "arg": { "name": name }, "parameter_name": name } });
+    let meta = module.pointer("/graph/tensor_values")?.get(&name)?.clone();
+    let weights = documents.get_mut(WEIGHTS)?.get_mut("config")?.as_object_mut()?;
+    weights.insert(name, json!({ "path_name": SPARE, "use_pickle": false, "tensor_meta": meta }));
+    Some(())
 }
