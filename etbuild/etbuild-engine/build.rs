@@ -81,8 +81,9 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 fn digest_of(root: &Path, files: &[PathBuf]) -> String {
     let mut hasher = blake3::Hasher::new();
     for file in files {
-        println!("cargo::rerun-if-changed={}", file.display());
         if let Ok(bytes) = fs::read(file) {
+            // Of existing files only: to Cargo, a missing one has always changed.
+            println!("cargo::rerun-if-changed={}", file.display());
             let name = file.strip_prefix(root).unwrap_or(file).to_string_lossy().into_owned();
             hasher.update(&(name.len() as u64).to_le_bytes()).update(name.as_bytes());
             hasher.update(&(bytes.len() as u64).to_le_bytes()).update(&bytes);

@@ -77,10 +77,11 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
 
 /// The folders in `folder`, sorted by name; none where it does not exist.
 fn subfolders(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    println!("cargo::rerun-if-changed={}", folder.display());
+    // To Cargo, a missing folder has always changed. One that comes to be is announced by the workspace's manifest.
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
+    println!("cargo::rerun-if-changed={}", folder.display());
     let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>()?;
     let mut folders: Vec<PathBuf> = entries.into_iter().filter(|path| path.is_dir()).collect();
     folders.sort();

@@ -15,7 +15,7 @@ use crate::query;
 use crate::report::{UnitReport, Verification};
 use crate::resolve::{Request, resolve};
 use crate::schedule::side_by_side;
-use crate::stage::{Blocked, Stage, StageResult, Staged, Transient};
+use crate::stage::{Blocked, Failed, Stage, StageResult, Staged, Transient};
 use crate::unchanged;
 use crate::unit::Unit;
 use crate::world::World;
@@ -71,12 +71,27 @@ fn attempt(db: &EngineDatabase, unit: &Unit, goal: Goal, out: &Path) -> Attempt 
     let mut report = UnitReport::new(unit.name(), unit.target.name());
     guarded(|| match build(db, unit, goal, out, &mut report) {
         Ok(()) => {}
-        Err(Blocked::Failed(failed)) => report.diagnostics.extend(failed.diagnostics.iter().cloned()),
+        Err(Blocked::Failed(failed)) => report.diagnostics.extend(placed(unit, &failed)),
         Err(Blocked::Missing(_) | Blocked::Waiting) => {
             report.diagnostics.extend(failure::internal("a stage did not run"))
         }
     })?;
     Ok(report)
+}
+
+/// What a stage has to say. Stages know no recipe: what has no place gets that of what it is about, the model or the target.
+fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
+    let model = &unit.recipe.model.path().span;
+    let target = unit.recipe.targets.iter().find(|target| target.value == unit.target.name());
+    let span = match (failed.stage, target) {
+        (Stage::Import | Stage::Lower, _) | (_, None) => model,
+        (_, Some(target)) => &target.span,
+    };
+    let place = |diagnostic: &Diagnostic| match diagnostic.span {
+        Some(_) => diagnostic.clone(),
+        None => diagnostic.clone().at((**span).clone()),
+    };
+    failed.diagnostics.iter().map(place).collect()
 }
 
 fn failed(unit: &Unit, transient: Transient) -> UnitReport {

@@ -32,7 +32,14 @@ pub fn import(error: &ImportError) -> Diagnostic {
         ImportError::Invalid(_) => Code::ProgramInvalid,
         _ => Code::ModelUnsupported,
     };
-    Diagnostic::error(code, error.to_string())
+    let diagnostic = Diagnostic::error(code, error.to_string());
+    match code {
+        Code::ModelMalformed | Code::ModelVersion => diagnostic.help("save the model again with `torch.export.save`"),
+        Code::OperatorUnavailable => {
+            diagnostic.help("replace the operator in the model by others that compute the same")
+        }
+        _ => diagnostic,
+    }
 }
 
 /// A verifier refused a program that one of our stages made.

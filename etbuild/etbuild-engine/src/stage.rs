@@ -4,7 +4,7 @@ mod outcome;
 mod run;
 mod transient;
 
-pub use outcome::{Blocked, Missing, Source, StageResult, Staged};
+pub use outcome::{Blocked, Failed, Missing, Source, StageResult, Staged};
 pub use run::{Products, run};
 pub use transient::{Transient, interrupt};
 

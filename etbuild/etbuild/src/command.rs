@@ -27,17 +27,12 @@ type Outcome = Result<Vec<Diagnostic>, Vec<Diagnostic>>;
 
 /// Runs the command and returns its exit code.
 pub fn run(arguments: &Arguments) -> ExitCode {
-    let session = match Session::new(&arguments.global) {
-        Ok(session) => session,
-        Err(diagnostic) => return ExitCode::from(exit_code(&[diagnostic])),
-    };
-    let diagnostics = match dispatch(&session, &arguments.command) {
-        Ok(shown) => shown,
-        Err(diagnostics) => {
-            session.terminal.report(&diagnostics);
-            diagnostics
-        }
-    };
+    let session = Session::new(&arguments.global);
+    let outcome = session.enter_folder().and_then(|()| dispatch(&session, &arguments.command));
+    let diagnostics = outcome.unwrap_or_else(|diagnostics| {
+        session.terminal.report(&diagnostics);
+        diagnostics
+    });
     ExitCode::from(exit_code(&diagnostics))
 }
 
@@ -56,6 +51,6 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
         Command::Schema(arguments) => schema::run(session, arguments),
         Command::Doctor => doctor::run(session),
         Command::Init(arguments) => init::run(session, arguments),
-        Command::Completions { shell } => completions::run(*shell),
+        Command::Completions { shell } => completions::run(session, *shell),
     }
 }

@@ -23,14 +23,17 @@ pub struct Session {
 }
 
 impl Session {
-    /// Enters the folder of `-C` and looks at the terminal.
-    pub fn new(global: &Global) -> Result<Self, Diagnostic> {
-        if let Some(directory) = &global.directory {
-            std::env::set_current_dir(directory).map_err(|error| no_folder(directory, &error))?;
-        }
+    /// Looks at the terminal.
+    pub fn new(global: &Global) -> Self {
         let system = Arc::new(RealSystem::default());
         let terminal = Terminal::new(global, &*system);
-        Ok(Self { global: global.clone(), system, terminal })
+        Self { global: global.clone(), system, terminal }
+    }
+
+    /// Enters the folder of `-C`.
+    pub fn enter_folder(&self) -> Result<(), Vec<Diagnostic>> {
+        let Some(directory) = &self.global.directory else { return Ok(()) };
+        std::env::set_current_dir(directory).map_err(|error| vec![no_folder(directory, &error)])
     }
 
     /// Opens the store for a build, with progress shown.

@@ -3,7 +3,7 @@
 use etbuild_engine::{Goal, Mode, deploy};
 
 use super::Outcome;
-use super::deploy::show;
+use super::deploy::{diagnostics, show};
 use crate::arguments::Recipes;
 use crate::session::Session;
 
@@ -11,7 +11,7 @@ pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
     let request = session.request(recipes)?;
     let world = session.world(Mode::Build)?;
     let reports = deploy(&world, &request, Goal::Build, &session.global.out)?;
-    let diagnostics: Vec<_> = reports.iter().flat_map(|report| report.diagnostics.iter().cloned()).collect();
+    let diagnostics = diagnostics(&reports, false);
     show(session, &reports, &diagnostics);
     Ok(diagnostics)
 }

@@ -27,9 +27,16 @@ pub fn show(session: &Session, reports: &[UnitReport], diagnostics: &[Diagnostic
     session.terminal.explain(diagnostics);
 }
 
-/// What to say of all units. That a unit could not be verified is an error only where verification is required.
+/// What to say of all units, each thing once. That a unit could not be verified is an error only where verification is
+/// required.
 pub fn diagnostics(reports: &[UnitReport], require_verify: bool) -> Vec<Diagnostic> {
-    reports.iter().flat_map(|report| of_unit(report, require_verify)).collect()
+    let mut all: Vec<Diagnostic> = Vec::new();
+    for diagnostic in reports.iter().flat_map(|report| of_unit(report, require_verify)) {
+        if !all.contains(&diagnostic) {
+            all.push(diagnostic);
+        }
+    }
+    all
 }
 
 fn of_unit(report: &UnitReport, require_verify: bool) -> Vec<Diagnostic> {

@@ -1,7 +1,6 @@
 //! Where output goes, and in which form.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the one place that prints")]
 
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal, Write};
 
 use etbuild_diagnostic::{Diagnostic, render};
 use etbuild_system::System;
@@ -23,7 +22,7 @@ impl Terminal {
     /// Looks at the arguments, the environment and the streams.
     pub fn new(global: &Global, system: &dyn System) -> Self {
         let set = |name: &str| system.variable(name).is_some_and(|value| !value.is_empty());
-        let terminal = std::io::stderr().is_terminal();
+        let terminal = io::stderr().is_terminal();
         let colour = match global.color {
             When::Always => true,
             When::Never => false,
@@ -45,12 +44,12 @@ impl Terminal {
 
     /// Writes a result.
     pub fn result(&self, text: &str) {
-        self.bars.suspend(|| println!("{}", text.trim_end_matches('\n')));
+        self.bars.suspend(|| print(&mut io::stdout(), text));
     }
 
     /// Says something about how it goes.
     pub fn say(&self, text: &str) {
-        self.bars.suspend(|| eprintln!("{}", text.trim_end_matches('\n')));
+        self.bars.suspend(|| print(&mut io::stderr(), text));
     }
 
     /// Writes a result: `value` for programs, `text` for people.
@@ -83,4 +82,9 @@ impl Terminal {
             Output::Human => self.say(&render::human(diagnostics, self.colour)),
         }
     }
+}
+
+/// A reader that has gone, as `head` goes, wants no more: that is no failure.
+fn print(stream: &mut impl Write, text: &str) {
+    let _ = writeln!(stream, "{}", text.trim_end_matches('\n'));
 }

@@ -1,0 +1,144 @@
+//! The commands around a deploy: what they print, and with which status they end.
+
+mod support;
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use support::{ETBUILD, MODEL, Place, RECIPE, Ran, repository, warm_out};
+
+#[test]
+fn targets_are_listed_and_shown() {
+    let place = Place::cold();
+    let list = place.run("targets list").expect(0).stdout;
+    let names: Vec<&str> = list.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+    assert_eq!(names, ["linux-aarch64", "linux-x86_64", "mps2-an505", "pico2"]);
+    let shown = place.run("targets show mps2-an505").expect(0).stdout;
+    assert!(shown.lines().any(|line| line == "rust.triple: thumbv8m.main-none-eabi"), "{shown}");
+    assert_eq!(place.json("targets show pico2")["name"], "pico2");
+    let ran = place.run("targets show pico3").expect(3);
+    assert!(ran.stderr.contains("error[ETB0203]") && ran.stderr.contains("did you mean `pico2`?"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_printed_schema_is_the_committed_one() {
+    let place = Place::cold();
+    for (of, file) in [("recipe", "recipes/schema.json"), ("target", "targets/schema.json")] {
+        let printed: Value = place.run(&format!("schema {of}")).expect(0).json();
+        let committed: Value = serde_json::from_slice(&fs::read(repository().join(file)).unwrap()).unwrap();
+        assert_eq!(printed, committed);
+    }
+}
+
+#[test]
+fn the_doctor_looks_at_every_target_and_fails_nobody() {
+    let result = Place::cold().json("doctor");
+    let targets = result["targets"].as_array().unwrap();
+    assert_eq!(targets.len(), 4);
+    assert!(targets.iter().any(|target| target["target"] == "linux-x86_64" && target["runner"] == "this machine"));
+    assert!(targets.iter().all(|target| target["toolchain"].as_str().unwrap().starts_with("rustc 1.")), "{result}");
+}
+
+#[test]
+fn a_first_recipe_passes_the_check() {
+    let mut place = Place::cold();
+    fs::copy(repository().join(MODEL), place.path().join("digits.pt2")).unwrap();
+    place.root = place.path().to_owned();
+    place.run("init digits.pt2").expect(0);
+    assert_eq!(place.json("check digits.yaml")["units"], serde_json::json!(["digits@linux-x86_64"]));
+    let ran = place.run("init digits.pt2").expect(1);
+    assert!(ran.stderr.contains("error[ETB0604]: `digits.yaml` exists already"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_program_file_is_described() {
+    let place = Place::cold();
+    let file = warm_out().join("digits/pico2/digits.pte");
+    let described = place.json(&format!("inspect {}", file.display()));
+    assert_eq!(described["producer"], concat!("etbuild ", env!("CARGO_PKG_VERSION")));
+    let method = &described["methods"][0];
+    assert_eq!((&method["name"], &method["inputs"][0]), (&"forward".into(), &"float32[1, 1, 8, 8]".into()));
+    assert_eq!(method["operators"]["aten::convolution.out"], 2);
+    let ran = place.run("inspect README.md").expect(8);
+    assert!(ran.stderr.contains("error[ETB0707]"), "{}", ran.stderr);
+    place.run("inspect no-such-file.pte").expect(3);
+}
+
+#[test]
+fn a_code_is_explained() {
+    let place = Place::cold();
+    let text = place.run("explain ETB0107").expect(0).stdout;
+    assert!(text.starts_with("ETB0107: unknown key\n") && text.contains("exits with status 3"), "{text}");
+    assert_eq!(place.json("explain etb0404")["exit_code"], 4);
+    let ran = place.run(&format!("explain {RECIPE} linc")).expect(2);
+    assert!(ran.stderr.contains("no stage is called `linc`"), "{}", ran.stderr);
+}
+
+#[test]
+fn completions_name_the_commands() {
+    let script = Place::cold().run("completions bash").expect(0).stdout;
+    for command in ["deploy", "explain", "cache"] {
+        assert!(script.contains(command));
+    }
+}
+
+#[test]
+fn a_wrong_command_line_is_status_2_and_said() {
+    let place = Place::cold();
+    for words in [
+        "frobnicate",
+        "deploy",
+        "deploy a.yaml --no-such-option",
+        "check a.yaml --set novalue",
+        "-C /no/such/folder doctor",
+    ] {
+        let ran = place.run(words).expect(2);
+        assert!(ran.stderr.contains("error"), "`{words}` said: {}", ran.stderr);
+    }
+    assert!(place.run("frobnicate").stderr.contains("unrecognized subcommand"));
+}
+
+#[test]
+fn help_and_version_are_results() {
+    assert_eq!(
+        Ran::of(Command::new(ETBUILD).arg("--version")).expect(0).stdout,
+        concat!("etbuild ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+    assert!(Ran::of(Command::new(ETBUILD).arg("--help")).expect(0).stdout.contains("deploy"));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let place = Place::cold();
+    for words in ["schema recipe", "completions bash", "targets list"] {
+        let mut child = place.command(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), &output.stderr[..]), (Some(0), &b""[..]), "{words}");
+    }
+}
+
+#[test]
+fn the_cache_is_counted_and_cleared() {
+    let place = Place::warm();
+    let counted = place.json("cache stat");
+    assert!(counted["blobs"].as_u64().unwrap() > 20 && counted["records"].as_u64().unwrap() > 10, "{counted}");
+    assert_eq!(place.json("cache verify")["ok"], true);
+    let plan = || support::not_cached(&place.json(&format!("plan {RECIPE}")), "linux-x86_64");
+    let collected = place.json("cache gc --max-size 1GiB");
+    assert_eq!((&collected["removed_blobs"], plan().len()), (&0.into(), 0));
+    place.run("cache gc --max-size much").expect(2);
+}
+
+#[test]
+fn a_cleared_cache_is_empty_and_works() {
+    let place = Place::cold();
+    let outputs = place.path().join("outputs.safetensors");
+    let run = format!("run {MODEL} --inputs examples/digits/test.safetensors --outputs {}", outputs.display());
+    place.run(&run).expect(0);
+    place.run("cache clear").expect(0);
+    let counted = place.json("cache stat");
+    assert_eq!((&counted["blobs"], &counted["records"]), (&0.into(), &0.into()));
+    place.run(&run).expect(0);
+}

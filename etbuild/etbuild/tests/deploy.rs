@@ -1,0 +1,181 @@
+//! One recipe, four targets: what a deploy builds, runs, writes and says.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::Command;
+
+use etbuild_store::Digest;
+use serde_json::Value;
+use support::{EMULATED, Place, RECIPE, Ran, files, tensors, unit};
+
+const TEST_DATA: &str = "examples/digits/test.safetensors";
+
+#[test]
+fn every_emulated_target_computes_what_pytorch_computed() {
+    let result = Place::warm().json(&format!("deploy {RECIPE}"));
+    assert_eq!((&result["schema"], &result["ok"]), (&"etbuild.result/1".into(), &true.into()));
+    for target in EMULATED {
+        let verification = &unit(&result, target)["verification"];
+        assert_eq!(verification["state"], "done", "{target}: {verification}");
+        assert_eq!(verification["cases"], 360);
+        assert_eq!(verification["same_prediction"], 360, "{target}");
+        assert!(verification["max_error"].as_f64().unwrap() <= 1e-4, "{target}: {verification}");
+        assert!(verification["correct"].as_u64().unwrap() * 100 > 360 * 97, "{target}: {verification}");
+    }
+}
+
+#[test]
+fn results_lie_below_the_output_folder_as_the_manifest_says() {
+    let place = Place::warm();
+    place.run(&format!("deploy {RECIPE}")).expect(0);
+    let folders: BTreeSet<_> =
+        fs::read_dir(place.out().join("digits")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(folders.len(), 4);
+    for folder in folders {
+        let mut written = files::tree(&folder);
+        let manifest: Value = serde_json::from_slice(&written.remove(Path::new("manifest.json")).unwrap()).unwrap();
+        let listed = manifest["files"].as_object().unwrap();
+        assert!(written.contains_key(Path::new("digits.pte")) && written.contains_key(Path::new("size.json")));
+        assert_eq!(written.len(), listed.len(), "{}", folder.display());
+        for (name, file) in listed {
+            let bytes = &written[Path::new(name)];
+            assert_eq!(file["b3"], Digest::of(bytes).to_string(), "{name}");
+            assert_eq!(file["size"], bytes.len());
+        }
+        assert_eq!(fs::metadata(folder.join("digits")).unwrap().permissions().mode() & 0o111, 0o111);
+        assert!(written[Path::new("digits")].starts_with(b"\x7fELF"));
+    }
+}
+
+#[test]
+fn the_image_for_a_pico_is_what_its_boot_rom_takes() {
+    let place = Place::warm();
+    place.run(&format!("build {RECIPE} --target pico2")).expect(0);
+    let image = fs::read(place.out().join("digits/pico2/digits.uf2")).unwrap();
+    let blocks: Vec<[u32; 128]> = image.chunks(512).map(words).collect();
+    for (number, block) in (0..).zip(&blocks) {
+        assert_eq!((block[0], block[1], block[127]), (0x0a32_4655, 0x9e5d_5157, 0x0ab1_6f30));
+        assert_eq!(block[2] & 0x2000, 0x2000, "a family is present");
+        assert_eq!(block[3], 0x1000_0000 + 256 * number, "pages follow each other from the start of flash");
+        assert_eq!((block[4], block[5], block[6]), (256, number, blocks.len() as u32));
+        assert_eq!(block[7], 0xe48b_ff59, "RP2350, Arm, secure");
+    }
+    let definition = 0xffff_ded3;
+    assert!(blocks[..16].iter().any(|block| block[8..72].contains(&definition)), "an image definition within 4 KiB");
+}
+
+fn words(block: &[u8]) -> [u32; 128] {
+    let words = block.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+    words.collect::<Vec<_>>().try_into().unwrap()
+}
+
+#[test]
+fn firmware_takes_little_beside_the_program() {
+    let place = Place::warm();
+    place.run(&format!("build {RECIPE} --target mps2-an505")).expect(0);
+    let sizes: Value =
+        serde_json::from_slice(&fs::read(place.out().join("digits/mps2-an505/size.json")).unwrap()).unwrap();
+    let sum = |names: &[&str]| names.iter().map(|name| sizes[name].as_u64().unwrap()).sum::<u64>();
+    assert!(sum(&["text"]) > 0 && sum(&["text", "rodata", "data"]) <= 24 << 10, "{sizes}");
+    assert!(sum(&["data", "bss"]) <= 2 << 10, "{sizes}");
+}
+
+#[test]
+fn the_table_has_a_row_per_target() {
+    let ran = Place::warm().run(&format!("deploy {RECIPE}")).expect(0);
+    let rows: Vec<Vec<&str>> = ran.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[0].join(" "), "target binary size flash ram accuracy max error cached note");
+    let targets: Vec<&str> = rows[1..].iter().map(|row| row[0]).collect();
+    assert_eq!(targets, ["linux-x86_64", "linux-aarch64", "mps2-an505", "pico2"]);
+    assert!(rows[1..4].iter().all(|row| row.contains(&"99.17")), "{}", ran.stdout);
+    assert!(rows[4].join(" ").contains("not run"), "{}", ran.stdout);
+}
+
+#[test]
+fn verification_that_is_required_needs_every_target() {
+    let place = Place::warm();
+    let ran = place.run(&format!("deploy {RECIPE} --require-verify")).expect(8);
+    assert!(
+        ran.stderr.contains("error[ETB0708]: digits@pico2 was not verified: no board is attached"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stderr.contains("hold BOOTSEL"), "{}", ran.stderr);
+    let emulated = EMULATED.map(|target| format!("--target {target}")).join(" ");
+    let ran = place.run(&format!("deploy {RECIPE} --require-verify {emulated}")).expect(0);
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn where_an_emulator_is_missing_the_other_targets_complete() {
+    let place = Place::warm();
+    let path = path_without_emulators(&place);
+    let deploy = |words: &str| Ran::of(place.command(words.split(' ')).env("PATH", &path));
+    let ran = deploy(&format!("deploy {RECIPE}")).expect(0);
+    for (target, program, package) in
+        [("linux-aarch64", "qemu-aarch64", "qemu-user"), ("mps2-an505", "qemu-system-arm", "qemu-system-arm")]
+    {
+        let message = format!("digits@{target} was not verified: the emulator `{program}` is not installed");
+        assert!(ran.stderr.contains(&format!("warning[ETB0708]: {message}")), "{}", ran.stderr);
+        assert!(ran.stderr.contains(&format!("apt-get install {package}")), "{}", ran.stderr);
+        assert!(place.out().join("digits").join(target).join("digits").exists());
+    }
+    let result = deploy(&format!("deploy {RECIPE} --output json")).expect(0).json();
+    assert_eq!(unit(&result, "linux-x86_64")["verification"]["state"], "done");
+    assert_eq!(unit(&result, "mps2-an505")["verification"]["reason"]["code"], "ETB0703");
+    deploy(&format!("deploy {RECIPE} --target linux-aarch64 --require-verify")).expect(8);
+}
+
+/// A `PATH` on which Rust and a linker are found, and nothing else.
+fn path_without_emulators(place: &Place) -> std::path::PathBuf {
+    let folder = place.path().join("bin");
+    fs::create_dir(&folder).unwrap();
+    let path = std::env::var_os("PATH").unwrap();
+    for name in ["rustc", "cargo", "rustup", "cc", "ld"] {
+        let found = std::env::split_paths(&path).map(|folder| folder.join(name)).find(|path| path.exists());
+        found.iter().for_each(|found| symlink(found, folder.join(name)).unwrap());
+    }
+    folder
+}
+
+#[test]
+fn a_hosted_binary_runs_where_it_was_written() {
+    let place = Place::warm();
+    place.run(&format!("build {RECIPE} --target linux-x86_64")).expect(0);
+    let outputs = place.path().join("outputs.safetensors");
+    let mut binary = Command::new(place.out().join("digits/linux-x86_64/digits"));
+    binary.arg("--inputs").arg(place.root.join(TEST_DATA)).arg("--outputs").arg(&outputs);
+    Ran::of(&mut binary).expect(0);
+    assert!(tensors::max_difference(&outputs, &place.root.join(TEST_DATA)) <= 1e-4);
+}
+
+#[test]
+fn a_hosted_binary_refuses_a_program_with_other_operators() {
+    let place = Place::warm();
+    place.run(&format!("build {RECIPE} --target linux-x86_64")).expect(0);
+    let folder = place.out().join("digits/linux-x86_64");
+    // An operator's name, changed in place: another operator that the binary has no kernel for.
+    files::change(&folder.join("digits.pte"), |bytes| {
+        let at = bytes.windows(10).position(|window| window == b"aten::relu").unwrap();
+        bytes[at..at + 10].copy_from_slice(b"aten::tanh");
+    });
+    let outputs = place.path().join("outputs.safetensors");
+    let mut binary = Command::new(folder.join("digits"));
+    binary.arg("--inputs").arg(place.root.join(TEST_DATA)).arg("--outputs").arg(&outputs);
+    let ran = Ran::of(&mut binary);
+    assert_ne!(ran.status, 0);
+    assert!(ran.stderr.contains("aten::tanh"), "{}", ran.stderr);
+    assert!(!outputs.exists());
+}
+
+#[test]
+fn outputs_beyond_the_tolerance_fail_and_are_still_written() {
+    let place = Place::warm();
+    let ran = place.run(&format!("deploy {RECIPE} --target linux-x86_64 --set verify.tolerance=0")).expect(8);
+    assert!(ran.stderr.contains("error[ETB0702]"), "{}", ran.stderr);
+    assert!(place.out().join("digits/linux-x86_64/digits").exists());
+}

@@ -1,0 +1,55 @@
+//! Our program files in upstream's runtime, and upstream's in ours. Needs `ETBUILD_TEST_PYTHON`, a Python with the
+//! executorch wheel; without it these tests say so and pass, except where `CI` is set.
+
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use support::{MODEL, Place, Ran, repository, tensors, warm_cache, warm_out};
+
+/// The test images with the logits that PyTorch computed.
+fn images() -> PathBuf {
+    repository().join("examples/digits/test.safetensors")
+}
+
+/// Runs a script beside this file, if there is a Python to run it.
+fn python(script: &str, arguments: &[&Path]) -> Option<Ran> {
+    let Some(python) = std::env::var_os("ETBUILD_TEST_PYTHON") else {
+        assert!(std::env::var_os("CI").is_none(), "ETBUILD_TEST_PYTHON is not set");
+        eprintln!("skipped: set ETBUILD_TEST_PYTHON to a Python with the executorch wheel");
+        return None;
+    };
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
+    Some(Ran::of(Command::new(python).arg(script).args(arguments)).expect(0))
+}
+
+#[test]
+fn upstreams_runtime_computes_the_same_from_our_program() {
+    warm_cache();
+    let place = Place::cold();
+    for target in ["linux-x86_64", "pico2"] {
+        let program = warm_out().join("digits").join(target).join("digits.pte");
+        let outputs = place.path().join("outputs.safetensors");
+        let Some(ran) = python("upstream.py", &[&program, &images(), &outputs]) else { return };
+        assert_eq!(ran.stdout, "methods: forward\n");
+        assert!(tensors::max_difference(&outputs, &images()) <= 1e-5, "{target}");
+        assert_eq!(tensors::predictions(&outputs), tensors::predictions(&images()));
+        assert_eq!(tensors::predictions(&outputs).len(), 360);
+    }
+}
+
+#[test]
+fn our_runtime_computes_the_same_from_upstreams_program() {
+    let place = Place::cold();
+    let (program, outputs) = (place.path().join("upstream.pte"), place.path().join("outputs.safetensors"));
+    let Some(_) = python("export.py", &[&repository().join(MODEL), &program]) else { return };
+    let words = format!("run {} --inputs {} --outputs {}", program.display(), images().display(), outputs.display());
+    place.run(&words).expect(0);
+    assert!(tensors::max_difference(&outputs, &images()) <= 1e-5);
+    assert_eq!(tensors::predictions(&outputs), tensors::predictions(&images()));
+
+    let described = place.json(&format!("inspect {}", program.display()));
+    assert_eq!(described["producer"], serde_json::Value::Null);
+    assert_eq!(described["methods"][0]["operators"]["aten::convolution.out"], 2);
+}
