@@ -4,7 +4,7 @@
 use std::cell::Cell;
 
 use et_core::{Args, Kernel, Result, Value};
-use et_runtime::{Memory, Method, Program};
+use et_runtime::{Delegate, DelegateSetup, Memory, Method, MethodPlan, Program};
 use libfuzzer_sys::fuzz_target;
 
 /// More memory than any file of interest asks for.
@@ -15,7 +15,15 @@ fuzz_target!(|file: &[u8]| {
 });
 
 fn execute(file: &[u8]) -> Result<()> {
-    let plan = Program::new(file)?.method_at(0)?;
+    let program = Program::new(file)?;
+    for index in 0..program.method_count()?.min(3) {
+        let plan = program.method_at(index)?;
+        let _ = (plan.plan().name().and_then(|name| program.method(name)), execute_method(plan));
+    }
+    Ok(())
+}
+
+fn execute_method(plan: MethodPlan<'_>) -> Result<()> {
     let needs = plan.requirements()?;
     let mut memory = Vec::new();
     for index in 0..needs.arenas.min(8) {
@@ -25,19 +33,59 @@ fn execute(file: &[u8]) -> Result<()> {
     let arenas: Vec<&[Cell<u8>]> = memory.iter_mut().map(|(bytes, size)| aligned(bytes, *size)).collect();
     let mut sizes = vec![0; needs.sizes.min(LIMIT)];
     let kernels = vec![touch as Kernel; plan.plan().operators()?.len()];
+    let delegates = vec![&Engine as &dyn Delegate<'_>; plan.plan().delegates()?.len()];
     let values = vec![Cell::new(Value::None); needs.values];
+    let mut unplanned = vec![0; 4096];
     let memory = Memory { values: &values, arenas: &arenas, sizes: &mut sizes };
-    let method = Method::load(plan, &kernels, &[], memory).map_err(|failure| failure.error)?;
-    let _ = method.copy_input(0, &[0; 16]);
+    let method = Method::load(plan, &kernels, &delegates, memory).map_err(|failure| failure.error)?;
+    give_memory(&method, &mut unplanned);
+    give_inputs(&method)?;
     method.execute_at_most(1000).map_err(|failure| failure.error)?;
     let read = method.output_tensor(0)?.bytes()?.iter().count();
     assert!(read <= LIMIT * 8);
     Ok(())
 }
 
+/// Memory for the first inputs and outputs that the file plans none for, in unequal parts.
+fn give_memory<'a>(method: &Method<'a>, unplanned: &'a mut [u8]) {
+    for (index, part) in unplanned.chunks_mut(512).enumerate() {
+        let (odd, even) = part.split_at_mut(64 << (index % 3));
+        let _ = (method.set_input_memory(index, odd), method.set_output_memory(index, even));
+    }
+}
+
+/// Every input is the input before it, and some bytes.
+fn give_inputs(method: &Method<'_>) -> Result<()> {
+    for index in 0..method.input_count()?.min(8) {
+        let value = method.input(index)?;
+        let _ = (method.set_input(index, &value), method.set_input(index + 1, &value));
+        let _ = method.input_tensor(index).map(|tensor| method.share_input(index + 1, tensor));
+        let _ = method.copy_input(index, &[1; 16]);
+    }
+    Ok(())
+}
+
 fn aligned(bytes: &mut [u8], size: usize) -> &[Cell<u8>] {
     let skip = bytes.as_ptr().align_offset(16);
     Cell::from_mut(&mut bytes[skip..skip + size]).as_slice_of_cells()
+}
+
+/// Reads all of its blob and options, and does with arguments what [`touch`] does.
+struct Engine;
+
+impl<'a> Delegate<'a> for Engine {
+    fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
+        let _ = setup.blob.iter().fold(0_u8, |sum, byte| sum.wrapping_add(*byte));
+        for option in setup.compile_specs.iter().take(8) {
+            let option = option?;
+            let _ = (setup.file.named_data(option.key()?), option.value());
+        }
+        Ok(())
+    }
+
+    fn execute(&self, args: &Args<'a, '_>) -> Result<()> {
+        touch(args)
+    }
 }
 
 /// Reads every argument in every way, and writes every tensor that can be written.
