@@ -86,7 +86,9 @@ fn is_hidden(path: &Path) -> bool {
 fn garbage_collection_that_is_killed_leaves_a_cache_in_which_deploys_are_right() {
     let (place, folder) = (Place::warm(), Place::cold());
     for kill in 0..10 {
-        files::paths(&place.cache().join("v1/cas")).iter().for_each(|blob| age(blob));
+        for blob in files::paths(&place.cache().join("v1/cas")) {
+            age(&blob);
+        }
         kill_after(
             &mut place.command(["cache", "gc", "--max-size", "100 KiB"]),
             Duration::from_micros(scramble(kill) % 20_000),
@@ -102,7 +104,7 @@ fn garbage_collection_that_is_killed_leaves_a_cache_in_which_deploys_are_right()
 }
 
 /// Makes a blob look as if nobody had used it for a day.
-fn age(blob: &PathBuf) {
+fn age(blob: &Path) {
     let time = std::time::SystemTime::now() - Duration::from_secs(24 * 3600);
     fs::File::open(blob).unwrap().set_modified(time).unwrap();
 }
