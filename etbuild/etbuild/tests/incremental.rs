@@ -116,7 +116,7 @@ fn another_planner_reruns_the_plan_and_what_reads_it() {
     let result = place.json(&format!("deploy {naive} --target linux-x86_64 --target mps2-an505"));
     // A hosted binary learns the plan from the program file; firmware carries program file and arena.
     assert_eq!(not_cached(&result, "linux-x86_64"), ["plan", "emit", "verify"]);
-    assert_eq!(not_cached(&result, "mps2-an505"), ["plan", "emit", "select", "link", "verify"]);
+    assert_eq!(not_cached(&result, "mps2-an505"), ["plan", "emit", "link", "verify"]);
     assert_all_cached(&place.json(&format!("deploy {RECIPE}")));
 }
 

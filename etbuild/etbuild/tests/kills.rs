@@ -48,7 +48,7 @@ fn a_compilation_that_is_killed_leaves_a_cache_in_which_the_next_one_is_right() 
         Ran::of(&mut command).expect(0);
         assert_eq!(fs::read(outputs).unwrap(), expected, "kill {kill}");
         assert_eq!(files::tree(&place.cache().join("v1/cas")), blobs, "kill {kill}");
-        assert_eq!(place.json("cache stat")["temporary"], 1, "kill {kill}: only the counting process's own folder");
+        assert_eq!(place.json("cache stat")["temporary"], 0, "kill {kill}: what was half written is swept");
     }
 }
 
@@ -86,7 +86,9 @@ fn is_hidden(path: &Path) -> bool {
 fn garbage_collection_that_is_killed_leaves_a_cache_in_which_deploys_are_right() {
     let (place, folder) = (Place::warm(), Place::cold());
     for kill in 0..10 {
-        files::paths(&place.cache().join("v1/cas")).iter().for_each(|blob| age(blob));
+        for blob in files::paths(&place.cache().join("v1/cas")) {
+            age(&blob);
+        }
         kill_after(
             &mut place.command(["cache", "gc", "--max-size", "100 KiB"]),
             Duration::from_micros(scramble(kill) % 20_000),
@@ -102,7 +104,7 @@ fn garbage_collection_that_is_killed_leaves_a_cache_in_which_deploys_are_right()
 }
 
 /// Makes a blob look as if nobody had used it for a day.
-fn age(blob: &PathBuf) {
+fn age(blob: &Path) {
     let time = std::time::SystemTime::now() - Duration::from_secs(24 * 3600);
     fs::File::open(blob).unwrap().set_modified(time).unwrap();
 }
