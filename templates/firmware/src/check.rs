@@ -30,6 +30,10 @@ pub fn run(board: &mut Board) -> core::result::Result<Summary, Failure> {
     let mut inputs = facts::CASE_INPUTS.0.as_slice();
     let mut expected = facts::CASE_OUTPUTS.0.as_slice();
     let mut summary = Summary::default();
+    if CASES == 0 {
+        // Without verification data the program runs once, on the zeros that its arenas start with.
+        method.execute()?;
+    }
     for _ in 0..CASES {
         for (index, size) in INPUTS.into_iter().enumerate() {
             method.copy_input(index, take(&mut inputs, size)?)?;
