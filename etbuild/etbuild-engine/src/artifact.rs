@@ -7,6 +7,8 @@ use etbuild_store::{BlobRef, Digest};
 /// What the bytes of an artifact are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ArtifactKind {
+    /// A model file as it was given.
+    Source,
     /// A program as text.
     Program,
     /// The elements of a constant.
@@ -28,7 +30,8 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 9] = [
+    const NAMES: [(Self, &'static str); 10] = [
+        (Self::Source, "source"),
         (Self::Program, "program"),
         (Self::Constant, "constant"),
         (Self::ProgramFile, "program-file"),

@@ -7,6 +7,7 @@ use etbuild_import::ImportError;
 use etbuild_ir::{Aten, Dialect, text};
 use etbuild_store::{Blob, Digest};
 
+use crate::ArtifactKind;
 use crate::db::{DataFile, Db};
 use crate::failure;
 use crate::program_artifact;
@@ -20,6 +21,7 @@ pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
     let key = Stage::Import.key().input("model", digest).finish();
     stage::run(db.world(), Stage::Import, key, |products| {
         let archive = archive(db, model, digest);
+        products.adopt(ArtifactKind::Source, archive.reference());
         let imported = etbuild_import::import_pt2(Arc::new(archive)).map_err(|errors| place(db, model, &errors))?;
         program_artifact::store(products, &text::print(Aten::NAME, imported.program()), imported.program());
         Ok(())

@@ -30,6 +30,11 @@ impl<'world> Products<'world> {
         self.made.push(ArtifactRef { digest, size, kind });
     }
 
+    /// Takes up an artifact that is stored already, so that it is looked after like the others.
+    pub fn adopt(&mut self, kind: ArtifactKind, BlobRef { digest, size }: BlobRef) {
+        self.made.push(ArtifactRef { digest, size, kind });
+    }
+
     /// Stores one artifact.
     pub fn put(&mut self, kind: ArtifactKind, bytes: &[u8]) {
         self.put_all(kind, &[bytes]);
