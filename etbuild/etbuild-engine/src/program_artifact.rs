@@ -22,18 +22,20 @@ pub fn store(products: &mut Products<'_>, printed: &str, program: &Program) {
     products.put_all(ArtifactKind::Constant, &bytes);
 }
 
-/// The text of a stored program.
-pub fn text_of(world: &World, staged: &Staged) -> Result<String, Vec<Diagnostic>> {
-    let blob = staged.artifacts.get(ArtifactKind::Program).ok_or_else(|| unreadable(&"there is none"))?;
-    let bytes = world.open_blob(&blob.blob()).to_vec();
-    String::from_utf8(bytes).map_err(|error| unreadable(&error))
+/// Reads a stored program with `parse`, which takes its text and finds its constants by digest.
+pub fn load<T, E: std::fmt::Display>(
+    world: &World,
+    staged: &Staged,
+    parse: impl FnOnce(&str, &mut dyn FnMut(Digest) -> Option<ConstantData>) -> Result<T, E>,
+) -> Result<T, Vec<Diagnostic>> {
+    let program = staged.artifacts.get(ArtifactKind::Program).ok_or_else(|| unreadable(&"there is none"))?;
+    let bytes = world.open_blob(&program.blob());
+    let text = std::str::from_utf8(&bytes).map_err(|error| unreadable(&error))?;
+    parse(text, &mut constants(world, &staged.artifacts)).map_err(|error| unreadable(&error))
 }
 
 /// Finds the constants of a stored program by digest, mapped from the store.
-pub fn constants<'a>(
-    world: &'a World,
-    artifacts: &'a Artifacts,
-) -> impl FnMut(Digest) -> Option<ConstantData> + use<'a> {
+fn constants<'a>(world: &'a World, artifacts: &'a Artifacts) -> impl FnMut(Digest) -> Option<ConstantData> + use<'a> {
     let constants = artifacts.iter().filter(|artifact| artifact.kind == ArtifactKind::Constant);
     let blobs: BTreeMap<[u8; 32], BlobRef> = constants.map(|artifact| (artifact.digest.0, artifact.blob())).collect();
     move |digest| {
@@ -43,6 +45,6 @@ pub fn constants<'a>(
 }
 
 /// A stored program does not read back: only a bug writes such a one.
-pub fn unreadable(reason: &dyn std::fmt::Display) -> Vec<Diagnostic> {
+fn unreadable(reason: &dyn std::fmt::Display) -> Vec<Diagnostic> {
     vec![Diagnostic::error(Code::Internal, format!("a stored program cannot be read: {reason}"))]
 }

@@ -15,10 +15,7 @@ pub fn lowered(db: &dyn Db, model: DataFile) -> StageResult {
     let program = imported.blob(ArtifactKind::Program)?;
     let key = Stage::Lower.key().input("program", program.digest).finish();
     stage::run(db.world(), Stage::Lower, key, |products| {
-        let printed = program_artifact::text_of(db.world(), &imported)?;
-        let mut constants = program_artifact::constants(db.world(), &imported.artifacts);
-        let (_, program) =
-            text::parse(&printed, &mut constants).map_err(|error| program_artifact::unreadable(&error))?;
+        let (_, program) = program_artifact::load(db.world(), &imported, text::parse)?;
         let aten = AtenProgram::verify(program).map_err(failure::violations)?;
         let core = etbuild_pass::to_core_aten(aten).map_err(failure::pass)?;
         let edge = etbuild_pass::to_edge(core).map_err(failure::pass)?;

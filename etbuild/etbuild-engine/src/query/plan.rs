@@ -1,7 +1,7 @@
 //! Every value gets its place in memory.
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_ir::{EdgeProgram, LoweredProgram, text};
+use etbuild_ir::{LoweredProgram, text};
 use etbuild_memory::{Bank, Options, find_planner};
 use etbuild_store::Value;
 
@@ -32,12 +32,8 @@ pub fn planned(db: &dyn Db, model: DataFile, options: PlanOptions) -> StageResul
         .fact("banks", banks(&options))
         .finish();
     stage::run(db.world(), Stage::Plan, key, |products| {
-        let printed = program_artifact::text_of(db.world(), &lowered)?;
-        let mut constants = program_artifact::constants(db.world(), &lowered.artifacts);
-        let (_, program) =
-            text::parse(&printed, &mut constants).map_err(|error| program_artifact::unreadable(&error))?;
-        let edge = EdgeProgram::verify(program).map_err(failure::violations)?;
-        let lowered = LoweredProgram::verify(edge.into_program()).map_err(failure::violations)?;
+        let (_, program) = program_artifact::load(db.world(), &lowered, text::parse)?;
+        let lowered = LoweredProgram::verify(program).map_err(failure::violations)?;
         let planned = etbuild_memory::plan(lowered, &memory_options(&options)?).map_err(failure::memory)?;
         program_artifact::store(products, &text::print_plan(&planned), planned.program().program());
         Ok(())
