@@ -52,7 +52,7 @@ def find_overload(functional):
 
 
 def argument_names(schema):
-    """Names of the arguments of an out-variant before its out tensors, in order."""
+    """Names of the arguments of a schema without its out tensors, in order; what is written in place comes first."""
     inner = schema[schema.index("(") + 1 : schema.rindex(") ->")]
     items, depth, current = [], 0, ""
     for character in inner + ",":
@@ -62,7 +62,8 @@ def argument_names(schema):
             current = ""
         else:
             current += character
-    return [item.split("=")[0].split()[-1] for item in items if item != "*" and "!)" not in item]
+    passed = [item for index, item in enumerate(items) if item != "*" and ("!)" not in item or index == 0)]
+    return [item.split("=")[0].split()[-1] for item in passed]
 
 
 def call(overload, arguments, expect):

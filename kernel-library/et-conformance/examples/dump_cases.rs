@@ -32,6 +32,7 @@ fn expectation(expect: &Expectation) -> Value {
     match expect {
         Expectation::Outputs { tensors, tolerance } => json!({"outputs": all(tensors), "tolerance": tolerance}),
         Expectation::Conversion(tensors) => json!({"outputs": all(tensors), "tolerance": 0.0, "converting": true}),
+        Expectation::Bounded(tensors) => json!({"outputs": all(tensors), "tolerance": 0.0}),
         Expectation::Refusal(error) => json!({"refusal": error.message()}),
     }
 }

@@ -61,6 +61,8 @@ pub enum Expectation {
     },
     /// Give exactly these outputs when the caller, not the rule, chooses their types.
     Conversion(&'static [CaseTensor]),
+    /// Give exactly these outputs, whose sizes the elements decide within those of the rule.
+    Bounded(&'static [CaseTensor]),
     /// Fail with this error.
     Refusal(Error),
 }
@@ -88,6 +90,15 @@ impl Case {
         tensors: &'static [CaseTensor],
     ) -> Self {
         Self { name, arguments, expect: Expectation::Conversion(tensors) }
+    }
+
+    /// A case whose outputs are exact and of sizes that the elements decide.
+    pub const fn bounded(
+        name: &'static str,
+        arguments: &'static [CaseArgument],
+        tensors: &'static [CaseTensor],
+    ) -> Self {
+        Self { name, arguments, expect: Expectation::Bounded(tensors) }
     }
 
     /// A case that must be refused.

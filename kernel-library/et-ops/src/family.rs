@@ -3,6 +3,7 @@
 pub mod binary;
 pub mod bitwise;
 pub mod bound;
+pub mod choice;
 pub mod compare;
 pub mod contract;
 pub mod convert;
@@ -18,6 +19,7 @@ pub mod normalize;
 pub mod opmath;
 pub mod pairing;
 pub mod permute;
+pub mod pieces;
 pub mod place;
 pub mod pool;
 pub mod real;

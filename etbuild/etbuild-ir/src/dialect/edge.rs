@@ -3,6 +3,7 @@
 use et_ops::call::{self, TensorRef};
 use et_ops::{Meta, Operator};
 
+use crate::evaluate::output_metas;
 use crate::{Argument, Dialect, Graph, Node, Program, ValueId, Violation};
 
 /// Operators of the kernel catalogue, with the types and shapes that their rules give.
@@ -29,28 +30,18 @@ impl Dialect for Lowered {
     }
 }
 
-/// Operators whose kernel computes any type that the output has.
-const CALLER_CHOOSES_TYPE: &[&str] = &[
-    "aten::_to_copy",
-    "aten::arange.start_step",
-    "aten::full",
-    "aten::full_like",
-    "dim_order_ops::_to_dim_order_copy",
-];
-
 fn check(graph: &Graph, node: &Node) -> Result<(), String> {
     let name = node.operator.qualified();
     let operator = et_ops::find_functional(&name).ok_or("the kernel catalogue has no such operator")?;
     if node.arguments.len() != operator.in_count() {
         return Err(format!("expected {} arguments, found {}", operator.in_count(), node.arguments.len()));
     }
+    if let Some(count) = operator.outs().count().filter(|count| *count != node.outputs.len()) {
+        return Err(format!("expected {count} outputs, found {}", node.outputs.len()));
+    }
     check_types(operator, graph, node)?;
     let metas = infer(operator, graph, node)?;
-    let chosen = CALLER_CHOOSES_TYPE.contains(&operator.functional);
-    node.outputs.iter().zip(metas).try_for_each(|(id, meta)| {
-        let scalar_type = if chosen { graph.spec(*id).scalar_type } else { meta.scalar_type };
-        check_output(graph, *id, &Meta { scalar_type, ..meta })
-    })
+    node.outputs.iter().zip(metas).try_for_each(|(id, meta)| check_output(graph, *id, &meta))
 }
 
 fn check_types(operator: &Operator, graph: &Graph, node: &Node) -> Result<(), String> {
@@ -63,7 +54,9 @@ fn check_types(operator: &Operator, graph: &Graph, node: &Node) -> Result<(), St
 
 fn infer(operator: &Operator, graph: &Graph, node: &Node) -> Result<Vec<Meta>, String> {
     let arguments: Vec<_> = node.arguments.iter().map(|argument| shape_argument(graph, argument)).collect();
-    call::infer(operator, &arguments, node.outputs.len())
+    let wanted = output_metas(graph, node).map_err(|error| error.to_string())?;
+    let wanted: Vec<_> = wanted.into_iter().map(Some).collect();
+    call::infer(operator, &arguments, &wanted)
         .map_err(|error| format!("`{}` does not accept these arguments: {error}", operator.name()))
 }
 
