@@ -139,7 +139,7 @@ pub fn call_ordered(
 /// Calls a primitive whose result is a number.
 pub fn call_primitive(primitive: &Primitive, arguments: &[Argument<'_>]) -> Result<Scalar> {
     let with_result: Vec<Argument<'_>> = arguments.iter().cloned().chain([Argument::None]).collect();
-    let table = Table::new(&with_result, &mut [], DimOrder::contiguous)?;
+    let table = Table::new(Outs::Tensors(0), &with_result, Vec::new())?;
     table.with_args(|args| {
         (primitive.kernel)(args)?;
         args.scalar(arguments.len())
