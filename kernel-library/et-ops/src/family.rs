@@ -1,5 +1,6 @@
 //! Loops and rules that many operators share.
 
+pub mod adaptive;
 pub mod binary;
 pub mod bitwise;
 pub mod bound;
