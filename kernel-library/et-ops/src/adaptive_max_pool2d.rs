@@ -17,18 +17,12 @@ pub const ADAPTIVE_MAX_POOL2D: Operator = Operator {
     cases: &[
         Case::exact(
             "windows that overlap",
-            &[
-                Tensor(CaseTensor::float(&[1, 2, 3], &[1.0, 5.0, 3.0, 4.0, 5.0, f64::NAN])),
-                Ints(&[1, 2]),
-            ],
+            &[Tensor(CaseTensor::float(&[1, 2, 3], &[1.0, 5.0, 3.0, 4.0, 5.0, f64::NAN])), Ints(&[1, 2])],
             &[CaseTensor::float(&[1, 1, 2], &[5.0, f64::NAN]), CaseTensor::long(&[1, 1, 2], &[1.0, 5.0])],
         ),
         Case::exact(
             "more outputs than inputs, of two channels",
-            &[
-                Tensor(CaseTensor::of(ScalarType::Double, &[1, 2, 1, 2], &[1.0, 2.0, 4.0, 3.0])),
-                Ints(&[1, 3]),
-            ],
+            &[Tensor(CaseTensor::of(ScalarType::Double, &[1, 2, 1, 2], &[1.0, 2.0, 4.0, 3.0])), Ints(&[1, 3])],
             &[
                 CaseTensor::of(ScalarType::Double, &[1, 2, 1, 3], &[1.0, 2.0, 2.0, 4.0, 4.0, 3.0]),
                 CaseTensor::long(&[1, 2, 1, 3], &[0.0, 1.0, 1.0, 0.0, 0.0, 1.0]),

@@ -5,7 +5,7 @@ use et_core::{Args, Dtypes, Kernel, Result, ScalarType, Shape};
 use crate::Case;
 
 /// All scalar types, as a kernel's const argument.
-pub const ALL: u32 = Dtypes::ALL.0;
+pub const ALL: u32 = Dtypes::STORED.0;
 
 /// Type and shape of output `index`, from the arguments before the out tensors. Reads shapes and numbers, never elements.
 pub type Infer = fn(args: &Args<'_, '_>, index: usize) -> Result<Meta>;
@@ -47,7 +47,8 @@ impl Operator {
 
     /// The number of out tensors; an out argument that is a list counts once.
     pub fn out_count(&self) -> usize {
-        self.argument_list().matches("!)").count()
+        let out_arguments = self.argument_list().rsplit_once('*').map_or("", |(_, outs)| outs);
+        out_arguments.matches("!)").count()
     }
 
     /// The number of arguments before the out tensors.
@@ -82,7 +83,8 @@ pub(crate) use kernel_path;
 
 /// Runs `body` with `T` standing for the Rust type of a scalar type, if that is both in the named group and selected.
 ///
-/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; groups are `floats`, `integers`, `numbers` and `all`. What is
+/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; groups are `floats`, `integers`, `numbers`, `all`, and
+/// with complex numbers `stored`; of `complex` numbers `T` is the type of the parts. What is
 /// not selected is not compiled into firmware: `D` is a constant.
 macro_rules! dispatch {
     ($selected:ident, $scalar_type:expr, floats, $T:ident => $body:expr) => {
@@ -102,6 +104,15 @@ macro_rules! dispatch {
         $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
             Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64, Bool: bool,
             Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16)
+    };
+    ($selected:ident, $scalar_type:expr, stored, $T:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+            Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64, Bool: bool,
+            Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16,
+            ComplexFloat: et_core::Complex<f32>, ComplexDouble: et_core::Complex<f64>)
+    };
+    ($selected:ident, $scalar_type:expr, complex, $Part:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $Part, $body, ComplexFloat: f32, ComplexDouble: f64)
     };
     (@ $selected:ident, $scalar_type:expr, $T:ident, $body:expr, $($name:ident: $type:ty),*) => {
         match $scalar_type {

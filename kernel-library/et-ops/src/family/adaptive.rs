@@ -39,7 +39,8 @@ pub fn maxima<T: Number>(input: &Tensor<'_>, [out, indices]: [&Tensor<'_>; 2], d
     let [out_image, index_image] = [Volume::new(out, dims)?, Volume::new(indices, dims)?];
     out_image.for_each_pixel(|pixel @ [batch, channel, at @ ..]| {
         let start = image.channel(batch, channel);
-        let taps = window(&image, &out_image, at).map(|range| Taps { start: range.start, first: 0, count: range.len() });
+        let taps =
+            window(&image, &out_image, at).map(|range| Taps { start: range.start, first: 0, count: range.len() });
         let (value, index) = greatest(&image, taps, [1; 3], |offset| from.get(start + offset));
         to.set(out_image.offset(pixel), value);
         places.set(index_image.offset(pixel), index as i64);

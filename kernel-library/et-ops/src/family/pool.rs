@@ -21,13 +21,25 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Windows over `dims` dimensions. Kernel sizes, strides and paddings are arguments 1 to 3; `ceiling` says whether
-    /// windows may start inside and end outside the padded image.
+    /// Windows over `dims` dimensions of the first argument. Kernel sizes, strides and paddings are arguments 1 to 3;
+    /// `ceiling` says whether windows may start inside and end outside the padded image.
     pub fn new(args: &Args<'_, '_>, dims: usize, dilations: [usize; 3], ceiling: bool) -> Result<Self> {
-        let image = Volume::new(&args.tensor(0)?, dims)?;
-        let (kernels, strides) = (per_dim_argument(args, 1, dims)?, args.ints(2)?);
+        Self::of(args, [0, 1, 2, 3], dims, dilations, ceiling)
+    }
+
+    /// As [`Pool::new`], where image, kernel sizes, strides and paddings are the arguments at `positions`.
+    pub fn of(
+        args: &Args<'_, '_>,
+        positions: [usize; 4],
+        dims: usize,
+        dilations: [usize; 3],
+        ceiling: bool,
+    ) -> Result<Self> {
+        let [image, kernels, strides, paddings] = positions;
+        let image = Volume::new(&args.tensor(image)?, dims)?;
+        let (kernels, strides) = (per_dim_argument(args, kernels, dims)?, args.ints(strides)?);
         let strides = if strides.is_empty() { kernels } else { per_dim(&strides, dims)? };
-        let parameters = [kernels, strides, per_dim_argument(args, 3, dims)?, dilations];
+        let parameters = [kernels, strides, per_dim_argument(args, paddings, dims)?, dilations];
         let mut axes = [Axis::ABSENT; 3];
         for (dim, axis) in axes.iter_mut().enumerate().skip(3 - dims) {
             *axis = Axis::new(image.sizes[dim + 2], parameters.map(|numbers| numbers[dim])).and_then(check_padding)?;
@@ -37,11 +49,16 @@ impl Pool {
 
     /// The type of the first argument and the shape of the output.
     pub fn meta(&self, args: &Args<'_, '_>) -> Result<Meta> {
+        transfer::reshaped(args, self.shape(&args.tensor(0)?)?)
+    }
+
+    /// The shape of the output for this image.
+    pub fn shape(&self, image: &Tensor<'_>) -> Result<Shape> {
         let mut sizes = [1; 3];
         for (size, axis) in sizes.iter_mut().zip(&self.axes) {
             *size = outputs(axis, self.ceiling)?;
         }
-        resized(args, sizes, self.dims)
+        resized_shape(&image.shape(), sizes, self.dims)
     }
 
     /// As [`Pool::meta`], for the output `index` of two, values and their indices.
@@ -57,11 +74,14 @@ pub fn values_or_indices(values: Meta, index: usize) -> Meta {
 
 /// The type of the first argument and its shape with other sizes of the last `dims` dimensions.
 pub fn resized(args: &Args<'_, '_>, sizes: [usize; 3], dims: usize) -> Result<Meta> {
-    let input = args.tensor(0)?.shape();
+    transfer::reshaped(args, resized_shape(&args.tensor(0)?.shape(), sizes, dims)?)
+}
+
+fn resized_shape(input: &Shape, sizes: [usize; 3], dims: usize) -> Result<Shape> {
     let channels = input.rank().checked_sub(dims).and_then(|outer| input.sizes().get(..outer));
     let mut shape = Shape::new(channels.ok_or(Error::InvalidArgument)?)?;
     sizes.into_iter().skip(3_usize.saturating_sub(dims)).try_for_each(|size| push(&mut shape, size))?;
-    transfer::reshaped(args, shape)
+    Ok(shape)
 }
 
 fn check_padding(axis: Axis) -> Result<Axis> {

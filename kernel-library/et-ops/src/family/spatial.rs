@@ -169,7 +169,9 @@ pub fn per_dim(list: &[i64], dims: usize) -> Result<[usize; 3]> {
     let slots = numbers.iter_mut().skip(3_usize.saturating_sub(dims));
     match *list {
         [all] => natural(all).map(|all| slots.for_each(|slot| *slot = all))?,
-        _ if list.len() == dims => slots.zip(list).try_for_each(|(slot, number)| natural(*number).map(|it| *slot = it))?,
+        _ if list.len() == dims => {
+            slots.zip(list).try_for_each(|(slot, number)| natural(*number).map(|it| *slot = it))?
+        }
         _ => return Err(Error::InvalidArgument),
     }
     Ok(numbers)
