@@ -16,7 +16,7 @@ import torch
 NOT_IN_OUT_VARIANTS = {"dtype", "layout", "device", "pin_memory"}
 
 DTYPES = {dtype: getattr(torch, dtype) for dtype in
-          "uint8 int8 int16 int32 int64 float16 float32 float64 bool bfloat16".split()}
+          "uint8 int8 int16 int32 int64 float16 float32 float64 bool bfloat16 complex64 complex128".split()}
 
 
 def main():
@@ -92,7 +92,10 @@ def to_torch(value):
     if "type" in value:
         return DTYPES[value["type"]]
     elements = torch.tensor([float(element) for element in value["elements"]], dtype=torch.float64)
-    return elements.to(DTYPES[value["dtype"]]).reshape(value["sizes"])
+    dtype = DTYPES[value["dtype"]]
+    if dtype.is_complex:  # Real and imaginary parts in turn.
+        elements = torch.view_as_complex(elements.reshape(-1, 2))
+    return elements.to(dtype).reshape(value["sizes"])
 
 
 def compare(expect, outputs):
@@ -101,10 +104,15 @@ def compare(expect, outputs):
     for expected, output in zip(map(to_torch, expect["outputs"]), outputs):
         if (expected.dtype, expected.shape) != (output.dtype, output.shape):
             return f"PyTorch gives {output.dtype} {list(output.shape)}"
-        pairs = zip(expected.double().flatten().tolist(), output.double().flatten().tolist())
+        pairs = zip(numbers(expected), numbers(output))
         if not all(near(a, b, expect["tolerance"]) for a, b in pairs):
             return f"PyTorch gives {output.tolist()}, not {expected.tolist()}"
     return None
+
+
+def numbers(tensor):
+    tensor = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+    return tensor.double().flatten().tolist()
 
 
 def near(expected, got, tolerance):

@@ -45,6 +45,8 @@ fn argument(argument: &CaseArgument) -> Value {
         CaseArgument::Double(value) => json!({"double": number(*value)}),
         CaseArgument::Text(value) => json!(value),
         CaseArgument::Ints(values) => json!(values),
+        CaseArgument::Doubles(values) => values.iter().map(|value| json!({"double": number(*value)})).collect(),
+        CaseArgument::Bools(values) => json!(values),
         CaseArgument::Type(scalar_type) => json!({"type": scalar_type.name()}),
         CaseArgument::Tensor(value) => tensor(value),
         CaseArgument::Tensors(values) => all(values),

@@ -28,6 +28,10 @@ pub enum CaseArgument {
     Text(&'static str),
     /// Integers.
     Ints(&'static [i64]),
+    /// Floating-point numbers.
+    Doubles(&'static [f64]),
+    /// Booleans.
+    Bools(&'static [bool]),
     /// A scalar type, which travels as its number.
     Type(ScalarType),
     /// A tensor.
@@ -45,7 +49,7 @@ pub struct CaseTensor {
     pub scalar_type: ScalarType,
     /// The sizes.
     pub sizes: &'static [i32],
-    /// The elements, row-major.
+    /// The elements, row-major; of complex ones the real and the imaginary parts in turn.
     pub elements: &'static [f64],
 }
 

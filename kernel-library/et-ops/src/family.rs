@@ -1,5 +1,6 @@
 //! Loops and rules that many operators share.
 
+pub mod adaptive;
 pub mod binary;
 pub mod bitwise;
 pub mod bound;
@@ -8,6 +9,7 @@ pub mod compare;
 pub mod contract;
 pub mod convert;
 pub mod copy;
+pub mod distance;
 pub mod divide;
 pub mod division;
 pub mod extremum;
@@ -17,6 +19,7 @@ pub mod lane;
 pub mod logical;
 pub mod modulo;
 pub mod moment;
+pub mod margin;
 pub mod normalize;
 pub mod opmath;
 pub mod pairing;
@@ -26,6 +29,7 @@ pub mod place;
 pub mod pool;
 pub mod real;
 pub mod reduce;
+pub mod resize;
 pub mod scaled;
 pub mod shift;
 pub mod softmax;

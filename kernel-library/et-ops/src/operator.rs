@@ -5,7 +5,7 @@ use et_core::{Args, Dtypes, Kernel, Result, ScalarType, Shape};
 use crate::Case;
 
 /// All scalar types, as a kernel's const argument.
-pub const ALL: u32 = Dtypes::ALL.0;
+pub const ALL: u32 = Dtypes::STORED.0;
 
 /// Type and shape of output `index`, from the arguments. Reads shapes and numbers, never elements.
 ///
@@ -64,9 +64,11 @@ impl Operator {
     /// Where the outputs go.
     pub fn outs(&self) -> Outs {
         let arguments = self.argument_list();
-        match arguments.matches("!)").count() {
+        // Arguments before the star may be written too, but their callers get nothing from that.
+        let outs = arguments.rsplit_once('*').map_or("", |(_, outs)| outs);
+        match outs.matches("!)").count() {
             _ if arguments.starts_with("Tensor(a!) ") => Outs::FirstArgument,
-            _ if arguments.contains("!)[]") => Outs::List,
+            _ if outs.contains("!)[]") => Outs::List,
             count => Outs::Tensors(count),
         }
     }
@@ -119,7 +121,8 @@ pub(crate) use kernel_path;
 
 /// Runs `body` with `T` standing for the Rust type of a scalar type, if that is both in the named group and selected.
 ///
-/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; groups are `floats`, `integers`, `numbers` and `all`. What is
+/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; groups are `floats`, `integers`, `numbers`, `all`, and
+/// with complex numbers `stored`; of `complex` numbers `T` is the type of the parts. What is
 /// not selected is not compiled into firmware: `D` is a constant.
 macro_rules! dispatch {
     ($selected:ident, $scalar_type:expr, floats, $T:ident => $body:expr) => {
@@ -139,6 +142,15 @@ macro_rules! dispatch {
         $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
             Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64, Bool: bool,
             Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16)
+    };
+    ($selected:ident, $scalar_type:expr, stored, $T:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+            Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64, Bool: bool,
+            Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16,
+            ComplexFloat: et_core::Complex<f32>, ComplexDouble: et_core::Complex<f64>)
+    };
+    ($selected:ident, $scalar_type:expr, complex, $Part:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $Part, $body, ComplexFloat: f32, ComplexDouble: f64)
     };
     (@ $selected:ident, $scalar_type:expr, $T:ident, $body:expr, $($name:ident: $type:ty),*) => {
         match $scalar_type {

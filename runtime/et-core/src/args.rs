@@ -200,6 +200,22 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
+    /// A list of numbers, or nothing.
+    pub fn optional_doubles(&self, position: usize) -> Result<Option<Doubles<'p>>> {
+        match self.value(position)? {
+            Value::None => Ok(None),
+            _ => self.doubles(position).map(Some),
+        }
+    }
+
+    /// A list of booleans, one byte each.
+    pub fn bools(&self, position: usize) -> Result<&'p [u8]> {
+        match self.value(position)? {
+            Value::BoolList(list) => Ok(list),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
     /// The length of a list of tensors.
     pub fn tensors_len(&self, position: usize) -> Result<usize> {
         self.tensor_slots(position).map(Indices::len)
