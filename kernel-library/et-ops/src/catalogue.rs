@@ -121,6 +121,20 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::where_self::WHERE_SELF,
     &crate::clone_dim_order::CLONE_DIM_ORDER,
     &crate::to_dim_order_copy::TO_DIM_ORDER_COPY,
+    &crate::quantized::add::QUANTIZED_ADD,
+    &crate::quantized::choose_qparams::CHOOSE_QPARAMS,
+    &crate::quantized::choose_qparams_per_token_asymmetric::CHOOSE_QPARAMS_PER_TOKEN_ASYMMETRIC,
+    &crate::quantized::dequantize_per_channel::DEQUANTIZE_PER_CHANNEL,
+    &crate::quantized::dequantize_per_tensor::DEQUANTIZE_PER_TENSOR_TENSOR,
+    &crate::quantized::dequantize_per_tensor::DEQUANTIZE_PER_TENSOR,
+    &crate::quantized::dequantize_per_token::DEQUANTIZE_PER_TOKEN,
+    &crate::quantized::quantize_per_channel::QUANTIZE_PER_CHANNEL,
+    &crate::quantized::quantize_per_tensor::QUANTIZE_PER_TENSOR_TENSOR,
+    &crate::quantized::quantize_per_tensor::QUANTIZE_PER_TENSOR,
+    &crate::quantized::quantize_per_token::QUANTIZE_PER_TOKEN,
+    &crate::torchao::choose_qparams_affine::CHOOSE_QPARAMS_AFFINE,
+    &crate::torchao::dequantize_affine::DEQUANTIZE_AFFINE,
+    &crate::torchao::quantize_affine::QUANTIZE_AFFINE,
 ];
 
 /// The operator whose out-variant has this name, such as `aten::add.out`.

@@ -1,7 +1,9 @@
 //! Loops and rules that many operators share.
 
+pub mod affine;
 pub mod binary;
 pub mod bitwise;
+pub mod block;
 pub mod bound;
 pub mod compare;
 pub mod contract;
@@ -20,6 +22,7 @@ pub mod pairing;
 pub mod permute;
 pub mod place;
 pub mod pool;
+pub mod range;
 pub mod real;
 pub mod reduce;
 pub mod scaled;
