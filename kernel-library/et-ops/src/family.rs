@@ -18,6 +18,7 @@ pub mod lane;
 pub mod logical;
 pub mod normalize;
 pub mod opmath;
+pub mod packed;
 pub mod pairing;
 pub mod permute;
 pub mod place;

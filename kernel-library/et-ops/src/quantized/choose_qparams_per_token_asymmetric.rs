@@ -31,7 +31,7 @@ pub const CHOOSE_QPARAMS_PER_TOKEN_ASYMMETRIC: Operator = Operator {
                 &[3, 1],
                 &[0.01568627543747425, 1.1920928955078125e-07, 0.0058823530562222],
             ),
-            CaseTensor::long(&[3, 1], &[-64.0, -128.0, -128.0]),
+            CaseTensor::long(&[3, 1], &[-64.0, 127.0, -128.0]),
         ],
     )],
 };

@@ -24,7 +24,7 @@ pub const DEQUANTIZE_PER_TENSOR: Operator = Operator {
                 CaseArgument::Type(ScalarType::Char),
                 CaseArgument::None,
             ],
-            &[CaseTensor::float(&[2, 2], &[-13.800000190734863, 11.700000762939453, 0.0, 0.10000000149011612])],
+            &[CaseTensor::float(&[2, 2], &[-13.800000190734863, 11.699999809265137, 0.0, 0.10000000149011612])],
         ),
         Case::exact(
             "to halves",

@@ -29,11 +29,11 @@ pub const DEQUANTIZE_PER_TOKEN: Operator = Operator {
             &[CaseTensor::float(&[2, 2], &[-64.5, 63.0, 0.4000000059604645, -0.20000000298023224])],
         ),
         Case::refused(
-            "a zero point too few",
+            "a scale too many",
             &[
                 Tensor(CaseTensor::of(ScalarType::Char, &[2, 1], &[0.0, 1.0])),
-                Tensor(CaseTensor::float(&[2, 1], &[0.5, 4.0])),
-                Tensor(CaseTensor::long(&[1], &[1.0])),
+                Tensor(CaseTensor::float(&[3, 1], &[0.5, 4.0, 1.0])),
+                Tensor(CaseTensor::long(&[2, 1], &[1.0, 1.0])),
                 Int(-8),
                 Int(7),
                 CaseArgument::Type(ScalarType::Char),
