@@ -6,6 +6,7 @@ Reads one JSON object per line, calls the functional operator of ATen on the arg
 elements. A case that is refused must make PyTorch raise. Prints what differs and exits with 1, or a count and 0.
 """
 
+import importlib
 import json
 import math
 import sys
@@ -17,6 +18,16 @@ NOT_IN_OUT_VARIANTS = {"dtype", "layout", "device", "pin_memory"}
 
 DTYPES = {dtype: getattr(torch, dtype) for dtype in
           "uint8 int8 int16 int32 int64 float16 float32 float64 bool bfloat16 complex64 complex128".split()}
+
+# The modules that define the operators of a namespace.
+REGISTERED_BY = {
+    "aten": (),
+    "quantized_decomposed": (
+        "torch.ao.quantization.fx._decomposed",
+        "executorch.exir.passes._quant_patterns_and_replacements",
+    ),
+    "torchao": ("torchao.quantization.quant_primitives",),
+}
 
 
 def main():
@@ -45,8 +56,8 @@ def check(line):
 
 def find_overload(functional):
     namespace, name = functional.split("::")
-    if namespace not in ("aten", "quantized_decomposed"):
-        import executorch.exir  # noqa: F401  (registers operators)
+    for module in REGISTERED_BY.get(namespace, ("executorch.exir",)):
+        importlib.import_module(module)
     name, _, overload = name.partition(".")
     return getattr(getattr(getattr(torch.ops, namespace), name), overload or "default")
 

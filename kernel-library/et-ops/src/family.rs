@@ -1,8 +1,10 @@
 //! Loops and rules that many operators share.
 
 pub mod adaptive;
+pub mod affine;
 pub mod binary;
 pub mod bitwise;
+pub mod block;
 pub mod bound;
 pub mod choice;
 pub mod compare;
@@ -22,11 +24,13 @@ pub mod modulo;
 pub mod moment;
 pub mod normalize;
 pub mod opmath;
+pub mod packed;
 pub mod pairing;
 pub mod permute;
 pub mod pieces;
 pub mod place;
 pub mod pool;
+pub mod range;
 pub mod real;
 pub mod reduce;
 pub mod resize;
