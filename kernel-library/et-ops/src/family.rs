@@ -1,5 +1,6 @@
 //! Loops and rules that many operators share.
 
+pub mod attention;
 pub mod binary;
 pub mod bitwise;
 pub mod bound;
@@ -11,8 +12,10 @@ pub mod divide;
 pub mod division;
 pub mod extremum;
 pub mod fill;
+pub mod group_norm;
 pub mod index;
 pub mod lane;
+pub mod layer_norm;
 pub mod logical;
 pub mod normalize;
 pub mod opmath;
@@ -21,6 +24,7 @@ pub mod permute;
 pub mod place;
 pub mod pool;
 pub mod real;
+pub mod recurrent;
 pub mod reduce;
 pub mod scaled;
 pub mod softmax;
