@@ -21,6 +21,8 @@ mod prelude;
 pub mod prim;
 mod primitive;
 mod selection;
+#[cfg(feature = "catalogue")]
+mod upstream;
 
 pub mod abs;
 pub mod adaptive_avg_pool2d;
@@ -138,3 +140,5 @@ pub use operator::{ALL, Infer, Meta, Operator};
 pub use prim::{PRIMITIVES, find_primitive};
 pub use primitive::{Primitive, PrimitiveCase, PrimitiveResult};
 pub use selection::selection;
+#[cfg(feature = "catalogue")]
+pub use upstream::has_upstream;
