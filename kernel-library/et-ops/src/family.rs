@@ -2,6 +2,7 @@
 
 pub mod adaptive;
 pub mod affine;
+pub mod attention;
 pub mod binary;
 pub mod bitwise;
 pub mod block;
@@ -16,8 +17,10 @@ pub mod divide;
 pub mod division;
 pub mod extremum;
 pub mod fill;
+pub mod group_norm;
 pub mod index;
 pub mod lane;
+pub mod layer_norm;
 pub mod logical;
 pub mod margin;
 pub mod modulo;
@@ -32,6 +35,7 @@ pub mod place;
 pub mod pool;
 pub mod range;
 pub mod real;
+pub mod recurrent;
 pub mod reduce;
 pub mod resize;
 pub mod scaled;
