@@ -25,6 +25,7 @@ pub mod logical;
 pub mod margin;
 pub mod modulo;
 pub mod moment;
+pub mod mixed;
 pub mod normalize;
 pub mod opmath;
 pub mod packed;
