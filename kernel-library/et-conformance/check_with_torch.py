@@ -82,8 +82,19 @@ def call(overload, arguments, expect):
     keywords = {name: typed(known[name], value) for name, value in arguments.items() if name in known}
     if expect.get("converting"):
         keywords["dtype"] = DTYPES[expect["outputs"][0]["dtype"]]
-    outputs = overload(**keywords)
+    try:
+        outputs = overload(**keywords)
+    except NotImplementedError:
+        outputs = call_out_variant(overload, keywords, expect)
     return list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+
+
+def call_out_variant(overload, keywords, expect):
+    """Operators that are no more than a schema to PyTorch have upstream's kernels, which end the process when they refuse."""
+    import executorch.kernels.quantized  # noqa: F401
+    [expected] = expect["outputs"]
+    out = torch.empty(expected["sizes"], dtype=DTYPES[expected["dtype"]])
+    return overload.overloadpacket.out(**keywords, out=out)
 
 
 def typed(argument, value):

@@ -219,6 +219,8 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::quantized::embedding_4bit::EMBEDDING_4BIT,
     &crate::quantized::embedding_byte::EMBEDDING_BYTE_DTYPE,
     &crate::quantized::embedding_byte::EMBEDDING_BYTE,
+    &crate::quantized::mixed_linear::MIXED_LINEAR,
+    &crate::quantized::mixed_mm::MIXED_MM,
     &crate::quantized::quantize_per_channel::QUANTIZE_PER_CHANNEL,
     &crate::quantized::quantize_per_tensor::QUANTIZE_PER_TENSOR_TENSOR,
     &crate::quantized::quantize_per_tensor::QUANTIZE_PER_TENSOR,

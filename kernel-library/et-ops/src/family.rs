@@ -23,6 +23,7 @@ pub mod lane;
 pub mod layer_norm;
 pub mod logical;
 pub mod margin;
+pub mod mixed;
 pub mod modulo;
 pub mod moment;
 pub mod normalize;

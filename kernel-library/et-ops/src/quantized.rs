@@ -10,6 +10,8 @@ pub mod dequantize_per_token;
 pub mod embedding_2bit;
 pub mod embedding_4bit;
 pub mod embedding_byte;
+pub mod mixed_linear;
+pub mod mixed_mm;
 pub mod quantize_per_channel;
 pub mod quantize_per_tensor;
 pub mod quantize_per_token;

@@ -11,7 +11,7 @@ pub const CHOOSE_QPARAMS: Operator = Operator {
              ScalarType dtype, *, Tensor(a!) scale_out, Tensor(b!) zero_point_out) -> (Tensor(a!), Tensor(b!))",
     functional: "quantized_decomposed::choose_qparams.tensor",
     path: kernel_path!(out),
-    dtypes: Dtypes::of(&[ScalarType::Float, ScalarType::Half, ScalarType::BFloat16]),
+    dtypes: Dtypes::FLOATS,
     infer,
     kernel: out::<ALL>,
     cases: &[

@@ -19,7 +19,7 @@ pub const CHOOSE_QPARAMS_PER_TOKEN_ASYMMETRIC: Operator = Operator {
              Tensor(a!) scale_out, Tensor(b!) zero_point_out) -> (Tensor(a!), Tensor(b!))",
     functional: "quantized_decomposed::choose_qparams_per_token_asymmetric",
     path: kernel_path!(out),
-    dtypes: Dtypes::of(&[Type::Float, Type::Half, Type::BFloat16]),
+    dtypes: Dtypes::FLOATS,
     infer,
     kernel: out::<ALL>,
     cases: &[Case::exact(

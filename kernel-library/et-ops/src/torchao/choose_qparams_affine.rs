@@ -17,7 +17,7 @@ pub const CHOOSE_QPARAMS_AFFINE: Operator = Operator {
              Tensor(a!) scale_out, Tensor(b!) zero_point_out) -> (Tensor(a!), Tensor(b!))",
     functional: "torchao::choose_qparams_affine",
     path: kernel_path!(out),
-    dtypes: Dtypes::of(&[ScalarType::Float, ScalarType::Half, ScalarType::BFloat16]),
+    dtypes: Dtypes::FLOATS,
     infer,
     kernel: out::<ALL>,
     cases: &[
