@@ -40,6 +40,41 @@ fn upstreams_runtime_computes_the_same_from_our_program() {
     }
 }
 
+/// The program file of the archive of layers, lowered for a runtime, and its operators.
+fn layers(place: &Place, runtime: &str) -> (PathBuf, serde_json::Value) {
+    let model = archives().join("layers.pt2");
+    let text = format!("etbuild: 1\nname: {runtime}\nmodel: {{ pt2: {model:?} }}\nruntime: {runtime}\n");
+    let recipe = place.file(&format!("{runtime}.yaml"), text);
+    place.run(&format!("build {} --target linux-x86_64", recipe.display())).expect(0);
+    let program = place.out().join(runtime).join("linux-x86_64").join(format!("{runtime}.pte"));
+    let described = place.json(&format!("inspect {}", program.display()));
+    (program, described["methods"][0]["operators"].clone())
+}
+
+fn archives() -> PathBuf {
+    repository().join("etbuild/etbuild-import/tests/data")
+}
+
+#[test]
+fn layers_are_whole_in_our_runtime_and_decomposed_in_upstreams() {
+    let place = Place::cold_with_compiled_crates();
+    let outputs = place.path().join("outputs.safetensors");
+    let [inputs, recorded] = ["inputs", "outputs"].map(|kind| archives().join(format!("layers.{kind}.safetensors")));
+
+    let (program, operators) = layers(&place, "etbuild");
+    assert_eq!(operators["aten::lstm.input_out"], 2);
+    assert_eq!(operators["aten::scaled_dot_product_attention.out"], 2);
+    let words = format!("run {} --inputs {} --outputs {}", program.display(), inputs.display(), outputs.display());
+    place.run(&words).expect(0);
+    assert!(tensors::max_difference(&outputs, &recorded) <= 1e-5);
+
+    let (program, operators) = layers(&place, "executorch");
+    assert_eq!(operators["aten::lstm.input_out"], serde_json::Value::Null);
+    let words = [&program, &inputs, &outputs, Path::new("x"), Path::new("hidden")];
+    let Some(_) = python("upstream.py", &words) else { return };
+    assert!(tensors::max_difference(&outputs, &recorded) <= 1e-5);
+}
+
 #[test]
 fn our_runtime_computes_the_same_from_upstreams_program() {
     let place = Place::cold();

@@ -17,7 +17,7 @@ pub fn leading(args: &Args<'_, '_>, parameters: &[usize]) -> Result<usize> {
     let equal =
         !normalized.is_empty() && trailing.iter().zip(normalized.iter()).all(|(size, it)| i64::from(*size) == *it);
     for position in parameters {
-        if !args.optional_tensor(*position)?.is_none_or(|tensor| tensor.shape().sizes() == trailing) {
+        if args.optional_tensor(*position)?.is_some_and(|tensor| tensor.shape().sizes() != trailing) {
             return Err(Error::InvalidArgument);
         }
     }
