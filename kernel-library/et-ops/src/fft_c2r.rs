@@ -98,7 +98,7 @@ fn transform_all<P: Part + Math>(args: &Args<'_, '_>) -> Result<()> {
     let factor = scale::<P>(args.int(2)?, folded.count(&out.shape())?)?;
     let length = args.int(3)? as usize;
     match *dims {
-        [dim] if length % 2 == 0 && is_supported(length / 2) => fast(args, out.shape().axis(dim)?, factor),
+        [dim] if length.is_multiple_of(2) && is_supported(length / 2) => fast(args, out.shape().axis(dim)?, factor),
         _ => by_definition(args, folded, factor),
     }
 }

@@ -116,7 +116,7 @@ impl<P: Part + Math> Lane<'_, P> {
 
     fn transform(&self, to: &Elements<'_, P>, onesided: bool, factor: P) -> Result<()> {
         let (length, bins) = (self.length, if onesided { self.length / 2 + 1 } else { self.length });
-        if length % 2 == 0 && is_supported(length / 2) {
+        if length.is_multiple_of(2) && is_supported(length / 2) {
             let pair = |index: usize| Complex::new(self.get(2 * index), self.get(2 * index + 1));
             (0..length / 2).for_each(|index| to.set(index, pair(index).scaled(factor)));
             transform(to, length / 2, Direction::Forward)?;

@@ -100,7 +100,7 @@ impl Factors {
             if factor > LARGEST_FACTOR {
                 return Err(Error::NotSupported);
             }
-            while length % factor == 0 {
+            while length.is_multiple_of(factor) {
                 *found.factors.get_mut(found.count).ok_or(Error::NotSupported)? = factor;
                 found.count += 1;
                 length /= factor;
