@@ -63,8 +63,10 @@ def find_overload(functional):
 
 
 def argument_names(schema):
-    """Names of the arguments of a schema without its out tensors, in order; what is written in place comes first."""
+    """Names of the arguments of a schema in order, without its out tensors: those after the star that are written."""
     inner = schema[schema.index("(") + 1 : schema.rindex(") ->")]
+    positional, star, keywords = inner.partition("*,")
+    inner = positional + star + ",".join(item for item in keywords.split(",") if "!)" not in item)
     items, depth, current = [], 0, ""
     for character in inner + ",":
         depth += (character in "([") - (character in ")]")
@@ -73,8 +75,7 @@ def argument_names(schema):
             current = ""
         else:
             current += character
-    passed = [item for index, item in enumerate(items) if item != "*" and ("!)" not in item or index == 0)]
-    return [item.split("=")[0].split()[-1] for item in passed]
+    return [item.split("=")[0].split()[-1] for item in items if item not in ("", "*")]
 
 
 def call(overload, arguments, expect):

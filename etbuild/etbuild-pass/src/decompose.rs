@@ -4,7 +4,10 @@ mod activation;
 mod attention;
 mod convolution;
 mod create;
+mod distance;
+mod fourier;
 mod identity;
+mod instance_norm;
 mod join;
 mod linear;
 mod mask;
@@ -18,7 +21,11 @@ mod recurrent_cell;
 mod reduce;
 mod reorder;
 mod reshape;
+mod resize;
+mod signal_pool;
 mod softmax;
+mod volume_pool;
+mod wrap;
 
 use etbuild_ir::OperatorName;
 
@@ -37,22 +44,30 @@ const RULES: &[(&str, Rule)] = &[
     ("__and__.Tensor", number::bitwise_and),
     ("__or__.Tensor", number::bitwise_or),
     ("__xor__.Tensor", number::bitwise_xor),
+    ("_conj.default", fourier::conjugate),
     ("_unsafe_view.default", reshape::reshape),
+    ("_upsample_bilinear2d_aa.vec", resize::linear),
+    ("abs.default", fourier::abs),
     ("adaptive_avg_pool1d.default", pool::adaptive_average_1d),
     ("adaptive_avg_pool2d.default", pool::adaptive_average),
+    ("adaptive_avg_pool3d.default", volume_pool::adaptive_average),
+    ("adaptive_max_pool1d.default", signal_pool::adaptive_max),
     ("addcdiv.default", number::add_quotient),
     ("addcmul.default", number::add_product),
     ("alias.default", identity::operand),
     ("alpha_dropout.default", identity::dropout),
     ("arange.default", create::arange),
     ("arange.start", create::arange_from),
+    ("avg_pool1d.default", signal_pool::average),
     ("batch_norm.default", normalize::batch_norm),
+    ("cdist.default", distance::of_pairs),
     ("chunk.default", piece::pieces),
     ("clamp_max.default", activation::clamp_max),
     ("clamp_min.default", activation::clamp_min),
     ("clone.default", identity::operand),
     ("concat.default", join::concat),
     ("concatenate.default", join::concat),
+    ("conj_physical.default", fourier::conjugate),
     ("contiguous.default", identity::operand),
     ("conv1d.default", convolution::convolution),
     ("conv1d.padding", convolution::named_padding),
@@ -68,13 +83,25 @@ const RULES: &[(&str, Rule)] = &[
     ("dropout.default", identity::dropout),
     ("expand_as.default", reshape::expand),
     ("feature_dropout.default", identity::dropout),
+    ("fft_fft.default", fourier::real_to_all),
+    ("fft_fft2.default", fourier::real_to_all),
+    ("fft_fftn.default", fourier::real_to_all),
+    ("fft_irfft.default", fourier::half_to_real),
+    ("fft_irfft2.default", fourier::half_to_real),
+    ("fft_irfftn.default", fourier::half_to_real),
+    ("fft_rfft.default", fourier::real_to_half),
+    ("fft_rfft2.default", fourier::real_to_half),
+    ("fft_rfftn.default", fourier::real_to_half),
     ("fill.Scalar", create::like_second),
     ("flatten.using_ints", reshape::reshape),
     ("full_like.default", create::like_second),
+    ("grid_sampler.default", resize::sample),
     ("group_norm.default", normalize::group_norm),
     ("gru.input", recurrent::unrolled),
     ("hardsigmoid.default", activation::hardsigmoid),
     ("hardswish.default", activation::hardswish),
+    ("imag.default", fourier::imaginary),
+    ("instance_norm.default", instance_norm::instance_norm),
     ("layer_norm.default", normalize::layer_norm),
     ("lift_fresh_copy.default", identity::operand),
     ("linear.default", linear::linear),
@@ -83,7 +110,9 @@ const RULES: &[(&str, Rule)] = &[
     ("masked_fill.Scalar", mask::fill),
     ("matmul.default", matmul::matmul),
     ("max.default", reduce::max),
+    ("max_pool1d.default", signal_pool::max),
     ("max_pool2d.default", pool::max),
+    ("max_pool3d.default", volume_pool::max),
     ("mean.default", reduce::mean),
     ("min.default", reduce::min),
     ("mish.default", activation::mish),
@@ -96,10 +125,13 @@ const RULES: &[(&str, Rule)] = &[
     ("ones.default", create::ones),
     ("ones_like.default", create::ones),
     ("pad.default", join::pad),
+    ("pdist.default", distance::within),
     ("prelu.default", activation::prelu),
+    ("real.default", fourier::real),
     ("relu6.default", activation::relu6),
     ("reshape.default", reshape::reshape),
     ("reshape_as.default", reshape::reshape),
+    ("resolve_conj.default", identity::operand),
     ("rms_norm.default", normalize::rms_norm),
     ("rnn_relu.input", recurrent::unrolled),
     ("rnn_tanh.input", recurrent::unrolled),
@@ -130,8 +162,13 @@ const RULES: &[(&str, Rule)] = &[
     ("unbind.int", piece::unbind),
     ("unflatten.int", reshape::reshape),
     ("unsqueeze.default", reshape::reshape),
+    ("upsample_linear1d.vec", resize::linear),
+    ("upsample_nearest1d.vec", resize::nearest),
+    ("upsample_nearest3d.vec", resize::nearest),
+    ("upsample_trilinear3d.vec", resize::linear),
     ("view.default", reshape::view),
     ("view_as.default", reshape::reshape),
+    ("view_as_real.default", fourier::parts_of),
     ("where.ScalarOther", mask::choose),
     ("where.ScalarSelf", mask::choose),
     ("zero.default", create::zeros),

@@ -18,14 +18,14 @@ pub const AVG_POOL3D: Operator = Operator {
             "padding counts",
             &[
                 Tensor(CaseTensor::float(&[1, 1, 1, 2, 2], &[8.0, 16.0, 24.0, 32.0])),
-                Ints(&[2, 2, 2]),
-                Ints(&[2, 2, 2]),
-                Ints(&[1, 1, 1]),
+                Ints(&[1, 2, 2]),
+                Ints(&[1, 2, 2]),
+                Ints(&[0, 1, 1]),
                 Bool(false),
                 Bool(true),
                 CaseArgument::None,
             ],
-            &[CaseTensor::float(&[1, 1, 1, 2, 2], &[1.0, 2.0, 3.0, 4.0])],
+            &[CaseTensor::float(&[1, 1, 1, 2, 2], &[2.0, 4.0, 6.0, 8.0])],
         ),
         Case::exact(
             "padding does not count, and the last window is cut",

@@ -108,8 +108,9 @@ fn rows(tensor: &et_core::Tensor<'_>, shape: &Shape, side: usize) -> Place {
     let (strides, rank, own) = (tensor.strides(), shape.rank(), tensor.rank());
     let mut place = Place { start: 0, strides: [0; et_core::MAX_RANK] };
     place.strides[rank - 2 + side] = strides[own - 2];
-    for dim in 0..own - 2 {
-        place.strides[dim + rank - own] = if tensor.size(dim) == 1 { 0 } else { strides[dim] };
+    let batches = place.strides.iter_mut().skip(rank - own).zip(strides).take(own - 2).enumerate();
+    for (dim, (slot, stride)) in batches {
+        *slot = if tensor.size(dim) == 1 { 0 } else { stride };
     }
     place
 }

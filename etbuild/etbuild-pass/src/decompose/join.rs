@@ -31,6 +31,9 @@ pub fn pad(editor: &mut Editor, call: &Call) -> Rewritten {
         };
         return Ok(vec![editor.call("constant_pad_nd.default", vec![input, pads, value], output)?]);
     }
+    if mode == "circular" {
+        return super::wrap::pad(editor, call);
+    }
     let name = match (mode.as_str(), call.ints(1)?.len()) {
         ("reflect", 2) => "reflection_pad1d.default",
         ("reflect", 4) => "reflection_pad2d.default",

@@ -5,8 +5,12 @@ use etbuild_ir::{Argument, TensorSpec, ValueId};
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `batch_norm(input, weight, bias, mean, var, training, momentum, eps, cudnn)` with statistics of training.
+/// `batch_norm(input, weight, bias, mean, var, training, momentum, eps, cudnn)` with statistics of training, or with
+/// those of the input where there are no others.
 pub fn batch_norm(editor: &mut Editor, call: &Call) -> Rewritten {
+    if call.flag(5)? && call.optional_value(3)?.is_none() && call.optional_value(4)?.is_none() {
+        return super::instance_norm::batch_norm(editor, call);
+    }
     if call.flag(5)? || call.optional_value(3)?.is_none() || call.optional_value(4)?.is_none() {
         return Err(Reason::Training);
     }

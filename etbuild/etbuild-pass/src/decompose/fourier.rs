@@ -1,0 +1,168 @@
+//! Fourier transforms of real numbers and back, and the parts of complex numbers.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten, normal_dim};
+
+/// `fft_rfft(self, n, dim, norm)`, `fft_rfft2(self, s, dim, norm)` and `fft_rfftn`: half of the bins.
+pub fn real_to_half(editor: &mut Editor, call: &Call) -> Rewritten {
+    real_to_complex(editor, call, true)
+}
+
+/// `fft_fft(self, n, dim, norm)`, `fft_fft2` and `fft_fftn` of real numbers: all bins.
+pub fn real_to_all(editor: &mut Editor, call: &Call) -> Rewritten {
+    if editor.spec(call.value(0)?).scalar_type.is_complex() {
+        return Err(Reason::Unsupported("a Fourier transform of complex numbers"));
+    }
+    real_to_complex(editor, call, false)
+}
+
+fn real_to_complex(editor: &mut Editor, call: &Call, onesided: bool) -> Rewritten {
+    let output = call.output()?;
+    let part = if output.scalar_type == ScalarType::ComplexDouble { ScalarType::Double } else { ScalarType::Float };
+    let mut input = editor.convert(call.value(0)?, part)?;
+    let dims = dims(editor, call)?;
+    for (dim, size) in dims.iter().zip(sizes(call)?) {
+        input = resized(editor, input, *dim, size)?;
+    }
+    let norm = normalization(call, ["backward", "ortho", "forward"])?;
+    let arguments = vec![Argument::Value(input), positions(&dims), norm, Argument::Bool(onesided)];
+    Ok(vec![editor.call("_fft_r2c.default", arguments, output)?])
+}
+
+/// `fft_irfft(self, n, dim, norm)`, `fft_irfft2(self, s, dim, norm)` and `fft_irfftn`: from half of the bins.
+pub fn half_to_real(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (mut input, output) = (call.value(0)?, call.output()?);
+    if !editor.spec(input).scalar_type.is_complex() {
+        return Err(Reason::Unsupported("real bins"));
+    }
+    let dims = dims(editor, call)?;
+    let last = *dims.last().ok_or(Reason::Arguments)?;
+    for dim in &dims {
+        let size = i64::from(*output.sizes.get(*dim).ok_or(Reason::Arguments)?);
+        input = resized(editor, input, *dim, if *dim == last { size / 2 + 1 } else { size })?;
+    }
+    let length = i64::from(*output.sizes.get(last).ok_or(Reason::Arguments)?);
+    let norm = normalization(call, ["forward", "ortho", "backward"])?;
+    let arguments = vec![Argument::Value(input), positions(&dims), norm, Argument::Int(length)];
+    Ok(vec![editor.call("_fft_c2r.default", arguments, output)?])
+}
+
+/// Argument 2, one dimension or several; those of all sizes that argument 1 gives, or simply all, where it is absent.
+fn dims(editor: &Editor, call: &Call) -> Result<Vec<usize>, Reason> {
+    let rank = editor.spec(call.value(0)?).rank();
+    match call.argument(2)? {
+        Argument::Int(dim) => Ok(vec![normal_dim(*dim, rank)?]),
+        Argument::Ints(dims) => dims.iter().map(|dim| normal_dim(*dim, rank)).collect(),
+        Argument::None => {
+            let count = match call.argument(1)? {
+                Argument::Ints(sizes) => sizes.len(),
+                _ => rank,
+            };
+            Ok((rank.checked_sub(count).ok_or(Reason::Arguments)?..rank).collect())
+        }
+        _ => Err(Reason::Arguments),
+    }
+}
+
+/// Argument 1: the sizes to cut or fill to, -1 for its own.
+fn sizes(call: &Call) -> Result<Vec<i64>, Reason> {
+    match call.argument(1)? {
+        Argument::Int(size) => Ok(vec![*size]),
+        Argument::Ints(sizes) => Ok(sizes.clone()),
+        Argument::None => Ok(vec![]),
+        _ => Err(Reason::Arguments),
+    }
+}
+
+/// The number that stands for argument 3, of the three modes by ascending number; `backward` where it is absent.
+fn normalization(call: &Call, modes: [&str; 3]) -> Result<Argument, Reason> {
+    let wanted = match call.argument(3)? {
+        Argument::None => "backward",
+        Argument::Text(mode) => mode.as_str(),
+        _ => return Err(Reason::Arguments),
+    };
+    let number = modes.iter().position(|mode| *mode == wanted).ok_or(Reason::Arguments)?;
+    Ok(Argument::Int(number as i64))
+}
+
+fn positions(dims: &[usize]) -> Argument {
+    Argument::Ints(dims.iter().map(|dim| *dim as i64).collect())
+}
+
+/// Cut, or filled with zeros, to a size; -1 leaves it.
+fn resized(editor: &mut Editor, input: ValueId, dim: usize, size: i64) -> Result<ValueId, Reason> {
+    let mut output = editor.spec(input).clone();
+    let rank = output.rank();
+    let own = output.sizes.get_mut(dim).ok_or(Reason::Arguments)?;
+    let missing = size - i64::from(*own);
+    if size == -1 || missing == 0 {
+        return Ok(input);
+    }
+    if missing < 0 {
+        return editor.slice(input, dim, 0, size);
+    }
+    *own = i32::try_from(size).map_err(|_| Reason::Arguments)?;
+    let mut pads = vec![0; 2 * (rank - dim)];
+    if let Some(behind) = pads.last_mut() {
+        *behind = missing;
+    }
+    editor.call(
+        "constant_pad_nd.default",
+        vec![Argument::Value(input), Argument::Ints(pads), Argument::Float(0.0)],
+        output,
+    )
+}
+
+/// `view_as_real(self)`.
+pub fn parts_of(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.call("view_as_real_copy.default", call.arguments.clone(), call.output()?)?])
+}
+
+/// `real(self)`.
+pub fn real(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    if editor.spec(input).scalar_type.is_complex() { part(editor, call, 0) } else { Ok(vec![input]) }
+}
+
+/// `imag(self)`.
+pub fn imaginary(editor: &mut Editor, call: &Call) -> Rewritten {
+    part(editor, call, 1)
+}
+
+fn part(editor: &mut Editor, call: &Call, index: i64) -> Rewritten {
+    let (parts, output) = (parts(editor, call.value(0)?, &call.output()?)?, call.output()?);
+    let arguments = vec![Argument::Value(parts), Argument::Int(output.rank() as i64), Argument::Int(index)];
+    Ok(vec![editor.call("select.int", arguments, output)?])
+}
+
+fn parts(editor: &mut Editor, input: ValueId, part: &TensorSpec) -> Result<ValueId, Reason> {
+    let sizes: Vec<i32> = part.sizes.iter().copied().chain([2]).collect();
+    let output = TensorSpec::contiguous(part.scalar_type, sizes);
+    editor.call("view_as_real_copy.default", vec![Argument::Value(input)], output)
+}
+
+/// `abs(self)`: of complex numbers the root of the sum of the squares of their parts.
+pub fn abs(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    if !editor.spec(input).scalar_type.is_complex() {
+        let (operator, arguments) = (call.operator.clone(), call.arguments.clone());
+        return Ok(editor.keep(Call { operator, arguments, outputs: call.outputs.clone() }));
+    }
+    let parts = parts(editor, input, &output)?;
+    let squares = editor.map("mul.Tensor", parts, vec![Argument::Value(parts)])?;
+    let dims = Argument::Ints(vec![output.rank() as i64]);
+    let arguments = vec![Argument::Value(squares), dims, Argument::Bool(false), Argument::None];
+    let sum = editor.call("sum.dim_IntList", arguments, output)?;
+    Ok(vec![editor.map("sqrt.default", sum, vec![])?])
+}
+
+/// `_conj(self)`: real numbers are their own conjugates.
+pub fn conjugate(editor: &mut Editor, call: &Call) -> Rewritten {
+    if !editor.spec(call.value(0)?).scalar_type.is_complex() {
+        return Ok(vec![call.value(0)?]);
+    }
+    Ok(vec![editor.call("_conj_physical.default", vec![Argument::Value(call.value(0)?)], call.output()?)?])
+}
