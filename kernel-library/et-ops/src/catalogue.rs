@@ -202,6 +202,8 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::slice_copy::SLICE_COPY,
     &crate::slice_scatter::SLICE_SCATTER,
     &crate::softplus::SOFTPLUS,
+    &crate::sort::SORT,
+    &crate::sort::SORT_STABLE,
     &crate::split_copy::SPLIT_COPY,
     &crate::split_with_sizes_copy::SPLIT_WITH_SIZES_COPY,
     &crate::sqrt::SQRT,

@@ -189,6 +189,7 @@ pub mod slice_copy;
 pub mod slice_scatter;
 pub mod softmax;
 pub mod softplus;
+pub mod sort;
 pub mod split_copy;
 pub mod split_with_sizes_copy;
 pub mod sqrt;
