@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use etbuild_ir::{ConstantData, Graph, IdMap, Node, OperatorName, TensorSpec, ValueId, ValueKind};
 
-pub use call::{Call, normal_dim};
+pub use call::Call;
 pub use emit::{broadcast, wide};
 
 use crate::{Reason, Refusal};

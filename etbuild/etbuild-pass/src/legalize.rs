@@ -3,7 +3,6 @@
 mod copy;
 mod create;
 mod number;
-mod scatter;
 mod view;
 
 use etbuild_ir::OperatorName;
@@ -23,6 +22,7 @@ const RULES: &[(&str, Rule)] = &[
     ("add.Scalar", number::wrap),
     ("add.Tensor", number::unwrap),
     ("arange.start_step", create::arange),
+    ("as_strided.default", view::copy),
     ("bitwise_and.Scalar", number::wrap),
     ("bitwise_and.Tensor", number::unwrap),
     ("bitwise_or.Scalar", number::wrap),
@@ -34,6 +34,7 @@ const RULES: &[(&str, Rule)] = &[
     ("div.Scalar_mode", number::wrap),
     ("div.Tensor", number::unwrap),
     ("div.Tensor_mode", number::unwrap),
+    ("empty.memory_format", create::empty),
     ("eq.Scalar", number::wrap),
     ("eq.Tensor", number::unwrap),
     ("expand.default", view::copy),
@@ -55,17 +56,18 @@ const RULES: &[(&str, Rule)] = &[
     ("permute.default", view::copy),
     ("pow.Tensor_Scalar", number::wrap),
     ("pow.Tensor_Tensor", number::unwrap),
+    ("rand.default", create::sized),
+    ("randn.default", create::sized),
     ("remainder.Scalar", number::wrap),
     ("remainder.Tensor", number::unwrap),
     ("select.int", view::copy),
-    ("select_scatter.default", scatter::select),
     ("slice.Tensor", view::copy),
-    ("slice_scatter.default", scatter::slice),
     ("split_with_sizes.default", view::copy),
     ("squeeze.dim", view::reshape),
     ("squeeze.dims", view::reshape),
     ("sub.Scalar", number::wrap),
     ("sub.Tensor", number::unwrap),
+    ("unfold.default", view::copy),
     ("unsqueeze.default", view::reshape),
     ("view.default", view::copy),
 ];

@@ -3,7 +3,7 @@
 use et_core::Scalar;
 
 use crate::family::choice;
-use crate::family::fill::fill;
+use crate::family::fill::{fill, sizes};
 use crate::prelude::*;
 
 /// `torch.full`.
@@ -34,16 +34,10 @@ fn rule(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
         Scalar::Bool(_) => ScalarType::Bool,
         Scalar::Double(_) => ScalarType::Float,
     };
-    Ok(Meta { scalar_type: choice::scalar_type(args, 2, usual)?, shape: shape(args)? })
-}
-
-fn shape(args: &Args<'_, '_>) -> Result<Shape> {
-    let mut shape = Shape::SCALAR;
-    args.ints(0)?.iter().try_for_each(|size| shape.push(i32::try_from(*size).map_err(|_| Error::InvalidArgument)?))?;
-    Ok(shape)
+    Ok(Meta { scalar_type: choice::scalar_type(args, 2, usual)?, shape: sizes(args, 0)? })
 }
 
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    fill::<D>(&args.tensor(2)?, &shape(args)?, args.scalar(1)?)
+    fill::<D>(&args.tensor(2)?, &sizes(args, 0)?, args.scalar(1)?)
 }

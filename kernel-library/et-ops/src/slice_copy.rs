@@ -1,6 +1,7 @@
 //! `aten::slice_copy`: every `step`-th element of a range of one dimension. Bounds count from either end and are clamped.
 
 use crate::family::place::Place;
+use crate::family::slice::Slice;
 use crate::family::transfer;
 use crate::prelude::*;
 
@@ -43,38 +44,16 @@ pub const SLICE_COPY: Operator = Operator {
     ],
 };
 
-/// The dimension, where the range starts, and its step.
-struct Range {
-    dim: usize,
-    start: i64,
-    step: i64,
-    count: i64,
-}
-
-fn range(args: &Args<'_, '_>) -> Result<Range> {
-    let shape = args.tensor(0)?.shape();
-    let (dim, step) = (shape.axis(args.int(1)?)?, args.int(4)?);
-    if step <= 0 || shape.rank() == 0 {
-        return Err(Error::InvalidArgument);
-    }
-    let size = shape.size(dim) as i64;
-    let clamp = |bound: i64| (if bound < 0 { bound + size } else { bound }).clamp(0, size);
-    let start = clamp(args.optional_int(2)?.unwrap_or(0));
-    let end = clamp(args.optional_int(3)?.unwrap_or(size)).max(start);
-    let distance = end - start;
-    Ok(Range { dim, start, step, count: distance / step + i64::from(distance % step != 0) })
-}
-
 fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
-    let (range, mut shape) = (range(args)?, args.tensor(0)?.shape());
-    shape.sizes_mut()[range.dim] = range.count as i32;
-    transfer::reshaped(args, shape)
+    let whole = args.tensor(0)?.shape();
+    transfer::reshaped(args, Slice::of(&whole, args, 1)?.shape(&whole))
 }
 
 /// The portable kernel for the types in `D`.
 pub fn tensor_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    let (input, out, range, shape) = (args.tensor(0)?, args.tensor(5)?, range(args)?, infer(args, 0)?.shape);
+    let (input, out) = (args.tensor(0)?, args.tensor(5)?);
+    let slice = Slice::of(&input.shape(), args, 1)?;
+    let shape = slice.shape(&input.shape());
     out.resize(&shape)?;
-    let from = Place::of(&input).moved(range.dim, range.start).stepped(range.dim, range.step);
-    transfer::region::<D>(&shape, (&input, from), (&out, Place::of(&out)))
+    transfer::region::<D>(&shape, (&input, slice.place(Place::of(&input))), (&out, Place::of(&out)))
 }

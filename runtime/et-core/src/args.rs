@@ -129,6 +129,14 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
+    /// A boolean or nothing.
+    pub fn optional_bool(&self, position: usize) -> Result<Option<bool>> {
+        match self.value(position)? {
+            Value::None => Ok(None),
+            _ => self.bool(position).map(Some),
+        }
+    }
+
     /// A number of any kind, as `double`.
     pub fn double(&self, position: usize) -> Result<f64> {
         self.scalar(position).map(Scalar::to_f64)

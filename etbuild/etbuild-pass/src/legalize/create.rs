@@ -7,6 +7,17 @@ pub fn full(editor: &mut Editor, call: &Call) -> Rewritten {
     first(editor, call, 2)
 }
 
+/// Operators whose only argument, besides those on the kind of the output, is its size.
+pub fn sized(editor: &mut Editor, call: &Call) -> Rewritten {
+    first(editor, call, 1)
+}
+
+/// `empty(size, ..., memory_format)`.
+pub fn empty(editor: &mut Editor, call: &Call) -> Rewritten {
+    let arguments = vec![call.argument(0)?.clone(), call.argument(5)?.clone()];
+    Ok(editor.keep(Call { operator: call.operator.clone(), arguments, outputs: call.outputs.clone() }))
+}
+
 /// `arange(start, end, step, ...)`.
 pub fn arange(editor: &mut Editor, call: &Call) -> Rewritten {
     first(editor, call, 3)

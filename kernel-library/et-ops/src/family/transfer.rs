@@ -1,6 +1,6 @@
 //! Operators that move elements without looking at them.
 
-use et_core::{Args, Element, Input, Output, Result, Shape, Tensor};
+use et_core::{Args, Element, Input, Number, Output, Result, ScalarType, Shape, Tensor};
 
 use super::convert::{is_mixed, reading};
 use super::place::Place;
@@ -21,6 +21,29 @@ pub fn region<const D: u32>(
     (out, to): (&Tensor<'_>, Place),
 ) -> Result<()> {
     dispatch!(D, out.scalar_type(), stored, T => region_of(shape, (input.input::<T>()?, from), (out.output::<T>()?, to)))
+}
+
+/// Copies all of `input` to `out`, which takes its shape. Types are equal.
+pub fn whole<const D: u32>(input: &Tensor<'_>, out: &Tensor<'_>) -> Result<()> {
+    out.resize(&input.shape())?;
+    region::<D>(&input.shape(), (input, Place::of(input)), (out, Place::of(out)))
+}
+
+/// Has `for_each` name offsets in `out` and in `values`, and adds elements of the latter to those of the former. Booleans add
+/// up to whether any is true. Types are equal.
+pub fn accumulate<const D: u32>(
+    values: &Tensor<'_>,
+    out: &Tensor<'_>,
+    for_each: impl FnOnce(&mut dyn FnMut(usize, usize)) -> Result<()>,
+) -> Result<()> {
+    if out.scalar_type() == ScalarType::Bool {
+        let (from, to) = (values.input::<bool>()?, out.output::<bool>()?);
+        return for_each(&mut |own, value| to.set(own, to.get(own) | from.get(value)));
+    }
+    dispatch!(D, out.scalar_type(), numbers, T => {
+        let (from, to) = (values.input::<T>()?, out.output::<T>()?);
+        for_each(&mut |own, value| to.set(own, to.get(own).plus(from.get(value))))
+    })
 }
 
 /// As [`region`], where the types may differ.

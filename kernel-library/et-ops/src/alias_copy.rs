@@ -1,0 +1,28 @@
+//! `aten::alias_copy`: a copy.
+
+use crate::family::{copy, unary};
+use crate::prelude::*;
+
+/// `torch.alias_copy`.
+pub const ALIAS_COPY: Operator = Operator {
+    schema: "aten::alias_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::alias_copy",
+    path: kernel_path!(out),
+    dtypes: Dtypes::ALL,
+    infer: unary::like_first,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::exact(
+            "floats",
+            &[Tensor(CaseTensor::float(&[2, 2], &[1.5, -0.0, f64::NAN, f64::INFINITY]))],
+            &[CaseTensor::float(&[2, 2], &[1.5, -0.0, f64::NAN, f64::INFINITY])],
+        ),
+        Case::exact("integers of rank 0", &[Tensor(CaseTensor::long(&[], &[7.0]))], &[CaseTensor::long(&[], &[7.0])]),
+        Case::refused("a number is no tensor", &[Int(3)], Error::InvalidType),
+    ],
+};
+
+/// The portable kernel for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    copy::first_to::<D>(args, 1)
+}

@@ -1,0 +1,28 @@
+//! `aten::detach_copy`: a copy; there are no gradients to detach from.
+
+use crate::family::{copy, unary};
+use crate::prelude::*;
+
+/// `torch.detach_copy`.
+pub const DETACH_COPY: Operator = Operator {
+    schema: "aten::detach_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::detach_copy",
+    path: kernel_path!(out),
+    dtypes: Dtypes::ALL,
+    infer: unary::like_first,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::exact(
+            "floats",
+            &[Tensor(CaseTensor::float(&[2, 2], &[1.5, -0.0, f64::NAN, f64::INFINITY]))],
+            &[CaseTensor::float(&[2, 2], &[1.5, -0.0, f64::NAN, f64::INFINITY])],
+        ),
+        Case::exact("integers of rank 0", &[Tensor(CaseTensor::long(&[], &[7.0]))], &[CaseTensor::long(&[], &[7.0])]),
+        Case::refused("a number is no tensor", &[Int(3)], Error::InvalidType),
+    ],
+};
+
+/// The portable kernel for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    copy::first_to::<D>(args, 1)
+}
