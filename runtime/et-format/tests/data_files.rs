@@ -87,14 +87,13 @@ fn a_segment_whose_end_overflows_is_an_error() {
 
 #[test]
 fn no_changed_byte_makes_a_reader_panic() {
-    let readers: [(&[u8], fn(&[u8]) -> et_core::Result<String>); 2] =
-        [(DATA, describe_data), (BUNDLE, describe_bundle)];
-    for (file, describe) in readers {
+    let describe_any = |bytes: &[u8]| (describe_data(bytes).is_ok(), describe_bundle(bytes).is_ok());
+    for file in [DATA, BUNDLE] {
         let mut bytes = file.to_vec();
         for position in 0..bytes.len() {
             for change in [0x01, 0x80, 0xff] {
                 bytes[position] ^= change;
-                let _ = describe(&bytes);
+                let _ = describe_any(&bytes);
                 bytes[position] ^= change;
             }
         }
