@@ -1,4 +1,4 @@
-"""Makes program files of every kind that upstream's exporter writes, with inputs and what eager mode computes from them.
+"""Makes program files of every kind that upstream's exporter writes, with inputs and what eager mode computes.
 
     python programs.py OUT                                   (executorch, torch, safetensors)
 
@@ -10,6 +10,7 @@ names, `outputs.safetensors` from eager mode, `upstream.safetensors` from upstre
 
 import json
 import sys
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -87,10 +88,17 @@ class Scan(NN.Module):
 
 
 class Mixed(NN.Module):
-    """Inputs that are no tensors."""
+    """Numbers in and out."""
 
-    def forward(self, x, count: int, factor: float, flag: bool, text: str, nothing=None):
+    def forward(self, x, count: int, factor: float, flag: bool):
         return (x * factor + count if flag else x), count, factor, flag
+
+
+class Words(NN.Module):
+    """Text, and nothing: neither is held by the file."""
+
+    def forward(self, x, mode: str, nothing):
+        return x.round() if mode == "rounded" and nothing is None else x.floor()
 
 
 class Pieces(NN.Module):
@@ -117,6 +125,11 @@ class Image(NN.Module):
 
     def forward(self, x):
         return self.convolution(x.to(memory_format=torch.channels_last))
+
+
+class Numbers(NN.Module):
+    def forward(self, x, count: int, factor: float, flag: bool):
+        return x * factor + count
 
 
 @dataclass
@@ -184,7 +197,7 @@ def in_upstream(file, method, leaves, data):
 def eager(model, inputs):
     with torch.no_grad():
         clones = [value.clone() if isinstance(value, torch.Tensor) else value for value in inputs]
-        return [v for v in tree_leaves(model(*clones)) ]
+        return tree_leaves(model(*clones))
 
 
 def lower(model, inputs, dynamic_shapes=None, constants=None, **config):
@@ -224,9 +237,9 @@ def dynamic(writer):
         for count in (1, 4, 6):
             x, y = inputs(count)
             writer.run(f"{name}/case_{count}", file, [x, y], eager(Scale(), [x, y]))
-        writer.refuse(f"{name}/too_large", file, inputs(7), "Float[7, 3] was given, at most Float[6, 3] is wanted")
-        writer.refuse(f"{name}/too_large_by_far", file, inputs(12), "Float[12, 3] was given, at most Float[6, 3]")
-        writer.refuse(f"{name}/too_wide", file, [torch.ones(3, 4), torch.ones(3, 4)], "Float[3, 4] was given")
+        writer.refuse(f"{name}/too_large", file, inputs(7), "float32[7, 3] was given, at most float32[6, 3] is wanted")
+        writer.refuse(f"{name}/too_large_by_far", file, inputs(12), "float32[12, 3] was given, at most float32[6, 3]")
+        writer.refuse(f"{name}/too_wide", file, [torch.ones(3, 4), torch.ones(3, 4)], "float32[3, 4] was given")
 
 
 def stateful(writer):
@@ -286,22 +299,13 @@ def external(writer):
     writer.refuse("external/twice", parts, [x], "is in", data=[one, one])
     writer.refuse("external/no_data_file", parts, [x], "a data file is malformed", data=[file])
 
-    wider = NN.Sequential()
-    wider.add_module("first", NN.Linear(4, 9)), wider.add_module("second", NN.Linear(9, 3))
+    wider = NN.Sequential(OrderedDict(first=NN.Linear(4, 9), second=NN.Linear(9, 3)))
     other = lower(wider, (x,), external_constants=True)
     folder = writer.file("external/other/none", b"").parent
     other.write_tensor_data_to_file(str(folder))
     (wrong,) = folder.glob("*.ptd")
-    writer.refuse("external/wrong", file, [x], "the data file has Float[9, 4], the program wants Float[8, 4]", data=[wrong])
-
-    mutable = lower(Total(), (torch.ones(3),), external_mutable_weights=True)
-    folder = writer.file("external_state/none", b"").parent
-    mutable.write_tensor_data_to_file(str(folder))
-    file = writer.file("external_state/program.pte", mutable.buffer)
-    data = list(folder.glob("*.ptd"))
-    if data:
-        x = torch.randn(3)
-        writer.run("external_state/case", file, [x], eager(Total(), [x]), data=data)
+    words = "the data file has float32[9, 4], the program wants float32[8, 4]"
+    writer.refuse("external/wrong", file, [x], words, data=[wrong])
 
 
 def bundled(writer):
@@ -322,15 +326,14 @@ def bundled(writer):
     writer.add(writer.file("bundled/numbers.bpte", serialize_from_bundled_program_to_flatbuffer(program)), bundled=1)
 
 
-class Numbers(NN.Module):
-    def forward(self, x, count: int, factor: float, flag: bool):
-        return x * factor + count
-
-
 def mixed(writer):
-    inputs = (torch.randn(3), 2, 0.5, True, "rounded", None)
+    """Upstream's runtime takes no text from Python."""
+    inputs = (torch.randn(3), 2, 0.5, True)
     file = plain(writer, "mixed", Mixed(), inputs)
     writer.refuse("mixed/other", file, [inputs[0], 3, *inputs[2:]], "input_y: 3 was given, the program was made for 2")
+    inputs = (torch.randn(3), "rounded", None)
+    file = writer.file("words/program.pte", lower(Words(), inputs).buffer)
+    writer.run("words/case", file, list(inputs), eager(Words(), inputs), upstream=False)
 
 
 def control_flow(writer):

@@ -8,6 +8,9 @@ use std::process::Command;
 
 use support::{MODEL, Place, Ran, repository, tensors, warm_cache, warm_out};
 
+/// How far two implementations of float32 kernels may be apart.
+const LOOSE: et_module::Tolerance = et_module::Tolerance { absolute: 1e-6, relative: 1e-5 };
+
 /// The test images with the logits that PyTorch computed.
 fn images() -> PathBuf {
     repository().join("examples/digits/test.safetensors")
@@ -88,4 +91,45 @@ fn our_runtime_computes_the_same_from_upstreams_program() {
     let described = place.json(&format!("inspect {}", program.display()));
     assert_eq!(described["producer"], serde_json::Value::Null);
     assert_eq!(described["methods"][0]["operators"]["aten::convolution.out"], 2);
+}
+
+/// Every kind of file that upstream's exporter writes: `programs.py` lists them, with inputs and answers.
+#[test]
+fn upstreams_files_of_every_kind_run_in_ours() {
+    let place = Place::cold();
+    let Some(_) = python("programs.py", &[place.path()]) else { return };
+    let runs = std::fs::read_to_string(place.path().join("runs.json")).unwrap();
+    let runs: Vec<serde_json::Value> = serde_json::from_str(&runs).unwrap();
+    assert!(runs.len() > 50, "{} runs", runs.len());
+    runs.iter().for_each(|run| check_run(&place, run));
+}
+
+fn check_run(place: &Place, run: &serde_json::Value) {
+    let text = |key: &str| run[key].as_str().unwrap();
+    let outputs = place.path().join("outputs.safetensors");
+    let mut words = format!("run {} --method {}", text("file"), text("method"));
+    for data in run["data"].as_array().unwrap() {
+        words += &format!(" --data {}", data.as_str().unwrap());
+    }
+    if run["case"].is_string() {
+        words += &format!(" --inputs {}/inputs.safetensors --outputs {}", text("case"), outputs.display());
+    }
+    let ran = place.run(&words);
+    if run["refused"].is_string() {
+        assert!(ran.status != 0 && ran.stderr.contains(text("refused")), "{words}: {}", ran.stderr);
+        return;
+    }
+    let ran = ran.expect(0);
+    match run["bundled"].as_u64() {
+        Some(count) => assert_eq!(ran.stdout, format!("{count} bundled cases passed\n"), "{words}"),
+        None => check_outputs(&words, Path::new(text("case")), &outputs),
+    }
+}
+
+/// The outputs are those of eager mode and, where it ran the program, of upstream's runtime.
+fn check_outputs(words: &str, case: &Path, outputs: &Path) {
+    let (eager, upstream) = (case.join("outputs.safetensors"), case.join("upstream.safetensors"));
+    let answers = [eager, upstream].into_iter().filter(|answer| answer.exists());
+    let differences: Vec<String> = answers.flat_map(|answer| tensors::differences(outputs, &answer, LOOSE)).collect();
+    assert!(differences.is_empty(), "{words}: {differences:?}");
 }

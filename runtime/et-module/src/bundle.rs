@@ -22,7 +22,7 @@ pub fn is_bundled(file: &[u8]) -> bool {
 }
 
 /// The program in a file, bundled or not.
-pub(crate) fn program_in(file: &[u8]) -> et_core::Result<&[u8]> {
+pub fn program_in(file: &[u8]) -> et_core::Result<&[u8]> {
     if is_bundled(file) { BundledProgram::parse(file)?.program() } else { Ok(file) }
 }
 

@@ -47,10 +47,12 @@ impl Constant {
         }
     }
 
-    /// Whether this may be given for `traced`: it is the same, and an integer may stand for a floating-point number.
+    /// Whether this may be given for `traced`: it is the same, or the file does not hold what was given; and an integer
+    /// may stand for a floating-point number.
     fn stands_for(&self, traced: &Self) -> bool {
         match (self, traced) {
             (Self::Double(given), Self::Double(traced)) => given == traced || given.is_nan() && traced.is_nan(),
+            (_, Self::None) => true,
             (Self::Int(given), Self::Double(traced)) => *given as f64 == *traced,
             _ => self == traced,
         }

@@ -22,7 +22,7 @@ pub mod safetensors;
 
 pub use array::Array;
 pub use bench::{Bench, Effort};
-pub use bundle::{CaseResult, is_bundled, run_bundled};
+pub use bundle::{CaseResult, is_bundled, program_in, run_bundled};
 pub use cases::run_cases;
 pub use closeness::{Tolerance, difference};
 pub use constant::Constant;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use et_module::{Array, DataFiles, FileBytes, Kernels, Module, is_bundled, run_cases, safetensors};
+use et_module::{Array, DataFiles, FileBytes, Kernels, Module, is_bundled, program_in, run_cases, safetensors};
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::{INPUTS_KEY, Mode, program_file};
 use serde_json::Value;
@@ -95,7 +95,7 @@ fn leaves(tree: &Value) -> usize {
 
 /// The names that a program file of ours holds.
 fn stored_names(bytes: &[u8], method: &str) -> Option<Vec<String>> {
-    let file = et_format::ProgramFile::parse(bytes).ok()?;
+    let file = et_format::ProgramFile::parse(program_in(bytes).ok()?).ok()?;
     let names = file.named_data(&format!("{INPUTS_KEY}{method}")).ok()?;
     Some(String::from_utf8_lossy(names).lines().map(str::to_owned).collect())
 }

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use et_core::ScalarType;
-use et_module::safetensors::SafeTensors;
+use et_module::safetensors::{SafeTensors, TensorView};
+use et_module::{Array, Tolerance, difference as array_difference};
 
 /// The largest difference between any `output_<n>` of two files, which must have the same outputs.
 pub fn max_difference(one: &Path, other: &Path) -> f64 {
@@ -16,6 +17,23 @@ pub fn max_difference(one: &Path, other: &Path) -> f64 {
     assert_eq!(outputs(&one), outputs(&other));
     let differences = outputs(&one).into_iter().map(|name| difference(&one, &other, &name));
     differences.fold(0.0, f64::max)
+}
+
+/// How the tensors and texts of a file differ from those of another one.
+pub fn differences(got: &Path, wanted: &Path, tolerance: Tolerance) -> Vec<String> {
+    let (got, wanted) = (fs::read(got).unwrap(), fs::read(wanted).unwrap());
+    let (got, wanted) = (SafeTensors::parse(&got).unwrap(), SafeTensors::parse(&wanted).unwrap());
+    assert_eq!(got.metadata, wanted.metadata);
+    assert_eq!(got.tensors.keys().collect::<Vec<_>>(), wanted.tensors.keys().collect::<Vec<_>>());
+    let pairs = got.tensors.values().zip(&wanted.tensors);
+    let found = pairs.filter_map(|(got, (name, wanted))| {
+        array_difference(&array(wanted), &array(got), tolerance).map(|found| format!("{name}: {found}"))
+    });
+    found.collect()
+}
+
+fn array(view: &TensorView<'_>) -> Array {
+    Array { scalar_type: view.scalar_type, shape: view.shape.clone(), bytes: view.bytes.to_vec() }
 }
 
 /// The position of the largest element of each row of `output_0`.

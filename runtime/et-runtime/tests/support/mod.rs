@@ -4,6 +4,7 @@
 use std::cell::Cell;
 
 use et_core::{Args, Error, Indices, Kernel, Result, ScalarType, Shape, Storage, Tensor, TensorLayout, Value};
+use et_format::DataFile;
 use et_runtime::{Delegate, Failure, Memory, Method, Program};
 
 /// The kernel of an operator in the test programs.
@@ -24,6 +25,9 @@ fn zip(args: &Args<'_, '_>, out: usize, function: fn(f32, f32) -> f32) -> Result
     let [left, right, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(out)?];
     out.resize(&if left.numel() >= right.numel() { left.shape() } else { right.shape() })?;
     let (left, right, out) = (left.input::<f32>()?, right.input::<f32>()?, out.output::<f32>()?);
+    if left.is_empty() || right.is_empty() {
+        return Err(Error::InvalidArgument);
+    }
     for index in 0..out.len() {
         out.set(index, function(left.get(index % left.len()), right.get(index % right.len())));
     }
@@ -58,6 +62,16 @@ pub fn with_method(
     delegates: &[&dyn for<'a> Delegate<'a>],
     test: impl FnOnce(&Method<'_>) -> core::result::Result<(), Failure>,
 ) -> core::result::Result<(), Failure> {
+    with_method_and_data(file, &[], delegates, test)
+}
+
+/// The same with data files.
+pub fn with_method_and_data(
+    file: &[u8],
+    data: &[DataFile<'_>],
+    delegates: &[&dyn for<'a> Delegate<'a>],
+    test: impl FnOnce(&Method<'_>) -> core::result::Result<(), Failure>,
+) -> core::result::Result<(), Failure> {
     let plan = Program::new(file)?.method_at(0)?;
     let needs = plan.requirements()?;
     let kernels = plan.plan().operators()?.iter().map(|operator| operator?.name().map(kernel));
@@ -75,7 +89,7 @@ pub fn with_method(
     let delegates: Vec<&dyn Delegate<'_>> = delegates.iter().map(|delegate| *delegate as &dyn Delegate<'_>).collect();
     let values = vec![Cell::new(Value::None); needs.values];
     let memory = Memory { values: &values, arenas: &arenas, sizes: &mut sizes };
-    test(&Method::load(plan, &kernels, &delegates, memory)?)
+    test(&Method::load_with_data(plan, &kernels, &delegates, memory, data)?)
 }
 
 /// `size` bytes with the alignment that arenas must have.
