@@ -19,7 +19,7 @@ pub fn evaluate<'a>(
         let spec = graph.spec(id);
         TensorRef { scalar_type: spec.scalar_type, sizes: &spec.sizes, bytes: elements(id) }
     };
-    let arguments: Vec<_> = node.arguments.iter().map(|argument| plain_argument(argument, tensor)).collect();
+    let arguments: Vec<_> = node.arguments.iter().map(|argument| plain_argument(argument, tensor, |_| None)).collect();
     call::call_kernel_for(operator.kernel, &arguments, &metas(graph, node)?)
 }
 

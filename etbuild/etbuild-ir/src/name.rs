@@ -15,6 +15,11 @@ impl OperatorName {
         well_formed.then(|| Self(dotted.into()))
     }
 
+    /// A name that is written in this code base.
+    pub(crate) fn known(dotted: &'static str) -> Self {
+        Self(dotted.into())
+    }
+
     /// The name of an overload of an ATen operator; overload `default` for the one without a name.
     pub fn aten(name: &str, overload: &str) -> Self {
         Self(format!("aten.{name}.{overload}").into())
