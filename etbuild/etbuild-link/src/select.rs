@@ -30,7 +30,7 @@ pub struct SelectedKernel {
     pub operator: String,
     /// The path of the kernel in Rust.
     pub path: String,
-    /// The types that it is compiled for.
+    /// The types that it is compiled for; none for a primitive, whose kernel is not generic.
     pub dtypes: Vec<ScalarType>,
 }
 
@@ -45,7 +45,7 @@ pub struct MissingKernel {
     pub available: Vec<&'static str>,
 }
 
-/// Looks every use up in `catalogue`.
+/// Looks every use up in `catalogue`, and among the primitives.
 ///
 /// # Errors
 /// [`LinkError::KernelsMissing`] with everything that is missing, not only the first.
@@ -60,6 +60,10 @@ pub fn select(uses: &[KernelUse], catalogue: &[&Operator]) -> Result<KernelTable
 }
 
 fn select_one(wanted: &KernelUse, catalogue: &[&Operator]) -> Result<SelectedKernel, MissingKernel> {
+    if let Some(primitive) = et_ops::find_primitive(&wanted.operator) {
+        let (operator, path) = (wanted.operator.clone(), primitive.path.to_owned());
+        return Ok(SelectedKernel { operator, path, dtypes: Vec::new() });
+    }
     let missing = |dtypes, available| MissingKernel { operator: wanted.operator.clone(), dtypes, available };
     let operator = catalogue.iter().find(|operator| operator.name() == wanted.operator);
     let operator = operator.ok_or_else(|| missing(Vec::new(), Vec::new()))?;
@@ -115,6 +119,13 @@ mod tests {
         let table = select(&uses, et_ops::OPERATORS).unwrap();
         let rows: Vec<_> = table.kernels().iter().map(|row| (row.path.as_str(), row.dtypes.clone())).collect();
         assert_eq!(rows, [("et_ops::relu::out", vec![ScalarType::Float]), ("et_ops::add::out", vec![ScalarType::Int])]);
+    }
+
+    #[test]
+    fn a_primitive_has_one_kernel_for_all_types() {
+        let table = select(&[wanted("executorch_prim::add.Scalar", &[])], et_ops::OPERATORS).unwrap();
+        let row = &table.kernels()[0];
+        assert_eq!((row.path.as_str(), row.dtypes.len()), ("et_ops::prim::arithmetic::add", 0));
     }
 
     #[test]

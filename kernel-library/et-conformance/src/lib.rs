@@ -6,9 +6,11 @@
 mod compare;
 mod convert;
 mod order;
+mod primitive;
 mod rule;
 
 pub use order::run_reversed;
+pub use primitive::run_primitives;
 pub use rule::check_rules;
 
 use et_core::{Error, Kernel};

@@ -5,10 +5,11 @@ use core::cell::Cell;
 use std::vec::Vec;
 
 use et_core::{
-    Access, Args, DimOrder, Doubles, Error, Indices, Kernel, Longs, Result, ScalarType, Shape, TensorLayout, Value,
+    Access, Args, DimOrder, Doubles, Error, Indices, Kernel, Longs, Result, Scalar, ScalarType, Shape, TensorLayout,
+    Value,
 };
 
-use crate::{Meta, Operator};
+use crate::{Meta, Operator, Primitive};
 
 /// A tensor that owns its elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,6 +106,16 @@ pub fn call_ordered(
     table.with_args(kernel)?;
     drop(table);
     Ok(outputs)
+}
+
+/// Calls a primitive whose result is a number.
+pub fn call_primitive(primitive: &Primitive, arguments: &[Argument<'_>]) -> Result<Scalar> {
+    let with_result: Vec<Argument<'_>> = arguments.iter().cloned().chain([Argument::None]).collect();
+    let table = Table::new(&with_result, &mut [], DimOrder::contiguous)?;
+    table.with_args(|args| {
+        (primitive.kernel)(args)?;
+        args.scalar(arguments.len())
+    })
 }
 
 /// Everything that the values of one call point into: what a program file holds for a method.

@@ -1,6 +1,8 @@
 //! The one list of operators, and how to find one in it.
 
-use crate::Operator;
+use et_core::Kernel;
+
+use crate::{Operator, find_primitive};
 
 /// Every operator, in the order of its name.
 pub static OPERATORS: &[&Operator] = &[
@@ -129,6 +131,12 @@ pub fn find(name: &str) -> Option<&'static Operator> {
 /// The operator whose functional form has this name, such as `aten::add.Tensor`.
 pub fn find_functional(name: &str) -> Option<&'static Operator> {
     OPERATORS.iter().copied().find(|operator| operator.functional == name)
+}
+
+/// The kernel that a program calls by this name: an operator's portable one for all types, or a primitive's.
+pub fn find_kernel(name: &str) -> Option<Kernel> {
+    let operator = find(name).map(|operator| operator.kernel);
+    operator.or_else(|| find_primitive(name).map(|primitive| primitive.kernel))
 }
 
 #[cfg(test)]

@@ -18,6 +18,8 @@ pub mod family;
 pub mod math;
 mod operator;
 mod prelude;
+pub mod prim;
+mod primitive;
 mod selection;
 
 pub mod abs;
@@ -122,6 +124,9 @@ pub mod where_self;
 
 pub use case::{Case, CaseArgument, CaseTensor, Expectation};
 #[cfg(feature = "catalogue")]
-pub use catalogue::{OPERATORS, find, find_functional};
+pub use catalogue::{OPERATORS, find, find_functional, find_kernel};
 pub use operator::{ALL, Infer, Meta, Operator};
+#[cfg(feature = "catalogue")]
+pub use prim::{PRIMITIVES, find_primitive};
+pub use primitive::{Primitive, PrimitiveCase, PrimitiveResult};
 pub use selection::selection;

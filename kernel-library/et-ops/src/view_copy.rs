@@ -40,7 +40,7 @@ pub const VIEW_COPY: Operator = Operator {
     ],
 };
 
-fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+pub(crate) fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     let (count, sizes) = (args.tensor(0)?.shape().numel()?, args.ints(1)?);
     let mut known = Shape::SCALAR;
     sizes.iter().filter(|size| **size != -1).try_for_each(|size| push(&mut known, *size))?;

@@ -60,7 +60,7 @@ fn engines(arguments: &arguments::Run) -> Result<(), Vec<Diagnostic>> {
 
 fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
     let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
-    et_ops::find(&name).map(|operator| operator.kernel)
+    et_ops::find_kernel(&name)
 }
 
 /// For a program file the tensors are taken in the order of their names, without reference outputs and labels.

@@ -82,7 +82,7 @@ fn divide<M: Math>(left: M, right: M, rounding: Rounding) -> M {
 }
 
 /// Python's `left // right`: exact where the rounded quotient is not, because the remainder is.
-fn floor_quotient<M: Math>(left: M, right: M) -> M {
+pub fn floor_quotient<M: Math>(left: M, right: M) -> M {
     if right == M::ZERO {
         return left / right;
     }
