@@ -158,9 +158,27 @@ impl Graph {
         }
     }
 
+    /// Visits the bytes of every constant and of every first value of state, also in the graphs that nodes run.
+    pub fn for_each_data<'g>(&'g self, visit: &mut impl FnMut(&'g ConstantData)) {
+        for value in &self.values {
+            match &value.kind {
+                ValueKind::Constant { data, .. } | ValueKind::State { initial: data, .. } => visit(data),
+                ValueKind::Input | ValueKind::Computed => {}
+            }
+        }
+        self.nodes.iter().flat_map(Node::graphs).for_each(|graph| graph.for_each_data(visit));
+    }
+
     /// All values with their ids.
     pub fn values_with_ids(&self) -> impl Iterator<Item = (ValueId, &Value)> {
         self.values.iter().enumerate().map(|(index, value)| (ValueId(index as u32), value))
+    }
+
+    /// Adds a value like one of another graph. A name that is taken gets a number at its end.
+    pub fn add_like(&mut self, value: &Value) -> ValueId {
+        let id = self.add_value(&value.name, value.spec.clone(), value.kind.clone());
+        self.values[id.index()].number = value.number;
+        id
     }
 
     /// Replaces every use of a value, by nodes and as result, according to `replace`.
@@ -168,6 +186,11 @@ impl Graph {
         for node in &mut self.nodes {
             node.replace_uses(&mut replace);
         }
+        self.replace_results(replace);
+    }
+
+    /// Replaces outputs and the values of updates according to `replace`.
+    pub fn replace_results(&mut self, mut replace: impl FnMut(ValueId) -> ValueId) {
         self.outputs.iter_mut().for_each(|id| *id = replace(*id));
         self.updates.iter_mut().for_each(|update| update.value = replace(update.value));
     }

@@ -94,7 +94,7 @@ const RULES: &[(&str, Rule)] = &[
     ("pad.default", join::pad),
     ("prelu.default", activation::prelu),
     ("relu6.default", activation::relu6),
-    ("reshape.default", reshape::reshape),
+    ("reshape.default", reshape::reshape_to),
     ("reshape_as.default", reshape::reshape),
     ("rms_norm.default", normalize::rms_norm),
     ("rsub.Scalar", number::subtract_from_scalar),

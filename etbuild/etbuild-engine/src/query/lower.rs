@@ -1,6 +1,6 @@
 //! The ATen program becomes an Edge program.
 
-use etbuild_ir::{AtenProgram, Dialect, Edge, text};
+use etbuild_ir::{AtenProgram, Dialect, Lowered, text};
 
 use super::imported;
 use crate::db::{DataFile, Db};
@@ -19,7 +19,8 @@ pub fn lowered(db: &dyn Db, model: DataFile) -> StageResult {
         let aten = AtenProgram::verify(program).map_err(failure::violations)?;
         let core = etbuild_pass::to_core_aten(aten).map_err(failure::pass)?;
         let edge = etbuild_pass::to_edge(core).map_err(failure::pass)?;
-        program_artifact::store(products, &text::print(Edge::NAME, edge.program()), edge.program());
+        let lowered = etbuild_pass::to_lowered(edge).map_err(failure::pass)?;
+        program_artifact::store(products, &text::print(Lowered::NAME, lowered.program()), lowered.program());
         Ok(())
     })
 }

@@ -63,9 +63,8 @@ impl View {
     pub fn invert(&self, spec: &TensorSpec) -> Inverse {
         match self {
             Self::Same => Inverse::Same,
-            Self::Reshape => shape(spec).map_or(Inverse::Unknown, |sizes| {
-                Inverse::Call(OperatorName::aten("view", "default"), vec![sizes])
-            }),
+            Self::Reshape => shape(spec)
+                .map_or(Inverse::Unknown, |sizes| Inverse::Call(OperatorName::aten("view", "default"), vec![sizes])),
             Self::Permute(dims) => {
                 Inverse::Call(OperatorName::aten("permute", "default"), vec![Argument::Ints(inverse_order(dims))])
             }

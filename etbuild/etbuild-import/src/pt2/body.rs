@@ -11,9 +11,9 @@ use super::number;
 use super::scope::Scope;
 use super::spec::{Layout, range};
 use super::symbol::Symbols;
+use crate::ImportError;
 use crate::functionalize::{Captured, functionalize};
 use crate::schema::{self, Schema};
-use crate::ImportError;
 
 /// A graph in the making.
 pub struct Body<'a> {
@@ -92,7 +92,8 @@ impl<'a> Body<'a> {
     /// A node that computes a number from numbers.
     fn number_node(&mut self, operator: OperatorName, node: &model::Node) -> Result<(), ImportError> {
         let given = node.inputs.iter();
-        let arguments = given.map(|input| argument::plain(&self.scope, &node.target, &input.arg)?.ok_or_else(|| wrong(node)));
+        let arguments =
+            given.map(|input| argument::plain(&self.scope, &node.target, &input.arg)?.ok_or_else(|| wrong(node)));
         let arguments = arguments.collect::<Result<_, _>>()?;
         let outputs = self.outputs(node)?;
         self.push(Node { operator, arguments, outputs })
@@ -137,7 +138,8 @@ impl<'a> Body<'a> {
     /// Adds the nodes of the graph that a node runs exactly once.
     fn inline(&mut self, node: &model::Node, depth: usize) -> Result<(), ImportError> {
         let position = node.inputs.iter().position(|input| matches!(input.arg, Argument::AsGraph(_)));
-        let (nested, operands) = position.and_then(|at| node.inputs.split_at(at).1.split_first()).ok_or_else(|| wrong(node))?;
+        let (nested, operands) =
+            position.and_then(|at| node.inputs.split_at(at).1.split_first()).ok_or_else(|| wrong(node))?;
         let Argument::AsGraph(nested) = &nested.arg else { return Err(wrong(node)) };
         let operands = operands.iter().flat_map(|operand| named(&operand.arg)).map(|name| self.scope.find(name));
         let operands = operands.collect::<Result<Vec<_>, _>>()?;

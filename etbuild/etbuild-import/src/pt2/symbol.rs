@@ -99,13 +99,18 @@ fn combine(function: &str, operands: &[Interval]) -> Option<Interval> {
         ("Mul", _) => fold(i64::saturating_mul),
         ("Max", _) => fold(i64::max),
         ("Min", _) => fold(i64::min),
-        ("FloorDiv" | "CleanDiv" | "IntTrueDiv" | "CeilDiv" | "FloorToInt", [left, right]) => divide(function, *left, *right),
+        ("FloorDiv" | "CleanDiv" | "IntTrueDiv" | "CeilDiv" | "FloorToInt", [left, right]) => {
+            divide(function, *left, *right)
+        }
         ("FloorToInt" | "CeilToInt" | "TruncToInt" | "ToFloat" | "Identity", [only]) => Some(*only),
         ("Mod" | "PythonMod", [_, Interval { least: 1.., most }]) => Some(Interval { least: 0, most: most - 1 }),
         ("Pow" | "PowByNatural", [base, Interval { least, most }]) if least == most && (0..63).contains(least) => {
             Some(hull(*base, *base, |value, _| Some(value.saturating_pow(*least as u32))))
         }
-        ("Equality" | "Unequality" | "LessThan" | "StrictLessThan" | "GreaterThan" | "StrictGreaterThan" | "Not", _)
+        (
+            "Equality" | "Unequality" | "LessThan" | "StrictLessThan" | "GreaterThan" | "StrictGreaterThan" | "Not",
+            _,
+        )
         | ("And" | "Or", _) => Some(Interval::FLAG),
         _ => None,
     }
@@ -125,7 +130,8 @@ fn divide(function: &str, left: Interval, right: Interval) -> Option<Interval> {
 
 /// The bounds of a function that is monotonic in both operands, from its values at their bounds.
 fn hull(left: Interval, right: Interval, function: impl Fn(i64, i64) -> Option<i64>) -> Interval {
-    let corners = [(left.least, right.least), (left.least, right.most), (left.most, right.least), (left.most, right.most)];
+    let corners =
+        [(left.least, right.least), (left.least, right.most), (left.most, right.least), (left.most, right.most)];
     let values = corners.map(|(left, right)| function(left, right));
     Interval {
         least: values.iter().map(|value| value.unwrap_or(i64::MIN)).min().unwrap_or(i64::MIN),

@@ -261,11 +261,7 @@ fn word_argument(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) 
 }
 
 fn size(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) -> Result<Size> {
-    if cursor.peek() == Some('%') {
-        value_use(cursor, ids).map(Size::Value)
-    } else {
-        cursor.number().map(Size::Fixed)
-    }
+    if cursor.peek() == Some('%') { value_use(cursor, ids).map(Size::Value) } else { cursor.number().map(Size::Fixed) }
 }
 
 fn optional_use(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) -> Result<Option<ValueId>> {

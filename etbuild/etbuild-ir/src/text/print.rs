@@ -5,9 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::VERSION;
 use super::word::{MEMORY_FORMATS, Name, Quoted};
-use crate::{
-    Argument, ConstantData, Graph, MemoryFormat, Node, Program, Size, TensorSpec, Value, ValueId, ValueKind,
-};
+use crate::{Argument, ConstantData, Graph, MemoryFormat, Node, Program, Size, TensorSpec, Value, ValueId, ValueKind};
 
 /// The program as text. What [`crate::Verified::verify`] accepts parses back to an equal program.
 ///
