@@ -1,18 +1,20 @@
 """Writes src/aten_schemas.txt: the schema of every ATen operator, with the defaults that archives leave out.
 
-    python generate_schemas.py            (torch)
+    python generate_schemas.py            (torch, torchao)
 
 One schema per line as torch prints it, in bytewise order of `namespace::name.overload`. Kept are the operators that
 torch's dispatcher knows, because only those can stand in an exported graph: TorchScript's own functions on strings,
-lists and dictionaries are not among them. `quantized_decomposed` is what quantized programs call beside ATen.
+lists and dictionaries are not among them. `quantized_decomposed` and three of `torchao` are what quantized programs call beside ATen.
 """
 
 from pathlib import Path
 
 import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401  registers quantized_decomposed
+import torchao.quantization.quant_primitives  # noqa: F401  registers torchao
 
 NAMESPACES = ("aten", "quantized_decomposed")
+TORCHAO = ("torchao::choose_qparams_affine", "torchao::dequantize_affine", "torchao::quantize_affine")
 TABLE = Path(__file__).parent / "src" / "aten_schemas.txt"
 
 
@@ -24,7 +26,8 @@ def operator_name(schema: torch.FunctionSchema) -> str:
 def exportable_schemas() -> dict[str, str]:
     known = set(torch._C._dispatch_get_all_op_names())
     schemas = {operator_name(schema): str(schema) for schema in torch._C._jit_get_all_schemas()}
-    return {name: text for name, text in schemas.items() if name in known and name.split("::")[0] in NAMESPACES}
+    is_wanted = lambda name: name in known and (name.split("::")[0] in NAMESPACES or name in TORCHAO)
+    return {name: text for name, text in schemas.items() if is_wanted(name)}
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ Reads one JSON object per line, calls the functional operator of ATen on the arg
 elements. A case that is refused must make PyTorch raise. Prints what differs and exits with 1, or a count and 0.
 """
 
+import importlib
 import json
 import math
 import sys
@@ -16,7 +17,17 @@ import torch
 NOT_IN_OUT_VARIANTS = {"dtype", "layout", "device", "pin_memory"}
 
 DTYPES = {dtype: getattr(torch, dtype) for dtype in
-          "uint8 int8 int16 int32 int64 float16 float32 float64 bool bfloat16".split()}
+          "uint8 int8 int16 int32 int64 float16 float32 float64 bool bfloat16 complex64 complex128".split()}
+
+# The modules that define the operators of a namespace.
+REGISTERED_BY = {
+    "aten": (),
+    "quantized_decomposed": (
+        "torch.ao.quantization.fx._decomposed",
+        "executorch.exir.passes._quant_patterns_and_replacements",
+    ),
+    "torchao": ("torchao.quantization.quant_primitives",),
+}
 
 
 def main():
@@ -45,14 +56,14 @@ def check(line):
 
 def find_overload(functional):
     namespace, name = functional.split("::")
-    if namespace not in ("aten", "quantized_decomposed"):
-        import executorch.exir  # noqa: F401  (registers operators)
+    for module in REGISTERED_BY.get(namespace, ("executorch.exir",)):
+        importlib.import_module(module)
     name, _, overload = name.partition(".")
     return getattr(getattr(getattr(torch.ops, namespace), name), overload or "default")
 
 
 def argument_names(schema):
-    """Names of the arguments of an out-variant before its out tensors, in order."""
+    """Names of the arguments of a schema without its out tensors, in order; what is written in place comes first."""
     inner = schema[schema.index("(") + 1 : schema.rindex(") ->")]
     items, depth, current = [], 0, ""
     for character in inner + ",":
@@ -62,7 +73,8 @@ def argument_names(schema):
             current = ""
         else:
             current += character
-    return [item.split("=")[0].split()[-1] for item in items if item != "*" and "!)" not in item]
+    passed = [item for index, item in enumerate(items) if item != "*" and ("!)" not in item or index == 0)]
+    return [item.split("=")[0].split()[-1] for item in passed]
 
 
 def call(overload, arguments, expect):
@@ -91,7 +103,10 @@ def to_torch(value):
     if "type" in value:
         return DTYPES[value["type"]]
     elements = torch.tensor([float(element) for element in value["elements"]], dtype=torch.float64)
-    return elements.to(DTYPES[value["dtype"]]).reshape(value["sizes"])
+    dtype = DTYPES[value["dtype"]]
+    if dtype.is_complex:  # Real and imaginary parts in turn.
+        elements = torch.view_as_complex(elements.reshape(-1, 2))
+    return elements.to(dtype).reshape(value["sizes"])
 
 
 def compare(expect, outputs):
@@ -100,10 +115,15 @@ def compare(expect, outputs):
     for expected, output in zip(map(to_torch, expect["outputs"]), outputs):
         if (expected.dtype, expected.shape) != (output.dtype, output.shape):
             return f"PyTorch gives {output.dtype} {list(output.shape)}"
-        pairs = zip(expected.double().flatten().tolist(), output.double().flatten().tolist())
+        pairs = zip(numbers(expected), numbers(output))
         if not all(near(a, b, expect["tolerance"]) for a, b in pairs):
             return f"PyTorch gives {output.tolist()}, not {expected.tolist()}"
     return None
+
+
+def numbers(tensor):
+    tensor = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+    return tensor.double().flatten().tolist()
 
 
 def near(expected, got, tolerance):

@@ -128,6 +128,34 @@ plan forward
     }
 
     #[test]
+    fn a_list_is_passed_and_returned_and_what_is_written_in_place_is_returned() {
+        let text = "etbuild-ir 1 planned
+method forward
+  input %x: float32[3]
+  input %y: float32[3]
+  (%a: float32[2], %b: float32[1]) = aten.split_copy.Tensor(%x, 2, 0)
+  %z: float32[3] = aten.copy_.default(%y, %x, false)
+  return %a, %b, %z
+plan forward
+  arena ram 96 16
+  place %x 1 0
+  place %y 1 16
+  place %a 1 32
+  place %b 1 48
+  place %z 1 64
+";
+        let (planned, options) = (parse_plan(text, &mut |_| None).unwrap(), options());
+        let names = BTreeMap::new();
+        let (file, _) = lower(&planned, &options, &names).unwrap();
+        let plan = &file.execution_plans[0];
+        let call = |operator, arguments: &[i32]| Instruction::KernelCall { operator, arguments: arguments.to_vec() };
+        // Values: x, y; 2, 0, a, b, [a, b]; false.
+        assert_eq!(plan.chains[0].instructions, [call(0, &[0, 2, 3, 6, 6]), call(1, &[1, 0, 7, 1])]);
+        assert_eq!(plan.values[6], EValue::TensorList(vec![4, 5]));
+        assert_eq!(plan.outputs, [4, 5, 1]);
+    }
+
+    #[test]
     fn a_view_is_a_tensor_in_the_same_place() {
         let (planned, options) = (planned(), options());
         let names = BTreeMap::new();

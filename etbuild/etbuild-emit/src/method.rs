@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use et_core::{Dtypes, ScalarType};
 use et_format::write::{Allocation, Chain, EValue, ExecutionPlan, Instruction, Operator, Tensor};
-use et_ops::{Primitive, PrimitiveResult};
+use et_ops::{Outs, Primitive, PrimitiveResult};
 use etbuild_ir::{Argument, Control, Graph, IdMap, MemoryPlan, Node, Size, Update, ValueId, ValueKind, aliases};
 
 use crate::EmitError;
@@ -12,7 +12,7 @@ use crate::constants::Constants;
 use crate::container::container;
 use crate::control::Line;
 use crate::kernels::Kernels;
-use crate::schema::{argument_types, is_list, is_out};
+use crate::schema::argument_types;
 use crate::values::{ConstantValue, ValueTable};
 
 /// The operator that writes to a tensor that stays.
@@ -123,7 +123,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         }
         let functional = node.operator.qualified();
         let operator = et_ops::find_functional(&functional).ok_or(EmitError::OperatorMissing(functional))?;
-        let arguments = self.call_arguments(node, operator.schema);
+        let arguments = self.call_arguments(node, operator);
         let arguments = arguments.ok_or_else(|| EmitError::Arity(operator.name().to_owned()))?;
         let type_of = |id: ValueId| self.graph.spec(id).scalar_type;
         let outputs = node.outputs.iter().copied().map(type_of);
@@ -133,27 +133,35 @@ impl<'a, 's> MethodEmitter<'a, 's> {
     }
 
     /// Arguments in schema order, then what the kernel writes and returns; `None` where the schema has another number.
-    fn call_arguments(&mut self, node: &Node, schema: &str) -> Option<Vec<i32>> {
-        let (outs, ins): (Vec<&str>, Vec<&str>) = argument_types(schema).partition(|argument| is_out(argument));
-        let same_number = ins.len() == node.arguments.len();
-        let pairs = same_number.then(|| node.arguments.iter().zip(ins))?;
+    fn call_arguments(&mut self, node: &Node, operator: &et_ops::Operator) -> Option<Vec<i32>> {
+        let declared = argument_types(operator.schema).take(operator.in_count());
+        let same_number = operator.in_count() == node.arguments.len();
+        let pairs = same_number.then(|| node.arguments.iter().zip(declared))?;
         let mut arguments: Vec<i32> = pairs.map(|(argument, declared)| self.argument(argument, declared)).collect();
-        arguments.extend(self.written(node, &outs)?);
+        let written = self.written(node, operator.outs(), arguments.first().copied())?;
+        arguments.extend(written);
         Some(arguments)
     }
 
-    /// The out tensors, then the returned value: the one out tensor or out list again, or the list of several.
-    fn written(&mut self, node: &Node, outs: &[&str]) -> Option<Vec<i32>> {
+    /// The out tensors, then the returned value: the one out tensor or out list again, or the list of several. What a
+    /// kernel writes in place is only returned.
+    fn written(&mut self, node: &Node, outs: Outs, first_argument: Option<i32>) -> Option<Vec<i32>> {
+        if outs.count().is_some_and(|count| count != node.outputs.len()) {
+            return None;
+        }
+        if let (Outs::FirstArgument, [output], Some(written)) = (outs, &node.outputs[..], first_argument) {
+            self.tensors.insert(*output, written);
+            return Some(vec![written]);
+        }
         let mut tensors: Vec<i32> = node.outputs.iter().map(|id| self.tensor(*id)).collect();
         match (outs, &tensors[..]) {
-            ([only], _) if is_list(only) => Some(vec![self.list(tensors); 2]),
-            ([_], [output]) => Some(vec![*output; 2]),
-            _ if outs.len() == tensors.len() => {
+            (Outs::List, _) => Some(vec![self.list(tensors); 2]),
+            (_, [output]) => Some(vec![*output; 2]),
+            _ => {
                 let list = self.list(tensors.clone());
                 tensors.push(list);
                 Some(tensors)
             }
-            _ => None,
         }
     }
 

@@ -14,16 +14,6 @@ pub fn argument_types(schema: &str) -> impl Iterator<Item = &str> {
         .filter(|argument| *argument != "*")
 }
 
-/// Whether an argument of this type is written by the kernel.
-pub fn is_out(argument_type: &str) -> bool {
-    argument_type.contains("!)")
-}
-
-/// Whether an argument of this type is a list.
-pub fn is_list(argument_type: &str) -> bool {
-    argument_type.contains('[')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -34,8 +24,6 @@ mod tests {
                       Tensor(a!) out0, Tensor(b!)[] out1) -> (Tensor(a!), Tensor(b!)[])";
         let types: Vec<_> = argument_types(schema).collect();
         assert_eq!(types, ["Tensor", "int[2]", "Tensor?[]", "Scalar", "Tensor(a!)", "Tensor(b!)[]"]);
-        assert_eq!(types.iter().filter(|argument| is_out(argument)).count(), 2);
-        assert!(is_list(types[5]) && !is_list(types[4]));
     }
 
     #[test]

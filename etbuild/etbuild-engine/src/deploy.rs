@@ -103,7 +103,7 @@ fn failed(unit: &Unit, transient: Transient) -> UnitReport {
 fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitReport) -> Result<(), Blocked> {
     let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, staged, report));
     note(query::imported(db, unit.model))?;
-    note(query::lowered(db, unit.model))?;
+    note(query::lowered(db, unit.model, unit.plan.runtime))?;
     note(query::planned(db, unit.model, unit.plan.clone()))?;
     let emitted = note(query::emitted(db, unit.model, unit.plan.clone()))?;
     let tools = match environment::tools(db.world(), &unit.target) {

@@ -60,6 +60,9 @@ fn refusal(refusal: &Refusal) -> Diagnostic {
     match refusal.reason {
         Reason::NoDecomposition | Reason::NoKernel => diagnostic(Code::OperatorUnavailable)
             .help("replace the operator in the model by others that compute the same"),
+        Reason::NotUpstream => diagnostic(Code::OperatorNotUpstream).help(
+            "leave `runtime: executorch` out, or replace the operator in the model by others that compute the same",
+        ),
         Reason::NoKernelForType(_) => diagnostic(Code::DtypeUnavailable),
         _ => diagnostic(Code::ArgumentUnsupported),
     }

@@ -98,8 +98,13 @@ fn argmax(row: &[f64]) -> usize {
 }
 
 fn numbers(view: &TensorView<'_>) -> Vec<f64> {
-    let read = reader(view.scalar_type);
-    view.bytes.chunks_exact(view.scalar_type.size()).map(read).collect()
+    // Real and imaginary parts of complex numbers are compared as numbers of their own.
+    let part = match view.scalar_type {
+        ScalarType::ComplexFloat => ScalarType::Float,
+        ScalarType::ComplexDouble => ScalarType::Double,
+        real => real,
+    };
+    view.bytes.chunks_exact(part.size()).map(reader(part)).collect()
 }
 
 /// How to read an element of this type.
@@ -115,7 +120,9 @@ fn reader(scalar_type: ScalarType) -> fn(&[u8]) -> f64 {
         ScalarType::Long => |bytes| word(bytes) as i64 as f64,
         ScalarType::Half => |bytes| f64::from(et_core::Half(word(bytes) as u16).to_f32()),
         ScalarType::Float => |bytes| f64::from(f32::from_bits(word(bytes) as u32)),
-        ScalarType::Double => |bytes| f64::from_bits(word(bytes)),
+        ScalarType::Double | ScalarType::ComplexFloat | ScalarType::ComplexDouble => {
+            |bytes| f64::from_bits(word(bytes))
+        }
         ScalarType::BFloat16 => |bytes| f64::from(et_core::BFloat16(word(bytes) as u16).to_f32()),
     }
 }

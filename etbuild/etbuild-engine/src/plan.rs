@@ -89,7 +89,7 @@ fn look(db: &dyn Db, unit: &Unit, stage: Stage) -> Option<StageResult> {
     let tools = || environment::tools(db.world(), &unit.target).map_err(|reason| Blocked::failed(stage, [*reason]));
     Some(match stage {
         Stage::Import => query::imported(db, unit.model),
-        Stage::Lower => query::lowered(db, unit.model),
+        Stage::Lower => query::lowered(db, unit.model, unit.plan.runtime),
         Stage::Plan => query::planned(db, unit.model, unit.plan.clone()),
         Stage::Emit => query::emitted(db, unit.model, unit.plan.clone()),
         Stage::Select => tools().and_then(|tools| query::selected(db, unit.clone(), tools)),

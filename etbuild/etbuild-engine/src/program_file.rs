@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
+use etbuild_pass::Runtime;
 use etbuild_store::Blob;
 
 use crate::ArtifactKind;
@@ -27,7 +28,8 @@ pub fn program_file(world: &Arc<World>, path: &Path) -> Result<Blob, Vec<Diagnos
 }
 
 fn emit(db: &dyn Db, path: &Path) -> Result<Blob, Blocked> {
-    let options = PlanOptions { planner: "greedy", banks: vec![("memory".to_owned(), None)] };
+    let banks = vec![("memory".to_owned(), None)];
+    let options = PlanOptions { runtime: Runtime::Etbuild, planner: "greedy", banks };
     let emitted = query::emitted(db, db.data_file(path), options)?;
     Ok(db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?))
 }

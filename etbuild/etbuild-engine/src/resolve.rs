@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic, Span};
-use etbuild_recipe::{Model, Override, Planner, Recipe, missing_files};
+use etbuild_recipe::{Model, Override, Planner, Recipe, Runtime, missing_files};
 use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::Spanned;
 
@@ -113,8 +113,16 @@ fn units_of_recipe(
 
 fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
     let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
-    let plan = PlanOptions { planner: planner(recipe.memory.planner), banks: banks(&target) };
+    let (runtime, planner) = (runtime(recipe.runtime), planner(recipe.memory.planner));
+    let plan = PlanOptions { runtime, planner, banks: banks(&target) };
     Unit { model: db.data_file(&recipe.model.path().path), verify, plan, target, recipe: recipe.clone() }
+}
+
+const fn runtime(runtime: Runtime) -> etbuild_pass::Runtime {
+    match runtime {
+        Runtime::Etbuild => etbuild_pass::Runtime::Etbuild,
+        Runtime::Executorch => etbuild_pass::Runtime::Executorch,
+    }
 }
 
 const fn planner(planner: Planner) -> &'static str {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use et_core::Error;
-use et_ops::call::OwnedTensor;
+use et_ops::call::{OwnedTensor, TensorRef};
 
-use crate::{Graph, IdMap, ValueId, evaluate};
+use crate::{ConstantData, Graph, IdMap, ValueId, evaluate};
 
 /// Why a graph did not run to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -33,7 +33,7 @@ pub fn interpret(graph: &Graph, inputs: &BTreeMap<String, OwnedTensor>) -> Resul
         tensors.insert(*id, input(graph, *id, inputs)?.clone());
     }
     for node in &graph.nodes {
-        let computed = evaluate(graph, node, |id| elements(graph, &tensors, id))
+        let computed = evaluate(graph, node, |id| tensor(graph, &tensors, id))
             .map_err(|error| Interruption::Node { operator: node.operator.to_string(), error })?;
         node.outputs.iter().zip(computed).for_each(|(id, tensor)| drop(tensors.insert(*id, tensor)));
     }
@@ -53,19 +53,19 @@ fn input<'a>(
     inputs.get(&value.name).filter(fits).ok_or_else(|| Interruption::Input(value.name.clone()))
 }
 
-/// The elements of a value; none where it has not been computed.
-fn elements<'a>(graph: &'a Graph, tensors: &'a IdMap<OwnedTensor>, id: ValueId) -> &'a [u8] {
-    let computed = tensors.get(id).map(|tensor| &tensor.bytes[..]);
-    computed.or_else(|| graph.constant(id).map(|data| data.bytes())).unwrap_or_default()
+/// A value as it was computed; without elements where it was not.
+fn tensor<'a>(graph: &'a Graph, tensors: &'a IdMap<OwnedTensor>, id: ValueId) -> TensorRef<'a> {
+    let (spec, constant) = (graph.spec(id), graph.constant(id).map(ConstantData::bytes));
+    let other = TensorRef { scalar_type: spec.scalar_type, sizes: &spec.sizes, bytes: constant.unwrap_or_default() };
+    tensors.get(id).map_or(other, OwnedTensor::as_ref)
 }
 
 fn output(graph: &Graph, tensors: &IdMap<OwnedTensor>, id: ValueId) -> Result<OwnedTensor, Interruption> {
-    let value = graph.value(id);
-    let constant = || {
-        let bytes = graph.constant(id)?.bytes().to_vec();
-        Some(OwnedTensor { scalar_type: value.spec.scalar_type, sizes: value.spec.sizes.clone(), bytes })
-    };
-    tensors.get(id).cloned().or_else(constant).ok_or_else(|| Interruption::Output(value.name.clone()))
+    if tensors.get(id).is_none() && graph.constant(id).is_none() {
+        return Err(Interruption::Output(graph.value(id).name.clone()));
+    }
+    let TensorRef { scalar_type, sizes, bytes } = tensor(graph, tensors, id);
+    Ok(OwnedTensor { scalar_type, sizes: sizes.to_vec(), bytes: bytes.to_vec() })
 }
 
 #[cfg(test)]

@@ -13,6 +13,8 @@ mod normalize;
 mod number;
 mod piece;
 mod pool;
+pub mod recurrent;
+mod recurrent_cell;
 mod reduce;
 mod reorder;
 mod reshape;
@@ -70,12 +72,14 @@ const RULES: &[(&str, Rule)] = &[
     ("flatten.using_ints", reshape::reshape),
     ("full_like.default", create::like_second),
     ("group_norm.default", normalize::group_norm),
+    ("gru.input", recurrent::unrolled),
     ("hardsigmoid.default", activation::hardsigmoid),
     ("hardswish.default", activation::hardswish),
     ("layer_norm.default", normalize::layer_norm),
     ("lift_fresh_copy.default", identity::operand),
     ("linear.default", linear::linear),
     ("log_softmax.int", softmax::log_softmax),
+    ("lstm.input", recurrent::unrolled),
     ("masked_fill.Scalar", mask::fill),
     ("matmul.default", matmul::matmul),
     ("max.default", reduce::max),
@@ -97,6 +101,8 @@ const RULES: &[(&str, Rule)] = &[
     ("reshape.default", reshape::reshape_to),
     ("reshape_as.default", reshape::reshape),
     ("rms_norm.default", normalize::rms_norm),
+    ("rnn_relu.input", recurrent::unrolled),
+    ("rnn_tanh.input", recurrent::unrolled),
     ("rsub.Scalar", number::subtract_from_scalar),
     ("rsub.Tensor", number::subtract_from),
     ("scalar_tensor.default", create::scalar),

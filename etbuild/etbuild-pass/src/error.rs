@@ -63,6 +63,9 @@ pub enum Reason {
     /// A kernel, but not for these types.
     #[error("its kernel does not take {}", .0.name())]
     NoKernelForType(ScalarType),
+    /// A kernel of ours alone.
+    #[error("ExecuTorch's runtime has no kernel for it, and there is no decomposition")]
+    NotUpstream,
     /// A kernel that refused to compute.
     #[error("it cannot be computed: {0}")]
     Failed(Error),

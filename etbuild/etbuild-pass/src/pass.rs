@@ -3,8 +3,8 @@
 use etbuild_ir::{Dialect, Graph, Node, Program, Verified};
 
 use crate::passes::{
-    decompose_to_core, eliminate_dead_code, flatten_control_flow, fold_batch_norm, fold_constants, legalize_to_edge,
-    remove_identities, require_core, require_kernels,
+    decompose_for_upstream, decompose_to_core, eliminate_dead_code, flatten_control_flow, fold_batch_norm,
+    fold_constants, legalize_to_edge, remove_identities, require_core, require_kernels, require_upstream_kernels,
 };
 use crate::{PassError, Refusal};
 
@@ -39,6 +39,11 @@ pub static TO_EDGE: &[&Pass] = &[
 
 /// From one graph with graphs inside to one line of nodes with jumps.
 pub static TO_LOWERED: &[&Pass] = &[&flatten_control_flow::PASS];
+/// Ahead of both for ExecuTorch's runtime.
+pub static FOR_UPSTREAM: &[&Pass] = &[&decompose_for_upstream::PASS];
+
+/// Behind both for ExecuTorch's runtime.
+pub static CHECK_UPSTREAM: &[&Pass] = &[&require_upstream_kernels::PASS];
 
 /// Runs passes in order on every method.
 pub fn run(passes: &[&Pass], mut program: Program) -> Result<Program, PassError> {

@@ -1,5 +1,6 @@
 //! The passes, one per file.
 
+pub mod decompose_for_upstream;
 pub mod decompose_to_core;
 pub mod eliminate_dead_code;
 pub mod flatten_control_flow;
@@ -9,3 +10,4 @@ pub mod legalize_to_edge;
 pub mod remove_identities;
 pub mod require_core;
 pub mod require_kernels;
+pub mod require_upstream_kernels;

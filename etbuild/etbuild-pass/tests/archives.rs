@@ -8,7 +8,7 @@ use et_core::ScalarType;
 use et_ops::call::OwnedTensor;
 use etbuild_import::import_pt2;
 use etbuild_ir::{EdgeProgram, Graph, interpret};
-use etbuild_pass::{to_core_aten, to_edge};
+use etbuild_pass::{Runtime, lower};
 use safetensors::{Dtype, SafeTensors};
 
 const TOLERANCE: f64 = 1e-4;
@@ -18,8 +18,19 @@ fn path(relative: &str) -> PathBuf {
 }
 
 fn edge(archive: &str) -> EdgeProgram {
+    edge_for(archive, Runtime::Etbuild)
+}
+
+fn edge_for(archive: &str, runtime: Runtime) -> EdgeProgram {
     let program = import_pt2(Arc::new(std::fs::read(path(archive)).unwrap())).unwrap();
-    to_core_aten(program).and_then(to_edge).unwrap_or_else(|error| panic!("{error}"))
+    lower(program, runtime).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// How often each operator is called.
+fn operators(program: &EdgeProgram) -> BTreeMap<&str, usize> {
+    let mut counts = BTreeMap::new();
+    forward(program).nodes.iter().for_each(|node| *counts.entry(node.operator.name()).or_default() += 1);
+    counts
 }
 
 fn forward(program: &EdgeProgram) -> &Graph {
@@ -63,13 +74,15 @@ fn assert_close(name: &str, got: &OwnedTensor, want: &OwnedTensor) {
 
 fn assert_matches_recording(name: &str) {
     let folder = "etbuild/etbuild-import/tests/data";
-    let program = edge(&format!("{folder}/{name}.pt2"));
-    let outputs = interpret(forward(&program), &tensors(&format!("{folder}/{name}.inputs.safetensors"))).unwrap();
     let recorded = tensors(&format!("{folder}/{name}.outputs.safetensors"));
-    assert_eq!(outputs.len(), recorded.len());
-    for (index, got) in outputs.iter().enumerate() {
-        let name = format!("output_{index}");
-        assert_close(&name, got, &recorded[&name]);
+    for runtime in [Runtime::Etbuild, Runtime::Executorch] {
+        let program = edge_for(&format!("{folder}/{name}.pt2"), runtime);
+        let outputs = interpret(forward(&program), &tensors(&format!("{folder}/{name}.inputs.safetensors"))).unwrap();
+        assert_eq!(outputs.len(), recorded.len());
+        for (index, got) in outputs.iter().enumerate() {
+            let name = format!("output_{index}");
+            assert_close(&format!("{name} for {}", runtime.name()), got, &recorded[&name]);
+        }
     }
 }
 
@@ -104,6 +117,25 @@ fn embeddings_and_masked_attention() {
 }
 
 #[test]
+fn recurrent_layers_shared_heads_and_normalizations() {
+    assert_matches_recording("layers");
+}
+
+#[test]
+fn layers_stay_in_one_piece_for_our_runtime_only() {
+    let archive = "etbuild/etbuild-import/tests/data/layers.pt2";
+    let whole =
+        ["group_norm", "gru", "layer_norm", "lstm", "rms_norm", "rnn_relu", "rnn_tanh", "scaled_dot_product_attention"];
+    let (ours, upstreams) = (edge(archive), edge_for(archive, Runtime::Executorch));
+    let counts = operators(&ours);
+    assert_eq!(whole.map(|name| counts.get(name).copied()), [1, 2, 1, 2, 1, 1, 1, 2].map(Some), "{counts:?}");
+    assert!(!counts.contains_key("_softmax") && !counts.contains_key("sigmoid"), "{counts:?}");
+    let counts = operators(&upstreams);
+    assert!(whole.iter().all(|name| !counts.contains_key(name)), "{counts:?}");
+    assert_eq!(counts["native_layer_norm"], 1);
+}
+
+#[test]
 fn a_decomposed_archive_on_its_images() {
     let folder = "etbuild/etbuild-import/tests/data/digits_core";
     let recorded = tensors(&format!("{folder}.outputs.safetensors"));
@@ -134,10 +166,12 @@ fn nth(tensor: &OwnedTensor, index: usize) -> OwnedTensor {
 }
 
 #[test]
-fn digits_is_two_convolutions_and_a_matrix_product() {
-    let program = edge("examples/digits/digits.pt2");
-    let operators: Vec<_> = forward(&program).nodes.iter().map(|node| node.operator.name()).collect();
-    let block = ["convolution", "relu", "max_pool2d_with_indices"];
-    assert_eq!(operators, [&block[..], &block[..], &["view_copy", "addmm"]].concat());
-    assert_eq!(forward(&program).values.len(), 17);
+fn digits_is_two_convolutions_and_a_linear_layer() {
+    for (runtime, layer) in [(Runtime::Etbuild, "linear"), (Runtime::Executorch, "addmm")] {
+        let program = edge_for("examples/digits/digits.pt2", runtime);
+        let operators: Vec<_> = forward(&program).nodes.iter().map(|node| node.operator.name()).collect();
+        let block = ["convolution", "relu", "max_pool2d_with_indices"];
+        assert_eq!(operators, [&block[..], &block[..], &["view_copy", layer]].concat());
+        assert_eq!(forward(&program).values.len(), 17);
+    }
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_import::import_pt2;
-use etbuild_pass::{to_core_aten, to_edge};
+use etbuild_pass::{Runtime, lower};
 
-const ARCHIVES: [&str; 7] = ["attention", "digits_core", "elementwise", "images", "language", "shapes", "writes"];
+const ARCHIVES: [&str; 8] =
+    ["attention", "digits_core", "elementwise", "images", "language", "layers", "shapes", "writes"];
 
 /// Changes of each archive.
 const ROUNDS: usize = 100;
@@ -53,7 +54,8 @@ fn changed_numbers_never_break_the_passes() {
             let mut changed = original.clone();
             change(&mut changed, &program, &mut random);
             if let Ok(program) = import_pt2(Arc::new(changed)) {
-                ran += usize::from(to_core_aten(program).and_then(to_edge).is_ok());
+                let runtime = [Runtime::Etbuild, Runtime::Executorch][random.below(2)];
+                ran += usize::from(lower(program, runtime).is_ok());
             }
         }
     }

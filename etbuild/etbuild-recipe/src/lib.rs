@@ -29,7 +29,7 @@ pub use files::{RecipeFiles, SystemFiles};
 pub use load::{Loaded, load, load_from};
 pub use name::Name;
 pub use options::{
-    Budget, Embedding, Export, Memory, Model, Planner, PythonFunction, Quantize, Scheme, TimeLimit, Verify,
+    Budget, Embedding, Export, Memory, Model, Planner, PythonFunction, Quantize, Runtime, Scheme, TimeLimit, Verify,
 };
 pub use overrides::Override;
 pub use recipe::{Recipe, missing_files};

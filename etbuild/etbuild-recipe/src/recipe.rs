@@ -6,7 +6,7 @@ use etbuild_yaml::{FormatVersion, Spanned};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Budget, Export, FilePath, Memory, Model, Name, Quantize, Verify};
+use crate::{Budget, Export, FilePath, Memory, Model, Name, Quantize, Runtime, Verify};
 
 /// One deployable: a model, and how it gets onto each of its targets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
@@ -30,6 +30,9 @@ pub struct Recipe {
     /// Names of targets, as `etbuild targets list` shows them. Each gets its own binary.
     #[serde(default)]
     pub targets: Vec<Spanned<String>>,
+    /// The runtime that loads the program file, besides the binary's own; `etbuild` where left out.
+    #[serde(default)]
+    pub runtime: Runtime,
     /// Where the tensors of a running program lie.
     #[serde(default)]
     pub memory: Memory,

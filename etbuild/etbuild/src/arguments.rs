@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use et_module::Tolerance;
 
 /// One YAML recipe in, one fully linked device binary per target out.
 #[derive(Debug, Parser)]
@@ -161,14 +162,32 @@ pub struct Deploy {
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct Run {
-    /// A `.pte` program file, ours or upstream's, or a `.pt2` model.
+    /// A `.pte` program file, ours or upstream's, a `.bpte` bundled program, or a `.pt2` model.
     pub file: PathBuf,
-    /// Input tensors by name, as safetensors.
+    /// Input tensors by name, as safetensors; not needed by a method without inputs or for bundled cases.
     #[arg(long, value_name = "FILE")]
-    pub inputs: PathBuf,
-    /// Where to write the outputs, as safetensors.
+    pub inputs: Option<PathBuf>,
+    /// Inputs that are no tensors, as a JSON object; `inputs.json` beside the inputs by default, if there is one.
     #[arg(long, value_name = "FILE")]
-    pub outputs: PathBuf,
+    pub scalars: Option<PathBuf>,
+    /// The names of the inputs in the method's order, separated by commas, where the program does not hold them.
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub input_names: Vec<String>,
+    /// A `.ptd` file with tensors that the program keeps outside itself; may be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub data: Vec<PathBuf>,
+    /// Where to write the outputs, as safetensors; not needed for bundled cases.
+    #[arg(long, value_name = "FILE")]
+    pub outputs: Option<PathBuf>,
+    /// Run the cases in a bundled program and compare; the default for one without --inputs.
+    #[arg(long, conflicts_with = "inputs")]
+    pub bundled: bool,
+    /// The part of an expected element by which a bundled case's output may differ.
+    #[arg(long, default_value_t = Tolerance::default().relative)]
+    pub rtol: f64,
+    /// How much more than that it may differ.
+    #[arg(long, default_value_t = Tolerance::default().absolute)]
+    pub atol: f64,
     /// The method to run.
     #[arg(long, default_value = "forward")]
     pub method: String,

@@ -1,6 +1,7 @@
 //! The commands, one file each. A command returns the diagnostics that decide the exit code.
 
 mod build;
+mod bundled;
 mod cache;
 mod check;
 mod completions;
@@ -8,6 +9,7 @@ mod deploy;
 mod doctor;
 mod explain;
 mod init;
+mod inputs;
 mod inspect;
 mod plan;
 mod run;

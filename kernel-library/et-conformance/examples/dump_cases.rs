@@ -32,6 +32,7 @@ fn expectation(expect: &Expectation) -> Value {
     match expect {
         Expectation::Outputs { tensors, tolerance } => json!({"outputs": all(tensors), "tolerance": tolerance}),
         Expectation::Conversion(tensors) => json!({"outputs": all(tensors), "tolerance": 0.0, "converting": true}),
+        Expectation::Bounded(tensors) => json!({"outputs": all(tensors), "tolerance": 0.0}),
         Expectation::Refusal(error) => json!({"refusal": error.message()}),
     }
 }
@@ -44,6 +45,8 @@ fn argument(argument: &CaseArgument) -> Value {
         CaseArgument::Double(value) => json!({"double": number(*value)}),
         CaseArgument::Text(value) => json!(value),
         CaseArgument::Ints(values) => json!(values),
+        CaseArgument::Doubles(values) => values.iter().map(|value| json!({"double": number(*value)})).collect(),
+        CaseArgument::Bools(values) => json!(values),
         CaseArgument::Type(scalar_type) => json!({"type": scalar_type.name()}),
         CaseArgument::Tensor(value) => tensor(value),
         CaseArgument::Tensors(values) => all(values),

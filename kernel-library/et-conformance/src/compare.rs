@@ -4,7 +4,7 @@ use et_core::{BFloat16, Half, ScalarType};
 use et_ops::CaseTensor;
 use et_ops::call::OwnedTensor;
 
-use crate::convert::tensor_of;
+use crate::convert::{part, tensor_of};
 
 /// Compares type, shape and every element.
 pub fn outputs(expected: &[CaseTensor], got: &[OwnedTensor], tolerance: f64) -> Result<(), String> {
@@ -31,7 +31,8 @@ fn near(expected: f64, got: f64, tolerance: f64) -> bool {
 }
 
 fn elements(tensor: &OwnedTensor) -> Vec<f64> {
-    tensor.bytes.chunks_exact(tensor.scalar_type.size()).map(|bytes| element(tensor.scalar_type, bytes)).collect()
+    let part = part(tensor.scalar_type);
+    tensor.bytes.chunks_exact(part.size()).map(|bytes| element(part, bytes)).collect()
 }
 
 fn element(scalar_type: ScalarType, bytes: &[u8]) -> f64 {
@@ -46,7 +47,7 @@ fn element(scalar_type: ScalarType, bytes: &[u8]) -> f64 {
         ScalarType::Long => bits as i64 as f64,
         ScalarType::Half => f64::from(Half(bits as u16).to_f32()),
         ScalarType::Float => f64::from(f32::from_bits(bits as u32)),
-        ScalarType::Double => f64::from_bits(bits),
+        ScalarType::Double | ScalarType::ComplexFloat | ScalarType::ComplexDouble => f64::from_bits(bits),
         ScalarType::BFloat16 => f64::from(BFloat16(bits as u16).to_f32()),
     }
 }

@@ -27,6 +27,8 @@ fn owned(argument: &CaseArgument) -> Owned {
         CaseArgument::Double(value) => Argument::Double(*value),
         CaseArgument::Text(value) => Argument::Text(value),
         CaseArgument::Ints(values) => Argument::Ints(values.to_vec()),
+        CaseArgument::Doubles(values) => Argument::Doubles(values.to_vec()),
+        CaseArgument::Bools(values) => Argument::Bools(values.to_vec()),
         CaseArgument::Type(scalar_type) => Argument::Int(i64::from(*scalar_type as u8)),
         CaseArgument::Tensor(tensor) => return Owned::Tensor(tensor_of(tensor)),
         CaseArgument::Tensors(tensors) => {
@@ -61,8 +63,18 @@ pub fn metas(tensors: &[CaseTensor]) -> Result<Vec<Meta>, Error> {
 
 /// The tensor in memory.
 pub fn tensor_of(tensor: &CaseTensor) -> OwnedTensor {
-    let bytes = tensor.elements.iter().flat_map(|element| bytes_of(tensor.scalar_type, *element)).collect();
+    let part = part(tensor.scalar_type);
+    let bytes = tensor.elements.iter().flat_map(|element| bytes_of(part, *element)).collect();
     OwnedTensor { scalar_type: tensor.scalar_type, sizes: tensor.sizes.to_vec(), bytes }
+}
+
+/// The type of the numbers that a case writes: each complex element is two, the real and the imaginary part.
+pub const fn part(scalar_type: ScalarType) -> ScalarType {
+    match scalar_type {
+        ScalarType::ComplexFloat => ScalarType::Float,
+        ScalarType::ComplexDouble => ScalarType::Double,
+        real => real,
+    }
 }
 
 fn bytes_of(scalar_type: ScalarType, element: f64) -> Vec<u8> {
@@ -74,7 +86,7 @@ fn bytes_of(scalar_type: ScalarType, element: f64) -> Vec<u8> {
         ScalarType::Long => i64::from_f64(element).to_le_bytes().to_vec(),
         ScalarType::Half => Half::from_f64(element).0.to_le_bytes().to_vec(),
         ScalarType::Float => f32::from_f64(element).to_le_bytes().to_vec(),
-        ScalarType::Double => element.to_le_bytes().to_vec(),
+        ScalarType::Double | ScalarType::ComplexFloat | ScalarType::ComplexDouble => element.to_le_bytes().to_vec(),
         ScalarType::Bool => vec![u8::from(bool::from_f64(element))],
         ScalarType::BFloat16 => BFloat16::from_f64(element).0.to_le_bytes().to_vec(),
     }

@@ -48,21 +48,25 @@ fn run_case(operator: &Operator, kernel: Kernel, case: &Case) -> Result<(), Stri
     let owned = convert::owned_arguments(case.arguments);
     let arguments: Vec<Argument<'_>> = owned.iter().map(convert::Owned::borrow).collect();
     let metas = output_metas(operator, case, &arguments);
-    judge(&case.expect, metas.and_then(|metas| call_kernel_for(kernel, &arguments, &metas)))
+    judge(&case.expect, metas.and_then(|metas| call_kernel_for(operator, kernel, &arguments, &metas)))
 }
 
-/// What the outputs of a case are: by the operator's rule, except where the caller chooses.
+/// What the outputs of a case are by the operator's rule. Of a case that chooses types the rule is told the outputs.
 fn output_metas(operator: &Operator, case: &Case, arguments: &[Argument<'_>]) -> Result<Vec<Meta>, Error> {
-    match case.expect {
-        Expectation::Conversion(tensors) => convert::metas(tensors),
-        _ => infer(operator, arguments, operator.out_count()),
-    }
+    let wanted = match case.expect {
+        Expectation::Conversion(tensors) => convert::metas(tensors)?.into_iter().map(Some).collect(),
+        Expectation::Outputs { tensors, .. } | Expectation::Bounded(tensors) => vec![None; tensors.len()],
+        Expectation::Refusal(_) => vec![None; operator.outs().count().unwrap_or(1)],
+    };
+    infer(operator, arguments, &wanted)
 }
 
 fn judge(expect: &Expectation, outcome: Result<Vec<OwnedTensor>, Error>) -> Result<(), String> {
     match (expect, outcome) {
         (Expectation::Outputs { tensors, tolerance }, Ok(outputs)) => compare::outputs(tensors, &outputs, *tolerance),
-        (Expectation::Conversion(tensors), Ok(outputs)) => compare::outputs(tensors, &outputs, 0.0),
+        (Expectation::Conversion(tensors) | Expectation::Bounded(tensors), Ok(outputs)) => {
+            compare::outputs(tensors, &outputs, 0.0)
+        }
         (Expectation::Refusal(expected), Err(error)) if *expected == error => Ok(()),
         (expected, outcome) => Err(format!("expected {expected:?}, got {outcome:?}")),
     }

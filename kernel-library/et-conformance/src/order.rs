@@ -26,7 +26,7 @@ fn run_case(operator: &Operator, kernel: Kernel, case: &Case) -> Result<(), Stri
     let owned: Vec<Owned> = owned_arguments(case.arguments).into_iter().map(reversed_argument).collect();
     let arguments: Vec<Argument<'_>> = owned.iter().map(borrow_reversed).collect();
     let metas = output_metas(operator, case, &arguments);
-    let outcome = metas.and_then(|metas| call_ordered(kernel, &arguments, &metas, reversed));
+    let outcome = metas.and_then(|metas| call_ordered(operator, kernel, &arguments, &metas, reversed));
     judge(&case.expect, outcome.map(|outputs| outputs.iter().map(to_row_major).collect()))
 }
 

@@ -52,6 +52,48 @@ pub const ANY_ALL: Operator = Operator {
     ],
 };
 
+/// `torch.any` along some dimensions, or all where none are given; an empty list folds none.
+pub const ANY_DIMS: Operator = Operator {
+    schema: "aten::any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::any.dims",
+    path: kernel_path!(dims_out),
+    dtypes: Dtypes::ALL,
+    infer: infer_dims,
+    kernel: dims_out::<ALL>,
+    cases: &[
+        Case::exact(
+            "two dimensions",
+            &[Tensor(CaseTensor::float(&[2, 1, 2], &[0.0, 0.5, 0.0, -0.0])), Ints(&[0, -2]), Bool(false)],
+            &[CaseTensor::bool(&[2], &[0.0, 1.0])],
+        ),
+        Case::exact(
+            "all",
+            &[Tensor(CaseTensor::long(&[2, 2], &[0.0, 1.0, 0.0, 0.0])), CaseArgument::None, Bool(true)],
+            &[CaseTensor::bool(&[1, 1], &[1.0])],
+        ),
+        Case::exact(
+            "none",
+            &[Tensor(CaseTensor::of(ScalarType::Int, &[2, 2], &[0.0, 1.0, 2.0, 0.0])), Ints(&[]), Bool(false)],
+            &[CaseTensor::bool(&[2, 2], &[0.0, 1.0, 1.0, 0.0])],
+        ),
+        Case::exact(
+            "bytes",
+            &[Tensor(CaseTensor::of(ScalarType::Byte, &[1, 2], &[0.0, 7.0])), Ints(&[1]), Bool(false)],
+            &[CaseTensor::of(ScalarType::Byte, &[1], &[1.0])],
+        ),
+        Case::exact(
+            "nothing",
+            &[Tensor(CaseTensor::float(&[0, 2], &[])), Ints(&[0]), Bool(false)],
+            &[CaseTensor::bool(&[2], &[0.0, 0.0])],
+        ),
+        Case::refused(
+            "a dimension twice",
+            &[Tensor(CaseTensor::float(&[1, 1], &[1.0])), Ints(&[0, 0]), Bool(false)],
+            Error::InvalidArgument,
+        ),
+    ],
+};
+
 fn infer_dim(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     meta(args, dimension(args)?, args.bool(2)?)
 }
@@ -90,4 +132,19 @@ fn answer<const D: u32>(input: &et_core::Tensor<'_>, folded: Folded, out: &et_co
             Ok(())
         })
     })
+}
+
+/// The portable kernel of `dims_out` for the types in `D`.
+pub fn dims_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let out = args.tensor(3)?;
+    out.resize(&infer_dims(args, 0)?.shape)?;
+    answer::<D>(&args.tensor(0)?, dimensions(args)?, &out)
+}
+
+fn infer_dims(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    meta(args, dimensions(args)?, args.bool(2)?)
+}
+
+fn dimensions(args: &Args<'_, '_>) -> Result<Folded> {
+    args.optional_ints(1)?.map_or(Ok(Folded::ALL), |dims| Folded::of(&args.tensor(0)?.shape(), &dims))
 }

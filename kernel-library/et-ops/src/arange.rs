@@ -2,6 +2,7 @@
 
 use et_core::{Element, Scalar};
 
+use crate::family::choice;
 use crate::prelude::*;
 
 /// `torch.arange` with a start and a step.
@@ -51,11 +52,17 @@ fn from_start(args: &Args<'_, '_>) -> Result<Bounds> {
 }
 
 fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
-    meta(from_zero(args)?)
+    typed(args, from_zero(args)?, 1)
 }
 
 fn infer_start(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
-    meta(from_start(args)?)
+    typed(args, from_start(args)?, 3)
+}
+
+/// The usual type and shape, unless the caller wants another type of the output in position `out`.
+fn typed(args: &Args<'_, '_>, bounds: Bounds, out: usize) -> Result<Meta> {
+    let usual = meta(bounds)?;
+    Ok(Meta { scalar_type: choice::scalar_type(args, out, usual.scalar_type)?, ..usual })
 }
 
 fn meta(bounds: Bounds) -> Result<Meta> {

@@ -1,9 +1,6 @@
 //! `aten::avg_pool2d`: the mean of each window.
 
-use crate::family::divide::Divide;
-use crate::family::opmath::Opmath;
-use crate::family::pool::{ABSENT, Pool, sum};
-use crate::family::spatial::{Axis, Image};
+use crate::family::pool::{Pool, means};
 use crate::prelude::*;
 
 /// `torch.nn.functional.avg_pool2d`.
@@ -76,7 +73,7 @@ fn pool(args: &Args<'_, '_>) -> Result<Pool> {
     if args.optional_int(6)? == Some(0) {
         return Err(Error::InvalidArgument);
     }
-    Pool::new(args, [1; 2], args.bool(4)?)
+    Pool::new(args, 2, [1; 3], args.bool(4)?)
 }
 
 fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
@@ -88,29 +85,4 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (pool, out) = (pool(args)?, args.tensor(7)?);
     out.resize(&pool.meta(args)?.shape)?;
     dispatch!(D, out.scalar_type(), numbers, T => means::<T>(&pool, args, &out))
-}
-
-fn means<T: Opmath>(pool: &Pool, args: &Args<'_, '_>, out: &et_core::Tensor<'_>) -> Result<()> {
-    let (input, padding_counts, divisor) = (args.tensor(0)?, args.bool(5)?, args.optional_int(6)?);
-    let (from, to) = (input.input::<T>()?, out.output::<T>()?);
-    let (image, out_image) = (Image::new(&input, ABSENT)?, Image::new(out, ABSENT)?);
-    out_image.for_each_pixel(|pixel @ [batch, channel, row, column]| {
-        let [rows, columns] = [pool.axes[0].taps(row), pool.axes[1].taps(column)];
-        let counted = if padding_counts {
-            padded_count(&pool.axes[0], row) * padded_count(&pool.axes[1], column)
-        } else {
-            rows.count * columns.count
-        };
-        let window = [rows, columns].map(|taps| taps.start..taps.start + taps.count);
-        let sum = sum::<T>(from, &image, image.plane(batch, channel), window);
-        let mean = sum.divided(et_core::Element::from_i64(divisor.unwrap_or(counted as i64)));
-        to.set(out_image.offset(pixel), T::lower(mean));
-    });
-    Ok(())
-}
-
-/// The taps of a window that lie inside the padded input.
-fn padded_count(axis: &Axis, output: usize) -> usize {
-    let end = axis.input + 2 * axis.padding;
-    axis.kernel.min(end.saturating_sub(output * axis.stride.get()))
 }

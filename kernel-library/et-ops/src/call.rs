@@ -9,7 +9,7 @@ use et_core::{
     Value,
 };
 
-use crate::{Meta, Operator, Primitive};
+use crate::{Meta, Operator, Outs, Primitive};
 
 /// A tensor that owns its elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,89 +67,148 @@ impl OwnedTensor {
         Ok(Self { scalar_type: meta.scalar_type, sizes: meta.shape.sizes().to_vec(), bytes })
     }
 
+    /// Takes the shape that a kernel gave the tensor; the elements that no longer count lie behind the others.
+    fn shrink(&mut self, shape: &Shape) -> Result<()> {
+        self.bytes.truncate(shape.numel()? * self.scalar_type.size());
+        self.sizes = shape.sizes().to_vec();
+        Ok(())
+    }
+
     /// The tensor, borrowed.
     pub fn as_ref(&self) -> TensorRef<'_> {
         TensorRef { scalar_type: self.scalar_type, sizes: &self.sizes, bytes: &self.bytes }
     }
 }
 
-/// Type and shape of each of `count` outputs of `operator`.
-pub fn infer(operator: &Operator, arguments: &[Argument<'_>], count: usize) -> Result<Vec<Meta>> {
-    let table = Table::new(arguments, &mut [], DimOrder::contiguous)?;
-    table.with_args(|args| (0..count).map(|index| (operator.infer)(args, index)).collect())
+/// Type and shape of each output of `operator`, by its rule. `wanted` has one item per output: what the caller wants, or
+/// nothing where it has no wish. Only some operators leave their callers a choice.
+pub fn infer(operator: &Operator, arguments: &[Argument<'_>], wanted: &[Option<Meta>]) -> Result<Vec<Meta>> {
+    let outs = match operator.outs() {
+        Outs::FirstArgument => Vec::new(),
+        Outs::Tensors(_) | Outs::List => wanted.iter().map(wanted_slot).collect(),
+    };
+    let table = Table::new(operator.outs(), arguments, outs)?;
+    table.with_args(|args| (0..wanted.len()).map(|index| (operator.infer)(args, index)).collect())
 }
 
-/// Calls the portable kernel of `operator`, which has one output per out tensor of its schema.
+/// Calls the portable kernel of `operator`, whose number of outputs the schema says.
 pub fn call(operator: &Operator, arguments: &[Argument<'_>]) -> Result<Vec<OwnedTensor>> {
     call_kernel(operator, operator.kernel, arguments)
 }
 
-/// Calls any kernel that implements `operator`.
+/// Calls any kernel that implements `operator`, whose number of outputs the schema says.
 pub fn call_kernel(operator: &Operator, kernel: Kernel, arguments: &[Argument<'_>]) -> Result<Vec<OwnedTensor>> {
-    call_kernel_for(kernel, arguments, &infer(operator, arguments, operator.out_count())?)
+    let count = operator.outs().count().ok_or(Error::NotSupported)?;
+    call_kernel_for(operator, kernel, arguments, &infer(operator, arguments, &std::vec![None; count])?)
 }
 
-/// Calls a kernel whose outputs are of these types and shapes.
-pub fn call_kernel_for(kernel: Kernel, arguments: &[Argument<'_>], metas: &[Meta]) -> Result<Vec<OwnedTensor>> {
-    call_ordered(kernel, arguments, metas, DimOrder::contiguous)
+/// Calls a kernel whose outputs are of these types and shapes, or smaller where the elements decide.
+pub fn call_kernel_for(
+    operator: &Operator,
+    kernel: Kernel,
+    arguments: &[Argument<'_>],
+    metas: &[Meta],
+) -> Result<Vec<OwnedTensor>> {
+    call_ordered(operator, kernel, arguments, metas, DimOrder::contiguous)
 }
 
-/// As [`call_kernel_for`]; the elements of an output of each rank lie in memory as `order` says.
+/// As [`call_kernel_for`]; the elements of an output of each rank lie in memory as `order` says, and so must those of an
+/// argument that is written.
 pub fn call_ordered(
+    operator: &Operator,
     kernel: Kernel,
     arguments: &[Argument<'_>],
     metas: &[Meta],
     order: fn(usize) -> DimOrder,
 ) -> Result<Vec<OwnedTensor>> {
     let mut outputs: Vec<OwnedTensor> = metas.iter().map(OwnedTensor::zeros).collect::<Result<_>>()?;
-    let table = Table::new(arguments, &mut outputs, order)?;
-    table.with_args(kernel)?;
+    if let (Outs::FirstArgument, [output], Some(written)) = (operator.outs(), &mut outputs[..], arguments.first()) {
+        output.bytes = elements(written).filter(|bytes| bytes.len() == output.bytes.len()).ok_or(Error::InvalidType)?;
+    }
+    let outs = outputs.iter_mut().map(|output| output_slot(output, order(output.sizes.len()))).collect();
+    let table = Table::new(operator.outs(), arguments, outs)?;
+    let shapes = table.with_args(|args| {
+        kernel(args)?;
+        (0..metas.len()).map(|index| output_shape(operator, args, index)).collect::<Result<Vec<_>>>()
+    })?;
     drop(table);
+    outputs.iter_mut().zip(shapes).try_for_each(|(output, shape)| output.shrink(&shape))?;
     Ok(outputs)
 }
 
 /// Calls a primitive whose result is a number.
 pub fn call_primitive(primitive: &Primitive, arguments: &[Argument<'_>]) -> Result<Scalar> {
     let with_result: Vec<Argument<'_>> = arguments.iter().cloned().chain([Argument::None]).collect();
-    let table = Table::new(&with_result, &mut [], DimOrder::contiguous)?;
+    let table = Table::new(Outs::Tensors(0), &with_result, Vec::new())?;
     table.with_args(|args| {
         (primitive.kernel)(args)?;
         args.scalar(arguments.len())
     })
 }
 
+/// The shape that an output has after a call.
+fn output_shape(operator: &Operator, args: &Args<'_, '_>, index: usize) -> Result<Shape> {
+    let first = operator.in_count();
+    let output = match operator.outs() {
+        Outs::Tensors(_) => args.tensor(first + index),
+        Outs::List => args.tensor_of(first, index),
+        Outs::FirstArgument => args.tensor(0),
+    };
+    Ok(output?.shape())
+}
+
+/// The elements of an argument that is a tensor.
+fn elements(argument: &Argument<'_>) -> Option<Vec<u8>> {
+    match argument {
+        Argument::Tensor(tensor) | Argument::Ordered(tensor, _) => Some(tensor.bytes.to_vec()),
+        _ => None,
+    }
+}
+
 /// Everything that the values of one call point into: what a program file holds for a method.
 struct Table<'a> {
-    /// The arguments, the out tensors, then the items of lists.
+    /// The arguments, the out tensors, then the items of lists and the list of out tensors.
     slots: Vec<Slot<'a>>,
-    /// The slots of the arguments and out tensors, little-endian.
+    /// The slots of the arguments in schema order, little-endian.
     arguments: Vec<u8>,
 }
 
 enum Slot<'a> {
     Plain(Value<'a>),
-    Tensor { scalar_type: ScalarType, sizes: Vec<u8>, order: DimOrder, data: *mut u8, access: Access },
+    Tensor { scalar_type: ScalarType, sizes: Vec<u8>, order: DimOrder, data: *mut u8, room: Room },
     IntList(Vec<u8>),
     DoubleList(Vec<u8>),
     BoolList(Vec<u8>),
     TensorList(Vec<u8>),
 }
 
+/// Whether a kernel may write and shrink a tensor.
+enum Room {
+    Constant,
+    /// Sizes and their bounds.
+    Writable(Vec<Cell<i32>>),
+}
+
 impl<'a> Table<'a> {
-    fn new(
-        arguments: &'a [Argument<'a>],
-        outputs: &'a mut [OwnedTensor],
-        order: fn(usize) -> DimOrder,
-    ) -> Result<Self> {
-        let count = arguments.len() + outputs.len();
+    /// `outs` are the out tensors. That of a kernel that writes its first argument stands for it.
+    fn new(form: Outs, arguments: &'a [Argument<'a>], outs: Vec<Slot<'a>>) -> Result<Self> {
+        let places = arguments.len() as i32..(arguments.len() + outs.len()) as i32;
         let mut items = Vec::new();
-        let mut slots = Vec::with_capacity(count);
+        let mut slots = Vec::with_capacity(arguments.len() + outs.len());
         for argument in arguments {
-            slots.push(argument_slot(argument, count, &mut items)?);
+            slots.push(argument_slot(argument, places.end as usize, &mut items)?);
         }
-        slots.extend(outputs.iter_mut().map(|output| output_slot(output, order(output.sizes.len()))));
-        slots.extend(items);
-        Ok(Self { slots, arguments: little_endian(0..count as i32) })
+        slots.extend(outs.into_iter().chain(items));
+        let mut indices: Vec<i32> = (0..places.start).collect();
+        match form {
+            Outs::Tensors(_) => indices.extend(places),
+            Outs::List => {
+                indices.push(slots.len() as i32);
+                slots.push(Slot::TensorList(little_endian(places)));
+            }
+            Outs::FirstArgument => drop(indices.splice(..places.len(), places)),
+        }
+        Ok(Self { slots, arguments: little_endian(indices) })
     }
 
     fn with_args<R>(&self, body: impl FnOnce(&Args<'_, '_>) -> Result<R>) -> Result<R> {
@@ -167,12 +226,18 @@ impl Slot<'_> {
             Self::DoubleList(items) => Ok(Value::DoubleList(Doubles::new(items))),
             Self::BoolList(items) => Ok(Value::BoolList(items)),
             Self::TensorList(slots) => Ok(Value::OptionalTensorList(Indices::new(slots))),
-            Self::Tensor { scalar_type, sizes, order, data, access } => {
+            Self::Tensor { scalar_type, sizes, order, data, room } => {
                 let (sizes, dim_order) = (Indices::new(sizes), order.dims());
                 let layout = TensorLayout { scalar_type: *scalar_type, sizes, dim_order };
                 // SAFETY: the table borrows the buffer, mutably where it is writable, and `tensor_slot` and
                 // `OwnedTensor::zeros` made sure that it is as long as the shape says, or null.
-                unsafe { et_core::Tensor::new(layout, *data, *access) }.map(Value::Tensor)
+                let tensor = unsafe {
+                    match room {
+                        Room::Constant => et_core::Tensor::new(layout, *data, Access::Constant),
+                        Room::Writable(cells) => et_core::Tensor::new_dynamic(layout, *data, Access::Writable, cells),
+                    }
+                };
+                tensor.map(Value::Tensor)
             }
         }
     }
@@ -216,12 +281,25 @@ fn tensor_slot<'a>(tensor: &TensorRef<'a>, order: DimOrder) -> Result<Slot<'a>> 
     }
     let data = if tensor.bytes.is_empty() { core::ptr::null_mut() } else { tensor.bytes.as_ptr().cast_mut() };
     let (scalar_type, sizes) = (tensor.scalar_type, little_endian(tensor.sizes.iter().copied()));
-    Ok(Slot::Tensor { scalar_type, sizes, order, data, access: Access::Constant })
+    Ok(Slot::Tensor { scalar_type, sizes, order, data, room: Room::Constant })
 }
 
-fn output_slot<'a>(output: &mut OwnedTensor, order: DimOrder) -> Slot<'a> {
+fn output_slot<'a>(output: &'a mut OwnedTensor, order: DimOrder) -> Slot<'a> {
     let (scalar_type, sizes) = (output.scalar_type, little_endian(output.sizes.iter().copied()));
-    Slot::Tensor { scalar_type, sizes, order, data: output.bytes.as_mut_ptr(), access: Access::Writable }
+    let room = Room::Writable(std::vec![Cell::new(0); 2 * output.sizes.len()]);
+    Slot::Tensor { scalar_type, sizes, order, data: output.bytes.as_mut_ptr(), room }
+}
+
+/// What a caller wants an output to be: a tensor without memory.
+fn wanted_slot<'a>(wanted: &Option<Meta>) -> Slot<'a> {
+    let Some(Meta { scalar_type, shape }) = wanted else { return Slot::Plain(Value::None) };
+    Slot::Tensor {
+        scalar_type: *scalar_type,
+        sizes: little_endian(shape.sizes().iter().copied()),
+        order: DimOrder::contiguous(shape.rank()),
+        data: core::ptr::null_mut(),
+        room: Room::Constant,
+    }
 }
 
 fn little_endian(items: impl IntoIterator<Item = i32>) -> Vec<u8> {

@@ -28,6 +28,10 @@ pub enum CaseArgument {
     Text(&'static str),
     /// Integers.
     Ints(&'static [i64]),
+    /// Floating-point numbers.
+    Doubles(&'static [f64]),
+    /// Booleans.
+    Bools(&'static [bool]),
     /// A scalar type, which travels as its number.
     Type(ScalarType),
     /// A tensor.
@@ -45,7 +49,7 @@ pub struct CaseTensor {
     pub scalar_type: ScalarType,
     /// The sizes.
     pub sizes: &'static [i32],
-    /// The elements, row-major.
+    /// The elements, row-major; of complex ones the real and the imaginary parts in turn.
     pub elements: &'static [f64],
 }
 
@@ -61,6 +65,8 @@ pub enum Expectation {
     },
     /// Give exactly these outputs when the caller, not the rule, chooses their types.
     Conversion(&'static [CaseTensor]),
+    /// Give exactly these outputs, whose sizes the elements decide within those of the rule.
+    Bounded(&'static [CaseTensor]),
     /// Fail with this error.
     Refusal(Error),
 }
@@ -88,6 +94,15 @@ impl Case {
         tensors: &'static [CaseTensor],
     ) -> Self {
         Self { name, arguments, expect: Expectation::Conversion(tensors) }
+    }
+
+    /// A case whose outputs are exact and of sizes that the elements decide.
+    pub const fn bounded(
+        name: &'static str,
+        arguments: &'static [CaseArgument],
+        tensors: &'static [CaseTensor],
+    ) -> Self {
+        Self { name, arguments, expect: Expectation::Bounded(tensors) }
     }
 
     /// A case that must be refused.

@@ -8,10 +8,15 @@ pub const CLONE: Operator = Operator {
     schema: "aten::clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::clone",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer: unary::like_first,
     kernel: out::<ALL>,
     cases: &[
+        Case::exact(
+            "complex numbers",
+            &[Tensor(CaseTensor::of(ScalarType::ComplexFloat, &[2], &[1.0, 2.0, 3.0, -4.0])), CaseArgument::None],
+            &[CaseTensor::of(ScalarType::ComplexFloat, &[2], &[1.0, 2.0, 3.0, -4.0])],
+        ),
         Case::exact(
             "floats",
             &[Tensor(CaseTensor::float(&[2, 2], &[1.5, -0.0, f64::NAN, f64::INFINITY])), CaseArgument::None],

@@ -8,7 +8,7 @@ pub const CLONE_DIM_ORDER: Operator = Operator {
     schema: "dim_order_ops::_clone_dim_order.out(Tensor self, *, bool non_blocking=False, int[]? dim_order=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "dim_order_ops::_clone_dim_order",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer: unary::like_first,
     kernel: out::<ALL>,
     cases: &[

@@ -1,7 +1,7 @@
-//! `aten::convolution`: cross-correlation over one or two dimensions, or its transpose.
+//! `aten::convolution`: cross-correlation over one to three dimensions, or its transpose.
 //!
-//! `input` is `[n, c, h, w]` (or `[n, c, l]`), `weight` `[out channels, c / groups, kernel..]`; transposed,
-//! `[c, out channels / groups, kernel..]`. Products are summed over channels, rows, then columns; the bias comes last.
+//! `input` is `[n, c, d, h, w]` (or `[n, c, h, w]`, or `[n, c, l]`), `weight` `[out channels, c / groups, kernel..]`; transposed,
+//! `[c, out channels / groups, kernel..]`. Products are summed over channels, planes, rows, then columns; the bias comes last.
 
 use core::num::NonZero;
 
@@ -9,7 +9,7 @@ use et_core::Input;
 
 use crate::family::contract::{Run, dot};
 use crate::family::opmath::Opmath;
-use crate::family::spatial::{Axis, Image, natural, pair_argument, push};
+use crate::family::spatial::{Axis, Volume, natural, per_dim_argument, push};
 use crate::prelude::*;
 
 /// `torch.ops.aten.convolution`.
@@ -70,6 +70,36 @@ pub const CONVOLUTION: Operator = Operator {
                 &[100.5, 1000.5, 200.5, 2000.5, 3.5, 30.5, 4.5, 40.5, 300.5, 3000.5, 400.5, 4000.5],
             )],
         ),
+        Case::exact(
+            "three dimensions",
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 2, 2, 2], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])),
+                Tensor(CaseTensor::float(&[1, 1, 2, 1, 2], &[1.0, -1.0, 10.0, 100.0])),
+                CaseArgument::None,
+                Ints(&[1, 1, 1]),
+                Ints(&[1, 0, 0]),
+                Ints(&[1, 1, 1]),
+                Bool(false),
+                Ints(&[0, 0, 0]),
+                Int(1),
+            ],
+            &[CaseTensor::float(&[1, 1, 3, 2, 1], &[210.0, 430.0, 649.0, 869.0, -1.0, -1.0])],
+        ),
+        Case::exact(
+            "three dimensions, transposed",
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 2, 1, 1], &[1.0, 2.0])),
+                Tensor(CaseTensor::float(&[1, 1, 2, 1, 2], &[1.0, 10.0, 100.0, 1000.0])),
+                CaseArgument::None,
+                Ints(&[1, 1, 1]),
+                Ints(&[0, 0, 0]),
+                Ints(&[1, 1, 1]),
+                Bool(true),
+                Ints(&[0, 0, 0]),
+                Int(1),
+            ],
+            &[CaseTensor::float(&[1, 1, 3, 1, 2], &[1.0, 10.0, 102.0, 1020.0, 200.0, 2000.0])],
+        ),
         Case::refused(
             "channels that do not fit the groups",
             &[
@@ -103,14 +133,11 @@ pub const CONVOLUTION: Operator = Operator {
     ],
 };
 
-/// The dimension that a one-dimensional convolution lacks.
-const ABSENT: usize = 2;
-
-/// What the arguments say, one dimension or two.
+/// What the arguments say, one dimension to three.
 struct Geometry {
-    axes: [Axis; 2],
-    input: Image,
-    weight: Image,
+    axes: [Axis; 3],
+    input: Volume,
+    weight: Volume,
     groups: NonZero<usize>,
     out_channels: usize,
     transposed: bool,
@@ -123,11 +150,11 @@ impl Geometry {
         let (Some(groups), true) = (groups, input.rank() == weight.rank()) else {
             return Err(Error::InvalidArgument);
         };
-        let is_flat = input.rank() == 3;
-        let (input, weight) = (Image::new(&input, ABSENT)?, Image::new(&weight, ABSENT)?);
+        let dims = dims(args)?;
+        let (input, weight) = (Volume::new(&input, dims)?, Volume::new(&weight, dims)?);
         let out_channels = if transposed { weight.sizes[1].checked_mul(groups.get()) } else { Some(weight.sizes[0]) };
         let out_channels = out_channels.ok_or(Error::InvalidArgument)?;
-        let axes = axes(args, &input, &weight, is_flat)?;
+        let axes = axes(args, &input, &weight, dims)?;
         let geometry = Self { axes, input, weight, groups, out_channels, transposed };
         geometry.check_channels(args)?;
         Ok(geometry)
@@ -143,22 +170,30 @@ impl Geometry {
     }
 
     fn shape(&self, args: &Args<'_, '_>) -> Result<Shape> {
-        let extra = pair_argument(args, 7)?;
+        let dims = dims(args)?;
+        let extra = per_dim_argument(args, 7, dims)?;
         let mut shape = Shape::SCALAR;
         push(&mut shape, self.input.sizes[0])?;
         push(&mut shape, self.out_channels)?;
-        for (axis, extra) in self.axes.iter().zip(extra).skip(4 - args.tensor(0)?.rank()) {
+        for (axis, extra) in self.axes.iter().zip(extra).skip(3 - dims) {
             push(&mut shape, if self.transposed { transposed_outputs(axis, extra)? } else { axis.outputs(0)? })?;
         }
         Ok(shape)
     }
 }
 
-fn axes(args: &Args<'_, '_>, input: &Image, weight: &Image, is_flat: bool) -> Result<[Axis; 2]> {
-    let parameters = [pair_argument(args, 3)?, pair_argument(args, 4)?, pair_argument(args, 5)?];
-    let mut axes = [Axis::ABSENT; 2];
-    for (dim, axis) in axes.iter_mut().enumerate().skip(usize::from(is_flat)) {
-        let [stride, padding, dilation] = parameters.map(|pair| pair[dim]);
+/// The number of spatial dimensions.
+fn dims(args: &Args<'_, '_>) -> Result<usize> {
+    let dims = args.tensor(0)?.rank().checked_sub(2);
+    dims.filter(|dims| (1..=3).contains(dims)).ok_or(Error::InvalidArgument)
+}
+
+fn axes(args: &Args<'_, '_>, input: &Volume, weight: &Volume, dims: usize) -> Result<[Axis; 3]> {
+    let per_dim = |position| per_dim_argument(args, position, dims);
+    let parameters = [per_dim(3)?, per_dim(4)?, per_dim(5)?];
+    let mut axes = [Axis::ABSENT; 3];
+    for (dim, axis) in axes.iter_mut().enumerate().skip(3 - dims) {
+        let [stride, padding, dilation] = parameters.map(|numbers| numbers[dim]);
         *axis = Axis::new(input.sizes[dim + 2], [weight.sizes[dim + 2], stride, padding, dilation])?;
     }
     Ok(axes)
@@ -196,10 +231,10 @@ struct Operands<'a, T> {
 fn convolve<T: Opmath>(geometry: &Geometry, args: &Args<'_, '_>, out: &et_core::Tensor<'_>) -> Result<()> {
     let (input, weight, to) = (args.tensor(0)?.input::<T>()?, args.tensor(1)?.input::<T>()?, out.output::<T>()?);
     let bias = args.optional_tensor(2)?.map(|bias| bias.input::<T>()).transpose()?;
-    let image = Image::new(out, ABSENT)?;
-    image.for_each_pixel(|pixel @ [batch, channel, row, column]| {
+    let image = Volume::new(out, dims(args)?)?;
+    image.for_each_pixel(|pixel @ [batch, channel, at @ ..]| {
         let (input_at, weight_at) = geometry.starts(batch, channel);
-        let sum = geometry.pixel(Operands { input, weight, input_at, weight_at }, row, column);
+        let sum = geometry.pixel(Operands { input, weight, input_at, weight_at }, at);
         let sum = bias.map_or(sum, |bias| sum.plus(bias.get(channel).raise()));
         to.set(image.offset(pixel), T::lower(sum));
     });
@@ -212,49 +247,50 @@ impl Geometry {
         // At least 1, since there is a channel.
         let outputs = NonZero::new(self.out_channels / self.groups).unwrap_or(NonZero::<usize>::MIN);
         let (first, within) = (channel / outputs * self.group_channels(), channel % outputs);
-        let weight = if self.transposed { self.weight.plane(first, within) } else { self.weight.plane(channel, 0) };
-        (self.input.plane(batch, first), weight)
+        let weight = if self.transposed { self.weight.channel(first, within) } else { self.weight.channel(channel, 0) };
+        (self.input.channel(batch, first), weight)
     }
 
     fn group_channels(&self) -> usize {
         self.input.sizes[1] / self.groups
     }
 
-    fn pixel<T: Opmath>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Math {
-        if self.transposed {
-            self.transposed_pixel(operands, row, column)
-        } else {
-            self.direct_pixel(operands, row, column)
-        }
+    fn pixel<T: Opmath>(&self, operands: Operands<'_, T>, at: [usize; 3]) -> T::Math {
+        if self.transposed { self.transposed_pixel(operands, at) } else { self.direct_pixel(operands, at) }
     }
 
     #[inline]
-    fn direct_pixel<T: Opmath>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Math {
-        let [rows, columns] = [self.axes[0].taps(row), self.axes[1].taps(column)];
-        let input_step = self.axes[1].dilation.get() * self.input.strides[3];
+    fn direct_pixel<T: Opmath>(&self, operands: Operands<'_, T>, [plane, row, column]: [usize; 3]) -> T::Math {
+        let taps = [self.axes[0].taps(plane), self.axes[1].taps(row), self.axes[2].taps(column)];
+        let (first, start) = (taps.map(|taps| taps.first), taps.map(|taps| taps.start));
+        let [planes, rows, columns] = taps.map(|taps| taps.count);
+        let [plane_step, row_step, input_step] = self.steps();
         let mut sum = T::Math::ZERO;
         for channel in 0..self.group_channels() {
-            let mut input_at = operands.input_at + channel * self.input.strides[1];
-            input_at += self.input.pixel(rows.start, columns.start);
-            let mut weight_at = operands.weight_at + channel * self.weight.strides[1];
-            weight_at += self.weight.pixel(rows.first, columns.first);
-            for _ in 0..rows.count {
+            let input_at = operands.input_at + channel * self.input.strides[1] + self.input.pixel(start);
+            let weight_at = operands.weight_at + channel * self.weight.strides[1] + self.weight.pixel(first);
+            for (plane, row) in (0..planes).flat_map(|plane| (0..rows).map(move |row| (plane, row))) {
+                let input_at = input_at + plane * plane_step + row * row_step;
+                let weight_at = weight_at + self.weight.pixel([plane, row, 0]);
                 let pixels = Run { elements: operands.input, start: input_at, step: input_step };
-                let weights = Run { elements: operands.weight, start: weight_at, step: self.weight.strides[3] };
-                sum = dot(sum, pixels, weights, columns.count);
-                input_at += self.axes[0].dilation.get() * self.input.strides[2];
-                weight_at += self.weight.strides[2];
+                let weights = Run { elements: operands.weight, start: weight_at, step: self.weight.strides[4] };
+                sum = dot(sum, pixels, weights, columns);
             }
         }
         sum
     }
 
-    fn transposed_pixel<T: Opmath>(&self, operands: Operands<'_, T>, row: usize, column: usize) -> T::Math {
+    /// From the pixel of one tap to that of the next, along each dimension.
+    fn steps(&self) -> [usize; 3] {
+        core::array::from_fn(|dim| self.axes[dim].dilation.get() * self.input.strides[dim + 2])
+    }
+
+    fn transposed_pixel<T: Opmath>(&self, operands: Operands<'_, T>, at: [usize; 3]) -> T::Math {
         let mut sum = T::Math::ZERO;
         for channel in 0..self.group_channels() {
             let input_at = operands.input_at + channel * self.input.strides[1];
             let weight_at = operands.weight_at + channel * self.weight.strides[0];
-            self.for_each_source(row, column, |input, weight| {
+            self.for_each_source(at, |input, weight| {
                 let [pixel, weight] = [operands.input.get(input_at + input), operands.weight.get(weight_at + weight)];
                 sum = sum.plus(pixel.raise().times(weight.raise()));
             });
@@ -263,12 +299,16 @@ impl Geometry {
     }
 
     /// Visits the offsets of the pixels that spread to an output, with those of their weights.
-    fn for_each_source(&self, row: usize, column: usize, mut visit: impl FnMut(usize, usize)) {
-        for row_tap in 0..self.axes[0].kernel {
-            let Some(source_row) = self.axes[0].source(row, row_tap) else { continue };
-            for column_tap in 0..self.axes[1].kernel {
-                let Some(source_column) = self.axes[1].source(column, column_tap) else { continue };
-                visit(self.input.pixel(source_row, source_column), self.weight.pixel(row_tap, column_tap));
+    fn for_each_source(&self, at: [usize; 3], mut visit: impl FnMut(usize, usize)) {
+        let sources = |dim: usize| {
+            let axis = self.axes[dim];
+            (0..axis.kernel).filter_map(move |tap| axis.source(at[dim], tap).map(|source| (source, tap)))
+        };
+        for (plane, plane_tap) in sources(0) {
+            for (row, row_tap) in sources(1) {
+                for (column, column_tap) in sources(2) {
+                    visit(self.input.pixel([plane, row, column]), self.weight.pixel([plane_tap, row_tap, column_tap]));
+                }
             }
         }
     }

@@ -9,7 +9,7 @@ pub const EXPAND_COPY: Operator = Operator {
     schema: "aten::expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::expand_copy",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer,
     kernel: out::<ALL>,
     cases: &[

@@ -10,7 +10,7 @@ pub const FLIP: Operator = Operator {
     schema: "aten::flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::flip",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer: unary::like_first,
     kernel: out::<ALL>,
     cases: &[

@@ -2,6 +2,7 @@
 
 use et_core::Scalar;
 
+use crate::family::choice;
 use crate::family::fill::fill;
 use crate::prelude::*;
 
@@ -26,14 +27,14 @@ pub const FULL: Operator = Operator {
     ],
 };
 
-/// The shape, and the default type of the number.
+/// The shape, and the type that the caller wants, else the default type of the number.
 fn rule(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
-    let scalar_type = match args.scalar(1)? {
+    let usual = match args.scalar(1)? {
         Scalar::Int(_) => ScalarType::Long,
         Scalar::Bool(_) => ScalarType::Bool,
         Scalar::Double(_) => ScalarType::Float,
     };
-    Ok(Meta { scalar_type, shape: shape(args)? })
+    Ok(Meta { scalar_type: choice::scalar_type(args, 2, usual)?, shape: shape(args)? })
 }
 
 fn shape(args: &Args<'_, '_>) -> Result<Shape> {

@@ -1,7 +1,7 @@
 //! `aten::full_like`: a tensor of the shape of another, of one number. The caller chooses its type.
 
+use crate::family::choice;
 use crate::family::fill::fill;
-use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.full_like`.
@@ -10,7 +10,7 @@ pub const FULL_LIKE: Operator = Operator {
     functional: "aten::full_like",
     path: kernel_path!(out),
     dtypes: Dtypes::ALL,
-    infer: unary::like_first,
+    infer: choice::converted::<3>,
     kernel: out::<ALL>,
     cases: &[
         Case::exact(

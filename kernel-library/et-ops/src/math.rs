@@ -3,11 +3,15 @@
 //! Each file states its method and its error bound in units in the last place (ulp) of the result, and tests the bound
 //! against the host's library. `f32` functions never compute in `f64`, which microcontrollers emulate.
 
+mod asin;
+mod atan;
 mod erf;
 mod exp;
 mod expm1;
 mod format;
+mod hyperbolic;
 mod ln;
+mod log;
 mod pair;
 mod pow;
 mod reduce;
@@ -28,6 +32,12 @@ pub trait Math: Format {
     fn expm1(self) -> Self;
     /// The natural logarithm.
     fn ln(self) -> Self;
+    /// `ln(1 + self)` without cancellation near 0.
+    fn ln_1p(self) -> Self;
+    /// The logarithm to base 2.
+    fn log2(self) -> Self;
+    /// The logarithm to base 10.
+    fn log10(self) -> Self;
     /// This to the power `exponent`, with the special cases of C's `pow`.
     fn pow(self, exponent: Self) -> Self;
     /// The square root, correctly rounded.
@@ -36,8 +46,28 @@ pub trait Math: Format {
     fn sin(self) -> Self;
     /// The cosine of an angle in radians.
     fn cos(self) -> Self;
+    /// The tangent of an angle in radians.
+    fn tan(self) -> Self;
+    /// The angle from -pi/2 to pi/2 with this sine.
+    fn asin(self) -> Self;
+    /// The angle from 0 to pi with this cosine.
+    fn acos(self) -> Self;
+    /// The angle from -pi/2 to pi/2 with this tangent.
+    fn atan(self) -> Self;
+    /// The angle of the point `(x, self)`, from -pi to pi.
+    fn atan2(self, x: Self) -> Self;
+    /// The hyperbolic sine.
+    fn sinh(self) -> Self;
+    /// The hyperbolic cosine.
+    fn cosh(self) -> Self;
     /// The hyperbolic tangent.
     fn tanh(self) -> Self;
+    /// The number with this hyperbolic sine.
+    fn asinh(self) -> Self;
+    /// The positive number with this hyperbolic cosine.
+    fn acosh(self) -> Self;
+    /// The number with this hyperbolic tangent.
+    fn atanh(self) -> Self;
     /// The error function.
     fn erf(self) -> Self;
     /// The greatest integer that is not greater.
@@ -62,6 +92,15 @@ macro_rules! math {
             fn ln(self) -> Self {
                 ln::ln(self)
             }
+            fn ln_1p(self) -> Self {
+                ln::ln_1p(self)
+            }
+            fn log2(self) -> Self {
+                log::log2(self)
+            }
+            fn log10(self) -> Self {
+                log::log10(self)
+            }
             fn pow(self, exponent: Self) -> Self {
                 pow::pow(self, exponent)
             }
@@ -74,8 +113,38 @@ macro_rules! math {
             fn cos(self) -> Self {
                 trigonometric::cos(self)
             }
+            fn tan(self) -> Self {
+                trigonometric::tan(self)
+            }
+            fn asin(self) -> Self {
+                asin::asin(self)
+            }
+            fn acos(self) -> Self {
+                asin::acos(self)
+            }
+            fn atan(self) -> Self {
+                atan::atan(self)
+            }
+            fn atan2(self, x: Self) -> Self {
+                atan::atan2(self, x)
+            }
+            fn sinh(self) -> Self {
+                hyperbolic::sinh(self)
+            }
+            fn cosh(self) -> Self {
+                hyperbolic::cosh(self)
+            }
             fn tanh(self) -> Self {
                 tanh::tanh(self)
+            }
+            fn asinh(self) -> Self {
+                hyperbolic::asinh(self)
+            }
+            fn acosh(self) -> Self {
+                hyperbolic::acosh(self)
+            }
+            fn atanh(self) -> Self {
+                hyperbolic::atanh(self)
             }
             fn erf(self) -> Self {
                 erf::erf(self)

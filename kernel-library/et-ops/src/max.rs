@@ -1,8 +1,9 @@
-//! `aten::max.dim`: the greatest elements along a dimension and their indices, the first of equals.
+//! `aten::max`: the greatest element of a tensor, or those along a dimension with their indices, the first of equals.
 
 use core::cmp::Ordering;
 
 use crate::family::extremum;
+use crate::family::reduce::Folded;
 use crate::prelude::*;
 
 /// `torch.max` along a dimension.
@@ -33,6 +34,35 @@ pub const MAX_DIM: Operator = Operator {
     ],
 };
 
+/// `torch.max` of a whole tensor.
+pub const MAX: Operator = Operator {
+    schema: "aten::max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::max",
+    path: kernel_path!(unary_out),
+    dtypes: Dtypes::ALL,
+    infer: extremum::meta_of_all,
+    kernel: unary_out::<ALL>,
+    cases: &[
+        Case::exact(
+            "rows and columns",
+            &[Tensor(CaseTensor::float(&[2, 2], &[1.0, 3.0, -4.0, 2.0]))],
+            &[CaseTensor::float(&[], &[3.0])],
+        ),
+        Case::exact(
+            "what is not a number wins",
+            &[Tensor(CaseTensor::float(&[3], &[1.0, f64::NAN, f64::NEG_INFINITY]))],
+            &[CaseTensor::float(&[], &[f64::NAN])],
+        ),
+        Case::exact("booleans", &[Tensor(CaseTensor::bool(&[2], &[1.0, 0.0]))], &[CaseTensor::bool(&[], &[1.0])]),
+        Case::exact(
+            "signed bytes",
+            &[Tensor(CaseTensor::of(ScalarType::Char, &[2, 1], &[-128.0, 127.0]))],
+            &[CaseTensor::of(ScalarType::Char, &[], &[127.0])],
+        ),
+        Case::refused("of nothing", &[Tensor(CaseTensor::float(&[0], &[]))], Error::InvalidArgument),
+    ],
+};
+
 fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     let folded = extremum::dimension(args)?;
     if index == 0 { extremum::meta(args, folded) } else { extremum::meta_of_indices(args, folded) }
@@ -44,4 +74,13 @@ pub fn dim_max<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     args.tensor(3)?.resize(&shape)?;
     args.tensor(4)?.resize(&shape)?;
     dispatch!(D, input.scalar_type(), all, T => extremum::store_both::<T>(args, Ordering::Greater))
+}
+
+/// The portable kernel of a whole tensor for the types in `D`.
+pub fn unary_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let (input, out) = (args.tensor(0)?, args.tensor(1)?);
+    out.resize(&extremum::meta_of_all(args, 0)?.shape)?;
+    dispatch!(D, input.scalar_type(), all, T => {
+        extremum::store_extremes::<T>(&input, Folded::ALL, &out, Ordering::Greater)
+    })
 }

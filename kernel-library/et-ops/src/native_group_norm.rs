@@ -1,11 +1,10 @@
 //! `aten::native_group_norm`: each group of channels of each sample normalized; also gives means and reciprocals of standard
 //! deviations, `[n, group]`.
 
-use crate::family::normalize::{Normalizer, fits_channels, per_channel};
 use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::family::spatial::{natural, push};
-use crate::family::{transfer, unary};
+use crate::family::{group_norm, transfer, unary};
 use crate::math::Math;
 use crate::prelude::*;
 
@@ -77,14 +76,20 @@ pub const NATIVE_GROUP_NORM: Operator = Operator {
 
 /// Samples and groups.
 fn sizes(args: &Args<'_, '_>) -> Result<[usize; 2]> {
-    let (shape, groups) = (args.tensor(0)?.shape(), natural(args.int(6)?)?);
-    let (samples, channels) = (shape.size(0), shape.size(1));
-    let named = [natural(args.int(3)?)?, natural(args.int(4)?)?, natural(args.int(5)?)?];
+    let shape = args.tensor(0)?.shape();
+    let groups = group_norm::groups(&shape, args.int(6)?, &parameters(args)?)?;
     let [_, _, pixels] = shape.around(1);
-    let divides = shape.rank() >= 2 && groups > 0 && channels.is_multiple_of(groups);
-    let fits = |position| Ok(fits_channels(args.optional_tensor(position)?.as_ref(), channels));
-    let valid = divides && named == [samples, channels, pixels] && fits(1)? && fits(2)?;
-    if valid { Ok([samples, groups]) } else { Err(Error::InvalidArgument) }
+    let named = [natural(args.int(3)?)?, natural(args.int(4)?)?, natural(args.int(5)?)?];
+    if named == [shape.size(0), shape.size(1), pixels] {
+        Ok([shape.size(0), groups])
+    } else {
+        Err(Error::InvalidArgument)
+    }
+}
+
+/// Weight and bias.
+fn parameters<'p>(args: &Args<'p, '_>) -> Result<[Option<et_core::Tensor<'p>>; 2]> {
+    Ok([args.optional_tensor(1)?, args.optional_tensor(2)?])
 }
 
 fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
@@ -111,21 +116,12 @@ where
     T::Math: Math,
 {
     let [input, out, means, reciprocals] = [args.tensor(0)?, args.tensor(8)?, args.tensor(9)?, args.tensor(10)?];
-    let parameters = [args.optional_tensor(1)?, args.optional_tensor(2)?];
-    let normalizer = Normalizer::<T>::new([&input, &out], parameters, args.double(7)?)?;
-    let ([samples, groups], mut block) = (sizes(args)?, input.shape());
-    let channels = block.size(1) / groups;
-    block.sizes_mut()[..2].copy_from_slice(&[1, channels as i32]);
-    let places =
-        [Place::of(&input), Place::of(&out), per_channel(parameters[0].as_ref()), per_channel(parameters[1].as_ref())];
-    for sample in 0..samples as i64 {
-        for group in 0..groups as i64 {
-            let at = |place: Place| place.moved(0, sample).moved(1, group * channels as i64);
-            let [mean, reciprocal] = normalizer.by_own(&block, places.map(at))?;
-            let entry = |tensor| Place::of(tensor).moved(0, sample).moved(1, group).start;
-            means.output::<T>()?.set(entry(&means), T::lower(mean));
-            reciprocals.output::<T>()?.set(entry(&reciprocals), T::lower(reciprocal));
-        }
-    }
-    Ok(())
+    let (mean_elements, reciprocal_elements) = (means.output::<T>()?, reciprocals.output::<T>()?);
+    let [_, groups] = sizes(args)?;
+    let settings = (groups, args.double(7)?);
+    group_norm::normalize::<T>([&input, &out], parameters(args)?, settings, |[sample, group], [mean, reciprocal]| {
+        let entry = |tensor| Place::of(tensor).moved(0, sample).moved(1, group).start;
+        mean_elements.set(entry(&means), T::lower(mean));
+        reciprocal_elements.set(entry(&reciprocals), T::lower(reciprocal));
+    })
 }

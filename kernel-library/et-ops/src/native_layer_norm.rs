@@ -1,11 +1,10 @@
 //! `aten::native_layer_norm`: each sample normalized over the trailing dimensions `normalized_shape`; also gives means and
 //! reciprocals of standard deviations.
 
-use crate::family::normalize::Normalizer;
 use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::family::walk::Walk;
-use crate::family::{transfer, unary};
+use crate::family::{layer_norm, transfer, unary};
 use crate::math::Math;
 use crate::prelude::*;
 
@@ -65,27 +64,12 @@ pub const NATIVE_LAYER_NORM: Operator = Operator {
     ],
 };
 
-/// The number of dimensions before the normalized ones.
-fn leading(args: &Args<'_, '_>) -> Result<usize> {
-    let (shape, normalized) = (args.tensor(0)?.shape(), args.ints(1)?);
-    let leading = shape.rank().checked_sub(normalized.len()).ok_or(Error::InvalidArgument)?;
-    let trailing = &shape.sizes()[leading..];
-    let equal =
-        !normalized.is_empty() && trailing.iter().zip(normalized.iter()).all(|(size, it)| i64::from(*size) == *it);
-    let fits = |position| Ok(args.optional_tensor(position)?.is_none_or(|tensor| tensor.shape().sizes() == trailing));
-    if equal && fits(2)? && fits(3)? { Ok(leading) } else { Err(Error::InvalidArgument) }
-}
-
 fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
-    let leading = leading(args)?;
-    if index == 0 { unary::like_first(args, 0) } else { transfer::reshaped(args, first_of_lanes(args, leading)?) }
-}
-
-/// The shape of the input with 1 for the normalized dimensions.
-fn first_of_lanes(args: &Args<'_, '_>, leading: usize) -> Result<Shape> {
-    let mut shape = args.tensor(0)?.shape();
-    shape.sizes_mut()[leading..].fill(1);
-    Ok(shape)
+    let leading = layer_norm::leading(args, &[2, 3])?;
+    if index == 0 {
+        return unary::like_first(args, 0);
+    }
+    transfer::reshaped(args, layer_norm::samples(&args.tensor(0)?.shape(), leading))
 }
 
 /// The portable kernel for the types in `D`.
@@ -100,22 +84,13 @@ fn normalize<T: Opmath>(args: &Args<'_, '_>) -> Result<()>
 where
     T::Math: Math,
 {
-    let [input, out, means, reciprocals] = [args.tensor(0)?, args.tensor(5)?, args.tensor(6)?, args.tensor(7)?];
-    let (parameters, leading) = ([args.optional_tensor(2)?, args.optional_tensor(3)?], leading(args)?);
-    let normalizer = Normalizer::<T>::new([&input, &out], parameters, args.double(4)?)?;
+    let [out, means, reciprocals] = [args.tensor(5)?, args.tensor(6)?, args.tensor(7)?];
     let (mean_elements, reciprocal_elements) = (means.output::<T>()?, reciprocals.output::<T>()?);
-    let shape = input.shape();
-    let mut lane = shape;
-    lane.sizes_mut()[..leading].fill(1);
-    let [from, to, mean, reciprocal] = [&input, &out, &means, &reciprocals].map(Place::of);
-    let [weight, bias] = parameters.map(|tensor| tensor.map(|tensor| Place::broadcast(&tensor, &shape)).transpose());
-    let [weight, bias] = [weight?.unwrap_or(from), bias?.unwrap_or(from)];
-    for [from_at, to_at, mean_at, reciprocal_at] in
-        Walk::over(&first_of_lanes(args, leading)?, [from, to, mean, reciprocal])?
-    {
-        let statistics = normalizer.by_own(&lane, [from.at(from_at), to.at(to_at), weight, bias])?;
-        mean_elements.set(mean_at, T::lower(statistics[0]));
-        reciprocal_elements.set(reciprocal_at, T::lower(statistics[1]));
-    }
-    Ok(())
+    let mut places = Walk::over(&means.shape(), [&means, &reciprocals].map(Place::of))?;
+    layer_norm::normalize::<T>(args, &out, |[mean, reciprocal]| {
+        if let Some([mean_at, reciprocal_at]) = places.next() {
+            mean_elements.set(mean_at, T::lower(mean));
+            reciprocal_elements.set(reciprocal_at, T::lower(reciprocal));
+        }
+    })
 }

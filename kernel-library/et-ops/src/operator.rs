@@ -5,9 +5,13 @@ use et_core::{Args, Dtypes, Kernel, Result, ScalarType, Shape};
 use crate::Case;
 
 /// All scalar types, as a kernel's const argument.
-pub const ALL: u32 = Dtypes::ALL.0;
+pub const ALL: u32 = Dtypes::STORED.0;
 
-/// Type and shape of output `index`, from the arguments before the out tensors. Reads shapes and numbers, never elements.
+/// Type and shape of output `index`, from the arguments. Reads shapes and numbers, never elements.
+///
+/// The out arguments are there as what the caller wants, none where it leaves that to the rule. A rule reads from them what
+/// an operator lets its caller choose: the type of a conversion, the number of tensors in a list, or a bound below its own
+/// of a size that only the elements decide.
 pub type Infer = fn(args: &Args<'_, '_>, index: usize) -> Result<Meta>;
 
 /// What a tensor will be, before it has memory.
@@ -19,11 +23,23 @@ pub struct Meta {
     pub shape: Shape,
 }
 
+/// Where a kernel puts what it computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outs {
+    /// In so many out tensors.
+    Tensors(usize),
+    /// In the tensors of one list, as many as the caller gives.
+    List,
+    /// In its first argument, which is its one output.
+    FirstArgument,
+}
+
 /// One entry of the catalogue.
 #[derive(Debug)]
 pub struct Operator {
     /// The schema of the out-variant, as ExecuTorch registers it:
-    /// `aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`. Names every argument in order.
+    /// `aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`. Names every argument in order, and says by its marks
+    /// where the outputs go.
     pub schema: &'static str,
     /// The functional operator of ATen or Edge that this is the out-variant of, without `.default`: `aten::relu`.
     pub functional: &'static str,
@@ -45,19 +61,42 @@ impl Operator {
         self.schema.split_once('(').map_or(self.schema, |(name, _)| name)
     }
 
-    /// The number of out tensors; an out argument that is a list counts once.
-    pub fn out_count(&self) -> usize {
-        self.argument_list().matches("!)").count()
+    /// Where the outputs go.
+    pub fn outs(&self) -> Outs {
+        let arguments = self.argument_list();
+        // Arguments before the star may be written too, but their callers get nothing from that.
+        let outs = arguments.rsplit_once('*').map_or("", |(_, outs)| outs);
+        match outs.matches("!)").count() {
+            _ if arguments.starts_with("Tensor(a!) ") => Outs::FirstArgument,
+            _ if outs.contains("!)[]") => Outs::List,
+            count => Outs::Tensors(count),
+        }
     }
 
-    /// The number of arguments before the out tensors.
+    /// The number of arguments that are not only written.
     pub fn in_count(&self) -> usize {
-        split_arguments(self.argument_list()).filter(|argument| *argument != "*").count() - self.out_count()
+        let all = split_arguments(self.argument_list()).filter(|argument| *argument != "*").count();
+        match self.outs() {
+            Outs::Tensors(count) => all - count,
+            Outs::List => all - 1,
+            Outs::FirstArgument => all,
+        }
     }
 
     fn argument_list(&self) -> &'static str {
         let arguments = self.schema.split_once('(').map_or("", |(_, rest)| rest);
         arguments.rsplit_once(") ->").map_or(arguments, |(arguments, _)| arguments)
+    }
+}
+
+impl Outs {
+    /// The number of outputs; `None` where the caller decides it.
+    pub const fn count(self) -> Option<usize> {
+        match self {
+            Self::Tensors(count) => Some(count),
+            Self::List => None,
+            Self::FirstArgument => Some(1),
+        }
     }
 }
 
@@ -82,7 +121,8 @@ pub(crate) use kernel_path;
 
 /// Runs `body` with `T` standing for the Rust type of a scalar type, if that is both in the named group and selected.
 ///
-/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; groups are `floats`, `integers`, `numbers` and `all`. What is
+/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; groups are `floats`, `integers`, `numbers`, `all`, and
+/// with complex numbers `stored`; of `complex` numbers `T` is the type of the parts. What is
 /// not selected is not compiled into firmware: `D` is a constant.
 macro_rules! dispatch {
     ($selected:ident, $scalar_type:expr, floats, $T:ident => $body:expr) => {
@@ -103,6 +143,15 @@ macro_rules! dispatch {
             Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64, Bool: bool,
             Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16)
     };
+    ($selected:ident, $scalar_type:expr, stored, $T:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,
+            Byte: u8, Char: i8, Short: i16, Int: i32, Long: i64, Bool: bool,
+            Half: et_core::Half, Float: f32, Double: f64, BFloat16: et_core::BFloat16,
+            ComplexFloat: et_core::Complex<f32>, ComplexDouble: et_core::Complex<f64>)
+    };
+    ($selected:ident, $scalar_type:expr, complex, $Part:ident => $body:expr) => {
+        $crate::operator::dispatch!(@ $selected, $scalar_type, $Part, $body, ComplexFloat: f32, ComplexDouble: f64)
+    };
     (@ $selected:ident, $scalar_type:expr, $T:ident, $body:expr, $($name:ident: $type:ty),*) => {
         match $scalar_type {
             $(et_core::ScalarType::$name
@@ -119,12 +168,20 @@ pub(crate) use dispatch;
 
 #[cfg(test)]
 mod tests {
+    use super::Outs;
     use crate::OPERATORS;
 
     #[test]
     fn arguments_are_counted_from_the_schema() {
         let add = crate::find("aten::add.out").unwrap();
-        assert_eq!((add.in_count(), add.out_count()), (3, 1));
+        assert_eq!((add.in_count(), add.outs()), (3, Outs::Tensors(1)));
+    }
+
+    #[test]
+    fn the_schema_says_where_outputs_go() {
+        let [split, copy] = ["aten::split_copy.Tensor_out", "aten::copy_"].map(|name| crate::find(name).unwrap());
+        assert_eq!((split.in_count(), split.outs()), (3, Outs::List));
+        assert_eq!((copy.in_count(), copy.outs()), (3, Outs::FirstArgument));
     }
 
     #[test]

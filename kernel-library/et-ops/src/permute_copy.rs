@@ -8,10 +8,15 @@ pub const PERMUTE_COPY: Operator = Operator {
     schema: "aten::permute_copy.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::permute_copy",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer,
     kernel: out::<ALL>,
     cases: &[
+        Case::exact(
+            "complex numbers",
+            &[Tensor(CaseTensor::of(ScalarType::ComplexDouble, &[1, 2], &[1.0, 2.0, 3.0, -4.0])), Ints(&[1, 0])],
+            &[CaseTensor::of(ScalarType::ComplexDouble, &[2, 1], &[1.0, 2.0, 3.0, -4.0])],
+        ),
         Case::exact(
             "three dimensions",
             &[Tensor(CaseTensor::float(&[1, 2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])), Ints(&[2, 0, -2])],

@@ -1,5 +1,7 @@
 //! `aten::pow`: each element to a power, promoted. Integers wrap around.
 
+use core::f64::consts::SQRT_2;
+
 use et_core::Element;
 
 use crate::family::opmath::Opmath;
@@ -111,6 +113,57 @@ pub const POW_TENSOR: Operator = Operator {
     ],
 };
 
+/// `torch.pow` of a number and a tensor.
+pub const POW_SCALAR_TENSOR: Operator = Operator {
+    schema: "aten::pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "aten::pow.Scalar",
+    path: kernel_path!(scalar_out),
+    dtypes: Dtypes::ALL,
+    infer: promoted_with_base,
+    kernel: scalar_out::<ALL>,
+    cases: &[
+        Case::near(
+            "powers of two",
+            1e-06,
+            &[Int(2), Tensor(CaseTensor::float(&[2, 2], &[-1.0, 0.5, 3.0, f64::NAN]))],
+            &[CaseTensor::float(&[2, 2], &[0.5, SQRT_2, 8.0, f64::NAN])],
+        ),
+        Case::exact(
+            "powers of one",
+            &[Double(1.0), Tensor(CaseTensor::float(&[2], &[f64::NAN, f64::INFINITY]))],
+            &[CaseTensor::float(&[2], &[1.0, 1.0])],
+        ),
+        Case::exact(
+            "integers",
+            &[Int(-3), Tensor(CaseTensor::long(&[4], &[0.0, 1.0, 3.0, -1.0]))],
+            &[CaseTensor::long(&[4], &[1.0, -3.0, -27.0, 0.0])],
+        ),
+        Case::exact(
+            "booleans as exponents",
+            &[Int(2), Tensor(CaseTensor::bool(&[2], &[1.0, 0.0]))],
+            &[CaseTensor::long(&[2], &[2.0, 1.0])],
+        ),
+        Case::near(
+            "a fraction turns integers into floats",
+            1e-06,
+            &[Double(2.5), Tensor(CaseTensor::of(ScalarType::Int, &[2], &[-1.0, 3.0]))],
+            &[CaseTensor::float(&[2], &[0.4, 15.625])],
+        ),
+        Case::exact(
+            "bytes wrap around",
+            &[Int(300), Tensor(CaseTensor::of(ScalarType::Byte, &[2], &[1.0, 2.0]))],
+            &[CaseTensor::of(ScalarType::Byte, &[2], &[44.0, 144.0])],
+        ),
+        Case::near(
+            "halves",
+            0.001,
+            &[Double(-2.0), Tensor(CaseTensor::of(ScalarType::Half, &[2], &[0.5, 2.0]))],
+            &[CaseTensor::of(ScalarType::Half, &[2], &[f64::NAN, 4.0])],
+        ),
+        Case::refused("booleans", &[Bool(true), Tensor(CaseTensor::bool(&[1], &[1.0]))], Error::InvalidType),
+    ],
+};
+
 /// The portable kernel of a tensor and a number for the types in `D`.
 pub fn tensor_scalar_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (base, exponent, out) = (args.tensor(0)?, args.scalar(1)?, args.tensor(2)?);
@@ -180,4 +233,26 @@ fn negative_power<T: Number>(base: T, exponent: i64) -> T {
         -1 => base,
         _ => T::ZERO,
     }
+}
+
+/// The portable kernel of a number and a tensor for the types in `D`.
+pub fn scalar_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let (base, exponent, out) = (args.scalar(0)?, args.tensor(1)?, args.tensor(2)?);
+    let common = base.promote(exponent.scalar_type());
+    if common.is_float() {
+        dispatch!(D, common, floats, T => {
+            let base = base.cast::<T>();
+            unary::convert::<T, T, D>(&exponent, &out, |exponent| power_of_elements(base, exponent))
+        })
+    } else {
+        dispatch!(D, common, integers, T => {
+            let base = base.cast::<T>();
+            unary::convert::<T, T, D>(&exponent, &out, |exponent| integer_power(base, exponent.to_i64()))
+        })
+    }
+}
+
+fn promoted_with_base(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    let (base, exponent) = (args.scalar(0)?, args.tensor(1)?);
+    Ok(Meta { scalar_type: base.promote(exponent.scalar_type()), shape: exponent.shape() })
 }

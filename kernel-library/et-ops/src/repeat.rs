@@ -10,7 +10,7 @@ pub const REPEAT: Operator = Operator {
     schema: "aten::repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::repeat",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer,
     kernel: out::<ALL>,
     cases: &[

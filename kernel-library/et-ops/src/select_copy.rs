@@ -10,7 +10,7 @@ pub const SELECT_COPY: Operator = Operator {
     schema: "aten::select_copy.int_out(Tensor self, int dim, SymInt index, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::select_copy.int",
     path: kernel_path!(int_out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer,
     kernel: int_out::<ALL>,
     cases: &[

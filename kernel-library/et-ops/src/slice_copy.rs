@@ -10,7 +10,7 @@ pub const SLICE_COPY: Operator = Operator {
              *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::slice_copy.Tensor",
     path: kernel_path!(tensor_out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer,
     kernel: tensor_out::<ALL>,
     cases: &[

@@ -9,7 +9,7 @@ pub const SQUEEZE_COPY_DIM: Operator = Operator {
     schema: "aten::squeeze_copy.dim_out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::squeeze_copy.dim",
     path: kernel_path!(dim_out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer: infer_dim,
     kernel: dim_out::<ALL>,
     cases: &[
@@ -32,7 +32,7 @@ pub const SQUEEZE_COPY_DIMS: Operator = Operator {
     schema: "aten::squeeze_copy.dims_out(Tensor self, int[] dim, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::squeeze_copy.dims",
     path: kernel_path!(dims_out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer: infer_dims,
     kernel: dims_out::<ALL>,
     cases: &[

@@ -9,7 +9,7 @@ pub const STACK: Operator = Operator {
     schema: "aten::stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::stack",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer,
     kernel: out::<ALL>,
     cases: &[

@@ -8,7 +8,7 @@ pub const T_COPY: Operator = Operator {
     schema: "aten::t_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::t_copy",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer,
     kernel: out::<ALL>,
     cases: &[

@@ -1,6 +1,6 @@
 //! `aten::_to_copy`: a copy in the type of the output, which the caller chooses.
 
-use crate::family::{copy, unary};
+use crate::family::{choice, copy};
 use crate::prelude::*;
 
 /// `torch.Tensor.to`.
@@ -9,7 +9,7 @@ pub const TO_COPY: Operator = Operator {
     functional: "aten::_to_copy",
     path: kernel_path!(out),
     dtypes: Dtypes::ALL,
-    infer: unary::like_first,
+    infer: choice::converted::<3>,
     kernel: out::<ALL>,
     cases: &[
         Case::exact(

@@ -1,6 +1,6 @@
 //! `dim_order_ops::_to_dim_order_copy`: a copy in the type and dim order of the output, which the caller chooses.
 
-use crate::family::{copy, unary};
+use crate::family::{choice, copy};
 use crate::prelude::*;
 
 /// `torch.Tensor.to` after export, which spells memory formats as dim orders.
@@ -9,7 +9,7 @@ pub const TO_DIM_ORDER_COPY: Operator = Operator {
     functional: "dim_order_ops::_to_dim_order_copy",
     path: kernel_path!(out),
     dtypes: Dtypes::ALL,
-    infer: unary::like_first,
+    infer: choice::converted::<3>,
     kernel: out::<ALL>,
     cases: &[
         Case::exact(

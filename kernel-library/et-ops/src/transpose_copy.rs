@@ -8,7 +8,7 @@ pub const TRANSPOSE_COPY: Operator = Operator {
     schema: "aten::transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::transpose_copy.int",
     path: kernel_path!(int_out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer,
     kernel: int_out::<ALL>,
     cases: &[

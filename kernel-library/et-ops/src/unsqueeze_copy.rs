@@ -8,7 +8,7 @@ pub const UNSQUEEZE_COPY: Operator = Operator {
     schema: "aten::unsqueeze_copy.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::unsqueeze_copy",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer,
     kernel: out::<ALL>,
     cases: &[

@@ -1,11 +1,9 @@
-//! `aten::var`: variances along some or all dimensions, squares summed around the mean in a second pass.
+//! `aten::var`: variances along some or all dimensions.
 
-use et_core::Element;
+use et_core::Scalar;
 
-use crate::family::divide::Divide;
-use crate::family::opmath::Opmath;
 use crate::family::reduce::Folded;
-use crate::family::transfer;
+use crate::family::{moment, transfer};
 use crate::prelude::*;
 
 /// `torch.var`; the divisor is the number of elements less `correction`, which is 1 unless given.
@@ -51,29 +49,58 @@ pub const VAR: Operator = Operator {
     ],
 };
 
+/// `torch.var`, whose divisor is the number of elements, less 1 where `unbiased`.
+pub const VAR_UNBIASED: Operator = Operator {
+    schema: "aten::var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> \
+             Tensor(a!)",
+    functional: "aten::var.dim",
+    path: kernel_path!(out),
+    dtypes: Dtypes::FLOATS,
+    infer,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::exact(
+            "columns of a population",
+            &[Tensor(CaseTensor::float(&[2, 2], &[1.0, 2.0, 3.0, 5.0])), Ints(&[0]), Bool(false), Bool(true)],
+            &[CaseTensor::float(&[1, 2], &[1.0, 2.25])],
+        ),
+        Case::near(
+            "all of a sample",
+            1e-06,
+            &[Tensor(CaseTensor::float(&[2, 2], &[1.0, 2.0, 3.0, 5.0])), CaseArgument::None, Bool(true), Bool(false)],
+            &[CaseTensor::float(&[], &[2.9166667])],
+        ),
+        Case::near(
+            "halves",
+            0.001,
+            &[Tensor(CaseTensor::of(ScalarType::Half, &[3], &[1.0, 2.0, 4.0])), Ints(&[0]), Bool(true), Bool(false)],
+            &[CaseTensor::of(ScalarType::Half, &[], &[2.3339844])],
+        ),
+        Case::refused(
+            "integers",
+            &[Tensor(CaseTensor::long(&[2], &[1.0, 2.0])), Ints(&[0]), Bool(true), Bool(false)],
+            Error::InvalidType,
+        ),
+    ],
+};
+
 fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     transfer::reshaped(args, Folded::argument(args, 1)?.shape(&args.tensor(0)?.shape(), args.bool(3)?)?)
 }
 
-/// The portable kernel for the types in `D`.
+/// The portable kernel of `correction_out` for the types in `D`.
 pub fn correction_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    let out = args.tensor(4)?;
-    out.resize(&infer(args, 0)?.shape)?;
-    dispatch!(D, out.scalar_type(), floats, T => variances::<T>(args, &out))
+    let correction = args.optional_scalar(2)?.unwrap_or(Scalar::Int(1));
+    variances::<D>(args, correction)
 }
 
-fn variances<T: Opmath>(args: &Args<'_, '_>, out: &et_core::Tensor<'_>) -> Result<()> {
-    let (input, folded, to) = (args.tensor(0)?, Folded::argument(args, 1)?, out.output::<T>()?);
-    let from = input.input::<T>()?;
-    let count = T::Math::from_i64(folded.count(&input.shape())? as i64);
-    let correction = args.optional_scalar(2)?.map_or(T::Math::ONE, |correction| correction.cast());
-    let divisor = count.minus(correction);
-    let divisor = if divisor < T::Math::ZERO { T::Math::ZERO } else { divisor };
-    folded.for_each(&input, [out], |lane, [at]| {
-        let elements = lane.map(|offset| from.get(offset).raise());
-        let mean = elements.clone().fold(T::Math::ZERO, T::Math::plus).divided(count);
-        let squares = elements.map(|element| element.minus(mean)).map(|distance| distance.times(distance));
-        to.set(at, T::lower(squares.fold(T::Math::ZERO, T::Math::plus).divided(divisor)));
-        Ok(())
-    })
+/// The portable kernel of `out` for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    variances::<D>(args, Scalar::Bool(args.bool(2)?))
+}
+
+fn variances<const D: u32>(args: &Args<'_, '_>, correction: Scalar) -> Result<()> {
+    let out = args.tensor(4)?;
+    out.resize(&infer(args, 0)?.shape)?;
+    dispatch!(D, out.scalar_type(), floats, T => moment::store::<T>(args, correction, [&out, &out]))
 }

@@ -8,7 +8,7 @@ pub const VIEW_COPY: Operator = Operator {
     schema: "aten::view_copy.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::view_copy",
     path: kernel_path!(out),
-    dtypes: Dtypes::ALL,
+    dtypes: Dtypes::STORED,
     infer,
     kernel: out::<ALL>,
     cases: &[

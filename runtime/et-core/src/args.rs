@@ -170,10 +170,7 @@ impl<'p, 'c> Args<'p, 'c> {
 
     /// A list of at most [`MAX_RANK`] integers.
     pub fn ints(&self, position: usize) -> Result<Ints> {
-        match self.value(position)? {
-            Value::IntList(slots) => self.read_ints(slots),
-            _ => Err(Error::InvalidType),
-        }
+        self.read_ints(self.int_slots(position)?)
     }
 
     /// A list of at most [`MAX_RANK`] integers, or nothing.
@@ -184,10 +181,37 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
+    /// The length of a list of integers.
+    pub fn ints_len(&self, position: usize) -> Result<usize> {
+        self.int_slots(position).map(Longs::len)
+    }
+
+    /// Integer `index` of a list of any length.
+    pub fn int_of(&self, position: usize, index: usize) -> Result<i64> {
+        let slot = self.int_slots(position)?.get(index).ok_or(Error::InvalidArgument)?;
+        self.read_int(slot)
+    }
+
     /// A list of numbers.
     pub fn doubles(&self, position: usize) -> Result<Doubles<'p>> {
         match self.value(position)? {
             Value::DoubleList(list) => Ok(list),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    /// A list of numbers, or nothing.
+    pub fn optional_doubles(&self, position: usize) -> Result<Option<Doubles<'p>>> {
+        match self.value(position)? {
+            Value::None => Ok(None),
+            _ => self.doubles(position).map(Some),
+        }
+    }
+
+    /// A list of booleans, one byte each.
+    pub fn bools(&self, position: usize) -> Result<&'p [u8]> {
+        match self.value(position)? {
+            Value::BoolList(list) => Ok(list),
             _ => Err(Error::InvalidType),
         }
     }
@@ -223,13 +247,24 @@ impl<'p, 'c> Args<'p, 'c> {
         let mut ints = Ints { values: [0; MAX_RANK], len: slots.len() };
         let room = ints.values.get_mut(..slots.len()).ok_or(Error::InvalidArgument)?;
         for (item, slot) in room.iter_mut().zip(slots.iter()) {
-            let slot = i32::try_from(slot).map_err(|_| Error::InvalidProgram)?;
-            match self.slot(slot)?.get() {
-                Value::Int(value) => *item = value,
-                _ => return Err(Error::InvalidType),
-            }
+            *item = self.read_int(slot)?;
         }
         Ok(ints)
+    }
+
+    fn int_slots(&self, position: usize) -> Result<Longs<'p>> {
+        match self.value(position)? {
+            Value::IntList(slots) => Ok(slots),
+            _ => Err(Error::InvalidType),
+        }
+    }
+
+    fn read_int(&self, slot: i64) -> Result<i64> {
+        let slot = i32::try_from(slot).map_err(|_| Error::InvalidProgram)?;
+        match self.slot(slot)?.get() {
+            Value::Int(value) => Ok(value),
+            _ => Err(Error::InvalidType),
+        }
     }
 
     fn cell(&self, position: usize) -> Result<&'c Cell<Value<'p>>> {
@@ -266,6 +301,8 @@ mod tests {
         let values = [Value::IntList(Longs::new(&slots)), Value::Int(7), Value::Int(-9)].map(Cell::new);
         let args = Args::new(&values, Indices::new(&[0; 4]));
         assert_eq!(*args.ints(0).unwrap(), [7, -9]);
+        assert_eq!((args.ints_len(0), args.int_of(0, 1)), (Ok(2), Ok(-9)));
+        assert_eq!(args.int_of(0, 2), Err(Error::InvalidArgument));
         assert_eq!(args.int(0), Err(Error::InvalidType));
         assert_eq!(args.int(1), Err(Error::InvalidArgument));
     }

@@ -19,7 +19,11 @@ pub trait Element: Copy + PartialEq + PartialOrd + sealed::Raw + 'static {
     /// Converts to another element type as `Tensor.to(dtype)` does.
     #[inline]
     fn cast<T: Element>(self) -> T {
-        if Self::TYPE.is_float() { T::from_f64(self.to_f64()) } else { T::from_i64(self.to_i64()) }
+        if Self::TYPE.is_float() || Self::TYPE.is_complex() {
+            T::from_f64(self.to_f64())
+        } else {
+            T::from_i64(self.to_i64())
+        }
     }
 }
 

@@ -24,6 +24,8 @@ pub enum Error {
     AccessFailed = 0x22,
     /// The program file is malformed.
     InvalidProgram = 0x23,
+    /// A data file is malformed, or holds something else than the program expects.
+    InvalidExternalData = 0x24,
     /// An instruction limit was reached.
     OutOfResources = 0x25,
     /// A delegate refused its blob.
@@ -48,6 +50,7 @@ impl Error {
             Self::MemoryAllocationFailed => "the memory handed in is too small",
             Self::AccessFailed => "data outside the file or the arena was asked for",
             Self::InvalidProgram => "the program file is malformed",
+            Self::InvalidExternalData => "a data file is malformed or does not fit the program",
             Self::OutOfResources => "the instruction limit was reached",
             Self::DelegateInvalidCompatibility => "a delegate refused its blob",
             Self::DelegateMemoryAllocationFailed => "a delegate could not get memory",

@@ -9,6 +9,7 @@
 extern crate std;
 
 mod args;
+mod complex;
 mod dim_order;
 mod element;
 mod error;
@@ -23,6 +24,7 @@ mod value;
 mod view;
 
 pub use args::{Args, Ints, Kernel, Scalar};
+pub use complex::{Complex, Part};
 pub use dim_order::DimOrder;
 pub use element::{Element, Float, Number};
 pub use error::Error;

@@ -20,6 +20,10 @@ pub enum ScalarType {
     Float = 6,
     /// IEEE 754 binary64 (`torch.float64`).
     Double = 7,
+    /// Two binary32, the real and the imaginary part (`torch.complex64`).
+    ComplexFloat = 9,
+    /// Two binary64, the real and the imaginary part (`torch.complex128`).
+    ComplexDouble = 10,
     /// A byte that is 0 or 1 (`torch.bool`).
     Bool = 11,
     /// The upper half of a binary32 (`torch.bfloat16`).
@@ -28,7 +32,7 @@ pub enum ScalarType {
 
 impl ScalarType {
     /// Every type that this runtime knows, in the order of their numbers.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::Byte,
         Self::Char,
         Self::Short,
@@ -37,6 +41,8 @@ impl ScalarType {
         Self::Half,
         Self::Float,
         Self::Double,
+        Self::ComplexFloat,
+        Self::ComplexDouble,
         Self::Bool,
         Self::BFloat16,
     ];
@@ -59,13 +65,19 @@ impl ScalarType {
             Self::Byte | Self::Char | Self::Bool => 1,
             Self::Short | Self::Half | Self::BFloat16 => 2,
             Self::Int | Self::Float => 4,
-            Self::Long | Self::Double => 8,
+            Self::Long | Self::Double | Self::ComplexFloat => 8,
+            Self::ComplexDouble => 16,
         }
     }
 
     /// Whether elements are floating-point numbers.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::Half | Self::Float | Self::Double | Self::BFloat16)
+    }
+
+    /// Whether elements are complex numbers.
+    pub const fn is_complex(self) -> bool {
+        matches!(self, Self::ComplexFloat | Self::ComplexDouble)
     }
 
     /// Whether elements are integers; booleans are not.
@@ -84,6 +96,8 @@ impl ScalarType {
             Self::Half => "float16",
             Self::Float => "float32",
             Self::Double => "float64",
+            Self::ComplexFloat => "complex64",
+            Self::ComplexDouble => "complex128",
             Self::Bool => "bool",
             Self::BFloat16 => "bfloat16",
         }
@@ -96,8 +110,10 @@ impl ScalarType {
 
     /// The type of an operation on tensors of two types, both of rank 1 or more (`torch.promote_types`).
     pub const fn promote(self, other: Self) -> Self {
-        use ScalarType::{BFloat16, Bool, Byte, Float, Half};
+        use ScalarType::{BFloat16, Bool, Byte, ComplexDouble, ComplexFloat, Double, Float, Half};
         match (self, other) {
+            (ComplexDouble, _) | (_, ComplexDouble) | (ComplexFloat, Double) | (Double, ComplexFloat) => ComplexDouble,
+            (ComplexFloat, _) | (_, ComplexFloat) => ComplexFloat,
             (Half, BFloat16) | (BFloat16, Half) => Float,
             (Bool, other) => other,
             (this, Bool) => this,
@@ -135,8 +151,12 @@ pub struct Dtypes(pub u32);
 impl Dtypes {
     /// No type.
     pub const NONE: Self = Self(0);
-    /// Every type.
-    pub const ALL: Self = Self::of(&ScalarType::ALL);
+    /// Every type that operators compute with: all but complex numbers.
+    pub const ALL: Self = Self::NUMBERS.with(ScalarType::Bool);
+    /// Every type that operators move.
+    pub const STORED: Self = Self::of(&ScalarType::ALL);
+    /// Complex numbers.
+    pub const COMPLEX: Self = Self::of(&[ScalarType::ComplexFloat, ScalarType::ComplexDouble]);
     /// All floating-point types.
     pub const FLOATS: Self = Self::of(&[ScalarType::Half, ScalarType::Float, ScalarType::Double, ScalarType::BFloat16]);
     /// All integer types.
@@ -175,7 +195,9 @@ impl Dtypes {
 
 #[cfg(test)]
 mod tests {
-    use super::ScalarType::{self, BFloat16, Bool, Byte, Char, Double, Float, Half, Int, Long, Short};
+    use super::ScalarType::{
+        self, BFloat16, Bool, Byte, Char, ComplexDouble, ComplexFloat, Double, Float, Half, Int, Long, Short,
+    };
 
     #[test]
     fn promotion_is_that_of_torch() {
@@ -190,6 +212,9 @@ mod tests {
             (Float, Half, Float),
             (Double, Float, Double),
             (BFloat16, Long, BFloat16),
+            (ComplexFloat, Half, ComplexFloat),
+            (ComplexFloat, Double, ComplexDouble),
+            (ComplexDouble, ComplexFloat, ComplexDouble),
         ];
         for (left, right, result) in expected {
             assert_eq!(left.promote(right), result, "{left:?} {right:?}");

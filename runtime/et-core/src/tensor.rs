@@ -17,7 +17,7 @@ pub enum Access {
 }
 
 /// What a tensor's elements are and how they lie.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorLayout<'a> {
     /// The type of the elements.
     pub scalar_type: ScalarType,

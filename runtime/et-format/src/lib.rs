@@ -1,13 +1,15 @@
-//! ExecuTorch's program file (`.pte`), read in place.
+//! ExecuTorch's program file (`.pte`), data file (`.ptd`) and bundled program (`.bpte`), read in place.
 //!
-//! The schema is `schema/program.fbs` of ExecuTorch 1.5, file identifier `ET12`. Every view is a position in the file; a
-//! field that is absent reads as its schema default, a field or list that leaves the file is
+//! The program's schema is `schema/program.fbs` of ExecuTorch 1.5, file identifier `ET12`. Every view is a position in
+//! the file; a field that is absent reads as its schema default, a field or list that leaves the file is
 //! [`Error::InvalidProgram`](et_core::Error::InvalidProgram), and nothing else can go wrong. With feature `write`, a host
 //! writes such files from plain data.
 #![cfg_attr(not(feature = "write"), no_std)]
 #![forbid(unsafe_code)]
 
+mod bundled;
 mod file;
+mod flat_tensor;
 mod flatbuffer;
 mod header;
 mod instruction;
@@ -19,7 +21,11 @@ mod view;
 #[cfg(feature = "write")]
 pub mod write;
 
+pub use bundled::{
+    BUNDLE_IDENTIFIER, BundledCase, BundledProgram, BundledSlot, BundledSuite, BundledTensor, BundledValue,
+};
 pub use file::ProgramFile;
+pub use flat_tensor::{DATA_IDENTIFIER, DataEntry, DataFile, DataLayout};
 pub use flatbuffer::{Table, Tables};
 pub use header::{ExtendedHeader, IDENTIFIER};
 pub use instruction::{Frame, FrameList, Instruction};

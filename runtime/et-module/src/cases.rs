@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::module::missing;
 use crate::safetensors::TensorView;
-use crate::{Array, Error, Module};
+use crate::{Array, Error, Module, TensorType};
 
 /// Runs the method once per case and stacks the outputs along their first dimension.
 ///
 /// The number of cases is how often the method's first dimension fits in that of the inputs. An input of exactly the
-/// method's shape is the same in every case. A tensor of rank 0 gets a dimension for the cases.
+/// method's shape is the same in every case, and so is one whose shape may change. A tensor of rank 0 gets a dimension
+/// for the cases.
 pub fn run_cases(
     module: &mut Module,
     inputs: &BTreeMap<String, TensorView<'_>>,
@@ -18,7 +19,7 @@ pub fn run_cases(
     for (index, name) in module.input_names().iter().enumerate() {
         if let Some(wanted) = module.input_type(index)? {
             let view = inputs.get(name).ok_or_else(|| missing(name, inputs))?;
-            count = count_of(name, count, cases_in(view, &wanted.shape))?;
+            count = count_of(name, count, cases_in(view, &wanted))?;
         }
     }
     if count == 1 {
@@ -32,9 +33,12 @@ pub fn run_cases(
     Ok(stacked)
 }
 
-/// How many cases a tensor holds, given the shape of one; 1 where it is not a stack of them.
-fn cases_in(view: &TensorView<'_>, shape: &[usize]) -> usize {
-    match (view.shape.split_first(), shape.split_first()) {
+/// How many cases a tensor holds, given the type of one; 1 where it is not a stack of them.
+fn cases_in(view: &TensorView<'_>, wanted: &TensorType) -> usize {
+    if wanted.dynamic {
+        return 1;
+    }
+    match (view.shape.split_first(), wanted.shape.split_first()) {
         (Some((given, inner)), Some((wanted, wanted_inner)))
             if inner == wanted_inner && *wanted > 0 && given % wanted == 0 && *given > 0 =>
         {
@@ -60,7 +64,7 @@ fn inputs_of_case<'v>(
     let mut part = BTreeMap::new();
     for (index, name) in module.input_names().iter().enumerate() {
         if let (Some(wanted), Some(view)) = (module.input_type(index)?, inputs.get(name)) {
-            let stride = view.bytes.len() / cases_in(view, &wanted.shape);
+            let stride = view.bytes.len() / cases_in(view, &wanted);
             let start = if stride == view.bytes.len() { 0 } else { case * stride };
             let bytes = view.bytes.get(start..start + stride).unwrap_or_default();
             let shape = if stride == view.bytes.len() { view.shape.clone() } else { wanted.shape };

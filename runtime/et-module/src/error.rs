@@ -24,6 +24,27 @@ pub enum Error {
         /// What is wrong with it.
         source: safetensors::Error,
     },
+    /// A data file cannot be used.
+    DataFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// A tensor that the program expects in a data file is not there, or is another one.
+    ExternalTensor {
+        /// The tensor's name in the model.
+        name: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The program has no method of this name.
+    MethodMissing {
+        /// The name.
+        name: String,
+        /// The names that there are.
+        methods: Vec<String>,
+    },
     /// The program calls operators that no kernel was given for.
     OperatorsMissing(Vec<String>),
     /// The program is not the one that the binary was linked for: it calls these operators.
@@ -65,6 +86,11 @@ impl Display for Error {
         match self {
             Self::File { path, source } => write!(formatter, "{}: {source}", path.display()),
             Self::Safetensors { path, source } => write!(formatter, "{}: {source}", path.display()),
+            Self::DataFile { path, problem } => write!(formatter, "{}: {problem}", path.display()),
+            Self::ExternalTensor { name, problem } => write!(formatter, "tensor {name}: {problem}"),
+            Self::MethodMissing { name, methods } => {
+                write!(formatter, "no method {name}; there are: {}", methods.join(", "))
+            }
             Self::OperatorsMissing(names) => write!(formatter, "no kernel for {}", names.join(", ")),
             Self::OtherOperators(names) => {
                 write!(formatter, "linked for another program than this, which calls {}", names.join(", "))

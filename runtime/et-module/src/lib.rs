@@ -7,17 +7,27 @@
 pub mod app;
 mod array;
 mod bench;
+mod bundle;
 mod cases;
+mod closeness;
+mod constant;
+mod data_files;
 mod error;
 mod file;
 mod module;
 mod order;
+mod outputs;
 mod owned;
 pub mod safetensors;
 
 pub use array::Array;
 pub use bench::{Bench, Effort};
+pub use bundle::{CaseResult, is_bundled, run_bundled};
 pub use cases::run_cases;
+pub use closeness::{Tolerance, difference};
+pub use constant::Constant;
+pub use data_files::DataFiles;
 pub use error::Error;
 pub use file::FileBytes;
 pub use module::{Kernels, Module, TensorType};
+pub use outputs::Outputs;

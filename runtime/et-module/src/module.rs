@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use et_core::{Indices, Kernel, Output, ScalarType, Storage, Tensor, TensorLayout, Value};
+use et_core::{Indices, Kernel, ScalarType, Storage, Tensor, TensorLayout, Value};
 use et_format::Instruction;
 use et_runtime::{Failure, MethodPlan, Place, Program};
 
 use crate::owned::LoadedMethod;
 use crate::safetensors::TensorView;
-use crate::{Array, Error, FileBytes, order};
+use crate::{Array, DataFiles, Error, FileBytes, order};
 
 /// Where the kernels of a program's operators come from.
 #[derive(Clone, Copy)]
@@ -34,8 +34,9 @@ pub struct TensorType {
 
 /// A loaded method: the program's first.
 pub struct Module {
-    loaded: LoadedMethod,
+    pub(crate) loaded: LoadedMethod,
     input_names: Vec<String>,
+    hidden_outputs: usize,
 }
 
 impl Module {
@@ -51,22 +52,24 @@ impl Module {
 
     /// Loads a program's first method, with memory from the heap.
     pub fn load(file: FileBytes, kernels: Kernels<'_>) -> Result<Self, Error> {
-        Self::load_chosen(file, |bytes| Ok(Program::new(bytes)?.method_at(0)?), kernels)
+        Self::load_chosen(file, DataFiles::default(), |program| Ok(program.method_at(0)?), kernels)
     }
 
-    /// Loads the program's method of this name.
-    pub fn load_method(file: FileBytes, name: &str, kernels: Kernels<'_>) -> Result<Self, Error> {
-        Self::load_chosen(file, |bytes| Ok(Program::new(bytes)?.method(name)?), kernels)
+    /// Loads the method of this name of a program, bundled or not, whose tensors may be in data files.
+    pub fn load_method(file: FileBytes, data: DataFiles, name: &str, kernels: Kernels<'_>) -> Result<Self, Error> {
+        Self::load_chosen(file, data, |program| find_method(&program, name), kernels)
     }
 
     fn load_chosen(
         file: FileBytes,
-        choose: impl FnOnce(&'static [u8]) -> Result<MethodPlan<'static>, Error>,
+        data: DataFiles,
+        choose: impl FnOnce(Program<'static>) -> Result<MethodPlan<'static>, Error>,
         kernels: Kernels<'_>,
     ) -> Result<Self, Error> {
-        let loaded = LoadedMethod::load(file, choose, |plan| find_kernels(plan, kernels))?;
+        let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels))?;
         let count = loaded.method().input_count()?;
-        let mut module = Self { loaded, input_names: (0..count).map(|index| format!("input_{index}")).collect() };
+        let input_names = (0..count).map(|index| format!("input_{index}")).collect();
+        let mut module = Self { loaded, input_names, hidden_outputs: 0 };
         module.give_memory()?;
         Ok(module)
     }
@@ -78,6 +81,19 @@ impl Module {
         self
     }
 
+    /// Gives out no more than the last `count` outputs: those before them are new values of inputs that a model changes.
+    #[must_use]
+    pub fn with_last_outputs(mut self, count: usize) -> Self {
+        self.hidden_outputs = self.loaded.method().output_count().unwrap_or(0).saturating_sub(count);
+        self
+    }
+
+    /// How Python saw the outputs: their pytree as JSON, if the file says.
+    pub fn output_tree(&self) -> Result<Option<&str>, Error> {
+        let container = self.loaded.method().plan().plan().container_metadata()?;
+        Ok(container.map(|container| container.outputs()).transpose()?.filter(|tree| !tree.is_empty()))
+    }
+
     /// The names of the inputs.
     pub fn input_names(&self) -> &[String] {
         &self.input_names
@@ -86,6 +102,11 @@ impl Module {
     /// The number of outputs.
     pub fn output_count(&self) -> Result<usize, Error> {
         Ok(self.loaded.method().output_count()?)
+    }
+
+    /// The outputs that are given out.
+    pub(crate) fn shown_outputs(&self) -> Result<std::ops::Range<usize>, Error> {
+        Ok(self.hidden_outputs..self.output_count()?)
     }
 
     /// The type of input `index`; none for a number or text, which was fixed when the program was made.
@@ -100,7 +121,7 @@ impl Module {
 
     /// Copies a tensor into input `index`.
     pub fn set_input(&mut self, index: usize, view: &TensorView<'_>) -> Result<(), Error> {
-        self.copy_input(index, view).map_err(|error| self.input_error(index, view, error))
+        self.copy_input(index, view).map_err(|error| self.input_error(index, view.scalar_type, &view.shape, error))
     }
 
     /// Copies tensors into the inputs of their names; others are ignored.
@@ -120,24 +141,11 @@ impl Module {
         executed.map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
     }
 
-    /// Copies output `index`. A number comes as a tensor of rank 0.
-    pub fn output(&self, index: usize) -> Result<Array, Error> {
-        let scalar = |scalar_type, bytes: &[u8]| Array { scalar_type, shape: vec![], bytes: bytes.to_vec() };
-        match self.loaded.method().output(index)? {
-            Value::Tensor(tensor) => Ok(to_array(&tensor)?),
-            Value::Int(value) => Ok(scalar(ScalarType::Long, &value.to_le_bytes())),
-            Value::Double(value) => Ok(scalar(ScalarType::Double, &value.to_le_bytes())),
-            Value::Bool(value) => Ok(scalar(ScalarType::Bool, &[u8::from(value)])),
-            _ => Err(Error::Output(format!("output {index} is neither a tensor nor a number"))),
-        }
-    }
-
     /// Executes the method on named inputs and returns `output_0`, `output_1`, ...
     pub fn run(&mut self, inputs: &BTreeMap<String, TensorView<'_>>) -> Result<BTreeMap<String, Array>, Error> {
         self.set_inputs(inputs)?;
         self.execute()?;
-        let outputs = (0..self.output_count()?).map(|index| Ok((format!("output_{index}"), self.output(index)?)));
-        outputs.collect()
+        Ok(self.outputs()?.arrays)
     }
 
     /// Memory for inputs and outputs that the program plans none for.
@@ -164,7 +172,9 @@ impl Module {
     fn copy_input(&self, index: usize, view: &TensorView<'_>) -> et_core::Result<()> {
         let method = self.loaded.method();
         let order = method.input_tensor(index)?.dim_order();
-        let sizes: Vec<u8> = view.shape.iter().flat_map(|size| (*size as i32).to_le_bytes()).collect();
+        let sizes: Result<Vec<i32>, _> = view.shape.iter().map(|size| i32::try_from(*size)).collect();
+        let sizes = sizes.map_err(|_| et_core::Error::InvalidArgument)?;
+        let sizes: Vec<u8> = sizes.into_iter().flat_map(i32::to_le_bytes).collect();
         let layout =
             TensorLayout { scalar_type: view.scalar_type, sizes: Indices::new(&sizes), dim_order: order.dims() };
         let tensor = Tensor::place(layout, Storage::Constant(view.bytes), None)?;
@@ -175,21 +185,30 @@ impl Module {
         method.set_input(index, &Value::Tensor(Tensor::place(layout, Storage::Constant(&bytes), None)?))
     }
 
+    /// The name of input `index`.
+    pub(crate) fn input_name(&self, index: usize) -> String {
+        self.input_names.get(index).cloned().unwrap_or_else(|| index.to_string())
+    }
+
     /// Says what an input should have been.
-    fn input_error(&self, index: usize, view: &TensorView<'_>, error: et_core::Error) -> Error {
-        let name = self.input_names.get(index).cloned().unwrap_or_else(|| index.to_string());
+    pub(crate) fn input_error(
+        &self,
+        index: usize,
+        scalar_type: ScalarType,
+        shape: &[usize],
+        error: et_core::Error,
+    ) -> Error {
         let problem = match self.input_type(index) {
             Ok(Some(wanted)) => format!(
-                "{}{:?} was given, {}{}{:?} is wanted",
-                view.scalar_type.name(),
-                view.shape,
+                "{}{shape:?} was given, {}{}{:?} is wanted",
+                scalar_type.name(),
                 if wanted.dynamic { "at most " } else { "" },
                 wanted.scalar_type.name(),
                 wanted.shape
             ),
             _ => error.message().to_owned(),
         };
-        Error::Input { name, problem }
+        Error::Input { name: self.input_name(index), problem }
     }
 
     /// The operator at a failed instruction.
@@ -217,12 +236,16 @@ pub(crate) fn missing(name: &str, inputs: &BTreeMap<String, TensorView<'_>>) -> 
     Error::Input { name: name.to_owned(), problem: format!("not given; given are: {}", given.join(", ")) }
 }
 
-fn to_array(tensor: &Tensor<'_>) -> et_core::Result<Array> {
-    let source = tensor.bytes()?;
-    let mut bytes = vec![0; source.len()];
-    Output::of(&mut bytes).copy_from(source);
-    let shape = tensor.shape().sizes().iter().map(|size| *size as usize).collect();
-    Ok(Array { scalar_type: tensor.scalar_type(), shape, bytes: order::to_row_major(tensor, bytes) })
+/// The method of this name, or an error that lists those that there are.
+fn find_method(program: &Program<'static>, name: &str) -> Result<MethodPlan<'static>, Error> {
+    match program.method(name) {
+        Err(et_core::Error::NotFound) => {
+            let names =
+                (0..program.method_count()?).map(|index| Ok(program.method_at(index)?.plan().name()?.to_owned()));
+            Err(Error::MethodMissing { name: name.to_owned(), methods: names.collect::<et_core::Result<_>>()? })
+        }
+        found => Ok(found?),
+    }
 }
 
 /// A kernel per operator of the method, or an error that lists what is missing.

@@ -3,10 +3,10 @@
 
 use std::cell::Cell;
 
-use et_core::{Error, Kernel, Value};
-use et_runtime::{Failure, Memory, Method, MethodPlan};
+use et_core::{Kernel, Value};
+use et_runtime::{Memory, Method, MethodPlan, Program};
 
-use crate::FileBytes;
+use crate::{DataFiles, Error, FileBytes, bundle, data_files};
 
 /// The alignment of arenas in bytes: a cache line, and a multiple of what the runtime asks for.
 const ALIGNMENT: usize = 64;
@@ -22,19 +22,22 @@ pub(crate) struct LoadedMethod {
     _sizes: Owned<[i32]>,
     _kernels: Owned<[Kernel]>,
     _file: Owned<FileBytes>,
+    _data: Owned<DataFiles>,
 }
 
 impl LoadedMethod {
-    /// Loads the method that `choose` picks from the file; `kernels` gives the kernels of its operators.
-    pub(crate) fn load<E: From<Failure> + From<Error>>(
+    /// Loads the method that `choose` picks from the program; `kernels` gives the kernels of its operators.
+    pub(crate) fn load(
         file: FileBytes,
-        choose: impl FnOnce(&'static [u8]) -> Result<MethodPlan<'static>, E>,
-        kernels: impl FnOnce(MethodPlan<'static>) -> Result<Box<[Kernel]>, E>,
-    ) -> Result<Self, E> {
-        let mut file = Owned::new(Box::new(file));
-        // SAFETY: the owner is stored in the struct, so it lives as long as the method.
-        let bytes: &'static FileBytes = unsafe { file.borrow() };
-        let plan = choose(bytes)?;
+        data: DataFiles,
+        choose: impl FnOnce(Program<'static>) -> Result<MethodPlan<'static>, Error>,
+        kernels: impl FnOnce(MethodPlan<'static>) -> Result<Box<[Kernel]>, Error>,
+    ) -> Result<Self, Error> {
+        let (mut file, mut data) = (Owned::new(Box::new(file)), Owned::new(Box::new(data)));
+        // SAFETY: the owners are stored in the struct, so they live as long as the method.
+        let (bytes, data_files): (&'static FileBytes, &'static DataFiles) = unsafe { (file.borrow(), data.borrow()) };
+        let external = data_files.parse()?;
+        let plan = choose(Program::new(bundle::program_in(bytes)?)?)?;
         let needs = plan.requirements()?;
         let mut kernels = Owned::new(kernels(plan)?);
         let mut values = Owned::new(vec![Cell::new(Value::None); needs.values].into_boxed_slice());
@@ -48,8 +51,11 @@ impl LoadedMethod {
         // SAFETY: as above.
         let borrowed = unsafe { Memory { values: values.borrow(), arenas: arenas.borrow(), sizes: sizes.borrow() } };
         // SAFETY: as above.
-        let method = Method::load(plan, unsafe { kernels.borrow() }, &[], borrowed)?;
-        Ok(Self { method, memory, _values: values, _arenas: arenas, _sizes: sizes, _kernels: kernels, _file: file })
+        let kernels_of_method = unsafe { kernels.borrow() };
+        let method = Method::load_with_data(plan, kernels_of_method, &[], borrowed, external.as_slice())
+            .map_err(|failure| data_files::explain(plan, &external, failure))?;
+        let (_values, _arenas, _sizes, _kernels, _file, _data) = (values, arenas, sizes, kernels, file, data);
+        Ok(Self { method, memory, _values, _arenas, _sizes, _kernels, _file, _data })
     }
 
     pub(crate) const fn method(&self) -> &Method<'static> {

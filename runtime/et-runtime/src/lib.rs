@@ -16,6 +16,7 @@ mod failure;
 mod inputs;
 mod load;
 mod method;
+mod named_data;
 mod program;
 
 pub use delegate::{Delegate, DelegateSetup};
@@ -23,4 +24,5 @@ pub use execute::INSTRUCTION_LIMIT;
 pub use failure::{Failure, Place};
 pub use load::Memory;
 pub use method::Method;
+pub use named_data::{NamedData, NoData};
 pub use program::{MethodPlan, Program, Requirements};

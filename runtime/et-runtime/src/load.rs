@@ -3,10 +3,10 @@
 use core::cell::Cell;
 
 use et_core::{Error, Kernel, Result, Storage, TensorLayout, Value};
-use et_format::{Allocation, EValue, Kind, Tensor, TensorLocation, View};
+use et_format::{Allocation, EValue, ExtraTensorInfo, Kind, Tensor, TensorLocation, View};
 
 use crate::program::dynamic_sizes;
-use crate::{Delegate, DelegateSetup, Failure, Method, MethodPlan, Place};
+use crate::{Delegate, DelegateSetup, Failure, Method, MethodPlan, NamedData, NoData, Place};
 
 /// The alignment of every arena, in bytes.
 const ARENA_ALIGNMENT: usize = 16;
@@ -31,9 +31,23 @@ impl<'a> Method<'a> {
         delegates: &'a [&'a dyn Delegate<'a>],
         memory: Memory<'a>,
     ) -> core::result::Result<Self, Failure> {
+        Self::load_with_data(plan, kernels, delegates, memory, &NoData)
+    }
+
+    /// The same for a method whose tensors are partly in data files.
+    ///
+    /// A tensor that `data` lacks is [`Error::NotFound`], one of another type, shape or order there is
+    /// [`Error::InvalidExternalData`].
+    pub fn load_with_data(
+        plan: MethodPlan<'a>,
+        kernels: &'a [Kernel],
+        delegates: &'a [&'a dyn Delegate<'a>],
+        memory: Memory<'a>,
+        data: &(impl NamedData<'a> + ?Sized),
+    ) -> core::result::Result<Self, Failure> {
         let count = plan.plan.values()?.len();
         let slots = memory.values.get(..count).ok_or(Error::MemoryAllocationFailed)?;
-        let mut loader = Loader { plan, arenas: memory.arenas, sizes: memory.sizes };
+        let mut loader = Loader { plan, arenas: memory.arenas, sizes: memory.sizes, data };
         loader.check_tables(kernels, delegates)?;
         for (index, slot) in (0..).zip(slots) {
             let value = plan.plan.value(index as usize).and_then(|value| loader.value(value));
@@ -53,14 +67,15 @@ fn init<'a>(plan: MethodPlan<'a>, index: u32, delegate: &dyn Delegate<'a>) -> Re
     delegate.init(&DelegateSetup { blob, compile_specs: entry.compile_specs()?, file: plan.file })
 }
 
-struct Loader<'a> {
+struct Loader<'a, 'd, D: ?Sized> {
     plan: MethodPlan<'a>,
     arenas: &'a [&'a [Cell<u8>]],
     /// What is left of it.
     sizes: &'a mut [i32],
+    data: &'d D,
 }
 
-impl<'a> Loader<'a> {
+impl<'a, D: NamedData<'a> + ?Sized> Loader<'a, '_, D> {
     /// Checks that the tables and the arenas fit the method.
     fn check_tables(&self, kernels: &[Kernel], delegates: &[&dyn Delegate<'a>]) -> Result<()> {
         if kernels.len() != self.plan.plan.operators()?.len() {
@@ -101,7 +116,10 @@ impl<'a> Loader<'a> {
         check_supported(tensor)?;
         let layout = layout(tensor)?;
         let bounds = self.take_sizes(dynamic_sizes(tensor)?)?;
-        let storage = self.storage(tensor, layout.nbytes()?)?;
+        let storage = match external(tensor)? {
+            Some(extra) => self.external(tensor, extra, &layout)?,
+            None => self.storage(tensor, layout.nbytes()?)?,
+        };
         et_core::Tensor::place(layout, storage, bounds)
     }
 
@@ -110,13 +128,30 @@ impl<'a> Loader<'a> {
             (0, None) => Ok(Storage::Missing),
             (index, None) => self.plan.file.constant(index, size).map(Storage::Constant),
             (0, Some(place)) => self.planned(place, size).map(Storage::Shared),
-            (index, Some(place)) => {
-                let cells = self.planned(place, size)?;
-                let bytes = self.plan.file.initial_value(index, size)?;
-                cells.iter().zip(bytes).for_each(|(cell, byte)| cell.set(*byte));
-                Ok(Storage::Shared(cells))
-            }
+            (index, Some(place)) => self.initialized(place, self.plan.file.initial_value(index, size)?),
         }
+    }
+
+    /// The memory of a tensor in a data file: the file's for a constant, planned memory for a mutable buffer.
+    fn external(
+        &self,
+        tensor: Tensor<'a>,
+        extra: ExtraTensorInfo<'a>,
+        layout: &TensorLayout<'_>,
+    ) -> Result<Storage<'a>> {
+        let (found, bytes) = self.data.tensor(extra.fully_qualified_name()?)?;
+        let bytes = bytes.get(..layout.nbytes()?).filter(|_| found == *layout).ok_or(Error::InvalidExternalData)?;
+        match tensor.allocation()? {
+            None => Ok(Storage::Constant(bytes)),
+            Some(place) => self.initialized(place, bytes),
+        }
+    }
+
+    /// A part of an arena that starts with these bytes.
+    fn initialized(&self, place: Allocation, bytes: &[u8]) -> Result<Storage<'a>> {
+        let cells = self.planned(place, bytes.len())?;
+        cells.iter().zip(bytes).for_each(|(cell, byte)| cell.set(*byte));
+        Ok(Storage::Shared(cells))
     }
 
     /// `size` bytes of an arena.
@@ -143,12 +178,15 @@ pub(crate) fn layout(tensor: Tensor<'_>) -> Result<TensorLayout<'_>> {
     Ok(TensorLayout { scalar_type: tensor.scalar_type()?, sizes: tensor.sizes()?, dim_order: tensor.dim_order()? })
 }
 
-/// Refuses what the format can say but this runtime cannot do: offsets, other files, other devices.
+/// What there is to know of a tensor whose data is in another file.
+fn external(tensor: Tensor<'_>) -> Result<Option<ExtraTensorInfo<'_>>> {
+    let Some(extra) = tensor.extra()? else { return Ok(None) };
+    Ok((extra.location()? == TensorLocation::External).then_some(extra))
+}
+
+/// Refuses what the format can say but this runtime cannot do: offsets, layouts that are not dense, other devices.
 fn check_supported(tensor: Tensor<'_>) -> Result<()> {
-    let elsewhere = match tensor.extra()? {
-        Some(extra) => extra.location()? == TensorLocation::External || extra.device_type()? != 0,
-        None => false,
-    };
+    let elsewhere = tensor.extra()?.map_or(Ok(0), ExtraTensorInfo::device_type)? != 0;
     if elsewhere || tensor.storage_offset()? != 0 || tensor.layout()? != 0 {
         return Err(Error::NotSupported);
     }

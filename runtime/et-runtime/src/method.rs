@@ -41,6 +41,11 @@ impl<'a> Method<'a> {
         self.slot(self.output_slot(index)?).map(Cell::get)
     }
 
+    /// The value in a slot of the value table, to which lists refer.
+    pub fn value(&self, slot: i32) -> Result<Value<'a>> {
+        self.slot(slot).map(Cell::get)
+    }
+
     /// Input `index`, which must be a tensor.
     pub fn input_tensor(&self, index: usize) -> Result<Tensor<'a>> {
         tensor(self.input(index)?)

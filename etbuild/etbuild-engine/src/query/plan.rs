@@ -3,6 +3,7 @@
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{LoweredProgram, text};
 use etbuild_memory::{Bank, Options, find_planner};
+use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
 use super::lowered;
@@ -11,9 +12,11 @@ use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult};
 use crate::{ArtifactKind, failure};
 
-/// What planning reads beside the program.
+/// What lowering and planning read beside the model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PlanOptions {
+    /// The runtime that the program is lowered for.
+    pub runtime: Runtime,
     /// The planner's name.
     pub planner: &'static str,
     /// The banks that may hold tensors, in the order of preference: name and bytes, where there is a limit.
@@ -23,7 +26,7 @@ pub struct PlanOptions {
 /// The model's program with a plan for these banks. Targets with the same banks share it.
 #[salsa::tracked(returns(clone))]
 pub fn planned(db: &dyn Db, model: DataFile, options: PlanOptions) -> StageResult {
-    let lowered = lowered(db, model).map_err(|blocked: Blocked| blocked.downstream())?;
+    let lowered = lowered(db, model, options.runtime).map_err(|blocked: Blocked| blocked.downstream())?;
     let program = lowered.blob(ArtifactKind::Program)?;
     let key = Stage::Plan
         .key()

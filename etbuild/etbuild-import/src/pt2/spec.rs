@@ -80,6 +80,8 @@ pub const fn scalar_type(number: i64) -> Option<ScalarType> {
         6 => ScalarType::Half,
         7 => ScalarType::Float,
         8 => ScalarType::Double,
+        10 => ScalarType::ComplexFloat,
+        11 => ScalarType::ComplexDouble,
         12 => ScalarType::Bool,
         13 => ScalarType::BFloat16,
         _ => return None,

@@ -135,6 +135,29 @@ class Language(nn.Module):
         return logits, logits.argmax(-1), spread, x.mean(), x.max(), ids.cumsum(1) * 2 - 1
 
 
+class Layers(nn.Module):
+    """Layers that stay in one piece: recurrent ones of every kind, attention with shared heads, and normalizations."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(6, 5, num_layers=2, bidirectional=True, batch_first=True)
+        self.gru = nn.GRU(10, 4, num_layers=2, bias=False)
+        self.tanh = nn.RNN(4, 3, bidirectional=True)
+        self.relu = nn.RNN(6, 8, nonlinearity="relu")
+        self.norm, self.root, self.group = nn.LayerNorm(8), nn.RMSNorm((2, 8)), nn.GroupNorm(2, 4)
+
+    def forward(self, x: Tensor, hidden: Tensor) -> tuple[Tensor, ...]:
+        f = nn.functional
+        long, (last, cell) = self.lstm(x)
+        gated, _ = self.gru(long.transpose(0, 1), hidden)
+        plain, final = self.relu(self.tanh(gated)[0])
+        heads = self.norm(plain).permute(1, 2, 0).unflatten(1, (4, 2))
+        shared = heads[:, :2].transpose(-2, -1)
+        attend = f.scaled_dot_product_attention(heads.transpose(-2, -1), shared, shared * 2, enable_gqa=True)
+        causal = f.scaled_dot_product_attention(shared, shared, shared[..., :1], is_causal=True)
+        return self.group(attend), self.root(plain), causal, last, cell, final
+
+
 def save(name: str, model: nn.Module, inputs: dict[str, Tensor]) -> None:
     """Exports, drops the source paths that torch records per node, and saves the program with one recorded run."""
     model = model.eval()
@@ -182,6 +205,8 @@ def main() -> None:
     save("images", Images(), {"x": torch.randn(1, 3, 6, 5)})
     save("language", Language(), {"ids": torch.tensor([[4, 1, 10, 4, 0, 7]])})
     save_decomposed_digits()
+    torch.manual_seed(1)
+    save("layers", Layers(), {"x": torch.randn(2, 3, 6), "hidden": torch.randn(2, 2, 4)})
 
 
 if __name__ == "__main__":

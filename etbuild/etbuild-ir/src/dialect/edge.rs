@@ -4,6 +4,7 @@ use et_core::ScalarType;
 use et_ops::call::{self, TensorRef};
 use et_ops::{Meta, Operator, Primitive};
 
+use crate::evaluate::output_metas;
 use crate::{Argument, Control, Dialect, Graph, Node, Program, Size, ValueId, Violation};
 
 /// Operators of the kernel catalogue, with the types and shapes that their rules give.
@@ -30,15 +31,6 @@ impl Dialect for Lowered {
     }
 }
 
-/// Operators whose kernel computes any type that the output has.
-const CALLER_CHOOSES_TYPE: &[&str] = &[
-    "aten::_to_copy",
-    "aten::arange.start_step",
-    "aten::full",
-    "aten::full_like",
-    "dim_order_ops::_to_dim_order_copy",
-];
-
 /// Operators that run graphs.
 const HIGHER_ORDER: &[&str] = &["cond", "map", "scan", "while_loop"];
 
@@ -54,18 +46,17 @@ fn check(graph: &Graph, node: &Node) -> Result<(), String> {
     if node.arguments.len() != operator.in_count() {
         return Err(format!("expected {} arguments, found {}", operator.in_count(), node.arguments.len()));
     }
+    if let Some(count) = operator.outs().count().filter(|count| *count != node.outputs.len()) {
+        return Err(format!("expected {count} outputs, found {}", node.outputs.len()));
+    }
     check_types(operator, graph, node)?;
     let computed = node.uses().any(|id| graph.number(id).is_some());
     let metas = match infer(operator, graph, node) {
         Err(_) if computed => return Ok(()), // The largest numbers need not go together.
         metas => metas?,
     };
-    let chosen = CALLER_CHOOSES_TYPE.contains(&operator.functional);
-    let dynamic = node.uses().any(|id| graph.spec(id).is_dynamic() || graph.number(id).is_some());
-    node.outputs.iter().zip(metas).try_for_each(|(id, meta)| {
-        let scalar_type = if chosen { graph.spec(*id).scalar_type } else { meta.scalar_type };
-        check_output(graph, *id, &Meta { scalar_type, ..meta }, dynamic)
-    })
+    let dynamic = computed || node.uses().any(|id| graph.spec(id).is_dynamic());
+    node.outputs.iter().zip(metas).try_for_each(|(id, meta)| check_output(graph, *id, &meta, dynamic))
 }
 
 fn check_types(operator: &Operator, graph: &Graph, node: &Node) -> Result<(), String> {
@@ -79,7 +70,9 @@ fn check_types(operator: &Operator, graph: &Graph, node: &Node) -> Result<(), St
 
 fn infer(operator: &Operator, graph: &Graph, node: &Node) -> Result<Vec<Meta>, String> {
     let arguments: Vec<_> = node.arguments.iter().map(|argument| shape_argument(graph, argument)).collect();
-    call::infer(operator, &arguments, node.outputs.len())
+    let wanted = output_metas(graph, node).map_err(|error| error.to_string())?;
+    let wanted: Vec<_> = wanted.into_iter().map(Some).collect();
+    call::infer(operator, &arguments, &wanted)
         .map_err(|error| format!("`{}` does not accept these arguments: {error}", operator.name()))
 }
 

@@ -11,12 +11,12 @@ const LARGEST_MASK: usize = 1 << 22;
 
 /// `scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)`.
 pub fn attention(editor: &mut Editor, call: &Call) -> Rewritten {
-    let [query, key, value] = [call.value(0)?, call.value(1)?, call.value(2)?];
+    let (query, mut key, mut value) = (call.value(0)?, call.value(1)?, call.value(2)?);
     if call.number(4)? != 0.0 {
         return Err(Reason::Training);
     }
     if call.flag(7)? {
-        return Err(Reason::Unsupported("a different number of heads for queries and keys"));
+        (key, value) = (share_heads(editor, query, key)?, share_heads(editor, query, value)?);
     }
     let scaled = scaled(editor, call, query)?;
     let key = editor.transpose(key)?;
@@ -26,6 +26,19 @@ pub fn attention(editor: &mut Editor, call: &Call) -> Rewritten {
     let weights = editor.map("_softmax.default", masked, vec![Argument::Int(-1), Argument::Bool(false)])?;
     let arguments = vec![Argument::Value(weights), Argument::Value(value)];
     Ok(vec![editor.call("matmul.default", arguments, call.output()?)?])
+}
+
+/// Each head as often as there are heads of the query that share it.
+fn share_heads(editor: &mut Editor, query: ValueId, of: ValueId) -> Result<ValueId, Reason> {
+    let (query, sizes) = (editor.sizes(query), editor.sizes(of));
+    let ([.., all, _, _], [outer @ .., own, rows, columns]) = (&query[..], &sizes[..]) else {
+        return Err(Reason::Arguments);
+    };
+    let times = all.checked_div(*own).filter(|times| times * own == *all).ok_or(Reason::Arguments)?;
+    let with = |inner: &[i32]| [outer, inner].concat();
+    let single = editor.view(of, &with(&[*own, 1, *rows, *columns]))?;
+    let repeated = editor.expand(single, &with(&[*own, times, *rows, *columns]))?;
+    editor.view(repeated, &with(&[*all, *rows, *columns]))
 }
 
 /// The query times the scale, which is `1 / sqrt(size of a head)` unless it is given.

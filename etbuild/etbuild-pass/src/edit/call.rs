@@ -26,6 +26,11 @@ impl Call {
         self.arguments.get(index).ok_or(Reason::Arguments)
     }
 
+    /// Every value that the call reads.
+    pub fn uses(&self) -> impl Iterator<Item = ValueId> + '_ {
+        self.arguments.iter().flat_map(Argument::uses)
+    }
+
     /// Type and shape of the first output.
     pub fn output(&self) -> Result<TensorSpec, Reason> {
         self.outputs.first().cloned().ok_or(Reason::Arguments)

@@ -4,7 +4,7 @@ use etbuild_ir::Graph;
 
 use crate::Refusal;
 use crate::pass::Pass;
-use crate::{decompose, edit};
+use crate::{edit, whole};
 
 /// The pass.
 pub static PASS: Pass = Pass {
@@ -14,5 +14,5 @@ pub static PASS: Pass = Pass {
 };
 
 fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
-    edit::rewrite(graph, decompose::rule)
+    edit::rewrite(graph, whole::rule)
 }

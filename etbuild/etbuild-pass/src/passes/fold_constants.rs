@@ -1,6 +1,8 @@
 //! Computes nodes that read nothing but constants, with the portable kernels.
 
-use etbuild_ir::{ConstantData, Graph, Node, ValueKind, evaluate};
+use et_ops::Outs;
+use et_ops::call::TensorRef;
+use etbuild_ir::{ConstantData, Graph, Node, ValueId, ValueKind, evaluate};
 
 use crate::pass::Pass;
 use crate::{Reason, Refusal};
@@ -17,35 +19,51 @@ const ALLOWANCE: usize = 4096;
 fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     let mut refusals = Vec::new();
     for node in std::mem::take(&mut graph.nodes) {
-        if !foldable(&graph, &node) {
-            graph.nodes.push(node);
-        } else if let Err(reason) = fold(&mut graph, &node) {
-            refusals.push(Refusal::new(&graph, &node, reason));
+        match fold(&mut graph, &node) {
+            Ok(true) => {}
+            Ok(false) => graph.nodes.push(node),
+            Err(reason) => refusals.push(Refusal::new(&graph, &node, reason)),
         }
     }
     if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
 }
 
 fn foldable(graph: &Graph, node: &Node) -> bool {
+    // Weights were quantized to be stored so.
+    if node.operator.name().starts_with("dequantize") {
+        return false;
+    }
     let bytes = |id| graph.spec(id).nbytes();
     let read: usize = node.uses().map(bytes).sum();
     let written: usize = node.outputs.iter().copied().map(bytes).sum();
-    let known = et_ops::find_functional(&node.operator.qualified()).is_some();
-    known && written <= read * GROWTH + ALLOWANCE && node.uses().all(|id| graph.constant(id).is_some())
+    let operator = et_ops::find_functional(&node.operator.qualified());
+    operator.is_some_and(|operator| operator.outs() != Outs::FirstArgument)
+        && written <= read * GROWTH + ALLOWANCE
+        && node.uses().all(|id| graph.constant(id).is_some())
 }
 
-fn fold(graph: &mut Graph, node: &Node) -> Result<(), Reason> {
-    let elements = |id| graph.constant(id).map(ConstantData::bytes).unwrap_or_default();
-    let tensors = evaluate(graph, node, elements).map_err(Reason::Failed)?;
+/// Makes the outputs of `node` constants and says whether it did. Where the elements decide how large an output is, the
+/// graph gives only a bound, and the node stays.
+fn fold(graph: &mut Graph, node: &Node) -> Result<bool, Reason> {
+    if !foldable(graph, node) {
+        return Ok(false);
+    }
+    let tensors = evaluate(graph, node, |id| constant(graph, id)).map_err(Reason::Failed)?;
+    let outputs = || node.outputs.iter().copied().zip(&tensors);
+    if outputs().any(|(id, tensor)| graph.spec(id).sizes != tensor.sizes) {
+        return Ok(false);
+    }
     for (id, tensor) in node.outputs.iter().zip(tensors) {
         let value = graph.values.get_mut(id.index()).ok_or(Reason::Arguments)?;
-        if (tensor.scalar_type, &tensor.sizes) != (value.spec.scalar_type, &value.spec.sizes) {
-            return Err(Reason::Arguments);
-        }
         let data = ConstantData::new(tensor.bytes);
         value.kind = ValueKind::Constant { qualified_name: value.name.clone(), data };
     }
-    Ok(())
+    Ok(true)
+}
+
+fn constant(graph: &Graph, id: ValueId) -> TensorRef<'_> {
+    let bytes = graph.constant(id).map(ConstantData::bytes).unwrap_or_default();
+    TensorRef { scalar_type: graph.spec(id).scalar_type, sizes: &graph.spec(id).sizes, bytes }
 }
 
 #[cfg(test)]

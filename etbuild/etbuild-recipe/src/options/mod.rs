@@ -5,6 +5,7 @@ mod export;
 mod memory;
 mod model;
 mod quantize;
+mod runtime;
 mod time_limit;
 mod verify;
 
@@ -13,5 +14,6 @@ pub use export::Export;
 pub use memory::{Memory, Planner};
 pub use model::{Model, PythonFunction};
 pub use quantize::{Embedding, Quantize, Scheme};
+pub use runtime::Runtime;
 pub use time_limit::TimeLimit;
 pub use verify::Verify;

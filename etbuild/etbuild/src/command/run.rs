@@ -1,29 +1,48 @@
 //! `etbuild run`: a program file, ours or upstream's, or a model, on this machine.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use et_module::safetensors::{self, SafeTensors};
-use et_module::{FileBytes, Kernels, Module, run_cases};
+use et_module::{Array, DataFiles, FileBytes, Kernels, Module, is_bundled, run_cases, safetensors};
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::{INPUTS_KEY, Mode, program_file};
+use serde_json::Value;
 
-use super::Outcome;
+use super::inputs::Inputs;
+use super::{Outcome, bundled};
 use crate::arguments;
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
-    let inputs = session.system.read(&arguments.inputs).map_err(|error| vec![unreadable(&arguments.inputs, &error)])?;
-    let inputs = SafeTensors::parse(&inputs).map_err(|error| vec![malformed(&arguments.inputs, &error)])?;
-    let (module, names) = load(session, arguments)?;
-    let names = names.unwrap_or_else(|| input_names(&inputs));
+    let (mut module, stored_names) = load(session, arguments)?;
+    if let Some(bundle) = bundle(arguments)? {
+        return bundled::run(session, arguments, &mut module, &bundle);
+    }
+    let Some(outputs) = &arguments.outputs else { return Err(vec![usage("--outputs is needed")]) };
+    let inputs = Inputs::read(&*session.system, arguments)?;
+    let tensors = inputs.tensors()?;
+    let names = stored_names.unwrap_or_else(|| inputs.names(&tensors));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut module = module.with_input_names(&names);
-    let outputs = run_cases(&mut module, &inputs.tensors).map_err(|error| vec![failed(&arguments.file, &error)])?;
-    let mut bytes = Vec::new();
-    safetensors::write(&outputs, &mut bytes).map_err(|error| vec![unwritable(&arguments.outputs, &error)])?;
-    let written = session.system.write(&arguments.outputs, &bytes, false);
-    written.map_err(|error| vec![unwritable(&arguments.outputs, &error)])?;
+    let mut module = only_results(module.with_input_names(&names));
+    let failed = |error| vec![failed(&arguments.file, &error)];
+    module.set_constants(&inputs.scalars).map_err(failed)?;
+    let arrays = run_cases(&mut module, &tensors.tensors).map_err(failed)?;
+    let texts = module.outputs().map_err(failed)?.texts;
+    write_outputs(session, outputs, &arrays, &texts)?;
     Ok(Vec::new())
+}
+
+/// Writes tensors, and texts as the file's metadata.
+pub(super) fn write_outputs(
+    session: &Session,
+    path: &Path,
+    arrays: &BTreeMap<String, Array>,
+    texts: &BTreeMap<String, String>,
+) -> Result<(), Vec<Diagnostic>> {
+    let mut bytes = Vec::new();
+    let written = safetensors::write_with_texts(arrays, texts, &mut bytes);
+    let written = written.and_then(|()| session.system.write(path, &bytes, false));
+    written.map_err(|error| vec![unwritable(path, &error)])
 }
 
 /// The program, and its inputs' names where they are known: upstream's program files do not hold them.
@@ -35,9 +54,43 @@ fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option
     } else {
         FileBytes::open(file).map_err(|error| vec![failed(file, &error)])?
     };
-    let names = stored_names(&bytes, &arguments.method);
-    let module = Module::load_method(bytes, &arguments.method, Kernels::Lookup(&kernel));
+    let names = if arguments.input_names.is_empty() { stored_names(&bytes, &arguments.method) } else { None };
+    let data = DataFiles::open(&arguments.data).map_err(|error| vec![failed(file, &error)])?;
+    let module = Module::load_method(bytes, data, &arguments.method, Kernels::Lookup(&kernel));
     Ok((module.map_err(|error| vec![failed(file, &error)])?, names))
+}
+
+/// The bundled program whose own cases are to be run, if that is what the arguments ask for.
+fn bundle(arguments: &arguments::Run) -> Result<Option<FileBytes>, Vec<Diagnostic>> {
+    if arguments.inputs.is_some() {
+        return Ok(None);
+    }
+    let bytes = FileBytes::open(&arguments.file).map_err(|error| vec![failed(&arguments.file, &error)])?;
+    match is_bundled(&bytes) {
+        true => Ok(Some(bytes)),
+        false if arguments.bundled => Err(vec![usage("--bundled needs a bundled program")]),
+        false => Ok(None),
+    }
+}
+
+/// The module without the new values of inputs that the model changes: they come before the results, of which the file
+/// says how many there are.
+fn only_results(module: Module) -> Module {
+    let tree = module.output_tree().ok().flatten();
+    let tree = tree.and_then(|tree| serde_json::from_str::<Value>(tree).ok());
+    match tree.as_ref().and_then(|tree| tree.get(1)).map(leaves) {
+        Some(results) => module.with_last_outputs(results),
+        None => module,
+    }
+}
+
+/// The leaves of a pytree: nodes without a type.
+fn leaves(tree: &Value) -> usize {
+    let children = tree.get("children_spec").and_then(Value::as_array);
+    match tree.get("type") {
+        Some(Value::Null) => 1,
+        _ => children.map_or(0, |children| children.iter().map(leaves).sum()),
+    }
 }
 
 /// The names that a program file of ours holds.
@@ -63,31 +116,28 @@ fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
     et_ops::find_kernel(&name)
 }
 
-/// For a program file the tensors are taken in the order of their names, without reference outputs and labels.
-fn input_names(inputs: &SafeTensors<'_>) -> Vec<String> {
-    let is_input = |name: &&String| !name.starts_with("output_") && *name != "labels";
-    inputs.tensors.keys().filter(is_input).cloned().collect()
-}
-
-fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::error(Code::FileUnreadable, format!("`{}` cannot be read: {error}", path.display()))
+fn usage(message: &str) -> Diagnostic {
+    Diagnostic::error(Code::Usage, message)
 }
 
 fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(Code::OutputUnwritable, format!("`{}` cannot be written: {error}", path.display()))
 }
 
-fn malformed(path: &Path, error: &safetensors::Error) -> Diagnostic {
-    Diagnostic::error(Code::InputsMismatch, format!("`{}` is not safetensors: {error}", path.display()))
+pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
+    Diagnostic::error(code(error), format!("`{}`: {error}", path.display()))
 }
 
-fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
-    let code = match error {
-        et_module::Error::Input { .. } => Code::InputsMismatch,
-        et_module::Error::OperatorsMissing(_) | et_module::Error::DelegatesMissing(_) => Code::OperatorUnavailable,
-        et_module::Error::File { .. } => Code::FileUnreadable,
-        et_module::Error::Program { .. } => Code::ProgramFileMalformed,
+fn code(error: &et_module::Error) -> Code {
+    use et_module::Error;
+    match error {
+        Error::Input { .. } => Code::InputsMismatch,
+        Error::OperatorsMissing(_) | Error::DelegatesMissing(_) => Code::OperatorUnavailable,
+        Error::File { .. } => Code::FileUnreadable,
+        Error::MethodMissing { .. } => Code::Usage,
+        Error::Program { operator: None, .. } | Error::DataFile { .. } | Error::ExternalTensor { .. } => {
+            Code::ProgramFileMalformed
+        }
         _ => Code::RunFailed,
-    };
-    Diagnostic::error(code, format!("`{}`: {error}", path.display()))
+    }
 }

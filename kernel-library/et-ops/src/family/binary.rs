@@ -6,14 +6,23 @@ use super::convert::{is_mixed, reading, writing};
 use super::walk::Walk;
 use crate::Meta;
 
-/// The type in which an operation on two tensors is computed: a tensor of rank 0 counts only where it is of a higher
-/// category (boolean, integer, floating-point) than the other, as in PyTorch.
+/// The type in which an operation on two tensors is computed: see [`promote_all`].
 pub fn promote(left: &Tensor<'_>, right: &Tensor<'_>) -> ScalarType {
-    let (left_type, right_type) = (left.scalar_type(), right.scalar_type());
-    match (left.shape().rank() == 0, right.shape().rank() == 0) {
-        (true, false) if category(left_type) <= category(right_type) => right_type,
-        (false, true) if category(right_type) <= category(left_type) => left_type,
-        _ => left_type.promote(right_type),
+    promote_all(&[left, right])
+}
+
+/// The type in which an operation on tensors is computed: those of rank 0 count only where they are of a higher category
+/// (boolean, integer, floating-point) than the others, as in PyTorch.
+pub fn promote_all(tensors: &[&Tensor<'_>]) -> ScalarType {
+    let of = |is_single: bool| {
+        let types =
+            tensors.iter().filter(|tensor| (tensor.rank() == 0) == is_single).map(|tensor| tensor.scalar_type());
+        types.reduce(ScalarType::promote)
+    };
+    match (of(false), of(true)) {
+        (Some(several), Some(single)) if category(single) > category(several) => several.promote(single),
+        (Some(common), _) | (None, Some(common)) => common,
+        (None, None) => ScalarType::Bool,
     }
 }
 

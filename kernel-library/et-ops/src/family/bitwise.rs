@@ -2,7 +2,7 @@
 
 use et_core::{Args, Dtypes, Element, Result, ScalarType};
 
-use super::binary;
+use super::{binary, unary};
 use crate::operator::dispatch;
 
 /// The types with bits.
@@ -18,6 +18,20 @@ pub fn tensors<const D: u32>(args: &Args<'_, '_>, f: impl Fn(i64, i64) -> i64) -
         }
         common => dispatch!(D, common, integers, T => {
             binary::zip::<T, T, D>(tensors, |left, right| T::from_i64(f(left.to_i64(), right.to_i64())))
+        }),
+    }
+}
+
+/// The kernel of a tensor and a number: arguments `self, other, out`.
+pub fn with_scalar<const D: u32>(args: &Args<'_, '_>, f: impl Fn(i64, i64) -> i64) -> Result<()> {
+    let (input, scalar, out) = (args.tensor(0)?, args.scalar(1)?, args.tensor(2)?);
+    match scalar.promote(input.scalar_type()) {
+        ScalarType::Bool if const { Dtypes(D).contains(ScalarType::Bool) } => {
+            unary::convert::<bool, bool, D>(&input, &out, |left| bool::from_i64(f(left.to_i64(), scalar.to_i64())))
+        }
+        common => dispatch!(D, common, integers, T => {
+            let right = scalar.cast::<T>().to_i64();
+            unary::convert::<T, T, D>(&input, &out, |left| T::from_i64(f(left.to_i64(), right)))
         }),
     }
 }

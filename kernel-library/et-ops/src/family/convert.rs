@@ -5,7 +5,7 @@ use et_core::{Element, Result, Tensor};
 use crate::operator::dispatch;
 
 /// What uses a function from positions in memory to elements.
-type Reader<'a, C> = dyn FnMut(&dyn Fn(usize) -> C) -> Result<()> + 'a;
+pub type Reader<'a, C> = dyn FnMut(&dyn Fn(usize) -> C) -> Result<()> + 'a;
 
 /// What uses a function that stores an element at a position in memory.
 type Writer<'a, R> = dyn FnMut(&dyn Fn(usize, R)) -> Result<()> + 'a;

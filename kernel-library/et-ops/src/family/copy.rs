@@ -8,7 +8,7 @@ use crate::operator::dispatch;
 /// The kernel of copies of the first argument; the output is in position `out`.
 pub fn first_to<const D: u32>(args: &Args<'_, '_>, out: usize) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(out)?);
-    dispatch!(D, out.scalar_type(), all, T => unary::convert::<T, T, D>(&input, &out, |element| element))
+    dispatch!(D, out.scalar_type(), stored, T => unary::convert::<T, T, D>(&input, &out, |element| element))
 }
 
 /// Copies `source` to `out`, both of which take the shape of `like`.

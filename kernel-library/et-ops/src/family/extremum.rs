@@ -2,7 +2,7 @@
 
 use core::cmp::Ordering;
 
-use et_core::{Args, Element, Error, Input, Result, ScalarType, Tensor};
+use et_core::{Args, Element, Error, Input, Result, ScalarType, Shape, Tensor};
 
 use super::reduce::{Folded, Lane};
 use crate::Meta;
@@ -30,6 +30,15 @@ pub fn meta(args: &Args<'_, '_>, folded: Folded) -> Result<Meta> {
     Ok(Meta { scalar_type: input.scalar_type(), shape })
 }
 
+/// The one element that is left of all; of nothing none is.
+pub fn meta_of_all(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    let input = args.tensor(0)?;
+    if input.numel() == 0 {
+        return Err(Error::InvalidArgument);
+    }
+    Ok(Meta { scalar_type: input.scalar_type(), shape: Shape::SCALAR })
+}
+
 /// As [`meta`], of `int64` indices.
 pub fn meta_of_indices(args: &Args<'_, '_>, folded: Folded) -> Result<Meta> {
     Ok(Meta { scalar_type: ScalarType::Long, ..meta(args, folded)? })
@@ -37,9 +46,18 @@ pub fn meta_of_indices(args: &Args<'_, '_>, folded: Folded) -> Result<Meta> {
 
 /// Stores the extreme element of each lane.
 pub fn store_values<T: Element>(args: &Args<'_, '_>, out: &Tensor<'_>, wanted: Ordering) -> Result<()> {
-    let (input, to) = (args.tensor(0)?, out.output::<T>()?);
-    let from = input.input::<T>()?;
-    Folded::argument(args, 1)?.for_each(&input, [out], |lane, [at]| {
+    store_extremes::<T>(&args.tensor(0)?, Folded::argument(args, 1)?, out, wanted)
+}
+
+/// Stores the extreme element of `input` along the folded dimensions.
+pub fn store_extremes<T: Element>(
+    input: &Tensor<'_>,
+    folded: Folded,
+    out: &Tensor<'_>,
+    wanted: Ordering,
+) -> Result<()> {
+    let (from, to) = (input.input::<T>()?, out.output::<T>()?);
+    folded.for_each(input, [out], |lane, [at]| {
         to.set(at, find(from, lane, wanted)?.0);
         Ok(())
     })

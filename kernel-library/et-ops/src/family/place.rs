@@ -13,6 +13,9 @@ pub struct Place {
 }
 
 impl Place {
+    /// The first position, whatever the index.
+    pub const FIRST: Self = Self { start: 0, strides: [0; MAX_RANK] };
+
     /// All of `tensor`.
     pub fn of(tensor: &Tensor<'_>) -> Self {
         Self { start: 0, strides: tensor.strides() }

@@ -2,53 +2,86 @@
 
 use core::ops::Range;
 
-use et_core::{Args, Error, Input, Number, Result, Shape};
+use et_core::{Args, Element, Error, Input, Number, Result, ScalarType, Shape, Tensor};
 
+use super::divide::Divide;
 use super::opmath::Opmath;
-use super::spatial::{Axis, Image, pair, pair_argument, push};
+use super::spatial::{Axis, Taps, Volume, per_dim, per_dim_argument, push};
 use super::transfer;
 use crate::Meta;
 
-/// The dimension that an image without a batch lacks.
-pub const ABSENT: usize = 0;
-
-/// How windows of rows and columns slide over the first argument.
+/// How windows slide over the first argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool {
-    /// Rows, columns.
-    pub axes: [Axis; 2],
+    /// Planes, rows, columns; those that the argument lacks are [`Axis::ABSENT`].
+    pub axes: [Axis; 3],
+    /// The number of spatial dimensions.
+    pub dims: usize,
     ceiling: bool,
 }
 
 impl Pool {
-    /// Kernel sizes, strides and paddings are arguments 1 to 3; `ceiling` says whether windows may start inside and end
-    /// outside the padded image.
-    pub fn new(args: &Args<'_, '_>, dilations: [usize; 2], ceiling: bool) -> Result<Self> {
-        let image = Image::new(&args.tensor(0)?, ABSENT)?;
-        let (kernels, strides) = (pair_argument(args, 1)?, args.ints(2)?);
-        let strides = if strides.is_empty() { kernels } else { pair(&strides)? };
-        let parameters = [kernels, strides, pair_argument(args, 3)?, dilations];
-        let mut axes = [Axis::ABSENT; 2];
-        for (dim, axis) in axes.iter_mut().enumerate() {
-            *axis = Axis::new(image.sizes[dim + 2], parameters.map(|pair| pair[dim])).and_then(check_padding)?;
+    /// Windows over `dims` dimensions of the first argument. Kernel sizes, strides and paddings are arguments 1 to 3;
+    /// `ceiling` says whether windows may start inside and end outside the padded image.
+    pub fn new(args: &Args<'_, '_>, dims: usize, dilations: [usize; 3], ceiling: bool) -> Result<Self> {
+        Self::of(args, [0, 1, 2, 3], dims, dilations, ceiling)
+    }
+
+    /// As [`Pool::new`], where image, kernel sizes, strides and paddings are the arguments at `positions`.
+    pub fn of(
+        args: &Args<'_, '_>,
+        positions: [usize; 4],
+        dims: usize,
+        dilations: [usize; 3],
+        ceiling: bool,
+    ) -> Result<Self> {
+        let [image, kernels, strides, paddings] = positions;
+        let image = Volume::new(&args.tensor(image)?, dims)?;
+        let (kernels, strides) = (per_dim_argument(args, kernels, dims)?, args.ints(strides)?);
+        let strides = if strides.is_empty() { kernels } else { per_dim(&strides, dims)? };
+        let parameters = [kernels, strides, per_dim_argument(args, paddings, dims)?, dilations];
+        let mut axes = [Axis::ABSENT; 3];
+        for (dim, axis) in axes.iter_mut().enumerate().skip(3 - dims) {
+            *axis = Axis::new(image.sizes[dim + 2], parameters.map(|numbers| numbers[dim])).and_then(check_padding)?;
         }
-        Ok(Self { axes, ceiling })
+        Ok(Self { axes, dims, ceiling })
     }
 
     /// The type of the first argument and the shape of the output.
     pub fn meta(&self, args: &Args<'_, '_>) -> Result<Meta> {
-        let [rows, columns] = self.axes;
-        resized(args, [outputs(&rows, self.ceiling)?, outputs(&columns, self.ceiling)?])
+        transfer::reshaped(args, self.shape(&args.tensor(0)?)?)
+    }
+
+    /// The shape of the output for this image.
+    pub fn shape(&self, image: &Tensor<'_>) -> Result<Shape> {
+        let mut sizes = [1; 3];
+        for (size, axis) in sizes.iter_mut().zip(&self.axes) {
+            *size = outputs(axis, self.ceiling)?;
+        }
+        resized_shape(&image.shape(), sizes, self.dims)
+    }
+
+    /// As [`Pool::meta`], for the output `index` of two, values and their indices.
+    pub fn meta_with_indices(&self, args: &Args<'_, '_>, index: usize) -> Result<Meta> {
+        self.meta(args).map(|values| values_or_indices(values, index))
     }
 }
 
-/// The type of the first argument and its shape with other numbers of rows and columns.
-pub fn resized(args: &Args<'_, '_>, sizes: [usize; 2]) -> Result<Meta> {
-    let input = args.tensor(0)?.shape();
-    let [channels @ .., _, _] = input.sizes() else { return Err(Error::InvalidArgument) };
-    let mut shape = Shape::new(channels)?;
-    sizes.into_iter().try_for_each(|size| push(&mut shape, size))?;
-    transfer::reshaped(args, shape)
+/// Output `index` of an operator that gives values and their `int64` indices.
+pub fn values_or_indices(values: Meta, index: usize) -> Meta {
+    if index == 0 { values } else { Meta { scalar_type: ScalarType::Long, ..values } }
+}
+
+/// The type of the first argument and its shape with other sizes of the last `dims` dimensions.
+pub fn resized(args: &Args<'_, '_>, sizes: [usize; 3], dims: usize) -> Result<Meta> {
+    transfer::reshaped(args, resized_shape(&args.tensor(0)?.shape(), sizes, dims)?)
+}
+
+fn resized_shape(input: &Shape, sizes: [usize; 3], dims: usize) -> Result<Shape> {
+    let channels = input.rank().checked_sub(dims).and_then(|outer| input.sizes().get(..outer));
+    let mut shape = Shape::new(channels.ok_or(Error::InvalidArgument)?)?;
+    sizes.into_iter().skip(3_usize.saturating_sub(dims)).try_for_each(|size| push(&mut shape, size))?;
+    Ok(shape)
 }
 
 fn check_padding(axis: Axis) -> Result<Axis> {
@@ -61,18 +94,88 @@ fn outputs(axis: &Axis, ceiling: bool) -> Result<usize> {
     Ok(count - usize::from(last_starts_outside))
 }
 
-/// The sum of some rows and columns of the plane that starts at `plane`.
+/// The sum of some planes, rows and columns of the channel that starts at `start`.
 pub fn sum<T: Opmath>(
     elements: Input<'_, T>,
-    image: &Image,
-    plane: usize,
-    [rows, columns]: [Range<usize>; 2],
+    image: &Volume,
+    start: usize,
+    [planes, rows, columns]: [Range<usize>; 3],
 ) -> T::Math {
     let mut sum = T::Math::ZERO;
-    for row in rows {
-        for column in columns.clone() {
-            sum = sum.plus(elements.get(plane + image.pixel(row, column)).raise());
+    for plane in planes {
+        for row in rows.clone() {
+            for column in columns.clone() {
+                sum = sum.plus(elements.get(start + image.pixel([plane, row, column])).raise());
+            }
         }
     }
     sum
+}
+
+/// Stores the mean of each window: arguments 5 and 6 say whether padding counts, and another divisor.
+pub fn means<T: Opmath>(pool: &Pool, args: &Args<'_, '_>, out: &Tensor<'_>) -> Result<()> {
+    let (input, padding_counts, divisor) = (args.tensor(0)?, args.bool(5)?, args.optional_int(6)?);
+    let (from, to) = (input.input::<T>()?, out.output::<T>()?);
+    let (image, out_image) = (Volume::new(&input, pool.dims)?, Volume::new(out, pool.dims)?);
+    out_image.for_each_pixel(|pixel @ [batch, channel, at @ ..]| {
+        let taps = taps(pool, at);
+        let inside = taps.map(|taps| taps.count);
+        let counted = if padding_counts { padded_counts(pool, at) } else { inside };
+        let window = taps.map(|taps| taps.start..taps.start + taps.count);
+        let sum = sum::<T>(from, &image, image.channel(batch, channel), window);
+        let divisor = divisor.unwrap_or(counted.into_iter().product::<usize>() as i64);
+        to.set(out_image.offset(pixel), T::lower(sum.divided(Element::from_i64(divisor))));
+    });
+    Ok(())
+}
+
+fn taps(pool: &Pool, [plane, row, column]: [usize; 3]) -> [Taps; 3] {
+    let [planes, rows, columns] = &pool.axes;
+    [planes.taps(plane), rows.taps(row), columns.taps(column)]
+}
+
+/// The taps of a window that lie inside the padded input.
+fn padded_counts(pool: &Pool, at: [usize; 3]) -> [usize; 3] {
+    core::array::from_fn(|dim| {
+        let axis = &pool.axes[dim];
+        let end = axis.input + 2 * axis.padding;
+        axis.kernel.min(end.saturating_sub(at[dim] * axis.stride.get()))
+    })
+}
+
+/// Stores the greatest element of each window in `out`, and where in its channel it is in `indices`.
+pub fn maxima<T: Number>(pool: &Pool, input: &Tensor<'_>, [out, indices]: [&Tensor<'_>; 2]) -> Result<()> {
+    let (from, to, places) = (input.input::<T>()?, out.output::<T>()?, indices.output::<i64>()?);
+    let image = Volume::new(input, pool.dims)?;
+    let [out_image, index_image] = [Volume::new(out, pool.dims)?, Volume::new(indices, pool.dims)?];
+    let steps = pool.axes.map(|axis| axis.dilation.get());
+    out_image.for_each_pixel(|pixel @ [batch, channel, at @ ..]| {
+        let start = image.channel(batch, channel);
+        let (value, index) = greatest(&image, taps(pool, at), steps, |offset| from.get(start + offset));
+        to.set(out_image.offset(pixel), value);
+        places.set(index_image.offset(pixel), index as i64);
+    });
+    Ok(())
+}
+
+/// The greatest element of a window, the first of equals, and its row-major index in the channel. NaN is greatest.
+pub fn greatest<T: Number>(
+    image: &Volume,
+    window: [Taps; 3],
+    steps: [usize; 3],
+    load: impl Fn(usize) -> T,
+) -> (T, usize) {
+    let mut best = (T::LOWEST, image.number(window.map(|taps| taps.start)));
+    let along = |dim: usize| (0..window[dim].count).map(move |tap| window[dim].start + tap * steps[dim]);
+    for plane in along(0) {
+        for row in along(1) {
+            for column in along(2) {
+                let element = load(image.pixel([plane, row, column]));
+                if element > best.0 || element.is_nan() {
+                    best = (element, image.number([plane, row, column]));
+                }
+            }
+        }
+    }
+    best
 }

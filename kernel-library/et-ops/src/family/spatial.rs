@@ -1,4 +1,4 @@
-//! Windows that slide over the rows and columns of an image.
+//! Windows that slide over images: signals, pictures and volumes.
 
 use core::num::NonZero;
 
@@ -83,59 +83,78 @@ impl Axis {
     }
 }
 
-/// A tensor as batch, channels, rows and columns.
+/// A tensor as batch, channels, planes, rows and columns.
 #[derive(Clone, Copy, Debug)]
-pub struct Image {
-    /// The four sizes.
-    pub sizes: [usize; 4],
-    /// The four strides.
-    pub strides: [usize; 4],
+pub struct Volume {
+    /// The five sizes.
+    pub sizes: [usize; 5],
+    /// The five strides.
+    pub strides: [usize; 5],
 }
 
-impl Image {
-    /// A tensor of rank 4, or of rank 3 where dimension `absent` is not there.
-    pub fn new(tensor: &Tensor<'_>, absent: usize) -> Result<Self> {
+impl Volume {
+    /// A tensor of `dims` spatial dimensions (1 to 3) behind its channels, with a batch in front or without. What it lacks,
+    /// the batch or planes or rows, has size 1.
+    pub fn new(tensor: &Tensor<'_>, dims: usize) -> Result<Self> {
         let rank = tensor.rank();
-        if rank != 3 && rank != 4 {
+        if rank != dims + 1 && rank != dims + 2 {
             return Err(Error::InvalidArgument);
         }
-        let mut image = Self { sizes: [1; 4], strides: [0; 4] };
-        let slots = image.sizes.iter_mut().zip(&mut image.strides).enumerate();
-        let present = slots.filter(|(slot, _)| rank == 4 || *slot != absent);
+        let mut volume = Self { sizes: [1; 5], strides: [0; 5] };
+        let slots = volume.sizes.iter_mut().zip(&mut volume.strides).enumerate();
+        let present = slots.filter(|(slot, _)| match slot {
+            0 => rank == dims + 2,
+            1 => true,
+            _ => slot + dims >= 5,
+        });
         for (dim, ((_, (size, step)), stride)) in present.zip(tensor.strides()).enumerate() {
             (*size, *step) = (tensor.size(dim), stride);
         }
-        Ok(image)
+        Ok(volume)
     }
 
-    /// Calls `visit` with batch, channel, row and column of each pixel.
-    pub fn for_each_pixel(&self, mut visit: impl FnMut([usize; 4])) {
-        let [batches, channels, rows, columns] = self.sizes;
+    /// The sizes of planes, rows and columns.
+    pub const fn extent(&self) -> [usize; 3] {
+        let [_, _, extent @ ..] = self.sizes;
+        extent
+    }
+
+    /// Calls `visit` with batch, channel, plane, row and column of each pixel.
+    pub fn for_each_pixel(&self, mut visit: impl FnMut([usize; 5])) {
+        let [batches, channels, planes, rows, columns] = self.sizes;
         for batch in 0..batches {
             for channel in 0..channels {
-                for row in 0..rows {
-                    (0..columns).for_each(|column| visit([batch, channel, row, column]));
+                for plane in 0..planes {
+                    for row in 0..rows {
+                        (0..columns).for_each(|column| visit([batch, channel, plane, row, column]));
+                    }
                 }
             }
         }
     }
 
-    /// The offset of row 0, column 0 of a channel.
+    /// The offset of the first pixel of a channel.
     #[inline]
-    pub const fn plane(&self, batch: usize, channel: usize) -> usize {
+    pub const fn channel(&self, batch: usize, channel: usize) -> usize {
         batch * self.strides[0] + channel * self.strides[1]
     }
 
     /// The offset of a pixel.
     #[inline]
-    pub const fn offset(&self, [batch, channel, row, column]: [usize; 4]) -> usize {
-        self.plane(batch, channel) + self.pixel(row, column)
+    pub const fn offset(&self, [batch, channel, plane, row, column]: [usize; 5]) -> usize {
+        self.channel(batch, channel) + self.pixel([plane, row, column])
     }
 
-    /// The offset of a pixel in its plane.
+    /// The offset of a pixel in its channel.
     #[inline]
-    pub const fn pixel(&self, row: usize, column: usize) -> usize {
-        row * self.strides[2] + column * self.strides[3]
+    pub const fn pixel(&self, [plane, row, column]: [usize; 3]) -> usize {
+        plane * self.strides[2] + row * self.strides[3] + column * self.strides[4]
+    }
+
+    /// The row-major number of a pixel in its channel, whatever the order in memory.
+    #[inline]
+    pub const fn number(&self, [plane, row, column]: [usize; 3]) -> usize {
+        (plane * self.sizes[3] + row) * self.sizes[4] + column
     }
 }
 
@@ -144,18 +163,23 @@ pub fn natural(value: i64) -> Result<usize> {
     usize::try_from(value).map_err(|_| Error::InvalidArgument)
 }
 
-/// A number for rows and one for columns; a list of one number holds for both.
-pub fn pair(list: &[i64]) -> Result<[usize; 2]> {
+/// A number for each of the last `dims` of planes, rows and columns, 0 for the others; one number holds for all.
+pub fn per_dim(list: &[i64], dims: usize) -> Result<[usize; 3]> {
+    let mut numbers = [0; 3];
+    let slots = numbers.iter_mut().skip(3_usize.saturating_sub(dims));
     match *list {
-        [both] => natural(both).map(|both| [both; 2]),
-        [rows, columns] => Ok([natural(rows)?, natural(columns)?]),
-        _ => Err(Error::InvalidArgument),
+        [all] => natural(all).map(|all| slots.for_each(|slot| *slot = all))?,
+        _ if list.len() == dims => {
+            slots.zip(list).try_for_each(|(slot, number)| natural(*number).map(|it| *slot = it))?
+        }
+        _ => return Err(Error::InvalidArgument),
     }
+    Ok(numbers)
 }
 
-/// Argument `position` as a [`pair`].
-pub fn pair_argument(args: &Args<'_, '_>, position: usize) -> Result<[usize; 2]> {
-    pair(&args.ints(position)?)
+/// Argument `position` [per dimension](per_dim).
+pub fn per_dim_argument(args: &Args<'_, '_>, position: usize, dims: usize) -> Result<[usize; 3]> {
+    per_dim(&args.ints(position)?, dims)
 }
 
 /// Adds an innermost dimension of `size`.
@@ -166,6 +190,14 @@ pub fn push(shape: &mut Shape, size: usize) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_belong_to_the_last_dimensions() {
+        assert_eq!(per_dim(&[7], 2), Ok([0, 7, 7]));
+        assert_eq!(per_dim(&[1, 2, 3], 3), Ok([1, 2, 3]));
+        assert_eq!(per_dim(&[1, 2], 3), Err(Error::InvalidArgument));
+        assert_eq!(per_dim(&[-1], 1), Err(Error::InvalidArgument));
+    }
 
     #[test]
     fn taps_outside_the_input_are_left_out() {

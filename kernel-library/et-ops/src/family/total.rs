@@ -19,26 +19,34 @@ pub fn store<T: Opmath, const D: u32>(
     out: &Tensor<'_>,
     finish: impl Fn(T::Math, usize) -> T::Math,
 ) -> Result<()> {
-    let input = args.tensor(0)?;
+    store_folded::<T, D>(&args.tensor(0)?, Folded::argument(args, 1)?, out, finish)
+}
+
+/// As [`store`], of `input` along the folded dimensions.
+pub fn store_folded<T: Opmath, const D: u32>(
+    input: &Tensor<'_>,
+    folded: Folded,
+    out: &Tensor<'_>,
+    finish: impl Fn(T::Math, usize) -> T::Math,
+) -> Result<()> {
     if input.scalar_type() == T::TYPE {
         let from = input.input::<T>()?;
-        return store_loaded::<T>(args, out, |offset| from.get(offset).raise(), finish);
+        return store_loaded::<T>([input, out], folded, |offset| from.get(offset).raise(), finish);
     }
     if const { !is_mixed(D) } {
         return Err(Error::InvalidType);
     }
-    reading::<T::Math, D>(&input, &mut |load| store_loaded::<T>(args, out, load, &finish))
+    reading::<T::Math, D>(input, &mut |load| store_loaded::<T>([input, out], folded, load, &finish))
 }
 
 fn store_loaded<T: Opmath>(
-    args: &Args<'_, '_>,
-    out: &Tensor<'_>,
+    [input, out]: [&Tensor<'_>; 2],
+    folded: Folded,
     load: impl Fn(usize) -> T::Math,
     finish: impl Fn(T::Math, usize) -> T::Math,
 ) -> Result<()> {
-    let (input, folded, to) = (args.tensor(0)?, Folded::argument(args, 1)?, out.output::<T>()?);
-    let count = folded.count(&input.shape())?;
-    folded.for_each(&input, [out], |lane, [at]| {
+    let (to, count) = (out.output::<T>()?, folded.count(&input.shape())?);
+    folded.for_each(input, [out], |lane, [at]| {
         let sum = lane.fold(T::Math::ZERO, |sum, offset| sum.plus(load(offset)));
         to.set(at, T::lower(finish(sum, count)));
         Ok(())

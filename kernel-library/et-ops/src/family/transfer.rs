@@ -20,7 +20,7 @@ pub fn region<const D: u32>(
     (input, from): (&Tensor<'_>, Place),
     (out, to): (&Tensor<'_>, Place),
 ) -> Result<()> {
-    dispatch!(D, out.scalar_type(), all, T => region_of(shape, (input.input::<T>()?, from), (out.output::<T>()?, to)))
+    dispatch!(D, out.scalar_type(), stored, T => region_of(shape, (input.input::<T>()?, from), (out.output::<T>()?, to)))
 }
 
 /// As [`region`], where the types may differ.
@@ -43,7 +43,7 @@ pub fn region_converted<const D: u32>(
 
 /// Copies all elements in logical order; the shapes may differ, the counts are equal.
 pub fn in_order<const D: u32>(input: &Tensor<'_>, out: &Tensor<'_>) -> Result<()> {
-    dispatch!(D, out.scalar_type(), all, T => in_order_of(input, input.input::<T>()?, out, out.output::<T>()?))
+    dispatch!(D, out.scalar_type(), stored, T => in_order_of(input, input.input::<T>()?, out, out.output::<T>()?))
 }
 
 fn region_of<T: Element>(

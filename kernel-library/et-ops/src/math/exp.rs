@@ -68,6 +68,15 @@ pub fn exp_of_sum<F: Exp>(x: F, tail: F) -> F {
     (F::ONE + rest).scaled(exponent)
 }
 
+/// `e^x / 2` for `x >= 0`, which is finite for somewhat greater `x` than `e^x`.
+pub fn half_exp<F: Exp>(x: F) -> F {
+    if x > F::OVERFLOW + F::ONE || x.is_nan() {
+        return x + F::HIGHEST;
+    }
+    let (exponent, rest) = reduced(x, F::ZERO);
+    (F::ONE + rest).scaled(exponent - 1)
+}
+
 /// `(k, w)` with `e^(x + tail) = (1 + w) 2^k` and `1 + w` between `sqrt(1/2)` and `sqrt(2)`.
 pub fn reduced<F: Exp>(x: F, tail: F) -> (i32, F) {
     let exponent = (x * F::LOG2_E + F::HALF.with_sign_of(x)).to_i32();

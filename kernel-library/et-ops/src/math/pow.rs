@@ -92,7 +92,7 @@ fn magnitude_power<F: Pow>(x: F, y: F) -> F {
 }
 
 /// `ln x` for a positive finite `x`: `k ln 2 + 2 artanh s` with `s = (m - 1) / (m + 1)`.
-fn precise_ln<F: Pow>(x: F) -> Pair<F> {
+pub fn precise_ln<F: Pow>(x: F) -> Pair<F> {
     let (fraction, exponent) = x.normalize();
     let s = Pair::sum(fraction, F::ONE).divides(fraction - F::ONE);
     let square = s.times(s);

@@ -1,15 +1,17 @@
-//! Writes program files from plain data: the host's half of the format.
+//! Writes program and data files from plain data: the host's half of the formats.
 //!
 //! The layout is that of ExecuTorch's exporter: a flatbuffer with the extended header inserted behind its identifier,
 //! then segments (constants, initial values, delegates' blobs, named data), each aligned. Equal models give equal bytes.
 
 mod builder;
+mod flat_tensor;
 mod layout;
 mod model;
 mod tables;
 
 use std::io::{Result, Write};
 
+pub use flat_tensor::{DataEntry, DataLayout, write_data};
 pub use layout::{CONSTANT_ALIGNMENT, SEGMENT_ALIGNMENT};
 pub use model::{
     Allocation, BackendDelegate, Chain, CompileSpec, ContainerMetadata, EValue, ExecutionPlan, ExtraTensorInfo,
@@ -36,28 +38,29 @@ pub fn write_program(program: &Program<'_>, out: &mut dyn Write) -> Result<()> {
         segment_base_offset: segment_base as u64,
         segment_data_size: Some(layout.data_size()),
     };
-    write_head(&flatbuffer, &header, out)?;
+    write_behind_identifier(&flatbuffer, &header_bytes(&header), out)?;
     write_zeros(segment_base - program_size, out)?;
     write_segments(layout.segments(), out)
 }
 
-/// The flatbuffer with the header behind its identifier: everything moves back, so the root's offset grows.
-fn write_head(flatbuffer: &[u8], header: &ExtendedHeader, out: &mut dyn Write) -> Result<()> {
+/// The flatbuffer with a header behind its identifier: everything moves back, so the root's offset grows.
+fn write_behind_identifier(flatbuffer: &[u8], header: &[u8], out: &mut dyn Write) -> Result<()> {
     let (frame, tables) = flatbuffer.split_at(8);
     let (root, identifier) = frame.split_at(4);
     let root = root.iter().rev().fold(0, |number, byte| number << 8 | u32::from(*byte));
-    out.write_all(&(root + HEADER_LENGTH as u32).to_le_bytes())?;
+    out.write_all(&(root + header.len() as u32).to_le_bytes())?;
     out.write_all(identifier)?;
-    write_header(header, out)?;
+    out.write_all(header)?;
     out.write_all(tables)
 }
 
-fn write_header(header: &ExtendedHeader, out: &mut dyn Write) -> Result<()> {
-    out.write_all(ExtendedHeader::MAGIC)?;
-    out.write_all(&ExtendedHeader::LENGTH.to_le_bytes())?;
-    out.write_all(&header.program_size.to_le_bytes())?;
-    out.write_all(&header.segment_base_offset.to_le_bytes())?;
-    out.write_all(&header.segment_data_size.unwrap_or_default().to_le_bytes())
+fn header_bytes(header: &ExtendedHeader) -> Vec<u8> {
+    let mut bytes = ExtendedHeader::MAGIC.to_vec();
+    bytes.extend(ExtendedHeader::LENGTH.to_le_bytes());
+    bytes.extend(header.program_size.to_le_bytes());
+    bytes.extend(header.segment_base_offset.to_le_bytes());
+    bytes.extend(header.segment_data_size.unwrap_or_default().to_le_bytes());
+    bytes
 }
 
 fn write_segments(segments: &[Segment<'_>], out: &mut dyn Write) -> Result<()> {

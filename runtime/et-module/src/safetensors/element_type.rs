@@ -2,7 +2,9 @@
 
 use et_core::ScalarType;
 
-const NAMES: [(&str, ScalarType); 10] = [
+const NAMES: [(&str, ScalarType); 12] = [
+    ("C128", ScalarType::ComplexDouble),
+    ("C64", ScalarType::ComplexFloat),
     ("F64", ScalarType::Double),
     ("F32", ScalarType::Float),
     ("F16", ScalarType::Half),

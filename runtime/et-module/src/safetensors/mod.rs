@@ -11,7 +11,7 @@ mod write;
 use std::fmt::{Display, Formatter};
 
 pub use read::{SafeTensors, TensorView};
-pub use write::write;
+pub use write::{write, write_with_texts};
 
 /// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use super::json::Parser;
 use super::{Error, element_type};
 
 /// The name under which a header keeps text that is about the file.
-const METADATA: &str = "__metadata__";
+pub(super) const METADATA: &str = "__metadata__";
 
 /// The tensors of a file by name.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{Result, Write};
 
 use super::element_type;
+use super::read::METADATA;
 use crate::Array;
 
 /// The header's length is a multiple of this, so that tensors are aligned in a mapped file.
@@ -11,15 +12,28 @@ const ALIGNMENT: usize = 8;
 
 /// Writes `arrays`; equal arrays give equal bytes.
 pub fn write(arrays: &BTreeMap<String, Array>, out: &mut dyn Write) -> Result<()> {
-    let header = header(arrays);
+    write_with_texts(arrays, &BTreeMap::new(), out)
+}
+
+/// The same with texts about the file.
+pub fn write_with_texts(
+    arrays: &BTreeMap<String, Array>,
+    texts: &BTreeMap<String, String>,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let header = header(arrays, texts);
     out.write_all(&(header.len() as u64).to_le_bytes())?;
     out.write_all(header.as_bytes())?;
     arrays.values().try_for_each(|array| out.write_all(&array.bytes))
 }
 
-fn header(arrays: &BTreeMap<String, Array>) -> String {
+fn header(arrays: &BTreeMap<String, Array>, texts: &BTreeMap<String, String>) -> String {
     let mut start = 0;
     let mut entries = Vec::new();
+    if !texts.is_empty() {
+        let texts: Vec<String> = texts.iter().map(|(key, text)| quoted(key) + ":" + &quoted(text)).collect();
+        entries.push(format!(r#"{}:{{{}}}"#, quoted(METADATA), texts.join(",")));
+    }
     for (name, array) in arrays {
         let end = start + array.bytes.len();
         let (name, element_type) = (quoted(name), element_type::name(array.scalar_type));

@@ -1,0 +1,77 @@
+//! Operators that stay in one piece because a kernel computes them so, though there is a decomposition.
+
+use etbuild_ir::OperatorName;
+
+use crate::Reason;
+use crate::decompose::{self, recurrent};
+use crate::edit::{Call, Editor, Rewritten, Rule};
+
+/// The rule for an operator: the one that keeps it in one piece, or else its decomposition.
+pub fn rule(operator: &OperatorName) -> Option<Rule> {
+    let name = operator.as_str().strip_prefix("aten.")?;
+    let index = RULES.binary_search_by(|(known, _)| (*known).cmp(name));
+    let whole = index.ok().and_then(|index| RULES.get(index)).map(|(_, rule)| *rule);
+    whole.or_else(|| decompose::rule(operator))
+}
+
+/// Every operator that stays in one piece, in the order of names.
+const RULES: &[(&str, Rule)] = &[
+    ("group_norm.default", keep),
+    ("gru.input", layers),
+    ("layer_norm.default", keep),
+    ("linear.default", keep),
+    ("lstm.input", layers),
+    ("rms_norm.default", keep),
+    ("rnn_relu.input", layers),
+    ("rnn_tanh.input", layers),
+    ("scaled_dot_product_attention.default", attention),
+];
+
+/// The call as it is. Kernels in one piece do not mix types; decompositions promote them.
+fn keep(editor: &mut Editor, call: &Call) -> Rewritten {
+    let mut types = call.uses().map(|id| editor.spec(id).scalar_type);
+    let first = types.next();
+    if types.all(|scalar_type| Some(scalar_type) == first) { as_it_is(editor, call) } else { decomposed(editor, call) }
+}
+
+/// Attention without dropout.
+fn attention(editor: &mut Editor, call: &Call) -> Rewritten {
+    if call.number(4)? == 0.0 { as_it_is(editor, call) } else { Err(Reason::Training) }
+}
+
+/// A call per layer; a layer whose hidden state is projected to a smaller one has no kernel.
+fn layers(editor: &mut Editor, call: &Call) -> Rewritten {
+    if recurrent::is_projected(editor, call)? {
+        decomposed(editor, call)
+    } else {
+        recurrent::stack(editor, call, as_it_is)
+    }
+}
+
+fn as_it_is(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (operator, arguments) = (call.operator.clone(), call.arguments.clone());
+    Ok(editor.keep(Call { operator, arguments, outputs: call.outputs.clone() }))
+}
+
+fn decomposed(editor: &mut Editor, call: &Call) -> Rewritten {
+    decompose::rule(&call.operator).ok_or(Reason::NoDecomposition)?(editor, call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(RULES.is_sorted_by(|left, right| left.0 < right.0));
+    }
+
+    #[test]
+    fn what_stays_in_one_piece_has_a_kernel_and_a_decomposition() {
+        for (name, _) in RULES {
+            let operator = OperatorName::parse(&format!("aten.{name}")).unwrap();
+            assert!(et_ops::find_functional(&operator.qualified()).is_some(), "{name}");
+            assert!(decompose::rule(&operator).is_some(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Attention: values weighted by the softmax of scaled products of queries and keys (Vaswani et al. 2017).
+//!
+//! The softmax is computed while keys go by (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"): the
+//! scores of a block of keys live on the stack, and sums shrink when a greater score comes. No score is stored twice.
+
+use et_core::{Input, Number, Output, Result, Shape, Tensor};
+
+use super::contract::{Run, dot};
+use super::opmath::Opmath;
+use super::place::Place;
+use super::walk::Walk;
+use crate::math::Math;
+
+/// Keys whose scores are computed before their values are added.
+const KEYS: usize = 32;
+/// Columns of the values that are summed at a time. Scores are computed once for each so many.
+const COLUMNS: usize = 128;
+
+/// What is read and written. Positions in memory are those of the first row of a head.
+pub struct Attention<'a, T: Opmath> {
+    /// The queries of all heads, `[.., rows, depth]`.
+    pub queries: Input<'a, T>,
+    /// The keys, `[.., keys, depth]`.
+    pub keys: Input<'a, T>,
+    /// The values, `[.., keys, columns]`.
+    pub values: Input<'a, T>,
+    /// The results, `[.., rows, columns]`.
+    pub out: Output<'a, T>,
+    /// From one row to the next and from one column to the next, in the order of the fields above.
+    pub steps: [[usize; 2]; 4],
+    /// Rows, keys, depth, columns.
+    pub sizes: [usize; 4],
+    /// What products are multiplied with.
+    pub scale: T::Math,
+    /// Whether a row sees only the keys up to its own number.
+    pub causal: bool,
+}
+
+/// What is added to the score of a row and a key.
+pub type Mask<'m, M> = dyn Fn(usize, usize) -> M + 'm;
+
+impl<T: Opmath> Attention<'_, T>
+where
+    T::Math: Math,
+{
+    /// Computes one head, whose parts start at these positions of queries, keys, values and results.
+    pub fn head(&self, starts: [usize; 4], mask: Option<&Mask<'_, T::Math>>) {
+        let [rows, _, _, columns] = self.sizes;
+        for row in 0..rows {
+            for first in (0..columns).step_by(COLUMNS) {
+                let count = (columns - first).min(COLUMNS);
+                let mut sums = [T::Math::ZERO; COLUMNS];
+                let sums = &mut sums[..count];
+                let total = self.accumulate(sums, starts, [row, first], mask);
+                let to = starts[3] + row * self.steps[3][0] + first * self.steps[3][1];
+                for (column, sum) in sums.iter().enumerate() {
+                    // A row that sees no key is 0.
+                    let mean = if total == T::Math::ZERO { T::Math::ZERO } else { *sum / total };
+                    self.out.set(to + column * self.steps[3][1], T::lower(mean));
+                }
+            }
+        }
+    }
+
+    /// Adds up weighted values in `sums`, from a column on; returns the sum of the weights.
+    fn accumulate(
+        &self,
+        sums: &mut [T::Math],
+        starts: [usize; 4],
+        [row, column]: [usize; 2],
+        mask: Option<&Mask<'_, T::Math>>,
+    ) -> T::Math {
+        let seen = if self.causal { self.sizes[1].min(row + 1) } else { self.sizes[1] };
+        let (mut greatest, mut total) = (T::Math::LOWEST, T::Math::ZERO);
+        for first in (0..seen).step_by(KEYS) {
+            let mut scores = [T::Math::ZERO; KEYS];
+            let scores = &mut scores[..(seen - first).min(KEYS)];
+            for (index, score) in scores.iter_mut().enumerate() {
+                let product = self.product(starts, row, first + index) * self.scale;
+                *score = mask.map_or(product, |mask| product + mask(row, first + index));
+            }
+            let before = greatest;
+            greatest = scores.iter().fold(before, |best, score| if best < *score { *score } else { best });
+            let shrink = weight(before, greatest);
+            total = total * shrink;
+            sums.iter_mut().for_each(|sum| *sum = *sum * shrink);
+            for (index, score) in scores.iter().enumerate() {
+                let weight = weight(*score, greatest);
+                total = total + weight;
+                let start = starts[2] + (first + index) * self.steps[2][0] + column * self.steps[2][1];
+                add_scaled(sums, weight, Run { elements: self.values, start, step: self.steps[2][1] });
+            }
+        }
+        total
+    }
+
+    fn product(&self, starts: [usize; 4], row: usize, key: usize) -> T::Math {
+        let [queries, keys, ..] = self.steps;
+        let query = Run { elements: self.queries, start: starts[0] + row * queries[0], step: queries[1] };
+        let key = Run { elements: self.keys, start: starts[1] + key * keys[0], step: keys[1] };
+        dot(T::Math::ZERO, query, key, self.sizes[2])
+    }
+}
+
+/// The exponential of the distance between a score and the greatest one; 0 for a masked key, whatever the greatest is.
+fn weight<M: Math>(score: M, greatest: M) -> M {
+    if score == M::LOWEST { M::ZERO } else { (score - greatest).exp() }
+}
+
+fn add_scaled<T: Opmath>(sums: &mut [T::Math], weight: T::Math, values: Run<'_, T>) {
+    if values.step == 1 && !sums.is_empty() {
+        let values = values.elements.window(values.start, sums.len());
+        let add = |(index, sum): (usize, &mut T::Math)| *sum = sum.plus(weight.times(values.get(index).raise()));
+        return sums.iter_mut().enumerate().for_each(add);
+    }
+    for (index, sum) in sums.iter_mut().enumerate() {
+        *sum = sum.plus(weight.times(values.elements.get(values.start + index * values.step).raise()));
+    }
+}
+
+/// Where heads start: outer dimensions are broadcast, and a tensor with fewer heads has each for as many neighbouring ones.
+pub struct Heads {
+    /// The first head of each batch in the queries, keys, values and results, and in the mask.
+    walk: Walk<5>,
+    /// For each of those: for how many heads it has one, and from one to the next.
+    shared: [(usize, usize); 5],
+    heads: usize,
+}
+
+impl Heads {
+    /// The heads of `outer`, all dimensions of the result but the last two; `mask` is broadcast to it.
+    pub fn new(outer: &Shape, tensors: [&Tensor<'_>; 4], mask: Place) -> Result<Self> {
+        let mut firsts = *outer;
+        let heads = firsts.sizes_mut().last_mut().map_or(1, |heads| core::mem::replace(heads, 1) as usize);
+        let [queries, keys, values, out] = tensors.map(|tensor| outer_place(tensor, outer));
+        let walk = Walk::over(&firsts, [queries, keys, values, out, mask])?;
+        let [queries, keys, values, out] = tensors.map(|tensor| sharing(tensor, heads));
+        let mask = (1, outer.rank().checked_sub(1).map_or(0, |dim| mask.strides[dim]));
+        Ok(Self { walk, shared: [queries, keys, values, out, mask], heads })
+    }
+
+    /// Calls `visit` with where each head starts in the queries, keys, values and results, and in the mask.
+    pub fn for_each(&self, mut visit: impl FnMut([usize; 4], usize)) {
+        for firsts in self.walk.clone() {
+            for head in 0..self.heads {
+                let mut starts = firsts;
+                for (start, (heads, step)) in starts.iter_mut().zip(self.shared) {
+                    *start += head / heads * step;
+                }
+                let [queries, keys, values, out, mask] = starts;
+                visit([queries, keys, values, out], mask);
+            }
+        }
+    }
+}
+
+/// For how many of `heads` a tensor has one, and from one to the next.
+fn sharing(tensor: &Tensor<'_>, heads: usize) -> (usize, usize) {
+    let dim = tensor.rank().checked_sub(3);
+    let own = dim.map(|dim| (heads.checked_div(tensor.size(dim)), tensor.strides()[dim]));
+    own.map_or((1, 0), |(heads, step)| (heads.unwrap_or(1).max(1), step))
+}
+
+/// All dimensions of a tensor but the last two, broadcast to `outer`.
+fn outer_place(tensor: &Tensor<'_>, outer: &Shape) -> Place {
+    let (own, all) = (tensor.rank().saturating_sub(2), tensor.strides());
+    let missing = outer.rank().saturating_sub(own);
+    let mut place = Place::FIRST;
+    for (dim, step) in all.into_iter().enumerate().take(own).filter(|(dim, _)| tensor.size(*dim) != 1) {
+        place.strides[missing + dim] = step;
+    }
+    place
+}

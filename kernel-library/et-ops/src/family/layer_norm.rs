@@ -1,0 +1,57 @@
+//! Normalization over trailing dimensions. Arguments start with `input, normalized_shape`.
+
+use et_core::{Args, Error, Result, Shape, Tensor};
+
+use super::normalize::Normalizer;
+use super::opmath::Opmath;
+use super::place::Place;
+use super::walk::Walk;
+use crate::math::Math;
+
+/// The number of dimensions before the normalized ones, once `normalized_shape` and the tensors at the positions `parameters`,
+/// which may be absent, have the sizes of the trailing dimensions.
+pub fn leading(args: &Args<'_, '_>, parameters: &[usize]) -> Result<usize> {
+    let (shape, normalized) = (args.tensor(0)?.shape(), args.ints(1)?);
+    let leading = shape.rank().checked_sub(normalized.len()).ok_or(Error::InvalidArgument)?;
+    let trailing = &shape.sizes()[leading..];
+    let equal =
+        !normalized.is_empty() && trailing.iter().zip(normalized.iter()).all(|(size, it)| i64::from(*size) == *it);
+    for position in parameters {
+        if !args.optional_tensor(*position)?.is_none_or(|tensor| tensor.shape().sizes() == trailing) {
+            return Err(Error::InvalidArgument);
+        }
+    }
+    if equal { Ok(leading) } else { Err(Error::InvalidArgument) }
+}
+
+/// The shape with 1 for all dimensions but the first `leading`: one position per sample.
+pub fn samples(shape: &Shape, leading: usize) -> Shape {
+    let mut samples = *shape;
+    samples.sizes_mut()[leading..].fill(1);
+    samples
+}
+
+/// The shape with 1 for the first `leading` dimensions: one sample.
+pub fn sample(shape: &Shape, leading: usize) -> Shape {
+    let mut sample = *shape;
+    sample.sizes_mut()[..leading].fill(1);
+    sample
+}
+
+/// Normalizes each sample by its own statistics: arguments `input, normalized_shape, weight, bias, eps`. Gives `keep` the mean
+/// and the reciprocal of the standard deviation of each, in logical order.
+pub fn normalize<T: Opmath>(args: &Args<'_, '_>, out: &Tensor<'_>, mut keep: impl FnMut([T::Math; 2])) -> Result<()>
+where
+    T::Math: Math,
+{
+    let (input, leading) = (args.tensor(0)?, leading(args, &[2, 3])?);
+    let parameters = [args.optional_tensor(2)?, args.optional_tensor(3)?];
+    let normalizer = Normalizer::<T>::new([&input, out], parameters, args.double(4)?)?;
+    let (shape, [from, to]) = (input.shape(), [&input, out].map(Place::of));
+    let [weight, bias] = parameters.map(|tensor| tensor.map(|tensor| Place::broadcast(&tensor, &shape)).transpose());
+    let (weight, bias, one) = (weight?.unwrap_or(from), bias?.unwrap_or(from), sample(&shape, leading));
+    for [from_at, to_at] in Walk::over(&samples(&shape, leading), [from, to])? {
+        keep(normalizer.by_own(&one, [from.at(from_at), to.at(to_at), weight, bias])?);
+    }
+    Ok(())
+}

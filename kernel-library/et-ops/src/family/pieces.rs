@@ -1,0 +1,24 @@
+//! Operators that cut a tensor along a dimension into a list of tensors.
+
+use et_core::{Args, Error, Result, Tensor};
+
+use super::place::Place;
+use super::transfer;
+
+/// The dimension that argument `position` names; a scalar cannot be cut.
+pub fn cut_dim(args: &Args<'_, '_>, position: usize) -> Result<usize> {
+    let shape = args.tensor(0)?.shape();
+    if shape.rank() == 0 { Err(Error::InvalidArgument) } else { shape.axis(args.int(position)?) }
+}
+
+/// Refuses a list of outputs in position `out` that has not one tensor for each of `count` pieces.
+pub fn check_count(args: &Args<'_, '_>, out: usize, count: usize) -> Result<()> {
+    if args.tensors_len(out)? == count { Ok(()) } else { Err(Error::InvalidArgument) }
+}
+
+/// Copies to `piece`, which has its shape, what starts `start` steps along dimension `dim` of the first argument.
+pub fn cut<const D: u32>(args: &Args<'_, '_>, (dim, start): (usize, i64), piece: &Tensor<'_>) -> Result<()> {
+    let input = args.tensor(0)?;
+    let from = Place::of(&input).moved(dim, start);
+    transfer::region::<D>(&piece.shape(), (&input, from), (piece, Place::of(piece)))
+}

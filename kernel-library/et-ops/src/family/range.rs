@@ -1,0 +1,75 @@
+//! Choosing how a block of real numbers is quantized: from its least and greatest, and 0.
+
+use et_core::{Element, Input, Result, Tensor};
+
+use super::affine::Range;
+use super::block::{Block, Blocks};
+use super::real::Real;
+use crate::math::Math;
+
+/// The least and the greatest number of a block, no greater and no less than 0. NaN if any is.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent<T> {
+    /// The least.
+    pub lowest: T,
+    /// The greatest.
+    pub highest: T,
+}
+
+impl<T: Real> Extent<T> {
+    fn of(elements: Input<'_, T>, block: &Block<1>) -> Result<Self> {
+        let mut extent = Self { lowest: T::ZERO, highest: T::ZERO };
+        block.for_each(|[at]| {
+            let element = elements.get(at);
+            // A comparison with NaN is false, so that the first NaN replaces and then stays.
+            if !(element >= extent.lowest) && !extent.lowest.is_nan() {
+                extent.lowest = element;
+            }
+            if !(element <= extent.highest) && !extent.highest.is_nan() {
+                extent.highest = element;
+            }
+        })?;
+        Ok(extent)
+    }
+
+    /// From the least to the greatest.
+    pub fn width(self) -> T {
+        T::narrow(self.highest.widen() - self.lowest.widen())
+    }
+
+    /// The greater distance from 0.
+    pub fn magnitude(self) -> T {
+        let below = self.lowest.negated();
+        if below > self.highest || below.is_nan() { below } else { self.highest }
+    }
+
+    /// Where the least number lies under `scale`.
+    pub fn zero_point(self, range: Range, scale: T) -> i64 {
+        let quotient = T::narrow(self.lowest.widen() / scale.widen()).widen().round_ties_even();
+        range.lowest.saturating_sub(quotient.to_i64()).clamp(range.lowest, range.highest)
+    }
+}
+
+/// `length` divided into so many steps, and at least `least`, computed as PyTorch does in `T`.
+pub fn scale<T: Real>(length: T, steps: f64, least: f64) -> T {
+    at_least(T::narrow(length.widen() / <T::Wide as Element>::from_f64(steps)), least)
+}
+
+/// NaN stays.
+fn at_least<T: Real>(scale: T, least: f64) -> T {
+    let least = T::from_f64(least);
+    if scale < least { least } else { scale }
+}
+
+/// Calls `visit` with the extent of each block, in the row-major order of the grid.
+pub fn extents<T: Real>(
+    input: &Tensor<'_>,
+    blocks: &Blocks,
+    mut visit: impl FnMut(Extent<T>) -> Result<()>,
+) -> Result<()> {
+    let elements = input.input::<T>()?;
+    for block in blocks.walk([input])? {
+        visit(Extent::of(elements, &block)?)?;
+    }
+    Ok(())
+}

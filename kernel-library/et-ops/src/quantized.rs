@@ -1,0 +1,15 @@
+//! `quantized_decomposed`: conversions between real numbers and integers with scales and zero points, as PyTorch's exported
+//! quantized programs spell them out, and operators on quantized tensors.
+
+pub mod add;
+pub mod choose_qparams;
+pub mod choose_qparams_per_token_asymmetric;
+pub mod dequantize_per_channel;
+pub mod dequantize_per_tensor;
+pub mod dequantize_per_token;
+pub mod embedding_2bit;
+pub mod embedding_4bit;
+pub mod embedding_byte;
+pub mod quantize_per_channel;
+pub mod quantize_per_tensor;
+pub mod quantize_per_token;

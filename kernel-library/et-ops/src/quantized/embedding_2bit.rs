@@ -1,0 +1,82 @@
+//! `quantized_decomposed::embedding_2bit`: rows of a weight of 2-bit integers, four in a byte, as real numbers. A row has one
+//! scale, or one for each of its equal parts.
+
+use crate::family::packed::{self, Packing};
+use crate::prelude::*;
+
+/// With results of the type of the scales.
+pub const EMBEDDING_2BIT: Operator = Operator {
+    schema: "quantized_decomposed::embedding_2bit.out(Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, \
+             int weight_quant_min, int weight_quant_max, Tensor indices, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "quantized_decomposed::embedding_2bit",
+    path: kernel_path!(out),
+    dtypes: Dtypes::ALL,
+    infer,
+    kernel: out::<ALL>,
+    cases: &[Case::exact(
+        "the lowest bits of a byte first",
+        &[
+            Tensor(CaseTensor::of(ScalarType::Byte, &[1, 1], &[228.0])),
+            Tensor(CaseTensor::of(ScalarType::Float, &[1], &[0.5])),
+            CaseArgument::None,
+            Int(-2),
+            Int(1),
+            Tensor(CaseTensor::of(ScalarType::Long, &[1], &[0.0])),
+        ],
+        &[CaseTensor::of(ScalarType::Float, &[1, 4], &[-1.0, -0.5, 0.0, 0.5])],
+    )],
+};
+
+/// With results of a type that the caller chooses.
+pub const EMBEDDING_2BIT_DTYPE: Operator = Operator {
+    schema: "quantized_decomposed::embedding_2bit.dtype_out(Tensor weight, Tensor weight_scales, \
+             Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, Tensor indices, \
+             ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "quantized_decomposed::embedding_2bit.dtype",
+    path: kernel_path!(dtype_out),
+    dtypes: Dtypes::ALL,
+    infer: infer_dtype,
+    kernel: dtype_out::<ALL>,
+    cases: &[Case::exact(
+        "halves become floats",
+        &[
+            Tensor(CaseTensor::of(ScalarType::Byte, &[1, 1], &[27.0])),
+            Tensor(CaseTensor::of(ScalarType::Half, &[1, 2], &[0.5, 2.0])),
+            CaseArgument::None,
+            Int(-2),
+            Int(1),
+            Tensor(CaseTensor::of(ScalarType::Long, &[1], &[0.0])),
+            CaseArgument::Type(ScalarType::Float),
+        ],
+        &[CaseTensor::of(ScalarType::Float, &[1, 4], &[0.5, 0.0, -2.0, -4.0])],
+    )],
+};
+
+struct Bits;
+
+impl Packing for Bits {
+    const COUNT: usize = 4;
+    const RANGE: Option<[i64; 2]> = Some([-2, 1]);
+
+    fn unpack(element: i64, position: usize) -> i64 {
+        (element >> (2 * position) & 3) - 2
+    }
+}
+
+fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    packed::infer::<Bits>(args, false)
+}
+
+fn infer_dtype(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    packed::infer::<Bits>(args, true)
+}
+
+/// The portable kernel of `out` for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    packed::rows::<Bits, D>(args, 6)
+}
+
+/// The portable kernel of `dtype_out` for the types in `D`.
+pub fn dtype_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    packed::rows::<Bits, D>(args, 7)
+}

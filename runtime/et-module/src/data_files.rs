@@ -1,0 +1,95 @@
+//! The data files (`.ptd`) that a program refers to.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use et_core::TensorLayout;
+use et_format::{DataFile, TensorLocation};
+use et_runtime::{Failure, MethodPlan, NamedData, Place};
+
+use crate::{Error, FileBytes};
+
+/// Data files in memory, each of them well-formed, no name in two of them.
+#[derive(Debug, Default)]
+pub struct DataFiles(Vec<FileBytes>);
+
+impl DataFiles {
+    /// Maps data files.
+    pub fn open<P: AsRef<Path>>(paths: &[P]) -> Result<Self, Error> {
+        let mut owners = BTreeMap::new();
+        let mut files = Vec::new();
+        for path in paths {
+            let bytes = FileBytes::open(path.as_ref())?;
+            let names = names(&bytes).map_err(|problem| unusable(path.as_ref(), problem.message()))?;
+            for name in names {
+                if let Some(other) = owners.insert(name.clone(), path.as_ref()) {
+                    return Err(unusable(path.as_ref(), &format!("{name} is in {} already", other.display())));
+                }
+            }
+            files.push(bytes);
+        }
+        Ok(Self(files))
+    }
+
+    /// Data files that are in memory already.
+    pub const fn of(files: Vec<FileBytes>) -> Self {
+        Self(files)
+    }
+
+    /// The files as a method takes them.
+    pub(crate) fn parse(&self) -> et_core::Result<Vec<DataFile<'_>>> {
+        self.0.iter().map(|bytes| DataFile::parse(bytes)).collect()
+    }
+}
+
+/// The names in a file, which is read up to the data.
+fn names(bytes: &[u8]) -> et_core::Result<Vec<String>> {
+    let file = DataFile::parse(bytes)?;
+    let read = file.entries()?.iter().map(|entry| {
+        let entry = entry?;
+        file.bytes(entry)?;
+        entry.key().map(str::to_owned)
+    });
+    let read: et_core::Result<Vec<String>> = read.collect();
+    read.map_err(|_| et_core::Error::InvalidExternalData)
+}
+
+fn unusable(path: &Path, problem: &str) -> Error {
+    Error::DataFile { path: PathBuf::from(path), problem: problem.to_owned() }
+}
+
+/// Says which tensor a method did not find in the data files, or what else failed.
+pub(crate) fn explain(plan: MethodPlan<'_>, files: &[DataFile<'_>], failure: Failure) -> Error {
+    let Place::Value(slot) = failure.place else { return failure.into() };
+    match external(plan, files, slot) {
+        Ok(Some((name, problem))) => Error::ExternalTensor { name, problem },
+        _ => failure.into(),
+    }
+}
+
+/// The name of a tensor that is not as it should be in the data files, and what is wrong with it.
+fn external(plan: MethodPlan<'_>, files: &[DataFile<'_>], slot: u32) -> et_core::Result<Option<(String, String)>> {
+    let tensor = plan.plan().tensor(slot as usize)?;
+    let Some(extra) = tensor.extra()? else { return Ok(None) };
+    if extra.location()? != TensorLocation::External {
+        return Ok(None);
+    }
+    let name = extra.fully_qualified_name()?;
+    let wanted =
+        TensorLayout { scalar_type: tensor.scalar_type()?, sizes: tensor.sizes()?, dim_order: tensor.dim_order()? };
+    let problem = match files.tensor(name) {
+        Ok((given, _)) => format!("the data file has {}, the program wants {}", shown(&given), shown(&wanted)),
+        Err(et_core::Error::NotFound) if files.is_empty() => "it is in a data file, and none was given".to_owned(),
+        Err(et_core::Error::NotFound) => "no data file has it".to_owned(),
+        Err(error) => error.message().to_owned(),
+    };
+    Ok(Some((name.to_owned(), problem)))
+}
+
+/// A type, a shape and an order as a user reads them.
+fn shown(layout: &TensorLayout<'_>) -> String {
+    let sizes: Vec<i32> = layout.sizes.iter().collect();
+    let in_order = (0_u8..).zip(layout.dim_order).all(|(position, dim)| position == *dim);
+    let order = if in_order { String::new() } else { format!(" in order {:?}", layout.dim_order) };
+    format!("{}{sizes:?}{order}", layout.scalar_type.name())
+}

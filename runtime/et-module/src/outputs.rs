@@ -1,0 +1,101 @@
+//! What a method gives back.
+
+use std::collections::BTreeMap;
+
+use et_core::{Indices, Output, ScalarType, Tensor, Value};
+
+use crate::{Array, Error, Module, order};
+
+/// Outputs by name: `output_0`, `output_1`, ...
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// Tensors, numbers as tensors of rank 0, and lists of numbers as tensors of rank 1.
+    pub arrays: BTreeMap<String, Array>,
+    /// Texts.
+    pub texts: BTreeMap<String, String>,
+}
+
+impl Module {
+    /// Copies output `index`. A number comes as a tensor of rank 0, a list of numbers as one of rank 1.
+    pub fn output(&self, index: usize) -> Result<Array, Error> {
+        let value = self.loaded.method().output(index)?;
+        self.array(&value)?.ok_or_else(|| Error::Output(format!("output {index} is neither a tensor nor a number")))
+    }
+
+    /// Copies the outputs. The tensors of a list are counted as outputs of their own; an output that is nothing is left
+    /// out and its number with it.
+    pub fn outputs(&self) -> Result<Outputs, Error> {
+        let mut outputs = Outputs::default();
+        let values = self.shown_outputs()?.map(|index| self.loaded.method().output(index));
+        let mut count = 0;
+        for value in values {
+            match value? {
+                Value::TensorList(slots) | Value::OptionalTensorList(slots) => {
+                    self.add_list(slots, &mut count, &mut outputs)?;
+                }
+                value => self.add(&value, &mut count, &mut outputs)?,
+            }
+        }
+        Ok(outputs)
+    }
+
+    fn add_list(&self, slots: Indices<'_>, count: &mut usize, outputs: &mut Outputs) -> Result<(), Error> {
+        for slot in slots.iter() {
+            let value = if slot == -1 { Value::None } else { self.loaded.method().value(slot)? };
+            self.add(&value, count, outputs)?;
+        }
+        Ok(())
+    }
+
+    fn add(&self, value: &Value<'_>, count: &mut usize, outputs: &mut Outputs) -> Result<(), Error> {
+        let name = format!("output_{count}");
+        *count += 1;
+        if let Value::String(text) = value {
+            outputs.texts.insert(name, (*text).to_owned());
+        } else if let Some(array) = self.array(value)? {
+            outputs.arrays.insert(name, array);
+        }
+        Ok(())
+    }
+
+    /// The value as an array, if it is one, a number or a list of numbers.
+    fn array(&self, value: &Value<'_>) -> Result<Option<Array>, Error> {
+        let scalar = |scalar_type, bytes: &[u8]| Array { scalar_type, shape: vec![], bytes: bytes.to_vec() };
+        let list = |scalar_type, bytes: Vec<u8>, len| Array { scalar_type, shape: vec![len], bytes };
+        Ok(Some(match value {
+            Value::Tensor(tensor) => to_array(tensor)?,
+            Value::Int(value) => scalar(ScalarType::Long, &value.to_le_bytes()),
+            Value::Double(value) => scalar(ScalarType::Double, &value.to_le_bytes()),
+            Value::Bool(value) => scalar(ScalarType::Bool, &[u8::from(*value)]),
+            Value::BoolList(items) => {
+                list(ScalarType::Bool, items.iter().map(|byte| u8::from(*byte != 0)).collect(), items.len())
+            }
+            Value::DoubleList(items) => {
+                list(ScalarType::Double, items.iter().flat_map(f64::to_le_bytes).collect(), items.len())
+            }
+            Value::IntList(slots) => {
+                let items: et_core::Result<Vec<[u8; 8]>> = slots.iter().map(|slot| self.int(slot)).collect();
+                list(ScalarType::Long, items?.concat(), slots.len())
+            }
+            Value::None | Value::String(_) | Value::TensorList(_) | Value::OptionalTensorList(_) => return Ok(None),
+        }))
+    }
+
+    /// The bytes of the integer in a slot of the value table.
+    fn int(&self, slot: i64) -> et_core::Result<[u8; 8]> {
+        let slot = i32::try_from(slot).map_err(|_| et_core::Error::InvalidProgram)?;
+        match self.loaded.method().value(slot)? {
+            Value::Int(value) => Ok(value.to_le_bytes()),
+            _ => Err(et_core::Error::InvalidType),
+        }
+    }
+}
+
+/// A copy of a tensor's elements in row-major order.
+pub(crate) fn to_array(tensor: &Tensor<'_>) -> et_core::Result<Array> {
+    let source = tensor.bytes()?;
+    let mut bytes = vec![0; source.len()];
+    Output::of(&mut bytes).copy_from(source);
+    let shape = tensor.shape().sizes().iter().map(|size| *size as usize).collect();
+    Ok(Array { scalar_type: tensor.scalar_type(), shape, bytes: order::to_row_major(tensor, bytes) })
+}
