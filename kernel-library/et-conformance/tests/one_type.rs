@@ -2,7 +2,7 @@
 
 use et_core::{Dtypes, Error, Kernel, ScalarType};
 use et_ops::call::{Argument, OwnedTensor, call_kernel};
-use et_ops::{Operator, div, exp, mul};
+use et_ops::{Operator, atan2, div, exp, masked_fill, mul, silu, softplus};
 
 const FLOAT: u32 = Dtypes::of(&[ScalarType::Float]).0;
 
@@ -37,4 +37,24 @@ fn a_kernel_for_floats_refuses_integers_alone_and_mixed() {
         assert_eq!(call(&div::DIV, div::out::<FLOAT>, &tensors), Err(Error::InvalidType));
     }
     assert_eq!(call(&exp::EXP, exp::out::<FLOAT>, &[&integers]), Err(Error::InvalidType));
+}
+
+#[test]
+fn a_kernel_for_floats_takes_numbers_and_masks_beside_them() {
+    let input = floats(&[0.0, 1.0]);
+    let mask = OwnedTensor { scalar_type: ScalarType::Bool, sizes: vec![2], bytes: vec![1, 0] };
+    let arguments = [Argument::Tensor(input.as_ref()), Argument::Tensor(mask.as_ref()), Argument::Double(-2.5)];
+    let filled = call_kernel(&masked_fill::MASKED_FILL_SCALAR, masked_fill::scalar_out::<FLOAT>, &arguments);
+    assert_eq!(filled, Ok(vec![floats(&[-2.5, 1.0])]));
+    let arguments = [Argument::Tensor(input.as_ref()), Argument::Int(0), Argument::Int(20)];
+    let flat = call_kernel(&softplus::SOFTPLUS, softplus::out::<FLOAT>, &arguments);
+    assert_eq!(flat, Ok(vec![floats(&[f32::INFINITY; 2])]));
+}
+
+#[test]
+fn a_kernel_for_floats_refuses_what_would_become_floats() {
+    let (integers, numbers) = (longs(&[3]), floats(&[0.0]));
+    assert_eq!(call(&atan2::ATAN2, atan2::out::<FLOAT>, &[&numbers, &numbers]), Ok(vec![floats(&[0.0])]));
+    assert_eq!(call(&atan2::ATAN2, atan2::out::<FLOAT>, &[&integers, &integers]), Err(Error::InvalidType));
+    assert_eq!(call(&silu::SILU, silu::out::<FLOAT>, &[&integers]), Err(Error::InvalidType));
 }

@@ -18,7 +18,7 @@ pub const ATAN2: Operator = Operator {
     cases: &[
         Case::near(
             "floats and special values",
-            1e-06,
+            1e-6,
             &[
                 Tensor(CaseTensor::float(
                     &[14],
@@ -94,7 +94,7 @@ pub const ATAN2: Operator = Operator {
         ),
         Case::near(
             "halves",
-            0.001,
+            1e-3,
             &[
                 Tensor(CaseTensor::of(ScalarType::Half, &[2], &[1.0, -2.0])),
                 Tensor(CaseTensor::of(ScalarType::Half, &[2], &[3.0, -4.0])),
@@ -103,7 +103,7 @@ pub const ATAN2: Operator = Operator {
         ),
         Case::near(
             "integers become floats",
-            1e-06,
+            1e-6,
             &[
                 Tensor(CaseTensor::long(&[2], &[1.0, -1.0])),
                 Tensor(CaseTensor::of(ScalarType::Int, &[2], &[2.0, -2.0])),
@@ -112,7 +112,7 @@ pub const ATAN2: Operator = Operator {
         ),
         Case::near(
             "booleans become floats",
-            1e-06,
+            1e-6,
             &[Tensor(CaseTensor::bool(&[1], &[1.0])), Tensor(CaseTensor::bool(&[1], &[1.0]))],
             &[CaseTensor::float(&[1], &[FRAC_PI_4])],
         ),

@@ -15,7 +15,7 @@ pub const LOGIT: Operator = Operator {
     cases: &[
         Case::near(
             "without a margin",
-            1e-06,
+            1e-6,
             &[Tensor(CaseTensor::float(&[8], &[0.0, 1.0, 0.5, -1.0, 2.0, f64::NAN, 0.25, 0.999])), CaseArgument::None],
             &[CaseTensor::float(
                 &[8],
@@ -24,7 +24,7 @@ pub const LOGIT: Operator = Operator {
         ),
         Case::near(
             "with a margin",
-            1e-06,
+            1e-6,
             &[Tensor(CaseTensor::float(&[8], &[0.0, 1.0, 0.5, -1.0, 2.0, f64::NAN, 0.25, 0.999])), Double(0.125)],
             &[CaseTensor::float(
                 &[8],
@@ -39,31 +39,31 @@ pub const LOGIT: Operator = Operator {
         ),
         Case::near(
             "halves",
-            0.002,
+            2e-3,
             &[Tensor(CaseTensor::of(ScalarType::Half, &[3], &[0.0, 0.25, 2.0])), Double(0.125)],
             &[CaseTensor::of(ScalarType::Half, &[3], &[-1.9462891, -1.0986328, 1.9462891])],
         ),
         Case::near(
             "integers become floats",
-            1e-06,
+            1e-6,
             &[Tensor(CaseTensor::of(ScalarType::Int, &[2, 1], &[0.0, 1.0])), Double(0.25)],
             &[CaseTensor::float(&[2, 1], &[-1.0986123, 1.0986123])],
         ),
         Case::near(
             "a margin of 0",
-            1e-06,
+            1e-6,
             &[Tensor(CaseTensor::float(&[2], &[-1.0, 2.0])), Double(0.0)],
             &[CaseTensor::float(&[2], &[f64::NEG_INFINITY, f64::INFINITY])],
         ),
         Case::near(
             "a margin below 0",
-            1e-06,
+            1e-6,
             &[Tensor(CaseTensor::float(&[2], &[-1.0, 0.5])), Double(-1.0)],
             &[CaseTensor::float(&[2], &[f64::NAN, 0.0])],
         ),
         Case::near(
             "a margin beyond the middle",
-            1e-06,
+            1e-6,
             &[Tensor(CaseTensor::float(&[3], &[0.0, 0.5, 1.0])), Double(0.75)],
             &[CaseTensor::float(&[3], &[1.0986123, 1.0986123, -1.0986123])],
         ),

@@ -124,7 +124,7 @@ pub const POW_SCALAR_TENSOR: Operator = Operator {
     cases: &[
         Case::near(
             "powers of two",
-            1e-06,
+            1e-6,
             &[Int(2), Tensor(CaseTensor::float(&[2, 2], &[-1.0, 0.5, 3.0, f64::NAN]))],
             &[CaseTensor::float(&[2, 2], &[0.5, SQRT_2, 8.0, f64::NAN])],
         ),
@@ -145,7 +145,7 @@ pub const POW_SCALAR_TENSOR: Operator = Operator {
         ),
         Case::near(
             "a fraction turns integers into floats",
-            1e-06,
+            1e-6,
             &[Double(2.5), Tensor(CaseTensor::of(ScalarType::Int, &[2], &[-1.0, 3.0]))],
             &[CaseTensor::float(&[2], &[0.4, 15.625])],
         ),
@@ -156,7 +156,7 @@ pub const POW_SCALAR_TENSOR: Operator = Operator {
         ),
         Case::near(
             "halves",
-            0.001,
+            1e-3,
             &[Double(-2.0), Tensor(CaseTensor::of(ScalarType::Half, &[2], &[0.5, 2.0]))],
             &[CaseTensor::of(ScalarType::Half, &[2], &[f64::NAN, 4.0])],
         ),

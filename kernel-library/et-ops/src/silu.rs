@@ -16,7 +16,7 @@ pub const SILU: Operator = Operator {
     cases: &[
         Case::near(
             "floats and special values",
-            1e-06,
+            1e-6,
             &[Tensor(CaseTensor::float(
                 &[12],
                 &[-100.0, -4.0, -3.0, -0.5, 0.0, 0.25, 3.0, 5.0, 90.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY],
@@ -65,7 +65,7 @@ pub const SILU: Operator = Operator {
         ),
         Case::near(
             "halves are computed as floats",
-            0.001,
+            1e-3,
             &[Tensor(CaseTensor::of(ScalarType::Half, &[9], &[-100.0, -4.0, -3.0, -0.5, 0.0, 0.25, 3.0, 5.0, 90.0]))],
             &[CaseTensor::of(
                 ScalarType::Half,
@@ -75,7 +75,7 @@ pub const SILU: Operator = Operator {
         ),
         Case::near(
             "16-bit floats with the exponents of 32-bit ones",
-            0.01,
+            1e-2,
             &[Tensor(CaseTensor::of(
                 ScalarType::BFloat16,
                 &[9],
