@@ -58,6 +58,9 @@ pub enum EmitError {
     /// A node has another number of arguments or outputs than its operator's schema.
     #[error("a call of `{0}` does not have the arguments and outputs of its schema")]
     Arity(String),
+    /// A node goes to a label that is not there.
+    #[error("method `{0}` jumps to where nothing is")]
+    Label(String),
     /// A method has no memory plan.
     #[error("method `{0}` has no memory plan")]
     Unplanned(String),

@@ -5,6 +5,7 @@
 
 mod constants;
 mod container;
+mod control;
 mod emitted;
 mod kernels;
 mod method;
@@ -65,8 +66,8 @@ fn lower<'a>(
     let inputs =
         input_names.iter().map(|(key, names)| NamedData { key: key.clone(), data: names.as_bytes(), alignment: 1 });
     let named_data = std::iter::once(stamp).chain(inputs).collect();
-    let constants = constants.into_bytes();
-    let file = write::Program { execution_plans, constants, initial_values: Vec::new(), named_data };
+    let (constants, initial_values) = constants.into_bytes();
+    let file = write::Program { execution_plans, constants, initial_values, named_data };
     Ok((file, Emitted { kernels: kernels.into_uses(), methods }))
 }
 

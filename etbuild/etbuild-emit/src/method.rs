@@ -2,16 +2,30 @@
 
 use std::collections::BTreeMap;
 
+use et_core::{Dtypes, ScalarType};
 use et_format::write::{Allocation, Chain, EValue, ExecutionPlan, Instruction, Operator, Tensor};
-use et_ops::Outs;
-use etbuild_ir::{Argument, Graph, IdMap, MemoryPlan, Node, ValueId, ValueKind, aliases};
+use et_ops::{Outs, Primitive, PrimitiveResult};
+use etbuild_ir::{Argument, Control, Graph, IdMap, MemoryPlan, Node, Size, Update, ValueId, ValueKind, aliases};
 
 use crate::EmitError;
 use crate::constants::Constants;
 use crate::container::container;
+use crate::control::Line;
 use crate::kernels::Kernels;
 use crate::schema::argument_types;
 use crate::values::{ConstantValue, ValueTable};
+
+/// The operator that writes to a tensor that stays.
+const COPY: &str = "aten::copy_";
+
+/// What a number is before a node computes it.
+const fn zero(scalar_type: ScalarType) -> EValue {
+    match scalar_type {
+        ScalarType::Bool => EValue::Bool(false),
+        ScalarType::Double => EValue::Double(0.0),
+        _ => EValue::Int(0),
+    }
+}
 
 /// A method in the making.
 pub struct MethodEmitter<'a, 's> {
@@ -43,8 +57,17 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         let inputs = graph.inputs.iter().map(|id| self.tensor(*id)).collect();
         let aliases = aliases(graph);
         let elided = |node: &&Node| node.outputs.iter().any(|id| aliases.get(*id).is_some());
-        let calls = graph.nodes.iter().filter(|node| !elided(node));
-        let instructions = calls.map(|node| self.call(node)).collect::<Result<_, _>>()?;
+        let mut line = Line::default();
+        for node in graph.nodes.iter().filter(|node| !elided(node)) {
+            match Control::of(node) {
+                Some(control) => self.control(control, &mut line),
+                None => line.push(self.call(node)?),
+            }
+        }
+        for update in &graph.updates {
+            line.push(self.update(*update));
+        }
+        let instructions = line.finish().ok_or_else(|| EmitError::Label(name.to_owned()))?;
         let outputs = graph.outputs.iter().map(|id| self.tensor(*id)).collect();
         Ok(ExecutionPlan {
             name: name.to_owned(),
@@ -59,14 +82,53 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         })
     }
 
+    fn control(&mut self, control: Control, line: &mut Line) {
+        match control {
+            Control::Label(label) => line.place(label),
+            Control::Jump(label) => line.jump(self.values.constant(ConstantValue::Bool(false)), label),
+            Control::JumpIfFalse(condition, label) => line.jump(self.tensor(condition), label),
+            Control::Move(from, to) => {
+                let (from, to) = (self.tensor(from), self.tensor(to));
+                line.push(Instruction::MoveCall { from, to });
+            }
+        }
+    }
+
+    /// Writes what state or an input holds from then on.
+    fn update(&mut self, update: Update) -> Instruction {
+        let scalar_type = |id| self.graph.spec(id).scalar_type;
+        self.kernels.add(
+            COPY,
+            et_ops::selection([scalar_type(update.value)].into_iter(), [scalar_type(update.target)].into_iter()),
+        );
+        let (target, value) = (self.tensor(update.target), self.tensor(update.value));
+        let blocking = self.values.constant(ConstantValue::Bool(false));
+        Instruction::KernelCall { operator: self.operator(COPY), arguments: vec![target, value, blocking, target] }
+    }
+
+    /// A call on numbers: arguments in schema order, then the result.
+    fn primitive_call(&mut self, primitive: &'static Primitive, node: &Node) -> Instruction {
+        let mut arguments: Vec<i32> = node.arguments.iter().map(|argument| self.argument(argument, "Scalar")).collect();
+        match primitive.result {
+            PrimitiveResult::Tensor => {}
+            _ => arguments.extend(node.outputs.iter().map(|id| self.tensor(*id))),
+        }
+        self.kernels.add(primitive.name(), Dtypes::NONE);
+        Instruction::KernelCall { operator: self.operator(primitive.name()), arguments }
+    }
+
     fn call(&mut self, node: &Node) -> Result<Instruction, EmitError> {
+        if let Some(primitive) = node.operator.primitive() {
+            return Ok(self.primitive_call(primitive, node));
+        }
         let functional = node.operator.qualified();
         let operator = et_ops::find_functional(&functional).ok_or(EmitError::OperatorMissing(functional))?;
         let arguments = self.call_arguments(node, operator);
         let arguments = arguments.ok_or_else(|| EmitError::Arity(operator.name().to_owned()))?;
         let type_of = |id: ValueId| self.graph.spec(id).scalar_type;
         let outputs = node.outputs.iter().copied().map(type_of);
-        self.kernels.add(operator.name(), et_ops::selection(node.uses().map(type_of), outputs));
+        let tensors = node.uses().filter(|id| self.graph.number(*id).is_none());
+        self.kernels.add(operator.name(), et_ops::selection(tensors.map(type_of), outputs));
         Ok(Instruction::KernelCall { operator: self.operator(operator.name()), arguments })
     }
 
@@ -107,6 +169,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         let value = match argument {
             Argument::Value(id) => return self.tensor(*id),
             Argument::Ints(items) => return self.values.integers(items),
+            Argument::Sizes(items) => return self.sizes(items),
             Argument::Values(ids) => self.tensors(ids, declared),
             Argument::None => ConstantValue::Null,
             // A kernel that takes a `float` does not accept an integer; one that takes a `Scalar` tells them apart.
@@ -119,9 +182,18 @@ impl<'a, 's> MethodEmitter<'a, 's> {
             Argument::Text(text) => ConstantValue::Text(text.clone()),
             Argument::Type(scalar_type) => ConstantValue::Int(i64::from(*scalar_type as u8)),
             Argument::MemoryFormat(format) => ConstantValue::Int(format.number()),
-            Argument::Place => ConstantValue::Null,
+            Argument::Place | Argument::Graph(_) => ConstantValue::Null,
         };
         self.values.constant(value)
+    }
+
+    fn sizes(&mut self, sizes: &[Size]) -> i32 {
+        let mut item = |size: &Size| match size {
+            Size::Fixed(number) => self.values.constant(ConstantValue::Int(*number)),
+            Size::Value(id) => self.tensor(*id),
+        };
+        let items = sizes.iter().map(|size| i64::from(item(size))).collect();
+        self.values.constant(ConstantValue::IntList(items))
     }
 
     fn tensors(&mut self, ids: &[Option<ValueId>], declared: &str) -> ConstantValue {
@@ -137,27 +209,36 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         self.values.constant(ConstantValue::TensorList(tensors))
     }
 
+    /// The slot of a tensor or a number.
     fn tensor(&mut self, id: ValueId) -> i32 {
         if let Some(index) = self.tensors.get(id) {
             return *index;
         }
+        let value = match self.graph.number(id) {
+            Some(_) => zero(self.graph.spec(id).scalar_type),
+            None => EValue::Tensor(self.tensor_value(id)),
+        };
+        let index = self.values.add(value);
+        self.tensors.insert(id, index);
+        index
+    }
+
+    fn tensor_value(&mut self, id: ValueId) -> Tensor {
         let graph = self.graph;
         let (spec, place) = (graph.spec(id), self.plan.allocations.get(id));
-        let tensor = Tensor {
+        Tensor {
             scalar_type: spec.scalar_type,
             sizes: spec.sizes.clone(),
             dim_order: spec.dim_order.clone(),
             data_buffer: match &graph.value(id).kind {
                 ValueKind::Constant { data, .. } => self.constants.buffer(data),
+                ValueKind::State { initial, .. } => self.constants.initial_value(initial),
                 ValueKind::Input | ValueKind::Computed => 0,
             },
             allocation: place.map(|place| Allocation { memory_id: place.memory_id, offset: place.offset }),
-            dynamic: false,
+            dynamic: spec.is_dynamic(),
             extra: None,
-        };
-        let index = self.values.add(EValue::Tensor(tensor));
-        self.tensors.insert(id, index);
-        index
+        }
     }
 
     fn operator(&mut self, name: &'static str) -> i32 {

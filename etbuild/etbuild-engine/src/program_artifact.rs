@@ -15,8 +15,7 @@ pub fn store(products: &mut Products<'_>, printed: &str, program: &Program) {
     products.put(ArtifactKind::Program, printed.as_bytes());
     let mut constants: BTreeMap<Digest, &ConstantData> = BTreeMap::new();
     for graph in program.methods.values() {
-        let data = graph.values_with_ids().filter_map(|(id, _)| graph.constant(id));
-        constants.extend(data.map(|data| (data.digest(), data)));
+        graph.for_each_data(&mut |data| drop(constants.insert(data.digest(), data)));
     }
     let bytes: Vec<&[u8]> = constants.values().map(|data| data.bytes()).collect();
     products.put_all(ArtifactKind::Constant, &bytes);

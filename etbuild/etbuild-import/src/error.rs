@@ -33,9 +33,12 @@ pub enum ImportError {
         /// The major version that is understood.
         known: u64,
     },
-    /// A size that depends on the inputs.
-    #[error("`{0}` has a size that depends on the inputs; export with fixed shapes")]
+    /// A size that depends on the inputs in a way that is not known.
+    #[error("`{0}` has a size that depends on the inputs in a way that is not understood")]
     DynamicShape(String),
+    /// A size without an upper bound.
+    #[error("`{0}` can be of any size; give its dimensions an upper bound at export: `Dim(name, max=...)`")]
+    Unbounded(String),
     /// Control flow or another operator that takes graphs.
     #[error("`{0}` calls a part of the program, which is not supported")]
     HigherOrder(String),
@@ -87,12 +90,9 @@ pub enum ImportError {
     /// An input or output that is no tensor.
     #[error("{0} is not a tensor")]
     NotTensor(String),
-    /// Something that lives from call to call.
-    #[error("`{0}` changes from call to call; programs with state are not supported")]
-    State(String),
-    /// The caller's tensor would be overwritten.
-    #[error("the program overwrites its input `{0}`; let it return the new value instead")]
-    MutatedInput(String),
+    /// A step of training.
+    #[error("output {0} is one of a training step; export the model for inference")]
+    Training(usize),
     /// A write that has no functional equivalent here.
     #[error("operator `{operator}` writes to `{value}`, {reason}")]
     Mutation {

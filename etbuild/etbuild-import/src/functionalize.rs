@@ -2,11 +2,12 @@
 //!
 //! A tensor of the captured program is memory, perhaps shared with others as a view. Here each write becomes a new value,
 //! and is carried through the views that the tensor was made with up to the tensor that owns the memory. Whoever reads
-//! another view of that memory afterwards reads a view made anew.
+//! another view of that memory afterwards reads a view made anew. Weights that are written to become state, and what they
+//! and the inputs hold in the end becomes an update.
 
 mod view;
 
-use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, ValueId, ValueKind};
+use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update, ValueId, ValueKind};
 
 use crate::ImportError;
 use crate::schema::{self, Schema};
@@ -40,9 +41,7 @@ pub fn functionalize(captured: Captured) -> Result<Graph, ImportError> {
     for node in nodes {
         state.node(node)?;
     }
-    for index in 0..state.graph.outputs.len() {
-        state.graph.outputs[index] = state.read(state.graph.outputs[index])?;
-    }
+    state.results()?;
     Ok(state.graph)
 }
 
@@ -73,6 +72,10 @@ struct Tensor {
 
 impl Functionalizer {
     fn node(&mut self, mut node: Node) -> Result<(), ImportError> {
+        if matches!(node.operator.namespace(), "executorch_prim" | "higher_order") {
+            self.read_arguments(&mut node)?;
+            return self.push(node);
+        }
         let schema = schema::find(&node.operator);
         let schema = schema.ok_or_else(|| ImportError::UnknownOperator(node.operator.to_string()))?;
         if schema.parameters.iter().any(|parameter| parameter.written) {
@@ -83,6 +86,34 @@ impl Functionalizer {
         }
         self.read_arguments(&mut node)?;
         self.push(node)
+    }
+
+    /// Reads what the caller gets, and what state and inputs hold afterwards.
+    fn results(&mut self) -> Result<(), ImportError> {
+        for index in 0..self.graph.outputs.len() {
+            self.graph.outputs[index] = self.read(self.graph.outputs[index])?;
+        }
+        for index in 0..self.graph.updates.len() {
+            self.graph.updates[index].value = self.read(self.graph.updates[index].value)?;
+        }
+        let written: Vec<ValueId> = self.memories.iter().map(|(owner, _)| owner).collect();
+        let kept = written.into_iter().filter(|owner| !matches!(self.graph.value(*owner).kind, ValueKind::Computed));
+        for target in kept.collect::<Vec<_>>() {
+            let value = self.read(target)?;
+            self.graph.updates.push(Update { target, value });
+        }
+        for update in self.graph.updates.clone() {
+            self.make_state(update.target);
+        }
+        Ok(())
+    }
+
+    /// Lets a constant be the first value of state.
+    fn make_state(&mut self, id: ValueId) {
+        let Some(value) = self.graph.values.get_mut(id.index()) else { return };
+        if let ValueKind::Constant { qualified_name, data } = &value.kind {
+            value.kind = ValueKind::State { qualified_name: qualified_name.clone(), initial: data.clone() };
+        }
     }
 
     fn add_view(&mut self, node: &Node, output: ValueId, view: View) {
@@ -138,7 +169,7 @@ impl Functionalizer {
             return Ok(source);
         };
         let name = self.graph.value(id).name.clone();
-        let value = match view.apply(&self.graph.spec(id).sizes) {
+        let value = match view.apply(self.graph.spec(id)) {
             Apply::Unknown => return Err(ImportError::Aliased(name)),
             Apply::Same => source,
             Apply::Call(operator, rest) => self.call(operator, with_first(source, rest), id, &name)?,
@@ -217,7 +248,7 @@ impl Functionalizer {
         value: ValueId,
     ) -> Result<ValueId, ImportError> {
         let name = self.graph.value(source).name.clone();
-        match view.invert(&self.graph.spec(source).sizes) {
+        match view.invert(self.graph.spec(source)) {
             Inverse::Unknown => Err(ImportError::Aliased(self.graph.value(at).name.clone())),
             Inverse::Same => Ok(value),
             Inverse::Call(operator, rest) => self.call(operator, with_first(value, rest), source, &name),
@@ -237,15 +268,10 @@ impl Functionalizer {
             return Err(refusal(&self.graph, node, "which is not its first argument"));
         };
         let target = self.resolve(*target);
-        let owner = self.tensors.get(target).map_or(target, |tensor| tensor.owner);
-        match &self.graph.value(owner).kind {
-            ValueKind::Input => Err(ImportError::MutatedInput(self.graph.value(owner).name.clone())),
-            ValueKind::Constant { qualified_name, .. } => Err(ImportError::State(qualified_name.clone())),
-            ValueKind::Computed if self.graph.spec(target) != self.graph.spec(*output) => {
-                Err(refusal(&self.graph, node, "whose shape or type changes by that"))
-            }
-            ValueKind::Computed => Ok((target, *output)),
+        if self.graph.spec(target) != self.graph.spec(*output) {
+            return Err(refusal(&self.graph, node, "whose shape or type changes by that"));
         }
+        Ok((target, *output))
     }
 
     /// A written tensor keeps its type; an operand of a wider one would have to be narrowed.

@@ -2,10 +2,13 @@
 
 mod archive;
 mod argument;
+mod body;
 mod graph;
 mod model;
+mod number;
 mod scope;
 mod spec;
+mod symbol;
 mod weights;
 
 use std::collections::BTreeMap;

@@ -2,14 +2,14 @@
 
 use et_core::ScalarType;
 
-use crate::ValueId;
+use crate::{Graph, ValueId};
 
 /// An argument. A node has one for every argument of its operator's schema, defaults included, in schema order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// Absent.
     None,
-    /// A value of the graph.
+    /// A value of the graph, a tensor or a number.
     Value(ValueId),
     /// Values of the graph, some perhaps absent.
     Values(Vec<Option<ValueId>>),
@@ -17,6 +17,8 @@ pub enum Argument {
     Int(i64),
     /// Integers.
     Ints(Vec<i64>),
+    /// Integers of which some are computed.
+    Sizes(Vec<Size>),
     /// A floating-point number.
     Float(f64),
     /// Floating-point numbers.
@@ -33,6 +35,18 @@ pub enum Argument {
     MemoryFormat(MemoryFormat),
     /// A layout or device: strided memory of the CPU, the only one there is.
     Place,
+    /// A computation that the operator runs, perhaps several times or not at all. It shares no value with the graph
+    /// around it.
+    Graph(Box<Graph>),
+}
+
+/// An integer that is known, or that a node computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Known.
+    Fixed(i64),
+    /// A number of the graph.
+    Value(ValueId),
 }
 
 /// How PyTorch names common dim orders.
@@ -65,12 +79,19 @@ impl Argument {
 
     /// The values of the graph that this argument refers to.
     pub fn uses(&self) -> impl Iterator<Item = ValueId> + '_ {
-        let (one, many) = match self {
-            Self::Value(id) => (Some(*id), &[][..]),
-            Self::Values(ids) => (None, &ids[..]),
-            _ => (None, &[][..]),
+        let (one, many, sizes) = match self {
+            Self::Value(id) => (Some(*id), &[][..], &[][..]),
+            Self::Values(ids) => (None, &ids[..], &[][..]),
+            Self::Sizes(sizes) => (None, &[][..], &sizes[..]),
+            _ => (None, &[][..], &[][..]),
         };
-        one.into_iter().chain(many.iter().copied().flatten())
+        one.into_iter().chain(many.iter().copied().flatten()).chain(sizes.iter().filter_map(|size| size.value()))
+    }
+
+    /// Integers, as plain as they can be.
+    pub fn sizes(sizes: Vec<Size>) -> Self {
+        let fixed: Option<Vec<i64>> = sizes.iter().map(|size| size.fixed()).collect();
+        fixed.map_or(Self::Sizes(sizes), Self::Ints)
     }
 
     /// Lets every reference to a value be replaced.
@@ -78,7 +99,30 @@ impl Argument {
         match self {
             Self::Value(id) => visit(id),
             Self::Values(ids) => ids.iter_mut().flatten().for_each(visit),
+            Self::Sizes(sizes) => sizes.iter_mut().for_each(|size| {
+                if let Size::Value(id) = size {
+                    visit(id);
+                }
+            }),
             _ => {}
+        }
+    }
+}
+
+impl Size {
+    /// The integer, if it is known.
+    pub const fn fixed(self) -> Option<i64> {
+        match self {
+            Self::Fixed(value) => Some(value),
+            Self::Value(_) => None,
+        }
+    }
+
+    /// The number that holds the integer, if it is computed.
+    pub const fn value(self) -> Option<ValueId> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Value(id) => Some(id),
         }
     }
 }

@@ -93,13 +93,26 @@ impl<D: Dialect> fmt::Debug for Verified<D> {
 fn nodes(program: &Program, judge: impl Fn(&crate::Graph, &crate::Node) -> Option<String>) -> Vec<Violation> {
     let mut found = Vec::new();
     for (method, graph) in &program.methods {
-        for node in &graph.nodes {
-            if let Some(reason) = judge(graph, node) {
-                found.push(Violation { method: method.clone(), place: node.operator.to_string(), reason });
-            }
-        }
+        let mut report = |node: &crate::Node, reason| {
+            found.push(Violation { method: method.clone(), place: node.operator.to_string(), reason });
+        };
+        visit(graph, &judge, &mut report);
     }
     found
+}
+
+/// Judges the nodes of a graph and of the graphs that they run.
+fn visit(
+    graph: &crate::Graph,
+    judge: &impl Fn(&crate::Graph, &crate::Node) -> Option<String>,
+    report: &mut impl FnMut(&crate::Node, String),
+) {
+    for node in &graph.nodes {
+        if let Some(reason) = judge(graph, node) {
+            report(node, reason);
+        }
+        node.graphs().for_each(|graph| visit(graph, judge, report));
+    }
 }
 
 /// Asks `judge` about the operator of every node.

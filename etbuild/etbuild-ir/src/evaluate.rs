@@ -15,7 +15,8 @@ pub fn evaluate<'a>(
     tensor: impl Fn(ValueId) -> TensorRef<'a>,
 ) -> Result<Vec<OwnedTensor>, Error> {
     let operator = et_ops::find_functional(&node.operator.qualified()).ok_or(Error::OperatorMissing)?;
-    let arguments: Vec<_> = node.arguments.iter().map(|argument| plain_argument(argument, &tensor)).collect();
+    let arguments = node.arguments.iter().map(|argument| plain_argument(argument, &tensor, |_| None));
+    let arguments: Vec<_> = arguments.collect();
     call::call_kernel_for(operator, operator.kernel, &arguments, &output_metas(graph, node)?)
 }
 

@@ -45,6 +45,11 @@ impl<T> IdMap<T> {
         self.facts[id.index()].replace(fact)
     }
 
+    /// All facts, to change.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.facts.iter_mut().flatten()
+    }
+
     /// All facts in the order of ids.
     pub fn iter(&self) -> impl Iterator<Item = (ValueId, &T)> {
         let entries = self.facts.iter().enumerate();

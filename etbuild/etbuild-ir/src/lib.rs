@@ -7,6 +7,7 @@
 
 mod argument;
 mod constant;
+pub mod control;
 mod dialect;
 mod evaluate;
 mod graph;
@@ -18,14 +19,15 @@ mod plan;
 mod spec;
 pub mod text;
 
-pub use argument::{Argument, MemoryFormat};
+pub use argument::{Argument, MemoryFormat, Size};
 pub use constant::{ConstantData, Digest};
+pub use control::Control;
 pub use dialect::{
     Aten, AtenProgram, CoreAten, CoreAtenProgram, Dialect, Edge, EdgeProgram, Lowered, LoweredProgram, Verified,
     Violation,
 };
 pub use evaluate::evaluate;
-pub use graph::{Graph, Node, Program, Value, ValueKind};
+pub use graph::{Graph, Interval, Node, Program, Update, Value, ValueKind};
 pub use id::{IdMap, ValueId};
 pub use interpret::{Interruption, interpret};
 pub use lifetime::{Lifetime, lifetimes};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use et_ops::Primitive;
+
 /// `namespace.name.overload`, such as `aten.conv2d.default`: what `torch.ops` calls it, without the `torch.ops`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperatorName(Arc<str>);
@@ -13,6 +15,11 @@ impl OperatorName {
         let parts = dotted.split('.').collect::<Vec<_>>();
         let well_formed = parts.len() == 3 && parts.iter().all(|part| !part.is_empty());
         well_formed.then(|| Self(dotted.into()))
+    }
+
+    /// A name that is written in this code base.
+    pub(crate) fn known(dotted: &'static str) -> Self {
+        Self(dotted.into())
     }
 
     /// The name of an overload of an ATen operator; overload `default` for the one without a name.
@@ -46,6 +53,11 @@ impl OperatorName {
             "default" => format!("{}::{}", self.namespace(), self.name()),
             overload => format!("{}::{}.{overload}", self.namespace(), self.name()),
         }
+    }
+
+    /// The primitive of this name: an operator on numbers.
+    pub fn primitive(&self) -> Option<&'static Primitive> {
+        et_ops::find_primitive(&self.qualified())
     }
 
     fn part(&self, index: usize) -> &str {

@@ -12,8 +12,10 @@
 //!
 //! Values are numbered in the order of their lines; one that has another number states it (`%x@7`). A layout other than
 //! row-major stands in braces (`float32[1, 2, 3, 4]{0, 2, 3, 1}`), the module of the model's source that a value comes
-//! from after `from`. Lists are of integers unless they say what they are of: `values[%a, none]`, `floats[0.5]`,
-//! `bools[true]`.
+//! from after `from`. A dynamic size is a range (`float32[1..8, 3]`), a number has no brackets (`int64 0..7`), state is
+//! like a constant with its first value, and `update %state %new` says what it holds afterwards. Lists are of integers
+//! unless they say what they are of: `values[%a, none]`, `sizes[%n, 3]`, `floats[0.5]`, `bools[true]`. A graph that an
+//! operator runs stands between `graph {` and `}`.
 
 mod lex;
 mod parse;

@@ -129,7 +129,7 @@ const RULES: &[(&str, Rule)] = &[
     ("prelu.default", activation::prelu),
     ("real.default", fourier::real),
     ("relu6.default", activation::relu6),
-    ("reshape.default", reshape::reshape),
+    ("reshape.default", reshape::reshape_to),
     ("reshape_as.default", reshape::reshape),
     ("resolve_conj.default", identity::operand),
     ("rms_norm.default", normalize::rms_norm),

@@ -1,14 +1,16 @@
 //! Rewriting a graph node by node, by rules that say what a call becomes.
 
 mod call;
+mod dim;
 mod emit;
 
 use std::sync::Arc;
 
 use etbuild_ir::{ConstantData, Graph, IdMap, Node, OperatorName, TensorSpec, ValueId, ValueKind};
 
-pub use call::Call;
-pub use emit::{broadcast, wide};
+pub use call::{Call, normal_dim};
+pub use dim::Dim;
+pub use emit::wide;
 
 use crate::{Reason, Refusal};
 
@@ -38,7 +40,7 @@ pub fn rewrite(mut graph: Graph, rules: Rules) -> Result<Graph, Vec<Refusal>> {
         editor.rewrite_node(node, &mut replaced, &mut refusals);
     }
     let mut graph = editor.graph;
-    graph.outputs.iter_mut().for_each(|id| *id = replaced.get(*id).copied().unwrap_or(*id));
+    graph.replace_results(|id| replaced.get(id).copied().unwrap_or(id));
     if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
 }
 

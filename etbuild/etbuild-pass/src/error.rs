@@ -51,6 +51,9 @@ pub enum Reason {
     /// A combination of arguments.
     #[error("{0} is not supported")]
     Unsupported(&'static str),
+    /// A rewriting that needs to know sizes that are known at run time only.
+    #[error("its decomposition needs sizes that are known at run time only")]
+    Dynamic,
     /// No rule and no kernel.
     #[error("there is neither a kernel nor a decomposition for it")]
     NoDecomposition,

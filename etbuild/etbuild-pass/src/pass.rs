@@ -1,10 +1,10 @@
 //! What a pass is, which ones run in what order, and running them.
 
-use etbuild_ir::{Dialect, Graph, Program, Verified};
+use etbuild_ir::{Dialect, Graph, Node, Program, Verified};
 
 use crate::passes::{
-    decompose_for_upstream, decompose_to_core, eliminate_dead_code, fold_batch_norm, fold_constants, legalize_to_edge,
-    remove_identities, require_core, require_kernels, require_upstream_kernels,
+    decompose_for_upstream, decompose_to_core, eliminate_dead_code, flatten_control_flow, fold_batch_norm,
+    fold_constants, legalize_to_edge, remove_identities, require_core, require_kernels, require_upstream_kernels,
 };
 use crate::{PassError, Refusal};
 
@@ -37,6 +37,8 @@ pub static TO_EDGE: &[&Pass] = &[
     &require_kernels::PASS,
 ];
 
+/// From one graph with graphs inside to one line of nodes with jumps.
+pub static TO_LOWERED: &[&Pass] = &[&flatten_control_flow::PASS];
 /// Ahead of both for ExecuTorch's runtime.
 pub static FOR_UPSTREAM: &[&Pass] = &[&decompose_for_upstream::PASS];
 
@@ -47,10 +49,18 @@ pub static CHECK_UPSTREAM: &[&Pass] = &[&require_upstream_kernels::PASS];
 pub fn run(passes: &[&Pass], mut program: Program) -> Result<Program, PassError> {
     for (method, graph) in &mut program.methods {
         for pass in passes {
-            *graph = (pass.run)(std::mem::take(graph)).map_err(|refusals| refused(method, refusals))?;
+            *graph = run_nested(pass, std::mem::take(graph)).map_err(|refusals| refused(method, refusals))?;
         }
     }
     Ok(program)
+}
+
+/// Runs a pass on the graphs that nodes run, then on the graph itself.
+fn run_nested(pass: &Pass, mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
+    for nested in graph.nodes.iter_mut().flat_map(Node::graphs_mut) {
+        *nested = run_nested(pass, std::mem::take(nested))?;
+    }
+    (pass.run)(graph)
 }
 
 /// Checks what the passes made.

@@ -3,6 +3,7 @@
 pub mod decompose_for_upstream;
 pub mod decompose_to_core;
 pub mod eliminate_dead_code;
+pub mod flatten_control_flow;
 pub mod fold_batch_norm;
 pub mod fold_constants;
 pub mod legalize_to_edge;

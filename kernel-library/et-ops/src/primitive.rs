@@ -50,6 +50,12 @@ pub struct PrimitiveCase {
 }
 
 impl Primitive {
+    /// The number of arguments before the slot of the result.
+    pub fn in_count(&self) -> usize {
+        let arguments = self.schema.split_once('(').map_or("", |(_, rest)| rest);
+        arguments.rsplit_once(") ->").map_or(0, |(arguments, _)| arguments.split(',').count())
+    }
+
     /// The registered name: the schema up to its argument list.
     pub fn name(&self) -> &'static str {
         self.schema.split_once('(').map_or(self.schema, |(name, _)| name)

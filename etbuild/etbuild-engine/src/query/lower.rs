@@ -1,6 +1,6 @@
 //! The ATen program becomes an Edge program.
 
-use etbuild_ir::{AtenProgram, Dialect, Edge, text};
+use etbuild_ir::{AtenProgram, Dialect, Lowered, text};
 use etbuild_pass::Runtime;
 
 use super::imported;
@@ -19,8 +19,8 @@ pub fn lowered(db: &dyn Db, model: DataFile, runtime: Runtime) -> StageResult {
     stage::run(db.world(), Stage::Lower, key, |products| {
         let (_, program) = program_artifact::load(db.world(), &imported, text::parse)?;
         let aten = AtenProgram::verify(program).map_err(failure::violations)?;
-        let edge = etbuild_pass::lower(aten, runtime).map_err(failure::pass)?;
-        program_artifact::store(products, &text::print(Edge::NAME, edge.program()), edge.program());
+        let lowered = etbuild_pass::lower(aten, runtime).map_err(failure::pass)?;
+        program_artifact::store(products, &text::print(Lowered::NAME, lowered.program()), lowered.program());
         Ok(())
     })
 }

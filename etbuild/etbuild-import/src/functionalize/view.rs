@@ -1,11 +1,11 @@
 //! Operators whose result shows the memory of their first argument, how to show it again, and how to write through it.
 
-use etbuild_ir::{Argument, Graph, IdMap, MemoryFormat, Node, OperatorName, ValueId};
+use etbuild_ir::{Argument, Graph, IdMap, MemoryFormat, Node, OperatorName, TensorSpec, ValueId};
 
 use crate::schema::Schema;
 
 /// How a tensor shows another.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum View {
     /// All elements as they are.
     Same,
@@ -14,14 +14,17 @@ pub enum View {
     /// All elements with the dimensions in this order.
     Permute(Vec<i64>),
     /// Some positions of a dimension.
-    Slice { dim: i64, start: i64, end: i64, step: i64 },
+    Slice { dim: i64, start: Bound, end: Bound, step: i64 },
     /// One position of a dimension.
-    Select { dim: i64, index: i64 },
+    Select { dim: i64, index: Bound },
     /// Elements repeated along dimensions.
     Expand,
     /// In some other way, or perhaps not at all.
     Unknown,
 }
+
+/// A position, which may be computed.
+pub type Bound = Argument;
 
 /// How to show a tensor again: an operator and its arguments after the tensor.
 pub enum Apply {
@@ -41,41 +44,55 @@ pub enum Inverse {
 }
 
 impl View {
-    /// Shows a tensor again, with `sizes` as the result.
-    pub fn apply(&self, sizes: &[i32]) -> Apply {
+    /// Shows a tensor again, with a result like `spec`.
+    pub fn apply(&self, spec: &TensorSpec) -> Apply {
         let call = |name, overload, arguments| Apply::Call(OperatorName::aten(name, overload), arguments);
         match self {
             Self::Same => Apply::Same,
-            Self::Reshape => call("view", "default", vec![wide(sizes)]),
+            Self::Reshape => shape(spec).map_or(Apply::Unknown, |sizes| call("view", "default", vec![sizes])),
             Self::Permute(dims) => call("permute", "default", vec![Argument::Ints(dims.clone())]),
-            Self::Slice { dim, start, end, step } => call("slice", "Tensor", ints(&[*dim, *start, *end, *step])),
-            Self::Select { dim, index } => call("select", "int", ints(&[*dim, *index])),
-            Self::Expand => call("expand", "default", vec![wide(sizes), Argument::Bool(false)]),
+            Self::Slice { dim, start, end, step } => call("slice", "Tensor", range(*dim, start, end, *step)),
+            Self::Select { dim, index } => call("select", "int", vec![Argument::Int(*dim), index.clone()]),
+            Self::Expand if spec.is_dynamic() => Apply::Unknown,
+            Self::Expand => call("expand", "default", vec![wide(&spec.sizes), Argument::Bool(false)]),
             Self::Unknown => Apply::Unknown,
         }
     }
 
-    /// Writes through the view to a tensor of `sizes`.
-    pub fn invert(&self, sizes: &[i32]) -> Inverse {
+    /// Writes through the view to a tensor like `spec`.
+    pub fn invert(&self, spec: &TensorSpec) -> Inverse {
         match self {
             Self::Same => Inverse::Same,
-            Self::Reshape => Inverse::Call(OperatorName::aten("view", "default"), vec![wide(sizes)]),
+            Self::Reshape => shape(spec)
+                .map_or(Inverse::Unknown, |sizes| Inverse::Call(OperatorName::aten("view", "default"), vec![sizes])),
             Self::Permute(dims) => {
                 Inverse::Call(OperatorName::aten("permute", "default"), vec![Argument::Ints(inverse_order(dims))])
             }
             Self::Slice { dim, start, end, step } => {
-                Inverse::Scatter(OperatorName::aten("slice_scatter", "default"), ints(&[*dim, *start, *end, *step]))
+                Inverse::Scatter(OperatorName::aten("slice_scatter", "default"), range(*dim, start, end, *step))
             }
             Self::Select { dim, index } => {
-                Inverse::Scatter(OperatorName::aten("select_scatter", "default"), ints(&[*dim, *index]))
+                let position = vec![Argument::Int(*dim), index.clone()];
+                Inverse::Scatter(OperatorName::aten("select_scatter", "default"), position)
             }
             Self::Expand | Self::Unknown => Inverse::Unknown,
         }
     }
 }
 
-fn ints(values: &[i64]) -> Vec<Argument> {
-    values.iter().copied().map(Argument::Int).collect()
+fn range(dim: i64, start: &Bound, end: &Bound, step: i64) -> Vec<Argument> {
+    vec![Argument::Int(dim), start.clone(), end.clone(), Argument::Int(step)]
+}
+
+/// The sizes that a view has; one that is known at run time only follows from the others.
+fn shape(spec: &TensorSpec) -> Option<Argument> {
+    let mut dynamic = spec.dynamic_dims();
+    let (first, second) = (dynamic.next(), dynamic.next());
+    let mut sizes: Vec<i64> = spec.sizes.iter().copied().map(i64::from).collect();
+    if let Some(size) = first.and_then(|dim| sizes.get_mut(dim)) {
+        *size = -1;
+    }
+    second.is_none().then_some(Argument::Ints(sizes))
 }
 
 fn wide(sizes: &[i32]) -> Argument {
@@ -124,16 +141,20 @@ impl Call<'_> {
             ("slice", "Tensor") => self.slice().map(|view| vec![view]),
             ("narrow", "default") => {
                 let (dim, start) = (self.dim(1)?, self.int(2)?);
-                Some(vec![View::Slice { dim, start, end: start.checked_add(self.int(3)?)?, step: 1 }])
+                let end = Argument::Int(start.checked_add(self.int(3)?)?);
+                Some(vec![View::Slice { dim, start: Argument::Int(start), end, step: 1 }])
             }
-            ("select", "int") => Some(vec![View::Select { dim: self.dim(1)?, index: self.int(2)? }]),
+            ("select", "int") => {
+                Some(vec![View::Select { dim: self.dim(1)?, index: self.node.arguments.get(2)?.clone() }])
+            }
             ("permute", _) => self.permutation().map(|dims| vec![View::Permute(dims)]),
             ("transpose", "int") => self.swap(self.dim(1)?, self.dim(2)?),
             ("t", _) if self.rank() == 2 => self.swap(0, 1),
             ("chunk" | "split" | "split_with_sizes", _) => self.pieces(),
             ("unbind", "int") => {
                 let dim = self.dim(1)?;
-                Some((0..self.node.outputs.len() as i64).map(|index| View::Select { dim, index }).collect())
+                let select = |index| View::Select { dim, index: Argument::Int(index) };
+                Some((0..self.node.outputs.len() as i64).map(select).collect())
             }
             _ => None,
         }
@@ -162,14 +183,19 @@ impl Call<'_> {
     fn slice(&self) -> Option<View> {
         let dim = self.dim(1)?;
         let size = self.size(dim)?;
-        let bound = |argument: Option<&Argument>, default: i64| match argument? {
-            Argument::None => Some(default),
-            Argument::Int(value) if *value < 0 => Some(value.saturating_add(size).max(0)),
-            Argument::Int(value) => Some((*value).min(size)),
-            _ => None,
+        let (start, end) = (self.node.arguments.get(2)?, self.node.arguments.get(3)?);
+        let step = self.int(4)?;
+        let fixed = |argument: &Argument| matches!(argument, Argument::None | Argument::Int(_));
+        if self.graph.spec(self.source).is_dynamic() || !fixed(start) || !fixed(end) {
+            return Some(View::Slice { dim, start: start.clone(), end: end.clone(), step });
+        }
+        let bound = |argument: &Argument, default: i64| match argument {
+            Argument::Int(value) if *value < 0 => value.saturating_add(size).max(0),
+            Argument::Int(value) => (*value).min(size),
+            _ => default,
         };
-        let (start, end) = (bound(self.node.arguments.get(2), 0)?, bound(self.node.arguments.get(3), size)?);
-        Some(View::Slice { dim, start, end: end.max(start), step: self.int(4)? })
+        let (start, end) = (bound(start, 0), bound(end, size));
+        Some(View::Slice { dim, start: Argument::Int(start), end: Argument::Int(end.max(start)), step })
     }
 
     /// Slices of the sizes that the outputs have.
@@ -177,10 +203,11 @@ impl Call<'_> {
         let dim = self.dim(2)?;
         let mut start = 0;
         let piece = |output: &ValueId| {
-            let size = self.graph.spec(*output).sizes.get(usize::try_from(dim).ok()?)?;
-            let view = View::Slice { dim, start, end: start + i64::from(*size), step: 1 };
-            start += i64::from(*size);
-            Some(view)
+            let spec = self.graph.spec(*output);
+            let end = start + i64::from(*spec.sizes.get(usize::try_from(dim).ok()?)?);
+            let view = View::Slice { dim, start: Argument::Int(start), end: Argument::Int(end), step: 1 };
+            start = end;
+            (!spec.is_dynamic()).then_some(view)
         };
         self.node.outputs.iter().map(piece).collect()
     }
@@ -233,13 +260,15 @@ mod tests {
 
     #[test]
     fn a_slice_is_written_through_by_scattering() {
-        let view = View::Slice { dim: 1, start: 1, end: 3, step: 1 };
-        let Inverse::Scatter(operator, rest) = view.invert(&[2, 3]) else { unreachable!("slices scatter") };
+        let view = View::Slice { dim: 1, start: Argument::Int(1), end: Argument::Int(3), step: 1 };
+        let spec = TensorSpec::contiguous(et_core::ScalarType::Float, [2, 3]);
+        let Inverse::Scatter(operator, rest) = view.invert(&spec) else { unreachable!("slices scatter") };
         assert_eq!((operator.as_str(), rest.len()), ("aten.slice_scatter.default", 4));
     }
 
     #[test]
     fn nothing_is_written_through_repeated_elements() {
-        assert!(matches!(View::Expand.invert(&[1]), Inverse::Unknown));
+        let spec = TensorSpec::contiguous(et_core::ScalarType::Float, [1]);
+        assert!(matches!(View::Expand.invert(&spec), Inverse::Unknown));
     }
 }

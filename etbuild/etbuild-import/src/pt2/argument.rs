@@ -1,6 +1,6 @@
 //! Arguments of nodes, completed and converted as the operator's schema says.
 
-use etbuild_ir::{Argument, MemoryFormat};
+use etbuild_ir::{Argument, MemoryFormat, Size};
 
 use super::model::{self, NamedArgument, OptionalTensor, SymBool, SymFloat, SymInt};
 use super::scope::Scope;
@@ -43,11 +43,19 @@ fn convert(
         reason: "has a type that its schema does not allow".to_owned(),
     };
     let plain = plain(scope, operator, given)?.ok_or_else(wrong)?;
+    if given.number().is_some() {
+        return if takes_number(parameter.kind) { Ok(plain) } else { Err(wrong()) };
+    }
     fit(plain, parameter).ok_or_else(wrong)
 }
 
+/// Whether a computed number may stand here.
+const fn takes_number(kind: Kind) -> bool {
+    matches!(kind, Kind::Int | Kind::Ints | Kind::Float | Kind::Bool | Kind::Scalar | Kind::Tensor)
+}
+
 /// The argument as it stands; `None` for types that no supported operator takes.
-fn plain(scope: &Scope, operator: &str, given: &model::Argument) -> Result<Option<Argument>, ImportError> {
+pub fn plain(scope: &Scope, operator: &str, given: &model::Argument) -> Result<Option<Argument>, ImportError> {
     use model::Argument as Given;
     let symbolic = || ImportError::DynamicShape(operator.to_owned());
     Ok(Some(match given {
@@ -64,7 +72,7 @@ fn plain(scope: &Scope, operator: &str, given: &model::Argument) -> Result<Optio
         Given::AsInt(value) | Given::AsSymInt(SymInt::Int(value)) => Argument::Int(*value),
         Given::AsInts(values) => Argument::Ints(values.clone()),
         Given::AsSymInts(values) => {
-            Argument::Ints(values.iter().map(fixed).collect::<Option<_>>().ok_or_else(symbolic)?)
+            Argument::sizes(values.iter().map(|value| size(scope, operator, value)).collect::<Result<_, _>>()?)
         }
         Given::AsFloat(value) | Given::AsSymFloat(SymFloat::Float(value)) => Argument::Float(value.value()),
         Given::AsFloats(values) => Argument::Floats(values.iter().map(|value| value.value()).collect()),
@@ -77,6 +85,9 @@ fn plain(scope: &Scope, operator: &str, given: &model::Argument) -> Result<Optio
         ),
         Given::AsMemoryFormat(number) => return Ok(memory_format(*number).map(Argument::MemoryFormat)),
         Given::AsLayout(_) | Given::AsDevice(_) => Argument::Place,
+        Given::AsSymInt(SymInt::Name(name))
+        | Given::AsSymBool(SymBool::Name(name))
+        | Given::AsSymFloat(SymFloat::Name(name)) => Argument::Value(scope.find(name)?),
         Given::AsSymInt(_) | Given::AsSymBool(_) | Given::AsSymFloat(_) => return Err(symbolic()),
         Given::AsGraph(_) => return Err(ImportError::HigherOrder(operator.to_owned())),
         Given::AsCustomObj(named) => return Err(ImportError::CustomObject(named.name.clone())),
@@ -91,10 +102,11 @@ fn optional(scope: &Scope, item: &OptionalTensor) -> Result<Option<etbuild_ir::V
     }
 }
 
-const fn fixed(size: &SymInt) -> Option<i64> {
+fn size(scope: &Scope, operator: &str, size: &SymInt) -> Result<Size, ImportError> {
     match size {
-        SymInt::Int(value) => Some(*value),
-        SymInt::Symbolic(_) => None,
+        SymInt::Int(value) => Ok(Size::Fixed(*value)),
+        SymInt::Name(name) => scope.find(name).map(Size::Value),
+        SymInt::Expression(_) => Err(ImportError::DynamicShape(operator.to_owned())),
     }
 }
 
@@ -142,7 +154,7 @@ const fn matches_kind(kind: Kind, argument: &Argument) -> bool {
         (kind, argument),
         (Kind::Tensors, Argument::Values(_))
             | (Kind::Int, Argument::Int(_))
-            | (Kind::Ints, Argument::Ints(_))
+            | (Kind::Ints, Argument::Ints(_) | Argument::Sizes(_))
             | (Kind::Float, Argument::Float(_))
             | (Kind::Floats, Argument::Floats(_))
             | (Kind::Bool, Argument::Bool(_))

@@ -38,7 +38,16 @@ pub fn parse<T: DeserializeOwned>(member: &str, bytes: &[u8]) -> Result<T, Impor
 #[derive(Debug, Deserialize)]
 pub struct Model {
     pub graph_module: GraphModule,
+    #[serde(default)]
+    pub range_constraints: HashMap<String, RangeConstraint>,
     schema_version: SchemaVersion,
+}
+
+/// What a symbol in sizes can be; no number where there is no bound.
+#[derive(Debug, Deserialize)]
+pub struct RangeConstraint {
+    pub min_val: Option<i64>,
+    pub max_val: Option<i64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -61,8 +70,18 @@ pub struct GraphModule {
 /// Nodes in execution order and the types of what they compute.
 #[derive(Debug, Deserialize)]
 pub struct GraphBody {
+    pub inputs: Vec<Argument>,
+    pub outputs: Vec<Argument>,
     pub nodes: Vec<Node>,
     pub tensor_values: HashMap<String, TensorMeta>,
+    #[serde(default)]
+    pub sym_int_values: HashMap<String, SymInt>,
+}
+
+/// A graph that a node runs.
+#[derive(Debug, Deserialize)]
+pub struct NestedGraph {
+    pub graph: GraphBody,
 }
 
 /// A call of an operator.
@@ -103,8 +122,16 @@ pub struct TensorMeta {
 pub enum SymInt {
     #[serde(rename = "as_int")]
     Int(i64),
-    #[serde(rename = "as_expr", alias = "as_name")]
-    Symbolic(IgnoredAny),
+    #[serde(rename = "as_expr")]
+    Expression(Expression),
+    #[serde(rename = "as_name")]
+    Name(String),
+}
+
+/// An expression in the form of SymPy's `srepr`.
+#[derive(Debug, Deserialize)]
+pub struct Expression {
+    pub expr_str: String,
 }
 
 /// A boolean, or an expression in sizes of the inputs.
@@ -112,8 +139,10 @@ pub enum SymInt {
 pub enum SymBool {
     #[serde(rename = "as_bool")]
     Bool(bool),
-    #[serde(rename = "as_expr", alias = "as_name")]
-    Symbolic(IgnoredAny),
+    #[serde(rename = "as_expr")]
+    Expression(IgnoredAny),
+    #[serde(rename = "as_name")]
+    Name(String),
 }
 
 /// A number, or an expression in sizes of the inputs.
@@ -121,8 +150,10 @@ pub enum SymBool {
 pub enum SymFloat {
     #[serde(rename = "as_float")]
     Float(Float),
-    #[serde(rename = "as_expr", alias = "as_name")]
-    Symbolic(IgnoredAny),
+    #[serde(rename = "as_expr")]
+    Expression(IgnoredAny),
+    #[serde(rename = "as_name")]
+    Name(String),
 }
 
 /// The name of a value.
@@ -195,7 +226,7 @@ pub enum Argument {
     AsSymBools(IgnoredAny),
     AsSymFloat(SymFloat),
     AsSymFloats(IgnoredAny),
-    AsGraph(IgnoredAny),
+    AsGraph(NestedGraph),
     AsOptionalTensor(OptionalTensor),
     AsOptionalTensors(Vec<OptionalTensor>),
     AsCustomObj(Named),
@@ -208,6 +239,16 @@ pub enum Argument {
 }
 
 impl Argument {
+    /// The name of the number that the argument is.
+    pub fn number(&self) -> Option<&str> {
+        match self {
+            Self::AsSymInt(SymInt::Name(name))
+            | Self::AsSymBool(SymBool::Name(name))
+            | Self::AsSymFloat(SymFloat::Name(name)) => Some(name),
+            _ => None,
+        }
+    }
+
     /// The names of the tensors in the argument.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let (one, many, optional) = match self {
@@ -251,11 +292,35 @@ pub enum InputSpec {
 #[serde(rename_all = "snake_case")]
 pub enum OutputSpec {
     UserOutput { arg: Argument },
-    BufferMutation { buffer_name: String },
-    ParameterMutation { parameter_name: String },
-    UserInputMutation { user_input_name: String },
+    BufferMutation { arg: Named, buffer_name: String },
+    ParameterMutation { arg: Named, parameter_name: String },
+    UserInputMutation { arg: Named, user_input_name: String },
     LossOutput(IgnoredAny),
     GradientToParameter(IgnoredAny),
     GradientToUserInput(IgnoredAny),
     Token(IgnoredAny),
+}
+
+impl InputSpec {
+    /// The value of a weight, and the name that the model's author knows it by.
+    pub fn weight(&self) -> Option<(&Named, &str)> {
+        match self {
+            Self::Parameter { arg, parameter_name: name }
+            | Self::Buffer { arg, buffer_name: name }
+            | Self::TensorConstant { arg, tensor_constant_name: name } => Some((arg, name)),
+            _ => None,
+        }
+    }
+}
+
+impl OutputSpec {
+    /// The name of the weight that the output is the new value of.
+    pub fn updated_weight(&self) -> Option<&str> {
+        match self {
+            Self::BufferMutation { buffer_name: name, .. } | Self::ParameterMutation { parameter_name: name, .. } => {
+                Some(name)
+            }
+            _ => None,
+        }
+    }
 }

@@ -1,9 +1,10 @@
 //! Types and shapes in the export schema's terms.
 
 use et_core::{MAX_RANK, ScalarType};
-use etbuild_ir::TensorSpec;
+use etbuild_ir::{Interval, TensorSpec};
 
 use super::model::{SymInt, TensorMeta};
+use super::symbol::Symbols;
 use crate::ImportError;
 
 /// The number of bytes that a tensor can have: what every host can address.
@@ -22,16 +23,20 @@ pub struct Layout {
 
 impl Layout {
     /// Reads the layout of the value called `name`.
-    pub fn read(name: &str, meta: &TensorMeta) -> Result<Self, ImportError> {
+    pub fn read(name: &str, meta: &TensorMeta, symbols: &Symbols) -> Result<Self, ImportError> {
         let scalar_type =
             scalar_type(meta.dtype).ok_or(ImportError::ScalarType { value: name.to_owned(), number: meta.dtype })?;
-        let fixed = |size: &SymInt| fixed(size).ok_or_else(|| ImportError::DynamicShape(name.to_owned()));
-        let sizes = meta.sizes.iter().map(fixed).collect::<Result<Vec<_>, _>>()?;
-        let strides = meta.strides.iter().map(fixed).collect::<Result<Vec<_>, _>>()?;
-        let possible = strides.len() == sizes.len() && sizes.len() <= MAX_RANK;
-        let sizes = possible.then(|| checked_sizes(&sizes, scalar_type)).flatten();
-        let sizes = sizes.ok_or_else(|| ImportError::Shape(name.to_owned()))?;
-        Ok(Self { spec: TensorSpec::contiguous(scalar_type, sizes), strides, offset: fixed(&meta.storage_offset)? })
+        let range = |size: &SymInt| range(size, symbols).ok_or_else(|| ImportError::DynamicShape(name.to_owned()));
+        let ranges = meta.sizes.iter().map(range).collect::<Result<Vec<_>, _>>()?;
+        if ranges.iter().any(|range| range.most == i64::MAX) {
+            return Err(ImportError::Unbounded(name.to_owned()));
+        }
+        let strides = meta.strides.iter().map(|stride| range(stride).map(|range| range.most));
+        let strides = strides.collect::<Result<Vec<_>, _>>()?;
+        let possible = strides.len() == ranges.len() && ranges.len() <= MAX_RANK;
+        let spec = possible.then(|| checked_spec(&ranges, scalar_type)).flatten();
+        let spec = spec.ok_or_else(|| ImportError::Shape(name.to_owned()))?;
+        Ok(Self { spec, strides, offset: range(&meta.storage_offset)?.least })
     }
 
     /// Whether the elements lie in row-major order without gaps.
@@ -45,19 +50,23 @@ impl Layout {
     }
 }
 
-const fn fixed(size: &SymInt) -> Option<i64> {
+/// Between which bounds a size lies.
+pub fn range(size: &SymInt, symbols: &Symbols) -> Option<Interval> {
     match size {
-        SymInt::Int(value) => Some(*value),
-        SymInt::Symbolic(_) => None,
+        SymInt::Int(value) => Some(Interval { least: *value, most: *value }),
+        SymInt::Expression(expression) => symbols.range(&expression.expr_str),
+        SymInt::Name(_) => None,
     }
 }
 
-fn checked_sizes(sizes: &[i64], scalar_type: ScalarType) -> Option<Vec<i32>> {
+fn checked_spec(ranges: &[Interval], scalar_type: ScalarType) -> Option<TensorSpec> {
     let mut bytes = scalar_type.size() as u64;
-    for size in sizes {
-        bytes = bytes.checked_mul(u64::try_from(*size).ok()?.max(1)).filter(|bytes| *bytes <= LARGEST)?;
+    for range in ranges {
+        bytes = bytes.checked_mul(u64::try_from(range.most).ok()?.max(1)).filter(|bytes| *bytes <= LARGEST)?;
     }
-    sizes.iter().map(|size| i32::try_from(*size).ok()).collect()
+    let sizes: Option<Vec<i32>> = ranges.iter().map(|range| i32::try_from(range.most).ok()).collect();
+    let least: Option<Vec<i32>> = ranges.iter().map(|range| i32::try_from(range.least.max(0)).ok()).collect();
+    Some(TensorSpec::contiguous(scalar_type, sizes?).with_least(least?))
 }
 
 /// The type with this number in the export schema, which counts otherwise than program files do.

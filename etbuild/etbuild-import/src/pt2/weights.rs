@@ -8,6 +8,7 @@ use serde::Deserialize;
 use super::archive::Archive;
 use super::model::{self, TensorMeta};
 use super::spec::Layout;
+use super::symbol::Symbols;
 use crate::ImportError;
 
 /// The lists of weights, each with the folder that its files lie in.
@@ -60,13 +61,13 @@ impl<'a> Weights<'a> {
     }
 
     /// Type, shape and elements of a weight, row-major.
-    pub fn load(&mut self, name: &str) -> Result<(TensorSpec, ConstantData), ImportError> {
+    pub fn load(&mut self, name: &str, symbols: &Symbols) -> Result<(TensorSpec, ConstantData), ImportError> {
         let entry = self.entries.get(name).ok_or_else(|| ImportError::MissingWeight(name.to_owned()))?;
         let meta = match &entry.payload {
             Payload { use_pickle: false, tensor_meta: Some(meta), .. } => meta,
             _ => return Err(ImportError::PickledWeight(name.to_owned())),
         };
-        let layout = Layout::read(name, meta)?;
+        let layout = Layout::read(name, meta, symbols)?;
         let member = self.archive.range(&format!("{}{}", entry.folder, entry.payload.path_name))?;
         let data = if layout.is_row_major() {
             part(self.archive, member, &layout)

@@ -1,10 +1,11 @@
 //! The dialect that runs: every operator has a kernel, every type is what the kernel gives.
 
+use et_core::ScalarType;
 use et_ops::call::{self, TensorRef};
-use et_ops::{Meta, Operator};
+use et_ops::{Meta, Operator, Primitive};
 
 use crate::evaluate::output_metas;
-use crate::{Argument, Dialect, Graph, Node, Program, ValueId, Violation};
+use crate::{Argument, Control, Dialect, Graph, Node, Program, Size, ValueId, Violation};
 
 /// Operators of the kernel catalogue, with the types and shapes that their rules give.
 #[derive(Clone, Copy, Debug)]
@@ -26,11 +27,20 @@ impl Dialect for Lowered {
     const NAME: &'static str = "lowered";
 
     fn violations(program: &Program) -> Vec<Violation> {
-        Edge::violations(program)
+        super::nodes(program, |graph, node| if Control::of(node).is_some() { None } else { check(graph, node).err() })
     }
 }
 
+/// Operators that run graphs.
+const HIGHER_ORDER: &[&str] = &["cond", "map", "scan", "while_loop"];
+
 fn check(graph: &Graph, node: &Node) -> Result<(), String> {
+    if node.operator.namespace() == "higher_order" {
+        return check_higher_order(node);
+    }
+    if let Some(primitive) = node.operator.primitive() {
+        return check_primitive(primitive, node);
+    }
     let name = node.operator.qualified();
     let operator = et_ops::find_functional(&name).ok_or("the kernel catalogue has no such operator")?;
     if node.arguments.len() != operator.in_count() {
@@ -40,12 +50,18 @@ fn check(graph: &Graph, node: &Node) -> Result<(), String> {
         return Err(format!("expected {count} outputs, found {}", node.outputs.len()));
     }
     check_types(operator, graph, node)?;
-    let metas = infer(operator, graph, node)?;
-    node.outputs.iter().zip(metas).try_for_each(|(id, meta)| check_output(graph, *id, &meta))
+    let computed = node.uses().any(|id| graph.number(id).is_some());
+    let metas = match infer(operator, graph, node) {
+        Err(_) if computed => return Ok(()), // The largest numbers need not go together.
+        metas => metas?,
+    };
+    let dynamic = computed || node.uses().any(|id| graph.spec(id).is_dynamic());
+    node.outputs.iter().zip(metas).try_for_each(|(id, meta)| check_output(graph, *id, &meta, dynamic))
 }
 
 fn check_types(operator: &Operator, graph: &Graph, node: &Node) -> Result<(), String> {
-    let mut types = node.uses().map(|id| graph.spec(id).scalar_type);
+    let tensors = node.uses().filter(|id| graph.number(*id).is_none());
+    let mut types = tensors.map(|id| graph.spec(id).scalar_type);
     match types.find(|scalar_type| !operator.dtypes.contains(*scalar_type)) {
         Some(scalar_type) => Err(format!("`{}` has no kernel for {}", operator.name(), scalar_type.name())),
         None => Ok(()),
@@ -60,9 +76,15 @@ fn infer(operator: &Operator, graph: &Graph, node: &Node) -> Result<Vec<Meta>, S
         .map_err(|error| format!("`{}` does not accept these arguments: {error}", operator.name()))
 }
 
-fn check_output(graph: &Graph, id: ValueId, meta: &Meta) -> Result<(), String> {
+/// Whether the value has the type and shape. Of sizes that are known at run time only, just their number is compared.
+fn check_output(graph: &Graph, id: ValueId, meta: &Meta, dynamic: bool) -> Result<(), String> {
     let value = graph.value(id);
-    if (value.spec.scalar_type, &value.spec.sizes[..]) == (meta.scalar_type, meta.shape.sizes()) {
+    let same_shape = if dynamic || value.spec.is_dynamic() {
+        value.spec.rank() == meta.shape.sizes().len()
+    } else {
+        value.spec.sizes == meta.shape.sizes()
+    };
+    if same_shape && value.spec.scalar_type == meta.scalar_type {
         return Ok(());
     }
     let (have, want) = (&value.spec, (meta.scalar_type.name(), meta.shape.sizes()));
@@ -76,23 +98,56 @@ fn check_output(graph: &Graph, id: ValueId, meta: &Meta) -> Result<(), String> {
     ))
 }
 
-/// The argument as shape rules see it: tensors without elements.
+fn check_primitive(primitive: &Primitive, node: &Node) -> Result<(), String> {
+    match primitive.in_count() {
+        count if count == node.arguments.len() => Ok(()),
+        count => Err(format!("expected {count} arguments, found {}", node.arguments.len())),
+    }
+}
+
+/// Whether the node gives every graph that it runs as many values as it takes.
+fn check_higher_order(node: &Node) -> Result<(), String> {
+    let known = HIGHER_ORDER.contains(&node.operator.name());
+    let graphs = node.graphs().count();
+    if known && graphs > 0 { Ok(()) } else { Err("the operator runs graphs in a way that is not known".to_owned()) }
+}
+
+/// The argument as shape rules see it: tensors without elements, at their largest.
 fn shape_argument<'a>(graph: &'a Graph, argument: &'a Argument) -> call::Argument<'a> {
     let tensor = |id: ValueId| {
         let spec = graph.spec(id);
         TensorRef { scalar_type: spec.scalar_type, sizes: &spec.sizes, bytes: &[] }
     };
-    plain_argument(argument, tensor)
+    plain_argument(argument, tensor, |id| largest(graph, id))
 }
 
-/// The argument as a kernel takes it, with `tensor` giving the values of the graph.
+/// What a number is at most, as an argument; `None` for a tensor.
+fn largest(graph: &Graph, id: ValueId) -> Option<call::Argument<'static>> {
+    let range = graph.number(id)?;
+    Some(match graph.spec(id).scalar_type {
+        ScalarType::Bool => call::Argument::Bool(true),
+        ScalarType::Double => call::Argument::Double(range.most as f64),
+        _ => call::Argument::Int(range.most),
+    })
+}
+
+/// The argument as a kernel takes it, with `tensor` giving the tensors of the graph and `number` its numbers.
 pub(crate) fn plain_argument<'a>(
     argument: &'a Argument,
     tensor: impl Fn(ValueId) -> TensorRef<'a>,
+    number: impl Fn(ValueId) -> Option<call::Argument<'a>>,
 ) -> call::Argument<'a> {
+    let size = |size: &Size| match size {
+        Size::Fixed(value) => *value,
+        Size::Value(id) => match number(*id) {
+            Some(call::Argument::Int(value)) => value,
+            _ => 0,
+        },
+    };
     match argument {
-        Argument::None | Argument::Place => call::Argument::None,
-        Argument::Value(id) => call::Argument::Tensor(tensor(*id)),
+        Argument::None | Argument::Place | Argument::Graph(_) => call::Argument::None,
+        Argument::Value(id) => number(*id).unwrap_or_else(|| call::Argument::Tensor(tensor(*id))),
+        Argument::Sizes(sizes) => call::Argument::Ints(sizes.iter().map(size).collect()),
         Argument::Values(ids) => call::Argument::Tensors(ids.iter().map(|id| id.map(&tensor)).collect()),
         Argument::Int(value) => call::Argument::Int(*value),
         Argument::Ints(values) => call::Argument::Ints(values.clone()),

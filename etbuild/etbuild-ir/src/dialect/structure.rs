@@ -2,24 +2,31 @@
 
 use std::collections::HashSet;
 
-use crate::{Graph, Program, ValueId, ValueKind, Violation};
+use crate::{Graph, Node, Program, ValueId, ValueKind, Violation, control};
 
 /// Every breach of structure: ids out of range, values used before they are computed or computed twice, constants of the
-/// wrong length, dim orders of the wrong rank.
+/// wrong length, dim orders of the wrong rank, updates of what no execution leaves behind. Where nodes jump, a value may be
+/// computed on several ways.
 pub fn violations(program: &Program) -> Vec<Violation> {
     let mut found = Vec::new();
     for (method, graph) in &program.methods {
-        let mut check = Check { method, graph, defined: HashSet::new(), found: &mut found };
-        check.values();
-        check.nodes();
-        check.outputs();
+        check(method, graph, &mut found);
     }
     found
+}
+
+fn check(method: &str, graph: &Graph, found: &mut Vec<Violation>) {
+    let jumps = graph.nodes.iter().any(control::is_label);
+    let mut check = Check { method, graph, jumps, defined: HashSet::new(), found };
+    check.values();
+    check.nodes();
+    check.results();
 }
 
 struct Check<'a> {
     method: &'a str,
     graph: &'a Graph,
+    jumps: bool,
     defined: HashSet<ValueId>,
     found: &'a mut Vec<Violation>,
 }
@@ -30,7 +37,11 @@ impl Check<'_> {
             if value.spec.dim_order.len() != value.spec.rank() {
                 self.report(&value.name, "the dim order has another rank than the shape".into());
             }
-            if let ValueKind::Constant { data, .. } = &value.kind {
+            let ordered = value.spec.least.iter().zip(&value.spec.sizes).all(|(least, most)| least <= most);
+            if value.spec.least.len() != value.spec.rank() || !ordered {
+                self.report(&value.name, "the smallest sizes are not below the largest".into());
+            }
+            if let ValueKind::Constant { data, .. } | ValueKind::State { initial: data, .. } = &value.kind {
                 self.defined.insert(id);
                 self.constant_length(&value.name, data.bytes().len(), value.spec.nbytes());
             }
@@ -48,12 +59,28 @@ impl Check<'_> {
         for node in &self.graph.nodes {
             let place = node.operator.as_str();
             node.uses().for_each(|id| self.used(place, id));
-            node.outputs.iter().for_each(|id| self.define(place, *id));
+            self.outputs(node);
+            node.graphs().for_each(|graph| check(self.method, graph, self.found));
         }
     }
 
-    fn outputs(&mut self) {
-        self.graph.outputs.iter().for_each(|id| self.used("output", *id));
+    fn outputs(&mut self, node: &Node) {
+        let place = node.operator.as_str();
+        for id in &node.outputs {
+            if !(self.jumps && self.defined.contains(id)) {
+                self.define(place, *id);
+            }
+        }
+    }
+
+    fn results(&mut self) {
+        self.graph.results().for_each(|id| self.used("output", id));
+        for update in &self.graph.updates {
+            match self.graph.values.get(update.target.index()).map(|value| &value.kind) {
+                Some(ValueKind::State { .. } | ValueKind::Input) => {}
+                _ => self.report("update", format!("value {} is neither state nor an input", update.target.0)),
+            }
+        }
     }
 
     fn used(&mut self, place: &str, id: ValueId) {

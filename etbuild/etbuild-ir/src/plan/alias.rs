@@ -18,24 +18,33 @@ const VIEWS: &[&str] = &[
 /// The values that share the memory of another, each with the value at the start of its chain. The node that computes
 /// such a value moves no bytes and becomes no instruction.
 ///
-/// A view of a constant is not among them, since constants lie outside the arenas; nor is a view of an input that the
-/// caller gets as an output, because writing the next input would change it. Linear in the size of the graph.
+/// A view of a constant is not among them, since constants lie outside the arenas; nor is a view of an input or of state
+/// that is an output or an update, because writing the next input, or the update, would change it; nor one of values that
+/// several nodes compute. Linear in the size of the graph.
 pub fn aliases(graph: &Graph) -> IdMap<ValueId> {
-    let (inputs, outputs) = (ids(&graph.inputs), ids(&graph.outputs));
+    let results: HashSet<ValueId> = graph.results().collect();
+    let written_again = written_again(graph);
     let mut aliases = IdMap::default();
     for node in &graph.nodes {
         let Some((source, view)) = view(graph, node) else { continue };
         let root = aliases.get(source).copied().unwrap_or(source);
-        let returned_input = inputs.contains(&root) && outputs.contains(&view);
-        if !returned_input && !matches!(graph.value(root).kind, ValueKind::Constant { .. }) {
+        let lasts = !matches!(graph.value(root).kind, ValueKind::Computed);
+        let escapes = lasts && results.contains(&view);
+        let moves = written_again.contains(&root) || written_again.contains(&view);
+        if graph.needs_memory(root) && !escapes && !moves {
             aliases.insert(view, root);
         }
     }
     aliases
 }
 
-fn ids(list: &[ValueId]) -> HashSet<ValueId> {
-    list.iter().copied().collect()
+/// The values that several nodes compute, as the ways of a condition and the rounds of a loop do, and those that an update
+/// writes.
+fn written_again(graph: &Graph) -> HashSet<ValueId> {
+    let mut seen = HashSet::new();
+    let computed = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
+    let again = computed.filter(|id| !seen.insert(*id)).collect::<Vec<_>>();
+    again.into_iter().chain(graph.updates.iter().map(|update| update.target)).collect()
 }
 
 /// Operand and result of a node that only changes the shape.
@@ -44,7 +53,8 @@ fn view(graph: &Graph, node: &Node) -> Option<(ValueId, ValueId)> {
     let [result] = node.outputs[..] else { return None };
     let (from, to) = (graph.spec(source), graph.spec(result));
     let same_bytes = from.scalar_type == to.scalar_type && from.numel() == to.numel();
-    (same_bytes && from.is_contiguous() && to.is_contiguous()).then_some((source, result))
+    let fixed = !from.is_dynamic() && !to.is_dynamic();
+    (same_bytes && fixed && from.is_contiguous() && to.is_contiguous()).then_some((source, result))
 }
 
 #[cfg(test)]

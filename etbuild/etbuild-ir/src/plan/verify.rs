@@ -54,7 +54,7 @@ impl Check<'_> {
     fn stray_allocations(&mut self) {
         for (id, _) in self.plan.allocations.iter() {
             match self.graph.values.get(id.index()) {
-                Some(_) if self.graph.constant(id).is_some() => self.report(id, "a constant needs no memory"),
+                Some(_) if !self.graph.needs_memory(id) => self.report(id, "a constant or number needs no memory"),
                 Some(_) => {}
                 None => self.found.push((format!("value {}", id.0), "the value does not exist".into())),
             }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
+use std::str::FromStr;
 use std::sync::Arc;
 
 use et_core::ScalarType;
@@ -9,7 +10,10 @@ use et_core::ScalarType;
 use super::lex::{Cursor, Result};
 use super::parse::Constants;
 use super::word::MEMORY_FORMATS;
-use crate::{Argument, Digest, Graph, Node, OperatorName, TensorSpec, Value, ValueId, ValueKind};
+use crate::{
+    Argument, ConstantData, Digest, Graph, Interval, Node, OperatorName, Size, TensorSpec, Update, Value, ValueId,
+    ValueKind,
+};
 
 /// A method in the making: the lines after `method NAME`, `return` included.
 pub(super) struct MethodParser<'p, 't, 'c> {
@@ -51,7 +55,10 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
             return self.cursor.error("the numbers of the values have a gap");
         }
         for value in self.values.into_values() {
-            self.graph.add_value(&value.name, value.spec, value.kind);
+            match value.number {
+                Some(range) => self.graph.add_number(&value.name, value.spec.scalar_type, range, value.kind),
+                None => self.graph.add_value(&value.name, value.spec, value.kind),
+            };
         }
         self.graph.origins = self.origins.into_iter().collect();
         Ok(self.graph)
@@ -66,9 +73,24 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
                 let id = self.definition(ValueKind::Input)?;
                 self.graph.inputs.push(id);
             }
-            "constant" => self.constant()?,
+            "constant" => {
+                let (id, qualified_name, data) = self.data()?;
+                self.set_kind(id, ValueKind::Constant { qualified_name, data });
+            }
+            "state" => {
+                let (id, qualified_name, initial) = self.data()?;
+                self.set_kind(id, ValueKind::State { qualified_name, initial });
+            }
+            "update" => {
+                let target = value_use(self.cursor, &self.ids)?;
+                let value = value_use(self.cursor, &self.ids)?;
+                self.graph.updates.push(Update { target, value });
+            }
             "unused" => self.unused()?,
-            _ => return self.cursor.error("expected `input`, `constant`, `unused`, `return` or a node"),
+            _ => {
+                let known = "expected `input`, `constant`, `state`, `unused`, `update`, `return` or a node";
+                return self.cursor.error(known);
+            }
         }
         Ok(())
     }
@@ -78,7 +100,7 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
         self.definition(kind).map(drop)
     }
 
-    fn constant(&mut self) -> Result<()> {
+    fn data(&mut self) -> Result<(ValueId, String, ConstantData)> {
         let id = self.definition(ValueKind::Computed)?;
         self.cursor.expect('=')?;
         let qualified_name = self.cursor.quoted()?.into_owned();
@@ -90,10 +112,13 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
         let Some(data) = (self.constants)(digest) else {
             return self.cursor.error("there is no constant with this digest");
         };
+        Ok((id, qualified_name, data))
+    }
+
+    fn set_kind(&mut self, id: ValueId, kind: ValueKind) {
         if let Some(value) = self.values.get_mut(&id) {
-            value.kind = ValueKind::Constant { qualified_name, data };
+            value.kind = kind;
         }
-        Ok(())
     }
 
     fn node(&mut self) -> Result<()> {
@@ -103,34 +128,49 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
             return self.cursor.error("expected an operator such as `aten.relu.default`");
         };
         self.cursor.expect('(')?;
-        let ids = &self.ids;
-        let arguments = self.cursor.list(')', |cursor| argument(cursor, ids))?;
+        let (ids, constants) = (&self.ids, &mut *self.constants);
+        let arguments = self.cursor.list(')', |cursor| argument(cursor, ids, constants))?;
         self.graph.nodes.push(Node { operator, arguments, outputs });
         Ok(())
     }
 
     fn node_outputs(&mut self) -> Result<Vec<ValueId>> {
         if !self.cursor.accept('(') {
-            return Ok(vec![self.definition(ValueKind::Computed)?]);
+            return Ok(vec![self.node_output()?]);
         }
         let mut outputs = Vec::new();
         while !self.cursor.accept(')') {
             if !outputs.is_empty() {
                 self.cursor.expect(',')?;
             }
-            outputs.push(self.definition(ValueKind::Computed)?);
+            outputs.push(self.node_output()?);
         }
         Ok(outputs)
+    }
+
+    /// A value that a node computes, perhaps one that another node computes too.
+    fn node_output(&mut self) -> Result<ValueId> {
+        self.cursor.expect('%')?;
+        let name = self.cursor.name()?;
+        match self.ids.get(&name) {
+            Some(id) if !matches!(self.cursor.peek(), Some(':' | '@')) => Ok(*id),
+            _ => self.named_definition(name, ValueKind::Computed),
+        }
     }
 
     fn definition(&mut self, kind: ValueKind) -> Result<ValueId> {
         self.cursor.expect('%')?;
         let name = self.cursor.name()?;
+        self.named_definition(name, kind)
+    }
+
+    fn named_definition(&mut self, name: Cow<'t, str>, kind: ValueKind) -> Result<ValueId> {
         let id = ValueId(if self.cursor.accept('@') { self.cursor.number()? } else { self.next });
         let Some(next) = id.0.checked_add(1) else { return self.cursor.error("the number of the value is too large") };
         self.next = next;
         self.cursor.expect(':')?;
-        let value = Value { name: name.clone().into_owned(), spec: spec(self.cursor)?, kind };
+        let (spec, number) = spec(self.cursor)?;
+        let value = Value { name: name.clone().into_owned(), spec, number, kind };
         self.origin(id)?;
         if self.ids.insert(name, id).is_some() || self.values.insert(id, value).is_some() {
             return self.cursor.error("there is another value of this name or number");
@@ -147,16 +187,32 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
     }
 }
 
-fn spec(cursor: &mut Cursor<'_>) -> Result<TensorSpec> {
+/// The type of a tensor, or of a number and what it can be.
+fn spec(cursor: &mut Cursor<'_>) -> Result<(TensorSpec, Option<Interval>)> {
     let Some(scalar_type) = ScalarType::from_name(cursor.word()?) else {
         return cursor.error("expected a scalar type such as `float32`");
     };
-    cursor.expect('[')?;
-    let mut spec = TensorSpec::contiguous(scalar_type, cursor.list(']', Cursor::number)?);
+    if !cursor.accept('[') {
+        let (least, most) = range(cursor)?;
+        return Ok((TensorSpec::contiguous(scalar_type, []), Some(Interval { least, most })));
+    }
+    let ranges: Vec<(i32, i32)> = cursor.list(']', range)?;
+    let (least, sizes): (Vec<i32>, Vec<i32>) = ranges.into_iter().unzip();
+    let mut spec = TensorSpec::contiguous(scalar_type, sizes).with_least(least);
     if cursor.accept('{') {
         spec.dim_order = cursor.list('}', Cursor::number)?;
     }
-    Ok(spec)
+    Ok((spec, None))
+}
+
+/// `2..64`, or `3` for `3..3`.
+fn range<T: FromStr + Copy>(cursor: &mut Cursor<'_>) -> Result<(T, T)> {
+    let word = cursor.word()?;
+    let (least, most) = word.split_once("..").unwrap_or((word, word));
+    match (least.parse(), most.parse()) {
+        (Ok(least), Ok(most)) => Ok((least, most)),
+        _ => cursor.error("expected a size such as `3` or `2..64`"),
+    }
 }
 
 fn value_use(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) -> Result<ValueId> {
@@ -165,7 +221,14 @@ fn value_use(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) -> R
     ids.get(&name).copied().map_or_else(|| cursor.error(format!("`{name}` is not defined above")), Ok)
 }
 
-fn argument(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) -> Result<Argument> {
+fn argument(
+    cursor: &mut Cursor<'_>,
+    ids: &HashMap<Cow<'_, str>, ValueId>,
+    constants: &mut Constants<'_>,
+) -> Result<Argument> {
+    if cursor.accept_word("graph") {
+        return graph(cursor, constants);
+    }
     match cursor.peek() {
         Some('%') => value_use(cursor, ids).map(Argument::Value),
         Some('"') => cursor.quoted().map(|text| Argument::Text(text.into_owned())),
@@ -174,17 +237,31 @@ fn argument(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) -> Re
     }
 }
 
+/// A graph between braces, on lines of their own.
+fn graph(cursor: &mut Cursor<'_>, constants: &mut Constants<'_>) -> Result<Argument> {
+    cursor.expect('{')?;
+    cursor.end_of_line()?;
+    let graph = MethodParser::new(cursor, constants).parse()?;
+    cursor.expect('}')?;
+    Ok(Argument::Graph(Box::new(graph)))
+}
+
 fn word_argument(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) -> Result<Argument> {
     let word = cursor.word()?;
     if cursor.accept('[') {
         return match word {
             "floats" => cursor.list(']', Cursor::number).map(Argument::Floats),
+            "sizes" => cursor.list(']', |cursor| size(cursor, ids)).map(Argument::Sizes),
             "bools" => cursor.list(']', Cursor::number).map(Argument::Bools),
             "values" => cursor.list(']', |cursor| optional_use(cursor, ids)).map(Argument::Values),
             _ => cursor.error(format!("there are no lists of `{word}`")),
         };
     }
     literal(word).map_or_else(|| cursor.error(format!("`{word}` is not an argument")), Ok)
+}
+
+fn size(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) -> Result<Size> {
+    if cursor.peek() == Some('%') { value_use(cursor, ids).map(Size::Value) } else { cursor.number().map(Size::Fixed) }
 }
 
 fn optional_use(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) -> Result<Option<ValueId>> {

@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 
 use super::VERSION;
 use super::word::{MEMORY_FORMATS, Name, Quoted};
-use crate::{Argument, ConstantData, Graph, MemoryFormat, Node, Program, TensorSpec, ValueId, ValueKind};
+use crate::{Argument, ConstantData, Graph, MemoryFormat, Node, Program, Size, TensorSpec, Value, ValueId, ValueKind};
 
 /// The program as text. What [`crate::Verified::verify`] accepts parses back to an equal program.
 ///
@@ -25,7 +25,7 @@ impl Display for ProgramText<'_> {
         writeln!(formatter, "etbuild-ir {VERSION} {}", Name(self.dialect))?;
         for (name, graph) in &self.program.methods {
             writeln!(formatter, "method {}", Name(name))?;
-            GraphPrinter { graph, next: 0, formatter }.print()?;
+            GraphPrinter::new(graph, formatter).print()?;
         }
         Ok(())
     }
@@ -35,14 +35,22 @@ struct GraphPrinter<'a, 'f, 'o> {
     graph: &'a Graph,
     /// The id of the next definition unless it states another.
     next: u32,
+    defined: HashSet<ValueId>,
     formatter: &'f mut Formatter<'o>,
 }
 
-impl GraphPrinter<'_, '_, '_> {
+impl<'a, 'f, 'o> GraphPrinter<'a, 'f, 'o> {
+    fn new(graph: &'a Graph, formatter: &'f mut Formatter<'o>) -> Self {
+        Self { graph, next: 0, defined: HashSet::new(), formatter }
+    }
+
     fn print(mut self) -> fmt::Result {
         self.graph.inputs.iter().try_for_each(|id| self.line("input ", *id))?;
         self.values_without_definition()?;
         self.graph.nodes.iter().try_for_each(|node| self.node(node))?;
+        for update in &self.graph.updates {
+            writeln!(self.formatter, "  update {} {}", Use(self.graph, update.target), Use(self.graph, update.value))?;
+        }
         let names = self.graph.outputs.iter().map(|id| Use(self.graph, *id));
         let space = if self.graph.outputs.is_empty() { "" } else { " " };
         writeln!(self.formatter, "  return{space}{}", List(names))
@@ -54,7 +62,8 @@ impl GraphPrinter<'_, '_, '_> {
         let defined: HashSet<ValueId> = self.graph.inputs.iter().chain(computed).copied().collect();
         for (id, value) in self.graph.values_with_ids().filter(|(id, _)| !defined.contains(id)) {
             match &value.kind {
-                ValueKind::Constant { qualified_name, data } => self.constant(id, qualified_name, data)?,
+                ValueKind::Constant { qualified_name, data } => self.data("constant", id, qualified_name, data)?,
+                ValueKind::State { qualified_name, initial } => self.data("state", id, qualified_name, initial)?,
                 ValueKind::Computed => self.line("unused ", id)?,
                 ValueKind::Input => self.line("unused input ", id)?,
             }
@@ -62,8 +71,8 @@ impl GraphPrinter<'_, '_, '_> {
         Ok(())
     }
 
-    fn constant(&mut self, id: ValueId, name: &str, data: &ConstantData) -> fmt::Result {
-        write!(self.formatter, "  constant ")?;
+    fn data(&mut self, keyword: &str, id: ValueId, name: &str, data: &ConstantData) -> fmt::Result {
+        write!(self.formatter, "  {keyword} ")?;
         self.definition(id)?;
         writeln!(self.formatter, " = {} b3:{}", Quoted(name), data.digest())
     }
@@ -93,16 +102,32 @@ impl GraphPrinter<'_, '_, '_> {
         write!(self.formatter, ")")
     }
 
+    /// The value with its type where it stands for the first time.
     fn definition(&mut self, id: ValueId) -> fmt::Result {
         let value = self.graph.value(id);
         write!(self.formatter, "%{}", Name(&value.name))?;
+        if !self.defined.insert(id) {
+            return Ok(());
+        }
         if id.0 != self.next {
             write!(self.formatter, "@{}", id.0)?;
         }
         self.next = id.0 + 1;
-        write!(self.formatter, ": {}", Spec(&value.spec))?;
+        write!(self.formatter, ": {}", Type(value))?;
         let origin = self.graph.origins.get(id);
         origin.map_or(Ok(()), |origin| write!(self.formatter, " from {}", Name(origin)))
+    }
+}
+
+struct Type<'a>(&'a Value);
+
+impl Display for Type<'_> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        let spec = &self.0.spec;
+        match self.0.number {
+            Some(range) => write!(formatter, "{} {}..{}", spec.scalar_type.name(), range.least, range.most),
+            None => Spec(spec).fmt(formatter),
+        }
     }
 }
 
@@ -110,11 +135,21 @@ struct Spec<'a>(&'a TensorSpec);
 
 impl Display for Spec<'_> {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}[{}]", self.0.scalar_type.name(), List(self.0.sizes.iter()))?;
+        let sizes = self.0.sizes.iter().zip(&self.0.least).map(|(most, least)| Range(*least, *most));
+        write!(formatter, "{}[{}]", self.0.scalar_type.name(), List(sizes))?;
         if self.0.is_contiguous() && self.0.dim_order.len() == self.0.rank() {
             return Ok(());
         }
         write!(formatter, "{{{}}}", List(self.0.dim_order.iter()))
+    }
+}
+
+/// A size, or the smallest and the largest that it can be.
+struct Range(i32, i32);
+
+impl Display for Range {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        if self.0 == self.1 { self.1.fmt(formatter) } else { write!(formatter, "{}..{}", self.0, self.1) }
     }
 }
 
@@ -141,12 +176,32 @@ impl Display for ArgumentText<'_> {
             Argument::Type(scalar_type) => formatter.write_str(scalar_type.name()),
             Argument::MemoryFormat(format) => formatter.write_str(memory_format(*format)),
             Argument::Ints(items) => write!(formatter, "[{}]", List(items.iter())),
+            Argument::Sizes(items) => {
+                let items = items.iter().map(|size| SizeText(self.0, *size));
+                write!(formatter, "sizes[{}]", List(items))
+            }
+            Argument::Graph(graph) => {
+                writeln!(formatter, "graph {{")?;
+                GraphPrinter::new(graph, formatter).print()?;
+                formatter.write_str("  }")
+            }
             Argument::Floats(items) => write!(formatter, "floats[{}]", List(items.iter().copied().map(Float))),
             Argument::Bools(items) => write!(formatter, "bools[{}]", List(items.iter())),
             Argument::Values(items) => {
                 let items = items.iter().map(|item| item.map(|id| Use(self.0, id)));
                 write!(formatter, "values[{}]", List(items.map(OrNone)))
             }
+        }
+    }
+}
+
+struct SizeText<'a>(&'a Graph, Size);
+
+impl Display for SizeText<'_> {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        match self.1 {
+            Size::Fixed(size) => size.fmt(formatter),
+            Size::Value(id) => Use(self.0, id).fmt(formatter),
         }
     }
 }

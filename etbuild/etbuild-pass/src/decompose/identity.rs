@@ -22,5 +22,6 @@ pub fn convert(editor: &mut Editor, call: &Call) -> Rewritten {
 pub fn copy(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let converted = editor.convert(call.value(1)?, output.scalar_type)?;
-    Ok(vec![editor.expand(converted, &output.sizes)?])
+    let dims = editor.dims(call.value(0)?);
+    Ok(vec![editor.expand_as(converted, &dims)?])
 }

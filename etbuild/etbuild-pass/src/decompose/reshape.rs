@@ -6,17 +6,27 @@ use crate::edit::{Call, Editor, Rewritten, wide};
 
 /// Any operator that gives its first argument the shape of the output.
 pub fn reshape(editor: &mut Editor, call: &Call) -> Rewritten {
-    Ok(vec![editor.view(call.value(0)?, &call.output()?.sizes)?])
+    Ok(vec![editor.view_like(call.value(0)?, &call.output()?)?])
+}
+
+/// `reshape(self, shape)`.
+pub fn reshape_to(editor: &mut Editor, call: &Call) -> Rewritten {
+    if call.output()?.is_dynamic() { Ok(editor.keep_as("view.default", call, 2)) } else { reshape(editor, call) }
 }
 
 /// `view(self, size)` with every size written out.
 pub fn view(editor: &mut Editor, call: &Call) -> Rewritten {
-    let output = call.output()?;
-    let arguments = vec![Argument::Value(call.value(0)?), wide(&output.sizes)];
+    let (output, input) = (call.output()?, call.value(0)?);
+    if output.is_dynamic() {
+        return Ok(editor.keep_as("view.default", call, 2));
+    }
+    let arguments = vec![Argument::Value(input), wide(&output.sizes)];
     Ok(editor.keep(Call { operator: call.operator.clone(), arguments, outputs: vec![output] }))
 }
 
 /// `expand_as(self, other)`.
 pub fn expand(editor: &mut Editor, call: &Call) -> Rewritten {
-    Ok(vec![editor.expand(call.value(0)?, &call.output()?.sizes)?])
+    let (input, other) = (call.value(0)?, call.value(1)?);
+    let dims = editor.dims(other);
+    Ok(vec![editor.expand_as(input, &dims)?])
 }

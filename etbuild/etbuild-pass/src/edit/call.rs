@@ -108,7 +108,7 @@ impl Call {
 }
 
 /// A dimension counted from the front, of one that may be counted from the back.
-fn normal_dim(dim: i64, rank: usize) -> Result<usize, Reason> {
+pub fn normal_dim(dim: i64, rank: usize) -> Result<usize, Reason> {
     let from_front = if dim < 0 { dim.checked_add(rank as i64) } else { Some(dim) };
     let dim = from_front.and_then(|dim| usize::try_from(dim).ok());
     dim.filter(|dim| *dim < rank).ok_or(Reason::Arguments)

@@ -3,7 +3,7 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Node, OperatorName, TensorSpec, ValueId};
 
-use super::{Call, Editor};
+use super::{Call, Dim, Editor};
 use crate::Reason;
 
 type Made = Result<ValueId, Reason>;
@@ -37,6 +37,13 @@ impl Editor {
         outputs
     }
 
+    /// Adds a call of the ATen operator `name` with the first `count` arguments of `call`.
+    pub fn keep_as(&mut self, name: &str, call: &Call, count: usize) -> Vec<ValueId> {
+        let operator = OperatorName::parse(&format!("aten.{name}")).unwrap_or(call.operator.clone());
+        let arguments = call.arguments.iter().take(count).cloned().collect();
+        self.keep(Call { operator, arguments, outputs: call.outputs.clone() })
+    }
+
     /// Calls an operator whose output is like its first argument.
     pub fn map(&mut self, name: &str, of: ValueId, rest: Vec<Argument>) -> Made {
         let output = self.spec(of).clone();
@@ -45,14 +52,17 @@ impl Editor {
 
     /// Calls an operator on two tensors whose output has the shape to which both are broadcast.
     pub fn combine(&mut self, name: &str, operands: [ValueId; 2]) -> Made {
-        let [left, right] = operands.map(|id| self.spec(id));
-        let sizes = broadcast(&left.sizes, &right.sizes)?;
-        let output = TensorSpec::contiguous(left.scalar_type.promote(right.scalar_type), sizes);
+        let dims = Dim::broadcast(&self.dims(operands[0]), &self.dims(operands[1]))?;
+        let [left, right] = operands.map(|id| self.spec(id).scalar_type);
+        let output = Dim::spec(left.promote(right), &dims);
         self.call(name, operands.map(Argument::Value).to_vec(), output)
     }
 
     /// The elements in another shape.
     pub fn view(&mut self, of: ValueId, sizes: &[i32]) -> Made {
+        if self.spec(of).is_dynamic() {
+            return Err(Reason::Dynamic);
+        }
         if self.spec(of).sizes == sizes {
             return Ok(of);
         }
@@ -62,9 +72,9 @@ impl Editor {
 
     /// The dimensions in another order.
     pub fn permute(&mut self, of: ValueId, dims: &[usize]) -> Made {
-        let spec = self.spec(of);
-        let sizes: Option<Vec<i32>> = dims.iter().map(|dim| spec.sizes.get(*dim).copied()).collect();
-        let output = TensorSpec::contiguous(spec.scalar_type, sizes.ok_or(Reason::Arguments)?);
+        let known = self.dims(of);
+        let sizes: Option<Vec<Dim>> = dims.iter().map(|dim| known.get(*dim).copied()).collect();
+        let output = Dim::spec(self.spec(of).scalar_type, &sizes.ok_or(Reason::Arguments)?);
         let dims = Argument::Ints(dims.iter().map(|dim| *dim as i64).collect());
         self.call("permute.default", vec![Argument::Value(of), dims], output)
     }
@@ -84,7 +94,11 @@ impl Editor {
         if start < 0 || end < start || end > i64::from(*size) {
             return Err(Reason::Arguments);
         }
+        let fixed = output.least.get(dim) == Some(size);
         *size = i32::try_from(end - start).map_err(|_| Reason::Arguments)?;
+        let length = *size;
+        let least = output.least.get_mut(dim).filter(|_| fixed).ok_or(Reason::Dynamic)?;
+        *least = length;
         let bounds = [dim as i64, start, end, 1].map(Argument::Int);
         self.call("slice.Tensor", std::iter::once(Argument::Value(of)).chain(bounds).collect(), output)
     }
@@ -96,6 +110,9 @@ impl Editor {
 
     /// Repeated along dimensions of size 1, and new ones in front.
     pub fn expand(&mut self, of: ValueId, sizes: &[i32]) -> Made {
+        if self.spec(of).is_dynamic() {
+            return Err(Reason::Dynamic);
+        }
         if self.spec(of).sizes == sizes {
             return Ok(of);
         }
@@ -108,7 +125,7 @@ impl Editor {
         if self.spec(of).scalar_type == to {
             return Ok(of);
         }
-        let output = TensorSpec::contiguous(to, self.sizes(of));
+        let output = TensorSpec { scalar_type: to, ..self.spec(of).clone() };
         let nothing = || Argument::None;
         let rest = [Argument::Type(to), nothing(), nothing(), nothing(), Argument::Bool(false), nothing()];
         self.call("_to_copy.default", std::iter::once(Argument::Value(of)).chain(rest).collect(), output)
@@ -116,38 +133,15 @@ impl Editor {
 
     /// A tensor of `sizes` filled with a number.
     pub fn full(&mut self, number: Argument, output: TensorSpec) -> Made {
+        if output.is_dynamic() {
+            return Err(Reason::Dynamic);
+        }
         let rest = [Argument::Type(output.scalar_type), Argument::Place, Argument::Place, Argument::Bool(false)];
         self.call("full.default", [wide(&output.sizes), number].into_iter().chain(rest).collect(), output)
     }
 }
 
-/// The common shape of two, aligned at their ends.
-pub fn broadcast(left: &[i32], right: &[i32]) -> Result<Vec<i32>, Reason> {
-    let rank = left.len().max(right.len());
-    let at = |sizes: &[i32], index: usize| {
-        let index = (index + sizes.len()).checked_sub(rank);
-        index.and_then(|index| sizes.get(index)).copied().unwrap_or(1)
-    };
-    let common = |index: usize| match (at(left, index), at(right, index)) {
-        (1, size) | (size, 1) => Some(size),
-        (size, other) => (size == other).then_some(size),
-    };
-    (0..rank).map(common).collect::<Option<_>>().ok_or(Reason::Arguments)
-}
-
 /// Sizes as an argument.
 pub fn wide(sizes: &[i32]) -> Argument {
     Argument::Ints(sizes.iter().copied().map(i64::from).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shapes_are_aligned_at_their_ends() {
-        assert_eq!(broadcast(&[4, 1], &[3]), Ok(vec![4, 3]));
-        assert_eq!(broadcast(&[], &[2, 3]), Ok(vec![2, 3]));
-        assert_eq!(broadcast(&[2], &[3]), Err(Reason::Arguments));
-    }
 }

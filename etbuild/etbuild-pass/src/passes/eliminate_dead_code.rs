@@ -2,22 +2,24 @@
 
 use std::collections::HashSet;
 
-use etbuild_ir::{Graph, IdMap, Node, ValueId};
+use etbuild_ir::{Graph, IdMap, Node, Update, ValueId};
 
 use crate::Refusal;
 use crate::pass::Pass;
 
 /// The pass.
-pub static PASS: Pass =
-    Pass { name: "eliminate_dead_code", purpose: "Drops nodes and values that no output depends on.", run };
+pub static PASS: Pass = Pass {
+    name: "eliminate_dead_code",
+    purpose: "Drops nodes and values that no output and no update depends on.",
+    run,
+};
 
 fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
-    let nodes = live_nodes(std::mem::take(&mut graph.nodes), &graph.outputs);
+    let nodes = live_nodes(std::mem::take(&mut graph.nodes), graph.results().collect());
     Ok(compact(graph, nodes))
 }
 
-fn live_nodes(nodes: Vec<Node>, outputs: &[ValueId]) -> Vec<Node> {
-    let mut used: HashSet<ValueId> = outputs.iter().copied().collect();
+fn live_nodes(nodes: Vec<Node>, mut used: HashSet<ValueId>) -> Vec<Node> {
     let mut live = Vec::new();
     for node in nodes.into_iter().rev() {
         if node.outputs.iter().any(|id| used.contains(id)) {
@@ -32,10 +34,12 @@ fn live_nodes(nodes: Vec<Node>, outputs: &[ValueId]) -> Vec<Node> {
 /// The same graph with only the values that are mentioned.
 fn compact(old: Graph, mut nodes: Vec<Node>) -> Graph {
     let in_nodes = nodes.iter().flat_map(|node| node.uses().chain(node.outputs.iter().copied()));
-    let mentioned: HashSet<ValueId> = in_nodes.chain(old.inputs.iter().chain(&old.outputs).copied()).collect();
+    let updated = old.updates.iter().map(|update| update.target);
+    let outside = old.inputs.iter().copied().chain(old.results()).chain(updated);
+    let mentioned: HashSet<ValueId> = in_nodes.chain(outside).collect();
     let (mut graph, mut moved) = (Graph::default(), IdMap::default());
     for (id, value) in old.values_with_ids().filter(|(id, _)| mentioned.contains(id)) {
-        let new = graph.add_value(&value.name, value.spec.clone(), value.kind.clone());
+        let new = graph.add_like(value);
         old.origins.get(id).map(|origin| graph.origins.insert(new, origin.clone()));
         moved.insert(id, new);
     }
@@ -46,6 +50,8 @@ fn compact(old: Graph, mut nodes: Vec<Node>) -> Graph {
     }
     graph.inputs = old.inputs.iter().copied().map(now).collect();
     graph.outputs = old.outputs.iter().copied().map(now).collect();
+    let updates = old.updates.iter();
+    graph.updates = updates.map(|update| Update { target: now(update.target), value: now(update.value) }).collect();
     graph.nodes = nodes;
     graph
 }

@@ -34,14 +34,14 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
             }
         }
     }
-    graph.outputs.iter_mut().for_each(|id| *id = replaced.get(*id).copied().unwrap_or(*id));
+    graph.replace_results(|id| replaced.get(id).copied().unwrap_or(id));
     Ok(graph)
 }
 
 /// How often each value is read, by nodes or as output.
 fn count_reads(graph: &Graph) -> IdMap<usize> {
     let mut reads = IdMap::default();
-    let all = graph.nodes.iter().flat_map(Node::uses).chain(graph.outputs.iter().copied());
+    let all = graph.nodes.iter().flat_map(Node::uses).chain(graph.results());
     all.for_each(|id| {
         let count = reads.get(id).copied().unwrap_or(0);
         reads.insert(id, count + 1);
@@ -138,7 +138,7 @@ fn constant_name(graph: &Graph, argument: &Argument) -> Option<String> {
     let Argument::Value(id) = argument else { return None };
     match &graph.value(*id).kind {
         ValueKind::Constant { qualified_name, .. } => Some(qualified_name.clone()),
-        ValueKind::Input | ValueKind::Computed => None,
+        ValueKind::Input | ValueKind::State { .. } | ValueKind::Computed => None,
     }
 }
 

@@ -16,7 +16,11 @@ fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
 }
 
 fn missing(graph: &Graph, node: &Node) -> Option<Reason> {
+    if node.operator.namespace() == "higher_order" || node.operator.primitive().is_some() {
+        return None;
+    }
     let Some(operator) = et_ops::find_functional(&node.operator.qualified()) else { return Some(Reason::NoKernel) };
-    let mut types = node.uses().map(|id| graph.spec(id).scalar_type);
+    let tensors = node.uses().filter(|id| graph.number(*id).is_none());
+    let mut types = tensors.map(|id| graph.spec(id).scalar_type);
     types.find(|scalar_type| !operator.dtypes.contains(*scalar_type)).map(Reason::NoKernelForType)
 }

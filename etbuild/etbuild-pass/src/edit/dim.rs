@@ -1,0 +1,182 @@
+//! Sizes as rules hand them on: numbers, or dimensions of values whose size is known at run time only.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, Interval, Node, OperatorName, Size, TensorSpec, ValueId, ValueKind};
+
+use super::Editor;
+use crate::Reason;
+
+/// A size between bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim {
+    /// The largest.
+    pub most: i32,
+    /// The smallest.
+    pub least: i32,
+    /// A dimension of this size; none where the size is computed from several.
+    source: Option<(ValueId, usize)>,
+}
+
+impl From<i32> for Dim {
+    fn from(size: i32) -> Self {
+        Self { most: size, least: size, source: None }
+    }
+}
+
+impl Dim {
+    /// Whether the size is known at run time only.
+    pub const fn is_dynamic(self) -> bool {
+        self.most != self.least
+    }
+
+    /// The number of elements of a shape.
+    pub fn product(dims: &[Self]) -> Self {
+        let times = |left: Self, right: Self| match (left, right) {
+            (Self { most: 1, least: 1, .. }, other) | (other, Self { most: 1, least: 1, .. }) => other,
+            _ => Self {
+                most: left.most.saturating_mul(right.most),
+                least: left.least.saturating_mul(right.least),
+                source: None,
+            },
+        };
+        dims.iter().copied().fold(Self::from(1), times)
+    }
+
+    /// The common shape of two, aligned at their ends.
+    pub fn broadcast(left: &[Self], right: &[Self]) -> Result<Vec<Self>, Reason> {
+        let rank = left.len().max(right.len());
+        let at = |dims: &[Self], index: usize| {
+            let index = (index + dims.len()).checked_sub(rank);
+            index.and_then(|index| dims.get(index)).copied().unwrap_or(Self::from(1))
+        };
+        let common = |index: usize| match (at(left, index), at(right, index)) {
+            (Self { most: 1, .. }, dim) | (dim, Self { most: 1, .. }) => Some(dim),
+            (dim, other) if dim.is_dynamic() => (dim.most == other.most).then_some(other),
+            (dim, other) => (dim.most == other.most).then_some(dim),
+        };
+        (0..rank).map(common).collect::<Option<_>>().ok_or(Reason::Arguments)
+    }
+
+    /// A row-major tensor of this shape.
+    pub fn spec(scalar_type: ScalarType, dims: &[Self]) -> TensorSpec {
+        let most: Vec<i32> = dims.iter().map(|dim| dim.most).collect();
+        let least: Vec<i32> = dims.iter().map(|dim| dim.least).collect();
+        TensorSpec::contiguous(scalar_type, most).with_least(least)
+    }
+}
+
+impl Editor {
+    /// The sizes of a value.
+    pub fn dims(&self, of: ValueId) -> Vec<Dim> {
+        let spec = self.spec(of);
+        let bounds = spec.sizes.iter().zip(&spec.least).enumerate();
+        bounds.map(|(dim, (most, least))| Dim { most: *most, least: *least, source: Some((of, dim)) }).collect()
+    }
+
+    /// The elements in the shape `dims`, of which one at most may be computed from several.
+    pub fn view_as(&mut self, of: ValueId, dims: &[Dim]) -> Result<ValueId, Reason> {
+        let output = Dim::spec(self.spec(of).scalar_type, dims);
+        let same = |(old, new): (&Dim, &Dim)| old == new || (!old.is_dynamic() && old.most == new.most);
+        if *self.spec(of) == output && self.dims(of).iter().zip(dims).all(same) {
+            return Ok(of);
+        }
+        let sizes = self.sizes_for_view(dims)?;
+        self.call("view.default", vec![Argument::Value(of), sizes], output)
+    }
+
+    /// Repeated along dimensions of size 1, and new ones in front, to the shape `dims`.
+    pub fn expand_as(&mut self, of: ValueId, dims: &[Dim]) -> Result<ValueId, Reason> {
+        let output = Dim::spec(self.spec(of).scalar_type, dims);
+        if *self.spec(of) == output && !output.is_dynamic() {
+            return Ok(of);
+        }
+        let sizes = self.sizes_argument(dims)?;
+        self.call("expand.default", vec![Argument::Value(of), sizes, Argument::Bool(false)], output)
+    }
+
+    /// The elements in the shape of `like`, whose dynamic dimensions are those of `of` in order, but for one at most that is
+    /// computed from several.
+    pub fn view_like(&mut self, of: ValueId, like: &TensorSpec) -> Result<ValueId, Reason> {
+        let dims = self.matched(of, like);
+        self.view_as(of, &dims)
+    }
+
+    /// The sizes of `like`, each dynamic one with the next dimension of `of` that has the same bounds.
+    fn matched(&self, of: ValueId, like: &TensorSpec) -> Vec<Dim> {
+        let known = self.dims(of);
+        let mut rest = known.iter();
+        let bounds = like.sizes.iter().zip(&like.least);
+        let sized = bounds.map(|(most, least)| Dim { most: *most, least: *least, source: None });
+        sized
+            .map(|dim| {
+                let mut ahead = rest.clone();
+                let same = |known: &&Dim| dim.is_dynamic() && (known.most, known.least) == (dim.most, dim.least);
+                ahead.find(same).map_or(dim, |known| {
+                    rest = ahead;
+                    *known
+                })
+            })
+            .collect()
+    }
+
+    /// Sizes as an argument.
+    pub fn sizes_argument(&mut self, dims: &[Dim]) -> Result<Argument, Reason> {
+        let sizes = dims.iter().map(|dim| self.size(*dim)).collect::<Option<_>>();
+        sizes.map(Argument::sizes).ok_or(Reason::Dynamic)
+    }
+
+    /// As [`Editor::sizes_argument`], with -1 for the one that follows from the others.
+    fn sizes_for_view(&mut self, dims: &[Dim]) -> Result<Argument, Reason> {
+        let follows = dims.iter().filter(|dim| dim.is_dynamic()).count() == 1;
+        let mut free = true;
+        let mut sizes = Vec::new();
+        for dim in dims {
+            let from_others = dim.is_dynamic() && (follows || dim.source.is_none());
+            sizes.push(match from_others {
+                true if std::mem::take(&mut free) => Size::Fixed(-1),
+                true => return Err(Reason::Dynamic),
+                false => self.size(*dim).ok_or(Reason::Dynamic)?,
+            });
+        }
+        Ok(Argument::sizes(sizes))
+    }
+
+    /// The size, as a number of the graph where it is known at run time only.
+    fn size(&mut self, dim: Dim) -> Option<Size> {
+        if !dim.is_dynamic() {
+            return Some(Size::Fixed(i64::from(dim.most)));
+        }
+        let (of, index) = dim.source?;
+        let range = Interval { least: i64::from(dim.least), most: i64::from(dim.most) };
+        let name = format!("{}_size", self.name);
+        let number = self.graph.add_number(&name, ScalarType::Long, range, ValueKind::Computed);
+        let arguments = vec![Argument::Value(of), Argument::Int(index as i64)];
+        self.graph.nodes.push(Node {
+            operator: OperatorName::aten("sym_size", "int"),
+            arguments,
+            outputs: vec![number],
+        });
+        Some(Size::Value(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shapes_are_aligned_at_their_ends() {
+        let dims = |sizes: &[i32]| sizes.iter().copied().map(Dim::from).collect::<Vec<_>>();
+        assert_eq!(Dim::broadcast(&dims(&[4, 1]), &dims(&[3])), Ok(dims(&[4, 3])));
+        assert_eq!(Dim::broadcast(&dims(&[2]), &dims(&[3])), Err(Reason::Arguments));
+        let dynamic = Dim { most: 8, least: 1, source: None };
+        assert_eq!(Dim::broadcast(&dims(&[1]), &[dynamic]), Ok(vec![dynamic]));
+    }
+
+    #[test]
+    fn the_elements_of_a_dynamic_shape_are_counted_at_both_ends() {
+        let dynamic = Dim { most: 8, least: 2, source: None };
+        let count = Dim::product(&[dynamic, Dim::from(3), Dim::from(1)]);
+        assert_eq!((count.least, count.most), (6, 24));
+    }
+}

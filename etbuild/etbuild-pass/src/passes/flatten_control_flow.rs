@@ -1,0 +1,121 @@
+//! Brings the graphs that nodes run into the line of nodes around them, with labels and jumps.
+//!
+//! What `cond`, `map`, `scan` and `while_loop` compute is defined by PyTorch (`torch/_higher_order_ops`). Ways of a condition
+//! write the same values; a loop keeps what it carries in values of its own, and stacks rows where they belong.
+
+mod branch;
+mod inline;
+mod repeat;
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, Control, Graph, Interval, Node, OperatorName, Update, ValueId, ValueKind};
+
+use crate::pass::Pass;
+use crate::{Reason, Refusal};
+
+/// The pass.
+pub static PASS: Pass = Pass {
+    name: "flatten_control_flow",
+    purpose: "Brings the graphs that nodes run into the line of nodes around them, with labels and jumps.",
+    run,
+};
+
+fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
+    let nodes = std::mem::take(&mut graph.nodes);
+    let mut flattener = Flattener { graph, labels: 0 };
+    let mut refusals = Vec::new();
+    for node in nodes {
+        if let Err(reason) = flattener.node(node.clone()) {
+            refusals.push(Refusal::new(&flattener.graph, &node, reason));
+        }
+    }
+    flattener.detach_updates();
+    if refusals.is_empty() { Ok(flattener.graph) } else { Err(refusals) }
+}
+
+/// The line of nodes in the making.
+struct Flattener {
+    graph: Graph,
+    labels: i64,
+}
+
+impl Flattener {
+    fn node(&mut self, node: Node) -> Result<(), Reason> {
+        match (node.operator.namespace(), node.operator.name()) {
+            ("higher_order", "cond") => self.branch(node),
+            ("higher_order", "while_loop") => self.while_loop(node),
+            ("higher_order", "map") => self.map(node),
+            ("higher_order", "scan") => self.scan(node),
+            ("higher_order", _) => Err(Reason::NoKernel),
+            _ => {
+                self.graph.nodes.push(node);
+                Ok(())
+            }
+        }
+    }
+
+    fn new_label(&mut self) -> i64 {
+        self.labels += 1;
+        self.labels
+    }
+
+    fn control(&mut self, control: Control) {
+        self.graph.nodes.push(control.node());
+    }
+
+    /// Lets `to` hold what `from` holds.
+    fn copy(&mut self, from: ValueId, to: ValueId) -> Result<(), Reason> {
+        if self.graph.number(from).is_some() {
+            self.control(Control::Move(from, to));
+            return Ok(());
+        }
+        let order = self.graph.spec(to).dim_order.iter().map(|dim| i64::from(*dim)).collect();
+        let arguments = vec![Argument::Value(from), Argument::Bool(false), Argument::Ints(order)];
+        self.call("dim_order_ops._clone_dim_order.default", arguments, to)
+    }
+
+    fn call(&mut self, operator: &str, arguments: Vec<Argument>, output: ValueId) -> Result<(), Reason> {
+        let operator = OperatorName::parse(operator).ok_or(Reason::NoKernel)?;
+        self.graph.nodes.push(Node { operator, arguments, outputs: vec![output] });
+        Ok(())
+    }
+
+    fn new_number(&mut self, name: &str, scalar_type: ScalarType) -> ValueId {
+        let range = if scalar_type == ScalarType::Bool { Interval::FLAG } else { Interval::ALL };
+        self.graph.add_number(name, scalar_type, range, ValueKind::Computed)
+    }
+
+    /// Gives an update that would read what another has written a value of its own.
+    fn detach_updates(&mut self) {
+        for index in 0..self.graph.updates.len() {
+            let Update { target, value } = self.graph.updates[index];
+            if target == value
+                || matches!(self.graph.value(value).kind, ValueKind::Computed | ValueKind::Constant { .. })
+            {
+                continue;
+            }
+            let copy = self.graph.add_value("update", self.graph.spec(value).clone(), ValueKind::Computed);
+            if self.copy(value, copy).is_ok() {
+                self.graph.updates[index].value = copy;
+            }
+        }
+        self.graph.updates.retain(|update| update.target != update.value);
+    }
+}
+
+/// The tensors of a list argument.
+fn list(node: &Node, index: usize) -> Result<Vec<ValueId>, Reason> {
+    match node.arguments.get(index) {
+        Some(Argument::Values(items)) => items.iter().copied().collect::<Option<_>>().ok_or(Reason::Arguments),
+        Some(Argument::Value(item)) => Ok(vec![*item]),
+        Some(Argument::Ints(items)) if items.is_empty() => Ok(Vec::new()),
+        _ => Err(Reason::Arguments),
+    }
+}
+
+fn graph(node: &Node, index: usize) -> Result<&Graph, Reason> {
+    match node.arguments.get(index) {
+        Some(Argument::Graph(graph)) => Ok(graph),
+        _ => Err(Reason::Arguments),
+    }
+}
