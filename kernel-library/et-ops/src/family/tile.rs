@@ -11,7 +11,7 @@ use et_core::Input;
 use super::contract::{Matrix, Target};
 use crate::simd::{Vector, Work, run};
 
-/// The most rows of a panel. With two of the longest vectors across it fills 32 KiB.
+/// The most rows of a panel. With two of the longest vectors across it takes 32 KiB.
 const DEPTH: usize = 256;
 
 /// The vectors of a panel.
