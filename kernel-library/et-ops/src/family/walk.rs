@@ -104,7 +104,7 @@ impl<const N: usize> Iterator for Walk<N> {
     fn fold<A, F: FnMut(A, Self::Item) -> A>(mut self, initial: A, mut visit: F) -> A {
         let mut result = initial;
         if !HOSTED {
-            while let Some(offsets) = self.next() {
+            for offsets in self.by_ref() {
                 result = visit(result, offsets);
             }
             return result;
