@@ -19,6 +19,7 @@ pub trait Work {
     fn run<V: Vector<L>, const L: usize, const R: usize>(self);
 }
 
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 /// Implements [`Vector`] with functions of `core::arch`, which work wherever the type itself may be used.
 macro_rules! vector {
     ($type:ty, $lanes:literal, $splat:ident, $add:ident, $multiply:ident) => {
