@@ -2,7 +2,7 @@
 
 use et_core::Scalar;
 
-use crate::family::contract::{matrix, multiply, product_shape};
+use crate::family::contract::{Target, matrix, multiply, product_shape};
 use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::prelude::*;
@@ -86,16 +86,14 @@ fn add_product<T: Opmath>(
 ) -> Result<()> {
     let shape = out.shape();
     let sizes = [shape.size(0), left.shape().size(1), shape.size(1)];
-    let (from, to) = (bias.input::<T>()?, out.output::<T>()?);
-    let ([from_row, from_column, ..], [to_row, to_column, ..]) =
-        (Place::broadcast(bias, &shape)?.strides, out.strides());
+    let (from, [from_row, from_column, ..]) = (bias.input::<T>()?, Place::broadcast(bias, &shape)?.strides);
     let [beta, alpha] = factors.map(|factor| factor.cast::<T>().raise());
-    multiply(sizes, matrix::<T>(left)?, matrix(right)?, |row, column, sum| {
+    multiply(sizes, matrix::<T>(left)?, matrix(right)?, Target::of(out)?, |row, column, sum| {
         let mut result = sum.times(alpha);
         if beta != T::Math::ZERO {
             result = result.plus(from.get(row * from_row + column * from_column).raise().times(beta));
         }
-        to.set(row * to_row + column * to_column, T::lower(result));
+        result
     });
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! `aten::bmm`: products of pairs of matrices, `[b, n, k] @ [b, k, m]`.
 
-use crate::family::contract::{Matrix, matrix_steps, multiply};
+use crate::family::contract::{Matrix, Target, matrix_steps, multiply};
 use crate::family::opmath::Opmath;
 use crate::prelude::*;
 
@@ -56,11 +56,10 @@ fn batches<T: Opmath>([left, right, out]: [&et_core::Tensor<'_>; 3]) -> Result<(
     let (left_shape, right_shape) = (left.shape(), right.shape());
     let sizes = [left_shape.size(1), left_shape.size(2), right_shape.size(2)];
     let [batch_step, row_step, column_step, ..] = out.strides();
-    let to = out.output::<T>()?;
+    let elements = out.output::<T>()?;
     for batch in 0..left_shape.size(0) {
-        multiply(sizes, matrix_of::<T>(left, batch)?, matrix_of(right, batch)?, |row, column, sum| {
-            to.set(batch * batch_step + row * row_step + column * column_step, T::lower(sum));
-        });
+        let target = Target { elements, start: batch * batch_step, steps: [row_step, column_step] };
+        multiply(sizes, matrix_of::<T>(left, batch)?, matrix_of(right, batch)?, target, |_, _, sum| sum);
     }
     Ok(())
 }

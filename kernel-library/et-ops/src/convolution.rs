@@ -5,12 +5,15 @@
 
 use core::num::NonZero;
 
-use et_core::Input;
+use et_core::{Input, Output};
 
 use crate::family::contract::{Run, dot};
 use crate::family::opmath::Opmath;
+use crate::family::picture::Picture;
 use crate::family::spatial::{Axis, Volume, natural, per_dim_argument, push};
+use crate::family::tiled_convolution::Tiled;
 use crate::prelude::*;
+use crate::simd::HOSTED;
 
 /// `torch.ops.aten.convolution`.
 pub const CONVOLUTION: Operator = Operator {
@@ -232,6 +235,13 @@ fn convolve<T: Opmath>(geometry: &Geometry, args: &Args<'_, '_>, out: &et_core::
     let (input, weight, to) = (args.tensor(0)?.input::<T>()?, args.tensor(1)?.input::<T>()?, out.output::<T>()?);
     let bias = args.optional_tensor(2)?.map(|bias| bias.input::<T>()).transpose()?;
     let image = Volume::new(out, dims(args)?)?;
+    if HOSTED
+        && let (Some(input), Some(weight), Some(to)) = (input.of_type(), weight.of_type(), to.of_type())
+        && let Some(tiled) = geometry.tiled(input, weight, to, &image)
+    {
+        tiled.compute(bias.and_then(Input::of_type));
+        return Ok(());
+    }
     image.for_each_pixel(|pixel @ [batch, channel, at @ ..]| {
         let (input_at, weight_at) = geometry.starts(batch, channel);
         let sum = geometry.pixel(Operands { input, weight, input_at, weight_at }, at);
@@ -249,6 +259,21 @@ impl Geometry {
         let (first, within) = (channel / outputs * self.group_channels(), channel % outputs);
         let weight = if self.transposed { self.weight.channel(first, within) } else { self.weight.channel(channel, 0) };
         (self.input.channel(batch, first), weight)
+    }
+
+    /// The same convolution as products of matrices, where weights and output lie as that needs it.
+    fn tiled<'a>(
+        &self,
+        input: Input<'a, f32>,
+        weights: Input<'a, f32>,
+        output: Output<'a, f32>,
+        out: &Volume,
+    ) -> Option<Tiled<'a>> {
+        let [planes, axes @ ..] = self.axes;
+        let (image, out) = (Picture::of(&self.input)?, Picture::of(out)?);
+        let is_flat = planes.kernel == 1 && planes.padding == 0;
+        let tiled = Tiled { axes, groups: self.groups, input, image, weights, output, out };
+        (!self.transposed && is_flat && tiled.is_possible(&Picture::of(&self.weight)?)).then_some(tiled)
     }
 
     fn group_channels(&self) -> usize {

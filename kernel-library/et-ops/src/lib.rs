@@ -21,6 +21,7 @@ mod prelude;
 pub mod prim;
 mod primitive;
 mod selection;
+pub mod simd;
 #[cfg(feature = "catalogue")]
 mod upstream;
 

@@ -1,6 +1,6 @@
 //! `aten::linear`: `input @ weight.T + bias`; `input` is `[.., k]`, `weight` `[m, k]` or `[k]`, `bias` `[m]`.
 
-use crate::family::contract::{Run, dot};
+use crate::family::contract::{Matrix, Target, multiply};
 use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::family::walk::Walk;
@@ -82,16 +82,18 @@ fn project<T: Opmath>(
     let inner_dim = shape.rank() - 1;
     let [_, inner, _] = shape.around(inner_dim);
     let [outputs, _, _] = weight_shape.around(weight_shape.rank() - 1);
-    let (step, to_step) = (input.strides()[inner_dim], out.strides()[inner_dim]);
-    let (row_step, weight_step) = (weight.strides()[0], weight.strides()[weight_shape.rank() - 1]);
-    for [row_at, out_at] in Walk::over(&Shape::new(&shape.sizes()[..inner_dim])?, [Place::of(input), Place::of(out)])? {
-        for output in 0..outputs {
-            let row = Run { elements: from, start: row_at, step };
-            let column = Run { elements: weights, start: output * row_step, step: weight_step };
-            let sum = dot(T::Math::ZERO, row, column, inner);
-            let sum = biases.map_or(sum, |biases| sum.plus(biases.get(output).raise()));
-            to.set(out_at + output * to_step, T::lower(sum));
-        }
+    let steps = [input.strides()[inner_dim], out.strides()[inner_dim]];
+    let weight_steps = [weight.strides()[0], weight.strides()[weight_shape.rank() - 1]];
+    let right = Matrix { elements: weights, start: 0, steps: weight_steps }.transposed();
+    let finish = |_, output, sum: T::Math| biases.map_or(sum, |biases| sum.plus(biases.get(output).raise()));
+    // Rows that follow one another are one matrix.
+    let is_matrix = input.is_contiguous() && out.is_contiguous() && inner_dim > 0;
+    let rows = if is_matrix { shape.around(inner_dim)[0] } else { 1 };
+    let starts = Shape::new(if is_matrix { &[] } else { &shape.sizes()[..inner_dim] })?;
+    for [start, out_start] in Walk::over(&starts, [Place::of(input), Place::of(out)])? {
+        let left = Matrix { elements: from, start, steps: [inner, steps[0]] };
+        let target = Target { elements: to, start: out_start, steps: [outputs, steps[1]] };
+        multiply([rows, inner, outputs], left, right, target, finish);
     }
     Ok(())
 }

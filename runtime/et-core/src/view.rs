@@ -67,6 +67,28 @@ impl<'a, T: Element> Input<'a, T> {
         unsafe { Self::new(self.start.cast::<T::Bits>().add(start).cast(), len) }
     }
 
+    /// Elements `start`, `start + step` and so on, `N` of them.
+    ///
+    /// # Panics
+    /// When they are not all there: a bug in the kernel.
+    #[inline(always)]
+    pub fn strided<const N: usize>(self, start: usize, step: usize) -> [T; N] {
+        let last = step.saturating_mul(N.saturating_sub(1)).saturating_add(start);
+        check(last < self.len);
+        core::array::from_fn(|index| {
+            // SAFETY: no further than the last, which is in bounds by the lines above; readable as in `get`.
+            let bits = unsafe { self.start.cast::<T::Bits>().add(start + index * step).read_unaligned() };
+            T::from_bits(bits)
+        })
+    }
+
+    /// The same view where `U` is `T`, for code that is written for one type.
+    #[inline]
+    pub fn of_type<U: Element>(self) -> Option<Input<'a, U>> {
+        // SAFETY: the types are the same, for each element has a scalar type of its own.
+        if T::TYPE == U::TYPE { Some(unsafe { Input::new(self.start, self.len) }) } else { None }
+    }
+
     /// All elements in memory order.
     #[inline]
     pub fn iter(self) -> impl ExactSizeIterator<Item = T> + use<'a, T> {
@@ -120,6 +142,24 @@ impl<'a, T: Element> Output<'a, T> {
         check(index < self.len);
         // SAFETY: in bounds by the line above; writable by the constructor's contract.
         unsafe { self.start.cast::<T::Bits>().add(index).write_unaligned(value.into_bits()) }
+    }
+
+    /// Elements `start..start + len`.
+    ///
+    /// # Panics
+    /// When they are not all there: a bug in the kernel.
+    #[inline]
+    pub fn window(self, start: usize, len: usize) -> Self {
+        check(start <= self.len && len <= self.len - start);
+        // SAFETY: a part of a valid view is one; the offset stays within it by the line above.
+        unsafe { Self::new(self.start.cast::<T::Bits>().add(start).cast(), len) }
+    }
+
+    /// The same view where `U` is `T`, for code that is written for one type.
+    #[inline]
+    pub fn of_type<U: Element>(self) -> Option<Output<'a, U>> {
+        // SAFETY: the types are the same, for each element has a scalar type of its own.
+        if T::TYPE == U::TYPE { Some(unsafe { Output::new(self.start, self.len) }) } else { None }
     }
 
     /// The same elements, to read.

@@ -1,9 +1,11 @@
 //! Sums of products.
 
-use et_core::{Input, Result, Shape, Tensor};
+use et_core::{Element, Input, Number, Output, Result, Shape, Tensor};
 
 use super::opmath::Opmath;
+use super::tile::Product;
 use crate::operator::dispatch;
+use crate::simd::HOSTED;
 
 /// Elements at equal distances.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +33,6 @@ pub fn dot<T: Opmath>(sum: T::Math, left: Run<'_, T>, right: Run<'_, T>, count: 
 
 #[inline(always)]
 fn product<T: Opmath>(sum: T::Math, left: T, right: T) -> T::Math {
-    use et_core::Number;
     sum.plus(left.raise().times(right.raise()))
 }
 
@@ -55,12 +56,60 @@ impl<T> Matrix<'_, T> {
     }
 }
 
-/// Gives each element of `left @ right` to `store`, with its row and column. `[rows, inner, columns]` are the sizes.
+impl<'a, T: Element> Matrix<'a, T> {
+    /// The same matrix where `U` is `T`.
+    fn of_type<U: Element>(self) -> Option<Matrix<'a, U>> {
+        Some(Matrix { elements: self.elements.of_type()?, start: self.start, steps: self.steps })
+    }
+}
+
+/// Where the elements of a product go.
+#[derive(Clone, Copy, Debug)]
+pub struct Target<'a, T> {
+    /// The elements of the whole tensor.
+    pub elements: Output<'a, T>,
+    /// The offset of the first element.
+    pub start: usize,
+    /// From one row to the next, and from one column to the next.
+    pub steps: [usize; 2],
+}
+
+impl<'a, T: Element> Target<'a, T> {
+    /// All of a tensor of rank 2.
+    pub fn of(tensor: &Tensor<'a>) -> Result<Self> {
+        Ok(Self { elements: tensor.output()?, start: 0, steps: matrix_steps(tensor, 0) })
+    }
+
+    /// The same place where `U` is `T`.
+    fn of_type<U: Element>(self) -> Option<Target<'a, U>> {
+        Some(Target { elements: self.elements.of_type()?, start: self.start, steps: self.steps })
+    }
+}
+
+/// Stores what `finish` makes of each element of `left @ right`, with its row and column. `[rows, inner, columns]` are the
+/// sizes.
 pub fn multiply<T: Opmath>(
+    sizes: [usize; 3],
+    left: Matrix<'_, T>,
+    right: Matrix<'_, T>,
+    target: Target<'_, T>,
+    finish: impl Fn(usize, usize, T::Math) -> T::Math,
+) {
+    if HOSTED && let (Some(left), Some(right), Some(target)) = (left.of_type(), right.of_type(), target.of_type()) {
+        // `T` is `f32`, so that conversions change nothing.
+        let finish = |row, column, sum: f32| finish(row, column, sum.cast()).cast();
+        Product { sizes, left, right, target, finish }.compute();
+    } else {
+        multiply_plainly(sizes, left, right, target, finish);
+    }
+}
+
+fn multiply_plainly<T: Opmath>(
     [rows, inner, columns]: [usize; 3],
     left: Matrix<'_, T>,
     right: Matrix<'_, T>,
-    store: impl Fn(usize, usize, T::Math),
+    target: Target<'_, T>,
+    finish: impl Fn(usize, usize, T::Math) -> T::Math,
 ) {
     for row in 0..rows {
         for column in 0..columns {
@@ -68,7 +117,9 @@ pub fn multiply<T: Opmath>(
             let right_start = right.start + column * right.steps[1];
             let left = Run { elements: left.elements, start: left_start, step: left.steps[1] };
             let right = Run { elements: right.elements, start: right_start, step: right.steps[0] };
-            store(row, column, dot(<T::Math as et_core::Number>::ZERO, left, right, inner));
+            let sum = dot(T::Math::ZERO, left, right, inner);
+            let at = target.start + row * target.steps[0] + column * target.steps[1];
+            target.elements.set(at, T::lower(finish(row, column, sum)));
         }
     }
 }
@@ -86,11 +137,8 @@ pub fn matrix_product<const D: u32>(left: &Tensor<'_>, right: &Tensor<'_>, out: 
     let (left_shape, right_shape) = (left.shape(), right.shape());
     out.resize(&product_shape(&left_shape, &right_shape)?)?;
     let sizes = [left_shape.size(0), left_shape.size(1), right_shape.size(1)];
-    let [row_step, column_step] = matrix_steps(out, 0);
     dispatch!(D, out.scalar_type(), numbers, T => {
-        let to = out.output::<T>()?;
-        let (left, right) = (matrix::<T>(left)?, matrix::<T>(right)?);
-        multiply(sizes, left, right, |row, column, sum| to.set(row * row_step + column * column_step, T::lower(sum)));
+        multiply::<T>(sizes, matrix(left)?, matrix(right)?, Target::of(out)?, |_, _, sum| sum);
         Ok(())
     })
 }

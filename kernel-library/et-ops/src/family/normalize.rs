@@ -41,12 +41,12 @@ where
 
     /// Normalizes the elements of a box by a mean and the reciprocal of a standard deviation.
     pub fn by(&self, shape: &Shape, places: [Place; 4], [mean, reciprocal]: [T::Math; 2]) -> Result<()> {
-        for [from, to, weight, bias] in Walk::over(shape, places)? {
+        Walk::over(shape, places)?.for_each(|[from, to, weight, bias]| {
             let normal = (self.from.get(from).raise() - mean) * reciprocal;
             let scaled = self.weight.map_or(normal, |elements| normal * elements.get(weight).raise());
             let shifted = self.bias.map_or(scaled, |elements| scaled + elements.get(bias).raise());
             self.to.set(to, T::lower(shifted));
-        }
+        });
         Ok(())
     }
 

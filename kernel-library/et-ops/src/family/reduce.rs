@@ -108,4 +108,9 @@ impl Iterator for Lane {
     fn next(&mut self) -> Option<usize> {
         self.0.next().map(|[offset]| offset)
     }
+
+    #[inline]
+    fn fold<A, F: FnMut(A, usize) -> A>(self, initial: A, mut visit: F) -> A {
+        self.0.fold(initial, |result, [offset]| visit(result, offset))
+    }
 }

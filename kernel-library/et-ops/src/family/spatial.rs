@@ -1,6 +1,7 @@
 //! Windows that slide over images: signals, pictures and volumes.
 
 use core::num::NonZero;
+use core::ops::Range;
 
 use et_core::{Args, Error, Result, Shape, Tensor};
 
@@ -73,6 +74,21 @@ impl Axis {
     fn taps_before(&self, end: usize, origin: usize) -> usize {
         let distance = end.saturating_sub(origin) + (self.dilation.get() - 1);
         self.kernel.min(distance / self.dilation)
+    }
+
+    /// The positions at which tap `tap` may be inside the input: those before see its start, those behind its end.
+    #[inline]
+    pub fn positions_inside(&self, tap: usize) -> Range<usize> {
+        let ahead = tap * self.dilation.get();
+        let up_to = |end: usize| end.saturating_sub(ahead).div_ceil(self.stride.get());
+        up_to(self.padding)..up_to(self.input + self.padding)
+    }
+
+    /// The input index that tap `tap` sees at position `output`, if that is inside.
+    #[inline]
+    pub fn seen(&self, output: usize, tap: usize) -> Option<usize> {
+        let index = (output * self.stride.get() + tap * self.dilation.get()).checked_sub(self.padding)?;
+        (index < self.input).then_some(index)
     }
 
     /// The input index that tap `tap` spreads to `output` when the window writes instead of reads.

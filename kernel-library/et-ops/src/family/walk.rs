@@ -3,6 +3,7 @@
 use et_core::{MAX_RANK, Result, Shape, Tensor};
 
 use super::place::Place;
+use crate::simd::HOSTED;
 
 /// Offsets of `N` tensors at each position of a common box, innermost dimension fastest.
 #[derive(Clone)]
@@ -26,7 +27,49 @@ impl<const N: usize> Walk<N> {
 
     /// Walks over a box of this shape, which lies in each tensor as its place says.
     pub fn over(shape: &Shape, places: [Place; N]) -> Result<Self> {
-        Ok(Self { shape: *shape, position: [0; MAX_RANK], places, remaining: shape.numel()? })
+        let mut walk = Self { shape: *shape, position: [0; MAX_RANK], places, remaining: shape.numel()? };
+        if HOSTED && walk.remaining > 0 {
+            walk.join_dims();
+        }
+        Ok(walk)
+    }
+
+    /// Makes one dimension of neighbours that every tensor steps through alike, so that rows are long. The sizes of a box
+    /// with positions multiply without overflow.
+    fn join_dims(&mut self) {
+        let sizes = self.shape;
+        let mut joined = Shape::SCALAR;
+        for (dim, size) in sizes.sizes().iter().enumerate().filter(|(_, size)| **size != 1) {
+            match (joined.rank().checked_sub(1), joined.sizes_mut().last_mut()) {
+                (Some(last), Some(outer)) if self.steps_alike(last, dim, *size) => *outer *= size,
+                // Never beyond the rank of `sizes`.
+                _ => joined.push(*size).unwrap_or_default(),
+            }
+            let last = joined.rank() - 1;
+            self.places.iter_mut().for_each(|place| place.strides[last] = place.strides[dim]);
+        }
+        self.shape = joined;
+    }
+
+    /// Whether a step along `outer` is as far as `size` steps along `dim` in every tensor.
+    fn steps_alike(&self, outer: usize, dim: usize, size: i32) -> bool {
+        self.places.iter().all(|place| place.strides[outer] == place.strides[dim].wrapping_mul(size as usize))
+    }
+
+    /// The offsets of the current position, how far they move along the innermost dimension, and how many positions are left
+    /// there; moves behind them.
+    fn take_row(&mut self) -> ([usize; N], [usize; N], usize) {
+        let inner = self.shape.rank().saturating_sub(1);
+        let count = self.shape.sizes().last().map_or(1, |size| *size as usize - self.position[inner]);
+        let steps = self.places.each_ref().map(|place| place.strides[inner]);
+        let offsets = self.places.each_ref().map(|place| place.start);
+        for (place, step) in self.places.iter_mut().zip(steps) {
+            place.start = place.start.wrapping_add(step.wrapping_mul(count - 1));
+        }
+        self.position[inner] += count - 1;
+        self.remaining -= count;
+        self.advance();
+        (offsets, steps, count)
     }
 
     /// Moves to the next position: one step along the innermost dimension that has one left.
@@ -37,7 +80,7 @@ impl<const N: usize> Walk<N> {
             let steps = if is_inside { 1 } else { position.wrapping_neg() };
             *position = position.wrapping_add(steps);
             for place in &mut self.places {
-                *place = place.moved(dim, steps.cast_signed() as i64);
+                place.start = place.start.wrapping_add(place.strides[dim].wrapping_mul(steps));
             }
             if is_inside {
                 return;
@@ -55,6 +98,26 @@ impl<const N: usize> Iterator for Walk<N> {
         self.advance();
         Some(offsets)
     }
+
+    /// Row by row, since a step within a row is but an addition; bare metal has no room for that.
+    #[inline]
+    fn fold<A, F: FnMut(A, Self::Item) -> A>(mut self, initial: A, mut visit: F) -> A {
+        let mut result = initial;
+        if !HOSTED {
+            for offsets in self.by_ref() {
+                result = visit(result, offsets);
+            }
+            return result;
+        }
+        while self.remaining > 0 {
+            let (mut offsets, steps, count) = self.take_row();
+            for _ in 0..count {
+                result = visit(result, offsets);
+                offsets.iter_mut().zip(steps).for_each(|(offset, step)| *offset = offset.wrapping_add(step));
+            }
+        }
+        result
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +130,31 @@ mod tests {
         strides[0] = 1_usize.wrapping_neg();
         let walk = Walk::over(&Shape::new(&[3]).unwrap(), [Place { start: 2, strides }]).unwrap();
         assert!(walk.eq([[2], [1], [0]]));
+    }
+
+    #[test]
+    fn folding_visits_what_stepping_does() {
+        let place = |strides: [usize; 3]| {
+            let mut all = [0; MAX_RANK];
+            all[..3].copy_from_slice(&strides);
+            Place { start: 1, strides: all }
+        };
+        let places = [place([6, 3, 1]), place([0, 1, 0]), place([1, 2, 4])];
+        let walk = Walk::over(&Shape::new(&[2, 2, 3]).unwrap(), places).unwrap();
+        let mut rest = walk.clone();
+        let first = rest.next();
+        let mut folded = std::vec::Vec::new();
+        rest.for_each(|offsets| folded.push(offsets));
+        assert!(walk.eq(first.into_iter().chain(folded)));
+    }
+
+    #[test]
+    fn joined_dimensions_are_walked_in_order() {
+        let mut strides = [0; MAX_RANK];
+        strides[..3].copy_from_slice(&[4, 2, 1]);
+        let walk = Walk::over(&Shape::new(&[2, 2, 2]).unwrap(), [Place { start: 0, strides }]).unwrap();
+        assert_eq!(walk.shape.sizes(), [8]);
+        assert!(walk.eq((0..8).map(|offset| [offset])));
     }
 
     #[test]
