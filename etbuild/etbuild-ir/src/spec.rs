@@ -29,6 +29,22 @@ impl TensorSpec {
         Self { least: least.into(), ..self }
     }
 
+    /// Gives a dimension a size that is known; `None` where there is no such dimension.
+    pub fn set_size(&mut self, dim: usize, size: i32) -> Option<()> {
+        *self.sizes.get_mut(dim)? = size;
+        *self.least.get_mut(dim)? = size;
+        Some(())
+    }
+
+    /// Makes a dimension larger; `None` where there is no such dimension or its size is too large.
+    pub fn grow(&mut self, dim: usize, by: i32) -> Option<()> {
+        for sizes in [&mut self.sizes, &mut self.least] {
+            let size = sizes.get_mut(dim)?;
+            *size = size.checked_add(by)?;
+        }
+        Some(())
+    }
+
     /// Whether the size of a dimension is known at run time only.
     pub fn is_dynamic(&self) -> bool {
         self.least != self.sizes

@@ -4,7 +4,7 @@ use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten};
+use crate::edit::{Call, Dim, Editor, Rewritten};
 
 /// The largest number of elements of a mask that is written out.
 const LARGEST_MASK: usize = 1 << 22;
@@ -52,10 +52,9 @@ fn scaled(editor: &mut Editor, call: &Call, query: ValueId) -> Result<ValueId, R
 
 /// Like the query, with one score per key.
 fn scores(editor: &Editor, query: ValueId, key: ValueId) -> Result<TensorSpec, Reason> {
-    let mut spec = editor.spec(query).clone();
-    let (size, keys) = (spec.sizes.last_mut(), editor.spec(key).sizes.last());
-    *size.ok_or(Reason::Arguments)? = *keys.ok_or(Reason::Arguments)?;
-    Ok(spec)
+    let mut dims = editor.dims(query);
+    *dims.last_mut().ok_or(Reason::Arguments)? = *editor.dims(key).last().ok_or(Reason::Arguments)?;
+    Ok(Dim::spec(editor.spec(query).scalar_type, &dims))
 }
 
 fn mask(editor: &mut Editor, call: &Call, scores: ValueId) -> Result<ValueId, Reason> {

@@ -108,8 +108,8 @@ fn pad_behind(editor: &mut Editor, input: ValueId, totals: &[i64]) -> Result<Val
         return Ok(input);
     }
     let mut output = editor.spec(input).clone();
-    for (size, total) in output.sizes.iter_mut().rev().zip(totals.iter().rev()) {
-        *size = size.checked_add((total % 2) as i32).ok_or(Reason::Arguments)?;
+    for (dim, total) in (0..output.rank()).rev().zip(totals.iter().rev()) {
+        output.grow(dim, (total % 2) as i32).ok_or(Reason::Arguments)?;
     }
     let pads = totals.iter().rev().flat_map(|total| [0, total % 2]).collect();
     let arguments = vec![Argument::Value(input), Argument::Ints(pads), Argument::Float(0.0)];

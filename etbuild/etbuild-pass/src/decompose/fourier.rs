@@ -96,15 +96,16 @@ fn positions(dims: &[usize]) -> Argument {
 fn resized(editor: &mut Editor, input: ValueId, dim: usize, size: i64) -> Result<ValueId, Reason> {
     let mut output = editor.spec(input).clone();
     let rank = output.rank();
-    let own = output.sizes.get_mut(dim).ok_or(Reason::Arguments)?;
-    let missing = size - i64::from(*own);
+    let own = *output.sizes.get(dim).ok_or(Reason::Arguments)?;
+    let missing = size - i64::from(own);
     if size == -1 || missing == 0 {
         return Ok(input);
     }
     if missing < 0 {
         return editor.slice(input, dim, 0, size);
     }
-    *own = i32::try_from(size).map_err(|_| Reason::Arguments)?;
+    let size = i32::try_from(size).map_err(|_| Reason::Arguments)?;
+    output.set_size(dim, size).ok_or(Reason::Arguments)?;
     let mut pads = vec![0; 2 * (rank - dim)];
     if let Some(behind) = pads.last_mut() {
         *behind = missing;

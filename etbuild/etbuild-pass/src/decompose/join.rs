@@ -9,9 +9,9 @@ use crate::edit::{Call, Editor, Rewritten};
 pub fn stack(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let dim = call.dim(1, output.rank())?;
-    let mut sizes = output.sizes.clone();
-    *sizes.get_mut(dim).ok_or(Reason::Arguments)? = 1;
-    let parts = call.values(0)?.into_iter().map(|part| editor.view(part, &sizes)).collect::<Result<_, _>>()?;
+    let mut single = output.clone();
+    single.set_size(dim, 1).ok_or(Reason::Arguments)?;
+    let parts = call.values(0)?.into_iter().map(|part| editor.view_like(part, &single)).collect::<Result<_, _>>()?;
     Ok(vec![editor.cat(parts, dim, output)?])
 }
 

@@ -28,7 +28,9 @@ pub fn layer_norm(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let kept = output.rank().checked_sub(call.ints(1)?.len()).ok_or(Reason::Arguments)?;
     let mut statistics = output.clone();
-    statistics.sizes.iter_mut().skip(kept).for_each(|size| *size = 1);
+    for dim in kept..output.rank() {
+        statistics.set_size(dim, 1).ok_or(Reason::Arguments)?;
+    }
     let outputs = vec![output, statistics.clone(), statistics];
     first(editor.call_many("native_layer_norm.default", arguments, outputs)?)
 }
@@ -57,7 +59,9 @@ pub fn rms_norm(editor: &mut Editor, call: &Call) -> Rewritten {
     let dims = call.ints(1)?.len() as i64;
     let squares = editor.map("mul.Tensor", input, vec![Argument::Value(input)])?;
     let mut reduced = editor.spec(input).clone();
-    reduced.sizes.iter_mut().rev().take(dims as usize).for_each(|size| *size = 1);
+    for dim in (0..reduced.rank()).rev().take(dims as usize) {
+        reduced.set_size(dim, 1).ok_or(Reason::Arguments)?;
+    }
     let dims = Argument::Ints((-dims..0).collect());
     let arguments = vec![Argument::Value(squares), dims, Argument::Bool(true), Argument::None];
     let mean = editor.call("mean.dim", arguments, reduced)?;

@@ -137,7 +137,8 @@ fn run(
     }
     let rows: Vec<ValueId> = hidden.into_iter().flatten().collect();
     let mut output = editor.spec(*rows.first().ok_or(Reason::Arguments)?).clone();
-    output.sizes[0] = i32::try_from(steps).map_err(|_| Reason::Arguments)?;
+    let size = i32::try_from(steps).map_err(|_| Reason::Arguments)?;
+    output.set_size(0, size).ok_or(Reason::Arguments)?;
     Ok((join(editor, rows, 0, output)?, state))
 }
 

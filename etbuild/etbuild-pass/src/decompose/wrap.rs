@@ -22,9 +22,9 @@ fn along(editor: &mut Editor, input: ValueId, dim: usize, [before, behind]: [i64
         return Err(Reason::Unsupported("negative widths of circular padding"));
     }
     let mut output = editor.spec(input).clone();
-    let size = output.sizes.get_mut(dim).ok_or(Reason::Arguments)?;
-    let own = i64::from(*size);
-    *size = i32::try_from(own + before + behind).map_err(|_| Reason::Arguments)?;
+    let own = i64::from(*output.sizes.get(dim).ok_or(Reason::Arguments)?);
+    let size = i32::try_from(own + before + behind).map_err(|_| Reason::Arguments)?;
+    output.set_size(dim, size).ok_or(Reason::Arguments)?;
     let mut parts = vec![input];
     if before > 0 {
         parts.insert(0, editor.slice(input, dim, own - before, own)?);

@@ -90,15 +90,15 @@ impl Editor {
     /// Positions `start..end` of a dimension.
     pub fn slice(&mut self, of: ValueId, dim: usize, start: i64, end: i64) -> Made {
         let mut output = self.spec(of).clone();
-        let size = output.sizes.get_mut(dim).ok_or(Reason::Arguments)?;
-        if start < 0 || end < start || end > i64::from(*size) {
+        let size = *self.dims(of).get(dim).ok_or(Reason::Arguments)?;
+        if start < 0 || end < start || end > i64::from(size.most) {
             return Err(Reason::Arguments);
         }
-        let fixed = output.least.get(dim) == Some(size);
-        *size = i32::try_from(end - start).map_err(|_| Reason::Arguments)?;
-        let length = *size;
-        let least = output.least.get_mut(dim).filter(|_| fixed).ok_or(Reason::Dynamic)?;
-        *least = length;
+        if end > i64::from(size.least) {
+            return Err(Reason::Dynamic);
+        }
+        let length = i32::try_from(end - start).map_err(|_| Reason::Arguments)?;
+        output.set_size(dim, length).ok_or(Reason::Arguments)?;
         let bounds = [dim as i64, start, end, 1].map(Argument::Int);
         self.call("slice.Tensor", std::iter::once(Argument::Value(of)).chain(bounds).collect(), output)
     }
