@@ -25,6 +25,8 @@ fn along(editor: &mut Editor, input: ValueId, dim: usize, [before, behind]: [i64
     let size = output.sizes.get_mut(dim).ok_or(Reason::Arguments)?;
     let own = i64::from(*size);
     *size = i32::try_from(own + before + behind).map_err(|_| Reason::Arguments)?;
+    let (size, least) = (*size, output.least.get_mut(dim).ok_or(Reason::Arguments)?);
+    *least = if i64::from(*least) == own { size } else { return Err(Reason::Dynamic) };
     let mut parts = vec![input];
     if before > 0 {
         parts.insert(0, editor.slice(input, dim, own - before, own)?);
