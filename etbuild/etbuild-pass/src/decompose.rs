@@ -8,6 +8,7 @@ mod cell;
 mod convolution;
 mod create;
 mod diagonal;
+mod difference;
 mod distance;
 mod einsum;
 mod finite;
@@ -136,6 +137,7 @@ const RULES: &[(&str, Rule)] = &[
     ("detach.default", identity::operand),
     ("diag.default", diagonal::diagonal),
     ("diag_embed.default", diagonal::embed),
+    ("diff.default", difference::difference),
     ("dist.default", statistics::distance),
     ("divide.Scalar", alias::renamed),
     ("divide.Tensor", alias::renamed),

@@ -42,6 +42,16 @@ impl Dim {
         dims.iter().copied().fold(Self::from(1), times)
     }
 
+    /// The size of parts one after the other.
+    pub fn sum(dims: &[Self]) -> Self {
+        let plus = |left: Self, right: Self| Self {
+            most: left.most.saturating_add(right.most),
+            least: left.least.saturating_add(right.least),
+            source: None,
+        };
+        dims.iter().copied().fold(Self::from(0), plus)
+    }
+
     /// The common shape of two, aligned at their ends.
     pub fn broadcast(left: &[Self], right: &[Self]) -> Result<Vec<Self>, Reason> {
         let rank = left.len().max(right.len());
