@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::Error;
+use crate::operators;
 
 /// Writes every generated file; where `check`, compares instead and returns those that differ.
 pub fn run(root: &Path, check: bool) -> Result<Vec<String>, Error> {
@@ -21,10 +22,11 @@ pub fn run(root: &Path, check: bool) -> Result<Vec<String>, Error> {
     Ok(stale)
 }
 
-fn files() -> Result<[(&'static str, String); 3], Error> {
+fn files() -> Result<[(&'static str, String); 4], Error> {
     Ok([
         ("recipes/schema.json", pretty(&etbuild_recipe::recipe_schema())?),
         ("targets/schema.json", pretty(&etbuild_target::target_schema())?),
+        ("docs/reference/operators.md", operators::reference_markdown()),
         ("docs/reference/recipe.md", etbuild_recipe::reference_markdown()),
     ])
 }

@@ -3,6 +3,8 @@
 mod arrows;
 mod error;
 mod generate;
+mod new_operator;
+mod operators;
 mod prefix;
 mod tidy;
 mod tracked;
@@ -10,7 +12,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{Parser, Subcommand};
 
 use crate::error::Error;
 
@@ -20,11 +22,24 @@ use crate::error::Error;
 enum Command {
     /// Checks layering and the shape of files; prints every breach.
     Tidy,
-    /// Writes the generated files: JSON schemas and the reference of recipe options.
+    /// Writes the generated files: JSON schemas, the reference of recipe options, the table of operators.
     Generate {
         /// Writes nothing; fails when a file is not what it would write.
         #[arg(long)]
         check: bool,
+    },
+    /// Begins a new part of the repository from its template.
+    #[command(subcommand)]
+    New(New),
+}
+
+/// What has a template.
+#[derive(Subcommand)]
+enum New {
+    /// An operator: its file, and the two lines that make it known.
+    Op {
+        /// The name of its file and of the operator in ATen, such as `trunc`.
+        name: String,
     },
 }
 
@@ -54,6 +69,7 @@ fn run(command: Command) -> Result<Vec<String>, Error> {
             Ok(findings)
         }
         Command::Generate { check } => generate::run(&root, check),
+        Command::New(New::Op { name }) => new_operator::run(&root, &name),
     }
 }
 

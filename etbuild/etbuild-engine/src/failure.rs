@@ -55,7 +55,8 @@ pub fn pass(error: PassError) -> Vec<Diagnostic> {
     }
 }
 
-fn refusal(refusal: &Refusal) -> Diagnostic {
+/// A call that no pass and no kernel can deal with.
+pub fn refusal(refusal: &Refusal) -> Diagnostic {
     let diagnostic = |code| Diagnostic::error(code, refusal.to_string());
     match refusal.reason {
         Reason::NoDecomposition | Reason::NoKernel => diagnostic(Code::OperatorUnavailable)

@@ -11,6 +11,7 @@ mod legalize;
 mod pass;
 mod passes;
 mod runtime;
+mod survey;
 mod whole;
 
 use etbuild_ir::{AtenProgram, CoreAtenProgram, EdgeProgram, LoweredProgram};
@@ -18,6 +19,7 @@ use etbuild_ir::{AtenProgram, CoreAtenProgram, EdgeProgram, LoweredProgram};
 pub use error::{PassError, Reason, Refusal};
 pub use pass::{CHECK_UPSTREAM, FOR_UPSTREAM, Pass, TO_CORE_ATEN, TO_EDGE, TO_LOWERED};
 pub use runtime::Runtime;
+pub use survey::{Survey, survey};
 
 /// Brings a captured program into the form that a runtime runs.
 pub fn lower(program: AtenProgram, runtime: Runtime) -> Result<LoweredProgram, PassError> {

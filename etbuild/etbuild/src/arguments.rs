@@ -106,9 +106,9 @@ pub enum Command {
     Check(Recipes),
     /// Show every stage and whether the cache has it; run no stage.
     Plan(Recipes),
-    /// Show why stages would run, or what a diagnostic code means.
+    /// Show why stages would run, which kernels a model needs, or what a diagnostic code means.
     Explain(Explain),
-    /// Show what a program file holds.
+    /// Show what a program file holds, or in what two differ.
     Inspect(Inspect),
     /// Verify what was built; with --rebuild, that building it again gives the same bytes.
     Verify(Verify),
@@ -199,18 +199,23 @@ pub struct Run {
 /// Arguments of `explain`.
 #[derive(Args, Clone, Debug)]
 pub struct Explain {
-    /// A recipe, or a diagnostic code such as `ETB0107`.
+    /// A recipe, a model, or a diagnostic code such as `ETB0107`.
     #[arg(value_name = "RECIPE|CODE")]
     pub subject: PathBuf,
     /// Only this stage.
     pub stage: Option<String>,
+    /// Show the operators that the program calls, the kernels that serve them, and what is missing.
+    #[arg(long, conflicts_with = "stage")]
+    pub operators: bool,
 }
 
 /// Arguments of `inspect`.
 #[derive(Args, Clone, Debug)]
 pub struct Inspect {
-    /// A `.pte` program file.
+    /// A `.pte` program file, a `.bpte` bundled program or a `.ptd` data file.
     pub file: PathBuf,
+    /// Another one: print in what it differs.
+    pub other: Option<PathBuf>,
 }
 
 /// Arguments of `verify`.

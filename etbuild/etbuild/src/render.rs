@@ -1,10 +1,14 @@
 //! Turning values into what a person or a program reads: results on stdout, talk on stderr.
 
+mod inspection;
+mod operators;
 mod progress;
 mod table;
 mod terminal;
 mod units;
 
+pub use inspection::{description_text, difference_text};
+pub use operators::operators_text;
 pub use progress::ProgressView;
 pub use table::Table;
 pub use terminal::Terminal;

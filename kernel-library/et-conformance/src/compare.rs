@@ -30,7 +30,29 @@ fn near(expected: f64, got: f64, tolerance: f64) -> bool {
     same || (expected.is_finite() && (expected - got).abs() <= tolerance * expected.abs().max(1.0))
 }
 
-fn elements(tensor: &OwnedTensor) -> Vec<f64> {
+/// Whether outputs have the expected numbers, whatever their types: within the tolerance, or the rounding of the type that
+/// the numbers come in, if that is coarser.
+pub fn numbers(expected: &[CaseTensor], got: &[OwnedTensor], tolerance: f64) -> bool {
+    let same = |(expected, got): (&CaseTensor, &OwnedTensor)| {
+        let tolerance = tolerance.max(rounding(got.scalar_type)).max(rounding(expected.scalar_type));
+        let pairs = expected.elements.iter().zip(elements(got));
+        expected.sizes == got.sizes && pairs.into_iter().all(|(expected, got)| near(*expected, got, tolerance))
+    };
+    expected.len() == got.len() && expected.iter().zip(got).all(same)
+}
+
+/// A few units in the last place.
+fn rounding(scalar_type: ScalarType) -> f64 {
+    match part(scalar_type) {
+        ScalarType::BFloat16 => 0.02,
+        ScalarType::Half => 0.002,
+        ScalarType::Float => 1e-6,
+        _ => 0.0,
+    }
+}
+
+/// The numbers of a tensor, each complex element as two.
+pub fn elements(tensor: &OwnedTensor) -> Vec<f64> {
     let part = part(tensor.scalar_type);
     tensor.bytes.chunks_exact(part.size()).map(|bytes| element(part, bytes)).collect()
 }

@@ -77,7 +77,8 @@ pub const fn part(scalar_type: ScalarType) -> ScalarType {
     }
 }
 
-fn bytes_of(scalar_type: ScalarType, element: f64) -> Vec<u8> {
+/// A number as an element of a type, little-endian; of a type that cannot hold it, as that type converts it.
+pub fn bytes_of(scalar_type: ScalarType, element: f64) -> Vec<u8> {
     match scalar_type {
         ScalarType::Byte => vec![u8::from_f64(element)],
         ScalarType::Char => i8::from_f64(element).to_le_bytes().to_vec(),

@@ -8,10 +8,12 @@ mod convert;
 mod order;
 mod primitive;
 mod rule;
+mod support;
 
 pub use order::run_reversed;
 pub use primitive::run_primitives;
 pub use rule::check_rules;
+pub use support::{Support, support};
 
 use et_core::{Error, Kernel};
 use et_ops::call::{Argument, OwnedTensor, call_kernel_for, infer};

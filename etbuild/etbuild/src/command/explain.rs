@@ -1,11 +1,11 @@
-//! `etbuild explain`: why stages would run, or what a diagnostic code means.
+//! `etbuild explain`: why stages would run, which kernels a program needs, or what a diagnostic code means.
 
 use etbuild_diagnostic::{Code, CodeInfo, Diagnostic};
-use etbuild_engine::{Mode, Stage, plan};
+use etbuild_engine::{Mode, Stage, operators, plan};
 
 use super::Outcome;
 use crate::arguments::{self, Recipes};
-use crate::render::plan_table;
+use crate::render::{operators_text, plan_table};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
@@ -13,12 +13,15 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
         explain_code(session, info);
         return Ok(Vec::new());
     }
+    let recipes =
+        Recipes { recipes: vec![arguments.subject.clone()], partition: None, quantize: None, calibrate: None };
+    if arguments.operators {
+        return explain_operators(session, &recipes);
+    }
     let stage = arguments.stage.as_deref();
     if let Some(name) = stage.filter(|name| !Stage::ALL.iter().any(|stage| stage.name() == *name)) {
         return Err(vec![unknown_stage(name)]);
     }
-    let recipes =
-        Recipes { recipes: vec![arguments.subject.clone()], partition: None, quantize: None, calibrate: None };
     let plans = plan(&session.world(Mode::Plan)?, &session.request(&recipes)?)?;
     let value = serde_json::json!({ "schema": "etbuild.plan/1", "ok": true, "units": plans });
     session.terminal.present(&value, &plan_table(&plans, stage));
@@ -40,6 +43,18 @@ fn explain_code(session: &Session, info: &CodeInfo) {
         info.id, info.title, info.explanation
     );
     session.terminal.present(&value, &text);
+}
+
+/// What is missing decides the exit code, as it would when the program is built.
+fn explain_operators(session: &Session, recipes: &Recipes) -> Outcome {
+    let programs = operators(&session.world(Mode::Build)?, &session.request(recipes)?)?;
+    let diagnostics: Vec<Diagnostic> = programs.iter().flat_map(|program| program.diagnostics.clone()).collect();
+    let value = serde_json::json!({
+        "schema": "etbuild.operators/1", "ok": diagnostics.is_empty(), "programs": programs,
+    });
+    session.terminal.present(&value, &operators_text(&programs));
+    session.terminal.explain(&diagnostics);
+    Ok(diagnostics)
 }
 
 fn unknown_stage(name: &str) -> Diagnostic {

@@ -1,0 +1,206 @@
+//! Which operators a program needs, which kernels serve them, and what is missing: without building it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use et_core::{Dtypes, ScalarType};
+use etbuild_diagnostic::Diagnostic;
+use etbuild_ir::{AtenProgram, Control, Graph, Node, Program, aliases, text};
+use etbuild_pass::{Refusal, Survey, survey};
+use serde::Serialize;
+
+use crate::db::{Db, EngineDatabase};
+use crate::guard::guarded;
+use crate::resolve::{Request, resolve};
+use crate::stage::{Blocked, Stage};
+use crate::unit::Unit;
+use crate::world::World;
+use crate::{failure, program_artifact, query};
+
+/// The operators of one recipe's program, which is the same for all targets that the recipe has it lowered for.
+#[derive(Clone, Debug, Serialize)]
+pub struct ProgramOperators {
+    /// The recipe's name.
+    pub recipe: String,
+    /// The targets' names.
+    pub targets: Vec<String>,
+    /// The runtime that the program is lowered for.
+    pub runtime: &'static str,
+    /// What the program calls, by operator and types. Where something is missing, as much as could be lowered.
+    pub operators: Vec<KernelCalls>,
+    /// Every call that no kernel serves.
+    pub missing: Vec<Missing>,
+    /// What stands against building the program, as commands that build it would say it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The calls of an operator with tensors of the same types.
+#[derive(Clone, Debug, Serialize)]
+pub struct KernelCalls {
+    /// The registered name, such as `aten::add.out`.
+    pub operator: String,
+    /// The types that the calls select ([`et_ops::selection`]).
+    pub types: Vec<&'static str>,
+    /// The number of calls.
+    pub calls: usize,
+    /// The kernel on each target, and the types that it is compiled for there: those of all calls of the operator.
+    pub kernels: BTreeMap<String, String>,
+    /// Whether ExecuTorch's own runtime has the operator.
+    pub upstream: bool,
+}
+
+/// A call that no kernel serves.
+#[derive(Clone, Debug, Serialize)]
+pub struct Missing {
+    /// The operator, as the model or a decomposition calls it.
+    pub operator: String,
+    /// The types of the tensors that the call reads.
+    pub types: Vec<&'static str>,
+    /// The method that the call is in.
+    pub method: String,
+    /// The value that it computes.
+    pub value: String,
+    /// The module of the model's source that makes it, where the archive says so.
+    pub module: Option<String>,
+    /// What stands against it.
+    pub reason: String,
+}
+
+/// The operators of every recipe of a request. `world` must not be in [`crate::Mode::Plan`]: models are imported.
+///
+/// # Errors
+/// Mistakes in the recipes.
+pub fn operators(world: &Arc<World>, request: &Request) -> Result<Vec<ProgramOperators>, Vec<Diagnostic>> {
+    let db = EngineDatabase::new(world.clone());
+    let programs = guarded(|| {
+        let units = resolve(&db, request)?;
+        Ok(same_program(&units).into_iter().map(|units| of_program(&db, &units)).collect())
+    });
+    programs.unwrap_or_else(|transient| Err(vec![transient.into()]))
+}
+
+/// Units whose programs are lowered alike, in the order of the request.
+fn same_program(units: &[Unit]) -> Vec<Vec<&Unit>> {
+    let key = |unit: &Unit| (unit.recipe.name.as_str().to_owned(), unit.model, unit.plan.runtime);
+    let mut groups: Vec<Vec<&Unit>> = Vec::new();
+    for unit in units {
+        match groups.iter_mut().find(|group| group.first().is_some_and(|first| key(first) == key(unit))) {
+            Some(group) => group.push(unit),
+            None => groups.push(vec![unit]),
+        }
+    }
+    groups
+}
+
+fn of_program(db: &dyn Db, units: &[&Unit]) -> ProgramOperators {
+    let targets: Vec<String> = units.iter().map(|unit| unit.target.name().to_owned()).collect();
+    let unit = units[0];
+    let mut found = ProgramOperators {
+        recipe: unit.name().to_owned(),
+        runtime: unit.plan.runtime.name(),
+        operators: Vec::new(),
+        missing: Vec::new(),
+        diagnostics: Vec::new(),
+        targets,
+    };
+    match surveyed(db, unit) {
+        Ok(Survey { program, refusals }) => {
+            found.operators = rows(&program, &found.targets);
+            found.missing = refusals.iter().map(missing).collect();
+            found.diagnostics = refusals.iter().map(|refusal| place(unit, failure::refusal(refusal))).collect();
+        }
+        Err(Blocked::Failed(failed)) => {
+            found.diagnostics = failed.diagnostics.iter().map(|diagnostic| place(unit, diagnostic.clone())).collect();
+        }
+        Err(Blocked::Missing(_) | Blocked::Waiting) => found.diagnostics = failure::internal("a stage did not run"),
+    }
+    found
+}
+
+fn surveyed(db: &dyn Db, unit: &Unit) -> Result<Survey, Blocked> {
+    let imported = query::imported(db, unit.model)?;
+    let failed = |diagnostics: Vec<Diagnostic>| Blocked::failed(Stage::Lower, diagnostics);
+    let (_, program) = program_artifact::load(db.world(), &imported, text::parse).map_err(failed)?;
+    let aten = AtenProgram::verify(program).map_err(|found| failed(failure::violations(found)))?;
+    Ok(survey(aten, unit.plan.runtime))
+}
+
+/// What has no place gets that of the model.
+fn place(unit: &Unit, diagnostic: Diagnostic) -> Diagnostic {
+    match diagnostic.span {
+        Some(_) => diagnostic,
+        None => diagnostic.at((*unit.recipe.model.path().span).clone()),
+    }
+}
+
+fn missing(refusal: &Refusal) -> Missing {
+    Missing {
+        operator: refusal.operator.clone(),
+        types: refusal.scalar_types.iter().map(|scalar_type| scalar_type.name()).collect(),
+        method: refusal.method.clone(),
+        value: refusal.value.clone(),
+        module: refusal.origin.as_deref().map(str::to_owned),
+        reason: refusal.reason.to_string(),
+    }
+}
+
+/// Calls by operator and types.
+type Counts = BTreeMap<(&'static str, u32), usize>;
+
+fn rows(program: &Program, targets: &[String]) -> Vec<KernelCalls> {
+    let mut counts = Counts::new();
+    program.methods.values().for_each(|graph| count(graph, &mut counts));
+    let all_types = |operator: &str| {
+        let types = counts.keys().filter(|(other, _)| *other == operator);
+        types.fold(0, |all, (_, types)| all | types)
+    };
+    let row = |(&(operator, types), &calls): (&(&'static str, u32), &usize)| {
+        let kernel = kernel(operator, Dtypes(all_types(operator)));
+        KernelCalls {
+            operator: operator.to_owned(),
+            types: names(Dtypes(types)),
+            calls,
+            kernels: targets.iter().map(|target| (target.clone(), kernel.clone())).collect(),
+            upstream: et_ops::has_upstream(operator),
+        }
+    };
+    counts.iter().map(row).collect()
+}
+
+/// `et_ops::add::out<float32, int64>`; a primitive has one kernel for all types.
+fn kernel(operator: &str, types: Dtypes) -> String {
+    let portable = et_ops::find(operator).map(|operator| operator.path);
+    let path = portable.or_else(|| {
+        et_ops::PRIMITIVES.iter().find(|primitive| primitive.name() == operator).map(|primitive| primitive.path)
+    });
+    let path = path.unwrap_or_default();
+    if types == Dtypes::NONE { path.to_owned() } else { format!("{path}<{}>", names(types).join(", ")) }
+}
+
+fn names(types: Dtypes) -> Vec<&'static str> {
+    types.iter().map(ScalarType::name).collect()
+}
+
+/// Counts what an emitter would call: views that move no bytes are no calls, updates are.
+fn count(graph: &Graph, counts: &mut Counts) {
+    let aliases = aliases(graph);
+    let elided = |node: &&Node| node.outputs.iter().any(|id| aliases.get(*id).is_some());
+    let calls = graph.nodes.iter().filter(|node| Control::of(node).is_none() && !elided(node));
+    let updates = graph.updates.iter().map(|update| {
+        let type_of = |id| graph.spec(id).scalar_type;
+        ("aten::copy_", et_ops::selection([type_of(update.value)], [type_of(update.target)]))
+    });
+    for (operator, types) in calls.filter_map(|node| call(graph, node)).chain(updates) {
+        *counts.entry((operator, types.0)).or_insert(0) += 1;
+    }
+}
+
+fn call(graph: &Graph, node: &Node) -> Option<(&'static str, Dtypes)> {
+    if let Some(primitive) = node.operator.primitive() {
+        return Some((primitive.name(), Dtypes::NONE));
+    }
+    let operator = et_ops::find_functional(&node.operator.qualified())?;
+    let type_of = |id| graph.spec(id).scalar_type;
+    let tensors = node.uses().filter(|id| graph.number(*id).is_none()).map(type_of);
+    Some((operator.name(), et_ops::selection(tensors, node.outputs.iter().copied().map(type_of))))
+}

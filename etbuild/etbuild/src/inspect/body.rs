@@ -1,0 +1,69 @@
+//! What a method does, as one digest: two methods with the same one call the same with the same.
+
+use std::collections::BTreeMap;
+
+use et_core::Result;
+use et_format::{EValue, ExecutionPlan, Instruction, Kind};
+use etbuild_store::Digest;
+
+use super::constant::{Constant, Source};
+use super::method::operator_names;
+use super::tensor::TensorType;
+
+/// The digest of all instructions and all values. Of a constant its elements count, not where they lie in the file.
+pub fn digest(plan: ExecutionPlan<'_>, constants: &BTreeMap<Source, Constant>) -> Result<String> {
+    let mut text = format!("{:?}\n", operator_names(plan)?);
+    for (index, value) in plan.values()?.iter().enumerate() {
+        text += &describe(plan, index, value?, constants)?;
+        text.push('\n');
+    }
+    for chain in plan.chains()?.iter() {
+        let chain = chain?;
+        for index in 0..chain.instruction_count()? {
+            text += &instruction(chain.instruction(index)?);
+            text.push('\n');
+        }
+    }
+    Ok(Digest::of(text.as_bytes()).to_string())
+}
+
+fn describe(
+    plan: ExecutionPlan<'_>,
+    index: usize,
+    value: EValue<'_>,
+    constants: &BTreeMap<Source, Constant>,
+) -> Result<String> {
+    Ok(match value.kind()? {
+        Kind::Null => "none".to_owned(),
+        Kind::Int => format!("int {}", value.int()?),
+        Kind::Bool => format!("bool {}", value.bool()?),
+        Kind::Double => format!("double {}", value.double()?.to_bits()),
+        Kind::String => format!("text {:?}", value.string()?),
+        Kind::IntList => format!("ints {:?}", value.int_list()?.iter().collect::<Vec<_>>()),
+        Kind::DoubleList => {
+            format!("doubles {:?}", value.double_list()?.iter().map(f64::to_bits).collect::<Vec<_>>())
+        }
+        Kind::BoolList => format!("bools {:?}", value.bool_list()?),
+        kind @ (Kind::TensorList | Kind::OptionalTensorList) => {
+            format!("{kind:?} {:?}", value.tensor_list()?.iter().collect::<Vec<_>>())
+        }
+        Kind::Tensor => {
+            let tensor = plan.tensor(index)?;
+            let elements = Source::of(tensor)?.and_then(|source| constants.get(&source));
+            let digest = elements.and_then(|constant| constant.digest.as_ref());
+            format!("{} {:?} {digest:?}", TensorType::of(tensor)?, tensor.allocation()?)
+        }
+    })
+}
+
+fn instruction(instruction: Instruction<'_>) -> String {
+    match instruction {
+        Instruction::KernelCall { operator, arguments } => {
+            format!("kernel {operator} {:?}", arguments.iter().collect::<Vec<_>>())
+        }
+        Instruction::DelegateCall { delegate, arguments } => {
+            format!("delegate {delegate} {:?}", arguments.iter().collect::<Vec<_>>())
+        }
+        plain => format!("{plain:?}"),
+    }
+}
