@@ -4,32 +4,40 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_pass::Runtime;
+use etbuild_recipe::Override;
 use etbuild_store::Blob;
 
 use crate::ArtifactKind;
 use crate::db::{Db, EngineDatabase};
 use crate::guard::guarded;
 use crate::query::{self, PlanOptions};
+use crate::resolve::plan_options;
 use crate::stage::Blocked;
 use crate::world::World;
 
-/// The program file of the model at `path`, planned for a host.
+/// The program file of the model at `path` with default options but for `overrides`, planned for a host.
 ///
 /// # Errors
 /// What keeps the model from being compiled.
-pub fn program_file(world: &Arc<World>, path: &Path) -> Result<Blob, Vec<Diagnostic>> {
+pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<Blob, Vec<Diagnostic>> {
     let db = EngineDatabase::new(world.clone());
-    let result = guarded(|| emit(&db, path)).map_err(|transient| vec![transient.into()])?;
+    let options = options(&db, path, overrides)?;
+    let result = guarded(|| emit(&db, path, options)).map_err(|transient| vec![transient.into()])?;
     result.map_err(|blocked| match blocked {
         Blocked::Failed(failed) => failed.diagnostics.to_vec(),
         Blocked::Missing(_) | Blocked::Waiting => crate::failure::internal("a stage did not run"),
     })
 }
 
-fn emit(db: &dyn Db, path: &Path) -> Result<Blob, Blocked> {
+/// The options of the recipe that the model stands for.
+fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<PlanOptions, Vec<Diagnostic>> {
+    let recipes = query::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
     let banks = vec![("memory".to_owned(), None)];
-    let options = PlanOptions { runtime: Runtime::Etbuild, planner: "greedy", banks };
+    let recipe = recipes.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
+    Ok(plan_options(recipe, banks))
+}
+
+fn emit(db: &dyn Db, path: &Path, options: PlanOptions) -> Result<Blob, Blocked> {
     let emitted = query::emitted(db, db.data_file(path), options)?;
     Ok(db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?))
 }

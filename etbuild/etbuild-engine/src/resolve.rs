@@ -113,9 +113,13 @@ fn units_of_recipe(
 
 fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
     let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
-    let (runtime, planner) = (runtime(recipe.runtime), planner(recipe.memory.planner));
-    let plan = PlanOptions { runtime, planner, banks: banks(&target) };
+    let plan = plan_options(recipe, banks(&target));
     Unit { model: db.data_file(&recipe.model.path().path), verify, plan, target, recipe: recipe.clone() }
+}
+
+/// What lowering and planning for these banks read of a recipe.
+pub fn plan_options(recipe: &Recipe, banks: Vec<(String, Option<u64>)>) -> PlanOptions {
+    PlanOptions { runtime: runtime(recipe.runtime), planner: planner(recipe.memory.planner), banks }
 }
 
 const fn runtime(runtime: Runtime) -> etbuild_pass::Runtime {

@@ -68,11 +68,15 @@ impl Session {
 
     /// The request that the arguments state.
     pub fn request(&self, recipes: &Recipes) -> Result<Request, Vec<Diagnostic>> {
-        let mut texts = shorthands(recipes);
+        let overrides = self.overrides(shorthands(recipes))?;
+        Ok(Request { recipes: recipes.recipes.clone(), overrides, targets: self.global.targets.clone() })
+    }
+
+    /// What `texts` set, and then `--set`.
+    pub fn overrides(&self, mut texts: Vec<String>) -> Result<Vec<Override>, Vec<Diagnostic>> {
         texts.extend(self.global.overrides.iter().cloned());
         let parsed: Result<Vec<Override>, Diagnostic> = texts.iter().map(|text| Override::parse(text)).collect();
-        let overrides = parsed.map_err(|diagnostic| vec![diagnostic])?;
-        Ok(Request { recipes: recipes.recipes.clone(), overrides, targets: self.global.targets.clone() })
+        parsed.map_err(|diagnostic| vec![diagnostic])
     }
 
     fn jobs(&self) -> usize {

@@ -1,5 +1,6 @@
 //! Refuses a program with operators that ExecuTorch's runtime lacks, all of them at once.
 
+use et_ops::{Operator, Primitive};
 use etbuild_ir::{Graph, Node};
 
 use crate::pass::Pass;
@@ -16,8 +17,9 @@ fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
 }
 
 fn has_upstream(node: &Node) -> bool {
-    let operator = et_ops::find_functional(&node.operator.qualified());
-    operator.is_some_and(|operator| et_ops::has_upstream(operator.name()))
+    let operator = et_ops::find_functional(&node.operator.qualified()).map(Operator::name);
+    let primitive = node.operator.primitive().map(Primitive::name);
+    node.operator.namespace() == "higher_order" || operator.or(primitive).is_some_and(et_ops::has_upstream)
 }
 
 #[cfg(test)]
