@@ -43,7 +43,7 @@ fn introduction(rows: &[Support]) -> String {
          page by running every portable kernel on the cases in its operator's file; a test fails where it is out of date.\n\n\
          - ● the kernel gave what PyTorch computes, on tensors of this type among the arguments (or of the result, where \
          no argument is a tensor)\n\
-         - ○ the kernel gave the same numbers as for a type with ●, on a case with that type exchanged for this one\n\
+         - ○ the kernel gave the same numbers as for a type with ●, on a case with this type in place of that one\n\
          - nothing: no case has shown it\n\n\
          The kernel of an operator is the same Rust code on every target ({}): the table holds for each of them. A binary \
          has only the kernels and types that its program calls; `etbuild explain --operators` lists those.\n\n",

@@ -58,7 +58,7 @@ fn a_program_file_is_described() {
     let described = place.json(&format!("inspect {}", file.display()));
     assert_eq!(described["producer"], concat!("etbuild ", env!("CARGO_PKG_VERSION")));
     let method = &described["methods"][0];
-    assert_eq!((&method["name"], &method["inputs"][0]), (&"forward".into(), &"float32[1, 1, 8, 8]".into()));
+    assert_eq!((&method["name"], &method["inputs"][0]["type"]), (&"forward".into(), &"float32[1, 1, 8, 8]".into()));
     assert_eq!(method["operators"]["aten::convolution.out"], 2);
     let ran = place.run("inspect README.md").expect(8);
     assert!(ran.stderr.contains("error[ETB0707]"), "{}", ran.stderr);

@@ -1,6 +1,6 @@
 //! Which operators take which types: what cases that ran have shown, not what the catalogue says.
 
-use et_core::{Dtypes, ScalarType};
+use et_core::{Dtypes, Error, ScalarType};
 use et_ops::call::{Argument, OwnedTensor, call_kernel_for};
 use et_ops::{Case, CaseTensor, Expectation, OPERATORS, Operator};
 
@@ -14,7 +14,7 @@ pub struct Support {
     pub operator: &'static Operator,
     /// The types of tensors for which the kernel gave what PyTorch gives.
     pub checked: Dtypes,
-    /// Further types for which it gave the same numbers as for a checked one.
+    /// Further types for which it gave the same numbers as for a checked one, on a case with one type exchanged for the other.
     pub carried: Dtypes,
 }
 
@@ -34,7 +34,7 @@ fn of_operator(operator: &'static Operator) -> Support {
         checked = Dtypes(checked.0 | types.0);
         let others = Dtypes(operator.dtypes.0 & !carried.0);
         for (from, to) in types.iter().flat_map(|from| others.iter().map(move |to| (from, to))) {
-            if agrees(operator, case, expected, from, to) {
+            if agrees(operator, case, from, to) {
                 carried = carried.with(to);
             }
         }
@@ -67,49 +67,63 @@ fn tensors(argument: &Owned) -> Vec<&OwnedTensor> {
     }
 }
 
-/// Whether the kernel gives the same numbers with every tensor of type `from` as one of type `to`. A type that cannot hold the
-/// numbers of the case shows nothing.
-fn agrees(operator: &Operator, case: &Case, expected: &[CaseTensor], from: ScalarType, to: ScalarType) -> bool {
-    let owned = owned_arguments(case.arguments).into_iter().map(|argument| exchange(argument, from, to));
-    let Some(owned) = owned.collect::<Option<Vec<Owned>>>() else { return false };
-    let arguments: Vec<Argument<'_>> = owned.iter().map(Owned::borrow).collect();
-    let metas = output_metas(operator, case, &arguments);
-    let outputs = metas.and_then(|metas| call_kernel_for(operator, operator.kernel, &arguments, &metas));
-    let tolerance = if let Expectation::Outputs { tolerance, .. } = case.expect { tolerance } else { 0.0 };
-    outputs.is_ok_and(|outputs| compare::numbers(expected, &outputs, tolerance))
-}
-
-/// The same argument with the other type; `None` where that cannot hold it.
-fn exchange(argument: Owned, from: ScalarType, to: ScalarType) -> Option<Owned> {
-    let of_type = |tensor: OwnedTensor| if tensor.scalar_type == from { converted(&tensor, to) } else { Some(tensor) };
-    Some(match argument {
-        Owned::Plain(plain) => Owned::Plain(plain),
-        Owned::Tensor(tensor) => Owned::Tensor(of_type(tensor)?),
-        Owned::Tensors(tensors) => {
-            let converted =
-                tensors.into_iter().map(|tensor| tensor.map_or(Some(None), |tensor| of_type(tensor).map(Some)));
-            Owned::Tensors(converted.collect::<Option<_>>()?)
-        }
-    })
-}
-
-/// The same numbers in another type; `None` where it has not all of them.
-fn converted(tensor: &OwnedTensor, to: ScalarType) -> Option<OwnedTensor> {
-    if to.is_complex() || tensor.scalar_type.is_complex() {
-        return None;
+/// Whether the kernel gives the same numbers with every tensor of type `from` as one of type `to`. Elements that `to` lacks
+/// are small whole numbers in both.
+fn agrees(operator: &Operator, case: &Case, from: ScalarType, to: ScalarType) -> bool {
+    if from.is_complex() || to.is_complex() {
+        return false;
     }
-    let numbers = compare::elements(tensor);
-    let bytes = numbers.iter().flat_map(|number| bytes_of(to, *number)).collect();
-    let converted = OwnedTensor { scalar_type: to, sizes: tensor.sizes.clone(), bytes };
-    let same = |(new, old): (&f64, &f64)| new == old || (new.is_nan() && old.is_nan());
-    let kept = compare::elements(&converted).iter().zip(&numbers).all(same);
-    kept.then_some(converted)
+    let outputs = |as_type| {
+        let arguments = owned_arguments(case.arguments).into_iter();
+        call(operator, case, &arguments.map(|argument| exchange(argument, from, to, as_type)).collect::<Vec<_>>())
+    };
+    let tolerance = if let Expectation::Outputs { tolerance, .. } = case.expect { tolerance } else { 0.0 };
+    let (expected, got) = (outputs(from), outputs(to));
+    expected.is_ok_and(|expected| got.is_ok_and(|got| compare::numbers(&expected, &got, tolerance)))
+}
+
+fn call(operator: &Operator, case: &Case, owned: &[Owned]) -> Result<Vec<OwnedTensor>, Error> {
+    let arguments: Vec<Argument<'_>> = owned.iter().map(Owned::borrow).collect();
+    call_kernel_for(operator, operator.kernel, &arguments, &output_metas(operator, case, &arguments)?)
+}
+
+/// The argument, where it is of type `from`, with numbers that `to` has too, and as a tensor of type `as_type`.
+fn exchange(argument: Owned, from: ScalarType, to: ScalarType, as_type: ScalarType) -> Owned {
+    let of_type = |tensor: OwnedTensor| {
+        if tensor.scalar_type == from { converted(&tensor, to, as_type) } else { tensor }
+    };
+    match argument {
+        Owned::Plain(plain) => Owned::Plain(plain),
+        Owned::Tensor(tensor) => Owned::Tensor(of_type(tensor)),
+        Owned::Tensors(tensors) => Owned::Tensors(tensors.into_iter().map(|tensor| tensor.map(of_type)).collect()),
+    }
+}
+
+fn converted(tensor: &OwnedTensor, common: ScalarType, as_type: ScalarType) -> OwnedTensor {
+    let numbers = compare::elements(tensor).into_iter().map(|number| number_in(common, number));
+    let bytes = numbers.flat_map(|number| bytes_of(as_type, number)).collect();
+    OwnedTensor { scalar_type: as_type, sizes: tensor.sizes.clone(), bytes }
+}
+
+/// The number if the type has it, else one like it that every type has.
+fn number_in(scalar_type: ScalarType, number: f64) -> f64 {
+    let has = |number: f64| {
+        let kept = compare::element(scalar_type, &bytes_of(scalar_type, number));
+        kept == number || (kept.is_nan() && number.is_nan())
+    };
+    let whole = number.abs().trunc();
+    if has(number) {
+        number
+    } else if whole <= 100.0 && has(whole) {
+        whole
+    } else {
+        1.0
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::convert::tensor_of;
 
     fn of(name: &str) -> Support {
         of_operator(et_ops::find(name).unwrap())
@@ -125,15 +139,16 @@ mod tests {
 
     #[test]
     fn a_type_that_the_kernel_refuses_is_neither() {
-        let cosine = of("aten::hardswish.out");
-        assert!(cosine.checked.contains(ScalarType::Float));
-        assert!(!cosine.checked.contains(ScalarType::Long) && !cosine.carried.contains(ScalarType::Long));
+        let hardswish = of("aten::hardswish.out");
+        assert!(hardswish.checked.contains(ScalarType::Float));
+        assert!(!hardswish.checked.contains(ScalarType::Long) && !hardswish.carried.contains(ScalarType::Long));
     }
 
     #[test]
-    fn numbers_that_a_type_does_not_have_show_nothing() {
-        let tensor = tensor_of(&CaseTensor::float(&[2], &[1.5, -2.0]));
-        assert!(converted(&tensor, ScalarType::Half).is_some());
-        assert!(converted(&tensor, ScalarType::Int).is_none());
+    fn numbers_that_a_type_lacks_become_small_whole_ones() {
+        let numbers = [1.5, -2.0, f64::NAN, 70_000.0];
+        assert_eq!(numbers.map(|number| number_in(ScalarType::Byte, number)), [1.0, 2.0, 1.0, 1.0]);
+        assert_eq!(number_in(ScalarType::Half, -1.5), -1.5);
+        assert_eq!(number_in(ScalarType::Bool, 3.0), 1.0);
     }
 }
