@@ -124,10 +124,10 @@ fn streaming_bytes_again_replaces_a_damaged_blob() {
     let fixture = Fixture::new();
     let path = fixture.folder.path().join("a file \n ü");
     fs::write(&path, vec![3; 3 << 20]).unwrap();
-    let blob = fixture.store.put_file(&path).unwrap();
+    let blob = fixture.store.put_file(&path).unwrap().reference();
     assert_eq!(blob, BlobRef::of(&vec![3; 3 << 20]));
     tamper(&fixture.blob(blob.digest), |bytes| bytes[1 << 20] = 0);
-    assert_eq!(fixture.store.put_file(&path).unwrap(), blob);
+    assert_eq!(fixture.store.put_file(&path).unwrap().reference(), blob);
     assert_eq!(fixture.store.open_blob(&blob).unwrap().len(), 3 << 20);
 }
 

@@ -13,6 +13,8 @@ pub enum ArtifactKind {
     Program,
     /// The elements of a constant.
     Constant,
+    /// Which constants are parts of the model file, and where in it they lie.
+    Slices,
     /// A program file.
     ProgramFile,
     /// Facts about a program file that the link needs, as JSON.
@@ -30,10 +32,11 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 10] = [
+    const NAMES: [(Self, &'static str); 11] = [
         (Self::Source, "source"),
         (Self::Program, "program"),
         (Self::Constant, "constant"),
+        (Self::Slices, "slices"),
         (Self::ProgramFile, "program-file"),
         (Self::Interface, "interface"),
         (Self::Dependencies, "dependencies"),

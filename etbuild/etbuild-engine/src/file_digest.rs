@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use etbuild_store::Digest;
+use etbuild_store::{Digest, Hasher};
 use etbuild_system::FileStamp;
 
 use crate::world::World;
@@ -29,7 +29,9 @@ pub fn of(world: &World, path: &Path) -> io::Result<Digest> {
 }
 
 fn hash(world: &World, path: &Path) -> io::Result<Digest> {
-    world.system().read(path).map(|bytes| Digest::of(&bytes))
+    let mut hasher = Hasher::default();
+    world.system().read_in_pieces(path, &mut |piece| hasher.update(piece))?;
+    Ok(hasher.finish())
 }
 
 fn subject(path: &Path, stamp: FileStamp) -> Digest {

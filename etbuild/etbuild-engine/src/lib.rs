@@ -27,6 +27,7 @@ mod query;
 mod report;
 mod resolve;
 mod schedule;
+mod slices;
 mod stage;
 mod tool_check;
 mod unchanged;

@@ -1,24 +1,86 @@
-//! Programs as artifacts: text, with each constant in a blob of its own.
+//! Programs as artifacts: text, and its constants. One that lies in the model's archive as it is wanted is a slice of the
+//! stored archive, any other is a blob of its own.
 
 use std::collections::BTreeMap;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{ConstantData, Digest, Program};
-use etbuild_store::BlobRef;
+use etbuild_store::{Blob, BlobRef};
 
+use crate::slices::{self, ALIGNMENT, Slice};
 use crate::stage::{Products, Staged};
 use crate::world::World;
-use crate::{ArtifactKind, Artifacts};
+use crate::{ArtifactKind, ArtifactRef, Artifacts};
 
-/// Stores the printed program and its constants, each once.
-pub fn store(products: &mut Products<'_>, printed: &str, program: &Program) {
+/// The stored bytes that the constants of a program are parts of, mapped.
+#[derive(Default)]
+pub struct Weights {
+    /// By the address at which they begin.
+    blobs: BTreeMap<usize, (ArtifactKind, Blob)>,
+}
+
+impl Weights {
+    /// Those of a program whose constants lie in an archive.
+    pub fn of_archive(archive: Blob) -> Self {
+        let mut weights = Self::default();
+        weights.add(ArtifactKind::Source, archive);
+        weights
+    }
+
+    fn add(&mut self, kind: ArtifactKind, blob: Blob) {
+        self.blobs.insert(blob.as_ptr().addr(), (kind, blob));
+    }
+
+    /// Where in the stored bytes a constant lies, if it does.
+    fn place(&self, data: &ConstantData) -> Option<Place> {
+        let bytes = data.bytes();
+        let (_, (kind, blob)) = self.blobs.range(..=bytes.as_ptr().addr()).next_back()?;
+        let start = blob.offset_of(bytes).filter(|start| !bytes.is_empty() && start % ALIGNMENT == 0)?;
+        match kind {
+            ArtifactKind::Source => {
+                let slice = Slice { digest: data.digest(), start, length: bytes.len() as u64 };
+                Some(Place::InArchive(blob.reference(), slice))
+            }
+            _ => (blob.reference() == reference(data)).then_some(Place::Alone(blob.reference())),
+        }
+    }
+}
+
+/// Where a constant that the store has lies.
+enum Place {
+    /// In a blob of its own.
+    Alone(BlobRef),
+    /// In the model's archive.
+    InArchive(BlobRef, Slice),
+}
+
+/// Stores the printed program and its constants, each once. What `weights` has is stored already.
+pub fn store(products: &mut Products<'_>, printed: &str, program: &Program, weights: &Weights) {
     products.put(ArtifactKind::Program, printed.as_bytes());
     let mut constants: BTreeMap<Digest, &ConstantData> = BTreeMap::new();
     for graph in program.methods.values() {
-        graph.for_each_data(&mut |data| drop(constants.insert(data.digest(), data)));
+        graph.for_each_data(&mut |data| {
+            constants.insert(data.digest(), data);
+        });
     }
-    let bytes: Vec<&[u8]> = constants.values().map(|data| data.bytes()).collect();
-    products.put_all(ArtifactKind::Constant, &bytes);
+    let (mut new, mut archives) = (Vec::new(), BTreeMap::<BlobRef, Vec<Slice>>::new());
+    for data in constants.into_values() {
+        match weights.place(data) {
+            Some(Place::Alone(blob)) => products.adopt(ArtifactKind::Constant, blob),
+            Some(Place::InArchive(archive, slice)) => archives.entry(archive).or_default().push(slice),
+            None => new.push((reference(data), data.bytes())),
+        }
+    }
+    products.put_named(ArtifactKind::Constant, &new);
+    for (archive, slices) in archives {
+        products.adopt(ArtifactKind::Source, archive);
+        products.put(ArtifactKind::Slices, slices::print(&slices).as_bytes());
+    }
+}
+
+/// The blob that would hold a constant.
+fn reference(data: &ConstantData) -> BlobRef {
+    BlobRef { digest: etbuild_store::Digest(data.digest().0), size: data.bytes().len() as u64 }
 }
 
 /// Reads a stored program with `parse`, which takes its text and finds its constants by digest.
@@ -26,21 +88,35 @@ pub fn load<T, E: std::fmt::Display>(
     world: &World,
     staged: &Staged,
     parse: impl FnOnce(&str, &mut dyn FnMut(Digest) -> Option<ConstantData>) -> Result<T, E>,
-) -> Result<T, Vec<Diagnostic>> {
+) -> Result<(T, Weights), Vec<Diagnostic>> {
     let program = staged.artifacts.get(ArtifactKind::Program).ok_or_else(|| unreadable(&"there is none"))?;
     let bytes = world.open_blob(&program.blob());
     let text = std::str::from_utf8(&bytes).map_err(|error| unreadable(&error))?;
-    parse(text, &mut constants(world, &staged.artifacts)).map_err(|error| unreadable(&error))
+    let (mut weights, slices) = (Weights::default(), archived(world, &staged.artifacts)?);
+    let constants = staged.artifacts.iter().filter(|artifact| artifact.kind == ArtifactKind::Constant);
+    let blobs: BTreeMap<[u8; 32], BlobRef> = constants.map(|artifact| (artifact.digest.0, artifact.blob())).collect();
+    let mut find = |digest: Digest| {
+        if let Some((archive, Slice { start, length, .. })) = slices.get(&digest) {
+            weights.add(ArtifactKind::Source, archive.clone());
+            let (start, length) = (usize::try_from(*start).ok()?, usize::try_from(*length).ok()?);
+            return ConstantData::verified_part(archive.clone(), start, length, digest);
+        }
+        let blob = world.open_weights(blobs.get(&digest.0)?);
+        weights.add(ArtifactKind::Constant, blob.clone());
+        Some(ConstantData::verified(blob, digest))
+    };
+    let parsed = parse(text, &mut find).map_err(|error| unreadable(&error))?;
+    Ok((parsed, weights))
 }
 
-/// Finds the constants of a stored program by digest, mapped from the store.
-fn constants<'a>(world: &'a World, artifacts: &'a Artifacts) -> impl FnMut(Digest) -> Option<ConstantData> + use<'a> {
-    let constants = artifacts.iter().filter(|artifact| artifact.kind == ArtifactKind::Constant);
-    let blobs: BTreeMap<[u8; 32], BlobRef> = constants.map(|artifact| (artifact.digest.0, artifact.blob())).collect();
-    move |digest| {
-        let blob = world.open_blob(blobs.get(&digest.0)?);
-        Some(ConstantData::verified(blob, digest))
-    }
+/// The constants that are slices of an archive, by digest.
+fn archived(world: &World, artifacts: &Artifacts) -> Result<BTreeMap<Digest, (Blob, Slice)>, Vec<Diagnostic>> {
+    let Some(list) = artifacts.get(ArtifactKind::Slices) else { return Ok(BTreeMap::new()) };
+    let archive = artifacts.get(ArtifactKind::Source).as_ref().map(ArtifactRef::blob);
+    let archive = world.open_weights(&archive.ok_or_else(|| unreadable(&"its archive is missing"))?);
+    let list = world.open_blob(&list.blob());
+    let slices = slices::parse(&list).ok_or_else(|| unreadable(&"its list of slices is malformed"))?;
+    Ok(slices.into_iter().map(|slice| (slice.digest, (archive.clone(), slice))).collect())
 }
 
 /// A stored program does not read back: only a bug writes such a one.

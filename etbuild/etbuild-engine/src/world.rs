@@ -1,9 +1,10 @@
 //! What queries may touch beside their inputs: the machine, the store, and whoever watches.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use etbuild_store::{Blob, BlobRef, Store, StoreError};
+use etbuild_store::{Blob, BlobRef, Digest, Store, StoreError};
 use etbuild_system::System;
 
 use crate::event::{Event, Observer};
@@ -28,6 +29,7 @@ pub struct World {
     mode: Mode,
     jobs: usize,
     offline: bool,
+    held: Mutex<BTreeMap<Digest, Blob>>,
 }
 
 impl World {
@@ -42,7 +44,7 @@ impl World {
         let watcher = observer.clone();
         let forward = move |event: &etbuild_store::Event| watcher.observe(&Event::Store(event.clone()));
         let store = Store::open_observed(cache, Arc::new(forward))?;
-        Ok(Self { system, store, observer, mode, jobs, offline: false })
+        Ok(Self { system, store, observer, mode, jobs, offline: false, held: Mutex::default() })
     }
 
     /// The same world, where nothing may be fetched from the network if `offline`.
@@ -89,5 +91,28 @@ impl World {
     /// The bytes of an artifact that a look-up has seen. One that has gone since interrupts the query.
     pub fn open_blob(&self, blob: &BlobRef) -> Blob {
         self.store.open_blob(blob).unwrap_or_else(|error| interrupt(error))
+    }
+
+    /// The same for bytes that one stage after the other reads, as weights are: they are checked once in a session and stay
+    /// mapped.
+    pub fn open_weights(&self, blob: &BlobRef) -> Blob {
+        let held = self.held().get(&blob.digest).cloned();
+        match held {
+            Some(held) if self.store.contains(blob).unwrap_or_else(|error| interrupt(error)) => held,
+            _ => {
+                let opened = self.open_blob(blob);
+                self.hold(&opened);
+                opened
+            }
+        }
+    }
+
+    /// Keeps a blob mapped for [`World::open_weights`].
+    pub fn hold(&self, blob: &Blob) {
+        self.held().insert(blob.reference().digest, blob.clone());
+    }
+
+    fn held(&self) -> MutexGuard<'_, BTreeMap<Digest, Blob>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

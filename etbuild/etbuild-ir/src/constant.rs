@@ -3,6 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
+/// From this many bytes on, hashing on every core is worth waking the threads for.
+const PARALLEL_FROM: usize = 1 << 19;
+
 /// A 256-bit BLAKE3 of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
@@ -10,7 +13,10 @@ pub struct Digest(pub [u8; 32]);
 impl Digest {
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
-        Self(*blake3::hash(bytes).as_bytes())
+        if bytes.len() < PARALLEL_FROM {
+            return Self(*blake3::hash(bytes).as_bytes());
+        }
+        Self(*blake3::Hasher::new().update_rayon(bytes).finalize().as_bytes())
     }
 
     /// Reads 64 hexadecimal digits.
@@ -59,6 +65,17 @@ impl ConstantData {
     pub fn verified(owner: impl AsRef<[u8]> + Send + Sync + 'static, digest: Digest) -> Self {
         let len = owner.as_ref().len();
         Self { owner: Arc::new(owner), start: 0, len, digest }
+    }
+
+    /// Bytes `start..start + len` of `owner`, whose digest the caller knows; `None` where it is shorter.
+    pub fn verified_part(
+        owner: impl AsRef<[u8]> + Send + Sync + 'static,
+        start: usize,
+        len: usize,
+        digest: Digest,
+    ) -> Option<Self> {
+        let end = start.checked_add(len)?;
+        (end <= owner.as_ref().len()).then(|| Self { owner: Arc::new(owner), start, len, digest })
     }
 
     /// The bytes.

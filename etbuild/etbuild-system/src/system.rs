@@ -10,6 +10,12 @@ pub trait System: Send + Sync {
     /// The whole file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
+    /// Shows `visit` the whole file, a piece at a time where it is large.
+    fn read_in_pieces(&self, path: &Path, visit: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        visit(&self.read(path)?);
+        Ok(())
+    }
+
     /// Size and change stamp of a file, following links.
     fn stamp(&self, path: &Path) -> io::Result<FileStamp>;
 

@@ -18,9 +18,20 @@ pub struct Blob {
 }
 
 impl Blob {
+    pub(super) fn new(reference: BlobRef, map: Arc<Mmap>) -> Self {
+        Self { reference, map }
+    }
+
     /// The blob's name.
     pub fn reference(&self) -> BlobRef {
         self.reference
+    }
+
+    /// Where in the blob `part` lies; `None` for bytes that lie elsewhere in memory, equal ones too.
+    pub fn offset_of(&self, part: &[u8]) -> Option<u64> {
+        let start = part.as_ptr().addr().checked_sub(self.map.as_ptr().addr())?;
+        let end = start.checked_add(part.len())?;
+        (end <= self.map.len()).then_some(start as u64)
     }
 }
 
@@ -45,7 +56,7 @@ impl Store {
     pub fn open_blob(&self, blob: &BlobRef) -> Result<Blob, StoreError> {
         let file = self.sound(blob)?;
         let map = map(&file).map_err(|error| StoreError::io(&self.layout().blob(&blob.digest), error))?;
-        Ok(Blob { reference: *blob, map: Arc::new(map) })
+        Ok(Blob::new(*blob, Arc::new(map)))
     }
 
     fn sound(&self, blob: &BlobRef) -> Result<File, StoreError> {
@@ -63,8 +74,8 @@ impl Store {
     reason = "a mapping is only sound for a file that nobody writes, which the type system cannot say"
 )]
 pub(super) fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: files below the store's root are published by a rename, with mode 0444, and never opened for writing
-    // again; replacing or removing one leaves the mapped inode as it is.
+    // SAFETY: files below the store's root are written to their end, then mapped or published by a rename, with mode
+    // 0444, and never written again; replacing or removing one leaves the mapped inode as it is.
     unsafe { Mmap::map(file) }
 }
 
@@ -81,6 +92,15 @@ mod tests {
         store.clear().unwrap();
         assert_eq!((&blob[..], blob.reference()), (&b"bytes"[..], reference));
         assert!(matches!(store.open_blob(&reference), Err(StoreError::Missing { .. })));
+    }
+
+    #[test]
+    fn a_part_has_an_offset_and_equal_bytes_elsewhere_have_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let blob = store.open_blob(&store.put(b"bytes").unwrap()).unwrap();
+        assert_eq!((blob.offset_of(&blob[1..4]), blob.offset_of(&blob[..])), (Some(1), Some(0)));
+        assert_eq!(blob.offset_of(&blob.to_vec()[1..4]), None);
     }
 
     #[test]

@@ -1,41 +1,41 @@
 //! Storing bytes that are at hand.
 
 use std::fs::File;
-use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
-use super::Condition;
-use crate::{BlobRef, Store, StoreError};
-
-/// How much of a file is read at once.
-const PIECE: usize = 1 << 20;
+use super::{Blob, Condition, mapped};
+use crate::{BlobRef, Digest, Store, StoreError};
 
 impl Store {
     /// Stores `bytes`. What is already there, and whole, is kept; what is there but damaged is replaced.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef, StoreError> {
         let blob = BlobRef::of(bytes);
-        if !matches!(self.condition_for_use(&blob, u64::MAX)?, Condition::Sound(_)) {
+        self.put_named(&blob, bytes)?;
+        Ok(blob)
+    }
+
+    /// Stores `bytes`, whose name the caller has computed already: it is not computed again. A wrong name is found, as
+    /// damage is, by whoever opens the blob.
+    pub fn put_named(&self, blob: &BlobRef, bytes: &[u8]) -> Result<(), StoreError> {
+        if !matches!(self.condition_for_use(blob, u64::MAX)?, Condition::Sound(_)) {
             let mut staged = self.scratch().stage()?;
             staged.append(bytes)?;
             staged.publish(&self.layout().blob(&blob.digest))?;
         }
-        Ok(blob)
+        Ok(())
     }
 
-    /// Stores the contents of a file, a piece at a time.
-    pub fn put_file(&self, path: &Path) -> Result<BlobRef, StoreError> {
-        let read_error = |error| StoreError::io(path, error);
-        let mut file = File::open(path).map_err(read_error)?;
-        let mut writer = self.writer()?;
-        let mut piece = vec![0; PIECE];
-        loop {
-            match file.read(&mut piece) {
-                Ok(0) => return writer.finish(),
-                Ok(length) => writer.append(piece.get(..length).unwrap_or_default())?,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(read_error(error)),
-            }
-        }
+    /// Stores the contents of a file, which the system copies, and opens the copy: its name is that of the bytes that were
+    /// written, so they need no second check.
+    pub fn put_file(&self, path: &Path) -> Result<Blob, StoreError> {
+        let mut file = File::open(path).map_err(|error| StoreError::io(path, error))?;
+        let mut staged = self.scratch().stage()?;
+        staged.append_file(&mut file, path)?;
+        let map = staged.map(mapped::map)?;
+        let reference = BlobRef { digest: Digest::of(&map), size: map.len() as u64 };
+        staged.publish(&self.layout().blob(&reference.digest))?;
+        Ok(Blob::new(reference, Arc::new(map)))
     }
 
     /// Whether the store holds a blob of this name and size. Does not hash it.

@@ -1,12 +1,16 @@
 //! Storing bytes as they are made.
 
 use std::io::{self, Write};
+use std::thread;
 
 use crate::scratch::Staged;
 use crate::{BlobRef, Hasher, Store, StoreError};
 
 /// Small writes are gathered to this many bytes.
 const GATHER: usize = 1 << 18;
+
+/// Pieces from this many bytes on are hashed while they are written.
+const SIDE_BY_SIDE: usize = 1 << 20;
 
 /// A blob being written. Becomes visible by [`BlobWriter::finish`]; dropped before, it leaves nothing behind.
 ///
@@ -60,8 +64,15 @@ impl BlobWriter<'_> {
     }
 
     fn write_through(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
-        self.hasher.update(bytes);
-        self.staged.append(bytes)
+        let Self { staged, hasher, .. } = self;
+        if bytes.len() < SIDE_BY_SIDE {
+            hasher.update(bytes);
+            return staged.append(bytes);
+        }
+        thread::scope(|scope| {
+            scope.spawn(|| hasher.update(bytes));
+            staged.append(bytes)
+        })
     }
 }
 

@@ -47,6 +47,19 @@ impl Staged {
         self.file.write_all(bytes).map_err(|error| StoreError::while_writing(&self.path, self.size, error))
     }
 
+    /// Appends all of `source`, a file that lies at `path`. The system copies it, without a detour through this process.
+    pub fn append_file(&mut self, source: &mut File, path: &Path) -> Result<(), StoreError> {
+        let wanted = source.metadata().map_err(|error| StoreError::io(path, error))?.len();
+        let copied = io::copy(source, &mut self.file);
+        self.size += copied.map_err(|error| StoreError::while_writing(&self.path, self.size + wanted, error))?;
+        Ok(())
+    }
+
+    /// What has been written, by `map`. Nothing may be appended any more.
+    pub fn map<T>(&self, map: impl FnOnce(&File) -> io::Result<T>) -> Result<T, StoreError> {
+        map(&self.file).map_err(|error| StoreError::io(&self.path, error))
+    }
+
     pub fn sync(&self) -> Result<(), StoreError> {
         self.file.sync_all().map_err(|error| StoreError::while_writing(&self.path, self.size, error))
     }
@@ -74,7 +87,7 @@ impl Drop for Staged {
 
 fn options(access: Access) -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
+    options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode(access));
     #[cfg(not(unix))]

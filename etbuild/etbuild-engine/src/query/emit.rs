@@ -17,7 +17,7 @@ pub fn emitted(db: &dyn Db, model: DataFile, options: PlanOptions) -> StageResul
     let program = planned.blob(ArtifactKind::Program)?;
     let key = Stage::Emit.key().input("program", program.digest).option("producer", PRODUCER).finish();
     stage::run(db.world(), Stage::Emit, key, |products| {
-        let planned = program_artifact::load(db.world(), &planned, text::parse_plan)?;
+        let (planned, _weights) = program_artifact::load(db.world(), &planned, text::parse_plan)?;
         let mut file = products.writer();
         let options = EmitOptions { producer: PRODUCER.to_owned() };
         let emitted = etbuild_emit::emit(&planned, &options, &mut file).map_err(failure::emit)?;

@@ -10,7 +10,7 @@ use etbuild_store::{Blob, Digest};
 use crate::ArtifactKind;
 use crate::db::{DataFile, Db};
 use crate::failure;
-use crate::program_artifact;
+use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, interrupt};
 use crate::unchanged;
 
@@ -22,8 +22,10 @@ pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
     stage::run(db.world(), Stage::Import, key, |products| {
         let archive = archive(db, model, digest);
         products.adopt(ArtifactKind::Source, archive.reference());
-        let imported = etbuild_import::import_pt2(Arc::new(archive)).map_err(|errors| place(db, model, &errors))?;
-        program_artifact::store(products, &text::print(Aten::NAME, imported.program()), imported.program());
+        let bytes = Arc::new(archive.clone());
+        let imported = etbuild_import::import_pt2(bytes).map_err(|errors| place(db, model, &errors))?;
+        let printed = text::print(Aten::NAME, imported.program());
+        program_artifact::store(products, &printed, imported.program(), &Weights::of_archive(archive));
         Ok(())
     })
 }
@@ -31,9 +33,10 @@ pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
 /// The archive, copied into the store, so that an edit while it is read cannot be mistaken for what the key says.
 fn archive(db: &dyn Db, model: DataFile, expected: Digest) -> Blob {
     let store = db.world().store();
-    let blob = store.put_file(model.path(db)).unwrap_or_else(|error| interrupt(error));
-    unchanged::check(model.path(db), Some(expected), blob.digest);
-    db.world().open_blob(&blob)
+    let archive = store.put_file(model.path(db)).unwrap_or_else(|error| interrupt(error));
+    unchanged::check(model.path(db), Some(expected), archive.reference().digest);
+    db.world().hold(&archive);
+    archive
 }
 
 fn unreadable(db: &dyn Db, model: DataFile, error: std::io::ErrorKind) -> Diagnostic {

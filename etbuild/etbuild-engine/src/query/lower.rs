@@ -17,10 +17,11 @@ pub fn lowered(db: &dyn Db, model: DataFile, runtime: Runtime) -> StageResult {
     let program = imported.blob(ArtifactKind::Program)?;
     let key = Stage::Lower.key().input("program", program.digest).option("runtime", runtime.name()).finish();
     stage::run(db.world(), Stage::Lower, key, |products| {
-        let (_, program) = program_artifact::load(db.world(), &imported, text::parse)?;
+        let ((_, program), weights) = program_artifact::load(db.world(), &imported, text::parse)?;
         let aten = AtenProgram::verify(program).map_err(failure::violations)?;
         let lowered = etbuild_pass::lower(aten, runtime).map_err(failure::pass)?;
-        program_artifact::store(products, &text::print(Lowered::NAME, lowered.program()), lowered.program());
+        let printed = text::print(Lowered::NAME, lowered.program());
+        program_artifact::store(products, &printed, lowered.program(), &weights);
         Ok(())
     })
 }

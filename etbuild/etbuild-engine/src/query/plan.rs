@@ -35,10 +35,10 @@ pub fn planned(db: &dyn Db, model: DataFile, options: PlanOptions) -> StageResul
         .fact("banks", banks(&options))
         .finish();
     stage::run(db.world(), Stage::Plan, key, |products| {
-        let (_, program) = program_artifact::load(db.world(), &lowered, text::parse)?;
+        let ((_, program), weights) = program_artifact::load(db.world(), &lowered, text::parse)?;
         let lowered = LoweredProgram::verify(program).map_err(failure::violations)?;
         let planned = etbuild_memory::plan(lowered, &memory_options(&options)?).map_err(failure::memory)?;
-        program_artifact::store(products, &text::print_plan(&planned), planned.program().program());
+        program_artifact::store(products, &text::print_plan(&planned), planned.program().program(), &weights);
         Ok(())
     })
 }

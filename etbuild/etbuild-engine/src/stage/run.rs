@@ -37,18 +37,16 @@ impl<'world> Products<'world> {
 
     /// Stores one artifact.
     pub fn put(&mut self, kind: ArtifactKind, bytes: &[u8]) {
-        self.put_all(kind, &[bytes]);
+        self.put_named(kind, &[(BlobRef::of(bytes), bytes)]);
     }
 
-    /// Stores several artifacts of a kind, on all processors: a model's weights are hashed and written side by side.
-    pub fn put_all(&mut self, kind: ArtifactKind, artifacts: &[&[u8]]) {
-        let put = |bytes: &&[u8]| self.world.store().put(bytes).unwrap_or_else(|error| interrupt(error));
-        let stored: Vec<BlobRef> = artifacts.par_iter().map(put).collect();
-        self.made.extend(stored.iter().map(|BlobRef { digest, size }| ArtifactRef {
-            digest: *digest,
-            size: *size,
-            kind,
-        }));
+    /// Stores several artifacts of a kind, whose names are known, on all processors: a model's weights are written side by
+    /// side.
+    pub fn put_named(&mut self, kind: ArtifactKind, artifacts: &[(BlobRef, &[u8])]) {
+        artifacts.par_iter().for_each(|(blob, bytes)| {
+            self.world.store().put_named(blob, bytes).unwrap_or_else(|error| interrupt(error));
+        });
+        artifacts.iter().for_each(|(blob, _)| self.adopt(kind, *blob));
     }
 }
 

@@ -106,30 +106,35 @@ fn fold_into(graph: &mut Graph, convolution: &Node, norm: &Norm, beta: &Argument
     let old_bias = per_channel(graph, bias, channels, 0.0)?;
     let new_bias: Vec<f32> =
         old_bias.iter().enumerate().map(|(channel, bias)| norm.bias(channel, *bias)).collect::<Option<_>>()?;
-    let new_weight = scale_weight(&floats(graph, *weight)?, norm, channels)?;
+    let new_weight = scale_weight(float_bytes(graph, *weight)?, norm, channels)?;
     let named = if matches!(bias, Argument::Value(_)) { bias } else { beta };
     let bias_name = constant_name(graph, named).unwrap_or_else(|| format!("{}_bias", graph.value(*weight).name));
     let weight_name = constant_name(graph, &Argument::Value(*weight))?;
     let mut arguments = convolution.arguments.clone();
-    *arguments.get_mut(1)? = Argument::Value(add(graph, &weight_name, graph.spec(*weight).clone(), &new_weight));
+    *arguments.get_mut(1)? = Argument::Value(add(graph, &weight_name, graph.spec(*weight).clone(), new_weight));
     let spec = TensorSpec::contiguous(ScalarType::Float, [i32::try_from(channels).ok()?]);
-    *arguments.get_mut(2)? = Argument::Value(add(graph, &bias_name, spec, &new_bias));
+    *arguments.get_mut(2)? = Argument::Value(add(graph, &bias_name, spec, to_bytes(&new_bias)));
     is_convolution.then_some(arguments)
 }
 
-/// Output channels are the outermost dimension of the weight.
-fn scale_weight(weight: &[f32], norm: &Norm, channels: usize) -> Option<Vec<f32>> {
-    let each = weight.len().checked_div(channels).filter(|each| *each > 0 && each * channels == weight.len())?;
-    let mut scaled = Vec::with_capacity(weight.len());
-    for (channel, filter) in weight.chunks_exact(each).enumerate() {
+/// Output channels are the outermost dimension of the weight. One pass from bytes to bytes, for weights are large.
+fn scale_weight(weight: &[u8], norm: &Norm, channels: usize) -> Option<Vec<u8>> {
+    let (elements, _) = weight.as_chunks::<4>();
+    let each = elements.len().checked_div(channels).filter(|each| *each > 0 && each * channels == elements.len())?;
+    let mut scaled = Vec::with_capacity(elements.len());
+    for (channel, filter) in elements.chunks_exact(each).enumerate() {
         let scale = norm.scale(channel)?;
-        scaled.extend(filter.iter().map(|element| (f64::from(*element) * scale) as f32));
+        scaled
+            .extend(filter.iter().map(|bytes| ((f64::from(f32::from_le_bytes(*bytes)) * scale) as f32).to_le_bytes()));
     }
-    Some(scaled)
+    Some(scaled.into_flattened())
 }
 
-fn add(graph: &mut Graph, qualified_name: &str, spec: TensorSpec, elements: &[f32]) -> ValueId {
-    let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
+fn to_bytes(elements: &[f32]) -> Vec<u8> {
+    elements.iter().flat_map(|element| element.to_le_bytes()).collect()
+}
+
+fn add(graph: &mut Graph, qualified_name: &str, spec: TensorSpec, bytes: Vec<u8>) -> ValueId {
     let kind = ValueKind::Constant { qualified_name: qualified_name.to_owned(), data: ConstantData::new(bytes) };
     graph.add_value(&format!("{}_folded", qualified_name.replace('.', "_")), spec, kind)
 }
@@ -153,9 +158,13 @@ fn per_channel(graph: &Graph, argument: &Argument, channels: usize, absent: f32)
 
 /// The elements of a constant of `float32`.
 fn floats(graph: &Graph, id: ValueId) -> Option<Vec<f32>> {
+    let (elements, _) = float_bytes(graph, id)?.as_chunks::<4>();
+    Some(elements.iter().copied().map(f32::from_le_bytes).collect())
+}
+
+fn float_bytes(graph: &Graph, id: ValueId) -> Option<&[u8]> {
     let data = graph.constant(id).filter(|_| graph.spec(id).scalar_type == ScalarType::Float)?;
-    let elements = data.bytes().chunks_exact(4).filter_map(|bytes| bytes.try_into().ok());
-    Some(elements.map(f32::from_le_bytes).collect())
+    Some(data.bytes())
 }
 
 #[cfg(test)]
@@ -170,8 +179,9 @@ mod tests {
         let image = TensorSpec::contiguous(ScalarType::Float, [1, 1, 2, 2]);
         let mut last = graph.add_value("x", image.clone(), ValueKind::Input);
         graph.inputs = vec![last];
-        let weight = add(&mut graph, "weight", TensorSpec::contiguous(ScalarType::Float, [1, 1, 1, 1]), &[2.0]);
-        let one = add(&mut graph, "one", TensorSpec::contiguous(ScalarType::Float, [1]), &[1.0]);
+        let weight =
+            add(&mut graph, "weight", TensorSpec::contiguous(ScalarType::Float, [1, 1, 1, 1]), to_bytes(&[2.0]));
+        let one = add(&mut graph, "one", TensorSpec::contiguous(ScalarType::Float, [1]), to_bytes(&[1.0]));
         let mut call = |name: &str, arguments: Vec<Argument>| {
             let output = graph.add_value(name, image.clone(), ValueKind::Computed);
             graph.nodes.push(Node { operator: OperatorName::aten(name, "default"), arguments, outputs: vec![output] });
@@ -201,11 +211,15 @@ mod tests {
     const NORM: fn() -> Norm =
         || Norm { gamma: vec![2.0, 1.0], beta: vec![0.5, 0.0], mean: vec![1.0, 0.0], var: vec![4.0, 1.0], eps: 0.0 };
 
+    fn scaled(weight: &[f32], norm: &Norm) -> Option<Vec<u8>> {
+        scale_weight(&to_bytes(weight), norm, 2)
+    }
+
     #[test]
     fn channels_are_scaled_one_by_one() {
-        assert_eq!(scale_weight(&[1.0, 2.0, 3.0, 4.0], &NORM(), 2), Some(vec![1.0, 2.0, 3.0, 4.0]));
+        assert_eq!(scaled(&[1.0, 2.0, 3.0, 4.0], &NORM()), Some(to_bytes(&[1.0, 2.0, 3.0, 4.0])));
         let wide = Norm { var: vec![16.0, 0.25], ..NORM() };
-        assert_eq!(scale_weight(&[1.0, 2.0, 3.0, 4.0], &wide, 2), Some(vec![0.5, 1.0, 6.0, 8.0]));
+        assert_eq!(scaled(&[1.0, 2.0, 3.0, 4.0], &wide), Some(to_bytes(&[0.5, 1.0, 6.0, 8.0])));
     }
 
     #[test]
@@ -215,6 +229,6 @@ mod tests {
 
     #[test]
     fn a_weight_of_other_channels_is_left() {
-        assert_eq!(scale_weight(&[1.0; 3], &NORM(), 2), None);
+        assert_eq!(scaled(&[1.0; 3], &NORM()), None);
     }
 }
