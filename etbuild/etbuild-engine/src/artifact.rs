@@ -15,6 +15,8 @@ pub enum ArtifactKind {
     Constant,
     /// A program file.
     ProgramFile,
+    /// The constants that a program file keeps outside itself.
+    DataFile,
     /// Facts about a program file that the link needs, as JSON.
     Interface,
     /// The generated project's dependencies, as JSON.
@@ -30,11 +32,12 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 10] = [
+    const NAMES: [(Self, &'static str); 11] = [
         (Self::Source, "source"),
         (Self::Program, "program"),
         (Self::Constant, "constant"),
         (Self::ProgramFile, "program-file"),
+        (Self::DataFile, "data-file"),
         (Self::Interface, "interface"),
         (Self::Dependencies, "dependencies"),
         (Self::Binary, "binary"),

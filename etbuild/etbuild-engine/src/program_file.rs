@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_pass::Runtime;
+use etbuild_recipe::Model;
 use etbuild_store::Blob;
 
 use crate::ArtifactKind;
 use crate::db::{Db, EngineDatabase};
 use crate::guard::guarded;
-use crate::query::{self, PlanOptions};
+use crate::query::{self, FileOptions, PlanOptions};
 use crate::stage::Blocked;
+use crate::unit::Archives;
 use crate::world::World;
 
 /// The program file of the model at `path`, planned for a host.
@@ -30,6 +32,7 @@ pub fn program_file(world: &Arc<World>, path: &Path) -> Result<Blob, Vec<Diagnos
 fn emit(db: &dyn Db, path: &Path) -> Result<Blob, Blocked> {
     let banks = vec![("memory".to_owned(), None)];
     let options = PlanOptions { runtime: Runtime::Etbuild, planner: "greedy", banks };
-    let emitted = query::emitted(db, db.data_file(path), options)?;
+    let archives = Archives::from([(Model::METHOD.to_owned(), db.data_file(path))]);
+    let emitted = query::emitted(db, archives, options, FileOptions::default())?;
     Ok(db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?))
 }

@@ -130,7 +130,8 @@ fn scale_weight(weight: &[f32], norm: &Norm, channels: usize) -> Option<Vec<f32>
 
 fn add(graph: &mut Graph, qualified_name: &str, spec: TensorSpec, elements: &[f32]) -> ValueId {
     let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
-    let kind = ValueKind::Constant { qualified_name: qualified_name.to_owned(), data: ConstantData::new(bytes) };
+    let data = ConstantData::new(bytes);
+    let kind = ValueKind::Constant { qualified_name: data.distinct_name(qualified_name), data };
     graph.add_value(&format!("{}_folded", qualified_name.replace('.', "_")), spec, kind)
 }
 
