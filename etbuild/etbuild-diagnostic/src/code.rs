@@ -85,6 +85,7 @@ codes! {
     ETB0408 SchemeUnavailable RecipeUnmet "quantization not available" "No quantizer offers this scheme for this model."
     ETB0409 EngineUnavailable RecipeUnmet "engine not available" "The engine exists and not on this target."
     ETB0410 OperatorNotUpstream RecipeUnmet "operator not in ExecuTorch" "The recipe asks for a program that ExecuTorch's runtime loads, and that runtime has neither this operator nor what it could be decomposed into."
+    ETB0411 StateDiffers RecipeUnmet "shared state differs" "Methods of one program have state of the same name that has another type, shape or first value in one than in the other."
     // 05: tools, compiling, linking.
     ETB0501 ToolMissing StageFailed "tool missing" "A program that this step needs is not installed."
     ETB0502 ToolchainMissing StageFailed "Rust target missing" "No installed Rust toolchain can build for this target."

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use etbuild_ir::{ConstantData, Digest};
+use etbuild_ir::{ConstantData, Digest, TensorSpec};
+
+use crate::external::External;
 
 /// Constants in the order of their first use.
 #[derive(Default)]
@@ -10,15 +12,32 @@ pub struct Constants<'a> {
     bytes: Vec<&'a [u8]>,
     buffers: BTreeMap<Digest, u32>,
     initial_values: Vec<&'a [u8]>,
+    /// The constants that lie in a data file, where there is one.
+    external: Option<External<'a>>,
+}
+
+/// Where a constant is.
+pub enum ConstantPlace {
+    /// In the program file: its data buffer, counted from 1.
+    Embedded(u32),
+    /// In the data file, under this name.
+    External(String),
 }
 
 impl<'a> Constants<'a> {
-    /// The data buffer of a constant, counted from 1.
-    pub fn buffer(&mut self, data: &'a ConstantData) -> u32 {
-        *self.buffers.entry(data.digest()).or_insert_with(|| {
-            self.bytes.push(data.bytes());
-            self.bytes.len() as u32
-        })
+    /// No constants yet; those to come go to a data file.
+    pub fn external() -> Self {
+        Self { external: Some(External::default()), ..Self::default() }
+    }
+
+    /// Puts a constant where constants go. One without elements stays in the program file.
+    pub fn place(&mut self, qualified_name: &str, spec: &'a TensorSpec, data: &'a ConstantData) -> ConstantPlace {
+        match &mut self.external {
+            Some(external) if !data.bytes().is_empty() => {
+                ConstantPlace::External(external.add(qualified_name, spec, data))
+            }
+            _ => ConstantPlace::Embedded(self.buffer(data)),
+        }
     }
 
     /// The data buffer of a first value of state, counted from 1 among those of state.
@@ -27,8 +46,20 @@ impl<'a> Constants<'a> {
         self.initial_values.len() as u32
     }
 
+    /// What a data file holds.
+    pub fn take_external(&mut self) -> External<'a> {
+        self.external.take().unwrap_or_default()
+    }
+
     /// The bytes of each data buffer, and of each first value of state.
-    pub fn into_bytes(self) -> (Vec<&'a [u8]>, Vec<&'a [u8]>) {
-        (self.bytes, self.initial_values)
+    pub fn take_bytes(&mut self) -> (Vec<&'a [u8]>, Vec<&'a [u8]>) {
+        (std::mem::take(&mut self.bytes), std::mem::take(&mut self.initial_values))
+    }
+
+    fn buffer(&mut self, data: &'a ConstantData) -> u32 {
+        *self.buffers.entry(data.digest()).or_insert_with(|| {
+            self.bytes.push(data.bytes());
+            self.bytes.len() as u32
+        })
     }
 }

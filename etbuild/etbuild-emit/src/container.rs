@@ -12,9 +12,23 @@ pub fn container(inputs: usize, outputs: usize) -> ContainerMetadata {
     ContainerMetadata { inputs: format!("[1, {arguments}]"), outputs: format!("[1, {results}]") }
 }
 
+/// No inputs are described for a method that returns one fixed value.
+pub fn constant() -> ContainerMetadata {
+    ContainerMetadata { inputs: String::new(), outputs: format!("[1, {LEAF}]") }
+}
+
+/// The same for a list of fixed values.
+pub fn constant_list(items: usize) -> ContainerMetadata {
+    ContainerMetadata { inputs: String::new(), outputs: format!("[1, {}]", node("list", &vec![LEAF; items])) }
+}
+
 fn tuple(children: &[&str]) -> String {
+    node("tuple", children)
+}
+
+fn node(kind: &str, children: &[&str]) -> String {
     let children = children.join(", ");
-    format!(r#"{{"type": "builtins.tuple", "context": "null", "children_spec": [{children}]}}"#)
+    format!(r#"{{"type": "builtins.{kind}", "context": "null", "children_spec": [{children}]}}"#)
 }
 
 #[cfg(test)]

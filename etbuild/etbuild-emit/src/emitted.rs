@@ -4,19 +4,23 @@ use et_core::Dtypes;
 use et_format::write::ExecutionPlan;
 use etbuild_ir::{Arena, Graph, MemoryPlan};
 
+use crate::ConstantMethod;
+
 /// What goes into a file besides the program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct EmitOptions {
     /// Who made the file: name, version and whatever else identifies it.
     pub producer: String,
+    /// Methods that return fixed values, besides those of the program.
+    pub constant_methods: Vec<ConstantMethod>,
 }
 
 /// What is in a program file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emitted {
-    /// The kernels that the program calls, in the order of the first call.
+    /// The kernels that the methods call, in the order of the first call.
     pub kernels: Vec<KernelUse>,
-    /// The methods, in the order of their names.
+    /// The methods that compute something, in the order of their names.
     pub methods: Vec<MethodInfo>,
 }
 
@@ -34,6 +38,8 @@ pub struct KernelUse {
 pub struct MethodInfo {
     /// Its name.
     pub name: String,
+    /// The kernels that it calls: one for each of its operators, in order.
+    pub kernels: Vec<KernelUse>,
     /// The names of its inputs, in order.
     pub inputs: Vec<String>,
     /// The number of its outputs.
@@ -64,12 +70,16 @@ pub enum EmitError {
     /// A method has no memory plan.
     #[error("method `{0}` has no memory plan")]
     Unplanned(String),
+    /// A constant method has the name of another method.
+    #[error("there are two methods `{0}`")]
+    MethodTwice(String),
 }
 
 impl MethodInfo {
-    pub(crate) fn new(graph: &Graph, plan: &MemoryPlan, emitted: &ExecutionPlan<'_>) -> Self {
+    pub(crate) fn new(graph: &Graph, plan: &MemoryPlan, emitted: &ExecutionPlan<'_>, kernels: Vec<KernelUse>) -> Self {
         Self {
             name: emitted.name.clone(),
+            kernels,
             inputs: graph.inputs.iter().map(|id| graph.value(*id).name.clone()).collect(),
             outputs: graph.outputs.len(),
             arenas: plan.arenas.clone(),

@@ -1,4 +1,4 @@
-//! The kernels that a file calls.
+//! The kernels that a method or a file calls.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,24 @@ use crate::KernelUse;
 #[derive(Default)]
 pub struct Kernels {
     uses: Vec<KernelUse>,
-    positions: BTreeMap<&'static str, usize>,
+    positions: BTreeMap<String, usize>,
 }
 
 impl Kernels {
     /// Notes a call of `operator` that selects these types.
-    pub fn add(&mut self, operator: &'static str, selected: Dtypes) {
-        let position = *self.positions.entry(operator).or_insert_with(|| {
+    pub fn add(&mut self, operator: &str, selected: Dtypes) {
+        let position = *self.positions.entry(operator.to_owned()).or_insert_with(|| {
             self.uses.push(KernelUse { operator: operator.to_owned(), dtypes: Dtypes::NONE });
             self.uses.len() - 1
         });
         if let Some(known) = self.uses.get_mut(position) {
             known.dtypes = Dtypes(known.dtypes.0 | selected.0);
         }
+    }
+
+    /// Notes the calls of a method.
+    pub fn add_all(&mut self, uses: &[KernelUse]) {
+        uses.iter().for_each(|kernel| self.add(&kernel.operator, kernel.dtypes));
     }
 
     /// The kernels with the types of all their calls.

@@ -1,23 +1,27 @@
 //! Planned programs to program files that ExecuTorch's runtime and ours load.
 //!
 //! Every node becomes a call of its operator's out-variant, as the kernel catalogue's schema has it. Views that need no
-//! copy become no instruction, constants go to one segment, and the producer's stamp is named data.
+//! copy become no instruction, constants go to one segment or to a data file, and the producer's stamp is named data.
 
+mod constant_method;
 mod constants;
 mod container;
 mod control;
 mod emitted;
+mod external;
 mod kernels;
 mod method;
 mod schema;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use et_format::write::{self, NamedData};
+use et_format::INPUTS_KEY;
+use et_format::write::{self, ExecutionPlan, NamedData};
 use etbuild_ir::{Graph, PlannedProgram};
 
+pub use constant_method::{ConstantMethod, ConstantOutputs, ConstantScalar};
 pub use emitted::{EmitError, EmitOptions, Emitted, KernelUse, MethodInfo};
 
 use constants::Constants;
@@ -27,16 +31,28 @@ use method::MethodEmitter;
 /// The key of the named data that says which producer made the file.
 pub const PRODUCER_KEY: &str = "etbuild.producer";
 
-/// What the key of the named data begins with that holds the names of a method's inputs, a line each; the method's name
-/// follows. Upstream's runtime knows inputs by position only.
-pub const INPUTS_KEY: &str = "etbuild.inputs.";
-
 /// Writes the program file to `out`; constants go there straight from where they lie. Equal programs and options give
 /// equal bytes.
 pub fn emit(program: &PlannedProgram, options: &EmitOptions, out: &mut dyn Write) -> Result<Emitted, EmitError> {
     let names = input_names(program);
-    let (file, emitted) = lower(program, options, &names)?;
+    let (file, emitted) = lower(program, options, &names, &mut Constants::default())?;
     write::write_program(&file, out)?;
+    Ok(emitted)
+}
+
+/// The same with the constants in a data file of their own, by their names in the model. First values of state stay in the
+/// program file.
+pub fn emit_with_data(
+    program: &PlannedProgram,
+    options: &EmitOptions,
+    out: &mut dyn Write,
+    data: &mut dyn Write,
+) -> Result<Emitted, EmitError> {
+    let names = input_names(program);
+    let mut constants = Constants::external();
+    let (file, emitted) = lower(program, options, &names, &mut constants)?;
+    write::write_program(&file, out)?;
+    write::write_data(&constants.take_external().entries(), data)?;
     Ok(emitted)
 }
 
@@ -52,23 +68,44 @@ fn lower<'a>(
     program: &'a PlannedProgram,
     options: &'a EmitOptions,
     input_names: &'a BTreeMap<String, String>,
+    constants: &mut Constants<'a>,
 ) -> Result<(write::Program<'a>, Emitted), EmitError> {
-    let (mut constants, mut kernels) = (Constants::default(), Kernels::default());
+    let mut kernels = Kernels::default();
     let (mut execution_plans, mut methods) = (Vec::new(), Vec::new());
     for (name, graph) in &program.program().program().methods {
         let plan = program.plans().get(name).ok_or_else(|| EmitError::Unplanned(name.clone()))?;
-        let emitter = MethodEmitter::new(graph, plan, &mut constants, &mut kernels);
-        let execution_plan = emitter.emit(name)?;
-        methods.push(MethodInfo::new(graph, plan, &execution_plan));
+        let mut called = Kernels::default();
+        let execution_plan = MethodEmitter::new(graph, plan, constants, &mut called).emit(name)?;
+        let called = called.into_uses();
+        kernels.add_all(&called);
+        methods.push(MethodInfo::new(graph, plan, &execution_plan, called));
         execution_plans.push(execution_plan);
     }
+    execution_plans.extend(constant_methods(&execution_plans, options)?);
+    let named_data = named_data(options, input_names);
+    let (constants, initial_values) = constants.take_bytes();
+    let file = write::Program { execution_plans, constants, initial_values, named_data };
+    Ok((file, Emitted { kernels: kernels.into_uses(), methods }))
+}
+
+/// The methods that return fixed values, whose names must not be taken.
+fn constant_methods<'a>(
+    others: &[ExecutionPlan<'a>],
+    options: &EmitOptions,
+) -> Result<Vec<ExecutionPlan<'a>>, EmitError> {
+    let mut names: BTreeSet<&str> = others.iter().map(|plan| plan.name.as_str()).collect();
+    let plans = options.constant_methods.iter().map(|method| match names.insert(&method.name) {
+        true => Ok(method.execution_plan()),
+        false => Err(EmitError::MethodTwice(method.name.clone())),
+    });
+    plans.collect()
+}
+
+fn named_data<'a>(options: &'a EmitOptions, input_names: &'a BTreeMap<String, String>) -> Vec<NamedData<'a>> {
     let stamp = NamedData { key: PRODUCER_KEY.to_owned(), data: options.producer.as_bytes(), alignment: 1 };
     let inputs =
         input_names.iter().map(|(key, names)| NamedData { key: key.clone(), data: names.as_bytes(), alignment: 1 });
-    let named_data = std::iter::once(stamp).chain(inputs).collect();
-    let (constants, initial_values) = constants.into_bytes();
-    let file = write::Program { execution_plans, constants, initial_values, named_data };
-    Ok((file, Emitted { kernels: kernels.into_uses(), methods }))
+    std::iter::once(stamp).chain(inputs).collect()
 }
 
 #[cfg(test)]
@@ -107,14 +144,14 @@ plan forward
     }
 
     fn options() -> EmitOptions {
-        EmitOptions { producer: "etbuild 0".to_owned() }
+        EmitOptions { producer: "etbuild 0".to_owned(), ..EmitOptions::default() }
     }
 
     #[test]
     fn calls_have_all_arguments_then_outputs_then_results() {
         let (planned, options) = (planned(), options());
         let names = BTreeMap::new();
-        let (file, _) = lower(&planned, &options, &names).unwrap();
+        let (file, _) = lower(&planned, &options, &names, &mut Constants::default()).unwrap();
         let plan = &file.execution_plans[0];
         let call = |operator, arguments: &[i32]| Instruction::KernelCall { operator, arguments: arguments.to_vec() };
         // Values: x, w, 1, sum; 2, [2, 2], 0, [0, 0], [1, 1], false, p, i, [p, i]; flat, v, out.
@@ -146,7 +183,7 @@ plan forward
 ";
         let (planned, options) = (parse_plan(text, &mut |_| None).unwrap(), options());
         let names = BTreeMap::new();
-        let (file, _) = lower(&planned, &options, &names).unwrap();
+        let (file, _) = lower(&planned, &options, &names, &mut Constants::default()).unwrap();
         let plan = &file.execution_plans[0];
         let call = |operator, arguments: &[i32]| Instruction::KernelCall { operator, arguments: arguments.to_vec() };
         // Values: x, y; 2, 0, a, b, [a, b]; false.
@@ -159,7 +196,7 @@ plan forward
     fn a_view_is_a_tensor_in_the_same_place() {
         let (planned, options) = (planned(), options());
         let names = BTreeMap::new();
-        let (file, _) = lower(&planned, &options, &names).unwrap();
+        let (file, _) = lower(&planned, &options, &names, &mut Constants::default()).unwrap();
         let [EValue::Tensor(pooled), EValue::Tensor(flat)] =
             [10, 13].map(|index| &file.execution_plans[0].values[index])
         else {
@@ -172,7 +209,7 @@ plan forward
     fn equal_constants_are_stored_once() {
         let (planned, options) = (planned(), options());
         let names = BTreeMap::new();
-        let (file, _) = lower(&planned, &options, &names).unwrap();
+        let (file, _) = lower(&planned, &options, &names, &mut Constants::default()).unwrap();
         assert_eq!(file.constants, [&[0_u8; 4][..]]);
     }
 

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use et_core::{Dtypes, ScalarType};
-use et_format::write::{Allocation, Chain, EValue, ExecutionPlan, Instruction, Operator, Tensor};
+use et_format::write::{Allocation, Chain, EValue, ExecutionPlan, ExtraTensorInfo, Instruction, Operator, Tensor};
 use et_ops::{Outs, Primitive, PrimitiveResult};
 use etbuild_ir::{Argument, Control, Graph, IdMap, MemoryPlan, Node, Size, Update, ValueId, ValueKind, aliases};
 
 use crate::EmitError;
-use crate::constants::Constants;
+use crate::constants::{ConstantPlace, Constants};
 use crate::container::container;
 use crate::control::Line;
 use crate::kernels::Kernels;
@@ -226,18 +226,32 @@ impl<'a, 's> MethodEmitter<'a, 's> {
     fn tensor_value(&mut self, id: ValueId) -> Tensor {
         let graph = self.graph;
         let (spec, place) = (graph.spec(id), self.plan.allocations.get(id));
+        let (data_buffer, extra) = self.data(id);
         Tensor {
             scalar_type: spec.scalar_type,
             sizes: spec.sizes.clone(),
             dim_order: spec.dim_order.clone(),
-            data_buffer: match &graph.value(id).kind {
-                ValueKind::Constant { data, .. } => self.constants.buffer(data),
-                ValueKind::State { initial, .. } => self.constants.initial_value(initial),
-                ValueKind::Input | ValueKind::Computed => 0,
-            },
+            data_buffer,
             allocation: place.map(|place| Allocation { memory_id: place.memory_id, offset: place.offset }),
             dynamic: spec.is_dynamic(),
-            extra: None,
+            extra,
+        }
+    }
+
+    /// The data buffer of a tensor, 0 for none, and its name where its data is in another file.
+    fn data(&mut self, id: ValueId) -> (u32, Option<ExtraTensorInfo>) {
+        let graph = self.graph;
+        match &graph.value(id).kind {
+            ValueKind::Constant { data, qualified_name } => {
+                match self.constants.place(qualified_name, graph.spec(id), data) {
+                    ConstantPlace::Embedded(buffer) => (buffer, None),
+                    ConstantPlace::External(fully_qualified_name) => {
+                        (0, Some(ExtraTensorInfo { fully_qualified_name, external: true }))
+                    }
+                }
+            }
+            ValueKind::State { initial, .. } => (self.constants.initial_value(initial), None),
+            ValueKind::Input | ValueKind::Computed => (0, None),
         }
     }
 

@@ -58,7 +58,7 @@ fn program_file() -> Vec<u8> {
     let find = |digest| constants.iter().find(|constant| constant.digest() == digest).cloned();
     let planned = parse_plan(&text, &mut { find }).unwrap();
     let mut file = Vec::new();
-    emit(&planned, &EmitOptions { producer: "etbuild".to_owned() }, &mut file).unwrap();
+    emit(&planned, &EmitOptions { producer: "etbuild".to_owned(), ..EmitOptions::default() }, &mut file).unwrap();
     file
 }
 

@@ -17,6 +17,8 @@ pub enum ArtifactKind {
     Slices,
     /// A program file.
     ProgramFile,
+    /// The constants that a program file keeps outside itself.
+    DataFile,
     /// Facts about a program file that the link needs, as JSON.
     Interface,
     /// The generated project's dependencies, as JSON.
@@ -32,12 +34,13 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 11] = [
+    const NAMES: [(Self, &'static str); 12] = [
         (Self::Source, "source"),
         (Self::Program, "program"),
         (Self::Constant, "constant"),
         (Self::Slices, "slices"),
         (Self::ProgramFile, "program-file"),
+        (Self::DataFile, "data-file"),
         (Self::Interface, "interface"),
         (Self::Dependencies, "dependencies"),
         (Self::Binary, "binary"),

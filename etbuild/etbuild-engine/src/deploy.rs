@@ -12,7 +12,7 @@ use crate::guard::guarded;
 use crate::judge::{Judgement, judge};
 use crate::package::{self, Deliverable};
 use crate::query;
-use crate::report::{UnitReport, Verification};
+use crate::report::{UnitReport, Verification, stage_name};
 use crate::resolve::{Request, resolve};
 use crate::schedule::side_by_side;
 use crate::stage::{Blocked, Failed, Stage, StageResult, Staged, Transient};
@@ -81,15 +81,15 @@ fn attempt(db: &EngineDatabase, unit: &Unit, goal: Goal, out: &Path) -> Attempt 
 
 /// What a stage has to say. Stages know no recipe: what has no place gets that of what it is about, the model or the target.
 fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
-    let model = &unit.recipe.model.path().span;
+    let model = unit.recipe.model.span();
     let target = unit.recipe.targets.iter().find(|target| target.value == unit.target.name());
     let span = match (failed.stage, target) {
         (Stage::Import | Stage::Lower, _) | (_, None) => model,
-        (_, Some(target)) => &target.span,
+        (_, Some(target)) => &*target.span,
     };
     let place = |diagnostic: &Diagnostic| match diagnostic.span {
         Some(_) => diagnostic.clone(),
-        None => diagnostic.clone().at((**span).clone()),
+        None => diagnostic.clone().at(span.clone()),
     };
     failed.diagnostics.iter().map(place).collect()
 }
@@ -101,11 +101,16 @@ fn failed(unit: &Unit, transient: Transient) -> UnitReport {
 }
 
 fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitReport) -> Result<(), Blocked> {
-    let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, staged, report));
-    note(query::imported(db, unit.model))?;
-    note(query::lowered(db, unit.model, unit.plan.runtime))?;
-    note(query::planned(db, unit.model, unit.plan.clone()))?;
-    let emitted = note(query::emitted(db, unit.model, unit.plan.clone()))?;
+    for (method, archive) in &unit.archives {
+        let part = unit.part(method);
+        let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, part, staged, report));
+        note(query::imported(db, *archive))?;
+        let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime)?;
+        note(query::lowered(db, *archive, options))?;
+    }
+    let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));
+    note(query::planned(db, unit.archives.clone(), unit.plan.clone()))?;
+    let emitted = note(query::emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone()))?;
     let tools = match environment::tools(db.world(), &unit.target) {
         Ok(tools) => tools,
         Err(reason) if goal == Goal::Deploy => {
@@ -126,15 +131,15 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
 }
 
 /// Notes a stage for the report and, for `explain`, what it read.
-fn noted(db: &dyn Db, unit: &Unit, staged: &Staged, report: &mut UnitReport) {
-    report.staged(staged);
+fn noted(db: &dyn Db, unit: &Unit, method: Option<&str>, staged: &Staged, report: &mut UnitReport) {
+    report.staged(staged, method);
     // Only an explanation is lost where this fails.
-    let _ = db.world().store().remember(&slot(unit, staged.stage), &staged.key);
+    let _ = db.world().store().remember(&slot(unit, staged.stage, method), &staged.key);
 }
 
 /// The name under which the last key of a unit's stage is remembered.
-pub fn slot(unit: &Unit, stage: Stage) -> String {
-    format!("{}/{}/{}", unit.name(), unit.target.name(), stage.name())
+pub fn slot(unit: &Unit, stage: Stage, method: Option<&str>) -> String {
+    format!("{}/{}/{}", unit.name(), unit.target.name(), stage_name(stage.name(), method))
 }
 
 fn check_budget(
@@ -148,7 +153,8 @@ fn check_budget(
     let sizes: SizeReport =
         serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))?;
     report.sizes = Some(sizes);
-    let file = emitted.blob(ArtifactKind::ProgramFile)?.size;
+    let data = emitted.artifacts.get(ArtifactKind::DataFile).map_or(0, |data| data.size);
+    let file = emitted.blob(ArtifactKind::ProgramFile)?.size + data;
     let exceeded = budget::exceeded(&unit.recipe.budget, file, &sizes);
     if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
 }
@@ -160,6 +166,9 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
         Deliverable { name: format!("{name}.pte"), blob: emitted.blob(ArtifactKind::ProgramFile)?, executable: false },
         Deliverable { name: "size.json".to_owned(), blob: linked.blob(ArtifactKind::Sizes)?, executable: false },
     ];
+    if let Some(data) = emitted.artifacts.get(ArtifactKind::DataFile) {
+        files.push(Deliverable { name: format!("{name}.ptd"), blob: data.blob(), executable: false });
+    }
     if let Some(image) = linked.artifacts.get(ArtifactKind::Image) {
         files.push(Deliverable { name: format!("{name}.uf2"), blob: image.blob(), executable: false });
     }
@@ -178,7 +187,7 @@ fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> R
         }
     };
     let verified = query::verified(db, unit.clone(), tools.clone(), runner, inputs)?;
-    noted(db, unit, &verified, report);
+    noted(db, unit, None, &verified, report);
     let outputs = db.world().open_blob(&verified.blob(ArtifactKind::Outputs)?);
     let reference = unchanged::read(db, inputs).map_err(|found| Blocked::failed(Stage::Verify, found))?;
     let names = (options.outputs.as_str(), options.labels.as_str());

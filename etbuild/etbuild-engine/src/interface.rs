@@ -5,6 +5,7 @@ use et_core::Dtypes;
 use etbuild_emit::{Emitted, MethodInfo};
 use etbuild_ir::{Graph, PlannedProgram};
 use etbuild_link::{KernelUse, MethodFacts};
+use etbuild_recipe::Model;
 use serde::{Deserialize, Serialize};
 
 /// The interface of a program file.
@@ -23,6 +24,7 @@ struct InterfaceKernel {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct InterfaceMethod {
     name: String,
+    kernels: Vec<InterfaceKernel>,
     inputs: Vec<String>,
     input_bytes: Vec<usize>,
     output_bytes: Vec<usize>,
@@ -33,32 +35,36 @@ struct InterfaceMethod {
 impl Interface {
     /// The interface of the program file that was emitted for `planned`.
     pub fn new(planned: &PlannedProgram, emitted: &Emitted) -> Self {
-        let kernels = emitted.kernels.iter();
         let methods = &planned.program().program().methods;
         let infos = emitted.methods.iter().filter_map(|info| Some(method(info, methods.get(&info.name)?)));
-        Self {
-            kernels: kernels
-                .map(|kernel| InterfaceKernel { operator: kernel.operator.clone(), dtypes: kernel.dtypes.0 })
-                .collect(),
-            methods: infos.collect(),
-        }
+        Self { kernels: kernels(&emitted.kernels), methods: infos.collect() }
     }
 
-    /// The kernels as the selection takes them.
-    pub fn kernel_uses(&self) -> Vec<KernelUse> {
-        let kernels = self.kernels.iter();
+    /// The kernels as the selection takes them: those of all methods or, for a board, those of the method that it runs, in
+    /// the order of its operators.
+    pub fn kernel_uses(&self, is_board: bool) -> Vec<KernelUse> {
+        let kernels = self.kernels(is_board).iter();
         kernels.map(|kernel| KernelUse { operator: kernel.operator.clone(), dtypes: Dtypes(kernel.dtypes) }).collect()
     }
 
     /// The kernels with their types, as a key names them: `aten::relu.out 0x40`.
-    pub fn kernel_names(&self) -> Vec<String> {
-        self.kernels.iter().map(|kernel| format!("{} {:#x}", kernel.operator, kernel.dtypes)).collect()
+    pub fn kernel_names(&self, is_board: bool) -> Vec<String> {
+        self.kernels(is_board).iter().map(|kernel| format!("{} {:#x}", kernel.operator, kernel.dtypes)).collect()
+    }
+
+    fn kernels(&self, is_board: bool) -> &[InterfaceKernel] {
+        let method = self.main_method().filter(|_| is_board);
+        method.map_or(&self.kernels, |method| &method.kernels)
+    }
+
+    fn main_method(&self) -> Option<&InterfaceMethod> {
+        let forward = self.methods.iter().find(|method| method.name == Model::METHOD);
+        forward.or(self.methods.first())
     }
 
     /// The method that binaries run: `forward` where there is one, else the first.
     pub fn method(&self) -> Option<MethodFacts> {
-        let forward = self.methods.iter().find(|method| method.name == "forward");
-        forward.or(self.methods.first()).map(|method| MethodFacts {
+        self.main_method().map(|method| MethodFacts {
             name: method.name.clone(),
             inputs: method.inputs.clone(),
             input_bytes: method.input_bytes.clone(),
@@ -71,10 +77,16 @@ impl Interface {
     }
 }
 
+fn kernels(uses: &[etbuild_emit::KernelUse]) -> Vec<InterfaceKernel> {
+    let uses = uses.iter();
+    uses.map(|kernel| InterfaceKernel { operator: kernel.operator.clone(), dtypes: kernel.dtypes.0 }).collect()
+}
+
 fn method(info: &MethodInfo, graph: &Graph) -> InterfaceMethod {
     let bytes = |ids: &[etbuild_ir::ValueId]| ids.iter().map(|id| graph.spec(*id).nbytes()).collect();
     InterfaceMethod {
         name: info.name.clone(),
+        kernels: kernels(&info.kernels),
         inputs: info.inputs.clone(),
         input_bytes: bytes(&graph.inputs),
         output_bytes: bytes(&graph.outputs),

@@ -39,7 +39,7 @@ mod world;
 pub use artifact::{ArtifactKind, ArtifactRef, Artifacts};
 pub use db::{Db, EngineDatabase};
 pub use deploy::{Goal, deploy};
-pub use etbuild_emit::{INPUTS_KEY, PRODUCER_KEY};
+pub use etbuild_emit::PRODUCER_KEY;
 pub use etbuild_link::SizeReport;
 pub use event::{Event, Observer};
 pub use judge::Judgement;

@@ -36,7 +36,8 @@ pub fn project(
     interface: &Interface,
     embedded: impl FnOnce() -> Result<(Vec<u8>, VerifyData), Vec<Diagnostic>>,
 ) -> Result<ProjectFacts, Vec<Diagnostic>> {
-    let kernels = select(&interface.kernel_uses(), OPERATORS).map_err(|error| vec![link_error(&error)])?;
+    let kernels = select(&interface.kernel_uses(unit.target.memory().is_some()), OPERATORS)
+        .map_err(|error| vec![link_error(&error)])?;
     let method = interface.method().ok_or_else(|| vec![internal("the program file has no method")])?;
     let (program, board) = match unit.target.memory() {
         None => (Program::Beside(format!("{}.pte", unit.name())), None),

@@ -81,7 +81,7 @@ pub fn operators(world: &Arc<World>, request: &Request) -> Result<Vec<ProgramOpe
 
 /// Units whose programs are lowered alike, in the order of the request.
 fn same_program(units: &[Unit]) -> Vec<Vec<&Unit>> {
-    let key = |unit: &Unit| (unit.recipe.name.as_str().to_owned(), unit.model, unit.plan.runtime);
+    let key = |unit: &Unit| (unit.recipe.name.as_str().to_owned(), unit.archives.clone(), unit.plan.runtime);
     let mut groups: Vec<Vec<&Unit>> = Vec::new();
     for unit in units {
         match groups.iter_mut().find(|group| group.first().is_some_and(|first| key(first) == key(unit))) {
@@ -118,9 +118,13 @@ fn of_program(db: &dyn Db, units: &[&Unit]) -> ProgramOperators {
 }
 
 fn surveyed(db: &dyn Db, unit: &Unit) -> Result<Survey, Blocked> {
-    let imported = query::imported(db, unit.model)?;
     let failed = |diagnostics: Vec<Diagnostic>| Blocked::failed(Stage::Lower, diagnostics);
-    let (_, program) = program_artifact::load(db.world(), &imported, text::parse).map_err(failed)?;
+    let mut program = Program::default();
+    for (method, archive) in &unit.archives {
+        let imported = query::imported(db, *archive)?;
+        let ((_, part), _) = program_artifact::load(db.world(), &imported, text::parse).map_err(failed)?;
+        program.methods.extend(part.methods.into_values().map(|graph| (method.clone(), graph)));
+    }
     let aten = AtenProgram::verify(program).map_err(|found| failed(failure::violations(found)))?;
     Ok(survey(aten, unit.plan.runtime))
 }
@@ -129,7 +133,7 @@ fn surveyed(db: &dyn Db, unit: &Unit) -> Result<Survey, Blocked> {
 fn place(unit: &Unit, diagnostic: Diagnostic) -> Diagnostic {
     match diagnostic.span {
         Some(_) => diagnostic,
-        None => diagnostic.at((*unit.recipe.model.path().span).clone()),
+        None => diagnostic.at((*unit.recipe.model.span()).clone()),
     }
 }
 

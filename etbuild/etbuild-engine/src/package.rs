@@ -19,8 +19,8 @@ struct Manifest<'a> {
     target: &'a str,
     /// Digest and size of every file in the folder, by name.
     files: BTreeMap<&'a str, ManifestFile>,
-    /// The key of every stage.
-    stages: BTreeMap<&'a str, &'a str>,
+    /// The key of every stage: `plan`, or `import.forward` for one that runs for each of several methods.
+    stages: BTreeMap<String, &'a str>,
 }
 
 #[derive(Serialize)]
@@ -54,7 +54,7 @@ pub fn write(
         recipe,
         target,
         files: deliverables.iter().map(|deliverable| (deliverable.name.as_str(), manifest_file(deliverable))).collect(),
-        stages: stages.iter().map(|row| (row.stage, row.key.as_str())).collect(),
+        stages: stages.iter().map(|row| (row.name(), row.key.as_str())).collect(),
     };
     let text = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
     let path = folder.join("manifest.json");

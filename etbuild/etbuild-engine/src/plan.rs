@@ -10,6 +10,7 @@ use crate::deploy::slot;
 use crate::environment;
 use crate::guard::guarded;
 use crate::query;
+use crate::report::stage_name;
 use crate::resolve::{Request, resolve};
 use crate::stage::{Blocked, Stage, StageResult};
 use crate::unit::Unit;
@@ -31,9 +32,19 @@ pub struct UnitPlan {
 pub struct PlanRow {
     /// The stage's name.
     pub stage: &'static str,
+    /// The method that it runs for, where it runs once for each of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
     /// What the store has.
     #[serde(flatten)]
     pub state: PlanState,
+}
+
+impl PlanRow {
+    /// The stage's name, with that of its method where there are several: `import.forward`.
+    pub fn name(&self) -> String {
+        stage_name(self.stage, self.method.as_deref())
+    }
 }
 
 /// What the store has of a stage.
@@ -75,23 +86,41 @@ pub fn plan(world: &Arc<World>, request: &Request) -> Result<Vec<UnitPlan>, Vec<
 }
 
 fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
-    let rows = Stage::ALL.iter().filter_map(|stage| {
-        let state = guarded(|| Some(state(db, unit, *stage, look(db, unit, *stage)?)));
+    let stages = Stage::ALL.iter().flat_map(|stage| parts(unit, *stage).into_iter().map(|method| (*stage, method)));
+    let rows = stages.filter_map(|(stage, method)| {
+        let look = || Some(state(db, &slot(unit, stage, method), look(db, unit, stage, method)?));
         let failed =
             |transient: crate::stage::Transient| Some(PlanState::Failed { diagnostics: vec![transient.into()] });
-        state.unwrap_or_else(failed).map(|state| PlanRow { stage: stage.name(), state })
+        let state = guarded(look).unwrap_or_else(failed)?;
+        Some(PlanRow { stage: stage.name(), method: method.map(str::to_owned), state })
     });
     UnitPlan { recipe: unit.name().to_owned(), target: unit.target.name().to_owned(), stages: rows.collect() }
 }
 
+/// The methods that a stage runs for one by one; only `None` where it runs once.
+fn parts(unit: &Unit, stage: Stage) -> Vec<Option<&str>> {
+    match stage {
+        Stage::Import | Stage::Lower => unit.archives.keys().map(|method| unit.part(method)).collect(),
+        _ => vec![None],
+    }
+}
+
 /// Asks for a stage; `None` where the recipe does not want it.
-fn look(db: &dyn Db, unit: &Unit, stage: Stage) -> Option<StageResult> {
+fn look(db: &dyn Db, unit: &Unit, stage: Stage, method: Option<&str>) -> Option<StageResult> {
     let tools = || environment::tools(db.world(), &unit.target).map_err(|reason| Blocked::failed(stage, [*reason]));
+    let archive = || match method {
+        Some(method) => unit.archives.get_key_value(method),
+        None => unit.archives.first_key_value(),
+    };
     Some(match stage {
-        Stage::Import => query::imported(db, unit.model),
-        Stage::Lower => query::lowered(db, unit.model, unit.plan.runtime),
-        Stage::Plan => query::planned(db, unit.model, unit.plan.clone()),
-        Stage::Emit => query::emitted(db, unit.model, unit.plan.clone()),
+        Stage::Import => query::imported(db, *archive()?.1),
+        Stage::Lower => {
+            let (method, archive) = archive()?;
+            let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime);
+            options.and_then(|options| query::lowered(db, *archive, options))
+        }
+        Stage::Plan => query::planned(db, unit.archives.clone(), unit.plan.clone()),
+        Stage::Emit => query::emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone()),
         Stage::Select => tools().and_then(|tools| query::selected(db, unit.clone(), tools)),
         Stage::Link => tools().and_then(|tools| query::linked(db, unit.clone(), tools)),
         Stage::Verify => {
@@ -104,11 +133,11 @@ fn look(db: &dyn Db, unit: &Unit, stage: Stage) -> Option<StageResult> {
     })
 }
 
-fn state(db: &dyn Db, unit: &Unit, stage: Stage, result: StageResult) -> PlanState {
+fn state(db: &dyn Db, slot: &str, result: StageResult) -> PlanState {
     match result {
         Ok(staged) => PlanState::Cached { key: staged.key.action().to_string() },
         Err(Blocked::Missing(missing)) => {
-            let last = db.world().store().last(&slot(unit, stage));
+            let last = db.world().store().last(slot);
             let difference = last.as_ref().and_then(|last| missing.key.first_difference(last));
             PlanState::Missing {
                 key: missing.key.action().to_string(),

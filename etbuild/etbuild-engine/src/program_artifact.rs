@@ -27,6 +27,11 @@ impl Weights {
         weights
     }
 
+    /// Adds those of another program.
+    pub fn extend(&mut self, other: Self) {
+        self.blobs.extend(other.blobs);
+    }
+
     fn add(&mut self, kind: ArtifactKind, blob: Blob) {
         self.blobs.insert(blob.as_ptr().addr(), (kind, blob));
     }
@@ -109,14 +114,16 @@ pub fn load<T, E: std::fmt::Display>(
     Ok((parsed, weights))
 }
 
-/// The constants that are slices of an archive, by digest.
+/// The constants that are slices of an archive, by digest. Each list of slices stands behind the archive that they are of.
 fn archived(world: &World, artifacts: &Artifacts) -> Result<BTreeMap<Digest, (Blob, Slice)>, Vec<Diagnostic>> {
-    let Some(list) = artifacts.get(ArtifactKind::Slices) else { return Ok(BTreeMap::new()) };
-    let archive = artifacts.get(ArtifactKind::Source).as_ref().map(ArtifactRef::blob);
-    let archive = world.open_weights(&archive.ok_or_else(|| unreadable(&"its archive is missing"))?);
-    let list = world.open_blob(&list.blob());
-    let slices = slices::parse(&list).ok_or_else(|| unreadable(&"its list of slices is malformed"))?;
-    Ok(slices.into_iter().map(|slice| (slice.digest, (archive.clone(), slice))).collect())
+    let of_kind = |kind| artifacts.iter().filter(move |artifact| artifact.kind == kind).map(ArtifactRef::blob);
+    let mut found = BTreeMap::new();
+    for (archive, list) in of_kind(ArtifactKind::Source).zip(of_kind(ArtifactKind::Slices)) {
+        let (archive, list) = (world.open_weights(&archive), world.open_blob(&list));
+        let slices = slices::parse(&list).ok_or_else(|| unreadable(&"its list of slices is malformed"))?;
+        found.extend(slices.into_iter().map(|slice| (slice.digest, (archive.clone(), slice))));
+    }
+    Ok(found)
 }
 
 /// A stored program does not read back: only a bug writes such a one.

@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_recipe::Override;
+use etbuild_recipe::{Model, Override};
 use etbuild_store::Blob;
 
 use crate::ArtifactKind;
 use crate::db::{Db, EngineDatabase};
 use crate::guard::guarded;
-use crate::query::{self, PlanOptions};
+use crate::query::{self, FileOptions, PlanOptions};
 use crate::resolve::plan_options;
 use crate::stage::Blocked;
+use crate::unit::Archives;
 use crate::world::World;
 
 /// The program file of the model at `path` with default options but for `overrides`, planned for a host.
@@ -38,6 +39,7 @@ fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<PlanOptio
 }
 
 fn emit(db: &dyn Db, path: &Path, options: PlanOptions) -> Result<Blob, Blocked> {
-    let emitted = query::emitted(db, db.data_file(path), options)?;
+    let archives = Archives::from([(Model::METHOD.to_owned(), db.data_file(path))]);
+    let emitted = query::emitted(db, archives, options, FileOptions::default())?;
     Ok(db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?))
 }

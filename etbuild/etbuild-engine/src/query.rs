@@ -9,10 +9,10 @@ mod recipe;
 mod select;
 mod verify;
 
-pub use emit::emitted;
+pub use emit::{FileOptions, emitted};
 pub use import::imported;
 pub use link::linked;
-pub use lower::lowered;
+pub use lower::{lower_options, lowered};
 pub use plan::{PlanOptions, planned};
 pub use recipe::recipes;
 pub use select::selected;

@@ -32,6 +32,9 @@ pub struct UnitReport {
 pub struct StageRow {
     /// The stage's name.
     pub stage: &'static str,
+    /// The method that it ran for, where it runs once for each of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
     /// The digest of everything that it read.
     pub key: String,
     /// Whether the cache had its artifacts.
@@ -66,6 +69,18 @@ pub enum Verification {
     },
 }
 
+impl StageRow {
+    /// The stage's name, with that of its method where there are several: `import.forward`.
+    pub fn name(&self) -> String {
+        stage_name(self.stage, self.method.as_deref())
+    }
+}
+
+/// The name of a stage, with that of its method where it runs for each of several.
+pub fn stage_name(stage: &str, method: Option<&str>) -> String {
+    method.map_or_else(|| stage.to_owned(), |method| format!("{stage}.{method}"))
+}
+
 impl UnitReport {
     /// A report without results.
     pub fn new(recipe: &str, target: &str) -> Self {
@@ -81,20 +96,21 @@ impl UnitReport {
     }
 
     /// Notes that a stage gave something.
-    pub fn staged(&mut self, staged: &Staged) {
+    pub fn staged(&mut self, staged: &Staged, method: Option<&str>) {
         let milliseconds = match staged.source {
             Source::Cache => 0,
             Source::Run(duration) => u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
         };
         self.stages.push(StageRow {
             stage: staged.stage.name(),
+            method: method.map(str::to_owned),
             key: staged.key.action().to_string(),
             cached: staged.source == Source::Cache,
             milliseconds,
         });
     }
 
-    /// The row of a stage that gave something.
+    /// The row of a stage, the first of several, that gave something.
     pub fn stage(&self, stage: Stage) -> Option<&StageRow> {
         self.stages.iter().find(|row| row.stage == stage.name())
     }

@@ -9,7 +9,7 @@ use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::Spanned;
 
 use crate::db::Db;
-use crate::query::{self, PlanOptions};
+use crate::query::{self, FileOptions, PlanOptions};
 use crate::unit::Unit;
 
 /// What a command was asked to build.
@@ -97,7 +97,10 @@ fn units_of_recipe(
     let mut found = Vec::new();
     for name in targets {
         match catalogue.find(name) {
-            Ok(target) => found.push(Arc::new(target.clone())),
+            Ok(target) => {
+                mistakes.extend(no_file_system(recipe, target));
+                found.push(Arc::new(target.clone()));
+            }
             Err(mistake) => mistakes.push(mistake),
         }
     }
@@ -114,7 +117,17 @@ fn units_of_recipe(
 fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
     let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
     let plan = plan_options(recipe, banks(&target));
-    Unit { model: db.data_file(&recipe.model.path().path), verify, plan, target, recipe: recipe.clone() }
+    let archives = recipe.model.archives().into_iter();
+    let archives = archives.map(|(method, file)| (method.to_owned(), db.data_file(&file.path))).collect();
+    Unit { archives, verify, plan, file: file_options(recipe), target, recipe: recipe.clone() }
+}
+
+fn file_options(recipe: &Recipe) -> FileOptions {
+    let constants = recipe.export.constants.iter();
+    FileOptions {
+        constants: constants.map(|(name, value)| (name.clone(), value.value.clone())).collect(),
+        external_weights: recipe.export.external_weights().is_some(),
+    }
 }
 
 /// What lowering and planning for these banks read of a recipe.
@@ -165,6 +178,14 @@ fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     refusals
 }
 
+/// Weights in a file of their own on a target that has no files.
+fn no_file_system(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
+    let weights = recipe.export.external_weights().filter(|_| target.memory().is_some())?;
+    let message = format!("`{}` has no file system, so weights cannot be in a file of their own", target.name());
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*weights.span).clone());
+    Some(diagnostic.help("leave `weights` out for this target: they lie in its flash, and are used in place"))
+}
+
 fn refusal(message: &str, span: &Span) -> Diagnostic {
     let help = "export the model with `torch.export.save` and name the archive in `model: { pt2: ... }`";
     Diagnostic::error(Code::OptionUnavailable, message).at(span.clone()).help(help)
@@ -178,7 +199,7 @@ fn unknown_engine(engine: &Spanned<String>) -> Diagnostic {
 
 fn no_target(recipe: &Recipe) -> Diagnostic {
     let message = format!("recipe `{}` names no target", recipe.name);
-    let diagnostic = Diagnostic::error(Code::MissingKey, message).at((*recipe.model.path().span).clone());
+    let diagnostic = Diagnostic::error(Code::MissingKey, message).at(recipe.model.span().clone());
     diagnostic.help("add `targets:`, or give `--target`; `etbuild targets list` shows them")
 }
 

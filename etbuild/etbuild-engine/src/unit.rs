@@ -1,5 +1,6 @@
 //! One recipe for one target: what a binary is built from.
 
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,7 +9,10 @@ use etbuild_recipe::Recipe;
 use etbuild_target::Target;
 
 use crate::db::DataFile;
-use crate::query::PlanOptions;
+use crate::query::{FileOptions, PlanOptions};
+
+/// The archive of each method of a program, by the method's name.
+pub type Archives = BTreeMap<String, DataFile>;
 
 /// A recipe with the options of one target chosen. Queries take what they read from it; what enters a stage's key is
 /// written out in the stage's query.
@@ -18,12 +22,14 @@ pub struct Unit {
     pub recipe: Arc<Recipe>,
     /// The target.
     pub target: Arc<Target>,
-    /// The model file.
-    pub model: DataFile,
+    /// The model file of each method.
+    pub archives: Archives,
     /// The verification data.
     pub verify: Option<DataFile>,
     /// What the memory planner reads.
     pub plan: PlanOptions,
+    /// What goes into the program file besides the model.
+    pub file: FileOptions,
 }
 
 impl Unit {
@@ -37,6 +43,11 @@ impl Unit {
         format!("{}@{}", self.name(), self.target.name())
     }
 
+    /// The method, where its name is needed to tell stages apart: those that run once for each of several methods.
+    pub fn part<'m>(&self, method: &'m str) -> Option<&'m str> {
+        (self.archives.len() > 1).then_some(method)
+    }
+
     /// The folder of the unit's results, below the output folder.
     pub fn folder(&self) -> PathBuf {
         PathBuf::from(self.name()).join(self.target.name())
@@ -45,6 +56,6 @@ impl Unit {
 
 impl Hash for Unit {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.name(), self.target.name(), self.model, self.verify).hash(state);
+        (self.name(), self.target.name(), &self.archives, self.verify).hash(state);
     }
 }

@@ -83,6 +83,12 @@ impl ConstantData {
         (*self.owner).as_ref().get(self.start..self.start + self.len).unwrap_or_default()
     }
 
+    /// A name of its own for a constant that is made from those of `name`: no other elements have it.
+    pub fn distinct_name(&self, name: &str) -> String {
+        let digest = self.digest.to_string();
+        format!("{name}@{}", digest.get(..16).unwrap_or_default())
+    }
+
     /// The digest of the bytes.
     pub const fn digest(&self) -> Digest {
         self.digest

@@ -10,7 +10,7 @@ use crate::{Argument, ConstantData, IdMap, OperatorName, TensorSpec, ValueId};
 /// Named methods.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
-    /// The methods by name; a model's only method is `forward`.
+    /// The methods by name; an archive's only method is `forward`.
     pub methods: BTreeMap<String, Graph>,
 }
 

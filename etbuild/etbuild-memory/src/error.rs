@@ -14,6 +14,14 @@ pub enum MemoryError {
         /// The bank.
         bank: String,
     },
+    /// Two methods have state of the same name that is not the same.
+    #[error("state `{name}` of methods `{}` and `{}` has another type, shape or first value in one than in the other", .methods[0], .methods[1])]
+    StateDiffers {
+        /// The qualified name.
+        name: String,
+        /// The methods.
+        methods: [String; 2],
+    },
     /// The values do not fit in any bank.
     #[error(
         "method `{method}` needs {need} bytes in memory bank `{bank}`, which has {size}; largest at the peak: {}",

@@ -8,6 +8,7 @@ use etbuild_ir::{
 };
 
 use crate::bound::peak;
+use crate::shared::SharedState;
 use crate::{Item, LiveTensor, MemoryError, PlanRequest, Planner};
 
 /// What the runtime of ExecuTorch aligns tensors to.
@@ -45,19 +46,30 @@ pub fn plan(program: LoweredProgram, options: &Options) -> Result<PlannedProgram
     if let Some(bank) = options.banks.iter().find(|bank| bank.alignment == 0) {
         return Err(MemoryError::Alignment { bank: bank.name.clone() });
     }
+    let shared = SharedState::place(program.program(), options)?;
     let methods = program.program().methods.iter();
-    let plans = methods.map(|(name, graph)| Ok((name.clone(), plan_method(name, graph, options)?)));
+    let plans = methods.map(|(name, graph)| Ok((name.clone(), plan_method(name, graph, &shared, options)?)));
     let plans: BTreeMap<String, MemoryPlan> = plans.collect::<Result<_, MemoryError>>()?;
     let planner = options.planner.name();
     PlannedProgram::verify(program, plans).map_err(|violations| MemoryError::Unsound { planner, violations })
 }
 
-fn plan_method(method: &str, graph: &Graph, options: &Options) -> Result<MemoryPlan, MemoryError> {
-    let mut plan = MemoryPlan::default();
+fn plan_method(
+    method: &str,
+    graph: &Graph,
+    shared: &SharedState,
+    options: &Options,
+) -> Result<MemoryPlan, MemoryError> {
+    let mut plan = MemoryPlan {
+        arenas: shared.arena().cloned().into_iter().collect(),
+        allocations: shared.places(graph).collect(),
+    };
     let (mut left, mut handed) = (items(graph), Vec::new());
+    left.retain(|(id, _)| plan.allocations.get(*id).is_none());
     for bank in &options.banks {
+        let bank = Bank { size: bank.size.map(|size| size.saturating_sub(shared.taken(&bank.name))), ..bank.clone() };
         handed = std::mem::take(&mut left);
-        left = fill_bank(bank, &handed, options.planner, &mut plan);
+        left = fill_bank(&bank, &handed, options.planner, &mut plan);
     }
     if !left.is_empty() {
         return Err(does_not_fit(method, graph, &handed, options));

@@ -107,7 +107,8 @@ impl Editor {
     /// A new constant.
     pub fn constant(&mut self, spec: TensorSpec, elements: Vec<u8>) -> ValueId {
         let name = format!("{}_constant", self.name);
-        let kind = ValueKind::Constant { qualified_name: name.clone(), data: ConstantData::new(elements) };
+        let data = ConstantData::new(elements);
+        let kind = ValueKind::Constant { qualified_name: data.distinct_name(&name), data };
         self.graph.add_value(&name, spec, kind)
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use et_core::ScalarType;
 use et_ops::call::OwnedTensor;
 use etbuild_import::import_pt2;
-use etbuild_ir::{EdgeProgram, Graph, interpret};
+use etbuild_ir::{LoweredProgram, Graph, interpret};
 use etbuild_pass::{Runtime, lower};
 use safetensors::{Dtype, SafeTensors};
 
@@ -17,23 +17,23 @@ fn path(relative: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(relative)
 }
 
-fn edge(archive: &str) -> EdgeProgram {
+fn edge(archive: &str) -> LoweredProgram {
     edge_for(archive, Runtime::Etbuild)
 }
 
-fn edge_for(archive: &str, runtime: Runtime) -> EdgeProgram {
+fn edge_for(archive: &str, runtime: Runtime) -> LoweredProgram {
     let program = import_pt2(Arc::new(std::fs::read(path(archive)).unwrap())).unwrap();
     lower(program, runtime).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// How often each operator is called.
-fn operators(program: &EdgeProgram) -> BTreeMap<&str, usize> {
+fn operators(program: &LoweredProgram) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     forward(program).nodes.iter().for_each(|node| *counts.entry(node.operator.name()).or_default() += 1);
     counts
 }
 
-fn forward(program: &EdgeProgram) -> &Graph {
+fn forward(program: &LoweredProgram) -> &Graph {
     &program.program().methods["forward"]
 }
 
@@ -150,7 +150,7 @@ fn digits_on_its_test_images() {
 }
 
 /// Runs the program, whose batch is one image, on each image.
-fn assert_logits(program: &EdgeProgram, images: &OwnedTensor, logits: &OwnedTensor) {
+fn assert_logits(program: &LoweredProgram, images: &OwnedTensor, logits: &OwnedTensor) {
     for index in 0..images.sizes[0] as usize {
         let inputs = BTreeMap::from([("x".to_owned(), nth(images, index))]);
         let outputs = interpret(forward(program), &inputs).unwrap();

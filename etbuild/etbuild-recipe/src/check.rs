@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_yaml::{Spanned, quote};
 
-use crate::Recipe;
+use crate::{FixedValue, Model, Recipe};
 
 /// Every rule that a typed recipe breaks.
 pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
     let group_size = recipe.quantize.as_ref().and_then(|quantize| quantize.group_size.as_ref());
     let group_size = group_size.filter(|size| !size.value.is_power_of_two()).map(odd_group_size);
     let context = recipe.export.context.as_ref().filter(|context| context.value == 0).map(empty_context);
-    repeated(&recipe.targets).chain(repeated(&recipe.partition)).chain(group_size).chain(context).collect()
+    let lists = repeated(&recipe.targets).chain(repeated(&recipe.partition));
+    lists.chain(group_size).chain(context).chain(methods(recipe)).chain(constants(recipe)).collect()
 }
 
 /// The names that stand in a list before.
@@ -23,6 +24,47 @@ fn repeated(names: &[Spanned<String>]) -> impl Iterator<Item = Diagnostic> {
         let message = format!("{} is in this list twice", quote(&name.value));
         Diagnostic::error(Code::BadValue, message).at((*name.span).clone()).help("remove one of the two")
     })
+}
+
+/// A program without methods, and methods that no caller could name.
+fn methods(recipe: &Recipe) -> Vec<Diagnostic> {
+    let Model::Methods(methods) = &recipe.model else { return Vec::new() };
+    let misnamed = methods.value.iter().filter(|(name, _)| !is_method_name(name));
+    let misnamed = misnamed.map(|(name, file)| bad_method_name(name, &file.span));
+    let empty = methods.value.is_empty().then(|| {
+        let message = "a program has at least one method";
+        Diagnostic::error(Code::BadValue, message).at((*methods.span).clone()).help("write `forward: model.pt2`")
+    });
+    misnamed.chain(empty).collect()
+}
+
+/// Constant methods that no caller could name, or that are called like another method.
+fn constants(recipe: &Recipe) -> Vec<Diagnostic> {
+    let archives = recipe.model.archives();
+    let judge = |(name, value): (&String, &Spanned<FixedValue>)| {
+        if !is_method_name(name) {
+            return Some(bad_method_name(name, &value.span));
+        }
+        let twice = || {
+            let message = format!("there is another method {}", quote(name));
+            Diagnostic::error(Code::BadValue, message)
+                .at((*value.span).clone())
+                .help("give one of the two another name")
+        };
+        archives.contains_key(name.as_str()).then(twice)
+    };
+    recipe.export.constants.iter().filter_map(judge).collect()
+}
+
+fn is_method_name(name: &str) -> bool {
+    let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    starts && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+}
+
+fn bad_method_name(name: &str, span: &Span) -> Diagnostic {
+    let message = format!("{} is no name for a method", quote(name));
+    let help = "write letters, digits and `_`, the first no digit";
+    Diagnostic::error(Code::BadValue, message).at(span.clone()).help(help)
 }
 
 fn odd_group_size(size: &Spanned<u32>) -> Diagnostic {

@@ -18,7 +18,7 @@ pub struct Recipe {
     pub name: Name,
     /// Where the model comes from.
     pub model: Model,
-    /// How the model is turned into a graph.
+    /// How the model is turned into a program.
     #[serde(default)]
     pub export: Export,
     /// How weights and activations are made smaller. Left out: nothing is quantized.
@@ -49,7 +49,7 @@ impl Recipe {
     pub fn files(&self) -> Vec<&FilePath> {
         let calibrate = self.quantize.as_ref().and_then(|quantize| quantize.calibrate.as_ref());
         let inputs = self.verify.as_ref().map(|verify| &verify.inputs);
-        [Some(self.model.path()), calibrate, inputs].into_iter().flatten().collect()
+        self.model.files().into_iter().chain(calibrate).chain(inputs).collect()
     }
 }
 

@@ -47,7 +47,7 @@ mod tests {
             let system = MemorySystem::with_files([("r.yaml", text)]);
             let loaded = load(&system, Path::new("r.yaml"), &[]).unwrap();
             assert_eq!(loaded.instances[0].name.as_str(), "8");
-            assert_eq!(loaded.instances[0].model.path().path, Path::new("models/a \"b\"\\c.pt2"));
+            assert_eq!(loaded.instances[0].model.files()[0].path, Path::new("models/a \"b\"\\c.pt2"));
         }
     }
 }

@@ -28,7 +28,7 @@ fn targets(recipe: &Recipe) -> Vec<&str> {
 }
 
 fn model(recipe: &Recipe) -> &Path {
-    &recipe.model.path().path
+    &recipe.model.files()[0].path
 }
 
 #[test]

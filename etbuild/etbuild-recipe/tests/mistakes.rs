@@ -247,3 +247,22 @@ fn a_mistake_in_set_is_shown_on_the_command_line() {
     assert_eq!(set("targets.0=pico2")[0].code, Code::WrongType);
     assert_eq!(set("name=[")[0].code, Code::YamlSyntax);
 }
+
+#[test]
+fn methods_have_names_that_callers_can_write() {
+    let help = "write letters, digits and `_`, the first no digit";
+    let found = mistake(GOOD.replace("pt2: digits.pt2", "methods: { 2nd: digits.pt2 }"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:3:26", help));
+    let found = mistake(format!("{GOOD}export: {{ constants: {{ get-eos: 2 }} }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:33", help));
+    let found = mistake(GOOD.replace("pt2: digits.pt2", "methods: {}"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:3:19", "write `forward: model.pt2`"));
+}
+
+#[test]
+fn a_constant_method_has_a_name_and_a_value_of_its_own() {
+    let found = mistake(format!("{GOOD}export: {{ constants: {{ forward: 2 }} }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:33", "give one of the two another name"));
+    let (code, place, _) = mistake(format!("{GOOD}export: {{ constants: {{ sizes: {{ a: 2 }} }} }}\n"));
+    assert_eq!((code, place.as_str()), (Code::WrongType, "r.yaml:5:31"));
+}

@@ -4,6 +4,9 @@ use et_core::{Error, Longs, Result};
 
 use crate::{BackendDelegate, DataLocation, ExtendedHeader, IDENTIFIER, Program, SubsegmentOffsets};
 
+/// What the key of the named data begins with that holds the names of a method's inputs; the method's name follows.
+pub const INPUTS_KEY: &str = "etbuild.inputs.";
+
 /// A program file in memory, its header, identifier and segment ranges checked.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramFile<'a> {
@@ -62,6 +65,19 @@ impl<'a> ProgramFile<'a> {
             let entry = entry?;
             if entry.key()? == key {
                 return self.segment(entry.segment_index()?);
+            }
+        }
+        Err(Error::NotFound)
+    }
+
+    /// The names of a method's inputs, a line each, where the producer put them in: upstream's runtime knows inputs by
+    /// position only.
+    pub fn input_names(self, method: &str) -> Result<&'a str> {
+        for entry in self.program.named_data()?.iter() {
+            let entry = entry?;
+            if entry.key()?.strip_prefix(INPUTS_KEY) == Some(method) {
+                let names = self.segment(entry.segment_index()?)?;
+                return core::str::from_utf8(names).map_err(|_| Error::InvalidProgram);
             }
         }
         Err(Error::NotFound)

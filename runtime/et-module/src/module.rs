@@ -14,8 +14,8 @@ use crate::{Array, DataFiles, Error, FileBytes, order};
 /// Where the kernels of a program's operators come from.
 #[derive(Clone, Copy)]
 pub enum Kernels<'k> {
-    /// Each operator of the program by name, with its kernel, in the program's order, as a selective build makes it. A
-    /// program with other operators, or in another order, is refused.
+    /// The operators of a program's methods by name, each with its kernel, as a selective build makes them. A method that
+    /// calls others is refused.
     Selected(&'k [(&'k str, Kernel)]),
     /// A catalogue that is asked for each operator by name and overload.
     Lookup(&'k dyn Fn(&str, &str) -> Option<Kernel>),
@@ -92,6 +92,13 @@ impl Module {
     pub fn output_tree(&self) -> Result<Option<&str>, Error> {
         let container = self.loaded.method().plan().plan().container_metadata()?;
         Ok(container.map(|container| container.outputs()).transpose()?.filter(|tree| !tree.is_empty()))
+    }
+
+    /// The names of the inputs that the program file holds, one for each; `None` where it holds none.
+    pub fn stored_input_names(&self) -> Option<Vec<String>> {
+        let plan = self.loaded.method().plan();
+        let names = plan.file().input_names(plan.plan().name().ok()?).ok()?;
+        Some(names.lines().map(str::to_owned).collect())
     }
 
     /// The names of the inputs.
@@ -264,10 +271,9 @@ fn find_kernels(plan: MethodPlan<'_>, kernels: Kernels<'_>) -> Result<Box<[Kerne
 fn selected(plan: MethodPlan<'_>, table: &[(&str, Kernel)]) -> Result<Box<[Kernel]>, Error> {
     let count = plan.plan().operators()?.len() as u32;
     let called: Vec<String> = (0..count).filter_map(|index| operator_name(plan, index)).collect();
-    if called.iter().map(String::as_str).ne(table.iter().map(|(name, _)| *name)) {
-        return Err(Error::OtherOperators(called));
-    }
-    Ok(table.iter().map(|(_, kernel)| *kernel).collect())
+    let kernel = |name: &String| table.iter().find(|(known, _)| known == name).map(|(_, kernel)| *kernel);
+    let found: Option<Box<[Kernel]>> = called.iter().map(kernel).collect();
+    found.filter(|found| found.len() == count as usize).ok_or(Error::OtherOperators(called))
 }
 
 fn look_up(plan: MethodPlan<'_>, lookup: &dyn Fn(&str, &str) -> Option<Kernel>) -> Result<Box<[Kernel]>, Error> {

@@ -62,6 +62,11 @@ impl<'a> Program<'a> {
 }
 
 impl<'a> MethodPlan<'a> {
+    /// The file that the method is in.
+    pub const fn file(&self) -> ProgramFile<'a> {
+        self.file
+    }
+
     /// The method as the file describes it.
     pub const fn plan(&self) -> ExecutionPlan<'a> {
         self.plan

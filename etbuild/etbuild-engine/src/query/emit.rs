@@ -1,28 +1,97 @@
 //! The planned program becomes a program file.
 
-use etbuild_emit::EmitOptions;
+use std::collections::BTreeMap;
+
+use etbuild_emit::{ConstantMethod, ConstantOutputs, ConstantScalar, EmitOptions};
 use etbuild_ir::text;
+use etbuild_recipe::{FixedScalar, FixedValue};
+use etbuild_store::Value;
 
 use super::{PlanOptions, planned};
-use crate::db::{DataFile, Db};
+use crate::db::Db;
 use crate::interface::Interface;
 use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult};
+use crate::unit::Archives;
 use crate::{ArtifactKind, PRODUCER, failure};
 
-/// The program file, and the interface that a link needs to know of it.
+/// What goes into a program file besides the model.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FileOptions {
+    /// Methods that return fixed values.
+    pub constants: BTreeMap<String, FixedValue>,
+    /// Whether constants go to a data file.
+    pub external_weights: bool,
+}
+
+/// The program file, its data file where it has one, and the interface that a link needs to know of it.
 #[salsa::tracked(returns(clone))]
-pub fn emitted(db: &dyn Db, model: DataFile, options: PlanOptions) -> StageResult {
-    let planned = planned(db, model, options).map_err(|blocked: Blocked| blocked.downstream())?;
+pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOptions) -> StageResult {
+    let planned = planned(db, archives, plan).map_err(|blocked: Blocked| blocked.downstream())?;
     let program = planned.blob(ArtifactKind::Program)?;
-    let key = Stage::Emit.key().input("program", program.digest).option("producer", PRODUCER).finish();
+    let key = Stage::Emit
+        .key()
+        .input("program", program.digest)
+        .option("producer", PRODUCER)
+        .option("export.constants", constants(&file))
+        .option("export.weights.external", file.external_weights)
+        .finish();
     stage::run(db.world(), Stage::Emit, key, |products| {
         let (planned, _weights) = program_artifact::load(db.world(), &planned, text::parse_plan)?;
-        let mut file = products.writer();
-        let options = EmitOptions { producer: PRODUCER.to_owned() };
-        let emitted = etbuild_emit::emit(&planned, &options, &mut file).map_err(failure::emit)?;
-        products.finish(ArtifactKind::ProgramFile, file);
+        let options = EmitOptions { producer: PRODUCER.to_owned(), constant_methods: constant_methods(&file) };
+        let mut out = products.writer();
+        let emitted = if file.external_weights {
+            let mut data = products.writer();
+            let emitted = etbuild_emit::emit_with_data(&planned, &options, &mut out, &mut data);
+            let emitted = emitted.map_err(failure::emit)?;
+            products.finish(ArtifactKind::DataFile, data);
+            emitted
+        } else {
+            etbuild_emit::emit(&planned, &options, &mut out).map_err(failure::emit)?
+        };
+        products.finish(ArtifactKind::ProgramFile, out);
         products.put(ArtifactKind::Interface, &failure::json(&Interface::new(&planned, &emitted))?);
         Ok(())
     })
+}
+
+fn constant_methods(file: &FileOptions) -> Vec<ConstantMethod> {
+    let method = |(name, value): (&String, &FixedValue)| ConstantMethod {
+        name: name.clone(),
+        outputs: match value {
+            FixedValue::Scalar(value) => ConstantOutputs::One(scalar(value)),
+            FixedValue::List(items) => ConstantOutputs::List(items.iter().map(scalar).collect()),
+        },
+    };
+    file.constants.iter().map(method).collect()
+}
+
+fn scalar(value: &FixedScalar) -> ConstantScalar {
+    match value {
+        FixedScalar::Bool(flag) => ConstantScalar::Bool(*flag),
+        FixedScalar::Int(number) => ConstantScalar::Int(*number),
+        FixedScalar::Float(number) => ConstantScalar::Float(number.0),
+        FixedScalar::Text(text) => ConstantScalar::Text(text.clone()),
+    }
+}
+
+/// The constant methods as a key has them: a value is told from a list of one.
+fn constants(file: &FileOptions) -> Value {
+    let method = |(name, value): (&String, &FixedValue)| {
+        let value = match value {
+            FixedValue::Scalar(value) => scalar_in_key(value),
+            FixedValue::List(items) => Value::List(items.iter().map(scalar_in_key).collect()),
+        };
+        Value::List(vec![name.into(), value])
+    };
+    Value::List(file.constants.iter().map(method).collect())
+}
+
+fn scalar_in_key(value: &FixedScalar) -> Value {
+    match value {
+        FixedScalar::Bool(flag) => (*flag).into(),
+        FixedScalar::Int(number) => (*number).into(),
+        FixedScalar::Float(number) => number.0.into(),
+        FixedScalar::Text(text) => text.into(),
+    }
 }

@@ -19,7 +19,8 @@ use crate::{ArtifactKind, PRODUCER, failure, link_facts, verify_data};
 /// and the names of its inputs only; a board's also carries arenas, the program file and the verification data.
 #[salsa::tracked(returns(clone))]
 pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
-    let emitted = emitted(db, unit.model, unit.plan.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
+    let emitted = emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())
+        .map_err(|blocked: Blocked| blocked.downstream())?;
     let selected = selected(db, unit.clone(), tools.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
     let interface = read_interface(db, &emitted)?;
     let key = key(db, &unit, &tools, &interface, &emitted, &selected)?;
@@ -50,7 +51,8 @@ fn key(
     let target = &tools.target;
     let mut key = Stage::Link
         .key()
-        .fact("kernels", interface.kernel_names())
+        .fact("kernels", interface.kernel_names(unit.target.memory().is_some()))
+        .fact("method", interface.method().map(|method| method.name))
         .fact("inputs", interface.method().map(|method| method.inputs))
         .input("dependencies", selected.blob(ArtifactKind::Dependencies)?.digest)
         .option("producer", PRODUCER)

@@ -1,27 +1,88 @@
 //! The ATen program becomes an Edge program.
 
-use etbuild_ir::{AtenProgram, Dialect, Lowered, text};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use etbuild_ir::{AtenProgram, Dialect, Lowered, Program, ValueKind, text};
 use etbuild_pass::Runtime;
+use etbuild_store::Value;
 
 use super::imported;
 use crate::db::{DataFile, Db};
 use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult};
+use crate::unit::Archives;
 use crate::{ArtifactKind, failure};
+
+/// What lowering reads beside the model.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LowerOptions {
+    /// The runtime that the program is lowered for.
+    pub runtime: Runtime,
+    /// The names of what other methods of the program change: it is state here too, though this method only reads it.
+    pub shared_state: BTreeSet<String>,
+}
 
 /// The model's program in operators that have kernels, folded and without dead code. Reads no fact of any
 /// target.
 #[salsa::tracked(returns(clone))]
-pub fn lowered(db: &dyn Db, model: DataFile, runtime: Runtime) -> StageResult {
+pub fn lowered(db: &dyn Db, model: DataFile, options: LowerOptions) -> StageResult {
     let imported = imported(db, model).map_err(|blocked: Blocked| blocked.downstream())?;
     let program = imported.blob(ArtifactKind::Program)?;
-    let key = Stage::Lower.key().input("program", program.digest).option("runtime", runtime.name()).finish();
+    let names = options.shared_state.iter().map(Value::from).collect();
+    let key = Stage::Lower
+        .key()
+        .input("program", program.digest)
+        .option("runtime", options.runtime.name())
+        .fact("shared state", Value::List(names))
+        .finish();
     stage::run(db.world(), Stage::Lower, key, |products| {
-        let ((_, program), weights) = program_artifact::load(db.world(), &imported, text::parse)?;
+        let ((_, mut program), weights) = program_artifact::load(db.world(), &imported, text::parse)?;
+        share(&mut program, &options.shared_state);
         let aten = AtenProgram::verify(program).map_err(failure::violations)?;
-        let lowered = etbuild_pass::lower(aten, runtime).map_err(failure::pass)?;
+        let lowered = etbuild_pass::lower(aten, options.runtime).map_err(failure::pass)?;
         let printed = text::print(Lowered::NAME, lowered.program());
         program_artifact::store(products, &printed, lowered.program(), &weights);
         Ok(())
     })
+}
+
+/// How the archive of `method` is lowered as a part of a program of these methods.
+pub fn lower_options(
+    db: &dyn Db,
+    archives: &Archives,
+    method: &str,
+    runtime: Runtime,
+) -> Result<LowerOptions, Blocked> {
+    let mut shared_state = BTreeSet::new();
+    for (_, archive) in archives.iter().filter(|(name, _)| name.as_str() != method) {
+        shared_state
+            .extend(state_names(db, *archive).map_err(|blocked: Blocked| blocked.downstream())?.iter().cloned());
+    }
+    Ok(LowerOptions { runtime, shared_state })
+}
+
+/// The names of what a model changes.
+#[salsa::tracked(returns(clone))]
+fn state_names(db: &dyn Db, model: DataFile) -> Result<Arc<BTreeSet<String>>, Blocked> {
+    let imported = imported(db, model)?;
+    let program = program_artifact::load(db.world(), &imported, text::parse);
+    let ((_, program), _) = program.map_err(|found| Blocked::failed(Stage::Lower, found))?;
+    let values = program.methods.values().flat_map(|graph| &graph.values);
+    let names = values.filter_map(|value| match &value.kind {
+        ValueKind::State { qualified_name, .. } => Some(qualified_name.clone()),
+        _ => None,
+    });
+    Ok(Arc::new(names.collect()))
+}
+
+/// Makes constants of these names state.
+fn share(program: &mut Program, names: &BTreeSet<String>) {
+    for value in program.methods.values_mut().flat_map(|graph| &mut graph.values) {
+        if let ValueKind::Constant { qualified_name, data } = &value.kind
+            && names.contains(qualified_name)
+        {
+            value.kind = ValueKind::State { qualified_name: qualified_name.clone(), initial: data.clone() };
+        }
+    }
 }

@@ -1,15 +1,19 @@
 //! Every value gets its place in memory.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_ir::{LoweredProgram, text};
+use etbuild_ir::{LoweredProgram, Program, text};
 use etbuild_memory::{Bank, Options, find_planner};
 use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
-use super::lowered;
+use super::{lower_options, lowered};
 use crate::db::{DataFile, Db};
-use crate::program_artifact;
-use crate::stage::{self, Blocked, Stage, StageResult};
+use crate::program_artifact::{self, Weights};
+use crate::stage::{self, Blocked, Stage, StageResult, Staged};
+use crate::unit::Archives;
 use crate::{ArtifactKind, failure};
 
 /// What lowering and planning read beside the model.
@@ -23,24 +27,50 @@ pub struct PlanOptions {
     pub banks: Vec<(String, Option<u64>)>,
 }
 
-/// The model's program with a plan for these banks. Targets with the same banks share it.
+/// The program of all methods with a plan for these banks. Targets with the same banks share it.
 #[salsa::tracked(returns(clone))]
-pub fn planned(db: &dyn Db, model: DataFile, options: PlanOptions) -> StageResult {
-    let lowered = lowered(db, model, options.runtime).map_err(|blocked: Blocked| blocked.downstream())?;
-    let program = lowered.blob(ArtifactKind::Program)?;
-    let key = Stage::Plan
-        .key()
-        .input("program", program.digest)
-        .option("memory.planner", options.planner)
-        .fact("banks", banks(&options))
-        .finish();
+pub fn planned(db: &dyn Db, archives: Archives, options: PlanOptions) -> StageResult {
+    let lowered = lowered_methods(db, &archives, options.runtime)?;
+    let mut key = Stage::Plan.key();
+    for (method, staged) in &lowered {
+        let program = staged.blob(ArtifactKind::Program)?;
+        key = key.option("method", method.as_str()).input("program", program.digest);
+    }
+    let key = key.option("memory.planner", options.planner).fact("banks", banks(&options)).finish();
     stage::run(db.world(), Stage::Plan, key, |products| {
-        let ((_, program), weights) = program_artifact::load(db.world(), &lowered, text::parse)?;
+        let (program, weights) = join(db, &lowered)?;
         let lowered = LoweredProgram::verify(program).map_err(failure::violations)?;
         let planned = etbuild_memory::plan(lowered, &memory_options(&options)?).map_err(failure::memory)?;
         program_artifact::store(products, &text::print_plan(&planned), planned.program().program(), &weights);
         Ok(())
     })
+}
+
+/// The lowered program of each method.
+fn lowered_methods(
+    db: &dyn Db,
+    archives: &Archives,
+    runtime: Runtime,
+) -> Result<BTreeMap<String, Arc<Staged>>, Blocked> {
+    let lower = |(method, archive): (&String, &DataFile)| {
+        let options = lower_options(db, archives, method, runtime)?;
+        let staged = lowered(db, *archive, options).map_err(|blocked: Blocked| blocked.downstream())?;
+        Ok((method.clone(), staged))
+    };
+    archives.iter().map(lower).collect()
+}
+
+/// One program of several: an archive has one method, which gets the name that the recipe gives it.
+fn join(db: &dyn Db, lowered: &BTreeMap<String, Arc<Staged>>) -> Result<(Program, Weights), Vec<Diagnostic>> {
+    let (mut joined, mut weights) = (Program::default(), Weights::default());
+    for (method, staged) in lowered {
+        let ((_, program), stored) = program_artifact::load(db.world(), staged, text::parse)?;
+        weights.extend(stored);
+        let graph =
+            program.methods.into_values().next().ok_or_else(|| failure::internal("an archive has no method"))?;
+        joined.methods.insert(method.clone(), graph);
+    }
+    Ok((joined, weights))
 }
 
 fn memory_options(options: &PlanOptions) -> Result<Options, Vec<Diagnostic>> {

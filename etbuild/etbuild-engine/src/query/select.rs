@@ -14,11 +14,12 @@ use crate::{ArtifactKind, link_facts};
 /// leaves the binary alone. Fails where the catalogue lacks a kernel that the program calls.
 #[salsa::tracked(returns(clone))]
 pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
-    let emitted = emitted(db, unit.model, unit.plan.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
+    let emitted = emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())
+        .map_err(|blocked: Blocked| blocked.downstream())?;
     let interface = read_interface(db, &emitted)?;
     let key = Stage::Select
         .key()
-        .fact("kernels", interface.kernel_names())
+        .fact("kernels", interface.kernel_names(unit.target.memory().is_some()))
         .fact("template", unit.target.template())
         .input("template", link_facts::template_digest(&unit.target))
         .fact("triple", tools.target.triple.as_str())

@@ -20,7 +20,8 @@ use crate::{ArtifactKind, failure};
 /// What the unit's binary computes from the verification inputs. Reads no tolerance: judging is not running.
 #[salsa::tracked(returns(clone))]
 pub fn verified(db: &dyn Db, unit: Unit, tools: Tools, runner: Runner, inputs: DataFile) -> StageResult {
-    let emitted = emitted(db, unit.model, unit.plan.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
+    let emitted = emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())
+        .map_err(|blocked: Blocked| blocked.downstream())?;
     let linked = linked(db, unit.clone(), tools).map_err(|blocked: Blocked| blocked.downstream())?;
     let digest = inputs.digest(db).map_err(|error| unreadable(db, inputs, error))?;
     let interface = read_interface(db, &emitted)?;
@@ -34,7 +35,8 @@ pub fn verified(db: &dyn Db, unit: Unit, tools: Tools, runner: Runner, inputs: D
             board_report::outputs(&console, &method.output_bytes)?
         } else {
             let program = emitted.blob(ArtifactKind::ProgramFile).map_err(|_| failure::internal("no program"))?;
-            run.hosted(&binary, &program, &unchanged::read(db, inputs)?)?
+            let data = emitted.artifacts.get(ArtifactKind::DataFile).map(|data| data.blob());
+            run.hosted(&binary, &program, data.as_ref(), &unchanged::read(db, inputs)?)?
         };
         products.put(ArtifactKind::Outputs, &outputs);
         Ok(())
@@ -53,6 +55,10 @@ fn key(linked: &Staged, emitted: &Staged, runner: &Runner, inputs: Digest) -> Re
         .input("binary", linked.blob(ArtifactKind::Binary)?.digest)
         .input("program", emitted.blob(ArtifactKind::ProgramFile)?.digest)
         .input("inputs", inputs);
+    let key = match emitted.artifacts.get(ArtifactKind::DataFile) {
+        Some(data) => key.input("data", data.digest),
+        None => key,
+    };
     let key = match runner {
         Runner::Native => key.fact("runner", "native"),
         Runner::Emulator { arguments, digest, .. } => {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::aliases;
-use crate::{Allocation, Graph, IdMap, Lifetime, MemoryPlan, Program, ValueId, Violation, lifetimes};
+use crate::{Allocation, Graph, IdMap, Lifetime, MemoryPlan, Program, ValueId, ValueKind, Violation, lifetimes};
 
 /// Every breach of the plan, methods in order. Takes `n log n` steps for `n` values.
 pub(super) fn violations(program: &Program, plans: &BTreeMap<String, MemoryPlan>) -> Vec<Violation> {
@@ -20,7 +20,22 @@ pub(super) fn violations(program: &Program, plans: &BTreeMap<String, MemoryPlan>
     for method in plans.keys().filter(|method| !program.methods.contains_key(*method)) {
         report(method, ("plan".into(), "there is no such method".into()));
     }
+    shared_state(program, plans, &mut report);
     found
+}
+
+/// State of one name is one memory: methods have it at the same place.
+fn shared_state(program: &Program, plans: &BTreeMap<String, MemoryPlan>, report: &mut impl FnMut(&str, Finding)) {
+    let mut places: BTreeMap<&str, Option<&Allocation>> = BTreeMap::new();
+    for (method, graph) in &program.methods {
+        for (id, value) in graph.values_with_ids() {
+            let ValueKind::State { qualified_name, .. } = &value.kind else { continue };
+            let place = plans.get(method).and_then(|plan| plan.allocations.get(id));
+            if *places.entry(qualified_name).or_insert(place) != place {
+                report(method, (value.name.clone(), "the state lies elsewhere than in another method".into()));
+            }
+        }
+    }
 }
 
 /// The value and what is wrong with its place.

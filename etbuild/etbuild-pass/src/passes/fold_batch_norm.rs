@@ -135,7 +135,8 @@ fn to_bytes(elements: &[f32]) -> Vec<u8> {
 }
 
 fn add(graph: &mut Graph, qualified_name: &str, spec: TensorSpec, bytes: Vec<u8>) -> ValueId {
-    let kind = ValueKind::Constant { qualified_name: qualified_name.to_owned(), data: ConstantData::new(bytes) };
+    let data = ConstantData::new(bytes);
+    let kind = ValueKind::Constant { qualified_name: data.distinct_name(qualified_name), data };
     graph.add_value(&format!("{}_folded", qualified_name.replace('.', "_")), spec, kind)
 }
 

@@ -56,7 +56,7 @@ fn fold(graph: &mut Graph, node: &Node) -> Result<bool, Reason> {
     for (id, tensor) in node.outputs.iter().zip(tensors) {
         let value = graph.values.get_mut(id.index()).ok_or(Reason::Arguments)?;
         let data = ConstantData::new(tensor.bytes);
-        value.kind = ValueKind::Constant { qualified_name: value.name.clone(), data };
+        value.kind = ValueKind::Constant { qualified_name: data.distinct_name(&value.name), data };
     }
     Ok(true)
 }

@@ -2,6 +2,7 @@
 
 mod budget;
 mod export;
+mod fixed_value;
 mod memory;
 mod model;
 mod quantize;
@@ -10,7 +11,8 @@ mod time_limit;
 mod verify;
 
 pub use budget::Budget;
-pub use export::Export;
+pub use export::{Export, Weights};
+pub use fixed_value::{FixedScalar, FixedValue, Float};
 pub use memory::{Memory, Planner};
 pub use model::{Model, PythonFunction};
 pub use quantize::{Embedding, Quantize, Scheme};

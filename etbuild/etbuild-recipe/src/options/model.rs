@@ -1,7 +1,9 @@
 //! `model:`.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
+use etbuild_diagnostic::Span;
 use etbuild_yaml::Spanned;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer};
@@ -12,8 +14,10 @@ use crate::FilePath;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
-    /// An archive written by `torch.export.save`.
+    /// An archive written by `torch.export.save`: the method `forward`.
     Pt2(FilePath),
+    /// One such archive for each method of the program, by the method's name. Equal constants are stored once, and state of the same name is one.
+    Methods(Spanned<BTreeMap<String, FilePath>>),
     /// A folder with a Hugging Face checkpoint: `config.json` and safetensors.
     Checkpoint(FilePath),
     /// A Python function that returns the module and its example inputs, as `file.py:function`.
@@ -21,11 +25,33 @@ pub enum Model {
 }
 
 impl Model {
-    /// The file or folder that the model is read from.
-    pub fn path(&self) -> &FilePath {
+    /// The method of a model that names none.
+    pub const METHOD: &str = "forward";
+
+    /// Every file or folder that the model is read from.
+    pub fn files(&self) -> Vec<&FilePath> {
         match self {
-            Self::Pt2(path) | Self::Checkpoint(path) => path,
-            Self::Python(function) => &function.file,
+            Self::Pt2(path) | Self::Checkpoint(path) => vec![path],
+            Self::Methods(methods) => methods.value.values().collect(),
+            Self::Python(function) => vec![&function.file],
+        }
+    }
+
+    /// The archive of each method by name; none for a model that is not read from archives.
+    pub fn archives(&self) -> BTreeMap<&str, &FilePath> {
+        match self {
+            Self::Pt2(path) => BTreeMap::from([(Self::METHOD, path)]),
+            Self::Methods(methods) => methods.value.iter().map(|(name, path)| (name.as_str(), path)).collect(),
+            Self::Checkpoint(_) | Self::Python(_) => BTreeMap::new(),
+        }
+    }
+
+    /// Where it is written.
+    pub fn span(&self) -> &Span {
+        match self {
+            Self::Pt2(path) | Self::Checkpoint(path) => &path.span,
+            Self::Methods(methods) => &methods.span,
+            Self::Python(function) => &function.file.span,
         }
     }
 }

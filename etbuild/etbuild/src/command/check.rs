@@ -13,8 +13,9 @@ pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
     let units = resolve(&db, &request)?;
     let mut table = Table::new(&["recipe", "target", "model"]);
     for unit in &units {
-        let model = unit.recipe.model.path().path.display().to_string();
-        table.row(vec![unit.name().to_owned(), unit.target.name().to_owned(), model]);
+        let models: Vec<String> =
+            unit.recipe.model.files().iter().map(|file| file.path.display().to_string()).collect();
+        table.row(vec![unit.name().to_owned(), unit.target.name().to_owned(), models.join(", ")]);
     }
     let instances: Vec<String> = units.iter().map(etbuild_engine::Unit::instance).collect();
     let value = serde_json::json!({ "schema": "etbuild.check/1", "ok": true, "units": instances });

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use et_module::{Array, DataFiles, FileBytes, Kernels, Module, is_bundled, program_in, run_cases, safetensors};
+use et_module::{Array, DataFiles, FileBytes, Kernels, Module, is_bundled, run_cases, safetensors};
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_engine::{INPUTS_KEY, Mode, program_file};
+use etbuild_engine::{Mode, program_file};
 use serde_json::Value;
 
 use super::inputs::Inputs;
@@ -54,10 +54,11 @@ fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option
     } else {
         FileBytes::open(file).map_err(|error| vec![failed(file, &error)])?
     };
-    let names = if arguments.input_names.is_empty() { stored_names(&bytes, &arguments.method) } else { None };
     let data = DataFiles::open(&arguments.data).map_err(|error| vec![failed(file, &error)])?;
     let module = Module::load_method(bytes, data, &arguments.method, Kernels::Lookup(&kernel));
-    Ok((module.map_err(|error| vec![failed(file, &error)])?, names))
+    let module = module.map_err(|error| vec![failed(file, &error)])?;
+    let names = if arguments.input_names.is_empty() { module.stored_input_names() } else { None };
+    Ok((module, names))
 }
 
 /// The bundled program whose own cases are to be run, if that is what the arguments ask for.
@@ -91,13 +92,6 @@ fn leaves(tree: &Value) -> usize {
         Some(Value::Null) => 1,
         _ => children.map_or(0, |children| children.iter().map(leaves).sum()),
     }
-}
-
-/// The names that a program file of ours holds.
-fn stored_names(bytes: &[u8], method: &str) -> Option<Vec<String>> {
-    let file = et_format::ProgramFile::parse(program_in(bytes).ok()?).ok()?;
-    let names = file.named_data(&format!("{INPUTS_KEY}{method}")).ok()?;
-    Some(String::from_utf8_lossy(names).lines().map(str::to_owned).collect())
 }
 
 /// Only the portable kernels run models here.

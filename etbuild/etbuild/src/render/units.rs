@@ -1,6 +1,6 @@
 //! Reports and plans as tables.
 
-use etbuild_engine::{PlanState, SizeReport, UnitPlan, UnitReport, Verification};
+use etbuild_engine::{PlanState, SizeReport, StageRow, UnitPlan, UnitReport, Verification};
 
 use super::{Table, bytes};
 
@@ -64,7 +64,7 @@ fn note(verification: &Verification) -> String {
 }
 
 fn cached(report: &UnitReport) -> String {
-    let names: Vec<&str> = report.stages.iter().filter(|row| row.cached).map(|row| row.stage).collect();
+    let names: Vec<String> = report.stages.iter().filter(|row| row.cached).map(StageRow::name).collect();
     match names.len() {
         0 => "nothing".to_owned(),
         count if count == report.stages.len() => "everything".to_owned(),
@@ -79,7 +79,7 @@ pub fn plan_table(plans: &[UnitPlan], wanted: Option<&str>) -> String {
         for row in plan.stages.iter().filter(|row| wanted.is_none_or(|wanted| wanted == row.stage)) {
             let (state, key, reason) = plan_cells(&row.state);
             let unit = format!("{}@{}", plan.recipe, plan.target);
-            table.row(vec![unit, row.stage.to_owned(), state.to_owned(), key, reason]);
+            table.row(vec![unit, row.name(), state.to_owned(), key, reason]);
         }
     }
     table.render()

@@ -11,28 +11,34 @@ use crate::Effort;
 pub(super) enum Command {
     Help,
     Version,
-    Run(Files),
-    Bench(Files, Effort),
+    Run(Subject),
+    Bench(Subject, Effort),
 }
 
-/// Files that a command reads and writes.
+/// What is run, on what.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Files {
+pub(super) struct Subject {
+    /// The method; the binary's own where none is named.
+    pub(super) method: Option<String>,
+    /// Data files; the one beside the program file where none is named.
+    pub(super) data: Vec<PathBuf>,
     pub(super) inputs: Option<PathBuf>,
     pub(super) outputs: Option<PathBuf>,
 }
 
 /// Reads a command line without the binary's name. The error says what is wrong.
 pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Command, String> {
-    let (mut files, mut effort, mut bench) = (Files::default(), Effort::default(), false);
+    let (mut subject, mut effort, mut bench) = (Subject::default(), Effort::default(), false);
     while let Some(argument) = arguments.next() {
         let name = argument.to_string_lossy().into_owned();
         let mut value = || arguments.next().ok_or(format!("{name} needs a value"));
         match name.as_str() {
             "--help" | "-h" => return Ok(Command::Help),
             "--version" | "-V" => return Ok(Command::Version),
-            "--inputs" => files.inputs = Some(value()?.into()),
-            "--outputs" => files.outputs = Some(value()?.into()),
+            "--inputs" => subject.inputs = Some(value()?.into()),
+            "--outputs" => subject.outputs = Some(value()?.into()),
+            "--data" => subject.data.push(value()?.into()),
+            "--method" => subject.method = Some(value()?.to_string_lossy().into_owned()),
             "--threads" => drop(number::<std::num::NonZero<usize>>(&name, value()?)?),
             "--bench" => bench = true,
             "--warmup" => effort.warmup = number(&name, value()?)?,
@@ -41,11 +47,10 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Com
             _ => return Err(format!("unknown argument {name}")),
         }
     }
-    match (&files.inputs, &files.outputs) {
-        _ if bench => Ok(Command::Bench(files, effort)),
-        (Some(_), Some(_)) => Ok(Command::Run(files)),
-        _ => Err("--inputs and --outputs are needed".to_owned()),
+    if bench {
+        return Ok(Command::Bench(subject, effort));
     }
+    if subject.outputs.is_some() { Ok(Command::Run(subject)) } else { Err("--outputs is needed".to_owned()) }
 }
 
 fn number<T: std::str::FromStr>(name: &str, value: OsString) -> Result<T, String> {
@@ -67,18 +72,25 @@ mod tests {
     }
 
     #[test]
-    fn a_run_needs_both_files() {
-        let files = Files { inputs: Some("a".into()), outputs: Some("b".into()) };
-        assert_eq!(parsed("--inputs a --outputs b --threads 2"), Ok(Command::Run(files)));
+    fn a_run_needs_a_file_for_its_outputs() {
+        let subject = Subject { inputs: Some("a".into()), outputs: Some("b".into()), ..Subject::default() };
+        assert_eq!(parsed("--inputs a --outputs b --threads 2"), Ok(Command::Run(subject)));
         assert!(parsed("--inputs a").is_err());
         assert!(parsed("").is_err());
+    }
+
+    #[test]
+    fn a_method_and_data_files_may_be_named() {
+        let data = vec!["w".into(), "v".into()];
+        let subject = Subject { method: Some("encode".into()), data, outputs: Some("b".into()), ..Subject::default() };
+        assert_eq!(parsed("--method encode --data w --data v --outputs b"), Ok(Command::Run(subject)));
     }
 
     #[test]
     fn a_bench_has_an_effort() {
         let effort = Effort { warmup: 1, iterations: 5, least: Duration::from_millis(500) };
         let line = "--bench --warmup 1 --iters 5 --min-seconds 0.5";
-        assert_eq!(parsed(line), Ok(Command::Bench(Files::default(), effort)));
+        assert_eq!(parsed(line), Ok(Command::Bench(Subject::default(), effort)));
     }
 
     #[test]

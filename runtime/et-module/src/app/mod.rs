@@ -20,9 +20,11 @@ pub struct AppSpec {
     pub stamp: &'static str,
     /// The program file.
     pub program: ProgramSource,
-    /// The names of the program's operators with their kernels, in the program's order.
+    /// The names of the operators that the program's methods call, with their kernels.
     pub kernels: &'static [(&'static str, Kernel)],
-    /// The names of the inputs, in their order.
+    /// The method that runs where the command line names none.
+    pub method: &'static str,
+    /// The names of its inputs, in their order.
     pub input_names: &'static [&'static str],
 }
 
@@ -31,7 +33,7 @@ pub struct AppSpec {
 pub enum ProgramSource {
     /// In the binary.
     Embedded(&'static [u8]),
-    /// A file of this name in the folder of the binary, mapped.
+    /// A file of this name in the folder of the binary, mapped, and the data file (`.ptd`) of this name if there is one.
     Beside(&'static str),
 }
 
@@ -59,8 +61,8 @@ pub fn execute(
         Err(problem) => Err((USAGE, format!("{problem}\n\n{}", usage(spec)))),
         Ok(Command::Help) => Ok(usage(spec)),
         Ok(Command::Version) => Ok(spec.stamp.to_owned()),
-        Ok(Command::Run(files)) => run::run(spec, &files).map_err(failed),
-        Ok(Command::Bench(files, effort)) => run::bench(spec, &files, effort).map_err(failed),
+        Ok(Command::Run(subject)) => run::run(spec, &subject).map_err(failed),
+        Ok(Command::Bench(subject, effort)) => run::bench(spec, &subject, effort).map_err(failed),
     };
     // A reader that went away is told nothing more.
     let (code, _written) = match done {
@@ -87,12 +89,16 @@ Inputs may hold many cases, stacked along the first dimension.
 
   --inputs FILE      safetensors file to read; zeros in a benchmark without one
   --outputs FILE     safetensors file to write
+  --method NAME      the method to run ({method})
+  --data FILE        data file with weights that the program keeps outside itself; may be repeated (the one beside the
+                     program file)
   --threads N        the most threads to use
   --bench            measure, and print one JSON object
   --warmup N         executions before the measured ones (3)
   --iters N          the least number of measured executions (10)
   --min-seconds S    the least time that they take together (0)
 ",
-        name = spec.name
+        name = spec.name,
+        method = spec.method
     )
 }

@@ -6,25 +6,28 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::arguments::Files;
+use super::arguments::Subject;
 use super::{AppSpec, ProgramSource};
 use crate::bench::milliseconds;
 use crate::safetensors::{self, SafeTensors, TensorView};
-use crate::{Array, Bench, Effort, Error, FileBytes, Kernels, Module, run_cases};
+use crate::{Array, Bench, DataFiles, Effort, Error, FileBytes, Kernels, Module, run_cases};
 
-/// Runs the model on a file of tensors and writes a file of tensors.
-pub(super) fn run(spec: &AppSpec, files: &Files) -> Result<String, Error> {
-    let (mut module, _) = load(spec)?;
-    let (Some(inputs), Some(outputs)) = (&files.inputs, &files.outputs) else { return Ok(String::new()) };
-    let arrays = with_tensors(inputs, |tensors| run_cases(&mut module, tensors))?;
-    write(outputs, &arrays)?;
+/// Runs a method on a file of tensors and writes a file of tensors and texts.
+pub(super) fn run(spec: &AppSpec, subject: &Subject) -> Result<String, Error> {
+    let (mut module, _) = load(spec, subject)?;
+    let Some(outputs) = &subject.outputs else { return Ok(String::new()) };
+    let arrays = match &subject.inputs {
+        Some(inputs) => with_tensors(inputs, |tensors| run_cases(&mut module, tensors))?,
+        None => run_cases(&mut module, &BTreeMap::new())?,
+    };
+    write(outputs, &arrays, &module.outputs()?.texts)?;
     Ok(String::new())
 }
 
-/// Measures the model on a file of tensors, or on zeros.
-pub(super) fn bench(spec: &AppSpec, files: &Files, effort: Effort) -> Result<String, Error> {
-    let (mut module, mut bench) = load(spec)?;
-    match &files.inputs {
+/// Measures a method on a file of tensors, or on zeros.
+pub(super) fn bench(spec: &AppSpec, subject: &Subject, effort: Effort) -> Result<String, Error> {
+    let (mut module, mut bench) = load(spec, subject)?;
+    match &subject.inputs {
         Some(inputs) => with_tensors(inputs, |tensors| module.set_inputs(tensors))?,
         None => set_zeros(&mut module)?,
     }
@@ -32,17 +35,34 @@ pub(super) fn bench(spec: &AppSpec, files: &Files, effort: Effort) -> Result<Str
     Ok(bench.to_string())
 }
 
-fn load(spec: &AppSpec) -> Result<(Module, Bench), Error> {
+fn load(spec: &AppSpec, subject: &Subject) -> Result<(Module, Bench), Error> {
     let start = Instant::now();
-    let file = match spec.program {
-        ProgramSource::Embedded(bytes) => FileBytes::embedded(bytes),
-        ProgramSource::Beside(name) => FileBytes::open(&beside_binary(name))?,
+    let (file, beside) = match spec.program {
+        ProgramSource::Embedded(bytes) => (FileBytes::embedded(bytes), None),
+        ProgramSource::Beside(name) => {
+            let path = beside_binary(name);
+            (FileBytes::open(&path)?, Some(path.with_extension("ptd")).filter(|data| data.exists()))
+        }
     };
+    let data = if subject.data.is_empty() { beside.into_iter().collect() } else { subject.data.clone() };
+    let data = DataFiles::open(&data)?;
     let load_ms = milliseconds(start);
     let start = Instant::now();
-    let module = Module::load(file, Kernels::Selected(spec.kernels))?.with_input_names(spec.input_names);
+    let module = load_method(spec, subject.method.as_deref(), file, data)?;
     let bench = Bench { load_ms, init_ms: milliseconds(start), threads: 1, ..Bench::default() };
     Ok((module, bench))
+}
+
+/// The method with the names of its inputs, which the program file holds for those that the binary does not know.
+fn load_method(spec: &AppSpec, method: Option<&str>, file: FileBytes, data: DataFiles) -> Result<Module, Error> {
+    let name = method.unwrap_or(spec.method);
+    let module = Module::load_method(file, data, name, Kernels::Selected(spec.kernels))?;
+    if name == spec.method {
+        return Ok(module.with_input_names(spec.input_names));
+    }
+    let stored = module.stored_input_names().unwrap_or_default();
+    let stored: Vec<&str> = stored.iter().map(String::as_str).collect();
+    Ok(module.with_input_names(&stored))
 }
 
 fn beside_binary(name: &str) -> PathBuf {
@@ -59,10 +79,10 @@ fn with_tensors<T>(
     use_them(&file.tensors)
 }
 
-fn write(path: &Path, arrays: &BTreeMap<String, Array>) -> Result<(), Error> {
+fn write(path: &Path, arrays: &BTreeMap<String, Array>, texts: &BTreeMap<String, String>) -> Result<(), Error> {
     let written = File::create(path).and_then(|file| {
         let mut out = BufWriter::new(file);
-        safetensors::write(arrays, &mut out)?;
+        safetensors::write_with_texts(arrays, texts, &mut out)?;
         out.flush()
     });
     written.map_err(|source| Error::File { path: path.to_owned(), source })

@@ -1,0 +1,62 @@
+//! The constants of a data file, by name.
+
+use std::collections::BTreeMap;
+
+use et_format::write::{DataEntry, DataLayout};
+use etbuild_ir::{ConstantData, TensorSpec};
+
+/// Constants in the order of their names, so that programs with the same constants have the same data file.
+#[derive(Default)]
+pub struct External<'a> {
+    entries: BTreeMap<String, (&'a TensorSpec, &'a ConstantData)>,
+}
+
+impl<'a> External<'a> {
+    /// Adds a constant and returns the name that it is found by: its own or, where another constant of the program has
+    /// that, its own with the digest of its elements.
+    pub fn add(&mut self, qualified_name: &str, spec: &'a TensorSpec, data: &'a ConstantData) -> String {
+        let with_digest = || data.distinct_name(qualified_name);
+        let numbered = (1_u32..).map(|number| format!("{}.{number}", with_digest()));
+        let names = std::iter::once(qualified_name.to_owned()).chain(std::iter::once_with(with_digest)).chain(numbered);
+        for name in names {
+            if *self.entries.entry(name.clone()).or_insert((spec, data)) == (spec, data) {
+                return name;
+            }
+        }
+        qualified_name.to_owned()
+    }
+
+    /// The entries of the data file.
+    pub fn entries(&self) -> Vec<DataEntry<'a>> {
+        let entries = self.entries.iter();
+        entries
+            .map(|(key, (spec, data))| DataEntry { key: key.clone(), data: data.bytes(), layout: Some(layout(spec)) })
+            .collect()
+    }
+}
+
+fn layout(spec: &TensorSpec) -> DataLayout {
+    DataLayout { scalar_type: spec.scalar_type, sizes: spec.sizes.clone(), dim_order: spec.dim_order.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use et_core::ScalarType;
+
+    use super::*;
+
+    #[test]
+    fn a_name_stands_for_one_constant() {
+        let spec = TensorSpec::contiguous(ScalarType::Byte, [2]);
+        let (one, other) = (ConstantData::new([1, 2]), ConstantData::new([3, 4]));
+        let mut external = External::default();
+        assert_eq!(external.add("weight", &spec, &one), "weight");
+        assert_eq!(external.add("weight", &spec, &one), "weight");
+        let name = external.add("weight", &spec, &other);
+        assert!(name.starts_with("weight@") && name.len() == 23, "{name}");
+        assert_eq!(external.add("weight", &spec, &other), name);
+        let row = TensorSpec::contiguous(ScalarType::Byte, [1, 2]);
+        assert_eq!(external.add("weight", &row, &other), format!("{name}.1"));
+        assert_eq!(external.entries().len(), 3);
+    }
+}
