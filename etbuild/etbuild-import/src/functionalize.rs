@@ -7,6 +7,7 @@
 
 mod view;
 
+use et_core::ScalarType;
 use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update, ValueId, ValueKind};
 
 use crate::ImportError;
@@ -218,9 +219,12 @@ impl Functionalizer {
             return Ok(());
         }
         node.operator = functional(&self.graph, &node, schema)?;
-        self.check_type(&node, schema, target)?;
+        let wider = self.wider_type(&node, schema, target);
         self.read_arguments(&mut node)?;
-        self.push(node)?;
+        match wider {
+            Some(wider) => self.push_narrowed(node, wider, output)?,
+            None => self.push(node)?,
+        }
         self.carry(target, output)
     }
 
@@ -274,15 +278,27 @@ impl Functionalizer {
         Ok((target, *output))
     }
 
-    /// A written tensor keeps its type; an operand of a wider one would have to be narrowed.
-    fn check_type(&self, node: &Node, schema: &Schema<'_>, target: ValueId) -> Result<(), ImportError> {
-        let other = schema.parameters.iter().position(|parameter| parameter.name == "other");
-        let Some(Argument::Value(other)) = other.and_then(|index| node.arguments.get(index)) else { return Ok(()) };
+    /// The type that the operator computes in where an operand is of a wider one than the tensor that is written.
+    fn wider_type(&self, node: &Node, schema: &Schema<'_>, target: ValueId) -> Option<ScalarType> {
+        let other = schema.parameters.iter().position(|parameter| parameter.name == "other")?;
+        let Some(Argument::Value(other)) = node.arguments.get(other) else { return None };
         let (target, other): (&TensorSpec, &TensorSpec) = (self.graph.spec(target), self.graph.spec(*other));
-        if other.rank() == 0 || target.scalar_type.promote(other.scalar_type) == target.scalar_type {
-            return Ok(());
-        }
-        Err(refusal(&self.graph, node, "with an operand of a wider type"))
+        let promoted = target.scalar_type.promote(other.scalar_type);
+        let counts = other.rank() > 0 || target.rank() == 0;
+        (counts && promoted != target.scalar_type).then_some(promoted)
+    }
+
+    /// Computes in a wider type, then converts: a tensor that is written keeps its type.
+    fn push_narrowed(&mut self, mut node: Node, wider: ScalarType, output: ValueId) -> Result<(), ImportError> {
+        let spec = self.graph.spec(output).clone();
+        let narrow = Argument::Type(spec.scalar_type);
+        let name = format!("{}_wide", self.graph.value(output).name);
+        let wide = self.graph.add_value(&name, TensorSpec { scalar_type: wider, ..spec }, ValueKind::Computed);
+        node.outputs = vec![wide];
+        self.push(node)?;
+        let settings = [narrow, Argument::Bool(false), Argument::Bool(false), Argument::None];
+        let arguments = with_first(wide, settings);
+        self.push(Node { operator: OperatorName::aten("to", "dtype"), arguments, outputs: vec![output] })
     }
 }
 
@@ -292,10 +308,12 @@ fn functional(graph: &Graph, node: &Node, schema: &Schema<'_>) -> Result<Operato
     let operator = name.name().strip_suffix('_').map(|stem| OperatorName::aten(stem, name.overload()));
     let found = operator.filter(|_| name.namespace() == "aten").and_then(|operator| {
         let functional = schema::find(&operator)?;
-        let names =
-            |schema: &Schema<'_>| schema.parameters.iter().map(|known| known.name.to_owned()).collect::<Vec<_>>();
+        // What is written may have another name: `dropout_(self, p, train)` and `dropout(input, p, train)`.
+        let settings = |schema: &Schema<'_>| {
+            schema.parameters.iter().skip(1).map(|known| known.name.to_owned()).collect::<Vec<_>>()
+        };
         let pure = !functional.parameters.iter().any(|parameter| parameter.aliased || parameter.written);
-        (pure && names(&functional) == names(schema)).then_some(operator)
+        (pure && settings(&functional) == settings(schema)).then_some(operator)
     });
     found.ok_or_else(|| refusal(graph, node, "and no operator returns the same instead"))
 }

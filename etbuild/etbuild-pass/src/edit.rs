@@ -1,6 +1,7 @@
 //! Rewriting a graph node by node, by rules that say what a call becomes.
 
 mod call;
+mod compute;
 mod dim;
 mod emit;
 
@@ -9,6 +10,7 @@ use std::sync::Arc;
 use etbuild_ir::{ConstantData, Graph, IdMap, Node, OperatorName, TensorSpec, ValueId, ValueKind};
 
 pub use call::{Call, normal_dim};
+pub use compute::{broadcast, reduced};
 pub use dim::Dim;
 pub use emit::wide;
 

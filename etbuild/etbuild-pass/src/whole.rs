@@ -18,13 +18,17 @@ pub fn rule(operator: &OperatorName) -> Option<Rule> {
 const RULES: &[(&str, Rule)] = &[
     ("group_norm.default", keep),
     ("gru.input", layers),
+    ("hardsigmoid.default", as_it_is),
+    ("hardswish.default", as_it_is),
     ("layer_norm.default", keep),
     ("linear.default", keep),
     ("lstm.input", layers),
+    ("mish.default", as_it_is),
     ("rms_norm.default", keep),
     ("rnn_relu.input", layers),
     ("rnn_tanh.input", layers),
     ("scaled_dot_product_attention.default", attention),
+    ("silu.default", as_it_is),
 ];
 
 /// The call as it is. Kernels in one piece do not mix types; decompositions promote them.

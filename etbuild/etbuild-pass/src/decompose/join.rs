@@ -45,3 +45,23 @@ pub fn pad(editor: &mut Editor, call: &Call) -> Rewritten {
     };
     Ok(vec![editor.call(name, vec![input, pads], output)?])
 }
+
+/// `hstack`, `vstack`, `dstack` and `column_stack`: along a dimension that every operand has, or gets.
+pub fn side_by_side(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let (dim, rank) = match call.operator.name() {
+        "vstack" | "row_stack" => (0, 2),
+        "dstack" => (2, 3),
+        _ => (usize::from(output.rank() > 1), 1),
+    };
+    let mut parts = Vec::new();
+    for part in call.values(0)? {
+        let mut sizes = editor.sizes(part);
+        while sizes.len() < rank {
+            let behind = call.operator.name() == "dstack" && sizes.len() == 2;
+            sizes.insert(if behind { 2 } else { 0 }, 1);
+        }
+        parts.push(editor.view(part, &sizes)?);
+    }
+    Ok(vec![editor.cat(parts, dim, output)?])
+}

@@ -65,6 +65,15 @@ fn add_result(editor: &mut Editor, call: &Call, name: &str) -> Rewritten {
     Ok(vec![editor.call("add.Tensor", arguments, output)?])
 }
 
+/// `floor_divide(self, other)`, where a number becomes a tensor of rank 0.
+pub fn floor_quotient(editor: &mut Editor, call: &Call) -> Rewritten {
+    let mut arguments = call.arguments.clone();
+    if let Some(divisor) = arguments.get_mut(1).filter(|divisor| !matches!(divisor, Argument::Value(_))) {
+        *divisor = Argument::Value(editor.number(divisor.clone(), call.output()?.scalar_type)?);
+    }
+    Ok(editor.keep(Call { operator: call.operator.clone(), arguments, outputs: call.outputs.clone() }))
+}
+
 fn renamed(editor: &mut Editor, call: &Call, name: &str) -> Rewritten {
     Ok(vec![editor.call(name, call.arguments.clone(), call.output()?)?])
 }

@@ -1,5 +1,7 @@
 //! Everything that exchanges dimensions: `aten.permute`.
 
+use etbuild_ir::Argument;
+
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
@@ -34,4 +36,59 @@ pub fn move_one(editor: &mut Editor, call: &Call) -> Rewritten {
     let moved = dims.remove(source);
     dims.insert(destination, moved);
     Ok(vec![editor.permute(input, &dims)?])
+}
+
+/// `movedim(self, sources, destinations)`.
+pub fn move_many(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    let rank = editor.spec(input).rank();
+    let (sources, destinations) = (call.dims(1, rank)?, call.dims(2, rank)?);
+    let mut rest = (0..rank).filter(|dim| !sources.contains(dim));
+    let dim = |place: usize| match destinations.iter().position(|destination| *destination == place) {
+        Some(index) => sources.get(index).copied(),
+        None => rest.next(),
+    };
+    let dims: Vec<usize> = (0..rank).map(dim).collect::<Option<_>>().ok_or(Reason::Arguments)?;
+    Ok(vec![editor.permute(input, &dims)?])
+}
+
+/// `mT(self)` and `adjoint(self)` of real numbers: the last two dimensions exchanged.
+pub fn transpose(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.transpose(call.value(0)?)?])
+}
+
+/// `rot90(self, k, dims)`: quarter turns from the first dimension towards the second.
+pub fn turn(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    let rank = editor.spec(input).rank();
+    let [first, second] = call.dims(2, rank)?[..] else { return Err(Reason::Arguments) };
+    let flip = |editor: &mut Editor, of, dims: &[usize]| {
+        let dims = Argument::Ints(dims.iter().map(|dim| *dim as i64).collect());
+        editor.map("flip.default", of, vec![dims])
+    };
+    let mut order: Vec<usize> = (0..rank).collect();
+    order.swap(first, second);
+    Ok(vec![match call.int(1)?.rem_euclid(4) {
+        1 => {
+            let flipped = flip(editor, input, &[second])?;
+            editor.permute(flipped, &order)?
+        }
+        2 => flip(editor, input, &[first, second])?,
+        3 => {
+            let turned = editor.permute(input, &order)?;
+            flip(editor, turned, &[second])?
+        }
+        _ => input,
+    }])
+}
+
+/// `channel_shuffle(self, groups)`: the channels of all groups in turn.
+pub fn shuffle(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let [batch, channels, area @ ..] = &output.sizes[..] else { return Err(Reason::Arguments) };
+    let groups = i32::try_from(call.int(1)?).ok().filter(|groups| *groups > 0).ok_or(Reason::Arguments)?;
+    let area = area.iter().product();
+    let grouped = editor.view(input, &[*batch, groups, channels / groups, area])?;
+    let shuffled = editor.permute(grouped, &[0, 2, 1, 3])?;
+    Ok(vec![editor.view(shuffled, &output.sizes)?])
 }

@@ -101,6 +101,18 @@ impl Call {
         }
     }
 
+    /// Dimensions of a tensor of `rank`, counted from the front; all where none is given.
+    pub fn dims(&self, index: usize, rank: usize) -> Result<Vec<usize>, Reason> {
+        match self.argument(index)? {
+            Argument::None => Ok((0..rank).collect()),
+            Argument::Int(dim) => Ok(vec![normal_dim(*dim, rank)?]),
+            Argument::Ints(dims) if dims.is_empty() => Ok((0..rank).collect()),
+            Argument::Ints(_) if rank == 0 => Ok(Vec::new()),
+            Argument::Ints(dims) => dims.iter().map(|dim| normal_dim(*dim, rank)).collect(),
+            _ => Err(Reason::Arguments),
+        }
+    }
+
     /// A dimension of a tensor of `rank` dimensions, counted from the front.
     pub fn dim(&self, index: usize, rank: usize) -> Result<usize, Reason> {
         normal_dim(self.int(index)?, rank)

@@ -1,0 +1,72 @@
+//! Operators that are others by another name.
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// Second names without their overloads, sorted, with the first names.
+const NAMES: &[(&str, &str)] = &[
+    ("__and__", "bitwise_and"),
+    ("__or__", "bitwise_or"),
+    ("__xor__", "bitwise_xor"),
+    ("absolute", "abs"),
+    ("arccos", "acos"),
+    ("arccosh", "acosh"),
+    ("arcsin", "asin"),
+    ("arcsinh", "asinh"),
+    ("arctan", "atan"),
+    ("arctan2", "atan2"),
+    ("arctanh", "atanh"),
+    ("cdist", "_cdist_forward"),
+    ("clip", "clamp"),
+    ("divide", "div"),
+    ("fix", "trunc"),
+    ("greater", "gt"),
+    ("greater_equal", "ge"),
+    ("grid_sampler", "grid_sampler_2d"),
+    ("less", "lt"),
+    ("less_equal", "le"),
+    ("moveaxis", "movedim"),
+    ("multiply", "mul"),
+    ("negative", "neg"),
+    ("not_equal", "ne"),
+    ("sgn", "sign"),
+    ("special_erf", "erf"),
+    ("special_expit", "sigmoid"),
+    ("special_expm1", "expm1"),
+    ("special_log1p", "log1p"),
+    ("special_logit", "logit"),
+    ("subtract", "sub"),
+    ("true_divide", "div"),
+];
+
+/// The same call by the first name.
+pub fn renamed(editor: &mut Editor, call: &Call) -> Rewritten {
+    let found = NAMES.binary_search_by(|(second, _)| (*second).cmp(call.operator.name()));
+    let (_, name) = found.ok().and_then(|index| NAMES.get(index)).ok_or(Reason::NoDecomposition)?;
+    let name = format!("{name}.{}", call.operator.overload());
+    editor.call_many(&name, call.arguments.clone(), call.outputs.clone())
+}
+
+/// `max(self, other)` and `min(self, other)`.
+pub fn extremum(editor: &mut Editor, call: &Call) -> Rewritten {
+    let name = if call.operator.name() == "max" { "maximum.default" } else { "minimum.default" };
+    Ok(vec![editor.call(name, call.arguments.clone(), call.output()?)?])
+}
+
+/// `self << other` and `self >> other`.
+pub fn shift(editor: &mut Editor, call: &Call) -> Rewritten {
+    let direction = if call.operator.name() == "__lshift__" { "left" } else { "right" };
+    let overload = if call.optional_value(1).is_ok() { "Tensor" } else { "Tensor_Scalar" };
+    let name = format!("bitwise_{direction}_shift.{overload}");
+    Ok(vec![editor.call(&name, call.arguments.clone(), call.output()?)?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(NAMES.is_sorted_by(|left, right| left.0 < right.0));
+    }
+}

@@ -1,0 +1,106 @@
+//! Diagonals and triangles, by masks that are written out.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten, normal_dim};
+
+/// `triu(self, diagonal)`.
+pub fn upper(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, diagonal, output) = (call.value(0)?, call.int(1)?, call.output()?);
+    let [.., rows, columns] = output.sizes[..] else { return Err(Reason::Arguments) };
+    let mask = editor.mask(&[rows, columns], offsets(rows, columns).map(|offset| offset >= diagonal))?;
+    let zero = editor.number(Argument::Int(0), output.scalar_type)?;
+    Ok(vec![editor.choose(mask, input, zero, output)?])
+}
+
+/// How far each position of a matrix is to the right of the diagonal.
+fn offsets(rows: i32, columns: i32) -> impl Iterator<Item = i64> {
+    (0..rows).flat_map(move |row| (0..columns).map(move |column| i64::from(column) - i64::from(row)))
+}
+
+/// `diag_embed(self, offset, dim1, dim2)`.
+pub fn embed(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let rank = output.rank();
+    let (first, second) = (call.dim(2, rank)?, call.dim(3, rank)?);
+    let matrix = matrix(editor, input, call.int(1)?)?;
+    let mut rest = 0..rank.saturating_sub(2);
+    let place = |dim: usize| match dim {
+        dim if dim == first => Some(rank - 2),
+        dim if dim == second => Some(rank - 1),
+        _ => rest.next(),
+    };
+    let dims: Vec<usize> = (0..rank).map(place).collect::<Option<_>>().ok_or(Reason::Arguments)?;
+    Ok(vec![editor.permute(matrix, &dims)?])
+}
+
+/// `diag(self, diagonal)`: a matrix of a vector, or the vector of a matrix.
+pub fn diagonal(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, offset) = (call.value(0)?, call.int(1)?);
+    if editor.spec(input).rank() == 1 {
+        return Ok(vec![matrix(editor, input, offset)?]);
+    }
+    let arguments = vec![Argument::Value(input), Argument::Int(offset), Argument::Int(0), Argument::Int(1)];
+    Ok(vec![editor.call("diagonal.default", arguments, call.output()?)?])
+}
+
+/// Square matrices with the vectors of `of` on a diagonal.
+fn matrix(editor: &mut Editor, of: ValueId, offset: i64) -> Result<ValueId, Reason> {
+    let spec = editor.spec(of).clone();
+    let (size, outer) = spec.sizes.split_last().ok_or(Reason::Arguments)?;
+    let margin = i32::try_from(offset.abs()).map_err(|_| Reason::Arguments)?;
+    let side = size.checked_add(margin).ok_or(Reason::Arguments)?;
+    let sizes = |last: [i32; 2]| outer.iter().copied().chain(last).collect::<Vec<_>>();
+    let padded = if margin == 0 {
+        of
+    } else {
+        let pads = if offset > 0 { [i64::from(margin), 0] } else { [0, i64::from(margin)] };
+        let wider = TensorSpec::contiguous(spec.scalar_type, outer.iter().copied().chain([side]).collect::<Vec<_>>());
+        let arguments = vec![Argument::Value(of), Argument::Ints(pads.to_vec()), Argument::Int(0)];
+        editor.call("constant_pad_nd.default", arguments, wider)?
+    };
+    let rows = editor.view(padded, &sizes([1, side]))?;
+    let mask = editor.mask(&[side, side], offsets(side, side).map(|found| found == offset))?;
+    let zero = editor.number(Argument::Int(0), spec.scalar_type)?;
+    editor.choose(mask, rows, zero, TensorSpec::contiguous(spec.scalar_type, sizes([side, side])))
+}
+
+/// `eye(n)` and `eye(n, m)`.
+pub fn identity(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let [rows, columns] = output.sizes[..] else { return Err(Reason::Arguments) };
+    let elements = offsets(rows, columns).map(|offset| if offset == 0 { 1.0 } else { 0.0 });
+    Ok(vec![editor.numbers(output, elements)?])
+}
+
+/// `linspace(start, end, steps)`: counted from the nearer end, as PyTorch does.
+pub fn line(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (start, end, output) = (call.number(0)?, call.number(1)?, call.output()?);
+    let count = output.numel();
+    let step = (end - start) / (count.max(2) - 1) as f64;
+    let single = |number: f64| if output.scalar_type == ScalarType::Double { number } else { f64::from(number as f32) };
+    let (start, end, step) = (single(start), single(end), single(step));
+    let at = move |index: usize| {
+        if index < count / 2 || count == 1 {
+            start + step * index as f64
+        } else {
+            end - step * (count - index - 1) as f64
+        }
+    };
+    Ok(vec![editor.numbers(output, (0..count).map(at))?])
+}
+
+/// `linalg_cross(self, other, dim)`: vectors of three elements.
+pub fn cross(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
+    let given = if *call.argument(2)? == Argument::None { -1 } else { call.int(2)? };
+    let dim = normal_dim(given, output.rank())?;
+    let (next, before) = ([1, 2, 0], [2, 0, 1]);
+    let first = [editor.select_many(left, dim, &next)?, editor.select_many(right, dim, &before)?];
+    let second = [editor.select_many(left, dim, &before)?, editor.select_many(right, dim, &next)?];
+    let first = editor.pair("mul", first[0], first[1])?;
+    let second = editor.pair("mul", second[0], second[1])?;
+    Ok(vec![editor.pair("sub", first, second)?])
+}

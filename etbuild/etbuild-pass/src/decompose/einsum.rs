@@ -1,0 +1,127 @@
+//! `aten.einsum`: products summed over the labels that the result lacks, two operands at a time.
+
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// A tensor with a label for each dimension.
+struct Operand {
+    value: ValueId,
+    labels: Vec<char>,
+}
+
+/// `einsum(equation, tensors)` without ellipsis and without a label twice in an operand.
+pub fn einsum(editor: &mut Editor, call: &Call) -> Rewritten {
+    let Argument::Text(equation) = call.argument(0)? else { return Err(Reason::Arguments) };
+    let equation: String = equation.chars().filter(|character| !character.is_whitespace()).collect();
+    let (inputs, result) = split(&equation)?;
+    let values = call.values(1)?;
+    if inputs.len() != values.len() {
+        return Err(Reason::Arguments);
+    }
+    let mut operands = values.into_iter().zip(inputs).map(|(value, labels)| Operand { value, labels });
+    let mut left = operands.next().ok_or(Reason::Arguments)?;
+    let mut rest: Vec<Operand> = operands.collect();
+    while !rest.is_empty() {
+        let right = rest.remove(0);
+        let wanted = |label: &char| result.contains(label) || rest.iter().any(|operand| operand.labels.contains(label));
+        left = product(editor, left, right, &wanted)?;
+    }
+    let left = without(editor, left, &|label| result.contains(label))?;
+    let dims = positions(&left.labels, &result)?;
+    Ok(vec![editor.permute(left.value, &dims)?])
+}
+
+/// The labels of the operands and of the result; where that is not stated, those that occur once, in their order.
+fn split(equation: &str) -> Result<(Vec<Vec<char>>, Vec<char>), Reason> {
+    let (left, right) = equation.split_once("->").map_or((equation, None), |(left, right)| (left, Some(right)));
+    let inputs: Vec<Vec<char>> = left.split(',').map(|labels| labels.chars().collect()).collect();
+    let twice = |labels: &Vec<char>| labels.iter().enumerate().any(|(index, label)| labels[..index].contains(label));
+    if equation.contains('.') || inputs.iter().any(twice) {
+        return Err(Reason::Unsupported("an ellipsis, or a label twice in an operand,"));
+    }
+    let result = right.map_or_else(|| once(&inputs), |labels| labels.chars().collect());
+    Ok((inputs, result))
+}
+
+fn once(inputs: &[Vec<char>]) -> Vec<char> {
+    let mut labels: Vec<char> = inputs.concat();
+    labels.sort_unstable();
+    let count = |label: &char| labels.iter().filter(|other| *other == label).count();
+    labels.iter().copied().filter(|label| count(label) == 1).collect()
+}
+
+fn positions(labels: &[char], wanted: &[char]) -> Result<Vec<usize>, Reason> {
+    let position = |label: &char| labels.iter().position(|known| known == label);
+    wanted.iter().map(position).collect::<Option<_>>().ok_or(Reason::Arguments)
+}
+
+/// The operand summed over the labels that nobody wants.
+fn without(editor: &mut Editor, operand: Operand, wanted: &dyn Fn(&char) -> bool) -> Result<Operand, Reason> {
+    let labels = operand.labels.iter().enumerate();
+    let dims: Vec<usize> = labels.filter(|(_, label)| !wanted(label)).map(|(dim, _)| dim).collect();
+    if dims.is_empty() {
+        return Ok(operand);
+    }
+    let value = editor.sum(operand.value, &dims, false)?;
+    Ok(Operand { value, labels: operand.labels.into_iter().filter(|label| wanted(label)).collect() })
+}
+
+/// The product of two operands as one of batches of matrices.
+fn product(
+    editor: &mut Editor,
+    left: Operand,
+    right: Operand,
+    wanted: &dyn Fn(&char) -> bool,
+) -> Result<Operand, Reason> {
+    let left = without(editor, left, &|label| wanted(label) || right.labels.contains(label))?;
+    let right = without(editor, right, &|label| wanted(label) || left.labels.contains(label))?;
+    let both = |label: &&char| right.labels.contains(label);
+    let batch: Vec<char> = left.labels.iter().filter(both).filter(|label| wanted(label)).copied().collect();
+    let inner: Vec<char> = left.labels.iter().filter(both).filter(|label| !wanted(label)).copied().collect();
+    let rows: Vec<char> = left.labels.iter().filter(|label| !right.labels.contains(label)).copied().collect();
+    let columns: Vec<char> = right.labels.iter().filter(|label| !left.labels.contains(label)).copied().collect();
+    let (left_sizes, right_sizes) = (editor.sizes(left.value), editor.sizes(right.value));
+    let of_left = |labels: &[char]| sizes(&left.labels, &left_sizes, labels);
+    let of_right = |labels: &[char]| sizes(&right.labels, &right_sizes, labels);
+    if of_left(&[&batch[..], &inner].concat())? != of_right(&[&batch[..], &inner].concat())? {
+        return Err(Reason::Unsupported("a dimension of size 1 that stands for a larger one"));
+    }
+    let (count, height) = (total(&of_left(&batch)?)?, total(&of_left(&rows)?)?);
+    let (depth, width) = (total(&of_left(&inner)?)?, total(&of_right(&columns)?)?);
+    let first = editor.permute(left.value, &positions(&left.labels, &[&batch[..], &rows, &inner].concat())?)?;
+    let second = editor.permute(right.value, &positions(&right.labels, &[&batch[..], &inner, &columns].concat())?)?;
+    let first = editor.view(first, &[count, height, depth])?;
+    let second = editor.view(second, &[count, depth, width])?;
+    let output = TensorSpec::contiguous(editor.spec(first).scalar_type, [count, height, width]);
+    let made = editor.call("bmm.default", [first, second].map(Argument::Value).to_vec(), output)?;
+    let apart = [of_left(&batch)?, of_left(&rows)?, of_right(&columns)?].concat();
+    Ok(Operand { value: editor.view(made, &apart)?, labels: [batch, rows, columns].concat() })
+}
+
+fn sizes(labels: &[char], all: &[i32], wanted: &[char]) -> Result<Vec<i32>, Reason> {
+    let positions = positions(labels, wanted)?;
+    positions.into_iter().map(|dim| all.get(dim).copied().ok_or(Reason::Arguments)).collect()
+}
+
+fn total(sizes: &[i32]) -> Result<i32, Reason> {
+    sizes.iter().try_fold(1_i32, |total, size| total.checked_mul(*size)).ok_or(Reason::Arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_that_is_not_stated_has_the_labels_that_occur_once() {
+        let (inputs, result) = split("ij,jk").unwrap();
+        assert_eq!((inputs.len(), result), (2, vec!['i', 'k']));
+    }
+
+    #[test]
+    fn what_is_not_supported_is_said() {
+        assert!(split("ii->i").is_err());
+        assert!(split("...i->i").is_err());
+    }
+}

@@ -1,0 +1,87 @@
+//! Infinities and not-a-number.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// `isfinite(self)`.
+pub fn is_finite(editor: &mut Editor, call: &Call) -> Rewritten {
+    let input = call.value(0)?;
+    if !editor.spec(input).scalar_type.is_float() {
+        return Ok(vec![editor.full(Argument::Bool(true), call.output()?)?]);
+    }
+    let size = editor.apply("abs", input)?;
+    Ok(vec![editor.compare("lt.Scalar", size, Argument::Float(f64::INFINITY))?])
+}
+
+/// `nan_to_num(self, nan, posinf, neginf)`: 0 and the largest numbers of the type unless others are given.
+pub fn replace(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    if !output.scalar_type.is_float() {
+        return Ok(vec![input]);
+    }
+    let most = largest(output.scalar_type);
+    let mut value = input;
+    for (index, infinity, default) in [(2, f64::INFINITY, most), (3, f64::NEG_INFINITY, -most)] {
+        let mask = editor.compare("eq.Scalar", input, Argument::Float(infinity))?;
+        value = instead(editor, mask, number(call, index, default)?, value)?;
+    }
+    let mask = editor.test("isnan", input)?;
+    Ok(vec![instead(editor, mask, number(call, 1, 0.0)?, value)?])
+}
+
+fn number(call: &Call, index: usize, default: f64) -> Result<f64, Reason> {
+    if *call.argument(index)? == Argument::None { Ok(default) } else { call.number(index) }
+}
+
+fn instead(editor: &mut Editor, mask: ValueId, number: f64, value: ValueId) -> Result<ValueId, Reason> {
+    let output = editor.spec(value).clone();
+    let number = editor.number(Argument::Float(number), output.scalar_type)?;
+    editor.choose(mask, number, value, output)
+}
+
+fn largest(scalar_type: ScalarType) -> f64 {
+    match scalar_type {
+        ScalarType::Double => f64::MAX,
+        ScalarType::Half => 65504.0,
+        ScalarType::BFloat16 => f64::from(f32::from_bits(0x7f7f_0000)),
+        _ => f64::from(f32::MAX),
+    }
+}
+
+/// `fmax(self, other)` and `fmin(self, other)`: not-a-number only where both are.
+pub fn extremum(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let left = editor.convert(call.value(0)?, output.scalar_type)?;
+    let right = editor.convert(call.value(1)?, output.scalar_type)?;
+    let name = if call.operator.name() == "fmax" { "maximum.default" } else { "minimum.default" };
+    let operands = [left, right].map(Argument::Value).to_vec();
+    let mut value = editor.call(name, operands, output.clone())?;
+    if output.scalar_type.is_float() {
+        for (lacks, has) in [(left, right), (right, left)] {
+            let mask = editor.test("isnan", lacks)?;
+            value = editor.choose(mask, has, value, output.clone())?;
+        }
+    }
+    Ok(vec![value])
+}
+
+/// `isclose(self, other, rtol, atol, equal_nan)`.
+pub fn is_close(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
+    if !editor.spec(left).scalar_type.is_float() || call.flag(4)? {
+        return Err(Reason::Unsupported("closeness of integers or of not-a-number"));
+    }
+    let equal = editor.compare("eq.Tensor", left, Argument::Value(right))?;
+    let difference = editor.pair("sub", left, right)?;
+    let difference = editor.apply("abs", difference)?;
+    let finite = editor.compare("lt.Scalar", difference, Argument::Float(f64::INFINITY))?;
+    let allowed = editor.apply("abs", right)?;
+    let allowed = editor.times(allowed, call.number(2)?)?;
+    let allowed = editor.plus(allowed, call.number(3)?)?;
+    let near = editor.compare("le.Tensor", difference, Argument::Value(allowed))?;
+    let near = editor.call("logical_and.default", [finite, near].map(Argument::Value).to_vec(), output.clone())?;
+    Ok(vec![editor.call("logical_or.default", [equal, near].map(Argument::Value).to_vec(), output)?])
+}

@@ -1,0 +1,107 @@
+//! Formulas of two or three tensors.
+
+use etbuild_ir::{Argument, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+fn operands(editor: &mut Editor, call: &Call) -> Result<[ValueId; 2], Reason> {
+    let scalar_type = call.output()?.scalar_type;
+    Ok([editor.convert(call.value(0)?, scalar_type)?, editor.convert(call.value(1)?, scalar_type)?])
+}
+
+/// `hypot(self, other)`: the larger times `sqrt(1 + ratio^2)`, which does not overflow.
+pub fn hypotenuse(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (pair, output) = (operands(editor, call)?, call.output()?);
+    let left = editor.apply("abs", pair[0])?;
+    let right = editor.apply("abs", pair[1])?;
+    let sizes = [left, right].map(Argument::Value);
+    let longer = editor.call("maximum.default", sizes.to_vec(), output.clone())?;
+    let shorter = editor.call("minimum.default", sizes.to_vec(), output.clone())?;
+    let ratio = editor.pair("div", shorter, longer)?;
+    let square = editor.pair("mul", ratio, ratio)?;
+    let square = editor.plus(square, 1.0)?;
+    let root = editor.apply("sqrt", square)?;
+    let length = editor.pair("mul", longer, root)?;
+    let zero = editor.compare("eq.Scalar", shorter, Argument::Int(0))?;
+    Ok(vec![editor.choose(zero, longer, length, output)?])
+}
+
+/// `logaddexp(self, other)`: `max + log(1 + exp(-|difference|))`.
+pub fn log_of_sum(editor: &mut Editor, call: &Call) -> Rewritten {
+    let ([left, right], output) = (operands(editor, call)?, call.output()?);
+    let larger = editor.call("maximum.default", [left, right].map(Argument::Value).to_vec(), output.clone())?;
+    let difference = editor.pair("sub", left, right)?;
+    let difference = editor.apply("abs", difference)?;
+    let equal = editor.compare("eq.Tensor", left, Argument::Value(right))?;
+    let zero = editor.number(Argument::Int(0), output.scalar_type)?;
+    let difference = editor.choose(equal, zero, difference, output)?;
+    let negated = editor.apply("neg", difference)?;
+    let exponential = editor.apply("exp", negated)?;
+    let rest = editor.apply("log1p", exponential)?;
+    Ok(vec![editor.pair("add", larger, rest)?])
+}
+
+/// `xlogy(self, other)`: `self * log(other)`, 0 where `self` is and `other` is a number.
+pub fn times_log(editor: &mut Editor, call: &Call) -> Rewritten {
+    let ([left, right], output) = (operands(editor, call)?, call.output()?);
+    let log = editor.apply("log", right)?;
+    let product = editor.pair("mul", left, log)?;
+    let none = editor.compare("eq.Scalar", left, Argument::Int(0))?;
+    let zero = editor.number(Argument::Int(0), output.scalar_type)?;
+    let product = editor.choose(none, zero, product, output.clone())?;
+    let undefined = editor.test("isnan", right)?;
+    Ok(vec![editor.choose(undefined, right, product, output)?])
+}
+
+/// `lerp(self, end, weight)` with a number: from the nearer end, as PyTorch computes it.
+pub fn interpolate(editor: &mut Editor, call: &Call) -> Rewritten {
+    let ([start, end], weight) = (operands(editor, call)?, call.number(2)?);
+    let difference = editor.pair("sub", end, start)?;
+    let (from, name, part) = if weight.abs() < 0.5 { (start, "add", weight) } else { (end, "sub", 1.0 - weight) };
+    let part = editor.times(difference, part)?;
+    Ok(vec![editor.pair(name, from, part)?])
+}
+
+/// `lerp(self, end, weight)` with a tensor.
+pub fn interpolate_by(editor: &mut Editor, call: &Call) -> Rewritten {
+    let ([start, end], weight, output) = (operands(editor, call)?, call.value(2)?, call.output()?);
+    let difference = editor.pair("sub", end, start)?;
+    let forward = editor.pair("mul", weight, difference)?;
+    let forward = editor.pair("add", start, forward)?;
+    let rest = editor.times(weight, -1.0)?;
+    let rest = editor.plus(rest, 1.0)?;
+    let backward = editor.pair("mul", difference, rest)?;
+    let backward = editor.pair("sub", end, backward)?;
+    let size = editor.apply("abs", weight)?;
+    let near = editor.compare("lt.Scalar", size, Argument::Float(0.5))?;
+    Ok(vec![editor.choose(near, forward, backward, output)?])
+}
+
+/// `sinc(self)`: `sin(pi x) / (pi x)`, 1 at 0.
+pub fn sinc(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let input = editor.convert(call.value(0)?, output.scalar_type)?;
+    let angle = editor.times(input, std::f64::consts::PI)?;
+    let sine = editor.apply("sin", angle)?;
+    let ratio = editor.pair("div", sine, angle)?;
+    let zero = editor.compare("eq.Scalar", input, Argument::Int(0))?;
+    let one = editor.number(Argument::Int(1), output.scalar_type)?;
+    Ok(vec![editor.choose(zero, one, ratio, output)?])
+}
+
+/// `mse_loss(self, target, reduction)` and `l1_loss(self, target, reduction)`.
+pub fn loss(editor: &mut Editor, call: &Call) -> Rewritten {
+    let [left, right] = operands(editor, call)?;
+    let difference = editor.pair("sub", left, right)?;
+    let each = match call.operator.name() {
+        "mse_loss" => editor.pair("mul", difference, difference)?,
+        _ => editor.apply("abs", difference)?,
+    };
+    let dims: Vec<usize> = (0..editor.spec(each).rank()).collect();
+    match call.int(2)? {
+        0 => Ok(vec![each]),
+        1 => Ok(vec![editor.reduce("mean.dim", each, &dims, false, vec![Argument::None])?]),
+        _ => Ok(vec![editor.sum(each, &dims, false)?]),
+    }
+}

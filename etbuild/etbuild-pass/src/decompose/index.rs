@@ -1,0 +1,133 @@
+//! Reading and writing positions that tensors name: `index_put`, `index_select`, `gather` and `topk`.
+
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten, broadcast};
+
+/// `index_add(self, dim, index, source, alpha)`.
+pub fn add(editor: &mut Editor, call: &Call) -> Rewritten {
+    let source = match call.argument(4)? {
+        Argument::Int(1) => call.value(3)?,
+        alpha => editor.map("mul.Scalar", call.value(3)?, vec![alpha.clone()])?,
+    };
+    put(editor, call, source, true)
+}
+
+/// `index_copy(self, dim, index, source)`.
+pub fn copy(editor: &mut Editor, call: &Call) -> Rewritten {
+    put(editor, call, call.value(3)?, false)
+}
+
+/// `index_fill(self, dim, index, value)` with a number or a tensor of rank 0.
+pub fn fill(editor: &mut Editor, call: &Call) -> Rewritten {
+    let value = match call.argument(3)? {
+        Argument::Value(value) => *value,
+        number => editor.number(number.clone(), call.output()?.scalar_type)?,
+    };
+    put(editor, call, value, false)
+}
+
+fn put(editor: &mut Editor, call: &Call, values: ValueId, accumulate: bool) -> Rewritten {
+    let input = call.value(0)?;
+    let dim = call.dim(1, editor.spec(input).rank())?;
+    let index = call.value(2)?;
+    let values = if dim > 0 && editor.spec(values).rank() > 0 { in_front(editor, values, dim)? } else { values };
+    if dim == 0 {
+        let indices = Argument::Values(vec![Some(index)]);
+        let rest = vec![indices, Argument::Value(values), Argument::Bool(accumulate)];
+        return Ok(vec![editor.map("index_put.default", input, rest)?]);
+    }
+    let moved = in_front(editor, input, dim)?;
+    let indices = Argument::Values(vec![Some(index)]);
+    let rest = vec![indices, Argument::Value(values), Argument::Bool(accumulate)];
+    let written = editor.map("index_put.default", moved, rest)?;
+    let rank = editor.spec(input).rank();
+    let back: Vec<usize> = (1..=dim).chain([0]).chain(dim + 1..rank).collect();
+    Ok(vec![editor.permute(written, &back)?])
+}
+
+fn in_front(editor: &mut Editor, of: ValueId, dim: usize) -> Result<ValueId, Reason> {
+    let rank = editor.spec(of).rank();
+    let dims: Vec<usize> = std::iter::once(dim).chain((0..rank).filter(|other| *other != dim)).collect();
+    editor.permute(of, &dims)
+}
+
+/// `take(self, index)`: positions in row-major order.
+pub fn take(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, index, output) = (call.value(0)?, call.value(1)?, call.output()?);
+    let flat = flat(editor, input)?;
+    let positions = self::flat(editor, index)?;
+    let made = TensorSpec::contiguous(output.scalar_type, editor.sizes(positions));
+    let arguments = vec![Argument::Value(flat), Argument::Int(0), Argument::Value(positions)];
+    let taken = editor.call("index_select.default", arguments, made)?;
+    Ok(vec![editor.view(taken, &output.sizes)?])
+}
+
+fn flat(editor: &mut Editor, of: ValueId) -> Result<ValueId, Reason> {
+    let count = i32::try_from(editor.spec(of).numel()).map_err(|_| Reason::Arguments)?;
+    editor.view(of, &[count])
+}
+
+/// `take_along_dim(self, indices, dim)`: `gather` of operands broadcast to each other outside the dimension.
+pub fn take_along(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (mut input, mut index, output) = (call.value(0)?, call.value(1)?, call.output()?);
+    let mut dim = 0;
+    if *call.argument(2)? == Argument::None {
+        (input, index) = (flat(editor, input)?, flat(editor, index)?);
+    } else {
+        dim = call.dim(2, editor.spec(input).rank())?;
+        let (mut whole, mut wanted) = (editor.sizes(input), editor.sizes(index));
+        let (size, count) = (whole.get(dim).copied(), wanted.get(dim).copied());
+        let set =
+            |sizes: &mut Vec<i32>, size: i32| sizes.get_mut(dim).map(|slot| *slot = size).ok_or(Reason::Arguments);
+        set(&mut whole, 1)?;
+        set(&mut wanted, 1)?;
+        let mut common = broadcast(&whole, &wanted)?;
+        set(&mut common, size.ok_or(Reason::Arguments)?)?;
+        input = editor.expand(input, &common)?;
+        set(&mut common, count.ok_or(Reason::Arguments)?)?;
+        index = editor.expand(index, &common)?;
+    }
+    let made = TensorSpec::contiguous(output.scalar_type, editor.sizes(index));
+    let arguments = [Argument::Value(input), Argument::Int(dim as i64), Argument::Value(index), Argument::Bool(false)];
+    let taken = editor.call("gather.default", arguments.to_vec(), made)?;
+    Ok(vec![editor.view(taken, &output.sizes)?])
+}
+
+/// `sort(self, dim, descending)` and `sort.stable(self, stable, dim, descending)`: all elements by `topk`.
+pub fn sort(editor: &mut Editor, call: &Call) -> Rewritten {
+    sorted(editor, call, &call.outputs)
+}
+
+/// `argsort(self, dim, descending)`: where the sorted elements were.
+pub fn argsort(editor: &mut Editor, call: &Call) -> Rewritten {
+    let places = call.output()?;
+    let values = TensorSpec::contiguous(editor.spec(call.value(0)?).scalar_type, places.sizes.clone());
+    Ok(sorted(editor, call, &[values, places])?.into_iter().skip(1).collect())
+}
+
+fn sorted(editor: &mut Editor, call: &Call, outputs: &[TensorSpec]) -> Rewritten {
+    let input = call.value(0)?;
+    let first = usize::from(call.operator.overload() == "stable") + 1;
+    let sizes = editor.sizes(input);
+    let dim = call.dim(first, sizes.len())?;
+    let count = i64::from(*sizes.get(dim).ok_or(Reason::Arguments)?);
+    let flags = [call.argument(first + 1)?.clone(), Argument::Bool(true)];
+    let arguments = [Argument::Value(input), Argument::Int(count), Argument::Int(dim as i64)].into_iter().chain(flags);
+    editor.call_many("topk.default", arguments.collect(), outputs.to_vec())
+}
+
+/// `searchsorted(sorted_sequence, self, out_int32, right, side, sorter)` in one sequence: `bucketize`.
+pub fn search(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (sequence, input) = (call.value(0)?, call.argument(1)?.clone());
+    if editor.spec(sequence).rank() != 1 || *call.argument(5)? != Argument::None {
+        return Err(Reason::Unsupported("a search in several sequences, or in an unsorted one,"));
+    }
+    let right = match call.argument(4)? {
+        Argument::Text(side) => Argument::Bool(side == "right"),
+        _ => call.argument(3)?.clone(),
+    };
+    let arguments = vec![input, Argument::Value(sequence), call.argument(2)?.clone(), right];
+    Ok(vec![editor.call("bucketize.Tensor", arguments, call.output()?)?])
+}

@@ -1,0 +1,94 @@
+//! Products of vectors and matrices in terms of `mm`, `addmm` and `bmm`.
+
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// `mv(self, vec)` and `dot(self, tensor)`: as `matmul`.
+pub fn with_vector(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.call("matmul.default", call.arguments.clone(), call.output()?)?])
+}
+
+/// `addmv(self, mat, vec, beta, alpha)`: `addmm` of columns.
+pub fn add_with_vector(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (bias, matrix, vector, output) = (call.value(0)?, call.value(1)?, call.value(2)?, call.output()?);
+    let ([rows], [depth]) = (&output.sizes[..], &editor.sizes(vector)[..]) else { return Err(Reason::Arguments) };
+    let bias_rows = editor.spec(bias).numel() as i32;
+    let bias = editor.view(bias, &[bias_rows, 1])?;
+    let vector = editor.view(vector, &[*depth, 1])?;
+    let operands = [bias, matrix, vector].map(Argument::Value).into_iter();
+    let arguments = operands.chain([call.argument(3)?.clone(), call.argument(4)?.clone()]).collect();
+    let made = editor.call("addmm.default", arguments, TensorSpec::contiguous(output.scalar_type, [*rows, 1]))?;
+    Ok(vec![editor.view(made, &output.sizes)?])
+}
+
+/// `baddbmm(self, batch1, batch2, beta, alpha)`: `beta * self + alpha * batch1 @ batch2`; `self` is not read if `beta` is 0.
+pub fn add_batch(editor: &mut Editor, call: &Call) -> Rewritten {
+    let output = call.output()?;
+    let arguments = vec![call.argument(1)?.clone(), call.argument(2)?.clone()];
+    let product = editor.call("bmm.default", arguments, output)?;
+    let product = scaled(editor, product, call.argument(4)?)?;
+    if call.number(3)? == 0.0 {
+        return Ok(vec![product]);
+    }
+    let bias = scaled(editor, call.value(0)?, call.argument(3)?)?;
+    Ok(vec![editor.pair("add", bias, product)?])
+}
+
+fn scaled(editor: &mut Editor, of: ValueId, factor: &Argument) -> Result<ValueId, Reason> {
+    match factor {
+        Argument::Int(1) => Ok(of),
+        Argument::Float(one) if *one == 1.0 => Ok(of),
+        factor => editor.map("mul.Scalar", of, vec![factor.clone()]),
+    }
+}
+
+/// `tensordot(self, other, dims_self, dims_other)`.
+pub fn over_dims(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
+    let dims = |editor: &Editor, index: usize, value| match call.ints(index)? {
+        [] => Ok(Vec::new()),
+        _ => call.dims(index, editor.spec(value).rank()),
+    };
+    let (inner_left, inner_right) = (dims(editor, 2, left)?, dims(editor, 3, right)?);
+    let rest = |rank: usize, inner: &[usize]| (0..rank).filter(|dim| !inner.contains(dim)).collect::<Vec<_>>();
+    let outer_left = rest(editor.spec(left).rank(), &inner_left);
+    let outer_right = rest(editor.spec(right).rank(), &inner_right);
+    let depth = count(editor, left, &inner_left)?;
+    let (rows, columns) = (count(editor, left, &outer_left)?, count(editor, right, &outer_right)?);
+    let left = editor.permute(left, &[outer_left, inner_left].concat())?;
+    let right = editor.permute(right, &[inner_right, outer_right].concat())?;
+    let operands = [editor.view(left, &[rows, depth])?, editor.view(right, &[depth, columns])?];
+    let product = TensorSpec::contiguous(output.scalar_type, [rows, columns]);
+    let product = editor.call("mm.default", operands.map(Argument::Value).to_vec(), product)?;
+    Ok(vec![editor.view(product, &output.sizes)?])
+}
+
+fn count(editor: &Editor, of: ValueId, dims: &[usize]) -> Result<i32, Reason> {
+    let sizes = &editor.spec(of).sizes;
+    let size = |dim: &usize| sizes.get(*dim).copied();
+    dims.iter().try_fold(1_i32, |count, dim| count.checked_mul(size(dim)?)).ok_or(Reason::Arguments)
+}
+
+/// `bilinear(input1, input2, weight, bias)`: `input1 @ weight`, then the sum of what `input2` weighs.
+pub fn bilinear(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (left, right, weight, output) = (call.value(0)?, call.value(1)?, call.value(2)?, call.output()?);
+    let [features, first, second] = editor.sizes(weight)[..] else { return Err(Reason::Arguments) };
+    let rows = i32::try_from(editor.spec(left).numel()).map_err(|_| Reason::Arguments)?.checked_div(first.max(1));
+    let rows = rows.ok_or(Reason::Arguments)?;
+    let weight = editor.permute(weight, &[1, 0, 2])?;
+    let weight = editor.view(weight, &[first, features * second])?;
+    let left = editor.view(left, &[rows, first])?;
+    let spec = TensorSpec::contiguous(output.scalar_type, [rows, features * second]);
+    let product = editor.call("mm.default", [left, weight].map(Argument::Value).to_vec(), spec)?;
+    let product = editor.view(product, &[rows, features, second])?;
+    let right = editor.view(right, &[rows, second, 1])?;
+    let spec = TensorSpec::contiguous(output.scalar_type, [rows, features, 1]);
+    let product = editor.call("bmm.default", [product, right].map(Argument::Value).to_vec(), spec)?;
+    let product = editor.view(product, &output.sizes)?;
+    match call.optional_value(3)? {
+        Some(bias) => Ok(vec![editor.pair("add", product, bias)?]),
+        None => Ok(vec![product]),
+    }
+}

@@ -1,0 +1,54 @@
+//! Functions of single elements with a bend or a gap.
+
+use etbuild_ir::Argument;
+
+use crate::edit::{Call, Editor, Rewritten};
+
+/// The constants of self-normalizing networks (Klambauer et al. 2017).
+const SELU: (f64, f64) = (1.673_263_242_354_377_2, 1.050_700_987_355_480_5);
+
+/// `threshold(self, threshold, value)`: elements above the threshold; not-a-number stays.
+pub fn threshold(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let below = editor.compare("le.Scalar", input, call.argument(1)?.clone())?;
+    let value = editor.number(call.argument(2)?.clone(), output.scalar_type)?;
+    Ok(vec![editor.choose(below, value, input, output)?])
+}
+
+/// `selu(self)`.
+pub fn selu(editor: &mut Editor, call: &Call) -> Rewritten {
+    let settings = [SELU.0, SELU.1, 1.0].map(Argument::Float).to_vec();
+    Ok(vec![editor.map("elu.default", call.value(0)?, settings)?])
+}
+
+/// `celu(self, alpha)`: the exponential part is scaled by `1 / alpha` inside.
+pub fn celu(editor: &mut Editor, call: &Call) -> Rewritten {
+    let alpha = call.number(1)?;
+    let settings = [alpha, 1.0, 1.0 / alpha].map(Argument::Float).to_vec();
+    Ok(vec![editor.map("elu.default", call.value(0)?, settings)?])
+}
+
+/// `hardshrink(self, lambd)`: nothing between `-lambd` and `lambd`.
+pub fn hardshrink(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let size = editor.apply("abs", input)?;
+    let small = editor.compare("le.Scalar", size, call.argument(1)?.clone())?;
+    let zero = editor.number(Argument::Int(0), output.scalar_type)?;
+    Ok(vec![editor.choose(small, zero, input, output)?])
+}
+
+/// `softshrink(self, lambd)`: `lambd` closer to zero, but not beyond.
+pub fn softshrink(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, bound) = (call.value(0)?, call.number(1)?);
+    let middle = editor.map("clamp.default", input, [-bound, bound].map(Argument::Float).to_vec())?;
+    Ok(vec![editor.pair("sub", input, middle)?])
+}
+
+/// `rrelu(self, lower, upper, training, ...)` outside training: a leaky `relu` with the mean slope.
+pub fn rrelu(editor: &mut Editor, call: &Call) -> Rewritten {
+    if call.flag(3)? {
+        return Err(crate::Reason::Training);
+    }
+    let slope = f64::midpoint(call.number(1)?, call.number(2)?);
+    Ok(vec![editor.map("leaky_relu.default", call.value(0)?, vec![Argument::Float(slope)])?])
+}

@@ -1,0 +1,147 @@
+//! Sliding windows written out: every window's elements are selected by constant positions.
+
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use crate::Reason;
+use crate::edit::{Call, Editor, Rewritten};
+
+/// `unfold(self, dimension, size, step)`: the windows take the dimension's place, their elements come last.
+pub fn unfold(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let rank = editor.spec(input).rank();
+    if rank == 0 {
+        return Ok(vec![editor.view(input, &output.sizes)?]);
+    }
+    let dim = call.dim(1, rank)?;
+    let (size, step) = (call.int(2)?, call.int(3)?);
+    let count = *output.sizes.get(dim).ok_or(Reason::Arguments)?;
+    let positions: Vec<i64> =
+        (0..i64::from(count)).flat_map(|window| (0..size).map(move |offset| window * step + offset)).collect();
+    let selected = editor.select_many(input, dim, &positions)?;
+    let mut sizes = editor.sizes(input);
+    *sizes.get_mut(dim).ok_or(Reason::Arguments)? = count;
+    sizes.insert(dim + 1, i32::try_from(size).map_err(|_| Reason::Arguments)?);
+    let apart = editor.view(selected, &sizes)?;
+    let mut dims: Vec<usize> = (0..=rank).collect();
+    let moved = dims.remove(dim + 1);
+    dims.push(moved);
+    Ok(vec![editor.permute(apart, &dims)?])
+}
+
+/// One dimension of `im2col` and `col2im`.
+struct Axis {
+    size: i64,
+    kernel: i64,
+    dilation: i64,
+    padding: i64,
+    stride: i64,
+}
+
+impl Axis {
+    fn windows(&self) -> i64 {
+        (self.size + 2 * self.padding - self.dilation * (self.kernel - 1) - 1).div_euclid(self.stride.max(1)) + 1
+    }
+
+    /// Positions in the padded dimension: those of all windows for the first element, then for the second.
+    fn positions(&self) -> Vec<i64> {
+        let at = |element: i64| (0..self.windows()).map(move |window| window * self.stride + element * self.dilation);
+        (0..self.kernel).flat_map(at).collect()
+    }
+}
+
+/// The settings of both axes from the argument at `first`: kernel, dilation, padding, stride.
+fn axes(call: &Call, first: usize, sizes: [i32; 2]) -> Result<[Axis; 2], Reason> {
+    let setting = |index: usize, axis: usize| match call.ints(first + index)? {
+        [one] => Ok(*one),
+        all => all.get(axis).copied().ok_or(Reason::Arguments),
+    };
+    let axis = |axis: usize| {
+        Ok::<_, Reason>(Axis {
+            size: i64::from(sizes[axis]),
+            kernel: setting(0, axis)?,
+            dilation: setting(1, axis)?,
+            padding: setting(2, axis)?,
+            stride: setting(3, axis)?,
+        })
+    };
+    Ok([axis(0)?, axis(1)?])
+}
+
+fn narrow(sizes: &[i64]) -> Result<Vec<i32>, Reason> {
+    sizes.iter().map(|size| i32::try_from(*size).map_err(|_| Reason::Arguments)).collect()
+}
+
+/// `im2col(self, kernel_size, dilation, padding, stride)` of a batch of images.
+pub fn columns(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let [batch, channels, height, width] = editor.sizes(input)[..] else {
+        return Err(Reason::Unsupported("an image without batch"));
+    };
+    let [rows, columns] = axes(call, 1, [height, width])?;
+    let padded = pad(editor, input, &rows, &columns)?;
+    let selected = editor.select_many(padded, 2, &rows.positions())?;
+    let selected = editor.select_many(selected, 3, &columns.positions())?;
+    let apart = narrow(&[
+        i64::from(batch),
+        i64::from(channels),
+        rows.kernel,
+        rows.windows(),
+        columns.kernel,
+        columns.windows(),
+    ])?;
+    let apart = editor.view(selected, &apart)?;
+    let ordered = editor.permute(apart, &[0, 1, 2, 4, 3, 5])?;
+    Ok(vec![editor.view(ordered, &output.sizes)?])
+}
+
+fn pad(editor: &mut Editor, input: ValueId, rows: &Axis, columns: &Axis) -> Result<ValueId, Reason> {
+    if (rows.padding, columns.padding) == (0, 0) {
+        return Ok(input);
+    }
+    let mut output = editor.spec(input).clone();
+    let padded = narrow(&[rows.size + 2 * rows.padding, columns.size + 2 * columns.padding])?;
+    output.sizes.truncate(2);
+    output.sizes.extend(padded);
+    let pads = Argument::Ints(vec![columns.padding, columns.padding, rows.padding, rows.padding]);
+    editor.call("constant_pad_nd.default", vec![Argument::Value(input), pads, Argument::Int(0)], output)
+}
+
+/// `col2im(self, output_size, kernel_size, dilation, padding, stride)`: elements that meet are added.
+pub fn image(editor: &mut Editor, call: &Call) -> Rewritten {
+    let (input, output) = (call.value(0)?, call.output()?);
+    let [batch, channels, height, width] = output.sizes[..] else {
+        return Err(Reason::Unsupported("an image without batch"));
+    };
+    let [rows, columns] = axes(call, 2, [height, width])?;
+    let padded = narrow(&[rows.size + 2 * rows.padding, columns.size + 2 * columns.padding])?;
+    let positions = scattered(&rows, &columns, i64::from(padded[1]));
+    let count = i32::try_from(positions.len()).map_err(|_| Reason::Arguments)?;
+    let source = editor.view(input, &[batch, channels, count])?;
+    let index = editor.integers(&positions)?;
+    let index = editor.expand(index, &[batch, channels, count])?;
+    let flat = TensorSpec::contiguous(output.scalar_type, [batch, channels, padded[0] * padded[1]]);
+    let zeros = editor.full(Argument::Int(0), flat)?;
+    let arguments = vec![Argument::Value(index), Argument::Value(source)];
+    let rest = std::iter::once(Argument::Int(2)).chain(arguments).collect();
+    let added = editor.map("scatter_add.default", zeros, rest)?;
+    let mut whole = editor.view(added, &[batch, channels, padded[0], padded[1]])?;
+    for (dim, axis) in [(2, &rows), (3, &columns)] {
+        if axis.padding > 0 {
+            whole = editor.slice(whole, dim, axis.padding, axis.padding + axis.size)?;
+        }
+    }
+    Ok(vec![whole])
+}
+
+/// Where each element of the columns lies in a padded image of this width.
+fn scattered(rows: &Axis, columns: &Axis, width: i64) -> Vec<i64> {
+    let mut positions = Vec::new();
+    for (row, column) in (0..rows.kernel).flat_map(|row| (0..columns.kernel).map(move |column| (row, column))) {
+        for window in 0..rows.windows() {
+            let line = window * rows.stride + row * rows.dilation;
+            let at = |window: i64| line * width + window * columns.stride + column * columns.dilation;
+            positions.extend((0..columns.windows()).map(at));
+        }
+    }
+    positions
+}

@@ -1,0 +1,151 @@
+//! Arithmetic that rules are made of.
+
+use et_core::{BFloat16, Half, ScalarType};
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use super::{Dim, Editor};
+use crate::Reason;
+
+type Made = Result<ValueId, Reason>;
+
+/// The largest number of bytes of a constant that a rule writes out.
+const LARGEST: usize = 1 << 22;
+
+impl Editor {
+    /// A function of single elements without settings.
+    pub fn apply(&mut self, name: &str, of: ValueId) -> Made {
+        self.map(&format!("{name}.default"), of, vec![])
+    }
+
+    /// `of + number`.
+    pub fn plus(&mut self, of: ValueId, number: f64) -> Made {
+        self.map("add.Scalar", of, vec![Argument::Float(number), Argument::Int(1)])
+    }
+
+    /// `of * number`.
+    pub fn times(&mut self, of: ValueId, number: f64) -> Made {
+        self.map("mul.Scalar", of, vec![Argument::Float(number)])
+    }
+
+    /// The sum, product, ... of two tensors, named `add`, `mul`, ...
+    pub fn pair(&mut self, name: &str, left: ValueId, right: ValueId) -> Made {
+        if matches!(name, "add" | "sub") {
+            let output = self.common(left, right)?;
+            let arguments = vec![Argument::Value(left), Argument::Value(right), Argument::Int(1)];
+            return self.call(&format!("{name}.Tensor"), arguments, output);
+        }
+        self.combine(&format!("{name}.Tensor"), [left, right])
+    }
+
+    /// Where a comparison, named `lt.Scalar`, `eq.Tensor`, ..., holds.
+    pub fn compare(&mut self, name: &str, left: ValueId, right: Argument) -> Made {
+        let mut output = match right {
+            Argument::Value(right) => self.common(left, right)?,
+            _ => self.spec(left).clone(),
+        };
+        output.scalar_type = ScalarType::Bool;
+        self.call(name, vec![Argument::Value(left), right], output)
+    }
+
+    /// A function of single elements that answers yes or no.
+    pub fn test(&mut self, name: &str, of: ValueId) -> Made {
+        let mut output = self.spec(of).clone();
+        output.scalar_type = ScalarType::Bool;
+        self.call(&format!("{name}.default"), vec![Argument::Value(of)], output)
+    }
+
+    /// One or the other by a mask, in a shape that all broadcast to.
+    pub fn choose(&mut self, mask: ValueId, yes: ValueId, no: ValueId, output: TensorSpec) -> Made {
+        self.call("where.self", [mask, yes, no].map(Argument::Value).to_vec(), output)
+    }
+
+    /// A number as a tensor of rank 0.
+    pub fn number(&mut self, number: Argument, scalar_type: ScalarType) -> Made {
+        self.full(number, TensorSpec::contiguous(scalar_type, []))
+    }
+
+    /// A reduction over `dims` that keeps them as 1 or drops them, such as `sum.dim_IntList` with its further arguments.
+    pub fn reduce(&mut self, name: &str, of: ValueId, dims: &[usize], keep: bool, rest: Vec<Argument>) -> Made {
+        let mut output = self.spec(of).clone();
+        output = TensorSpec::contiguous(output.scalar_type, reduced(&output.sizes, dims, keep));
+        let listed = Argument::Ints(dims.iter().map(|dim| *dim as i64).collect());
+        let arguments = [Argument::Value(of), listed, Argument::Bool(keep)].into_iter().chain(rest).collect();
+        self.call(name, arguments, output)
+    }
+
+    /// The sum over `dims`.
+    pub fn sum(&mut self, of: ValueId, dims: &[usize], keep: bool) -> Made {
+        self.reduce("sum.dim_IntList", of, dims, keep, vec![Argument::None])
+    }
+
+    /// The positions `index` of a dimension.
+    pub fn select_many(&mut self, of: ValueId, dim: usize, index: &[i64]) -> Made {
+        let mut output = self.spec(of).clone();
+        *output.sizes.get_mut(dim).ok_or(Reason::Arguments)? =
+            i32::try_from(index.len()).map_err(|_| Reason::Arguments)?;
+        let index = self.integers(index)?;
+        let arguments = vec![Argument::Value(of), Argument::Int(dim as i64), Argument::Value(index)];
+        self.call("index_select.default", arguments, output)
+    }
+
+    /// A constant vector of integers.
+    pub fn integers(&mut self, elements: &[i64]) -> Made {
+        let size = i32::try_from(elements.len()).map_err(|_| Reason::Arguments)?;
+        let bytes = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
+        Ok(self.constant(TensorSpec::contiguous(ScalarType::Long, [size]), bytes))
+    }
+
+    /// A constant mask.
+    pub fn mask(&mut self, sizes: &[i32], elements: impl Iterator<Item = bool>) -> Made {
+        let spec = TensorSpec::contiguous(ScalarType::Bool, sizes);
+        self.check_size(&spec)?;
+        Ok(self.constant(spec, elements.map(u8::from).collect()))
+    }
+
+    /// A constant of any type, from numbers that it can hold.
+    pub fn numbers(&mut self, spec: TensorSpec, elements: impl Iterator<Item = f64>) -> Made {
+        self.check_size(&spec)?;
+        let bytes = elements.flat_map(|element| encoded(spec.scalar_type, element)).collect();
+        Ok(self.constant(spec, bytes))
+    }
+
+    fn check_size(&self, spec: &TensorSpec) -> Result<(), Reason> {
+        if spec.nbytes() > LARGEST {
+            Err(Reason::Unsupported("a table of more than four million bytes"))
+        } else {
+            Ok(())
+        }
+    }
+
+    fn common(&self, left: ValueId, right: ValueId) -> Result<TensorSpec, Reason> {
+        let (left, right) = (self.spec(left), self.spec(right));
+        let sizes = broadcast(&left.sizes, &right.sizes)?;
+        Ok(TensorSpec::contiguous(left.scalar_type.promote(right.scalar_type), sizes))
+    }
+}
+
+/// The sizes that are left of `sizes` after a reduction over `dims`.
+pub fn reduced(sizes: &[i32], dims: &[usize], keep: bool) -> Vec<i32> {
+    let size = |(dim, size): (usize, &i32)| match dims.contains(&dim) {
+        true if keep => Some(1),
+        true => None,
+        false => Some(*size),
+    };
+    sizes.iter().enumerate().filter_map(size).collect()
+}
+
+/// The common shape of two, aligned at their ends.
+pub fn broadcast(left: &[i32], right: &[i32]) -> Result<Vec<i32>, Reason> {
+    let dims = |sizes: &[i32]| sizes.iter().copied().map(Dim::from).collect::<Vec<_>>();
+    Ok(Dim::broadcast(&dims(left), &dims(right))?.into_iter().map(|dim| dim.most).collect())
+}
+
+fn encoded(scalar_type: ScalarType, element: f64) -> Vec<u8> {
+    match scalar_type {
+        ScalarType::Double => element.to_le_bytes().to_vec(),
+        ScalarType::Float => (element as f32).to_le_bytes().to_vec(),
+        ScalarType::Half => Half::from_f32(element as f32).0.to_le_bytes().to_vec(),
+        ScalarType::BFloat16 => BFloat16::from_f32(element as f32).0.to_le_bytes().to_vec(),
+        _ => (element as i64).to_le_bytes()[..scalar_type.size()].to_vec(),
+    }
+}

@@ -1,0 +1,86 @@
+//! Single operators and layers, compiled and run in this process, compute what PyTorch computes.
+//!
+//! `conformance/make_cases.py` writes the cases with the Python of `ETBUILD_TEST_PYTHON`; without one the test says so and
+//! passes, except where `CI` is set. `ETBUILD_CASES` names a folder of other cases of the same layout, for example those
+//! of upstream's suite; `ETBUILD_CASES_OUT` a folder for the outputs and the reasons why there are none.
+
+#[path = "conformance/case.rs"]
+mod case;
+#[path = "conformance/compare.rs"]
+mod compare;
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use case::{Case, Laboratory};
+use support::Ran;
+
+#[test]
+fn every_case_computes_what_pytorch_computes() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(root) = cases(folder.path()) else { return };
+    let found = Case::all(&root);
+    assert!(found.len() >= 100, "{} has {} cases", root.display(), found.len());
+    let failures = run_all(&found, folder.path());
+    write_reasons(&failures);
+    let lines: Vec<String> = failures.iter().map(|(id, reason)| format!("{id}: {reason}")).collect();
+    assert!(failures.is_empty(), "{} of {} failed:\n{}", lines.len(), found.len(), lines.join("\n"));
+}
+
+/// The folder of cases: one that is named, or one that is made in `folder`.
+#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
+fn cases(folder: &Path) -> Option<PathBuf> {
+    if let Some(named) = std::env::var_os("ETBUILD_CASES") {
+        return Some(named.into());
+    }
+    let Some(python) = std::env::var_os("ETBUILD_TEST_PYTHON") else {
+        assert!(std::env::var_os("CI").is_none(), "ETBUILD_TEST_PYTHON is not set");
+        eprintln!("skipped: set ETBUILD_TEST_PYTHON to a Python with torch and safetensors");
+        return None;
+    };
+    let root = folder.join("cases");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/make_cases.py");
+    Ran::of(Command::new(python).arg(script).arg(&root).env("OMP_NUM_THREADS", "1")).expect(0);
+    Some(root)
+}
+
+/// Runs the cases on all processors; why each failed that did.
+fn run_all(cases: &[Case], folder: &Path) -> BTreeMap<String, String> {
+    let laboratory = Laboratory::new(&folder.join("cache"));
+    let (next, failures) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let work = || {
+        while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(reason) = judge(&laboratory, case) {
+                failures.lock().unwrap().insert(case.id.clone(), reason);
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
+    failures.into_inner().unwrap()
+}
+
+fn judge(laboratory: &Laboratory, case: &Case) -> Result<(), String> {
+    let outputs = laboratory.run(case)?;
+    if let Some(folder) = std::env::var_os("ETBUILD_CASES_OUT") {
+        let file = Path::new(&folder).join(format!("{}.safetensors", case.id));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let mut bytes = Vec::new();
+        et_module::safetensors::write(&outputs, &mut bytes).unwrap();
+        fs::write(file, bytes).unwrap();
+    }
+    compare::outputs(case, &outputs)
+}
+
+fn write_reasons(failures: &BTreeMap<String, String>) {
+    if let Some(folder) = std::env::var_os("ETBUILD_CASES_OUT") {
+        let folder = PathBuf::from(folder);
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("reasons.json"), serde_json::to_vec_pretty(failures).unwrap()).unwrap();
+    }
+}

@@ -1,0 +1,101 @@
+//! A recorded case, and running one through every stage up to the program file and the runtime.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use et_module::safetensors::SafeTensors;
+use et_module::{Array, DataFiles, FileBytes, Kernels, Module};
+use etbuild_diagnostic::Diagnostic;
+use etbuild_engine::{Event, INPUTS_KEY, Mode, Observer, World, program_file};
+use etbuild_system::RealSystem;
+use serde_json::Value;
+
+/// A folder with `model.pt2`, `inputs.safetensors`, `outputs.safetensors` and `case.json`.
+pub struct Case {
+    /// The path below the folder of all cases.
+    pub id: String,
+    /// Where it lies.
+    pub folder: PathBuf,
+}
+
+impl Case {
+    /// Every case in a folder of suites, in the order of their paths.
+    pub fn all(root: &Path) -> Vec<Self> {
+        let suites = folders(root);
+        let cases = suites.iter().flat_map(|suite| folders(suite)).filter(|folder| folder.join("case.json").is_file());
+        cases.map(|folder| Self { id: folder.strip_prefix(root).unwrap().display().to_string(), folder }).collect()
+    }
+
+    /// The contents of one of its files.
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        let path = self.folder.join(name);
+        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// What is said of it: `outputs` with the tolerance of each.
+    pub fn facts(&self) -> Value {
+        serde_json::from_slice(&self.read("case.json")).unwrap()
+    }
+}
+
+fn folders(parent: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<_> = entries.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    folders
+}
+
+/// The engine with a store of its own.
+pub struct Laboratory {
+    world: Arc<World>,
+}
+
+struct Nobody;
+
+impl Observer for Nobody {
+    fn observe(&self, _event: &Event) {}
+}
+
+impl Laboratory {
+    /// With its store in `cache`.
+    pub fn new(cache: &Path) -> Self {
+        let world = World::open(Arc::new(RealSystem::default()), cache, Arc::new(Nobody), Mode::Build, 1);
+        Self { world: Arc::new(world.unwrap()) }
+    }
+
+    /// The outputs of a case, or why there are none.
+    pub fn run(&self, case: &Case) -> Result<BTreeMap<String, Array>, String> {
+        let file = program_file(&self.world, &case.folder.join("model.pt2")).map_err(|problems| said(&problems))?;
+        let names = input_names(&file);
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let module = Module::load_method(
+            FileBytes::owned(file.to_vec()),
+            DataFiles::default(),
+            "forward",
+            Kernels::Lookup(&kernel),
+        );
+        let mut module = module.map_err(|error| format!("load: {error}"))?.with_input_names(&names);
+        let inputs = case.read("inputs.safetensors");
+        let inputs = SafeTensors::parse(&inputs).map_err(|error| format!("inputs: {error}"))?;
+        module.run(&inputs.tensors).map_err(|error| format!("run: {error}"))
+    }
+}
+
+fn said(problems: &[Diagnostic]) -> String {
+    let lines: Vec<String> =
+        problems.iter().map(|problem| format!("{} {}", problem.code.id(), problem.message)).collect();
+    lines.join("; ")
+}
+
+fn input_names(file: &[u8]) -> Vec<String> {
+    let parsed = et_format::ProgramFile::parse(file).unwrap();
+    let names = parsed.named_data(&format!("{INPUTS_KEY}forward")).unwrap();
+    String::from_utf8_lossy(names).lines().map(str::to_owned).collect()
+}
+
+fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
+    let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
+    et_ops::find(&name).map(|operator| operator.kernel)
+}

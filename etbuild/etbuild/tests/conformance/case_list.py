@@ -1,0 +1,465 @@
+"""The cases: suites of names, each with a function that makes what is exported and its inputs."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+BOOL, U8, I8, I16, I32, I64 = torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64
+F16, BF16, F32, F64 = torch.float16, torch.bfloat16, torch.float32, torch.float64
+
+
+def x(*shape, dtype=F32):
+    """Normal numbers; for integers small ones of both signs."""
+    if dtype == BOOL:
+        return torch.rand(shape) < 0.5
+    if dtype.is_floating_point:
+        return torch.randn(shape).to(dtype)
+    return torch.randint(0 if dtype == U8 else -9, 10, shape, dtype=dtype)
+
+
+def positive(*shape, dtype=F32):
+    return (torch.rand(shape) * 3 + 0.1).to(dtype) if dtype.is_floating_point else torch.randint(1, 10, shape, dtype=dtype)
+
+
+def unit(*shape):
+    return torch.rand(shape) * 1.8 - 0.9
+
+
+def index(limit, *shape):
+    return torch.randint(0, limit, shape)
+
+
+def last(*shape):
+    """An image whose channels are innermost in memory."""
+    return torch.randn(shape).contiguous(memory_format=torch.channels_last)
+
+
+def special():
+    return torch.tensor([0.0, -0.0, 1.5, -1.5, 2.5, -2.5, 0.5, float("inf"), -float("inf"), float("nan")])
+
+
+def each(function, *shapes, make=x, dtypes=(F32,)):
+    """The same call for several types: a name behind the call's for each."""
+    kind = {dtype: str(dtype).removeprefix("torch.") for dtype in dtypes}
+    return {kind[dtype]: lambda dtype=dtype: (function, *(make(*shape, dtype=dtype) for shape in shapes)) for dtype in dtypes}
+
+
+def spread(table):
+    """One flat table of a table of tables."""
+    return {f"{name}_{kind}": build for name, kinds in table.items() for kind, build in kinds.items()}
+
+
+UNARY = "abs ceil floor round trunc sign neg exp expm1 erf sin cos tan sinh cosh tanh atan asinh sigmoid relu relu6 " \
+    "hardswish hardsigmoid silu mish gelu elu selu celu leaky_relu softplus softsign tanhshrink hardtanh hardshrink " \
+    "softshrink logsigmoid frac square positive isnan isinf isfinite logical_not rad2deg deg2rad signbit sinc sgn"
+POSITIVE = "log log2 log10 log1p sqrt rsqrt reciprocal"
+UNIT = "acos asin atanh"
+
+
+def named(name):
+    return getattr(torch, name, None) or getattr(F, name)
+
+
+elementwise = {name: lambda name=name: (named(name), x(3, 5) * 3) for name in UNARY.split()}
+elementwise |= {name: lambda name=name: (named(name), positive(3, 5)) for name in POSITIVE.split() if hasattr(torch, name)}
+elementwise |= {name: lambda name=name: (named(name), unit(3, 5)) for name in UNIT.split()}
+elementwise |= {f"{name}_special": lambda name=name: (named(name), special()) for name in "round sign relu floor exp abs sqrt isnan isinf trunc sigmoid".split()}
+elementwise |= {
+    "gelu_tanh": lambda: (lambda a: F.gelu(a, approximate="tanh"), x(4, 6)),
+    "threshold": lambda: (lambda a: F.threshold(a, 0.1, -2.0), x(4, 6)),
+    "glu": lambda: (lambda a: F.glu(a, 1), x(3, 8, 2)),
+    "prelu": lambda: (nn.PReLU(4), x(2, 4, 3)),
+    "rrelu": lambda: (nn.RReLU(), x(4, 6)),
+    "clamp_both": lambda: (lambda a: torch.clamp(a, -0.5, 0.5), x(4, 6)),
+    "clamp_tensors": lambda: (lambda a, b, c: torch.clamp(a, b, c), x(4, 6), -positive(6), positive(6)),
+    "clamp_integer_by_float": lambda: (lambda a: torch.clamp(a, -1.5, 2.5), x(4, 6, dtype=I32)),
+    "clip": lambda: (lambda a: torch.clip(a, max=0.3), x(4, 6)),
+    "nan_to_num": lambda: (torch.nan_to_num, special()),
+    "round_decimals": lambda: (lambda a: torch.round(a, decimals=2), x(4, 6)),
+    "round_tens": lambda: (lambda a: torch.round(a * 100, decimals=-1), x(4, 6)),
+    "logit": lambda: (lambda a: torch.logit(a, 1e-3), torch.rand(4, 6)),
+    "bitwise_not": lambda: (torch.bitwise_not, x(4, 6, dtype=I32)),
+}
+elementwise |= spread({
+    "abs": each(torch.abs, (3, 4), dtypes=(I32, I64, F16, BF16, F64)),
+    "neg": each(torch.neg, (3, 4), dtypes=(I8, I64, F16)),
+    "exp": each(torch.exp, (3, 4), dtypes=(I64, F16, BF16, F64, BOOL)),
+    "sigmoid": each(torch.sigmoid, (3, 4), dtypes=(I64, F16, BF16, F64)),
+    "gelu": each(F.gelu, (3, 4), dtypes=(F16, BF16, F64)),
+    "sqrt": each(torch.sqrt, (3, 4), make=positive, dtypes=(I32, F16, BF16, F64)),
+    "relu": each(torch.relu, (3, 4), dtypes=(I8, I32, I64, F16, BF16)),
+    "silu": each(F.silu, (3, 4), dtypes=(F16, BF16)),
+})  # fmt: skip
+
+binary = {
+    "add_alpha": lambda: (lambda a, b: torch.add(a, b, alpha=2.5), x(3, 4), x(4)),
+    "add_scalar_to_integers": lambda: (lambda a: a + 1.5, x(3, 4, dtype=I64)),
+    "add_integer_to_float": lambda: (lambda a, b: a + b, x(3, 4), x(4, dtype=I64)),
+    "add_half_to_float": lambda: (lambda a, b: a + b, x(3, 4, dtype=F16), x(3, 4)),
+    "add_scalar_tensor_of_a_wider_type": lambda: (lambda a, b: a + b, x(3, 4), torch.tensor(1.5, dtype=F64)),
+    "add_bools": lambda: (lambda a, b: a + b, x(3, 4, dtype=BOOL), x(3, 4, dtype=BOOL)),
+    "sub_from_number": lambda: (lambda a: 2 - a, x(3, 4)),
+    "rsub_alpha": lambda: (lambda a: torch.rsub(a, 3, alpha=2), x(3, 4)),
+    "mul_bool_by_float": lambda: (lambda a, b: a * b, x(3, 4, dtype=BOOL), x(3, 4)),
+    "div_of_integers": lambda: (lambda a, b: a / b, x(3, 4, dtype=I64), positive(3, 4, dtype=I64)),
+    "div_number_by_tensor": lambda: (lambda a: 2 / a, positive(3, 4)),
+    "div_floor": lambda: (lambda a, b: torch.div(a, b, rounding_mode="floor"), x(3, 4), positive(4)),
+    "div_trunc_of_integers": lambda: (lambda a, b: torch.div(a, b, rounding_mode="trunc"), x(3, 4, dtype=I32), positive(4, dtype=I32)),
+    "floor_divide": lambda: (lambda a, b: a // b, x(3, 4, dtype=I64), positive(4, dtype=I64)),
+    "floor_divide_by_number": lambda: (lambda a: a // 2, x(3, 4)),
+    "remainder": lambda: (lambda a, b: a % b, x(3, 4), positive(4)),
+    "remainder_by_number": lambda: (lambda a: a % 3, x(3, 4, dtype=I64)),
+    "fmod": lambda: (torch.fmod, x(3, 4), positive(4)),
+    "pow_tensors": lambda: (torch.pow, positive(3, 4), x(4)),
+    "pow_number_of": lambda: (lambda a: 2.0**a, x(3, 4)),
+    "pow_square": lambda: (lambda a: a**2, x(3, 4, dtype=I64)),
+    "maximum": lambda: (torch.maximum, x(3, 4), x(4)),
+    "minimum_nan": lambda: (torch.minimum, special(), torch.flip(special(), [0])),
+    "fmax": lambda: (torch.fmax, special(), torch.flip(special(), [0])),
+    "atan2": lambda: (torch.atan2, x(3, 4), x(3, 4)),
+    "hypot": lambda: (torch.hypot, x(3, 4), x(3, 4)),
+    "logaddexp": lambda: (torch.logaddexp, x(3, 4), x(3, 4)),
+    "xlogy": lambda: (torch.xlogy, x(3, 4), positive(3, 4)),
+    "copysign": lambda: (torch.copysign, x(3, 4), x(3, 4)),
+    "addcmul": lambda: (lambda a, b, c: torch.addcmul(a, b, c, value=0.5), x(3, 4), x(4), x(3, 1)),
+    "addcdiv": lambda: (lambda a, b, c: torch.addcdiv(a, b, c, value=0.5), x(3, 4), x(4), positive(3, 1)),
+    "lerp": lambda: (lambda a, b: torch.lerp(a, b, 0.3), x(3, 4), x(3, 4)),
+    "eq_numbers": lambda: (lambda a: a == 3, x(3, 4, dtype=I64)),
+    "lt_mixed": lambda: (lambda a, b: a < b, x(3, 4), x(4, dtype=I64)),
+    "ge": lambda: (torch.ge, x(3, 4), x(4)),
+    "not_equal": lambda: (torch.not_equal, x(3, 4, dtype=I8), x(4, dtype=I8)),
+    "bitwise": lambda: (lambda a, b: (a & b) | (a ^ 5), x(3, 4, dtype=I32), x(4, dtype=I32)),
+    "shifts": lambda: (lambda a: (a << 2) + (a >> 1), x(3, 4, dtype=I64)),
+    "logical": lambda: (lambda a, b: torch.logical_and(a, b) ^ torch.logical_or(a, b), x(3, 4), x(3, 4, dtype=BOOL)),
+    "where": lambda: (torch.where, x(3, 4, dtype=BOOL), x(3, 4), x(4)),
+    "where_numbers": lambda: (lambda a, b: torch.where(a, b, 0.0), x(3, 4, dtype=BOOL), x(3, 4)),
+    "where_promotes": lambda: (torch.where, x(3, 4, dtype=BOOL), x(3, 4, dtype=I64), x(4)),
+    "masked_fill": lambda: (lambda a, m: a.masked_fill(m, float("-inf")), x(3, 4), x(4, dtype=BOOL)),
+    "masked_fill_tensor": lambda: (lambda a, m, v: a.masked_fill(m, v), x(3, 4), x(4, dtype=BOOL), torch.tensor(2.0)),
+    "isclose": lambda: (torch.isclose, x(3, 4), x(3, 4)),
+    "dist": lambda: (torch.dist, x(3, 4), x(3, 4)),
+    "cosine_similarity": lambda: (F.cosine_similarity, x(3, 4), x(3, 4)),
+    "mse_loss": lambda: (F.mse_loss, x(3, 4), x(3, 4)),
+    "l1_loss": lambda: (F.l1_loss, x(3, 4), x(3, 4)),
+}
+binary |= spread({
+    "add": each(torch.add, (3, 4), (4,), dtypes=(U8, I8, I16, I32, I64, F16, BF16, F64)),
+    "sub": each(torch.sub, (3, 4), (4,), dtypes=(I8, I64, F16)),
+    "mul": each(torch.mul, (3, 4), (3, 1), dtypes=(U8, I32, I64, F16, BF16, F64)),
+    "div": each(torch.div, (3, 4), (3, 1), make=positive, dtypes=(I64, F16, BF16, F64)),
+    "maximum": each(torch.maximum, (3, 4), (4,), dtypes=(I64, F16, BOOL)),
+    "gt": each(torch.gt, (3, 4), (4,), dtypes=(I8, I64, F16, BOOL)),
+})  # fmt: skip
+
+reduce = {
+    "sum_all": lambda: (torch.sum, x(3, 4, 5)),
+    "sum_dims": lambda: (lambda a: a.sum((0, -1), keepdim=True), x(3, 4, 5)),
+    "sum_integers": lambda: (lambda a: a.sum(1), x(3, 4, dtype=I32)),
+    "sum_bools": lambda: (lambda a: a.sum(), x(3, 4, dtype=BOOL)),
+    "sum_to_double": lambda: (lambda a: a.sum(0, dtype=F64), x(3, 4)),
+    "sum_half": lambda: (lambda a: a.sum(1), x(3, 40, dtype=F16)),
+    "sum_of_scalar": lambda: (torch.sum, torch.tensor(2.0)),
+    "mean_all": lambda: (torch.mean, x(3, 4)),
+    "mean_dims": lambda: (lambda a: a.mean((-2, -1)), x(2, 3, 4, 5)),
+    "mean_of_integers": lambda: (lambda a: a.mean(dtype=F32), x(3, 4, dtype=I64)),
+    "prod_all": lambda: (torch.prod, positive(3, 4)),
+    "prod_dim": lambda: (lambda a: a.prod(1), positive(3, 4)),
+    "amax": lambda: (lambda a: a.amax(1), x(3, 4)),
+    "amin_all": lambda: (lambda a: a.amin(), x(3, 4)),
+    "aminmax": lambda: (lambda a: tuple(torch.aminmax(a, dim=1)), x(3, 4)),
+    "max_all": lambda: (torch.max, x(3, 4)),
+    "max_dim": lambda: (lambda a: tuple(a.max(1)), x(3, 4)),
+    "min_dim": lambda: (lambda a: tuple(a.min(0, keepdim=True)), x(3, 4, dtype=I64)),
+    "max_of_two": lambda: (torch.max, x(3, 4), x(3, 4)),
+    "argmax": lambda: (lambda a: a.argmax(1), x(3, 4)),
+    "argmax_all": lambda: (torch.argmax, x(3, 4)),
+    "argmin_keepdim": lambda: (lambda a: a.argmin(0, keepdim=True), x(3, 4)),
+    "any": lambda: (torch.any, x(3, 4, dtype=BOOL)),
+    "any_dim": lambda: (lambda a: a.any(1), x(3, 4)),
+    "all": lambda: (torch.all, x(3, 4, dtype=BOOL)),
+    "all_dim": lambda: (lambda a: a.all(1, keepdim=True), x(3, 4, dtype=I64)),
+    "std": lambda: (torch.std, x(3, 4)),
+    "std_dim": lambda: (lambda a: a.std(1, unbiased=False), x(3, 4)),
+    "var_dim": lambda: (lambda a: a.var(1), x(3, 4)),
+    "var_correction": lambda: (lambda a: torch.var(a, (0, 1), correction=2, keepdim=True), x(3, 4, 2)),
+    "var_mean": lambda: (lambda a: torch.var_mean(a, 1), x(3, 4)),
+    "norm": lambda: (torch.norm, x(3, 4)),
+    "norm_dim": lambda: (lambda a: a.norm(dim=1, keepdim=True), x(3, 4)),
+    "vector_norm_1": lambda: (lambda a: torch.linalg.vector_norm(a, 1, dim=1), x(3, 4)),
+    "vector_norm_inf": lambda: (lambda a: torch.linalg.vector_norm(a, float("inf"), dim=1), x(3, 4)),
+    "normalize": lambda: (lambda a: F.normalize(a, dim=1), x(3, 4)),
+    "logsumexp": lambda: (lambda a: a.logsumexp(1), x(3, 4)),
+    "cumsum": lambda: (lambda a: a.cumsum(1), x(3, 4)),
+    "cumsum_integers": lambda: (lambda a: a.cumsum(0), x(3, 4, dtype=I32)),
+    "cumprod": lambda: (lambda a: a.cumprod(1), positive(3, 4)),
+    "softmax": lambda: (lambda a: a.softmax(-1), x(3, 4)),
+    "softmax_half": lambda: (lambda a: a.softmax(1), x(3, 4, 2, dtype=F16)),
+    "softmax_to_float": lambda: (lambda a: F.softmax(a, -1, dtype=F32), x(3, 4, dtype=F16)),
+    "log_softmax": lambda: (lambda a: a.log_softmax(0), x(3, 4)),
+    "softmin": lambda: (lambda a: F.softmin(a, 1), x(3, 4)),
+    "topk": lambda: (lambda a: tuple(a.topk(3, 1)), x(3, 7)),
+    "sort": lambda: (lambda a: tuple(torch.sort(a, 1)), x(3, 7)),
+    "argsort": lambda: (lambda a: torch.argsort(a, 1, descending=True), x(3, 7)),
+    "median": lambda: (torch.median, x(3, 5)),
+    "count_nonzero": lambda: (torch.count_nonzero, x(3, 4, dtype=I64)),
+}
+
+shape = {
+    "view": lambda: (lambda a: a.view(4, -1), x(2, 6, 4)),
+    "reshape_transposed": lambda: (lambda a: a.transpose(0, 1).reshape(-1), x(3, 4)),
+    "flatten": lambda: (lambda a: a.flatten(1), x(2, 3, 4)),
+    "unflatten": lambda: (lambda a: a.unflatten(1, (2, 3)), x(2, 6)),
+    "permute": lambda: (lambda a: a.permute(2, 0, 1), x(2, 3, 4)),
+    "transpose": lambda: (lambda a: a.transpose(-1, 0), x(2, 3, 4, dtype=I8)),
+    "mT": lambda: (lambda a: a.mT, x(2, 3, 4)),
+    "movedim": lambda: (lambda a: a.movedim(0, -1), x(2, 3, 4)),
+    "movedims": lambda: (lambda a: a.movedim((0, 1), (1, 2)), x(2, 3, 4)),
+    "squeeze": lambda: (lambda a: a.squeeze(1).unsqueeze(-1), x(2, 1, 3)),
+    "expand": lambda: (lambda a: a.expand(2, -1, 4), x(3, 1)),
+    "expand_as": lambda: (lambda a, b: a.expand_as(b), x(1, 4), x(3, 4)),
+    "broadcast_to": lambda: (lambda a: torch.broadcast_to(a, (3, 4)), x(4)),
+    "repeat": lambda: (lambda a: a.repeat(2, 3), x(2, 3)),
+    "tile": lambda: (lambda a: torch.tile(a, (2,)), x(2, 3)),
+    "repeat_interleave": lambda: (lambda a: a.repeat_interleave(2, dim=1), x(2, 3)),
+    "cat": lambda: (lambda a, b: torch.cat([a, b], 1), x(2, 3), x(2, 1)),
+    "cat_promotes": lambda: (lambda a, b: torch.cat([a, b]), x(2, 3), x(1, 3, dtype=I64)),
+    "stack": lambda: (lambda a, b: torch.stack([a, b], -1), x(2, 3), x(2, 3)),
+    "hstack": lambda: (lambda a, b: torch.hstack([a, b]), x(2, 3), x(2, 1)),
+    "vstack": lambda: (lambda a, b: torch.vstack([a, b]), x(3), x(3)),
+    "split": lambda: (lambda a: a.split(2, 1), x(2, 5)),
+    "chunk": lambda: (lambda a: a.chunk(3, 0), x(5, 2)),
+    "tensor_split": lambda: (lambda a: a.tensor_split(3, 1), x(2, 7)),
+    "unbind": lambda: (lambda a: a.unbind(1), x(2, 3)),
+    "slice": lambda: (lambda a: a[1:, ::2, -3:-1], x(3, 5, 4)),
+    "select": lambda: (lambda a: a[:, -1], x(3, 5)),
+    "narrow": lambda: (lambda a: a.narrow(1, 1, 2), x(3, 5)),
+    "diagonal": lambda: (lambda a: a.diagonal(1), x(4, 5)),
+    "diag_embed": lambda: (torch.diag_embed, x(2, 3)),
+    "diag": lambda: (torch.diag, x(4)),
+    "flip": lambda: (lambda a: a.flip(0, 2), x(2, 3, 4)),
+    "roll": lambda: (lambda a: torch.roll(a, (1, -1), (0, 1)), x(3, 4)),
+    "roll_flat": lambda: (lambda a: torch.roll(a, 2), x(3, 4)),
+    "rot90": lambda: (lambda a: torch.rot90(a), x(3, 4)),
+    "pixel_shuffle": lambda: (lambda a: F.pixel_shuffle(a, 2), x(1, 8, 3, 3)),
+    "pixel_unshuffle": lambda: (lambda a: F.pixel_unshuffle(a, 2), x(1, 2, 4, 6)),
+    "channel_shuffle": lambda: (lambda a: F.channel_shuffle(a, 2), x(1, 4, 3, 3)),
+    "unfold": lambda: (lambda a: a.unfold(1, 3, 2), x(2, 9)),
+    "im2col": lambda: (lambda a: F.unfold(a, 2, stride=2), x(1, 2, 4, 4)),
+    "col2im": lambda: (lambda a: F.fold(a, (4, 4), 2, stride=2), x(1, 8, 4)),
+    "meshgrid": lambda: (lambda a, b: torch.meshgrid(a, b, indexing="ij"), x(3), x(4)),
+    "tril": lambda: (torch.tril, x(4, 5)),
+    "triu": lambda: (lambda a: torch.triu(a, 1), x(2, 4, 4)),
+    "pad_constant": lambda: (lambda a: F.pad(a, (1, 2, 0, 1), value=0.5), x(2, 3, 4)),
+    "pad_crop": lambda: (lambda a: F.pad(a, (-1, 2)), x(2, 4)),
+    "pad_reflect": lambda: (lambda a: F.pad(a, (1, 2), mode="reflect"), x(2, 3, 4)),
+    "pad_replicate": lambda: (lambda a: F.pad(a, (1, 2, 1, 0), mode="replicate"), x(1, 2, 3, 4)),
+    "pad_circular": lambda: (lambda a: F.pad(a, (1, 2, 1, 0), mode="circular"), x(1, 2, 3, 4)),
+    "to_half_and_back": lambda: (lambda a: a.to(F16).float(), x(3, 4)),
+    "to_integers": lambda: (lambda a: (a * 5).to(I32), x(3, 4)),
+    "to_bool": lambda: (lambda a: a.bool(), x(3, 4, dtype=I64)),
+    "type_as": lambda: (lambda a, b: a.type_as(b), x(3, 4, dtype=I64), x(1)),
+    "empty_sum": lambda: (lambda a: a.sum(0), torch.zeros(0, 3)),
+    "empty_cat": lambda: (lambda a, b: torch.cat([a, b]), torch.zeros(0, 3), x(2, 3)),
+    "atleast_2d": lambda: (torch.atleast_2d, x(3)),
+    "ravel": lambda: (torch.ravel, x(3, 2)),
+}
+
+create = {
+    "zeros_like": lambda: (lambda a: torch.zeros_like(a) + a, x(3, 4)),
+    "ones": lambda: (lambda a: a + torch.ones(4, dtype=F16), x(3, 4)),
+    "full": lambda: (lambda a: a + torch.full((3, 4), 2), x(3, 4)),
+    "arange": lambda: (lambda a: a + torch.arange(4), x(3, 4)),
+    "arange_step": lambda: (lambda a: a + torch.arange(1.0, 3.0, 0.5), x(3, 4)),
+    "linspace": lambda: (lambda a: a + torch.linspace(0, 1, 4), x(3, 4)),
+    "eye": lambda: (lambda a: a @ torch.eye(4, 3), x(3, 4)),
+    "tensor": lambda: (lambda a: a * torch.tensor([1.0, 2.0, 3.0, 4.0]), x(3, 4)),
+    "new_zeros": lambda: (lambda a: torch.cat([a, a.new_zeros(1, 4)]), x(3, 4)),
+    "full_like_bool": lambda: (lambda a: torch.full_like(a, True, dtype=BOOL) & (a > 0), x(3, 4)),
+    "empty_filled": lambda: (lambda a: torch.empty(3, 4).fill_(2.0) + a, x(3, 4)),
+    "one_hot": lambda: (lambda a: F.one_hot(a, 5), index(5, 3, 2)),
+    "tri_mask": lambda: (lambda a: a.masked_fill(torch.ones(4, 4).tril() == 0, 0.0), x(4, 4)),
+}
+
+indexing = {
+    "index_select": lambda: (lambda a, i: a.index_select(1, i), x(3, 5), index(5, 4)),
+    "gather": lambda: (lambda a, i: a.gather(1, i), x(3, 5), index(5, 3, 2)),
+    "take_along_dim": lambda: (lambda a, i: torch.take_along_dim(a, i, 1), x(3, 5), index(5, 3, 2)),
+    "take": lambda: (torch.take, x(3, 5), index(15, 4)),
+    "index_rows": lambda: (lambda a, i: a[i], x(5, 3), index(5, 2, 2)),
+    "index_columns": lambda: (lambda a, i: a[:, i], x(3, 5), index(5, 4)),
+    "index_pairs": lambda: (lambda a, i, j: a[i, j], x(3, 5), index(3, 4), index(5, 4)),
+    "index_apart": lambda: (lambda a, i, j: a[i, :, j], x(3, 4, 5), index(3, 2), index(5, 2)),
+    "index_put": lambda: (lambda a, i, v: a.index_put((i,), v), x(5, 3), torch.tensor([0, 3]), x(2, 3)),
+    "index_put_accumulate": lambda: (lambda a, i, v: a.index_put((i,), v, accumulate=True), x(5, 3), torch.tensor([1, 1]), x(2, 3)),
+    "index_add": lambda: (lambda a, i, v: a.index_add(0, i, v), x(5, 3), torch.tensor([0, 3]), x(2, 3)),
+    "index_copy": lambda: (lambda a, i, v: a.index_copy(0, i, v), x(5, 3), torch.tensor([0, 3]), x(2, 3)),
+    "index_fill": lambda: (lambda a, i: a.index_fill(1, i, 2.0), x(3, 5), torch.tensor([0, 3])),
+    "scatter": lambda: (lambda a, i, v: a.scatter(1, i, v), x(3, 5), torch.tensor([[0, 2], [1, 3], [4, 0]]), x(3, 2)),
+    "scatter_number": lambda: (lambda a, i: a.scatter(1, i, 2.0), x(3, 5), index(5, 3, 2)),
+    "scatter_add": lambda: (lambda a, i, v: a.scatter_add(1, i, v), x(3, 5), index(5, 3, 2), x(3, 2)),
+    "masked_scatter_by_where": lambda: (lambda a, m: torch.where(m, a * 2, a), x(3, 5), x(3, 5, dtype=BOOL)),
+    "embedding": lambda: (nn.Embedding(7, 3, padding_idx=0), index(7, 2, 4)),
+    "embedding_bag_mean": lambda: (nn.EmbeddingBag(7, 3), index(7, 6), torch.tensor([0, 2, 2])),
+    "embedding_bag_sum_2d": lambda: (nn.EmbeddingBag(7, 3, mode="sum"), index(7, 2, 4)),
+    "bucketize": lambda: (torch.bucketize, x(3, 4), torch.tensor([-1.0, 0.0, 1.0])),
+    "searchsorted": lambda: (torch.searchsorted, torch.tensor([-1.0, 0.0, 1.0]), x(3, 4)),
+    "select_scatter": lambda: (lambda a, b: torch.select_scatter(a, b, 1, 2), x(3, 5), x(3)),
+    "slice_scatter_step": lambda: (lambda a, b: torch.slice_scatter(a, b, 1, 0, 5, 2), x(3, 5), x(3, 3)),
+}
+
+
+def fill_slice(a, b):
+    y = a.clone()
+    y[:, 1:3] = b
+    y[0].add_(1)
+    return y
+
+
+def write_transposed(a):
+    y = torch.zeros(4, 3)
+    y.t().copy_(a)
+    return y.view(2, 6)
+
+
+def write_with_step(a):
+    y = a * 1
+    y[:, ::2] *= 2
+    return y
+
+
+def write_wider(a, b):
+    y = a.clone()
+    y += b
+    return y
+
+
+def write_by_mask(a):
+    y = a.clone()
+    y[y > 0] = -1.0
+    return y
+
+
+writes = {
+    "slices": lambda: (fill_slice, x(3, 4), x(2)),
+    "transposed": lambda: (write_transposed, x(3, 4)),
+    "every_second": lambda: (write_with_step, x(3, 5)),
+    "operand_of_a_wider_type": lambda: (write_wider, x(3, 4), x(4, dtype=F64)),
+    "by_mask": lambda: (write_by_mask, x(3, 4)),
+    "relu_of_input": lambda: (lambda a: F.relu(a, inplace=True) + 1, x(3, 4)),
+    "add_to_input": lambda: (lambda a, b: a.add_(b) * 2, x(3, 4), x(4)),
+    "chained_activations": lambda: (nn.Sequential(nn.Linear(4, 5), nn.ReLU(True), nn.Linear(5, 2), nn.Hardswish(True)), x(3, 4)),
+}
+
+products = {
+    "linear": lambda: (nn.Linear(5, 3), x(2, 4, 5)),
+    "linear_without_bias": lambda: (nn.Linear(5, 3, bias=False), x(5)),
+    "linear_half": lambda: (nn.Linear(5, 3).half(), x(2, 5, dtype=F16)),
+    "bilinear": lambda: (nn.Bilinear(3, 4, 2), x(5, 3), x(5, 4)),
+    "mm": lambda: (torch.mm, x(3, 4), x(4, 5)),
+    "bmm": lambda: (torch.bmm, x(2, 3, 4), x(2, 4, 5)),
+    "matmul_vectors": lambda: (torch.matmul, x(4), x(4)),
+    "matmul_broadcast": lambda: (torch.matmul, x(2, 1, 3, 4), x(5, 4, 2)),
+    "mv": lambda: (torch.mv, x(3, 4), x(4)),
+    "dot": lambda: (torch.dot, x(4), x(4)),
+    "outer": lambda: (torch.outer, x(3), x(4)),
+    "addmm": lambda: (lambda a, b, c: torch.addmm(a, b, c, beta=0.5, alpha=2), x(5), x(3, 4), x(4, 5)),
+    "baddbmm": lambda: (lambda a, b, c: torch.baddbmm(a, b, c, beta=0.5), x(2, 3, 5), x(2, 3, 4), x(2, 4, 5)),
+    "addmv": lambda: (torch.addmv, x(3), x(3, 4), x(4)),
+    "einsum": lambda: (lambda a, b: torch.einsum("bhqd,bhkd->bhqk", a, b), x(2, 2, 3, 4), x(2, 2, 5, 4)),
+    "einsum_sum": lambda: (lambda a, b: torch.einsum("ij,j->i", a, b), x(3, 4), x(4)),
+    "tensordot": lambda: (lambda a, b: torch.tensordot(a, b, 1), x(2, 3, 4), x(4, 5)),
+    "mm_integers": lambda: (torch.mm, x(3, 4, dtype=I64), x(4, 5, dtype=I64)),
+    "mm_bfloat16": lambda: (torch.mm, x(3, 4, dtype=BF16), x(4, 5, dtype=BF16)),
+    "cdist": lambda: (torch.cdist, x(3, 4), x(5, 4)),
+    "cross": lambda: (torch.linalg.cross, x(4, 3), x(4, 3)),
+    "kron": lambda: (torch.kron, x(2, 3), x(3, 2)),
+}
+
+images = {
+    "conv1d": lambda: (nn.Conv1d(4, 6, 3, padding=1, groups=2), x(2, 4, 9)),
+    "conv2d": lambda: (nn.Conv2d(3, 5, 3, stride=2, padding=1), x(1, 3, 8, 9)),
+    "conv2d_same": lambda: (nn.Conv2d(3, 5, 4, padding="same", dilation=2), x(1, 3, 9, 8)),
+    "conv2d_reflect": lambda: (nn.Conv2d(3, 5, 3, padding=1, padding_mode="reflect"), x(1, 3, 6, 6)),
+    "conv2d_channels_last": lambda: (nn.Conv2d(4, 8, 3, padding=1).to(memory_format=torch.channels_last), last(2, 4, 5, 6)),
+    "conv2d_depthwise": lambda: (nn.Conv2d(4, 4, 3, groups=4, bias=False), x(1, 4, 6, 6)),
+    "conv2d_unbatched": lambda: (nn.Conv2d(3, 5, 3), x(3, 6, 6)),
+    "conv3d": lambda: (nn.Conv3d(2, 3, 2), x(1, 2, 4, 4, 4)),
+    "conv_transpose2d": lambda: (nn.ConvTranspose2d(4, 3, 3, stride=2, output_padding=1), x(1, 4, 5, 5)),
+    "conv_transpose1d": lambda: (nn.ConvTranspose1d(4, 6, 3, stride=2, groups=2), x(1, 4, 5)),
+    "conv_bn_relu": lambda: (nn.Sequential(nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU6()), x(1, 3, 6, 6)),
+    "batch_norm1d": lambda: (nn.BatchNorm1d(4), x(3, 4)),
+    "instance_norm": lambda: (nn.InstanceNorm2d(4, affine=True), x(2, 4, 5, 5)),
+    "group_norm": lambda: (nn.GroupNorm(2, 4), x(2, 4, 5)),
+    "layer_norm": lambda: (nn.LayerNorm(5), x(2, 4, 5)),
+    "layer_norm_two": lambda: (nn.LayerNorm((4, 5), elementwise_affine=False), x(2, 4, 5)),
+    "rms_norm": lambda: (nn.RMSNorm(5), x(2, 4, 5)),
+    "local_response_norm": lambda: (nn.LocalResponseNorm(2), x(1, 4, 3, 3)),
+    "max_pool1d": lambda: (nn.MaxPool1d(3, 2), x(2, 3, 9)),
+    "max_pool2d": lambda: (nn.MaxPool2d(3, 2, 1, ceil_mode=True), x(1, 3, 8, 8)),
+    "max_pool2d_indices": lambda: (nn.MaxPool2d(2, return_indices=True), x(1, 3, 6, 6)),
+    "max_pool2d_channels_last": lambda: (nn.MaxPool2d(2), last(1, 3, 6, 6)),
+    "max_pool3d": lambda: (nn.MaxPool3d(2), x(1, 2, 4, 4, 4)),
+    "avg_pool1d": lambda: (nn.AvgPool1d(3, 2, 1), x(2, 3, 9)),
+    "avg_pool2d": lambda: (nn.AvgPool2d(3, 2, 1, count_include_pad=False, ceil_mode=True), x(1, 3, 8, 8)),
+    "avg_pool3d": lambda: (nn.AvgPool3d(2), x(1, 2, 4, 4, 4)),
+    "lp_pool2d": lambda: (nn.LPPool2d(2, 2), positive(1, 2, 4, 4)),
+    "adaptive_avg_pool1d": lambda: (nn.AdaptiveAvgPool1d(3), x(2, 3, 7)),
+    "adaptive_avg_pool2d": lambda: (nn.AdaptiveAvgPool2d((3, 2)), x(1, 3, 7, 5)),
+    "adaptive_avg_pool2d_one": lambda: (nn.AdaptiveAvgPool2d(1), last(1, 3, 7, 5)),
+    "adaptive_avg_pool3d": lambda: (nn.AdaptiveAvgPool3d(2), x(1, 2, 5, 4, 3)),
+    "adaptive_max_pool1d": lambda: (nn.AdaptiveMaxPool1d(3), x(2, 3, 7)),
+    "adaptive_max_pool2d": lambda: (nn.AdaptiveMaxPool2d(2), x(1, 3, 7, 5)),
+    "upsample_nearest": lambda: (nn.Upsample(scale_factor=2), x(1, 2, 3, 4)),
+    "upsample_nearest1d": lambda: (nn.Upsample(scale_factor=2), x(1, 2, 3)),
+    "upsample_bilinear": lambda: (nn.Upsample(size=(5, 7), mode="bilinear"), x(1, 2, 3, 4)),
+    "upsample_bilinear_corners": lambda: (nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True), x(1, 2, 3, 4)),
+    "upsample_bicubic": lambda: (nn.Upsample(scale_factor=2, mode="bicubic"), x(1, 2, 3, 4)),
+    "upsample_linear1d": lambda: (nn.Upsample(scale_factor=2, mode="linear"), x(1, 2, 3)),
+    "grid_sample": lambda: (lambda a, g: F.grid_sample(a, g, align_corners=False), x(1, 2, 4, 4), unit(1, 3, 3, 2)),
+    "softmax2d": lambda: (nn.Softmax2d(), x(1, 3, 4, 4)),
+    "dropout": lambda: (nn.Sequential(nn.Dropout(), nn.Dropout2d(), nn.AlphaDropout()), x(1, 3, 4, 4)),
+}
+
+
+class Recurrent(nn.Module):
+    """A recurrent layer that returns its outputs and its last state."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, inputs):
+        return self.layer(inputs)
+
+
+class Attention(nn.Module):
+    def __init__(self, **options):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True, **options)
+
+    def forward(self, inputs):
+        return self.attention(inputs, inputs, inputs, need_weights=False)[0]
+
+
+sequences = {
+    "lstm": lambda: (Recurrent(nn.LSTM(4, 5, batch_first=True)), x(2, 3, 4)),
+    "lstm_bidirectional": lambda: (Recurrent(nn.LSTM(4, 5, 2, bidirectional=True)), x(3, 2, 4)),
+    "gru": lambda: (Recurrent(nn.GRU(4, 5)), x(3, 2, 4)),
+    "rnn": lambda: (Recurrent(nn.RNN(4, 5)), x(3, 2, 4)),
+    "lstm_cell": lambda: (nn.LSTMCell(4, 5), x(2, 4)),
+    "gru_cell": lambda: (nn.GRUCell(4, 5), x(2, 4)),
+    "attention": lambda: (F.scaled_dot_product_attention, x(2, 2, 3, 4), x(2, 2, 5, 4), x(2, 2, 5, 4)),
+    "attention_causal": lambda: (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True), x(1, 2, 4, 4), x(1, 2, 4, 4), x(1, 2, 4, 4)),
+    "attention_mask": lambda: (F.scaled_dot_product_attention, x(1, 2, 3, 4), x(1, 2, 5, 4), x(1, 2, 5, 4), x(3, 5)),
+    "attention_bool_mask": lambda: (F.scaled_dot_product_attention, x(1, 2, 3, 4), x(1, 2, 5, 4), x(1, 2, 5, 4), torch.ones(3, 5, dtype=BOOL).tril(2)),
+    "attention_grouped": lambda: (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True), x(1, 4, 3, 4), x(1, 2, 5, 4), x(1, 2, 5, 4)),
+    "multihead": lambda: (Attention(), x(2, 3, 8)),
+    "encoder_layer": lambda: (nn.TransformerEncoderLayer(8, 2, 16, batch_first=True), x(2, 3, 8)),
+    "encoder_layer_gelu": lambda: (nn.TransformerEncoderLayer(8, 2, 16, activation="gelu", norm_first=True), x(3, 2, 8)),
+    "decoder_layer": lambda: (nn.TransformerDecoderLayer(8, 2, 16), x(3, 2, 8), x(4, 2, 8)),
+}
+
+CASES = {
+    "elementwise": elementwise, "binary": binary, "reduce": reduce, "shape": shape, "create": create,
+    "indexing": indexing, "writes": writes, "products": products, "images": images, "sequences": sequences,
+}  # fmt: skip
