@@ -102,7 +102,7 @@ const RULES: &[(&str, Rule)] = &[
     ("batch_norm.default", normalize::batch_norm),
     ("bilinear.default", product::bilinear),
     ("broadcast_tensors.default", repeat::to_common_shape),
-    ("broadcast_to.default", reshape::expand),
+    ("broadcast_to.default", repeat::to_shape),
     ("cdist.default", distance::of_pairs),
     ("celu.default", shrink::celu),
     ("channel_shuffle.default", reorder::shuffle),

@@ -43,6 +43,11 @@ pub fn to_common_shape(editor: &mut Editor, call: &Call) -> Rewritten {
     values.into_iter().map(|value| editor.expand(value, &sizes)).collect()
 }
 
+/// `broadcast_to(self, size)`.
+pub fn to_shape(editor: &mut Editor, call: &Call) -> Rewritten {
+    Ok(vec![editor.expand(call.value(0)?, &call.output()?.sizes)?])
+}
+
 /// `meshgrid(tensors, indexing)`: each along its own dimension; `xy` exchanges the first two.
 pub fn grid(editor: &mut Editor, call: &Call) -> Rewritten {
     let values = call.values(0)?;

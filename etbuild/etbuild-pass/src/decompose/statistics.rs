@@ -1,10 +1,10 @@
 //! Deviations, norms and other reductions in terms of those that have kernels.
 
 use et_core::ScalarType;
-use etbuild_ir::{Argument, TensorSpec, ValueId};
+use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
-use crate::edit::{Call, Editor, Rewritten, reduced};
+use crate::edit::{Call, Dim, Editor, Rewritten, reduced};
 
 /// The longest dimension whose running product is written out.
 const LONGEST: i32 = 256;
@@ -36,8 +36,8 @@ fn spread(editor: &Editor, call: &Call) -> Result<Spread, Reason> {
 }
 
 fn variance_of(editor: &mut Editor, spread: &Spread) -> Result<ValueId, Reason> {
-    let spec = editor.spec(spread.input);
-    let output = TensorSpec::contiguous(spec.scalar_type, reduced(&spec.sizes, &spread.dims, spread.keep));
+    let dims = reduced(&editor.dims(spread.input), &spread.dims, spread.keep);
+    let output = Dim::spec(editor.spec(spread.input).scalar_type, &dims);
     let dims = Argument::Ints(spread.dims.iter().map(|dim| *dim as i64).collect());
     let arguments = vec![Argument::Value(spread.input), dims, spread.correction.clone(), Argument::Bool(spread.keep)];
     let operator = etbuild_ir::OperatorName::aten("var", "correction");
@@ -149,7 +149,8 @@ pub fn log_of_sum(editor: &mut Editor, call: &Call) -> Rewritten {
     let exponential = editor.apply("exp", shifted)?;
     let sum = editor.sum(exponential, &dims, keep)?;
     let log = editor.apply("log", sum)?;
-    let shift = editor.view(shift, &reduced(&spec.sizes, &dims, keep))?;
+    let kept = reduced(&editor.dims(input), &dims, keep);
+    let shift = editor.view_as(shift, &kept)?;
     Ok(vec![editor.pair("add", log, shift)?])
 }
 

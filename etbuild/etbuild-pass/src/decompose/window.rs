@@ -98,10 +98,10 @@ fn pad(editor: &mut Editor, input: ValueId, rows: &Axis, columns: &Axis) -> Resu
     if (rows.padding, columns.padding) == (0, 0) {
         return Ok(input);
     }
-    let mut output = editor.spec(input).clone();
-    let padded = narrow(&[rows.size + 2 * rows.padding, columns.size + 2 * columns.padding])?;
-    output.sizes.truncate(2);
-    output.sizes.extend(padded);
+    let spec = editor.spec(input);
+    let area = narrow(&[rows.size + 2 * rows.padding, columns.size + 2 * columns.padding])?;
+    let sizes = spec.sizes.iter().take(2).copied().chain(area).collect::<Vec<_>>();
+    let output = TensorSpec::contiguous(spec.scalar_type, sizes);
     let pads = Argument::Ints(vec![columns.padding, columns.padding, rows.padding, rows.padding]);
     editor.call("constant_pad_nd.default", vec![Argument::Value(input), pads, Argument::Int(0)], output)
 }

@@ -66,8 +66,7 @@ impl Editor {
 
     /// A reduction over `dims` that keeps them as 1 or drops them, such as `sum.dim_IntList` with its further arguments.
     pub fn reduce(&mut self, name: &str, of: ValueId, dims: &[usize], keep: bool, rest: Vec<Argument>) -> Made {
-        let mut output = self.spec(of).clone();
-        output = TensorSpec::contiguous(output.scalar_type, reduced(&output.sizes, dims, keep));
+        let output = Dim::spec(self.spec(of).scalar_type, &reduced(&self.dims(of), dims, keep));
         let listed = Argument::Ints(dims.iter().map(|dim| *dim as i64).collect());
         let arguments = [Argument::Value(of), listed, Argument::Bool(keep)].into_iter().chain(rest).collect();
         self.call(name, arguments, output)
@@ -80,9 +79,10 @@ impl Editor {
 
     /// The positions `index` of a dimension.
     pub fn select_many(&mut self, of: ValueId, dim: usize, index: &[i64]) -> Made {
-        let mut output = self.spec(of).clone();
-        *output.sizes.get_mut(dim).ok_or(Reason::Arguments)? =
-            i32::try_from(index.len()).map_err(|_| Reason::Arguments)?;
+        let mut dims = self.dims(of);
+        let count = i32::try_from(index.len()).map_err(|_| Reason::Arguments)?;
+        *dims.get_mut(dim).ok_or(Reason::Arguments)? = Dim::from(count);
+        let output = Dim::spec(self.spec(of).scalar_type, &dims);
         let index = self.integers(index)?;
         let arguments = vec![Argument::Value(of), Argument::Int(dim as i64), Argument::Value(index)];
         self.call("index_select.default", arguments, output)
@@ -118,16 +118,15 @@ impl Editor {
     }
 
     fn common(&self, left: ValueId, right: ValueId) -> Result<TensorSpec, Reason> {
-        let (left, right) = (self.spec(left), self.spec(right));
-        let sizes = broadcast(&left.sizes, &right.sizes)?;
-        Ok(TensorSpec::contiguous(left.scalar_type.promote(right.scalar_type), sizes))
+        let dims = Dim::broadcast(&self.dims(left), &self.dims(right))?;
+        Ok(Dim::spec(self.spec(left).scalar_type.promote(self.spec(right).scalar_type), &dims))
     }
 }
 
 /// The sizes that are left of `sizes` after a reduction over `dims`.
-pub fn reduced(sizes: &[i32], dims: &[usize], keep: bool) -> Vec<i32> {
-    let size = |(dim, size): (usize, &i32)| match dims.contains(&dim) {
-        true if keep => Some(1),
+pub fn reduced<S: Copy + From<i32>>(sizes: &[S], dims: &[usize], keep: bool) -> Vec<S> {
+    let size = |(dim, size): (usize, &S)| match dims.contains(&dim) {
+        true if keep => Some(S::from(1)),
         true => None,
         false => Some(*size),
     };

@@ -413,7 +413,6 @@ images = {
     "upsample_nearest1d": lambda: (nn.Upsample(scale_factor=2), x(1, 2, 3)),
     "upsample_bilinear": lambda: (nn.Upsample(size=(5, 7), mode="bilinear"), x(1, 2, 3, 4)),
     "upsample_bilinear_corners": lambda: (nn.Upsample(scale_factor=2, mode="bilinear", align_corners=True), x(1, 2, 3, 4)),
-    "upsample_bicubic": lambda: (nn.Upsample(scale_factor=2, mode="bicubic"), x(1, 2, 3, 4)),
     "upsample_linear1d": lambda: (nn.Upsample(scale_factor=2, mode="linear"), x(1, 2, 3)),
     "grid_sample": lambda: (lambda a, g: F.grid_sample(a, g, align_corners=False), x(1, 2, 4, 4), unit(1, 3, 3, 2)),
     "softmax2d": lambda: (nn.Softmax2d(), x(1, 3, 4, 4)),
