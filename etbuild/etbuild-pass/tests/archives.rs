@@ -7,7 +7,7 @@ use std::sync::Arc;
 use et_core::ScalarType;
 use et_ops::call::OwnedTensor;
 use etbuild_import::import_pt2;
-use etbuild_ir::{LoweredProgram, Graph, interpret};
+use etbuild_ir::{Graph, LoweredProgram, interpret};
 use etbuild_pass::{Runtime, lower};
 use safetensors::{Dtype, SafeTensors};
 

@@ -1,8 +1,9 @@
 //! A program file: methods, constants, segments.
 
 use et_core::Result;
+use et_format::INPUTS_KEY;
 use et_format::{DataLocation, ProgramFile};
-use etbuild_engine::{INPUTS_KEY, PRODUCER_KEY};
+use etbuild_engine::PRODUCER_KEY;
 use serde::Serialize;
 
 use super::constant::{self, Constant};

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use et_format::INPUTS_KEY;
 use et_module::safetensors::SafeTensors;
 use et_module::{Array, DataFiles, FileBytes, Kernels, Module};
 use etbuild_diagnostic::Diagnostic;
-use etbuild_engine::{Event, INPUTS_KEY, Mode, Observer, World, program_file};
+use etbuild_engine::{Event, Mode, Observer, World, program_file};
 use etbuild_system::RealSystem;
 use serde_json::Value;
 
@@ -67,7 +68,8 @@ impl Laboratory {
 
     /// The outputs of a case, or why there are none.
     pub fn run(&self, case: &Case) -> Result<BTreeMap<String, Array>, String> {
-        let file = program_file(&self.world, &case.folder.join("model.pt2")).map_err(|problems| said(&problems))?;
+        let file =
+            program_file(&self.world, &case.folder.join("model.pt2"), &[]).map_err(|problems| said(&problems))?;
         let names = input_names(&file);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let module = Module::load_method(
@@ -97,5 +99,5 @@ fn input_names(file: &[u8]) -> Vec<String> {
 
 fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
     let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
-    et_ops::find(&name).map(|operator| operator.kernel)
+    et_ops::find_kernel(&name)
 }
