@@ -146,7 +146,7 @@ fn program_file(place: &Place, model: &Path) -> PathBuf {
     }
     let system = Arc::new(RealSystem::default());
     let world = World::open(system, &place.cache(), Arc::new(Silence), Mode::Build, 1).unwrap();
-    place.file("model.pte", &program_file_of(&Arc::new(world), model).unwrap()[..])
+    place.file("model.pte", &program_file_of(&Arc::new(world), model, &[]).unwrap()[..])
 }
 
 #[test]
