@@ -8,7 +8,7 @@ mod inline;
 mod repeat;
 
 use et_core::ScalarType;
-use etbuild_ir::{Argument, Control, Graph, Interval, Node, OperatorName, Update, ValueId, ValueKind};
+use etbuild_ir::{Argument, Control, Graph, Interval, Node, OperatorName, ValueId, ValueKind};
 
 use crate::pass::Pass;
 use crate::{Reason, Refusal};
@@ -29,7 +29,7 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
             refusals.push(Refusal::new(&flattener.graph, &node, reason));
         }
     }
-    flattener.detach_updates();
+    flattener.detach_results();
     if refusals.is_empty() { Ok(flattener.graph) } else { Err(refusals) }
 }
 
@@ -85,21 +85,24 @@ impl Flattener {
         self.graph.add_number(name, scalar_type, range, ValueKind::Computed)
     }
 
-    /// Gives an update that would read what another has written a value of its own.
-    fn detach_updates(&mut self) {
-        for index in 0..self.graph.updates.len() {
-            let Update { target, value } = self.graph.updates[index];
-            if target == value
-                || matches!(self.graph.value(value).kind, ValueKind::Computed | ValueKind::Constant { .. })
-            {
-                continue;
-            }
-            let copy = self.graph.add_value("update", self.graph.spec(value).clone(), ValueKind::Computed);
-            if self.copy(value, copy).is_ok() {
-                self.graph.updates[index].value = copy;
-            }
-        }
+    /// Gives outputs and updates that would read what an update has written values of their own.
+    fn detach_results(&mut self) {
         self.graph.updates.retain(|update| update.target != update.value);
+        for index in 0..self.graph.outputs.len() {
+            self.graph.outputs[index] = self.detached(self.graph.outputs[index]);
+        }
+        for index in 0..self.graph.updates.len() {
+            self.graph.updates[index].value = self.detached(self.graph.updates[index].value);
+        }
+    }
+
+    /// The value, or a copy of it where an update writes it.
+    fn detached(&mut self, id: ValueId) -> ValueId {
+        if self.graph.updates.iter().all(|update| update.target != id) {
+            return id;
+        }
+        let copy = self.graph.add_value("before", self.graph.spec(id).clone(), ValueKind::Computed);
+        if self.copy(id, copy).is_ok() { copy } else { id }
     }
 }
 
