@@ -78,7 +78,9 @@ pub fn store(products: &mut Products<'_>, printed: &str, program: &Program, weig
     }
     products.put_named(ArtifactKind::Constant, &new);
     for (archive, slices) in archives {
-        products.adopt(ArtifactKind::Source, archive);
+        if !products.has(&archive) {
+            products.adopt(ArtifactKind::Source, archive);
+        }
         products.put(ArtifactKind::Slices, slices::print(&slices).as_bytes());
     }
 }

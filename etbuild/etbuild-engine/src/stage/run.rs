@@ -35,6 +35,11 @@ impl<'world> Products<'world> {
         self.made.push(ArtifactRef { digest, size, kind });
     }
 
+    /// Whether the stage has made or taken up this blob.
+    pub fn has(&self, blob: &BlobRef) -> bool {
+        self.made.iter().any(|artifact| artifact.blob() == *blob)
+    }
+
     /// Stores one artifact.
     pub fn put(&mut self, kind: ArtifactKind, bytes: &[u8]) {
         self.put_named(kind, &[(BlobRef::of(bytes), bytes)]);
