@@ -137,15 +137,20 @@ fn weights_that_would_fill_the_memory() {
 }
 
 #[test]
-fn writing_to_an_input_or_a_buffer() {
+fn what_is_written_to_an_input_or_a_buffer_is_an_update() {
     let target = r#"{"name": "self", "arg": {"as_tensor": {"name": "mul"}}"#;
     let to = |name: &str| target.replace("mul", name);
-    assert!(
-        matches!(only(errors("elementwise", MODEL, target, &to("x"))), ImportError::MutatedInput(name) if name == "x")
-    );
-    assert!(
-        matches!(only(errors("elementwise", MODEL, target, &to("p_scale"))), ImportError::State(name) if name == "scale")
-    );
+    for (name, is_state) in [("x", false), ("p_scale", true)] {
+        let written = edited("elementwise", MODEL, |bytes| {
+            Some(String::from_utf8(bytes).unwrap().replace(target, &to(name)).into_bytes())
+        });
+        let program = import(written).unwrap().into_program();
+        let graph = &program.methods["forward"];
+        let [update] = graph.updates[..] else { panic!("{} updates", graph.updates.len()) };
+        let value = graph.value(update.target);
+        assert_eq!(value.name, name);
+        assert_eq!(matches!(value.kind, ValueKind::State { .. }), is_state);
+    }
 }
 
 #[test]

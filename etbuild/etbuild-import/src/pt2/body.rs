@@ -114,6 +114,9 @@ impl<'a> Body<'a> {
                 given => argument::plain(&self.scope, &node.target, given)?.ok_or_else(|| wrong(node))?,
             });
         }
+        if !arguments.iter().any(|argument| matches!(argument, etbuild_ir::Argument::Graph(_))) {
+            return Err(wrong(node));
+        }
         let outputs = self.outputs(node)?;
         let operator = OperatorName::parse(&format!("higher_order.{name}.default"));
         self.push(Node { operator: operator.ok_or_else(|| wrong(node))?, arguments, outputs })
@@ -179,7 +182,7 @@ fn named(argument: &Argument) -> impl Iterator<Item = &str> {
 }
 
 fn wrong(node: &model::Node) -> ImportError {
-    ImportError::HigherOrder(node.target.clone())
+    ImportError::HigherOrder(node.target.trim_start_matches("torch.ops.").to_owned())
 }
 
 /// What a node calls.
