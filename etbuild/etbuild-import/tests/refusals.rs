@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_import::{ImportError, import_pt2};
+use etbuild_ir::ValueKind;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -144,7 +145,7 @@ fn what_is_written_to_an_input_or_a_buffer_is_an_update() {
         let written = edited("elementwise", MODEL, |bytes| {
             Some(String::from_utf8(bytes).unwrap().replace(target, &to(name)).into_bytes())
         });
-        let program = import(written).unwrap().into_program();
+        let program = import_pt2(Arc::new(written)).unwrap().into_program();
         let graph = &program.methods["forward"];
         let [update] = graph.updates[..] else { panic!("{} updates", graph.updates.len()) };
         let value = graph.value(update.target);
