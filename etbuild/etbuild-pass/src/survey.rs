@@ -79,17 +79,19 @@ mod tests {
         let spec = TensorSpec::contiguous(ScalarType::Float, [2, 2]);
         let mut last = graph.add_value("x", spec.clone(), ValueKind::Input);
         graph.inputs.push(last);
-        for name in ["relu", "cholesky", "native_dropout", "abs"] {
+        for name in ["relu", "cholesky", "dropout", "abs"] {
             let output = graph.add_value(name, spec.clone(), ValueKind::Computed);
             let operator = OperatorName::aten(name, "default");
-            graph.nodes.push(Node { operator, arguments: vec![Argument::Value(last)], outputs: vec![output] });
+            let training = [Argument::Float(0.5), Argument::Bool(true)].into_iter().filter(|_| name == "dropout");
+            let arguments = std::iter::once(Argument::Value(last)).chain(training).collect();
+            graph.nodes.push(Node { operator, arguments, outputs: vec![output] });
             last = output;
         }
         graph.outputs.push(last);
         let program = Program { methods: [("forward".to_owned(), graph)].into() };
         let survey = survey(AtenProgram::verify(program).unwrap(), Runtime::Etbuild);
         let refused: Vec<_> = survey.refusals.iter().map(|refusal| (&refusal.value[..], &refusal.reason)).collect();
-        assert_eq!(refused, [("native_dropout", &Reason::Arguments), ("cholesky", &Reason::NoDecomposition)]);
+        assert_eq!(refused, [("dropout", &Reason::Training), ("cholesky", &Reason::NoDecomposition)]);
         assert!(survey.refusals.iter().all(|refusal| refusal.method == "forward"));
         let nodes = survey.program.methods["forward"].nodes.iter();
         let left: Vec<_> = nodes.map(|node| node.operator.as_str()).collect();
