@@ -97,10 +97,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
     /// Writes what state or an input holds from then on.
     fn update(&mut self, update: Update) -> Instruction {
         let scalar_type = |id| self.graph.spec(id).scalar_type;
-        self.kernels.add(
-            COPY,
-            et_ops::selection([scalar_type(update.value)].into_iter(), [scalar_type(update.target)].into_iter()),
-        );
+        self.kernels.add(COPY, et_ops::selection([scalar_type(update.value)], [scalar_type(update.target)]));
         let (target, value) = (self.tensor(update.target), self.tensor(update.value));
         let blocking = self.values.constant(ConstantValue::Bool(false));
         Instruction::KernelCall { operator: self.operator(COPY), arguments: vec![target, value, blocking, target] }

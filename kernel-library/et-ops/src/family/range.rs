@@ -22,10 +22,10 @@ impl<T: Real> Extent<T> {
         block.for_each(|[at]| {
             let element = elements.get(at);
             // A comparison with NaN is false, so that the first NaN replaces and then stays.
-            if !(element >= extent.lowest) && !extent.lowest.is_nan() {
+            if (element.is_nan() || element < extent.lowest) && !extent.lowest.is_nan() {
                 extent.lowest = element;
             }
-            if !(element <= extent.highest) && !extent.highest.is_nan() {
+            if (element.is_nan() || element > extent.highest) && !extent.highest.is_nan() {
                 extent.highest = element;
             }
         })?;
