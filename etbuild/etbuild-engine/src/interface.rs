@@ -30,6 +30,7 @@ struct InterfaceMethod {
     output_bytes: Vec<usize>,
     arenas: Vec<usize>,
     values: usize,
+    sizes: usize,
 }
 
 impl Interface {
@@ -70,8 +71,7 @@ impl Interface {
             input_bytes: method.input_bytes.clone(),
             output_bytes: method.output_bytes.clone(),
             arenas: method.arenas.clone(),
-            // No program of ours has dynamic shapes yet.
-            sizes: 0,
+            sizes: method.sizes,
             values: method.values,
         })
     }
@@ -91,6 +91,13 @@ fn method(info: &MethodInfo, graph: &Graph) -> InterfaceMethod {
         input_bytes: bytes(&graph.inputs),
         output_bytes: bytes(&graph.outputs),
         arenas: info.arenas.iter().map(|arena| usize::try_from(arena.size).unwrap_or(usize::MAX)).collect(),
+        sizes: dynamic_sizes(graph),
         values: info.values,
     }
+}
+
+/// The number of integers that hold the shapes of dynamic tensors: the sizes and their bounds.
+fn dynamic_sizes(graph: &Graph) -> usize {
+    let dynamic = graph.values.iter().filter(|value| value.spec.is_dynamic());
+    dynamic.map(|value| 2 * value.spec.rank()).sum()
 }
