@@ -11,7 +11,7 @@ pub static PASS: Pass =
     Pass { name: "require_upstream_kernels", purpose: "Refuses operators that ExecuTorch's runtime lacks.", run };
 
 fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
-    let missing = graph.nodes.iter().filter(|node| !has_upstream(node));
+    let missing = graph.nodes.iter().filter(|node| !has_upstream(node) || is_convolution_of_volumes(&graph, node));
     let refusals: Vec<_> = missing.map(|node| Refusal::new(&graph, node, Reason::NotUpstream)).collect();
     if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
 }
@@ -20,6 +20,11 @@ fn has_upstream(node: &Node) -> bool {
     let operator = et_ops::find_functional(&node.operator.qualified()).map(Operator::name);
     let primitive = node.operator.primitive().map(Primitive::name);
     node.operator.namespace() == "higher_order" || operator.or(primitive).is_some_and(et_ops::has_upstream)
+}
+
+/// Whether the node convolves over three dimensions, which upstream's kernel of that name refuses.
+fn is_convolution_of_volumes(graph: &Graph, node: &Node) -> bool {
+    node.operator.name() == "convolution" && node.uses().next().is_some_and(|input| graph.spec(input).rank() > 4)
 }
 
 #[cfg(test)]
