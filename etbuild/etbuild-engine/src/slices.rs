@@ -48,7 +48,7 @@ mod tests {
         let slices = slices.map(|(bytes, start, length)| Slice { digest: Digest::of(bytes), start, length });
         let text = print(&slices);
         assert_eq!(parse(text.as_bytes()).unwrap(), slices);
-        assert_eq!(parse(&text.as_bytes()[..70]), None);
+        assert_eq!(parse(&text.as_bytes()[..66]), None);
         assert_eq!(parse(b""), Some(Vec::new()));
     }
 }

@@ -127,7 +127,7 @@ mod tests {
         for row in [
             "| `etbuild` | whole number, required | Version of the recipe format: `1`. |",
             "| `model` | map with one key, required | Where the model comes from. |",
-            "| `model.pt2` | text | An archive written by `torch.export.save`. |",
+            "| `model.pt2` | text | An archive written by `torch.export.save`: the method `forward`. |",
             "| `targets` | list of texts | Names of targets, as `etbuild targets list` shows them. Each gets its own binary. |",
             "| `budget.flash` | size | Most bytes in banks that are not written, on bare metal. |",
             "| `extends` | text or list of texts | Recipe files that this one is laid over",

@@ -72,7 +72,10 @@ fn a_word_that_is_not_allowed() {
 #[test]
 fn a_model_from_two_places() {
     let found = mistake(GOOD.replace("pt2: digits.pt2", "pt2: a.pt2, checkpoint: b"));
-    assert_eq!(found, expected(Code::ExclusiveKeys, "r.yaml:3:22", "keep one of `pt2`, `checkpoint`, `python`"));
+    assert_eq!(
+        found,
+        expected(Code::ExclusiveKeys, "r.yaml:3:22", "keep one of `pt2`, `methods`, `checkpoint`, `python`")
+    );
 }
 
 #[test]

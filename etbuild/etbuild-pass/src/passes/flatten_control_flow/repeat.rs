@@ -47,6 +47,7 @@ impl Flattener {
         self.copy_all(&rounds.carried, carried)?;
         let count = self.row_count(*rounds.stacks.first().ok_or(Reason::Arguments)?)?;
         made.iter().try_for_each(|stack| self.empty_stack(*stack, count))?;
+        made.iter().for_each(|stack| self.let_grow(*stack));
         let index = self.index(*rounds.stacks.first().ok_or(Reason::Arguments)?);
         self.call("executorch_prim.add.Scalar", vec![Argument::Int(0), Argument::Int(0)], index)?;
         let (start, end) = (self.new_label(), self.new_label());
@@ -115,6 +116,14 @@ impl Flattener {
         let rest = spec.sizes.iter().skip(1).map(|size| Size::Fixed(i64::from(*size)));
         let sizes = Argument::sizes(std::iter::once(count).chain(rest).collect());
         self.call("aten.full.default", vec![sizes, Argument::Int(0)], stack)
+    }
+
+    /// Makes the number of rows dynamic: a stack has one more after each round.
+    fn let_grow(&mut self, stack: ValueId) {
+        let value = self.graph.values.get_mut(stack.index());
+        if let Some(rows) = value.and_then(|value| value.spec.least.first_mut()) {
+            *rows = 0;
+        }
     }
 
     fn copy_all(&mut self, from: &[ValueId], to: &[ValueId]) -> Result<(), Reason> {
