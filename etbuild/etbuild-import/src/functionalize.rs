@@ -73,7 +73,7 @@ struct Tensor {
 
 impl Functionalizer {
     fn node(&mut self, mut node: Node) -> Result<(), ImportError> {
-        if matches!(node.operator.namespace(), "executorch_prim" | "higher_order") {
+        if node.operator.runs_graphs() || node.operator.primitive().is_some() {
             self.read_arguments(&mut node)?;
             return self.push(node);
         }

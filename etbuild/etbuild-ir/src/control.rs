@@ -51,6 +51,17 @@ impl Control {
         Node { operator: OperatorName::known(name), arguments, outputs }
     }
 
+    /// The same with the label that `rename` gives for its own.
+    #[must_use]
+    pub fn with_label(self, rename: impl FnOnce(i64) -> i64) -> Self {
+        match self {
+            Self::Label(label) => Self::Label(rename(label)),
+            Self::Jump(label) => Self::Jump(rename(label)),
+            Self::JumpIfFalse(condition, label) => Self::JumpIfFalse(condition, rename(label)),
+            Self::Move(..) => self,
+        }
+    }
+
     /// The label that the node goes to.
     pub const fn target(self) -> Option<i64> {
         match self {

@@ -55,6 +55,11 @@ impl OperatorName {
         }
     }
 
+    /// Whether the operator runs graphs that are its arguments.
+    pub fn runs_graphs(&self) -> bool {
+        self.namespace() == "higher_order"
+    }
+
     /// The primitive of this name: an operator on numbers.
     pub fn primitive(&self) -> Option<&'static Primitive> {
         et_ops::find_primitive(&self.qualified())

@@ -41,5 +41,5 @@ pub fn to_edge(program: CoreAtenProgram) -> Result<EdgeProgram, PassError> {
 
 /// Brings a program that runs into the form that is planned and emitted: jumps in place of graphs inside graphs.
 pub fn to_lowered(program: EdgeProgram) -> Result<LoweredProgram, PassError> {
-    pass::verified(pass::run_outside(TO_LOWERED, program.into_program())?)
+    pass::verified(pass::run(TO_LOWERED, program.into_program())?)
 }

@@ -55,16 +55,6 @@ pub fn run(passes: &[&Pass], mut program: Program) -> Result<Program, PassError>
     Ok(program)
 }
 
-/// Runs passes in order on every method, but not on the graphs that its nodes run: that is up to the passes.
-pub fn run_outside(passes: &[&Pass], mut program: Program) -> Result<Program, PassError> {
-    for (method, graph) in &mut program.methods {
-        for pass in passes {
-            *graph = (pass.run)(std::mem::take(graph)).map_err(|refusals| refused(method, refusals))?;
-        }
-    }
-    Ok(program)
-}
-
 /// Runs a pass on the graphs that nodes run, then on the graph itself.
 fn run_nested(pass: &Pass, mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     for nested in graph.nodes.iter_mut().flat_map(Node::graphs_mut) {

@@ -53,8 +53,7 @@ fn layers(editor: &mut Editor, call: &Call) -> Rewritten {
 }
 
 fn as_it_is(editor: &mut Editor, call: &Call) -> Rewritten {
-    let (operator, arguments) = (call.operator.clone(), call.arguments.clone());
-    Ok(editor.keep(Call { operator, arguments, outputs: call.outputs.clone() }))
+    Ok(editor.keep(call.clone()))
 }
 
 fn decomposed(editor: &mut Editor, call: &Call) -> Rewritten {

@@ -16,36 +16,9 @@ pub const INDEX_PUT: Operator = Operator {
     infer: unary::like_first,
     kernel: out::<ALL>,
     cases: &[
-        Case::exact(
-            "rows",
-            &[
-                Tensor(CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
-                CaseArgument::OptionalTensors(&[Some(CaseTensor::long(&[1], &[1.0]))]),
-                Tensor(CaseTensor::float(&[1, 3], &[7.0, 8.0, 9.0])),
-                Bool(false),
-            ],
-            &[CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 7.0, 8.0, 9.0])],
-        ),
-        Case::exact(
-            "a number to columns",
-            &[
-                Tensor(CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
-                CaseArgument::OptionalTensors(&[None, Some(CaseTensor::of(ScalarType::Int, &[2], &[0.0, -1.0]))]),
-                Tensor(CaseTensor::float(&[], &[0.5])),
-                Bool(false),
-            ],
-            &[CaseTensor::float(&[2, 3], &[0.5, 2.0, 0.5, 0.5, 5.0, 0.5])],
-        ),
-        Case::exact(
-            "sums where positions repeat",
-            &[
-                Tensor(CaseTensor::long(&[3], &[1.0, 2.0, 3.0])),
-                CaseArgument::OptionalTensors(&[Some(CaseTensor::long(&[3], &[0.0, 0.0, 2.0]))]),
-                Tensor(CaseTensor::long(&[3], &[10.0, 20.0, 30.0])),
-                Bool(true),
-            ],
-            &[CaseTensor::long(&[3], &[31.0, 2.0, 33.0])],
-        ),
+        ROWS,
+        COLUMNS,
+        SUMS,
         Case::exact(
             "a mask",
             &[
@@ -76,16 +49,7 @@ pub const INDEX_PUT: Operator = Operator {
             ],
             Error::InvalidArgument,
         ),
-        Case::refused(
-            "an index out of range",
-            &[
-                Tensor(CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
-                CaseArgument::OptionalTensors(&[Some(CaseTensor::long(&[1], &[-3.0]))]),
-                Tensor(CaseTensor::float(&[], &[1.0])),
-                Bool(false),
-            ],
-            Error::InvalidArgument,
-        ),
+        OUT_OF_RANGE,
     ],
 };
 
@@ -97,49 +61,50 @@ pub const INDEX_PUT_IN_PLACE: Operator = Operator {
     dtypes: Dtypes::ALL,
     infer: unary::like_first,
     kernel: in_place::<ALL>,
-    cases: &[
-        Case::exact(
-            "rows",
-            &[
-                Tensor(CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
-                CaseArgument::OptionalTensors(&[Some(CaseTensor::long(&[1], &[1.0]))]),
-                Tensor(CaseTensor::float(&[1, 3], &[7.0, 8.0, 9.0])),
-                Bool(false),
-            ],
-            &[CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 7.0, 8.0, 9.0])],
-        ),
-        Case::exact(
-            "a number to columns",
-            &[
-                Tensor(CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
-                CaseArgument::OptionalTensors(&[None, Some(CaseTensor::of(ScalarType::Int, &[2], &[0.0, -1.0]))]),
-                Tensor(CaseTensor::float(&[], &[0.5])),
-                Bool(false),
-            ],
-            &[CaseTensor::float(&[2, 3], &[0.5, 2.0, 0.5, 0.5, 5.0, 0.5])],
-        ),
-        Case::exact(
-            "sums where positions repeat",
-            &[
-                Tensor(CaseTensor::long(&[3], &[1.0, 2.0, 3.0])),
-                CaseArgument::OptionalTensors(&[Some(CaseTensor::long(&[3], &[0.0, 0.0, 2.0]))]),
-                Tensor(CaseTensor::long(&[3], &[10.0, 20.0, 30.0])),
-                Bool(true),
-            ],
-            &[CaseTensor::long(&[3], &[31.0, 2.0, 33.0])],
-        ),
-        Case::refused(
-            "an index out of range",
-            &[
-                Tensor(CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
-                CaseArgument::OptionalTensors(&[Some(CaseTensor::long(&[1], &[-3.0]))]),
-                Tensor(CaseTensor::float(&[], &[1.0])),
-                Bool(false),
-            ],
-            Error::InvalidArgument,
-        ),
-    ],
+    cases: &[ROWS, COLUMNS, SUMS, OUT_OF_RANGE],
 };
+
+// Cases of both.
+const ROWS: Case = Case::exact(
+    "rows",
+    &[
+        Tensor(CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
+        CaseArgument::OptionalTensors(&[Some(CaseTensor::long(&[1], &[1.0]))]),
+        Tensor(CaseTensor::float(&[1, 3], &[7.0, 8.0, 9.0])),
+        Bool(false),
+    ],
+    &[CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 7.0, 8.0, 9.0])],
+);
+const COLUMNS: Case = Case::exact(
+    "a number to columns",
+    &[
+        Tensor(CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
+        CaseArgument::OptionalTensors(&[None, Some(CaseTensor::of(ScalarType::Int, &[2], &[0.0, -1.0]))]),
+        Tensor(CaseTensor::float(&[], &[0.5])),
+        Bool(false),
+    ],
+    &[CaseTensor::float(&[2, 3], &[0.5, 2.0, 0.5, 0.5, 5.0, 0.5])],
+);
+const SUMS: Case = Case::exact(
+    "sums where positions repeat",
+    &[
+        Tensor(CaseTensor::long(&[3], &[1.0, 2.0, 3.0])),
+        CaseArgument::OptionalTensors(&[Some(CaseTensor::long(&[3], &[0.0, 0.0, 2.0]))]),
+        Tensor(CaseTensor::long(&[3], &[10.0, 20.0, 30.0])),
+        Bool(true),
+    ],
+    &[CaseTensor::long(&[3], &[31.0, 2.0, 33.0])],
+);
+const OUT_OF_RANGE: Case = Case::refused(
+    "an index out of range",
+    &[
+        Tensor(CaseTensor::float(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])),
+        CaseArgument::OptionalTensors(&[Some(CaseTensor::long(&[1], &[-3.0]))]),
+        Tensor(CaseTensor::float(&[], &[1.0])),
+        Bool(false),
+    ],
+    Error::InvalidArgument,
+);
 
 /// The portable kernel of `out` for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use crate::{Dialect, OperatorName, Program, Violation};
 
-/// Operators that PyTorch tags as core, and those that a kernel exists for in one piece.
+/// Operators that PyTorch tags as core, those that a kernel exists for in one piece, and those on numbers and graphs.
 #[derive(Clone, Copy, Debug)]
 pub enum CoreAten {}
 
@@ -14,8 +14,7 @@ impl Dialect for CoreAten {
 
     fn violations(program: &Program) -> Vec<Violation> {
         super::operators(program, |operator| {
-            let numbers = operator.namespace() == "higher_order" || operator.primitive().is_some();
-            (!numbers && !Self::contains(operator))
+            (!Self::contains(operator))
                 .then(|| "the operator is neither canonical nor in the kernel catalogue".to_owned())
         })
     }
@@ -24,7 +23,9 @@ impl Dialect for CoreAten {
 impl CoreAten {
     /// Whether the operator needs no decomposition.
     pub fn contains(operator: &OperatorName) -> bool {
-        CORE_OPERATORS.lines().any(|line| line == operator.as_str())
+        operator.runs_graphs()
+            || operator.primitive().is_some()
+            || CORE_OPERATORS.lines().any(|line| line == operator.as_str())
             || et_ops::find_functional(&operator.qualified()).is_some()
     }
 }

@@ -35,7 +35,7 @@ impl Dialect for Lowered {
 const HIGHER_ORDER: &[&str] = &["cond", "map", "scan", "while_loop"];
 
 fn check(graph: &Graph, node: &Node) -> Result<(), String> {
-    if node.operator.namespace() == "higher_order" {
+    if node.operator.runs_graphs() {
         return check_higher_order(node);
     }
     if let Some(primitive) = node.operator.primitive() {

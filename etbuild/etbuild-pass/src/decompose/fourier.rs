@@ -149,8 +149,7 @@ fn parts(editor: &mut Editor, input: ValueId, part: &TensorSpec) -> Result<Value
 pub fn abs(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     if !editor.spec(input).scalar_type.is_complex() {
-        let (operator, arguments) = (call.operator.clone(), call.arguments.clone());
-        return Ok(editor.keep(Call { operator, arguments, outputs: call.outputs.clone() }));
+        return Ok(editor.keep(call.clone()));
     }
     let parts = parts(editor, input, &output)?;
     let squares = editor.map("mul.Tensor", parts, vec![Argument::Value(parts)])?;

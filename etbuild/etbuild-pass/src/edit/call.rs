@@ -5,6 +5,7 @@ use etbuild_ir::{Argument, Graph, Node, OperatorName, TensorSpec, ValueId};
 use crate::Reason;
 
 /// A call of an operator.
+#[derive(Clone)]
 pub struct Call {
     /// What is called.
     pub operator: OperatorName,

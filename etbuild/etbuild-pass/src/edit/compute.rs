@@ -117,7 +117,8 @@ impl Editor {
         }
     }
 
-    fn common(&self, left: ValueId, right: ValueId) -> Result<TensorSpec, Reason> {
+    /// The type and shape to which both are promoted and broadcast.
+    pub(super) fn common(&self, left: ValueId, right: ValueId) -> Result<TensorSpec, Reason> {
         let dims = Dim::broadcast(&self.dims(left), &self.dims(right))?;
         Ok(Dim::spec(self.spec(left).scalar_type.promote(self.spec(right).scalar_type), &dims))
     }

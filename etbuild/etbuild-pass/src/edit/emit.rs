@@ -52,9 +52,7 @@ impl Editor {
 
     /// Calls an operator on two tensors whose output has the shape to which both are broadcast.
     pub fn combine(&mut self, name: &str, operands: [ValueId; 2]) -> Made {
-        let dims = Dim::broadcast(&self.dims(operands[0]), &self.dims(operands[1]))?;
-        let [left, right] = operands.map(|id| self.spec(id).scalar_type);
-        let output = Dim::spec(left.promote(right), &dims);
+        let output = self.common(operands[0], operands[1])?;
         self.call(name, operands.map(Argument::Value).to_vec(), output)
     }
 

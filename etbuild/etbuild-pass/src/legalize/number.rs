@@ -38,8 +38,7 @@ fn has_kernel(operator: &OperatorName) -> bool {
 }
 
 fn keep(editor: &mut Editor, call: &Call, operator: &OperatorName) -> Vec<ValueId> {
-    let (operator, arguments) = (operator.clone(), call.arguments.clone());
-    editor.keep(Call { operator, arguments, outputs: call.outputs.clone() })
+    editor.keep(Call { operator: operator.clone(), ..call.clone() })
 }
 
 /// The call of `operator` with the number at `index` as a tensor of rank 0, which does not widen the other operand.

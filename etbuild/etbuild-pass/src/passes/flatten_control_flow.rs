@@ -41,16 +41,16 @@ struct Flattener {
 
 impl Flattener {
     fn node(&mut self, node: Node) -> Result<(), Reason> {
-        match (node.operator.namespace(), node.operator.name()) {
-            ("higher_order", "cond") => self.branch(node),
-            ("higher_order", "while_loop") => self.while_loop(node),
-            ("higher_order", "map") => self.map(node),
-            ("higher_order", "scan") => self.scan(node),
-            ("higher_order", _) => Err(Reason::NoKernel),
-            _ => {
-                self.graph.nodes.push(node);
-                Ok(())
-            }
+        if !node.operator.runs_graphs() {
+            self.graph.nodes.push(node);
+            return Ok(());
+        }
+        match node.operator.name() {
+            "cond" => self.branch(node),
+            "while_loop" => self.while_loop(node),
+            "map" => self.map(node),
+            "scan" => self.scan(node),
+            _ => Err(Reason::NoKernel),
         }
     }
 

@@ -48,7 +48,8 @@ fn ends(node: &Node) -> Option<(ValueId, ValueId)> {
 /// The output and the operand of a node that only passes it on.
 fn identity(graph: &Graph, node: &Node) -> Option<(ValueId, ValueId)> {
     let (output, operand) = ends(node)?;
-    let same_spec = graph.spec(output) == graph.spec(operand) && same_sizes(graph, output);
+    // Equal bounds of a dynamic size do not make the sizes equal.
+    let same_spec = graph.spec(output) == graph.spec(operand) && !graph.spec(output).is_dynamic();
     let passes_on = match (node.operator.name(), node.arguments.get(1..)?) {
         ("permute" | "permute_copy", [Argument::Ints(dims)]) => {
             dims.iter().enumerate().all(|(position, dim)| *dim == position as i64)
@@ -57,11 +58,6 @@ fn identity(graph: &Graph, node: &Node) -> Option<(ValueId, ValueId)> {
         (name, _) => IDENTITIES.contains(&name),
     };
     (same_spec && passes_on).then_some((output, operand))
-}
-
-/// Whether what is true of the bounds of the sizes is true of the sizes.
-fn same_sizes(graph: &Graph, output: ValueId) -> bool {
-    !graph.spec(output).is_dynamic()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Refuses a program that still has operators without decomposition.
 
-use etbuild_ir::{CoreAten, Graph, OperatorName};
+use etbuild_ir::{CoreAten, Graph};
 
 use crate::pass::Pass;
 use crate::{Reason, Refusal};
@@ -10,11 +10,7 @@ pub static PASS: Pass =
     Pass { name: "require_core", purpose: "Refuses operators that are neither canonical nor have a kernel.", run };
 
 fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
-    let unknown = graph.nodes.iter().filter(|node| !known(&node.operator));
+    let unknown = graph.nodes.iter().filter(|node| !CoreAten::contains(&node.operator));
     let refusals: Vec<_> = unknown.map(|node| Refusal::new(&graph, node, Reason::NoDecomposition)).collect();
     if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
-}
-
-fn known(operator: &OperatorName) -> bool {
-    operator.namespace() == "higher_order" || operator.primitive().is_some() || CoreAten::contains(operator)
 }

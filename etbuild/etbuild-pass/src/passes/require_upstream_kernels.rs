@@ -19,7 +19,7 @@ fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
 fn has_upstream(node: &Node) -> bool {
     let operator = et_ops::find_functional(&node.operator.qualified()).map(Operator::name);
     let primitive = node.operator.primitive().map(Primitive::name);
-    node.operator.namespace() == "higher_order" || operator.or(primitive).is_some_and(et_ops::has_upstream)
+    node.operator.runs_graphs() || operator.or(primitive).is_some_and(et_ops::has_upstream)
 }
 
 /// Whether the node convolves over three dimensions, which upstream's kernel of that name refuses.

@@ -1,6 +1,8 @@
 //! Adding the nodes of a nested graph to the line.
 
-use etbuild_ir::{Graph, IdMap, ValueId};
+use std::collections::BTreeMap;
+
+use etbuild_ir::{Control, Graph, IdMap, Node, ValueId};
 
 use super::Flattener;
 use crate::Reason;
@@ -13,13 +15,20 @@ impl Flattener {
         }
         let moved = self.move_values(nested, operands);
         let now = |id: ValueId| moved.get(id).copied().unwrap_or(id);
+        let mut labels = BTreeMap::new();
         for node in &nested.nodes {
-            let mut node = node.clone();
+            let mut node = self.relabelled(node, &mut labels);
             node.replace_uses(now);
             node.outputs.iter_mut().for_each(|id| *id = now(*id));
-            self.node(node)?;
+            self.graph.nodes.push(node);
         }
         Ok(nested.outputs.iter().copied().map(now).collect())
+    }
+
+    /// The node with labels of this line, of which `labels` knows those given so far.
+    fn relabelled(&mut self, node: &Node, labels: &mut BTreeMap<i64, i64>) -> Node {
+        let rename = |label| *labels.entry(label).or_insert_with(|| self.new_label());
+        Control::of(node).map_or_else(|| node.clone(), |control| control.with_label(rename).node())
     }
 
     fn move_values(&mut self, nested: &Graph, operands: &[ValueId]) -> IdMap<ValueId> {
