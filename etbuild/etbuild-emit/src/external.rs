@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn a_name_stands_for_one_constant() {
         let spec = TensorSpec::contiguous(ScalarType::Byte, [2]);
-        let (one, other) = (ConstantData::new([1, 2]), ConstantData::new([3, 4]));
+        let (one, other) = (ConstantData::new(vec![1, 2]), ConstantData::new(vec![3, 4]));
         let mut external = External::default();
         assert_eq!(external.add("weight", &spec, &one), "weight");
         assert_eq!(external.add("weight", &spec, &one), "weight");

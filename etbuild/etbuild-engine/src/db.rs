@@ -44,6 +44,9 @@ pub trait Db: salsa::Database {
 
     /// The input that stands for a data file; hashed at the first call.
     fn data_file(&self, path: &Path) -> DataFile;
+
+    /// The same for a model, which an import is about to read.
+    fn model_file(&self, path: &Path) -> DataFile;
 }
 
 /// The database of one session. Clones share everything and may be used on other threads.
@@ -66,6 +69,15 @@ impl EngineDatabase {
     pub fn new(world: Arc<World>) -> Self {
         Self { storage: salsa::Storage::default(), world, inputs: Arc::default() }
     }
+
+    /// The input for `path`, made with its digest by `take` at the first call.
+    fn input(&self, path: &Path, take: impl FnOnce(&World, &Path) -> io::Result<Digest>) -> DataFile {
+        let mut data = self.inputs.data.lock().unwrap_or_else(PoisonError::into_inner);
+        *data.entry(path.to_owned()).or_insert_with(|| {
+            let digest = take(&self.world, path).map_err(|error| error.kind());
+            DataFile::new(self, path.to_owned(), digest)
+        })
+    }
 }
 
 #[salsa::db]
@@ -86,10 +98,10 @@ impl Db for EngineDatabase {
     }
 
     fn data_file(&self, path: &Path) -> DataFile {
-        let mut data = self.inputs.data.lock().unwrap_or_else(PoisonError::into_inner);
-        *data.entry(path.to_owned()).or_insert_with(|| {
-            let digest = file_digest::of(&self.world, path).map_err(|error| error.kind());
-            DataFile::new(self, path.to_owned(), digest)
-        })
+        self.input(path, file_digest::of)
+    }
+
+    fn model_file(&self, path: &Path) -> DataFile {
+        self.input(path, file_digest::of_model)
     }
 }

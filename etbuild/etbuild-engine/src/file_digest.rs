@@ -6,7 +6,7 @@ use std::path::Path;
 use etbuild_store::{Digest, Hasher};
 use etbuild_system::FileStamp;
 
-use crate::world::World;
+use crate::world::{Mode, World};
 
 /// Files up to this size are hashed every time: that takes less than a millisecond.
 const SMALL: u64 = 1 << 20;
@@ -18,11 +18,36 @@ pub fn of(world: &World, path: &Path) -> io::Result<Digest> {
     if stamp.size <= SMALL {
         return hash(world, path);
     }
+    remembered(world, path, stamp, || hash(world, path))
+}
+
+/// The digest of a model. One that is not known yet is copied into the store on the way: the import, which comes next,
+/// reads the copy, and the file is read once.
+pub fn of_model(world: &World, path: &Path) -> io::Result<Digest> {
+    let stamp = world.system().stamp(path)?;
+    if stamp.size <= SMALL || world.mode() == Mode::Plan {
+        return of(world, path);
+    }
+    remembered(world, path, stamp, || {
+        // What keeps the store from taking it, the import will meet too, and tell.
+        let Ok(archive) = world.store().put_file(path) else { return hash(world, path) };
+        world.hold(&archive);
+        Ok(archive.reference().digest)
+    })
+}
+
+/// The digest that is known for the stamp, or else the one that `take` finds.
+fn remembered(
+    world: &World,
+    path: &Path,
+    stamp: FileStamp,
+    take: impl FnOnce() -> io::Result<Digest>,
+) -> io::Result<Digest> {
     let subject = subject(path, stamp);
     if let Some(known) = world.store().memo_get(&subject).and_then(|bytes| bytes.try_into().ok()) {
         return Ok(Digest(known));
     }
-    let digest = hash(world, path)?;
+    let digest = take()?;
     // A file that changed meanwhile has another stamp, so what is remembered here is never asked for.
     let _ = world.store().memo_put(&subject, &digest.0);
     Ok(digest)

@@ -2,15 +2,29 @@
 //! stored archive, any other is a blob of its own.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_ir::{ConstantData, Digest, Program};
+use etbuild_ir::{Buffer, ConstantData, Digest, Program};
 use etbuild_store::{Blob, BlobRef};
 
 use crate::slices::{self, ALIGNMENT, Slice};
 use crate::stage::{Products, Staged};
 use crate::world::World;
 use crate::{ArtifactKind, ArtifactRef, Artifacts};
+
+/// A blob as what holds constants.
+pub struct Held(pub Blob);
+
+impl Buffer for Held {
+    fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+
+    fn release(&self, part: Range<usize>) {
+        self.0.release(part);
+    }
+}
 
 /// The stored bytes that the constants of a program are parts of, mapped.
 #[derive(Default)]
@@ -106,11 +120,11 @@ pub fn load<T, E: std::fmt::Display>(
         if let Some((archive, Slice { start, length, .. })) = slices.get(&digest) {
             weights.add(ArtifactKind::Source, archive.clone());
             let (start, length) = (usize::try_from(*start).ok()?, usize::try_from(*length).ok()?);
-            return ConstantData::verified_part(archive.clone(), start, length, digest);
+            return ConstantData::verified_part(Held(archive.clone()), start, length, digest);
         }
         let blob = world.open_weights(blobs.get(&digest.0)?);
         weights.add(ArtifactKind::Constant, blob.clone());
-        Some(ConstantData::verified(blob, digest))
+        Some(ConstantData::verified(Held(blob), digest))
     };
     let parsed = parse(text, &mut find).map_err(|error| unreadable(&error))?;
     Ok((parsed, weights))

@@ -39,7 +39,7 @@ fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<PlanOptio
 }
 
 fn emit(db: &dyn Db, path: &Path, options: PlanOptions) -> Result<Blob, Blocked> {
-    let archives = Archives::from([(Model::METHOD.to_owned(), db.data_file(path))]);
+    let archives = Archives::from([(Model::METHOD.to_owned(), db.model_file(path))]);
     let emitted = query::emitted(db, archives, options, FileOptions::default())?;
     Ok(db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?))
 }

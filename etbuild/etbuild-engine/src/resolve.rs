@@ -118,7 +118,7 @@ fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
     let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
     let plan = plan_options(recipe, banks(&target));
     let archives = recipe.model.archives().into_iter();
-    let archives = archives.map(|(method, file)| (method.to_owned(), db.data_file(&file.path))).collect();
+    let archives = archives.map(|(method, file)| (method.to_owned(), db.model_file(&file.path))).collect();
     Unit { archives, verify, plan, file: file_options(recipe), target, recipe: recipe.clone() }
 }
 

@@ -96,8 +96,7 @@ impl World {
     /// The same for bytes that one stage after the other reads, as weights are: they are checked once in a session and stay
     /// mapped.
     pub fn open_weights(&self, blob: &BlobRef) -> Blob {
-        let held = self.held().get(&blob.digest).cloned();
-        match held {
+        match self.held(blob.digest) {
             Some(held) if self.store.contains(blob).unwrap_or_else(|error| interrupt(error)) => held,
             _ => {
                 let opened = self.open_blob(blob);
@@ -109,10 +108,20 @@ impl World {
 
     /// Keeps a blob mapped for [`World::open_weights`].
     pub fn hold(&self, blob: &Blob) {
-        self.held().insert(blob.reference().digest, blob.clone());
+        self.blobs().insert(blob.reference().digest, blob.clone());
     }
 
-    fn held(&self) -> MutexGuard<'_, BTreeMap<Digest, Blob>> {
+    /// The blob that [`World::hold`] keeps mapped.
+    pub fn held(&self, digest: Digest) -> Option<Blob> {
+        self.blobs().get(&digest).cloned()
+    }
+
+    /// Lets go of the memory behind blobs that stay mapped: one stage's reading is not counted to the next one's.
+    pub fn release(&self) {
+        self.blobs().values().for_each(|blob| blob.release(0..blob.len()));
+    }
+
+    fn blobs(&self) -> MutexGuard<'_, BTreeMap<Digest, Blob>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

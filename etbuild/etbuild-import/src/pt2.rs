@@ -14,12 +14,12 @@ mod weights;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use etbuild_ir::{AtenProgram, Program};
+use etbuild_ir::{AtenProgram, Buffer, Program};
 
 use crate::{ImportError, functionalize};
 
 /// Bytes that somebody keeps alive, such as a mapped file.
-pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
+pub(crate) type Bytes = Arc<dyn Buffer>;
 
 /// Reads an archive, decomposed or not, as a program whose only method is `forward`.
 ///

@@ -1,6 +1,7 @@
 //! The bytes of constants: shared, never copied, named by their digest.
 
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// From this many bytes on, hashing on every core is worth waking the threads for.
@@ -37,10 +38,25 @@ impl fmt::Debug for Digest {
     }
 }
 
+/// What holds the bytes of constants.
+pub trait Buffer: Send + Sync {
+    /// All bytes.
+    fn bytes(&self) -> &[u8];
+
+    /// Lets go of the memory behind `part` where the next read brings it back, as it does for a mapped file.
+    fn release(&self, _part: Range<usize>) {}
+}
+
+impl Buffer for Vec<u8> {
+    fn bytes(&self) -> &[u8] {
+        self
+    }
+}
+
 /// The elements of a constant: a part of some buffer or mapped file that is kept alive.
 #[derive(Clone)]
 pub struct ConstantData {
-    owner: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    owner: Arc<dyn Buffer>,
     start: usize,
     len: usize,
     digest: Digest,
@@ -48,39 +64,40 @@ pub struct ConstantData {
 
 impl ConstantData {
     /// All bytes of `owner`.
-    pub fn new(owner: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
-        let len = owner.as_ref().len();
-        let digest = Digest::of(owner.as_ref());
+    pub fn new(owner: impl Buffer + 'static) -> Self {
+        let (len, digest) = (owner.bytes().len(), Digest::of(owner.bytes()));
         Self { owner: Arc::new(owner), start: 0, len, digest }
     }
 
     /// Bytes `start..start + len` of `owner`; `None` where it is shorter.
-    pub fn part_of(owner: Arc<dyn AsRef<[u8]> + Send + Sync>, start: usize, len: usize) -> Option<Self> {
-        let bytes = (*owner).as_ref().get(start..start.checked_add(len)?)?;
-        let digest = Digest::of(bytes);
+    pub fn part_of(owner: Arc<dyn Buffer>, start: usize, len: usize) -> Option<Self> {
+        let part = start..start.checked_add(len)?;
+        let digest = Digest::of(owner.bytes().get(part.clone())?);
+        owner.release(part);
         Some(Self { owner, start, len, digest })
     }
 
     /// Bytes whose digest the caller knows, because they come from a store that checks them.
-    pub fn verified(owner: impl AsRef<[u8]> + Send + Sync + 'static, digest: Digest) -> Self {
-        let len = owner.as_ref().len();
+    pub fn verified(owner: impl Buffer + 'static, digest: Digest) -> Self {
+        let len = owner.bytes().len();
         Self { owner: Arc::new(owner), start: 0, len, digest }
     }
 
     /// Bytes `start..start + len` of `owner`, whose digest the caller knows; `None` where it is shorter.
-    pub fn verified_part(
-        owner: impl AsRef<[u8]> + Send + Sync + 'static,
-        start: usize,
-        len: usize,
-        digest: Digest,
-    ) -> Option<Self> {
+    pub fn verified_part(owner: impl Buffer + 'static, start: usize, len: usize, digest: Digest) -> Option<Self> {
         let end = start.checked_add(len)?;
-        (end <= owner.as_ref().len()).then(|| Self { owner: Arc::new(owner), start, len, digest })
+        (end <= owner.bytes().len()).then(|| Self { owner: Arc::new(owner), start, len, digest })
     }
 
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
-        (*self.owner).as_ref().get(self.start..self.start + self.len).unwrap_or_default()
+        self.owner.bytes().get(self.start..self.start + self.len).unwrap_or_default()
+    }
+
+    /// Lets go of the memory behind the bytes where the next read brings it back: for constants that were read to make
+    /// others of them.
+    pub fn release(&self) {
+        self.owner.release(self.start..self.start + self.len);
     }
 
     /// A name of its own for a constant that is made from those of `name`: no other elements have it.

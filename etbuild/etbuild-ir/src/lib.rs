@@ -20,7 +20,7 @@ mod spec;
 pub mod text;
 
 pub use argument::{Argument, MemoryFormat, Size};
-pub use constant::{ConstantData, Digest};
+pub use constant::{Buffer, ConstantData, Digest};
 pub use control::Control;
 pub use dialect::{
     Aten, AtenProgram, CoreAten, CoreAtenProgram, Dialect, Edge, EdgeProgram, Lowered, LoweredProgram, Verified,

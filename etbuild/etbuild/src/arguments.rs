@@ -212,7 +212,8 @@ pub struct Explain {
 /// Arguments of `inspect`.
 #[derive(Args, Clone, Debug)]
 pub struct Inspect {
-    /// A `.pte` program file, a `.bpte` bundled program or a `.ptd` data file.
+    /// A `.pte` program file, a `.bpte` bundled program, a `.ptd` data file, or a `.pt2` model for the program file that it
+    /// becomes.
     pub file: PathBuf,
     /// Another one: print in what it differs.
     pub other: Option<PathBuf>,

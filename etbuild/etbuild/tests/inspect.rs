@@ -49,6 +49,14 @@ fn state_and_calls_of_a_program_file_are_told() {
 }
 
 #[test]
+fn a_model_is_told_as_the_program_that_it_becomes() {
+    let model = repository().join("examples/digits/digits.pt2");
+    let file = Place::cold().json(&format!("inspect {}", model.display()));
+    assert_eq!(file["kind"], "program");
+    assert_eq!(file["methods"][0]["operators"]["aten::convolution.out"], 2);
+}
+
+#[test]
 fn bounds_of_dynamic_shapes_and_jumps_are_told() {
     let file = inspect("branch.pte");
     let (method, text) = (&file["methods"][0], "float32[4, 2] at most");

@@ -1,6 +1,7 @@
 //! A file's bytes: mapped where the system can, read otherwise, or part of the binary.
 #![allow(unsafe_code)] // Calls the system's mmap, and reads what it maps.
 
+use std::fmt;
 use std::fs::File;
 use std::ops::Deref;
 use std::path::Path;
@@ -8,13 +9,11 @@ use std::path::Path;
 use crate::Error;
 
 /// Bytes that stay where they are until they are dropped.
-#[derive(Debug)]
 pub struct FileBytes(Source);
 
-#[derive(Debug)]
 enum Source {
     Static(&'static [u8]),
-    Read(Box<[u8]>),
+    Owned(Box<dyn AsRef<[u8]> + Send + Sync>),
     #[cfg(all(unix, target_pointer_width = "64"))]
     Mapped(mapped::Mapping),
 }
@@ -27,17 +26,23 @@ impl FileBytes {
         if let Some(mapping) = mapped::Mapping::new(&File::open(path).map_err(failed)?) {
             return Ok(Self(Source::Mapped(mapping)));
         }
-        std::fs::read(path).map(|bytes| Self(Source::Read(bytes.into()))).map_err(failed)
+        std::fs::read(path).map(|bytes| Self(Source::Owned(Box::new(bytes)))).map_err(failed)
     }
 
     /// Bytes that are in memory already.
-    pub fn owned(bytes: impl Into<Box<[u8]>>) -> Self {
-        Self(Source::Read(bytes.into()))
+    pub fn owned(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
+        Self(Source::Owned(Box::new(bytes)))
     }
 
     /// Bytes that are part of the binary.
     pub const fn embedded(bytes: &'static [u8]) -> Self {
         Self(Source::Static(bytes))
+    }
+}
+
+impl fmt::Debug for FileBytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} bytes", self.len())
     }
 }
 
@@ -47,7 +52,7 @@ impl Deref for FileBytes {
     fn deref(&self) -> &[u8] {
         match &self.0 {
             Source::Static(bytes) => bytes,
-            Source::Read(bytes) => bytes,
+            Source::Owned(bytes) => (**bytes).as_ref(),
             #[cfg(all(unix, target_pointer_width = "64"))]
             Source::Mapped(mapping) => mapping.bytes(),
         }

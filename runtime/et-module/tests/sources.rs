@@ -29,7 +29,7 @@ fn kernel(name: &str, _: &str) -> Option<Kernel> {
 }
 
 fn load(file: &[u8], data: DataFiles, method: &str) -> std::result::Result<Module, Error> {
-    Module::load_method(FileBytes::owned(file), data, method, Kernels::Lookup(&kernel))
+    Module::load_method(FileBytes::owned(file.to_vec()), data, method, Kernels::Lookup(&kernel))
 }
 
 fn upstreams(name: &str) -> PathBuf {

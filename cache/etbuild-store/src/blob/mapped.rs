@@ -2,10 +2,12 @@
 
 use std::fs::File;
 use std::io;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use memmap2::Mmap;
+#[cfg(unix)]
+use memmap2::UncheckedAdvice;
 
 use super::Condition;
 use crate::{BlobRef, Store, StoreError};
@@ -25,6 +27,19 @@ impl Blob {
     /// The blob's name.
     pub fn reference(&self) -> BlobRef {
         self.reference
+    }
+
+    /// Lets go of the memory behind a part of the bytes; the next read maps it again.
+    #[cfg_attr(
+        unix,
+        allow(unsafe_code, reason = "the advice loses what was written to private memory; this is not written")
+    )]
+    pub fn release(&self, part: Range<usize>) {
+        #[cfg(unix)]
+        if part.start < part.end && part.end <= self.map.len() {
+            // SAFETY: the mapping is of a file, shared and never written, so its pages come back as they were.
+            let _ = unsafe { self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, part.start, part.len()) };
+        }
     }
 
     /// Where in the blob `part` lies; `None` for bytes that lie elsewhere in memory, equal ones too.

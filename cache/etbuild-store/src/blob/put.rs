@@ -35,7 +35,9 @@ impl Store {
         let map = staged.map(mapped::map)?;
         let reference = BlobRef { digest: Digest::of(&map), size: map.len() as u64 };
         staged.publish(&self.layout().blob(&reference.digest))?;
-        Ok(Blob::new(reference, Arc::new(map)))
+        let blob = Blob::new(reference, Arc::new(map));
+        blob.release(0..blob.len());
+        Ok(blob)
     }
 
     /// Whether the store holds a blob of this name and size. Does not hash it.

@@ -10,7 +10,7 @@ use etbuild_store::{Blob, Digest};
 use crate::ArtifactKind;
 use crate::db::{DataFile, Db};
 use crate::failure;
-use crate::program_artifact::{self, Weights};
+use crate::program_artifact::{self, Held, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, interrupt};
 use crate::unchanged;
 
@@ -22,7 +22,7 @@ pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
     stage::run(db.world(), Stage::Import, key, |products| {
         let archive = archive(db, model, digest);
         products.adopt(ArtifactKind::Source, archive.reference());
-        let bytes = Arc::new(archive.clone());
+        let bytes = Arc::new(Held(archive.clone()));
         let imported = etbuild_import::import_pt2(bytes).map_err(|errors| place(db, model, &errors))?;
         let printed = text::print(Aten::NAME, imported.program());
         program_artifact::store(products, &printed, imported.program(), &Weights::of_archive(archive));
@@ -32,6 +32,9 @@ pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
 
 /// The archive, copied into the store, so that an edit while it is read cannot be mistaken for what the key says.
 fn archive(db: &dyn Db, model: DataFile, expected: Digest) -> Blob {
+    if let Some(archive) = db.world().held(expected) {
+        return archive;
+    }
     let store = db.world().store();
     let archive = store.put_file(model.path(db)).unwrap_or_else(|error| interrupt(error));
     unchanged::check(model.path(db), Some(expected), archive.reference().digest);

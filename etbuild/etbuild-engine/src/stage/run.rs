@@ -92,6 +92,7 @@ fn execute(
     world.tell(&Event::Started { stage, action: key.action() });
     let mut products = Products { world, made: Vec::new() };
     let result = panic::catch_unwind(AssertUnwindSafe(|| body(&mut products)));
+    world.release();
     world.tell(&Event::Ended { stage, action: key.action() });
     match result {
         Ok(Ok(())) => {}

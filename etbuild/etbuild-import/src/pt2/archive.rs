@@ -25,7 +25,7 @@ enum Member {
 impl Archive {
     /// Reads the central directory and checks that this is an exported program.
     pub fn open(bytes: Bytes) -> Result<Self, ImportError> {
-        let members = directory((*bytes).as_ref())?;
+        let members = directory(bytes.bytes())?;
         let archive = Self { bytes, members };
         match archive.member("archive_format") {
             Ok(b"pt2") => Ok(archive),
@@ -36,14 +36,14 @@ impl Archive {
     }
 
     /// The bytes that keep the weights alive.
-    pub fn bytes(&self) -> &Bytes {
+    pub fn buffer(&self) -> &Bytes {
         &self.bytes
     }
 
     /// The contents of a member.
     pub fn member(&self, name: &str) -> Result<&[u8], ImportError> {
         let range = self.range(name)?;
-        (*self.bytes).as_ref().get(range).ok_or_else(|| ImportError::MemberMissing(name.to_owned()))
+        self.bytes.bytes().get(range).ok_or_else(|| ImportError::MemberMissing(name.to_owned()))
     }
 
     /// Where in the archive the contents of a member lie.

@@ -73,7 +73,7 @@ impl<'a> Weights<'a> {
             part(self.archive, member, &layout)
         } else {
             self.gathered = self.room_for(name, layout.spec.nbytes())?;
-            gather((**self.archive.bytes()).as_ref().get(member), &layout).map(ConstantData::new)
+            gather(self.archive.buffer().bytes().get(member), &layout).map(ConstantData::new)
         };
         Ok((layout.spec, data.ok_or_else(|| ImportError::TruncatedWeight(name.to_owned()))?))
     }
@@ -81,7 +81,7 @@ impl<'a> Weights<'a> {
     /// The bytes gathered with `more`, if that is in proportion to the archive.
     fn room_for(&self, name: &str, more: usize) -> Result<usize, ImportError> {
         let total = self.gathered.saturating_add(more);
-        let limit = (**self.archive.bytes()).as_ref().len().saturating_mul(INFLATION);
+        let limit = self.archive.buffer().bytes().len().saturating_mul(INFLATION);
         if total > limit { Err(ImportError::InflatedWeight(name.to_owned())) } else { Ok(total) }
     }
 }
@@ -91,7 +91,7 @@ fn part(archive: &Archive, member: std::ops::Range<usize>, layout: &Layout) -> O
     let skipped = usize::try_from(layout.offset).ok()?.checked_mul(layout.spec.scalar_type.size())?;
     let start = member.start.checked_add(skipped)?;
     let len = layout.spec.nbytes();
-    (start.checked_add(len)? <= member.end).then(|| ConstantData::part_of(archive.bytes().clone(), start, len))?
+    (start.checked_add(len)? <= member.end).then(|| ConstantData::part_of(archive.buffer().clone(), start, len))?
 }
 
 /// Elements in row-major order, from a storage in which they lie otherwise.

@@ -107,6 +107,7 @@ fn fold_into(graph: &mut Graph, convolution: &Node, norm: &Norm, beta: &Argument
     let new_bias: Vec<f32> =
         old_bias.iter().enumerate().map(|(channel, bias)| norm.bias(channel, *bias)).collect::<Option<_>>()?;
     let new_weight = scale_weight(float_bytes(graph, *weight)?, norm, channels)?;
+    graph.constant(*weight).into_iter().for_each(ConstantData::release);
     let named = if matches!(bias, Argument::Value(_)) { bias } else { beta };
     let bias_name = constant_name(graph, named).unwrap_or_else(|| format!("{}_bias", graph.value(*weight).name));
     let weight_name = constant_name(graph, &Argument::Value(*weight))?;

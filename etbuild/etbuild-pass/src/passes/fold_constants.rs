@@ -49,6 +49,7 @@ fn fold(graph: &mut Graph, node: &Node) -> Result<bool, Reason> {
         return Ok(false);
     }
     let tensors = evaluate(graph, node, |id| constant(graph, id)).map_err(Reason::Failed)?;
+    node.uses().filter_map(|id| graph.constant(id)).for_each(ConstantData::release);
     let outputs = || node.outputs.iter().copied().zip(&tensors);
     if outputs().any(|(id, tensor)| graph.spec(id).sizes != tensor.sizes) {
         return Ok(false);

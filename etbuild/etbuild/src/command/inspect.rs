@@ -4,6 +4,7 @@ use std::path::Path;
 
 use et_module::FileBytes;
 use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_engine::{Mode, program_file};
 
 use super::Outcome;
 use crate::arguments;
@@ -12,24 +13,32 @@ use crate::render::{description_text, difference_text};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Inspect) -> Outcome {
-    let description = describe(&arguments.file)?;
+    let description = describe(session, &arguments.file)?;
     match &arguments.other {
         None => show(session, "etbuild.inspect/1", &description, &description_text(&description)),
         Some(other) => {
-            let difference = Difference::between(&description, &describe(other)?);
+            let difference = Difference::between(&description, &describe(session, other)?);
             show(session, "etbuild.difference/1", &difference, &difference_text(&difference));
         }
     }
     Ok(Vec::new())
 }
 
-fn describe(file: &Path) -> Result<Description, Vec<Diagnostic>> {
-    let bytes =
-        FileBytes::open(file).map_err(|error| vec![Diagnostic::error(Code::FileUnreadable, error.to_string())])?;
+fn describe(session: &Session, file: &Path) -> Result<Description, Vec<Diagnostic>> {
+    let bytes = bytes(session, file)?;
     Description::of(&bytes).map_err(|error| {
         let message = format!("`{}` is not a program or data file: {error}", file.display());
         vec![Diagnostic::error(Code::ProgramFileMalformed, message)]
     })
+}
+
+/// The file's bytes, or those of the program file that a model becomes.
+fn bytes(session: &Session, file: &Path) -> Result<FileBytes, Vec<Diagnostic>> {
+    if file.extension().is_some_and(|extension| extension == "pt2") {
+        let program = program_file(&session.world(Mode::Build)?, file, &session.overrides(Vec::new())?)?;
+        return Ok(FileBytes::owned(program));
+    }
+    FileBytes::open(file).map_err(|error| vec![Diagnostic::error(Code::FileUnreadable, error.to_string())])
 }
 
 fn show(session: &Session, schema: &str, value: &impl serde::Serialize, text: &str) {

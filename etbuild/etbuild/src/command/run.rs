@@ -50,7 +50,7 @@ fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option
     let file = &arguments.file;
     let bytes = if file.extension().is_some_and(|extension| extension == "pt2") {
         engines(arguments)?;
-        FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(Vec::new())?)?.to_vec())
+        FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(Vec::new())?)?)
     } else {
         FileBytes::open(file).map_err(|error| vec![failed(file, &error)])?
     };
