@@ -1,0 +1,138 @@
+//! The blob of a partition: a header, slots, instructions, and constants that are used where they lie.
+//!
+//! All numbers are little-endian words. Constants begin at a multiple of 64 bytes, each of them too, so that a mapped file
+//! needs no copy.
+
+use et_core::{Error, Result};
+
+use crate::Instruction;
+use crate::record::{Record, Words, records};
+
+/// `ETCP`.
+pub const MAGIC: u32 = u32::from_le_bytes(*b"ETCP");
+
+/// The form that this engine reads.
+pub const VERSION: u32 = 1;
+
+/// What constants are aligned to, in bytes: a cache line.
+pub const ALIGNMENT: usize = 64;
+
+records! {
+    /// The beginning of a blob.
+    pub struct Header {
+        /// [`MAGIC`].
+        pub magic: u32,
+        /// [`VERSION`].
+        pub version: u32,
+        /// The number of the instruction set that weights are packed for.
+        pub isa: u32,
+        /// The number of inputs of a call.
+        pub inputs: u32,
+        /// The number of results of a call.
+        pub outputs: u32,
+        /// The number of [`Slot`]s.
+        pub slots: u32,
+        /// The number of instructions.
+        pub instructions: u32,
+        /// Words of all instructions together.
+        pub words: u32,
+        /// Bytes of memory during a call.
+        pub scratch: u64,
+        /// Where the constants begin.
+        pub constants: u64,
+    }
+
+    /// Memory that operands lie in.
+    pub struct Slot {
+        /// The number of a [`SlotKind`].
+        pub kind: u32,
+        /// The argument's position, or bytes from the beginning of scratch or constants.
+        pub start: u64,
+        /// Bytes.
+        pub size: u64,
+    }
+}
+
+/// Where the memory of a slot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotKind {
+    /// An input of the call.
+    Input,
+    /// A result of the call.
+    Output,
+    /// Memory that the call is given.
+    Scratch,
+    /// The blob.
+    Constant,
+}
+
+impl SlotKind {
+    const ALL: [Self; 4] = [Self::Input, Self::Output, Self::Scratch, Self::Constant];
+
+    /// The kind with this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        Self::ALL.get(number as usize).copied()
+    }
+}
+
+/// A blob whose parts have been found; its instructions are checked as they are read.
+#[derive(Clone, Copy, Debug)]
+pub struct Blob<'a> {
+    header: Header,
+    slots: Words<'a>,
+    instructions: Words<'a>,
+    constants: &'a [u8],
+}
+
+/// Words of a slot.
+const SLOT_WORDS: usize = 5;
+
+impl<'a> Blob<'a> {
+    /// Finds the parts.
+    ///
+    /// # Errors
+    /// [`Error::DelegateInvalidCompatibility`] for other bytes, [`Error::InvalidProgram`] for parts that are not there.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let mut words = Words::new(bytes);
+        let header = Header::read(&mut words).ok_or(Error::InvalidProgram)?;
+        if (header.magic, header.version) != (MAGIC, VERSION) {
+            return Err(Error::DelegateInvalidCompatibility);
+        }
+        let slots = (header.slots as usize).checked_mul(SLOT_WORDS).and_then(|count| words.take(count));
+        let slots = slots.ok_or(Error::InvalidProgram)?;
+        let instructions = words.take(header.words as usize).ok_or(Error::InvalidProgram)?;
+        let start = usize::try_from(header.constants).map_err(|_| Error::InvalidProgram)?;
+        let constants = bytes.get(start..).ok_or(Error::InvalidProgram)?;
+        if start % ALIGNMENT != 0 || constants.as_ptr().addr() % ALIGNMENT != 0 && !constants.is_empty() {
+            return Err(Error::InvalidProgram);
+        }
+        Ok(Self { header, slots, instructions, constants })
+    }
+
+    /// The header.
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Slot `index`.
+    ///
+    /// # Errors
+    /// [`Error::InvalidProgram`] where there is none.
+    pub fn slot(&self, index: u32) -> Result<(SlotKind, Slot)> {
+        let mut words = self.slots;
+        let skipped = (index as usize).checked_mul(SLOT_WORDS).and_then(|count| words.take(count));
+        let slot = skipped.and_then(|_| Slot::read(&mut words)).ok_or(Error::InvalidProgram)?;
+        Ok((SlotKind::from_number(slot.kind).ok_or(Error::InvalidProgram)?, slot))
+    }
+
+    /// The instructions in their order.
+    pub fn instructions(&self) -> impl Iterator<Item = Result<Instruction>> + 'a {
+        let mut words = self.instructions;
+        (0..self.header.instructions).map(move |_| Instruction::read(&mut words).ok_or(Error::InvalidProgram))
+    }
+
+    /// The bytes that constant slots are parts of.
+    pub const fn constants(&self) -> &'a [u8] {
+        self.constants
+    }
+}

@@ -1,0 +1,399 @@
+//! What a blob tells the engine to do. Activations lie with channels innermost; counts are in elements, offsets in bytes.
+
+use crate::record::{Record, Words, records};
+
+/// No slot: an operand that is absent.
+pub const NONE: u32 = u32::MAX;
+
+records! {
+    /// Where an operand begins.
+    pub struct Place {
+        /// The slot that holds it.
+        pub slot: u32,
+        /// Bytes from the slot's begin.
+        pub offset: u32,
+    }
+
+    /// Rows of a matrix; the elements of a row are neighbours.
+    pub struct Rows {
+        /// The first element.
+        pub place: Place,
+        /// Elements from one row to the next.
+        pub stride: u32,
+    }
+
+    /// What is done to each element of a product.
+    pub struct Activation {
+        /// The number of an [`ActivationKind`].
+        pub kind: u32,
+        /// The least result.
+        pub low: f32,
+        /// The greatest result.
+        pub high: f32,
+    }
+
+    /// The shape of a sliding window over `[batch, height, width, channels]`.
+    pub struct Window {
+        /// Images.
+        pub batch: u32,
+        /// Height, width and channels of an input image.
+        pub input: [u32; 3],
+        /// Height, width and channels of an output image.
+        pub output: [u32; 3],
+        /// Height and width of the window.
+        pub kernel: [u32; 2],
+        /// Rows and columns from one window to the next.
+        pub stride: [u32; 2],
+        /// Rows and columns before the first window begins.
+        pub padding: [u32; 2],
+        /// Rows and columns from one element of the window to the next.
+        pub dilation: [u32; 2],
+        /// Channels are split into so many independent parts.
+        pub groups: u32,
+    }
+
+    /// `output = activation(windows of input x weights + bias + residual)`: a convolution, of which a product of matrices is
+    /// the case with one column of pixels. A row is a pixel.
+    pub struct Product {
+        /// The images.
+        pub input: Rows,
+        /// The results.
+        pub output: Rows,
+        /// Added to the results, if its place is present.
+        pub residual: Rows,
+        /// The slot of the packed weights and biases.
+        pub weights: u32,
+        /// 1 where the residual is added after the activation, 0 before.
+        pub residual_last: u32,
+        /// The shape.
+        pub window: Window,
+        /// The activation.
+        pub activation: Activation,
+    }
+
+    /// A convolution of each channel by itself.
+    pub struct Depthwise {
+        /// The images.
+        pub input: Place,
+        /// The results.
+        pub output: Place,
+        /// The slot of the packed weights.
+        pub weights: u32,
+        /// The slot of one number per channel, or [`NONE`].
+        pub bias: u32,
+        /// The shape.
+        pub window: Window,
+        /// The activation.
+        pub activation: Activation,
+    }
+
+    /// The greatest or the mean element of each window.
+    pub struct Pool {
+        /// The images.
+        pub input: Place,
+        /// The results.
+        pub output: Place,
+        /// The shape.
+        pub window: Window,
+        /// 0 for the greatest, 1 for the mean of what is inside the image, 2 for the mean with padding.
+        pub kind: u32,
+    }
+
+    /// Means over the middle of three dimensions.
+    pub struct Mean {
+        /// `[outer, reduced, inner]`.
+        pub input: Place,
+        /// `[outer, inner]`.
+        pub output: Place,
+        /// The dimensions.
+        pub sizes: [u32; 3],
+    }
+
+    /// Copies elements from one order to another.
+    pub struct Copy {
+        /// The first element read.
+        pub input: Place,
+        /// The first element written.
+        pub output: Place,
+        /// Bytes of an element.
+        pub width: u32,
+        /// Used dimensions of what follows.
+        pub rank: u32,
+        /// Sizes.
+        pub sizes: [u32; 8],
+        /// Elements between neighbours in the input.
+        pub input_strides: [u32; 8],
+        /// Elements between neighbours in the output.
+        pub output_strides: [u32; 8],
+    }
+
+    /// Softmax of each row.
+    pub struct Softmax {
+        /// The rows.
+        pub input: Rows,
+        /// The results.
+        pub output: Rows,
+        /// Number of rows.
+        pub rows: u32,
+        /// Elements of a row.
+        pub columns: u32,
+    }
+
+    /// Layer normalization of each row.
+    pub struct LayerNorm {
+        /// The rows.
+        pub input: Rows,
+        /// The results.
+        pub output: Rows,
+        /// The slot of the factors, or [`NONE`].
+        pub weight: u32,
+        /// The slot of the summands, or [`NONE`].
+        pub bias: u32,
+        /// Number of rows.
+        pub rows: u32,
+        /// Elements of a row.
+        pub columns: u32,
+        /// Added to the variance.
+        pub epsilon: f32,
+    }
+
+    /// `[batch, heads, tokens, depth]` by strides; neighbours in depth are neighbours in memory.
+    pub struct Heads {
+        /// The first element.
+        pub place: Place,
+        /// Elements between batches, heads and tokens.
+        pub strides: [u32; 3],
+    }
+
+    /// Scaled dot-product attention.
+    pub struct Attention {
+        /// Queries.
+        pub query: Heads,
+        /// Keys.
+        pub key: Heads,
+        /// Values.
+        pub value: Heads,
+        /// The results.
+        pub output: Heads,
+        /// Added to the scores `[batch, heads, queries, keys]`, each stride 0 where it is shared; place [`NONE`] for none.
+        pub bias: Heads,
+        /// The second summand of the scores, likewise.
+        pub mask: Heads,
+        /// Batches, heads, queries, keys and depth.
+        pub sizes: [u32; 5],
+        /// What the scores are multiplied with.
+        pub scale: f32,
+        /// 1 where a query sees no later key.
+        pub causal: u32,
+    }
+
+    /// `output[b] = left[b] x right[b]`, where both are computed.
+    pub struct BatchMatmul {
+        /// `[batches, rows, inner]`: elements between batches and rows; neighbours in a row are neighbours.
+        pub left: Matrices,
+        /// `[batches, inner, columns]`, of which one of the last two strides is 1.
+        pub right: Matrices,
+        /// `[batches, rows, columns]`, likewise as `left`.
+        pub output: Matrices,
+        /// Batches, rows, inner and columns.
+        pub sizes: [u32; 4],
+    }
+
+    /// Matrices by strides.
+    pub struct Matrices {
+        /// The first element.
+        pub place: Place,
+        /// Elements between matrices, rows and columns.
+        pub strides: [u32; 3],
+    }
+
+    /// Rows of a table by their index.
+    pub struct Gather {
+        /// The table.
+        pub table: Place,
+        /// The indices, 64-bit.
+        pub indices: Place,
+        /// The rows.
+        pub output: Place,
+        /// Rows of the table.
+        pub limit: u32,
+        /// Number of indices.
+        pub count: u32,
+        /// Bytes of a row.
+        pub width: u32,
+    }
+
+    /// An operand of [`Elementwise`]: an element is found by the strides of four dimensions, 0 where it is shared.
+    pub struct Stream {
+        /// The first element.
+        pub place: Place,
+        /// Elements between neighbours, outermost dimension first; the last is 0 or 1.
+        pub strides: [u32; 4],
+    }
+
+    /// An operand of a [`Step`].
+    pub struct Term {
+        /// 0 for a register, 1 for a number.
+        pub kind: u32,
+        /// The register, or the bits of the number.
+        pub bits: u32,
+    }
+
+    /// A step of [`Elementwise`]: registers `0..stream_count` are the operands, each step makes the next one.
+    pub struct Step {
+        /// The number of an [`Operation`](et_kernels::elementwise::Operation).
+        pub operation: u32,
+        /// The operands.
+        pub terms: [Term; 3],
+    }
+
+    /// A chain of element-wise functions over four dimensions; the last register is the result.
+    pub struct Elementwise {
+        /// The result, dense.
+        pub output: Place,
+        /// Sizes, outermost first.
+        pub sizes: [u32; 4],
+        /// Used entries of what follows.
+        pub stream_count: u32,
+        /// Used entries of what follows.
+        pub step_count: u32,
+        /// The operands.
+        pub streams: [Stream; 6],
+        /// The steps.
+        pub steps: [Step; 12],
+    }
+}
+
+/// Declares the instructions with their numbers.
+macro_rules! instructions {
+    ($($number:literal => $name:ident,)*) => {
+        /// An instruction of a blob.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        #[allow(missing_docs, reason = "the records say what they are")]
+        #[allow(clippy::large_enum_variant, reason = "one is read at a time")]
+        pub enum Instruction { $($name($name),)* }
+
+        impl Record for Instruction {
+            fn read(words: &mut Words<'_>) -> Option<Self> {
+                let (number, length) = (words.next()?, words.next()?);
+                let mut fields = words.take(length as usize)?;
+                let read = match number {
+                    $($number => Self::$name($name::read(&mut fields)?),)*
+                    _ => return None,
+                };
+                fields.is_empty().then_some(read)
+            }
+
+            fn write(&self, put: &mut dyn FnMut(u32)) {
+                let number = match self { $(Self::$name(_) => $number,)* };
+                let mut length = 0;
+                self.write_fields(&mut |_| length += 1);
+                put(number);
+                put(length);
+                self.write_fields(put);
+            }
+        }
+
+        impl Instruction {
+            fn write_fields(&self, put: &mut dyn FnMut(u32)) {
+                match self { $(Self::$name(fields) => fields.write(put),)* }
+            }
+        }
+
+        $(impl From<$name> for Instruction {
+            fn from(fields: $name) -> Self {
+                Self::$name(fields)
+            }
+        })*
+    };
+}
+
+instructions! {
+    1 => Product,
+    2 => Depthwise,
+    3 => Pool,
+    4 => Mean,
+    5 => Copy,
+    6 => Softmax,
+    7 => LayerNorm,
+    8 => Attention,
+    9 => BatchMatmul,
+    10 => Gather,
+    11 => Elementwise,
+}
+
+/// What an element of a product becomes, before it is kept between the limits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum ActivationKind {
+    /// Itself.
+    #[default]
+    Identity,
+    /// `x * clamp(x + 3, 0, 6) / 6`.
+    Hardswish,
+    /// `clamp(x + 3, 0, 6) / 6`.
+    Hardsigmoid,
+    /// `x * sigmoid(x)`.
+    Silu,
+    /// `x * Phi(x)` by the error function.
+    Gelu,
+    /// The same by a hyperbolic tangent.
+    GeluTanh,
+    /// `1 / (1 + exp(-x))`.
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+}
+
+impl ActivationKind {
+    const ALL: [Self; 8] = [
+        Self::Identity,
+        Self::Hardswish,
+        Self::Hardsigmoid,
+        Self::Silu,
+        Self::Gelu,
+        Self::GeluTanh,
+        Self::Sigmoid,
+        Self::Tanh,
+    ];
+
+    /// The kind with this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        Self::ALL.get(number as usize).copied()
+    }
+}
+
+impl Activation {
+    /// The results of a function, whatever they are.
+    pub const fn of(kind: ActivationKind) -> Self {
+        Self { kind: kind as u32, low: f32::NEG_INFINITY, high: f32::INFINITY }
+    }
+
+    /// Itself, kept between two limits.
+    pub const fn clamp(low: f32, high: f32) -> Self {
+        Self { kind: ActivationKind::Identity as u32, low, high }
+    }
+}
+
+impl Term {
+    /// A register.
+    pub const fn register(index: usize) -> Self {
+        Self { kind: 0, bits: index as u32 }
+    }
+
+    /// A number.
+    pub const fn number(number: f32) -> Self {
+        Self { kind: 1, bits: number.to_bits() }
+    }
+}
+
+impl Place {
+    /// An operand that is absent.
+    pub const ABSENT: Self = Self { slot: NONE, offset: 0 };
+
+    /// Whether there is an operand.
+    pub const fn is_present(&self) -> bool {
+        self.slot != NONE
+    }
+}
+

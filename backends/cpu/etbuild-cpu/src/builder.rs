@@ -1,0 +1,204 @@
+//! Gathers the instructions of a blob, and the buffers that they work on.
+
+use std::collections::BTreeMap;
+
+use et_core::ScalarType;
+use et_cpu::{Copy, Instruction, Place, Rows};
+use etbuild_ir::{ConstantData, Graph, IdMap, ValueId};
+
+use crate::tensor::{Buffer, Tensor, dense_strides};
+use crate::uses::Uses;
+use crate::{Isa, Problem};
+
+/// What a buffer is.
+#[derive(Clone, Debug)]
+pub enum Storage {
+    /// An input of the call, by its position.
+    Input(u32),
+    /// A result of the call, by its position.
+    Output(u32),
+    /// Memory during the call.
+    Scratch,
+    /// Bytes that the model has.
+    Model(ConstantData),
+    /// Bytes that lowering made, such as packed weights.
+    Made(Vec<u8>),
+}
+
+/// A buffer with its size in bytes.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    /// What it is.
+    pub storage: Storage,
+    /// Bytes.
+    pub size: usize,
+}
+
+/// A blob in the making.
+pub struct Builder<'g> {
+    /// The partition.
+    pub graph: &'g Graph,
+    /// The instruction set that weights are packed for.
+    pub isa: Isa,
+    /// All buffers; a [`Buffer`] is an index.
+    pub buffers: Vec<Memory>,
+    /// The instructions; one that was taken out to be fused into another leaves a hole.
+    pub instructions: Vec<Option<Instruction>>,
+    /// Who reads what.
+    pub uses: Uses,
+    tensors: IdMap<Tensor>,
+    makers: BTreeMap<Buffer, usize>,
+}
+
+impl<'g> Builder<'g> {
+    /// A builder that knows the inputs and constants of the partition.
+    pub fn new(graph: &'g Graph, isa: Isa) -> Self {
+        let (buffers, instructions) = (Vec::new(), Vec::new());
+        let uses = Uses::of(graph);
+        let (tensors, makers) = (IdMap::default(), BTreeMap::new());
+        let mut builder = Self { graph, isa, buffers, instructions, uses, tensors, makers };
+        for (position, id) in (0..).zip(&graph.inputs) {
+            let buffer = builder.buffer(Storage::Input(position), graph.spec(*id).nbytes());
+            builder.tensors.insert(*id, Tensor::of_spec(buffer, graph.spec(*id)));
+        }
+        builder
+    }
+
+    /// A new buffer of `size` bytes.
+    pub fn buffer(&mut self, storage: Storage, size: usize) -> Buffer {
+        self.buffers.push(Memory { storage, size });
+        Buffer(self.buffers.len() as u32 - 1)
+    }
+
+    /// Bytes that lowering made.
+    pub fn made(&mut self, bytes: Vec<u8>) -> Buffer {
+        let size = bytes.len();
+        self.buffer(Storage::Made(bytes), size)
+    }
+
+    /// A new tensor in memory of its own whose dimensions lie in `order`.
+    pub fn scratch(&mut self, scalar_type: ScalarType, sizes: &[usize], order: &[usize]) -> Tensor {
+        let numel: usize = sizes.iter().product();
+        let buffer = self.buffer(Storage::Scratch, numel * scalar_type.size());
+        let strides = dense_strides(sizes, order.iter().copied());
+        Tensor { buffer, offset: 0, scalar_type, sizes: sizes.to_vec(), strides }
+    }
+
+    /// A new row-major tensor.
+    pub fn row_major(&mut self, scalar_type: ScalarType, sizes: &[usize]) -> Tensor {
+        let order: Vec<usize> = (0..sizes.len()).collect();
+        self.scratch(scalar_type, sizes, &order)
+    }
+
+    /// A new image `[batch, channels, height, width]` with channels innermost.
+    pub fn image(&mut self, scalar_type: ScalarType, sizes: &[usize; 4]) -> Tensor {
+        self.scratch(scalar_type, sizes, &[0, 2, 3, 1])
+    }
+
+    /// The tensor of a value that is an input, a constant, or computed already.
+    pub fn tensor(&mut self, id: ValueId) -> Result<Tensor, Problem> {
+        if let Some(tensor) = self.tensors.get(id) {
+            return Ok(tensor.clone());
+        }
+        let data = self.graph.constant(id).ok_or(Problem::Order)?.clone();
+        let buffer = self.buffer(Storage::Model(data.clone()), data.bytes().len());
+        let tensor = Tensor::of_spec(buffer, self.graph.spec(id));
+        self.tensors.insert(id, tensor.clone());
+        Ok(tensor)
+    }
+
+    /// Says where a value lies.
+    pub fn set(&mut self, id: ValueId, tensor: Tensor) {
+        self.tensors.insert(id, tensor);
+    }
+
+    /// Appends an instruction that makes all of a buffer.
+    pub fn make(&mut self, buffer: Buffer, instruction: impl Into<Instruction>) {
+        self.makers.insert(buffer, self.instructions.len());
+        self.push(instruction);
+    }
+
+    /// Appends an instruction that makes a part of a buffer.
+    pub fn push(&mut self, instruction: impl Into<Instruction>) {
+        self.instructions.push(Some(instruction.into()));
+    }
+
+    /// The instruction that makes all of a buffer, and its position.
+    pub fn maker(&self, buffer: Buffer) -> Option<(usize, &Instruction)> {
+        let position = *self.makers.get(&buffer)?;
+        Some((position, self.instructions.get(position)?.as_ref()?))
+    }
+
+    /// Takes out an instruction, to be appended in another form.
+    pub fn take(&mut self, position: usize) {
+        self.instructions[position] = None;
+    }
+
+    /// The tensor in row-major order, copied if it lies otherwise.
+    pub fn in_row_major(&mut self, tensor: Tensor) -> Tensor {
+        if tensor.is_row_major() {
+            return Tensor { strides: dense_strides(&tensor.sizes, 0..tensor.rank()), ..tensor };
+        }
+        let copy = self.row_major(tensor.scalar_type, &tensor.sizes);
+        self.copy(&tensor, &copy, true);
+        copy
+    }
+
+    /// The image with channels innermost, copied if it lies otherwise.
+    pub fn in_channels_last(&mut self, tensor: Tensor) -> Tensor {
+        let order = [0, 2, 3, 1];
+        if tensor.is_channels_last() {
+            return Tensor { strides: dense_strides(&tensor.sizes, order.into_iter()), ..tensor };
+        }
+        let copy = self.scratch(tensor.scalar_type, &tensor.sizes, &order);
+        self.copy(&tensor, &copy, true);
+        copy
+    }
+
+    /// Copies elements; `whole` where all of the output's buffer is written.
+    pub fn copy(&mut self, from: &Tensor, to: &Tensor, whole: bool) {
+        let instruction = copy(from, to);
+        if whole {
+            self.make(to.buffer, instruction);
+        } else {
+            self.push(instruction);
+        }
+    }
+}
+
+/// Where a tensor begins.
+pub fn place(tensor: &Tensor) -> Place {
+    Place { slot: tensor.buffer.0, offset: (tensor.offset * tensor.scalar_type.size()) as u32 }
+}
+
+/// The rows of a row-major tensor or of one whose leading dimensions lie evenly; `None` for others.
+pub fn rows(tensor: &Tensor) -> Option<(Rows, usize, usize)> {
+    let columns = tensor.sizes.last().copied().unwrap_or(1);
+    let count = tensor.numel().checked_div(columns)?;
+    let matrix = tensor.viewed(&[count, columns])?;
+    let stride = if count == 1 { columns } else { matrix.strides[0] };
+    let is_dense = columns == 1 || matrix.strides[1] == 1;
+    is_dense.then(|| (Rows { place: place(&matrix), stride: stride as u32 }, count, columns))
+}
+
+/// A copy with dimensions that lie evenly in both tensors joined, and the one that the output has innermost last.
+fn copy(from: &Tensor, to: &Tensor) -> Copy {
+    let mut copy = Copy { input: place(from), output: place(to), width: from.scalar_type.size() as u32, ..Copy::default() };
+    let mut dims: Vec<(usize, usize, usize)> = Vec::new();
+    for dim in to.order().into_iter().filter(|dim| to.sizes[*dim] != 1) {
+        let (size, input, output) = (to.sizes[dim], from.strides[dim], to.strides[dim]);
+        match dims.last_mut() {
+            Some((length, outer, outer_output)) if *outer == size * input && *outer_output == size * output => {
+                (*length, *outer, *outer_output) = (*length * size, input, output);
+            }
+            _ => dims.push((size, input, output)),
+        }
+    }
+    copy.rank = dims.len() as u32;
+    for (position, (size, input, output)) in dims.into_iter().enumerate().take(copy.sizes.len()) {
+        copy.sizes[position] = size as u32;
+        copy.input_strides[position] = input as u32;
+        copy.output_strides[position] = output as u32;
+    }
+    copy
+}

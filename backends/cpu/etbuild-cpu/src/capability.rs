@@ -1,0 +1,206 @@
+//! What the engine takes, and why it leaves the rest.
+
+use etbuild_backend::{Refusal, RefusalKind};
+use etbuild_ir::{Argument, Graph, Node, ValueId};
+
+use crate::Problem;
+use crate::call::{Call, dim};
+use crate::lower::{FLOAT, rule};
+
+/// Why a node of an operator is not taken; `None` where it is.
+pub type Check = fn(&Call<'_>) -> Option<Refusal>;
+
+/// The most dimensions that an instruction has.
+const MOST_DIMENSIONS: usize = 8;
+
+/// Why a node is not taken; `None` where it is.
+pub fn refusal(graph: &Graph, node: &Node) -> Option<Refusal> {
+    let call = Call { graph, node };
+    let Some(rule) = rule(node) else {
+        return no(RefusalKind::Operator, format!("there is no `{}`", node.operator));
+    };
+    let values = || node.uses().chain(node.outputs.iter().copied());
+    if values().any(|id| graph.number(id).is_some()) {
+        return no(RefusalKind::Control, "it works on numbers");
+    }
+    if values().any(|id| graph.spec(id).is_dynamic()) {
+        return no(RefusalKind::DynamicShape, "a size is known at run time only");
+    }
+    if values().any(|id| graph.spec(id).rank() > MOST_DIMENSIONS) {
+        return no(RefusalKind::Shape, "there are more than eight dimensions");
+    }
+    if values().any(|id| graph.spec(id).numel() == 0) {
+        return no(RefusalKind::Shape, "there are no elements");
+    }
+    if node.arguments.iter().any(|argument| matches!(argument, Argument::Sizes(_))) {
+        return no(RefusalKind::DynamicShape, "a size is computed");
+    }
+    (rule.check)(&call)
+}
+
+fn no(kind: RefusalKind, reason: impl Into<String>) -> Option<Refusal> {
+    Some(Refusal::new(kind, reason))
+}
+
+/// Whether arguments that a rule reads are there; what their absence is told as.
+fn asked<T>(answer: Result<T, Problem>) -> Result<T, Refusal> {
+    answer.map_err(|problem| Refusal::new(RefusalKind::Argument, problem.to_string()))
+}
+
+/// The refusal that a check ends with.
+fn refused(check: Result<Option<Refusal>, Refusal>) -> Option<Refusal> {
+    check.unwrap_or_else(Some)
+}
+
+/// Views move no elements, so their type does not matter.
+pub fn view(call: &Call<'_>) -> Option<Refusal> {
+    let is_quantized_or_complex = |id: ValueId| call.graph.spec(id).scalar_type.size() > 8;
+    let odd = call.node.uses().any(is_quantized_or_complex);
+    if odd { no(RefusalKind::Type, "elements are larger than eight bytes") } else { None }
+}
+
+/// All tensors are `float32`.
+pub fn floats(call: &Call<'_>) -> Option<Refusal> {
+    let ids = call.node.uses().chain(call.node.outputs.first().copied());
+    let other = ids.map(|id| call.graph.spec(id).scalar_type).find(|scalar_type| *scalar_type != FLOAT)?;
+    no(RefusalKind::Type, format!("it computes in float32, not in {}", other.name()))
+}
+
+/// Tensors, or a tensor and a number.
+pub fn operands(call: &Call<'_>) -> Option<Refusal> {
+    if !matches!(call.node.arguments.first(), Some(Argument::Value(_))) {
+        return no(RefusalKind::Argument, "its first operand is a number");
+    }
+    floats(call)
+}
+
+/// Limits are numbers.
+pub fn clamp(call: &Call<'_>) -> Option<Refusal> {
+    let limits = [1, 2].map(|index| call.number(index));
+    if limits.iter().any(Result::is_err) { no(RefusalKind::Argument, "its limits are tensors") } else { floats(call) }
+}
+
+/// Parts are of the type of the whole.
+pub fn concatenation(call: &Call<'_>) -> Option<Refusal> {
+    let scalar_type = |id: ValueId| call.graph.spec(id).scalar_type;
+    let output = call.node.outputs.first().copied().map(scalar_type);
+    let mixed = call.node.uses().any(|id| Some(scalar_type(id)) != output);
+    if mixed { no(RefusalKind::Type, "its parts have different types") } else { view(call) }
+}
+
+/// Weights that are constants, images of one or two dimensions.
+pub fn convolution(call: &Call<'_>) -> Option<Refusal> {
+    refused((|| {
+        if asked(call.flag(6))? {
+            return Ok(no(RefusalKind::Argument, "it is transposed"));
+        }
+        let rank = asked(call.output_sizes())?.len();
+        if !(3..=4).contains(&rank) {
+            return Ok(no(RefusalKind::Shape, "images have one or two dimensions"));
+        }
+        Ok(constants(call, &[1, 2])?.or_else(|| floats(call)))
+    })())
+}
+
+/// Weights that are constants.
+pub fn linear(call: &Call<'_>) -> Option<Refusal> {
+    refused((|| Ok(constants(call, &[1, 2])?.or_else(|| floats(call))))())
+}
+
+/// Whether these operands are constants, where they are there.
+fn constants(call: &Call<'_>, indices: &[usize]) -> Result<Option<Refusal>, Refusal> {
+    for index in indices {
+        let id = asked(call.optional_value(*index))?;
+        if id.is_some_and(|id| call.graph.constant(id).is_none()) {
+            return Ok(no(RefusalKind::Constant, "its weights are computed"));
+        }
+    }
+    Ok(None)
+}
+
+/// Rows are normalized over the last dimension.
+pub fn softmax(call: &Call<'_>) -> Option<Refusal> {
+    refused((|| {
+        let rank = asked(call.output_sizes())?.len();
+        let along = asked(call.dim(1, rank))?;
+        let is_last = along + 1 == rank.max(1);
+        Ok(if is_last { floats(call) } else { no(RefusalKind::Argument, "it runs along the last dimension only") })
+    })())
+}
+
+/// Factors and summands that are constants.
+pub fn layer_norm(call: &Call<'_>) -> Option<Refusal> {
+    refused((|| Ok(constants(call, &[2, 3])?.or_else(|| floats(call))))())
+}
+
+/// Windows of images with a batch dimension, without indices.
+pub fn max_pool(call: &Call<'_>) -> Option<Refusal> {
+    let indices_are_read = call.node.outputs.get(1).is_some_and(|indices| {
+        let read = call.graph.nodes.iter().flat_map(Node::uses).any(|id| id == *indices);
+        read || call.graph.outputs.contains(indices)
+    });
+    if indices_are_read {
+        return no(RefusalKind::Argument, "the places of the greatest elements are read");
+    }
+    image(call)
+}
+
+/// Windows of images with a batch dimension, divided by their sizes.
+pub fn avg_pool(call: &Call<'_>) -> Option<Refusal> {
+    match call.int(6) {
+        Ok(None) => image(call),
+        _ => no(RefusalKind::Argument, "its divisor is given"),
+    }
+}
+
+fn image(call: &Call<'_>) -> Option<Refusal> {
+    match call.output_sizes() {
+        Ok(sizes) if sizes.len() == 4 => floats(call),
+        _ => no(RefusalKind::Shape, "images have no batch dimension"),
+    }
+}
+
+/// Neighbouring dimensions.
+pub fn mean(call: &Call<'_>) -> Option<Refusal> {
+    refused((|| {
+        let rank = call.graph.spec(asked(call.value(0))?).rank();
+        let dims = asked(call.ints(1))?.iter().map(|number| dim(*number, rank)).collect::<Result<Vec<_>, _>>();
+        let mut dims = asked(dims)?;
+        dims.sort_unstable();
+        let neighbours = !dims.is_empty() && dims.windows(2).all(|pair| pair[0] + 1 == pair[1]);
+        Ok(if neighbours { floats(call) } else { no(RefusalKind::Argument, "its dimensions are not neighbours") })
+    })())
+}
+
+/// Rows of a floating-point table by 64-bit indices.
+pub fn embedding(call: &Call<'_>) -> Option<Refusal> {
+    refused((|| {
+        let indices = call.graph.spec(asked(call.value(1))?).scalar_type;
+        let is_long = indices == et_core::ScalarType::Long;
+        Ok(if is_long { None } else { no(RefusalKind::Type, "its indices are not int64") })
+    })())
+}
+
+/// Shifts along named dimensions.
+pub fn roll(call: &Call<'_>) -> Option<Refusal> {
+    match (call.ints(1), call.ints(2)) {
+        (Ok(shifts), Ok(dims)) if !dims.is_empty() && dims.len() == shifts.len() => view(call),
+        _ => no(RefusalKind::Argument, "it rolls all elements as one row"),
+    }
+}
+
+/// Four dimensions, and a mask of numbers.
+pub fn attention(call: &Call<'_>) -> Option<Refusal> {
+    refused((|| {
+        let ranks = [0, 1, 2].map(|index| call.value(index).map(|id| call.graph.spec(id).rank()));
+        if ranks.iter().any(|rank| *rank != Ok(4)) {
+            return Ok(no(RefusalKind::Shape, "queries, keys and values do not all have four dimensions"));
+        }
+        let sizes = |index| Ok::<_, Refusal>(call.sizes(asked(call.value(index))?));
+        let (query, key, value) = (sizes(0)?, sizes(1)?, sizes(2)?);
+        if query[0] != key[0] || query[1] != key[1] || key[..3] != value[..3] || query[3] != value[3] {
+            return Ok(no(RefusalKind::Shape, "queries, keys and values differ in batches, heads or depth"));
+        }
+        Ok(floats(call))
+    })())
+}

@@ -1,0 +1,148 @@
+//! What nodes become: one rule for each operator.
+
+pub mod attention;
+pub mod elementwise;
+pub mod fold;
+mod pool;
+mod product;
+mod rowwise;
+mod view;
+
+use et_core::ScalarType;
+use et_kernels::elementwise::Operation;
+use etbuild_ir::Node;
+
+use crate::builder::Builder;
+use crate::call::Call;
+use crate::capability::{self, Check};
+use crate::Problem;
+
+/// The result of a rule.
+pub type Lowered = Result<(), Problem>;
+
+/// How nodes of an operator are lowered.
+pub struct Rule {
+    /// The operator.
+    pub operator: &'static str,
+    /// Why a node of it is not lowered.
+    pub check: Check,
+    /// Whether the result is a view of the first operand.
+    pub is_view: bool,
+    /// Appends the instructions of a node.
+    pub lower: fn(&mut Builder<'_>, Call<'_>) -> Lowered,
+}
+
+impl Rule {
+    const fn view(operator: &'static str, lower: fn(&mut Builder<'_>, Call<'_>) -> Lowered) -> Self {
+        Self { operator, check: capability::view, is_view: true, lower }
+    }
+
+    const fn new(operator: &'static str, check: Check, lower: fn(&mut Builder<'_>, Call<'_>) -> Lowered) -> Self {
+        Self { operator, check, is_view: false, lower }
+    }
+}
+
+/// A rule for an operation on elements.
+macro_rules! unary {
+    ($operator:literal, $operation:ident $(, $number:expr)*) => {
+        Rule::new($operator, capability::floats, |builder, call| {
+            elementwise::unary(builder, call, Operation::$operation, &[$($number),*])
+        })
+    };
+}
+
+/// A rule for an operation on elements of two operands.
+macro_rules! binary {
+    ($operator:literal, $operation:ident) => {
+        Rule::new($operator, capability::operands, |builder, call| {
+            elementwise::binary(builder, call, Operation::$operation)
+        })
+    };
+}
+
+/// Every rule, in the order of operators.
+static RULES: &[Rule] = &[
+    Rule::new("aten._softmax.default", capability::softmax, rowwise::softmax),
+    unary!("aten.abs.default", Abs),
+    binary!("aten.add.Scalar", Add),
+    binary!("aten.add.Tensor", Add),
+    Rule::view("aten.alias_copy.default", view::identity),
+    Rule::new("aten.avg_pool2d.default", capability::avg_pool, pool::avg_pool),
+    Rule::new("aten.bmm.default", capability::floats, attention::batch_matmul),
+    Rule::new("aten.cat.default", capability::concatenation, view::cat),
+    Rule::new("aten.clamp.default", capability::clamp, clamp),
+    Rule::view("aten.clone.default", view::identity),
+    Rule::new("aten.convolution.default", capability::convolution, product::convolution),
+    binary!("aten.div.Scalar", Div),
+    binary!("aten.div.Tensor", Div),
+    Rule::new("aten.embedding.default", capability::embedding, view::embedding),
+    unary!("aten.exp.default", Exp),
+    Rule::view("aten.expand_copy.default", view::expand),
+    Rule::new("aten.gelu.default", capability::floats, gelu),
+    unary!("aten.hardsigmoid.default", Hardsigmoid),
+    unary!("aten.hardswish.default", Hardswish),
+    Rule::new("aten.hardtanh.default", capability::floats, clamp),
+    Rule::new("aten.layer_norm.default", capability::layer_norm, rowwise::layer_norm),
+    Rule::new("aten.linear.default", capability::linear, product::linear),
+    Rule::new("aten.max_pool2d_with_indices.default", capability::max_pool, pool::max_pool),
+    binary!("aten.maximum.default", Max),
+    Rule::new("aten.mean.dim", capability::mean, rowwise::mean),
+    binary!("aten.minimum.default", Min),
+    binary!("aten.mul.Scalar", Mul),
+    binary!("aten.mul.Tensor", Mul),
+    unary!("aten.neg.default", Neg),
+    Rule::view("aten.permute_copy.default", view::permute),
+    unary!("aten.reciprocal.default", Reciprocal),
+    unary!("aten.relu.default", Relu),
+    Rule::new("aten.roll.default", capability::roll, view::roll),
+    unary!("aten.rsqrt.default", Rsqrt),
+    Rule::new("aten.scaled_dot_product_attention.default", capability::attention, attention::attention),
+    Rule::view("aten.select_copy.int", view::select),
+    unary!("aten.sigmoid.default", Sigmoid),
+    unary!("aten.silu.default", Silu),
+    Rule::view("aten.slice_copy.Tensor", view::slice),
+    unary!("aten.sqrt.default", Sqrt),
+    Rule::view("aten.squeeze_copy.dims", view::view),
+    binary!("aten.sub.Scalar", Sub),
+    binary!("aten.sub.Tensor", Sub),
+    unary!("aten.tanh.default", Tanh),
+    Rule::view("aten.unsqueeze_copy.default", view::view),
+    Rule::view("aten.view_copy.default", view::view),
+];
+
+/// The rule for a node.
+pub fn rule(node: &Node) -> Option<&'static Rule> {
+    let index = RULES.binary_search_by(|rule| rule.operator.cmp(node.operator.as_str())).ok()?;
+    RULES.get(index)
+}
+
+/// Whether a node's result is a view of its first operand.
+pub fn is_view(node: &Node) -> bool {
+    rule(node).is_some_and(|rule| rule.is_view)
+}
+
+/// Elements between two numbers, either of which may be left out.
+fn clamp(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let low = call.number(1)?.map_or(f32::NEG_INFINITY, |number| number as f32);
+    let high = call.number(2)?.map_or(f32::INFINITY, |number| number as f32);
+    elementwise::unary(builder, call, Operation::Clamp, &[low, high])
+}
+
+/// The Gaussian error unit, exact or approximated.
+fn gelu(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let operation = if call.text(1)? == "tanh" { Operation::GeluTanh } else { Operation::Gelu };
+    elementwise::unary(builder, call, operation, &[])
+}
+
+/// The type that the engine computes in.
+pub const FLOAT: ScalarType = ScalarType::Float;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_sorted() {
+        assert!(RULES.is_sorted_by(|left, right| left.operator < right.operator));
+    }
+}

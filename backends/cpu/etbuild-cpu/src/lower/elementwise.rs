@@ -1,0 +1,215 @@
+//! Element-wise functions: folded into the product that makes their operand where that is possible, else joined to the chain
+//! of functions that makes it, else a chain of their own.
+
+use et_core::ScalarType;
+use et_cpu::{Elementwise, Instruction, Place, Step, Stream, Term};
+use et_kernels::elementwise::Operation;
+use etbuild_ir::{Argument, ValueId};
+
+use crate::Problem;
+use crate::builder::{Builder, place};
+use crate::call::Call;
+use crate::lower::{Lowered, fold};
+use crate::tensor::{Tensor, dense_strides};
+
+/// An operand of a function.
+#[derive(Clone, Debug)]
+pub enum Operand {
+    /// A tensor, and the value that it is.
+    Tensor(ValueId, Tensor),
+    /// A number.
+    Number(f32),
+}
+
+impl Operand {
+    const fn tensor(&self) -> Option<&Tensor> {
+        match self {
+            Self::Tensor(_, tensor) => Some(tensor),
+            Self::Number(_) => None,
+        }
+    }
+}
+
+/// A function of one tensor and perhaps of numbers.
+pub fn unary(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation, numbers: &[f32]) -> Lowered {
+    let id = call.value(0)?;
+    let input = builder.tensor(id)?;
+    if fold::activation(builder, &call, id, &input, operation, numbers)? {
+        return Ok(());
+    }
+    let numbers = numbers.iter().map(|number| Operand::Number(*number));
+    let operands: Vec<Operand> = [Operand::Tensor(id, input)].into_iter().chain(numbers).collect();
+    chain(builder, &call, &operands, operation)
+}
+
+/// A function of two tensors, or of a tensor and a number.
+pub fn binary(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation) -> Lowered {
+    let (left, right) = (operand(builder, &call, 0)?, operand(builder, &call, 1)?);
+    let alpha = match operation {
+        Operation::Add | Operation::Sub => call.number(2)?.unwrap_or(1.0) as f32,
+        _ => 1.0,
+    };
+    if let (Operand::Tensor(left, a), Operand::Tensor(right, b)) = (&left, &right)
+        && operation == Operation::Add
+        && alpha == 1.0
+        && fold::residual(builder, &call, (*left, a), (*right, b))?
+    {
+        return Ok(());
+    }
+    let right = scaled(builder, right, alpha)?;
+    chain(builder, &call, &[left, right], operation)
+}
+
+/// The operand multiplied with `alpha`.
+fn scaled(builder: &mut Builder<'_>, operand: Operand, alpha: f32) -> Result<Operand, Problem> {
+    match operand {
+        Operand::Number(number) => Ok(Operand::Number(number * alpha)),
+        Operand::Tensor(id, tensor) if alpha != 1.0 => {
+            let sizes = tensor.sizes.clone();
+            let operands = [Operand::Tensor(id, tensor), Operand::Number(alpha)];
+            Ok(Operand::Tensor(id, new_chain(builder, &operands, &sizes, Operation::Mul)?))
+        }
+        unscaled => Ok(unscaled),
+    }
+}
+
+fn operand(builder: &mut Builder<'_>, call: &Call<'_>, index: usize) -> Result<Operand, Problem> {
+    match call.node.arguments.get(index) {
+        Some(Argument::Value(id)) => Ok(Operand::Tensor(*id, builder.tensor(*id)?)),
+        _ => call.number(index)?.map(|number| Operand::Number(number as f32)).ok_or(Problem::Arguments),
+    }
+}
+
+/// The call as a chain, joined to those that make its operands where they are read here only.
+fn chain(builder: &mut Builder<'_>, call: &Call<'_>, operands: &[Operand], operation: Operation) -> Lowered {
+    let sizes = call.output_sizes()?;
+    let output = new_chain(builder, operands, &sizes, operation)?;
+    for operand in operands {
+        if let Operand::Tensor(id, _) = operand {
+            fold::join(builder, &output, *id);
+        }
+    }
+    builder.set(call.output()?, output);
+    Ok(())
+}
+
+/// A chain of one function.
+fn new_chain(
+    builder: &mut Builder<'_>,
+    operands: &[Operand],
+    sizes: &[usize],
+    operation: Operation,
+) -> Result<Tensor, Problem> {
+    let tensors: Vec<&Tensor> = operands.iter().filter_map(Operand::tensor).collect();
+    let order = order(&tensors, sizes);
+    let output = builder.scratch(ScalarType::Float, sizes, &order);
+    let expanded: Vec<Tensor> = tensors.iter().map(|tensor| tensor.expanded(sizes)).collect();
+    let (dims, tensors) = match nest(&output, &order, &expanded) {
+        Some(nest) => (nest, expanded),
+        None => {
+            let dense = dense(builder, &expanded, &order);
+            (nest(&output, &order, &dense).ok_or(Problem::Large)?, dense)
+        }
+    };
+    let mut made = Elementwise { output: place(&output), sizes: dims.sizes, step_count: 1, ..Elementwise::default() };
+    made.stream_count = tensors.len() as u32;
+    for (index, (stream, tensor)) in made.streams.iter_mut().zip(&tensors).enumerate() {
+        *stream = Stream { place: place(tensor), strides: dims.strides[index] };
+    }
+    made.steps[0] = step(operation, operands);
+    builder.make(output.buffer, made);
+    Ok(output)
+}
+
+/// A step whose tensors are the first registers.
+fn step(operation: Operation, operands: &[Operand]) -> Step {
+    let mut step = Step { operation: operation as u32, ..Step::default() };
+    let mut register = 0;
+    for (term, operand) in step.terms.iter_mut().zip(operands) {
+        *term = match operand {
+            Operand::Number(number) => Term::number(*number),
+            Operand::Tensor(..) => {
+                register += 1;
+                Term::register(register - 1)
+            }
+        };
+    }
+    step
+}
+
+/// The memory order of the result: that of the first operand that has all elements, else row-major.
+fn order(tensors: &[&Tensor], sizes: &[usize]) -> Vec<usize> {
+    let whole = tensors.iter().find(|tensor| tensor.sizes == sizes && tensor.strides.iter().all(|stride| *stride > 0));
+    whole.map_or_else(|| (0..sizes.len()).collect(), |tensor| tensor.order())
+}
+
+/// Copies of the operands in the order of the result.
+fn dense(builder: &mut Builder<'_>, operands: &[Tensor], order: &[usize]) -> Vec<Tensor> {
+    let copy = |tensor: &Tensor| {
+        let copy = builder.scratch(tensor.scalar_type, &tensor.sizes, order);
+        builder.copy(tensor, &copy, true);
+        copy
+    };
+    operands.iter().map(copy).collect()
+}
+
+/// Loops over four dimensions.
+pub struct Nest {
+    /// Sizes, outermost first.
+    pub sizes: [u32; 4],
+    /// The strides of each operand.
+    pub strides: Vec<[u32; 4]>,
+}
+
+/// The loops over all elements in the order of the result, neighbouring dimensions joined where all operands allow it;
+/// `None` where more than four are left, or an operand's innermost elements are neither neighbours nor the same.
+fn nest(output: &Tensor, order: &[usize], operands: &[Tensor]) -> Option<Nest> {
+    let mut dims: Vec<(usize, Vec<usize>)> = Vec::new();
+    for dim in order.iter().filter(|dim| output.sizes[**dim] != 1) {
+        let size = output.sizes[*dim];
+        let strides: Vec<usize> = operands.iter().map(|operand| operand.strides[*dim]).collect();
+        match dims.last_mut() {
+            Some((length, outer)) if outer.iter().zip(&strides).all(|(outer, own)| *outer == own * size) => {
+                (*length, *outer) = (*length * size, strides);
+            }
+            _ => dims.push((size, strides)),
+        }
+    }
+    if dims.is_empty() {
+        dims.push((1, vec![0; operands.len()]));
+    }
+    let inner_fits = dims.last().is_some_and(|(_, strides)| strides.iter().all(|stride| *stride <= 1));
+    let skipped = 4_usize.checked_sub(dims.len()).filter(|_| inner_fits)?;
+    let mut nest = Nest { sizes: [1; 4], strides: vec![[0; 4]; operands.len()] };
+    for (position, (size, strides)) in dims.into_iter().enumerate() {
+        nest.sizes[skipped + position] = size as u32;
+        for (own, stride) in nest.strides.iter_mut().zip(strides) {
+            own[skipped + position] = stride as u32;
+        }
+    }
+    Some(nest)
+}
+
+/// A dense operand's strides in loops of these sizes.
+pub fn dense_in(sizes: [u32; 4]) -> [u32; 4] {
+    let strides = dense_strides(&sizes.map(|size| size as usize), 0..4);
+    std::array::from_fn(|dim| if sizes[dim] == 1 { 0 } else { strides[dim] as u32 })
+}
+
+/// The number of elements of a chain.
+pub fn numel(chain: &Elementwise) -> usize {
+    chain.sizes.iter().map(|size| *size as usize).product()
+}
+
+/// The chain that an instruction is.
+pub const fn as_chain(instruction: &Instruction) -> Option<&Elementwise> {
+    match instruction {
+        Instruction::Elementwise(chain) => Some(chain),
+        _ => None,
+    }
+}
+
+/// Whether an operand begins where a buffer does.
+pub const fn is_start(place: Place) -> bool {
+    place.offset == 0
+}

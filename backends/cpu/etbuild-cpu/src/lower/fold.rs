@@ -1,0 +1,181 @@
+//! What follows a product becomes a part of it, and chains of functions become one.
+//!
+//! The instruction that is added to is taken out and appended again: its result is read here only, so that nothing between
+//! reads it, and what it reads stays as it is.
+
+use et_cpu::{Activation, ActivationKind, Elementwise, Instruction, Rows, Step, Term};
+use et_kernels::elementwise::Operation;
+use etbuild_ir::ValueId;
+
+use crate::Problem;
+use crate::builder::{Builder, place};
+use crate::call::Call;
+use crate::lower::elementwise::{as_chain, dense_in, is_start, numel};
+use crate::tensor::Tensor;
+
+/// Makes a function part of the product that makes its operand; whether that was possible.
+pub fn activation(
+    builder: &mut Builder<'_>,
+    call: &Call<'_>,
+    id: ValueId,
+    input: &Tensor,
+    operation: Operation,
+    numbers: &[f32],
+) -> Result<bool, Problem> {
+    let Some((position, mut instruction)) = maker(builder, id, input) else { return Ok(false) };
+    let (own, residual_last) = match &mut instruction {
+        Instruction::Product(product) => (&mut product.activation, product.residual_last == 1),
+        Instruction::Depthwise(depthwise) => (&mut depthwise.activation, false),
+        _ => return Ok(false),
+    };
+    let Some(followed) = followed_by(*own, operation, numbers).filter(|_| !residual_last) else { return Ok(false) };
+    *own = followed;
+    replace(builder, position, input, instruction);
+    builder.set(call.output()?, input.clone());
+    Ok(true)
+}
+
+/// Makes a sum part of the product that makes one of its operands; whether that was possible.
+pub fn residual(
+    builder: &mut Builder<'_>,
+    call: &Call<'_>,
+    left: (ValueId, &Tensor),
+    right: (ValueId, &Tensor),
+) -> Result<bool, Problem> {
+    for ((id, tensor), (_, other)) in [(left, right), (right, left)] {
+        let same = tensor.sizes == other.sizes && tensor.sizes == call.output_sizes()?;
+        let Some((position, Instruction::Product(mut product))) = maker(builder, id, tensor).filter(|_| same) else {
+            continue;
+        };
+        let columns = product.window.output[2];
+        if product.residual.place.is_present() || !lie_alike(tensor, other) || other.buffer == tensor.buffer {
+            continue;
+        }
+        let is_plain = product.activation == Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
+        product.residual = Rows { place: place(other), stride: columns };
+        product.residual_last = u32::from(!is_plain);
+        replace(builder, position, tensor, product.into());
+        builder.set(call.output()?, tensor.clone());
+        return Ok(true);
+    }
+    Ok(false)
+}
+
+/// Makes the chain that computes `id` part of the one that computes `output`, if that reads all of it as it lies.
+pub fn join(builder: &mut Builder<'_>, output: &Tensor, id: ValueId) {
+    let Ok(input) = builder.tensor(id) else { return };
+    let (Some((first_position, first)), Some((position, last))) = (maker(builder, id, &input), builder.maker(output.buffer))
+    else {
+        return;
+    };
+    let (Some(first), Some(last)) = (as_chain(&first), as_chain(last)) else { return };
+    let Some(joined) = joined(first, last) else { return };
+    builder.take(first_position);
+    builder.take(position);
+    builder.make(output.buffer, joined);
+}
+
+/// The instruction that makes all of a tensor, where the tensor is read once and is all of its buffer.
+fn maker(builder: &Builder<'_>, id: ValueId, tensor: &Tensor) -> Option<(usize, Instruction)> {
+    let size = builder.buffers.get(tensor.buffer.0 as usize)?.size;
+    let is_whole = tensor.offset == 0 && tensor.numel() * tensor.scalar_type.size() == size && is_dense(tensor);
+    let (position, instruction) = builder.maker(tensor.buffer)?;
+    (is_whole && builder.uses.is_read_once(id)).then_some((position, *instruction))
+}
+
+fn replace(builder: &mut Builder<'_>, position: usize, tensor: &Tensor, instruction: Instruction) {
+    builder.take(position);
+    builder.make(tensor.buffer, instruction);
+}
+
+/// Whether the elements of a tensor are all of an unbroken run of memory, each once.
+fn is_dense(tensor: &Tensor) -> bool {
+    tensor.permuted(&tensor.order()).is_row_major()
+}
+
+/// Whether equal indices are at equal distances from the beginning.
+fn lie_alike(left: &Tensor, right: &Tensor) -> bool {
+    let mut dims = left.sizes.iter().zip(left.strides.iter().zip(&right.strides));
+    dims.all(|(size, (left, right))| *size <= 1 || left == right)
+}
+
+/// A product's activation followed by a function, if an activation says that.
+fn followed_by(own: Activation, operation: Operation, numbers: &[f32]) -> Option<Activation> {
+    let limits = |low: f32, high: f32| {
+        let is_identity = own.kind == ActivationKind::Identity as u32;
+        is_identity.then(|| Activation::clamp(own.low.max(low).min(high), own.high.min(high).max(low)))
+    };
+    let plain = own == Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
+    let kind = match (operation, numbers) {
+        (Operation::Clamp, [low, high]) => return limits(*low, *high),
+        (Operation::Relu, []) => return limits(0.0, f32::INFINITY),
+        (Operation::Hardswish, []) => ActivationKind::Hardswish,
+        (Operation::Hardsigmoid, []) => ActivationKind::Hardsigmoid,
+        (Operation::Silu, []) => ActivationKind::Silu,
+        (Operation::Gelu, []) => ActivationKind::Gelu,
+        (Operation::GeluTanh, []) => ActivationKind::GeluTanh,
+        (Operation::Sigmoid, []) => ActivationKind::Sigmoid,
+        _ => return None,
+    };
+    plain.then(|| Activation::of(kind))
+}
+
+/// One chain of two, of which the second reads the first's result as it lies.
+fn joined(first: &Elementwise, last: &Elementwise) -> Option<Elementwise> {
+    if numel(first) != numel(last) {
+        return None;
+    }
+    let mut chain = in_loops(first, last.sizes)?;
+    let mut registers = Vec::new();
+    let own_steps = first.step_count as usize;
+    let own_streams = first.stream_count as usize;
+    let mut streams: Vec<_> = chain.streams[..own_streams].to_vec();
+    for stream in &last.streams[..last.stream_count as usize] {
+        let is_result = stream.place.slot == first.output.slot;
+        if is_result && !(is_start(stream.place) && stream.strides == dense_in(last.sizes)) {
+            return None;
+        }
+        registers.push(if is_result { None } else { Some(streams.len()) });
+        if !is_result {
+            streams.push(*stream);
+        }
+    }
+    let shift = streams.len() - own_streams;
+    let steps = own_steps + last.step_count as usize;
+    if streams.len() > chain.streams.len() || steps > chain.steps.len() {
+        return None;
+    }
+    let result = streams.len() + own_steps - 1;
+    let moved = |step: &Step| moved(step, |register| if register < own_streams { register } else { register + shift });
+    let mut made: Vec<Step> = first.steps[..own_steps].iter().map(moved).collect();
+    let of_last = |register: usize| match registers.get(register) {
+        Some(Some(stream)) => *stream,
+        Some(None) => result,
+        None => register - registers.len() + result + 1,
+    };
+    made.extend(last.steps[..last.step_count as usize].iter().map(|step| self::moved(step, of_last)));
+    chain.streams[..streams.len()].copy_from_slice(&streams);
+    chain.steps[..steps].copy_from_slice(&made);
+    (chain.stream_count, chain.step_count, chain.output) = (streams.len() as u32, steps as u32, last.output);
+    Some(chain)
+}
+
+fn moved(step: &Step, to: impl Fn(usize) -> usize) -> Step {
+    let term = |term: Term| if term.kind == 0 { Term::register(to(term.bits as usize)) } else { term };
+    Step { terms: step.terms.map(term), ..*step }
+}
+
+/// The chain with loops of these sizes, if its operands allow it.
+fn in_loops(chain: &Elementwise, sizes: [u32; 4]) -> Option<Elementwise> {
+    if chain.sizes == sizes {
+        return Some(*chain);
+    }
+    let own = dense_in(chain.sizes);
+    let streams = chain.streams.iter().take(chain.stream_count as usize);
+    let is_dense = streams.clone().all(|stream| stream.strides == own);
+    let mut other = Elementwise { sizes, ..*chain };
+    for stream in other.streams.iter_mut().take(chain.stream_count as usize) {
+        stream.strides = dense_in(sizes);
+    }
+    is_dense.then_some(other)
+}

@@ -1,0 +1,157 @@
+//! Convolutions and products with constant weights, with what follows them folded in.
+
+use et_core::ScalarType;
+use et_cpu::{Activation, Depthwise, NONE, Place, Product, Rows, Window};
+use etbuild_ir::ValueId;
+
+use crate::Problem;
+use crate::builder::{Builder, place, rows};
+use crate::call::Call;
+use crate::lower::Lowered;
+use crate::pack;
+use crate::tensor::{Buffer, Tensor};
+
+/// A two-dimensional convolution; one over one dimension has images of one row.
+pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let input = image(&builder.tensor(call.value(0)?)?)?;
+    let input = builder.in_channels_last(input);
+    let sizes = call.output_sizes()?;
+    let output = builder.image(ScalarType::Float, &image_sizes(&sizes)?);
+    let window = window(&call, &input, &output)?;
+    if window.groups > 1 && window.groups == window.input[2] && window.groups == window.output[2] {
+        depthwise(builder, &call, &input, &output, window)?;
+    } else {
+        let weights = weights(builder, &call, &window)?;
+        let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
+        let residual = Rows { place: Place::ABSENT, stride: 0 };
+        let input = pixels(&input, window.input[2]);
+        let pixels = pixels(&output, window.output[2]);
+        let product = Product { input, output: pixels, residual, weights, residual_last: 0, window, activation };
+        builder.make(output.buffer, product);
+    }
+    let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
+    builder.set(call.output()?, output);
+    Ok(())
+}
+
+fn depthwise(
+    builder: &mut Builder<'_>,
+    call: &Call<'_>,
+    input: &Tensor,
+    output: &Tensor,
+    window: Window,
+) -> Lowered {
+    let values = floats(builder, call.value(1)?)?;
+    let packed = pack::depthwise(builder.isa, &values, &window)?;
+    let bias = bias(builder, call.optional_value(2)?)?;
+    let weights = builder.made(packed).0;
+    let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
+    let (input, place) = (place(input), place(output));
+    builder.make(output.buffer, Depthwise { input, output: place, weights, bias, window, activation });
+    Ok(())
+}
+
+/// `input x weight^T + bias` over the last dimension.
+pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let input = builder.tensor(call.value(0)?)?;
+    let input = match rows(&input) {
+        Some(_) => input,
+        None => builder.in_row_major(input),
+    };
+    let (left, count, inner) = rows(&input).ok_or(Problem::Arguments)?;
+    let output = builder.row_major(ScalarType::Float, &call.output_sizes()?);
+    let columns = output.sizes.last().copied().ok_or(Problem::Arguments)?;
+    let window = matrix_window(count, inner, columns);
+    let weights = weights(builder, &call, &window)?;
+    let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
+    let residual = Rows { place: Place::ABSENT, stride: 0 };
+    let pixels = pixels(&output, columns as u32);
+    let product = Product { input: left, output: pixels, residual, weights, residual_last: 0, window, activation };
+    builder.make(output.buffer, product);
+    builder.set(call.output()?, output);
+    Ok(())
+}
+
+/// A product of matrices as a convolution of one row of pixels with a kernel of one pixel.
+fn matrix_window(rows: usize, inner: usize, columns: usize) -> Window {
+    Window {
+        batch: 1,
+        input: [1, rows as u32, inner as u32],
+        output: [1, rows as u32, columns as u32],
+        kernel: [1, 1],
+        stride: [1, 1],
+        padding: [0, 0],
+        dilation: [1, 1],
+        groups: 1,
+    }
+}
+
+/// The rows of a dense tensor with this many channels innermost.
+fn pixels(tensor: &Tensor, channels: u32) -> Rows {
+    Rows { place: place(tensor), stride: channels }
+}
+
+/// A tensor of three or four dimensions as images.
+fn image(tensor: &Tensor) -> Result<Tensor, Problem> {
+    let sizes = image_sizes(&tensor.sizes)?;
+    tensor.viewed(&sizes).ok_or(Problem::Arguments)
+}
+
+fn image_sizes(sizes: &[usize]) -> Result<[usize; 4], Problem> {
+    match *sizes {
+        [batch, channels, width] => Ok([batch, channels, 1, width]),
+        [batch, channels, height, width] => Ok([batch, channels, height, width]),
+        _ => Err(Problem::Arguments),
+    }
+}
+
+/// The window of a convolution's arguments.
+fn window(call: &Call<'_>, input: &Tensor, output: &Tensor) -> Result<Window, Problem> {
+    let weight = image_sizes(&call.sizes(call.value(1)?))?;
+    let spatial = call.output_sizes()?.len() - 2;
+    let shape = |tensor: &Tensor| [tensor.sizes[2] as u32, tensor.sizes[3] as u32, tensor.sizes[1] as u32];
+    Ok(Window {
+        batch: input.sizes[0] as u32,
+        input: shape(input),
+        output: shape(output),
+        kernel: [weight[2] as u32, weight[3] as u32],
+        stride: pair(call.ints(3)?, spatial, 1)?,
+        padding: pair(call.ints(4)?, spatial, 0)?,
+        dilation: pair(call.ints(5)?, spatial, 1)?,
+        groups: call.int(8)?.and_then(|groups| u32::try_from(groups).ok()).ok_or(Problem::Arguments)?,
+    })
+}
+
+/// Numbers for rows and columns, of which images of one row have the latter only.
+pub fn pair(numbers: &[i64], spatial: usize, absent: u32) -> Result<[u32; 2], Problem> {
+    let number = |number: i64| u32::try_from(number).map_err(|_| Problem::Arguments);
+    match (numbers, spatial) {
+        ([], _) => Ok([absent; 2]),
+        ([one], 1) => Ok([absent, number(*one)?]),
+        ([one], _) => Ok([number(*one)?; 2]),
+        ([rows, columns], _) => Ok([number(*rows)?, number(*columns)?]),
+        _ => Err(Problem::Arguments),
+    }
+}
+
+/// The slot of the packed weights and biases.
+fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: &Window) -> Result<u32, Problem> {
+    let values = floats(builder, call.value(1)?)?;
+    let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
+    let packed = pack::product(builder.isa, &values, &bias, window)?;
+    Ok(builder.made(packed).0)
+}
+
+/// The slot of the bias.
+fn bias(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<u32, Problem> {
+    let Some(id) = id else { return Ok(NONE) };
+    let Buffer(slot) = builder.tensor(id)?.buffer;
+    Ok(slot)
+}
+
+/// The elements of a constant.
+pub fn floats(builder: &Builder<'_>, id: ValueId) -> Result<Vec<f32>, Problem> {
+    let data = builder.graph.constant(id).ok_or(Problem::Weights)?;
+    let (elements, _) = data.bytes().as_chunks::<4>();
+    Ok(elements.iter().copied().map(f32::from_le_bytes).collect())
+}

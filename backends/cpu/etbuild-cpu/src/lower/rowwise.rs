@@ -1,0 +1,95 @@
+//! What works on rows: softmax and layer normalization; and means.
+
+use et_cpu::{LayerNorm, Mean, NONE, Softmax};
+use etbuild_ir::ValueId;
+
+use crate::Problem;
+use crate::builder::{Builder, place, rows};
+use crate::call::{Call, dim};
+use crate::lower::Lowered;
+use crate::tensor::Tensor;
+
+/// Softmax over the last dimension.
+pub fn softmax(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (input, output) = operands(builder, &call)?;
+    let (from, count, columns) = rows(&input).ok_or(Problem::Arguments)?;
+    let (to, ..) = rows(&output).ok_or(Problem::Arguments)?;
+    builder.make(output.buffer, Softmax { input: from, output: to, rows: count as u32, columns: columns as u32 });
+    builder.set(call.output()?, output);
+    Ok(())
+}
+
+/// Layer normalization over the last dimensions.
+pub fn layer_norm(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (input, output) = operands(builder, &call)?;
+    let columns: i64 = call.ints(1)?.iter().product();
+    let columns = usize::try_from(columns).ok().filter(|columns| *columns > 0).ok_or(Problem::Arguments)?;
+    let matrix = |tensor: &Tensor| tensor.viewed(&[tensor.numel() / columns, columns]);
+    let (from, count, _) = matrix(&input).as_ref().and_then(rows).ok_or(Problem::Arguments)?;
+    let (to, ..) = matrix(&output).as_ref().and_then(rows).ok_or(Problem::Arguments)?;
+    let norm = LayerNorm {
+        input: from,
+        output: to,
+        weight: slot(builder, call.optional_value(2)?)?,
+        bias: slot(builder, call.optional_value(3)?)?,
+        rows: count as u32,
+        columns: columns as u32,
+        epsilon: call.number(4)?.unwrap_or(1e-5) as f32,
+    };
+    builder.make(output.buffer, norm);
+    builder.set(call.output()?, output);
+    Ok(())
+}
+
+fn slot(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<u32, Problem> {
+    id.map_or(Ok(NONE), |id| Ok(builder.tensor(id)?.buffer.0))
+}
+
+/// Rows to read, and as many to write.
+fn operands(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(Tensor, Tensor), Problem> {
+    let input = builder.tensor(call.value(0)?)?;
+    let input = builder.in_row_major(input);
+    let output = builder.row_major(input.scalar_type, &input.sizes);
+    Ok((input, output))
+}
+
+/// The mean over neighbouring dimensions.
+pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (input, sizes) = (builder.tensor(call.value(0)?)?, call.output_sizes()?);
+    let dims: Result<Vec<usize>, _> = call.ints(1)?.iter().map(|number| dim(*number, input.rank())).collect();
+    let dims = dims?;
+    let mut kept: Vec<usize> = (0..input.rank()).filter(|dim| !dims.contains(dim)).collect();
+    let input = if are_neighbours(&input.order(), &dims) && is_dense(&input) { input } else { builder.in_row_major(input) };
+    let order = input.order();
+    if !are_neighbours(&order, &dims) {
+        return Err(Problem::Arguments);
+    }
+    kept.sort_by_key(|dim| order.iter().position(|other| other == dim));
+    let (outer, inner): (Vec<usize>, Vec<usize>) = kept.iter().partition(|dim| is_before(&order, **dim, &dims));
+    let count = |dims: &[usize]| dims.iter().map(|dim| input.sizes[*dim]).product::<usize>() as u32;
+    let shape = [count(&outer), count(&dims), count(&inner)];
+    let kept_sizes: Vec<usize> = (0..input.rank()).map(|dim| if dims.contains(&dim) { 1 } else { input.sizes[dim] }).collect();
+    let output = builder.scratch(input.scalar_type, &kept_sizes, &order);
+    builder.make(output.buffer, Mean { input: place(&input), output: place(&output), sizes: shape });
+    let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
+    builder.set(call.output()?, output);
+    Ok(())
+}
+
+/// Whether nothing lies between elements.
+fn is_dense(tensor: &Tensor) -> bool {
+    tensor.is_row_major() || tensor.is_channels_last()
+}
+
+/// Whether dimensions follow each other in memory.
+fn are_neighbours(order: &[usize], dims: &[usize]) -> bool {
+    let mut places: Vec<usize> = (0..order.len()).filter(|place| dims.contains(&order[*place])).collect();
+    places.dedup_by(|next, last| *next == *last + 1 && { *last = *next; true });
+    places.len() <= 1
+}
+
+/// Whether a dimension lies outside all of `dims` in memory.
+fn is_before(order: &[usize], dim: usize, dims: &[usize]) -> bool {
+    let place = |dim: usize| order.iter().position(|other| *other == dim);
+    dims.iter().all(|reduced| place(dim) < place(*reduced))
+}

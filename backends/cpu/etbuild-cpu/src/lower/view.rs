@@ -1,0 +1,134 @@
+//! Views: strides change, elements stay.
+
+use crate::builder::Builder;
+use crate::call::{Call, dim};
+use crate::lower::Lowered;
+use crate::tensor::Tensor;
+use crate::Problem;
+
+/// The same elements with other sizes; copied where strides cannot say that.
+pub fn view(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (tensor, sizes) = (builder.tensor(call.value(0)?)?, call.output_sizes()?);
+    let viewed = match tensor.viewed(&sizes) {
+        Some(viewed) => viewed,
+        None => builder.in_row_major(tensor).viewed(&sizes).ok_or(Problem::Arguments)?,
+    };
+    builder.set(call.output()?, viewed);
+    Ok(())
+}
+
+/// Dimensions in another order.
+pub fn permute(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let tensor = builder.tensor(call.value(0)?)?;
+    let dims: Result<Vec<usize>, _> = call.ints(1)?.iter().map(|number| dim(*number, tensor.rank())).collect();
+    builder.set(call.output()?, tensor.permuted(&dims?));
+    Ok(())
+}
+
+/// One index of a dimension.
+pub fn select(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let tensor = builder.tensor(call.value(0)?)?;
+    let along = call.dim(1, tensor.rank())?;
+    let index = dim(call.int(2)?.ok_or(Problem::Arguments)?, tensor.sizes[along])?;
+    builder.set(call.output()?, tensor.selected(along, index));
+    Ok(())
+}
+
+/// A range of a dimension.
+pub fn slice(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (tensor, sizes) = (builder.tensor(call.value(0)?)?, call.output_sizes()?);
+    let along = call.dim(1, tensor.rank())?;
+    let size = tensor.sizes[along] as i64;
+    let start = call.int(2)?.unwrap_or(0);
+    let start = if start < 0 { start.saturating_add(size) } else { start }.clamp(0, size);
+    let step = usize::try_from(call.int(4)?.unwrap_or(1)).map_err(|_| Problem::Arguments)?;
+    builder.set(call.output()?, tensor.sliced(along, start as usize, sizes[along], step));
+    Ok(())
+}
+
+/// Repeated elements.
+pub fn expand(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (tensor, sizes) = (builder.tensor(call.value(0)?)?, call.output_sizes()?);
+    builder.set(call.output()?, tensor.expanded(&sizes));
+    Ok(())
+}
+
+/// The tensor itself.
+pub fn identity(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let tensor = builder.tensor(call.value(0)?)?;
+    builder.set(call.output()?, tensor);
+    Ok(())
+}
+
+/// Tensors one after the other: each is copied to its place.
+pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (sizes, ids) = (call.output_sizes()?, call.values(0)?);
+    let along = call.dim(1, sizes.len())?;
+    let whole = builder.row_major(call.graph.spec(call.output()?).scalar_type, &sizes);
+    let mut start = 0;
+    for id in ids {
+        let part = builder.tensor(id)?;
+        let size = part.sizes.get(along).copied().unwrap_or(0);
+        if part.numel() > 0 {
+            builder.copy(&part, &whole.sliced(along, start, size, 1), false);
+            start += size;
+        }
+    }
+    builder.set(call.output()?, whole);
+    Ok(())
+}
+
+/// Elements that are moved along dimensions, those that leave at the end coming back at the beginning: two copies for each
+/// dimension that moves.
+pub fn roll(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let tensor = builder.tensor(call.value(0)?)?;
+    let (shifts, dims) = (call.ints(1)?, call.ints(2)?);
+    if shifts.len() != dims.len() {
+        return Err(Problem::Arguments);
+    }
+    let mut pieces = vec![(tensor.clone(), vec![0; tensor.rank()])];
+    for (shift, along) in shifts.iter().zip(dims) {
+        let along = dim(*along, tensor.rank())?;
+        pieces = pieces.into_iter().flat_map(|piece| rolled(piece, along, *shift)).collect();
+    }
+    let whole = builder.row_major(tensor.scalar_type, &tensor.sizes);
+    for (piece, start) in pieces {
+        let place = |place: Tensor, along: usize| place.sliced(along, start[along], piece.sizes[along], 1);
+        let target = (0..tensor.rank()).fold(whole.clone(), place);
+        builder.copy(&piece, &target, false);
+    }
+    builder.set(call.output()?, whole);
+    Ok(())
+}
+
+/// The two parts of a piece, each with the place that it moves to.
+fn rolled((piece, start): (Tensor, Vec<usize>), along: usize, shift: i64) -> Vec<(Tensor, Vec<usize>)> {
+    let size = piece.sizes[along];
+    let moved = usize::try_from(shift.rem_euclid(size.max(1) as i64)).unwrap_or(0);
+    let part = |from: usize, length: usize, to: usize| {
+        let mut start = start.clone();
+        start[along] = to;
+        (piece.sliced(along, from, length, 1), start)
+    };
+    let parts = [part(0, size - moved, moved), part(size - moved, moved, 0)];
+    parts.into_iter().filter(|(piece, _)| piece.sizes[along] > 0).collect()
+}
+
+/// Rows of a table.
+pub fn embedding(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (table, indices) = (builder.tensor(call.value(0)?)?, builder.tensor(call.value(1)?)?);
+    let (table, indices) = (builder.in_row_major(table), builder.in_row_major(indices));
+    let width = table.sizes.get(1).ok_or(Problem::Arguments)? * table.scalar_type.size();
+    let output = builder.row_major(table.scalar_type, &call.output_sizes()?);
+    let gather = et_cpu::Gather {
+        table: crate::builder::place(&table),
+        indices: crate::builder::place(&indices),
+        output: crate::builder::place(&output),
+        limit: table.sizes[0] as u32,
+        count: indices.numel() as u32,
+        width: width as u32,
+    };
+    builder.make(output.buffer, gather);
+    builder.set(call.output()?, output);
+    Ok(())
+}

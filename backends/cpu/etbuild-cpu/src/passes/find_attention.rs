@@ -1,0 +1,177 @@
+//! Finds attention that is written out: a product of queries and keys, perhaps with biases added, a softmax over keys, and
+//! a product with values. What lies between the first product and the last is read once, so that all of it is one call.
+
+use std::collections::BTreeSet;
+
+use etbuild_ir::{Argument, Graph, IdMap, Node, ValueId};
+
+/// A call of attention that several nodes make.
+#[derive(Debug)]
+pub struct Match {
+    /// The position of the node at which everything that it reads is computed: the second product.
+    pub position: usize,
+    /// Queries `[batches, queries, depth]`, or that with batches and heads apart.
+    pub query: ValueId,
+    /// Keys, transposed: `[batches, depth, keys]`, or that with batches and heads apart.
+    pub transposed_key: ValueId,
+    /// Values `[batches, keys, depth]`, or that with batches and heads apart.
+    pub value: ValueId,
+    /// What is added to the scores, with the sizes that the sum has.
+    pub biases: Vec<(ValueId, Vec<i32>)>,
+    /// What queries are multiplied with.
+    pub scale: f64,
+    /// The second product.
+    pub output: ValueId,
+}
+
+/// The calls of a graph, and the positions of all nodes that they replace.
+pub fn find_attention(graph: &Graph) -> (Vec<Match>, BTreeSet<usize>) {
+    let finder = Finder::new(graph);
+    let (mut matches, mut replaced) = (Vec::new(), BTreeSet::new());
+    for position in 0..graph.nodes.len() {
+        if let Some((found, nodes)) = finder.at(position) {
+            matches.push(found);
+            replaced.extend(nodes);
+        }
+    }
+    (matches, replaced)
+}
+
+struct Finder<'g> {
+    graph: &'g Graph,
+    makers: IdMap<usize>,
+    reads: IdMap<usize>,
+    last_readers: IdMap<usize>,
+}
+
+impl<'g> Finder<'g> {
+    fn new(graph: &'g Graph) -> Self {
+        let (mut makers, mut reads) = (IdMap::default(), IdMap::default());
+        let mut last_readers = IdMap::default();
+        for (position, node) in graph.nodes.iter().enumerate() {
+            node.outputs.iter().for_each(|id| drop(makers.insert(*id, position)));
+            node.uses().for_each(|id| drop(last_readers.insert(id, position)));
+        }
+        let used = graph.nodes.iter().flat_map(Node::uses).chain(graph.outputs.iter().copied());
+        for id in used {
+            let count = reads.get(id).copied().unwrap_or(0);
+            reads.insert(id, count + 1);
+        }
+        Self { graph, makers, reads, last_readers }
+    }
+
+    /// The call whose second product is at this position, and the positions of its nodes.
+    fn at(&self, position: usize) -> Option<(Match, Vec<usize>)> {
+        let last = self.graph.nodes.get(position).filter(|node| is(node, "aten.bmm.default"))?;
+        let mut nodes = vec![position];
+        let softmax = self.through_views(value(last, 0)?, &mut nodes)?;
+        let softmax_node = self.made_by(softmax, "aten._softmax.default", &mut nodes)?;
+        let scores = value(softmax_node, 0)?;
+        let rank = self.graph.spec(scores).rank() as i64;
+        if !matches!(softmax_node.arguments.get(1), Some(Argument::Int(dim)) if *dim == -1 || *dim == rank - 1) {
+            return None;
+        }
+        let (biases, product) = self.through_sums(scores, &mut nodes)?;
+        let first = self.made_by(product, "aten.bmm.default", &mut nodes)?;
+        let (query, scale) = self.unscaled(self.apart(value(first, 0)?), &mut nodes);
+        let (mut transposed_key, mut values) = (self.apart(value(first, 1)?), self.apart(value(last, 1)?));
+        let query = match [query, transposed_key, values].map(|id| self.graph.spec(id).rank()) {
+            [4, 4, 4] => query,
+            _ => {
+                (transposed_key, values) = (value(first, 1)?, value(last, 1)?);
+                value(first, 0)?
+            }
+        };
+        let output = self.apart_again(*last.outputs.first()?, &mut nodes);
+        let found = Match { position, query, transposed_key, value: values, biases, scale, output };
+        Some((found, nodes))
+    }
+
+    /// The result with batches and heads apart, where it is read so.
+    fn apart_again(&self, id: ValueId, nodes: &mut Vec<usize>) -> ValueId {
+        let reader = self.last_readers.get(id).filter(|_| self.reads.get(id) == Some(&1)).copied();
+        let view = reader.filter(|position| is(&self.graph.nodes[*position], "aten.view_copy.default"));
+        let viewed = view.and_then(|position| self.graph.nodes[position].outputs.first());
+        match (view, viewed.filter(|viewed| self.graph.spec(**viewed).rank() == 4)) {
+            (Some(position), Some(viewed)) => {
+                nodes.push(position);
+                *viewed
+            }
+            _ => id,
+        }
+    }
+
+    /// What a value is a view of, where each view is read once.
+    fn through_views(&self, mut id: ValueId, nodes: &mut Vec<usize>) -> Option<ValueId> {
+        while let Some(node) = self.maker(id).filter(|node| is(node, "aten.view_copy.default")) {
+            nodes.push(self.read_once(id)?);
+            id = value(node, 0)?;
+        }
+        Some(id)
+    }
+
+    /// What biases are added to, and the biases.
+    fn through_sums(&self, id: ValueId, nodes: &mut Vec<usize>) -> Option<(Vec<(ValueId, Vec<i32>)>, ValueId)> {
+        let (mut biases, mut id) = (Vec::new(), self.through_views(id, nodes)?);
+        while let Some(node) = self.maker(id).filter(|node| is(node, "aten.add.Tensor")) {
+            let [Argument::Value(sum), Argument::Value(bias), Argument::Int(1)] = &node.arguments[..] else { return None };
+            let spec = self.graph.spec(id);
+            if self.graph.spec(*sum).sizes != spec.sizes || biases.len() == 2 {
+                return None;
+            }
+            nodes.push(self.read_once(id)?);
+            biases.push((*bias, spec.sizes.clone()));
+            id = self.through_views(*sum, nodes)?;
+        }
+        Some((biases, id))
+    }
+
+    /// The node that makes a value, where it is this operator and its result is read once.
+    fn made_by(&self, id: ValueId, operator: &str, nodes: &mut Vec<usize>) -> Option<&'g Node> {
+        let node = self.maker(id).filter(|node| is(node, operator))?;
+        nodes.push(self.read_once(id)?);
+        Some(node)
+    }
+
+    /// The value before batches and heads were joined.
+    fn apart(&self, id: ValueId) -> ValueId {
+        let viewed = self.maker(id).filter(|node| is(node, "aten.view_copy.default")).and_then(|node| value(node, 0));
+        viewed.filter(|viewed| self.graph.spec(*viewed).rank() == 4).unwrap_or(id)
+    }
+
+    /// Queries before they were multiplied with a number, and the number.
+    fn unscaled(&self, id: ValueId, nodes: &mut Vec<usize>) -> (ValueId, f64) {
+        let scaled = self.maker(id).filter(|node| is(node, "aten.mul.Scalar"));
+        let parts = scaled.and_then(|node| match &node.arguments[..] {
+            [Argument::Value(query), Argument::Float(scale)] => Some((*query, *scale)),
+            _ => None,
+        });
+        match (parts, self.read_once(id)) {
+            (Some(parts), Some(position)) => {
+                nodes.push(position);
+                parts
+            }
+            _ => (id, 1.0),
+        }
+    }
+
+    fn maker(&self, id: ValueId) -> Option<&'g Node> {
+        self.makers.get(id).and_then(|position| self.graph.nodes.get(*position))
+    }
+
+    /// The position of the node that makes a value which is read once.
+    fn read_once(&self, id: ValueId) -> Option<usize> {
+        self.makers.get(id).copied().filter(|_| self.reads.get(id) == Some(&1))
+    }
+}
+
+fn is(node: &Node, operator: &str) -> bool {
+    node.operator.as_str() == operator
+}
+
+fn value(node: &Node, index: usize) -> Option<ValueId> {
+    match node.arguments.get(index)? {
+        Argument::Value(id) => Some(*id),
+        _ => None,
+    }
+}

@@ -1,0 +1,193 @@
+//! Tensors as the engine has them: a buffer and strides, so that views, permutations and selections cost nothing.
+
+use et_core::ScalarType;
+use etbuild_ir::TensorSpec;
+
+/// Memory that tensors lie in; the number of its slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Buffer(pub u32);
+
+/// Elements of a buffer by strides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tensor {
+    /// Where the elements lie.
+    pub buffer: Buffer,
+    /// The first element, in elements from the buffer's begin.
+    pub offset: usize,
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The size of each dimension.
+    pub sizes: Vec<usize>,
+    /// Elements between neighbours of each dimension.
+    pub strides: Vec<usize>,
+}
+
+/// The strides of a dense tensor whose dimensions lie in `order`, outermost first.
+pub fn dense_strides(sizes: &[usize], order: impl DoubleEndedIterator<Item = usize>) -> Vec<usize> {
+    let mut strides = vec![0; sizes.len()];
+    order.rev().fold(1, |step, dim| {
+        strides[dim] = step;
+        step * sizes[dim].max(1)
+    });
+    strides
+}
+
+impl Tensor {
+    /// A tensor that fills a buffer as its spec says.
+    pub fn of_spec(buffer: Buffer, spec: &TensorSpec) -> Self {
+        let sizes: Vec<usize> = spec.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
+        let strides = dense_strides(&sizes, spec.dim_order.iter().map(|dim| usize::from(*dim)));
+        Self { buffer, offset: 0, scalar_type: spec.scalar_type, sizes, strides }
+    }
+
+    /// A row-major tensor that fills a buffer.
+    pub fn row_major(buffer: Buffer, scalar_type: ScalarType, sizes: Vec<usize>) -> Self {
+        let strides = dense_strides(&sizes, 0..sizes.len());
+        Self { buffer, offset: 0, scalar_type, sizes, strides }
+    }
+
+    /// The number of elements.
+    pub fn numel(&self) -> usize {
+        self.sizes.iter().product()
+    }
+
+    /// The number of dimensions.
+    pub fn rank(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Whether elements are neighbours in row-major order.
+    pub fn is_row_major(&self) -> bool {
+        let expected = dense_strides(&self.sizes, 0..self.rank());
+        let mut dims = self.sizes.iter().zip(&self.strides).zip(expected);
+        dims.all(|((size, stride), expected)| *size <= 1 || *stride == expected)
+    }
+
+    /// Whether channels, dimension 1 of 4, are innermost and nothing lies between elements.
+    pub fn is_channels_last(&self) -> bool {
+        if self.rank() != 4 {
+            return false;
+        }
+        let expected = dense_strides(&self.sizes, [0, 2, 3, 1].into_iter());
+        let mut dims = self.sizes.iter().zip(&self.strides).zip(expected);
+        dims.all(|((size, stride), expected)| *size <= 1 || *stride == expected)
+    }
+
+    /// The dimensions in memory order, outermost first; of dimensions with equal strides the first one first.
+    pub fn order(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.rank()).collect();
+        let key = |dim: &usize| (self.sizes[*dim] <= 1, std::cmp::Reverse(self.strides[*dim]));
+        order.sort_by_key(|dim| if self.sizes[*dim] <= 1 { (false, std::cmp::Reverse(usize::MAX)) } else { key(dim) });
+        order
+    }
+
+    /// The dimensions in another order.
+    #[must_use]
+    pub fn permuted(&self, dims: &[usize]) -> Self {
+        let pick = |of: &[usize]| dims.iter().map(|dim| of[*dim]).collect();
+        Self { sizes: pick(&self.sizes), strides: pick(&self.strides), ..self.clone() }
+    }
+
+    /// Every `step`-th element of a dimension from `start` on.
+    #[must_use]
+    pub fn sliced(&self, dim: usize, start: usize, size: usize, step: usize) -> Self {
+        let mut sliced = self.clone();
+        sliced.offset += start * self.strides[dim];
+        sliced.sizes[dim] = size;
+        sliced.strides[dim] *= step;
+        sliced
+    }
+
+    /// Without a dimension, at `index` of it.
+    #[must_use]
+    pub fn selected(&self, dim: usize, index: usize) -> Self {
+        let mut selected = self.sliced(dim, index, 1, 1);
+        selected.sizes.remove(dim);
+        selected.strides.remove(dim);
+        selected
+    }
+
+    /// Repeated along dimensions of size 1, and along new ones in front.
+    #[must_use]
+    pub fn expanded(&self, sizes: &[usize]) -> Self {
+        let added = sizes.len() - self.rank();
+        let stride = |dim: usize| match dim.checked_sub(added) {
+            Some(own) if self.sizes[own] == sizes[dim] => self.strides[own],
+            _ => 0,
+        };
+        Self { sizes: sizes.to_vec(), strides: (0..sizes.len()).map(stride).collect(), ..self.clone() }
+    }
+
+    /// With other sizes for the same elements in row-major order; `None` where strides cannot say that.
+    pub fn viewed(&self, sizes: &[usize]) -> Option<Self> {
+        let strides = view_strides(self, sizes)?;
+        Some(Self { sizes: sizes.to_vec(), strides, ..self.clone() })
+    }
+}
+
+/// The strides of a view: dimensions that lie evenly are one run, and a run is split as the new sizes want.
+fn view_strides(tensor: &Tensor, sizes: &[usize]) -> Option<Vec<usize>> {
+    let mut runs = runs(tensor);
+    let mut strides = vec![0; sizes.len()];
+    let mut run = runs.pop();
+    let mut used = 1;
+    for (dim, size) in sizes.iter().enumerate().rev() {
+        if *size == 1 {
+            continue;
+        }
+        while run.is_some_and(|(length, _)| used == length) {
+            (run, used) = (runs.pop(), 1);
+        }
+        let (length, step) = run?;
+        strides[dim] = step * used;
+        used *= size;
+        if length % used != 0 {
+            return None;
+        }
+    }
+    Some(strides)
+}
+
+/// Lengths and steps of the evenly spaced runs that the elements form, outermost first.
+fn runs(tensor: &Tensor) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for (size, stride) in tensor.sizes.iter().zip(&tensor.strides).filter(|(size, _)| **size != 1) {
+        match runs.last_mut() {
+            Some((length, step)) if *step == size * stride => (*length, *step) = (*length * size, *stride),
+            _ => runs.push((*size, *stride)),
+        }
+    }
+    runs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tensor(sizes: &[usize]) -> Tensor {
+        Tensor::row_major(Buffer(0), ScalarType::Float, sizes.to_vec())
+    }
+
+    #[test]
+    fn rows_and_columns_of_an_image_with_inner_channels_are_one_dimension() {
+        let image = tensor(&[1, 14, 14, 768]).permuted(&[0, 3, 1, 2]);
+        assert!(image.is_channels_last() && !image.is_row_major());
+        let view = image.viewed(&[1, 768, 196]).unwrap();
+        assert_eq!(view.strides[1..], [1, 768]);
+        assert!(view.permuted(&[0, 2, 1]).is_row_major());
+        assert_eq!(image.viewed(&[1, 768 * 196]), None);
+    }
+
+    #[test]
+    fn a_run_is_split_evenly_or_not_at_all() {
+        let windows = tensor(&[8, 7, 8, 7, 3]);
+        assert_eq!(windows.viewed(&[56, 56, 3]).unwrap().strides, [168, 3, 1]);
+        assert_eq!(windows.permuted(&[0, 2, 1, 3, 4]).viewed(&[64, 49, 3]), None);
+        assert_eq!(tensor(&[6]).sliced(0, 0, 3, 2).viewed(&[3, 1]).unwrap().strides, [2, 0]);
+    }
+
+    #[test]
+    fn an_expanded_dimension_stays_where_it_is() {
+        assert_eq!(tensor(&[3, 1]).expanded(&[2, 3, 4]).strides, [0, 1, 0]);
+    }
+}
