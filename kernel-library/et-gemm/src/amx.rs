@@ -1,0 +1,6 @@
+//! AMX.
+
+/// Whether the kernel lets this process use tiles.
+pub fn permitted() -> bool {
+    false
+}

@@ -1,0 +1,6 @@
+//! Products of `f32`.
+
+pub mod pack;
+pub mod product;
+pub mod rows;
+pub mod tile;

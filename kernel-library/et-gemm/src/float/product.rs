@@ -1,0 +1,254 @@
+//! Products of `f32` with packed weights: sizes, packing, and computing any part of the work.
+#![allow(unsafe_code, reason = "tiles are called with pointers whose bounds are checked here, once a call")]
+
+use et_core::{Error, Result};
+
+use super::pack::{Panel, Panels, Weights, pack};
+use super::rows::FloatRow;
+use super::tile::{Tile, TileKernel};
+use crate::activation::Activation;
+use crate::isa::Isa;
+use crate::output::Output;
+use crate::scratch::{self, Scratch};
+use crate::shape::{Block, Grid, Runs, Shape};
+use crate::window::Windows;
+
+/// Bytes of windows that a strip of tiles reads before the next panel: about half of a second-level cache.
+const STRIP_BYTES: usize = 1 << 20;
+
+/// The most tiles of a strip.
+const STRIP_TILES: usize = 16;
+
+/// A tensor with the layout of the output that is added to it.
+#[derive(Clone, Copy, Debug)]
+pub struct Residual<'a, T> {
+    /// Its elements.
+    pub elements: &'a [T],
+    /// Elements from a row to the next.
+    pub stride: usize,
+    /// Whether it is added after the activation.
+    pub after: bool,
+}
+
+/// The operands of one execution, the same for all blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct FloatOperands<'a> {
+    /// Pixels of the input: rows of the left matrix.
+    pub input: &'a [f32],
+    /// What [`FloatProduct::pack`] wrote; best on a 64-byte boundary.
+    pub weights: &'a [u8],
+    /// What is applied to every element.
+    pub activation: Activation,
+    /// What is added to every element.
+    pub residual: Option<Residual<'a, f32>>,
+}
+
+/// A product of `f32` of one shape by the kernels of one instruction set.
+pub struct FloatProduct {
+    shape: Shape,
+    row: &'static FloatRow,
+    panels: Panels,
+    runs: Runs,
+}
+
+impl FloatProduct {
+    /// Fails if the shape contradicts itself. Any instruction set may be packed for on any machine.
+    pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
+        shape.check()?;
+        let row = FloatRow::of(isa);
+        Ok(Self { panels: Panels::new(&shape, row), runs: shape.runs(), shape, row })
+    }
+
+    /// Bytes of the packed weights.
+    pub const fn packed_size(&self) -> usize {
+        4 * self.panels.size(self.shape.groups)
+    }
+
+    /// Packs weights and a bias, which may be empty. Fails unless lengths are those of the shape.
+    pub fn pack(&self, weights: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) -> Result<()> {
+        weights.check(&self.shape)?;
+        let biased = bias.is_empty() || bias.len() == self.shape.all_columns();
+        if !biased || packed.len() != self.packed_size() {
+            return Err(Error::InvalidArgument);
+        }
+        pack(&self.shape, &self.panels, weights, bias, packed);
+        Ok(())
+    }
+
+    /// The work.
+    pub const fn grid(&self) -> Grid {
+        Grid::new(self.shape.rows(), self.row.height, self.shape.groups * self.panels.per_group)
+    }
+
+    /// Bytes of scratch that each call needs.
+    pub const fn scratch_size(&self) -> usize {
+        let rows = self.strip() * self.row.height;
+        scratch::total(&[
+            scratch::part(self.runs.length, 4),
+            scratch::part(rows * self.runs.count, size_of::<*const f32>()),
+            scratch::part(self.copied(rows), 4),
+        ])
+    }
+
+    /// Tiles that go through a panel before the next panel.
+    const fn strip(&self) -> usize {
+        let tile = 4 * (self.row.height * self.shape.depth() + 1);
+        let tiles = STRIP_BYTES / tile;
+        let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
+        if tiles == 0 {
+            1
+        } else if tiles < most {
+            tiles
+        } else {
+            most
+        }
+    }
+
+    /// Elements of the windows that may have to be copied for some rows.
+    const fn copied(&self, rows: usize) -> usize {
+        if self.runs.pixels > 1 { rows * self.shape.depth() } else { 0 }
+    }
+
+    /// Computes a block into the output. Fails if an operand, the output or the scratch is too short, or if this processor
+    /// lacks the instructions.
+    pub fn compute(
+        &self,
+        operands: &FloatOperands<'_>,
+        output: &mut Output<'_, f32>,
+        block: Block,
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        let grid = self.grid();
+        if block.tiles[0] >= block.tiles[1] || block.panels[0] >= block.panels[1] {
+            return Ok(());
+        }
+        self.check(operands, output, &grid, block)?;
+        let kernel = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        let mut scratch = Scratch::new(scratch)?;
+        let padding = scratch.take::<f32>(self.runs.length)?;
+        padding.fill(0.0);
+        let rows = self.strip() * self.row.height;
+        let table = scratch.take::<*const f32>(rows * self.runs.count)?.as_mut_ptr();
+        let copies = scratch.take::<f32>(self.copied(rows))?.as_mut_ptr();
+        let windows =
+            Windows { shape: &self.shape, runs: self.runs, input: operands.input.as_ptr(), padding: padding.as_ptr() };
+        let mut strip = Strip { product: self, operands, windows, kernel, grid, table, copies };
+        let mut first = block.tiles[0];
+        while first < block.tiles[1] {
+            let last = block.tiles[1].min(first + self.strip());
+            // SAFETY: `check` held all operands against the shape; the processor was asked.
+            unsafe { strip.compute(output, [first, last], block.panels)? };
+            first = last;
+        }
+        Ok(())
+    }
+
+    fn check(&self, operands: &FloatOperands<'_>, output: &Output<'_, f32>, grid: &Grid, block: Block) -> Result<()> {
+        let whole = operands.input.len() >= self.shape.input_length()? && operands.weights.len() == self.packed_size();
+        if !whole || !block.is_in(grid) {
+            return Err(Error::InvalidArgument);
+        }
+        let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
+        let (first, last) = (self.panels.get(block.panels[0]), self.panels.get(block.panels[1] - 1));
+        let columns = first.group * self.shape.columns + first.column
+            ..last.group * self.shape.columns + last.column + last.columns;
+        if let Some(residual) = operands.residual {
+            let needed = (rows.end - 1).checked_mul(residual.stride).and_then(|start| start.checked_add(columns.end));
+            if needed.is_none_or(|needed| needed > residual.elements.len()) {
+                return Err(Error::InvalidArgument);
+            }
+        }
+        output.check(rows, columns)
+    }
+
+    /// The columns of the output that some panels cover, for splitting an output.
+    pub fn columns_of(&self, panels: [usize; 2]) -> core::ops::Range<usize> {
+        let column = |index: usize| {
+            let group = index.checked_div(self.panels.per_group).unwrap_or(0);
+            let within = (index - group * self.panels.per_group) * self.panels.width;
+            group * self.shape.columns + within.min(self.shape.columns)
+        };
+        column(panels[0])..column(panels[1])
+    }
+}
+
+/// Some tiles of rows that go through panels together.
+struct Strip<'a> {
+    product: &'a FloatProduct,
+    operands: &'a FloatOperands<'a>,
+    windows: Windows<'a, f32>,
+    kernel: fn(usize, usize) -> Option<TileKernel>,
+    grid: Grid,
+    table: *mut *const f32,
+    copies: *mut f32,
+}
+
+impl Strip<'_> {
+    /// Computes tiles times panels.
+    ///
+    /// # Safety
+    ///
+    /// The operands and the output cover the block; the table and the copies take its rows.
+    unsafe fn compute(&mut self, output: &mut Output<'_, f32>, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
+        let mut group = None;
+        for index in panels[0]..panels[1] {
+            let panel = self.product.panels.get(index);
+            if group != Some(panel.group) {
+                group = Some(panel.group);
+                // SAFETY: the caller's promise.
+                unsafe { self.fill(panel.group, tiles) };
+            }
+            for tile in tiles[0]..tiles[1] {
+                // SAFETY: the caller's promise, and `fill` wrote the table of these tiles.
+                unsafe { self.tile(output, &panel, tile, tiles[0])? };
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the table of all tiles, one tile after another.
+    unsafe fn fill(&mut self, group: usize, tiles: [usize; 2]) {
+        let first = self.grid.rows_of(tiles[0]).start;
+        for tile in tiles[0]..tiles[1] {
+            let rows = self.grid.rows_of(tile);
+            let before = rows.start - first;
+            // SAFETY: a strip's rows fit the table and the copies.
+            unsafe {
+                let table = self.table.add(before * self.product.runs.count);
+                let copies = self.copies.wrapping_add(before * self.product.shape.depth());
+                self.windows.fill(group, rows, table, copies);
+            }
+        }
+    }
+
+    /// Computes one tile.
+    #[inline(always)]
+    unsafe fn tile(&self, output: &mut Output<'_, f32>, panel: &Panel, tile: usize, first: usize) -> Result<()> {
+        let product = self.product;
+        let rows = self.grid.rows_of(tile);
+        let before = rows.start - self.grid.rows_of(first).start;
+        let column = panel.group * product.shape.columns + panel.column;
+        let kernel = (self.kernel)(rows.len() - 1, panel.vectors - 1).ok_or(Error::Internal)?;
+        let mut call = Tile {
+            table: self.table.wrapping_add(before * product.runs.count),
+            runs: product.runs.count,
+            length: product.runs.length,
+            panel: self.operands.weights.as_ptr().cast::<f32>().wrapping_add(panel.start),
+            output: output.at(rows.start, column),
+            stride: output.stride(),
+            residual: core::ptr::null(),
+            residual_stride: 0,
+            residual_last: false,
+            columns: panel.columns,
+            activation: self.operands.activation,
+        };
+        if let Some(residual) = self.operands.residual {
+            call.residual = residual.elements.as_ptr().wrapping_add(rows.start * residual.stride + column);
+            call.residual_stride = residual.stride;
+            call.residual_last = residual.after;
+        }
+        // SAFETY: the caller's promise.
+        unsafe { kernel(&call) };
+        Ok(())
+    }
+}

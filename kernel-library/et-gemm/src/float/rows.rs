@@ -1,0 +1,97 @@
+//! The rows of products of `f32`: which instruction set has which tiles. Packing, computing, tests and benchmarks read it.
+#![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
+
+use super::tile::{Tile, TileKernel, compute};
+use crate::isa::Isa;
+
+/// One row: the tile of an instruction set.
+pub struct FloatRow {
+    /// The instruction set.
+    pub isa: Isa,
+    /// Elements of a vector.
+    pub lanes: usize,
+    /// Vectors of a panel.
+    pub vectors: usize,
+    /// The most rows of a tile.
+    pub height: usize,
+    /// The kernels for `rows - 1` and `vectors - 1`; none on other processors.
+    pub kernels: Option<fn(usize, usize) -> Option<TileKernel>>,
+}
+
+/// All rows.
+pub static FLOAT: [FloatRow; 4] = [
+    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, kernels: Some(portable::kernel) },
+    FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: 6, kernels: x86!(avx2) },
+    FloatRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: 14, kernels: x86!(avx512) },
+    FloatRow { isa: Isa::Neon, lanes: 4, vectors: 4, height: 6, kernels: arm!(neon) },
+];
+
+impl FloatRow {
+    /// The row that an instruction set uses.
+    pub fn of(isa: Isa) -> &'static Self {
+        &FLOAT[match isa {
+            Isa::Portable => 0,
+            Isa::Avx2 | Isa::AvxVnni => 1,
+            Isa::Avx512 | Isa::Avx512Vnni | Isa::Amx => 2,
+            Isa::Neon | Isa::NeonDot | Isa::NeonI8mm => 3,
+        }]
+    }
+
+    /// Columns of a panel.
+    pub const fn width(&self) -> usize {
+        self.lanes * self.vectors
+    }
+}
+
+macro_rules! kernels {
+    ($name:ident, $lanes:ty, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
+        /// The tiles of one instruction set.
+        mod $name {
+            use super::*;
+
+            $(#[$feature])?
+            unsafe fn tile<const R: usize, const V: usize>(tile: &Tile) {
+                // SAFETY: the caller's promise, which includes the processor.
+                unsafe { compute::<$lanes, R, V>(tile) }
+            }
+
+            /// The tile of so many rows and vectors, each less one.
+            pub fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {
+                const KERNELS: &[&[TileKernel]] = &[$(kernels!(@row $rows $vectors)),*];
+                KERNELS.get(rows)?.get(vectors).copied()
+            }
+        }
+    };
+    (@row $rows:literal [$($vectors:literal)*]) => { &[$(tile::<$rows, $vectors>),*] };
+}
+
+macro_rules! x86 {
+    ($name:ident) => {{
+        #[cfg(target_arch = "x86_64")]
+        let kernels: Option<fn(usize, usize) -> Option<TileKernel>> = Some($name::kernel);
+        #[cfg(not(target_arch = "x86_64"))]
+        let kernels = None;
+        kernels
+    }};
+}
+use x86;
+
+macro_rules! arm {
+    ($name:ident) => {{
+        #[cfg(target_arch = "aarch64")]
+        let kernels: Option<fn(usize, usize) -> Option<TileKernel>> = Some($name::kernel);
+        #[cfg(not(target_arch = "aarch64"))]
+        let kernels = None;
+        kernels
+    }};
+}
+use arm;
+
+kernels!(portable, crate::lanes::portable::Portable, [1 2 3 4] [1 2]);
+#[cfg(target_arch = "x86_64")]
+kernels!(avx2, crate::lanes::avx2::Avx2, #[target_feature(enable = "avx2,fma")] [1 2 3 4 5 6] [1 2]);
+#[cfg(target_arch = "x86_64")]
+kernels!(avx512, crate::lanes::avx512::Avx512,
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")] [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2]);
+#[cfg(target_arch = "aarch64")]
+kernels!(neon, crate::lanes::neon::Neon, #[target_feature(enable = "neon")] [1 2 3 4 5 6] [1 2 3 4]);

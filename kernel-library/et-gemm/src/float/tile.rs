@@ -1,0 +1,215 @@
+//! The tile of a product of `f32`: rows of windows times a panel of columns, with all sums in registers.
+#![allow(unsafe_code, reason = "windows, panels and outputs are read and written by pointer")]
+#![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
+
+use crate::activation::Activation;
+use crate::lanes::{Lanes, function::activate};
+
+/// What one tile computes.
+///
+/// # Safety
+///
+/// `table` has `runs * R` pointers, each valid for `length` elements; `panel` has a vector of bias and `runs * length`
+/// vectors of weights; `output` and `residual`, if there is one, take `R` rows of `columns` elements, at most a panel's.
+pub struct Tile {
+    /// Pointers to the runs of the rows.
+    pub table: *const *const f32,
+    /// Runs of a window.
+    pub runs: usize,
+    /// Elements of a run.
+    pub length: usize,
+    /// The panel.
+    pub panel: *const f32,
+    /// The first element of the output.
+    pub output: *mut f32,
+    /// Elements from a row of the output to the next.
+    pub stride: usize,
+    /// The first element of what is added, or null.
+    pub residual: *const f32,
+    /// Elements from a row of the residual to the next.
+    pub residual_stride: usize,
+    /// Whether the residual is added after the activation.
+    pub residual_last: bool,
+    /// Columns that are stored.
+    pub columns: usize,
+    /// The activation.
+    pub activation: Activation,
+}
+
+/// A tile of `R` rows and `V` vectors of an instruction set.
+pub type TileKernel = unsafe fn(&Tile);
+
+/// Computes a tile.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`; what `Tile` asks for.
+#[inline(always)]
+pub unsafe fn compute<L: Lanes, const R: usize, const V: usize>(tile: &Tile) {
+    let mut sums = if R == 1 { sum_alone::<L, R, V>(tile) } else { sum::<L, R, V>(tile) };
+    let bounds = tile.activation.bounds();
+    let simple = bounds.is_some();
+    let [least, most] = bounds.unwrap_or([0.0; 2]);
+    if !tile.residual.is_null() && !(tile.residual_last && !simple) {
+        if tile.residual_last {
+            clamp::<L, R, V>(&mut sums, least, most);
+        }
+        add_residual::<L, R, V>(tile, &mut sums);
+    }
+    if simple && (tile.residual.is_null() || !tile.residual_last) {
+        clamp::<L, R, V>(&mut sums, least, most);
+    }
+    store::<L, R, V>(tile, &sums);
+    if !simple {
+        finish::<L>(tile, R);
+    }
+}
+
+/// The loop in which all the time goes.
+#[inline(always)]
+unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile) -> [[L; V]; R] {
+    let mut sums = [load_vectors::<L, V>(tile.panel); R];
+    let mut weights = tile.panel.add(V * L::COUNT);
+    for run in 0..tile.runs {
+        let rows = tile.table.add(run * R).cast::<[*const f32; R]>().read();
+        for index in 0..tile.length {
+            let vectors = load_vectors::<L, V>(weights);
+            for row in 0..R {
+                let value = L::splat(*rows[row].add(index));
+                for vector in 0..V {
+                    sums[row][vector] = value.multiply_add(vectors[vector], sums[row][vector]);
+                }
+            }
+            weights = weights.add(V * L::COUNT);
+        }
+    }
+    sums
+}
+
+/// One row in four partial sums, so that additions need not wait for each other. Only a product of one row has such a tile.
+#[inline(always)]
+unsafe fn sum_alone<L: Lanes, const R: usize, const V: usize>(tile: &Tile) -> [[L; V]; R] {
+    let mut parts = [[L::splat(0.0); V]; 4];
+    parts[0] = load_vectors::<L, V>(tile.panel);
+    let mut weights = tile.panel.add(V * L::COUNT);
+    for run in 0..tile.runs {
+        let row = *tile.table.add(run);
+        let mut index = 0;
+        while index < tile.length {
+            let count = (tile.length - index).min(4);
+            if count == 4 {
+                for part in 0..4 {
+                    step_alone::<L, V>(&mut parts[part], *row.add(index + part), weights.add(part * V * L::COUNT));
+                }
+            } else {
+                for part in 0..count {
+                    step_alone::<L, V>(&mut parts[0], *row.add(index + part), weights.add(part * V * L::COUNT));
+                }
+            }
+            index += count;
+            weights = weights.add(count * V * L::COUNT);
+        }
+    }
+    let mut sums = [[L::splat(0.0); V]; R];
+    for vector in 0..V {
+        let low = parts[0][vector].add(parts[1][vector]);
+        sums[0][vector] = low.add(parts[2][vector].add(parts[3][vector]));
+    }
+    sums
+}
+
+#[inline(always)]
+unsafe fn step_alone<L: Lanes, const V: usize>(part: &mut [L; V], value: f32, weights: *const f32) {
+    let value = L::splat(value);
+    let vectors = load_vectors::<L, V>(weights);
+    for vector in 0..V {
+        part[vector] = value.multiply_add(vectors[vector], part[vector]);
+    }
+}
+
+#[inline(always)]
+unsafe fn load_vectors<L: Lanes, const V: usize>(from: *const f32) -> [L; V] {
+    let mut vectors = [L::splat(0.0); V];
+    for (index, vector) in vectors.iter_mut().enumerate() {
+        *vector = L::load(from.add(index * L::COUNT));
+    }
+    vectors
+}
+
+#[inline(always)]
+unsafe fn clamp<L: Lanes, const R: usize, const V: usize>(sums: &mut [[L; V]; R], least: f32, most: f32) {
+    if least == f32::NEG_INFINITY && most == f32::INFINITY {
+        return;
+    }
+    for row in sums {
+        for vector in row {
+            *vector = vector.at_least(least).at_most(most);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn add_residual<L: Lanes, const R: usize, const V: usize>(tile: &Tile, sums: &mut [[L; V]; R]) {
+    let whole = tile.columns == V * L::COUNT;
+    for row in 0..R {
+        let from = tile.residual.add(row * tile.residual_stride);
+        for vector in 0..V {
+            let start = vector * L::COUNT;
+            let residual = if whole {
+                L::load(from.add(start))
+            } else {
+                L::load_part(from.wrapping_add(start), tile.columns.saturating_sub(start))
+            };
+            sums[row][vector] = sums[row][vector].add(residual);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn store<L: Lanes, const R: usize, const V: usize>(tile: &Tile, sums: &[[L; V]; R]) {
+    let whole = tile.columns == V * L::COUNT;
+    for row in 0..R {
+        let to = tile.output.add(row * tile.stride);
+        for vector in 0..V {
+            let start = vector * L::COUNT;
+            if whole {
+                sums[row][vector].store(to.add(start));
+            } else {
+                sums[row][vector].store_part(to.wrapping_add(start), tile.columns.saturating_sub(start));
+            }
+        }
+    }
+}
+
+/// Applies an activation of many instructions to the stored tile, which is still in the first-level cache.
+#[inline(always)]
+unsafe fn finish<L: Lanes>(tile: &Tile, rows: usize) {
+    macro_rules! each {
+        ($($case:ident),*) => {
+            match tile.activation {
+                $(Activation::$case => finish_with::<L>(tile, rows, Activation::$case),)*
+                Activation::None | Activation::Clamp(..) => {}
+            }
+        };
+    }
+    each!(HardSwish, HardSigmoid, Gelu, GeluTanh, Silu, Sigmoid);
+}
+
+/// Each call has a constant activation, so that nothing is asked per element.
+#[inline(always)]
+unsafe fn finish_with<L: Lanes>(tile: &Tile, rows: usize, activation: Activation) {
+    let last = tile.residual_last && !tile.residual.is_null();
+    for row in 0..rows {
+        let to = tile.output.add(row * tile.stride);
+        let mut start = 0;
+        while start < tile.columns {
+            let count = (tile.columns - start).min(L::COUNT);
+            let mut value = activate(activation, L::load_part(to.add(start), count));
+            if last {
+                value = value.add(L::load_part(tile.residual.add(row * tile.residual_stride + start), count));
+            }
+            value.store_part(to.add(start), count);
+            start += count;
+        }
+    }
+}

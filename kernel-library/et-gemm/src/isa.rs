@@ -1,0 +1,131 @@
+//! Instruction sets that kernels are written for, and which of them this processor has.
+
+/// An instruction set. The order is by preference: of two that a processor has, the later one is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Isa {
+    /// Plain code for any processor.
+    Portable,
+    /// x86-64 with AVX2 and FMA.
+    Avx2,
+    /// AVX2 with products of bytes (AVX-VNNI).
+    AvxVnni,
+    /// AVX-512 F, BW, DQ, VL.
+    Avx512,
+    /// AVX-512 with products of bytes (VNNI).
+    Avx512Vnni,
+    /// AVX-512 VNNI with tiles of bytes (AMX-INT8).
+    Amx,
+    /// AArch64 with Advanced SIMD.
+    Neon,
+    /// Advanced SIMD with products of bytes (dotprod).
+    NeonDot,
+    /// Advanced SIMD with products of matrices of bytes (i8mm).
+    NeonI8mm,
+}
+
+impl Isa {
+    /// Every instruction set, in order of preference.
+    pub const ALL: [Self; 9] = [
+        Self::Portable,
+        Self::Avx2,
+        Self::AvxVnni,
+        Self::Avx512,
+        Self::Avx512Vnni,
+        Self::Amx,
+        Self::Neon,
+        Self::NeonDot,
+        Self::NeonI8mm,
+    ];
+
+    /// The name in artifacts and recipes; it never changes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::AvxVnni => "avx-vnni",
+            Self::Avx512 => "avx512",
+            Self::Avx512Vnni => "avx512-vnni",
+            Self::Amx => "amx",
+            Self::Neon => "neon",
+            Self::NeonDot => "neon-dotprod",
+            Self::NeonI8mm => "neon-i8mm",
+        }
+    }
+
+    /// The instruction set of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|isa| isa.name() == name)
+    }
+
+    /// Whether this processor has it: asked at run time with the feature `std`, else what the binary was compiled for.
+    pub fn is_available(self) -> bool {
+        available(self)
+    }
+
+    /// The best instruction set that this processor has.
+    pub fn detect() -> Self {
+        Self::ALL.into_iter().rev().find(|isa| isa.is_available()).unwrap_or(Self::Portable)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn available(isa: Isa) -> bool {
+    #[cfg(feature = "std")]
+    macro_rules! has { ($($feature:tt),+) => { $(std::arch::is_x86_feature_detected!($feature))&&+ }; }
+    #[cfg(not(feature = "std"))]
+    macro_rules! has { ($($feature:tt),+) => { $(cfg!(target_feature = $feature))&&+ }; }
+    match isa {
+        Isa::Portable => true,
+        Isa::Avx2 => has!("avx2", "fma"),
+        Isa::AvxVnni => has!("avx2", "fma", "avxvnni"),
+        Isa::Avx512 => has!("avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl"),
+        Isa::Avx512Vnni => available(Isa::Avx512) && has!("avx512vnni"),
+        Isa::Amx => available(Isa::Avx512Vnni) && crate::amx::permitted(),
+        Isa::Neon | Isa::NeonDot | Isa::NeonI8mm => false,
+    }
+}
+
+#[cfg(target_arch = "aarch64")]
+fn available(isa: Isa) -> bool {
+    #[cfg(feature = "std")]
+    macro_rules! has {
+        ($feature:tt) => {
+            std::arch::is_aarch64_feature_detected!($feature)
+        };
+    }
+    #[cfg(not(feature = "std"))]
+    macro_rules! has {
+        ($feature:tt) => {
+            cfg!(target_feature = $feature)
+        };
+    }
+    match isa {
+        Isa::Portable => true,
+        Isa::Neon => has!("neon"),
+        Isa::NeonDot => has!("neon") && has!("dotprod"),
+        Isa::NeonI8mm => available(Isa::NeonDot) && has!("i8mm"),
+        _ => false,
+    }
+}
+
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn available(isa: Isa) -> bool {
+    isa == Isa::Portable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for isa in Isa::ALL {
+            assert_eq!(Isa::from_name(isa.name()), Some(isa));
+        }
+    }
+
+    #[test]
+    fn what_is_detected_is_available() {
+        assert!(Isa::detect().is_available());
+    }
+}

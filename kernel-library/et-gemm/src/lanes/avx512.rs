@@ -1,0 +1,98 @@
+//! AVX-512: sixteen lanes.
+#![allow(unsafe_op_in_unsafe_fn, reason = "each method is one expression under the contract of the trait")]
+
+use core::arch::x86_64::*;
+
+use super::Lanes;
+
+/// Sixteen `f32`.
+#[derive(Clone, Copy)]
+pub struct Avx512(__m512);
+
+/// The first `count` lanes, all from sixteen on.
+#[inline(always)]
+fn first(count: usize) -> __mmask16 {
+    if count >= 16 { 0xffff } else { (1 << count) - 1 }
+}
+
+impl Lanes for Avx512 {
+    const COUNT: usize = 16;
+    #[inline(always)]
+    unsafe fn splat(value: f32) -> Self {
+        Self(_mm512_set1_ps(value))
+    }
+    #[inline(always)]
+    unsafe fn load(from: *const f32) -> Self {
+        Self(_mm512_loadu_ps(from))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut f32) {
+        _mm512_storeu_ps(to, self.0);
+    }
+    #[inline(always)]
+    unsafe fn load_part(from: *const f32, count: usize) -> Self {
+        Self(_mm512_maskz_loadu_ps(first(count), from))
+    }
+    #[inline(always)]
+    unsafe fn store_part(self, to: *mut f32, count: usize) {
+        _mm512_mask_storeu_ps(to, first(count), self.0);
+    }
+    #[inline(always)]
+    unsafe fn add(self, other: Self) -> Self {
+        Self(_mm512_add_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn subtract(self, other: Self) -> Self {
+        Self(_mm512_sub_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn multiply(self, other: Self) -> Self {
+        Self(_mm512_mul_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn divide(self, other: Self) -> Self {
+        Self(_mm512_div_ps(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn multiply_add(self, factor: Self, addend: Self) -> Self {
+        Self(_mm512_fmadd_ps(self.0, factor.0, addend.0))
+    }
+    #[inline(always)]
+    unsafe fn at_most(self, bound: f32) -> Self {
+        // The instruction gives its second operand if one is not a number.
+        Self(_mm512_min_ps(_mm512_set1_ps(bound), self.0))
+    }
+    #[inline(always)]
+    unsafe fn at_least(self, bound: f32) -> Self {
+        Self(_mm512_max_ps(_mm512_set1_ps(bound), self.0))
+    }
+    #[inline(always)]
+    unsafe fn round(self) -> Self {
+        Self(_mm512_roundscale_ps::<0>(self.0))
+    }
+    #[inline(always)]
+    unsafe fn power_of_two(self) -> Self {
+        let exponent = _mm512_add_epi32(_mm512_cvtps_epi32(self.0), _mm512_set1_epi32(127));
+        Self(_mm512_castsi512_ps(_mm512_slli_epi32::<23>(exponent)))
+    }
+    #[inline(always)]
+    unsafe fn with_sign_of(self, sign: Self) -> Self {
+        let mask = _mm512_set1_epi32(i32::MIN);
+        let (value, sign) = (_mm512_castps_si512(self.0), _mm512_castps_si512(sign.0));
+        Self(_mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0xe4>(value, sign, mask)))
+    }
+    #[inline(always)]
+    unsafe fn from_sums(sums: *const i32, factors: *const i32, factor: i32, addend: i32) -> Self {
+        let factors = _mm512_mullo_epi32(_mm512_loadu_si512(factors.cast()), _mm512_set1_epi32(factor));
+        let sums = _mm512_add_epi32(_mm512_loadu_si512(sums.cast()), _mm512_set1_epi32(addend));
+        Self(_mm512_cvtepi32_ps(_mm512_add_epi32(sums, factors)))
+    }
+    #[inline(always)]
+    unsafe fn load_bytes(from: *const i8, count: usize) -> Self {
+        Self(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(first(count), from))))
+    }
+    #[inline(always)]
+    unsafe fn store_bytes(self, to: *mut i8, count: usize) {
+        _mm_mask_storeu_epi8(to, first(count), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(self.0)));
+    }
+}

@@ -1,0 +1,58 @@
+//! Vectors of `f32` of the instruction sets: what tiles and what follows the sums are written in.
+#![allow(unsafe_code, reason = "instructions exist only on processors that have them, and memory is read by pointer")]
+
+#[cfg(target_arch = "x86_64")]
+pub mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub mod avx512;
+pub mod function;
+#[cfg(target_arch = "aarch64")]
+pub mod neon;
+pub mod portable;
+
+/// A vector of `f32`.
+///
+/// # Safety
+///
+/// Every method needs a processor with the instructions of the implementation, and pointers that are valid for
+/// [`Lanes::COUNT`] elements, or for `count` where that is given.
+pub trait Lanes: Copy {
+    /// Elements of a vector.
+    const COUNT: usize;
+    /// All elements equal.
+    unsafe fn splat(value: f32) -> Self;
+    /// Reads a vector.
+    unsafe fn load(from: *const f32) -> Self;
+    /// Writes a vector.
+    unsafe fn store(self, to: *mut f32);
+    /// Reads the first `count` elements; the others are zero.
+    unsafe fn load_part(from: *const f32, count: usize) -> Self;
+    /// Writes the first `count` elements.
+    unsafe fn store_part(self, to: *mut f32, count: usize);
+    /// Sum.
+    unsafe fn add(self, other: Self) -> Self;
+    /// Difference.
+    unsafe fn subtract(self, other: Self) -> Self;
+    /// Product.
+    unsafe fn multiply(self, other: Self) -> Self;
+    /// Quotient.
+    unsafe fn divide(self, other: Self) -> Self;
+    /// `self * factor + addend`, rounded once where the processor can.
+    unsafe fn multiply_add(self, factor: Self, addend: Self) -> Self;
+    /// The lesser; `self` if that is not a number.
+    unsafe fn at_most(self, bound: f32) -> Self;
+    /// The greater; `self` if that is not a number.
+    unsafe fn at_least(self, bound: f32) -> Self;
+    /// To the nearest whole number, ties to even, of magnitudes below 2^22.
+    unsafe fn round(self) -> Self;
+    /// Two to the power of whole numbers from -126 to 127.
+    unsafe fn power_of_two(self) -> Self;
+    /// The magnitude of `self` with the sign of `sign`.
+    unsafe fn with_sign_of(self, sign: Self) -> Self;
+    /// `sums + factors * factor + addend` in `i32` (wrapping), as `f32`.
+    unsafe fn from_sums(sums: *const i32, factors: *const i32, factor: i32, addend: i32) -> Self;
+    /// Reads the first `count` bytes.
+    unsafe fn load_bytes(from: *const i8, count: usize) -> Self;
+    /// Writes the first `count` elements, which are whole numbers within a byte's range.
+    unsafe fn store_bytes(self, to: *mut i8, count: usize);
+}

@@ -1,0 +1,28 @@
+//! Products of matrices and convolutions over packed weights, in `f32` and `i8`, for each instruction set.
+//!
+//! Weights are packed at build time, on any machine for any instruction set; computing needs the processor. Images are
+//! channels-last, and a product of two matrices is a convolution with one tap. Work is a [`Grid`] of tiles of rows times
+//! panels of columns: any split of it gives the same bits. Nothing is allocated: the caller lends scratch memory.
+#![no_std]
+
+#[cfg(any(test, feature = "std"))]
+extern crate std;
+
+mod activation;
+#[cfg(target_arch = "x86_64")]
+mod amx;
+mod float;
+mod isa;
+mod lanes;
+mod output;
+mod scratch;
+mod shape;
+mod window;
+
+pub use activation::Activation;
+pub use float::pack::Weights;
+pub use float::product::{FloatOperands, FloatProduct, Residual};
+pub use float::rows::{FLOAT, FloatRow};
+pub use isa::Isa;
+pub use output::Output;
+pub use shape::{Block, Grid, Runs, Shape};

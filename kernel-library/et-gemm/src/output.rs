@@ -1,0 +1,79 @@
+//! Where a product is written: a rectangle of rows and columns that can be handed out in disjoint parts.
+#![allow(unsafe_code, reason = "parts of a rectangle interleave in memory, so that they cannot be slices")]
+
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use et_core::{Error, Result};
+
+/// A rectangle of an output; the owner alone may write it.
+#[derive(Debug)]
+pub struct Output<'a, T> {
+    start: *mut T,
+    stride: usize,
+    rows: Range<usize>,
+    columns: Range<usize>,
+    memory: PhantomData<&'a mut [T]>,
+}
+
+// SAFETY: it is the only access to its elements, as `&mut [T]` is.
+unsafe impl<T: Send> Send for Output<'_, T> {}
+
+impl<'a, T: Copy> Output<'a, T> {
+    /// `rows` rows of `columns` elements, from one row to the next `stride` elements. Fails if the memory is too short.
+    pub fn new(memory: &'a mut [T], rows: usize, columns: usize, stride: usize) -> Result<Self> {
+        let last = rows.saturating_sub(1).checked_mul(stride).and_then(|start| start.checked_add(columns));
+        let apart = rows <= 1 || stride >= columns;
+        if !apart || (rows > 0 && last.is_none_or(|needed| needed > memory.len())) {
+            return Err(Error::InvalidArgument);
+        }
+        Ok(Self { start: memory.as_mut_ptr(), stride, rows: 0..rows, columns: 0..columns, memory: PhantomData })
+    }
+
+    /// The same over memory that others may write elsewhere.
+    ///
+    /// # Safety
+    ///
+    /// For `'a`, nobody else reads or writes the elements that blocks computed into this output cover, and
+    /// `start` is valid for `rows` rows of `columns` elements at distance `stride`.
+    pub const unsafe fn from_raw(start: *mut T, rows: usize, columns: usize, stride: usize) -> Self {
+        Self { start, stride, rows: 0..rows, columns: 0..columns, memory: PhantomData }
+    }
+
+    /// The rows before `row`, and those from it on.
+    pub fn split_rows(self, row: usize) -> (Self, Self) {
+        let row = row.clamp(self.rows.start, self.rows.end);
+        let (first, last) = (self.rows.start..row, row..self.rows.end);
+        (self.part(first, self.columns.clone()), self.part(last, self.columns.clone()))
+    }
+
+    /// The columns before `column`, and those from it on.
+    pub fn split_columns(self, column: usize) -> (Self, Self) {
+        let column = column.clamp(self.columns.start, self.columns.end);
+        let (first, last) = (self.columns.start..column, column..self.columns.end);
+        (self.part(self.rows.clone(), first), self.part(self.rows.clone(), last))
+    }
+
+    fn part(&self, rows: Range<usize>, columns: Range<usize>) -> Self {
+        Self { start: self.start, stride: self.stride, rows, columns, memory: PhantomData }
+    }
+
+    /// Elements from a row to the next.
+    pub(crate) const fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Fails unless the rectangle is part of this output.
+    pub(crate) fn check(&self, rows: Range<usize>, columns: Range<usize>) -> Result<()> {
+        let within = |inner: &Range<usize>, outer: &Range<usize>| {
+            inner.is_empty() || (outer.start <= inner.start && inner.end <= outer.end)
+        };
+        let fits = within(&rows, &self.rows) && within(&columns, &self.columns);
+        if fits { Ok(()) } else { Err(Error::InvalidArgument) }
+    }
+
+    /// Where an element is; it may be written if [`Self::check`] accepted it.
+    pub(crate) fn at(&mut self, row: usize, column: usize) -> *mut T {
+        self.start.wrapping_add(row * self.stride + column)
+    }
+}

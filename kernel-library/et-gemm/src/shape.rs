@@ -1,0 +1,206 @@
+//! The shape of a product: a convolution over channels-last pixels, of which the product of two matrices is a case.
+
+use core::ops::Range;
+
+use et_core::{Error, Result};
+
+/// A convolution of channels-last images. Output pixels are the rows of the product, output channels its columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Images.
+    pub batch: usize,
+    /// Height and width of an image in pixels.
+    pub input: [usize; 2],
+    /// Height and width of the output in pixels.
+    pub output: [usize; 2],
+    /// Channels that one group reads.
+    pub channels: usize,
+    /// Channels that one group writes.
+    pub columns: usize,
+    /// Groups; group `g` reads channels from `g * channels` and writes columns from `g * columns`.
+    pub groups: usize,
+    /// Elements from a pixel of the input to the next; at least `groups * channels`.
+    pub pixel_stride: usize,
+    /// Height and width of the kernel.
+    pub kernel: [usize; 2],
+    /// Pixels from a window to the next.
+    pub stride: [usize; 2],
+    /// Pixels of padding above and left of the image. What a window reads beyond the image is padding on all sides.
+    pub padding: [usize; 2],
+    /// Pixels from a tap of the kernel to the next.
+    pub dilation: [usize; 2],
+}
+
+impl Shape {
+    /// The product of `rows` rows of `inner` elements, one after another, with a matrix of `columns` columns.
+    pub const fn product(rows: usize, inner: usize, columns: usize) -> Self {
+        Self {
+            batch: 1,
+            input: [1, rows],
+            output: [1, rows],
+            channels: inner,
+            columns,
+            groups: 1,
+            pixel_stride: inner,
+            kernel: [1, 1],
+            stride: [1, 1],
+            padding: [0, 0],
+            dilation: [1, 1],
+        }
+    }
+
+    /// A convolution of one image with a square kernel, equal padding on all sides, one group.
+    pub const fn convolution(
+        input: [usize; 2],
+        channels: usize,
+        columns: usize,
+        kernel: usize,
+        stride: usize,
+        padding: usize,
+    ) -> Self {
+        let mut output = [0; 2];
+        let mut axis = 0;
+        while axis < 2 {
+            let padded = input[axis] + 2 * padding;
+            output[axis] = if padded < kernel { 0 } else { (padded - kernel) / stride + 1 };
+            axis += 1;
+        }
+        Self {
+            input,
+            output,
+            pixel_stride: channels,
+            kernel: [kernel, kernel],
+            stride: [stride, stride],
+            padding: [padding, padding],
+            ..Self::product(0, channels, columns)
+        }
+    }
+
+    /// Rows of the product: output pixels.
+    pub const fn rows(&self) -> usize {
+        self.batch * self.output[0] * self.output[1]
+    }
+
+    /// Products that are added up for one element of the output.
+    pub const fn depth(&self) -> usize {
+        self.kernel[0] * self.kernel[1] * self.channels
+    }
+
+    /// Columns of all groups.
+    pub const fn all_columns(&self) -> usize {
+        self.groups * self.columns
+    }
+
+    /// Whether rows of the product are pixels of the input, in order.
+    pub(crate) const fn is_pointwise(&self) -> bool {
+        self.kernel[0] == 1
+            && self.kernel[1] == 1
+            && self.stride[0] == 1
+            && self.stride[1] == 1
+            && self.padding[0] == 0
+            && self.padding[1] == 0
+            && self.input[0] == self.output[0]
+            && self.input[1] == self.output[1]
+    }
+
+    /// How the kernel falls into runs of elements that lie side by side in the input.
+    pub const fn runs(&self) -> Runs {
+        let adjacent = self.pixel_stride == self.channels && self.dilation[1] == 1 && self.kernel[1] > 1;
+        if adjacent && self.channels < 16 {
+            Runs { count: self.kernel[0], length: self.kernel[1] * self.channels, pixels: self.kernel[1] }
+        } else {
+            Runs { count: self.kernel[0] * self.kernel[1], length: self.channels, pixels: 1 }
+        }
+    }
+
+    /// Elements of the input that the shape reaches.
+    pub(crate) fn input_length(&self) -> Result<usize> {
+        let pixels = self.batch.checked_mul(self.input[0]).and_then(|rows| rows.checked_mul(self.input[1]));
+        match pixels.ok_or(Error::InvalidArgument)? {
+            0 => Ok(0),
+            pixels => (pixels - 1)
+                .checked_mul(self.pixel_stride)
+                .and_then(|last| last.checked_add(self.groups * self.channels))
+                .ok_or(Error::InvalidArgument),
+        }
+    }
+
+    /// Refuses shapes that contradict themselves.
+    pub(crate) fn check(&self) -> Result<()> {
+        let steps = [self.stride, self.dilation, self.kernel].iter().flatten().all(|&step| step > 0);
+        let fits = self.pixel_stride >= self.groups * self.channels || self.batch * self.input[0] * self.input[1] <= 1;
+        let pointwise = !self.is_pointwise() || self.input == self.output;
+        if steps && fits && pointwise && self.groups > 0 { Ok(()) } else { Err(Error::InvalidArgument) }
+    }
+}
+
+/// The kernel as runs of adjacent elements: a tap of all channels, or a row of taps where pixels have few channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// Runs of a window.
+    pub count: usize,
+    /// Elements of a run.
+    pub length: usize,
+    /// Pixels of a run.
+    pub pixels: usize,
+}
+
+/// The work of a product: tiles of rows times panels of columns. Any split of it gives the same bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grid {
+    /// Rows of the product.
+    pub rows: usize,
+    /// Tiles of rows.
+    pub tiles: usize,
+    /// Panels of columns, of all groups.
+    pub panels: usize,
+}
+
+impl Grid {
+    /// Tiles of at most `height` rows each, as equal as they can be.
+    pub(crate) const fn new(rows: usize, height: usize, panels: usize) -> Self {
+        Self { rows, tiles: rows.div_ceil(height), panels }
+    }
+
+    /// The whole work.
+    pub const fn all(&self) -> Block {
+        Block { tiles: [0, self.tiles], panels: [0, self.panels] }
+    }
+
+    /// Part `index` of `parts`, split along the dimension that gives the more equal parts; a part may be empty.
+    pub const fn part(&self, index: usize, parts: usize) -> Block {
+        let longest = self.tiles.div_ceil(parts) * self.panels;
+        let widest = self.panels.div_ceil(parts) * self.tiles;
+        let mut block = self.all();
+        if longest <= widest {
+            block.tiles = [self.tiles * index / parts, self.tiles * (index + 1) / parts];
+        } else {
+            block.panels = [self.panels * index / parts, self.panels * (index + 1) / parts];
+        }
+        block
+    }
+
+    /// The rows of a tile.
+    pub const fn rows_of(&self, tile: usize) -> Range<usize> {
+        tile * self.rows / self.tiles..(tile + 1) * self.rows / self.tiles
+    }
+}
+
+/// Some of the work: tiles from the first to before the second, times panels likewise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Tiles of rows.
+    pub tiles: [usize; 2],
+    /// Panels of columns.
+    pub panels: [usize; 2],
+}
+
+impl Block {
+    /// Whether it lies in the grid.
+    pub(crate) const fn is_in(&self, grid: &Grid) -> bool {
+        self.tiles[0] <= self.tiles[1]
+            && self.tiles[1] <= grid.tiles
+            && self.panels[0] <= self.panels[1]
+            && self.panels[1] <= grid.panels
+    }
+}

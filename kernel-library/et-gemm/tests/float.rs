@@ -1,0 +1,152 @@
+//! Products of `f32` against plain loops in `f64`.
+
+mod plain;
+
+use et_gemm::{Activation, FLOAT, FloatOperands, FloatProduct, Isa, Output, Residual, Shape, Weights};
+use plain::{Numbers, activate, input_length, products, shapes};
+
+struct Case {
+    shape: Shape,
+    input: Vec<f32>,
+    weights: Vec<f32>,
+    bias: Vec<f32>,
+    residual: Vec<f32>,
+}
+
+impl Case {
+    fn new(shape: Shape) -> Self {
+        let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+        let columns = shape.all_columns();
+        Self {
+            input: numbers.floats(input_length(&shape)),
+            weights: numbers.floats(columns * shape.depth()),
+            bias: numbers.floats(columns),
+            residual: numbers.floats(shape.rows() * columns),
+            shape,
+        }
+    }
+
+    fn compute(&self, isa: Isa, activation: Activation, after: Option<bool>, parts: usize) -> Vec<f32> {
+        let product = FloatProduct::new(self.shape, isa).unwrap();
+        let mut packed = vec![0; product.packed_size()];
+        product.pack(&Weights::convolution(&self.weights, &self.shape), &self.bias, &mut packed).unwrap();
+        let columns = self.shape.all_columns();
+        let residual = after.map(|after| Residual { elements: &self.residual, stride: columns, after });
+        let operands = FloatOperands { input: &self.input, weights: &packed, activation, residual };
+        let mut memory = vec![f32::NAN; self.shape.rows() * columns];
+        let mut output = Output::new(&mut memory, self.shape.rows(), columns, columns).unwrap();
+        let mut scratch = vec![0; product.scratch_size()];
+        for part in 0..parts {
+            let block = product.grid().part(part, parts);
+            product.compute(&operands, &mut output, block, &mut scratch).unwrap();
+        }
+        memory
+    }
+
+    /// The element in `f64`, and the sum of the magnitudes that were added.
+    fn plain(&self, row: usize, column: usize, activation: Activation, after: Option<bool>) -> (f64, f64) {
+        let mut sum = f64::from(self.bias[column]);
+        let mut size = sum.abs();
+        products(&self.shape, row, column, |place, weight| {
+            let product = place.map_or(0.0, |place| f64::from(self.input[place]) * f64::from(self.weights[weight]));
+            sum += product;
+            size += product.abs();
+        });
+        let residual = f64::from(self.residual[row * self.shape.all_columns() + column]);
+        let value = match after {
+            None => activate(activation, sum),
+            Some(false) => activate(activation, sum + residual),
+            Some(true) => activate(activation, sum) + residual,
+        };
+        (value, size + residual.abs())
+    }
+
+    fn check(&self, isa: Isa, activation: Activation, after: Option<bool>) {
+        let computed = self.compute(isa, activation, after, 1);
+        let columns = self.shape.all_columns();
+        for (index, &value) in computed.iter().enumerate() {
+            let (plain, size) = self.plain(index / columns, index % columns, activation, after);
+            let bound = (size + 1.0) * (self.shape.depth() as f64 + 8.0) * f64::from(f32::EPSILON);
+            let error = (f64::from(value) - plain).abs();
+            assert!(error <= bound, "{isa:?} {:?} {activation:?} {after:?} {index}: {value} {plain}", self.shape);
+        }
+    }
+}
+
+fn available() -> impl Iterator<Item = Isa> {
+    FLOAT.iter().map(|row| row.isa).filter(|isa| isa.is_available())
+}
+
+#[test]
+fn all_rows_agree_with_the_plain_loop() {
+    for isa in available() {
+        shapes().into_iter().for_each(|shape| Case::new(shape).check(isa, Activation::None, None));
+    }
+}
+
+#[test]
+fn activations_and_residuals_agree_with_the_plain_loop() {
+    let activations = [
+        Activation::None,
+        Activation::RELU,
+        Activation::Clamp(-0.5, 0.75),
+        Activation::HardSwish,
+        Activation::HardSigmoid,
+        Activation::Gelu,
+        Activation::GeluTanh,
+        Activation::Silu,
+        Activation::Sigmoid,
+    ];
+    for isa in available() {
+        for shape in [Shape::product(17, 40, 45), Shape::product(1, 5, 32)] {
+            let case = Case::new(shape);
+            for activation in activations {
+                [None, Some(false), Some(true)].map(|after| case.check(isa, activation, after));
+            }
+        }
+    }
+}
+
+#[test]
+fn any_split_gives_the_same_bits() {
+    for isa in available() {
+        for shape in [Shape::product(60, 50, 200), Shape::convolution([9, 9], 3, 70, 3, 2, 1)] {
+            let case = Case::new(shape);
+            let bits = |parts| case.compute(isa, Activation::Silu, None, parts).into_iter().map(f32::to_bits).collect();
+            let whole: Vec<u32> = bits(1);
+            (2..6).for_each(|parts| assert_eq!(whole, bits(parts)));
+        }
+    }
+}
+
+#[test]
+fn what_is_not_a_number_stays_so() {
+    for isa in available() {
+        let mut case = Case::new(Shape::product(8, 4, 40));
+        case.input[5] = f32::NAN;
+        let computed = case.compute(isa, Activation::RELU, None, 1);
+        assert!(computed[40..80].iter().all(|value| value.is_nan()));
+        assert!(computed[..40].iter().all(|value| !value.is_nan()));
+    }
+}
+
+#[test]
+fn short_operands_are_refused() {
+    let case = Case::new(Shape::product(8, 4, 40));
+    let product = FloatProduct::new(case.shape, Isa::Portable).unwrap();
+    let mut packed = vec![0; product.packed_size()];
+    product.pack(&Weights::linear(&case.weights, 4), &[], &mut packed).unwrap();
+    let good = FloatOperands { input: &case.input, weights: &packed, activation: Activation::None, residual: None };
+    let mut memory = vec![0.0; 320];
+    let mut scratch = vec![0; product.scratch_size()];
+    let mut run = |operands: &FloatOperands<'_>, rows, scratch: &mut [u8]| {
+        let mut output = Output::new(&mut memory[..rows * 40], rows, 40, 40).unwrap();
+        product.compute(operands, &mut output, product.grid().all(), scratch)
+    };
+    assert!(run(&good, 8, &mut scratch).is_ok());
+    assert!(run(&good, 7, &mut scratch).is_err());
+    assert!(run(&good, 8, &mut scratch[..64]).is_err());
+    assert!(run(&FloatOperands { input: &case.input[1..], ..good }, 8, &mut scratch).is_err());
+    assert!(run(&FloatOperands { weights: &packed[1..], ..good }, 8, &mut scratch).is_err());
+    assert!(product.pack(&Weights::linear(&case.weights[1..], 4), &[], &mut packed.clone()).is_err());
+}

@@ -1,0 +1,119 @@
+//! Plain loops in `f64` and repeatable numbers, which optimized products are held against.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use et_gemm::{Activation, Shape};
+
+/// Repeatable numbers (an xorshift).
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    /// The next 32 bits.
+    pub fn bits(&mut self) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as u32
+    }
+
+    /// From -1 to 1.
+    pub fn float(&mut self) -> f32 {
+        self.bits() as i32 as f32 / 2_147_483_648.0
+    }
+
+    /// Many floats.
+    pub fn floats(&mut self, count: usize) -> Vec<f32> {
+        (0..count).map(|_| self.float()).collect()
+    }
+
+    /// Many bytes.
+    pub fn bytes(&mut self, count: usize) -> Vec<i8> {
+        (0..count).map(|_| self.bits() as i8).collect()
+    }
+}
+
+/// Elements of the input of a shape.
+pub fn input_length(shape: &Shape) -> usize {
+    shape.batch * shape.input[0] * shape.input[1] * shape.pixel_stride
+}
+
+/// Calls `visit` with the place in the input (none for padding) and in `[columns, channels, height, width]` weights of
+/// every product that belongs to an element of the output.
+pub fn products(shape: &Shape, row: usize, column: usize, mut visit: impl FnMut(Option<usize>, usize)) {
+    let [height, width] = shape.output;
+    let (image, y, x) = (row / width / height, row / width % height, row % width);
+    let group = column / shape.columns;
+    for tap_y in 0..shape.kernel[0] {
+        for tap_x in 0..shape.kernel[1] {
+            let y = (y * shape.stride[0] + tap_y * shape.dilation[0]) as isize - shape.padding[0] as isize;
+            let x = (x * shape.stride[1] + tap_x * shape.dilation[1]) as isize - shape.padding[1] as isize;
+            let inside = y >= 0 && x >= 0 && y < shape.input[0] as isize && x < shape.input[1] as isize;
+            for channel in 0..shape.channels {
+                let line = image * shape.input[0] + y.max(0) as usize;
+                let pixel = line * shape.input[1] + x.max(0) as usize;
+                let place = inside.then(|| pixel * shape.pixel_stride + group * shape.channels + channel);
+                let taps = shape.kernel[0] * shape.kernel[1];
+                let weight = (column * shape.channels + channel) * taps + tap_y * shape.kernel[1] + tap_x;
+                visit(place, weight);
+            }
+        }
+    }
+}
+
+/// An activation in `f64`.
+pub fn activate(activation: Activation, x: f64) -> f64 {
+    let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+    match activation {
+        Activation::None => x,
+        Activation::Clamp(least, most) => x.max(f64::from(least)).min(f64::from(most)),
+        Activation::HardSwish => x * (x + 3.0).clamp(0.0, 6.0) / 6.0,
+        Activation::HardSigmoid => (x + 3.0).clamp(0.0, 6.0) / 6.0,
+        Activation::Gelu => x * (1.0 + error_function(x / 2f64.sqrt())) / 2.0,
+        Activation::GeluTanh => {
+            x * (1.0 + ((2.0 / std::f64::consts::PI).sqrt() * (x + 0.044715 * x * x * x)).tanh()) / 2.0
+        }
+        Activation::Silu => x * sigmoid(x),
+        Activation::Sigmoid => sigmoid(x),
+    }
+}
+
+/// By its series; from 4 on it is one within 2e-8.
+fn error_function(x: f64) -> f64 {
+    if x.abs() > 4.0 {
+        return x.signum();
+    }
+    let (mut term, mut sum) = (x, x);
+    for n in 1..200 {
+        term *= -x * x / f64::from(n);
+        sum += term / f64::from(2 * n + 1);
+    }
+    sum * 2.0 / std::f64::consts::PI.sqrt()
+}
+
+/// Products of matrices and convolutions whose sizes are at, below and above those of tiles.
+pub fn shapes() -> Vec<Shape> {
+    let mut shapes = Vec::new();
+    for rows in [0, 1, 2, 5, 6, 7, 13, 14, 15, 33, 64] {
+        for (inner, columns) in [(1, 1), (3, 15), (4, 16), (7, 17), (16, 31), (65, 33), (64, 48), (130, 70), (9, 0)] {
+            shapes.push(Shape::product(rows, inner, columns));
+        }
+    }
+    let convolution = Shape::convolution;
+    shapes.extend([
+        convolution([9, 8], 3, 16, 3, 2, 1),
+        convolution([23, 21], 3, 20, 7, 2, 3),
+        convolution([7, 7], 32, 40, 3, 1, 1),
+        convolution([8, 9], 20, 18, 3, 2, 1),
+        convolution([6, 5], 66, 10, 1, 2, 0),
+        convolution([5, 5], 4, 33, 5, 1, 2),
+        convolution([16, 16], 3, 24, 4, 4, 0),
+        convolution([4, 4], 16, 7, 2, 1, 1),
+        convolution([3, 3], 70, 64, 3, 1, 1),
+        Shape { dilation: [2, 3], ..convolution([12, 14], 5, 9, 3, 1, 2) },
+        Shape { batch: 2, ..convolution([5, 6], 3, 17, 3, 1, 1) },
+        Shape { pixel_stride: 11, ..convolution([5, 6], 5, 17, 3, 1, 1) },
+        Shape { pixel_stride: 40, ..Shape::product(20, 33, 20) },
+        Shape { groups: 3, pixel_stride: 24, ..convolution([6, 6], 8, 35, 3, 1, 1) },
+        Shape { groups: 2, pixel_stride: 10, ..convolution([6, 6], 5, 6, 1, 1, 0) },
+    ]);
+    shapes
+}
