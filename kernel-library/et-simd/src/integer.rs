@@ -1,0 +1,16 @@
+//! Arithmetic on vectors of `i32`.
+
+use core::ops::{Add, Mul, Sub};
+
+/// A vector of `i32`, each lane by itself; what does not fit wraps around.
+pub trait Integer: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
+    /// A vector of as many `f32`.
+    type Float;
+
+    /// The nearest `f32`.
+    fn to_float(self) -> Self::Float;
+    /// The lesser.
+    fn min(self, other: Self) -> Self;
+    /// The greater.
+    fn max(self, other: Self) -> Self;
+}

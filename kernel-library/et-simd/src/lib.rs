@@ -1,0 +1,52 @@
+//! Work on vectors of numbers, written once and compiled for several instruction sets.
+//!
+//! An instruction set is a value, an [`Isa`], which exists only where the processor has the instructions: whoever holds one
+//! may use its vectors. A kernel implements [`Work`] for any of them, and [`Level::run`] runs it with the given one.
+//!
+//! ```
+//! use et_simd::{Float, Isa, Level, Work};
+//!
+//! struct Double<'a>(&'a mut [f32]);
+//!
+//! impl Work for Double<'_> {
+//!     type Output = ();
+//!     #[inline(always)]
+//!     fn run<S: Isa>(self, isa: S) {
+//!         for at in (0..self.0.len()).step_by(S::LANES) {
+//!             let numbers = isa.load(self.0, at);
+//!             isa.store(self.0, at, numbers + numbers);
+//!         }
+//!     }
+//! }
+//!
+//! let mut numbers = [1.0, 2.0, 3.0];
+//! Level::detect().run(Double(&mut numbers));
+//! assert_eq!(numbers, [2.0, 4.0, 6.0]);
+//! ```
+#![no_std]
+
+#[cfg(test)]
+extern crate std;
+
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+mod float;
+mod integer;
+mod isa;
+mod level;
+pub mod math;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod operators;
+mod portable;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+pub use aarch64::Neon;
+pub use float::Float;
+pub use integer::Integer;
+pub use isa::{Isa, Work};
+pub use level::Level;
+pub use portable::Portable;
+#[cfg(target_arch = "x86_64")]
+pub use x86_64::{Avx2, Avx512};

@@ -1,0 +1,36 @@
+//! The error function.
+
+use super::{exp, polynomial};
+use crate::{Float, Isa};
+
+/// The error function, within 3 units.
+#[inline(always)]
+pub fn erf<S: Isa>(isa: S, x: S::F32) -> S::F32 {
+    const NEAR: [f32; 6] =
+        [0.128_379_15, -0.376_125_25, 0.112_821_41, -0.026_778_908, 0.005_011_962_7, -6.090_36e-4];
+    // The logarithm of the rest to 1 is nearly a parabola.
+    const FAR: [f32; 6] = [1.128_52, 0.635_699_4, 0.105_286_85, -0.022_906_03, 0.003_219_975, -2.145_949_4e-4];
+    let size = isa.splat(4.0).min(x.abs());
+    let near = polynomial(isa, x * x, NEAR).mul_add(x, x);
+    let far = isa.splat(1.0) - exp(isa, (size * polynomial(isa, size, FAR)).neg());
+    near.select(size.is_less(isa.splat(0.9)), far.copy_sign(x))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::math::test::{apply, error_function, sweep};
+
+    #[test]
+    fn it_is_within_three_units() {
+        sweep("erf", -4.5..4.5, 3.0, error_function);
+        sweep("erf", -0.01..0.01, 3.0, error_function);
+    }
+
+    #[test]
+    fn far_away_it_is_one() {
+        for result in apply("erf", &[f32::NEG_INFINITY, 100.0, f32::NAN]) {
+            assert_eq!(result[..2], [-1.0, 1.0]);
+            assert!(result[2].is_nan());
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Functions of vectors compared with those of double precision, on every instruction set that runs here.
+
+use std::ops::Range;
+use std::vec::Vec;
+
+use crate::{Isa, Level, Work, math};
+
+struct Apply<'a> {
+    function: &'a str,
+    input: &'a [f32],
+}
+
+impl Work for Apply<'_> {
+    type Output = Vec<f32>;
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) -> Vec<f32> {
+        let mut output = std::vec![0.0; self.input.len()];
+        for at in (0..output.len()).step_by(S::LANES) {
+            let x = isa.load(self.input, at);
+            let y = match self.function {
+                "exp" => math::exp(isa, x),
+                "tanh" => math::tanh(isa, x),
+                "sigmoid" => math::sigmoid(isa, x),
+                _ => math::erf(isa, x),
+            };
+            isa.store(&mut output, at, y);
+        }
+        output
+    }
+}
+
+/// The function of all numbers, for every instruction set.
+pub fn apply(function: &str, input: &[f32]) -> Vec<Vec<f32>> {
+    Level::available().map(|level| level.run(Apply { function, input })).collect()
+}
+
+/// Fails if any of many numbers within the range has a result that is more than `units` off.
+pub fn sweep(function: &str, range: Range<f64>, units: f64, expected: fn(f64) -> f64) {
+    const COUNT: u32 = 1_000_003;
+    let step = (range.end - range.start) / f64::from(COUNT);
+    let input: Vec<f32> = (0..COUNT).map(|index| (range.start + step * f64::from(index)) as f32).collect();
+    let exact: Vec<f64> = input.iter().map(|x| expected(f64::from(*x))).collect();
+    for (level, output) in Level::available().zip(apply(function, &input)) {
+        let errors = exact.iter().zip(&output).map(|(exact, output)| units_between(*exact, *output));
+        let (worst, x) =
+            errors.zip(&input).fold((0.0, 0.0), |worst, (error, x)| if error > worst.0 { (error, *x) } else { worst });
+        assert!(worst <= units, "{} {function}({x}): {worst} units", level.name());
+    }
+}
+
+fn units_between(exact: f64, output: f32) -> f64 {
+    let rounded = exact as f32;
+    let unit = f64::from(rounded.abs().next_up()) - f64::from(rounded.abs());
+    (exact - f64::from(output)).abs() / unit
+}
+
+/// The error function: its power series, and farther out its continued fraction.
+pub fn error_function(x: f64) -> f64 {
+    let square = x * x;
+    if x.abs() < 3.0 {
+        let (mut term, mut sum) = (x, x);
+        for index in 1..100 {
+            term *= -square / f64::from(index);
+            sum += term / f64::from(2 * index + 1);
+        }
+        return sum * std::f64::consts::FRAC_2_SQRT_PI;
+    }
+    let fraction = (1..60).rev().fold(0.0, |rest, index| f64::from(index) / 2.0 / (x.abs() + rest));
+    let rest = (-square).exp() / (x.abs() + fraction) / std::f64::consts::PI.sqrt();
+    (1.0 - rest).copysign(x)
+}

@@ -1,0 +1,10 @@
+//! The instruction sets of 64-bit x86 processors.
+
+mod avx2;
+mod avx512;
+mod detect;
+mod look_up;
+mod transpose;
+
+pub use avx2::Avx2;
+pub use avx512::Avx512;

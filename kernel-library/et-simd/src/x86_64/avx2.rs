@@ -1,0 +1,232 @@
+//! AVX2 with fused multiplication and addition: eight lanes.
+#![allow(unsafe_code)] // Calls functions of `core::arch`, which exist only where the processor has the instructions.
+#![allow(unused_unsafe)] // Where they are compiled for in any case, calling them is safe.
+#![allow(clippy::cast_ptr_alignment)] // The instructions take any alignment.
+
+use core::arch::x86_64::*;
+
+use super::detect;
+use crate::operators::{methods, operators};
+use crate::{Float, Integer, Isa, Work};
+
+/// AVX2 and FMA.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx2(());
+
+/// Eight `f32`.
+#[derive(Clone, Copy, Debug)]
+pub struct F32x8(__m256);
+
+/// Eight `i32`.
+#[derive(Clone, Copy, Debug)]
+pub struct I32x8(__m256i);
+
+/// Eight truths: lanes of all ones or all zeros.
+#[derive(Clone, Copy, Debug)]
+pub struct Mask8(__m256);
+
+impl Avx2 {
+    /// The instruction set, if the processor has it.
+    pub fn detect() -> Option<Self> {
+        (detect::features() & detect::AVX2 != 0).then_some(Self(()))
+    }
+}
+
+operators!(F32x8, Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
+operators!(I32x8, Add add _mm256_add_epi32, Sub sub _mm256_sub_epi32, Mul mul _mm256_mullo_epi32);
+
+impl Float for F32x8 {
+    type Integer = I32x8;
+    type Mask = Mask8;
+
+    methods!(min(other) = _mm256_min_ps, max(other) = _mm256_max_ps, sqrt() = _mm256_sqrt_ps);
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        // SAFETY: a vector exists only where the processor has the instructions. So everywhere below.
+        Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm256_fnmadd_ps(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    fn abs(self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0) })
+    }
+    #[inline(always)]
+    fn neg(self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm256_xor_ps(_mm256_set1_ps(-0.0), self.0) })
+    }
+    #[inline(always)]
+    fn copy_sign(self, sign: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm256_or_ps(self.abs().0, _mm256_and_ps(_mm256_set1_ps(-0.0), sign.0)) })
+    }
+    #[inline(always)]
+    fn round(self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(self.0) })
+    }
+    #[inline(always)]
+    fn to_integer(self) -> I32x8 {
+        // SAFETY: as above.
+        I32x8(unsafe { _mm256_cvtps_epi32(self.0) })
+    }
+    #[inline(always)]
+    fn times_power_of_two(self, exponent: Self) -> Self {
+        // SAFETY: as above. An `f32` has exponents from -126, so that there are two halves.
+        unsafe {
+            let exponent = _mm256_cvtps_epi32(exponent.0);
+            let half = _mm256_srai_epi32::<1>(exponent);
+            self * power_of_two(half) * power_of_two(_mm256_sub_epi32(exponent, half))
+        }
+    }
+    #[inline(always)]
+    fn is_less(self, other: Self) -> Mask8 {
+        // SAFETY: as above.
+        Mask8(unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn is_equal(self, other: Self) -> Mask8 {
+        // SAFETY: as above.
+        Mask8(unsafe { _mm256_cmp_ps::<_CMP_EQ_OQ>(self.0, other.0) })
+    }
+    #[inline(always)]
+    fn select(self, mask: Mask8, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm256_blendv_ps(other.0, self.0, mask.0) })
+    }
+    #[inline(always)]
+    fn sum(self) -> f32 {
+        // SAFETY: as above.
+        unsafe {
+            let four = _mm_add_ps(_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0));
+            let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
+        }
+    }
+    #[inline(always)]
+    fn greatest(self) -> f32 {
+        // SAFETY: as above.
+        unsafe {
+            let four = _mm_max_ps(_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0));
+            let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
+            _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)))
+        }
+    }
+    #[inline(always)]
+    fn least(self) -> f32 {
+        -self.neg().greatest()
+    }
+}
+
+/// Two to an exponent from -126 to 127.
+#[inline(always)]
+fn power_of_two(exponent: __m256i) -> F32x8 {
+    // SAFETY: called only with a vector at hand.
+    F32x8(unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_add_epi32(exponent, _mm256_set1_epi32(127)))) })
+}
+
+impl Integer for I32x8 {
+    type Float = F32x8;
+
+    methods!(min(other) = _mm256_min_epi32, max(other) = _mm256_max_epi32);
+
+    #[inline(always)]
+    fn to_float(self) -> F32x8 {
+        // SAFETY: as above.
+        F32x8(unsafe { _mm256_cvtepi32_ps(self.0) })
+    }
+}
+
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,popcnt")]
+fn vectorize<W: Work>(isa: Avx2, work: W) -> W::Output {
+    work.run(isa)
+}
+
+/// Ones in the first `count` lanes.
+#[inline(always)]
+fn first(count: usize) -> __m256i {
+    const ONES_AND_ZEROS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+    // SAFETY: eight of the sixteen from at most the eighth on; called only with an instruction set at hand.
+    unsafe { _mm256_loadu_si256(ONES_AND_ZEROS.as_ptr().add(8 - count.min(8)).cast()) }
+}
+
+impl Isa for Avx2 {
+    const NAME: &'static str = "avx2";
+    const LANES: usize = 8;
+    const REGISTERS: usize = 16;
+    type F32 = F32x8;
+    type I32 = I32x8;
+    type Mask = Mask8;
+
+    #[inline(always)]
+    fn vectorize<W: Work>(self, work: W) -> W::Output {
+        // SAFETY: the value exists only where the processor has the instructions. So everywhere below; what is read
+        // and written is the caller's to vouch for.
+        unsafe { vectorize(self, work) }
+    }
+    #[inline(always)]
+    fn splat(self, number: f32) -> F32x8 {
+        // SAFETY: as above.
+        F32x8(unsafe { _mm256_set1_ps(number) })
+    }
+    #[inline(always)]
+    fn splat_i32(self, number: i32) -> I32x8 {
+        // SAFETY: as above.
+        I32x8(unsafe { _mm256_set1_epi32(number) })
+    }
+    #[inline(always)]
+    unsafe fn read(self, from: *const f32) -> F32x8 {
+        // SAFETY: as above.
+        F32x8(unsafe { _mm256_loadu_ps(from) })
+    }
+    #[inline(always)]
+    unsafe fn read_part(self, from: *const f32, count: usize) -> F32x8 {
+        // SAFETY: as above.
+        F32x8(unsafe { _mm256_maskload_ps(from, first(count)) })
+    }
+    #[inline(always)]
+    unsafe fn write(self, to: *mut f32, vector: F32x8) {
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_ps(to, vector.0) }
+    }
+    #[inline(always)]
+    unsafe fn write_part(self, to: *mut f32, count: usize, vector: F32x8) {
+        // SAFETY: as above.
+        unsafe { _mm256_maskstore_ps(to, first(count), vector.0) }
+    }
+    #[inline(always)]
+    unsafe fn read_i32(self, from: *const i32) -> I32x8 {
+        // SAFETY: as above.
+        I32x8(unsafe { _mm256_loadu_si256(from.cast()) })
+    }
+    #[inline(always)]
+    unsafe fn write_i32(self, to: *mut i32, vector: I32x8) {
+        // SAFETY: as above.
+        unsafe { _mm256_storeu_si256(to.cast(), vector.0) }
+    }
+    #[inline(always)]
+    unsafe fn read_i8(self, from: *const i8) -> I32x8 {
+        // SAFETY: as above.
+        I32x8(unsafe { _mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast())) })
+    }
+    #[inline(always)]
+    unsafe fn write_i8(self, to: *mut i8, vector: I32x8) {
+        // SAFETY: as above.
+        unsafe {
+            let high = _mm256_extracti128_si256::<1>(vector.0);
+            let words = _mm_packs_epi32(_mm256_castsi256_si128(vector.0), high);
+            _mm_storel_epi64(to.cast(), _mm_packs_epi16(words, words));
+        }
+    }
+    #[inline(always)]
+    unsafe fn transpose(self, from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
+        // SAFETY: as above.
+        unsafe { super::transpose::eight(from, from_step, to, to_step) }
+    }
+}

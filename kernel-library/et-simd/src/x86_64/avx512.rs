@@ -1,0 +1,225 @@
+//! AVX-512 with the subsets F, BW, DQ and VL: sixteen lanes.
+#![allow(unsafe_code)] // Calls functions of `core::arch`, which exist only where the processor has the instructions.
+#![allow(unused_unsafe)] // Where they are compiled for in any case, calling them is safe.
+#![allow(clippy::cast_ptr_alignment)] // The instructions take any alignment.
+
+use core::arch::x86_64::*;
+
+use super::{detect, look_up};
+use crate::operators::{methods, operators};
+use crate::{Float, Integer, Isa, Work};
+
+/// AVX-512.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx512(());
+
+/// Sixteen `f32`.
+#[derive(Clone, Copy, Debug)]
+pub struct F32x16(__m512);
+
+/// Sixteen `i32`.
+#[derive(Clone, Copy, Debug)]
+pub struct I32x16(__m512i);
+
+impl Avx512 {
+    /// The instruction set, if the processor has it.
+    pub fn detect() -> Option<Self> {
+        (detect::features() & detect::AVX512 != 0).then_some(Self(()))
+    }
+}
+
+operators!(F32x16, Add add _mm512_add_ps, Sub sub _mm512_sub_ps, Mul mul _mm512_mul_ps, Div div _mm512_div_ps);
+operators!(I32x16, Add add _mm512_add_epi32, Sub sub _mm512_sub_epi32, Mul mul _mm512_mullo_epi32);
+
+impl Float for F32x16 {
+    type Integer = I32x16;
+    type Mask = __mmask16;
+
+    methods!(
+        min(other) = _mm512_min_ps,
+        max(other) = _mm512_max_ps,
+        sqrt() = _mm512_sqrt_ps,
+        abs() = _mm512_abs_ps,
+        times_power_of_two(exponent) = _mm512_scalef_ps,
+    );
+
+    #[inline(always)]
+    fn mul_add(self, factor: Self, addend: Self) -> Self {
+        // SAFETY: a vector exists only where the processor has the instructions. So everywhere below.
+        Self(unsafe { _mm512_fmadd_ps(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_fnmadd_ps(self.0, factor.0, addend.0) })
+    }
+    #[inline(always)]
+    fn neg(self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_xor_ps(_mm512_set1_ps(-0.0), self.0) })
+    }
+    #[inline(always)]
+    fn copy_sign(self, sign: Self) -> Self {
+        // SAFETY: as above. The table takes a bit of the first where the third has a 1, else of the second.
+        unsafe {
+            let [number, sign] = [_mm512_castps_si512(self.0), _mm512_castps_si512(sign.0)];
+            let signs = _mm512_set1_epi32(i32::MIN);
+            Self(_mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0b1110_0100>(sign, number, signs)))
+        }
+    }
+    #[inline(always)]
+    fn round(self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(self.0) })
+    }
+    #[inline(always)]
+    fn to_integer(self) -> I32x16 {
+        // SAFETY: as above.
+        I32x16(unsafe { _mm512_cvtps_epi32(self.0) })
+    }
+    #[inline(always)]
+    fn is_less(self, other: Self) -> __mmask16 {
+        // SAFETY: as above.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, other.0) }
+    }
+    #[inline(always)]
+    fn is_equal(self, other: Self) -> __mmask16 {
+        // SAFETY: as above.
+        unsafe { _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(self.0, other.0) }
+    }
+    #[inline(always)]
+    fn select(self, mask: __mmask16, other: Self) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_mask_blend_ps(mask, other.0, self.0) })
+    }
+    #[inline(always)]
+    fn sum(self) -> f32 {
+        // SAFETY: as above.
+        unsafe { _mm512_reduce_add_ps(self.0) }
+    }
+    #[inline(always)]
+    fn greatest(self) -> f32 {
+        // SAFETY: as above.
+        unsafe { _mm512_reduce_max_ps(self.0) }
+    }
+    #[inline(always)]
+    fn least(self) -> f32 {
+        // SAFETY: as above.
+        unsafe { _mm512_reduce_min_ps(self.0) }
+    }
+}
+
+impl Integer for I32x16 {
+    type Float = F32x16;
+
+    methods!(min(other) = _mm512_min_epi32, max(other) = _mm512_max_epi32);
+
+    #[inline(always)]
+    fn to_float(self) -> F32x16 {
+        // SAFETY: as above.
+        F32x16(unsafe { _mm512_cvtepi32_ps(self.0) })
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,popcnt")]
+fn vectorize<W: Work>(isa: Avx512, work: W) -> W::Output {
+    work.run(isa)
+}
+
+/// A mask of the first `count` lanes.
+#[inline(always)]
+fn first(count: usize) -> __mmask16 {
+    ((1_u32 << count.min(16)) - 1) as __mmask16
+}
+
+impl Isa for Avx512 {
+    const NAME: &'static str = "avx512";
+    const LANES: usize = 16;
+    const REGISTERS: usize = 32;
+    type F32 = F32x16;
+    type I32 = I32x16;
+    type Mask = __mmask16;
+
+    #[inline(always)]
+    fn vectorize<W: Work>(self, work: W) -> W::Output {
+        // SAFETY: the value exists only where the processor has the instructions. So everywhere below; what is read
+        // and written is the caller's to vouch for.
+        unsafe { vectorize(self, work) }
+    }
+    #[inline(always)]
+    fn splat(self, number: f32) -> F32x16 {
+        // SAFETY: as above.
+        F32x16(unsafe { _mm512_set1_ps(number) })
+    }
+    #[inline(always)]
+    fn splat_i32(self, number: i32) -> I32x16 {
+        // SAFETY: as above.
+        I32x16(unsafe { _mm512_set1_epi32(number) })
+    }
+    #[inline(always)]
+    unsafe fn read(self, from: *const f32) -> F32x16 {
+        // SAFETY: as above.
+        F32x16(unsafe { _mm512_loadu_ps(from) })
+    }
+    #[inline(always)]
+    unsafe fn read_part(self, from: *const f32, count: usize) -> F32x16 {
+        // SAFETY: as above.
+        F32x16(unsafe { _mm512_maskz_loadu_ps(first(count), from) })
+    }
+    #[inline(always)]
+    unsafe fn write(self, to: *mut f32, vector: F32x16) {
+        // SAFETY: as above.
+        unsafe { _mm512_storeu_ps(to, vector.0) }
+    }
+    #[inline(always)]
+    unsafe fn write_part(self, to: *mut f32, count: usize, vector: F32x16) {
+        // SAFETY: as above.
+        unsafe { _mm512_mask_storeu_ps(to, first(count), vector.0) }
+    }
+    #[inline(always)]
+    unsafe fn read_i32(self, from: *const i32) -> I32x16 {
+        // SAFETY: as above.
+        I32x16(unsafe { _mm512_loadu_epi32(from) })
+    }
+    #[inline(always)]
+    unsafe fn write_i32(self, to: *mut i32, vector: I32x16) {
+        // SAFETY: as above.
+        unsafe { _mm512_storeu_epi32(to, vector.0) }
+    }
+    #[inline(always)]
+    unsafe fn read_i8(self, from: *const i8) -> I32x16 {
+        // SAFETY: as above.
+        I32x16(unsafe { _mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast())) })
+    }
+    #[inline(always)]
+    unsafe fn write_i8(self, to: *mut i8, vector: I32x16) {
+        // SAFETY: as above.
+        unsafe { _mm_storeu_si128(to.cast(), _mm512_cvtsepi32_epi8(vector.0)) }
+    }
+    #[inline(always)]
+    unsafe fn read_i8_part(self, from: *const i8, count: usize) -> I32x16 {
+        // SAFETY: as above.
+        I32x16(unsafe { _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(first(count), from)) })
+    }
+    #[inline(always)]
+    unsafe fn write_i8_part(self, to: *mut i8, count: usize, vector: I32x16) {
+        // SAFETY: as above.
+        unsafe { _mm_mask_storeu_epi8(to, first(count), _mm512_cvtsepi32_epi8(vector.0)) }
+    }
+    #[inline(always)]
+    unsafe fn transpose(self, from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
+        // SAFETY: as above.
+        unsafe { super::transpose::sixteen(from, from_step, to, to_step) }
+    }
+    #[inline(always)]
+    fn look_up(self, table: &[i8; 256], input: &[i8], output: &mut [i8]) {
+        let mut done = 0;
+        if detect::features() & detect::VBMI != 0 {
+            // SAFETY: the processor says so.
+            done = unsafe { look_up::with_vbmi(table, input, output) };
+        }
+        for (output, &input) in output.iter_mut().zip(input).skip(done) {
+            *output = table[usize::from(input.cast_unsigned() ^ 0x80)];
+        }
+    }
+}

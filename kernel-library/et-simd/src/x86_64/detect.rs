@@ -1,0 +1,57 @@
+//! What the processor has.
+#![allow(unsafe_code)] // Asks the processor.
+#![allow(unused_unsafe)] // Asking is safe as of Rust 1.94.
+
+use core::arch::x86_64::{__cpuid, __cpuid_count, _xgetbv};
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// Eight lanes, fused multiplication and addition, half precision conversion.
+pub const AVX2: u8 = 1;
+/// Sixteen lanes, the subsets F, BW, DQ and VL.
+pub const AVX512: u8 = 2;
+/// Tables of bytes in registers, with [`AVX512`].
+pub const VBMI: u8 = 4;
+
+const UNKNOWN: u8 = 128;
+
+/// A set of the bits above. Asked once: the question takes as long as a thousand additions.
+pub fn features() -> u8 {
+    static FEATURES: AtomicU8 = AtomicU8::new(UNKNOWN);
+    let known = FEATURES.load(Ordering::Relaxed);
+    if known != UNKNOWN {
+        return known;
+    }
+    let features = ask();
+    FEATURES.store(features, Ordering::Relaxed);
+    features
+}
+
+/// "Intel 64 and IA-32 Architectures Software Developer's Manual", volume 1, chapters 14.3 and 15.2: the processor has the
+/// instructions, and the system says that it keeps the registers.
+fn ask() -> u8 {
+    const FMA_AND_SAVES: u32 = 1 << 12 | 1 << 27;
+    const AVX_REGISTERS: u64 = 0b110;
+    const AVX512_REGISTERS: u64 = 0b1110_0110;
+    const F_DQ_BW_VL: u32 = 1 << 16 | 1 << 17 | 1 << 30 | 1 << 31;
+    // SAFETY: every such processor has the instruction.
+    let (leaves, first) = unsafe { (__cpuid(0).eax, __cpuid(1).ecx) };
+    if leaves < 7 || first & FMA_AND_SAVES != FMA_AND_SAVES {
+        return 0;
+    }
+    // SAFETY: as above, and the system uses the other instruction, so that the processor has it.
+    let (has, kept) = unsafe { (__cpuid_count(7, 0), xgetbv()) };
+    if has.ebx & 1 << 5 == 0 || kept & AVX_REGISTERS != AVX_REGISTERS {
+        return 0;
+    }
+    if has.ebx & F_DQ_BW_VL != F_DQ_BW_VL || kept & AVX512_REGISTERS != AVX512_REGISTERS {
+        return AVX2;
+    }
+    AVX2 | AVX512 | if has.ecx & 1 << 1 == 0 { 0 } else { VBMI }
+}
+
+/// The registers that the system keeps.
+#[target_feature(enable = "xsave")]
+fn xgetbv() -> u64 {
+    // SAFETY: register 0 exists wherever the instruction does.
+    unsafe { _xgetbv(0) }
+}
