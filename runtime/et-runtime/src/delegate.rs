@@ -9,7 +9,7 @@ pub trait Delegate<'a> {
     /// Prepares the blob for execution: called once, when the method is loaded.
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()>;
 
-    /// Executes the blob on arguments: inputs, then outputs.
+    /// Executes the blob on arguments: inputs, then outputs, then bytes of scratch where the blob asked for any.
     fn execute(&self, args: &Args<'a, '_>) -> Result<()>;
 }
 

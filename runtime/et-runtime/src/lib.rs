@@ -18,6 +18,7 @@ mod load;
 mod method;
 mod named_data;
 mod program;
+mod workers;
 
 pub use delegate::{Delegate, DelegateSetup};
 pub use execute::INSTRUCTION_LIMIT;
@@ -26,3 +27,4 @@ pub use load::Memory;
 pub use method::Method;
 pub use named_data::{NamedData, NoData};
 pub use program::{MethodPlan, Program, Requirements};
+pub use workers::{Serial, Workers};

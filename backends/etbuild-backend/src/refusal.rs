@@ -1,0 +1,106 @@
+//! Why a node or a partition does not run on an engine.
+
+use std::fmt;
+
+/// Why a node or a partition does not run on an engine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Refusal {
+    /// What the reason is about; stable across versions.
+    pub kind: RefusalKind,
+    /// A sentence without a full stop, such as `softmax runs along the last dimension only`.
+    pub reason: String,
+}
+
+/// What a reason is about. Each is written the same in every version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RefusalKind {
+    /// The engine has no such operator.
+    Operator,
+    /// A type of an operand or result.
+    Type,
+    /// A rank or size.
+    Shape,
+    /// A size that is known at run time only.
+    DynamicShape,
+    /// A dim order.
+    Layout,
+    /// An argument that is no tensor, or a combination of them.
+    Argument,
+    /// An operand that would have to be a constant.
+    Constant,
+    /// A scheme of quantization.
+    Quantization,
+    /// A processor, instruction set or memory.
+    Target,
+    /// It would not be worth a call of the engine.
+    Gain,
+    /// The node does not compute tensors: control flow, numbers, state.
+    Control,
+    /// The nodes run there, but not together.
+    Partition,
+}
+
+impl RefusalKind {
+    /// All kinds.
+    pub const ALL: [Self; 12] = [
+        Self::Operator,
+        Self::Type,
+        Self::Shape,
+        Self::DynamicShape,
+        Self::Layout,
+        Self::Argument,
+        Self::Constant,
+        Self::Quantization,
+        Self::Target,
+        Self::Gain,
+        Self::Control,
+        Self::Partition,
+    ];
+
+    /// The kind as reports write it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+            Self::Type => "type",
+            Self::Shape => "shape",
+            Self::DynamicShape => "dynamic-shape",
+            Self::Layout => "layout",
+            Self::Argument => "argument",
+            Self::Constant => "constant",
+            Self::Quantization => "quantization",
+            Self::Target => "target",
+            Self::Gain => "gain",
+            Self::Control => "control",
+            Self::Partition => "partition",
+        }
+    }
+
+    /// The kind of this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl Refusal {
+    /// A refusal with this reason.
+    pub fn new(kind: RefusalKind, reason: impl Into<String>) -> Self {
+        Self { kind, reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_is_read_as_it_is_written() {
+        assert!(RefusalKind::ALL.into_iter().all(|kind| RefusalKind::parse(kind.name()) == Some(kind)));
+        assert_eq!(RefusalKind::parse("mood"), None);
+    }
+}
