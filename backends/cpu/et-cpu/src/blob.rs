@@ -38,6 +38,12 @@ records! {
         pub words: u32,
         /// Bytes of memory during a call.
         pub scratch: u64,
+        /// Where in that memory the threads' own begins.
+        pub workspaces: u64,
+        /// Bytes of a thread's own memory.
+        pub workspace: u64,
+        /// The threads that there is memory for.
+        pub threads: u32,
         /// Where the constants begin.
         pub constants: u64,
     }

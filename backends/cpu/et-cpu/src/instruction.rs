@@ -1,15 +1,12 @@
 //! What a blob tells the engine to do. Activations lie with channels innermost; counts are in elements, offsets in bytes.
 
-use crate::record::{Record, Words, records};
-
-/// No slot: an operand that is absent.
-pub const NONE: u32 = u32::MAX;
+use crate::record::{Record, SlotNumber, Words, records};
 
 records! {
     /// Where an operand begins.
     pub struct Place {
         /// The slot that holds it.
-        pub slot: u32,
+        pub slot: SlotNumber,
         /// Bytes from the slot's begin.
         pub offset: u32,
     }
@@ -62,7 +59,7 @@ records! {
         /// Added to the results, if its place is present.
         pub residual: Rows,
         /// The slot of the packed weights and biases.
-        pub weights: u32,
+        pub weights: SlotNumber,
         /// 1 where the residual is added after the activation, 0 before.
         pub residual_last: u32,
         /// The shape.
@@ -78,9 +75,9 @@ records! {
         /// The results.
         pub output: Place,
         /// The slot of the packed weights.
-        pub weights: u32,
-        /// The slot of one number per channel, or [`NONE`].
-        pub bias: u32,
+        pub weights: SlotNumber,
+        /// The slot of one number per channel, or none.
+        pub bias: SlotNumber,
         /// The shape.
         pub window: Window,
         /// The activation.
@@ -145,10 +142,10 @@ records! {
         pub input: Rows,
         /// The results.
         pub output: Rows,
-        /// The slot of the factors, or [`NONE`].
-        pub weight: u32,
-        /// The slot of the summands, or [`NONE`].
-        pub bias: u32,
+        /// The slot of the factors, or none.
+        pub weight: SlotNumber,
+        /// The slot of the summands, or none.
+        pub bias: SlotNumber,
         /// Number of rows.
         pub rows: u32,
         /// Elements of a row.
@@ -175,7 +172,7 @@ records! {
         pub value: Heads,
         /// The results.
         pub output: Heads,
-        /// Added to the scores `[batch, heads, queries, keys]`, each stride 0 where it is shared; place [`NONE`] for none.
+        /// Added to the scores `[batch, heads, queries, keys]`, each stride 0 where it is shared; an absent place for none.
         pub bias: Heads,
         /// The second summand of the scores, likewise.
         pub mask: Heads,
@@ -292,6 +289,10 @@ macro_rules! instructions {
                 put(length);
                 self.write_fields(put);
             }
+
+            fn visit_slots(&self, visit: &mut dyn FnMut(u32)) {
+                match self { $(Self::$name(fields) => fields.visit_slots(visit),)* }
+            }
         }
 
         impl Instruction {
@@ -341,12 +342,10 @@ pub enum ActivationKind {
     GeluTanh,
     /// `1 / (1 + exp(-x))`.
     Sigmoid,
-    /// The hyperbolic tangent.
-    Tanh,
 }
 
 impl ActivationKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 7] = [
         Self::Identity,
         Self::Hardswish,
         Self::Hardsigmoid,
@@ -354,7 +353,7 @@ impl ActivationKind {
         Self::Gelu,
         Self::GeluTanh,
         Self::Sigmoid,
-        Self::Tanh,
+
     ];
 
     /// The kind with this number.
@@ -389,11 +388,11 @@ impl Term {
 
 impl Place {
     /// An operand that is absent.
-    pub const ABSENT: Self = Self { slot: NONE, offset: 0 };
+    pub const ABSENT: Self = Self { slot: SlotNumber::NONE, offset: 0 };
 
     /// Whether there is an operand.
     pub const fn is_present(&self) -> bool {
-        self.slot != NONE
+        self.slot.0 != SlotNumber::NONE.0
     }
 }
 

@@ -42,6 +42,40 @@ pub trait Record: Sized {
 
     /// Writes it, word by word.
     fn write(&self, put: &mut dyn FnMut(u32));
+
+    /// Visits the slots that it names.
+    fn visit_slots(&self, _visit: &mut dyn FnMut(u32)) {}
+}
+
+/// The number of a slot, or of none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotNumber(pub u32);
+
+impl SlotNumber {
+    /// An operand that is absent.
+    pub const NONE: Self = Self(u32::MAX);
+}
+
+impl Default for SlotNumber {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Record for SlotNumber {
+    fn read(words: &mut Words<'_>) -> Option<Self> {
+        words.next().map(Self)
+    }
+
+    fn write(&self, put: &mut dyn FnMut(u32)) {
+        put(self.0);
+    }
+
+    fn visit_slots(&self, visit: &mut dyn FnMut(u32)) {
+        if *self != Self::NONE {
+            visit(self.0);
+        }
+    }
 }
 
 impl Record for u32 {
@@ -98,6 +132,10 @@ impl<T: Record + Copy + Default, const N: usize> Record for [T; N] {
     fn write(&self, put: &mut dyn FnMut(u32)) {
         self.iter().for_each(|item| item.write(put));
     }
+
+    fn visit_slots(&self, visit: &mut dyn FnMut(u32)) {
+        self.iter().for_each(|item| item.visit_slots(visit));
+    }
 }
 
 /// Declares structs whose fields are records, and so are they.
@@ -114,6 +152,10 @@ macro_rules! records {
 
             fn write(&self, put: &mut dyn FnMut(u32)) {
                 $($crate::record::Record::write(&self.$field, put);)*
+            }
+
+            fn visit_slots(&self, visit: &mut dyn FnMut(u32)) {
+                $($crate::record::Record::visit_slots(&self.$field, visit);)*
             }
         }
     )*};

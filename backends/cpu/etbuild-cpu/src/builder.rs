@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use et_core::ScalarType;
-use et_cpu::{Copy, Instruction, Place, Rows};
-use etbuild_ir::{ConstantData, Graph, IdMap, ValueId};
+use et_cpu::{Copy, Instruction, Place, Rows, SlotNumber};
+use etbuild_ir::{ConstantData, Graph, IdMap, TensorSpec, ValueId};
 
 use crate::tensor::{Buffer, Tensor, dense_strides};
 use crate::uses::Uses;
@@ -155,6 +155,20 @@ impl<'g> Builder<'g> {
         copy
     }
 
+    /// Makes a tensor result `position` of the call: its memory becomes the result's where it lies as the caller wants it and
+    /// nothing else lies there, else it is copied.
+    pub fn result(&mut self, position: u32, tensor: &Tensor, spec: &TensorSpec) {
+        let wanted = Tensor::of_spec(tensor.buffer, spec);
+        let memory = &mut self.buffers[tensor.buffer.0 as usize];
+        let lies_so = tensor.offset == 0 && lie_alike(tensor, &wanted) && memory.size == spec.nbytes();
+        if lies_so && matches!(memory.storage, Storage::Scratch) {
+            memory.storage = Storage::Output(position);
+        } else {
+            let buffer = self.buffer(Storage::Output(position), spec.nbytes());
+            self.copy(tensor, &Tensor::of_spec(buffer, spec), true);
+        }
+    }
+
     /// Copies elements; `whole` where all of the output's buffer is written.
     pub fn copy(&mut self, from: &Tensor, to: &Tensor, whole: bool) {
         let instruction = copy(from, to);
@@ -168,7 +182,13 @@ impl<'g> Builder<'g> {
 
 /// Where a tensor begins.
 pub fn place(tensor: &Tensor) -> Place {
-    Place { slot: tensor.buffer.0, offset: (tensor.offset * tensor.scalar_type.size()) as u32 }
+    Place { slot: SlotNumber(tensor.buffer.0), offset: (tensor.offset * tensor.scalar_type.size()) as u32 }
+}
+
+/// Whether equal indices are at equal distances from the beginning.
+pub fn lie_alike(left: &Tensor, right: &Tensor) -> bool {
+    let mut dims = left.sizes.iter().zip(left.strides.iter().zip(&right.strides));
+    left.sizes == right.sizes && dims.all(|(size, (left, right))| *size <= 1 || left == right)
 }
 
 /// The rows of a row-major tensor or of one whose leading dimensions lie evenly; `None` for others.

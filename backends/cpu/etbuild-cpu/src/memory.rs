@@ -51,7 +51,7 @@ fn lowest(placed: &[(usize, usize, Life)], life: Life, size: usize) -> usize {
 pub fn lives(count: usize, instructions: &[et_cpu::Instruction]) -> Vec<Option<Life>> {
     let mut lives: Vec<Option<Life>> = vec![None; count];
     for (position, instruction) in instructions.iter().enumerate() {
-        instruction.for_each_slot(&mut |slot| {
+        instruction.visit_slots(&mut |slot| {
             if let Some(life) = lives.get_mut(slot as usize) {
                 let begin = life.map_or(position, |(begin, _)| begin);
                 *life = Some((begin, position));

@@ -8,7 +8,7 @@ use et_kernels::elementwise::Operation;
 use etbuild_ir::ValueId;
 
 use crate::Problem;
-use crate::builder::{Builder, place};
+use crate::builder::{Builder, lie_alike, place};
 use crate::call::Call;
 use crate::lower::elementwise::{as_chain, dense_in, is_start, numel};
 use crate::tensor::Tensor;
@@ -91,12 +91,6 @@ fn replace(builder: &mut Builder<'_>, position: usize, tensor: &Tensor, instruct
 /// Whether the elements of a tensor are all of an unbroken run of memory, each once.
 fn is_dense(tensor: &Tensor) -> bool {
     tensor.permuted(&tensor.order()).is_row_major()
-}
-
-/// Whether equal indices are at equal distances from the beginning.
-fn lie_alike(left: &Tensor, right: &Tensor) -> bool {
-    let mut dims = left.sizes.iter().zip(left.strides.iter().zip(&right.strides));
-    dims.all(|(size, (left, right))| *size <= 1 || left == right)
 }
 
 /// A product's activation followed by a function, if an activation says that.

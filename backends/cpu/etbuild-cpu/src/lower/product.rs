@@ -1,7 +1,7 @@
 //! Convolutions and products with constant weights, with what follows them folded in.
 
 use et_core::ScalarType;
-use et_cpu::{Activation, Depthwise, NONE, Place, Product, Rows, Window};
+use et_cpu::{Activation, Depthwise, Place, Product, Rows, SlotNumber, Window};
 use etbuild_ir::ValueId;
 
 use crate::Problem;
@@ -44,7 +44,7 @@ fn depthwise(
     let values = floats(builder, call.value(1)?)?;
     let packed = pack::depthwise(builder.isa, &values, &window)?;
     let bias = bias(builder, call.optional_value(2)?)?;
-    let weights = builder.made(packed).0;
+    let weights = SlotNumber(builder.made(packed).0);
     let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
     let (input, place) = (place(input), place(output));
     builder.make(output.buffer, Depthwise { input, output: place, weights, bias, window, activation });
@@ -135,18 +135,18 @@ pub fn pair(numbers: &[i64], spatial: usize, absent: u32) -> Result<[u32; 2], Pr
 }
 
 /// The slot of the packed weights and biases.
-fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: &Window) -> Result<u32, Problem> {
+fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: &Window) -> Result<SlotNumber, Problem> {
     let values = floats(builder, call.value(1)?)?;
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
     let packed = pack::product(builder.isa, &values, &bias, window)?;
-    Ok(builder.made(packed).0)
+    Ok(SlotNumber(builder.made(packed).0))
 }
 
 /// The slot of the bias.
-fn bias(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<u32, Problem> {
-    let Some(id) = id else { return Ok(NONE) };
+fn bias(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<SlotNumber, Problem> {
+    let Some(id) = id else { return Ok(SlotNumber::NONE) };
     let Buffer(slot) = builder.tensor(id)?.buffer;
-    Ok(slot)
+    Ok(SlotNumber(slot))
 }
 
 /// The elements of a constant.

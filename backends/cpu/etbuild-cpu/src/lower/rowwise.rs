@@ -1,6 +1,6 @@
 //! What works on rows: softmax and layer normalization; and means.
 
-use et_cpu::{LayerNorm, Mean, NONE, Softmax};
+use et_cpu::{LayerNorm, Mean, Softmax, SlotNumber};
 use etbuild_ir::ValueId;
 
 use crate::Problem;
@@ -41,8 +41,8 @@ pub fn layer_norm(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-fn slot(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<u32, Problem> {
-    id.map_or(Ok(NONE), |id| Ok(builder.tensor(id)?.buffer.0))
+fn slot(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<SlotNumber, Problem> {
+    id.map_or(Ok(SlotNumber::NONE), |id| Ok(SlotNumber(builder.tensor(id)?.buffer.0)))
 }
 
 /// Rows to read, and as many to write.

@@ -1,0 +1,31 @@
+//! Executes partitions on processors with vector instructions: one blob is one call, whatever the number of operators in it.
+//!
+//! A blob names its instruction set, memory and instructions ([`Blob`]); weights lie in it as kernels read them. Nothing is
+//! allocated, and nothing is copied when it is loaded.
+#![no_std]
+
+#[cfg(feature = "profile")]
+extern crate std;
+
+mod blob;
+mod delegate;
+mod instruction;
+mod memory;
+#[cfg(feature = "profile")]
+mod profile;
+pub mod record;
+mod run;
+mod shape;
+mod split;
+
+pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
+pub use delegate::{CpuDelegate, ID, delegate};
+pub use instruction::{
+    Activation, ActivationKind, Attention, BatchMatmul, Copy, Depthwise, Elementwise, Gather, Heads, Instruction,
+    LayerNorm, Matrices, Mean, Place, Pool, Product, Rows, Softmax, Step, Stream, Term, Window,
+};
+#[cfg(feature = "profile")]
+pub use profile::profile;
+pub use record::SlotNumber;
+pub use run::workspace;
+pub use shape::{isa, isa_number, shape};

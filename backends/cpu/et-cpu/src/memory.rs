@@ -1,0 +1,186 @@
+//! The memory of a call: what instructions name by slots, as slices.
+#![allow(unsafe_code, reason = "slots are parts of memory that the caller lends; their bounds are checked here")]
+
+use core::marker::PhantomData;
+use core::ops::Range;
+
+use et_core::{Access, Args, Error, Result};
+
+use crate::{Blob, Place, SlotKind, SlotNumber};
+
+/// A kind of element that memory of any content may be read as.
+///
+/// # Safety
+/// Every pattern of bits is a value.
+pub unsafe trait Plain: Copy {}
+
+// SAFETY: numbers are.
+unsafe impl Plain for u8 {}
+// SAFETY: as above.
+unsafe impl Plain for i8 {}
+// SAFETY: as above.
+unsafe impl Plain for f32 {}
+// SAFETY: as above.
+unsafe impl Plain for i64 {}
+
+/// Where a call's operands lie.
+pub struct Memory<'a, 'c> {
+    blob: Blob<'a>,
+    arguments: &'c Args<'a, 'c>,
+    /// The memory that the call is given, from a multiple of a cache line on.
+    scratch: (*mut u8, usize),
+}
+
+/// The operands of one instruction: what it writes is apart from all that it reads.
+pub struct Operands<'m, 'a, 'c> {
+    memory: &'m Memory<'a, 'c>,
+    read: [Range<usize>; MOST],
+    count: usize,
+    written: Range<usize>,
+}
+
+/// The most operands of an instruction.
+const MOST: usize = 8;
+
+impl<'a, 'c> Memory<'a, 'c> {
+    /// The memory of a call with these arguments: inputs, results, and scratch where the blob wants some.
+    pub fn new(blob: Blob<'a>, arguments: &'c Args<'a, 'c>) -> Result<Self> {
+        let header = *blob.header();
+        let scratch = match usize::try_from(header.scratch).map_err(|_| Error::InvalidProgram)? {
+            0 => (core::ptr::null_mut(), 0),
+            _ => scratch(arguments, (header.inputs as usize).saturating_add(header.outputs as usize))?,
+        };
+        Ok(Self { blob, arguments, scratch })
+    }
+
+    /// The operands of an instruction, none of them asked for yet.
+    pub fn operands(&self) -> Operands<'_, 'a, 'c> {
+        Operands { memory: self, read: [const { 0..0 }; MOST], count: 0, written: 0..0 }
+    }
+
+    /// The begin and the size of a thread's own memory.
+    pub fn workspace(&self, thread: usize) -> Result<(*mut u8, usize)> {
+        let header = self.blob.header();
+        let size = usize::try_from(header.workspace).map_err(|_| Error::InvalidProgram)?;
+        let start = usize::try_from(header.workspaces).map_err(|_| Error::InvalidProgram)?;
+        let start = thread.checked_mul(size).and_then(|skipped| skipped.checked_add(start));
+        let start = start.filter(|start| start.checked_add(size).is_some_and(|end| end <= self.scratch.1));
+        let start = start.filter(|_| thread < header.threads as usize).ok_or(Error::InvalidProgram)?;
+        Ok((self.scratch.0.wrapping_add(start), size))
+    }
+
+    /// The begin and the size of what a slot has from `offset` on.
+    fn region(&self, slot: SlotNumber, offset: usize, writes: bool) -> Result<(*mut u8, usize)> {
+        let (kind, slot) = self.blob.slot(slot.0)?;
+        let number = |number: u64| usize::try_from(number).map_err(|_| Error::InvalidProgram);
+        let (start, size) = (number(slot.start)?, number(slot.size)?);
+        let (begin, available) = match kind {
+            SlotKind::Input if !writes => self.argument(start, 0, size)?,
+            SlotKind::Output => self.argument(start, self.blob.header().inputs as usize, size)?,
+            SlotKind::Scratch => part(self.scratch, start, size)?,
+            SlotKind::Constant if !writes => {
+                let constants = self.blob.constants();
+                part((constants.as_ptr().cast_mut(), constants.len()), start, size)?
+            }
+            SlotKind::Input | SlotKind::Constant => return Err(Error::InvalidProgram),
+        };
+        part((begin, available), offset, available.checked_sub(offset).ok_or(Error::InvalidProgram)?)
+    }
+
+    fn argument(&self, position: usize, first: usize, size: usize) -> Result<(*mut u8, usize)> {
+        let position = position.checked_add(first).ok_or(Error::InvalidProgram)?;
+        let tensor = self.arguments.tensor(position)?;
+        let constant = first > 0 && tensor.access() == Access::Constant;
+        if tensor.nbytes() != size || tensor.data().is_null() || constant {
+            return Err(Error::InvalidArgument);
+        }
+        Ok((tensor.data(), size))
+    }
+}
+
+impl<'m> Operands<'m, '_, '_> {
+    /// `count` elements to read.
+    pub fn read<T: Plain>(&mut self, place: Place, count: usize) -> Result<&'m [T]> {
+        let start = self.claim::<T>(place.slot, place.offset as usize, count, false)?;
+        let range = start.addr()..start.addr() + count * size_of::<T>();
+        if meet(&range, &self.written) {
+            return Err(Error::InvalidProgram);
+        }
+        *self.read.get_mut(self.count).ok_or(Error::InvalidProgram)? = range;
+        self.count += 1;
+        // SAFETY: the region has so many elements, aligned; nothing writes to them while the instruction runs.
+        Ok(unsafe { core::slice::from_raw_parts(start, count) })
+    }
+
+    /// All elements of a slot.
+    pub fn read_all<T: Plain>(&mut self, slot: SlotNumber) -> Result<&'m [T]> {
+        let (_, size) = self.memory.region(slot, 0, false)?;
+        self.read(Place { slot, offset: 0 }, size / size_of::<T>())
+    }
+
+    /// All elements of a slot, if there is one.
+    pub fn read_optional<T: Plain>(&mut self, slot: SlotNumber) -> Result<Option<&'m [T]>> {
+        if slot == SlotNumber::NONE { Ok(None) } else { self.read_all(slot).map(Some) }
+    }
+
+    /// `count` elements to write; once for an instruction.
+    pub fn write<T: Plain>(&mut self, place: Place, count: usize) -> Result<Written<'m, T>> {
+        let start = self.claim::<T>(place.slot, place.offset as usize, count, true)?;
+        let range = start.addr()..start.addr() + count * size_of::<T>();
+        let apart = self.read.iter().take(self.count).all(|read| !meet(read, &range));
+        if !apart || !self.written.is_empty() {
+            return Err(Error::InvalidProgram);
+        }
+        self.written = range;
+        Ok(Written { start, count, memory: PhantomData })
+    }
+
+    fn claim<T: Plain>(&self, slot: SlotNumber, offset: usize, count: usize, writes: bool) -> Result<*mut T> {
+        let (start, size) = self.memory.region(slot, offset, writes)?;
+        let bytes = count.checked_mul(size_of::<T>()).ok_or(Error::InvalidProgram)?;
+        if bytes > size || start.addr() % align_of::<T>() != 0 {
+            return Err(Error::InvalidProgram);
+        }
+        Ok(start.cast())
+    }
+}
+
+/// Elements that one instruction writes: the only access to them while it runs.
+pub struct Written<'m, T> {
+    start: *mut T,
+    count: usize,
+    memory: PhantomData<&'m mut [T]>,
+}
+
+impl<'m, T> Written<'m, T> {
+    /// All elements.
+    pub fn slice(self) -> &'m mut [T] {
+        // SAFETY: the region has so many elements, aligned, apart from what is read; `self` was the only access.
+        unsafe { core::slice::from_raw_parts_mut(self.start, self.count) }
+    }
+
+    /// The first element and the number of elements.
+    pub const fn raw(&self) -> (*mut T, usize) {
+        (self.start, self.count)
+    }
+}
+
+fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start < other.end && other.start < one.end
+}
+
+fn part((start, size): (*mut u8, usize), offset: usize, length: usize) -> Result<(*mut u8, usize)> {
+    let fits = offset.checked_add(length).is_some_and(|end| end <= size);
+    if fits { Ok((start.wrapping_add(offset), length)) } else { Err(Error::InvalidProgram) }
+}
+
+/// The scratch argument from a multiple of a cache line on.
+fn scratch(arguments: &Args<'_, '_>, position: usize) -> Result<(*mut u8, usize)> {
+    let tensor = arguments.tensor(position)?;
+    if tensor.data().is_null() || tensor.access() == Access::Constant {
+        return Err(Error::DelegateMemoryAllocationFailed);
+    }
+    let skip = tensor.data().addr().next_multiple_of(crate::ALIGNMENT) - tensor.data().addr();
+    let size = tensor.nbytes().checked_sub(skip).ok_or(Error::DelegateMemoryAllocationFailed)?;
+    Ok((tensor.data().wrapping_add(skip), size))
+}

@@ -1,0 +1,105 @@
+//! Attention.
+#![allow(unsafe_code, reason = "tasks write disjoint tokens of one result")]
+
+use et_core::{Error, Result};
+use et_kernels::attention::{self, Mask, Part, Strides, Tokens};
+
+use crate::memory::Operands;
+use crate::run::Context;
+use crate::split::{self, Elements, Task};
+use crate::{Attention, Heads};
+
+/// Executes the instruction: heads are split among tasks.
+pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
+    let [batches, heads, queries, keys, width] = fields.sizes.map(|size| size as usize);
+    let mut operands = context.memory.operands();
+    let query = tokens(&mut operands, &fields.query, [batches, heads, queries, width])?;
+    let key = tokens(&mut operands, &fields.key, [batches, heads, keys, width])?;
+    let value = tokens(&mut operands, &fields.value, [batches, heads, keys, width])?;
+    let none = Mask { numbers: &[], strides: Strides::default() };
+    let (mut masks, mut count) = ([none; 2], 0);
+    for bias in [&fields.bias, &fields.mask] {
+        if bias.place.is_present() {
+            let Tokens { numbers, strides } = tokens(&mut operands, bias, [batches, heads, queries, keys])?;
+            masks[count] = Mask { numbers, strides };
+            count += 1;
+        }
+    }
+    let length = span(&fields.output, [batches, heads, queries, width])?;
+    let written = operands.write::<f32>(fields.output.place, length)?;
+    let attention = attention::Attention {
+        batches,
+        heads,
+        key_heads: heads,
+        queries,
+        keys,
+        width,
+        value_width: width,
+        scale: fields.scale,
+        causal: (fields.causal == 1).then_some(0),
+        query,
+        key,
+        value,
+        masks: &masks[..count],
+        output: strides(&fields.output),
+    };
+    let items = batches * heads;
+    let (parts, elements) = (split::parts(context, items, 1), Elements::new(&written));
+    let level = context.level;
+    split::tasks(context, parts, |Task { index, workspace }| {
+        let part = Part { items: split::part(items, index, parts), queries: 0..queries };
+        let output = core::ptr::slice_from_raw_parts_mut(elements.start(), length);
+        // SAFETY: `written` is the only access to the result, and parts have different heads.
+        unsafe { attention::run_part(level, &attention, output, &part, numbers(workspace)) }
+    })
+}
+
+/// The bytes of its own memory that a thread needs.
+pub fn workspace(fields: &Attention) -> usize {
+    let [batches, heads, queries, keys, width] = fields.sizes.map(|size| size as usize);
+    let tokens = Tokens { numbers: &[], strides: Strides::default() };
+    let attention = attention::Attention {
+        batches,
+        heads,
+        key_heads: heads,
+        queries,
+        keys,
+        width,
+        value_width: width,
+        scale: fields.scale,
+        causal: None,
+        query: tokens,
+        key: tokens,
+        value: tokens,
+        masks: &[],
+        output: Strides::default(),
+    };
+    attention::scratch(&attention, &attention.whole()) * size_of::<f32>()
+}
+
+/// Bytes as numbers, from the first aligned one on.
+pub fn numbers(bytes: &mut [u8]) -> &mut [f32] {
+    // SAFETY: every pattern of bits is a number.
+    unsafe { bytes.align_to_mut::<f32>() }.1
+}
+
+fn tokens<'m>(operands: &mut Operands<'m, '_, '_>, heads: &Heads, sizes: [usize; 4]) -> Result<Tokens<'m>> {
+    Ok(Tokens { numbers: operands.read(heads.place, span(heads, sizes)?)?, strides: strides(heads) })
+}
+
+fn strides(heads: &Heads) -> Strides {
+    let [batch, head, token] = heads.strides.map(|stride| stride as usize);
+    Strides { batch, head, token }
+}
+
+/// The elements from the first to the last one.
+fn span(heads: &Heads, sizes: [usize; 4]) -> Result<usize> {
+    let strides = [heads.strides[0], heads.strides[1], heads.strides[2], 1];
+    let mut last = 1_usize;
+    for (size, stride) in sizes.into_iter().zip(strides) {
+        let Some(steps) = size.checked_sub(1) else { return Ok(0) };
+        let distance = steps.checked_mul(stride as usize).ok_or(Error::InvalidProgram)?;
+        last = last.checked_add(distance).ok_or(Error::InvalidProgram)?;
+    }
+    Ok(last)
+}

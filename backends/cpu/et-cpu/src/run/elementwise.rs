@@ -1,0 +1,153 @@
+//! Chains of element-wise functions.
+
+use core::array;
+
+use et_core::{Error, Result};
+use et_kernels::elementwise::{self, Instruction, Operand, Operation, Output, Program, Source};
+
+use crate::run::Context;
+use crate::run::attention::numbers;
+use crate::split;
+use crate::{Elementwise, Step, Stream, Term};
+
+/// The least number of elements that are worth a task.
+const LEAST: usize = 1 << 14;
+/// The most steps of a chain.
+const STEPS: usize = 12;
+/// The most operands of a chain.
+const STREAMS: usize = 6;
+
+/// Executes the instruction. Where every operand is whole, or the same in all rows or columns, rows are computed together;
+/// else row by row.
+pub fn run(context: &Context<'_, '_, '_>, fields: &Elementwise) -> Result<()> {
+    let sizes = fields.sizes.map(|size| size as usize);
+    let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size)).ok_or(Error::InvalidProgram)?;
+    let (streams, steps) = (fields.stream_count as usize, fields.step_count as usize);
+    let used = fields.streams.get(..streams).ok_or(Error::InvalidProgram)?;
+    let made: [Instruction; STEPS] = array::from_fn(|index| instruction(&fields.steps, index, streams));
+    let made = made.get(..steps).ok_or(Error::InvalidProgram)?;
+    let valid = fields.steps.iter().take(steps).all(|step| Operation::from_number(step.operation as u8).is_some());
+    let mut operands = context.memory.operands();
+    let mut elements: [&[f32]; STREAMS] = [&[]; STREAMS];
+    for (elements, stream) in elements.iter_mut().zip(used) {
+        *elements = operands.read(stream.place, span(stream, sizes)?)?;
+    }
+    let output = operands.write::<f32>(fields.output, count)?;
+    let Some(columns) = sizes.last().copied().filter(|columns| valid && *columns > 0) else {
+        return Err(Error::InvalidProgram);
+    };
+    let rows_together = rows_together(used, sizes);
+    let level = context.level;
+    split::runs(context, output, columns, LEAST / columns, |rows, output, workspace| {
+        let scratch = numbers(workspace);
+        let mut done = 0;
+        for block in blocks(rows, rows_together) {
+            let sources: [Source<'_>; STREAMS] =
+                array::from_fn(|index| source(used.get(index), elements[index], sizes, &block));
+            let program = Program { instructions: made, sources: &sources[..streams], columns };
+            let length = block.len() * columns;
+            let output = output.get_mut(done..done + length).ok_or(Error::InvalidProgram)?;
+            elementwise::run(level, &program, Output::Floats(output), scratch)?;
+            done += length;
+        }
+        Ok(())
+    })
+}
+
+/// The bytes of its own memory that a thread needs.
+pub fn workspace(fields: &Elementwise) -> usize {
+    let streams = fields.stream_count as usize;
+    let made: [Instruction; STEPS] = array::from_fn(|index| instruction(&fields.steps, index, streams));
+    let sources = [Source::Tensor(&[]); STREAMS];
+    let (Some(instructions), Some(sources)) = (made.get(..fields.step_count as usize), sources.get(..streams)) else {
+        return 0;
+    };
+    elementwise::scratch(&Program { instructions, sources, columns: 1 }) * size_of::<f32>() + size_of::<f32>()
+}
+
+/// How many neighbouring rows may be computed together: all below the dimension where an operand is repeated in another way
+/// than [`Source`] says.
+fn rows_together(streams: &[Stream], sizes: [usize; 4]) -> usize {
+    let mut together = sizes[2];
+    if !streams.iter().all(|stream| is_simple(stream, sizes)) {
+        return 1;
+    }
+    for dim in [1, 0] {
+        let joins = |stream: &Stream| stream.strides[dim] as usize == stream.strides[dim + 1] as usize * sizes[dim + 1];
+        if sizes[dim] > 1 && !streams.iter().all(joins) {
+            break;
+        }
+        together *= sizes[dim];
+    }
+    together.max(1)
+}
+
+/// Whether the innermost two dimensions are whole, a row for all, or a number for each row.
+fn is_simple(stream: &Stream, sizes: [usize; 4]) -> bool {
+    let [_, _, rows, columns] = stream.strides.map(|stride| stride as usize);
+    sizes[2] == 1 || matches!((rows, columns), (0 | 1, 0) | (0, 1)) || (rows, columns) == (sizes[3], 1)
+}
+
+/// Ranges of at most `length` rows that do not cross a multiple of it.
+fn blocks(rows: core::ops::Range<usize>, length: usize) -> impl Iterator<Item = core::ops::Range<usize>> {
+    let mut start = rows.start;
+    core::iter::from_fn(move || {
+        let end = ((start / length + 1) * length).min(rows.end);
+        let block = start..end;
+        start = end;
+        (!block.is_empty()).then_some(block)
+    })
+}
+
+/// The elements of a stream in some rows.
+fn source<'m>(
+    stream: Option<&Stream>,
+    elements: &'m [f32],
+    sizes: [usize; 4],
+    rows: &core::ops::Range<usize>,
+) -> Source<'m> {
+    let Some(stream) = stream else { return Source::Tensor(&[]) };
+    let strides = stream.strides.map(|stride| stride as usize);
+    let start = start(strides, sizes, rows.start);
+    let part = |length: usize| elements.get(start..start + length).unwrap_or(&[]);
+    match (strides[2], strides[3]) {
+        (_, 1) if rows.len() == 1 => Source::Columns(part(sizes[3])),
+        (0, 1) => Source::Columns(part(sizes[3])),
+        (_, 1) => Source::Tensor(part(rows.len() * sizes[3])),
+        (0, _) if rows.len() > 1 => Source::Rows(part(1)),
+        (_, _) => Source::Rows(part(rows.len())),
+    }
+}
+
+/// Where a row begins.
+fn start(strides: [usize; 4], sizes: [usize; 4], row: usize) -> usize {
+    let outer = row / sizes[2].max(1);
+    let indices = [outer / sizes[1].max(1), outer % sizes[1].max(1), row % sizes[2].max(1)];
+    indices.into_iter().zip(strides).map(|(index, stride)| index * stride).sum()
+}
+
+/// A step as the kernel takes it: registers below `streams` are operands of the chain.
+fn instruction(steps: &[Step], index: usize, streams: usize) -> Instruction {
+    let step = steps.get(index).copied().unwrap_or_default();
+    let operand = |term: Term| match (term.kind, term.bits as usize) {
+        (0, register) if register < streams => Operand::Source(register as u8),
+        (0, register) => Operand::Register((register - streams) as u8),
+        _ => Operand::Constant(f32::from_bits(term.bits)),
+    };
+    Instruction {
+        operation: Operation::from_number(step.operation as u8).unwrap_or(Operation::Copy),
+        operands: step.terms.map(operand),
+        target: index as u8,
+    }
+}
+
+/// The elements from the first to the last one.
+fn span(stream: &Stream, sizes: [usize; 4]) -> Result<usize> {
+    let mut last = 1_usize;
+    for (size, stride) in sizes.into_iter().zip(stream.strides) {
+        let steps = size.checked_sub(1).ok_or(Error::InvalidProgram)?;
+        let distance = steps.checked_mul(stride as usize).ok_or(Error::InvalidProgram)?;
+        last = last.checked_add(distance).ok_or(Error::InvalidProgram)?;
+    }
+    Ok(last)
+}

@@ -1,0 +1,35 @@
+//! Windows as the products' shapes, and instruction sets by number.
+
+use et_gemm::{Isa, Shape};
+
+use crate::Window;
+
+/// The shape of a product; `pixel_stride` is the number of elements from one pixel to the next. `None` for a window that
+/// divides nothing.
+pub fn shape(window: &Window, pixel_stride: usize) -> Option<Shape> {
+    let pair = |pair: [u32; 2]| pair.map(|number| number as usize);
+    let groups = window.groups as usize;
+    Some(Shape {
+        batch: window.batch as usize,
+        input: [window.input[0] as usize, window.input[1] as usize],
+        output: [window.output[0] as usize, window.output[1] as usize],
+        channels: (window.input[2] as usize).checked_div(groups)?,
+        columns: (window.output[2] as usize).checked_div(groups)?,
+        groups,
+        pixel_stride,
+        kernel: pair(window.kernel),
+        stride: pair(window.stride),
+        padding: pair(window.padding),
+        dilation: pair(window.dilation),
+    })
+}
+
+/// The instruction set with this number.
+pub fn isa(number: u32) -> Option<Isa> {
+    Isa::ALL.get(number as usize).copied()
+}
+
+/// The number of an instruction set.
+pub fn isa_number(isa: Isa) -> u32 {
+    Isa::ALL.iter().position(|other| *other == isa).unwrap_or(0) as u32
+}

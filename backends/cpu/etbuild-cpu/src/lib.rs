@@ -1,0 +1,19 @@
+//! Lowers partitions for processors with vector instructions: whole graphs, in which views are arithmetic, functions are parts
+//! of what makes their operands, and weights lie as kernels read them.
+
+mod backend;
+mod builder;
+mod call;
+mod capability;
+mod lower;
+mod memory;
+mod pack;
+mod passes;
+mod problem;
+mod tensor;
+mod uses;
+mod write;
+
+pub use backend::{CPU, Cpu};
+pub use et_gemm::Isa;
+pub use problem::Problem;
