@@ -79,7 +79,7 @@ impl Lanes for Avx512 {
     unsafe fn with_sign_of(self, sign: Self) -> Self {
         let mask = _mm512_set1_epi32(i32::MIN);
         let (value, sign) = (_mm512_castps_si512(self.0), _mm512_castps_si512(sign.0));
-        Self(_mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0xe4>(value, sign, mask)))
+        Self(_mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0xd8>(value, sign, mask)))
     }
     #[inline(always)]
     unsafe fn from_sums(sums: *const i32, factors: *const i32, factor: i32, addend: i32) -> Self {
