@@ -99,8 +99,8 @@ impl Lanes for Avx2 {
         Self(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)))
     }
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8, count: usize) {
-        let words = _mm256_cvtps_epi32(self.0);
+    unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize) {
+        let words = _mm256_add_epi32(_mm256_cvtps_epi32(self.0), _mm256_set1_epi32(zero_point));
         let halves = _mm_packs_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words));
         let bytes = _mm_packs_epi16(halves, halves);
         if count >= 8 {

@@ -92,7 +92,8 @@ impl Lanes for Avx512 {
         Self(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(first(count), from))))
     }
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8, count: usize) {
-        _mm_mask_storeu_epi8(to, first(count), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(self.0)));
+    unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize) {
+        let words = _mm512_add_epi32(_mm512_cvtps_epi32(self.0), _mm512_set1_epi32(zero_point));
+        _mm_mask_storeu_epi8(to, first(count), _mm512_cvtepi32_epi8(words));
     }
 }

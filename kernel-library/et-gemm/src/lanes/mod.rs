@@ -53,6 +53,6 @@ pub trait Lanes: Copy {
     unsafe fn from_sums(sums: *const i32, factors: *const i32, factor: i32, addend: i32) -> Self;
     /// Reads the first `count` bytes.
     unsafe fn load_bytes(from: *const i8, count: usize) -> Self;
-    /// Writes the first `count` elements, which are whole numbers within a byte's range.
-    unsafe fn store_bytes(self, to: *mut i8, count: usize);
+    /// Rounds (ties to even), adds a zero point, and writes the first `count` results, which must be within a byte's range.
+    unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize);
 }

@@ -95,8 +95,8 @@ impl Lanes for Neon {
         Self(vcvtq_f32_s32(vmovl_s16(vget_low_s16(vmovl_s8(vld1_s8(all.as_ptr()))))))
     }
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8, count: usize) {
-        let halves = vmovn_s32(vcvtnq_s32_f32(self.0));
+    unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize) {
+        let halves = vmovn_s32(vaddq_s32(vcvtnq_s32_f32(self.0), vdupq_n_s32(zero_point)));
         let mut all = [0i8; 8];
         vst1_s8(all.as_mut_ptr(), vmovn_s16(vcombine_s16(halves, halves)));
         copy_nonoverlapping(all.as_ptr(), to, count.min(4));

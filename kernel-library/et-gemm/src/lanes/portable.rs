@@ -103,7 +103,8 @@ impl Lanes for Portable {
         Self(all.map(f32::from))
     }
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8, count: usize) {
-        copy_nonoverlapping(self.0.map(|value| value as i8).as_ptr(), to, count.min(4));
+    unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize) {
+        let bytes = self.round().0.map(|value| (value as i32).wrapping_add(zero_point) as i8);
+        copy_nonoverlapping(bytes.as_ptr(), to, count.min(4));
     }
 }
