@@ -18,6 +18,9 @@ fn main() {
     if chosen("float") {
         suites::float(isa);
     }
+    if chosen("int8") {
+        suites::byte(isa);
+    }
 }
 
 /// Seconds of processor time that this thread has taken.

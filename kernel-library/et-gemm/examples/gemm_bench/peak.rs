@@ -19,7 +19,8 @@ pub fn float(isa: Isa) -> f64 {
 pub fn byte(isa: Isa) -> f64 {
     #[cfg(target_arch = "x86_64")]
     match isa {
-        Isa::Avx512Vnni | Isa::Amx => return rate(24 * 128, |steps| unsafe { x86::vnni512(steps) }),
+        Isa::Amx => return rate(4 * 32768, |steps| unsafe { x86::amx(steps) }),
+        Isa::Avx512Vnni => return rate(24 * 128, |steps| unsafe { x86::vnni512(steps) }),
         Isa::Avx512 | Isa::Avx2 | Isa::AvxVnni => return 2.0 * float(Isa::Avx2),
         _ => {}
     }
@@ -35,6 +36,7 @@ fn rate(operations: usize, mut call: impl FnMut(usize)) -> f64 {
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use std::arch::x86_64::*;
+    use std::arch::asm;
     use std::hint::black_box;
 
     #[target_feature(enable = "avx512f")]
@@ -55,6 +57,31 @@ mod x86 {
             sums = sums.map(|sum| _mm512_dpbusd_epi32(sum, left, right));
         }
         black_box(sums);
+    }
+
+    /// The tile registers hold anything: only the time counts.
+    pub unsafe fn amx(steps: usize) {
+        let mut configuration = [0u8; 64];
+        configuration[0] = 1;
+        for register in 0..8 {
+            configuration[16 + 2 * register] = 64;
+            configuration[48 + register] = 16;
+        }
+        unsafe {
+            asm!(
+                "ldtilecfg [{configuration}]",
+                "2:",
+                "tdpbsud tmm0, tmm4, tmm6",
+                "tdpbsud tmm1, tmm4, tmm7",
+                "tdpbsud tmm2, tmm5, tmm6",
+                "tdpbsud tmm3, tmm5, tmm7",
+                "dec {steps}",
+                "jnz 2b",
+                "tilerelease",
+                configuration = in(reg) configuration.as_ptr(),
+                steps = inout(reg) steps => _,
+            );
+        }
     }
 
     #[target_feature(enable = "avx2,fma")]

@@ -1,7 +1,9 @@
 //! Layer shapes of the four models, and their rates.
 
 use crate::{least, peak};
-use et_gemm::{Activation, FloatOperands, FloatProduct, Isa, Output, Shape, Weights};
+use et_gemm::{
+    Activation, Bias, ByteOperands, ByteProduct, FloatOperands, FloatProduct, Isa, Output, Quantization, Shape, Weights,
+};
 
 /// Layers with what they are.
 pub fn layers() -> Vec<(&'static str, Shape)> {
@@ -121,4 +123,43 @@ fn summary(fractions: &[(f64, f64)]) {
         fractions.len(),
         100.0 * work / time
     );
+}
+
+/// Products of bytes.
+pub fn byte(isa: Isa) {
+    let mut fractions = Vec::new();
+    for (name, shape) in layers() {
+        let product = ByteProduct::new(shape, isa).expect("a shape of a layer");
+        let size = product.packed_size();
+        let (mut packed, skip) = aligned(size);
+        let weights = vec![3i8; shape.all_columns() * shape.depth()];
+        let scales = vec![0.001; shape.all_columns()];
+        let weights = Weights::convolution(&weights, &shape);
+        product.pack(&weights, &scales, Bias::None, &mut packed[skip..skip + size]).expect("sizes");
+        let input = vec![5i8; input_length(&shape)];
+        let (rows, columns) = (shape.rows(), shape.all_columns());
+        let mut memory = vec![0i8; rows * columns];
+        let mut scratch = vec![0; product.scratch_size()];
+        let operands = ByteOperands {
+            input: &input,
+            zero_point: 3,
+            row_scales: &[],
+            weights: &packed[skip..skip + size],
+            activation: Activation::None,
+            residual: None,
+        };
+        let quantization = Quantization { inverse_scale: 1.0, zero_point: -4, least: -128, most: 127, table: None };
+        let before = peak::byte(isa);
+        let time = least(|| {
+            let mut output = Output::new(&mut memory, rows, columns, columns).expect("sizes");
+            product
+                .compute(&operands, quantization, &mut output, product.grid().all(), &mut scratch)
+                .expect("sizes");
+        });
+        let rate = operations(&shape) / time;
+        let peak = before.max(peak::byte(isa));
+        fractions.push((rate / peak, operations(&shape)));
+        report(name, time, rate, peak);
+    }
+    summary(&fractions);
 }
