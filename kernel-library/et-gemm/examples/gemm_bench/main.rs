@@ -1,6 +1,6 @@
 //! Measures the processor's peak rates, and products of layer shapes of four models as fractions of them.
 //!
-//! `gemm_bench [float|int8|dynamic|batch|all] [instruction set]`. Times are processor time of this thread; the least of many runs counts.
+//! `gemm_bench [float|int8|dynamic|batch|all] [instruction set] [part of a layer's name]`. Times are processor time of this thread; the least of many runs counts.
 #![allow(unsafe_code, reason = "the clock of a thread is a C function, and peaks are loops of instructions")]
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -13,7 +13,10 @@ fn main() {
     let mut arguments = std::env::args().skip(1);
     let suite = arguments.next().unwrap_or_else(|| "all".into());
     let isa = arguments.next().map_or_else(Isa::detect, |name| Isa::from_name(&name).unwrap_or(Isa::Portable));
-    println!("instruction set {}", isa.name());
+    println!("instruction set {}, which is {}", isa.name(), if isa.is_available() { "here" } else { "not here" });
+    if !isa.is_available() {
+        return;
+    }
     let chosen = |name: &str| suite == "all" || suite == name;
     if chosen("float") {
         suites::float(isa);

@@ -35,8 +35,8 @@ fn rate(operations: usize, mut call: impl FnMut(usize)) -> f64 {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use std::arch::x86_64::*;
     use std::arch::asm;
+    use std::arch::x86_64::*;
     use std::hint::black_box;
 
     #[target_feature(enable = "avx512f")]

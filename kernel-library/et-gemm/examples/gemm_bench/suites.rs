@@ -6,7 +6,7 @@ use et_gemm::{
 };
 
 /// Layers with what they are.
-pub fn layers() -> Vec<(&'static str, Shape)> {
+fn layers() -> Vec<(&'static str, Shape)> {
     let convolution = Shape::convolution;
     let product = Shape::product;
     vec![
@@ -59,6 +59,12 @@ pub fn layers() -> Vec<(&'static str, Shape)> {
     ]
 }
 
+/// The layers whose names hold the third argument, or all.
+fn chosen() -> Vec<(&'static str, Shape)> {
+    let part = std::env::args().nth(3).unwrap_or_default();
+    layers().into_iter().filter(|(name, _)| name.contains(&part)).collect()
+}
+
 /// Operations of a product: two for each pair.
 fn operations(shape: &Shape) -> f64 {
     2.0 * shape.rows() as f64 * shape.all_columns() as f64 * shape.depth() as f64
@@ -79,7 +85,7 @@ fn aligned(size: usize) -> (Vec<u8>, usize) {
 /// Products of `f32`.
 pub fn float(isa: Isa) {
     let mut fractions = Vec::new();
-    for (name, shape) in layers() {
+    for (name, shape) in chosen() {
         let product = FloatProduct::new(shape, isa).expect("a shape of a layer");
         let size = product.packed_size();
         let (mut packed, skip) = aligned(size);
@@ -128,7 +134,7 @@ fn summary(fractions: &[(f64, f64)]) {
 /// Products of bytes.
 pub fn byte(isa: Isa) {
     let mut fractions = Vec::new();
-    for (name, shape) in layers() {
+    for (name, shape) in chosen() {
         let product = ByteProduct::new(shape, isa).expect("a shape of a layer");
         let size = product.packed_size();
         let (mut packed, skip) = aligned(size);
@@ -152,9 +158,7 @@ pub fn byte(isa: Isa) {
         let before = peak::byte(isa);
         let time = least(|| {
             let mut output = Output::new(&mut memory, rows, columns, columns).expect("sizes");
-            product
-                .compute(&operands, quantization, &mut output, product.grid().all(), &mut scratch)
-                .expect("sizes");
+            product.compute(&operands, quantization, &mut output, product.grid().all(), &mut scratch).expect("sizes");
         });
         let rate = operations(&shape) / time;
         let peak = before.max(peak::byte(isa));

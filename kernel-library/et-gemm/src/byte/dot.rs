@@ -25,6 +25,35 @@ pub trait Dots: Copy {
     unsafe fn plus(self, other: Self) -> Self;
     /// Writes the sums.
     unsafe fn store(self, to: *mut i32);
+    /// Bytes that [`Self::take_chunk`] reads.
+    const CHUNK: usize = 1;
+    /// Adds the bytes of a chunk to lanes, and copies them unless `to` is null.
+    #[inline(always)]
+    unsafe fn take_chunk(self, from: *const i8, to: *mut i8) -> Self {
+        let _ = (from, to);
+        self
+    }
+    /// The same for fewer bytes than a chunk; sums that go to no lane are added to `rest`.
+    #[inline(always)]
+    unsafe fn take_rest(self, from: *const i8, to: *mut i8, count: usize, rest: i32) -> (Self, i32) {
+        let mut sum = rest;
+        for index in 0..count {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let byte = *from.add(index);
+                sum = sum.wrapping_add(i32::from(byte));
+                if !to.is_null() {
+                    *to.add(index) = byte;
+                }
+            }
+        }
+        (self, sum)
+    }
+    /// The sum of all lanes.
+    #[inline(always)]
+    unsafe fn total(self) -> i32 {
+        0
+    }
 }
 
 /// Four bytes as a word.

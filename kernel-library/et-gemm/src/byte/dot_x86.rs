@@ -41,6 +41,28 @@ impl Dots for Avx512Vnni {
     unsafe fn store(self, to: *mut i32) {
         _mm512_storeu_si512(to.cast(), self.0);
     }
+    const CHUNK: usize = 64;
+    #[inline(always)]
+    unsafe fn take_chunk(self, from: *const i8, to: *mut i8) -> Self {
+        let bytes = _mm512_loadu_si512(from.cast());
+        if !to.is_null() {
+            _mm512_storeu_si512(to.cast(), bytes);
+        }
+        Self(_mm512_dpbusd_epi32(self.0, _mm512_set1_epi8(1), bytes))
+    }
+    #[inline(always)]
+    unsafe fn take_rest(self, from: *const i8, to: *mut i8, count: usize, rest: i32) -> (Self, i32) {
+        let mask = (1u64 << count) - 1;
+        let bytes = _mm512_maskz_loadu_epi8(mask, from);
+        if !to.is_null() {
+            _mm512_mask_storeu_epi8(to, mask, bytes);
+        }
+        (Self(_mm512_dpbusd_epi32(self.0, _mm512_set1_epi8(1), bytes)), rest)
+    }
+    #[inline(always)]
+    unsafe fn total(self) -> i32 {
+        _mm512_reduce_add_epi32(self.0)
+    }
 }
 
 /// Eight sums with AVX-VNNI.
@@ -74,6 +96,21 @@ impl Dots for AvxVnni {
     #[inline(always)]
     unsafe fn store(self, to: *mut i32) {
         _mm256_storeu_si256(to.cast(), self.0);
+    }
+    const CHUNK: usize = 32;
+    #[inline(always)]
+    unsafe fn take_chunk(self, from: *const i8, to: *mut i8) -> Self {
+        let bytes = _mm256_loadu_si256(from.cast());
+        if !to.is_null() {
+            _mm256_storeu_si256(to.cast(), bytes);
+        }
+        Self(_mm256_dpbusd_avx_epi32(self.0, _mm256_set1_epi8(1), bytes))
+    }
+    #[inline(always)]
+    unsafe fn total(self) -> i32 {
+        let mut sums = [0; 8];
+        self.store(sums.as_mut_ptr());
+        sums.into_iter().fold(0, i32::wrapping_add)
     }
 }
 

@@ -118,63 +118,81 @@ pub unsafe fn compute<L: Lanes>(finish: &Finish<'_>) {
 /// Sums to bytes, with nothing between.
 #[inline(always)]
 unsafe fn requantize<L: Lanes>(finish: &Finish<'_>, to: *mut i8, quantization: &Quantization<'_>) {
-    for row in 0..finish.rows {
-        let (sums, to) = (finish.sums.add(row * finish.stride), to.add(row * finish.store_stride));
-        let addend = *finish.addends.add(row);
-        let mut start = 0;
-        while start < finish.columns {
-            let count = (finish.columns - start).min(L::COUNT);
-            let sum = L::from_sums(sums.add(start), finish.factors.add(start), 1, addend);
-            store_bytes(sum.multiply(L::load(finish.scales.add(start))), quantization, to.add(start), count);
-            start += count;
+    let bytes = Bytes::new(quantization);
+    let mut start = 0;
+    while start < finish.columns {
+        let count = (finish.columns - start).min(L::COUNT);
+        // What is known of `count` inside a branch makes its stores those of a whole vector.
+        if count == L::COUNT {
+            requantize_vector::<L>(finish, to, &bytes, start, L::COUNT);
+        } else {
+            requantize_vector::<L>(finish, to, &bytes, start, count);
         }
-        look_up(quantization, to, finish.columns);
+        start += count;
+    }
+    look_up(finish, quantization, to);
+}
+
+#[inline(always)]
+unsafe fn requantize_vector<L: Lanes>(finish: &Finish<'_>, to: *mut i8, bytes: &Bytes, start: usize, count: usize) {
+    let (factors, scales) = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
+    let (mut sums, stride) = (finish.sums.add(start), finish.stride);
+    let (mut to, store_stride, addends) = (to.add(start), finish.store_stride, finish.addends);
+    for row in 0..finish.rows {
+        bytes.store(L::from_sums(sums, factors, 1, *addends.add(row)).multiply(scales), to, count);
+        sums = sums.add(stride);
+        to = to.wrapping_add(store_stride);
     }
 }
 
 /// Each call has a constant activation, so that nothing is asked of it per element.
 #[inline(always)]
 unsafe fn general<L: Lanes>(finish: &Finish<'_>, activation: Activation) {
-    for row in 0..finish.rows {
-        let mut start = 0;
-        while start < finish.columns {
-            let count = (finish.columns - start).min(L::COUNT);
-            let mut value = scaled::<L>(finish, row, start);
-            if !finish.added_last {
-                value = add::<L>(finish, value, row * finish.added_stride + start, count);
-            }
-            value = activate(activation, value);
-            if finish.added_last {
-                value = add::<L>(finish, value, row * finish.added_stride + start, count);
-            }
-            let place = row * finish.store_stride + start;
-            match &finish.store {
-                Store::Floats(to) => value.store_part(to.add(place), count),
-                Store::Bytes(to, quantization) => {
-                    let value = value.multiply(L::splat(quantization.inverse_scale));
-                    store_bytes(value, quantization, to.add(place), count);
-                }
-            }
-            start += count;
+    let mut start = 0;
+    while start < finish.columns {
+        let count = (finish.columns - start).min(L::COUNT);
+        if count == L::COUNT {
+            general_vector::<L>(finish, activation, start, L::COUNT);
+        } else {
+            general_vector::<L>(finish, activation, start, count);
         }
-        if let Store::Bytes(to, quantization) = &finish.store {
-            look_up(quantization, to.add(row * finish.store_stride), finish.columns);
-        }
+        start += count;
+    }
+    if let Store::Bytes(to, quantization) = &finish.store {
+        look_up(finish, quantization, *to);
     }
 }
 
-/// The real numbers of a vector of sums.
 #[inline(always)]
-unsafe fn scaled<L: Lanes>(finish: &Finish<'_>, row: usize, start: usize) -> L {
-    let sums = finish.sums.add(row * finish.stride + start);
-    let (factors, addend) = (finish.factors.add(start), *finish.addends.add(row));
-    let scales = L::load(finish.scales.add(start));
-    if finish.row_scales.is_null() {
-        return L::from_sums(sums, factors, 1, addend).multiply(scales);
+unsafe fn general_vector<L: Lanes>(finish: &Finish<'_>, activation: Activation, start: usize, count: usize) {
+    let (factors, scales) = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
+    let bias = L::load(finish.bias.add(start));
+    for row in 0..finish.rows {
+        let (sums, addend) = (finish.sums.add(row * finish.stride + start), *finish.addends.add(row));
+        let mut value = if finish.row_scales.is_null() {
+            L::from_sums(sums, factors, 1, addend).multiply(scales)
+        } else {
+            let RowScale { scale, zero_point } = *finish.row_scales.add(row);
+            let value = L::from_sums(sums, factors, zero_point.wrapping_neg(), addend).multiply(scales);
+            value.multiply(L::splat(scale)).add(bias)
+        };
+        let added = row * finish.added_stride + start;
+        if !finish.added_last {
+            value = add::<L>(finish, value, added, count);
+        }
+        value = activate(activation, value);
+        if finish.added_last {
+            value = add::<L>(finish, value, added, count);
+        }
+        let place = row * finish.store_stride + start;
+        match &finish.store {
+            Store::Floats(to) => value.store_part(to.add(place), count),
+            Store::Bytes(to, quantization) => {
+                let value = value.multiply(L::splat(quantization.inverse_scale));
+                Bytes::new(quantization).store(value, to.add(place), count);
+            }
+        }
     }
-    let RowScale { scale, zero_point } = *finish.row_scales.add(row);
-    let value = L::from_sums(sums, factors, zero_point.wrapping_neg(), addend).multiply(scales);
-    value.multiply(L::splat(scale)).add(L::load(finish.bias.add(start)))
 }
 
 #[inline(always)]
@@ -189,19 +207,33 @@ unsafe fn add<L: Lanes>(finish: &Finish<'_>, value: L, place: usize, count: usiz
     }
 }
 
-#[inline(always)]
-unsafe fn store_bytes<L: Lanes>(value: L, quantization: &Quantization<'_>, to: *mut i8, count: usize) {
-    let zero = i32::from(quantization.zero_point);
-    let least = (i32::from(quantization.least) - zero) as f32;
-    let most = (i32::from(quantization.most) - zero) as f32;
-    value.at_least(least).at_most(most).store_bytes(zero, to, count);
+/// The bounds of bytes before the zero point is added.
+struct Bytes {
+    zero: i32,
+    least: f32,
+    most: f32,
+}
+
+impl Bytes {
+    #[inline(always)]
+    fn new(quantization: &Quantization<'_>) -> Self {
+        let zero = i32::from(quantization.zero_point);
+        let least = (i32::from(quantization.least) - zero) as f32;
+        Self { zero, least, most: (i32::from(quantization.most) - zero) as f32 }
+    }
+
+    #[inline(always)]
+    unsafe fn store<L: Lanes>(&self, value: L, to: *mut i8, count: usize) {
+        value.at_least(self.least).at_most(self.most).store_bytes(self.zero, to, count);
+    }
 }
 
 #[inline(always)]
-unsafe fn look_up(quantization: &Quantization<'_>, to: *mut i8, count: usize) {
-    if let Some(table) = quantization.table {
-        for index in 0..count {
-            let byte = to.add(index);
+unsafe fn look_up(finish: &Finish<'_>, quantization: &Quantization<'_>, to: *mut i8) {
+    let Some(table) = quantization.table else { return };
+    for row in 0..finish.rows {
+        for column in 0..finish.columns {
+            let byte = to.add(row * finish.store_stride + column);
             *byte = table[usize::from(*byte as u8 ^ 0x80)];
         }
     }

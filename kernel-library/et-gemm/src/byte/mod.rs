@@ -6,6 +6,7 @@ pub mod dot_arm;
 #[cfg(target_arch = "x86_64")]
 pub mod dot_x86;
 pub mod finish;
+pub mod gather;
 pub mod pack;
 pub mod product;
 pub mod rows;

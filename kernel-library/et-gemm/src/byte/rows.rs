@@ -3,7 +3,8 @@
 
 use super::dot::Dots;
 use super::finish::{Finish, FinishKernel};
-use super::tile::{Tile, TileKernel, compute, run_sum};
+use super::gather::{Gather, GatherKernel};
+use super::tile::{Tile, TileKernel, compute};
 use crate::isa::Isa;
 
 /// One row: the tile of an instruction set.
@@ -32,8 +33,8 @@ pub struct ByteKernels {
     pub height: usize,
     /// Makes elements of the output.
     pub finish: FinishKernel,
-    /// The sum of some bytes.
-    pub run_sum: unsafe fn(*const i8, usize) -> i32,
+    /// Adds up, and copies, the rows of a tile.
+    pub gather: GatherKernel,
     /// What the tiles need.
     pub isa: Isa,
 }
@@ -96,9 +97,9 @@ macro_rules! kernels {
             }
 
             $(#[$feature])?
-            unsafe fn sum(run: *const i8, length: usize) -> i32 {
+            unsafe fn gather(gather: &Gather) {
                 // SAFETY: the caller's promise, which includes the processor.
-                unsafe { run_sum(run, length) }
+                unsafe { crate::byte::gather::compute::<$dots>(gather) }
             }
 
             fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {
@@ -109,7 +110,7 @@ macro_rules! kernels {
             const _: () = assert!(<$dots as Dots>::LANES % <$lanes as crate::lanes::Lanes>::COUNT == 0);
 
             pub static KERNELS: ByteKernels =
-                ByteKernels { tile: kernel, height: $height, finish, run_sum: sum, isa: Isa::$isa };
+                ByteKernels { tile: kernel, height: $height, finish, gather, isa: Isa::$isa };
         }
     };
     (@row $rows:literal [$($vectors:literal)*]) => { &[$(tile::<$rows, $vectors>),*] };

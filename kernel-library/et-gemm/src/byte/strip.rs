@@ -4,6 +4,7 @@
 use et_core::{Error, Result};
 
 use super::finish::{Added, Finish, Store};
+use super::gather::Gather;
 use super::pack::{HEADER, Panel};
 use super::product::{ByteOperands, ByteProduct};
 use super::rows::ByteKernels;
@@ -98,31 +99,33 @@ impl<'a> Strip<'a> {
         let copies = self.memory.copies.wrapping_add(before * product.shape.depth());
         // SAFETY: a strip's rows fit the table and the copies.
         unsafe { windows.fill(group, rows.clone(), table, copies) };
-        for row in 0..rows.len() {
-            // SAFETY: `windows` wrote a pointer for each run of each row.
-            unsafe { self.fill_row(table.add(row), rows.len(), before + row) };
+        let direct = self.matrix && self.direct(rows.start).is_some();
+        let gathered = self.memory.gathered.as_mut_ptr().wrapping_add(before * product.panels.depth);
+        let gather = Gather {
+            table,
+            rows: rows.len(),
+            runs: product.runs.count,
+            length: product.runs.length,
+            factor: -product.row.offset,
+            addends: self.memory.addends.as_mut_ptr().wrapping_add(before),
+            to: if self.matrix && !direct { gathered } else { core::ptr::null_mut() },
+            stride: product.panels.depth,
+        };
+        if product.row.offset == 0 {
+            self.memory.addends.fill(0);
+        } else {
+            // SAFETY: `windows` wrote a pointer for each run of each row; `gathered` has the depth of a panel for each row.
+            unsafe { (self.kernels.gather)(&gather) };
         }
     }
 
-    unsafe fn fill_row(&mut self, table: *const *const i8, step: usize, row: usize) {
+    /// Where the rows of a tile are, if matrix instructions can read them in the input.
+    fn direct(&self, first: usize) -> Option<*const i8> {
         let product = self.product;
-        let length = product.runs.length;
-        let mut sum = 0i32;
-        let mut to = self.memory.gathered.as_mut_ptr().wrapping_add(row * product.panels.depth);
-        for run in 0..product.runs.count {
-            // SAFETY: the caller's promise, and `gathered` has the depth of a panel for each row.
-            unsafe {
-                let from = *table.add(run * step);
-                if product.row.offset != 0 {
-                    sum = sum.wrapping_add((self.kernels.run_sum)(from, length));
-                }
-                if self.matrix {
-                    core::ptr::copy_nonoverlapping(from, to, length);
-                    to = to.wrapping_add(length.next_multiple_of(4));
-                }
-            }
-        }
-        self.memory.addends[row] = sum.wrapping_mul(-product.row.offset);
+        let shape = &product.shape;
+        let fits = shape.groups == 1 && shape.channels == product.panels.depth && shape.is_pointwise();
+        let within = first + product.row.height <= shape.rows();
+        (fits && within).then(|| self.operands.input.as_ptr().wrapping_add(first * shape.pixel_stride))
     }
 
     /// Makes the factors of a panel: its bias less the zero point times the sums of its weights, or those sums.
@@ -182,9 +185,11 @@ impl<'a> Strip<'a> {
     unsafe fn multiply_matrix(&mut self, panel: &Panel, first: usize, rows: usize, weights: *const u8) {
         let product = self.product;
         let depth = product.panels.depth;
+        let gathered = self.memory.gathered.as_ptr().wrapping_add((first - self.first_row) * depth);
+        let direct = self.direct(first);
         let tile = crate::amx::Tile {
-            rows: self.memory.gathered.as_ptr().wrapping_add((first - self.first_row) * depth),
-            row_stride: depth,
+            rows: direct.unwrap_or(gathered),
+            row_stride: if direct.is_some() { product.shape.pixel_stride } else { depth },
             blocks: depth / crate::amx::DEPTH,
             panel: weights,
             sums: self.memory.sums,

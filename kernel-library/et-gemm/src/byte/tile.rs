@@ -109,17 +109,3 @@ unsafe fn step<D: Dots, const R: usize, const V: usize>(
         }
     }
 }
-
-/// The sum of the bytes of a run.
-///
-/// # Safety
-///
-/// `run` is valid for `length` bytes.
-#[inline(always)]
-pub unsafe fn run_sum(run: *const i8, length: usize) -> i32 {
-    let mut sum = 0;
-    for index in 0..length {
-        sum += i32::from(*run.add(index));
-    }
-    sum
-}
