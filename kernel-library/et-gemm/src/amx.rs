@@ -1,6 +1,191 @@
-//! AMX.
+//! Tiles of bytes with AMX: thirty-two rows times thirty-two columns.
+//!
+//! The instructions have no stable intrinsics, so that they are written out. The operating system must be asked first.
+#![allow(unsafe_code, reason = "instructions are written out, and matrices are read and written by pointer")]
 
-/// Whether the kernel lets this process use tiles.
+use core::arch::asm;
+use core::sync::atomic::{AtomicU8, Ordering};
+
+/// Rows of a tile register.
+pub const ROWS: usize = 16;
+
+/// Bytes of a row of a tile register.
+pub const DEPTH: usize = 64;
+
+/// Whether the kernel lets this process use tiles: 0 unknown, 1 no, 2 yes.
+static PERMITTED: AtomicU8 = AtomicU8::new(0);
+
+/// Whether the processor has tiles of bytes and the kernel lets this process use them.
 pub fn permitted() -> bool {
+    match PERMITTED.load(Ordering::Relaxed) {
+        0 => {
+            let permitted = exists() && ask();
+            PERMITTED.store(1 + u8::from(permitted), Ordering::Relaxed);
+            permitted
+        }
+        known => known == 2,
+    }
+}
+
+/// Leaf 7 of `cpuid`: AMX-TILE is bit 24 and AMX-INT8 bit 25 of `edx`.
+fn exists() -> bool {
+    const BOTH: u32 = 3 << 24;
+    let most = core::arch::x86_64::__cpuid(0).eax;
+    most >= 7 && core::arch::x86_64::__cpuid_count(7, 0).edx & BOTH == BOTH
+}
+
+/// Asks Linux for the registers: `arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)`.
+#[cfg(target_os = "linux")]
+fn ask() -> bool {
+    let mut result: isize = 158;
+    // SAFETY: the system call reads no memory; it clobbers `rcx` and `r11`.
+    unsafe {
+        asm!("syscall", inout("rax") result, in("rdi") 0x1023, in("rsi") 18, out("rcx") _, out("r11") _, options(nostack));
+    }
+    result == 0
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ask() -> bool {
     false
+}
+
+/// Tile registers of this thread in use; they are released when it is dropped.
+pub struct Tiles(());
+
+impl Tiles {
+    /// Configures eight registers of sixteen rows of 64 bytes.
+    ///
+    /// # Safety
+    ///
+    /// [`permitted`] said yes.
+    pub unsafe fn configure() -> Self {
+        let mut configuration = [0u8; 64];
+        configuration[0] = 1;
+        for register in 0..8 {
+            configuration[16 + 2 * register] = DEPTH as u8;
+            configuration[48 + register] = ROWS as u8;
+        }
+        // SAFETY: the caller's promise; the configuration is 64 bytes of palette 1.
+        unsafe { asm!("ldtilecfg [{}]", in(reg) configuration.as_ptr(), options(nostack, readonly)) };
+        Self(())
+    }
+}
+
+impl Drop for Tiles {
+    fn drop(&mut self) {
+        // SAFETY: `configure` ran on this thread.
+        unsafe { asm!("tilerelease", options(nostack, nomem)) };
+    }
+}
+
+/// What one tile computes.
+///
+/// # Safety
+///
+/// `rows` has sixteen rows for each register of rows, `row_stride` bytes apart, of `blocks` times 64 bytes; `panel` has
+/// sixteen rows a block of 64 bytes for each vector; `sums` takes sixteen rows for each register, `stride` apart.
+pub struct Tile {
+    /// The rows.
+    pub rows: *const i8,
+    /// Bytes from a row to the next.
+    pub row_stride: usize,
+    /// Blocks of 64 bytes of a row.
+    pub blocks: usize,
+    /// The weights of the panel.
+    pub panel: *const u8,
+    /// The sums.
+    pub sums: *mut i32,
+    /// Sums from a row to the next.
+    pub stride: usize,
+}
+
+macro_rules! tile {
+    ($name:ident, $vectors:literal, [$($zero:literal)*] [$($body:literal)*] [$($end:literal)*]) => {
+        unsafe fn $name(tile: &Tile) {
+            // SAFETY: the caller's promise: registers are configured, and rows, weights and sums are as `Tile` says.
+            unsafe {
+                asm!(
+                    $($zero,)*
+                    "2:",
+                    $($body,)*
+                    "add {low}, 64",
+                    "add {high}, 64",
+                    concat!("add {panel}, 16 * 64 * ", $vectors),
+                    "dec {blocks}",
+                    "jnz 2b",
+                    $($end,)*
+                    low = inout(reg) tile.rows => _,
+                    high = inout(reg) tile.rows.wrapping_add(ROWS * tile.row_stride) => _,
+                    row_stride = in(reg) tile.row_stride,
+                    panel = inout(reg) tile.panel => _,
+                    panel_stride = in(reg) 64usize * $vectors,
+                    blocks = inout(reg) tile.blocks => _,
+                    sums = in(reg) tile.sums,
+                    below = in(reg) tile.sums.wrapping_add(ROWS * tile.stride),
+                    stride = in(reg) 4 * tile.stride,
+                    options(nostack)
+                );
+            }
+        }
+    };
+}
+
+tile!(two_by_two, 2, ["tilezero tmm0" "tilezero tmm1" "tilezero tmm2" "tilezero tmm3"] [
+    "tileloadd tmm4, [{low} + {row_stride}]"
+    "tileloadd tmm6, [{panel} + {panel_stride}]"
+    "tdpbsud tmm0, tmm4, tmm6"
+    "tileloadd tmm7, [{panel} + {panel_stride} + 64]"
+    "tdpbsud tmm1, tmm4, tmm7"
+    "tileloadd tmm5, [{high} + {row_stride}]"
+    "tdpbsud tmm2, tmm5, tmm6"
+    "tdpbsud tmm3, tmm5, tmm7"
+] [
+    "tilestored [{sums} + {stride}], tmm0"
+    "tilestored [{sums} + {stride} + 64], tmm1"
+    "tilestored [{below} + {stride}], tmm2"
+    "tilestored [{below} + {stride} + 64], tmm3"
+]);
+
+tile!(two_by_one, 1, ["tilezero tmm0" "tilezero tmm2"] [
+    "tileloadd tmm4, [{low} + {row_stride}]"
+    "tileloadd tmm6, [{panel} + {panel_stride}]"
+    "tdpbsud tmm0, tmm4, tmm6"
+    "tileloadd tmm5, [{high} + {row_stride}]"
+    "tdpbsud tmm2, tmm5, tmm6"
+] ["tilestored [{sums} + {stride}], tmm0" "tilestored [{below} + {stride}], tmm2"]);
+
+tile!(one_by_two, 2, ["tilezero tmm0" "tilezero tmm1"] [
+    "tileloadd tmm4, [{low} + {row_stride}]"
+    "tileloadd tmm6, [{panel} + {panel_stride}]"
+    "tdpbsud tmm0, tmm4, tmm6"
+    "tileloadd tmm7, [{panel} + {panel_stride} + 64]"
+    "tdpbsud tmm1, tmm4, tmm7"
+] [
+    "tilestored [{sums} + {stride}], tmm0"
+    "tilestored [{sums} + {stride} + 64], tmm1"
+    "/* {below} */"
+]);
+
+tile!(one_by_one, 1, ["tilezero tmm0"] [
+    "tileloadd tmm4, [{low} + {row_stride}]"
+    "tileloadd tmm6, [{panel} + {panel_stride}]"
+    "tdpbsud tmm0, tmm4, tmm6"
+] ["tilestored [{sums} + {stride}], tmm0" "/* {below} */"]);
+
+/// Computes `rows` rows, at most thirty-two, times `vectors` vectors, one or two.
+///
+/// # Safety
+///
+/// Registers are configured on this thread; what [`Tile`] asks for.
+pub unsafe fn compute(tile: &Tile, rows: usize, vectors: usize) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (rows > ROWS, vectors > 1) {
+            (true, true) => two_by_two(tile),
+            (true, false) => two_by_one(tile),
+            (false, true) => one_by_two(tile),
+            (false, false) => one_by_one(tile),
+        }
+    }
 }

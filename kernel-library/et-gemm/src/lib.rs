@@ -11,6 +11,7 @@ extern crate std;
 mod activation;
 #[cfg(target_arch = "x86_64")]
 mod amx;
+mod byte;
 mod float;
 mod isa;
 mod lanes;
@@ -20,6 +21,10 @@ mod shape;
 mod window;
 
 pub use activation::Activation;
+pub use byte::finish::{Quantization, RowScale};
+pub use byte::pack::Bias;
+pub use byte::product::{ByteOperands, ByteProduct, ByteResidual};
+pub use byte::rows::{BYTE, ByteRow};
 pub use float::pack::Weights;
 pub use float::product::{FloatOperands, FloatProduct, Residual};
 pub use float::rows::{FLOAT, FloatRow};

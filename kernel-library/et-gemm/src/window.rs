@@ -26,6 +26,14 @@ impl<T: Copy> Windows<'_, T> {
     /// pixels, a window for each row.
     pub unsafe fn fill(&self, group: usize, rows: Range<usize>, table: *mut *const T, copies: *mut T) {
         let count = rows.len();
+        if self.shape.is_pointwise() {
+            let first = rows.start * self.shape.pixel_stride + group * self.shape.channels;
+            for row in 0..count {
+                // SAFETY: the caller's promise.
+                unsafe { table.add(row).write(self.input.wrapping_add(first + row * self.shape.pixel_stride)) };
+            }
+            return;
+        }
         let [height, width] = self.shape.output;
         let window = self.runs.count * self.runs.length;
         let mut place = [rows.start / width / height, rows.start / width % height, rows.start % width];
@@ -49,6 +57,15 @@ impl<T: Copy> Windows<'_, T> {
         let top = (place[1] * shape.stride[0]).wrapping_sub(shape.padding[0]);
         let left = (place[2] * shape.stride[1]).wrapping_sub(shape.padding[1]);
         let across = shape.kernel[1] / self.runs.pixels;
+        let reach = [(shape.kernel[0] - 1) * shape.dilation[0], (shape.kernel[1] - 1) * shape.dilation[1]];
+        if top < shape.input[0]
+            && top + reach[0] < shape.input[0]
+            && left < shape.input[1]
+            && left + reach[1] < shape.input[1]
+        {
+            // SAFETY: the caller's promise; the whole window is in the image.
+            return unsafe { self.fill_inside(group, [place[0], top, left], across, table, step) };
+        }
         let inside = left < shape.input[1] && left + self.runs.pixels <= shape.input[1];
         let copied = self.runs.pixels > 1 && !inside;
         let mut slot = table;
@@ -69,6 +86,25 @@ impl<T: Copy> Windows<'_, T> {
                 unsafe { slot.write(pointer) };
                 slot = slot.wrapping_add(step);
             }
+        }
+    }
+
+    /// Writes the pointers of a row whose window is all in the image.
+    #[inline(always)]
+    unsafe fn fill_inside(&self, group: usize, place: [usize; 3], across: usize, table: *mut *const T, step: usize) {
+        let shape = self.shape;
+        let pixel = (place[0] * shape.input[0] + place[1]) * shape.input[1] + place[2];
+        let mut line = self.input.wrapping_add(pixel * shape.pixel_stride + group * shape.channels);
+        let mut slot = table;
+        for _ in 0..shape.kernel[0] {
+            let mut run = line;
+            for _ in 0..across {
+                // SAFETY: the caller's promise: room for all runs of all rows.
+                unsafe { slot.write(run) };
+                slot = slot.wrapping_add(step);
+                run = run.wrapping_add(shape.dilation[1] * shape.pixel_stride);
+            }
+            line = line.wrapping_add(shape.dilation[0] * shape.input[1] * shape.pixel_stride);
         }
     }
 

@@ -17,7 +17,12 @@ unsafe fn first(count: usize) -> __m256i {
 }
 
 impl Lanes for Avx2 {
+    type Words = __m256i;
     const COUNT: usize = 8;
+    #[inline(always)]
+    unsafe fn words(from: *const i32) -> __m256i {
+        _mm256_loadu_si256(from.cast())
+    }
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         Self(_mm256_set1_ps(value))
@@ -82,8 +87,8 @@ impl Lanes for Avx2 {
         Self(_mm256_or_ps(_mm256_and_ps(mask, sign.0), _mm256_andnot_ps(mask, self.0)))
     }
     #[inline(always)]
-    unsafe fn from_sums(sums: *const i32, factors: *const i32, factor: i32, addend: i32) -> Self {
-        let factors = _mm256_mullo_epi32(_mm256_loadu_si256(factors.cast()), _mm256_set1_epi32(factor));
+    unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self {
+        let factors = _mm256_mullo_epi32(factors, _mm256_set1_epi32(factor));
         let sums = _mm256_add_epi32(_mm256_loadu_si256(sums.cast()), _mm256_set1_epi32(addend));
         Self(_mm256_cvtepi32_ps(_mm256_add_epi32(sums, factors)))
     }
@@ -99,8 +104,8 @@ impl Lanes for Avx2 {
         Self(_mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes)))
     }
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8, count: usize) {
-        let words = _mm256_cvtps_epi32(self.0);
+    unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize) {
+        let words = _mm256_add_epi32(_mm256_cvtps_epi32(self.0), _mm256_set1_epi32(zero_point));
         let halves = _mm_packs_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256::<1>(words));
         let bytes = _mm_packs_epi16(halves, halves);
         if count >= 8 {

@@ -16,7 +16,12 @@ fn first(count: usize) -> __mmask16 {
 }
 
 impl Lanes for Avx512 {
+    type Words = __m512i;
     const COUNT: usize = 16;
+    #[inline(always)]
+    unsafe fn words(from: *const i32) -> __m512i {
+        _mm512_loadu_si512(from.cast())
+    }
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         Self(_mm512_set1_ps(value))
@@ -79,11 +84,11 @@ impl Lanes for Avx512 {
     unsafe fn with_sign_of(self, sign: Self) -> Self {
         let mask = _mm512_set1_epi32(i32::MIN);
         let (value, sign) = (_mm512_castps_si512(self.0), _mm512_castps_si512(sign.0));
-        Self(_mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0xe4>(value, sign, mask)))
+        Self(_mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0xd8>(value, sign, mask)))
     }
     #[inline(always)]
-    unsafe fn from_sums(sums: *const i32, factors: *const i32, factor: i32, addend: i32) -> Self {
-        let factors = _mm512_mullo_epi32(_mm512_loadu_si512(factors.cast()), _mm512_set1_epi32(factor));
+    unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self {
+        let factors = _mm512_mullo_epi32(factors, _mm512_set1_epi32(factor));
         let sums = _mm512_add_epi32(_mm512_loadu_si512(sums.cast()), _mm512_set1_epi32(addend));
         Self(_mm512_cvtepi32_ps(_mm512_add_epi32(sums, factors)))
     }
@@ -92,7 +97,8 @@ impl Lanes for Avx512 {
         Self(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(first(count), from))))
     }
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8, count: usize) {
-        _mm_mask_storeu_epi8(to, first(count), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(self.0)));
+    unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize) {
+        let words = _mm512_add_epi32(_mm512_cvtps_epi32(self.0), _mm512_set1_epi32(zero_point));
+        _mm_mask_storeu_epi8(to, first(count), _mm512_cvtepi32_epi8(words));
     }
 }

@@ -17,8 +17,12 @@ pub mod portable;
 /// Every method needs a processor with the instructions of the implementation, and pointers that are valid for
 /// [`Lanes::COUNT`] elements, or for `count` where that is given.
 pub trait Lanes: Copy {
+    /// As many `i32`.
+    type Words: Copy;
     /// Elements of a vector.
     const COUNT: usize;
+    /// Reads a vector of `i32`.
+    unsafe fn words(from: *const i32) -> Self::Words;
     /// All elements equal.
     unsafe fn splat(value: f32) -> Self;
     /// Reads a vector.
@@ -50,9 +54,9 @@ pub trait Lanes: Copy {
     /// The magnitude of `self` with the sign of `sign`.
     unsafe fn with_sign_of(self, sign: Self) -> Self;
     /// `sums + factors * factor + addend` in `i32` (wrapping), as `f32`.
-    unsafe fn from_sums(sums: *const i32, factors: *const i32, factor: i32, addend: i32) -> Self;
+    unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self;
     /// Reads the first `count` bytes.
     unsafe fn load_bytes(from: *const i8, count: usize) -> Self;
-    /// Writes the first `count` elements, which are whole numbers within a byte's range.
-    unsafe fn store_bytes(self, to: *mut i8, count: usize);
+    /// Rounds (ties to even), adds a zero point, and writes the first `count` results, which must be within a byte's range.
+    unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize);
 }

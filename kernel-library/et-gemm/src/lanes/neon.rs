@@ -11,7 +11,12 @@ use super::Lanes;
 pub struct Neon(float32x4_t);
 
 impl Lanes for Neon {
+    type Words = int32x4_t;
     const COUNT: usize = 4;
+    #[inline(always)]
+    unsafe fn words(from: *const i32) -> int32x4_t {
+        vld1q_s32(from)
+    }
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         Self(vdupq_n_f32(value))
@@ -84,9 +89,9 @@ impl Lanes for Neon {
         Self(vbslq_f32(vdupq_n_u32(0x8000_0000), sign.0, self.0))
     }
     #[inline(always)]
-    unsafe fn from_sums(sums: *const i32, factors: *const i32, factor: i32, addend: i32) -> Self {
+    unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self {
         let sums = vaddq_s32(vld1q_s32(sums), vdupq_n_s32(addend));
-        Self(vcvtq_f32_s32(vmlaq_s32(sums, vld1q_s32(factors), vdupq_n_s32(factor))))
+        Self(vcvtq_f32_s32(vmlaq_s32(sums, factors, vdupq_n_s32(factor))))
     }
     #[inline(always)]
     unsafe fn load_bytes(from: *const i8, count: usize) -> Self {
@@ -95,8 +100,8 @@ impl Lanes for Neon {
         Self(vcvtq_f32_s32(vmovl_s16(vget_low_s16(vmovl_s8(vld1_s8(all.as_ptr()))))))
     }
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8, count: usize) {
-        let halves = vmovn_s32(vcvtnq_s32_f32(self.0));
+    unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize) {
+        let halves = vmovn_s32(vaddq_s32(vcvtnq_s32_f32(self.0), vdupq_n_s32(zero_point)));
         let mut all = [0i8; 8];
         vst1_s8(all.as_mut_ptr(), vmovn_s16(vcombine_s16(halves, halves)));
         copy_nonoverlapping(all.as_ptr(), to, count.min(4));

@@ -26,7 +26,12 @@ impl Portable {
 }
 
 impl Lanes for Portable {
+    type Words = [i32; 4];
     const COUNT: usize = 4;
+    #[inline(always)]
+    unsafe fn words(from: *const i32) -> [i32; 4] {
+        from.cast::<[i32; 4]>().read_unaligned()
+    }
     #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         Self([value; 4])
@@ -90,9 +95,8 @@ impl Lanes for Portable {
         self.zip(sign, f32::copysign)
     }
     #[inline(always)]
-    unsafe fn from_sums(sums: *const i32, factors: *const i32, factor: i32, addend: i32) -> Self {
+    unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self {
         let sums = sums.cast::<[i32; 4]>().read_unaligned();
-        let factors = factors.cast::<[i32; 4]>().read_unaligned();
         let sum = |lane: usize| sums[lane].wrapping_add(addend).wrapping_add(factors[lane].wrapping_mul(factor));
         Self(from_fn(|lane| sum(lane) as f32))
     }
@@ -103,7 +107,8 @@ impl Lanes for Portable {
         Self(all.map(f32::from))
     }
     #[inline(always)]
-    unsafe fn store_bytes(self, to: *mut i8, count: usize) {
-        copy_nonoverlapping(self.0.map(|value| value as i8).as_ptr(), to, count.min(4));
+    unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize) {
+        let bytes = self.round().0.map(|value| (value as i32).wrapping_add(zero_point) as i8);
+        copy_nonoverlapping(bytes.as_ptr(), to, count.min(4));
     }
 }

@@ -1,0 +1,54 @@
+//! Measures the processor's peak rates, and products of layer shapes of four models as fractions of them.
+//!
+//! `gemm_bench [float|int8|dynamic|batch|all] [instruction set] [part of a layer's name]`. Times are processor time of this thread; the least of many runs counts.
+#![allow(unsafe_code, reason = "the clock of a thread is a C function, and peaks are loops of instructions")]
+#![allow(clippy::print_stdout, reason = "a benchmark prints")]
+
+mod peak;
+mod suites;
+
+use et_gemm::Isa;
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let suite = arguments.next().unwrap_or_else(|| "all".into());
+    let isa = arguments.next().map_or_else(Isa::detect, |name| Isa::from_name(&name).unwrap_or(Isa::Portable));
+    println!("instruction set {}, which is {}", isa.name(), if isa.is_available() { "here" } else { "not here" });
+    if !isa.is_available() {
+        return;
+    }
+    let chosen = |name: &str| suite == "all" || suite == name;
+    if chosen("float") {
+        suites::float(isa);
+    }
+    if chosen("int8") {
+        suites::byte(isa);
+    }
+}
+
+/// Seconds of processor time that this thread has taken.
+pub fn seconds() -> f64 {
+    unsafe extern "C" {
+        fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
+    }
+    let mut time = [0; 2];
+    // SAFETY: the clock of this thread is 3, and a time is two words.
+    unsafe { clock_gettime(3, &mut time) };
+    time[0] as f64 + time[1] as f64 * 1e-9
+}
+
+/// The least time of one call among runs of about two milliseconds.
+pub fn least(mut call: impl FnMut()) -> f64 {
+    let start = seconds();
+    call();
+    let once = (seconds() - start).max(1e-7);
+    let calls = (0.002 / once).ceil() as usize;
+    let runs = ((0.25 / (calls as f64 * once)) as usize).clamp(3, 40);
+    let mut least = f64::INFINITY;
+    for _ in 0..runs {
+        let start = seconds();
+        (0..calls).for_each(|_| call());
+        least = least.min((seconds() - start) / calls as f64);
+    }
+    least
+}

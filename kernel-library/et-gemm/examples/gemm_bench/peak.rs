@@ -1,0 +1,96 @@
+//! The most operations a second that instructions on registers reach.
+
+use crate::least;
+use et_gemm::Isa;
+
+/// Operations a second (a product and a sum are two) of `f32`.
+pub fn float(isa: Isa) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    match isa {
+        Isa::Avx512 | Isa::Avx512Vnni | Isa::Amx => return rate(24 * 32, |steps| unsafe { x86::fma512(steps) }),
+        Isa::Avx2 | Isa::AvxVnni => return rate(12 * 16, |steps| unsafe { x86::fma256(steps) }),
+        _ => {}
+    }
+    let _ = isa;
+    f64::NAN
+}
+
+/// Operations a second of bytes.
+pub fn byte(isa: Isa) -> f64 {
+    #[cfg(target_arch = "x86_64")]
+    match isa {
+        Isa::Amx => return rate(4 * 32768, |steps| unsafe { x86::amx(steps) }),
+        Isa::Avx512Vnni => return rate(24 * 128, |steps| unsafe { x86::vnni512(steps) }),
+        Isa::Avx512 | Isa::Avx2 | Isa::AvxVnni => return 2.0 * float(Isa::Avx2),
+        _ => {}
+    }
+    let _ = isa;
+    f64::NAN
+}
+
+fn rate(operations: usize, mut call: impl FnMut(usize)) -> f64 {
+    const STEPS: usize = 100_000;
+    (operations * STEPS) as f64 / least(|| call(STEPS))
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::asm;
+    use std::arch::x86_64::*;
+    use std::hint::black_box;
+
+    #[target_feature(enable = "avx512f")]
+    pub fn fma512(steps: usize) {
+        let mut sums = [_mm512_set1_ps(0.0); 24];
+        let (factor, addend) = black_box((_mm512_set1_ps(0.5), _mm512_set1_ps(0.25)));
+        for _ in 0..steps {
+            sums = sums.map(|sum| _mm512_fmadd_ps(sum, factor, addend));
+        }
+        black_box(sums);
+    }
+
+    #[target_feature(enable = "avx512f,avx512vnni")]
+    pub fn vnni512(steps: usize) {
+        let mut sums = [_mm512_set1_epi32(0); 24];
+        let (left, right) = black_box((_mm512_set1_epi32(3), _mm512_set1_epi32(5)));
+        for _ in 0..steps {
+            sums = sums.map(|sum| _mm512_dpbusd_epi32(sum, left, right));
+        }
+        black_box(sums);
+    }
+
+    /// The tile registers hold anything: only the time counts.
+    pub unsafe fn amx(steps: usize) {
+        let mut configuration = [0u8; 64];
+        configuration[0] = 1;
+        for register in 0..8 {
+            configuration[16 + 2 * register] = 64;
+            configuration[48 + register] = 16;
+        }
+        unsafe {
+            asm!(
+                "ldtilecfg [{configuration}]",
+                "2:",
+                "tdpbsud tmm0, tmm4, tmm6",
+                "tdpbsud tmm1, tmm4, tmm7",
+                "tdpbsud tmm2, tmm5, tmm6",
+                "tdpbsud tmm3, tmm5, tmm7",
+                "dec {steps}",
+                "jnz 2b",
+                "tilerelease",
+                configuration = in(reg) configuration.as_ptr(),
+                steps = inout(reg) steps => _,
+            );
+        }
+    }
+
+    #[target_feature(enable = "avx2,fma")]
+    pub fn fma256(steps: usize) {
+        let mut sums = [_mm256_set1_ps(0.0); 12];
+        let (factor, addend) = black_box((_mm256_set1_ps(0.5), _mm256_set1_ps(0.25)));
+        for _ in 0..steps {
+            sums = sums.map(|sum| _mm256_fmadd_ps(sum, factor, addend));
+        }
+        black_box(sums);
+    }
+}

@@ -1,0 +1,89 @@
+//! Sums of products of bytes on AArch64.
+#![allow(unsafe_code, reason = "instructions exist only on processors that have them, and memory is read by pointer")]
+#![allow(unsafe_op_in_unsafe_fn, reason = "each method is one expression under the contract of the trait")]
+
+use core::arch::aarch64::*;
+use core::arch::asm;
+
+use super::dot::Dots;
+
+/// Four sums with Advanced SIMD: products of two bytes a lane are widened and added in pairs.
+#[derive(Clone, Copy)]
+pub struct Neon(int32x4_t);
+
+impl Dots for Neon {
+    /// Bytes 0 and 1 of each lane, then bytes 2 and 3.
+    type Weights = [int8x8_t; 2];
+    type Activation = [int8x8_t; 2];
+    const LANES: usize = 4;
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self(vdupq_n_s32(0))
+    }
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> Self::Weights {
+        let pairs = vreinterpretq_s16_u8(vld1q_u8(from));
+        let low = vuzp1q_s16(pairs, pairs);
+        let high = vuzp2q_s16(pairs, pairs);
+        [vreinterpret_s8_s16(vget_low_s16(low)), vreinterpret_s8_s16(vget_low_s16(high))]
+    }
+    #[inline(always)]
+    unsafe fn spread(word: i32) -> Self::Activation {
+        [vreinterpret_s8_s16(vdup_n_s16(word as i16)), vreinterpret_s8_s16(vdup_n_s16((word >> 16) as i16))]
+    }
+    #[inline(always)]
+    unsafe fn add(self, weights: Self::Weights, activation: Self::Activation) -> Self {
+        let sum = vpadalq_s16(self.0, vmull_s8(weights[0], activation[0]));
+        Self(vpadalq_s16(sum, vmull_s8(weights[1], activation[1])))
+    }
+    #[inline(always)]
+    unsafe fn plus(self, other: Self) -> Self {
+        Self(vaddq_s32(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut i32) {
+        vst1q_s32(to, self.0);
+    }
+}
+
+/// Four sums with dotprod.
+#[derive(Clone, Copy)]
+pub struct NeonDot(int32x4_t);
+
+impl Dots for NeonDot {
+    type Weights = int8x16_t;
+    type Activation = int8x16_t;
+    const LANES: usize = 4;
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self(vdupq_n_s32(0))
+    }
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> int8x16_t {
+        vreinterpretq_s8_u8(vld1q_u8(from))
+    }
+    #[inline(always)]
+    unsafe fn spread(word: i32) -> int8x16_t {
+        vreinterpretq_s8_s32(vdupq_n_s32(word))
+    }
+    #[inline(always)]
+    unsafe fn add(self, weights: int8x16_t, activation: int8x16_t) -> Self {
+        let mut sum = self.0;
+        // The intrinsic is not stable.
+        asm!(
+            ".arch_extension dotprod",
+            "sdot {sum:v}.4s, {weights:v}.16b, {activation:v}.16b",
+            sum = inout(vreg) sum, weights = in(vreg) weights, activation = in(vreg) activation,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+        Self(sum)
+    }
+    #[inline(always)]
+    unsafe fn plus(self, other: Self) -> Self {
+        Self(vaddq_s32(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut i32) {
+        vst1q_s32(to, self.0);
+    }
+}

@@ -1,0 +1,196 @@
+//! Sums of products of bytes on x86-64.
+//!
+//! The instructions of VNNI multiply unsigned bytes by signed ones. Weights are stored plus 128, so that activations need no
+//! change; what that adds to a sum, 128 times the sum of the row, is taken off afterwards.
+#![allow(unsafe_code, reason = "instructions exist only on processors that have them, and memory is read by pointer")]
+#![allow(unsafe_op_in_unsafe_fn, reason = "each method is one expression under the contract of the trait")]
+
+use core::arch::x86_64::*;
+
+use super::dot::Dots;
+
+/// Sixteen sums with AVX-512 VNNI.
+#[derive(Clone, Copy)]
+pub struct Avx512Vnni(__m512i);
+
+impl Dots for Avx512Vnni {
+    type Weights = __m512i;
+    type Activation = __m512i;
+    const LANES: usize = 16;
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self(_mm512_setzero_si512())
+    }
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> __m512i {
+        _mm512_loadu_si512(from.cast())
+    }
+    #[inline(always)]
+    unsafe fn spread(word: i32) -> __m512i {
+        _mm512_set1_epi32(word)
+    }
+    #[inline(always)]
+    unsafe fn add(self, weights: __m512i, activation: __m512i) -> Self {
+        Self(_mm512_dpbusd_epi32(self.0, weights, activation))
+    }
+    #[inline(always)]
+    unsafe fn plus(self, other: Self) -> Self {
+        Self(_mm512_add_epi32(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut i32) {
+        _mm512_storeu_si512(to.cast(), self.0);
+    }
+    const CHUNK: usize = 64;
+    #[inline(always)]
+    unsafe fn take_chunk(self, from: *const i8, to: *mut i8) -> Self {
+        let bytes = _mm512_loadu_si512(from.cast());
+        if !to.is_null() {
+            _mm512_storeu_si512(to.cast(), bytes);
+        }
+        Self(_mm512_dpbusd_epi32(self.0, _mm512_set1_epi8(1), bytes))
+    }
+    #[inline(always)]
+    unsafe fn take_rest(self, from: *const i8, to: *mut i8, count: usize, rest: i32) -> (Self, i32) {
+        let mask = (1u64 << count) - 1;
+        let bytes = _mm512_maskz_loadu_epi8(mask, from);
+        if !to.is_null() {
+            _mm512_mask_storeu_epi8(to, mask, bytes);
+        }
+        (Self(_mm512_dpbusd_epi32(self.0, _mm512_set1_epi8(1), bytes)), rest)
+    }
+    #[inline(always)]
+    unsafe fn total(self) -> i32 {
+        _mm512_reduce_add_epi32(self.0)
+    }
+}
+
+/// Eight sums with AVX-VNNI.
+#[derive(Clone, Copy)]
+pub struct AvxVnni(__m256i);
+
+impl Dots for AvxVnni {
+    type Weights = __m256i;
+    type Activation = __m256i;
+    const LANES: usize = 8;
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self(_mm256_setzero_si256())
+    }
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> __m256i {
+        _mm256_loadu_si256(from.cast())
+    }
+    #[inline(always)]
+    unsafe fn spread(word: i32) -> __m256i {
+        _mm256_set1_epi32(word)
+    }
+    #[inline(always)]
+    unsafe fn add(self, weights: __m256i, activation: __m256i) -> Self {
+        Self(_mm256_dpbusd_avx_epi32(self.0, weights, activation))
+    }
+    #[inline(always)]
+    unsafe fn plus(self, other: Self) -> Self {
+        Self(_mm256_add_epi32(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut i32) {
+        _mm256_storeu_si256(to.cast(), self.0);
+    }
+    const CHUNK: usize = 32;
+    #[inline(always)]
+    unsafe fn take_chunk(self, from: *const i8, to: *mut i8) -> Self {
+        let bytes = _mm256_loadu_si256(from.cast());
+        if !to.is_null() {
+            _mm256_storeu_si256(to.cast(), bytes);
+        }
+        Self(_mm256_dpbusd_avx_epi32(self.0, _mm256_set1_epi8(1), bytes))
+    }
+    #[inline(always)]
+    unsafe fn total(self) -> i32 {
+        let mut sums = [0; 8];
+        self.store(sums.as_mut_ptr());
+        sums.into_iter().fold(0, i32::wrapping_add)
+    }
+}
+
+/// Eight sums with AVX2: bytes 0 and 2, and bytes 1 and 3, of each lane are widened and multiplied in pairs, which never
+/// saturates.
+#[derive(Clone, Copy)]
+pub struct Avx2(__m256i);
+
+#[inline(always)]
+unsafe fn widen256(bytes: __m256i) -> [__m256i; 2] {
+    [_mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(bytes)), _mm256_srai_epi16::<8>(bytes)]
+}
+
+impl Dots for Avx2 {
+    type Weights = [__m256i; 2];
+    type Activation = [__m256i; 2];
+    const LANES: usize = 8;
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self(_mm256_setzero_si256())
+    }
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> [__m256i; 2] {
+        widen256(_mm256_loadu_si256(from.cast()))
+    }
+    #[inline(always)]
+    unsafe fn spread(word: i32) -> [__m256i; 2] {
+        widen256(_mm256_set1_epi32(word))
+    }
+    #[inline(always)]
+    unsafe fn add(self, weights: [__m256i; 2], activation: [__m256i; 2]) -> Self {
+        let even = _mm256_add_epi32(self.0, _mm256_madd_epi16(weights[0], activation[0]));
+        Self(_mm256_add_epi32(even, _mm256_madd_epi16(weights[1], activation[1])))
+    }
+    #[inline(always)]
+    unsafe fn plus(self, other: Self) -> Self {
+        Self(_mm256_add_epi32(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut i32) {
+        _mm256_storeu_si256(to.cast(), self.0);
+    }
+}
+
+/// Sixteen sums with AVX-512 BW, as with AVX2.
+#[derive(Clone, Copy)]
+pub struct Avx512(__m512i);
+
+#[inline(always)]
+unsafe fn widen512(bytes: __m512i) -> [__m512i; 2] {
+    [_mm512_srai_epi16::<8>(_mm512_slli_epi16::<8>(bytes)), _mm512_srai_epi16::<8>(bytes)]
+}
+
+impl Dots for Avx512 {
+    type Weights = [__m512i; 2];
+    type Activation = [__m512i; 2];
+    const LANES: usize = 16;
+    #[inline(always)]
+    unsafe fn zero() -> Self {
+        Self(_mm512_setzero_si512())
+    }
+    #[inline(always)]
+    unsafe fn weights(from: *const u8) -> [__m512i; 2] {
+        widen512(_mm512_loadu_si512(from.cast()))
+    }
+    #[inline(always)]
+    unsafe fn spread(word: i32) -> [__m512i; 2] {
+        widen512(_mm512_set1_epi32(word))
+    }
+    #[inline(always)]
+    unsafe fn add(self, weights: [__m512i; 2], activation: [__m512i; 2]) -> Self {
+        let even = _mm512_add_epi32(self.0, _mm512_madd_epi16(weights[0], activation[0]));
+        Self(_mm512_add_epi32(even, _mm512_madd_epi16(weights[1], activation[1])))
+    }
+    #[inline(always)]
+    unsafe fn plus(self, other: Self) -> Self {
+        Self(_mm512_add_epi32(self.0, other.0))
+    }
+    #[inline(always)]
+    unsafe fn store(self, to: *mut i32) {
+        _mm512_storeu_si512(to.cast(), self.0);
+    }
+}

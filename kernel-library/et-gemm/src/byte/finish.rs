@@ -1,0 +1,240 @@
+//! From sums of products of bytes to elements of the output.
+#![allow(unsafe_code, reason = "sums and outputs are read and written by pointer")]
+#![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of `Finish`")]
+
+use crate::activation::Activation;
+use crate::lanes::{Lanes, function::activate};
+
+/// How real numbers become bytes: `round(value * inverse_scale) + zero_point`, ties to even, within bounds.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantization<'a> {
+    /// One over the scale; one if the scales of the weights are divided by it already.
+    pub inverse_scale: f32,
+    /// The byte of zero.
+    pub zero_point: i8,
+    /// The least byte.
+    pub least: i8,
+    /// The greatest byte.
+    pub most: i8,
+    /// A function of the byte: the result for -128, -127 and so on.
+    pub table: Option<&'a [i8; 256]>,
+}
+
+/// How a row of the input was quantized at run time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RowScale {
+    /// The real number of a step.
+    pub scale: f32,
+    /// The byte of zero.
+    pub zero_point: i32,
+}
+
+/// What is added to the sums.
+#[derive(Clone, Copy)]
+pub enum Added {
+    /// Nothing.
+    Nothing,
+    /// Bytes with their scale and zero point.
+    Bytes(*const i8, f32, f32),
+    /// Floats.
+    Floats(*const f32),
+}
+
+/// Where results go.
+#[derive(Clone, Copy)]
+pub enum Store<'a> {
+    /// Bytes.
+    Bytes(*mut i8, Quantization<'a>),
+    /// Floats.
+    Floats(*mut f32),
+}
+
+/// What is done with the sums of a tile.
+///
+/// # Safety
+///
+/// `sums`, `factors`, `scales` and `bias` have whole vectors for `columns`; `addends` and `row_scales`, if it is not null,
+/// an element for each row; what is added and the output have `rows` rows of `columns` elements.
+pub struct Finish<'a> {
+    /// The sums.
+    pub sums: *const i32,
+    /// Sums from a row to the next.
+    pub stride: usize,
+    /// Rows.
+    pub rows: usize,
+    /// Columns that are stored.
+    pub columns: usize,
+    /// What is added to each column; with row scales, what is multiplied by the row's zero point and taken off.
+    pub factors: *const i32,
+    /// What is added to each row.
+    pub addends: *const i32,
+    /// The scale of each column.
+    pub scales: *const f32,
+    /// The bias of each column, used with row scales.
+    pub bias: *const f32,
+    /// The scale of each row, or null.
+    pub row_scales: *const RowScale,
+    /// The residual.
+    pub added: Added,
+    /// Elements from a row of the residual to the next.
+    pub added_stride: usize,
+    /// Whether the residual is added after the activation.
+    pub added_last: bool,
+    /// The activation, of real numbers.
+    pub activation: Activation,
+    /// The output.
+    pub store: Store<'a>,
+    /// Elements from a row of the output to the next.
+    pub store_stride: usize,
+}
+
+/// [`compute`] for an instruction set.
+pub type FinishKernel = unsafe fn(&Finish<'_>);
+
+/// Finishes a tile.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`; what `Finish` asks for.
+#[inline(always)]
+pub unsafe fn compute<L: Lanes>(finish: &Finish<'_>) {
+    let plain = matches!((finish.activation, finish.added), (Activation::None, Added::Nothing));
+    if let (true, true, Store::Bytes(to, quantization)) = (plain, finish.row_scales.is_null(), finish.store) {
+        if quantization.inverse_scale == 1.0 {
+            return requantize::<L>(finish, to, &quantization);
+        }
+    }
+    macro_rules! each {
+        ($($case:ident),*) => {
+            match finish.activation {
+                $(Activation::$case => general::<L>(finish, Activation::$case),)*
+                Activation::Clamp(least, most) => general::<L>(finish, Activation::Clamp(least, most)),
+            }
+        };
+    }
+    each!(None, HardSwish, HardSigmoid, Gelu, GeluTanh, Silu, Sigmoid);
+}
+
+/// Sums to bytes, with nothing between.
+#[inline(always)]
+unsafe fn requantize<L: Lanes>(finish: &Finish<'_>, to: *mut i8, quantization: &Quantization<'_>) {
+    let bytes = Bytes::new(quantization);
+    let mut start = 0;
+    while start < finish.columns {
+        let count = (finish.columns - start).min(L::COUNT);
+        // What is known of `count` inside a branch makes its stores those of a whole vector.
+        if count == L::COUNT {
+            requantize_vector::<L>(finish, to, &bytes, start, L::COUNT);
+        } else {
+            requantize_vector::<L>(finish, to, &bytes, start, count);
+        }
+        start += count;
+    }
+    look_up(finish, quantization, to);
+}
+
+#[inline(always)]
+unsafe fn requantize_vector<L: Lanes>(finish: &Finish<'_>, to: *mut i8, bytes: &Bytes, start: usize, count: usize) {
+    let (factors, scales) = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
+    let (mut sums, stride) = (finish.sums.add(start), finish.stride);
+    let (mut to, store_stride, addends) = (to.add(start), finish.store_stride, finish.addends);
+    for row in 0..finish.rows {
+        bytes.store(L::from_sums(sums, factors, 1, *addends.add(row)).multiply(scales), to, count);
+        sums = sums.add(stride);
+        to = to.wrapping_add(store_stride);
+    }
+}
+
+/// Each call has a constant activation, so that nothing is asked of it per element.
+#[inline(always)]
+unsafe fn general<L: Lanes>(finish: &Finish<'_>, activation: Activation) {
+    let mut start = 0;
+    while start < finish.columns {
+        let count = (finish.columns - start).min(L::COUNT);
+        if count == L::COUNT {
+            general_vector::<L>(finish, activation, start, L::COUNT);
+        } else {
+            general_vector::<L>(finish, activation, start, count);
+        }
+        start += count;
+    }
+    if let Store::Bytes(to, quantization) = &finish.store {
+        look_up(finish, quantization, *to);
+    }
+}
+
+#[inline(always)]
+unsafe fn general_vector<L: Lanes>(finish: &Finish<'_>, activation: Activation, start: usize, count: usize) {
+    let (factors, scales) = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
+    let bias = L::load(finish.bias.add(start));
+    for row in 0..finish.rows {
+        let (sums, addend) = (finish.sums.add(row * finish.stride + start), *finish.addends.add(row));
+        let mut value = if finish.row_scales.is_null() {
+            L::from_sums(sums, factors, 1, addend).multiply(scales)
+        } else {
+            let RowScale { scale, zero_point } = *finish.row_scales.add(row);
+            let value = L::from_sums(sums, factors, zero_point.wrapping_neg(), addend).multiply(scales);
+            value.multiply(L::splat(scale)).add(bias)
+        };
+        let added = row * finish.added_stride + start;
+        if !finish.added_last {
+            value = add::<L>(finish, value, added, count);
+        }
+        value = activate(activation, value);
+        if finish.added_last {
+            value = add::<L>(finish, value, added, count);
+        }
+        let place = row * finish.store_stride + start;
+        match &finish.store {
+            Store::Floats(to) => value.store_part(to.add(place), count),
+            Store::Bytes(to, quantization) => {
+                let value = value.multiply(L::splat(quantization.inverse_scale));
+                Bytes::new(quantization).store(value, to.add(place), count);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn add<L: Lanes>(finish: &Finish<'_>, value: L, place: usize, count: usize) -> L {
+    match finish.added {
+        Added::Nothing => value,
+        Added::Bytes(from, scale, zero_point) => {
+            let steps = L::load_bytes(from.add(place), count).subtract(L::splat(zero_point));
+            value.add(steps.multiply(L::splat(scale)))
+        }
+        Added::Floats(from) => value.add(L::load_part(from.add(place), count)),
+    }
+}
+
+/// The bounds of bytes before the zero point is added.
+struct Bytes {
+    zero: i32,
+    least: f32,
+    most: f32,
+}
+
+impl Bytes {
+    #[inline(always)]
+    fn new(quantization: &Quantization<'_>) -> Self {
+        let zero = i32::from(quantization.zero_point);
+        let least = (i32::from(quantization.least) - zero) as f32;
+        Self { zero, least, most: (i32::from(quantization.most) - zero) as f32 }
+    }
+
+    #[inline(always)]
+    unsafe fn store<L: Lanes>(&self, value: L, to: *mut i8, count: usize) {
+        value.at_least(self.least).at_most(self.most).store_bytes(self.zero, to, count);
+    }
+}
+
+#[inline(always)]
+unsafe fn look_up(finish: &Finish<'_>, quantization: &Quantization<'_>, to: *mut i8) {
+    let Some(table) = quantization.table else { return };
+    for row in 0..finish.rows {
+        for column in 0..finish.columns {
+            let byte = to.add(row * finish.store_stride + column);
+            *byte = table[usize::from(*byte as u8 ^ 0x80)];
+        }
+    }
+}

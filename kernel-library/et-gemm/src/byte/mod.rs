@@ -1,0 +1,14 @@
+//! Products of bytes with sums in `i32`.
+
+pub mod dot;
+#[cfg(target_arch = "aarch64")]
+pub mod dot_arm;
+#[cfg(target_arch = "x86_64")]
+pub mod dot_x86;
+pub mod finish;
+pub mod gather;
+pub mod pack;
+pub mod product;
+pub mod rows;
+pub mod strip;
+pub mod tile;

@@ -1,0 +1,255 @@
+//! Products of bytes with packed weights: sizes, packing, and computing any part of the work.
+#![allow(unsafe_code, reason = "outputs are passed on by pointer after their bounds are checked, once a call")]
+
+use et_core::{Error, Result};
+
+use super::finish::{Added, Quantization, RowScale, Store};
+use super::pack::{Bias, Packing, Panels};
+use super::rows::{ByteKernels, ByteRow};
+use super::strip::{Memory, Strip};
+use crate::activation::Activation;
+use crate::float::pack::Weights;
+use crate::float::product::Residual;
+use crate::isa::Isa;
+use crate::output::Output;
+use crate::scratch::{self, Scratch};
+use crate::shape::{Block, Grid, Runs, Shape};
+
+/// Bytes of windows that a strip of tiles reads before the next panel: about half of a second-level cache.
+const STRIP_BYTES: usize = 1 << 20;
+
+/// The most tiles of a strip.
+const STRIP_TILES: usize = 16;
+
+/// A tensor with the layout of the output that is added to it.
+#[derive(Clone, Copy, Debug)]
+pub enum ByteResidual<'a> {
+    /// Bytes with their scale (in the unit of the weights' scales) and zero point.
+    Bytes(Residual<'a, i8>, f32, i8),
+    /// Real numbers.
+    Floats(Residual<'a, f32>),
+}
+
+impl ByteResidual<'_> {
+    /// Elements from a row to the next, and how many there are.
+    const fn extent(&self) -> [usize; 2] {
+        match self {
+            Self::Bytes(residual, ..) => [residual.stride, residual.elements.len()],
+            Self::Floats(residual) => [residual.stride, residual.elements.len()],
+        }
+    }
+
+    /// Where it is, elements from a row to the next, and whether it comes last.
+    pub(crate) fn parts(&self) -> (Added, usize, bool) {
+        match *self {
+            Self::Bytes(residual, scale, zero) => {
+                (Added::Bytes(residual.elements.as_ptr(), scale, f32::from(zero)), residual.stride, residual.after)
+            }
+            Self::Floats(residual) => (Added::Floats(residual.elements.as_ptr()), residual.stride, residual.after),
+        }
+    }
+}
+
+/// The operands of one execution, the same for all blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct ByteOperands<'a> {
+    /// Pixels of the input: rows of the left matrix.
+    pub input: &'a [i8],
+    /// The byte of zero, which is also the padding.
+    pub zero_point: i8,
+    /// A scale and a zero point for each row, for inputs that are quantized at run time; empty for others. It needs a
+    /// shape that reads one pixel a row, and a real bias.
+    pub row_scales: &'a [RowScale],
+    /// What [`ByteProduct::pack`] wrote; best on a 64-byte boundary.
+    pub weights: &'a [u8],
+    /// What is applied to every real number.
+    pub activation: Activation,
+    /// What is added to every element.
+    pub residual: Option<ByteResidual<'a>>,
+}
+
+/// A product of bytes of one shape by the kernels of one instruction set.
+pub struct ByteProduct {
+    pub(crate) shape: Shape,
+    pub(crate) row: &'static ByteRow,
+    pub(crate) panels: Panels,
+    pub(crate) runs: Runs,
+}
+
+impl ByteProduct {
+    /// Fails if the shape contradicts itself. Any instruction set may be packed for on any machine.
+    pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
+        shape.check()?;
+        let row = ByteRow::of(isa);
+        Ok(Self { panels: Panels::new(&shape, row), runs: shape.runs(), shape, row })
+    }
+
+    /// Bytes of the packed weights.
+    pub const fn packed_size(&self) -> usize {
+        self.panels.size(self.shape.groups)
+    }
+
+    /// Packs weights, a scale for each column, and a bias. The scale of a column makes real numbers of sums: that of the
+    /// input times that of the weight, divided by that of the output where [`Quantization::inverse_scale`] is one; that of
+    /// the weight alone where rows have scales. Fails unless lengths are those of the shape.
+    pub fn pack(&self, weights: &Weights<'_, i8>, scales: &[f32], bias: Bias<'_>, packed: &mut [u8]) -> Result<()> {
+        weights.check(&self.shape)?;
+        let columns = self.shape.all_columns();
+        if scales.len() != columns || !bias.fits(columns) || packed.len() != self.packed_size() {
+            return Err(Error::InvalidArgument);
+        }
+        Packing { shape: &self.shape, panels: &self.panels, row: self.row, weights, scales, bias }.write(packed);
+        Ok(())
+    }
+
+    /// The work.
+    pub const fn grid(&self) -> Grid {
+        Grid::new(self.shape.rows(), self.row.height, self.shape.groups * self.panels.per_group)
+    }
+
+    /// Bytes of scratch that each call needs.
+    pub const fn scratch_size(&self) -> usize {
+        let rows = self.strip() * self.row.height;
+        scratch::total(&[
+            scratch::part(self.runs.length, 1),
+            scratch::part(rows * self.runs.count, size_of::<*const i8>()),
+            scratch::part(self.copied(rows), 1),
+            scratch::part(rows, 4),
+            scratch::part(self.row.height * self.row.width(), 4),
+            scratch::part(self.row.width(), 4),
+            scratch::part(self.gathered(rows), 1),
+        ])
+    }
+
+    /// Tiles that go through a panel before the next panel.
+    pub(crate) const fn strip(&self) -> usize {
+        let tiles = STRIP_BYTES / (self.row.height * (self.panels.depth + 1));
+        let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
+        if tiles == 0 {
+            1
+        } else if tiles < most {
+            tiles
+        } else {
+            most
+        }
+    }
+
+    /// Bytes of the windows that may have to be copied for some rows.
+    const fn copied(&self, rows: usize) -> usize {
+        if self.runs.pixels > 1 { rows * self.shape.depth() } else { 0 }
+    }
+
+    /// Bytes of rows that matrix instructions read, with room for a whole register behind the last.
+    const fn gathered(&self, rows: usize) -> usize {
+        if self.row.depth > 4 { (rows + self.row.height) * self.panels.depth } else { 0 }
+    }
+
+    /// Computes a block into bytes. Fails if an operand, the output or the scratch is too short, or if this processor lacks
+    /// the instructions.
+    pub fn compute(
+        &self,
+        operands: &ByteOperands<'_>,
+        quantization: Quantization<'_>,
+        output: &mut Output<'_, i8>,
+        block: Block,
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        self.check(operands, block, |rows, columns| output.check(rows, columns))?;
+        let store = Store::Bytes(output.at(0, 0), quantization);
+        // SAFETY: `check` held operands and output against the block.
+        unsafe { self.run(operands, (store, output.stride()), block, scratch) }
+    }
+
+    /// Computes a block into real numbers. Fails as [`Self::compute`].
+    pub fn compute_floats(
+        &self,
+        operands: &ByteOperands<'_>,
+        output: &mut Output<'_, f32>,
+        block: Block,
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        self.check(operands, block, |rows, columns| output.check(rows, columns))?;
+        let store = Store::Floats(output.at(0, 0));
+        // SAFETY: `check` held operands and output against the block.
+        unsafe { self.run(operands, (store, output.stride()), block, scratch) }
+    }
+
+    /// The kernels that compute this form of weights here, and whether matrix instructions do.
+    fn kernels(&self) -> Result<(&'static ByteKernels, bool)> {
+        let kernels = self.row.kernels.filter(|kernels| kernels.isa.is_available()).ok_or(Error::NotSupported)?;
+        Ok((kernels, self.row.isa == Isa::Amx && Isa::Amx.is_available()))
+    }
+
+    /// Computes a checked block.
+    ///
+    /// # Safety
+    ///
+    /// [`Self::check`] accepted operands, output and block.
+    unsafe fn run(
+        &self,
+        operands: &ByteOperands<'_>,
+        store: (Store<'_>, usize),
+        block: Block,
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        let (kernels, matrix) = self.kernels()?;
+        let mut scratch = Scratch::new(scratch)?;
+        let rows = self.strip() * self.row.height;
+        let padding = scratch.take::<i8>(self.runs.length)?;
+        padding.fill(operands.zero_point);
+        let memory = Memory {
+            padding: padding.as_ptr(),
+            table: scratch.take::<*const i8>(rows * self.runs.count)?.as_mut_ptr(),
+            copies: scratch.take::<i8>(self.copied(rows))?.as_mut_ptr(),
+            addends: scratch.take::<i32>(rows)?,
+            sums: scratch.take::<i32>(self.row.height * self.row.width())?.as_mut_ptr(),
+            factors: scratch.take::<i32>(self.row.width())?,
+            gathered: scratch.take::<i8>(self.gathered(rows))?,
+        };
+        let mut strip = Strip::new(self, operands, store, (kernels, matrix), memory);
+        let mut first = block.tiles[0];
+        while first < block.tiles[1] {
+            let last = block.tiles[1].min(first + self.strip());
+            // SAFETY: the caller's promise; the processor was asked.
+            unsafe { strip.compute([first, last], block.panels)? };
+            first = last;
+        }
+        Ok(())
+    }
+
+    fn check(
+        &self,
+        operands: &ByteOperands<'_>,
+        block: Block,
+        output: impl FnOnce(core::ops::Range<usize>, core::ops::Range<usize>) -> Result<()>,
+    ) -> Result<()> {
+        let grid = self.grid();
+        let scaled = operands.row_scales.is_empty() || operands.row_scales.len() == self.shape.rows();
+        let whole = operands.input.len() >= self.shape.input_length()? && operands.weights.len() == self.packed_size();
+        if !scaled || !whole || !block.is_in(&grid) {
+            return Err(Error::InvalidArgument);
+        }
+        if block.tiles[0] == block.tiles[1] || block.panels[0] == block.panels[1] {
+            return Ok(());
+        }
+        let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
+        let columns = self.columns_of(block.panels);
+        if let Some([stride, length]) = operands.residual.map(|residual| residual.extent()) {
+            let needed = (rows.end - 1).checked_mul(stride).and_then(|start| start.checked_add(columns.end));
+            if needed.is_none_or(|needed| needed > length) {
+                return Err(Error::InvalidArgument);
+            }
+        }
+        output(rows, columns)
+    }
+
+    /// The columns of the output that some panels cover, for splitting an output.
+    pub fn columns_of(&self, panels: [usize; 2]) -> core::ops::Range<usize> {
+        let column = |index: usize| {
+            let group = index.checked_div(self.panels.per_group).unwrap_or(0);
+            let within = (index - group * self.panels.per_group) * self.panels.width;
+            group * self.shape.columns + within.min(self.shape.columns)
+        };
+        column(panels[0])..column(panels[1])
+    }
+}

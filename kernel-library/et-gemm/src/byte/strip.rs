@@ -1,0 +1,251 @@
+//! Some tiles of rows that go through panels together.
+#![allow(unsafe_code, reason = "kernels are called with pointers that the product checked")]
+
+use et_core::{Error, Result};
+
+use super::finish::{Added, Finish, Store};
+use super::gather::Gather;
+use super::pack::{HEADER, Panel};
+use super::product::{ByteOperands, ByteProduct};
+use super::rows::ByteKernels;
+use super::tile::Tile;
+use crate::shape::Grid;
+use crate::window::Windows;
+
+/// Scratch memory of a strip.
+pub struct Memory<'a> {
+    /// A run of padding.
+    pub padding: *const i8,
+    /// Pointers to the runs of all rows.
+    pub table: *mut *const i8,
+    /// Windows that had to be copied.
+    pub copies: *mut i8,
+    /// What is added to the sums of each row.
+    pub addends: &'a mut [i32],
+    /// The sums of a tile.
+    pub sums: *mut i32,
+    /// What is added to the sums of each column.
+    pub factors: &'a mut [i32],
+    /// Rows side by side, for matrix instructions.
+    pub gathered: &'a mut [i8],
+}
+
+/// A strip.
+pub struct Strip<'a> {
+    product: &'a ByteProduct,
+    operands: &'a ByteOperands<'a>,
+    store: (Store<'a>, usize),
+    kernels: &'static ByteKernels,
+    matrix: bool,
+    grid: Grid,
+    memory: Memory<'a>,
+    first_row: usize,
+}
+
+impl<'a> Strip<'a> {
+    /// A strip of no tiles yet.
+    pub fn new(
+        product: &'a ByteProduct,
+        operands: &'a ByteOperands<'a>,
+        store: (Store<'a>, usize),
+        (kernels, matrix): (&'static ByteKernels, bool),
+        memory: Memory<'a>,
+    ) -> Self {
+        Self { product, operands, store, kernels, matrix, grid: product.grid(), memory, first_row: 0 }
+    }
+
+    /// Computes tiles times panels.
+    ///
+    /// # Safety
+    ///
+    /// The product checked operands and output for them; the memory is that of a strip of so many tiles.
+    pub unsafe fn compute(&mut self, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
+        self.first_row = self.grid.rows_of(tiles[0]).start;
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: `matrix` says that AMX is permitted.
+        let _tiles = self.matrix.then(|| unsafe { crate::amx::Tiles::configure() });
+        let mut group = None;
+        for index in panels[0]..panels[1] {
+            let panel = self.product.panels.get(index);
+            if group != Some(panel.group) {
+                group = Some(panel.group);
+                for tile in tiles[0]..tiles[1] {
+                    // SAFETY: the caller's promise.
+                    unsafe { self.fill(panel.group, tile) };
+                }
+            }
+            // SAFETY: the caller's promise.
+            unsafe { self.read_header(&panel) };
+            for tile in tiles[0]..tiles[1] {
+                // SAFETY: the caller's promise, and `fill` wrote what the tile reads.
+                unsafe { self.tile(&panel, tile)? };
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the table, the addends and, for matrix instructions, the rows of a tile.
+    unsafe fn fill(&mut self, group: usize, tile: usize) {
+        let product = self.product;
+        let rows = self.grid.rows_of(tile);
+        let before = rows.start - self.first_row;
+        let windows = Windows {
+            shape: &product.shape,
+            runs: product.runs,
+            input: self.operands.input.as_ptr(),
+            padding: self.memory.padding,
+        };
+        let table = self.memory.table.wrapping_add(before * product.runs.count);
+        let copies = self.memory.copies.wrapping_add(before * product.shape.depth());
+        // SAFETY: a strip's rows fit the table and the copies.
+        unsafe { windows.fill(group, rows.clone(), table, copies) };
+        let direct = self.matrix && self.direct(rows.start).is_some();
+        let gathered = self.memory.gathered.as_mut_ptr().wrapping_add(before * product.panels.depth);
+        let gather = Gather {
+            table,
+            rows: rows.len(),
+            runs: product.runs.count,
+            length: product.runs.length,
+            factor: -product.row.offset,
+            addends: self.memory.addends.as_mut_ptr().wrapping_add(before),
+            to: if self.matrix && !direct { gathered } else { core::ptr::null_mut() },
+            stride: product.panels.depth,
+        };
+        if product.row.offset == 0 {
+            self.memory.addends.fill(0);
+        } else {
+            // SAFETY: `windows` wrote a pointer for each run of each row; `gathered` has the depth of a panel for each row.
+            unsafe { (self.kernels.gather)(&gather) };
+        }
+    }
+
+    /// Where the rows of a tile are, if matrix instructions can read them in the input.
+    fn direct(&self, first: usize) -> Option<*const i8> {
+        let product = self.product;
+        let shape = &product.shape;
+        let fits = shape.groups == 1 && shape.channels == product.panels.depth && shape.is_pointwise();
+        let within = first + product.row.height <= shape.rows();
+        (fits && within).then(|| self.operands.input.as_ptr().wrapping_add(first * shape.pixel_stride))
+    }
+
+    /// Makes the factors of a panel: its bias less the zero point times the sums of its weights, or those sums.
+    unsafe fn read_header(&mut self, panel: &Panel) {
+        let width = panel.vectors * self.product.panels.lanes;
+        let header = self.operands.weights.as_ptr().wrapping_add(panel.start).cast::<i32>();
+        let zero = i32::from(self.operands.zero_point);
+        for (column, factor) in self.memory.factors.iter_mut().enumerate().take(width) {
+            // SAFETY: a header is three rows of the panel's width.
+            let (bias, sum) =
+                unsafe { (header.add(column).read_unaligned(), header.add(2 * width + column).read_unaligned()) };
+            *factor = if self.operands.row_scales.is_empty() { bias.wrapping_sub(zero.wrapping_mul(sum)) } else { sum };
+        }
+    }
+
+    /// Computes one tile.
+    unsafe fn tile(&mut self, panel: &Panel, tile: usize) -> Result<()> {
+        let rows = self.grid.rows_of(tile);
+        let width = panel.vectors * self.product.panels.lanes;
+        let weights = self.operands.weights.as_ptr().wrapping_add(panel.start + HEADER * width);
+        if self.matrix {
+            // SAFETY: the caller's promise.
+            unsafe { self.multiply_matrix(panel, rows.start, rows.len(), weights) };
+        } else {
+            // SAFETY: the caller's promise.
+            unsafe { self.multiply(panel, rows.start - self.first_row, rows.len(), weights)? };
+        }
+        // SAFETY: the caller's promise, and the sums are computed.
+        unsafe { self.finish(panel, rows.start, rows.len()) };
+        Ok(())
+    }
+
+    /// The sums of a tile, by as many calls of the kernel as its height needs.
+    unsafe fn multiply(&mut self, panel: &Panel, before: usize, rows: usize, weights: *const u8) -> Result<()> {
+        let product = self.product;
+        let parts = rows.div_ceil(self.kernels.height);
+        for part in 0..parts {
+            let (start, end) = (part * rows / parts, (part + 1) * rows / parts);
+            let kernel = (self.kernels.tile)(end - start - 1, panel.vectors - 1).ok_or(Error::Internal)?;
+            let tile = Tile {
+                table: self.memory.table.wrapping_add(before * product.runs.count + start),
+                step: rows,
+                runs: product.runs.count,
+                length: product.runs.length,
+                panel: weights,
+                sums: self.memory.sums.wrapping_add(start * product.panels.width),
+                stride: product.panels.width,
+            };
+            // SAFETY: the caller's promise; the processor was asked.
+            unsafe { kernel(&tile) };
+        }
+        Ok(())
+    }
+
+    /// The sums of a tile by matrix instructions.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn multiply_matrix(&mut self, panel: &Panel, first: usize, rows: usize, weights: *const u8) {
+        let product = self.product;
+        let depth = product.panels.depth;
+        let gathered = self.memory.gathered.as_ptr().wrapping_add((first - self.first_row) * depth);
+        let direct = self.direct(first);
+        let tile = crate::amx::Tile {
+            rows: direct.unwrap_or(gathered),
+            row_stride: if direct.is_some() { product.shape.pixel_stride } else { depth },
+            blocks: depth / crate::amx::DEPTH,
+            panel: weights,
+            sums: self.memory.sums,
+            stride: product.panels.width,
+        };
+        if tile.blocks > 0 {
+            // SAFETY: the caller's promise; `gathered` has room for a whole register behind the last row.
+            unsafe { crate::amx::compute(&tile, rows, panel.vectors) };
+        } else {
+            // SAFETY: a tile has so many sums.
+            unsafe { tile.sums.write_bytes(0, rows * tile.stride) };
+        }
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn multiply_matrix(&mut self, _: &Panel, _: usize, _: usize, _: *const u8) {}
+
+    /// Makes elements of the output of the sums of a tile.
+    unsafe fn finish(&self, panel: &Panel, first: usize, rows: usize) {
+        let product = self.product;
+        let width = panel.vectors * product.panels.lanes;
+        let header = self.operands.weights.as_ptr().wrapping_add(panel.start).cast::<f32>();
+        let column = panel.group * product.shape.columns + panel.column;
+        let place = |stride: usize| first * stride + column;
+        let (added, added_stride, added_last) =
+            self.operands.residual.map_or((Added::Nothing, 0, false), |residual| residual.parts());
+        let (store, store_stride) = self.store;
+        let row_scales = match self.operands.row_scales {
+            [] => core::ptr::null(),
+            scales => scales.as_ptr().wrapping_add(first),
+        };
+        let finish = Finish {
+            sums: self.memory.sums,
+            stride: product.panels.width,
+            rows,
+            columns: panel.columns,
+            factors: self.memory.factors.as_ptr(),
+            addends: self.memory.addends.as_ptr().wrapping_add(first - self.first_row),
+            scales: header.wrapping_add(width),
+            bias: header,
+            row_scales,
+            added: match added {
+                Added::Nothing => Added::Nothing,
+                Added::Bytes(from, scale, zero) => Added::Bytes(from.wrapping_add(place(added_stride)), scale, zero),
+                Added::Floats(from) => Added::Floats(from.wrapping_add(place(added_stride))),
+            },
+            added_stride,
+            added_last,
+            activation: self.operands.activation,
+            store: match store {
+                Store::Bytes(to, quantization) => Store::Bytes(to.wrapping_add(place(store_stride)), quantization),
+                Store::Floats(to) => Store::Floats(to.wrapping_add(place(store_stride))),
+            },
+            store_stride,
+        };
+        // SAFETY: the caller's promise; the processor was asked.
+        unsafe { (self.kernels.finish)(&finish) };
+    }
+}

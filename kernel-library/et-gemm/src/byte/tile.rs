@@ -1,0 +1,111 @@
+//! The tile of a product of bytes: rows of windows times a panel of columns, with all sums in registers.
+#![allow(unsafe_code, reason = "windows, panels and sums are read and written by pointer")]
+#![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
+
+use super::dot::{Dots, part_of_word, word};
+
+/// What one tile computes.
+///
+/// # Safety
+///
+/// `table` has `R` pointers for each run, `step` apart from run to run, each valid for `length` bytes; `panel` has a
+/// vector of weights for each four bytes of each run; `sums` takes `R` rows of a panel's columns, `stride` apart.
+pub struct Tile {
+    /// Pointers to the runs of the rows.
+    pub table: *const *const i8,
+    /// Pointers from a run to the next.
+    pub step: usize,
+    /// Runs of a window.
+    pub runs: usize,
+    /// Bytes of a run.
+    pub length: usize,
+    /// The weights of the panel.
+    pub panel: *const u8,
+    /// The sums.
+    pub sums: *mut i32,
+    /// Sums from a row to the next.
+    pub stride: usize,
+}
+
+/// A tile of `R` rows and `V` vectors of an instruction set.
+pub type TileKernel = unsafe fn(&Tile);
+
+/// Computes a tile.
+///
+/// # Safety
+///
+/// The processor has the instructions of `D`; what `Tile` asks for.
+#[inline(always)]
+pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
+    let mut sums = [[D::zero(); V]; R];
+    let mut weights = tile.panel;
+    for run in 0..tile.runs {
+        let rows = tile.table.add(run * tile.step).cast::<[*const i8; R]>().read();
+        let whole = tile.length & !3;
+        let mut index = 0;
+        if R == 1 {
+            index = pairs::<D, R, V>(&mut sums, &rows, whole, weights);
+            weights = weights.add(index * V * D::LANES);
+        }
+        while index < whole {
+            step::<D, R, V>(&mut sums, weights, |row| word(rows[row].add(index)));
+            weights = weights.add(4 * V * D::LANES);
+            index += 4;
+        }
+        if index < tile.length {
+            let rest = tile.length - index;
+            step::<D, R, V>(&mut sums, weights, |row| part_of_word(rows[row].add(index), rest));
+            weights = weights.add(4 * V * D::LANES);
+        }
+    }
+    for row in 0..R {
+        for vector in 0..V {
+            sums[row][vector].store(tile.sums.add(row * tile.stride + vector * D::LANES));
+        }
+    }
+}
+
+/// Few rows in four sets of sums, so that additions need not wait for each other; gives the bytes that were read.
+#[inline(always)]
+unsafe fn pairs<D: Dots, const R: usize, const V: usize>(
+    sums: &mut [[D; V]; R],
+    rows: &[*const i8; R],
+    whole: usize,
+    weights: *const u8,
+) -> usize {
+    let mut parts = [[[D::zero(); V]; R]; 4];
+    let mut index = 0;
+    while index + 16 <= whole {
+        for (part, sums) in parts.iter_mut().enumerate() {
+            let weights = weights.add((index + 4 * part) * V * D::LANES);
+            step::<D, R, V>(sums, weights, |row| word(rows[row].add(index + 4 * part)));
+        }
+        index += 16;
+    }
+    for part in parts {
+        for row in 0..R {
+            for vector in 0..V {
+                sums[row][vector] = sums[row][vector].plus(part[row][vector]);
+            }
+        }
+    }
+    index
+}
+
+#[inline(always)]
+unsafe fn step<D: Dots, const R: usize, const V: usize>(
+    sums: &mut [[D; V]; R],
+    weights: *const u8,
+    read: impl Fn(usize) -> i32,
+) {
+    let mut vectors = [D::weights(weights); V];
+    for (vector, slot) in vectors.iter_mut().enumerate() {
+        *slot = D::weights(weights.add(4 * vector * D::LANES));
+    }
+    for (row, sums) in sums.iter_mut().enumerate() {
+        let activation = D::spread(read(row));
+        for (sum, weights) in sums.iter_mut().zip(vectors) {
+            *sum = sum.add(weights, activation);
+        }
+    }
+}

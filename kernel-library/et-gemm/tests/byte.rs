@@ -1,0 +1,182 @@
+//! Products of bytes against plain loops: the same bytes on every instruction set.
+
+mod plain;
+
+use et_gemm::{
+    Activation, BYTE, Bias, ByteOperands, ByteProduct, ByteResidual, Isa, Output, Quantization, Residual, RowScale,
+    Shape, Weights,
+};
+use plain::{Numbers, activate, input_length, products, shapes};
+
+struct Case {
+    shape: Shape,
+    input: Vec<i8>,
+    zero_point: i8,
+    weights: Vec<i8>,
+    scales: Vec<f32>,
+    bias: Vec<i32>,
+    residual: Vec<i8>,
+    output_zero: i8,
+}
+
+impl Case {
+    fn new(shape: Shape) -> Self {
+        let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+        let columns = shape.all_columns();
+        let mut weights = numbers.bytes(columns * shape.depth());
+        let mut input = numbers.bytes(input_length(&shape));
+        // The most negative products, which saturate where instructions add pairs in 16 bits.
+        weights.iter_mut().take(40).for_each(|weight| *weight = -128);
+        input.iter_mut().take(40).for_each(|element| *element = -128);
+        let step = 0.01 / (shape.depth() as f32).sqrt();
+        Self {
+            scales: (0..columns).map(|_| step * (1.5 + numbers.float())).collect(),
+            bias: (0..columns).map(|_| (numbers.bits() % 4000) as i32 - 2000).collect(),
+            residual: numbers.bytes(shape.rows() * columns),
+            zero_point: -7,
+            output_zero: 3,
+            shape,
+            input,
+            weights,
+        }
+    }
+
+    fn packed(&self, product: &ByteProduct, bias: Bias<'_>) -> Vec<u8> {
+        let mut packed = vec![0; product.packed_size()];
+        let weights = Weights::convolution(&self.weights, &self.shape);
+        product.pack(&weights, &self.scales, bias, &mut packed).unwrap();
+        packed
+    }
+
+    fn compute(&self, isa: Isa, after: Option<bool>, table: Option<&[i8; 256]>, parts: usize) -> Vec<i8> {
+        let product = ByteProduct::new(self.shape, isa).unwrap();
+        let columns = self.shape.all_columns();
+        let weights = self.packed(&product, Bias::Steps(&self.bias));
+        let residual =
+            |after| ByteResidual::Bytes(Residual { elements: &self.residual, stride: columns, after }, 0.5, 11);
+        let operands = ByteOperands {
+            input: &self.input,
+            zero_point: self.zero_point,
+            row_scales: &[],
+            weights: &weights,
+            activation: if after.is_some() { Activation::RELU } else { Activation::None },
+            residual: after.map(residual),
+        };
+        let quantization =
+            Quantization { inverse_scale: 1.0, zero_point: self.output_zero, least: -100, most: 120, table };
+        let mut memory = vec![99; self.shape.rows() * columns];
+        let mut output = Output::new(&mut memory, self.shape.rows(), columns, columns).unwrap();
+        let mut scratch = vec![0x55; product.scratch_size()];
+        for part in 0..parts {
+            let block = product.grid().part(part, parts);
+            product.compute(&operands, quantization, &mut output, block, &mut scratch).unwrap();
+        }
+        memory
+    }
+
+    fn sum(&self, row: usize, column: usize, zero_point: i32) -> i32 {
+        let mut sum = 0i32;
+        products(&self.shape, row, column, |place, weight| {
+            let step = place.map_or(0, |place| i32::from(self.input[place]) - zero_point);
+            sum += step * i32::from(self.weights[weight]);
+        });
+        sum
+    }
+
+    fn plain(&self, row: usize, column: usize, after: Option<bool>) -> i8 {
+        let sum = self.sum(row, column, i32::from(self.zero_point)) + self.bias[column];
+        let mut value = sum as f32 * self.scales[column];
+        let residual = (f32::from(self.residual[row * self.shape.all_columns() + column]) - 11.0) * 0.5;
+        match after {
+            None => {}
+            Some(false) => value = (value + residual).max(0.0),
+            Some(true) => value = value.max(0.0) + residual,
+        }
+        (value.round_ties_even() + f32::from(self.output_zero)).clamp(-100.0, 120.0) as i8
+    }
+
+    fn check(&self, isa: Isa, after: Option<bool>) {
+        let computed = self.compute(isa, after, None, 1);
+        let columns = self.shape.all_columns();
+        for (index, &byte) in computed.iter().enumerate() {
+            let plain = self.plain(index / columns, index % columns, after);
+            assert_eq!(byte, plain, "{isa:?} {:?} {after:?} {index}", self.shape);
+        }
+    }
+}
+
+fn available() -> impl Iterator<Item = Isa> {
+    BYTE.iter().map(|row| row.isa).filter(|isa| isa.is_available())
+}
+
+#[test]
+fn all_rows_agree_with_the_plain_loop() {
+    for isa in available() {
+        shapes().into_iter().for_each(|shape| Case::new(shape).check(isa, None));
+    }
+}
+
+#[test]
+fn residuals_agree_with_the_plain_loop() {
+    for isa in available() {
+        let case = Case::new(Shape::product(37, 40, 45));
+        [Some(false), Some(true)].into_iter().for_each(|after| case.check(isa, after));
+    }
+}
+
+#[test]
+fn a_table_maps_bytes() {
+    for isa in available() {
+        let case = Case::new(Shape::product(5, 40, 45));
+        let table = std::array::from_fn(|index| (index as i32 * 7 % 256 - 128) as i8);
+        let plain = case.compute(isa, None, None, 1);
+        let mapped = case.compute(isa, None, Some(&table), 1);
+        let expected: Vec<i8> = plain.iter().map(|&byte| table[(i32::from(byte) + 128) as usize]).collect();
+        assert_eq!(mapped, expected);
+    }
+}
+
+#[test]
+fn any_split_gives_the_same_bytes() {
+    for isa in available() {
+        let case = Case::new(Shape::convolution([13, 13], 6, 100, 3, 1, 1));
+        let whole = case.compute(isa, None, None, 1);
+        (2..6).for_each(|parts| assert_eq!(whole, case.compute(isa, None, None, parts)));
+    }
+}
+
+#[test]
+fn rows_with_scales_give_real_numbers() {
+    for isa in available() {
+        for shape in [Shape::product(19, 70, 45), Shape::product(1, 33, 40)] {
+            let case = Case::new(shape);
+            let product = ByteProduct::new(shape, isa).unwrap();
+            let bias: Vec<f32> = case.bias.iter().map(|&bias| bias as f32 * 1e-3).collect();
+            let weights = case.packed(&product, Bias::Real(&bias));
+            let row_scales: Vec<RowScale> = (0..shape.rows())
+                .map(|row| RowScale { scale: 0.5 + row as f32, zero_point: row as i32 * 5 - 40 })
+                .collect();
+            let operands = ByteOperands {
+                input: &case.input,
+                zero_point: 0,
+                row_scales: &row_scales,
+                weights: &weights,
+                activation: Activation::Silu,
+                residual: None,
+            };
+            let columns = shape.columns;
+            let mut memory = vec![0.0; shape.rows() * columns];
+            let mut output = Output::new(&mut memory, shape.rows(), columns, columns).unwrap();
+            let mut scratch = vec![0; product.scratch_size()];
+            product.compute_floats(&operands, &mut output, product.grid().all(), &mut scratch).unwrap();
+            for (index, &value) in memory.iter().enumerate() {
+                let (row, column) = (index / columns, index % columns);
+                let sum = f64::from(case.sum(row, column, row_scales[row].zero_point));
+                let real = sum * f64::from(case.scales[column]) * f64::from(row_scales[row].scale);
+                let plain = activate(Activation::Silu, real + f64::from(bias[column]));
+                let bound = 2e-6 * (1.0 + real.abs());
+                assert!((f64::from(value) - plain).abs() <= bound, "{isa:?} {index}: {value} {plain}");
+            }
+        }
+    }
+}
