@@ -9,6 +9,7 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod attention;
 mod check;
 pub mod elementwise;
 pub mod normalize;

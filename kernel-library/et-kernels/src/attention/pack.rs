@@ -1,0 +1,61 @@
+//! Keys and queries in the order in which tiles read them.
+#![allow(unsafe_code)] // Squares are transposed through pointers.
+
+use et_simd::Isa;
+
+/// Packs `count` keys into panels of [`Isa::LANES`] keys: numbers of the same index are neighbours. Missing keys are 0.
+///
+/// # Safety
+/// There are `count` keys `step` numbers apart, and room for as many panels as that takes.
+#[inline(always)]
+pub unsafe fn keys<S: Isa>(isa: S, from: *const f32, step: usize, count: usize, width: usize, to: *mut f32) {
+    for (panel, first) in (0..count).step_by(S::LANES).enumerate() {
+        // SAFETY: the panel is within the room, its keys are among those that there are.
+        unsafe {
+            let (from, to) = (from.add(first * step), to.add(panel * width * S::LANES));
+            key_panel(isa, from, step, S::LANES.min(count - first), width, to);
+        }
+    }
+}
+
+/// # Safety
+/// As for [`keys`], of one panel.
+#[inline(always)]
+unsafe fn key_panel<S: Isa>(isa: S, from: *const f32, step: usize, count: usize, width: usize, to: *mut f32) {
+    let squares = if count == S::LANES { width - width % S::LANES } else { 0 };
+    // SAFETY: a square is within all of the panel's keys.
+    unsafe {
+        for at in (0..squares).step_by(S::LANES) {
+            isa.transpose(from.add(at), step, to.add(at * S::LANES), S::LANES);
+        }
+        for at in squares..width {
+            for lane in 0..S::LANES {
+                *to.add(at * S::LANES + lane) = if lane < count { *from.add(lane * step + at) } else { 0.0 };
+            }
+        }
+    }
+}
+
+/// Packs a tile of `M` queries times `scale`: numbers of the same index are neighbours. Missing queries are the last one.
+///
+/// # Safety
+/// There are `count` queries `step` numbers apart, at least one, and room for `M`.
+#[inline(always)]
+pub unsafe fn queries<const M: usize>(
+    from: *const f32,
+    step: usize,
+    count: usize,
+    width: usize,
+    scale: f32,
+    to: *mut f32,
+) {
+    for query in 0..M {
+        // SAFETY: the query is one of those that there are.
+        unsafe {
+            let from = from.add(query.min(count - 1) * step);
+            for at in 0..width {
+                *to.add(at * M + query) = *from.add(at) * scale;
+            }
+        }
+    }
+}
