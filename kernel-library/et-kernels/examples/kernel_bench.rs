@@ -1,7 +1,8 @@
 //! Times kernels at the shapes of real models, on every instruction set that runs here: the share of the greatest
 //! multiply-add rate that they reach, or of the rate at which memory of the same size is copied.
 //!
-//! `cargo run --release -p et-kernels --example kernel_bench [WORD]` runs the rows whose name has the word.
+//! `cargo run --release -p et-kernels --example kernel_bench [WORD [LEVEL]]` runs the rows whose name has the
+//! word, on the instruction set of that name only.
 #![allow(clippy::print_stdout)] // It is what this is for.
 
 use std::hint::black_box;
@@ -14,8 +15,8 @@ use et_kernels::softmax::softmax;
 use et_simd::{Float, Isa, Level, Work};
 
 fn main() {
-    let word = std::env::args().nth(1).unwrap_or_default();
-    for level in Level::available() {
+    let [word, only] = [1, 2].map(|index| std::env::args().nth(index).unwrap_or_default());
+    for level in Level::available().filter(|level| level.name().contains(&only)) {
         let bench = Bench { level, word: &word, peak: multiply_add_rate(level) };
         println!("{}: {:.1} GFLOP/s at most", level.name(), bench.peak / 1e9);
         elementwise(&bench);
@@ -41,7 +42,7 @@ impl Bench<'_> {
         let bytes = (read + written) as f64;
         let rate = bytes / seconds(work);
         let (from, mut to) = (vec![1_u8; (read + written) / 2], vec![2_u8; (read + written) / 2]);
-        let copy = bytes / seconds(|| to.copy_from_slice(black_box(&from)));
+        let copy = bytes / seconds(|| black_box(&mut to).copy_from_slice(black_box(&from)));
         let [rate_gb, copy_gb] = [rate / 1e9, copy / 1e9];
         println!("  {name:44} {rate_gb:8.1} GB/s     {:4.0} % of a copy's {copy_gb:.1}", 100.0 * rate / copy);
     }

@@ -9,8 +9,10 @@
 #[cfg(test)]
 extern crate std;
 
+pub mod activation;
 pub mod attention;
 mod check;
+pub mod depthwise;
 pub mod elementwise;
 pub mod normalize;
 pub mod quantized;
@@ -18,3 +20,4 @@ mod rows;
 pub mod softmax;
 #[cfg(test)]
 mod test;
+pub mod window;

@@ -5,8 +5,8 @@
 
 mod convert;
 
+pub(crate) use convert::{Rescale, dequantize_block, quantize_block};
 pub use convert::{dequantize, quantize, requantize};
-pub(crate) use convert::{dequantize_block, quantize_block};
 
 /// How bytes stand for numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]

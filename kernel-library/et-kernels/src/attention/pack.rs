@@ -1,4 +1,4 @@
-//! Keys and queries in the order in which tiles read them.
+//! Keys and values in the order in which tiles read them.
 #![allow(unsafe_code)] // Squares are transposed through pointers.
 
 use et_simd::Isa;
@@ -36,25 +36,22 @@ unsafe fn key_panel<S: Isa>(isa: S, from: *const f32, step: usize, count: usize,
     }
 }
 
-/// Packs a tile of `M` queries times `scale`: numbers of the same index are neighbours. Missing queries are the last one.
+/// Packs `count` values one after the other, each filled up with zeros to whole vectors.
 ///
 /// # Safety
-/// There are `count` queries `step` numbers apart, at least one, and room for `M`.
+/// There are `count` values `step` numbers apart, and room for them.
 #[inline(always)]
-pub unsafe fn queries<const M: usize>(
-    from: *const f32,
-    step: usize,
-    count: usize,
-    width: usize,
-    scale: f32,
-    to: *mut f32,
-) {
-    for query in 0..M {
-        // SAFETY: the query is one of those that there are.
+pub unsafe fn values<S: Isa>(isa: S, from: *const f32, step: usize, count: usize, width: usize, to: *mut f32) {
+    let (padded, whole) = (width.next_multiple_of(S::LANES), width - width % S::LANES);
+    for index in 0..count {
+        // SAFETY: the value is one of those that there are.
         unsafe {
-            let from = from.add(query.min(count - 1) * step);
-            for at in 0..width {
-                *to.add(at * M + query) = *from.add(at) * scale;
+            let (from, to) = (from.add(index * step), to.add(index * padded));
+            for at in (0..whole).step_by(S::LANES) {
+                isa.write(to.add(at), isa.read(from.add(at)));
+            }
+            if whole < width {
+                isa.write(to.add(whole), isa.read_part(from.add(whole), width - whole));
             }
         }
     }

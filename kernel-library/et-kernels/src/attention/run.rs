@@ -4,25 +4,30 @@
 use et_core::Result;
 use et_simd::{Isa, Level, Work};
 
-use super::scores::{Seen, exponentials, products};
+use super::scores::{Queries, Seen, exponentials, products};
 use super::values::{Sums, Values, weigh};
 use super::{Attention, Part, pack};
 use crate::check::ensure;
 
 /// The queries of a tile: sums of six times four vectors fit into 32 registers, of six times two into 16.
 const TILE: usize = 6;
-/// The most keys of a block: with their values, they fit into a second-level cache.
-const BLOCK: usize = 256;
+/// The numbers of a block of keys. With as many of values, they stay in a second-level cache.
+const BLOCK: usize = 16 * 1024;
 /// The most masks.
 const MOST_MASKS: usize = 4;
 /// Room to begin at a multiple of a cache line.
 const ALIGNMENT: usize = 16;
 
+/// The most keys of a block: a multiple of 16.
+fn most_keys(width: usize) -> usize {
+    (BLOCK / width.max(1)).clamp(64, 256) / 16 * 16
+}
+
 /// The scratch memory that a part needs, in numbers. What has fewer queries needs less.
 pub fn scratch(attention: &Attention, part: &Part) -> usize {
-    let block = attention.keys.min(BLOCK).next_multiple_of(16);
-    let tile = TILE * (attention.width + block);
-    ALIGNMENT + block * attention.width + tile + 2 * part.queries.len()
+    let block = attention.keys.min(most_keys(attention.width)).next_multiple_of(16);
+    let values = block * attention.value_width.next_multiple_of(16);
+    ALIGNMENT + block * attention.width + values + TILE * block + 2 * part.queries.len()
 }
 
 /// All of the work.
@@ -70,7 +75,7 @@ struct Block {
 #[derive(Clone, Copy)]
 struct Places {
     keys: *mut f32,
-    queries: *mut f32,
+    values: *mut f32,
     scores: *mut f32,
     seen: *mut Seen,
     row: usize,
@@ -84,8 +89,9 @@ impl Work for Run<'_> {
         let places = self.places();
         for item in self.part.items.clone() {
             let (batch, head) = (item / attention.heads, item % attention.heads);
-            for first in (0..attention.keys).step_by(BLOCK) {
-                let block = Block { batch, head, first, count: BLOCK.min(attention.keys - first) };
+            let most = most_keys(attention.width);
+            for first in (0..attention.keys).step_by(most) {
+                let block = Block { batch, head, first, count: most.min(attention.keys - first) };
                 self.block(isa, places, block);
             }
         }
@@ -95,25 +101,19 @@ impl Work for Run<'_> {
 impl Run<'_> {
     #[inline(always)]
     fn places(&self) -> Places {
-        let row = self.attention.keys.min(BLOCK).next_multiple_of(16);
+        let row = self.attention.keys.min(most_keys(self.attention.width)).next_multiple_of(16);
         // SAFETY: the scratch memory was checked to be as large; what is aligned for numbers is for `Seen`.
         unsafe {
-            let queries = self.scratch.add(row * self.attention.width);
-            let scores = queries.add(TILE * self.attention.width);
-            Places { keys: self.scratch, queries, scores, seen: scores.add(TILE * row).cast(), row }
+            let values = self.scratch.add(row * self.attention.width);
+            let scores = values.add(row * self.attention.value_width.next_multiple_of(16));
+            Places { keys: self.scratch, values, scores, seen: scores.add(TILE * row).cast(), row }
         }
     }
 
     /// All queries against a block of keys.
     #[inline(always)]
     fn block<S: Isa>(&self, isa: S, places: Places, block: Block) {
-        let Attention { key, width, heads, key_heads, .. } = *self.attention;
-        let key_head = block.head / (heads / key_heads);
-        let offset = key.strides.offset(block.batch, key_head, block.first);
-        // SAFETY: strides were checked to stay within the numbers.
-        unsafe {
-            pack::keys(isa, key.numbers.as_ptr().add(offset), key.strides.token, block.count, width, places.keys)
-        };
+        self.pack(isa, places, block);
         let queries = self.part.queries.clone();
         let mut query = queries.start;
         while query < queries.end {
@@ -128,18 +128,32 @@ impl Run<'_> {
         }
     }
 
+    /// Keys and values in the order in which tiles read them.
+    #[inline(always)]
+    fn pack<S: Isa>(&self, isa: S, places: Places, block: Block) {
+        let Attention { key, value, width, value_width, heads, key_heads, .. } = *self.attention;
+        let key_head = block.head / (heads / key_heads);
+        // SAFETY: strides were checked to stay within the numbers, and scratch memory has room for a block.
+        unsafe {
+            let from = key.numbers.as_ptr().add(key.strides.offset(block.batch, key_head, block.first));
+            pack::keys(isa, from, key.strides.token, block.count, width, places.keys);
+            let from = value.numbers.as_ptr().add(value.strides.offset(block.batch, key_head, block.first));
+            pack::values(isa, from, value.strides.token, block.count, value_width, places.values);
+        }
+    }
+
     /// `count` queries from `query` on against a block of keys.
     #[inline(always)]
     fn tile<S: Isa, const M: usize>(&self, isa: S, places: Places, block: Block, query: usize, count: usize) {
-        let Attention { width, query: tokens, scale, keys, .. } = *self.attention;
+        let Attention { width, query: tokens, keys, .. } = *self.attention;
         let offset = tokens.strides.offset(block.batch, block.head, query);
         let padded = block.count.next_multiple_of(S::LANES);
         let (mut before, mut after) = ([0.0; M], [1.0; M]);
         // SAFETY: strides were checked to stay within the numbers, and scratch memory has room for a tile and a block.
         unsafe {
             let from = tokens.numbers.as_ptr().add(offset);
-            pack::queries::<M>(from, tokens.strides.token, count, width, scale, places.queries);
-            products::<S, M>(isa, places.queries, places.keys, width, padded / S::LANES, places.scores, places.row);
+            let queries = Queries { from, step: tokens.strides.token, count, width };
+            products::<S, M>(isa, queries, places.keys, padded / S::LANES, places.scores, places.row);
             for row in 0..count {
                 let seen = places.seen.add(query + row - self.part.queries.start);
                 if block.first == 0 {
@@ -178,7 +192,17 @@ impl Run<'_> {
         let end = self.attention.causal.map_or(usize::MAX, |offset| query.saturating_add(offset).saturating_add(1));
         let visible = block.count.min(end.saturating_sub(block.first));
         // SAFETY: the row has room for a whole block.
-        unsafe { exponentials(isa, scores, masks, visible, block.count.next_multiple_of(S::LANES), seen) }
+        unsafe {
+            exponentials(
+                isa,
+                scores,
+                self.attention.scale,
+                masks,
+                visible,
+                block.count.next_multiple_of(S::LANES),
+                seen,
+            )
+        }
     }
 
     /// Adds what the queries take from the block.
@@ -197,13 +221,11 @@ impl Run<'_> {
         before: [f32; M],
         after: [f32; M],
     ) {
-        let Attention { value, value_width, heads, key_heads, output, .. } = *self.attention;
-        let from = value.strides.offset(block.batch, block.head / (heads / key_heads), block.first);
+        let Attention { value_width, output, .. } = *self.attention;
         let to = output.offset(block.batch, block.head, query);
         // SAFETY: strides were checked to stay within the numbers and the output.
         unsafe {
-            let from = value.numbers.as_ptr().add(from);
-            let values = Values { from, step: value.strides.token, count: block.count, width: value_width };
+            let values = Values { from: places.values, count: block.count, width: value_width };
             let sums = Sums { to: self.output.add(to), step: output.token, count, later: block.first > 0 };
             weigh::<S, M>(isa, places.scores, places.row, values, sums, before, after);
         }

@@ -3,16 +3,28 @@
 
 use et_simd::{Float, Isa, math};
 
-/// Scores of `M` queries against all panels, rows of `row` scores.
+/// A tile of queries.
+#[derive(Clone, Copy)]
+pub struct Queries {
+    /// The first.
+    pub from: *const f32,
+    /// From one to the next.
+    pub step: usize,
+    /// How many there are, at least 1. Tiles repeat the last one.
+    pub count: usize,
+    /// The numbers of each, and of each key.
+    pub width: usize,
+}
+
+/// Products of `M` queries and all panels, rows of `row` numbers.
 ///
 /// # Safety
-/// There are a packed tile of queries, `panels` packed panels of keys, and `M` rows of scores for all of them.
+/// There are the queries, `panels` packed panels of keys, and `M` rows of scores for all of them.
 #[inline(always)]
 pub unsafe fn products<S: Isa, const M: usize>(
     isa: S,
-    queries: *const f32,
+    queries: Queries,
     keys: *const f32,
-    width: usize,
     panels: usize,
     to: *mut f32,
     row: usize,
@@ -22,16 +34,22 @@ pub unsafe fn products<S: Isa, const M: usize>(
     unsafe {
         if S::REGISTERS >= 32 {
             while panel + 4 <= panels {
-                tile::<S, M, 4>(isa, queries, keys.add(panel * width * S::LANES), width, to.add(panel * S::LANES), row);
+                tile::<S, M, 4>(
+                    isa,
+                    queries,
+                    keys.add(panel * queries.width * S::LANES),
+                    to.add(panel * S::LANES),
+                    row,
+                );
                 panel += 4;
             }
         }
         while panel + 2 <= panels {
-            tile::<S, M, 2>(isa, queries, keys.add(panel * width * S::LANES), width, to.add(panel * S::LANES), row);
+            tile::<S, M, 2>(isa, queries, keys.add(panel * queries.width * S::LANES), to.add(panel * S::LANES), row);
             panel += 2;
         }
         if panel < panels {
-            tile::<S, M, 1>(isa, queries, keys.add(panel * width * S::LANES), width, to.add(panel * S::LANES), row);
+            tile::<S, M, 1>(isa, queries, keys.add(panel * queries.width * S::LANES), to.add(panel * S::LANES), row);
         }
     }
 }
@@ -41,22 +59,26 @@ pub unsafe fn products<S: Isa, const M: usize>(
 #[inline(always)]
 unsafe fn tile<S: Isa, const M: usize, const N: usize>(
     isa: S,
-    queries: *const f32,
+    queries: Queries,
     keys: *const f32,
-    width: usize,
     to: *mut f32,
     row: usize,
 ) {
     let mut sums = [[isa.splat(0.0); N]; M];
-    for at in 0..width {
-        // SAFETY: each panel has as many vectors, and the tile has as many queries.
+    // SAFETY: none is beyond the last query.
+    let rows: [_; M] = core::array::from_fn(
+        #[inline(always)]
+        |query| unsafe { queries.from.add(query.min(queries.count - 1) * queries.step) },
+    );
+    for at in 0..queries.width {
+        // SAFETY: each panel has as many vectors, and each query as many numbers.
         unsafe {
             let mut vectors = [isa.splat(0.0); N];
             for (panel, vector) in vectors.iter_mut().enumerate() {
-                *vector = isa.read(keys.add((panel * width + at) * S::LANES));
+                *vector = isa.read(keys.add((panel * queries.width + at) * S::LANES));
             }
-            for (query, sums) in sums.iter_mut().enumerate() {
-                let number = isa.splat(*queries.add(at * M + query));
+            for (row, sums) in rows.iter().zip(&mut sums) {
+                let number = isa.splat(*row.add(at));
                 for (sum, vector) in sums.iter_mut().zip(vectors) {
                     *sum = number.mul_add(vector, *sum);
                 }
@@ -85,7 +107,8 @@ impl Seen {
     pub const NOTHING: Self = Self { greatest: f32::NEG_INFINITY, sum: 0.0 };
 }
 
-/// Adds the rows of `masks` to `visible` scores, hides those beyond, and replaces all by exponentials. Updates what the
+/// Makes scores of `visible` products, that is, multiplies them by `scale` and adds the rows of `masks`, hides those beyond,
+/// and replaces all by exponentials. Updates what the
 /// query has seen, and returns the factor for what it took before.
 ///
 /// # Safety
@@ -94,6 +117,7 @@ impl Seen {
 pub unsafe fn exponentials<S: Isa>(
     isa: S,
     scores: *mut f32,
+    scale: f32,
     masks: &[*const f32],
     visible: usize,
     padded: usize,
@@ -101,21 +125,19 @@ pub unsafe fn exponentials<S: Isa>(
 ) -> f32 {
     let hidden = isa.splat(f32::NEG_INFINITY);
     let whole = visible - visible % S::LANES;
-    let mut greatest = hidden;
+    let (scale, mut greatest) = (isa.splat(scale), hidden);
     // SAFETY: vectors below `whole` are visible, the one after them in part, and all are below `padded`.
     unsafe {
         for at in (0..whole).step_by(S::LANES) {
-            let mut score = isa.read(scores.add(at));
-            if !masks.is_empty() {
-                for mask in masks {
-                    score = score + isa.read(mask.add(at));
-                }
-                isa.write(scores.add(at), score);
+            let mut score = isa.read(scores.add(at)) * scale;
+            for mask in masks {
+                score = score + isa.read(mask.add(at));
             }
+            isa.write(scores.add(at), score);
             greatest = score.max(greatest);
         }
         if whole < visible {
-            let mut score = isa.read(scores.add(whole));
+            let mut score = isa.read(scores.add(whole)) * scale;
             for mask in masks {
                 score = score + isa.read_part(mask.add(whole), visible - whole);
             }

@@ -3,13 +3,11 @@
 
 use et_simd::{Float, Isa};
 
-/// A block of values.
+/// A block of packed values.
 #[derive(Clone, Copy)]
 pub struct Values {
     /// The first.
     pub from: *const f32,
-    /// From one to the next.
-    pub step: usize,
     /// How many there are.
     pub count: usize,
     /// The numbers of each.
@@ -82,6 +80,7 @@ unsafe fn tile<S: Isa, const M: usize, const N: usize>(
     lanes: usize,
 ) {
     let mut tile = [[isa.splat(0.0); N]; M];
+    let step = values.width.next_multiple_of(S::LANES);
     // SAFETY: all lanes are within the width; there are as many values and weights.
     unsafe {
         if sums.later {
@@ -92,10 +91,11 @@ unsafe fn tile<S: Isa, const M: usize, const N: usize>(
                 }
             }
         }
+        let from = values.from.add(at);
         for index in 0..values.count {
             let mut vectors = [isa.splat(0.0); N];
             for (vector, numbers) in vectors.iter_mut().enumerate() {
-                *numbers = read(isa, values.from.add(index * values.step + at + vector * S::LANES), lanes);
+                *numbers = isa.read(from.add(index * step + vector * S::LANES));
             }
             for (query, tile) in tile.iter_mut().enumerate() {
                 let weight = isa.splat(*weights.add(query * row + index));
