@@ -4,7 +4,6 @@
 
 mod bytes;
 mod floats;
-mod tile;
 
 pub use bytes::{Requantization, depthwise_bytes, zero_point_sums};
 pub use floats::depthwise;

@@ -12,12 +12,16 @@ extern crate std;
 pub mod activation;
 pub mod attention;
 mod check;
+pub mod copy;
 pub mod depthwise;
 pub mod elementwise;
 pub mod normalize;
+pub mod pool;
 pub mod quantized;
+pub mod reduce;
 mod rows;
 pub mod softmax;
 #[cfg(test)]
 mod test;
+mod tile;
 pub mod window;

@@ -20,7 +20,7 @@ pub struct Normalization<'a> {
 }
 
 impl Normalization<'_> {
-    fn fits(&self, columns: usize) -> bool {
+    pub(crate) fn fits(&self, columns: usize) -> bool {
         self.weight.is_none_or(|weight| weight.len() == columns) && self.bias.is_none_or(|bias| bias.len() == columns)
     }
 }
@@ -100,8 +100,9 @@ impl Work for AddAndNormalize<'_> {
     }
 }
 
+/// The normalization of a row.
 #[inline(always)]
-fn normalize_row<S: Isa>(isa: S, row: &Row, normalization: &Normalization, columns: usize) {
+pub(crate) fn normalize_row<S: Isa>(isa: S, row: &Row, normalization: &Normalization, columns: usize) {
     let count = columns as f32;
     let mean = if normalization.centered { sum(isa, row, columns) / count } else { 0.0 };
     let variance = sum_of_squares(isa, row, columns, mean) / count;

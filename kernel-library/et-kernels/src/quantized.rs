@@ -3,10 +3,18 @@
 //! Quantizing rounds to the nearest byte, the even one of two, and takes the first or last byte where a number is out of
 //! range.
 
+mod arithmetic;
 mod convert;
+mod dynamic;
+mod rows;
+mod table;
 
+pub use arithmetic::{add, mul};
 pub(crate) use convert::{Rescale, dequantize_block, quantize_block};
 pub use convert::{dequantize, quantize, requantize};
+pub use dynamic::quantize_rows;
+pub use rows::{normalize, softmax};
+pub use table::{Table, look_up, table};
 
 /// How bytes stand for numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]

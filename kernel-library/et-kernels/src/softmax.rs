@@ -24,14 +24,19 @@ impl Work for Softmax<'_> {
     #[inline(always)]
     fn run<S: Isa>(self, isa: S) {
         for index in 0..self.0.count {
-            let row = self.0.row(index);
-            let greatest = greatest(isa, &row, self.0.columns);
-            let sum = exponentials(isa, &row, self.0.columns, greatest);
-            let factor = isa.splat(1.0 / sum);
-            for at in (0..self.0.columns).step_by(S::LANES) {
-                row.write(isa, at, row.read_back(isa, at) * factor);
-            }
+            softmax_row(isa, &self.0.row(index), self.0.columns);
         }
+    }
+}
+
+/// The softmax of a row.
+#[inline(always)]
+pub(crate) fn softmax_row<S: Isa>(isa: S, row: &Row, columns: usize) {
+    let greatest = greatest(isa, row, columns);
+    let sum = exponentials(isa, row, columns, greatest);
+    let factor = isa.splat(1.0 / sum);
+    for at in (0..columns).step_by(S::LANES) {
+        row.write(isa, at, row.read_back(isa, at) * factor);
     }
 }
 

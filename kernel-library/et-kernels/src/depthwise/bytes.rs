@@ -6,9 +6,9 @@ use core::ops::Range;
 use et_core::Result;
 use et_simd::{Integer, Isa, Level, Work};
 
-use super::tile::{Pixels, Tile, row};
 use crate::check::{ensure, product};
 use crate::quantized::Rescale;
+use crate::tile::{Pixels, Tile, row};
 use crate::window::Window;
 
 /// How sums become bytes.

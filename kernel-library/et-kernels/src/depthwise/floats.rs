@@ -6,9 +6,9 @@ use core::ops::Range;
 use et_core::Result;
 use et_simd::{Float, Isa, Level, Work};
 
-use super::tile::{Pixels, Tile, row};
 use crate::activation::Activation;
 use crate::check::{ensure, product};
+use crate::tile::{Pixels, Tile, row};
 use crate::window::Window;
 
 /// Convolves the `rows` of the output of an image `[rows, columns, channels]`. `weights` are `[rows, columns, channels]` of

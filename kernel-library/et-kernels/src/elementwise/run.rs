@@ -157,10 +157,10 @@ impl Run<'_> {
             let mut streams = [Stream::repeated(&[0.0; 16]); 3];
             let operands = instruction.operands.iter().take(instruction.operation.operand_count());
             for ((stream, operand), constant) in streams.iter_mut().zip(operands).zip(&mut constants) {
-                // SAFETY: registers and sources were checked to be there.
                 *stream = match *operand {
                     Operand::Source(index) => Stream::elements(inputs[usize::from(index) % inputs.len()]),
                     Operand::Register(index) => {
+                        // SAFETY: registers were checked to be there.
                         Stream::elements(unsafe { self.scratch.add(usize::from(index) * BLOCK) })
                     }
                     Operand::Constant(number) => {

@@ -1,4 +1,4 @@
-//! The order of work, which numbers and bytes share.
+//! The order of work on the pixels and channels of windows, which numbers and bytes share.
 
 use core::ops::Range;
 
