@@ -117,7 +117,12 @@ fn power_of_two(exponent: int32x4_t) -> F32x4 {
 impl Integer for I32x4 {
     type Float = F32x4;
 
-    methods!(min(other) = vminq_s32, max(other) = vmaxq_s32);
+    methods!(min(other) = vminq_s32, max(other) = vmaxq_s32, mul_words(words) = vmulq_s32);
+
+    #[inline(always)]
+    fn words(self) -> Self {
+        self
+    }
 
     #[inline(always)]
     fn to_float(self) -> F32x4 {

@@ -211,6 +211,15 @@ impl Integer for Integers {
     type Float = Floats;
 
     #[inline(always)]
+    fn mul_words(self, words: Self) -> Self {
+        self * words
+    }
+    #[inline(always)]
+    fn words(self) -> Self {
+        self
+    }
+
+    #[inline(always)]
     fn to_float(self) -> Floats {
         Floats(from_fn(
             #[inline(always)]

@@ -64,6 +64,11 @@ impl Work for Arithmetic {
                 zip(|a, b| a.round_ties_even() * b.round_ties_even()),
             ),
             (
+                "integer mul_words",
+                lanes(a.to_integer().mul_words(b.to_integer().words()).to_float()),
+                zip(|a, b| a.round_ties_even() * b.round_ties_even()),
+            ),
+            (
                 "integer min",
                 lanes(a.to_integer().min(b.to_integer()).to_float()),
                 zip(|a, b| a.round_ties_even().min(b.round_ties_even())),

@@ -1,0 +1,136 @@
+//! Attention without the matrix of scores: `softmax(query x key^T * scale + masks) x value`.
+//!
+//! A block of keys is packed, tiles of queries meet it one after the other, and what they take from it is corrected when a
+//! later block has a greater score: "FlashAttention: Fast and Memory-Efficient Exact Attention" (Dao et al., 2022).
+
+mod pack;
+mod run;
+mod scores;
+#[cfg(test)]
+mod test;
+mod values;
+
+use core::ops::Range;
+
+use et_core::Result;
+
+use crate::check::ensure;
+pub use run::{run, run_part, scratch};
+
+/// What attends to what. An item is a head of a batch; items are numbered batch by batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Attention<'a> {
+    /// Independent groups of heads, such as images or windows.
+    pub batches: usize,
+    /// The heads of the queries.
+    pub heads: usize,
+    /// The heads of keys and values, of which [`Self::heads`] is a multiple: neighbouring heads share them.
+    pub key_heads: usize,
+    /// The tokens that attend.
+    pub queries: usize,
+    /// The tokens that are attended to.
+    pub keys: usize,
+    /// The numbers of a query, and of a key.
+    pub width: usize,
+    /// The numbers of a value.
+    pub value_width: usize,
+    /// What products of queries and keys are multiplied by.
+    pub scale: f32,
+    /// With `Some(offset)`, query `i` attends to the keys up to `i + offset` only.
+    pub causal: Option<usize>,
+    /// What attends.
+    pub query: Tokens<'a>,
+    /// What is compared with the queries.
+    pub key: Tokens<'a>,
+    /// What is summed.
+    pub value: Tokens<'a>,
+    /// What is added to scores. Negative infinity hides a key; a query that sees none results in zeros.
+    pub masks: &'a [Mask<'a>],
+    /// Where the results of tokens are.
+    pub output: Strides,
+}
+
+/// Where tokens are, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strides {
+    /// From a batch to the next.
+    pub batch: usize,
+    /// From a head to the next.
+    pub head: usize,
+    /// From a token to the next.
+    pub token: usize,
+}
+
+/// Rows of numbers, one for each token of each head of each batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokens<'a> {
+    /// All of them.
+    pub numbers: &'a [f32],
+    /// Where they are.
+    pub strides: Strides,
+}
+
+/// A row of addends for each query, one for each key. A stride of 0 repeats rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Mask<'a> {
+    /// All rows.
+    pub numbers: &'a [f32],
+    /// Where they are; a token is a query.
+    pub strides: Strides,
+}
+
+/// A share of the work. Disjoint shares write disjoint numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Heads of batches.
+    pub items: Range<usize>,
+    /// The queries of each.
+    pub queries: Range<usize>,
+}
+
+impl Attention<'_> {
+    /// All of the work.
+    pub fn whole(&self) -> Part {
+        Part { items: 0..self.batches.saturating_mul(self.heads), queries: 0..self.queries }
+    }
+
+    /// An error unless all that a part reads and writes is there.
+    fn check(&self, part: &Part, output: usize) -> Result<()> {
+        ensure(self.key_heads > 0 && self.heads.is_multiple_of(self.key_heads) && self.keys > 0 && self.width > 0)?;
+        let whole = self.whole();
+        ensure(part.items.end <= whole.items.end && part.queries.end <= whole.queries.end)?;
+        ensure(part.items.start <= part.items.end && part.queries.start <= part.queries.end)?;
+        ensure(self.reaches(self.query.strides, self.heads, self.queries, self.width, self.query.numbers.len()))?;
+        ensure(self.reaches(self.key.strides, self.key_heads, self.keys, self.width, self.key.numbers.len()))?;
+        ensure(self.reaches(
+            self.value.strides,
+            self.key_heads,
+            self.keys,
+            self.value_width,
+            self.value.numbers.len(),
+        ))?;
+        ensure(self.reaches(self.output, self.heads, self.queries, self.value_width, output))?;
+        let fits = |mask: &Mask| self.reaches(mask.strides, self.heads, self.queries, self.keys, mask.numbers.len());
+        ensure(self.masks.iter().all(fits))
+    }
+
+    /// Whether rows of `width` numbers at all places end within `length`.
+    fn reaches(&self, strides: Strides, heads: usize, tokens: usize, width: usize, length: usize) -> bool {
+        if self.batches == 0 || heads == 0 || tokens == 0 {
+            return true;
+        }
+        let places = [(self.batches, strides.batch), (heads, strides.head), (tokens, strides.token)];
+        let steps = places.iter().try_fold(width, |end, (count, stride)| {
+            (count - 1).checked_mul(*stride).and_then(|distance| distance.checked_add(end))
+        });
+        steps.is_some_and(|end| end <= length)
+    }
+}
+
+impl Strides {
+    /// Where a token of an item is.
+    #[inline(always)]
+    fn offset(self, batch: usize, head: usize, token: usize) -> usize {
+        batch * self.batch + head * self.head + token * self.token
+    }
+}

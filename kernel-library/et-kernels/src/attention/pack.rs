@@ -1,0 +1,58 @@
+//! Keys and values in the order in which tiles read them.
+#![allow(unsafe_code)] // Squares are transposed through pointers.
+
+use et_simd::Isa;
+
+/// Packs `count` keys into panels of [`Isa::LANES`] keys: numbers of the same index are neighbours. Missing keys are 0.
+///
+/// # Safety
+/// There are `count` keys `step` numbers apart, and room for as many panels as that takes.
+#[inline(always)]
+pub unsafe fn keys<S: Isa>(isa: S, from: *const f32, step: usize, count: usize, width: usize, to: *mut f32) {
+    for (panel, first) in (0..count).step_by(S::LANES).enumerate() {
+        // SAFETY: the panel is within the room, its keys are among those that there are.
+        unsafe {
+            let (from, to) = (from.add(first * step), to.add(panel * width * S::LANES));
+            key_panel(isa, from, step, S::LANES.min(count - first), width, to);
+        }
+    }
+}
+
+/// # Safety
+/// As for [`keys`], of one panel.
+#[inline(always)]
+unsafe fn key_panel<S: Isa>(isa: S, from: *const f32, step: usize, count: usize, width: usize, to: *mut f32) {
+    let squares = if count == S::LANES { width - width % S::LANES } else { 0 };
+    // SAFETY: a square is within all of the panel's keys.
+    unsafe {
+        for at in (0..squares).step_by(S::LANES) {
+            isa.transpose(from.add(at), step, to.add(at * S::LANES), S::LANES);
+        }
+        for at in squares..width {
+            for lane in 0..S::LANES {
+                *to.add(at * S::LANES + lane) = if lane < count { *from.add(lane * step + at) } else { 0.0 };
+            }
+        }
+    }
+}
+
+/// Packs `count` values one after the other, each filled up with zeros to whole vectors.
+///
+/// # Safety
+/// There are `count` values `step` numbers apart, and room for them.
+#[inline(always)]
+pub unsafe fn values<S: Isa>(isa: S, from: *const f32, step: usize, count: usize, width: usize, to: *mut f32) {
+    let (padded, whole) = (width.next_multiple_of(S::LANES), width - width % S::LANES);
+    for index in 0..count {
+        // SAFETY: the value is one of those that there are.
+        unsafe {
+            let (from, to) = (from.add(index * step), to.add(index * padded));
+            for at in (0..whole).step_by(S::LANES) {
+                isa.write(to.add(at), isa.read(from.add(at)));
+            }
+            if whole < width {
+                isa.write(to.add(whole), isa.read_part(from.add(whole), width - whole));
+            }
+        }
+    }
+}

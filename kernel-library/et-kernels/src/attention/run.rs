@@ -1,0 +1,233 @@
+//! Attention, block of keys by block of keys, tile of queries by tile of queries.
+#![allow(unsafe_code)] // Threads write interleaved rows of one output; bounds are checked once for a call.
+
+use et_core::Result;
+use et_simd::{Isa, Level, Work};
+
+use super::scores::{Queries, Seen, exponentials, products};
+use super::values::{Sums, Values, weigh};
+use super::{Attention, Part, pack};
+use crate::check::ensure;
+
+/// The queries of a tile: sums of six times four vectors fit into 32 registers, of six times two into 16.
+const TILE: usize = 6;
+/// The numbers of a block of keys. With as many of values, they stay in a second-level cache.
+const BLOCK: usize = 16 * 1024;
+/// The most masks.
+const MOST_MASKS: usize = 4;
+/// Room to begin at a multiple of a cache line.
+const ALIGNMENT: usize = 16;
+
+/// The most keys of a block: a multiple of 16.
+fn most_keys(width: usize) -> usize {
+    (BLOCK / width.max(1)).clamp(64, 256) / 16 * 16
+}
+
+/// The scratch memory that a part needs, in numbers. What has fewer queries needs less.
+pub fn scratch(attention: &Attention, part: &Part) -> usize {
+    let block = attention.keys.min(most_keys(attention.width)).next_multiple_of(16);
+    let values = block * attention.value_width.next_multiple_of(16);
+    ALIGNMENT + block * attention.width + values + TILE * block + 2 * part.queries.len()
+}
+
+/// All of the work.
+pub fn run(level: Level, attention: &Attention, output: &mut [f32], scratch: &mut [f32]) -> Result<()> {
+    // SAFETY: nobody else has the output.
+    unsafe { run_part(level, attention, output, &attention.whole(), scratch) }
+}
+
+/// A part of the work. Only the rows of the part's tokens are written, and nothing of the output is read before.
+///
+/// # Safety
+/// `output` is valid for writes, and while this runs, nobody else reads or writes the rows of the part's tokens.
+pub unsafe fn run_part(
+    level: Level,
+    attention: &Attention,
+    output: *mut [f32],
+    part: &Part,
+    scratch: &mut [f32],
+) -> Result<()> {
+    attention.check(part, output.len())?;
+    ensure(scratch.len() >= self::scratch(attention, part) && attention.masks.len() <= MOST_MASKS)?;
+    let scratch = &mut scratch[..self::scratch(attention, part)];
+    let skip = scratch.as_ptr().align_offset(64).min(ALIGNMENT);
+    level.run(Run { attention, part, output: output.cast(), scratch: scratch[skip..].as_mut_ptr() });
+    Ok(())
+}
+
+struct Run<'a> {
+    attention: &'a Attention<'a>,
+    part: &'a Part,
+    output: *mut f32,
+    scratch: *mut f32,
+}
+
+/// A block of keys of an item.
+#[derive(Clone, Copy)]
+struct Block {
+    batch: usize,
+    head: usize,
+    first: usize,
+    count: usize,
+}
+
+/// Where the parts of the scratch memory are.
+#[derive(Clone, Copy)]
+struct Places {
+    keys: *mut f32,
+    values: *mut f32,
+    scores: *mut f32,
+    seen: *mut Seen,
+    row: usize,
+}
+
+impl Work for Run<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) {
+        let attention = self.attention;
+        let places = self.places();
+        for item in self.part.items.clone() {
+            let (batch, head) = (item / attention.heads, item % attention.heads);
+            let most = most_keys(attention.width);
+            for first in (0..attention.keys).step_by(most) {
+                let block = Block { batch, head, first, count: most.min(attention.keys - first) };
+                self.block(isa, places, block);
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    #[inline(always)]
+    fn places(&self) -> Places {
+        let row = self.attention.keys.min(most_keys(self.attention.width)).next_multiple_of(16);
+        // SAFETY: the scratch memory was checked to be as large; what is aligned for numbers is for `Seen`.
+        unsafe {
+            let values = self.scratch.add(row * self.attention.width);
+            let scores = values.add(row * self.attention.value_width.next_multiple_of(16));
+            Places { keys: self.scratch, values, scores, seen: scores.add(TILE * row).cast(), row }
+        }
+    }
+
+    /// All queries against a block of keys.
+    #[inline(always)]
+    fn block<S: Isa>(&self, isa: S, places: Places, block: Block) {
+        self.pack(isa, places, block);
+        let queries = self.part.queries.clone();
+        let mut query = queries.start;
+        while query < queries.end {
+            let left = queries.end - query;
+            // A tile for few queries computes some in vain; one for a single query is slower by itself.
+            if left == 1 {
+                self.tile::<S, 1>(isa, places, block, query, 1);
+            } else {
+                self.tile::<S, TILE>(isa, places, block, query, left.min(TILE));
+            }
+            query += left.min(TILE);
+        }
+    }
+
+    /// Keys and values in the order in which tiles read them.
+    #[inline(always)]
+    fn pack<S: Isa>(&self, isa: S, places: Places, block: Block) {
+        let Attention { key, value, width, value_width, heads, key_heads, .. } = *self.attention;
+        let key_head = block.head / (heads / key_heads);
+        // SAFETY: strides were checked to stay within the numbers, and scratch memory has room for a block.
+        unsafe {
+            let from = key.numbers.as_ptr().add(key.strides.offset(block.batch, key_head, block.first));
+            pack::keys(isa, from, key.strides.token, block.count, width, places.keys);
+            let from = value.numbers.as_ptr().add(value.strides.offset(block.batch, key_head, block.first));
+            pack::values(isa, from, value.strides.token, block.count, value_width, places.values);
+        }
+    }
+
+    /// `count` queries from `query` on against a block of keys.
+    #[inline(always)]
+    fn tile<S: Isa, const M: usize>(&self, isa: S, places: Places, block: Block, query: usize, count: usize) {
+        let Attention { width, query: tokens, keys, .. } = *self.attention;
+        let offset = tokens.strides.offset(block.batch, block.head, query);
+        let padded = block.count.next_multiple_of(S::LANES);
+        let (mut before, mut after) = ([0.0; M], [1.0; M]);
+        // SAFETY: strides were checked to stay within the numbers, and scratch memory has room for a tile and a block.
+        unsafe {
+            let from = tokens.numbers.as_ptr().add(offset);
+            let queries = Queries { from, step: tokens.strides.token, count, width };
+            products::<S, M>(isa, queries, places.keys, padded / S::LANES, places.scores, places.row);
+            for row in 0..count {
+                let seen = places.seen.add(query + row - self.part.queries.start);
+                if block.first == 0 {
+                    seen.write(Seen::NOTHING);
+                }
+                before[row] =
+                    self.exponentials(isa, places.scores.add(row * places.row), block, query + row, &mut *seen);
+                if block.first + block.count == keys {
+                    after[row] = if (*seen).sum == 0.0 { 0.0 } else { 1.0 / (*seen).sum };
+                }
+            }
+            self.values::<S, M>(isa, places, block, query, count, before, after);
+        }
+    }
+
+    /// Scores of one query to exponentials. Returns the factor for what the query took before.
+    ///
+    /// # Safety
+    /// There is a row of scores.
+    #[inline(always)]
+    unsafe fn exponentials<S: Isa>(
+        &self,
+        isa: S,
+        scores: *mut f32,
+        block: Block,
+        query: usize,
+        seen: &mut Seen,
+    ) -> f32 {
+        let mut masks = [core::ptr::null(); MOST_MASKS];
+        for (row, mask) in masks.iter_mut().zip(self.attention.masks) {
+            let offset = mask.strides.offset(block.batch, block.head, query) + block.first;
+            // SAFETY: strides were checked to stay within the numbers.
+            *row = unsafe { mask.numbers.as_ptr().add(offset) };
+        }
+        let masks = &masks[..self.attention.masks.len().min(MOST_MASKS)];
+        let end = self.attention.causal.map_or(usize::MAX, |offset| query.saturating_add(offset).saturating_add(1));
+        let visible = block.count.min(end.saturating_sub(block.first));
+        // SAFETY: the row has room for a whole block.
+        unsafe {
+            exponentials(
+                isa,
+                scores,
+                self.attention.scale,
+                masks,
+                visible,
+                block.count.next_multiple_of(S::LANES),
+                seen,
+            )
+        }
+    }
+
+    /// Adds what the queries take from the block.
+    ///
+    /// # Safety
+    /// There is a tile of exponentials.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // A tile, and the factors of its rows.
+    unsafe fn values<S: Isa, const M: usize>(
+        &self,
+        isa: S,
+        places: Places,
+        block: Block,
+        query: usize,
+        count: usize,
+        before: [f32; M],
+        after: [f32; M],
+    ) {
+        let Attention { value_width, output, .. } = *self.attention;
+        let to = output.offset(block.batch, block.head, query);
+        // SAFETY: strides were checked to stay within the numbers and the output.
+        unsafe {
+            let values = Values { from: places.values, count: block.count, width: value_width };
+            let sums = Sums { to: self.output.add(to), step: output.token, count, later: block.first > 0 };
+            weigh::<S, M>(isa, places.scores, places.row, values, sums, before, after);
+        }
+    }
+}

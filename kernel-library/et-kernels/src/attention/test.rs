@@ -1,0 +1,199 @@
+//! Attention compared with the plain formula in double precision.
+
+use std::vec;
+use std::vec::Vec;
+
+use et_core::Error;
+use et_simd::Level;
+
+use super::{Attention, Mask, Part, Strides, Tokens, run, run_part, scratch};
+use crate::test::{assert_close, numbers};
+
+/// The formula, with all scores of a query at once.
+fn plain(attention: &Attention, length: usize) -> Vec<f64> {
+    let mut output = vec![0.25; length];
+    for batch in 0..attention.batches {
+        for head in 0..attention.heads {
+            for query in 0..attention.queries {
+                let weights = weights(attention, batch, head, query);
+                let key_head = head / (attention.heads / attention.key_heads);
+                for column in 0..attention.value_width {
+                    let value = |key| {
+                        let offset = attention.value.strides.offset(batch, key_head, key) + column;
+                        f64::from(attention.value.numbers[offset])
+                    };
+                    let sum = weights.iter().enumerate().map(|(key, weight)| weight * value(key)).sum();
+                    output[attention.output.offset(batch, head, query) + column] = sum;
+                }
+            }
+        }
+    }
+    output
+}
+
+fn weights(attention: &Attention, batch: usize, head: usize, query: usize) -> Vec<f64> {
+    let key_head = head / (attention.heads / attention.key_heads);
+    let score = |key: usize| {
+        let from = attention.query.strides.offset(batch, head, query);
+        let to = attention.key.strides.offset(batch, key_head, key);
+        let pairs = attention.query.numbers[from..].iter().zip(&attention.key.numbers[to..]).take(attention.width);
+        let product: f64 = pairs.map(|(query, key)| f64::from(*query) * f64::from(*key)).sum();
+        let masks = attention.masks.iter();
+        let mask: f64 = masks.map(|mask| f64::from(mask.numbers[mask.strides.offset(batch, head, query) + key])).sum();
+        let hidden = attention.causal.is_some_and(|offset| key > query + offset);
+        if hidden { f64::NEG_INFINITY } else { product * f64::from(attention.scale) + mask }
+    };
+    let scores: Vec<f64> = (0..attention.keys).map(score).collect();
+    let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if greatest == f64::NEG_INFINITY {
+        return vec![0.0; attention.keys];
+    }
+    let sum: f64 = scores.iter().map(|score| (score - greatest).exp()).sum();
+    scores.iter().map(|score| (score - greatest).exp() / sum).collect()
+}
+
+struct Shape {
+    batches: usize,
+    heads: usize,
+    key_heads: usize,
+    queries: usize,
+    keys: usize,
+    width: usize,
+    value_width: usize,
+    causal: Option<usize>,
+}
+
+/// Tokens first, heads within tokens, as projections write them.
+fn strides(heads: usize, tokens: usize, width: usize) -> Strides {
+    Strides { batch: tokens * heads * width, head: width, token: heads * width }
+}
+
+fn check(shape: &Shape, with_masks: bool) {
+    let &Shape { batches, heads, key_heads, queries, keys, width, value_width, causal } = shape;
+    let query: Vec<f32> = numbers(batches * heads * queries * width, 1).iter().map(|number| number * 3.0).collect();
+    let key: Vec<f32> = numbers(batches * key_heads * keys * width, 2).iter().map(|number| number * 3.0).collect();
+    let value = numbers(batches * key_heads * keys * value_width, 3);
+    let bias = numbers(heads * queries * keys, 4);
+    let hidden: Vec<f32> = numbers(batches * queries * keys, 5)
+        .iter()
+        .map(|number| if *number > 0.5 { f32::NEG_INFINITY } else { 0.0 })
+        .collect();
+    let masks = [
+        Mask { numbers: &bias, strides: Strides { batch: 0, head: queries * keys, token: keys } },
+        Mask { numbers: &hidden, strides: Strides { batch: queries * keys, head: 0, token: keys } },
+    ];
+    let attention = Attention {
+        batches,
+        heads,
+        key_heads,
+        queries,
+        keys,
+        width,
+        value_width,
+        scale: 0.3,
+        causal,
+        query: Tokens { numbers: &query, strides: strides(heads, queries, width) },
+        key: Tokens { numbers: &key, strides: strides(key_heads, keys, width) },
+        value: Tokens { numbers: &value, strides: strides(key_heads, keys, value_width) },
+        masks: if with_masks { &masks } else { &[] },
+        output: strides(heads, queries, value_width),
+    };
+    let length = batches * heads * queries * value_width;
+    let expected = plain(&attention, length);
+    for level in Level::available() {
+        let mut output = vec![0.25; length];
+        let mut memory = vec![f32::NAN; scratch(&attention, &attention.whole())];
+        run(level, &attention, &mut output, &mut memory).unwrap();
+        let what = std::format!("{} x {queries} x {keys} x {width} with {}", batches * heads, level.name());
+        assert_close(&what, &output, &expected, 1e-5);
+        assert_eq!(in_parts(level, &attention, length), output, "{what}");
+    }
+}
+
+/// The same, item by item, and the queries of each in two parts.
+#[allow(unsafe_code)] // Parts are given an output that others write to.
+fn in_parts(level: Level, attention: &Attention, length: usize) -> Vec<f32> {
+    let mut output = vec![0.25; length];
+    let middle = attention.queries / 2;
+    for item in attention.whole().items {
+        for queries in [middle..attention.queries, 0..middle] {
+            let part = Part { items: item..item + 1, queries };
+            let mut memory = vec![f32::NAN; scratch(attention, &part)];
+            // SAFETY: nobody else has the output.
+            unsafe { run_part(level, attention, &raw mut output[..], &part, &mut memory) }.unwrap();
+        }
+    }
+    output
+}
+
+#[test]
+fn it_is_the_formula() {
+    let base =
+        Shape { batches: 2, heads: 2, key_heads: 2, queries: 7, keys: 9, width: 8, value_width: 8, causal: None };
+    check(&base, true);
+    for count in [1, 2, 5, 6, 7, 12, 13, 49] {
+        check(&Shape { queries: count, keys: count, width: 32, value_width: 32, ..base }, true);
+        check(&Shape { queries: count, keys: 17, width: 5, value_width: 3, ..base }, false);
+        check(&Shape { queries: 3, keys: count, width: 33, value_width: 80, ..base }, true);
+    }
+    check(&Shape { batches: 1, queries: 197, keys: 197, width: 64, value_width: 64, ..base }, false);
+}
+
+#[test]
+fn many_keys_are_several_blocks() {
+    let base =
+        Shape { batches: 1, heads: 1, key_heads: 1, queries: 13, keys: 0, width: 16, value_width: 20, causal: None };
+    for keys in [255, 256, 257, 512, 700] {
+        check(&Shape { keys, ..base }, keys % 2 == 1);
+    }
+}
+
+#[test]
+fn heads_share_keys() {
+    check(
+        &Shape { batches: 2, heads: 6, key_heads: 2, queries: 5, keys: 11, width: 16, value_width: 16, causal: None },
+        false,
+    );
+}
+
+#[test]
+fn causal_queries_do_not_look_ahead() {
+    let base =
+        Shape { batches: 1, heads: 2, key_heads: 2, queries: 20, keys: 20, width: 8, value_width: 8, causal: Some(0) };
+    check(&base, false);
+    check(&Shape { queries: 4, keys: 300, causal: Some(296), ..base }, true);
+    check(&Shape { queries: 300, keys: 300, ..base }, false);
+}
+
+#[test]
+fn a_query_that_sees_nothing_results_in_zeros() {
+    let hidden = [f32::NEG_INFINITY; 4];
+    let ones = [1.0; 16];
+    let tokens = Tokens { numbers: &ones, strides: Strides { batch: 0, head: 0, token: 4 } };
+    let masks = [Mask { numbers: &hidden, strides: Strides::default() }];
+    let attention = Attention {
+        batches: 1,
+        heads: 1,
+        key_heads: 1,
+        queries: 2,
+        keys: 4,
+        width: 4,
+        value_width: 4,
+        scale: 1.0,
+        causal: None,
+        query: tokens,
+        key: tokens,
+        value: tokens,
+        masks: &masks,
+        output: tokens.strides,
+    };
+    for level in Level::available() {
+        let (mut output, mut memory) = ([1.0; 8], vec![0.0; scratch(&attention, &attention.whole())]);
+        run(level, &attention, &mut output, &mut memory).unwrap();
+        assert_eq!(output, [0.0; 8], "{}", level.name());
+        assert_eq!(run(level, &attention, &mut output[1..], &mut memory), Err(Error::InvalidArgument));
+        assert_eq!(run(level, &attention, &mut output, &mut memory[1..]), Err(Error::InvalidArgument));
+        let too_many = Attention { keys: 5, ..attention };
+        assert_eq!(run(level, &too_many, &mut output, &mut [0.0; 9999]), Err(Error::InvalidArgument));
+    }
+}

@@ -1,0 +1,123 @@
+//! Sums of values, weighted by exponentials of scores.
+#![allow(unsafe_code)] // Tiles are read through pointers, whose bounds are checked once for a call.
+
+use et_simd::{Float, Isa};
+
+/// A block of packed values.
+#[derive(Clone, Copy)]
+pub struct Values {
+    /// The first.
+    pub from: *const f32,
+    /// How many there are.
+    pub count: usize,
+    /// The numbers of each.
+    pub width: usize,
+}
+
+/// Where a tile's sums go.
+#[derive(Clone, Copy)]
+pub struct Sums {
+    /// The first query's.
+    pub to: *mut f32,
+    /// From one to the next.
+    pub step: usize,
+    /// How many of the tile's queries there are.
+    pub count: usize,
+    /// Whether there are sums of earlier blocks.
+    pub later: bool,
+}
+
+/// Adds the block's values times their `weights`, rows of `row` numbers, to sums times `before`; the result times `after`.
+///
+/// # Safety
+/// There are `M` rows of weights for all values, the values, and the sums.
+#[inline(always)]
+pub unsafe fn weigh<S: Isa, const M: usize>(
+    isa: S,
+    weights: *const f32,
+    row: usize,
+    values: Values,
+    sums: Sums,
+    before: [f32; M],
+    after: [f32; M],
+) {
+    let whole = values.width - values.width % S::LANES;
+    let mut at = 0;
+    // SAFETY: no tile goes beyond the width.
+    unsafe {
+        if S::REGISTERS >= 32 {
+            while at + 4 * S::LANES <= whole {
+                tile::<S, M, 4>(isa, weights, row, values, sums, before, after, at, S::LANES);
+                at += 4 * S::LANES;
+            }
+        }
+        while at + 2 * S::LANES <= whole {
+            tile::<S, M, 2>(isa, weights, row, values, sums, before, after, at, S::LANES);
+            at += 2 * S::LANES;
+        }
+        while at < values.width {
+            tile::<S, M, 1>(isa, weights, row, values, sums, before, after, at, S::LANES.min(values.width - at));
+            at += S::LANES;
+        }
+    }
+}
+
+/// `N` vectors from column `at` on, the last of which has `lanes` lanes.
+///
+/// # Safety
+/// As for [`weigh`].
+#[inline(always)]
+#[allow(clippy::too_many_arguments)] // Two tensors, two lists of factors, and where.
+unsafe fn tile<S: Isa, const M: usize, const N: usize>(
+    isa: S,
+    weights: *const f32,
+    row: usize,
+    values: Values,
+    sums: Sums,
+    before: [f32; M],
+    after: [f32; M],
+    at: usize,
+    lanes: usize,
+) {
+    let mut tile = [[isa.splat(0.0); N]; M];
+    let step = values.width.next_multiple_of(S::LANES);
+    // SAFETY: all lanes are within the width; there are as many values and weights.
+    unsafe {
+        if sums.later {
+            for (query, tile) in tile.iter_mut().enumerate().take(sums.count) {
+                for (vector, sum) in tile.iter_mut().enumerate() {
+                    let from = sums.to.add(query * sums.step + at + vector * S::LANES);
+                    *sum = read(isa, from, lanes) * isa.splat(before[query]);
+                }
+            }
+        }
+        let from = values.from.add(at);
+        for index in 0..values.count {
+            let mut vectors = [isa.splat(0.0); N];
+            for (vector, numbers) in vectors.iter_mut().enumerate() {
+                *numbers = isa.read(from.add(index * step + vector * S::LANES));
+            }
+            for (query, tile) in tile.iter_mut().enumerate() {
+                let weight = isa.splat(*weights.add(query * row + index));
+                for (sum, numbers) in tile.iter_mut().zip(vectors) {
+                    *sum = weight.mul_add(numbers, *sum);
+                }
+            }
+        }
+        for (query, tile) in tile.iter().enumerate().take(sums.count) {
+            for (vector, sum) in tile.iter().enumerate() {
+                let to = sums.to.add(query * sums.step + at + vector * S::LANES);
+                let result = *sum * isa.splat(after[query]);
+                if lanes == S::LANES { isa.write(to, result) } else { isa.write_part(to, lanes, result) }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// There are `lanes` numbers.
+#[inline(always)]
+unsafe fn read<S: Isa>(isa: S, from: *const f32, lanes: usize) -> S::F32 {
+    // SAFETY: the caller says so.
+    unsafe { if lanes == S::LANES { isa.read(from) } else { isa.read_part(from, lanes) } }
+}

@@ -1,0 +1,225 @@
+//! Copies boxes: runs of neighbours as they are, squares by exchanging rows and columns, and the rest one by one.
+#![allow(unsafe_code)] // Threads write parts of one output; bounds are checked once for a call.
+
+use et_core::{MAX_RANK, Result};
+use et_simd::{Isa, Level, Work};
+
+use super::Strided;
+use super::plan::{Dimension, Plan};
+
+/// Copies a box of elements.
+pub fn copy<T: Copy + Send + Sync>(level: Level, strided: &Strided, input: &[T], output: &mut [T]) -> Result<()> {
+    // SAFETY: nobody else has the output.
+    unsafe { copy_part(level, strided, input, output) }
+}
+
+/// Copies a box of elements to an output that others write elsewhere.
+///
+/// # Safety
+/// `output` is valid for writes, and while this runs, nobody else reads or writes the box.
+pub unsafe fn copy_part<T: Copy>(level: Level, strided: &Strided, input: &[T], output: *mut [T]) -> Result<()> {
+    if let Some(plan) = Plan::new(strided, input.len(), output.len())? {
+        // SAFETY: the box is within both.
+        let (from, to) =
+            unsafe { (input.as_ptr().add(strided.from_offset), output.cast::<T>().add(strided.to_offset)) };
+        level.run(CopyBox { plan, from, to });
+    }
+    Ok(())
+}
+
+/// A box that is within both tensors.
+struct CopyBox<T> {
+    plan: Plan,
+    from: *const T,
+    to: *mut T,
+}
+
+/// The elements of a side of the squares that are copied one by one: rows and columns of both stay in the nearest cache.
+const SIDE: usize = 16;
+
+impl<T: Copy> Work for CopyBox<T> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) {
+        let dimensions = self.plan.dimensions();
+        let Some((last, outer)) = dimensions.split_last() else {
+            // SAFETY: the box is one element.
+            unsafe { *self.to = *self.from };
+            return;
+        };
+        // The dimension along which the input's elements are neighbours, if those of the output are along another.
+        let other = outer.iter().rposition(|dimension| dimension.from == 1).filter(|_| last.to == 1 && last.from > 1);
+        let Some(other) = other else {
+            // SAFETY: the box is within both tensors.
+            each(
+                outer,
+                #[inline(always)]
+                |from, to| unsafe { line(self.from.add(from), self.to.add(to), *last) },
+            );
+            return;
+        };
+        let (mut rest, mut rank) = ([Dimension::default(); MAX_RANK], 0);
+        for (index, dimension) in outer.iter().enumerate() {
+            if index != other {
+                rest[rank] = *dimension;
+                rank += 1;
+            }
+        }
+        // SAFETY: the box is within both tensors.
+        each(
+            &rest[..rank],
+            #[inline(always)]
+            |from, to| unsafe {
+                plane(isa, self.from.add(from), self.to.add(to), outer[other], *last);
+            },
+        );
+    }
+}
+
+/// Calls with the offsets of all positions of some dimensions, in the order of the output.
+#[inline(always)]
+fn each(dimensions: &[Dimension], mut call: impl FnMut(usize, usize)) {
+    let mut position = [0; MAX_RANK];
+    let (mut from, mut to) = (0, 0);
+    loop {
+        call(from, to);
+        let mut index = dimensions.len();
+        loop {
+            if index == 0 {
+                return;
+            }
+            index -= 1;
+            let dimension = dimensions[index];
+            position[index] += 1;
+            if position[index] < dimension.size {
+                from += dimension.from;
+                to += dimension.to;
+                break;
+            }
+            position[index] = 0;
+            from -= dimension.from * (dimension.size - 1);
+            to -= dimension.to * (dimension.size - 1);
+        }
+    }
+}
+
+/// # Safety
+/// The dimension is within both tensors.
+#[inline(always)]
+unsafe fn line<T: Copy>(from: *const T, to: *mut T, dimension: Dimension) {
+    // SAFETY: the caller says so. Input and output are different slices.
+    unsafe {
+        if dimension.from == 1 && dimension.to == 1 && dimension.size * size_of::<T>() >= 64 {
+            return core::ptr::copy_nonoverlapping(from, to, dimension.size);
+        }
+        if dimension.from == 1 && dimension.to == 1 {
+            for index in 0..dimension.size {
+                *to.add(index) = *from.add(index);
+            }
+            return;
+        }
+        for index in 0..dimension.size {
+            *to.add(index * dimension.to) = *from.add(index * dimension.from);
+        }
+    }
+}
+
+/// Copies a plane whose input has neighbours along `rows`, and whose output along `columns`.
+///
+/// # Safety
+/// Both dimensions are within both tensors.
+#[inline(always)]
+unsafe fn plane<S: Isa, T: Copy>(isa: S, from: *const T, to: *mut T, rows: Dimension, columns: Dimension) {
+    let side = if size_of::<T>() == 4 && align_of::<T>() == 4 { S::LANES } else { SIDE };
+    // SAFETY: the caller says so; squares do not go beyond. Elements of four bytes are moved like any others of that size.
+    unsafe {
+        for column in (0..columns.size).step_by(side) {
+            for row in (0..rows.size).step_by(side) {
+                let (from, to) = (from.add(column * columns.from + row), to.add(row * rows.to + column));
+                let (height, width) = (side.min(rows.size - row), side.min(columns.size - column));
+                if size_of::<T>() == 4 && align_of::<T>() == 4 && height == side && width == side {
+                    isa.transpose(from.cast(), columns.from, to.cast(), rows.to);
+                    continue;
+                }
+                for row in 0..height {
+                    for column in 0..width {
+                        *to.add(row * rows.to + column) = *from.add(column * columns.from + row);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test::{bytes, numbers};
+    use std::vec;
+    use std::vec::Vec;
+
+    /// Element by element, by the definition.
+    fn plain<T: Copy>(strided: &Strided, input: &[T], output: &mut [T]) {
+        let count: usize = strided.sizes.iter().product();
+        for mut index in 0..count {
+            let (mut from, mut to) = (strided.from_offset, strided.to_offset);
+            for axis in (0..strided.sizes.len()).rev() {
+                from += index % strided.sizes[axis] * strided.from[axis];
+                to += index % strided.sizes[axis] * strided.to[axis];
+                index /= strided.sizes[axis];
+            }
+            output[to] = input[from];
+        }
+    }
+
+    fn check(strided: &Strided, input: usize, output: usize) {
+        let (floats, small) = (numbers(input, 1), bytes(input, 2));
+        let (mut expected, mut expected_bytes) = (vec![9.0; output], vec![9; output]);
+        plain(strided, &floats, &mut expected);
+        plain(strided, &small, &mut expected_bytes);
+        for level in Level::available() {
+            let (mut actual, mut actual_bytes) = (vec![9.0; output], vec![9; output]);
+            copy(level, strided, &floats, &mut actual).unwrap();
+            copy(level, strided, &small, &mut actual_bytes).unwrap();
+            assert_eq!(actual, expected, "{strided:?} {}", level.name());
+            assert_eq!(actual_bytes, expected_bytes, "{strided:?} {}", level.name());
+        }
+    }
+
+    /// Row-major steps.
+    fn steps(sizes: &[usize]) -> Vec<usize> {
+        (0..sizes.len()).map(|axis| sizes[axis + 1..].iter().product()).collect()
+    }
+
+    #[test]
+    fn dimensions_can_be_permuted() {
+        for sizes in [[1, 1, 1, 1], [2, 3, 4, 5], [1, 17, 16, 33], [3, 1, 40, 7], [2, 16, 16, 16], [5, 8, 1, 64]] {
+            for order in [[0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2], [3, 2, 1, 0], [0, 2, 1, 3], [1, 0, 3, 2]] {
+                let permuted = order.map(|axis| sizes[axis]);
+                let input_steps = steps(&sizes);
+                let from = order.map(|axis| input_steps[axis]);
+                let count = sizes.iter().product();
+                let to = steps(&permuted);
+                check(&Strided { sizes: &permuted, from: &from, from_offset: 0, to: &to, to_offset: 0 }, count, count);
+            }
+        }
+    }
+
+    #[test]
+    fn boxes_of_tensors_can_be_copied() {
+        check(&Strided { sizes: &[3, 5], from: &[10, 2], from_offset: 4, to: &[7, 1], to_offset: 1 }, 60, 30);
+        check(&Strided { sizes: &[4, 96], from: &[100, 1], from_offset: 4, to: &[96, 1], to_offset: 0 }, 500, 400);
+        check(&Strided { sizes: &[6, 20], from: &[0, 1], from_offset: 0, to: &[20, 1], to_offset: 0 }, 20, 120);
+        check(&Strided { sizes: &[6, 20], from: &[1, 0], from_offset: 0, to: &[20, 1], to_offset: 0 }, 20, 120);
+        check(&Strided { sizes: &[], from: &[], from_offset: 2, to: &[], to_offset: 1 }, 3, 2);
+        check(&Strided { sizes: &[0, 2], from: &[2, 1], from_offset: 2, to: &[2, 1], to_offset: 1 }, 3, 2);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let strided = Strided { sizes: &[2, 2], from: &[2, 1], from_offset: 0, to: &[2, 1], to_offset: 0 };
+        assert!(copy(Level::Portable, &strided, &[0; 3], &mut [0; 4]).is_err());
+        assert!(copy(Level::Portable, &strided, &[0; 4], &mut [0; 3]).is_err());
+        assert!(copy(Level::Portable, &Strided { from: &[1], ..strided }, &[0; 4], &mut [0; 4]).is_err());
+    }
+}

@@ -1,0 +1,193 @@
+//! Runs programs, block by block.
+#![allow(unsafe_code)] // Sources and the output may be the same memory; sizes are checked once for a program.
+
+use et_core::Result;
+use et_simd::{Isa, Level, Work};
+
+use super::block::{BLOCK, Stream};
+use super::{Operand, Output, Program, Source};
+use crate::check::ensure;
+
+/// Room to begin blocks at a multiple of a cache line.
+const ALIGNMENT: usize = 16;
+
+/// The scratch memory that [`run`] needs, in elements.
+pub fn scratch(program: &Program) -> usize {
+    (Program::registers(program.instructions) + program.sources.len() + 1) * BLOCK + ALIGNMENT
+}
+
+/// Computes the output. Slices begin at a row: threads take disjoint ranges of rows.
+pub fn run(level: Level, program: &Program, output: Output, scratch: &mut [f32]) -> Result<()> {
+    program.check(&output)?;
+    ensure(scratch.len() >= self::scratch(program))?;
+    if !output.is_empty() {
+        let skip = scratch.as_ptr().align_offset(64).min(ALIGNMENT);
+        let scratch = scratch[skip..].as_mut_ptr();
+        let count = output.len();
+        let target = match output {
+            Output::Floats(floats) => Target { floats: floats.as_mut_ptr(), bytes: None },
+            Output::Bytes { bytes, scale, zero_point } => {
+                Target { floats: core::ptr::null_mut(), bytes: Some((bytes.as_mut_ptr(), scale, zero_point)) }
+            }
+        };
+        level.run(Run { program, target, count, scratch });
+    }
+    Ok(())
+}
+
+/// Where results go: to floats, or quantized to bytes.
+#[derive(Clone, Copy)]
+struct Target {
+    floats: *mut f32,
+    bytes: Option<(*mut i8, f32, i32)>,
+}
+
+/// A program that fits its tensors, which are not empty.
+struct Run<'a> {
+    program: &'a Program<'a>,
+    target: Target,
+    count: usize,
+    scratch: *mut f32,
+}
+
+impl Work for Run<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) {
+        let columns = self.program.columns;
+        let registers = Program::registers(self.program.instructions);
+        // A block has whole rows, or a part of one row.
+        let (line, block) = if columns > BLOCK { (columns, BLOCK) } else { (self.count, BLOCK / columns * columns) };
+        // SAFETY: there is scratch memory for all registers, sources, and the output before it is quantized.
+        let (sources, result) = unsafe {
+            let sources = self.scratch.add(registers * BLOCK);
+            (sources, sources.add(self.program.sources.len() * BLOCK))
+        };
+        self.prepare(sources, block);
+        for first in (0..self.count).step_by(line) {
+            for at in (first..first + line).step_by(block) {
+                let length = block.min(first + line - at);
+                let mut inputs = [core::ptr::null::<f32>(); Program::MOST_SOURCES];
+                for (index, (input, source)) in inputs.iter_mut().zip(self.program.sources).enumerate() {
+                    // SAFETY: each has a block, and the block is within the output.
+                    *input = unsafe { self.input(isa, source, sources.add(index * BLOCK), at, length) };
+                }
+                // SAFETY: the block is within the output.
+                unsafe { self.compute(isa, &inputs, result, at, length) };
+            }
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Repeats short rows of [`Source::Columns`] as often as a block has them.
+    #[inline(always)]
+    fn prepare(&self, scratch: *mut f32, block: usize) {
+        for (index, source) in self.program.sources.iter().enumerate() {
+            let Source::Columns(columns) = source else { continue };
+            if columns.len() > BLOCK {
+                continue;
+            }
+            for row in 0..block.min(self.count) / columns.len() {
+                // SAFETY: every source has a block of scratch memory, which has that many rows.
+                unsafe {
+                    let to = scratch.add(index * BLOCK + row * columns.len());
+                    columns.as_ptr().copy_to_nonoverlapping(to, columns.len());
+                }
+            }
+        }
+    }
+
+    /// The elements of a source in a block, in scratch memory where they are not the source's own.
+    ///
+    /// # Safety
+    /// The block is within the output, and `scratch` has room for it.
+    #[inline(always)]
+    unsafe fn input<S: Isa>(&self, isa: S, source: &Source, scratch: *mut f32, at: usize, length: usize) -> *const f32 {
+        // SAFETY: sources were checked to be as long as the output, or its rows, or its columns.
+        unsafe {
+            match *source {
+                Source::Tensor(tensor) => return tensor.as_ptr().add(at),
+                Source::Output => return self.target.floats.add(at),
+                Source::Columns(columns) if columns.len() > BLOCK => return columns.as_ptr().add(at % columns.len()),
+                Source::Columns(_) => {}
+                Source::Rows(rows) => self.spread(rows, scratch, at, length),
+                Source::Bytes { bytes, scale, zero_point } => {
+                    let bytes = bytes.get_unchecked(at..at + length);
+                    let to = core::slice::from_raw_parts_mut(scratch, length);
+                    crate::quantized::dequantize_block(isa, bytes, scale, zero_point, to);
+                }
+            }
+        }
+        scratch
+    }
+
+    /// Writes the number of each row as often as the row has columns in the block.
+    ///
+    /// # Safety
+    /// As for [`Self::input`].
+    #[inline(always)]
+    unsafe fn spread(&self, rows: &[f32], to: *mut f32, at: usize, length: usize) {
+        let columns = self.program.columns;
+        for index in (0..length).step_by(columns) {
+            // SAFETY: the rows of the block are among those of the output.
+            unsafe {
+                let number = *rows.get_unchecked((at + index) / columns);
+                core::slice::from_raw_parts_mut(to.add(index), columns.min(length - index)).fill(number);
+            }
+        }
+    }
+
+    /// Executes all instructions on a block.
+    ///
+    /// # Safety
+    /// The block is within the output, and all inputs have its length.
+    #[inline(always)]
+    unsafe fn compute<S: Isa>(
+        &self,
+        isa: S,
+        inputs: &[*const f32; Program::MOST_SOURCES],
+        result: *mut f32,
+        at: usize,
+        length: usize,
+    ) {
+        let last = self.program.instructions.len() - 1;
+        for (index, instruction) in self.program.instructions.iter().enumerate() {
+            let mut constants = [[0.0; 16]; 3];
+            let mut streams = [Stream::repeated(&[0.0; 16]); 3];
+            let operands = instruction.operands.iter().take(instruction.operation.operand_count());
+            for ((stream, operand), constant) in streams.iter_mut().zip(operands).zip(&mut constants) {
+                *stream = match *operand {
+                    Operand::Source(index) => Stream::elements(inputs[usize::from(index) % inputs.len()]),
+                    Operand::Register(index) => {
+                        // SAFETY: registers were checked to be there.
+                        Stream::elements(unsafe { self.scratch.add(usize::from(index) * BLOCK) })
+                    }
+                    Operand::Constant(number) => {
+                        *constant = [number; 16];
+                        Stream::repeated(constant)
+                    }
+                };
+            }
+            // SAFETY: the output has a block there, or the scratch memory has one.
+            unsafe {
+                let to = if index < last {
+                    self.scratch.add(usize::from(instruction.target) * BLOCK)
+                } else if self.target.bytes.is_some() {
+                    result
+                } else {
+                    self.target.floats.add(at)
+                };
+                instruction.operation.compute(isa, streams, to, length);
+            }
+        }
+        if let Some((bytes, scale, zero_point)) = self.target.bytes {
+            // SAFETY: the output has a block there, and the result is one.
+            unsafe {
+                let from = core::slice::from_raw_parts(result, length);
+                let to = core::slice::from_raw_parts_mut(bytes.add(at), length);
+                crate::quantized::quantize_block(isa, from, scale, zero_point, to);
+            }
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! Numbers to bytes, bytes to numbers, bytes to other bytes.
+
+use et_core::Result;
+use et_simd::{Float, Integer, Isa, Level, Work};
+
+use super::Quantization;
+use crate::check::ensure;
+
+/// Bytes of numbers.
+pub fn quantize(level: Level, input: &[f32], to: Quantization, output: &mut [i8]) -> Result<()> {
+    ensure(input.len() == output.len())?;
+    level.run(Quantize { input, to, output });
+    Ok(())
+}
+
+/// Numbers of bytes.
+pub fn dequantize(level: Level, input: &[i8], from: Quantization, output: &mut [f32]) -> Result<()> {
+    ensure(input.len() == output.len())?;
+    level.run(Dequantize { input, from, output });
+    Ok(())
+}
+
+/// The same numbers in other bytes.
+pub fn requantize(level: Level, input: &[i8], from: Quantization, to: Quantization, output: &mut [i8]) -> Result<()> {
+    ensure(input.len() == output.len())?;
+    level.run(Requantize { input, from, to, output });
+    Ok(())
+}
+
+struct Quantize<'a> {
+    input: &'a [f32],
+    to: Quantization,
+    output: &'a mut [i8],
+}
+
+impl Work for Quantize<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) {
+        quantize_block(isa, self.input, self.to.scale, self.to.zero_point, self.output);
+    }
+}
+
+struct Dequantize<'a> {
+    input: &'a [i8],
+    from: Quantization,
+    output: &'a mut [f32],
+}
+
+impl Work for Dequantize<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) {
+        dequantize_block(isa, self.input, self.from.scale, self.from.zero_point, self.output);
+    }
+}
+
+struct Requantize<'a> {
+    input: &'a [i8],
+    from: Quantization,
+    to: Quantization,
+    output: &'a mut [i8],
+}
+
+impl Work for Requantize<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) {
+        let rescale = Rescale::new(isa, self.from.scale / self.to.scale, self.to.zero_point);
+        let zero_point = isa.splat_i32(self.from.zero_point);
+        for at in (0..self.output.len()).step_by(S::LANES) {
+            let numbers = (isa.load_i8(self.input, at) - zero_point).to_float();
+            isa.store_i8(self.output, at, rescale.bytes(numbers));
+        }
+    }
+}
+
+/// Numbers to bytes: times a factor, rounded, moved.
+#[derive(Clone, Copy)]
+pub struct Rescale<S: Isa> {
+    factor: S::F32,
+    zero_point: S::I32,
+    least: S::F32,
+    greatest: S::F32,
+}
+
+impl<S: Isa> Rescale<S> {
+    /// Bytes of numbers times `factor`.
+    #[inline(always)]
+    pub fn new(isa: S, factor: f32, zero_point: i32) -> Self {
+        // Far beyond any byte, so that conversion to an integer is defined and a zero point can still be added.
+        let [least, greatest] = [isa.splat(-1e6), isa.splat(1e6)];
+        Self { factor: isa.splat(factor), zero_point: isa.splat_i32(zero_point), least, greatest }
+    }
+
+    /// The lanes' bytes, before they are narrowed.
+    #[inline(always)]
+    pub fn bytes(&self, numbers: S::F32) -> S::I32 {
+        let scaled = (numbers * self.factor).max(self.least).min(self.greatest);
+        scaled.to_integer() + self.zero_point
+    }
+}
+
+/// [`quantize`], for kernels.
+#[inline(always)]
+pub fn quantize_block<S: Isa>(isa: S, input: &[f32], scale: f32, zero_point: i32, output: &mut [i8]) {
+    let rescale = Rescale::new(isa, 1.0 / scale, zero_point);
+    for at in (0..output.len()).step_by(S::LANES) {
+        isa.store_i8(output, at, rescale.bytes(isa.load(input, at)));
+    }
+}
+
+/// [`dequantize`], for kernels.
+#[inline(always)]
+pub fn dequantize_block<S: Isa>(isa: S, input: &[i8], scale: f32, zero_point: i32, output: &mut [f32]) {
+    let (scale, zero_point) = (isa.splat(scale), isa.splat_i32(zero_point));
+    for at in (0..output.len()).step_by(S::LANES) {
+        isa.store(output, at, (isa.load_i8(input, at) - zero_point).to_float() * scale);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test::{assert_nearly_equal, bytes, numbers};
+    use std::vec;
+    use std::vec::Vec;
+
+    const FROM: Quantization = Quantization { scale: 0.0125, zero_point: -7 };
+    const TO: Quantization = Quantization { scale: 0.021_7, zero_point: 30 };
+
+    fn byte(number: f64, to: Quantization) -> i8 {
+        let byte = (number / f64::from(to.scale)).round_ties_even() + f64::from(to.zero_point);
+        byte.clamp(-128.0, 127.0) as i8
+    }
+
+    fn number(byte: i8) -> f64 {
+        f64::from(FROM.scale) * f64::from(i32::from(byte) - FROM.zero_point)
+    }
+
+    #[test]
+    fn bytes_stand_for_numbers() {
+        for level in Level::available() {
+            for length in 0..70 {
+                let input: Vec<f32> = numbers(length, 1).iter().map(|number| number * 3.0).collect();
+                let mut output = vec![0; length];
+                quantize(level, &input, FROM, &mut output).unwrap();
+                let expected: Vec<i8> = input.iter().map(|number| byte(f64::from(*number), FROM)).collect();
+                assert_nearly_equal(level.name(), &output, &expected);
+                let mut floats = vec![0.0; length];
+                dequantize(level, &output, FROM, &mut floats).unwrap();
+                let exact: Vec<f64> = output.iter().map(|byte| number(*byte)).collect();
+                crate::test::assert_close(level.name(), &floats, &exact, 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_move_to_other_bytes() {
+        for level in Level::available() {
+            for length in [0, 1, 7, 16, 100, 300] {
+                let input = bytes(length, 2);
+                let mut output = vec![0; length];
+                requantize(level, &input, FROM, TO, &mut output).unwrap();
+                let expected: Vec<i8> = input.iter().map(|input| byte(number(*input), TO)).collect();
+                assert_nearly_equal(level.name(), &output, &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn extremes_are_the_first_and_last_byte() {
+        for level in Level::available() {
+            let mut output = [0; 4];
+            quantize(level, &[f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30], TO, &mut output).unwrap();
+            assert_eq!(output, [127, -128, 127, -128], "{}", level.name());
+        }
+    }
+
+    #[test]
+    fn lengths_have_to_be_equal() {
+        assert!(quantize(Level::Portable, &[1.0], TO, &mut []).is_err());
+    }
+}

@@ -1,0 +1,115 @@
+//! Bytes of numbers whose range is not known before: each row gets a scale and a zero point of its own.
+
+use et_core::Result;
+use et_simd::{Float, Isa, Level, Work};
+
+use super::{Quantization, Rescale};
+use crate::check::ensure;
+use crate::rows::first;
+
+/// Quantizes every row of `columns` numbers to all 256 bytes between its least and greatest number, and 0. `parameters` gets
+/// what the bytes of each row mean. Numbers have to be finite.
+pub fn quantize_rows(
+    level: Level,
+    input: &[f32],
+    columns: usize,
+    output: &mut [i8],
+    parameters: &mut [Quantization],
+) -> Result<()> {
+    ensure(columns > 0 && input.len().is_multiple_of(columns) && input.len() == output.len())?;
+    ensure(parameters.len() == input.len() / columns)?;
+    level.run(QuantizeRows { input, columns, output, parameters });
+    Ok(())
+}
+
+impl Quantization {
+    /// What bytes between two numbers, and 0, mean. The zero point is that of the end where rounding it costs less, as
+    /// XNNPACK and torchao choose it.
+    pub fn of_range(least: f32, greatest: f32) -> Self {
+        let (least, greatest) = (least.min(0.0), greatest.max(0.0));
+        let scale = (greatest - least) / 255.0;
+        let inverse = 1.0 / scale;
+        if scale <= 0.0 || !inverse.is_finite() {
+            return Self { scale: 1.0, zero_point: 0 };
+        }
+        let [first, last] = [least * inverse, greatest * inverse];
+        let zero_point = if first - 128.0 + last + 127.0 > 0.0 { -128.0 - first } else { 127.0 - last };
+        // Adding a large number rounds.
+        let rounded = (zero_point.clamp(-128.0, 127.0) + 12_582_912.0) - 12_582_912.0;
+        Self { scale, zero_point: rounded as i32 }
+    }
+}
+
+struct QuantizeRows<'a> {
+    input: &'a [f32],
+    columns: usize,
+    output: &'a mut [i8],
+    parameters: &'a mut [Quantization],
+}
+
+impl Work for QuantizeRows<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) {
+        let columns = self.columns;
+        let rows = self.input.chunks_exact(columns).zip(self.output.chunks_exact_mut(columns));
+        for ((row, output), parameters) in rows.zip(self.parameters) {
+            let [least, greatest] = range(isa, row);
+            *parameters = Quantization::of_range(least, greatest);
+            let rescale = Rescale::new(isa, 1.0 / parameters.scale, parameters.zero_point);
+            for at in (0..columns).step_by(S::LANES) {
+                isa.store_i8(output, at, rescale.bytes(isa.load(row, at)));
+            }
+        }
+    }
+}
+
+/// The least and the greatest number of a row.
+#[inline(always)]
+fn range<S: Isa>(isa: S, row: &[f32]) -> [f32; 2] {
+    // Zero is within the range in any case.
+    let (mut least, mut greatest) = (isa.splat(0.0), isa.splat(0.0));
+    for at in (0..row.len()).step_by(S::LANES) {
+        let numbers = isa.load(row, at).select(first(isa, row.len() - at), isa.splat(0.0));
+        least = least.min(numbers);
+        greatest = greatest.max(numbers);
+    }
+    [least.least(), greatest.greatest()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test::numbers;
+    use std::vec;
+    use std::vec::Vec;
+
+    #[test]
+    fn rows_have_ranges_of_their_own() {
+        for columns in [1, 5, 16, 33, 768] {
+            let input: Vec<f32> = numbers(4 * columns, 1)
+                .iter()
+                .enumerate()
+                .map(|(index, number)| number * (index / columns) as f32 + 0.1)
+                .collect();
+            for level in Level::available() {
+                let mut output = vec![0; input.len()];
+                let mut parameters = [Quantization { scale: 0.0, zero_point: 0 }; 4];
+                quantize_rows(level, &input, columns, &mut output, &mut parameters).unwrap();
+                for (index, (number, byte)) in input.iter().zip(&output).enumerate() {
+                    let Quantization { scale, zero_point } = parameters[index / columns];
+                    let back = (f32::from(*byte) - zero_point as f32) * scale;
+                    assert!((back - number).abs() <= scale * 1.01, "{} {number} {back}", level.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_have_zero_and_all_bytes() {
+        assert_eq!(Quantization::of_range(0.0, 0.0), Quantization { scale: 1.0, zero_point: 0 });
+        assert_eq!(Quantization::of_range(0.0, 25.5), Quantization { scale: 0.1, zero_point: -128 });
+        assert_eq!(Quantization::of_range(-25.5, -1.0), Quantization { scale: 0.1, zero_point: 127 });
+        assert_eq!(Quantization::of_range(-1.0, 1.0).zero_point, 0);
+    }
+}

@@ -1,0 +1,263 @@
+//! One number of many: sums, means, greatest and least numbers over neighbouring dimensions.
+
+use et_core::Result;
+use et_simd::{Float, Integer, Isa, Level, Work};
+
+use crate::check::{ensure, product};
+use crate::quantized::{Quantization, Rescale};
+use crate::rows::first;
+
+/// What becomes of many numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// Their sum.
+    Sum,
+    /// Their sum, divided by how many there are.
+    Mean,
+    /// The greatest.
+    Max,
+    /// The least.
+    Min,
+}
+
+/// Reduces the middle of a tensor `[outer, count, inner]`; the output is `[outer, inner]`. Global pooling of a channels-last
+/// image has `[1, pixels, channels]`, a reduction of rows `[rows, columns, 1]`. `count` is at least 1.
+pub fn reduce(level: Level, reduction: Reduction, input: &[f32], sizes: [usize; 3], output: &mut [f32]) -> Result<()> {
+    ensure(product(&sizes)? == input.len() && product(&[sizes[0], sizes[2]])? == output.len() && sizes[1] > 0)?;
+    level.run(Reduce { reduction, input, sizes, output });
+    Ok(())
+}
+
+/// The mean of bytes, as [`reduce`].
+pub fn mean_bytes(
+    level: Level,
+    input: &[i8],
+    from: Quantization,
+    sizes: [usize; 3],
+    to: Quantization,
+    output: &mut [i8],
+) -> Result<()> {
+    ensure(product(&sizes)? == input.len() && product(&[sizes[0], sizes[2]])? == output.len() && sizes[1] > 0)?;
+    ensure(sizes[1] < 1 << 23)?;
+    level.run(MeanOfBytes { input, from, sizes, to, output });
+    Ok(())
+}
+
+/// Numbers that are added up one after the other before they are added to a sum of sums: errors grow slowly.
+const RUN: usize = 64;
+
+struct Reduce<'a> {
+    reduction: Reduction,
+    input: &'a [f32],
+    sizes: [usize; 3],
+    output: &'a mut [f32],
+}
+
+impl Work for Reduce<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) {
+        let [_, count, inner] = self.sizes;
+        if inner == 1 {
+            for (row, output) in self.input.chunks_exact(count).zip(self.output) {
+                *output = self.reduction.row(isa, row);
+            }
+            return;
+        }
+        for (rows, output) in
+            self.input.chunks_exact((count * inner).max(1)).zip(self.output.chunks_exact_mut(inner.max(1)))
+        {
+            for at in (0..inner).step_by(S::LANES) {
+                isa.store(output, at, self.reduction.columns(isa, rows, inner, count, at));
+            }
+        }
+    }
+}
+
+impl Reduction {
+    #[inline(always)]
+    fn start(self) -> f32 {
+        match self {
+            Self::Sum | Self::Mean => 0.0,
+            Self::Max => f32::NEG_INFINITY,
+            Self::Min => f32::INFINITY,
+        }
+    }
+
+    /// One more vector. A number that is none stays.
+    #[inline(always)]
+    fn join<S: Isa>(self, left: S::F32, right: S::F32) -> S::F32 {
+        match self {
+            Self::Sum | Self::Mean => left + right,
+            Self::Max => left.max(right).select(left.is_equal(left), left),
+            Self::Min => left.min(right).select(left.is_equal(left), left),
+        }
+    }
+
+    /// The result for the columns from `at` on.
+    #[inline(always)]
+    fn columns<S: Isa>(self, isa: S, rows: &[f32], inner: usize, count: usize, at: usize) -> S::F32 {
+        let mut result = isa.splat(self.start());
+        for run in rows.chunks(RUN * inner) {
+            let mut part = isa.splat(self.start());
+            for row in run.chunks_exact(inner) {
+                part = self.join::<S>(part, isa.load(row, at));
+            }
+            result = self.join::<S>(result, part);
+        }
+        if self == Self::Mean { result / isa.splat(count as f32) } else { result }
+    }
+
+    /// The result of a row.
+    #[inline(always)]
+    fn row<S: Isa>(self, isa: S, row: &[f32]) -> f32 {
+        let start = isa.splat(self.start());
+        let mut result = start;
+        for run in row.chunks(RUN * S::LANES) {
+            let mut part = start;
+            for at in (0..run.len()).step_by(S::LANES) {
+                let numbers = isa.load(run, at);
+                let rest = run.len() - at;
+                let numbers = if rest < S::LANES { numbers.select(first(isa, rest), start) } else { numbers };
+                part = self.join::<S>(part, numbers);
+            }
+            result = self.join::<S>(result, part);
+        }
+        match self {
+            Self::Sum => result.sum(),
+            Self::Mean => result.sum() / row.len() as f32,
+            Self::Max => nan_or::<S>(isa, result, result.greatest()),
+            Self::Min => nan_or::<S>(isa, result, result.least()),
+        }
+    }
+}
+
+/// NaN if any lane is, else the other number.
+#[inline(always)]
+fn nan_or<S: Isa>(isa: S, lanes: S::F32, other: f32) -> f32 {
+    let zero = isa.splat(0.0);
+    let nans = zero.select(lanes.is_equal(lanes), isa.splat(1.0)).sum();
+    if nans > 0.0 { f32::NAN } else { other }
+}
+
+struct MeanOfBytes<'a> {
+    input: &'a [i8],
+    from: Quantization,
+    sizes: [usize; 3],
+    to: Quantization,
+    output: &'a mut [i8],
+}
+
+impl Work for MeanOfBytes<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) {
+        let [outer, count, inner] = self.sizes;
+        let factor = self.from.scale / self.to.scale / count as f32;
+        let rescale = Rescale::new(isa, factor, self.to.zero_point);
+        let offset = isa.splat_i32(self.from.zero_point.wrapping_mul(count as i32));
+        for index in 0..outer {
+            let rows = &self.input[index * count * inner..][..count * inner];
+            let output = &mut self.output[index * inner..][..inner];
+            if inner == 1 {
+                let mut sum = isa.splat_i32(0);
+                for at in (0..count).step_by(S::LANES) {
+                    sum = sum + isa.load_i8(rows, at);
+                }
+                // Lanes hold sums below 2^23 / LANES * 128: they and their sum are exact enough as `f32`.
+                let sum = isa.splat(sum.to_float().sum()) - offset.to_float();
+                isa.store_i8(output, 0, rescale.bytes(sum));
+                continue;
+            }
+            for at in (0..inner).step_by(S::LANES) {
+                let mut sum = isa.splat_i32(0);
+                for row in rows.chunks_exact(inner) {
+                    sum = sum + isa.load_i8(row, at);
+                }
+                isa.store_i8(output, at, rescale.bytes((sum - offset).to_float()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test::{assert_close, assert_nearly_equal, bytes, numbers};
+    use std::vec;
+    use std::vec::Vec;
+
+    /// What a reduction means.
+    type Rule = fn(&[f64]) -> f64;
+
+    const SIZES: [[usize; 3]; 9] =
+        [[1, 1, 1], [3, 5, 1], [2, 200, 1], [1, 49, 96], [2, 3, 17], [3, 1, 8], [1, 300, 5], [0, 3, 4], [2, 5000, 1]];
+
+    /// All numbers that become one.
+    fn groups<T: Copy>(input: &[T], [outer, count, inner]: [usize; 3]) -> Vec<Vec<T>> {
+        let group = |index: usize| {
+            let start = index / inner * count * inner + index % inner;
+            (0..count).map(|at| input[start + at * inner]).collect()
+        };
+        (0..outer * inner).map(group).collect()
+    }
+
+    #[test]
+    fn many_numbers_become_one() {
+        for sizes in SIZES {
+            let input = numbers(sizes.iter().product(), 1);
+            let expected = |function: Rule| -> Vec<f64> {
+                let groups = groups(&input, sizes).into_iter();
+                groups.map(|group| function(&group.into_iter().map(f64::from).collect::<Vec<_>>())).collect()
+            };
+            let rules: [(Reduction, Rule); 4] = [
+                (Reduction::Sum, |group| group.iter().sum()),
+                (Reduction::Mean, |group| group.iter().sum::<f64>() / group.len() as f64),
+                (Reduction::Max, |group| group.iter().copied().fold(f64::MIN, f64::max)),
+                (Reduction::Min, |group| group.iter().copied().fold(f64::MAX, f64::min)),
+            ];
+            for (reduction, rule) in rules {
+                let expected = expected(rule);
+                for level in Level::available() {
+                    let mut output = vec![9.0; expected.len()];
+                    reduce(level, reduction, &input, sizes, &mut output).unwrap();
+                    assert_close(&std::format!("{reduction:?} {sizes:?} {}", level.name()), &output, &expected, 3e-6);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn not_a_number_is_greatest_and_least() {
+        for level in Level::available() {
+            for place in [0, 3, 20] {
+                let mut input = [1.0; 21];
+                input[place] = f32::NAN;
+                for reduction in [Reduction::Max, Reduction::Min] {
+                    let mut output = [0.0];
+                    reduce(level, reduction, &input, [1, 21, 1], &mut output).unwrap();
+                    assert!(output[0].is_nan(), "{} {reduction:?} {place}", level.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_have_means() {
+        let [from, to] = [(0.05, 4), (0.03, -9)].map(|(scale, zero_point)| Quantization { scale, zero_point });
+        for sizes in SIZES {
+            let input = bytes(sizes.iter().product(), 1);
+            let mean = |group: Vec<i8>| {
+                let sum: i32 = group.iter().map(|byte| i32::from(*byte) - from.zero_point).sum();
+                let mean = f64::from(sum) * f64::from(from.scale) / group.len() as f64 / f64::from(to.scale);
+                (mean.round_ties_even() + f64::from(to.zero_point)).clamp(-128.0, 127.0) as i8
+            };
+            let expected: Vec<i8> = groups(&input, sizes).into_iter().map(mean).collect();
+            for level in Level::available() {
+                let mut output = vec![0; expected.len()];
+                mean_bytes(level, &input, from, sizes, to, &mut output).unwrap();
+                assert_nearly_equal(&std::format!("{sizes:?} {}", level.name()), &output, &expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Rows of numbers that a kernel reads, and those that it writes, which may be the same.
+#![allow(unsafe_code)] // Rows that are read and written at once cannot be two slices.
+
+use core::marker::PhantomData;
+
+use et_core::Result;
+use et_simd::{Float, Isa};
+
+use crate::check::ensure;
+
+/// As many rows to read as to write, of equal lengths, at the same places or apart.
+pub struct Rows<'a> {
+    from: *const f32,
+    to: *mut f32,
+    /// How many there are.
+    pub count: usize,
+    /// The length of each, at least 1.
+    pub columns: usize,
+    lifetime: PhantomData<&'a mut [f32]>,
+}
+
+impl<'a> Rows<'a> {
+    /// Rows of two slices.
+    pub fn apart(input: &'a [f32], output: &'a mut [f32], columns: usize) -> Result<Self> {
+        ensure(columns > 0 && input.len() == output.len() && input.len().is_multiple_of(columns))?;
+        let (from, to) = (input.as_ptr(), output.as_mut_ptr());
+        Ok(Self { from, to, count: input.len() / columns, columns, lifetime: PhantomData })
+    }
+
+    /// Rows that are replaced.
+    pub fn in_place(rows: &'a mut [f32], columns: usize) -> Result<Self> {
+        ensure(columns > 0 && rows.len().is_multiple_of(columns))?;
+        let to = rows.as_mut_ptr();
+        Ok(Self { from: to, to, count: rows.len() / columns, columns, lifetime: PhantomData })
+    }
+
+    /// A row to read and write. No more than [`Self::count`] exist; beyond them it is the last one.
+    #[inline(always)]
+    pub fn row(&self, index: usize) -> Row<'_> {
+        let offset = index.min(self.count.saturating_sub(1)) * self.columns;
+        // SAFETY: the row is within both slices.
+        let (from, to) = unsafe { (self.from.add(offset), self.to.add(offset)) };
+        Row { from, to, columns: self.columns, lifetime: PhantomData }
+    }
+}
+
+/// A row to read, and one to write.
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    from: *const f32,
+    to: *mut f32,
+    columns: usize,
+    lifetime: PhantomData<&'a Rows<'a>>,
+}
+
+impl Row<'_> {
+    /// The numbers from column `at` on. Lanes past the end of the row are `filler`.
+    #[inline(always)]
+    pub fn read<S: Isa>(&self, isa: S, at: usize, filler: S::F32) -> S::F32 {
+        // SAFETY: reads no more than the row has.
+        unsafe { read(isa, self.from, self.columns, at, filler) }
+    }
+
+    /// The results from column `at` on. Lanes past the end of the row are 0.
+    #[inline(always)]
+    pub fn read_back<S: Isa>(&self, isa: S, at: usize) -> S::F32 {
+        // SAFETY: reads no more than the row has.
+        unsafe { read(isa, self.to, self.columns, at, isa.splat(0.0)) }
+    }
+
+    /// Stores results from column `at` on. Lanes past the end of the row are dropped.
+    #[inline(always)]
+    pub fn write<S: Isa>(&self, isa: S, at: usize, numbers: S::F32) {
+        let rest = self.columns.saturating_sub(at);
+        // SAFETY: writes no more than the row has.
+        unsafe {
+            match rest {
+                0 => {}
+                rest if rest >= S::LANES => isa.write(self.to.add(at), numbers),
+                rest => isa.write_part(self.to.add(at), rest, numbers),
+            }
+        }
+    }
+}
+
+/// # Safety
+/// There are `length` numbers.
+#[inline(always)]
+unsafe fn read<S: Isa>(isa: S, from: *const f32, length: usize, at: usize, filler: S::F32) -> S::F32 {
+    let rest = length.saturating_sub(at);
+    // SAFETY: reads no more than there are.
+    unsafe {
+        match rest {
+            0 => filler,
+            rest if rest >= S::LANES => isa.read(from.add(at)),
+            rest => isa.read_part(from.add(at), rest).select(first(isa, rest), filler),
+        }
+    }
+}
+
+/// True in the first `count` lanes.
+#[inline(always)]
+pub fn first<S: Isa>(isa: S, count: usize) -> S::Mask {
+    const LANES: [f32; 16] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0, 13.0, 14.0, 15.0];
+    isa.load(&LANES, 0).is_less(isa.splat(count as f32))
+}

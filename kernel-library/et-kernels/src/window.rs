@@ -1,0 +1,124 @@
+//! Windows that slide over channels-last images: what convolution and pooling have in common.
+
+use core::ops::Range;
+
+use et_core::Result;
+
+use crate::check::{ensure, product};
+
+/// How a window slides over an image. Pairs are rows and columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The pixels of the input.
+    pub input: [usize; 2],
+    /// The pixels of the output.
+    pub output: [usize; 2],
+    /// The taps of the window.
+    pub kernel: [usize; 2],
+    /// From a window to the next.
+    pub stride: [usize; 2],
+    /// The pixels before the first row and the first column. Those behind the last ones follow from the output's size.
+    pub padding: [usize; 2],
+    /// From a tap to the next.
+    pub dilation: [usize; 2],
+}
+
+impl Window {
+    /// An error unless sizes are positive and small enough to count with, and `channels` of so many pixels are there.
+    pub(crate) fn check(&self, channels: usize, input: usize, rows: &Range<usize>, output: usize) -> Result<()> {
+        let Self { kernel, stride, dilation, .. } = *self;
+        ensure([kernel, stride, dilation].iter().flatten().all(|size| *size > 0))?;
+        for axis in 0..2 {
+            let reach =
+                product(&[self.output[axis], stride[axis]])?.checked_add(product(&[kernel[axis], dilation[axis]])?);
+            ensure(reach.is_some() && isize::try_from(self.padding[axis]).is_ok())?;
+        }
+        ensure(product(&[self.input[0], self.input[1], channels])? == input)?;
+        ensure(rows.start <= rows.end && rows.end <= self.output[0])?;
+        ensure(product(&[rows.len(), self.output[1], channels])? == output)
+    }
+
+    /// The taps of a window that are within the image.
+    #[inline(always)]
+    pub(crate) fn taps(&self, axis: usize, index: usize) -> Range<usize> {
+        let (start, dilation) = (index * self.stride[axis], self.dilation[axis]);
+        let first = self.padding[axis].saturating_sub(start).div_ceil(dilation);
+        let end = (self.input[axis] + self.padding[axis]).saturating_sub(start).div_ceil(dilation);
+        let end = end.min(self.kernel[axis]);
+        first.min(end)..end
+    }
+
+    /// Where a tap of a window is. Only for [`Self::taps`].
+    #[inline(always)]
+    pub(crate) fn place(&self, axis: usize, index: usize, tap: usize) -> usize {
+        index * self.stride[axis] + tap * self.dilation[axis] - self.padding[axis]
+    }
+
+    /// The windows that are within the image with all their taps.
+    #[inline(always)]
+    pub(crate) fn inner(&self, axis: usize) -> Range<usize> {
+        let stride = self.stride[axis];
+        let first = self.padding[axis].div_ceil(stride);
+        let reach = (self.kernel[axis] - 1) * self.dilation[axis];
+        let end = (self.input[axis] + self.padding[axis]).checked_sub(reach + 1).map_or(0, |last| last / stride + 1);
+        let end = end.min(self.output[axis]);
+        first.min(end)..end
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod test {
+    use super::*;
+    use std::vec::Vec;
+
+    /// Windows of many kinds, some larger than their images.
+    pub fn windows() -> Vec<Window> {
+        let sizes =
+            [(7, 3, 1, 1, 1), (17, 3, 2, 1, 1), (8, 5, 2, 2, 1), (2, 5, 1, 2, 1), (9, 3, 1, 2, 2), (1, 1, 1, 3, 1)];
+        let window = |(size, kernel, stride, padding, dilation): (usize, usize, usize, usize, usize)| {
+            let output = (size + 2 * padding).saturating_sub((kernel - 1) * dilation + 1) / stride + 1;
+            Window {
+                input: [size + 1, size],
+                output: [output, output],
+                kernel: [kernel; 2],
+                stride: [stride; 2],
+                padding: [padding; 2],
+                dilation: [dilation; 2],
+            }
+        };
+        sizes.map(window).into()
+    }
+
+    impl Window {
+        /// The taps of a window that are within the image, each with its pixel, one by one.
+        pub fn plain_taps(&self, row: usize, column: usize) -> impl Iterator<Item = (usize, usize)> {
+            let window = *self;
+            let place = move |axis: usize, index: usize, tap: usize| {
+                let place = index * window.stride[axis] + tap * window.dilation[axis];
+                place.checked_sub(window.padding[axis]).filter(|place| *place < window.input[axis])
+            };
+            (0..window.kernel[0] * window.kernel[1]).filter_map(move |tap| {
+                let row = place(0, row, tap / window.kernel[1])?;
+                let column = place(1, column, tap % window.kernel[1])?;
+                Some((tap, row * window.input[1] + column))
+            })
+        }
+    }
+
+    #[test]
+    fn taps_are_within_the_image() {
+        for window in windows() {
+            let [size, output] = [window.input[1], window.output[1]];
+            let [kernel, stride] = [window.kernel[1], window.stride[1]];
+            let [padding, dilation] = [window.padding[1], window.dilation[1]];
+            for index in 0..output {
+                let place = |tap: usize| (index * stride + tap * dilation).checked_sub(padding);
+                let inside = |tap: &usize| place(*tap).is_some_and(|place| place < size);
+                let expected: Vec<usize> = (0..kernel).filter(inside).collect();
+                assert_eq!(window.taps(1, index).collect::<Vec<_>>(), expected, "{window:?} {index}");
+                assert_eq!(window.inner(1).contains(&index), expected.len() == kernel, "{window:?} {index}");
+                assert!(expected.iter().all(|tap| Some(window.place(1, index, *tap)) == place(*tap)));
+            }
+        }
+    }
+}
