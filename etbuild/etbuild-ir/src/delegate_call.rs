@@ -76,7 +76,7 @@ mod tests {
 method forward
   input %x: float32[2]
   constant %blob: uint8[4] = \"\" b3:ec2bd03bf86b935fa34d71ad7ebb049f1f10f87d343e521511d8f9e6625620cd
-  (%y: float32[2], %scratch: uint8[64]) = delegate.cpu.default(%blob, [%x])
+  (%y: float32[2], %scratch: uint8[64]) = delegate.cpu.default(%blob, values[%x])
   return %y
 ";
 
@@ -106,7 +106,11 @@ method forward
 
     #[test]
     fn what_a_call_passes_is_checked() {
-        for (from, to) in [("(%blob, [%x])", "(%x, [%x])"), ("(%blob, [%x])", "(%blob, %x)"), ("[%x]", "[%x, None]")] {
+        for (from, to) in [
+            ("(%blob, values[%x])", "(%x, values[%x])"),
+            ("(%blob, values[%x])", "(%blob, %x)"),
+            ("values[%x]", "values[%x, none]"),
+        ] {
             let program = program(&TEXT.replace(from, to));
             assert!(LoweredProgram::verify(program).is_err(), "{to}");
         }
