@@ -25,6 +25,17 @@ const STAGES: &[(&str, &[&str])] = &[
             engine!("query/lower.rs"),
         ],
     ),
+    (
+        "DELEGATE",
+        &[
+            "backends/etbuild-backend",
+            "etbuild/etbuild-partition",
+            "etbuild/etbuild-ir",
+            "kernel-library/et-ops",
+            engine!("query/delegate.rs"),
+            engine!("partition_report.rs"),
+        ],
+    ),
     ("PLAN", &["etbuild/etbuild-memory", "etbuild/etbuild-ir", "kernel-library/et-ops", engine!("query/plan.rs")]),
     (
         "EMIT",

@@ -13,7 +13,7 @@ fn main() -> Result<(), Failure> {
     let repository = fs::canonicalize(Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../.."))?;
     let crates = folders(&device_crates(&repository)?, &["Cargo.toml", "src"])?;
     let mut templates = subfolders(&repository.join("templates"))?;
-    templates.retain(|folder| folder.join("Cargo.toml").is_file()); // The others are not of projects.
+    templates.retain(|folder| ["Cargo.toml", "Cargo.toml.tera"].iter().any(|name| folder.join(name).is_file())); // The others are not of projects.
     let templates = folders(&templates, &["."])?;
     let root = fs::canonicalize(repository.join("Cargo.toml"))?;
     println!("cargo::rerun-if-changed={}", root.display());

@@ -1,5 +1,7 @@
 //! What the emitter is told, and what it tells besides the file.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use et_core::Dtypes;
 use et_format::write::ExecutionPlan;
 use etbuild_ir::{Arena, Graph, MemoryPlan};
@@ -13,6 +15,8 @@ pub struct EmitOptions {
     pub producer: String,
     /// Methods that return fixed values, besides those of the program.
     pub constant_methods: Vec<ConstantMethod>,
+    /// What the file calls each engine, by the engine's name in the program.
+    pub delegates: BTreeMap<String, String>,
 }
 
 /// What is in a program file.
@@ -40,6 +44,8 @@ pub struct MethodInfo {
     pub name: String,
     /// The kernels that it calls: one for each of its operators, in order.
     pub kernels: Vec<KernelUse>,
+    /// What the file calls the engines that it calls: sorted, none twice.
+    pub delegates: Vec<String>,
     /// The names of its inputs, in order.
     pub inputs: Vec<String>,
     /// The number of its outputs.
@@ -61,6 +67,9 @@ pub enum EmitError {
     /// A node calls an operator that the kernel catalogue lacks.
     #[error("the kernel catalogue has no operator `{0}`")]
     OperatorMissing(String),
+    /// A node calls an engine that the options do not name.
+    #[error("no engine is called `{0}`")]
+    EngineMissing(String),
     /// A node has another number of arguments or outputs than its operator's schema.
     #[error("a call of `{0}` does not have the arguments and outputs of its schema")]
     Arity(String),
@@ -77,9 +86,11 @@ pub enum EmitError {
 
 impl MethodInfo {
     pub(crate) fn new(graph: &Graph, plan: &MemoryPlan, emitted: &ExecutionPlan<'_>, kernels: Vec<KernelUse>) -> Self {
+        let ids: BTreeSet<String> = emitted.delegates.iter().map(|delegate| delegate.id.clone()).collect();
         Self {
             name: emitted.name.clone(),
             kernels,
+            delegates: ids.into_iter().collect(),
             inputs: graph.inputs.iter().map(|id| graph.value(*id).name.clone()).collect(),
             outputs: graph.outputs.len(),
             arenas: plan.arenas.clone(),

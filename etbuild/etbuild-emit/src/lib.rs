@@ -7,6 +7,7 @@ mod constant_method;
 mod constants;
 mod container;
 mod control;
+mod delegates;
 mod emitted;
 mod external;
 mod kernels;
@@ -25,6 +26,7 @@ pub use constant_method::{ConstantMethod, ConstantOutputs, ConstantScalar};
 pub use emitted::{EmitError, EmitOptions, Emitted, KernelUse, MethodInfo};
 
 use constants::Constants;
+use delegates::Delegates;
 use kernels::Kernels;
 use method::MethodEmitter;
 
@@ -75,7 +77,8 @@ fn lower<'a>(
     for (name, graph) in &program.program().program().methods {
         let plan = program.plans().get(name).ok_or_else(|| EmitError::Unplanned(name.clone()))?;
         let mut called = Kernels::default();
-        let execution_plan = MethodEmitter::new(graph, plan, constants, &mut called).emit(name)?;
+        let emitter = MethodEmitter::new(graph, plan, constants, &mut called, Delegates::new(&options.delegates));
+        let execution_plan = emitter.emit(name)?;
         let called = called.into_uses();
         kernels.add_all(&called);
         methods.push(MethodInfo::new(graph, plan, &execution_plan, called));

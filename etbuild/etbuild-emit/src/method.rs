@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use et_core::{Dtypes, ScalarType};
 use et_format::write::{Allocation, Chain, EValue, ExecutionPlan, ExtraTensorInfo, Instruction, Operator, Tensor};
 use et_ops::{Outs, Primitive, PrimitiveResult};
-use etbuild_ir::{Argument, Control, Graph, IdMap, MemoryPlan, Node, Size, Update, ValueId, ValueKind, aliases};
+use etbuild_ir::{
+    Argument, Control, DelegateCall, Graph, IdMap, MemoryPlan, Node, Size, Update, ValueId, ValueKind, aliases,
+};
 
 use crate::EmitError;
 use crate::constants::{ConstantPlace, Constants};
 use crate::container::container;
 use crate::control::Line;
+use crate::delegates::Delegates;
 use crate::kernels::Kernels;
 use crate::schema::argument_types;
 use crate::values::{ConstantValue, ValueTable};
@@ -37,6 +40,7 @@ pub struct MethodEmitter<'a, 's> {
     tensors: IdMap<i32>,
     operators: Vec<Operator>,
     operator_indices: BTreeMap<&'static str, i32>,
+    delegates: Delegates<'a>,
 }
 
 impl<'a, 's> MethodEmitter<'a, 's> {
@@ -45,10 +49,11 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         plan: &'a MemoryPlan,
         constants: &'s mut Constants<'a>,
         kernels: &'s mut Kernels,
+        delegates: Delegates<'a>,
     ) -> Self {
         let (values, tensors) = (ValueTable::default(), IdMap::default());
         let (operators, operator_indices) = (Vec::new(), BTreeMap::new());
-        Self { graph, plan, constants, kernels, values, tensors, operators, operator_indices }
+        Self { graph, plan, constants, kernels, values, tensors, operators, operator_indices, delegates }
     }
 
     /// The execution plan of the method `name`.
@@ -77,7 +82,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
             outputs,
             chains: vec![Chain { instructions }],
             operators: self.operators,
-            delegates: Vec::new(),
+            delegates: self.delegates.into_list(),
             arena_sizes: self.plan.arenas.iter().map(|arena| arena.size.cast_signed()).collect(),
         })
     }
@@ -114,9 +119,12 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         Instruction::KernelCall { operator: self.operator(primitive.name()), arguments }
     }
 
-    fn call(&mut self, node: &Node) -> Result<Instruction, EmitError> {
+    fn call(&mut self, node: &'a Node) -> Result<Instruction, EmitError> {
         if let Some(primitive) = node.operator.primitive() {
             return Ok(self.primitive_call(primitive, node));
+        }
+        if let Some(call) = DelegateCall::of(node) {
+            return self.delegate_call(call);
         }
         let functional = node.operator.qualified();
         let operator = et_ops::find_functional(&functional).ok_or(EmitError::OperatorMissing(functional))?;
@@ -127,6 +135,13 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         let tensors = node.uses().filter(|id| self.graph.number(*id).is_none());
         self.kernels.add(operator.name(), et_ops::selection(tensors.map(type_of), outputs));
         Ok(Instruction::KernelCall { operator: self.operator(operator.name()), arguments })
+    }
+
+    /// A call of an engine: inputs, then outputs, then scratch.
+    fn delegate_call(&mut self, call: DelegateCall<'a>) -> Result<Instruction, EmitError> {
+        let delegate = self.delegates.index(call, self.graph)?;
+        let passed = call.inputs.iter().flatten().chain(call.outputs);
+        Ok(Instruction::DelegateCall { delegate, arguments: passed.map(|id| self.tensor(*id)).collect() })
     }
 
     /// Arguments in schema order, then what the kernel writes and returns; `None` where the schema has another number.

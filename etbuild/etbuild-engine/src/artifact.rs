@@ -15,6 +15,8 @@ pub enum ArtifactKind {
     Constant,
     /// Which constants are parts of the model file, and where in it they lie.
     Slices,
+    /// Where every node of a program runs, as JSON.
+    Partition,
     /// A program file.
     ProgramFile,
     /// The constants that a program file keeps outside itself.
@@ -34,11 +36,12 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 12] = [
+    const NAMES: [(Self, &'static str); 13] = [
         (Self::Source, "source"),
         (Self::Program, "program"),
         (Self::Constant, "constant"),
         (Self::Slices, "slices"),
+        (Self::Partition, "partition"),
         (Self::ProgramFile, "program-file"),
         (Self::DataFile, "data-file"),
         (Self::Interface, "interface"),

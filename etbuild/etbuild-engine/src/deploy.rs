@@ -84,7 +84,7 @@ fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
     let model = unit.recipe.model.span();
     let target = unit.recipe.targets.iter().find(|target| target.value == unit.target.name());
     let span = match (failed.stage, target) {
-        (Stage::Import | Stage::Lower, _) | (_, None) => model,
+        (Stage::Import | Stage::Lower | Stage::Delegate, _) | (_, None) => model,
         (_, Some(target)) => &*target.span,
     };
     let place = |diagnostic: &Diagnostic| match diagnostic.span {
@@ -106,7 +106,10 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
         let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, part, staged, report));
         note(query::imported(db, *archive))?;
         let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime)?;
-        note(query::lowered(db, *archive, options))?;
+        note(query::lowered(db, *archive, options.clone()))?;
+        if !unit.plan.partition.engines.is_empty() {
+            note(query::delegated(db, *archive, options, unit.plan.partition.clone()))?;
+        }
     }
     let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));
     note(query::planned(db, unit.archives.clone(), unit.plan.clone()))?;

@@ -1,6 +1,8 @@
 //! What a link must know of a program file, as an artifact: kernels, inputs, arenas. Two models with the same interface
 //! share a hosted binary.
 
+use std::collections::BTreeSet;
+
 use et_core::Dtypes;
 use etbuild_emit::{Emitted, MethodInfo};
 use etbuild_ir::{Graph, PlannedProgram};
@@ -12,6 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interface {
     kernels: Vec<InterfaceKernel>,
+    delegates: Vec<String>,
     methods: Vec<InterfaceMethod>,
 }
 
@@ -25,6 +28,7 @@ struct InterfaceKernel {
 struct InterfaceMethod {
     name: String,
     kernels: Vec<InterfaceKernel>,
+    delegates: Vec<String>,
     inputs: Vec<String>,
     input_bytes: Vec<usize>,
     output_bytes: Vec<usize>,
@@ -38,7 +42,9 @@ impl Interface {
     pub fn new(planned: &PlannedProgram, emitted: &Emitted) -> Self {
         let methods = &planned.program().program().methods;
         let infos = emitted.methods.iter().filter_map(|info| Some(method(info, methods.get(&info.name)?)));
-        Self { kernels: kernels(&emitted.kernels), methods: infos.collect() }
+        let delegates: BTreeSet<&String> = emitted.methods.iter().flat_map(|method| &method.delegates).collect();
+        let delegates = delegates.into_iter().cloned().collect();
+        Self { kernels: kernels(&emitted.kernels), delegates, methods: infos.collect() }
     }
 
     /// The kernels as the selection takes them: those of all methods or, for a board, those of the method that it runs, in
@@ -51,6 +57,13 @@ impl Interface {
     /// The kernels with their types, as a key names them: `aten::relu.out 0x40`.
     pub fn kernel_names(&self, is_board: bool) -> Vec<String> {
         self.kernels(is_board).iter().map(|kernel| format!("{} {:#x}", kernel.operator, kernel.dtypes)).collect()
+    }
+
+    /// What the file calls the engines that it calls, sorted: those of all methods or, for a board, those of the method
+    /// that it runs.
+    pub fn delegates(&self, is_board: bool) -> &[String] {
+        let method = self.main_method().filter(|_| is_board);
+        method.map_or(&self.delegates, |method| &method.delegates)
     }
 
     fn kernels(&self, is_board: bool) -> &[InterfaceKernel] {
@@ -87,6 +100,7 @@ fn method(info: &MethodInfo, graph: &Graph) -> InterfaceMethod {
     InterfaceMethod {
         name: info.name.clone(),
         kernels: kernels(&info.kernels),
+        delegates: info.delegates.clone(),
         inputs: info.inputs.clone(),
         input_bytes: bytes(&graph.inputs),
         output_bytes: bytes(&graph.outputs),

@@ -1,10 +1,11 @@
 //! Targets and interfaces as the link takes them: the one translation between target files and generated projects.
 
 use et_ops::OPERATORS;
+use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{
-    BoardFacts, BootBlock, CompileTarget, Console, LinkError, MemoryFacts, Program, ProjectFacts, Region, RegisterStep,
-    Uart, VerifyData, select,
+    BoardFacts, BootBlock, CompileTarget, Console, EngineFacts, LinkError, MemoryFacts, Program, ProjectFacts, Region,
+    RegisterStep, Uart, VerifyData, select,
 };
 use etbuild_store::Digest;
 use etbuild_target as target;
@@ -34,10 +35,12 @@ pub fn compile_target(target: &Target) -> CompileTarget {
 pub fn project(
     unit: &Unit,
     interface: &Interface,
+    backends: &[&dyn Backend],
     embedded: impl FnOnce() -> Result<(Vec<u8>, VerifyData), Vec<Diagnostic>>,
 ) -> Result<ProjectFacts, Vec<Diagnostic>> {
     let kernels = select(&interface.kernel_uses(unit.target.memory().is_some()), OPERATORS)
         .map_err(|error| vec![link_error(&error)])?;
+    let engines = engines(unit, interface, backends)?;
     let method = interface.method().ok_or_else(|| vec![internal("the program file has no method")])?;
     let (program, board) = match unit.target.memory() {
         None => (Program::Beside(format!("{}.pte", unit.name())), None),
@@ -48,7 +51,26 @@ pub fn project(
         }
     };
     let (template, name) = (unit.target.template().to_owned(), unit.name().to_owned());
-    Ok(ProjectFacts { template, name, stamp: PRODUCER.to_owned(), kernels, method, program, board })
+    Ok(ProjectFacts { template, name, stamp: PRODUCER.to_owned(), kernels, engines, method, program, board })
+}
+
+/// The engines that the binary has. Firmware has none yet.
+fn engines(unit: &Unit, interface: &Interface, backends: &[&dyn Backend]) -> Result<Vec<EngineFacts>, Vec<Diagnostic>> {
+    let is_board = unit.target.memory().is_some();
+    let ids = interface.delegates(is_board);
+    if is_board && !ids.is_empty() {
+        let message = format!("firmware cannot call engines yet, and the program calls {}", ids.join(", "));
+        let diagnostic = Diagnostic::error(Code::EngineUnavailable, message);
+        return Err(vec![diagnostic.help("leave `partition` out for this target")]);
+    }
+    let engine = |id: &String| {
+        let backend = backends.iter().find(|backend| backend.delegate_id() == id);
+        let package = backend.map(|backend| backend.device_crate().to_owned());
+        package
+            .map(|package| EngineFacts { id: id.clone(), package })
+            .ok_or_else(|| vec![internal("an engine is gone")])
+    };
+    ids.iter().map(engine).collect()
 }
 
 /// The digest of the template's files; of nothing where there is no such template, which the link reports.

@@ -3,16 +3,19 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use etbuild_backend::TargetFacts;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_recipe::{Model, Override};
 use etbuild_store::Blob;
+use etbuild_target::Catalogue;
 
 use crate::ArtifactKind;
 use crate::db::{Db, EngineDatabase};
 use crate::guard::guarded;
 use crate::query::{self, FileOptions, PlanOptions};
-use crate::resolve::plan_options;
+use crate::resolve::{partition_mistakes, plan_options};
 use crate::stage::Blocked;
+use crate::target_facts;
 use crate::unit::Archives;
 use crate::world::World;
 
@@ -35,7 +38,18 @@ fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<PlanOptio
     let recipes = query::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
     let banks = vec![("memory".to_owned(), None)];
     let recipe = recipes.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
-    Ok(plan_options(recipe, banks))
+    let mistakes = partition_mistakes(recipe, db.world());
+    if mistakes.is_empty() { Ok(plan_options(recipe, banks, this_machine()?)) } else { Err(mistakes) }
+}
+
+/// This machine as engines see it: the shipped target of its kind.
+fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
+    let catalogue = Catalogue::shipped()?;
+    let mut facts = catalogue.iter().map(target_facts::of);
+    let architecture = std::env::consts::ARCH;
+    let same = facts.find(|facts| facts.hosted && facts.architecture == architecture);
+    let unknown = || TargetFacts { architecture: architecture.to_owned(), features: Vec::new(), hosted: true };
+    Ok(same.unwrap_or_else(unknown))
 }
 
 fn emit(db: &dyn Db, path: &Path, options: PlanOptions) -> Result<Blob, Blocked> {

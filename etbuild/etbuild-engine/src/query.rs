@@ -1,5 +1,6 @@
 //! One tracked query per stage. What a stage does is in its own crate; here is what it reads, and so its key.
 
+mod delegate;
 mod emit;
 mod import;
 mod link;
@@ -9,10 +10,11 @@ mod recipe;
 mod select;
 mod verify;
 
+pub use delegate::{PartitionOptions, delegated};
 pub use emit::{FileOptions, emitted};
 pub use import::imported;
 pub use link::linked;
-pub use lower::{lower_options, lowered};
+pub use lower::{LowerOptions, lower_options, lowered};
 pub use plan::{PlanOptions, planned};
 pub use recipe::recipes;
 pub use select::selected;

@@ -3,14 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use etbuild_backend::TargetFacts;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_recipe::{Model, Override, Planner, Recipe, Runtime, missing_files};
 use etbuild_target::{Catalogue, Target};
-use etbuild_yaml::Spanned;
+use etbuild_yaml::{Spanned, suggest};
 
 use crate::db::Db;
-use crate::query::{self, FileOptions, PlanOptions};
+use crate::partition_report::PORTABLE;
+use crate::query::{self, FileOptions, PartitionOptions, PlanOptions};
+use crate::target_facts;
 use crate::unit::Unit;
+use crate::world::World;
 
 /// What a command was asked to build.
 #[derive(Clone, Debug, Default)]
@@ -94,6 +98,7 @@ fn units_of_recipe(
 ) -> Result<Vec<Unit>, Vec<Diagnostic>> {
     let mut mistakes = missing_files(recipe, db.world().system());
     mistakes.extend(unavailable(recipe));
+    mistakes.extend(partition_mistakes(recipe, db.world()));
     let mut found = Vec::new();
     for name in targets {
         match catalogue.find(name) {
@@ -116,7 +121,7 @@ fn units_of_recipe(
 
 fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
     let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
-    let plan = plan_options(recipe, banks(&target));
+    let plan = plan_options(recipe, banks(&target), target_facts::of(&target));
     let archives = recipe.model.archives().into_iter();
     let archives = archives.map(|(method, file)| (method.to_owned(), db.model_file(&file.path))).collect();
     Unit { archives, verify, plan, file: file_options(recipe), target, recipe: recipe.clone() }
@@ -131,8 +136,11 @@ fn file_options(recipe: &Recipe) -> FileOptions {
 }
 
 /// What lowering and planning for these banks read of a recipe.
-pub fn plan_options(recipe: &Recipe, banks: Vec<(String, Option<u64>)>) -> PlanOptions {
-    PlanOptions { runtime: runtime(recipe.runtime), planner: planner(recipe.memory.planner), banks }
+pub fn plan_options(recipe: &Recipe, banks: Vec<(String, Option<u64>)>, target: TargetFacts) -> PlanOptions {
+    let engines = recipe.partition.iter().map(|engine| engine.value.clone());
+    // The portable kernels take everything: no engine after them is asked.
+    let partition = PartitionOptions { engines: engines.take_while(|engine| engine != PORTABLE).collect(), target };
+    PlanOptions { runtime: runtime(recipe.runtime), planner: planner(recipe.memory.planner), banks, partition }
 }
 
 const fn runtime(runtime: Runtime) -> etbuild_pass::Runtime {
@@ -174,7 +182,6 @@ fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     if let Some(context) = &recipe.export.context {
         refusals.push(refusal("a context length needs a checkpoint", &context.span));
     }
-    refusals.extend(recipe.partition.iter().filter(|engine| engine.value != "portable").map(unknown_engine));
     refusals
 }
 
@@ -191,10 +198,32 @@ fn refusal(message: &str, span: &Span) -> Diagnostic {
     Diagnostic::error(Code::OptionUnavailable, message).at(span.clone()).help(help)
 }
 
-fn unknown_engine(engine: &Spanned<String>) -> Diagnostic {
+/// What is wrong with the engines of a recipe: they are unknown, or the runtime has none.
+pub fn partition_mistakes(recipe: &Recipe, world: &World) -> Vec<Diagnostic> {
+    let engines = recipe.partition.iter().filter(|engine| engine.value != PORTABLE);
+    let mistake = |engine: &Spanned<String>| match (world.engine(&engine.value), recipe.runtime) {
+        (None, _) => Some(unknown_engine(engine, world)),
+        (Some(_), Runtime::Executorch) => Some(no_engine_upstream(engine)),
+        (Some(_), Runtime::Etbuild) => None,
+    };
+    engines.filter_map(mistake).collect()
+}
+
+fn unknown_engine(engine: &Spanned<String>, world: &World) -> Diagnostic {
+    let names: Vec<&str> = world.engines().iter().map(|engine| engine.name()).chain([PORTABLE]).collect();
     let message = format!("there is no engine `{}`", engine.value);
     let diagnostic = Diagnostic::error(Code::UnknownEngine, message).at((*engine.span).clone());
-    diagnostic.help("leave `partition` out, or write `[portable]`: the portable kernels run every operator")
+    let diagnostic = diagnostic.note(format!("the engines are {}", names.join(", ")));
+    match suggest(&engine.value, names.iter().copied()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help("leave `partition` out: the portable kernels run every operator"),
+    }
+}
+
+fn no_engine_upstream(engine: &Spanned<String>) -> Diagnostic {
+    let message = format!("ExecuTorch's own runtime does not have the engine `{}`", engine.value);
+    let diagnostic = Diagnostic::error(Code::EngineUnavailable, message).at((*engine.span).clone());
+    diagnostic.help("leave `runtime: executorch` or `partition` out")
 }
 
 fn no_target(recipe: &Recipe) -> Diagnostic {

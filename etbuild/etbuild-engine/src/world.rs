@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use etbuild_backend::Backend;
 use etbuild_store::{Blob, BlobRef, Digest, Store, StoreError};
 use etbuild_system::System;
 
@@ -29,6 +30,7 @@ pub struct World {
     mode: Mode,
     jobs: usize,
     offline: bool,
+    backends: &'static [&'static dyn Backend],
     held: Mutex<BTreeMap<Digest, Blob>>,
 }
 
@@ -44,13 +46,29 @@ impl World {
         let watcher = observer.clone();
         let forward = move |event: &etbuild_store::Event| watcher.observe(&Event::Store(event.clone()));
         let store = Store::open_observed(cache, Arc::new(forward))?;
-        Ok(Self { system, store, observer, mode, jobs, offline: false, held: Mutex::default() })
+        Ok(Self { system, store, observer, mode, jobs, offline: false, backends: &[], held: Mutex::default() })
     }
 
     /// The same world, where nothing may be fetched from the network if `offline`.
     #[must_use]
     pub fn offline(self, offline: bool) -> Self {
         Self { offline, ..self }
+    }
+
+    /// The same world with these engines, which recipes may name.
+    #[must_use]
+    pub fn backends(self, backends: &'static [&'static dyn Backend]) -> Self {
+        Self { backends, ..self }
+    }
+
+    /// The engines that recipes may name besides the portable kernels.
+    pub fn engines(&self) -> &'static [&'static dyn Backend] {
+        self.backends
+    }
+
+    /// The engine of this name.
+    pub fn engine(&self, name: &str) -> Option<&'static dyn Backend> {
+        self.backends.iter().copied().find(|backend| backend.name() == name)
     }
 
     /// Whether nothing may be fetched from the network.

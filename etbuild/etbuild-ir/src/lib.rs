@@ -6,8 +6,10 @@
 //! [`EdgeProgram`] with every operator in the kernel catalogue and every type explicit, [`LoweredProgram`] partitioned.
 
 mod argument;
+mod compact;
 mod constant;
 pub mod control;
+mod delegate_call;
 mod dialect;
 mod evaluate;
 mod graph;
@@ -20,8 +22,10 @@ mod spec;
 pub mod text;
 
 pub use argument::{Argument, MemoryFormat, Size};
+pub use compact::compact;
 pub use constant::{Buffer, ConstantData, Digest};
 pub use control::Control;
+pub use delegate_call::DelegateCall;
 pub use dialect::{
     Aten, AtenProgram, CoreAten, CoreAtenProgram, Dialect, Edge, EdgeProgram, Lowered, LoweredProgram, Verified,
     Violation,

@@ -15,12 +15,23 @@ pub struct ProjectFacts {
     pub stamp: String,
     /// The kernels, in the order of the program's operators.
     pub kernels: KernelTable,
+    /// The engines of the program's delegates.
+    pub engines: Vec<EngineFacts>,
     /// The method that runs.
     pub method: MethodFacts,
     /// The program file.
     pub program: Program,
     /// The board; `None` on a target with an operating system.
     pub board: Option<BoardFacts>,
+}
+
+/// An engine that a binary has.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct EngineFacts {
+    /// What program files call it.
+    pub id: String,
+    /// The device crate that executes its blobs.
+    pub package: String,
 }
 
 /// A method, as far as a generated project cares.

@@ -28,8 +28,8 @@ pub use build::{Built, build};
 pub use dependencies::{Dependency, dependencies};
 pub use error::LinkError;
 pub use facts::{
-    BoardFacts, BootBlock, Console, MemoryFacts, MethodFacts, Program, ProjectFacts, Region, RegisterStep, Uart,
-    VerifyData,
+    BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Program, ProjectFacts, Region, RegisterStep,
+    Uart, VerifyData,
 };
 pub use project::{Project, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, MissingKernel, SelectedKernel, select};

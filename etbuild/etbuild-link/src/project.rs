@@ -38,7 +38,7 @@ impl Project {
     /// # Errors
     /// [`LinkError::UnknownTemplate`].
     pub fn skeleton(template: &str, sources: &Sources) -> Result<Self, LinkError> {
-        Self::assemble(template, unfilled(find(template)?), sources)
+        Self::assemble(template, unfilled(find(template)?)?, sources)
     }
 
     fn assemble(template: &str, mut package: BTreeMap<String, Vec<u8>>, sources: &Sources) -> Result<Self, LinkError> {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use tera::{Context, Kwargs, State, Tera};
 
-use crate::embedded::EmbeddedFolder;
-use crate::facts::{Console, MemoryFacts, MethodFacts, Program, ProjectFacts};
+use crate::embedded::{EmbeddedFile, EmbeddedFolder};
+use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Program, ProjectFacts};
 use crate::{LinkError, SelectedKernel};
 
 const SUFFIX: &str = ".tera";
@@ -20,6 +20,7 @@ struct Variables<'a> {
     banner: String,
     method: &'a MethodFacts,
     kernels: Vec<Kernel<'a>>,
+    engines: Vec<Engine<'a>>,
     /// The name of the program file beside the binary; absent when it is embedded.
     program_file: Option<&'a str>,
     memory: Option<&'a MemoryFacts>,
@@ -33,6 +34,14 @@ struct Kernel<'a> {
     path: &'a str,
     /// The paths of its types' variants.
     dtypes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Engine<'a> {
+    id: &'a str,
+    package: &'a str,
+    /// The package as Rust names it.
+    path: String,
 }
 
 /// The files of `template` with `facts` filled in, and the data that the facts carry.
@@ -49,10 +58,16 @@ pub fn render(template: &EmbeddedFolder, facts: &ProjectFacts) -> Result<BTreeMa
     Ok(files)
 }
 
-/// The files of `template` under their final names, as they are before anything is filled in.
-pub fn unfilled(template: &EmbeddedFolder) -> BTreeMap<String, Vec<u8>> {
-    let named = |path: &'static str| path.strip_suffix(SUFFIX).unwrap_or(path).to_owned();
-    template.files.iter().map(|file| (named(file.path), file.bytes.to_vec())).collect()
+/// The files of `template` under their final names, as they are before anything but manifests is filled in: those are as
+/// for a program without engines.
+pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
+    let mut context = Context::new();
+    context.insert("engines", &Vec::<Engine<'_>>::new());
+    let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
+        Some(path) if path.ends_with("Cargo.toml") => Ok((path.to_owned(), fill_in(file.bytes, &context)?)),
+        path => Ok((path.unwrap_or(file.path).to_owned(), file.bytes.to_vec())),
+    };
+    template.files.iter().map(file).collect()
 }
 
 fn variables(facts: &ProjectFacts) -> Variables<'_> {
@@ -66,6 +81,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         banner: format!("{}\n", serde_json::json!({ "producer": facts.stamp })),
         method: &facts.method,
         kernels: facts.kernels.kernels().iter().map(kernel).collect(),
+        engines: facts.engines.iter().map(engine).collect(),
         program_file,
         memory: facts.board.as_ref().map(|board| &board.memory),
         console: facts.board.as_ref().map(|board| &board.console),
@@ -76,6 +92,10 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
 fn kernel(selected: &SelectedKernel) -> Kernel<'_> {
     let dtypes = selected.dtypes.iter().map(|scalar_type| format!("ScalarType::{scalar_type:?}")).collect();
     Kernel { operator: &selected.operator, path: &selected.path, dtypes }
+}
+
+fn engine(facts: &EngineFacts) -> Engine<'_> {
+    Engine { id: &facts.id, package: &facts.package, path: facts.package.replace('-', "_") }
 }
 
 fn fill_in(template: &[u8], context: &Context) -> Result<Vec<u8>, LinkError> {

@@ -51,6 +51,10 @@ pub struct TargetFile {
     endian: Endian,
     /// How Rust compiles for it.
     rust: Rust,
+    /// The instruction sets that engines may choose among at run time, where the machine has them, such as `avx2` or
+    /// `i8mm`: weights are packed for each. None where it is left out.
+    #[serde(default)]
+    instruction_sets: Vec<String>,
     /// Its memory; needed on bare metal, and left out on a hosted target.
     #[serde(default)]
     memory: Option<Spanned<MemoryFile>>,
@@ -72,6 +76,7 @@ pub struct Target {
     pointer_width: u32,
     endian: Endian,
     rust: Rust,
+    instruction_sets: Vec<String>,
     memory: Option<Memory>,
     console: Console,
     image: Vec<Image>,
@@ -101,6 +106,7 @@ impl TargetFile {
             pointer_width: self.pointer_width.value,
             endian: self.endian,
             rust: self.rust,
+            instruction_sets: self.instruction_sets,
             memory,
             console: self.console,
             image: self.image,
@@ -166,6 +172,11 @@ impl Target {
     /// How Rust compiles for it.
     pub fn rust(&self) -> &Rust {
         &self.rust
+    }
+
+    /// The instruction sets that engines may choose among at run time, where the machine has them.
+    pub fn instruction_sets(&self) -> &[String] {
+        &self.instruction_sets
     }
 
     /// Its memory; `None` exactly where it is hosted.
@@ -259,6 +270,12 @@ mod tests {
     fn an_address_has_32_or_64_bits() {
         let (code, place, help) = mistake("pico2", "pointer_width: 32", "pointer_width: 16");
         assert_eq!((code, place, help.as_str()), (Code::BadValue, Position::new(6, 16), "write 32 or 64"));
+    }
+
+    #[test]
+    fn instruction_sets_are_stated_or_there_are_none() {
+        assert_eq!(target("linux-x86_64").instruction_sets(), ["avx2", "avx512", "avx512vnni", "amx"]);
+        assert!(target("pico2").instruction_sets().is_empty());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The command line.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -191,9 +192,12 @@ pub struct Run {
     /// The method to run.
     #[arg(long, default_value = "forward")]
     pub method: String,
-    /// The engines in order of preference, separated by commas; `portable` for none.
+    /// For a model: the engines in order of preference, separated by commas; `portable` for none.
     #[arg(long, value_name = "ENGINES")]
     pub partition: Option<String>,
+    /// The most threads that engines use.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub threads: NonZero<usize>,
 }
 
 /// Arguments of `explain`.
@@ -207,6 +211,9 @@ pub struct Explain {
     /// Show the operators that the program calls, the kernels that serve them, and what is missing.
     #[arg(long, conflicts_with = "stage")]
     pub operators: bool,
+    /// Show where every node of the program runs, and why not elsewhere; with `--partition=ENGINES` for these engines.
+    #[arg(long, value_name = "ENGINES", num_args = 0..=1, require_equals = true, conflicts_with_all = ["stage", "operators"])]
+    pub partition: Option<Option<String>>,
 }
 
 /// Arguments of `inspect`.

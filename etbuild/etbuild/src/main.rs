@@ -2,6 +2,7 @@
 
 mod arguments;
 mod command;
+mod engines;
 mod inspect;
 mod render;
 mod session;

@@ -2,6 +2,7 @@
 
 mod inspection;
 mod operators;
+mod partitions;
 mod progress;
 mod table;
 mod terminal;
@@ -9,6 +10,7 @@ mod units;
 
 pub use inspection::{description_text, difference_text};
 pub use operators::operators_text;
+pub use partitions::partitions_text;
 pub use progress::ProgressView;
 pub use table::Table;
 pub use terminal::Terminal;

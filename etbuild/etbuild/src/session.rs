@@ -10,6 +10,7 @@ use etbuild_store::StoreError;
 use etbuild_system::{RealSystem, System};
 
 use crate::arguments::{Global, Recipes};
+use crate::engines::BACKENDS;
 use crate::render::{ProgressView, Terminal};
 
 /// One run of the command.
@@ -55,7 +56,7 @@ impl Session {
     fn open(&self, mode: Mode, folder: &Path) -> Result<World, Vec<Diagnostic>> {
         let view = Arc::new(ProgressView::new(&self.terminal, self.global.progress));
         let world = World::open(self.system.clone(), folder, view, mode, self.jobs());
-        world.map_err(|error| vec![store_unavailable(&error)])
+        world.map(|world| world.backends(BACKENDS)).map_err(|error| vec![store_unavailable(&error)])
     }
 
     /// `ETBUILD_CACHE_DIR`, else the cache folder of the XDG specification.
@@ -85,9 +86,14 @@ impl Session {
     }
 }
 
+/// `--partition` as the `--set` that it stands for.
+pub fn partition_override(engines: &str) -> String {
+    format!("partition=[{engines}]")
+}
+
 /// `--partition`, `--quantize` and `--calibrate` as the `--set`s that they stand for.
 fn shorthands(recipes: &Recipes) -> Vec<String> {
-    let partition = recipes.partition.as_ref().map(|engines| format!("partition=[{engines}]"));
+    let partition = recipes.partition.as_deref().map(partition_override);
     let quantize = recipes.quantize.as_ref().map(|scheme| format!("quantize.scheme={scheme}"));
     let calibrate = recipes.calibrate.as_ref().map(|file| format!("quantize.calibrate={}", file.display()));
     [partition, quantize, calibrate].into_iter().flatten().collect()

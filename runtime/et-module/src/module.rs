@@ -9,7 +9,7 @@ use et_runtime::{Failure, MethodPlan, Place, Program};
 
 use crate::owned::LoadedMethod;
 use crate::safetensors::TensorView;
-use crate::{Array, DataFiles, Error, FileBytes, order};
+use crate::{Array, DataFiles, Engines, Error, FileBytes, order};
 
 /// Where the kernels of a program's operators come from.
 #[derive(Clone, Copy)]
@@ -52,12 +52,18 @@ impl Module {
 
     /// Loads a program's first method, with memory from the heap.
     pub fn load(file: FileBytes, kernels: Kernels<'_>) -> Result<Self, Error> {
-        Self::load_chosen(file, DataFiles::default(), |program| Ok(program.method_at(0)?), kernels)
+        Self::load_chosen(file, DataFiles::default(), |program| Ok(program.method_at(0)?), kernels, &Engines::none())
     }
 
     /// Loads the method of this name of a program, bundled or not, whose tensors may be in data files.
-    pub fn load_method(file: FileBytes, data: DataFiles, name: &str, kernels: Kernels<'_>) -> Result<Self, Error> {
-        Self::load_chosen(file, data, |program| find_method(&program, name), kernels)
+    pub fn load_method(
+        file: FileBytes,
+        data: DataFiles,
+        name: &str,
+        kernels: Kernels<'_>,
+        engines: &Engines,
+    ) -> Result<Self, Error> {
+        Self::load_chosen(file, data, |program| find_method(&program, name), kernels, engines)
     }
 
     fn load_chosen(
@@ -65,8 +71,9 @@ impl Module {
         data: DataFiles,
         choose: impl FnOnce(Program<'static>) -> Result<MethodPlan<'static>, Error>,
         kernels: Kernels<'_>,
+        engines: &Engines,
     ) -> Result<Self, Error> {
-        let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels))?;
+        let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels), engines)?;
         let count = loaded.method().input_count()?;
         let input_names = (0..count).map(|index| format!("input_{index}")).collect();
         let mut module = Self { loaded, input_names, hidden_outputs: 0 };
@@ -228,6 +235,9 @@ impl Module {
             if index < count {
                 return match chain.instruction(index as usize).ok()? {
                     Instruction::KernelCall { operator, .. } => operator_name(self.loaded.method().plan(), operator),
+                    Instruction::DelegateCall { delegate, .. } => {
+                        Some(plan.delegate(delegate as usize).ok()?.id().ok()?.to_owned())
+                    }
                     _ => None,
                 };
             }
@@ -257,11 +267,6 @@ fn find_method(program: &Program<'static>, name: &str) -> Result<MethodPlan<'sta
 
 /// A kernel per operator of the method, or an error that lists what is missing.
 fn find_kernels(plan: MethodPlan<'_>, kernels: Kernels<'_>) -> Result<Box<[Kernel]>, Error> {
-    let delegates = plan.plan().delegates()?;
-    if !delegates.is_empty() {
-        let names = delegates.iter().map(|delegate| Ok(delegate?.id()?.to_owned()));
-        return Err(Error::DelegatesMissing(names.collect::<et_core::Result<_>>()?));
-    }
     match kernels {
         Kernels::Selected(table) => selected(plan, table),
         Kernels::Lookup(lookup) => look_up(plan, lookup),

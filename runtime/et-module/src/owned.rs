@@ -2,11 +2,12 @@
 #![allow(unsafe_code)] // One struct holds a borrower and what it borrows, which safe Rust cannot say.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use et_core::{Kernel, Value};
-use et_runtime::{Memory, Method, MethodPlan, Program};
+use et_runtime::{Delegate, Memory, Method, MethodPlan, Program, Workers};
 
-use crate::{DataFiles, Error, FileBytes, bundle, data_files};
+use crate::{DataFiles, Engines, Error, FileBytes, bundle, data_files};
 
 /// The alignment of arenas in bytes: a cache line, and a multiple of what the runtime asks for.
 const ALIGNMENT: usize = 64;
@@ -21,9 +22,20 @@ pub(crate) struct LoadedMethod {
     _arenas: Owned<[&'static [Cell<u8>]]>,
     _sizes: Owned<[i32]>,
     _kernels: Owned<[Kernel]>,
+    _delegates: Delegates,
     _file: Owned<FileBytes>,
     _data: Owned<DataFiles>,
 }
+
+/// The delegates of a method, and what they borrow.
+struct Delegates {
+    references: Owned<[&'static dyn Delegate<'static>]>,
+    _delegates: Owned<[BoxedDelegate]>,
+    // The last, since the delegates borrow it.
+    _workers: Arc<dyn Workers + Send>,
+}
+
+type BoxedDelegate = Box<dyn Delegate<'static>>;
 
 impl LoadedMethod {
     /// Loads the method that `choose` picks from the program; `kernels` gives the kernels of its operators.
@@ -32,6 +44,7 @@ impl LoadedMethod {
         data: DataFiles,
         choose: impl FnOnce(Program<'static>) -> Result<MethodPlan<'static>, Error>,
         kernels: impl FnOnce(MethodPlan<'static>) -> Result<Box<[Kernel]>, Error>,
+        engines: &Engines,
     ) -> Result<Self, Error> {
         let (mut file, mut data) = (Owned::new(Box::new(file)), Owned::new(Box::new(data)));
         // SAFETY: the owners are stored in the struct, so they live as long as the method.
@@ -39,6 +52,7 @@ impl LoadedMethod {
         let external = data_files.parse()?;
         let plan = choose(Program::new(bundle::program_in(bytes)?)?)?;
         let needs = plan.requirements()?;
+        let mut delegates = Delegates::new(plan, engines)?;
         let mut kernels = Owned::new(kernels(plan)?);
         let mut values = Owned::new(vec![Cell::new(Value::None); needs.values].into_boxed_slice());
         let mut sizes = Owned::new(vec![0; needs.sizes].into_boxed_slice());
@@ -51,11 +65,11 @@ impl LoadedMethod {
         // SAFETY: as above.
         let borrowed = unsafe { Memory { values: values.borrow(), arenas: arenas.borrow(), sizes: sizes.borrow() } };
         // SAFETY: as above.
-        let kernels_of_method = unsafe { kernels.borrow() };
-        let method = Method::load_with_data(plan, kernels_of_method, &[], borrowed, external.as_slice())
+        let (called, delegated) = unsafe { (kernels.borrow(), delegates.references.borrow()) };
+        let method = Method::load_with_data(plan, called, delegated, borrowed, external.as_slice())
             .map_err(|failure| data_files::explain(plan, &external, failure))?;
         let (_values, _arenas, _sizes, _kernels, _file, _data) = (values, arenas, sizes, kernels, file, data);
-        Ok(Self { method, memory, _values, _arenas, _sizes, _kernels, _file, _data })
+        Ok(Self { method, memory, _values, _arenas, _sizes, _kernels, _delegates: delegates, _file, _data })
     }
 
     pub(crate) const fn method(&self) -> &Method<'static> {
@@ -65,6 +79,22 @@ impl LoadedMethod {
     /// Memory that lives as long as the method.
     pub(crate) fn allocate(&mut self, size: usize) -> &'static mut [u8] {
         allocate(&mut self.memory, size)
+    }
+}
+
+impl Delegates {
+    /// A delegate for each that the method calls, not yet prepared.
+    fn new(plan: MethodPlan<'static>, engines: &Engines) -> Result<Self, Error> {
+        let workers = engines.workers().clone();
+        // SAFETY: the struct keeps the workers, and drops them after the delegates. What makes the delegates takes a borrow
+        // of any length, so it keeps none longer than they live.
+        let borrowed: &'static dyn Workers = unsafe { &*Arc::as_ptr(&workers) };
+        let found = engines.find(plan)?;
+        let delegates: Box<[BoxedDelegate]> = found.iter().map(|engine| (engine.make)(borrowed)).collect();
+        let mut delegates = Owned::new(delegates);
+        // SAFETY: the owner is stored in the struct, and dropped after the references.
+        let references = unsafe { delegates.borrow() }.iter().map(|delegate| &**delegate);
+        Ok(Self { references: Owned::new(references.collect()), _delegates: delegates, _workers: workers })
     }
 }
 

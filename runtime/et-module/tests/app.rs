@@ -25,6 +25,7 @@ const SPEC: AppSpec = AppSpec {
     stamp: "adder 1 (etbuild)",
     program: ProgramSource::Embedded(ADD),
     kernels: &[("aten::add.out", add as Kernel)],
+    engines: &[],
     method: "forward",
     input_names: &["x", "y"],
 };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use et_core::{Args, Kernel, Result};
 use et_format::write::*;
 use et_module::safetensors::{SafeTensors, write_with_texts};
-use et_module::{Array, Constant, DataFiles, Error, FileBytes, Kernels, Module, Tolerance, run_bundled};
+use et_module::{Array, Constant, DataFiles, Engines, Error, FileBytes, Kernels, Module, Tolerance, run_bundled};
 
 const EXTERNAL: &[u8] = include_bytes!("../../et-format/tests/data/external.pte");
 const BUNDLE: &[u8] = include_bytes!("../../et-format/tests/data/bundled.bpte");
@@ -29,7 +29,7 @@ fn kernel(name: &str, _: &str) -> Option<Kernel> {
 }
 
 fn load(file: &[u8], data: DataFiles, method: &str) -> std::result::Result<Module, Error> {
-    Module::load_method(FileBytes::owned(file.to_vec()), data, method, Kernels::Lookup(&kernel))
+    Module::load_method(FileBytes::owned(file.to_vec()), data, method, Kernels::Lookup(&kernel), &Engines::none())
 }
 
 fn upstreams(name: &str) -> PathBuf {

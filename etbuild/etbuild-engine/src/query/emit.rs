@@ -7,12 +7,13 @@ use etbuild_ir::text;
 use etbuild_recipe::{FixedScalar, FixedValue};
 use etbuild_store::Value;
 
-use super::{PlanOptions, planned};
+use super::{PartitionOptions, PlanOptions, planned};
 use crate::db::Db;
 use crate::interface::Interface;
 use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult};
 use crate::unit::Archives;
+use crate::world::World;
 use crate::{ArtifactKind, PRODUCER, failure};
 
 /// What goes into a program file besides the model.
@@ -27,18 +28,22 @@ pub struct FileOptions {
 /// The program file, its data file where it has one, and the interface that a link needs to know of it.
 #[salsa::tracked(returns(clone))]
 pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOptions) -> StageResult {
+    let partition = plan.partition.clone();
     let planned = planned(db, archives, plan).map_err(|blocked: Blocked| blocked.downstream())?;
     let program = planned.blob(ArtifactKind::Program)?;
+    let ids = delegate_ids(db.world(), &partition);
     let key = Stage::Emit
         .key()
         .input("program", program.digest)
         .option("producer", PRODUCER)
         .option("export.constants", constants(&file))
         .option("export.weights.external", file.external_weights)
+        .fact("delegates", delegates(&ids))
         .finish();
     stage::run(db.world(), Stage::Emit, key, |products| {
         let (planned, _weights) = program_artifact::load(db.world(), &planned, text::parse_plan)?;
-        let options = EmitOptions { producer: PRODUCER.to_owned(), constant_methods: constant_methods(&file) };
+        let constant_methods = constant_methods(&file);
+        let options = EmitOptions { producer: PRODUCER.to_owned(), constant_methods, delegates: ids };
         let mut out = products.writer();
         let emitted = if file.external_weights {
             let mut data = products.writer();
@@ -53,6 +58,16 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
         products.put(ArtifactKind::Interface, &failure::json(&Interface::new(&planned, &emitted))?);
         Ok(())
     })
+}
+
+/// What program files call the engines, by their names in programs.
+fn delegate_ids(world: &World, partition: &PartitionOptions) -> BTreeMap<String, String> {
+    let engines = partition.engines.iter().filter_map(|name| world.engine(name));
+    engines.map(|backend| (backend.name().to_owned(), backend.delegate_id().to_owned())).collect()
+}
+
+fn delegates(ids: &BTreeMap<String, String>) -> Value {
+    Value::List(ids.iter().map(|(name, id)| Value::List(vec![name.into(), id.into()])).collect())
 }
 
 fn constant_methods(file: &FileOptions) -> Vec<ConstantMethod> {

@@ -30,7 +30,7 @@ pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
             let verify = verify_cases(db, &unit, &interface)?;
             Ok((db.world().open_blob(&program).to_vec(), verify))
         };
-        let facts = link_facts::project(&unit, &interface, embedded)?;
+        let facts = link_facts::project(&unit, &interface, db.world().engines(), embedded)?;
         let sources = Sources::embedded().map_err(link_failure)?;
         let project = Project::new(&facts, &sources).map_err(link_failure)?;
         let world = db.world();
@@ -52,6 +52,7 @@ fn key(
     let mut key = Stage::Link
         .key()
         .fact("kernels", interface.kernel_names(unit.target.memory().is_some()))
+        .fact("delegates", interface.delegates(unit.target.memory().is_some()).to_vec())
         .fact("method", interface.method().map(|method| method.name))
         .fact("inputs", interface.method().map(|method| method.inputs))
         .input("dependencies", selected.blob(ArtifactKind::Dependencies)?.digest)

@@ -9,7 +9,7 @@ use etbuild_memory::{Bank, Options, find_planner};
 use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
-use super::{lower_options, lowered};
+use super::{PartitionOptions, delegated, lower_options, lowered};
 use crate::db::{DataFile, Db};
 use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
@@ -25,12 +25,14 @@ pub struct PlanOptions {
     pub planner: &'static str,
     /// The banks that may hold tensors, in the order of preference: name and bytes, where there is a limit.
     pub banks: Vec<(String, Option<u64>)>,
+    /// Who gets parts of the program.
+    pub partition: PartitionOptions,
 }
 
 /// The program of all methods with a plan for these banks. Targets with the same banks share it.
 #[salsa::tracked(returns(clone))]
 pub fn planned(db: &dyn Db, archives: Archives, options: PlanOptions) -> StageResult {
-    let lowered = lowered_methods(db, &archives, options.runtime)?;
+    let lowered = lowered_methods(db, &archives, &options)?;
     let mut key = Stage::Plan.key();
     for (method, staged) in &lowered {
         let program = staged.blob(ArtifactKind::Program)?;
@@ -46,15 +48,19 @@ pub fn planned(db: &dyn Db, archives: Archives, options: PlanOptions) -> StageRe
     })
 }
 
-/// The lowered program of each method.
+/// The lowered program of each method, with its calls of engines.
 fn lowered_methods(
     db: &dyn Db,
     archives: &Archives,
-    runtime: Runtime,
+    plan: &PlanOptions,
 ) -> Result<BTreeMap<String, Arc<Staged>>, Blocked> {
     let lower = |(method, archive): (&String, &DataFile)| {
-        let options = lower_options(db, archives, method, runtime)?;
-        let staged = lowered(db, *archive, options).map_err(|blocked: Blocked| blocked.downstream())?;
+        let options = lower_options(db, archives, method, plan.runtime)?;
+        let staged = match plan.partition.engines.is_empty() {
+            true => lowered(db, *archive, options),
+            false => delegated(db, *archive, options, plan.partition.clone()),
+        };
+        let staged = staged.map_err(|blocked: Blocked| blocked.downstream())?;
         Ok((method.clone(), staged))
     };
     archives.iter().map(lower).collect()

@@ -20,13 +20,15 @@ pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
     let key = Stage::Select
         .key()
         .fact("kernels", interface.kernel_names(unit.target.memory().is_some()))
+        .fact("delegates", interface.delegates(unit.target.memory().is_some()).to_vec())
         .fact("template", unit.target.template())
         .input("template", link_facts::template_digest(&unit.target))
         .fact("triple", tools.target.triple.as_str())
         .tool("cargo", tools.toolchain.rustc_version.as_str())
         .finish();
     stage::run(db.world(), Stage::Select, key, |products| {
-        let facts = link_facts::project(&unit, &interface, || Ok((Vec::new(), VerifyData::default())))?;
+        let facts =
+            link_facts::project(&unit, &interface, db.world().engines(), || Ok((Vec::new(), VerifyData::default())))?;
         let world = db.world();
         let sources = Sources::embedded().map_err(link_failure)?;
         let project = Project::new(&facts, &sources).map_err(link_failure)?;

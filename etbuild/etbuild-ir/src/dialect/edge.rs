@@ -4,8 +4,9 @@ use et_core::ScalarType;
 use et_ops::call::{self, TensorRef};
 use et_ops::{Meta, Operator, Primitive};
 
+use crate::delegate_call::is_delegate;
 use crate::evaluate::output_metas;
-use crate::{Argument, Control, Dialect, Graph, Node, Program, Size, ValueId, Violation};
+use crate::{Argument, Control, DelegateCall, Dialect, Graph, Node, Program, Size, ValueId, Violation};
 
 /// Operators of the kernel catalogue, with the types and shapes that their rules give.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +28,11 @@ impl Dialect for Lowered {
     const NAME: &'static str = "lowered";
 
     fn violations(program: &Program) -> Vec<Violation> {
-        super::nodes(program, |graph, node| if Control::of(node).is_some() { None } else { check(graph, node).err() })
+        super::nodes(program, |graph, node| match Control::of(node) {
+            Some(_) => None,
+            None if is_delegate(node) => check_delegate(graph, node).err(),
+            None => check(graph, node).err(),
+        })
     }
 }
 
@@ -96,6 +101,11 @@ fn check_output(graph: &Graph, id: ValueId, meta: &Meta, dynamic: bool) -> Resul
         want.0,
         want.1
     ))
+}
+
+fn check_delegate(graph: &Graph, node: &Node) -> Result<(), String> {
+    let call = DelegateCall::of(node).ok_or("a call of an engine takes a blob and a list of inputs")?;
+    call.mistake(graph).map_or(Ok(()), |mistake| Err(mistake.to_owned()))
 }
 
 fn check_primitive(primitive: &Primitive, node: &Node) -> Result<(), String> {

@@ -24,6 +24,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         name: "tiny".to_owned(),
         stamp: "etbuild test \"tiny\"".to_owned(),
         kernels: kernels(),
+        engines: Vec::new(),
         method: method(),
         program,
         board: None,

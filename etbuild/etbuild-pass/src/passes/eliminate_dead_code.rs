@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use etbuild_ir::{Graph, IdMap, Node, Update, ValueId};
+use etbuild_ir::{Graph, Node, ValueId, compact};
 
 use crate::Refusal;
 use crate::pass::Pass;
@@ -29,31 +29,6 @@ fn live_nodes(nodes: Vec<Node>, mut used: HashSet<ValueId>) -> Vec<Node> {
     }
     live.reverse();
     live
-}
-
-/// The same graph with only the values that are mentioned.
-fn compact(old: Graph, mut nodes: Vec<Node>) -> Graph {
-    let in_nodes = nodes.iter().flat_map(|node| node.uses().chain(node.outputs.iter().copied()));
-    let updated = old.updates.iter().map(|update| update.target);
-    let outside = old.inputs.iter().copied().chain(old.results()).chain(updated);
-    let mentioned: HashSet<ValueId> = in_nodes.chain(outside).collect();
-    let (mut graph, mut moved) = (Graph::default(), IdMap::default());
-    for (id, value) in old.values_with_ids().filter(|(id, _)| mentioned.contains(id)) {
-        let new = graph.add_like(value);
-        old.origins.get(id).map(|origin| graph.origins.insert(new, origin.clone()));
-        moved.insert(id, new);
-    }
-    let now = |id: ValueId| moved.get(id).copied().unwrap_or(id);
-    for node in &mut nodes {
-        node.replace_uses(now);
-        node.outputs.iter_mut().for_each(|id| *id = now(*id));
-    }
-    graph.inputs = old.inputs.iter().copied().map(now).collect();
-    graph.outputs = old.outputs.iter().copied().map(now).collect();
-    let updates = old.updates.iter();
-    graph.updates = updates.map(|update| Update { target: now(update.target), value: now(update.value) }).collect();
-    graph.nodes = nodes;
-    graph
 }
 
 #[cfg(test)]

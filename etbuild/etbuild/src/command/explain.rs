@@ -1,11 +1,11 @@
 //! `etbuild explain`: why stages would run, which kernels a program needs, or what a diagnostic code means.
 
 use etbuild_diagnostic::{Code, CodeInfo, Diagnostic};
-use etbuild_engine::{Mode, Stage, operators, plan};
+use etbuild_engine::{Mode, Stage, operators, partitions, plan};
 
 use super::Outcome;
 use crate::arguments::{self, Recipes};
-use crate::render::{operators_text, plan_table};
+use crate::render::{operators_text, partitions_text, plan_table};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
@@ -13,8 +13,11 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
         explain_code(session, info);
         return Ok(Vec::new());
     }
-    let recipes =
-        Recipes { recipes: vec![arguments.subject.clone()], partition: None, quantize: None, calibrate: None };
+    let partition = arguments.partition.clone().flatten();
+    let recipes = Recipes { recipes: vec![arguments.subject.clone()], partition, quantize: None, calibrate: None };
+    if arguments.partition.is_some() {
+        return explain_partition(session, &recipes);
+    }
     if arguments.operators {
         return explain_operators(session, &recipes);
     }
@@ -55,6 +58,14 @@ fn explain_operators(session: &Session, recipes: &Recipes) -> Outcome {
     session.terminal.present(&value, &operators_text(&programs));
     session.terminal.explain(&diagnostics);
     Ok(diagnostics)
+}
+
+/// Where every node of a program runs, and why not elsewhere.
+fn explain_partition(session: &Session, recipes: &Recipes) -> Outcome {
+    let units = partitions(&session.world(Mode::Build)?, &session.request(recipes)?)?;
+    let value = serde_json::json!({ "schema": "etbuild.partition/1", "ok": true, "units": units });
+    session.terminal.present(&value, &partitions_text(&units));
+    Ok(Vec::new())
 }
 
 fn unknown_stage(name: &str) -> Diagnostic {

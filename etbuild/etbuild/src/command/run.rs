@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use et_module::{Array, DataFiles, FileBytes, Kernels, Module, is_bundled, run_cases, safetensors};
+use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module, is_bundled, run_cases, safetensors};
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::{Mode, program_file};
 use serde_json::Value;
@@ -11,7 +11,8 @@ use serde_json::Value;
 use super::inputs::Inputs;
 use super::{Outcome, bundled};
 use crate::arguments;
-use crate::session::Session;
+use crate::engines::ENGINES;
+use crate::session::{Session, partition_override};
 
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     let (mut module, stored_names) = load(session, arguments)?;
@@ -49,13 +50,14 @@ pub(super) fn write_outputs(
 fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option<Vec<String>>), Vec<Diagnostic>> {
     let file = &arguments.file;
     let bytes = if file.extension().is_some_and(|extension| extension == "pt2") {
-        engines(arguments)?;
-        FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(Vec::new())?)?)
+        let partition = arguments.partition.iter().map(|engines| partition_override(engines)).collect();
+        FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(partition)?)?)
     } else {
         FileBytes::open(file).map_err(|error| vec![failed(file, &error)])?
     };
     let data = DataFiles::open(&arguments.data).map_err(|error| vec![failed(file, &error)])?;
-    let module = Module::load_method(bytes, data, &arguments.method, Kernels::Lookup(&kernel));
+    let engines = Engines::new(ENGINES, arguments.threads.get());
+    let module = Module::load_method(bytes, data, &arguments.method, Kernels::Lookup(&kernel), &engines);
     let module = module.map_err(|error| vec![failed(file, &error)])?;
     let names = if arguments.input_names.is_empty() { module.stored_input_names() } else { None };
     Ok((module, names))
@@ -91,17 +93,6 @@ fn leaves(tree: &Value) -> usize {
     match tree.get("type") {
         Some(Value::Null) => 1,
         _ => children.map_or(0, |children| children.iter().map(leaves).sum()),
-    }
-}
-
-/// Only the portable kernels run models here.
-fn engines(arguments: &arguments::Run) -> Result<(), Vec<Diagnostic>> {
-    match arguments.partition.as_deref() {
-        None | Some("portable" | "") => Ok(()),
-        Some(engine) => {
-            let message = format!("there is no engine `{engine}`");
-            Err(vec![Diagnostic::error(Code::UnknownEngine, message).help("use `--partition portable`")])
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use et_format::INPUTS_KEY;
 use et_module::safetensors::SafeTensors;
-use et_module::{Array, DataFiles, FileBytes, Kernels, Module};
+use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module};
 use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::{Event, Mode, Observer, World, program_file};
 use etbuild_system::RealSystem;
@@ -77,6 +77,7 @@ impl Laboratory {
             DataFiles::default(),
             "forward",
             Kernels::Lookup(&kernel),
+            &Engines::none(),
         );
         let mut module = module.map_err(|error| format!("load: {error}"))?.with_input_names(&names);
         let inputs = case.read("inputs.safetensors");

@@ -16,7 +16,7 @@ pub(super) enum Command {
 }
 
 /// What is run, on what.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(super) struct Subject {
     /// The method; the binary's own where none is named.
     pub(super) method: Option<String>,
@@ -24,6 +24,14 @@ pub(super) struct Subject {
     pub(super) data: Vec<PathBuf>,
     pub(super) inputs: Option<PathBuf>,
     pub(super) outputs: Option<PathBuf>,
+    /// The most threads to use.
+    pub(super) threads: usize,
+}
+
+impl Default for Subject {
+    fn default() -> Self {
+        Self { method: None, data: Vec::new(), inputs: None, outputs: None, threads: 1 }
+    }
 }
 
 /// Reads a command line without the binary's name. The error says what is wrong.
@@ -39,7 +47,7 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Com
             "--outputs" => subject.outputs = Some(value()?.into()),
             "--data" => subject.data.push(value()?.into()),
             "--method" => subject.method = Some(value()?.to_string_lossy().into_owned()),
-            "--threads" => drop(number::<std::num::NonZero<usize>>(&name, value()?)?),
+            "--threads" => subject.threads = number::<std::num::NonZero<usize>>(&name, value()?)?.get(),
             "--bench" => bench = true,
             "--warmup" => effort.warmup = number(&name, value()?)?,
             "--iters" => effort.iterations = number(&name, value()?)?,
@@ -73,7 +81,7 @@ mod tests {
 
     #[test]
     fn a_run_needs_a_file_for_its_outputs() {
-        let subject = Subject { inputs: Some("a".into()), outputs: Some("b".into()), ..Subject::default() };
+        let subject = Subject { inputs: Some("a".into()), outputs: Some("b".into()), threads: 2, ..Subject::default() };
         assert_eq!(parsed("--inputs a --outputs b --threads 2"), Ok(Command::Run(subject)));
         assert!(parsed("--inputs a").is_err());
         assert!(parsed("").is_err());

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use et_core::Kernel;
 
+use crate::Engine;
 use arguments::{Command, parse};
 
 /// What a binary is made of.
@@ -22,6 +23,8 @@ pub struct AppSpec {
     pub program: ProgramSource,
     /// The names of the operators that the program's methods call, with their kernels.
     pub kernels: &'static [(&'static str, Kernel)],
+    /// The engines of the program's delegates.
+    pub engines: &'static [Engine],
     /// The method that runs where the command line names none.
     pub method: &'static str,
     /// The names of its inputs, in their order.
@@ -92,7 +95,7 @@ Inputs may hold many cases, stacked along the first dimension.
   --method NAME      the method to run ({method})
   --data FILE        data file with weights that the program keeps outside itself; may be repeated (the one beside the
                      program file)
-  --threads N        the most threads to use
+  --threads N        the most threads that the program's engines use (1)
   --bench            measure, and print one JSON object
   --warmup N         executions before the measured ones (3)
   --iters N          the least number of measured executions (10)

@@ -10,7 +10,7 @@ use super::arguments::Subject;
 use super::{AppSpec, ProgramSource};
 use crate::bench::milliseconds;
 use crate::safetensors::{self, SafeTensors, TensorView};
-use crate::{Array, Bench, DataFiles, Effort, Error, FileBytes, Kernels, Module, run_cases};
+use crate::{Array, Bench, DataFiles, Effort, Engines, Error, FileBytes, Kernels, Module, run_cases};
 
 /// Runs a method on a file of tensors and writes a file of tensors and texts.
 pub(super) fn run(spec: &AppSpec, subject: &Subject) -> Result<String, Error> {
@@ -48,15 +48,22 @@ fn load(spec: &AppSpec, subject: &Subject) -> Result<(Module, Bench), Error> {
     let data = DataFiles::open(&data)?;
     let load_ms = milliseconds(start);
     let start = Instant::now();
-    let module = load_method(spec, subject.method.as_deref(), file, data)?;
-    let bench = Bench { load_ms, init_ms: milliseconds(start), threads: 1, ..Bench::default() };
+    let engines = Engines::new(spec.engines, subject.threads);
+    let module = load_method(spec, subject.method.as_deref(), file, data, &engines)?;
+    let bench = Bench { load_ms, init_ms: milliseconds(start), threads: engines.threads(), ..Bench::default() };
     Ok((module, bench))
 }
 
 /// The method with the names of its inputs, which the program file holds for those that the binary does not know.
-fn load_method(spec: &AppSpec, method: Option<&str>, file: FileBytes, data: DataFiles) -> Result<Module, Error> {
+fn load_method(
+    spec: &AppSpec,
+    method: Option<&str>,
+    file: FileBytes,
+    data: DataFiles,
+    engines: &Engines,
+) -> Result<Module, Error> {
     let name = method.unwrap_or(spec.method);
-    let module = Module::load_method(file, data, name, Kernels::Selected(spec.kernels))?;
+    let module = Module::load_method(file, data, name, Kernels::Selected(spec.kernels), engines)?;
     if name == spec.method {
         return Ok(module.with_input_names(spec.input_names));
     }

@@ -1,0 +1,61 @@
+//! Where every node of a program runs, and why not elsewhere, as an artifact.
+
+use etbuild_partition::{NodeReport, Place};
+use serde::{Deserialize, Serialize};
+
+/// Where a node of the lowered program runs, and why not elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NodePlace {
+    /// The method.
+    pub method: String,
+    /// The operator, such as `aten.relu.default`.
+    pub operator: String,
+    /// The first value that the node computes; empty where it computes none.
+    pub value: String,
+    /// The module of the model's source, where the archive says so.
+    pub module: Option<String>,
+    /// The engine that runs it, `portable` for the portable kernels; `None` for a view or a jump, which is no call.
+    pub engine: Option<String>,
+    /// The partition that it is in, counted from 0 in each method.
+    pub partition: Option<usize>,
+    /// What the engines said that were asked before.
+    pub refusals: Vec<EngineRefusal>,
+}
+
+/// Why an engine does not run a node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EngineRefusal {
+    /// The engine.
+    pub engine: String,
+    /// What the reason is about: the same word in every version.
+    pub kind: String,
+    /// The reason.
+    pub reason: String,
+}
+
+/// The name of the portable kernels where engines are named.
+pub const PORTABLE: &str = "portable";
+
+impl From<&NodeReport> for NodePlace {
+    fn from(report: &NodeReport) -> Self {
+        let (engine, partition) = match report.place {
+            Place::Engine(name, partition) => (Some(name), Some(partition)),
+            Place::Portable => (Some(PORTABLE), None),
+            Place::Nowhere => (None, None),
+        };
+        let refusals = report.refusals.iter().map(|(engine, refusal)| EngineRefusal {
+            engine: (*engine).to_owned(),
+            kind: refusal.kind.name().to_owned(),
+            reason: refusal.reason.clone(),
+        });
+        Self {
+            method: report.method.clone(),
+            operator: report.operator.clone(),
+            value: report.value.clone(),
+            module: report.module.as_deref().map(str::to_owned),
+            engine: engine.map(str::to_owned),
+            partition,
+            refusals: refusals.collect(),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Where every node of a program runs, for people: without planning or linking it.
+
+use std::sync::Arc;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use serde::Serialize;
+
+use crate::ArtifactKind;
+use crate::db::{Db, EngineDatabase};
+use crate::guard::guarded;
+use crate::partition_report::NodePlace;
+use crate::query;
+use crate::resolve::{Request, resolve};
+use crate::stage::Blocked;
+use crate::unit::Unit;
+use crate::world::World;
+
+/// Where the nodes of one recipe's program run on one target.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnitPartition {
+    /// The recipe's name.
+    pub recipe: String,
+    /// The target's name.
+    pub target: String,
+    /// The engines that were asked, in order.
+    pub engines: Vec<String>,
+    /// Every node of the lowered program.
+    pub nodes: Vec<NodePlace>,
+}
+
+/// Where the nodes of every unit of a request run. `world` must not be in [`crate::Mode::Plan`]: programs are partitioned.
+///
+/// # Errors
+/// Mistakes in the recipes, and what keeps a program from being lowered.
+pub fn partitions(world: &Arc<World>, request: &Request) -> Result<Vec<UnitPartition>, Vec<Diagnostic>> {
+    let db = EngineDatabase::new(world.clone());
+    let found = guarded(|| {
+        let units = resolve(&db, request)?;
+        units.iter().map(|unit| of_unit(&db, unit).map_err(|blocked| diagnostics(unit, blocked))).collect()
+    });
+    found.unwrap_or_else(|transient| Err(vec![transient.into()]))
+}
+
+fn of_unit(db: &dyn Db, unit: &Unit) -> Result<UnitPartition, Blocked> {
+    let mut nodes = Vec::new();
+    for (method, archive) in &unit.archives {
+        let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime)?;
+        let staged = query::delegated(db, *archive, options, unit.plan.partition.clone())?;
+        let bytes = db.world().open_blob(&staged.blob(ArtifactKind::Partition)?);
+        let found: Result<Vec<NodePlace>, _> = serde_json::from_slice(&bytes);
+        let found = found.map_err(|error| Blocked::internal(staged.stage, &error.to_string()))?;
+        nodes.extend(found.into_iter().map(|node| NodePlace { method: method.clone(), ..node }));
+    }
+    let (recipe, target) = (unit.name().to_owned(), unit.target.name().to_owned());
+    Ok(UnitPartition { recipe, target, engines: unit.plan.partition.engines.clone(), nodes })
+}
+
+fn diagnostics(unit: &Unit, blocked: Blocked) -> Vec<Diagnostic> {
+    match blocked {
+        Blocked::Failed(failed) => {
+            let place = |diagnostic: &Diagnostic| match diagnostic.span {
+                Some(_) => diagnostic.clone(),
+                None => diagnostic.clone().at((*unit.recipe.model.span()).clone()),
+            };
+            failed.diagnostics.iter().map(place).collect()
+        }
+        Blocked::Missing(_) | Blocked::Waiting => vec![Diagnostic::error(Code::Internal, "a stage did not run")],
+    }
+}

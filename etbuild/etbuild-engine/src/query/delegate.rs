@@ -1,0 +1,65 @@
+//! Parts of the lowered program become calls of engines.
+
+use etbuild_backend::{Backend, TargetFacts};
+use etbuild_ir::{Dialect, Lowered, LoweredProgram, text};
+use etbuild_partition::{Partitioned, partition};
+use etbuild_store::Value;
+
+use super::{LowerOptions, lowered};
+use crate::db::{DataFile, Db};
+use crate::partition_report::NodePlace;
+use crate::stage::{self, Blocked, Stage, StageResult};
+use crate::world::World;
+use crate::{ArtifactKind, failure, program_artifact};
+
+/// Which engines get parts of a program, and for what.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartitionOptions {
+    /// The engines' names in the order of preference, without the portable kernels.
+    pub engines: Vec<String>,
+    /// The target as engines see it.
+    pub target: TargetFacts,
+}
+
+impl PartitionOptions {
+    /// The engines themselves.
+    fn backends(&self, world: &World) -> Result<Vec<&'static dyn Backend>, Blocked> {
+        let find = |name: &String| {
+            let unknown =
+                || Blocked::failed(Stage::Delegate, failure::internal(&format!("no engine is called `{name}`")));
+            world.engine(name).ok_or_else(unknown)
+        };
+        self.engines.iter().map(find).collect()
+    }
+}
+
+/// The program with what engines take as calls of them, and where every node runs. Reads those facts of the target that
+/// the engines say they read: targets that agree in them share it.
+#[salsa::tracked(returns(clone))]
+pub fn delegated(db: &dyn Db, model: DataFile, options: LowerOptions, partitioning: PartitionOptions) -> StageResult {
+    let lowered = lowered(db, model, options).map_err(|blocked: Blocked| blocked.downstream())?;
+    let backends = partitioning.backends(db.world())?;
+    let mut key = Stage::Delegate.key().input("program", lowered.blob(ArtifactKind::Program)?.digest);
+    for backend in &backends {
+        key = key
+            .option("engine", backend.name())
+            .fact("revision", backend.revision())
+            .fact("facts", facts(*backend, &partitioning.target));
+    }
+    stage::run(db.world(), Stage::Delegate, key.finish(), |products| {
+        let ((_, program), weights) = program_artifact::load(db.world(), &lowered, text::parse)?;
+        let program = LoweredProgram::verify(program).map_err(failure::violations)?;
+        let done = partition(program, &backends, &partitioning.target).map_err(failure::violations)?;
+        let Partitioned { program, report } = done;
+        let printed = text::print(Lowered::NAME, program.program());
+        program_artifact::store(products, &printed, program.program(), &weights);
+        let report: Vec<NodePlace> = report.iter().map(NodePlace::from).collect();
+        products.put(ArtifactKind::Partition, &failure::json(&report)?);
+        Ok(())
+    })
+}
+
+fn facts(backend: &dyn Backend, target: &TargetFacts) -> Value {
+    let facts = backend.facts(target).into_iter();
+    Value::List(facts.map(|(name, value)| Value::List(vec![(&name).into(), (&value).into()])).collect())
+}

@@ -1,0 +1,86 @@
+//! A partition as a graph of its own.
+
+use std::collections::HashSet;
+
+use etbuild_ir::{Graph, IdMap, Node, ValueId, ValueKind};
+
+/// A graph of some nodes of another, and what stands there for its inputs and outputs.
+pub struct Carved {
+    /// The graph: constants are inside.
+    pub graph: Graph,
+    /// The values of the other graph that are its inputs, in the order of their first use.
+    pub inputs: Vec<ValueId>,
+    /// The values of the other graph that are its outputs, in the order in which they are computed.
+    pub outputs: Vec<ValueId>,
+}
+
+/// Carves the nodes at `indices`, ascending, out of `graph`. `escapes` says which of its values are used elsewhere.
+pub fn carve(graph: &Graph, indices: &[usize], escapes: impl Fn(ValueId) -> bool) -> Carved {
+    let mut carver = Carver { source: graph, moved: IdMap::default(), carved: Graph::default(), inputs: Vec::new() };
+    let nodes: Vec<Node> = indices.iter().map(|index| carver.node(&graph.nodes[*index])).collect();
+    let Carver { moved, mut carved, inputs, .. } = carver;
+    let computed = indices.iter().flat_map(|index| graph.nodes[*index].outputs.iter().copied());
+    let outputs: Vec<ValueId> = computed.filter(|id| escapes(*id)).collect();
+    carved.outputs = outputs.iter().filter_map(|id| moved.get(*id).copied()).collect();
+    carved.nodes = nodes;
+    Carved { graph: carved, inputs, outputs }
+}
+
+/// The values of a graph that are used elsewhere than in the partition that computes them.
+pub fn escaping(graph: &Graph, partitions: &[Vec<usize>]) -> HashSet<ValueId> {
+    let mut partition_of = vec![None; graph.nodes.len()];
+    for (partition, nodes) in partitions.iter().enumerate() {
+        nodes.iter().for_each(|node| partition_of[*node] = Some(partition));
+    }
+    let mut computed_in = IdMap::default();
+    for (node, partition) in graph.nodes.iter().zip(&partition_of) {
+        for id in &node.outputs {
+            computed_in.insert(*id, *partition);
+        }
+    }
+    let mut escaping: HashSet<ValueId> = graph.results().collect();
+    for (node, partition) in graph.nodes.iter().zip(&partition_of) {
+        escaping.extend(node.uses().filter(|id| computed_in.get(*id) != Some(partition)));
+    }
+    escaping
+}
+
+struct Carver<'a> {
+    source: &'a Graph,
+    moved: IdMap<ValueId>,
+    carved: Graph,
+    inputs: Vec<ValueId>,
+}
+
+impl Carver<'_> {
+    fn node(&mut self, node: &Node) -> Node {
+        let mut node = node.clone();
+        node.replace_uses(|id| self.used(id));
+        node.outputs.iter_mut().for_each(|id| *id = self.add(*id, ValueKind::Computed));
+        node
+    }
+
+    /// A value that a node reads: it is computed inside, a constant, or an input.
+    fn used(&mut self, id: ValueId) -> ValueId {
+        if let Some(moved) = self.moved.get(id) {
+            return *moved;
+        }
+        match &self.source.value(id).kind {
+            constant @ ValueKind::Constant { .. } => self.add(id, constant.clone()),
+            _ => {
+                let input = self.add(id, ValueKind::Input);
+                self.carved.inputs.push(input);
+                self.inputs.push(id);
+                input
+            }
+        }
+    }
+
+    fn add(&mut self, id: ValueId, kind: ValueKind) -> ValueId {
+        let value = self.source.value(id);
+        let moved = self.carved.add_value(&value.name, value.spec.clone(), kind);
+        self.source.origins.get(id).map(|origin| self.carved.origins.insert(moved, origin.clone()));
+        self.moved.insert(id, moved);
+        moved
+    }
+}

@@ -1,0 +1,166 @@
+//! The whole way of a program through the engines.
+
+use std::collections::HashSet;
+
+use et_core::ScalarType;
+use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
+use etbuild_ir::{
+    ConstantData, DelegateCall, Graph, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation, compact,
+};
+
+use crate::carve::{Carved, carve, escaping};
+use crate::gather::{Gathered, gather};
+use crate::judge::{is_delegated, refusal};
+use crate::order::{Step, order};
+use crate::report::{NodeReport, Place, portable};
+
+/// A program whose partitions are calls of engines.
+#[derive(Clone, Debug)]
+pub struct Partitioned {
+    /// The program.
+    pub program: LoweredProgram,
+    /// Where every node of the program before runs, methods by name and nodes in order.
+    pub report: Vec<NodeReport>,
+}
+
+/// Gives parts of a program to engines, which are asked in this order.
+///
+/// # Errors
+/// What the dialect does not allow in the result: only a mistake of an engine or of this crate.
+pub fn partition(
+    program: LoweredProgram,
+    backends: &[&dyn Backend],
+    target: &TargetFacts,
+) -> Result<Partitioned, Vec<Violation>> {
+    let mut program = program.into_program();
+    let mut report = Vec::new();
+    for (name, graph) in &mut program.methods {
+        let mut method = Method::new(name, std::mem::take(graph));
+        backends.iter().for_each(|backend| method.delegate(*backend, target));
+        *graph = method.graph;
+        report.extend(method.reports);
+    }
+    Ok(Partitioned { program: LoweredProgram::verify(program)?, report })
+}
+
+/// A method on its way.
+struct Method {
+    graph: Graph,
+    /// The report of each node of the graph; `None` for calls of engines.
+    places: Vec<Option<usize>>,
+    reports: Vec<NodeReport>,
+    /// The number of partitions.
+    count: usize,
+}
+
+/// A lowered partition.
+struct Lowered {
+    nodes: Vec<usize>,
+    call: Node,
+}
+
+impl Method {
+    fn new(name: &str, graph: Graph) -> Self {
+        let reports = portable(name, &graph);
+        Self { places: (0..reports.len()).map(Some).collect(), graph, reports, count: 0 }
+    }
+
+    /// Gives an engine what it takes.
+    fn delegate(&mut self, backend: &dyn Backend, target: &TargetFacts) {
+        let taken = self.judge(backend, target);
+        let Gathered { stretches, partitions, dropped } = gather(&self.graph, &taken);
+        let reason = Refusal::new(RefusalKind::Gain, "only views are here, and a call would cost more than they do");
+        self.refuse(&dropped, backend, &reason);
+        let escaping = escaping(&self.graph, &partitions);
+        let mut lowered = Vec::new();
+        for nodes in partitions {
+            match self.lower(&nodes, &escaping, backend, target) {
+                Ok(Some(call)) => lowered.push(Lowered { nodes, call }),
+                Ok(None) => {}
+                Err(reason) => self.refuse(&nodes, backend, &reason),
+            }
+        }
+        if !lowered.is_empty() {
+            self.replace(lowered, &stretches, backend);
+        }
+    }
+
+    /// Which nodes the engine takes. Why it does not take the others is noted.
+    fn judge(&mut self, backend: &dyn Backend, target: &TargetFacts) -> Vec<bool> {
+        let mut taken = vec![false; self.graph.nodes.len()];
+        for (index, node) in self.graph.nodes.iter().enumerate().filter(|(_, node)| !is_delegated(node)) {
+            match refusal(&self.graph, node, backend, target) {
+                None => taken[index] = true,
+                Some(reason) => note(&mut self.reports, self.places[index], backend, reason),
+            }
+        }
+        taken
+    }
+
+    fn refuse(&mut self, nodes: &[usize], backend: &dyn Backend, reason: &Refusal) {
+        nodes.iter().for_each(|node| note(&mut self.reports, self.places[*node], backend, reason.clone()));
+    }
+
+    /// The call that stands for the nodes; `None` where nothing uses what they compute.
+    fn lower(
+        &mut self,
+        nodes: &[usize],
+        escaping: &HashSet<ValueId>,
+        backend: &dyn Backend,
+        target: &TargetFacts,
+    ) -> Result<Option<Node>, Refusal> {
+        let Carved { graph, inputs, mut outputs } = carve(&self.graph, nodes, |id| escaping.contains(&id));
+        if outputs.is_empty() {
+            return Ok(None);
+        }
+        let Blob { bytes, scratch } = backend.lower(&graph, target)?;
+        graph.for_each_data(&mut ConstantData::release);
+        let spec = memory(bytes.len(), "blob")?;
+        if scratch > 0 {
+            let scratch = memory(scratch, "scratch")?;
+            outputs.push(self.graph.add_value(&format!("{}_scratch", backend.name()), scratch, ValueKind::Computed));
+        }
+        let kind = ValueKind::Constant { qualified_name: String::new(), data: ConstantData::new(bytes) };
+        let blob = self.graph.add_value(&format!("{}_blob", backend.name()), spec, kind);
+        let call = DelegateCall::node(backend.name(), blob, &inputs, outputs);
+        call.map(Some).ok_or_else(|| Refusal::new(RefusalKind::Partition, "the engine's name cannot be called"))
+    }
+
+    /// Puts calls in the place of the nodes that they stand for.
+    fn replace(&mut self, lowered: Vec<Lowered>, stretches: &[usize], backend: &dyn Backend) {
+        let partitions: Vec<&[usize]> = lowered.iter().map(|lowered| &*lowered.nodes).collect();
+        let steps = order(&self.graph, stretches, &partitions);
+        for node in
+            partitions.iter().enumerate().flat_map(|(index, nodes)| nodes.iter().map(move |node| (index, *node)))
+        {
+            if let (index, Some(report)) = (node.0, self.places[node.1]) {
+                self.reports[report].place = Place::Engine(backend.name(), self.count + index);
+            }
+        }
+        self.count += partitions.len();
+        let mut graph = std::mem::take(&mut self.graph);
+        let nodes = std::mem::take(&mut graph.nodes);
+        let step = |step: &Step| match step {
+            Step::Node(index) => (nodes[*index].clone(), self.places[*index]),
+            Step::Partition(index) => (lowered[*index].call.clone(), None),
+        };
+        let (nodes, places) = steps.iter().map(step).unzip();
+        (self.graph, self.places) = (compact(graph, nodes), places);
+    }
+}
+
+fn note(reports: &mut [NodeReport], report: Option<usize>, backend: &dyn Backend, reason: Refusal) {
+    if let Some(report) = report {
+        reports[report].refusals.push((backend.name(), reason));
+    }
+}
+
+/// The type of so many bytes.
+fn memory(size: usize, what: &str) -> Result<TensorSpec, Refusal> {
+    match i32::try_from(size) {
+        Ok(size) => Ok(TensorSpec::contiguous(ScalarType::Byte, [size])),
+        Err(_) => {
+            Err(Refusal::new(RefusalKind::Partition, format!("the {what} of the partition is larger than 2 GiB")))
+        }
+    }
+}

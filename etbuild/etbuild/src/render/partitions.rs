@@ -1,0 +1,54 @@
+//! Where the nodes of programs run, for people.
+
+use std::collections::BTreeMap;
+
+use etbuild_engine::{NodePlace, UnitPartition};
+
+use super::Table;
+
+/// Every unit: how much runs where, then every node.
+pub fn partitions_text(units: &[UnitPartition]) -> String {
+    units.iter().map(unit_text).collect::<Vec<_>>().join("\n\n")
+}
+
+fn unit_text(unit: &UnitPartition) -> String {
+    let engines = if unit.engines.is_empty() { "portable".to_owned() } else { unit.engines.join(", ") };
+    let title = format!("{} for {}, engines {engines}: {}", unit.recipe, unit.target, summary(&unit.nodes));
+    let mut table = Table::new(&["method", "value", "operator", "module", "runs on", "because"]);
+    for node in &unit.nodes {
+        let module = node.module.clone().unwrap_or_else(|| "-".to_owned());
+        let reasons: Vec<String> =
+            node.refusals.iter().map(|refusal| format!("{}: {}", refusal.engine, refusal.reason)).collect();
+        let cells = [&node.method, &node.value, &node.operator, &module, &place(node), &reasons.join("; ")];
+        table.row(cells.into_iter().cloned().collect());
+    }
+    format!("{title}\n\n{}", table.render())
+}
+
+/// `cpu 120 nodes in 1 call, portable 3 nodes`.
+fn summary(nodes: &[NodePlace]) -> String {
+    let mut counts: BTreeMap<&str, (usize, Vec<(&str, usize)>)> = BTreeMap::new();
+    for node in nodes {
+        let Some(engine) = node.engine.as_deref() else { continue };
+        let (count, calls) = counts.entry(engine).or_default();
+        *count += 1;
+        calls.extend(node.partition.map(|partition| (node.method.as_str(), partition)));
+    }
+    let part = |(engine, (count, mut calls)): (&str, (usize, Vec<(&str, usize)>))| {
+        calls.sort_unstable();
+        calls.dedup();
+        match calls.len() {
+            0 => format!("{engine} {count} nodes"),
+            calls => format!("{engine} {count} nodes in {calls} calls"),
+        }
+    };
+    counts.into_iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+fn place(node: &NodePlace) -> String {
+    match (&node.engine, node.partition) {
+        (Some(engine), Some(partition)) => format!("{engine} {partition}"),
+        (Some(engine), None) => engine.clone(),
+        (None, _) => "-".to_owned(),
+    }
+}
