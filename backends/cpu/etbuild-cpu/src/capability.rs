@@ -59,6 +59,14 @@ pub fn view(call: &Call<'_>) -> Option<Refusal> {
     if odd { no(RefusalKind::Type, "elements are larger than eight bytes") } else { None }
 }
 
+/// Padding by nothing.
+pub fn padding(call: &Call<'_>) -> Option<Refusal> {
+    match call.ints(1) {
+        Ok(padding) if padding.iter().all(|count| *count == 0) => view(call),
+        _ => no(RefusalKind::Argument, "it adds elements"),
+    }
+}
+
 /// All tensors are `float32`.
 pub fn floats(call: &Call<'_>) -> Option<Refusal> {
     let ids = call.node.uses().chain(call.node.outputs.first().copied());

@@ -72,6 +72,7 @@ static RULES: &[Rule] = &[
     Rule::new("aten.cat.default", capability::concatenation, view::cat),
     Rule::new("aten.clamp.default", capability::clamp, clamp),
     Rule::view("aten.clone.default", view::identity),
+    Rule { check: capability::padding, ..Rule::view("aten.constant_pad_nd.default", view::identity) },
     Rule::new("aten.convolution.default", capability::convolution, product::convolution),
     binary!("aten.div.Scalar", Div),
     binary!("aten.div.Tensor", Div),

@@ -40,12 +40,6 @@ impl Tensor {
         Self { buffer, offset: 0, scalar_type: spec.scalar_type, sizes, strides }
     }
 
-    /// A row-major tensor that fills a buffer.
-    pub fn row_major(buffer: Buffer, scalar_type: ScalarType, sizes: Vec<usize>) -> Self {
-        let strides = dense_strides(&sizes, 0..sizes.len());
-        Self { buffer, offset: 0, scalar_type, sizes, strides }
-    }
-
     /// The number of elements.
     pub fn numel(&self) -> usize {
         self.sizes.iter().product()
@@ -165,7 +159,8 @@ mod tests {
     use super::*;
 
     fn tensor(sizes: &[usize]) -> Tensor {
-        Tensor::row_major(Buffer(0), ScalarType::Float, sizes.to_vec())
+        let strides = dense_strides(sizes, 0..sizes.len());
+        Tensor { buffer: Buffer(0), offset: 0, scalar_type: ScalarType::Float, sizes: sizes.to_vec(), strides }
     }
 
     #[test]

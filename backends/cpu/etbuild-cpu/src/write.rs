@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use et_cpu::record::Record;
 use et_cpu::{ALIGNMENT, Header, Instruction, MAGIC, Slot, SlotKind, VERSION, isa_number, workspace};
 use etbuild_backend::Blob;
 
@@ -95,10 +94,9 @@ fn assemble(
     Blob { bytes, scratch }
 }
 
-/// Whether an instruction writes itself as it is read: the two halves agree.
 #[cfg(test)]
 mod tests {
-    use et_cpu::record::Words;
+    use et_cpu::record::{Record, Words};
 
     use super::*;
 

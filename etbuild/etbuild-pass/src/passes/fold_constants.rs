@@ -13,13 +13,16 @@ pub static PASS: Pass =
 
 /// Results may be this many times as large as what they are computed from ...
 const GROWTH: usize = 2;
-/// ... and this much larger.
+/// ... and larger by this many bytes ...
 const ALLOWANCE: usize = 4096;
+/// ... or by this part of what all constants take: a mask that is folded is nothing beside a model's weights.
+const SHARE: usize = 64;
 
 fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     let mut refusals = Vec::new();
+    let allowance = ALLOWANCE.max(constant_bytes(&graph) / SHARE);
     for node in std::mem::take(&mut graph.nodes) {
-        match fold(&mut graph, &node) {
+        match fold(&mut graph, &node, allowance) {
             Ok(true) => {}
             Ok(false) => graph.nodes.push(node),
             Err(reason) => refusals.push(Refusal::new(&graph, &node, reason)),
@@ -28,7 +31,12 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
 }
 
-fn foldable(graph: &Graph, node: &Node) -> bool {
+/// What all constants take.
+fn constant_bytes(graph: &Graph) -> usize {
+    graph.values.iter().filter(|value| matches!(value.kind, ValueKind::Constant { .. })).map(|value| value.spec.nbytes()).sum()
+}
+
+fn foldable(graph: &Graph, node: &Node, allowance: usize) -> bool {
     // Weights were quantized to be stored so.
     if node.operator.name().starts_with("dequantize") {
         return false;
@@ -38,14 +46,14 @@ fn foldable(graph: &Graph, node: &Node) -> bool {
     let written: usize = node.outputs.iter().copied().map(bytes).sum();
     let operator = et_ops::find_functional(&node.operator.qualified());
     operator.is_some_and(|operator| operator.outs() != Outs::FirstArgument)
-        && written <= read * GROWTH + ALLOWANCE
+        && written <= read * GROWTH + allowance
         && node.uses().all(|id| graph.constant(id).is_some())
 }
 
 /// Makes the outputs of `node` constants and says whether it did. Where the elements decide how large an output is, the
 /// graph gives only a bound, and the node stays.
-fn fold(graph: &mut Graph, node: &Node) -> Result<bool, Reason> {
-    if !foldable(graph, node) {
+fn fold(graph: &mut Graph, node: &Node, allowance: usize) -> Result<bool, Reason> {
+    if !foldable(graph, node, allowance) {
         return Ok(false);
     }
     let tensors = evaluate(graph, node, |id| constant(graph, id)).map_err(Reason::Failed)?;

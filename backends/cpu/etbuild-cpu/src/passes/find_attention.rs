@@ -49,8 +49,8 @@ impl<'g> Finder<'g> {
         let (mut makers, mut reads) = (IdMap::default(), IdMap::default());
         let mut last_readers = IdMap::default();
         for (position, node) in graph.nodes.iter().enumerate() {
-            node.outputs.iter().for_each(|id| drop(makers.insert(*id, position)));
-            node.uses().for_each(|id| drop(last_readers.insert(id, position)));
+            node.outputs.iter().for_each(|id| _ = makers.insert(*id, position));
+            node.uses().for_each(|id| _ = last_readers.insert(id, position));
         }
         let used = graph.nodes.iter().flat_map(Node::uses).chain(graph.outputs.iter().copied());
         for id in used {
