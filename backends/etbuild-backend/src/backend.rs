@@ -36,7 +36,7 @@ pub trait Backend: Send + Sync {
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal>;
 }
 
-impl fmt::Debug for dyn Backend {
+impl fmt::Debug for dyn Backend + '_ {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Backend({})", self.name())
     }

@@ -3,6 +3,7 @@
 mod arrows;
 mod error;
 mod generate;
+mod new_backend;
 mod new_operator;
 mod operators;
 mod prefix;
@@ -41,6 +42,11 @@ enum New {
         /// The name of its file and of the operator in ATen, such as `trunc`.
         name: String,
     },
+    /// A backend: its two crates, and the lines that make it known.
+    Backend {
+        /// What recipes call it, such as `cpu`.
+        name: String,
+    },
 }
 
 #[expect(clippy::print_stderr, reason = "the edge of a command")]
@@ -70,6 +76,7 @@ fn run(command: Command) -> Result<Vec<String>, Error> {
         }
         Command::Generate { check } => generate::run(&root, check),
         Command::New(New::Op { name }) => new_operator::run(&root, &name),
+        Command::New(New::Backend { name }) => new_backend::run(&root, &name),
     }
 }
 

@@ -51,8 +51,7 @@ pub struct TargetFile {
     endian: Endian,
     /// How Rust compiles for it.
     rust: Rust,
-    /// The instruction sets that engines may choose among at run time, where the machine has them, such as `avx2` or
-    /// `i8mm`: weights are packed for each. None where it is left out.
+    /// The instruction sets, such as `avx2`, that engines may choose among at run time; none where it is left out.
     #[serde(default)]
     instruction_sets: Vec<String>,
     /// Its memory; needed on bare metal, and left out on a hosted target.

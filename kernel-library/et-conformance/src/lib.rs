@@ -10,6 +10,8 @@ mod primitive;
 mod rule;
 mod support;
 
+pub use compare::outputs as compare_outputs;
+pub use convert::tensor_of;
 pub use order::run_reversed;
 pub use primitive::run_primitives;
 pub use rule::check_rules;

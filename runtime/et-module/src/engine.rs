@@ -8,7 +8,7 @@ use et_runtime::{Delegate, MethodPlan, Serial, Workers};
 use crate::{Error, Pool};
 
 /// Makes the delegates of one backend.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Engine {
     /// What program files call the backend.
     pub id: &'static str,

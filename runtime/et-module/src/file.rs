@@ -26,7 +26,12 @@ impl FileBytes {
         if let Some(mapping) = mapped::Mapping::new(&File::open(path).map_err(failed)?) {
             return Ok(Self(Source::Mapped(mapping)));
         }
-        std::fs::read(path).map(|bytes| Self(Source::Owned(Box::new(bytes)))).map_err(failed)
+        std::fs::read(path).map(|bytes| Self::copied(&bytes)).map_err(failed)
+    }
+
+    /// A copy of bytes that begins where a mapping could: engines use weights in place, and want them aligned.
+    pub fn copied(bytes: &[u8]) -> Self {
+        Self::owned(Aligned::new(bytes))
     }
 
     /// Bytes that are in memory already.
@@ -37,6 +42,30 @@ impl FileBytes {
     /// Bytes that are part of the binary.
     pub const fn embedded(bytes: &'static [u8]) -> Self {
         Self(Source::Static(bytes))
+    }
+}
+
+/// Bytes that begin at a multiple of [`Aligned::TO`].
+struct Aligned {
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Aligned {
+    const TO: usize = 64;
+
+    fn new(content: &[u8]) -> Self {
+        let mut bytes: Vec<u8> = Vec::with_capacity(content.len() + Self::TO);
+        let start = bytes.as_ptr().align_offset(Self::TO).min(Self::TO);
+        bytes.resize(start, 0);
+        bytes.extend_from_slice(content);
+        Self { bytes, start }
+    }
+}
+
+impl AsRef<[u8]> for Aligned {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes.get(self.start..).unwrap_or_default()
     }
 }
 
@@ -122,6 +151,12 @@ mod tests {
         let bytes = FileBytes::open(&path).unwrap();
         std::fs::remove_file(&path).unwrap();
         assert_eq!(&bytes[..], b"content");
+    }
+
+    #[test]
+    fn a_copy_is_aligned() {
+        let copy = FileBytes::copied(b"content");
+        assert_eq!((&copy[..], copy.as_ptr().addr() % 64), (&b"content"[..], 0));
     }
 
     #[test]

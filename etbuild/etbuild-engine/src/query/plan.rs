@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{LoweredProgram, Program, text};
-use etbuild_memory::{Bank, Options, find_planner};
+use etbuild_memory::{Bank, DEFAULT_ALIGNMENT, Options, find_planner};
 use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
@@ -38,7 +38,11 @@ pub fn planned(db: &dyn Db, archives: Archives, options: PlanOptions) -> StageRe
         let program = staged.blob(ArtifactKind::Program)?;
         key = key.option("method", method.as_str()).input("program", program.digest);
     }
-    let key = key.option("memory.planner", options.planner).fact("banks", banks(&options)).finish();
+    let key = key
+        .option("memory.planner", options.planner)
+        .fact("banks", banks(&options))
+        .fact("alignment", alignment(&options))
+        .finish();
     stage::run(db.world(), Stage::Plan, key, |products| {
         let (program, weights) = join(db, &lowered)?;
         let lowered = LoweredProgram::verify(program).map_err(failure::violations)?;
@@ -82,8 +86,18 @@ fn join(db: &dyn Db, lowered: &BTreeMap<String, Arc<Staged>>) -> Result<(Program
 fn memory_options(options: &PlanOptions) -> Result<Options, Vec<Diagnostic>> {
     let unknown = || vec![Diagnostic::error(Code::Internal, format!("no planner is called `{}`", options.planner))];
     let planner = find_planner(options.planner).ok_or_else(unknown)?;
-    let banks = options.banks.iter().map(|(name, size)| Bank { size: *size, ..Bank::unlimited(name.as_str()) });
+    let banks = options.banks.iter().map(|(name, size)| Bank {
+        name: name.clone(),
+        size: *size,
+        alignment: alignment(options),
+    });
     Ok(Options { planner, banks: banks.collect() })
+}
+
+/// What the place of every value is a multiple of: engines get theirs at cache lines.
+fn alignment(options: &PlanOptions) -> u64 {
+    let engines = options.partition.target.hosted && !options.partition.engines.is_empty();
+    if engines { etbuild_backend::ALIGNMENT as u64 } else { DEFAULT_ALIGNMENT }
 }
 
 fn banks(options: &PlanOptions) -> Value {

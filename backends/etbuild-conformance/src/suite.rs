@@ -1,0 +1,164 @@
+//! The checks.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use et_conformance::compare_outputs;
+use et_ops::{Case, CaseTensor, Expectation, OPERATORS, Operator};
+use etbuild_partition::Place;
+
+use crate::Candidate;
+use crate::case_graph::{CaseProgram, Constants, case_program};
+use crate::program::{compile, load, run};
+
+/// How many cases an engine took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Cases that ran on the engine.
+    pub taken: usize,
+    /// Cases that it refused.
+    pub refused: usize,
+}
+
+/// A case with the tensors that it expects.
+struct Subject {
+    operator: &'static Operator,
+    case: &'static Case,
+    expected: &'static [CaseTensor],
+    tolerance: f64,
+    constants: Constants,
+}
+
+/// Every case of the catalogue that a program can have as a single call, with its tensors from the caller and as constants.
+fn subjects() -> impl Iterator<Item = Subject> {
+    let cases = OPERATORS.iter().flat_map(|operator| operator.cases.iter().map(move |case| (*operator, case)));
+    cases.flat_map(|(operator, case)| {
+        let both = [Constants::None, Constants::AllButFirst];
+        let (expected, tolerance) = match case.expect {
+            Expectation::Outputs { tensors, tolerance } => (tensors, tolerance),
+            Expectation::Conversion(tensors) => (tensors, 0.0),
+            Expectation::Bounded(_) | Expectation::Refusal(_) => (&[][..], 0.0),
+        };
+        let subject = move |constants| Subject { operator, case, expected, tolerance, constants };
+        both.into_iter().filter(move |_| !expected.is_empty()).map(subject)
+    })
+}
+
+impl Subject {
+    fn program(&self) -> Option<CaseProgram> {
+        case_program(self.operator, self.case, self.expected, self.constants)
+    }
+
+    fn named(&self, problem: &str) -> String {
+        format!("{}, {} ({:?} constant): {problem}", self.operator.name(), self.case.name, self.constants)
+    }
+}
+
+/// Runs every case of the catalogue that the engine takes, from the partition to the outputs, and compares with what the
+/// catalogue says.
+///
+/// # Errors
+/// Every case that does not come to its end, or computes something else.
+pub fn check_cases(candidate: &Candidate<'_>) -> Result<Tally, Vec<String>> {
+    let (mut tally, mut problems) = (Tally::default(), Vec::new());
+    for subject in subjects() {
+        match check_case(&subject, candidate) {
+            Ok(None) => {}
+            Ok(Some(true)) => tally.taken += 1,
+            Ok(Some(false)) => tally.refused += 1,
+            Err(problem) => problems.push(subject.named(&problem)),
+        }
+    }
+    if problems.is_empty() { Ok(tally) } else { Err(problems) }
+}
+
+/// Whether the engine took the case, and computed it; `None` for one that is no program.
+fn check_case(subject: &Subject, candidate: &Candidate<'_>) -> Result<Option<bool>, String> {
+    let Some(CaseProgram { program, inputs }) = subject.program() else { return Ok(None) };
+    let compiled = compile(program, candidate)?;
+    let taken = compiled.partitioned.report.iter().any(|node| matches!(node.place, Place::Engine(..)));
+    if taken {
+        let got = run(&mut load(&compiled.file, candidate)?, &inputs)?;
+        compare_outputs(subject.expected, &got, subject.tolerance.max(candidate.tolerance))?;
+    }
+    Ok(Some(taken))
+}
+
+/// Asks the engine twice about every case: it must answer the same, in a sentence without a full stop, and lower the same
+/// bytes.
+///
+/// # Errors
+/// Every answer that is not so.
+pub fn check_refusals(candidate: &Candidate<'_>) -> Result<(), Vec<String>> {
+    let problems: Vec<String> = subjects()
+        .filter_map(|subject| {
+            let (first, second) = (subject.program()?.program, subject.program()?.program);
+            let (first, second) = (compile(first, candidate), compile(second, candidate));
+            let problem = match (first, second) {
+                (Ok(first), Ok(second)) if first.file != second.file => Some("two builds differ".to_owned()),
+                (Ok(first), Ok(second)) if first.partitioned.report != second.partitioned.report => {
+                    Some("two refusals differ".to_owned())
+                }
+                (Ok(first), Ok(_)) => {
+                    let mut refusals = first.partitioned.report.iter().flat_map(|node| &node.refusals);
+                    let empty = |reason: &str| reason.trim().is_empty() || reason.ends_with('.');
+                    let bad = refusals.find(|(_, refusal)| empty(&refusal.reason));
+                    bad.map(|(_, refusal)| format!("`{}` is no reason", refusal.reason))
+                }
+                (first, _) => first.err(),
+            };
+            problem.map(|problem| subject.named(&problem))
+        })
+        .collect();
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
+}
+
+/// Damages the blob of each operator's first case that the engine takes: cut short, and a byte changed at up to `places`
+/// places. Loading and running it may fail or not, but must not panic.
+///
+/// # Errors
+/// Every panic.
+pub fn check_blobs(candidate: &Candidate<'_>, places: usize) -> Result<usize, Vec<String>> {
+    let (mut tried, mut problems, mut done) = (0, Vec::new(), Vec::new());
+    for subject in subjects() {
+        let Some(CaseProgram { program, inputs }) = subject.program() else { continue };
+        if done.contains(&subject.operator.name()) {
+            continue;
+        }
+        let Ok(compiled) = compile(program, candidate) else { continue };
+        let Some(blob) = blob(&compiled.file) else { continue };
+        done.push(subject.operator.name());
+        for file in damaged(&compiled.file, blob, places) {
+            tried += 1;
+            let attempt = || load(&file, candidate).and_then(|mut module| run(&mut module, &inputs));
+            if catch_unwind(AssertUnwindSafe(attempt)).is_err() {
+                problems.push(subject.named("a damaged blob makes the engine panic"));
+            }
+        }
+    }
+    if problems.is_empty() { Ok(tried) } else { Err(problems) }
+}
+
+/// Where the first delegate's blob is in a program file.
+fn blob(file: &[u8]) -> Option<std::ops::Range<usize>> {
+    let parsed = et_format::ProgramFile::parse(file).ok()?;
+    let delegate = parsed.program().execution_plan(0).ok()?.delegates().ok()?.iter().next()?.ok()?;
+    let bytes = parsed.delegate_blob(delegate).ok()?;
+    let start = bytes.as_ptr().addr().checked_sub(file.as_ptr().addr())?;
+    Some(start..start + bytes.len())
+}
+
+/// Files with a byte of the blob changed, or with zeros from some place of it on.
+fn damaged(file: &[u8], blob: std::ops::Range<usize>, places: usize) -> Vec<Vec<u8>> {
+    let step = blob.len().div_ceil(places.max(1)).max(1);
+    let place = |place: usize| {
+        let flips = [0x01, 0x80, 0xff].map(|flip| {
+            let mut copy = file.to_vec();
+            copy[place] ^= flip;
+            copy
+        });
+        let mut cut = file.to_vec();
+        cut[place..blob.end].fill(0);
+        flips.into_iter().chain([cut])
+    };
+    blob.clone().step_by(step).flat_map(place).collect()
+}

@@ -1,0 +1,139 @@
+//! Whole models through the stages, with an engine and without: both compute the same.
+
+mod mirror;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use et_format::ProgramFile;
+use et_module::{Array, DataFiles, Engines, Error, FileBytes, Kernels, Module};
+use etbuild_backend::Backend;
+use etbuild_engine::{Event, Mode, Observer, Request, World, partitions, program_file};
+use etbuild_recipe::Override;
+use etbuild_system::RealSystem;
+
+use mirror::{ENGINES, ID, MIRROR, PARTLY};
+
+static BACKENDS: &[&dyn Backend] = &[&PARTLY, &MIRROR];
+
+struct Silence;
+
+impl Observer for Silence {
+    fn observe(&self, _: &Event) {}
+}
+
+fn world(cache: &Path) -> Arc<World> {
+    let world = World::open(Arc::new(RealSystem::default()), cache, Arc::new(Silence), Mode::Build, 1).unwrap();
+    Arc::new(world.backends(BACKENDS))
+}
+
+fn model(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
+}
+
+/// The program file with parts of the model on these engines.
+fn compiled(world: &Arc<World>, model: &Path, engines: &str) -> Vec<u8> {
+    let overrides = [partition(engines)];
+    program_file(world, model, &overrides).unwrap().to_vec()
+}
+
+fn partition(engines: &str) -> Override {
+    Override::parse(&format!("partition=[{engines}]")).unwrap()
+}
+
+fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
+    let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
+    et_ops::find_kernel(&name)
+}
+
+fn load(file: &[u8], engines: &Engines) -> Result<Module, Error> {
+    let file = FileBytes::copied(file);
+    Module::load_method(file, DataFiles::default(), "forward", Kernels::Lookup(&kernel), engines)
+}
+
+/// What the program computes of numbers that repeat nothing.
+fn outputs(file: &[u8]) -> BTreeMap<String, Array> {
+    let mut module = load(file, &Engines::new(ENGINES, 2)).unwrap();
+    let mut inputs = BTreeMap::new();
+    for index in 0..module.input_names().len() {
+        let wanted = module.input_type(index).unwrap().unwrap();
+        let mut array = Array::zeros(wanted.scalar_type, &wanted.shape);
+        if wanted.scalar_type == et_core::ScalarType::Float {
+            let count = wanted.shape.iter().product();
+            let elements: Vec<f32> = (0..count).map(|element| (element as f32 * 0.37).sin()).collect();
+            array = Array::floats(&wanted.shape, &elements).unwrap();
+        }
+        inputs.insert(module.input_names()[index].clone(), array);
+    }
+    let views = inputs.iter().map(|(name, array)| (name.clone(), array.view())).collect();
+    module.run(&views).unwrap()
+}
+
+fn delegates(file: &[u8]) -> usize {
+    let file = ProgramFile::parse(file).unwrap();
+    let delegates = file.program().execution_plan(0).unwrap().delegates().unwrap();
+    delegates.iter().for_each(|delegate| assert_eq!(delegate.unwrap().id().unwrap(), ID));
+    delegates.len()
+}
+
+const MODELS: [&str; 4] = [
+    "examples/digits/digits.pt2",
+    "etbuild/etbuild-import/tests/data/attention.pt2",
+    "etbuild/etbuild-import/tests/data/images.pt2",
+    "etbuild/etbuild-import/tests/data/elementwise.pt2",
+];
+
+#[test]
+fn a_model_on_an_engine_computes_what_it_computes_without() {
+    let cache = tempfile::tempdir().unwrap();
+    let world = world(cache.path());
+    for name in MODELS {
+        let model = model(name);
+        let portable = compiled(&world, &model, "portable");
+        assert_eq!(delegates(&portable), 0, "{name}");
+        let expected = outputs(&portable);
+        for engines in ["mirror", "partly", "partly, mirror", "partly, portable, mirror"] {
+            let file = compiled(&world, &model, engines);
+            assert_eq!(outputs(&file), expected, "{name} on {engines}");
+        }
+        let whole = compiled(&world, &model, "mirror");
+        assert_eq!(delegates(&whole), 1, "{name} is one partition");
+        let called =
+            ProgramFile::parse(&whole).unwrap().program().execution_plan(0).unwrap().operators().unwrap().len();
+        assert_eq!(called, 0, "{name} calls no kernel");
+    }
+}
+
+#[test]
+fn a_program_without_its_engine_is_refused() {
+    let cache = tempfile::tempdir().unwrap();
+    let file = compiled(&world(cache.path()), &model(MODELS[0]), "mirror");
+    let refused = load(&file, &Engines::none()).err().unwrap();
+    assert!(matches!(&refused, Error::DelegatesMissing(names) if names[..] == [ID]), "{refused}");
+}
+
+#[test]
+fn an_unknown_engine_is_told_with_the_known_ones() {
+    let cache = tempfile::tempdir().unwrap();
+    let overrides = [partition("mirrr")];
+    let found = program_file(&world(cache.path()), &model(MODELS[0]), &overrides).unwrap_err();
+    assert_eq!((found[0].code.id(), found[0].help.as_deref()), ("ETB0204", Some("did you mean `mirror`?")));
+    assert_eq!(found[0].notes, ["the engines are partly, mirror, portable"]);
+}
+
+#[test]
+fn every_node_says_where_it_runs_and_why_not_elsewhere() {
+    let cache = tempfile::tempdir().unwrap();
+    let request = Request {
+        recipes: vec![model(MODELS[0])],
+        overrides: vec![partition("partly")],
+        targets: vec!["linux-x86_64".to_owned()],
+    };
+    let units = partitions(&world(cache.path()), &request).unwrap();
+    let nodes = &units[0].nodes;
+    let (taken, left): (Vec<_>, Vec<_>) = nodes.iter().partition(|node| node.engine.as_deref() == Some("partly"));
+    assert!(!taken.is_empty() && !left.is_empty());
+    assert!(taken.iter().all(|node| node.partition.is_some() && node.refusals.is_empty()));
+    assert!(left.iter().all(|node| node.refusals.len() == 1 && !node.refusals[0].reason.is_empty()));
+}

@@ -1,0 +1,41 @@
+//! The engine `placeholder` on the host: what it takes, and how it lowers what it took.
+
+use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
+use etbuild_ir::{Graph, Node};
+
+/// The engine.
+pub static BACKEND: Placeholder = Placeholder;
+
+/// The engine `placeholder`.
+#[derive(Clone, Copy, Debug)]
+pub struct Placeholder;
+
+impl Backend for Placeholder {
+    fn name(&self) -> &'static str {
+        "placeholder"
+    }
+
+    fn delegate_id(&self) -> &'static str {
+        et_placeholder::ID
+    }
+
+    fn device_crate(&self) -> &'static str {
+        "et-placeholder"
+    }
+
+    fn revision(&self) -> &'static str {
+        env!("CARGO_PKG_VERSION")
+    }
+
+    fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
+        vec![("architecture".to_owned(), target.architecture.clone())]
+    }
+
+    fn refusal(&self, _graph: &Graph, node: &Node, _target: &TargetFacts) -> Option<Refusal> {
+        Some(Refusal::new(RefusalKind::Operator, format!("there is no `{}` yet", node.operator)))
+    }
+
+    fn lower(&self, _graph: &Graph, _target: &TargetFacts) -> Result<Blob, Refusal> {
+        Err(Refusal::new(RefusalKind::Partition, "nothing is lowered yet"))
+    }
+}

@@ -1,0 +1,32 @@
+//! What every engine must do.
+
+use et_module::Engine;
+use etbuild_backend::TargetFacts;
+use etbuild_conformance::{Candidate, check_blobs, check_cases, check_refusals};
+use etbuild_placeholder::BACKEND;
+
+static ENGINES: &[Engine] =
+    &[Engine { id: et_placeholder::ID, make: |workers| Box::new(et_placeholder::delegate(workers)) }];
+
+fn this_machine() -> TargetFacts {
+    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: Vec::new(), hosted: true }
+}
+
+fn candidate(target: &TargetFacts) -> Candidate<'_> {
+    Candidate { backend: &BACKEND, engines: ENGINES, target, threads: 2, tolerance: 1e-5 }
+}
+
+#[test]
+fn what_it_takes_it_computes() {
+    check_cases(&candidate(&this_machine())).unwrap();
+}
+
+#[test]
+fn its_answers_stay_the_same_and_have_reasons() {
+    check_refusals(&candidate(&this_machine())).unwrap();
+}
+
+#[test]
+fn damaged_blobs_are_errors() {
+    check_blobs(&candidate(&this_machine()), 8).unwrap();
+}
