@@ -15,6 +15,18 @@ fn first(count: usize) -> __mmask16 {
     if count >= 16 { 0xffff } else { (1 << count) - 1 }
 }
 
+impl Avx512 {
+    /// Whole numbers as real ones.
+    ///
+    /// # Safety
+    ///
+    /// The processor has the instructions.
+    #[inline(always)]
+    pub unsafe fn from_words(words: __m512i) -> Self {
+        Self(_mm512_cvtepi32_ps(words))
+    }
+}
+
 impl Lanes for Avx512 {
     type Words = __m512i;
     const COUNT: usize = 16;
