@@ -32,6 +32,10 @@ impl Lanes for Avx2 {
     type Words = __m256i;
     const COUNT: usize = 8;
     #[inline(always)]
+    unsafe fn prefetch(from: *const u8) {
+        _mm_prefetch::<_MM_HINT_T1>(from.cast());
+    }
+    #[inline(always)]
     unsafe fn words(from: *const i32) -> __m256i {
         _mm256_loadu_si256(from.cast())
     }

@@ -31,6 +31,10 @@ impl Lanes for Avx512 {
     type Words = __m512i;
     const COUNT: usize = 16;
     #[inline(always)]
+    unsafe fn prefetch(from: *const u8) {
+        _mm_prefetch::<_MM_HINT_T1>(from.cast());
+    }
+    #[inline(always)]
     unsafe fn words(from: *const i32) -> __m512i {
         _mm512_loadu_si512(from.cast())
     }

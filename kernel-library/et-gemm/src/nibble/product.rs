@@ -8,6 +8,8 @@ use super::rows::NibbleRow;
 use super::tile::Tile;
 use crate::activation::Activation;
 use crate::byte::finish::RowScale;
+use crate::float::rows::FloatRow;
+use crate::float::tile::Tile as FloatTile;
 use crate::isa::Isa;
 use crate::output::Output;
 use crate::scratch::{self, Scratch};
@@ -155,10 +157,29 @@ impl NibbleProduct {
             output: output.at(rows.start, column),
             stride: output.stride(),
             columns,
-            activation: operands.activation,
         };
         // SAFETY: the caller's promise; the processor was asked.
-        unsafe { kernel(&call) };
+        unsafe {
+            kernel(&call);
+            self.finish(operands.activation, call.output, call.stride, [rows.len(), columns])
+        }
+    }
+
+    /// Applies the activation to a tile.
+    ///
+    /// # Safety
+    ///
+    /// The output has so many rows and columns; the processor has the instructions.
+    unsafe fn finish(
+        &self,
+        activation: Activation,
+        output: *mut f32,
+        stride: usize,
+        [rows, columns]: [usize; 2],
+    ) -> Result<()> {
+        let kernels = FloatRow::of(self.row.isa).kernels.ok_or(Error::Internal)?;
+        // SAFETY: the caller's promise.
+        unsafe { (kernels.finish)(&FloatTile::stored(output, stride, columns, activation), rows) };
         Ok(())
     }
 }

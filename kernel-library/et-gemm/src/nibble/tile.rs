@@ -2,10 +2,9 @@
 #![allow(unsafe_code, reason = "rows, panels and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 
-use crate::activation::Activation;
 use crate::byte::dot::{Dots, word};
 use crate::byte::finish::RowScale;
-use crate::lanes::{Lanes, function::activate};
+use crate::lanes::Lanes;
 
 /// What one tile computes.
 ///
@@ -34,14 +33,12 @@ pub struct Tile {
     pub stride: usize,
     /// Columns that are stored.
     pub columns: usize,
-    /// The activation.
-    pub activation: Activation,
 }
 
 /// A tile of `R` rows and `V` vectors of an instruction set.
 pub type TileKernel = unsafe fn(&Tile);
 
-/// Computes a tile.
+/// Computes a tile but for the activation.
 ///
 /// # Safety
 ///
@@ -118,21 +115,6 @@ unsafe fn store<D: Dots, const R: usize, const V: usize>(tile: &Tile, totals: &[
             let value = value.multiply(D::Real::splat(scale)).add(bias);
             let to = tile.output.wrapping_add(row * tile.stride + start);
             value.store_part(to, tile.columns.saturating_sub(start).min(D::LANES));
-        }
-    }
-    if tile.activation != Activation::None {
-        finish::<D::Real>(tile, R);
-    }
-}
-
-/// Applies the activation to the stored tile.
-#[inline(never)]
-unsafe fn finish<L: Lanes>(tile: &Tile, rows: usize) {
-    for row in 0..rows {
-        for start in (0..tile.columns).step_by(L::COUNT) {
-            let to = tile.output.add(row * tile.stride + start);
-            let count = (tile.columns - start).min(L::COUNT);
-            activate(tile.activation, L::load_part(to, count)).store_part(to, count);
         }
     }
 }
