@@ -49,7 +49,16 @@ impl Case {
     }
 
     fn compute(&self, isa: Isa, after: Option<bool>, table: Option<&[i8; 256]>, parts: usize) -> Vec<i8> {
-        let product = ByteProduct::new(self.shape, isa).unwrap();
+        self.compute_with(ByteProduct::new(self.shape, isa).unwrap(), after, table, parts)
+    }
+
+    fn compute_with(
+        &self,
+        product: ByteProduct,
+        after: Option<bool>,
+        table: Option<&[i8; 256]>,
+        parts: usize,
+    ) -> Vec<i8> {
         let columns = self.shape.all_columns();
         let weights = self.packed(&product, Bias::Steps(&self.bias));
         let residual =
@@ -113,6 +122,19 @@ fn available() -> impl Iterator<Item = Isa> {
 fn all_rows_agree_with_the_plain_loop() {
     for isa in available() {
         shapes().into_iter().for_each(|shape| Case::new(shape).check(isa, None));
+    }
+}
+
+#[test]
+fn what_is_packed_for_matrices_is_computed_without_them() {
+    if !Isa::Amx.is_available() {
+        return;
+    }
+    for shape in [Shape::product(70, 100, 50), Shape::convolution([9, 9], 3, 40, 3, 2, 1)] {
+        let case = Case::new(shape);
+        let with = case.compute_with(ByteProduct::new(shape, Isa::Amx).unwrap(), None, None, 1);
+        let without = case.compute_with(ByteProduct::new(shape, Isa::Amx).unwrap().without_matrices(), None, None, 1);
+        assert_eq!(with, without);
     }
 }
 

@@ -131,6 +131,23 @@ fn what_is_not_a_number_stays_so() {
 }
 
 #[test]
+fn matrices_are_packed_as_their_transposes_are() {
+    for row in &FLOAT {
+        let (inner, columns) = (37, 53);
+        let product = FloatProduct::new(Shape::product(4, inner, columns), row.isa).unwrap();
+        let matrix = Numbers(7).floats(inner * columns);
+        let transpose: Vec<f32> =
+            (0..inner * columns).map(|index| matrix[index % inner * columns + index / inner]).collect();
+        let pack = |weights: Weights<'_, f32>| {
+            let mut packed = vec![0xff; product.packed_size()];
+            product.pack(&weights, &[], &mut packed).unwrap();
+            packed
+        };
+        assert_eq!(pack(Weights::matrix(&matrix, columns)), pack(Weights::linear(&transpose, inner)));
+    }
+}
+
+#[test]
 fn short_operands_are_refused() {
     let case = Case::new(Shape::product(8, 4, 40));
     let product = FloatProduct::new(case.shape, Isa::Portable).unwrap();

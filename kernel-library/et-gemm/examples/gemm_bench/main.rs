@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 mod peak;
+mod runtime;
 mod suites;
 
 use et_gemm::Isa;
@@ -23,6 +24,12 @@ fn main() {
     }
     if chosen("int8") {
         suites::byte(isa);
+    }
+    if chosen("dynamic") {
+        runtime::linear(isa);
+    }
+    if chosen("batch") {
+        runtime::attention(isa);
     }
 }
 

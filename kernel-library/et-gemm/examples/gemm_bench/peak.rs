@@ -28,6 +28,19 @@ pub fn byte(isa: Isa) -> f64 {
     f64::NAN
 }
 
+/// Bytes a second that are read from memory.
+pub fn reading() -> f64 {
+    let words = vec![1u64; 32 << 20];
+    let time = least(|| {
+        let mut sums = [0u64; 16];
+        for chunk in words.chunks_exact(16) {
+            sums.iter_mut().zip(chunk).for_each(|(sum, word)| *sum = sum.wrapping_add(*word));
+        }
+        std::hint::black_box(sums);
+    });
+    (8 * words.len()) as f64 / time
+}
+
 fn rate(operations: usize, mut call: impl FnMut(usize)) -> f64 {
     const STEPS: usize = 100_000;
     (operations * STEPS) as f64 / least(|| call(STEPS))

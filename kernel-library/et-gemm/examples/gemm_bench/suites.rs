@@ -76,7 +76,7 @@ fn input_length(shape: &Shape) -> usize {
 }
 
 /// Bytes that start on a cache line, as packed weights in a file do.
-fn aligned(size: usize) -> (Vec<u8>, usize) {
+pub fn aligned(size: usize) -> (Vec<u8>, usize) {
     let bytes = vec![0u8; size + 64];
     let skip = bytes.as_ptr().addr().wrapping_neg() % 64;
     (bytes, skip)
@@ -110,7 +110,7 @@ pub fn float(isa: Isa) {
     summary(&fractions);
 }
 
-fn report(name: &str, time: f64, rate: f64, peak: f64) {
+pub fn report(name: &str, time: f64, rate: f64, peak: f64) {
     println!(
         "{name:24} {:9.1} us {:8.1} G/s of {:8.1} {:5.1} %",
         time * 1e6,

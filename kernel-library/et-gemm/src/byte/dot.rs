@@ -1,6 +1,8 @@
 //! Vectors of sums of products of bytes: four products a lane and step.
 #![allow(unsafe_code, reason = "instructions exist only on processors that have them, and memory is read by pointer")]
 
+use crate::lanes::Lanes;
+
 /// Vectors of sums. Weights are four bytes a lane; of the activation, four bytes go to all lanes.
 ///
 /// # Safety
@@ -11,12 +13,20 @@ pub trait Dots: Copy {
     type Weights: Copy;
     /// Four bytes of an activation, as the products take them.
     type Activation: Copy;
+    /// The vector of `f32` with as many lanes.
+    type Real: Lanes;
     /// Lanes.
     const LANES: usize;
     /// Sums of zero.
     unsafe fn zero() -> Self;
     /// Reads the weights of a vector: four bytes a lane.
     unsafe fn weights(from: *const u8) -> Self::Weights;
+    /// Reads eight half bytes a lane, from 0 to 15: the low halves, then the high ones.
+    unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2];
+    /// Sums that are all equal.
+    unsafe fn splat(value: i32) -> Self;
+    /// The sums as real numbers.
+    unsafe fn real(self) -> Self::Real;
     /// Spreads four bytes.
     unsafe fn spread(word: i32) -> Self::Activation;
     /// Adds four products to each lane.
@@ -84,7 +94,7 @@ pub unsafe fn part_of_word(from: *const i8, count: usize) -> i32 {
 
 /// Plain code: four lanes.
 pub mod portable {
-    use super::Dots;
+    use super::{Dots, Lanes};
     use core::array::from_fn;
 
     /// Four sums.
@@ -94,6 +104,7 @@ pub mod portable {
     impl Dots for Portable {
         type Weights = [[i8; 4]; 4];
         type Activation = [i8; 4];
+        type Real = crate::lanes::portable::Portable;
         const LANES: usize = 4;
         #[inline(always)]
         unsafe fn zero() -> Self {
@@ -103,6 +114,21 @@ pub mod portable {
         unsafe fn weights(from: *const u8) -> Self::Weights {
             // SAFETY: the caller's promise.
             unsafe { from.cast::<[[i8; 4]; 4]>().read() }
+        }
+        #[inline(always)]
+        unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2] {
+            // SAFETY: the caller's promise.
+            let bytes = unsafe { from.cast::<[[u8; 4]; 4]>().read() };
+            [bytes.map(|lane| lane.map(|byte| (byte & 15) as i8)), bytes.map(|lane| lane.map(|byte| (byte >> 4) as i8))]
+        }
+        #[inline(always)]
+        unsafe fn splat(value: i32) -> Self {
+            Self([value; 4])
+        }
+        #[inline(always)]
+        unsafe fn real(self) -> Self::Real {
+            // SAFETY: four sums and four factors are read.
+            unsafe { Self::Real::from_sums(self.0.as_ptr(), [0; 4], 0, 0) }
         }
         #[inline(always)]
         unsafe fn spread(word: i32) -> Self::Activation {

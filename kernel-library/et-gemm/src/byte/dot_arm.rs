@@ -6,6 +6,7 @@ use core::arch::aarch64::*;
 use core::arch::asm;
 
 use super::dot::Dots;
+use crate::lanes;
 
 /// Four sums with Advanced SIMD: products of two bytes a lane are widened and added in pairs.
 #[derive(Clone, Copy)]
@@ -15,7 +16,24 @@ impl Dots for Neon {
     /// Bytes 0 and 1 of each lane, then bytes 2 and 3.
     type Weights = [int8x8_t; 2];
     type Activation = [int8x8_t; 2];
+    type Real = lanes::neon::Neon;
     const LANES: usize = 4;
+    #[inline(always)]
+    unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2] {
+        let bytes = vld1q_u8(from);
+        let mut halves = [[0u8; 16]; 2];
+        vst1q_u8(halves[0].as_mut_ptr(), vandq_u8(bytes, vdupq_n_u8(15)));
+        vst1q_u8(halves[1].as_mut_ptr(), vshrq_n_u8::<4>(bytes));
+        [Self::weights(halves[0].as_ptr()), Self::weights(halves[1].as_ptr())]
+    }
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> Self {
+        Self(vdupq_n_s32(value))
+    }
+    #[inline(always)]
+    unsafe fn real(self) -> Self::Real {
+        lanes::neon::Neon::from_words(self.0)
+    }
     #[inline(always)]
     unsafe fn zero() -> Self {
         Self(vdupq_n_s32(0))
@@ -53,7 +71,22 @@ pub struct NeonDot(int32x4_t);
 impl Dots for NeonDot {
     type Weights = int8x16_t;
     type Activation = int8x16_t;
+    type Real = lanes::neon::Neon;
     const LANES: usize = 4;
+    #[inline(always)]
+    unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2] {
+        let bytes = vld1q_u8(from);
+        let low = vandq_u8(bytes, vdupq_n_u8(15));
+        [vreinterpretq_s8_u8(low), vreinterpretq_s8_u8(vshrq_n_u8::<4>(bytes))]
+    }
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> Self {
+        Self(vdupq_n_s32(value))
+    }
+    #[inline(always)]
+    unsafe fn real(self) -> Self::Real {
+        lanes::neon::Neon::from_words(self.0)
+    }
     #[inline(always)]
     unsafe fn zero() -> Self {
         Self(vdupq_n_s32(0))

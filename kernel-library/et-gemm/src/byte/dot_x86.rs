@@ -8,6 +8,7 @@
 use core::arch::x86_64::*;
 
 use super::dot::Dots;
+use crate::lanes;
 
 /// Sixteen sums with AVX-512 VNNI.
 #[derive(Clone, Copy)]
@@ -16,7 +17,21 @@ pub struct Avx512Vnni(__m512i);
 impl Dots for Avx512Vnni {
     type Weights = __m512i;
     type Activation = __m512i;
+    type Real = lanes::avx512::Avx512;
     const LANES: usize = 16;
+    #[inline(always)]
+    unsafe fn nibbles(from: *const u8) -> [__m512i; 2] {
+        let (bytes, mask) = (_mm512_loadu_si512(from.cast()), _mm512_set1_epi8(15));
+        [_mm512_and_si512(bytes, mask), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), mask)]
+    }
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> Self {
+        Self(_mm512_set1_epi32(value))
+    }
+    #[inline(always)]
+    unsafe fn real(self) -> Self::Real {
+        lanes::avx512::Avx512::from_words(self.0)
+    }
     #[inline(always)]
     unsafe fn zero() -> Self {
         Self(_mm512_setzero_si512())
@@ -72,7 +87,21 @@ pub struct AvxVnni(__m256i);
 impl Dots for AvxVnni {
     type Weights = __m256i;
     type Activation = __m256i;
+    type Real = lanes::avx2::Avx2;
     const LANES: usize = 8;
+    #[inline(always)]
+    unsafe fn nibbles(from: *const u8) -> [__m256i; 2] {
+        let (bytes, mask) = (_mm256_loadu_si256(from.cast()), _mm256_set1_epi8(15));
+        [_mm256_and_si256(bytes, mask), _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), mask)]
+    }
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> Self {
+        Self(_mm256_set1_epi32(value))
+    }
+    #[inline(always)]
+    unsafe fn real(self) -> Self::Real {
+        lanes::avx2::Avx2::from_words(self.0)
+    }
     #[inline(always)]
     unsafe fn zero() -> Self {
         Self(_mm256_setzero_si256())
@@ -127,7 +156,21 @@ unsafe fn widen256(bytes: __m256i) -> [__m256i; 2] {
 impl Dots for Avx2 {
     type Weights = [__m256i; 2];
     type Activation = [__m256i; 2];
+    type Real = lanes::avx2::Avx2;
     const LANES: usize = 8;
+    #[inline(always)]
+    unsafe fn nibbles(from: *const u8) -> [[__m256i; 2]; 2] {
+        let (bytes, mask) = (_mm256_loadu_si256(from.cast()), _mm256_set1_epi8(15));
+        [widen256(_mm256_and_si256(bytes, mask)), widen256(_mm256_and_si256(_mm256_srli_epi16::<4>(bytes), mask))]
+    }
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> Self {
+        Self(_mm256_set1_epi32(value))
+    }
+    #[inline(always)]
+    unsafe fn real(self) -> Self::Real {
+        lanes::avx2::Avx2::from_words(self.0)
+    }
     #[inline(always)]
     unsafe fn zero() -> Self {
         Self(_mm256_setzero_si256())
@@ -167,7 +210,21 @@ unsafe fn widen512(bytes: __m512i) -> [__m512i; 2] {
 impl Dots for Avx512 {
     type Weights = [__m512i; 2];
     type Activation = [__m512i; 2];
+    type Real = lanes::avx512::Avx512;
     const LANES: usize = 16;
+    #[inline(always)]
+    unsafe fn nibbles(from: *const u8) -> [[__m512i; 2]; 2] {
+        let (bytes, mask) = (_mm512_loadu_si512(from.cast()), _mm512_set1_epi8(15));
+        [widen512(_mm512_and_si512(bytes, mask)), widen512(_mm512_and_si512(_mm512_srli_epi16::<4>(bytes), mask))]
+    }
+    #[inline(always)]
+    unsafe fn splat(value: i32) -> Self {
+        Self(_mm512_set1_epi32(value))
+    }
+    #[inline(always)]
+    unsafe fn real(self) -> Self::Real {
+        lanes::avx512::Avx512::from_words(self.0)
+    }
     #[inline(always)]
     unsafe fn zero() -> Self {
         Self(_mm512_setzero_si512())

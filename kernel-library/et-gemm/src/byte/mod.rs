@@ -9,6 +9,7 @@ pub mod finish;
 pub mod gather;
 pub mod pack;
 pub mod product;
+pub mod quantize;
 pub mod rows;
 pub mod strip;
 pub mod tile;

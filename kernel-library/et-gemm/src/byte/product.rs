@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Runs, Shape};
 
-/// Bytes of windows that a strip of tiles reads before the next panel: about half of a second-level cache.
+/// Bytes of windows that a strip of tiles reads before the next panel: what a second-level cache holds beside two panels.
 const STRIP_BYTES: usize = 1 << 20;
 
 /// The most tiles of a strip.
@@ -74,6 +74,7 @@ pub struct ByteProduct {
     pub(crate) row: &'static ByteRow,
     pub(crate) panels: Panels,
     pub(crate) runs: Runs,
+    matrix: bool,
 }
 
 impl ByteProduct {
@@ -81,7 +82,12 @@ impl ByteProduct {
     pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
         shape.check()?;
         let row = ByteRow::of(isa);
-        Ok(Self { panels: Panels::new(&shape, row), runs: shape.runs(), shape, row })
+        Ok(Self { panels: Panels::new(&shape, row), runs: shape.runs(), shape, row, matrix: true })
+    }
+
+    /// The same product of the same packed weights without matrix instructions, as where the kernel refuses them.
+    pub const fn without_matrices(self) -> Self {
+        Self { matrix: false, ..self }
     }
 
     /// Bytes of the packed weights.
@@ -177,7 +183,7 @@ impl ByteProduct {
     /// The kernels that compute this form of weights here, and whether matrix instructions do.
     fn kernels(&self) -> Result<(&'static ByteKernels, bool)> {
         let kernels = self.row.kernels.filter(|kernels| kernels.isa.is_available()).ok_or(Error::NotSupported)?;
-        Ok((kernels, self.row.isa == Isa::Amx && Isa::Amx.is_available()))
+        Ok((kernels, self.matrix && self.row.isa == Isa::Amx && Isa::Amx.is_available()))
     }
 
     /// Computes a checked block.

@@ -80,6 +80,11 @@ impl<'a, T: Copy> Weights<'a, T> {
         Self { elements, strides: [inner, 0, 1] }
     }
 
+    /// A matrix `[inner, columns]`, such as the right one of a product of activations that is packed at run time.
+    pub const fn matrix(elements: &'a [T], columns: usize) -> Self {
+        Self { elements, strides: [1, 0, columns] }
+    }
+
     /// Those of a convolution: `[columns, channels, height, width]`.
     pub const fn convolution(elements: &'a [T], shape: &Shape) -> Self {
         let taps = shape.kernel[0] * shape.kernel[1];
@@ -113,13 +118,38 @@ pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[
         let width = panel.vectors * panels.lanes;
         let first = panel.group * shape.columns + panel.column;
         let bytes = &mut packed[4 * panel.start..4 * (panel.start + width * panels.rows)];
-        let mut rows = bytes.chunks_exact_mut(4 * width);
-        if let Some(row) = rows.next() {
-            write_row(row, panel.columns, |column| bias.get(first + column).copied().unwrap_or(0.0));
+        let (start, rows) = bytes.split_at_mut(4 * width);
+        write_row(start, panel.columns, |column| bias.get(first + column).copied().unwrap_or(0.0));
+        if weights.strides[0] == 1 {
+            write_by_rows(shape, weights, [first, panel.columns], rows, 4 * width);
+        } else {
+            write_by_columns(shape, weights, [first, panel.columns], rows, 4 * width);
         }
-        for (row, bytes) in rows.enumerate() {
-            let (tap, channel) = (row / shape.channels, row % shape.channels);
-            write_row(bytes, panel.columns, |column| weights.get(first + column, tap, channel));
+    }
+}
+
+/// Writes a panel row by row, where columns lie side by side.
+fn write_by_rows(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 2], rows: &mut [u8], size: usize) {
+    for (row, bytes) in rows.chunks_exact_mut(size).enumerate() {
+        let (tap, channel) = (row / shape.channels, row % shape.channels);
+        let start = columns[0] + tap * weights.strides[1] + channel * weights.strides[2];
+        let elements = &weights.elements[start..start + columns[1]];
+        write_row(bytes, columns[1], |column| elements[column]);
+    }
+}
+
+/// Writes a panel column by column, as their elements lie closer to each other.
+fn write_by_columns(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 2], rows: &mut [u8], size: usize) {
+    for lane in 0..size / 4 {
+        let mut slots = rows.chunks_exact_mut(size).map(|row| &mut row[4 * lane..4 * lane + 4]);
+        if lane >= columns[1] {
+            slots.for_each(|slot| slot.fill(0));
+            continue;
+        }
+        for tap in 0..shape.kernel[0] * shape.kernel[1] {
+            for (channel, slot) in (0..shape.channels).zip(slots.by_ref()) {
+                slot.copy_from_slice(&weights.get(columns[0] + lane, tap, channel).to_le_bytes());
+            }
         }
     }
 }

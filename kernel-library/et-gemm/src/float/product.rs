@@ -4,8 +4,8 @@
 use et_core::{Error, Result};
 
 use super::pack::{Panel, Panels, Weights, pack};
-use super::rows::FloatRow;
-use super::tile::{Tile, TileKernel};
+use super::rows::{FloatKernels, FloatRow};
+use super::tile::Tile;
 use crate::activation::Activation;
 use crate::isa::Isa;
 use crate::output::Output;
@@ -13,8 +13,8 @@ use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Runs, Shape};
 use crate::window::Windows;
 
-/// Bytes of windows that a strip of tiles reads before the next panel: about half of a second-level cache.
-const STRIP_BYTES: usize = 1 << 20;
+/// Bytes of windows that a strip of tiles reads before the next panel: what a second-level cache holds beside two panels.
+const STRIP_BYTES: usize = 11 << 17;
 
 /// The most tiles of a strip.
 const STRIP_TILES: usize = 16;
@@ -123,7 +123,7 @@ impl FloatProduct {
             return Ok(());
         }
         self.check(operands, output, &grid, block)?;
-        let kernel = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
         let mut scratch = Scratch::new(scratch)?;
         let padding = scratch.take::<f32>(self.runs.length)?;
         padding.fill(0.0);
@@ -132,7 +132,7 @@ impl FloatProduct {
         let copies = scratch.take::<f32>(self.copied(rows))?.as_mut_ptr();
         let windows =
             Windows { shape: &self.shape, runs: self.runs, input: operands.input.as_ptr(), padding: padding.as_ptr() };
-        let mut strip = Strip { product: self, operands, windows, kernel, grid, table, copies };
+        let mut strip = Strip { product: self, operands, windows, kernels, grid, table, copies };
         let mut first = block.tiles[0];
         while first < block.tiles[1] {
             let last = block.tiles[1].min(first + self.strip());
@@ -177,7 +177,7 @@ struct Strip<'a> {
     product: &'a FloatProduct,
     operands: &'a FloatOperands<'a>,
     windows: Windows<'a, f32>,
-    kernel: fn(usize, usize) -> Option<TileKernel>,
+    kernels: &'static FloatKernels,
     grid: Grid,
     table: *mut *const f32,
     copies: *mut f32,
@@ -200,7 +200,7 @@ impl Strip<'_> {
             }
             for tile in tiles[0]..tiles[1] {
                 // SAFETY: the caller's promise, and `fill` wrote the table of these tiles.
-                unsafe { self.tile(output, &panel, tile, tiles[0])? };
+                unsafe { self.tile(output, &panel, tile, tiles)? };
             }
         }
         Ok(())
@@ -223,17 +223,22 @@ impl Strip<'_> {
 
     /// Computes one tile.
     #[inline(always)]
-    unsafe fn tile(&self, output: &mut Output<'_, f32>, panel: &Panel, tile: usize, first: usize) -> Result<()> {
+    unsafe fn tile(&self, output: &mut Output<'_, f32>, panel: &Panel, tile: usize, tiles: [usize; 2]) -> Result<()> {
         let product = self.product;
         let rows = self.grid.rows_of(tile);
-        let before = rows.start - self.grid.rows_of(first).start;
+        let before = rows.start - self.grid.rows_of(tiles[0]).start;
         let column = panel.group * product.shape.columns + panel.column;
-        let kernel = (self.kernel)(rows.len() - 1, panel.vectors - 1).ok_or(Error::Internal)?;
+        let width = panel.vectors * product.row.lanes;
+        let panel_start = self.operands.weights.as_ptr().wrapping_add(4 * panel.start);
+        // Each tile of the strip brings its part of the next panel closer.
+        let ahead_step = (4 * width).div_ceil(tiles[1] - tiles[0]);
+        let done = (tile - tiles[0]) * ahead_step * product.shape.depth();
+        let kernel = (self.kernels.tile)(rows.len() - 1, panel.vectors - 1).ok_or(Error::Internal)?;
         let mut call = Tile {
             table: self.table.wrapping_add(before * product.runs.count),
             runs: product.runs.count,
             length: product.runs.length,
-            panel: self.operands.weights.as_ptr().cast::<f32>().wrapping_add(panel.start),
+            panel: panel_start.cast(),
             output: output.at(rows.start, column),
             stride: output.stride(),
             residual: core::ptr::null(),
@@ -241,6 +246,8 @@ impl Strip<'_> {
             residual_last: false,
             columns: panel.columns,
             activation: self.operands.activation,
+            ahead: panel_start.wrapping_add(4 * width * product.panels.rows + done),
+            ahead_step,
         };
         if let Some(residual) = self.operands.residual {
             call.residual = residual.elements.as_ptr().wrapping_add(rows.start * residual.stride + column);
@@ -248,7 +255,12 @@ impl Strip<'_> {
             call.residual_last = residual.after;
         }
         // SAFETY: the caller's promise.
-        unsafe { kernel(&call) };
+        unsafe {
+            kernel(&call);
+            if self.operands.activation.bounds().is_none() {
+                (self.kernels.finish)(&call, rows.len());
+            }
+        }
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! The rows of products of `f32`: which instruction set has which tiles. Packing, computing, tests and benchmarks read it.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
-use super::tile::{Tile, TileKernel, compute};
+use super::tile::{FinishKernel, Tile, TileKernel, compute};
 use crate::isa::Isa;
 
 /// One row: the tile of an instruction set.
@@ -14,13 +14,21 @@ pub struct FloatRow {
     pub vectors: usize,
     /// The most rows of a tile.
     pub height: usize,
-    /// The kernels for `rows - 1` and `vectors - 1`; none on other processors.
-    pub kernels: Option<fn(usize, usize) -> Option<TileKernel>>,
+    /// The kernels; none on other processors.
+    pub kernels: Option<&'static FloatKernels>,
+}
+
+/// The kernels of an instruction set.
+pub struct FloatKernels {
+    /// The tile for `rows - 1` and `vectors - 1`.
+    pub tile: fn(usize, usize) -> Option<TileKernel>,
+    /// Finishes a tile.
+    pub finish: FinishKernel,
 }
 
 /// All rows.
 pub static FLOAT: [FloatRow; 4] = [
-    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, kernels: Some(portable::kernel) },
+    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, kernels: Some(&portable::KERNELS) },
     FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: 6, kernels: x86!(avx2) },
     FloatRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: 14, kernels: x86!(avx512) },
     FloatRow { isa: Isa::Neon, lanes: 4, vectors: 4, height: 6, kernels: arm!(neon) },
@@ -55,8 +63,16 @@ macro_rules! kernels {
                 unsafe { compute::<$lanes, R, V>(tile) }
             }
 
+            $(#[$feature])?
+            unsafe fn finish(tile: &Tile, rows: usize) {
+                // SAFETY: the caller's promise, which includes the processor.
+                unsafe { crate::float::tile::finish::<$lanes>(tile, rows) }
+            }
+
+            pub static KERNELS: FloatKernels = FloatKernels { tile: kernel, finish };
+
             /// The tile of so many rows and vectors, each less one.
-            pub fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {
+            fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {
                 const KERNELS: &[&[TileKernel]] = &[$(kernels!(@row $rows $vectors)),*];
                 KERNELS.get(rows)?.get(vectors).copied()
             }
@@ -68,7 +84,7 @@ macro_rules! kernels {
 macro_rules! x86 {
     ($name:ident) => {{
         #[cfg(target_arch = "x86_64")]
-        let kernels: Option<fn(usize, usize) -> Option<TileKernel>> = Some($name::kernel);
+        let kernels = Some(&$name::KERNELS);
         #[cfg(not(target_arch = "x86_64"))]
         let kernels = None;
         kernels
@@ -79,7 +95,7 @@ use x86;
 macro_rules! arm {
     ($name:ident) => {{
         #[cfg(target_arch = "aarch64")]
-        let kernels: Option<fn(usize, usize) -> Option<TileKernel>> = Some($name::kernel);
+        let kernels = Some(&$name::KERNELS);
         #[cfg(not(target_arch = "aarch64"))]
         let kernels = None;
         kernels

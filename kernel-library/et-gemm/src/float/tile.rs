@@ -34,12 +34,37 @@ pub struct Tile {
     pub columns: usize,
     /// The activation.
     pub activation: Activation,
+    /// What a later tile reads: every element of the window brings the next `ahead_step` bytes of it closer.
+    pub ahead: *const u8,
+    /// Bytes an element.
+    pub ahead_step: usize,
+}
+
+impl Tile {
+    /// A tile that is computed and only waits for its activation, clamps included.
+    pub const fn stored(output: *mut f32, stride: usize, columns: usize, activation: Activation) -> Self {
+        Self {
+            table: core::ptr::null(),
+            runs: 0,
+            length: 0,
+            panel: core::ptr::null(),
+            output,
+            stride,
+            residual: core::ptr::null(),
+            residual_stride: 0,
+            residual_last: false,
+            columns,
+            activation,
+            ahead: core::ptr::null(),
+            ahead_step: 0,
+        }
+    }
 }
 
 /// A tile of `R` rows and `V` vectors of an instruction set.
 pub type TileKernel = unsafe fn(&Tile);
 
-/// Computes a tile.
+/// Computes a tile but for what [`finish`] does.
 ///
 /// # Safety
 ///
@@ -60,9 +85,6 @@ pub unsafe fn compute<L: Lanes, const R: usize, const V: usize>(tile: &Tile) {
         clamp::<L, R, V>(&mut sums, least, most);
     }
     store::<L, R, V>(tile, &sums);
-    if !simple {
-        finish::<L>(tile, R);
-    }
 }
 
 /// The loop in which all the time goes.
@@ -70,10 +92,13 @@ pub unsafe fn compute<L: Lanes, const R: usize, const V: usize>(tile: &Tile) {
 unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile) -> [[L; V]; R] {
     let mut sums = [load_vectors::<L, V>(tile.panel); R];
     let mut weights = tile.panel.add(V * L::COUNT);
+    let mut ahead = tile.ahead;
     for run in 0..tile.runs {
         let rows = tile.table.add(run * R).cast::<[*const f32; R]>().read();
         for index in 0..tile.length {
             let vectors = load_vectors::<L, V>(weights);
+            L::prefetch(ahead);
+            ahead = ahead.wrapping_add(tile.ahead_step);
             for row in 0..R {
                 let value = L::splat(*rows[row].add(index));
                 for vector in 0..V {
@@ -181,14 +206,23 @@ unsafe fn store<L: Lanes, const R: usize, const V: usize>(tile: &Tile, sums: &[[
     }
 }
 
-/// Applies an activation of many instructions to the stored tile, which is still in the first-level cache.
+/// Finishes the tile that was computed, if that is not done.
+pub type FinishKernel = unsafe fn(&Tile, usize);
+
+/// Applies an activation of many instructions, and adds what comes after it, to `rows` rows of the stored tile, which is
+/// still in the first-level cache.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`; what `Tile` asks for, of the output and the residual.
 #[inline(always)]
-unsafe fn finish<L: Lanes>(tile: &Tile, rows: usize) {
+pub unsafe fn finish<L: Lanes>(tile: &Tile, rows: usize) {
     macro_rules! each {
         ($($case:ident),*) => {
             match tile.activation {
                 $(Activation::$case => finish_with::<L>(tile, rows, Activation::$case),)*
-                Activation::None | Activation::Clamp(..) => {}
+                Activation::Clamp(least, most) => finish_with::<L>(tile, rows, Activation::Clamp(least, most)),
+                Activation::None => {}
             }
         };
     }

@@ -16,9 +16,25 @@ unsafe fn first(count: usize) -> __m256i {
     _mm256_cmpgt_epi32(_mm256_set1_epi32(count.min(8) as i32), lanes)
 }
 
+impl Avx2 {
+    /// Whole numbers as real ones.
+    ///
+    /// # Safety
+    ///
+    /// The processor has the instructions.
+    #[inline(always)]
+    pub unsafe fn from_words(words: __m256i) -> Self {
+        Self(_mm256_cvtepi32_ps(words))
+    }
+}
+
 impl Lanes for Avx2 {
     type Words = __m256i;
     const COUNT: usize = 8;
+    #[inline(always)]
+    unsafe fn prefetch(from: *const u8) {
+        _mm_prefetch::<_MM_HINT_T1>(from.cast());
+    }
     #[inline(always)]
     unsafe fn words(from: *const i32) -> __m256i {
         _mm256_loadu_si256(from.cast())

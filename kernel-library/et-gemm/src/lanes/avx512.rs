@@ -15,9 +15,25 @@ fn first(count: usize) -> __mmask16 {
     if count >= 16 { 0xffff } else { (1 << count) - 1 }
 }
 
+impl Avx512 {
+    /// Whole numbers as real ones.
+    ///
+    /// # Safety
+    ///
+    /// The processor has the instructions.
+    #[inline(always)]
+    pub unsafe fn from_words(words: __m512i) -> Self {
+        Self(_mm512_cvtepi32_ps(words))
+    }
+}
+
 impl Lanes for Avx512 {
     type Words = __m512i;
     const COUNT: usize = 16;
+    #[inline(always)]
+    unsafe fn prefetch(from: *const u8) {
+        _mm_prefetch::<_MM_HINT_T1>(from.cast());
+    }
     #[inline(always)]
     unsafe fn words(from: *const i32) -> __m512i {
         _mm512_loadu_si512(from.cast())

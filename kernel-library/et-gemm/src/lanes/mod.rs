@@ -23,6 +23,11 @@ pub trait Lanes: Copy {
     const COUNT: usize;
     /// Reads a vector of `i32`.
     unsafe fn words(from: *const i32) -> Self::Words;
+    /// Brings memory into the second-level cache; any address will do.
+    #[inline(always)]
+    unsafe fn prefetch(from: *const u8) {
+        let _ = from;
+    }
     /// All elements equal.
     unsafe fn splat(value: f32) -> Self;
     /// Reads a vector.

@@ -10,6 +10,18 @@ use super::Lanes;
 #[derive(Clone, Copy)]
 pub struct Neon(float32x4_t);
 
+impl Neon {
+    /// Whole numbers as real ones.
+    ///
+    /// # Safety
+    ///
+    /// The processor has the instructions.
+    #[inline(always)]
+    pub unsafe fn from_words(words: int32x4_t) -> Self {
+        Self(vcvtq_f32_s32(words))
+    }
+}
+
 impl Lanes for Neon {
     type Words = int32x4_t;
     const COUNT: usize = 4;

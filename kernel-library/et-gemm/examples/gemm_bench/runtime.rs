@@ -1,0 +1,85 @@
+//! Products of what is known at run time only: rows quantized then, and two activations.
+
+use crate::suites::{aligned, report};
+use crate::{least, peak};
+use et_gemm::{
+    Activation, Bias, ByteOperands, ByteProduct, FloatOperands, FloatProduct, Isa, NibbleOperands, NibbleProduct,
+    Output, RowScale, Shape, Weights, quantize_rows,
+};
+
+/// Linear layers with rows quantized at run time, by weights of a byte and of half a byte in groups of 32.
+pub fn linear(isa: Isa) {
+    let reading = peak::reading();
+    println!("memory is read at {:.1} GB/s", reading / 1e9);
+    for [rows, inner, columns] in [[1, 4096, 4096], [1, 4096, 14336], [256, 1024, 1024], [256, 2048, 2048]] {
+        let real: Vec<f32> = (0..rows * inner).map(|index| (index % 17) as f32 - 8.0).collect();
+        let mut input = vec![0; rows * inner];
+        let mut row_scales = vec![RowScale { scale: 0.0, zero_point: 0 }; rows];
+        let mut memory = vec![0.0; rows * columns];
+        let quantizing = least(|| quantize_rows(&real, inner, &mut input, &mut row_scales).expect("sizes"));
+        println!("{rows} x {inner}: rows are quantized in {:.1} us", quantizing * 1e6);
+        let operations = 2.0 * (rows * inner * columns) as f64;
+        let mut show = |name: &str, size: usize, call: &mut dyn FnMut(&mut Output<'_, f32>)| {
+            let time = least(|| call(&mut Output::new(&mut memory, rows, columns, columns).expect("sizes")));
+            report(&format!("{name} {rows} {inner}-{columns}"), time, operations / time, peak::byte(isa));
+            println!("    weights are read at {:.1} GB/s", size as f64 / time / 1e9);
+        };
+
+        let product = ByteProduct::new(Shape::product(rows, inner, columns), isa).expect("a shape");
+        let size = product.packed_size();
+        let (mut packed, skip) = aligned(size);
+        let weights = vec![3i8; inner * columns];
+        let scales = vec![0.01; columns];
+        let packed = &mut packed[skip..skip + size];
+        product.pack(&Weights::linear(&weights, inner), &scales, Bias::Real(&scales), packed).expect("sizes");
+        let mut scratch = vec![0; product.scratch_size()];
+        let operands = ByteOperands {
+            input: &input,
+            zero_point: 0,
+            row_scales: &row_scales,
+            weights: packed,
+            activation: Activation::None,
+            residual: None,
+        };
+        show("int8", size, &mut |output| {
+            product.compute_floats(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
+        });
+
+        let product = NibbleProduct::new(rows, inner, columns, 32, isa).expect("a shape");
+        let size = product.packed_size();
+        let (mut packed, skip) = aligned(size);
+        let packed = &mut packed[skip..skip + size];
+        product.pack(&weights, &vec![0.01; columns * inner / 32], &scales, packed).expect("sizes");
+        let mut scratch = vec![0; product.scratch_size()];
+        let operands =
+            NibbleOperands { input: &input, row_scales: &row_scales, weights: packed, activation: Activation::None };
+        show("int4", size, &mut |output| {
+            product.compute(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
+        });
+    }
+}
+
+/// The two products of a head of attention, of which the right matrix is packed each time.
+pub fn attention(isa: Isa) {
+    for (name, rows, inner, columns, transposed) in
+        [("queries x keys", 197, 64, 197, true), ("scores x values", 197, 197, 64, false)]
+    {
+        let product = FloatProduct::new(Shape::product(rows, inner, columns), isa).expect("a shape");
+        let (left, right) = (vec![0.5; rows * inner], vec![0.25; inner * columns]);
+        let size = product.packed_size();
+        let (mut packed, skip) = aligned(size);
+        let packed = &mut packed[skip..skip + size];
+        let weights = if transposed { Weights::linear(&right, inner) } else { Weights::matrix(&right, columns) };
+        let packing = least(|| product.pack(&weights, &[], packed).expect("sizes"));
+        let operands = FloatOperands { input: &left, weights: packed, activation: Activation::None, residual: None };
+        let mut memory = vec![0.0; rows * columns];
+        let mut scratch = vec![0; product.scratch_size()];
+        let time = least(|| {
+            let mut output = Output::new(&mut memory, rows, columns, columns).expect("sizes");
+            product.compute(&operands, &mut output, product.grid().all(), &mut scratch).expect("sizes");
+        });
+        let operations = 2.0 * (rows * inner * columns) as f64;
+        report(name, time, operations / time, peak::float(isa));
+        println!("    the right matrix is packed in {:.1} us", packing * 1e6);
+    }
+}

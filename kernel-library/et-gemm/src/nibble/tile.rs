@@ -1,0 +1,120 @@
+//! The tile of a product with half bytes: whole sums of a group in registers, then real sums over groups.
+#![allow(unsafe_code, reason = "rows, panels and outputs are read and written by pointer")]
+#![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
+
+use crate::byte::dot::{Dots, word};
+use crate::byte::finish::RowScale;
+use crate::lanes::Lanes;
+
+/// What one tile computes.
+///
+/// # Safety
+///
+/// `input` has `R` rows of `groups * group` bytes; `row_sums` a sum for each group of each row; `row_scales` one for each
+/// row; `panel` is as [`super::pack`] writes it; `output` takes `R` rows of `columns` elements.
+pub struct Tile {
+    /// The rows.
+    pub input: *const i8,
+    /// Bytes from a row to the next.
+    pub input_stride: usize,
+    /// Minus eight times the sum of each group of each row.
+    pub row_sums: *const i32,
+    /// How rows were quantized.
+    pub row_scales: *const RowScale,
+    /// Groups of a row.
+    pub groups: usize,
+    /// Elements of a group, a multiple of eight.
+    pub group: usize,
+    /// The panel.
+    pub panel: *const u8,
+    /// The output.
+    pub output: *mut f32,
+    /// Elements from a row of the output to the next.
+    pub stride: usize,
+    /// Columns that are stored.
+    pub columns: usize,
+}
+
+/// A tile of `R` rows and `V` vectors of an instruction set.
+pub type TileKernel = unsafe fn(&Tile);
+
+/// Computes a tile but for the activation.
+///
+/// # Safety
+///
+/// The processor has the instructions of `D`; what `Tile` asks for.
+#[inline(always)]
+pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
+    let width = V * D::LANES;
+    let mut totals = [[D::Real::splat(0.0); V]; R];
+    let mut from = tile.panel.add(8 * width);
+    for group in 0..tile.groups {
+        let scales = from.cast::<f32>();
+        from = from.add(4 * width);
+        let mut sums = [[D::zero(); V]; R];
+        for (row, sums) in sums.iter_mut().enumerate() {
+            *sums = [D::splat(*tile.row_sums.add(row * tile.groups + group)); V];
+        }
+        add_group::<D, R, V>(tile, group * tile.group, from, &mut sums);
+        from = from.add(tile.group / 2 * width);
+        for vector in 0..V {
+            let scale = D::Real::load(scales.add(vector * D::LANES));
+            for row in 0..R {
+                totals[row][vector] = sums[row][vector].real().multiply_add(scale, totals[row][vector]);
+            }
+        }
+    }
+    store::<D, R, V>(tile, &totals);
+}
+
+/// The loop in which all the time goes: eight elements of each row a step. The halves of a byte have sums of their own, so
+/// that additions wait less for each other.
+#[inline(always)]
+unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
+    tile: &Tile,
+    start: usize,
+    mut from: *const u8,
+    sums: &mut [[D; V]; R],
+) {
+    let mut others = [[D::zero(); V]; R];
+    for step in 0..tile.group / 8 {
+        let mut weights = [D::nibbles(from); V];
+        for (vector, weights) in weights.iter_mut().enumerate() {
+            *weights = D::nibbles(from.add(4 * vector * D::LANES));
+        }
+        from = from.add(4 * V * D::LANES);
+        for row in 0..R {
+            let bytes = tile.input.add(row * tile.input_stride + start + 8 * step);
+            let low = D::spread(word(bytes));
+            for vector in 0..V {
+                sums[row][vector] = sums[row][vector].add(weights[vector][0], low);
+            }
+            let high = D::spread(word(bytes.add(4)));
+            for vector in 0..V {
+                let sum = if R == 1 { &mut others[row][vector] } else { &mut sums[row][vector] };
+                *sum = sum.add(weights[vector][1], high);
+            }
+        }
+    }
+    if R == 1 {
+        for vector in 0..V {
+            sums[0][vector] = sums[0][vector].plus(others[0][vector]);
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn store<D: Dots, const R: usize, const V: usize>(tile: &Tile, totals: &[[D::Real; V]; R]) {
+    for row in 0..R {
+        let RowScale { scale, zero_point } = *tile.row_scales.add(row);
+        for vector in 0..V {
+            let start = vector * D::LANES;
+            let bias = D::Real::load(tile.panel.cast::<f32>().add(start));
+            let zero = D::Real::load(tile.panel.cast::<f32>().add(V * D::LANES + start));
+            let value = totals[row][vector].subtract(zero.multiply(D::Real::splat(zero_point as f32)));
+            let value = value.multiply(D::Real::splat(scale)).add(bias);
+            let to = tile.output.wrapping_add(row * tile.stride + start);
+            value.store_part(to, tile.columns.saturating_sub(start).min(D::LANES));
+        }
+    }
+}

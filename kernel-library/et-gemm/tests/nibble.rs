@@ -1,0 +1,61 @@
+//! Products with weights of half a byte against plain loops in `f64`.
+
+mod plain;
+
+use et_gemm::{Activation, Isa, NIBBLE, NibbleOperands, NibbleProduct, Output, RowScale, quantize_rows};
+use plain::{Numbers, activate};
+
+fn check(isa: Isa, [rows, inner, columns, group]: [usize; 4], activation: Activation, parts: usize) {
+    let mut numbers = Numbers(0x1234_5678_9abc_def1);
+    let real = numbers.floats(rows * inner);
+    let weights: Vec<i8> = numbers.bytes(columns * inner).into_iter().map(|byte| byte >> 4).collect();
+    let scales: Vec<f32> = numbers.floats(columns * (inner / group)).into_iter().map(|x| 0.1 + 0.05 * x).collect();
+    let bias = numbers.floats(columns);
+    let mut input = vec![0; real.len()];
+    let mut row_scales = vec![RowScale { scale: 0.0, zero_point: 0 }; rows];
+    quantize_rows(&real, inner, &mut input, &mut row_scales).unwrap();
+    let product = NibbleProduct::new(rows, inner, columns, group, isa).unwrap();
+    let mut packed = vec![0; product.packed_size()];
+    product.pack(&weights, &scales, &bias, &mut packed).unwrap();
+    let operands = NibbleOperands { input: &input, row_scales: &row_scales, weights: &packed, activation };
+    let mut memory = vec![f32::NAN; rows * columns];
+    let mut output = Output::new(&mut memory, rows, columns, columns).unwrap();
+    let mut scratch = vec![0; product.scratch_size()];
+    for part in 0..parts {
+        product.compute(&operands, &mut output, product.grid().part(part, parts), &mut scratch).unwrap();
+    }
+    for (index, &value) in memory.iter().enumerate() {
+        let (row, column) = (index / columns, index % columns);
+        let RowScale { scale, zero_point } = row_scales[row];
+        let (mut sum, mut size) = (0.0, 0.0);
+        for k in 0..inner {
+            let step = f64::from(i32::from(input[row * inner + k]) - zero_point);
+            let weight = f64::from(weights[column * inner + k]) * f64::from(scales[(column * inner + k) / group]);
+            sum += step * weight * f64::from(scale);
+            size += (step.abs() + 256.0) * weight.abs() * f64::from(scale);
+        }
+        let plain = activate(activation, sum + f64::from(bias[column]));
+        let bound = (size + 1.0) * ((inner / group) as f64 + 8.0) * f64::from(f32::EPSILON);
+        assert!((f64::from(value) - plain).abs() <= bound, "{isa:?} {rows} {inner} {columns} {index}: {value} {plain}");
+    }
+}
+
+#[test]
+fn all_rows_agree_with_the_plain_loop() {
+    for isa in NIBBLE.iter().map(|row| row.isa).filter(|isa| isa.is_available()) {
+        for rows in [0, 1, 2, 5, 6, 7, 13] {
+            for sizes in [[32, 1, 32], [64, 17, 32], [128, 33, 64], [128, 64, 128], [0, 5, 32], [40, 7, 8]] {
+                check(isa, [rows, sizes[0], sizes[1], sizes[2]], Activation::None, 1);
+            }
+        }
+        check(isa, [9, 64, 70, 32], Activation::Gelu, 3);
+        check(isa, [1, 64, 70, 32], Activation::RELU, 2);
+    }
+}
+
+#[test]
+fn groups_that_do_not_divide_are_refused() {
+    assert!(NibbleProduct::new(1, 48, 4, 32, Isa::Portable).is_err());
+    assert!(NibbleProduct::new(1, 48, 4, 0, Isa::Portable).is_err());
+    assert!(NibbleProduct::new(1, 48, 4, 12, Isa::Portable).is_err());
+}
