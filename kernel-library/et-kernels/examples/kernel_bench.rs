@@ -8,10 +8,17 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use et_kernels::activation::Activation;
 use et_kernels::attention::{self, Attention, Mask, Strides, Tokens};
+use et_kernels::copy::{Strided, copy};
+use et_kernels::depthwise::{Requantization, depthwise, depthwise_bytes};
 use et_kernels::elementwise::{self, Instruction, Operand, Operation, Output, Program, Source};
 use et_kernels::normalize::{Normalization, normalize};
+use et_kernels::pool::max_pool;
+use et_kernels::quantized::{self, Quantization};
+use et_kernels::reduce::{Reduction, reduce};
 use et_kernels::softmax::softmax;
+use et_kernels::window::Window;
 use et_simd::{Float, Isa, Level, Work};
 
 fn main() {
@@ -22,6 +29,10 @@ fn main() {
         elementwise(&bench);
         rows(&bench);
         attentions(&bench);
+        depthwise_convolutions(&bench);
+        pools(&bench);
+        copies(&bench);
+        bytes(&bench);
     }
 }
 
@@ -189,4 +200,122 @@ fn attentions(bench: &Bench) {
             attention::run(bench.level, &attention, &mut output, &mut scratch).unwrap();
         });
     }
+}
+
+/// A square window, with as much padding as keeps the image's size at stride 1.
+fn window(size: usize, kernel: usize, stride: usize) -> Window {
+    let padding = kernel / 2;
+    Window {
+        input: [size; 2],
+        output: [(size + 2 * padding - kernel) / stride + 1; 2],
+        kernel: [kernel; 2],
+        stride: [stride; 2],
+        padding: [padding; 2],
+        dilation: [1; 2],
+    }
+}
+
+/// The depthwise convolutions of MobileNetV3-small.
+fn depthwise_convolutions(bench: &Bench) {
+    let shapes = [(112, 16, 3, 2), (56, 72, 3, 2), (28, 88, 3, 1), (28, 96, 5, 2), (14, 240, 5, 1), (7, 576, 5, 1)];
+    for (size, channels, kernel, stride) in shapes {
+        let window = window(size, kernel, stride);
+        let pixels = window.output[0] * window.output[1];
+        let operations = 2 * pixels * channels * kernel * kernel;
+        let rows = 0..window.output[0];
+        let (input, weights) = (vec![0.5; size * size * channels], vec![0.25; kernel * kernel * channels]);
+        let (bias, mut output) = (vec![0.1; channels], vec![0.0; pixels * channels]);
+        let shape = format!("{size}x{size}x{channels} {kernel}x{kernel}/{stride} (MobileNetV3)");
+        bench.arithmetic(&format!("depthwise {shape}"), operations, || {
+            let (rows, activation) = (rows.clone(), Activation::Hardswish);
+            depthwise(bench.level, &window, channels, &input, &weights, &bias, activation, rows, &mut output).unwrap();
+        });
+        let (input, weights) = (vec![5; size * size * channels], vec![7; kernel * kernel * channels]);
+        let (bias, scale, mut output) = (vec![0; channels], vec![0.01; channels], vec![0; pixels * channels]);
+        let requantization = Requantization { scale: &scale, zero_point: 3, range: [-128, 127] };
+        bench.arithmetic(&format!("depthwise int8 {shape}"), operations, || {
+            depthwise_bytes(
+                bench.level,
+                &window,
+                channels,
+                &input,
+                1,
+                &weights,
+                &bias,
+                &bias,
+                requantization,
+                rows.clone(),
+                &mut output,
+            )
+            .unwrap();
+        });
+    }
+}
+
+/// Pooling of ResNet50 and MobileNetV3-small.
+fn pools(bench: &Bench) {
+    let window = window(112, 3, 2);
+    let (input, mut output) = (vec![0.5; 112 * 112 * 64], vec![0.0; 56 * 56 * 64]);
+    bench.memory("max pool 112x112x64 3x3/2 (ResNet50)", 4 * input.len(), 4 * output.len(), || {
+        max_pool(bench.level, &window, 64, &input, 0..56, &mut output).unwrap();
+    });
+    let (input, mut output) = (vec![0.5; 28 * 28 * 96], vec![0.0; 96]);
+    bench.memory("global mean 28x28x96 (MobileNetV3)", 4 * input.len(), 4 * 96, || {
+        reduce(bench.level, Reduction::Mean, &input, [1, 28 * 28, 96], &mut output).unwrap();
+    });
+}
+
+/// Copies of Swin, ViT and the border between channels first and channels last.
+fn copies(bench: &Bench) {
+    let pixels = 224 * 224;
+    let (input, mut output) = (vec![0.5_f32; 56 * 56 * 96], vec![0.0; 56 * 56 * 96]);
+    let count = 4 * input.len();
+    let first_to_last =
+        Strided { sizes: &[56 * 56, 96], from: &[1, 56 * 56], from_offset: 0, to: &[96, 1], to_offset: 0 };
+    bench.memory("channels last 96x56x56", count, count, || {
+        copy(bench.level, &first_to_last, &input, &mut output).unwrap();
+    });
+    let row = 56 * 96;
+    let windows = Strided {
+        sizes: &[8, 8, 7, 7, 96],
+        from: &[7 * row, 7 * 96, row, 96, 1],
+        from_offset: 0,
+        to: &[8 * 49 * 96, 49 * 96, 7 * 96, 96, 1],
+        to_offset: 0,
+    };
+    bench.memory("windows of 7x7 from 56x56x96 (Swin)", count, count, || {
+        copy(bench.level, &windows, &input, &mut output).unwrap();
+    });
+    let (image, mut output) = (vec![0.5_f32; 3 * pixels], vec![0.0; 3 * pixels]);
+    let channels_last = Strided { sizes: &[pixels, 3], from: &[1, pixels], from_offset: 0, to: &[3, 1], to_offset: 0 };
+    bench.memory("channels last 3x224x224 (input)", 12 * pixels, 12 * pixels, || {
+        copy(bench.level, &channels_last, &image, &mut output).unwrap();
+    });
+}
+
+/// Kernels of bytes.
+fn bytes(bench: &Bench) {
+    let count = 56 * 56 * 256;
+    let (left, right, mut output) = (vec![3_i8; count], vec![-5_i8; count], vec![0_i8; count]);
+    let meaning = Quantization { scale: 0.02, zero_point: 3 };
+    bench.memory("int8 add 56x56x256 (ResNet50)", 2 * count, count, || {
+        let range = [-128, 127];
+        quantized::add(bench.level, (&left, meaning), (&right, meaning), meaning, range, &mut output).unwrap();
+    });
+    let table = quantized::table(meaning, meaning, |x| x.max(0.0));
+    bench.memory("int8 table 56x56x256", count, count, || {
+        quantized::look_up(bench.level, &table, &left, &mut output).unwrap();
+    });
+    let count = 197 * 768;
+    let (numbers, mut output, mut parameters) = (vec![0.5; count], vec![0_i8; count], vec![meaning; 197]);
+    bench.memory("int8 quantize 197x768 (ViT)", 4 * count, count, || {
+        quantized::quantize(bench.level, &numbers, meaning, &mut output).unwrap();
+    });
+    bench.memory("int8 quantize rows 197x768 (ViT)", 4 * count, count, || {
+        quantized::quantize_rows(bench.level, &numbers, 768, &mut output, &mut parameters).unwrap();
+    });
+    let mut floats = numbers.clone();
+    bench.memory("int8 dequantize 197x768 (ViT)", count, 4 * count, || {
+        quantized::dequantize(bench.level, &output, meaning, &mut floats).unwrap();
+    });
 }
