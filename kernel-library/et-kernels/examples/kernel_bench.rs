@@ -68,6 +68,13 @@ impl Bench<'_> {
     }
 }
 
+/// Numbers at the beginning of a cache line, as those of a program's tensors are.
+fn tensor<T: Copy>(count: usize, value: T) -> &'static mut [T] {
+    let memory = vec![value; count + 64].leak();
+    let skip = memory.as_ptr().align_offset(64);
+    &mut memory[skip..][..count]
+}
+
 /// The time of one execution: the least of many, since others use the machine too.
 fn seconds(mut work: impl FnMut()) -> f64 {
     let (start, mut best) = (Instant::now(), f64::MAX);
@@ -128,21 +135,21 @@ fn elementwise(bench: &Bench) {
     ];
     for (name, instructions, rows, columns, tensors) in rows {
         let count = rows * columns;
-        let (left, right, mut output) = (vec![0.5; count], vec![-0.25; count], vec![0.0; count]);
+        let (left, right, output) = (tensor(count, 0.5), tensor(count, -0.25), tensor(count, 0.0));
         let sources = [Source::Tensor(&left), Source::Tensor(&right)];
         let program = Program { instructions: &instructions, sources: &sources[..tensors], columns };
-        let mut scratch = vec![0.0; elementwise::scratch(&program)];
+        let scratch = tensor(elementwise::scratch(&program), 0.0);
         bench.memory(name, 4 * count * tensors, 4 * count, || {
-            elementwise::run(bench.level, &program, Output::Floats(&mut output), &mut scratch).unwrap();
+            elementwise::run(bench.level, &program, Output::Floats(output), scratch).unwrap();
         });
     }
-    let (tensor, scale, mut output) = (vec![0.5; 784 * 96], vec![0.25; 96], vec![0.0; 784 * 96]);
-    let sources = [Source::Tensor(&tensor), Source::Columns(&scale)];
+    let (input, scale, output) = (tensor(784 * 96, 0.5), tensor(96, 0.25), tensor(784 * 96, 0.0));
+    let sources = [Source::Tensor(&input), Source::Columns(&scale)];
     let instructions = [step(Operation::Mul, [first, second, none])];
     let program = Program { instructions: &instructions, sources: &sources, columns: 96 };
-    let mut scratch = vec![0.0; elementwise::scratch(&program)];
+    let scratch = tensor(elementwise::scratch(&program), 0.0);
     bench.memory("mul channels 28x28x96 (MobileNetV3)", 4 * 784 * 96, 4 * 784 * 96, || {
-        elementwise::run(bench.level, &program, Output::Floats(&mut output), &mut scratch).unwrap();
+        elementwise::run(bench.level, &program, Output::Floats(output), scratch).unwrap();
     });
 }
 
@@ -150,15 +157,15 @@ fn elementwise(bench: &Bench) {
 fn rows(bench: &Bench) {
     for (name, rows, columns) in [("layer norm 197x768 (ViT)", 197, 768), ("layer norm 3136x96 (Swin)", 3136, 96)] {
         let count = rows * columns;
-        let (input, weight, mut output) = (vec![0.5; count], vec![1.0; columns], vec![0.0; count]);
+        let (input, weight, output) = (tensor(count, 0.5), tensor(columns, 1.0), tensor(count, 0.0));
         let normalization = Normalization { centered: true, epsilon: 1e-6, weight: Some(&weight), bias: Some(&weight) };
         bench.memory(name, 4 * count, 4 * count, || {
-            normalize(bench.level, &input, &normalization, &mut output, columns).unwrap();
+            normalize(bench.level, &input, &normalization, output, columns).unwrap();
         });
     }
-    let (input, mut output) = (vec![0.5; 197 * 197 * 12], vec![0.0; 197 * 197 * 12]);
+    let (input, output) = (tensor(197 * 197 * 12, 0.5), tensor(197 * 197 * 12, 0.0));
     bench.memory("softmax 2364x197 (ViT)", 4 * input.len(), 4 * input.len(), || {
-        softmax(bench.level, &input, &mut output, 197).unwrap();
+        softmax(bench.level, &input, output, 197).unwrap();
     });
 }
 
@@ -171,9 +178,9 @@ fn attentions(bench: &Bench) {
     ];
     for (name, batches, heads, tokens, width, masked) in rows {
         let row = heads * width;
-        let projected = vec![0.1; batches * tokens * 3 * row];
+        let projected = tensor(batches * tokens * 3 * row, 0.1);
         let strides = Strides { batch: tokens * 3 * row, head: width, token: 3 * row };
-        let (bias, hidden) = (vec![0.5; heads * tokens * tokens], vec![0.0; batches * tokens * tokens]);
+        let (bias, hidden) = (tensor(heads * tokens * tokens, 0.5), tensor(batches * tokens * tokens, 0.0));
         let masks = [
             Mask { numbers: &bias, strides: Strides { batch: 0, head: tokens * tokens, token: tokens } },
             Mask { numbers: &hidden, strides: Strides { batch: tokens * tokens, head: 0, token: tokens } },
@@ -194,10 +201,10 @@ fn attentions(bench: &Bench) {
             masks: if masked { &masks } else { &[] },
             output: Strides { batch: tokens * row, head: width, token: row },
         };
-        let mut output = vec![0.0; batches * tokens * row];
-        let mut scratch = vec![0.0; attention::scratch(&attention, &attention.whole())];
+        let output = tensor(batches * tokens * row, 0.0);
+        let scratch = tensor(attention::scratch(&attention, &attention.whole()), 0.0);
         bench.arithmetic(name, 4 * batches * heads * tokens * tokens * width, || {
-            attention::run(bench.level, &attention, &mut output, &mut scratch).unwrap();
+            attention::run(bench.level, &attention, output, scratch).unwrap();
         });
     }
 }
@@ -223,15 +230,15 @@ fn depthwise_convolutions(bench: &Bench) {
         let pixels = window.output[0] * window.output[1];
         let operations = 2 * pixels * channels * kernel * kernel;
         let rows = 0..window.output[0];
-        let (input, weights) = (vec![0.5; size * size * channels], vec![0.25; kernel * kernel * channels]);
-        let (bias, mut output) = (vec![0.1; channels], vec![0.0; pixels * channels]);
+        let (input, weights) = (tensor(size * size * channels, 0.5), tensor(kernel * kernel * channels, 0.25));
+        let (bias, output) = (tensor(channels, 0.1), tensor(pixels * channels, 0.0));
         let shape = format!("{size}x{size}x{channels} {kernel}x{kernel}/{stride} (MobileNetV3)");
         bench.arithmetic(&format!("depthwise {shape}"), operations, || {
             let (rows, activation) = (rows.clone(), Activation::Hardswish);
-            depthwise(bench.level, &window, channels, &input, &weights, &bias, activation, rows, &mut output).unwrap();
+            depthwise(bench.level, &window, channels, &input, &weights, &bias, activation, rows, output).unwrap();
         });
-        let (input, weights) = (vec![5; size * size * channels], vec![7; kernel * kernel * channels]);
-        let (bias, scale, mut output) = (vec![0; channels], vec![0.01; channels], vec![0; pixels * channels]);
+        let (input, weights) = (tensor(size * size * channels, 5), tensor(kernel * kernel * channels, 7));
+        let (bias, scale, output) = (tensor(channels, 0), tensor(channels, 0.01), tensor(pixels * channels, 0));
         let requantization = Requantization { scale: &scale, zero_point: 3, range: [-128, 127] };
         bench.arithmetic(&format!("depthwise int8 {shape}"), operations, || {
             depthwise_bytes(
@@ -245,7 +252,7 @@ fn depthwise_convolutions(bench: &Bench) {
                 &bias,
                 requantization,
                 rows.clone(),
-                &mut output,
+                output,
             )
             .unwrap();
         });
@@ -255,25 +262,25 @@ fn depthwise_convolutions(bench: &Bench) {
 /// Pooling of ResNet50 and MobileNetV3-small.
 fn pools(bench: &Bench) {
     let window = window(112, 3, 2);
-    let (input, mut output) = (vec![0.5; 112 * 112 * 64], vec![0.0; 56 * 56 * 64]);
+    let (input, output) = (tensor(112 * 112 * 64, 0.5), tensor(56 * 56 * 64, 0.0));
     bench.memory("max pool 112x112x64 3x3/2 (ResNet50)", 4 * input.len(), 4 * output.len(), || {
-        max_pool(bench.level, &window, 64, &input, 0..56, &mut output).unwrap();
+        max_pool(bench.level, &window, 64, &input, 0..56, output).unwrap();
     });
-    let (input, mut output) = (vec![0.5; 28 * 28 * 96], vec![0.0; 96]);
+    let (input, output) = (tensor(28 * 28 * 96, 0.5), tensor(96, 0.0));
     bench.memory("global mean 28x28x96 (MobileNetV3)", 4 * input.len(), 4 * 96, || {
-        reduce(bench.level, Reduction::Mean, &input, [1, 28 * 28, 96], &mut output).unwrap();
+        reduce(bench.level, Reduction::Mean, &input, [1, 28 * 28, 96], output).unwrap();
     });
 }
 
 /// Copies of Swin, ViT and the border between channels first and channels last.
 fn copies(bench: &Bench) {
     let pixels = 224 * 224;
-    let (input, mut output) = (vec![0.5_f32; 56 * 56 * 96], vec![0.0; 56 * 56 * 96]);
+    let (input, output) = (tensor(56 * 56 * 96, 0.5_f32), tensor(56 * 56 * 96, 0.0));
     let count = 4 * input.len();
     let first_to_last =
         Strided { sizes: &[56 * 56, 96], from: &[1, 56 * 56], from_offset: 0, to: &[96, 1], to_offset: 0 };
     bench.memory("channels last 96x56x56", count, count, || {
-        copy(bench.level, &first_to_last, &input, &mut output).unwrap();
+        copy(bench.level, &first_to_last, &input, output).unwrap();
     });
     let row = 56 * 96;
     let windows = Strided {
@@ -284,38 +291,38 @@ fn copies(bench: &Bench) {
         to_offset: 0,
     };
     bench.memory("windows of 7x7 from 56x56x96 (Swin)", count, count, || {
-        copy(bench.level, &windows, &input, &mut output).unwrap();
+        copy(bench.level, &windows, &input, output).unwrap();
     });
-    let (image, mut output) = (vec![0.5_f32; 3 * pixels], vec![0.0; 3 * pixels]);
+    let (image, output) = (tensor(3 * pixels, 0.5_f32), tensor(3 * pixels, 0.0));
     let channels_last = Strided { sizes: &[pixels, 3], from: &[1, pixels], from_offset: 0, to: &[3, 1], to_offset: 0 };
     bench.memory("channels last 3x224x224 (input)", 12 * pixels, 12 * pixels, || {
-        copy(bench.level, &channels_last, &image, &mut output).unwrap();
+        copy(bench.level, &channels_last, &image, output).unwrap();
     });
 }
 
 /// Kernels of bytes.
 fn bytes(bench: &Bench) {
     let count = 56 * 56 * 256;
-    let (left, right, mut output) = (vec![3_i8; count], vec![-5_i8; count], vec![0_i8; count]);
+    let (left, right, output) = (tensor(count, 3_i8), tensor(count, -5_i8), tensor(count, 0_i8));
     let meaning = Quantization { scale: 0.02, zero_point: 3 };
     bench.memory("int8 add 56x56x256 (ResNet50)", 2 * count, count, || {
         let range = [-128, 127];
-        quantized::add(bench.level, (&left, meaning), (&right, meaning), meaning, range, &mut output).unwrap();
+        quantized::add(bench.level, (&left, meaning), (&right, meaning), meaning, range, output).unwrap();
     });
     let table = quantized::table(meaning, meaning, |x| x.max(0.0));
     bench.memory("int8 table 56x56x256", count, count, || {
-        quantized::look_up(bench.level, &table, &left, &mut output).unwrap();
+        quantized::look_up(bench.level, &table, &left, output).unwrap();
     });
     let count = 197 * 768;
-    let (numbers, mut output, mut parameters) = (vec![0.5; count], vec![0_i8; count], vec![meaning; 197]);
+    let (numbers, output, mut parameters) = (tensor(count, 0.5), tensor(count, 0_i8), vec![meaning; 197]);
     bench.memory("int8 quantize 197x768 (ViT)", 4 * count, count, || {
-        quantized::quantize(bench.level, &numbers, meaning, &mut output).unwrap();
+        quantized::quantize(bench.level, &numbers, meaning, output).unwrap();
     });
     bench.memory("int8 quantize rows 197x768 (ViT)", 4 * count, count, || {
-        quantized::quantize_rows(bench.level, &numbers, 768, &mut output, &mut parameters).unwrap();
+        quantized::quantize_rows(bench.level, &numbers, 768, output, &mut parameters).unwrap();
     });
-    let mut floats = numbers.clone();
+    let floats = tensor(count, 0.0);
     bench.memory("int8 dequantize 197x768 (ViT)", count, 4 * count, || {
-        quantized::dequantize(bench.level, &output, meaning, &mut floats).unwrap();
+        quantized::dequantize(bench.level, &output, meaning, floats).unwrap();
     });
 }
