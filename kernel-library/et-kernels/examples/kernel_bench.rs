@@ -136,7 +136,7 @@ fn elementwise(bench: &Bench) {
     for (name, instructions, rows, columns, tensors) in rows {
         let count = rows * columns;
         let (left, right, output) = (tensor(count, 0.5), tensor(count, -0.25), tensor(count, 0.0));
-        let sources = [Source::Tensor(&left), Source::Tensor(&right)];
+        let sources = [Source::Tensor(left), Source::Tensor(right)];
         let program = Program { instructions: &instructions, sources: &sources[..tensors], columns };
         let scratch = tensor(elementwise::scratch(&program), 0.0);
         bench.memory(name, 4 * count * tensors, 4 * count, || {
@@ -144,7 +144,7 @@ fn elementwise(bench: &Bench) {
         });
     }
     let (input, scale, output) = (tensor(784 * 96, 0.5), tensor(96, 0.25), tensor(784 * 96, 0.0));
-    let sources = [Source::Tensor(&input), Source::Columns(&scale)];
+    let sources = [Source::Tensor(input), Source::Columns(scale)];
     let instructions = [step(Operation::Mul, [first, second, none])];
     let program = Program { instructions: &instructions, sources: &sources, columns: 96 };
     let scratch = tensor(elementwise::scratch(&program), 0.0);
@@ -158,14 +158,14 @@ fn rows(bench: &Bench) {
     for (name, rows, columns) in [("layer norm 197x768 (ViT)", 197, 768), ("layer norm 3136x96 (Swin)", 3136, 96)] {
         let count = rows * columns;
         let (input, weight, output) = (tensor(count, 0.5), tensor(columns, 1.0), tensor(count, 0.0));
-        let normalization = Normalization { centered: true, epsilon: 1e-6, weight: Some(&weight), bias: Some(&weight) };
+        let normalization = Normalization { centered: true, epsilon: 1e-6, weight: Some(weight), bias: Some(weight) };
         bench.memory(name, 4 * count, 4 * count, || {
-            normalize(bench.level, &input, &normalization, output, columns).unwrap();
+            normalize(bench.level, input, &normalization, output, columns).unwrap();
         });
     }
     let (input, output) = (tensor(197 * 197 * 12, 0.5), tensor(197 * 197 * 12, 0.0));
     bench.memory("softmax 2364x197 (ViT)", 4 * input.len(), 4 * input.len(), || {
-        softmax(bench.level, &input, output, 197).unwrap();
+        softmax(bench.level, input, output, 197).unwrap();
     });
 }
 
@@ -182,8 +182,8 @@ fn attentions(bench: &Bench) {
         let strides = Strides { batch: tokens * 3 * row, head: width, token: 3 * row };
         let (bias, hidden) = (tensor(heads * tokens * tokens, 0.5), tensor(batches * tokens * tokens, 0.0));
         let masks = [
-            Mask { numbers: &bias, strides: Strides { batch: 0, head: tokens * tokens, token: tokens } },
-            Mask { numbers: &hidden, strides: Strides { batch: tokens * tokens, head: 0, token: tokens } },
+            Mask { numbers: bias, strides: Strides { batch: 0, head: tokens * tokens, token: tokens } },
+            Mask { numbers: hidden, strides: Strides { batch: tokens * tokens, head: 0, token: tokens } },
         ];
         let attention = Attention {
             batches,
@@ -195,7 +195,7 @@ fn attentions(bench: &Bench) {
             value_width: width,
             scale: 0.125,
             causal: None,
-            query: Tokens { numbers: &projected, strides },
+            query: Tokens { numbers: projected, strides },
             key: Tokens { numbers: &projected[row..], strides },
             value: Tokens { numbers: &projected[2 * row..], strides },
             masks: if masked { &masks } else { &[] },
@@ -235,21 +235,21 @@ fn depthwise_convolutions(bench: &Bench) {
         let shape = format!("{size}x{size}x{channels} {kernel}x{kernel}/{stride} (MobileNetV3)");
         bench.arithmetic(&format!("depthwise {shape}"), operations, || {
             let (rows, activation) = (rows.clone(), Activation::Hardswish);
-            depthwise(bench.level, &window, channels, &input, &weights, &bias, activation, rows, output).unwrap();
+            depthwise(bench.level, &window, channels, input, weights, bias, activation, rows, output).unwrap();
         });
         let (input, weights) = (tensor(size * size * channels, 5), tensor(kernel * kernel * channels, 7));
         let (bias, scale, output) = (tensor(channels, 0), tensor(channels, 0.01), tensor(pixels * channels, 0));
-        let requantization = Requantization { scale: &scale, zero_point: 3, range: [-128, 127] };
+        let requantization = Requantization { scale: scale, zero_point: 3, range: [-128, 127] };
         bench.arithmetic(&format!("depthwise int8 {shape}"), operations, || {
             depthwise_bytes(
                 bench.level,
                 &window,
                 channels,
-                &input,
+                input,
                 1,
-                &weights,
-                &bias,
-                &bias,
+                weights,
+                bias,
+                bias,
                 requantization,
                 rows.clone(),
                 output,
@@ -264,11 +264,11 @@ fn pools(bench: &Bench) {
     let window = window(112, 3, 2);
     let (input, output) = (tensor(112 * 112 * 64, 0.5), tensor(56 * 56 * 64, 0.0));
     bench.memory("max pool 112x112x64 3x3/2 (ResNet50)", 4 * input.len(), 4 * output.len(), || {
-        max_pool(bench.level, &window, 64, &input, 0..56, output).unwrap();
+        max_pool(bench.level, &window, 64, input, 0..56, output).unwrap();
     });
     let (input, output) = (tensor(28 * 28 * 96, 0.5), tensor(96, 0.0));
     bench.memory("global mean 28x28x96 (MobileNetV3)", 4 * input.len(), 4 * 96, || {
-        reduce(bench.level, Reduction::Mean, &input, [1, 28 * 28, 96], output).unwrap();
+        reduce(bench.level, Reduction::Mean, input, [1, 28 * 28, 96], output).unwrap();
     });
 }
 
@@ -280,7 +280,7 @@ fn copies(bench: &Bench) {
     let first_to_last =
         Strided { sizes: &[56 * 56, 96], from: &[1, 56 * 56], from_offset: 0, to: &[96, 1], to_offset: 0 };
     bench.memory("channels last 96x56x56", count, count, || {
-        copy(bench.level, &first_to_last, &input, output).unwrap();
+        copy(bench.level, &first_to_last, input, output).unwrap();
     });
     let row = 56 * 96;
     let windows = Strided {
@@ -291,12 +291,12 @@ fn copies(bench: &Bench) {
         to_offset: 0,
     };
     bench.memory("windows of 7x7 from 56x56x96 (Swin)", count, count, || {
-        copy(bench.level, &windows, &input, output).unwrap();
+        copy(bench.level, &windows, input, output).unwrap();
     });
     let (image, output) = (tensor(3 * pixels, 0.5_f32), tensor(3 * pixels, 0.0));
     let channels_last = Strided { sizes: &[pixels, 3], from: &[1, pixels], from_offset: 0, to: &[3, 1], to_offset: 0 };
     bench.memory("channels last 3x224x224 (input)", 12 * pixels, 12 * pixels, || {
-        copy(bench.level, &channels_last, &image, output).unwrap();
+        copy(bench.level, &channels_last, image, output).unwrap();
     });
 }
 
@@ -307,22 +307,22 @@ fn bytes(bench: &Bench) {
     let meaning = Quantization { scale: 0.02, zero_point: 3 };
     bench.memory("int8 add 56x56x256 (ResNet50)", 2 * count, count, || {
         let range = [-128, 127];
-        quantized::add(bench.level, (&left, meaning), (&right, meaning), meaning, range, output).unwrap();
+        quantized::add(bench.level, (left, meaning), (right, meaning), meaning, range, output).unwrap();
     });
     let table = quantized::table(meaning, meaning, |x| x.max(0.0));
     bench.memory("int8 table 56x56x256", count, count, || {
-        quantized::look_up(bench.level, &table, &left, output).unwrap();
+        quantized::look_up(bench.level, &table, left, output).unwrap();
     });
     let count = 197 * 768;
     let (numbers, output, mut parameters) = (tensor(count, 0.5), tensor(count, 0_i8), vec![meaning; 197]);
     bench.memory("int8 quantize 197x768 (ViT)", 4 * count, count, || {
-        quantized::quantize(bench.level, &numbers, meaning, output).unwrap();
+        quantized::quantize(bench.level, numbers, meaning, output).unwrap();
     });
     bench.memory("int8 quantize rows 197x768 (ViT)", 4 * count, count, || {
-        quantized::quantize_rows(bench.level, &numbers, 768, output, &mut parameters).unwrap();
+        quantized::quantize_rows(bench.level, numbers, 768, output, &mut parameters).unwrap();
     });
     let floats = tensor(count, 0.0);
     bench.memory("int8 dequantize 197x768 (ViT)", count, 4 * count, || {
-        quantized::dequantize(bench.level, &output, meaning, floats).unwrap();
+        quantized::dequantize(bench.level, output, meaning, floats).unwrap();
     });
 }
