@@ -8,10 +8,17 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use et_kernels::activation::Activation;
 use et_kernels::attention::{self, Attention, Mask, Strides, Tokens};
+use et_kernels::copy::{Strided, copy};
+use et_kernels::depthwise::{Requantization, depthwise, depthwise_bytes};
 use et_kernels::elementwise::{self, Instruction, Operand, Operation, Output, Program, Source};
 use et_kernels::normalize::{Normalization, normalize};
+use et_kernels::pool::max_pool;
+use et_kernels::quantized::{self, Quantization};
+use et_kernels::reduce::{Reduction, reduce};
 use et_kernels::softmax::softmax;
+use et_kernels::window::Window;
 use et_simd::{Float, Isa, Level, Work};
 
 fn main() {
@@ -22,6 +29,10 @@ fn main() {
         elementwise(&bench);
         rows(&bench);
         attentions(&bench);
+        depthwise_convolutions(&bench);
+        pools(&bench);
+        copies(&bench);
+        bytes(&bench);
     }
 }
 
@@ -55,6 +66,13 @@ impl Bench<'_> {
         let rate = operations as f64 / seconds(work);
         println!("  {name:44} {:8.1} GFLOP/s  {:4.0} % of peak", rate / 1e9, 100.0 * rate / self.peak);
     }
+}
+
+/// Numbers at the beginning of a cache line, as those of a program's tensors are.
+fn tensor<T: Copy>(count: usize, value: T) -> &'static mut [T] {
+    let memory = vec![value; count + 64].leak();
+    let skip = memory.as_ptr().align_offset(64);
+    &mut memory[skip..][..count]
 }
 
 /// The time of one execution: the least of many, since others use the machine too.
@@ -117,21 +135,21 @@ fn elementwise(bench: &Bench) {
     ];
     for (name, instructions, rows, columns, tensors) in rows {
         let count = rows * columns;
-        let (left, right, mut output) = (vec![0.5; count], vec![-0.25; count], vec![0.0; count]);
-        let sources = [Source::Tensor(&left), Source::Tensor(&right)];
+        let (left, right, output) = (tensor(count, 0.5), tensor(count, -0.25), tensor(count, 0.0));
+        let sources = [Source::Tensor(left), Source::Tensor(right)];
         let program = Program { instructions: &instructions, sources: &sources[..tensors], columns };
-        let mut scratch = vec![0.0; elementwise::scratch(&program)];
+        let scratch = tensor(elementwise::scratch(&program), 0.0);
         bench.memory(name, 4 * count * tensors, 4 * count, || {
-            elementwise::run(bench.level, &program, Output::Floats(&mut output), &mut scratch).unwrap();
+            elementwise::run(bench.level, &program, Output::Floats(output), scratch).unwrap();
         });
     }
-    let (tensor, scale, mut output) = (vec![0.5; 784 * 96], vec![0.25; 96], vec![0.0; 784 * 96]);
-    let sources = [Source::Tensor(&tensor), Source::Columns(&scale)];
+    let (input, scale, output) = (tensor(784 * 96, 0.5), tensor(96, 0.25), tensor(784 * 96, 0.0));
+    let sources = [Source::Tensor(input), Source::Columns(scale)];
     let instructions = [step(Operation::Mul, [first, second, none])];
     let program = Program { instructions: &instructions, sources: &sources, columns: 96 };
-    let mut scratch = vec![0.0; elementwise::scratch(&program)];
+    let scratch = tensor(elementwise::scratch(&program), 0.0);
     bench.memory("mul channels 28x28x96 (MobileNetV3)", 4 * 784 * 96, 4 * 784 * 96, || {
-        elementwise::run(bench.level, &program, Output::Floats(&mut output), &mut scratch).unwrap();
+        elementwise::run(bench.level, &program, Output::Floats(output), scratch).unwrap();
     });
 }
 
@@ -139,15 +157,15 @@ fn elementwise(bench: &Bench) {
 fn rows(bench: &Bench) {
     for (name, rows, columns) in [("layer norm 197x768 (ViT)", 197, 768), ("layer norm 3136x96 (Swin)", 3136, 96)] {
         let count = rows * columns;
-        let (input, weight, mut output) = (vec![0.5; count], vec![1.0; columns], vec![0.0; count]);
-        let normalization = Normalization { centered: true, epsilon: 1e-6, weight: Some(&weight), bias: Some(&weight) };
+        let (input, weight, output) = (tensor(count, 0.5), tensor(columns, 1.0), tensor(count, 0.0));
+        let normalization = Normalization { centered: true, epsilon: 1e-6, weight: Some(weight), bias: Some(weight) };
         bench.memory(name, 4 * count, 4 * count, || {
-            normalize(bench.level, &input, &normalization, &mut output, columns).unwrap();
+            normalize(bench.level, input, &normalization, output, columns).unwrap();
         });
     }
-    let (input, mut output) = (vec![0.5; 197 * 197 * 12], vec![0.0; 197 * 197 * 12]);
+    let (input, output) = (tensor(197 * 197 * 12, 0.5), tensor(197 * 197 * 12, 0.0));
     bench.memory("softmax 2364x197 (ViT)", 4 * input.len(), 4 * input.len(), || {
-        softmax(bench.level, &input, &mut output, 197).unwrap();
+        softmax(bench.level, input, output, 197).unwrap();
     });
 }
 
@@ -160,12 +178,12 @@ fn attentions(bench: &Bench) {
     ];
     for (name, batches, heads, tokens, width, masked) in rows {
         let row = heads * width;
-        let projected = vec![0.1; batches * tokens * 3 * row];
+        let projected = tensor(batches * tokens * 3 * row, 0.1);
         let strides = Strides { batch: tokens * 3 * row, head: width, token: 3 * row };
-        let (bias, hidden) = (vec![0.5; heads * tokens * tokens], vec![0.0; batches * tokens * tokens]);
+        let (bias, hidden) = (tensor(heads * tokens * tokens, 0.5), tensor(batches * tokens * tokens, 0.0));
         let masks = [
-            Mask { numbers: &bias, strides: Strides { batch: 0, head: tokens * tokens, token: tokens } },
-            Mask { numbers: &hidden, strides: Strides { batch: tokens * tokens, head: 0, token: tokens } },
+            Mask { numbers: bias, strides: Strides { batch: 0, head: tokens * tokens, token: tokens } },
+            Mask { numbers: hidden, strides: Strides { batch: tokens * tokens, head: 0, token: tokens } },
         ];
         let attention = Attention {
             batches,
@@ -177,16 +195,134 @@ fn attentions(bench: &Bench) {
             value_width: width,
             scale: 0.125,
             causal: None,
-            query: Tokens { numbers: &projected, strides },
+            query: Tokens { numbers: projected, strides },
             key: Tokens { numbers: &projected[row..], strides },
             value: Tokens { numbers: &projected[2 * row..], strides },
             masks: if masked { &masks } else { &[] },
             output: Strides { batch: tokens * row, head: width, token: row },
         };
-        let mut output = vec![0.0; batches * tokens * row];
-        let mut scratch = vec![0.0; attention::scratch(&attention, &attention.whole())];
+        let output = tensor(batches * tokens * row, 0.0);
+        let scratch = tensor(attention::scratch(&attention, &attention.whole()), 0.0);
         bench.arithmetic(name, 4 * batches * heads * tokens * tokens * width, || {
-            attention::run(bench.level, &attention, &mut output, &mut scratch).unwrap();
+            attention::run(bench.level, &attention, output, scratch).unwrap();
         });
     }
+}
+
+/// A square window, with as much padding as keeps the image's size at stride 1.
+fn window(size: usize, kernel: usize, stride: usize) -> Window {
+    let padding = kernel / 2;
+    Window {
+        input: [size; 2],
+        output: [(size + 2 * padding - kernel) / stride + 1; 2],
+        kernel: [kernel; 2],
+        stride: [stride; 2],
+        padding: [padding; 2],
+        dilation: [1; 2],
+    }
+}
+
+/// The depthwise convolutions of MobileNetV3-small.
+fn depthwise_convolutions(bench: &Bench) {
+    let shapes = [(112, 16, 3, 2), (56, 72, 3, 2), (28, 88, 3, 1), (28, 96, 5, 2), (14, 240, 5, 1), (7, 576, 5, 1)];
+    for (size, channels, kernel, stride) in shapes {
+        let window = window(size, kernel, stride);
+        let pixels = window.output[0] * window.output[1];
+        let operations = 2 * pixels * channels * kernel * kernel;
+        let rows = 0..window.output[0];
+        let (input, weights) = (tensor(size * size * channels, 0.5), tensor(kernel * kernel * channels, 0.25));
+        let (bias, output) = (tensor(channels, 0.1), tensor(pixels * channels, 0.0));
+        let shape = format!("{size}x{size}x{channels} {kernel}x{kernel}/{stride} (MobileNetV3)");
+        bench.arithmetic(&format!("depthwise {shape}"), operations, || {
+            let (rows, activation) = (rows.clone(), Activation::Hardswish);
+            depthwise(bench.level, &window, channels, input, weights, bias, activation, rows, output).unwrap();
+        });
+        let (input, weights) = (tensor(size * size * channels, 5), tensor(kernel * kernel * channels, 7));
+        let (bias, scale, output) = (tensor(channels, 0), tensor(channels, 0.01), tensor(pixels * channels, 0));
+        let requantization = Requantization { scale: scale, zero_point: 3, range: [-128, 127] };
+        bench.arithmetic(&format!("depthwise int8 {shape}"), operations, || {
+            depthwise_bytes(
+                bench.level,
+                &window,
+                channels,
+                input,
+                1,
+                weights,
+                bias,
+                bias,
+                requantization,
+                rows.clone(),
+                output,
+            )
+            .unwrap();
+        });
+    }
+}
+
+/// Pooling of ResNet50 and MobileNetV3-small.
+fn pools(bench: &Bench) {
+    let window = window(112, 3, 2);
+    let (input, output) = (tensor(112 * 112 * 64, 0.5), tensor(56 * 56 * 64, 0.0));
+    bench.memory("max pool 112x112x64 3x3/2 (ResNet50)", 4 * input.len(), 4 * output.len(), || {
+        max_pool(bench.level, &window, 64, input, 0..56, output).unwrap();
+    });
+    let (input, output) = (tensor(28 * 28 * 96, 0.5), tensor(96, 0.0));
+    bench.memory("global mean 28x28x96 (MobileNetV3)", 4 * input.len(), 4 * 96, || {
+        reduce(bench.level, Reduction::Mean, input, [1, 28 * 28, 96], output).unwrap();
+    });
+}
+
+/// Copies of Swin, ViT and the border between channels first and channels last.
+fn copies(bench: &Bench) {
+    let pixels = 224 * 224;
+    let (input, output) = (tensor(56 * 56 * 96, 0.5_f32), tensor(56 * 56 * 96, 0.0));
+    let count = 4 * input.len();
+    let first_to_last =
+        Strided { sizes: &[56 * 56, 96], from: &[1, 56 * 56], from_offset: 0, to: &[96, 1], to_offset: 0 };
+    bench.memory("channels last 96x56x56", count, count, || {
+        copy(bench.level, &first_to_last, input, output).unwrap();
+    });
+    let row = 56 * 96;
+    let windows = Strided {
+        sizes: &[8, 8, 7, 7, 96],
+        from: &[7 * row, 7 * 96, row, 96, 1],
+        from_offset: 0,
+        to: &[8 * 49 * 96, 49 * 96, 7 * 96, 96, 1],
+        to_offset: 0,
+    };
+    bench.memory("windows of 7x7 from 56x56x96 (Swin)", count, count, || {
+        copy(bench.level, &windows, input, output).unwrap();
+    });
+    let (image, output) = (tensor(3 * pixels, 0.5_f32), tensor(3 * pixels, 0.0));
+    let channels_last = Strided { sizes: &[pixels, 3], from: &[1, pixels], from_offset: 0, to: &[3, 1], to_offset: 0 };
+    bench.memory("channels last 3x224x224 (input)", 12 * pixels, 12 * pixels, || {
+        copy(bench.level, &channels_last, image, output).unwrap();
+    });
+}
+
+/// Kernels of bytes.
+fn bytes(bench: &Bench) {
+    let count = 56 * 56 * 256;
+    let (left, right, output) = (tensor(count, 3_i8), tensor(count, -5_i8), tensor(count, 0_i8));
+    let meaning = Quantization { scale: 0.02, zero_point: 3 };
+    bench.memory("int8 add 56x56x256 (ResNet50)", 2 * count, count, || {
+        let range = [-128, 127];
+        quantized::add(bench.level, (left, meaning), (right, meaning), meaning, range, output).unwrap();
+    });
+    let table = quantized::table(meaning, meaning, |x| x.max(0.0));
+    bench.memory("int8 table 56x56x256", count, count, || {
+        quantized::look_up(bench.level, &table, left, output).unwrap();
+    });
+    let count = 197 * 768;
+    let (numbers, output, mut parameters) = (tensor(count, 0.5), tensor(count, 0_i8), vec![meaning; 197]);
+    bench.memory("int8 quantize 197x768 (ViT)", 4 * count, count, || {
+        quantized::quantize(bench.level, numbers, meaning, output).unwrap();
+    });
+    bench.memory("int8 quantize rows 197x768 (ViT)", 4 * count, count, || {
+        quantized::quantize_rows(bench.level, numbers, 768, output, &mut parameters).unwrap();
+    });
+    let floats = tensor(count, 0.0);
+    bench.memory("int8 dequantize 197x768 (ViT)", count, 4 * count, || {
+        quantized::dequantize(bench.level, output, meaning, floats).unwrap();
+    });
 }

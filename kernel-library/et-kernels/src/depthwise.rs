@@ -2,6 +2,7 @@
 //!
 //! Weights are `[rows, columns, channels]` of the window, so that the same ones serve vectors of any length.
 
+mod accumulate;
 mod bytes;
 mod floats;
 

@@ -1,4 +1,5 @@
 //! Normalization of rows: layer normalization and root-mean-square normalization.
+#![allow(unsafe_code)] // Whole vectors are read without a check of each.
 
 use et_core::Result;
 use et_simd::{Float, Isa, Level, Work};
@@ -125,10 +126,15 @@ pub(crate) fn normalize_row<S: Isa>(isa: S, row: &Row, normalization: &Normaliza
 fn sum<S: Isa>(isa: S, row: &Row, columns: usize) -> f32 {
     let zero = isa.splat(0.0);
     let mut sums = [zero; 4];
-    for at in (0..columns).step_by(4 * S::LANES) {
+    let whole = columns - columns % (4 * S::LANES);
+    for at in (0..whole).step_by(4 * S::LANES) {
         for (part, sum) in sums.iter_mut().enumerate() {
-            *sum = *sum + row.read(isa, at + part * S::LANES, zero);
+            // SAFETY: four vectors fit.
+            *sum = *sum + unsafe { row.read_whole(isa, at + part * S::LANES) };
         }
+    }
+    for at in (whole..columns).step_by(S::LANES) {
+        sums[0] = sums[0] + row.read(isa, at, zero);
     }
     ((sums[0] + sums[1]) + (sums[2] + sums[3])).sum()
 }
@@ -136,13 +142,19 @@ fn sum<S: Isa>(isa: S, row: &Row, columns: usize) -> f32 {
 /// The sum of squared distances to the mean.
 #[inline(always)]
 fn sum_of_squares<S: Isa>(isa: S, row: &Row, columns: usize, mean: f32) -> f32 {
-    let (mean, zero) = (isa.splat(mean), isa.splat(0.0));
-    let mut sums = [zero; 4];
-    for at in (0..columns).step_by(4 * S::LANES) {
+    let mean = isa.splat(mean);
+    let mut sums = [isa.splat(0.0); 4];
+    let whole = columns - columns % (4 * S::LANES);
+    for at in (0..whole).step_by(4 * S::LANES) {
         for (part, sum) in sums.iter_mut().enumerate() {
-            let distance = row.read(isa, at + part * S::LANES, mean) - mean;
+            // SAFETY: four vectors fit.
+            let distance = unsafe { row.read_whole(isa, at + part * S::LANES) } - mean;
             *sum = distance.mul_add(distance, *sum);
         }
+    }
+    for at in (whole..columns).step_by(S::LANES) {
+        let distance = row.read(isa, at, mean) - mean;
+        sums[0] = distance.mul_add(distance, sums[0]);
     }
     ((sums[0] + sums[1]) + (sums[2] + sums[3])).sum()
 }

@@ -10,7 +10,7 @@ mod rows;
 mod table;
 
 pub use arithmetic::{add, mul};
-pub(crate) use convert::{Rescale, dequantize_block, quantize_block};
+pub(crate) use convert::{ALL, Rescale, dequantize_block, quantize_block};
 pub use convert::{dequantize, quantize, requantize};
 pub use dynamic::quantize_rows;
 pub use rows::{normalize, softmax};

@@ -4,7 +4,7 @@ use et_core::Result;
 use et_simd::{Float, Integer, Isa, Level, Work};
 
 use crate::check::{ensure, product};
-use crate::quantized::{Quantization, Rescale};
+use crate::quantized::{ALL, Quantization, Rescale};
 use crate::rows::first;
 
 /// What becomes of many numbers.
@@ -154,7 +154,7 @@ impl Work for MeanOfBytes<'_> {
     fn run<S: Isa>(self, isa: S) {
         let [outer, count, inner] = self.sizes;
         let factor = self.from.scale / self.to.scale / count as f32;
-        let rescale = Rescale::new(isa, factor, self.to.zero_point);
+        let rescale = Rescale::new(isa, factor, self.to.zero_point, ALL);
         let offset = isa.splat_i32(self.from.zero_point.wrapping_mul(count as i32));
         for index in 0..outer {
             let rows = &self.input[index * count * inner..][..count * inner];

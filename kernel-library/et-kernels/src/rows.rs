@@ -61,6 +61,16 @@ impl Row<'_> {
         unsafe { read(isa, self.from, self.columns, at, filler) }
     }
 
+    /// A whole vector from column `at` on.
+    ///
+    /// # Safety
+    /// The row has as many columns.
+    #[inline(always)]
+    pub unsafe fn read_whole<S: Isa>(&self, isa: S, at: usize) -> S::F32 {
+        // SAFETY: the caller says so.
+        unsafe { isa.read(self.from.add(at)) }
+    }
+
     /// The results from column `at` on. Lanes past the end of the row are 0.
     #[inline(always)]
     pub fn read_back<S: Isa>(&self, isa: S, at: usize) -> S::F32 {

@@ -22,7 +22,7 @@ pub struct Pixels {
 pub trait Tile<S: Isa> {
     /// `P` pixels of `N` vectors of channels from `channel` on.
     fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize);
-    /// `P` pixels of the last channels, fewer than a vector has.
+    /// `P` pixels of all channels, which are fewer than a vector has.
     fn rest<const P: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize);
 }
 
@@ -59,7 +59,8 @@ fn channel_vectors<S: Isa, const P: usize>(isa: S, tile: &mut impl Tile<S>, pixe
             channel += 4 * S::LANES;
         }
     }
-    while channel + 2 * S::LANES <= channels {
+    // With few registers, the sums of two vectors leave none for what is added to them.
+    while (P == 1 || S::REGISTERS >= 32) && channel + 2 * S::LANES <= channels {
         tile.vectors::<P, 2>(isa, pixels, channel);
         channel += 2 * S::LANES;
     }
@@ -67,7 +68,10 @@ fn channel_vectors<S: Isa, const P: usize>(isa: S, tile: &mut impl Tile<S>, pixe
         tile.vectors::<P, 1>(isa, pixels, channel);
         channel += S::LANES;
     }
-    if channel < channels {
+    if channel < channels && channels >= S::LANES {
+        // Computing some channels again is faster than computing fewer.
+        tile.vectors::<P, 1>(isa, pixels, channels - S::LANES);
+    } else if channel < channels {
         tile.rest::<P>(isa, pixels, channel);
     }
 }

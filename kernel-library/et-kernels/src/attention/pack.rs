@@ -29,8 +29,11 @@ unsafe fn key_panel<S: Isa>(isa: S, from: *const f32, step: usize, count: usize,
             isa.transpose(from.add(at), step, to.add(at * S::LANES), S::LANES);
         }
         for at in squares..width {
-            for lane in 0..S::LANES {
-                *to.add(at * S::LANES + lane) = if lane < count { *from.add(lane * step + at) } else { 0.0 };
+            isa.write(to.add(at * S::LANES), isa.splat(0.0));
+        }
+        for lane in 0..count {
+            for at in squares..width {
+                *to.add(at * S::LANES + lane) = *from.add(lane * step + at);
             }
         }
     }

@@ -65,6 +65,8 @@ struct Run<'a> {
 /// A block of keys of an item.
 #[derive(Clone, Copy)]
 struct Block {
+    /// The mask's rows of the first key, and their steps.
+    masks: [(*const f32, usize); MOST_MASKS],
     batch: usize,
     head: usize,
     first: usize,
@@ -91,7 +93,8 @@ impl Work for Run<'_> {
             let (batch, head) = (item / attention.heads, item % attention.heads);
             let most = most_keys(attention.width);
             for first in (0..attention.keys).step_by(most) {
-                let block = Block { batch, head, first, count: most.min(attention.keys - first) };
+                let masks = self.masks(batch, head, first);
+                let block = Block { masks, batch, head, first, count: most.min(attention.keys - first) };
                 self.block(isa, places, block);
             }
         }
@@ -126,6 +129,17 @@ impl Run<'_> {
             }
             query += left.min(TILE);
         }
+    }
+
+    /// Where the masks of an item's keys from `first` on begin.
+    #[inline(always)]
+    fn masks(&self, batch: usize, head: usize, first: usize) -> [(*const f32, usize); MOST_MASKS] {
+        let mut masks = [(core::ptr::null(), 0); MOST_MASKS];
+        for (place, mask) in masks.iter_mut().zip(self.attention.masks) {
+            let offset = mask.strides.offset(batch, head, 0) + first;
+            *place = (mask.numbers.as_ptr().wrapping_add(offset), mask.strides.token);
+        }
+        masks
     }
 
     /// Keys and values in the order in which tiles read them.
@@ -183,10 +197,8 @@ impl Run<'_> {
         seen: &mut Seen,
     ) -> f32 {
         let mut masks = [core::ptr::null(); MOST_MASKS];
-        for (row, mask) in masks.iter_mut().zip(self.attention.masks) {
-            let offset = mask.strides.offset(block.batch, block.head, query) + block.first;
-            // SAFETY: strides were checked to stay within the numbers.
-            *row = unsafe { mask.numbers.as_ptr().add(offset) };
+        for (row, (first, step)) in masks.iter_mut().zip(block.masks) {
+            *row = first.wrapping_add(query * step);
         }
         let masks = &masks[..self.attention.masks.len().min(MOST_MASKS)];
         let end = self.attention.causal.map_or(usize::MAX, |offset| query.saturating_add(offset).saturating_add(1));

@@ -130,6 +130,15 @@ unsafe fn line<T: Copy>(from: *const T, to: *mut T, dimension: Dimension) {
 /// Both dimensions are within both tensors.
 #[inline(always)]
 unsafe fn plane<S: Isa, T: Copy>(isa: S, from: *const T, to: *mut T, rows: Dimension, columns: Dimension) {
+    // SAFETY: as below.
+    unsafe {
+        match (columns.size, rows.to) {
+            (2, 2) => return interleave::<T, 2>(from, columns.from, to, rows.size),
+            (3, 3) => return interleave::<T, 3>(from, columns.from, to, rows.size),
+            (4, 4) => return interleave::<T, 4>(from, columns.from, to, rows.size),
+            _ => {}
+        }
+    }
     let side = if size_of::<T>() == 4 && align_of::<T>() == 4 { S::LANES } else { SIDE };
     // SAFETY: the caller says so; squares do not go beyond. Elements of four bytes are moved like any others of that size.
     unsafe {
@@ -146,6 +155,26 @@ unsafe fn plane<S: Isa, T: Copy>(isa: S, from: *const T, to: *mut T, rows: Dimen
                         *to.add(row * rows.to + column) = *from.add(column * columns.from + row);
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Copies `N` rows as one row of groups of `N`: the channels of an image to its pixels.
+///
+/// # Safety
+/// There are `N` rows of `count` elements, `step` apart, and room for them.
+#[inline(always)]
+unsafe fn interleave<T: Copy, const N: usize>(from: *const T, step: usize, to: *mut T, count: usize) {
+    // SAFETY: the caller says so; input and output are different slices.
+    unsafe {
+        let rows: [_; N] = core::array::from_fn(
+            #[inline(always)]
+            |row| core::slice::from_raw_parts(from.add(row * step), count),
+        );
+        for index in 0..count {
+            for (column, row) in rows.iter().enumerate() {
+                *to.add(index * N + column) = *row.get_unchecked(index);
             }
         }
     }
@@ -193,7 +222,9 @@ mod tests {
 
     #[test]
     fn dimensions_can_be_permuted() {
-        for sizes in [[1, 1, 1, 1], [2, 3, 4, 5], [1, 17, 16, 33], [3, 1, 40, 7], [2, 16, 16, 16], [5, 8, 1, 64]] {
+        for sizes in
+            [[1, 1, 1, 1], [2, 3, 4, 5], [1, 17, 16, 33], [3, 1, 40, 7], [2, 16, 16, 16], [1, 3, 9, 5], [5, 8, 1, 64]]
+        {
             for order in [[0, 1, 2, 3], [0, 2, 3, 1], [0, 3, 1, 2], [3, 2, 1, 0], [0, 2, 1, 3], [1, 0, 3, 2]] {
                 let permuted = order.map(|axis| sizes[axis]);
                 let input_steps = steps(&sizes);

@@ -6,6 +6,7 @@ use core::ops::Range;
 use et_core::Result;
 use et_simd::{Integer, Isa, Level, Work};
 
+use super::accumulate::{Bytes, Tensors, accumulate};
 use crate::check::{ensure, product};
 use crate::quantized::Rescale;
 use crate::tile::{Pixels, Tile, row};
@@ -111,7 +112,6 @@ impl Depthwise<'_> {
         // Taps outside of the image are 0, not the zero point, so that theirs must not be subtracted.
         let (start, zero_point) = if pixels.whole { (self.sums, 0) } else { (self.bias, self.zero_point) };
         let zero_point = isa.splat_i32(zero_point);
-        let [tap_rows, tap_columns] = pixels.taps.clone();
         let mut sums = [[isa.splat_i32(0); N]; P];
         // SAFETY: sizes were checked to fit the window, and the caller vouches for the rest.
         unsafe {
@@ -121,23 +121,8 @@ impl Depthwise<'_> {
                     sum[vector] = start;
                 }
             }
-            let step = window.stride[1] * channels;
-            for tap_row in tap_rows {
-                let line = window.place(0, pixels.row, tap_row) * window.input[1];
-                for tap_column in tap_columns.clone() {
-                    let from = (line + window.place(1, pixels.column, tap_column)) * channels + channel;
-                    let from = self.input.as_ptr().add(from);
-                    let weights = (tap_row * window.kernel[1] + tap_column) * channels + channel;
-                    let weights = self.weights.as_ptr().add(weights);
-                    for vector in 0..N {
-                        let weight = read(isa, weights.add(vector * S::LANES), lanes).words();
-                        for (pixel, sum) in sums.iter_mut().enumerate() {
-                            let bytes = read(isa, from.add(pixel * step + vector * S::LANES), lanes);
-                            sum[vector] = sum[vector] + (bytes - zero_point).mul_words(weight);
-                        }
-                    }
-                }
-            }
+            let tensors = Tensors { window, channels, input: self.input.as_ptr(), weights: self.weights.as_ptr() };
+            accumulate::<S, _, P, N>(isa, Bytes(zero_point), tensors, pixels, channel, lanes, &mut sums);
             self.store(isa, &sums, pixels, channel, lanes);
         }
     }
@@ -154,17 +139,13 @@ impl Depthwise<'_> {
         lanes: usize,
     ) {
         let Requantization { scale, zero_point, range } = self.requantization;
-        let rescale = Rescale::new(isa, 1.0, zero_point);
-        let [least, greatest] = range.map(
-            #[inline(always)]
-            |byte| isa.splat_i32(i32::from(byte)),
-        );
+        let rescale = Rescale::new(isa, 1.0, zero_point, range);
         let first = (pixels.row - self.rows.start) * self.window.output[1] + pixels.column;
         for vector in 0..N {
             let channel = channel + vector * S::LANES;
             let scale = isa.load(scale, channel);
             for (pixel, sums) in sums.iter().enumerate() {
-                let bytes = rescale.bytes(sums[vector].to_float() * scale).max(least).min(greatest);
+                let bytes = rescale.bytes(sums[vector].to_float() * scale);
                 // SAFETY: the pixel's channels are within the output.
                 unsafe {
                     let to = self.output.as_mut_ptr().add((first + pixel) * self.channels + channel);
@@ -173,14 +154,6 @@ impl Depthwise<'_> {
             }
         }
     }
-}
-
-/// # Safety
-/// There are `lanes` bytes.
-#[inline(always)]
-unsafe fn read<S: Isa>(isa: S, from: *const i8, lanes: usize) -> S::I32 {
-    // SAFETY: the caller says so.
-    unsafe { if lanes == S::LANES { isa.read_i8(from) } else { isa.read_i8_part(from, lanes) } }
 }
 
 /// # Safety

@@ -4,8 +4,9 @@
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Float, Isa, Level, Work};
+use et_simd::{Isa, Level, Work};
 
+use super::accumulate::{Numbers, Product, Tensors, accumulate};
 use crate::activation::Activation;
 use crate::check::{ensure, product};
 use crate::tile::{Pixels, Tile, row};
@@ -78,33 +79,17 @@ impl Depthwise<'_> {
         lanes: usize,
     ) {
         let (window, channels) = (self.window, self.channels);
-        let [tap_rows, tap_columns] = pixels.taps.clone();
         let mut sums = [[isa.splat(0.0); N]; P];
         // SAFETY: sizes were checked to fit the window, and the caller vouches for the rest.
         unsafe {
             for vector in 0..N {
-                let bias = read(isa, self.bias.as_ptr().add(channel + vector * S::LANES), lanes);
+                let bias = Product::<S>::read(Numbers, isa, self.bias.as_ptr().add(channel + vector * S::LANES), lanes);
                 for sum in &mut sums {
                     sum[vector] = bias;
                 }
             }
-            let step = window.stride[1] * channels;
-            for tap_row in tap_rows {
-                let line = window.place(0, pixels.row, tap_row) * window.input[1];
-                for tap_column in tap_columns.clone() {
-                    let from = (line + window.place(1, pixels.column, tap_column)) * channels + channel;
-                    let from = self.input.as_ptr().add(from);
-                    let weights = (tap_row * window.kernel[1] + tap_column) * channels + channel;
-                    let weights = self.weights.as_ptr().add(weights);
-                    for vector in 0..N {
-                        let weight = read(isa, weights.add(vector * S::LANES), lanes);
-                        for (pixel, sum) in sums.iter_mut().enumerate() {
-                            let numbers = read(isa, from.add(pixel * step + vector * S::LANES), lanes);
-                            sum[vector] = numbers.mul_add(weight, sum[vector]);
-                        }
-                    }
-                }
-            }
+            let tensors = Tensors { window, channels, input: self.input.as_ptr(), weights: self.weights.as_ptr() };
+            accumulate::<S, _, P, N>(isa, Numbers, tensors, pixels, channel, lanes, &mut sums);
             let first = (pixels.row - self.rows.start) * window.output[1] + pixels.column;
             for (pixel, sums) in sums.iter().enumerate() {
                 let to = self.output.as_mut_ptr().add((first + pixel) * channels + channel);
@@ -115,14 +100,6 @@ impl Depthwise<'_> {
             }
         }
     }
-}
-
-/// # Safety
-/// There are `lanes` numbers.
-#[inline(always)]
-unsafe fn read<S: Isa>(isa: S, from: *const f32, lanes: usize) -> S::F32 {
-    // SAFETY: the caller says so.
-    unsafe { if lanes == S::LANES { isa.read(from) } else { isa.read_part(from, lanes) } }
 }
 
 #[cfg(test)]

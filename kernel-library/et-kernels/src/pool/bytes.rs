@@ -7,7 +7,7 @@ use et_core::Result;
 use et_simd::{Integer, Isa, Level, Work};
 
 use super::Divisor;
-use crate::quantized::{Quantization, Rescale};
+use crate::quantized::{ALL, Quantization, Rescale};
 use crate::tile::{Pixels, Tile, row};
 use crate::window::Window;
 
@@ -127,7 +127,7 @@ impl Pool<'_> {
         let Some((from, divisor, to)) = self.mean else { return result };
         let offset = isa.splat(inside as f32 * from.zero_point as f32);
         let factor = from.scale / to.scale / divisor.of(inside);
-        Rescale::new(isa, factor, to.zero_point).bytes(result.to_float() - offset)
+        Rescale::new(isa, factor, to.zero_point, ALL).bytes(result.to_float() - offset)
     }
 }
 

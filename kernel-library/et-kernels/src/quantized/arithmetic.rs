@@ -53,19 +53,15 @@ impl Work for Add<'_> {
         let [left, right] = [self.left.1, self.right.1];
         let factors = [left.scale / self.to.scale, right.scale / self.to.scale];
         let offset = -(factors[0] * left.zero_point as f32 + factors[1] * right.zero_point as f32);
-        let (rescale, offset) = (Rescale::new(isa, 1.0, self.to.zero_point), isa.splat(offset));
+        let (rescale, offset) = (Rescale::new(isa, 1.0, self.to.zero_point, self.range), isa.splat(offset));
         let [left_factor, right_factor] = factors.map(
             #[inline(always)]
             |factor| isa.splat(factor),
         );
-        let [least, greatest] = self.range.map(
-            #[inline(always)]
-            |byte| isa.splat_i32(i32::from(byte)),
-        );
         for at in (0..self.output.len()).step_by(S::LANES) {
             let left = isa.load_i8(self.left.0, at).to_float().mul_add(left_factor, offset);
             let sum = isa.load_i8(self.right.0, at).to_float().mul_add(right_factor, left);
-            isa.store_i8(self.output, at, rescale.bytes(sum).max(least).min(greatest));
+            isa.store_i8(self.output, at, rescale.bytes(sum));
         }
     }
 }
@@ -83,13 +79,9 @@ impl Work for Mul<'_> {
     #[inline(always)]
     fn run<S: Isa>(self, isa: S) {
         let [left, right] = [self.left.1, self.right.1];
-        let rescale = Rescale::new(isa, left.scale * right.scale / self.to.scale, self.to.zero_point);
+        let rescale = Rescale::new(isa, left.scale * right.scale / self.to.scale, self.to.zero_point, self.range);
         let left_zero = isa.splat_i32(left.zero_point);
         let right_zero = isa.splat_i32(right.zero_point);
-        let [least, greatest] = self.range.map(
-            #[inline(always)]
-            |byte| isa.splat_i32(i32::from(byte)),
-        );
         let columns = self.right.0.len().max(1);
         let rows = self.left.0.chunks_exact(columns).zip(self.output.chunks_exact_mut(columns));
         for (row, output) in rows {
@@ -97,7 +89,7 @@ impl Work for Mul<'_> {
                 let left = isa.load_i8(row, at) - left_zero;
                 let right = isa.load_i8(self.right.0, at) - right_zero;
                 let product = left.mul_words(right.words()).to_float();
-                isa.store_i8(output, at, rescale.bytes(product).max(least).min(greatest));
+                isa.store_i8(output, at, rescale.bytes(product));
             }
         }
     }

@@ -66,7 +66,7 @@ impl Work for Requantize<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Isa>(self, isa: S) {
-        let rescale = Rescale::new(isa, self.from.scale / self.to.scale, self.to.zero_point);
+        let rescale = Rescale::new(isa, self.from.scale / self.to.scale, self.to.zero_point, ALL);
         let zero_point = isa.splat_i32(self.from.zero_point);
         for at in (0..self.output.len()).step_by(S::LANES) {
             let numbers = (isa.load_i8(self.input, at) - zero_point).to_float();
@@ -74,6 +74,9 @@ impl Work for Requantize<'_> {
         }
     }
 }
+
+/// All bytes.
+pub const ALL: [i8; 2] = [i8::MIN, i8::MAX];
 
 /// Numbers to bytes: times a factor, rounded, moved.
 #[derive(Clone, Copy)]
@@ -85,11 +88,13 @@ pub struct Rescale<S: Isa> {
 }
 
 impl<S: Isa> Rescale<S> {
-    /// Bytes of numbers times `factor`.
+    /// Bytes of numbers times `factor`, none outside of a range.
     #[inline(always)]
-    pub fn new(isa: S, factor: f32, zero_point: i32) -> Self {
-        // Far beyond any byte, so that conversion to an integer is defined and a zero point can still be added.
-        let [least, greatest] = [isa.splat(-1e6), isa.splat(1e6)];
+    pub fn new(isa: S, factor: f32, zero_point: i32, range: [i8; 2]) -> Self {
+        let [least, greatest] = range.map(
+            #[inline(always)]
+            |byte| isa.splat((i32::from(byte).wrapping_sub(zero_point)) as f32),
+        );
         Self { factor: isa.splat(factor), zero_point: isa.splat_i32(zero_point), least, greatest }
     }
 
@@ -104,7 +109,7 @@ impl<S: Isa> Rescale<S> {
 /// [`quantize`], for kernels.
 #[inline(always)]
 pub fn quantize_block<S: Isa>(isa: S, input: &[f32], scale: f32, zero_point: i32, output: &mut [i8]) {
-    let rescale = Rescale::new(isa, 1.0 / scale, zero_point);
+    let rescale = Rescale::new(isa, 1.0 / scale, zero_point, ALL);
     for at in (0..output.len()).step_by(S::LANES) {
         isa.store_i8(output, at, rescale.bytes(isa.load(input, at)));
     }

@@ -3,9 +3,8 @@
 use et_core::Result;
 use et_simd::{Float, Isa, Level, Work};
 
-use super::{Quantization, Rescale};
+use super::{ALL, Quantization, Rescale};
 use crate::check::ensure;
-use crate::rows::first;
 
 /// Quantizes every row of `columns` numbers to all 256 bytes between its least and greatest number, and 0. `parameters` gets
 /// what the bytes of each row mean. Numbers have to be finite.
@@ -56,7 +55,7 @@ impl Work for QuantizeRows<'_> {
         for ((row, output), parameters) in rows.zip(self.parameters) {
             let [least, greatest] = range(isa, row);
             *parameters = Quantization::of_range(least, greatest);
-            let rescale = Rescale::new(isa, 1.0 / parameters.scale, parameters.zero_point);
+            let rescale = Rescale::new(isa, 1.0 / parameters.scale, parameters.zero_point, ALL);
             for at in (0..columns).step_by(S::LANES) {
                 isa.store_i8(output, at, rescale.bytes(isa.load(row, at)));
             }
@@ -70,7 +69,8 @@ fn range<S: Isa>(isa: S, row: &[f32]) -> [f32; 2] {
     // Zero is within the range in any case.
     let (mut least, mut greatest) = (isa.splat(0.0), isa.splat(0.0));
     for at in (0..row.len()).step_by(S::LANES) {
-        let numbers = isa.load(row, at).select(first(isa, row.len() - at), isa.splat(0.0));
+        // Lanes past the end are 0 too.
+        let numbers = isa.load(row, at);
         least = least.min(numbers);
         greatest = greatest.max(numbers);
     }
