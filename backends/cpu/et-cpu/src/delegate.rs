@@ -3,35 +3,33 @@
 use core::cell::Cell;
 
 use et_core::{Args, Error, Result};
+use et_gemm::Isa;
 use et_runtime::{Delegate, DelegateSetup, Workers};
 use et_simd::Level;
 
 use crate::memory::Memory;
 use crate::run::{Context, run};
-use crate::{Blob, isa};
+use crate::{Blob, best};
 
 /// What program files call the engine.
 pub const ID: &str = "EtbuildCpu";
 
 /// One partition.
-pub struct CpuDelegate<'a, W> {
-    workers: W,
-    loaded: Cell<Option<(Blob<'a>, et_gemm::Isa, Level)>>,
+struct Cpu<'a> {
+    workers: &'a dyn Workers,
+    loaded: Cell<Option<(Blob<'a>, Isa, Level)>>,
 }
 
 /// A delegate whose work is done by these threads.
-pub const fn delegate<'a, W: Workers>(workers: W) -> CpuDelegate<'a, W> {
-    CpuDelegate { workers, loaded: Cell::new(None) }
+pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
+    Cpu { workers, loaded: Cell::new(None) }
 }
 
-impl<'a, W: Workers> Delegate<'a> for CpuDelegate<'a, W> {
-    /// Finds the parts of the blob and reads every instruction once; weights stay where they are.
+impl<'a> Delegate<'a> for Cpu<'a> {
+    /// Finds the blob for this machine and reads every instruction once; weights stay where they are.
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
-        let blob = Blob::parse(setup.blob)?;
-        let isa = isa(blob.header().isa).ok_or(Error::InvalidProgram)?;
-        if !isa.is_available() {
-            return Err(Error::DelegateInvalidCompatibility);
-        }
+        let (isa, bytes) = best(setup.blob)?;
+        let blob = Blob::parse(bytes)?;
         blob.instructions().try_for_each(|instruction| instruction.map(drop))?;
         self.loaded.set(Some((blob, isa, Level::detect())));
         Ok(())
@@ -41,7 +39,7 @@ impl<'a, W: Workers> Delegate<'a> for CpuDelegate<'a, W> {
         let (blob, isa, level) = self.loaded.get().ok_or(Error::DelegateInvalidHandle)?;
         let memory = Memory::new(blob, arguments)?;
         let threads = blob.header().threads as usize;
-        let context = Context { memory: &memory, workers: &self.workers, threads, isa, level };
+        let context = Context { memory: &memory, workers: self.workers, threads, isa, level };
         blob.instructions().try_for_each(|instruction| run(&context, &instruction?))
     }
 }

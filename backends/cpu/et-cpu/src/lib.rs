@@ -17,9 +17,10 @@ pub mod record;
 mod run;
 mod shape;
 mod split;
+mod variants;
 
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
-pub use delegate::{CpuDelegate, ID, delegate};
+pub use delegate::{ID, delegate};
 pub use instruction::{
     Activation, ActivationKind, Attention, BatchMatmul, Copy, Depthwise, Elementwise, Gather, Heads, Instruction,
     LayerNorm, Matrices, Mean, Place, Pool, Product, Rows, Softmax, Step, Stream, Term, Window,
@@ -29,3 +30,4 @@ pub use profile::profile;
 pub use record::SlotNumber;
 pub use run::workspace;
 pub use shape::{isa, isa_number, shape};
+pub use variants::{VARIANTS_MAGIC, Variant, best};

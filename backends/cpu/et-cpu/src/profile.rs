@@ -5,13 +5,13 @@ use std::string::String;
 use std::time::{Duration, Instant};
 use std::{eprintln, format, vec, vec::Vec};
 
-use et_core::{Args, Error, Result};
+use et_core::{Args, Result};
 use et_runtime::Workers;
 use et_simd::Level;
 
 use crate::memory::Memory;
 use crate::run::{Context, run};
-use crate::{Blob, Instruction, isa};
+use crate::{Blob, Instruction, best};
 
 /// Executes a blob `rounds` times and prints the least time of each kind of instruction, and of all together.
 ///
@@ -23,8 +23,8 @@ pub fn profile<'a, 'c>(
     rounds: usize,
     workers: &dyn Workers,
 ) -> Result<()> {
+    let (isa, bytes) = best(bytes)?;
     let blob = Blob::parse(bytes)?;
-    let isa = isa(blob.header().isa).ok_or(Error::InvalidProgram)?;
     let instructions: Vec<Instruction> = blob.instructions().collect::<Result<_>>()?;
     let memory = Memory::new(blob, arguments)?;
     let threads = blob.header().threads as usize;

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use et_core::{Args, Indices, ScalarType, Storage, Tensor, TensorLayout, Value};
-use et_format::ProgramFile;
 use etbuild_backend::{Backend, TargetFacts};
-use etbuild_cpu::CPU;
+use etbuild_cpu::BACKEND as CPU;
 use etbuild_ir::Graph;
 
 fn main() {
@@ -75,7 +74,6 @@ fn execute(graph: &Graph, blob: &etbuild_backend::Blob, arguments: &[String]) {
     place(ScalarType::Byte, &[blob.scratch as i32], None);
     let indices: Vec<u8> = (0..values.len() as i32).flat_map(i32::to_le_bytes).collect();
     let args = Args::new(&values, Indices::new(indices.leak()));
-    let _ = ProgramFile::parse;
     et_cpu::profile(bytes, &args, 10, &et_runtime::Serial).unwrap();
     for (index, output) in outputs.iter().enumerate() {
         let view = &expected.tensors[&format!("output_{index}")];

@@ -16,7 +16,7 @@ use crate::{Isa, Problem, capability, write};
 pub struct Cpu;
 
 /// The engine, for lists of backends.
-pub static CPU: Cpu = Cpu;
+pub static BACKEND: Cpu = Cpu;
 
 impl Backend for Cpu {
     fn name(&self) -> &'static str {
@@ -32,31 +32,41 @@ impl Backend for Cpu {
     }
 
     fn revision(&self) -> &'static str {
-        env!("CARGO_PKG_VERSION")
+        env!("ETBUILD_CPU_REVISION")
     }
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
-        vec![("isa".to_owned(), isa(target).map_or("none", Isa::name).to_owned())]
+        let names: Vec<&str> = instruction_sets(target).into_iter().map(Isa::name).collect();
+        vec![("instruction sets".to_owned(), names.join(" "))]
     }
 
     fn refusal(&self, graph: &Graph, node: &Node, target: &TargetFacts) -> Option<Refusal> {
-        match isa(target) {
-            None => Some(Refusal::new(RefusalKind::Target, "the target has no instruction set of the engine")),
-            Some(_) => capability::refusal(graph, node),
-        }
+        if instruction_sets(target).is_empty() { Some(no_instruction_set()) } else { capability::refusal(graph, node) }
     }
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
-        let isa = isa(target).ok_or_else(|| Refusal::new(RefusalKind::Target, "the target has no instruction set"))?;
-        Ok(lower(graph, isa)?)
+        let sets = instruction_sets(target);
+        if sets.is_empty() {
+            return Err(no_instruction_set());
+        }
+        let blobs = sets.into_iter().map(|isa| Ok((isa, lower(graph, isa)?)));
+        Ok(write::variants(&blobs.collect::<Result<Vec<_>, Problem>>()?))
     }
 }
 
-/// The best instruction set of a target.
-fn isa(target: &TargetFacts) -> Option<Isa> {
-    let is_hosted = target.hosted && matches!(target.architecture.as_str(), "x86_64" | "aarch64");
-    let named = target.features.iter().filter_map(|feature| Isa::from_name(feature)).max();
-    is_hosted.then(|| named.unwrap_or(Isa::Portable))
+fn no_instruction_set() -> Refusal {
+    Refusal::new(RefusalKind::Target, "the target has no instruction set of the engine")
+}
+
+/// The instruction sets that a partition is lowered for: one for each form of weights. Products of bytes do not change the
+/// form of `float32` weights.
+fn instruction_sets(target: &TargetFacts) -> Vec<Isa> {
+    let sets: &[(&str, Isa)] = match target.architecture.as_str() {
+        "x86_64" if target.hosted => &[("avx2", Isa::Avx2), ("avx512", Isa::Avx512)],
+        "aarch64" if target.hosted => &[("neon", Isa::Neon)],
+        _ => &[],
+    };
+    sets.iter().filter(|(name, _)| target.has(name)).map(|(_, isa)| *isa).collect()
 }
 
 fn lower(graph: &Graph, isa: Isa) -> Result<Blob, Problem> {

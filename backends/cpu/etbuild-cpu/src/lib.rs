@@ -14,6 +14,6 @@ mod tensor;
 mod uses;
 mod write;
 
-pub use backend::{CPU, Cpu};
+pub use backend::{BACKEND, Cpu};
 pub use et_gemm::Isa;
 pub use problem::Problem;

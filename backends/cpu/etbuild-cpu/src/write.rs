@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use et_cpu::{ALIGNMENT, Header, Instruction, MAGIC, Slot, SlotKind, VERSION, isa_number, workspace};
+use et_cpu::{
+    ALIGNMENT, Header, Instruction, MAGIC, Slot, SlotKind, VARIANTS_MAGIC, VERSION, Variant, isa_number, workspace,
+};
 use etbuild_backend::Blob;
 
-use crate::Problem;
+use crate::{Isa, Problem};
 use crate::builder::{Builder, Storage};
 use crate::memory::{Layout, lay_out, lives, words};
 
@@ -33,6 +35,26 @@ pub fn blob(builder: Builder<'_>) -> Result<Blob, Problem> {
     }
     let workspace = instructions.iter().map(|instruction| workspace(instruction, builder.isa)).max().unwrap_or(0);
     Ok(assemble(&builder, &instructions, &slots, &layout, workspace.next_multiple_of(ALIGNMENT), &constants.bytes))
+}
+
+/// The blobs for several instruction sets as one.
+pub fn variants(blobs: &[(Isa, Blob)]) -> Blob {
+    let mut all = Blob { bytes: Vec::new(), scratch: 0 };
+    let head = 4 * (2 + blobs.len() * words(&Variant::default()).len());
+    let mut start = head.next_multiple_of(ALIGNMENT);
+    let mut table = vec![VARIANTS_MAGIC, blobs.len() as u32];
+    for (isa, blob) in blobs {
+        let size = blob.bytes.len();
+        table.extend(words(&Variant { isa: isa_number(*isa), start: start as u64, size: size as u64 }));
+        start = (start + size).next_multiple_of(ALIGNMENT);
+        all.scratch = all.scratch.max(blob.scratch);
+    }
+    all.bytes = table.iter().flat_map(|word| word.to_le_bytes()).collect();
+    for (_, blob) in blobs {
+        all.bytes.resize(all.bytes.len().next_multiple_of(ALIGNMENT), 0);
+        all.bytes.extend_from_slice(&blob.bytes);
+    }
+    all
 }
 
 /// Constants one after the other, each at a multiple of a cache line.

@@ -1,0 +1,38 @@
+//! The engine's revision: the digest of the sources that decide what a partition is lowered to and how that is executed.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The folders, from the workspace's root on.
+const SOURCES: [&str; 5] = [
+    "backends/cpu/et-cpu/src",
+    "backends/cpu/etbuild-cpu/src",
+    "kernel-library/et-gemm/src",
+    "kernel-library/et-kernels/src",
+    "kernel-library/et-simd/src",
+];
+
+fn main() {
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default()).join("../../..");
+    let mut hasher = blake3::Hasher::new();
+    for folder in SOURCES {
+        println!("cargo::rerun-if-changed={}", root.join(folder).display());
+        digest(&root.join(folder), &mut hasher);
+    }
+    println!("cargo::rustc-env=ETBUILD_CPU_REVISION={}", hasher.finalize());
+}
+
+/// Adds the files below a folder in the order of their names.
+fn digest(folder: &Path, hasher: &mut blake3::Hasher) {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            digest(&path, hasher);
+        } else if let Ok(bytes) = fs::read(&path) {
+            hasher.update(&(bytes.len() as u64).to_le_bytes());
+            hasher.update(&bytes);
+        }
+    }
+}
