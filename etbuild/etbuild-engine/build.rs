@@ -25,6 +25,16 @@ const STAGES: &[(&str, &[&str])] = &[
             engine!("query/lower.rs"),
         ],
     ),
+    (
+        "QUANTIZE",
+        &[
+            "etbuild/etbuild-quantize",
+            "etbuild/etbuild-ir",
+            "kernel-library/et-ops",
+            "runtime/et-core",
+            engine!("query/quantize.rs"),
+        ],
+    ),
     ("PLAN", &["etbuild/etbuild-memory", "etbuild/etbuild-ir", "kernel-library/et-ops", engine!("query/plan.rs")]),
     (
         "EMIT",

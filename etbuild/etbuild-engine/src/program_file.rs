@@ -35,7 +35,7 @@ fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<PlanOptio
     let recipes = query::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
     let banks = vec![("memory".to_owned(), None)];
     let recipe = recipes.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
-    Ok(plan_options(recipe, banks))
+    Ok(plan_options(db, recipe, banks))
 }
 
 fn emit(db: &dyn Db, path: &Path, options: PlanOptions) -> Result<Blob, Blocked> {

@@ -9,6 +9,7 @@ use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::Spanned;
 
 use crate::db::Db;
+use crate::quantize_options::{needs_data, quantize_options};
 use crate::query::{self, FileOptions, PlanOptions};
 use crate::unit::Unit;
 
@@ -116,7 +117,7 @@ fn units_of_recipe(
 
 fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
     let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
-    let plan = plan_options(recipe, banks(&target));
+    let plan = plan_options(db, recipe, banks(&target));
     let archives = recipe.model.archives().into_iter();
     let archives = archives.map(|(method, file)| (method.to_owned(), db.model_file(&file.path))).collect();
     Unit { archives, verify, plan, file: file_options(recipe), target, recipe: recipe.clone() }
@@ -131,8 +132,9 @@ fn file_options(recipe: &Recipe) -> FileOptions {
 }
 
 /// What lowering and planning for these banks read of a recipe.
-pub fn plan_options(recipe: &Recipe, banks: Vec<(String, Option<u64>)>) -> PlanOptions {
-    PlanOptions { runtime: runtime(recipe.runtime), planner: planner(recipe.memory.planner), banks }
+pub fn plan_options(db: &dyn Db, recipe: &Recipe, banks: Vec<(String, Option<u64>)>) -> PlanOptions {
+    let quantize = quantize_options(db, recipe);
+    PlanOptions { runtime: runtime(recipe.runtime), quantize, planner: planner(recipe.memory.planner), banks }
 }
 
 const fn runtime(runtime: Runtime) -> etbuild_pass::Runtime {
@@ -168,9 +170,8 @@ fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     if let Model::Python(function) = &recipe.model {
         refusals.push(refusal("a Python function cannot be exported by this version", &function.file.span));
     }
-    if let Some(quantize) = &recipe.quantize {
-        refusals.push(refusal("this version does not quantize", &quantize.scheme.span));
-    }
+    let without_data = recipe.quantize.as_ref().filter(|quantize| quantize.calibrate.is_none() && needs_data(quantize));
+    refusals.extend(without_data.map(|quantize| query::no_data().at((*quantize.scheme.span).clone())));
     if let Some(context) = &recipe.export.context {
         refusals.push(refusal("a context length needs a checkpoint", &context.span));
     }

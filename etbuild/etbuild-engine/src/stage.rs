@@ -19,6 +19,8 @@ pub enum Stage {
     Import,
     /// The ATen program becomes an Edge program.
     Lower,
+    /// The Edge program's weights and activations become integers, where the recipe asks for that.
+    Quantize,
     /// Every value gets its place in memory.
     Plan,
     /// The planned program becomes a program file.
@@ -33,8 +35,8 @@ pub enum Stage {
 
 impl Stage {
     /// All stages in the order of the graph.
-    pub const ALL: [Self; 7] =
-        [Self::Import, Self::Lower, Self::Plan, Self::Emit, Self::Select, Self::Link, Self::Verify];
+    pub const ALL: [Self; 8] =
+        [Self::Import, Self::Lower, Self::Quantize, Self::Plan, Self::Emit, Self::Select, Self::Link, Self::Verify];
 
     /// The name in keys, tables and progress lines.
     pub const fn name(self) -> &'static str {
@@ -55,6 +57,7 @@ impl Stage {
         match self {
             Self::Import => ("import", version::IMPORT),
             Self::Lower => ("lower", version::LOWER),
+            Self::Quantize => ("quantize", version::QUANTIZE),
             Self::Plan => ("plan", version::PLAN),
             Self::Emit => ("emit", version::EMIT),
             Self::Select => ("select", version::SELECT),

@@ -106,7 +106,9 @@ impl<'g> Walk<'g> {
     fn over(graph: &'g Graph, options: &'g Options) -> Self {
         let (mut makers, mut readers) = (IdMap::default(), IdMap::default());
         for (index, node) in graph.nodes.iter().enumerate() {
-            node.outputs.iter().for_each(|id| drop(makers.insert(*id, index)));
+            for id in &node.outputs {
+                makers.insert(*id, index);
+            }
         }
         for id in graph.nodes.iter().flat_map(Node::uses).chain(graph.results()) {
             let count = readers.get(id).copied().unwrap_or(0);
@@ -120,11 +122,8 @@ impl<'g> Walk<'g> {
         let Some(kind) = rule::of(node).filter(|_| Control::of(node).is_none()) else { return };
         let (scheme, asked) = self.options.scheme_of(self.graph, node);
         let wanted = node.outputs.iter().filter_map(|id| self.found.wants.get(*id)).max().copied();
-        if wanted.is_some() {
-            rule::fixed(kind)
-                .into_iter()
-                .zip(&node.outputs)
-                .for_each(|(fixed, id)| drop(self.found.fixed.insert(*id, fixed)));
+        if let (Some(fixed), Some(id), true) = (rule::fixed(kind), node.outputs.first(), wanted.is_some()) {
+            self.found.fixed.insert(*id, fixed);
         }
         let done = match kind {
             Kind::Product { input, weight, .. } => self.product(node, (input, weight), scheme),

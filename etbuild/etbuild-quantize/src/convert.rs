@@ -93,7 +93,9 @@ impl<'a> Conversion<'a> {
         let wanted = self.annotation.is_quantized(id);
         let parameters = self.measured.parameters(self.annotation, id).filter(|_| wanted);
         let rounded = parameters.and_then(|parameters| activation::stored(&mut self.builder, id, parameters));
-        rounded.into_iter().for_each(|rounded| drop(self.rounded.insert(id, rounded)));
+        if let Some(rounded) = rounded {
+            self.rounded.insert(id, rounded);
+        }
     }
 
     fn product(&mut self, node: &mut Node, [input, weight, channel]: [usize; 3], scheme: Scheme) {

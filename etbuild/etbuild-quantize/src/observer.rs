@@ -9,13 +9,15 @@ pub use distribution::{Distribution, Extent};
 use crate::parameters::{Bounds, Parameters};
 
 /// How ranges are chosen.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Observer {
     /// From the least to the greatest element.
     MinMax,
-    /// The narrowest range beside which at most this percentage of the elements lie on both sides together is cut off: 99.99
-    /// keeps all but one in ten thousand.
-    Percentile(f64),
+    /// The range beside which the other elements lie, half of them on each side.
+    Percentile {
+        /// How many of a million elements it holds: 999,900 for 99.99 percent.
+        kept_per_million: u32,
+    },
     /// The range with the least mean square error.
     MeanSquare,
 }
@@ -31,7 +33,7 @@ impl Observer {
         let Extent { least, greatest } = seen.extent().filter(|extent| extent.least <= extent.greatest)?;
         let (least, greatest) = match self {
             Self::MinMax => (least, greatest),
-            Self::Percentile(kept) => percentile::range(seen, kept),
+            Self::Percentile { kept_per_million } => percentile::range(seen, kept_per_million),
             Self::MeanSquare => mean_square::range(seen, bounds),
         };
         Some(Parameters::asymmetric(least, greatest, bounds))

@@ -44,7 +44,7 @@ pub struct Layer {
 }
 
 /// All that decides about a quantization beside the samples.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// How layers are quantized that no other line is about.
     pub scheme: Scheme,

@@ -207,6 +207,9 @@ pub struct Explain {
     /// Show the operators that the program calls, the kernels that serve them, and what is missing.
     #[arg(long, conflicts_with = "stage")]
     pub operators: bool,
+    /// Show what quantization loses, layer by layer on the calibration data, the worst first.
+    #[arg(long, conflicts_with_all = ["stage", "operators"])]
+    pub quantization: bool,
 }
 
 /// Arguments of `inspect`.

@@ -3,6 +3,7 @@
 mod inspection;
 mod operators;
 mod progress;
+mod quantization;
 mod table;
 mod terminal;
 mod units;
@@ -10,6 +11,7 @@ mod units;
 pub use inspection::{description_text, difference_text};
 pub use operators::operators_text;
 pub use progress::ProgressView;
+pub use quantization::quantization_text;
 pub use table::Table;
 pub use terminal::Terminal;
 pub use units::{deployment_table, plan_table};

@@ -9,7 +9,7 @@ use etbuild_memory::{Bank, Options, find_planner};
 use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
-use super::{lower_options, lowered};
+use super::{QuantizeOptions, prepared};
 use crate::db::{DataFile, Db};
 use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
@@ -21,6 +21,8 @@ use crate::{ArtifactKind, failure};
 pub struct PlanOptions {
     /// The runtime that the program is lowered for.
     pub runtime: Runtime,
+    /// How weights and activations are made smaller; not at all where absent.
+    pub quantize: Option<QuantizeOptions>,
     /// The planner's name.
     pub planner: &'static str,
     /// The banks that may hold tensors, in the order of preference: name and bytes, where there is a limit.
@@ -30,7 +32,7 @@ pub struct PlanOptions {
 /// The program of all methods with a plan for these banks. Targets with the same banks share it.
 #[salsa::tracked(returns(clone))]
 pub fn planned(db: &dyn Db, archives: Archives, options: PlanOptions) -> StageResult {
-    let lowered = lowered_methods(db, &archives, options.runtime)?;
+    let lowered = prepared_methods(db, &archives, &options)?;
     let mut key = Stage::Plan.key();
     for (method, staged) in &lowered {
         let program = staged.blob(ArtifactKind::Program)?;
@@ -46,18 +48,17 @@ pub fn planned(db: &dyn Db, archives: Archives, options: PlanOptions) -> StageRe
     })
 }
 
-/// The lowered program of each method.
-fn lowered_methods(
+/// The program of each method, lowered and perhaps quantized.
+fn prepared_methods(
     db: &dyn Db,
     archives: &Archives,
-    runtime: Runtime,
+    options: &PlanOptions,
 ) -> Result<BTreeMap<String, Arc<Staged>>, Blocked> {
-    let lower = |(method, archive): (&String, &DataFile)| {
-        let options = lower_options(db, archives, method, runtime)?;
-        let staged = lowered(db, *archive, options).map_err(|blocked: Blocked| blocked.downstream())?;
+    let prepare = |(method, archive): (&String, &DataFile)| {
+        let staged = prepared(db, archives, (method, *archive), options).map_err(|blocked| blocked.downstream())?;
         Ok((method.clone(), staged))
     };
-    archives.iter().map(lower).collect()
+    archives.iter().map(prepare).collect()
 }
 
 /// One program of several: an archive has one method, which gets the name that the recipe gives it.

@@ -2,11 +2,11 @@
 
 use super::{Distribution, Extent};
 
-/// The ends of the range that keeps `kept` percent of the elements, half of the others on each side of it.
-pub fn range(seen: &Distribution, kept: f64) -> (f32, f32) {
+/// The ends of the range that keeps so many of a million elements, half of the others on each side of it.
+pub fn range(seen: &Distribution, kept_per_million: u32) -> (f32, f32) {
     let Some(Extent { least, greatest }) = seen.extent() else { return (0.0, 0.0) };
     let total: u64 = seen.bins().map(|(_, count)| count).sum();
-    let outside = (total as f64 * (100.0 - kept).max(0.0) / 200.0) as u64;
+    let outside = total.saturating_mul(u64::from(1_000_000_u32.saturating_sub(kept_per_million))) / 2_000_000;
     let bins: Vec<(f64, u64)> = seen.bins().collect();
     let half = seen.width() / 2.0;
     let low = cut(bins.iter().copied(), outside).map_or(least, |middle| (middle - half) as f32);
@@ -35,8 +35,8 @@ mod tests {
         let mut elements: Vec<f32> = (0..9999).map(|number| number as f32 / 9999.0).collect();
         elements.push(100.0);
         let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
-        let (low, high) = range(&Distribution::of(&bytes, false), 99.9);
+        let (low, high) = range(&Distribution::of(&bytes, false), 999_000);
         assert!(low >= 0.0 && (0.9..1.2).contains(&high), "{low} {high}");
-        assert_eq!(range(&Distribution::of(&bytes, false), 100.0), (0.0, 100.0));
+        assert_eq!(range(&Distribution::of(&bytes, false), 1_000_000), (0.0, 100.0));
     }
 }
