@@ -1,6 +1,6 @@
 //! What quantization loses: the signal-to-noise ratio of every tensor that both programs compute.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use et_core::ScalarType;
 use et_ops::call::OwnedTensor;
@@ -21,7 +21,7 @@ pub struct Loss {
     pub operator: String,
     /// The module of the model's source that it belongs to; empty where the archive does not say.
     pub module: String,
-    /// Whether the node computes with integers or integer weights itself.
+    /// Whether the node computes from integers, or its result becomes integers.
     pub quantized: bool,
     /// Ten times the logarithm of the ratio of the squares of the elements to those of their differences, over all samples, in
     /// decibels; infinite where nothing is lost.
@@ -156,22 +156,18 @@ impl<'g> Pair<'g> {
         nodes.filter_map(loss).filter(|loss| loss.sqnr.is_finite()).collect()
     }
 
-    /// The results of nodes of the quantized graph that read what was dequantized, or integers, in order.
-    fn readers_of_integers(&self) -> std::collections::BTreeSet<&str> {
-        let is_dequantized = |node: &Node| node.operator.name().starts_with("dequantize");
-        let dequantized: IdMap<()> = self
-            .quantized
-            .nodes
-            .iter()
-            .filter(|node| is_dequantized(node))
-            .flat_map(|node| &node.outputs)
-            .map(|id| (*id, ()))
-            .collect();
+    /// The results of nodes of the quantized graph that read what was dequantized, or that are quantized.
+    fn readers_of_integers(&self) -> BTreeSet<&str> {
+        let named = |start: &'static str| move |node: &&Node| node.operator.name().starts_with(start);
+        let dequantizing = self.quantized.nodes.iter().filter(named("dequantize"));
+        let dequantized: IdMap<()> = dequantizing.flat_map(|node| &node.outputs).map(|id| (*id, ())).collect();
         let reads = |node: &&Node| {
-            node.operator.namespace() == "aten" && node.uses().any(|id| dequantized.get(id).is_some())
-                || node.operator.name().starts_with("embedding_")
+            let computes = node.operator.namespace() == "aten" && node.uses().any(|id| dequantized.get(id).is_some());
+            computes || named("embedding_")(node)
         };
-        let readers = self.quantized.nodes.iter().filter(reads).flat_map(|node| &node.outputs);
-        readers.map(|id| self.quantized.value(*id).name.as_str()).collect()
+        let readers = self.quantized.nodes.iter().filter(reads).flat_map(|node| node.outputs.iter().copied());
+        let quantizing = self.quantized.nodes.iter().filter(named("quantize_per_tensor"));
+        let quantized = quantizing.filter_map(|node| node.uses().next());
+        readers.chain(quantized).map(|id| self.quantized.value(id).name.as_str()).collect()
     }
 }

@@ -11,7 +11,8 @@ pub fn quantization_text(programs: &[ProgramLosses]) -> String {
 
 fn program_text(program: &ProgramLosses) -> String {
     if program.layers.is_empty() {
-        return format!("{}: nothing is lost", program.recipe);
+        let what = if program.diagnostics.is_empty() { "nothing is lost" } else { "not measured" };
+        return format!("{}: {what}", program.recipe);
     }
     let mut table = Table::new(&["sqnr", "quantized", "value", "operator", "module"]);
     for layer in &program.layers {
