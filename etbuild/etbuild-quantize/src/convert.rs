@@ -5,7 +5,7 @@ mod builder;
 mod table;
 mod weights;
 
-use etbuild_ir::{Argument, Graph, IdMap, Node, ValueId};
+use etbuild_ir::{Argument, Control, Graph, IdMap, Node, ValueId};
 
 use crate::QuantizeError;
 use crate::annotate::{self, Annotation};
@@ -45,20 +45,23 @@ struct Conversion<'a> {
     rounded: IdMap<ValueId>,
     /// The same for weights, and for activations with ranges that are taken while running.
     others: Replacements,
+    /// Whether nodes are passed over while running.
+    jumps: bool,
 }
 
 impl<'a> Conversion<'a> {
     fn new(graph: Graph, annotation: &'a Annotation, measured: &'a Measured, options: &'a Options) -> Self {
-        let builder = Builder::new(graph);
-        Self { builder, annotation, measured, options, rounded: IdMap::default(), others: IdMap::default() }
+        let jumps = graph.nodes.iter().any(|node| Control::of(node).is_some());
+        let (builder, rounded, others) = (Builder::new(graph), IdMap::default(), IdMap::default());
+        Self { builder, annotation, measured, options, rounded, others, jumps }
     }
 
     fn convert(&mut self, mut node: Node, scheme: Scheme) {
         self.builder.stand_at(&node);
         let kind = rule::of(&node);
         match kind {
-            Some(Kind::Product { input, weight, channel }) if scheme != Scheme::Float => {
-                self.product(&mut node, [input, weight, channel], scheme);
+            Some(Kind::Product { input, weight, channel, bias }) if scheme != Scheme::Float => {
+                self.product(&mut node, [input, weight, channel, bias], scheme);
             }
             Some(Kind::Table) if self.options.embedding.is_some() => node = self.table(node),
             Some(_) if scheme == Scheme::Int8 => self.operands(&mut node),
@@ -98,12 +101,17 @@ impl<'a> Conversion<'a> {
         }
     }
 
-    fn product(&mut self, node: &mut Node, [input, weight, channel]: [usize; 3], scheme: Scheme) {
+    fn product(&mut self, node: &mut Node, [input, weight, channel, bias]: [usize; 4], scheme: Scheme) {
         let (Some(input), Some(weight)) = (annotate::tensor(node, input), annotate::tensor(node, weight)) else {
             return;
         };
+        let measured = self.measured.parameters(self.annotation, input).filter(|_| scheme == Scheme::Int8);
+        let least =
+            measured.map(|input| weights::least_scales(&self.builder, annotate::tensor(node, bias), input.scale));
+        let least = least.unwrap_or_default();
         let new_weight = self.once(weight, scheme, |conversion| {
-            weights::stored(&mut conversion.builder, weight, channel, scheme, conversion.options)
+            let options = (conversion.options, &least[..]);
+            weights::stored(&mut conversion.builder, weight, channel, scheme, options)
         });
         let new_input = match scheme {
             Scheme::Int8 => self.rounded.get(input).copied(),
@@ -132,6 +140,10 @@ impl<'a> Conversion<'a> {
         scheme: Scheme,
         make: impl FnOnce(&mut Self) -> Option<ValueId>,
     ) -> Option<ValueId> {
+        if self.jumps {
+            // What one way computes, another may not have.
+            return make(self);
+        }
         let known = self.others.get(id).and_then(|all| all.iter().find(|(of, _)| *of == scheme));
         if let Some((_, made)) = known {
             return Some(*made);

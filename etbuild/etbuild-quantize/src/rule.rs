@@ -14,6 +14,8 @@ pub enum Kind {
         weight: usize,
         /// The dimension of the weights that is the output channel.
         channel: usize,
+        /// The bias.
+        bias: usize,
     },
     /// Two activations multiplied. Only where a layer names the operator: scores of attention bear it badly.
     Matmul {
@@ -47,7 +49,7 @@ pub enum Kind {
 }
 
 const fn product(channel: usize) -> Kind {
-    Kind::Product { input: 0, weight: 1, channel }
+    Kind::Product { input: 0, weight: 1, channel, bias: 2 }
 }
 
 const PAIR: Kind = Kind::Arithmetic { inputs: [0, 1] };
@@ -64,7 +66,7 @@ pub const RULES: &[(&str, Kind)] = &[
     ("aten._softmax.default", Kind::RealBounded),
     ("aten.add.Scalar", Kind::Activation),
     ("aten.add.Tensor", PAIR),
-    ("aten.addmm.default", Kind::Product { input: 1, weight: 2, channel: 1 }),
+    ("aten.addmm.default", Kind::Product { input: 1, weight: 2, channel: 1, bias: 0 }),
     ("aten.alias_copy.default", Kind::Move),
     ("aten.avg_pool2d.default", Kind::Move),
     ("aten.bmm.default", MATMUL),

@@ -27,39 +27,53 @@ impl Quantized {
     }
 }
 
+/// How scales are chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'a> {
+    /// The integers that weights become.
+    pub bounds: Bounds,
+    /// How ranges are chosen.
+    pub observer: Observer,
+    /// What the scale of each block is at least; nothing where there are fewer.
+    pub least: &'a [f32],
+}
+
+impl Choice<'_> {
+    /// Without least scales.
+    pub const fn new(bounds: Bounds, observer: Observer) -> Self {
+        Self { bounds, observer, least: &[] }
+    }
+}
+
 /// Quantizes `float32` weights, little-endian, of which `block` neighbours share a scale. `None` where they are not a multiple
 /// of that.
-pub fn by_blocks(weights: &[u8], block: usize, bounds: Bounds, observer: Observer) -> Option<Quantized> {
+pub fn by_blocks(weights: &[u8], block: usize, choice: Choice<'_>) -> Option<Quantized> {
     let (elements, rest) = weights.as_chunks::<4>();
     if block == 0 || !elements.len().is_multiple_of(block) || !rest.is_empty() {
         return None;
     }
     let mut quantized = Quantized { integers: vec![0; elements.len()], scales: vec![0.0; elements.len() / block] };
     let blocks = elements.par_chunks_exact(block).zip(quantized.integers.par_chunks_exact_mut(block));
-    blocks.zip(quantized.scales.par_iter_mut()).for_each(|((from, to), scale)| {
-        let parameters = choose(from, bounds, observer);
-        *scale = parameters.scale;
-        write(from, to, parameters, bounds);
+    blocks.zip(quantized.scales.par_iter_mut()).enumerate().for_each(|(index, ((from, to), scale))| {
+        let least = choice.least.get(index).copied().unwrap_or_default();
+        let chosen = choose(from, choice.bounds, choice.observer);
+        *scale = chosen.scale.max(least);
+        write(from, to, Parameters { scale: *scale, zero_point: 0 }, choice.bounds);
     });
     Some(quantized)
 }
 
 /// The same for channels that are not the outermost dimension: `sizes` are the numbers of elements outside of it, along it and
 /// inside of it.
-pub fn by_channels(
-    weights: &[u8],
-    [outer, channels, inner]: [usize; 3],
-    bounds: Bounds,
-    observer: Observer,
-) -> Option<Quantized> {
+pub fn by_channels(weights: &[u8], [outer, channels, inner]: [usize; 3], choice: Choice<'_>) -> Option<Quantized> {
     if outer == 1 {
-        return by_blocks(weights, inner, bounds, observer);
+        return by_blocks(weights, inner, choice);
     }
     let (elements, _) = weights.as_chunks::<4>();
     let turned: Vec<[u8; 4]> = (0..channels * outer * inner)
         .filter_map(|at| elements.get(source(at, [outer, channels, inner])).copied())
         .collect();
-    let mut found = by_blocks(turned.as_flattened(), outer * inner, bounds, observer)?;
+    let mut found = by_blocks(turned.as_flattened(), outer * inner, choice)?;
     let mut integers = vec![0; found.integers.len()];
     for (at, integer) in found.integers.iter().enumerate() {
         *integers.get_mut(source(at, [outer, channels, inner]))? = *integer;
@@ -143,15 +157,22 @@ mod tests {
     #[test]
     fn every_channel_has_its_scale() {
         let weights = bytes(&[1.0, -127.0, 0.5, 254.0, 0.0, 0.0]);
-        let found = by_blocks(&weights, 2, Bounds::WEIGHT8, Observer::MinMax).unwrap();
+        let found = by_blocks(&weights, 2, Choice::new(Bounds::WEIGHT8, Observer::MinMax)).unwrap();
         assert_eq!(found.scales[..2], [1.0, 2.0]);
         assert_eq!(found.integers, [1, -127, 0, 127, 0, 0]);
     }
 
     #[test]
+    fn a_scale_is_not_smaller_than_its_least() {
+        let choice = Choice { least: &[0.5, 4.0], ..Choice::new(Bounds::WEIGHT8, Observer::MinMax) };
+        let found = by_blocks(&bytes(&[127.0, 127.0, 0.0]), 1, choice).unwrap();
+        assert_eq!((&found.scales[..2], &found.integers[..]), (&[1.0, 4.0][..], &[127, 32, 0][..]));
+    }
+
+    #[test]
     fn channels_may_be_an_inner_dimension() {
         let weights = bytes(&[1.0, 254.0, -127.0, 2.0]);
-        let found = by_channels(&weights, [2, 2, 1], Bounds::WEIGHT8, Observer::MinMax).unwrap();
+        let found = by_channels(&weights, [2, 2, 1], Choice::new(Bounds::WEIGHT8, Observer::MinMax)).unwrap();
         assert_eq!((found.scales, found.integers), (vec![1.0, 2.0], vec![1, 127, -127, 1]));
     }
 
@@ -160,7 +181,7 @@ mod tests {
         let weights: Vec<f32> = (0..64).map(|number| ((number * 37 % 64) as f32 - 31.5) / 40.0).chain([9.0]).collect();
         let weights = bytes(&weights);
         let loss = |observer| {
-            let found = by_blocks(&weights, 65, Bounds::WEIGHT4, observer).unwrap();
+            let found = by_blocks(&weights, 65, Choice::new(Bounds::WEIGHT4, observer)).unwrap();
             error(weights.as_chunks().0, Parameters { scale: found.scales[0], zero_point: 0 }, Bounds::WEIGHT4)
         };
         assert!(loss(Observer::MeanSquare) <= loss(Observer::MinMax));

@@ -9,7 +9,7 @@ use crate::annotate::tensor;
 use crate::options::{Embedding, Options};
 use crate::parameters::Bounds;
 use crate::run::float_constant;
-use crate::weight;
+use crate::weight::{self, Choice};
 
 /// The node with a table of integers; as it is where the table is no constant of `float32`.
 pub fn quantized(builder: &mut Builder, node: Node, form: Embedding) -> Node {
@@ -29,7 +29,7 @@ fn replaced(builder: &mut Builder, node: &Node, form: Embedding) -> Option<Node>
         Embedding::Weight4 => return None,
     };
     let weights = float_constant(&builder.graph, table)?;
-    let found = weight::by_blocks(weights, usize::try_from(group).ok()?, bounds, Observer::MinMax)?;
+    let found = weight::by_blocks(weights, usize::try_from(group).ok()?, Choice::new(bounds, Observer::MinMax))?;
     builder.graph.constant(table).into_iter().for_each(ConstantData::release);
     let (bytes, width, scalar_type) = match form {
         Embedding::Weight8 => (found.bytes(), length, ScalarType::Char),
