@@ -21,6 +21,17 @@ impl Measured {
     pub fn parameters(&self, annotation: &Annotation, id: ValueId) -> Option<Parameters> {
         self.parameters.get(annotation.representative(id)).copied()
     }
+
+    /// Takes parameters that are known; where others are known too, such as hold both ranges.
+    fn fix(&mut self, representative: ValueId, fixed: Parameters) {
+        let both = self.parameters.get(representative).filter(|known| **known != fixed).map(|known| {
+            let (all, bounds) = ([*known, fixed], Bounds::ACTIVATION);
+            let least = all.map(|parameters| parameters.dequantize(bounds.lowest)).into_iter().fold(0.0, f32::min);
+            let greatest = all.map(|parameters| parameters.dequantize(bounds.highest)).into_iter().fold(0.0, f32::max);
+            Parameters::asymmetric(least, greatest, bounds)
+        });
+        self.parameters.insert(representative, both.unwrap_or(fixed));
+    }
 }
 
 /// What was seen of tensors.
@@ -110,14 +121,11 @@ fn choose(
     let mut measured = Measured::default();
     for (id, representative) in annotation.sources() {
         if let Some((scale, zero_point)) = annotation.fixed.get(id) {
-            // What shares parameters with something measured must hold that too.
-            let whole = (-128..=127).map(|end| (end - zero_point) as f32 * scale);
-            let ends: Vec<u8> = whole.flat_map(f32::to_le_bytes).collect();
+            let fixed = Parameters { scale: *scale, zero_point: *zero_point };
             match seen.get_mut(representative) {
-                Some(known) => known.join(Distribution::of(&ends, observer.needs_only_extent())),
-                None => drop(
-                    measured.parameters.insert(representative, Parameters { scale: *scale, zero_point: *zero_point }),
-                ),
+                // What shares parameters with something measured must hold that too.
+                Some(known) => known.join(Distribution::of(&ends(fixed), observer.needs_only_extent())),
+                None => measured.fix(representative, fixed),
             }
         }
     }
@@ -127,4 +135,12 @@ fn choose(
         measured.parameters.insert(id, parameters);
     }
     Ok(measured)
+}
+
+/// The least and the greatest number that integers of 8 bits stand for, as elements.
+fn ends(parameters: Parameters) -> Vec<u8> {
+    [Bounds::ACTIVATION.lowest, Bounds::ACTIVATION.highest]
+        .into_iter()
+        .flat_map(|end| parameters.dequantize(end).to_le_bytes())
+        .collect()
 }
