@@ -27,7 +27,7 @@ pub struct Quantize {
     /// How the embedding table is quantized; left out: it is not.
     #[serde(default)]
     pub embedding: Option<Spanned<Embedding>>,
-    /// Exceptions for parts of the model; of those that match a layer the last one decides.
+    /// Exceptions, each with `name`, `operator` or both, and `scheme`; of those that match a layer the last one decides.
     #[serde(default)]
     pub layers: Vec<LayerScheme>,
     /// The least signal-to-noise ratio of a layer against the model as it was, in decibels; less is an error.
