@@ -26,6 +26,16 @@ const STAGES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "QUANTIZE",
+        &[
+            "etbuild/etbuild-quantize",
+            "etbuild/etbuild-ir",
+            "kernel-library/et-ops",
+            "runtime/et-core",
+            engine!("query/quantize.rs"),
+        ],
+    ),
+    (
         "DELEGATE",
         &[
             "backends/etbuild-backend",

@@ -84,6 +84,7 @@ fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
     let model = unit.recipe.model.span();
     let target = unit.recipe.targets.iter().find(|target| target.value == unit.target.name());
     let span = match (failed.stage, target) {
+        (Stage::Quantize, _) => unit.recipe.quantize.as_ref().map_or(model, |quantize| &*quantize.scheme.span),
         (Stage::Import | Stage::Lower | Stage::Delegate, _) | (_, None) => model,
         (_, Some(target)) => &*target.span,
     };
@@ -106,9 +107,12 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
         let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, part, staged, report));
         note(query::imported(db, *archive))?;
         let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime)?;
-        note(query::lowered(db, *archive, options.clone()))?;
+        note(query::lowered(db, *archive, options))?;
+        if unit.plan.quantize.is_some() {
+            note(query::prepared(db, &unit.archives, (method, *archive), &unit.plan))?;
+        }
         if !unit.plan.partition.engines.is_empty() {
-            note(query::delegated(db, *archive, options, unit.plan.partition.clone()))?;
+            note(query::finished(db, &unit.archives, (method, *archive), &unit.plan))?;
         }
     }
     let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));

@@ -44,8 +44,7 @@ pub fn partitions(world: &Arc<World>, request: &Request) -> Result<Vec<UnitParti
 fn of_unit(db: &dyn Db, unit: &Unit) -> Result<UnitPartition, Blocked> {
     let mut nodes = Vec::new();
     for (method, archive) in &unit.archives {
-        let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime)?;
-        let staged = query::delegated(db, *archive, options, unit.plan.partition.clone())?;
+        let staged = query::delegated(db, &unit.archives, (method, *archive), &unit.plan)?;
         let bytes = db.world().open_blob(&staged.blob(ArtifactKind::Partition)?);
         let found: Result<Vec<NodePlace>, _> = serde_json::from_slice(&bytes);
         let found = found.map_err(|error| Blocked::internal(staged.stage, &error.to_string()))?;

@@ -100,7 +100,7 @@ fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
 /// The methods that a stage runs for one by one; only `None` where it runs once.
 fn parts(unit: &Unit, stage: Stage) -> Vec<Option<&str>> {
     match stage {
-        Stage::Import | Stage::Lower | Stage::Delegate => {
+        Stage::Import | Stage::Lower | Stage::Quantize | Stage::Delegate => {
             unit.archives.keys().map(|method| unit.part(method)).collect()
         }
         _ => vec![None],
@@ -121,11 +121,14 @@ fn look(db: &dyn Db, unit: &Unit, stage: Stage, method: Option<&str>) -> Option<
             let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime);
             options.and_then(|options| query::lowered(db, *archive, options))
         }
+        Stage::Quantize => {
+            let ((method, archive), _) = (archive()?, unit.plan.quantize.as_ref()?);
+            query::prepared(db, &unit.archives, (method, *archive), &unit.plan)
+        }
         Stage::Delegate if unit.plan.partition.engines.is_empty() => return None,
         Stage::Delegate => {
             let (method, archive) = archive()?;
-            let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime);
-            options.and_then(|options| query::delegated(db, *archive, options, unit.plan.partition.clone()))
+            query::finished(db, &unit.archives, (method, *archive), &unit.plan)
         }
         Stage::Plan => query::planned(db, unit.archives.clone(), unit.plan.clone()),
         Stage::Emit => query::emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone()),

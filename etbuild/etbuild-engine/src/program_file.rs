@@ -39,7 +39,7 @@ fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<PlanOptio
     let banks = vec![("memory".to_owned(), None)];
     let recipe = recipes.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
     let mistakes = partition_mistakes(recipe, db.world());
-    if mistakes.is_empty() { Ok(plan_options(recipe, banks, this_machine()?)) } else { Err(mistakes) }
+    if mistakes.is_empty() { Ok(plan_options(db, recipe, banks, this_machine()?)) } else { Err(mistakes) }
 }
 
 /// This machine as engines see it: the shipped target of its kind.

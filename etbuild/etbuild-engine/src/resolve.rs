@@ -11,6 +11,7 @@ use etbuild_yaml::{Spanned, suggest};
 
 use crate::db::Db;
 use crate::partition_report::PORTABLE;
+use crate::quantize_options::{needs_data, quantize_options};
 use crate::query::{self, FileOptions, PartitionOptions, PlanOptions};
 use crate::target_facts;
 use crate::unit::Unit;
@@ -121,7 +122,7 @@ fn units_of_recipe(
 
 fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
     let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
-    let plan = plan_options(recipe, banks(&target), target_facts::of(&target));
+    let plan = plan_options(db, recipe, banks(&target), target_facts::of(&target));
     let archives = recipe.model.archives().into_iter();
     let archives = archives.map(|(method, file)| (method.to_owned(), db.model_file(&file.path))).collect();
     Unit { archives, verify, plan, file: file_options(recipe), target, recipe: recipe.clone() }
@@ -136,11 +137,18 @@ fn file_options(recipe: &Recipe) -> FileOptions {
 }
 
 /// What lowering and planning for these banks read of a recipe.
-pub fn plan_options(recipe: &Recipe, banks: Vec<(String, Option<u64>)>, target: TargetFacts) -> PlanOptions {
+pub fn plan_options(
+    db: &dyn Db,
+    recipe: &Recipe,
+    banks: Vec<(String, Option<u64>)>,
+    target: TargetFacts,
+) -> PlanOptions {
     let engines = recipe.partition.iter().map(|engine| engine.value.clone());
     // The portable kernels take everything: no engine after them is asked.
     let partition = PartitionOptions { engines: engines.take_while(|engine| engine != PORTABLE).collect(), target };
-    PlanOptions { runtime: runtime(recipe.runtime), planner: planner(recipe.memory.planner), banks, partition }
+    let quantize = quantize_options(db, recipe);
+    let (runtime, planner) = (runtime(recipe.runtime), planner(recipe.memory.planner));
+    PlanOptions { runtime, quantize, planner, banks, partition }
 }
 
 const fn runtime(runtime: Runtime) -> etbuild_pass::Runtime {
@@ -176,9 +184,8 @@ fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     if let Model::Python(function) = &recipe.model {
         refusals.push(refusal("a Python function cannot be exported by this version", &function.file.span));
     }
-    if let Some(quantize) = &recipe.quantize {
-        refusals.push(refusal("this version does not quantize", &quantize.scheme.span));
-    }
+    let without_data = recipe.quantize.as_ref().filter(|quantize| quantize.calibrate.is_none() && needs_data(quantize));
+    refusals.extend(without_data.map(|quantize| query::no_data().at((*quantize.scheme.span).clone())));
     if let Some(context) = &recipe.export.context {
         refusals.push(refusal("a context length needs a checkpoint", &context.span));
     }

@@ -19,6 +19,8 @@ pub enum Stage {
     Import,
     /// The ATen program becomes an Edge program.
     Lower,
+    /// The Edge program's weights and activations become integers, where the recipe asks for that.
+    Quantize,
     /// Parts of the program become calls of engines.
     Delegate,
     /// Every value gets its place in memory.
@@ -35,8 +37,17 @@ pub enum Stage {
 
 impl Stage {
     /// All stages in the order of the graph.
-    pub const ALL: [Self; 8] =
-        [Self::Import, Self::Lower, Self::Delegate, Self::Plan, Self::Emit, Self::Select, Self::Link, Self::Verify];
+    pub const ALL: [Self; 9] = [
+        Self::Import,
+        Self::Lower,
+        Self::Quantize,
+        Self::Delegate,
+        Self::Plan,
+        Self::Emit,
+        Self::Select,
+        Self::Link,
+        Self::Verify,
+    ];
 
     /// The name in keys, tables and progress lines.
     pub const fn name(self) -> &'static str {
@@ -57,6 +68,7 @@ impl Stage {
         match self {
             Self::Import => ("import", version::IMPORT),
             Self::Lower => ("lower", version::LOWER),
+            Self::Quantize => ("quantize", version::QUANTIZE),
             Self::Delegate => ("delegate", version::DELEGATE),
             Self::Plan => ("plan", version::PLAN),
             Self::Emit => ("emit", version::EMIT),

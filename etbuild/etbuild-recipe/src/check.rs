@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_yaml::{Spanned, quote};
 
-use crate::{FixedValue, Model, Recipe};
+use crate::{FixedValue, LayerScheme, Model, Recipe};
 
 /// Every rule that a typed recipe breaks.
 pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
@@ -13,7 +13,14 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
     let group_size = group_size.filter(|size| !size.value.is_power_of_two()).map(odd_group_size);
     let context = recipe.export.context.as_ref().filter(|context| context.value == 0).map(empty_context);
     let lists = repeated(&recipe.targets).chain(repeated(&recipe.partition));
-    lists.chain(group_size).chain(context).chain(methods(recipe)).chain(constants(recipe)).collect()
+    lists
+        .chain(group_size)
+        .chain(layers(recipe))
+        .chain(percentile(recipe))
+        .chain(context)
+        .chain(methods(recipe))
+        .chain(constants(recipe))
+        .collect()
 }
 
 /// The names that stand in a list before.
@@ -70,6 +77,26 @@ fn bad_method_name(name: &str, span: &Span) -> Diagnostic {
 fn odd_group_size(size: &Spanned<u32>) -> Diagnostic {
     let message = format!("a group of {} weights cannot be packed", size.value);
     Diagnostic::error(Code::BadValue, message).at((*size.span).clone()).help("write a power of two, such as 32")
+}
+
+/// Exceptions that are about everything: the scheme itself says that.
+fn layers(recipe: &Recipe) -> Vec<Diagnostic> {
+    let layers = recipe.quantize.iter().flat_map(|quantize| &quantize.layers);
+    let everything = layers.filter(|layer| layer.name.is_none() && layer.operator.is_none());
+    let mistake = |layer: &LayerScheme| {
+        let message = "an item of `quantize.layers` says neither a name nor an operator";
+        Diagnostic::error(Code::MissingKey, message).at((*layer.span()).clone()).help("write `name: \"features.0.*\"`")
+    };
+    everything.map(mistake).collect()
+}
+
+/// A percentage that would keep less than half of the elements, or more than all.
+fn percentile(recipe: &Recipe) -> Option<Diagnostic> {
+    let percentile = recipe.quantize.as_ref()?.percentile.as_ref()?;
+    let value = percentile.value.value();
+    let message = format!("{value} percent of the elements cannot be kept");
+    let mistake = Diagnostic::error(Code::BadValue, message).at((*percentile.span).clone());
+    (!(50.0..=100.0).contains(&value)).then(|| mistake.help("write a number such as 99.99"))
 }
 
 fn empty_context(context: &Spanned<u32>) -> Diagnostic {

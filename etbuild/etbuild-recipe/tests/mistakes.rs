@@ -66,7 +66,10 @@ fn a_word_that_is_not_allowed() {
     let found = mistake(format!("{GOOD}memory: {{ planner: greedi }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "did you mean `greedy`?"));
     let found = mistakes(&[("r.yaml", format!("{GOOD}quantize: {{ scheme: best }}\n"))]);
-    assert_eq!(found[0].notes, ["allowed are `int8`, `8da8w`, `8da4w`"]);
+    assert_eq!(
+        found[0].notes,
+        ["allowed are `float`, `int8`, `dynamic-int8`, `int8-weights`, `int4-weights`, `8da4w`"]
+    );
 }
 
 #[test]
@@ -193,6 +196,10 @@ fn rules_between_values() {
     assert_eq!(found, expected(Code::BadValue, "r.yaml:4:25", "remove one of the two"));
     let found = mistake(format!("{GOOD}quantize: {{ scheme: 8da4w, group_size: 33 }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:40", "write a power of two, such as 32"));
+    let found = mistake(format!("{GOOD}quantize: {{ scheme: 8da4w, percentile: 10 }}\n"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:40", "write a number such as 99.99"));
+    let found = mistake(format!("{GOOD}quantize: {{ scheme: 8da4w, layers: [{{ scheme: float }}] }}\n"));
+    assert_eq!(found, expected(Code::MissingKey, "r.yaml:5:47", "write `name: \"features.0.*\"`"));
     let found = mistake(format!("{GOOD}export: {{ context: 0 }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "write a number such as 2048"));
 }

@@ -67,6 +67,8 @@ fn the_schema_and_the_reader_agree() {
         "matrix: { a: [1, b], c: true }",
         "partition: [cpu]",
         "quantize: { scheme: int8, embedding: 8w, group_size: 32 }",
+        "quantize: { scheme: int8, observer: percentile, percentile: 99.9, min_sqnr: 20 }",
+        "quantize: { scheme: int8-weights, layers: [{ name: 'a.*', scheme: float }, { operator: bmm, scheme: int8 }] }",
     ] {
         assert!(accepted(&format!("{base}{right}\n")), "{right}");
     }
@@ -82,6 +84,7 @@ fn the_schema_and_the_reader_agree() {
         "matrix: { a: [] }",
         "partition: cpu",
         "quantize: { scheme: int9 }",
+        "quantize: { scheme: int8, layers: [{ name: a }] }",
     ] {
         assert!(!accepted(&format!("{base}{wrong}\n")), "{wrong}");
     }

@@ -214,6 +214,9 @@ pub struct Explain {
     /// Show where every node of the program runs, and why not elsewhere; with `--partition=ENGINES` for these engines.
     #[arg(long, value_name = "ENGINES", num_args = 0..=1, require_equals = true, conflicts_with_all = ["stage", "operators"])]
     pub partition: Option<Option<String>>,
+    /// Show what quantization loses, layer by layer on the calibration data, the worst first.
+    #[arg(long, conflicts_with_all = ["stage", "operators", "partition"])]
+    pub quantization: bool,
 }
 
 /// Arguments of `inspect`.

@@ -7,5 +7,4 @@ use etbuild_backend::Backend;
 pub static BACKENDS: &[&dyn Backend] = &[&etbuild_cpu::BACKEND];
 
 /// What runs their blobs on this machine.
-pub static ENGINES: &[Engine] =
-    &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
+pub static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];

@@ -114,7 +114,12 @@ fn an_engine_that_is_not_there() {
 
 #[test]
 fn an_option_that_this_version_cannot_honour() {
-    refused_at_once(&format!("{GOOD}quantize: {{ scheme: int8 }}\n"), (4, "ETB0207", "5:21", ""));
+    refused_at_once(&format!("{GOOD}export: {{ context: 64 }}\n"), (4, "ETB0207", "5:20", ""));
+}
+
+#[test]
+fn a_static_scheme_without_data() {
+    refused_at_once(&format!("{GOOD}quantize: {{ scheme: int8 }}\n"), (3, "ETB0209", "5:21", "calibrate"));
 }
 
 #[test]

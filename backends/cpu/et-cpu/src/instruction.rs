@@ -345,16 +345,8 @@ pub enum ActivationKind {
 }
 
 impl ActivationKind {
-    const ALL: [Self; 7] = [
-        Self::Identity,
-        Self::Hardswish,
-        Self::Hardsigmoid,
-        Self::Silu,
-        Self::Gelu,
-        Self::GeluTanh,
-        Self::Sigmoid,
-
-    ];
+    const ALL: [Self; 7] =
+        [Self::Identity, Self::Hardswish, Self::Hardsigmoid, Self::Silu, Self::Gelu, Self::GeluTanh, Self::Sigmoid];
 
     /// The kind with this number.
     pub fn from_number(number: u32) -> Option<Self> {
@@ -395,4 +387,3 @@ impl Place {
         self.slot.0 != SlotNumber::NONE.0
     }
 }
-

@@ -34,11 +34,7 @@ pub struct Task<'t> {
 
 /// Calls `task` for each number below `tasks`, which are at most as many as there are threads, so that each has memory of
 /// its own. The first error of any is returned.
-pub fn tasks(
-    context: &Context<'_, '_, '_>,
-    tasks: usize,
-    task: impl Fn(Task<'_>) -> Result<()> + Sync,
-) -> Result<()> {
+pub fn tasks(context: &Context<'_, '_, '_>, tasks: usize, task: impl Fn(Task<'_>) -> Result<()> + Sync) -> Result<()> {
     let failure = AtomicU8::new(0);
     let (start, size) = if tasks == 0 { (core::ptr::null_mut(), 0) } else { context.memory.workspace(0)? };
     context.memory.workspace(tasks.max(1) - 1)?;

@@ -85,7 +85,9 @@ fn execute(graph: &Graph, blob: &etbuild_backend::Blob, arguments: &[String]) {
             let wanted = f32::from_le_bytes(*wanted);
             worst = worst.max((got.get(position) - wanted).abs());
             most = most.max(wanted.abs());
-            if std::env::var("SHOW").is_ok() && (got.get(position) - wanted).abs() > 1e-4 { println!("{position} {} {wanted}", got.get(position)); }
+            if std::env::var("SHOW").is_ok() && (got.get(position) - wanted).abs() > 1e-4 {
+                println!("{position} {} {wanted}", got.get(position));
+            }
         }
         println!("output_{index}: max error {worst:e} of {most}");
     }

@@ -203,7 +203,8 @@ pub fn rows(tensor: &Tensor) -> Option<(Rows, usize, usize)> {
 
 /// A copy with dimensions that lie evenly in both tensors joined, and the one that the output has innermost last.
 fn copy(from: &Tensor, to: &Tensor) -> Copy {
-    let mut copy = Copy { input: place(from), output: place(to), width: from.scalar_type.size() as u32, ..Copy::default() };
+    let mut copy =
+        Copy { input: place(from), output: place(to), width: from.scalar_type.size() as u32, ..Copy::default() };
     let mut dims: Vec<(usize, usize, usize)> = Vec::new();
     for dim in to.order().into_iter().filter(|dim| to.sizes[*dim] != 1) {
         let (size, input, output) = (to.sizes[dim], from.strides[dim], to.strides[dim]);

@@ -12,10 +12,10 @@ use et_core::ScalarType;
 use et_kernels::elementwise::Operation;
 use etbuild_ir::Node;
 
+use crate::Problem;
 use crate::builder::Builder;
 use crate::call::Call;
 use crate::capability::{self, Check};
-use crate::Problem;
 
 /// The result of a rule.
 pub type Lowered = Result<(), Problem>;

@@ -7,9 +7,9 @@ use et_cpu::{
 };
 use etbuild_backend::Blob;
 
-use crate::{Isa, Problem};
 use crate::builder::{Builder, Storage};
 use crate::memory::{Layout, lay_out, lives, words};
+use crate::{Isa, Problem};
 
 /// The most threads that a call has memory for.
 const THREADS: usize = 8;

@@ -5,10 +5,12 @@ use etbuild_ir::{Dialect, Lowered, LoweredProgram, text};
 use etbuild_partition::{Partitioned, partition};
 use etbuild_store::Value;
 
-use super::{LowerOptions, lowered};
+use super::quantize::lowered_or_quantized;
+use super::{LowerOptions, PlanOptions, QuantizeOptions, lower_options, prepared};
 use crate::db::{DataFile, Db};
 use crate::partition_report::NodePlace;
 use crate::stage::{self, Blocked, Stage, StageResult};
+use crate::unit::Archives;
 use crate::world::World;
 use crate::{ArtifactKind, failure, program_artifact};
 
@@ -33,11 +35,42 @@ impl PartitionOptions {
     }
 }
 
+/// The program of a method as it is planned: lowered, perhaps quantized, with its calls of engines.
+pub fn finished(
+    db: &dyn Db,
+    archives: &Archives,
+    (method, archive): (&str, DataFile),
+    options: &PlanOptions,
+) -> StageResult {
+    if options.partition.engines.is_empty() {
+        return prepared(db, archives, (method, archive), options);
+    }
+    delegated(db, archives, (method, archive), options)
+}
+
+/// The same where no engine is named too: every node is told to be with the portable kernels.
+pub fn delegated(
+    db: &dyn Db,
+    archives: &Archives,
+    (method, archive): (&str, DataFile),
+    options: &PlanOptions,
+) -> StageResult {
+    let lower = lower_options(db, archives, method, options.runtime)?;
+    partitioned(db, archive, lower, options.quantize.clone(), options.partition.clone())
+}
+
 /// The program with what engines take as calls of them, and where every node runs. Reads those facts of the target that
 /// the engines say they read: targets that agree in them share it.
 #[salsa::tracked(returns(clone))]
-pub fn delegated(db: &dyn Db, model: DataFile, options: LowerOptions, partitioning: PartitionOptions) -> StageResult {
-    let lowered = lowered(db, model, options).map_err(|blocked: Blocked| blocked.downstream())?;
+fn partitioned(
+    db: &dyn Db,
+    model: DataFile,
+    lower: LowerOptions,
+    quantize: Option<QuantizeOptions>,
+    partitioning: PartitionOptions,
+) -> StageResult {
+    let lowered = lowered_or_quantized(db, model, lower, quantize);
+    let lowered = lowered.map_err(|blocked: Blocked| blocked.downstream())?;
     let backends = partitioning.backends(db.world())?;
     let mut key = Stage::Delegate.key().input("program", lowered.blob(ArtifactKind::Program)?.digest);
     for backend in &backends {

@@ -9,7 +9,7 @@ use etbuild_memory::{Bank, DEFAULT_ALIGNMENT, Options, find_planner};
 use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
-use super::{PartitionOptions, delegated, lower_options, lowered};
+use super::{PartitionOptions, QuantizeOptions, finished};
 use crate::db::{DataFile, Db};
 use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
@@ -21,6 +21,8 @@ use crate::{ArtifactKind, failure};
 pub struct PlanOptions {
     /// The runtime that the program is lowered for.
     pub runtime: Runtime,
+    /// How weights and activations are made smaller; not at all where absent.
+    pub quantize: Option<QuantizeOptions>,
     /// The planner's name.
     pub planner: &'static str,
     /// The banks that may hold tensors, in the order of preference: name and bytes, where there is a limit.
@@ -32,7 +34,7 @@ pub struct PlanOptions {
 /// The program of all methods with a plan for these banks. Targets with the same banks share it.
 #[salsa::tracked(returns(clone))]
 pub fn planned(db: &dyn Db, archives: Archives, options: PlanOptions) -> StageResult {
-    let lowered = lowered_methods(db, &archives, &options)?;
+    let lowered = finished_methods(db, &archives, &options)?;
     let mut key = Stage::Plan.key();
     for (method, staged) in &lowered {
         let program = staged.blob(ArtifactKind::Program)?;
@@ -52,22 +54,17 @@ pub fn planned(db: &dyn Db, archives: Archives, options: PlanOptions) -> StageRe
     })
 }
 
-/// The lowered program of each method, with its calls of engines.
-fn lowered_methods(
+/// The program of each method, lowered, perhaps quantized, with its calls of engines.
+fn finished_methods(
     db: &dyn Db,
     archives: &Archives,
-    plan: &PlanOptions,
+    options: &PlanOptions,
 ) -> Result<BTreeMap<String, Arc<Staged>>, Blocked> {
-    let lower = |(method, archive): (&String, &DataFile)| {
-        let options = lower_options(db, archives, method, plan.runtime)?;
-        let staged = match plan.partition.engines.is_empty() {
-            true => lowered(db, *archive, options),
-            false => delegated(db, *archive, options, plan.partition.clone()),
-        };
-        let staged = staged.map_err(|blocked: Blocked| blocked.downstream())?;
+    let prepare = |(method, archive): (&String, &DataFile)| {
+        let staged = finished(db, archives, (method, *archive), options).map_err(|blocked| blocked.downstream())?;
         Ok((method.clone(), staged))
     };
-    archives.iter().map(lower).collect()
+    archives.iter().map(prepare).collect()
 }
 
 /// One program of several: an archive has one method, which gets the name that the recipe gives it.

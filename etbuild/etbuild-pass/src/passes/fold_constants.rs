@@ -33,7 +33,12 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
 
 /// What all constants take.
 fn constant_bytes(graph: &Graph) -> usize {
-    graph.values.iter().filter(|value| matches!(value.kind, ValueKind::Constant { .. })).map(|value| value.spec.nbytes()).sum()
+    graph
+        .values
+        .iter()
+        .filter(|value| matches!(value.kind, ValueKind::Constant { .. }))
+        .map(|value| value.spec.nbytes())
+        .sum()
 }
 
 fn foldable(graph: &Graph, node: &Node, allowance: usize) -> bool {

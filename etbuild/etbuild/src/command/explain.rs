@@ -1,11 +1,11 @@
-//! `etbuild explain`: why stages would run, which kernels a program needs, or what a diagnostic code means.
+//! `etbuild explain`: why stages would run, which kernels a program needs, what quantization loses, or what a diagnostic code means.
 
 use etbuild_diagnostic::{Code, CodeInfo, Diagnostic};
-use etbuild_engine::{Mode, Stage, operators, partitions, plan};
+use etbuild_engine::{Mode, Stage, operators, partitions, plan, quantization};
 
 use super::Outcome;
 use crate::arguments::{self, Recipes};
-use crate::render::{operators_text, partitions_text, plan_table};
+use crate::render::{operators_text, partitions_text, plan_table, quantization_text};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
@@ -20,6 +20,9 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
     }
     if arguments.operators {
         return explain_operators(session, &recipes);
+    }
+    if arguments.quantization {
+        return explain_quantization(session, &recipes);
     }
     let stage = arguments.stage.as_deref();
     if let Some(name) = stage.filter(|name| !Stage::ALL.iter().any(|stage| stage.name() == *name)) {
@@ -66,6 +69,18 @@ fn explain_partition(session: &Session, recipes: &Recipes) -> Outcome {
     let value = serde_json::json!({ "schema": "etbuild.partition/1", "ok": true, "units": units });
     session.terminal.present(&value, &partitions_text(&units));
     Ok(Vec::new())
+}
+
+/// What quantization loses, layer by layer.
+fn explain_quantization(session: &Session, recipes: &Recipes) -> Outcome {
+    let programs = quantization(&session.world(Mode::Build)?, &session.request(recipes)?)?;
+    let diagnostics: Vec<Diagnostic> = programs.iter().flat_map(|program| program.diagnostics.clone()).collect();
+    let value = serde_json::json!({
+        "schema": "etbuild.quantization/1", "ok": diagnostics.is_empty(), "programs": programs,
+    });
+    session.terminal.present(&value, &quantization_text(&programs));
+    session.terminal.explain(&diagnostics);
+    Ok(diagnostics)
 }
 
 fn unknown_stage(name: &str) -> Diagnostic {

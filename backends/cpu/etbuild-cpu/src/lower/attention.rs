@@ -77,7 +77,8 @@ pub fn attend(builder: &mut Builder<'_>, output: ValueId, sizes: Vec<usize>, att
 pub fn batch_matmul(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (left, right) = (builder.tensor(call.value(0)?)?, builder.tensor(call.value(1)?)?);
     let left = neighbours(builder, left);
-    let right = if right.strides.ends_with(&[1]) || right.strides[1] == 1 { right } else { builder.in_row_major(right) };
+    let right =
+        if right.strides.ends_with(&[1]) || right.strides[1] == 1 { right } else { builder.in_row_major(right) };
     let output = builder.row_major(left.scalar_type, &call.output_sizes()?);
     let sizes = [left.sizes[0], left.sizes[1], left.sizes[2], right.sizes[2]].map(|size| size as u32);
     let product = BatchMatmul { left: matrices(&left), right: matrices(&right), output: matrices(&output), sizes };

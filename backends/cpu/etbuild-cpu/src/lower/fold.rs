@@ -64,7 +64,8 @@ pub fn residual(
 /// Makes the chain that computes `id` part of the one that computes `output`, if that reads all of it as it lies.
 pub fn join(builder: &mut Builder<'_>, output: &Tensor, id: ValueId) {
     let Ok(input) = builder.tensor(id) else { return };
-    let (Some((first_position, first)), Some((position, last))) = (maker(builder, id, &input), builder.maker(output.buffer))
+    let (Some((first_position, first)), Some((position, last))) =
+        (maker(builder, id, &input), builder.maker(output.buffer))
     else {
         return;
     };

@@ -34,13 +34,7 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-fn depthwise(
-    builder: &mut Builder<'_>,
-    call: &Call<'_>,
-    input: &Tensor,
-    output: &Tensor,
-    window: Window,
-) -> Lowered {
+fn depthwise(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor, output: &Tensor, window: Window) -> Lowered {
     let values = floats(builder, call.value(1)?)?;
     let packed = pack::depthwise(builder.isa, &values, &window)?;
     let bias = bias(builder, call.optional_value(2)?)?;

@@ -1,6 +1,6 @@
 //! What works on rows: softmax and layer normalization; and means.
 
-use et_cpu::{LayerNorm, Mean, Softmax, SlotNumber};
+use et_cpu::{LayerNorm, Mean, SlotNumber, Softmax};
 use etbuild_ir::ValueId;
 
 use crate::Problem;
@@ -59,7 +59,8 @@ pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let dims: Result<Vec<usize>, _> = call.ints(1)?.iter().map(|number| dim(*number, input.rank())).collect();
     let dims = dims?;
     let mut kept: Vec<usize> = (0..input.rank()).filter(|dim| !dims.contains(dim)).collect();
-    let input = if are_neighbours(&input.order(), &dims) && is_dense(&input) { input } else { builder.in_row_major(input) };
+    let input =
+        if are_neighbours(&input.order(), &dims) && is_dense(&input) { input } else { builder.in_row_major(input) };
     let order = input.order();
     if !are_neighbours(&order, &dims) {
         return Err(Problem::Arguments);
@@ -68,7 +69,8 @@ pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (outer, inner): (Vec<usize>, Vec<usize>) = kept.iter().partition(|dim| is_before(&order, **dim, &dims));
     let count = |dims: &[usize]| dims.iter().map(|dim| input.sizes[*dim]).product::<usize>() as u32;
     let shape = [count(&outer), count(&dims), count(&inner)];
-    let kept_sizes: Vec<usize> = (0..input.rank()).map(|dim| if dims.contains(&dim) { 1 } else { input.sizes[dim] }).collect();
+    let kept_sizes: Vec<usize> =
+        (0..input.rank()).map(|dim| if dims.contains(&dim) { 1 } else { input.sizes[dim] }).collect();
     let output = builder.scratch(input.scalar_type, &kept_sizes, &order);
     builder.make(output.buffer, Mean { input: place(&input), output: place(&output), sizes: shape });
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
@@ -84,7 +86,12 @@ fn is_dense(tensor: &Tensor) -> bool {
 /// Whether dimensions follow each other in memory.
 fn are_neighbours(order: &[usize], dims: &[usize]) -> bool {
     let mut places: Vec<usize> = (0..order.len()).filter(|place| dims.contains(&order[*place])).collect();
-    places.dedup_by(|next, last| *next == *last + 1 && { *last = *next; true });
+    places.dedup_by(|next, last| {
+        *next == *last + 1 && {
+            *last = *next;
+            true
+        }
+    });
     places.len() <= 1
 }
 

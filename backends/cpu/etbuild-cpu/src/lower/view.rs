@@ -1,10 +1,10 @@
 //! Views: strides change, elements stay.
 
+use crate::Problem;
 use crate::builder::Builder;
 use crate::call::{Call, dim};
 use crate::lower::Lowered;
 use crate::tensor::Tensor;
-use crate::Problem;
 
 /// The same elements with other sizes; copied where strides cannot say that.
 pub fn view(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {

@@ -114,7 +114,9 @@ impl<'g> Finder<'g> {
     fn through_sums(&self, id: ValueId, nodes: &mut Vec<usize>) -> Option<(Vec<(ValueId, Vec<i32>)>, ValueId)> {
         let (mut biases, mut id) = (Vec::new(), self.through_views(id, nodes)?);
         while let Some(node) = self.maker(id).filter(|node| is(node, "aten.add.Tensor")) {
-            let [Argument::Value(sum), Argument::Value(bias), Argument::Int(1)] = &node.arguments[..] else { return None };
+            let [Argument::Value(sum), Argument::Value(bias), Argument::Int(1)] = &node.arguments[..] else {
+                return None;
+            };
             let spec = self.graph.spec(id);
             if self.graph.spec(*sum).sizes != spec.sizes || biases.len() == 2 {
                 return None;

@@ -1,0 +1,65 @@
+//! What a recipe says about quantization, as its stage takes it.
+
+use etbuild_quantize::{Embedding, Layer, Observer, Options, Scheme};
+use etbuild_recipe::{self as recipe, Quantize, Recipe};
+
+use crate::db::Db;
+use crate::query::QuantizeOptions;
+
+/// The percentage of elements that is kept where a recipe states none.
+const PERCENTILE: f64 = 99.99;
+
+/// The options of the stage; `None` where nothing is quantized.
+pub fn quantize_options(db: &dyn Db, recipe: &Recipe) -> Option<QuantizeOptions> {
+    let quantize = recipe.quantize.as_ref()?;
+    let options = Options {
+        scheme: scheme(quantize.scheme.value),
+        observer: observer(quantize),
+        group_size: quantize.group_size.as_ref().and_then(|size| usize::try_from(size.value).ok()),
+        embedding: quantize.embedding.as_ref().map(|embedding| match embedding.value {
+            recipe::Embedding::Weight4 => Embedding::Weight4,
+            recipe::Embedding::Weight8 => Embedding::Weight8,
+        }),
+        layers: quantize.layers.iter().map(layer).collect(),
+    };
+    let calibrate = quantize.calibrate.as_ref().map(|file| db.data_file(&file.path));
+    let min_sqnr = quantize.min_sqnr.as_ref().map(|least| least.value);
+    Some(QuantizeOptions { options, calibrate, min_sqnr })
+}
+
+/// Whether a scheme takes ranges from calibration data.
+pub fn needs_data(quantize: &Quantize) -> bool {
+    let of_layers = quantize.layers.iter().map(|layer| layer.scheme.value);
+    of_layers.chain([quantize.scheme.value]).any(|scheme| scheme == recipe::Scheme::Int8) || quantize.min_sqnr.is_some()
+}
+
+fn layer(layer: &recipe::LayerScheme) -> Layer {
+    let text = |text: &etbuild_yaml::Spanned<String>| text.value.clone();
+    Layer {
+        name: layer.name.as_ref().map(text),
+        operator: layer.operator.as_ref().map(text),
+        scheme: scheme(layer.scheme.value),
+    }
+}
+
+fn observer(quantize: &Quantize) -> Observer {
+    match quantize.observer {
+        recipe::Observer::MinMax => Observer::MinMax,
+        recipe::Observer::Mse => Observer::MeanSquare,
+        recipe::Observer::Percentile => {
+            let kept = quantize.percentile.as_ref().map_or(PERCENTILE, |percentile| percentile.value.value());
+            Observer::Percentile { kept_per_million: (kept * 10_000.0).round() as u32 }
+        }
+    }
+}
+
+const fn scheme(scheme: recipe::Scheme) -> Scheme {
+    match scheme {
+        recipe::Scheme::Float => Scheme::Float,
+        recipe::Scheme::Int8 => Scheme::Int8,
+        recipe::Scheme::DynamicInt8 => Scheme::DynamicInt8,
+        recipe::Scheme::Int8Weights => Scheme::Int8Weights,
+        recipe::Scheme::Int4Weights => Scheme::Int4Weights,
+        recipe::Scheme::Dynamic8Weight4 => Scheme::Dynamic8Weight4,
+    }
+}

@@ -1,0 +1,214 @@
+//! The Edge program's weights and activations become integers.
+
+use std::sync::Arc;
+
+use et_module::safetensors::{SafeTensors, TensorView};
+use et_ops::call::OwnedTensor;
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_ir::{Dialect, Lowered, LoweredProgram, Program, text};
+use etbuild_quantize::{Embedding, Loss, Observer, Options, QuantizeError, Scheme, Tensors};
+use etbuild_recipe::Tolerance;
+use etbuild_store::Value;
+
+use super::lower::LowerOptions;
+use super::{PlanOptions, lower_options, lowered};
+use crate::db::{DataFile, Db};
+use crate::program_artifact::{self, Weights};
+use crate::stage::{self, Blocked, Stage, StageResult, Staged};
+use crate::unit::Archives;
+use crate::{ArtifactKind, failure, unchanged};
+
+/// What quantization reads beside the program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct QuantizeOptions {
+    /// What is quantized, and how.
+    pub options: Options,
+    /// The calibration data.
+    pub calibrate: Option<DataFile>,
+    /// The least signal-to-noise ratio of a layer, in decibels.
+    pub min_sqnr: Option<Tolerance>,
+}
+
+/// The program of a method before engines get parts of it: lowered, and quantized where the recipe asks for that.
+pub fn prepared(
+    db: &dyn Db,
+    archives: &Archives,
+    (method, archive): (&str, DataFile),
+    options: &PlanOptions,
+) -> StageResult {
+    let lower = lower_options(db, archives, method, options.runtime)?;
+    lowered_or_quantized(db, archive, lower, options.quantize.clone())
+}
+
+/// The lowered program, quantized where there are options for it.
+pub fn lowered_or_quantized(
+    db: &dyn Db,
+    model: DataFile,
+    lower: LowerOptions,
+    quantize: Option<QuantizeOptions>,
+) -> StageResult {
+    match quantize {
+        Some(quantize) => quantized(db, model, lower, quantize),
+        None => lowered(db, model, lower),
+    }
+}
+
+/// The lowered program, quantized. The key is that program, the options and the calibration data.
+#[salsa::tracked(returns(clone))]
+pub fn quantized(db: &dyn Db, model: DataFile, lower: LowerOptions, quantize: QuantizeOptions) -> StageResult {
+    let lowered = lowered(db, model, lower).map_err(|blocked: Blocked| blocked.downstream())?;
+    let mut key = Stage::Quantize.key().input("program", lowered.blob(ArtifactKind::Program)?.digest);
+    if let Some(calibrate) = quantize.calibrate {
+        let digest = calibrate.digest(db).map_err(|error| Blocked::failed(Stage::Quantize, [unreadable(error)]))?;
+        key = key.input("calibration data", digest);
+    }
+    let key = key
+        .option("quantize.scheme", scheme(quantize.options.scheme))
+        .option("quantize.observer", observer(quantize.options.observer).as_str())
+        .option("quantize.group_size", quantize.options.group_size.map(|size| size as u64))
+        .option("quantize.embedding", quantize.options.embedding.map(embedding))
+        .option("quantize.layers", layers(&quantize.options))
+        .option("quantize.min_sqnr", quantize.min_sqnr.map(|least| least.value().to_bits()))
+        .finish();
+    stage::run(db.world(), Stage::Quantize, key, |products| {
+        let (program, weights) = read_lowered(db, &lowered)?;
+        let samples = quantize.calibrate.map(|file| samples(db, file)).transpose()?;
+        let float = quantize.min_sqnr.map(|_| program.program().clone());
+        let quantized = etbuild_quantize::quantize(program, &quantize.options, samples.as_ref()).map_err(failed)?;
+        if let (Some(least), Some(float), Some(samples)) = (quantize.min_sqnr, float, &samples) {
+            check_losses(&losses(&float, quantized.program(), samples)?, least)?;
+        }
+        let printed = text::print(Lowered::NAME, quantized.program());
+        program_artifact::store(products, &printed, quantized.program(), &weights);
+        Ok(())
+    })
+}
+
+/// What quantization loses at every node of a method, the worst first. Nothing of this is stored.
+pub fn measured(
+    db: &dyn Db,
+    model: DataFile,
+    lower: LowerOptions,
+    quantize: QuantizeOptions,
+) -> Result<Vec<Loss>, Blocked> {
+    let stuck = |found: Vec<Diagnostic>| Blocked::failed(Stage::Quantize, found);
+    let calibrate = quantize.calibrate;
+    let float = lowered(db, model, lower.clone())?;
+    let quantized = quantized(db, model, lower, quantize)?;
+    let data = calibrate.ok_or_else(|| stuck(vec![no_data()]))?;
+    let samples = samples(db, data).map_err(stuck)?;
+    let (float, _) = read_lowered(db, &float).map_err(stuck)?;
+    let (quantized, _) = read_lowered(db, &quantized).map_err(stuck)?;
+    losses(float.program(), quantized.program(), &samples).map_err(stuck)
+}
+
+fn read_lowered(db: &dyn Db, staged: &Arc<Staged>) -> Result<(LoweredProgram, Weights), Vec<Diagnostic>> {
+    let ((_, program), weights) = program_artifact::load(db.world(), staged, text::parse)?;
+    Ok((LoweredProgram::verify(program).map_err(failure::violations)?, weights))
+}
+
+fn losses(float: &Program, quantized: &Program, samples: &Tensors) -> Result<Vec<Loss>, Vec<Diagnostic>> {
+    let pairs = float.methods.values().zip(quantized.methods.values());
+    let each = pairs.map(|(float, quantized)| etbuild_quantize::compare(float, quantized, samples).map_err(failed));
+    Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+fn check_losses(losses: &[Loss], least: Tolerance) -> Result<(), Vec<Diagnostic>> {
+    let least = least.value();
+    let worse = losses.iter().filter(|loss| loss.quantized && loss.sqnr < least);
+    let mistake = |loss: &Loss| {
+        let Loss { value, operator, module, sqnr, .. } = loss;
+        let place = if module.is_empty() { String::new() } else { format!(" of `{module}`") };
+        let message = format!("`{value}`{place} has a signal-to-noise ratio of {sqnr:.1} dB, the least is {least} dB");
+        Diagnostic::error(Code::QuantizationLoss, message)
+            .help(format!("keep the layer real in `quantize.layers`; it is a call of `{operator}`"))
+    };
+    let found: Vec<Diagnostic> = worse.take(10).map(mistake).collect();
+    if found.is_empty() { Ok(()) } else { Err(found) }
+}
+
+/// The tensors of a safetensors file.
+fn samples(db: &dyn Db, file: DataFile) -> Result<Tensors, Vec<Diagnostic>> {
+    let bytes = unchanged::read(db, file)?;
+    let malformed = |error| {
+        let message = format!("the calibration data is malformed: {error}");
+        vec![Diagnostic::error(Code::CalibrationMismatch, message)]
+    };
+    let file = SafeTensors::parse(&bytes).map_err(malformed)?;
+    Ok(file.tensors.into_iter().filter_map(|(name, view)| Some((name, owned(&view)?))).collect())
+}
+
+/// `None` where a size is no size of a model's tensor.
+fn owned(view: &TensorView<'_>) -> Option<OwnedTensor> {
+    let sizes = view.shape.iter().map(|size| i32::try_from(*size).ok()).collect::<Option<_>>()?;
+    Some(OwnedTensor { scalar_type: view.scalar_type, sizes, bytes: view.bytes.to_vec() })
+}
+
+fn failed(error: QuantizeError) -> Vec<Diagnostic> {
+    let message = error.to_string();
+    let diagnostic = |code| Diagnostic::error(code, message.clone());
+    vec![match error {
+        QuantizeError::NoSamples { .. } => no_data(),
+        QuantizeError::MissingInput { found, .. } => {
+            diagnostic(Code::CalibrationMismatch).help(format!("it has {}", found.join(", ")))
+        }
+        QuantizeError::OtherShape { .. } | QuantizeError::OtherCount { .. } => {
+            diagnostic(Code::CalibrationMismatch).help("write one sample after the other along the first dimension")
+        }
+        QuantizeError::Unmatched { known, .. } => {
+            diagnostic(Code::LayerUnmatched).help(format!("there are {}, ...", known.join(", ")))
+        }
+        QuantizeError::NotStatic(_) => diagnostic(Code::SchemeUnavailable)
+            .help("write `scheme: dynamic-int8` or `int8-weights`, which need no ranges"),
+        QuantizeError::Invalid(found) => return failure::violations(found),
+        QuantizeError::NotFinite(_) | QuantizeError::Interrupted(_) => diagnostic(Code::SchemeUnavailable),
+    }]
+}
+
+/// A static scheme without data.
+pub fn no_data() -> Diagnostic {
+    let message = "ranges of activations are taken from calibration data, and the recipe names none";
+    Diagnostic::error(Code::CalibrationMissing, message)
+        .help("write `calibrate: FILE.safetensors` with example inputs, or a scheme that needs none: `dynamic-int8`")
+}
+
+fn unreadable(error: std::io::ErrorKind) -> Diagnostic {
+    Diagnostic::error(Code::FileUnreadable, format!("the calibration data cannot be read: {error}"))
+}
+
+const fn scheme(scheme: Scheme) -> &'static str {
+    match scheme {
+        Scheme::Float => "float",
+        Scheme::Int8 => "int8",
+        Scheme::DynamicInt8 => "dynamic-int8",
+        Scheme::Int8Weights => "int8-weights",
+        Scheme::Int4Weights => "int4-weights",
+        Scheme::Dynamic8Weight4 => "8da4w",
+    }
+}
+
+fn observer(observer: Observer) -> String {
+    match observer {
+        Observer::MinMax => "min-max".to_owned(),
+        Observer::MeanSquare => "mse".to_owned(),
+        Observer::Percentile { kept_per_million } => format!("percentile {kept_per_million}"),
+    }
+}
+
+const fn embedding(embedding: Embedding) -> &'static str {
+    match embedding {
+        Embedding::Weight4 => "4w",
+        Embedding::Weight8 => "8w",
+    }
+}
+
+fn layers(options: &Options) -> Value {
+    let layer = |layer: &etbuild_quantize::Layer| {
+        Value::List(vec![
+            layer.name.as_deref().map(str::to_owned).into(),
+            layer.operator.as_deref().map(str::to_owned).into(),
+            scheme(layer.scheme).into(),
+        ])
+    };
+    Value::List(options.layers.iter().map(layer).collect())
+}

@@ -1,0 +1,173 @@
+//! What quantization loses: the signal-to-noise ratio of every tensor that both programs compute.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use et_core::ScalarType;
+use et_ops::call::OwnedTensor;
+use etbuild_ir::{Graph, IdMap, Node, ValueId};
+use rayon::prelude::*;
+
+use crate::calibrate::check_static;
+use crate::options::module;
+use crate::run::{Held, Runner};
+use crate::{QuantizeError, Samples, Tensors};
+
+/// What is lost up to a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// The value that the node computes.
+    pub value: String,
+    /// Its operator.
+    pub operator: String,
+    /// The module of the model's source that it belongs to; empty where the archive does not say.
+    pub module: String,
+    /// Whether the node computes from integers, or its result becomes integers.
+    pub quantized: bool,
+    /// Ten times the logarithm of the ratio of the squares of the elements to those of their differences, over all samples, in
+    /// decibels; infinite where nothing is lost.
+    pub sqnr: f64,
+}
+
+/// The loss of every node of the method whose operands went through integers, or whose operands' did, the worst first. Samples
+/// run side by side, the results are summed in their order.
+///
+/// # Errors
+/// Samples that do not fit, graphs with control flow, kernels that fail.
+pub fn compare(float: &Graph, quantized: &Graph, samples: &Tensors) -> Result<Vec<Loss>, QuantizeError> {
+    check_static(float)?;
+    let samples = Samples::of(float, samples)?;
+    let pair = Pair::of(float, quantized)?;
+    let each: Vec<IdMap<Energy>> =
+        (0..samples.len()).into_par_iter().map(|sample| pair.run(&samples, sample)).collect::<Result<_, _>>()?;
+    let mut total: IdMap<Energy> = IdMap::default();
+    for (id, energy) in each.iter().flat_map(IdMap::iter) {
+        let sum = total.get(id).copied().unwrap_or_default().plus(*energy);
+        total.insert(id, sum);
+    }
+    let mut losses = pair.losses(&total);
+    losses.sort_by(|left, right| left.sqnr.total_cmp(&right.sqnr));
+    Ok(losses)
+}
+
+/// Sums of squares.
+#[derive(Clone, Copy, Debug, Default)]
+struct Energy {
+    signal: f64,
+    noise: f64,
+}
+
+impl Energy {
+    fn of(float: &OwnedTensor, quantized: &OwnedTensor) -> Self {
+        let elements = |tensor: &'_ OwnedTensor| tensor.bytes.as_chunks::<4>().0.to_vec();
+        let pairs = elements(float).into_iter().zip(elements(quantized));
+        pairs.fold(Self::default(), |sum, (left, right)| {
+            let (left, right) = (f64::from(f32::from_le_bytes(left)), f64::from(f32::from_le_bytes(right)));
+            sum.plus(Self { signal: left * left, noise: (left - right) * (left - right) })
+        })
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self { signal: self.signal + other.signal, noise: self.noise + other.noise }
+    }
+
+    fn decibels(self) -> f64 {
+        if self.noise == 0.0 { f64::INFINITY } else { 10.0 * (self.signal / self.noise).log10() }
+    }
+}
+
+/// Two graphs of which one was made from the other: values that both have are called the same.
+struct Pair<'g> {
+    float: &'g Graph,
+    quantized: &'g Graph,
+    runners: [Runner<'g>; 2],
+    /// The values of the quantized graph by name.
+    names: BTreeMap<&'g str, ValueId>,
+    /// What the quantized graph computes from constants alone: once for all samples.
+    constants: Held<'g>,
+    is_constant: Vec<bool>,
+}
+
+impl<'g> Pair<'g> {
+    fn of(float: &'g Graph, quantized: &'g Graph) -> Result<Self, QuantizeError> {
+        let names = quantized.values_with_ids().map(|(id, value)| (value.name.as_str(), id)).collect();
+        let runners = [Runner::new(float), Runner::new(quantized)];
+        let (mut constants, mut is_constant) = (Held::default(), Vec::new());
+        for node in &quantized.nodes {
+            let known = |id: ValueId| quantized.constant(id).is_some() || constants.get(id).is_some();
+            is_constant.push(node.uses().all(known) && node.uses().next().is_some());
+            if is_constant.last() == Some(&true) {
+                runners[1].step(node, &mut constants)?;
+            }
+        }
+        Ok(Self { float, quantized, runners, names, constants, is_constant })
+    }
+
+    /// Both graphs side by side: the quantized one runs until it has what the node of the other has computed.
+    fn run(&self, samples: &Samples<'_>, sample: usize) -> Result<IdMap<Energy>, QuantizeError> {
+        let inputs = samples.inputs(sample);
+        let mut float = self.runners[0].start(&inputs);
+        let mut quantized = self.runners[1].start(&inputs).on(&self.constants);
+        let (mut found, mut at) = (IdMap::default(), 0);
+        for (index, node) in self.float.nodes.iter().enumerate() {
+            self.runners[0].step(node, &mut float)?;
+            for (id, counterpart) in self.counterparts(node) {
+                while quantized.get(counterpart).is_none() && at < self.quantized.nodes.len() {
+                    self.advance(&mut at, &mut quantized)?;
+                }
+                if let (Some(left), Some(right)) = (float.get(id), quantized.get(counterpart)) {
+                    found.insert(id, Energy::of(left, right));
+                }
+            }
+            self.runners[0].drop_unused(index, &mut float);
+        }
+        Ok(found)
+    }
+
+    fn advance(&self, at: &mut usize, held: &mut Held<'_>) -> Result<(), QuantizeError> {
+        if *at > 0 {
+            self.runners[1].drop_unused(*at - 1, held);
+        }
+        if let Some(node) = self.quantized.nodes.get(*at).filter(|_| self.is_constant.get(*at) == Some(&false)) {
+            self.runners[1].step(node, held)?;
+        }
+        *at += 1;
+        Ok(())
+    }
+
+    /// The outputs of a node that are real, with the same in the quantized graph.
+    fn counterparts<'s>(&'s self, node: &'s Node) -> impl Iterator<Item = (ValueId, ValueId)> + 's {
+        let real = node.outputs.iter().filter(|id| self.float.spec(**id).scalar_type == ScalarType::Float);
+        real.filter_map(|id| Some((*id, *self.names.get(self.float.value(*id).name.as_str())?)))
+    }
+
+    fn losses(&self, total: &IdMap<Energy>) -> Vec<Loss> {
+        let operators = self.readers_of_integers();
+        let nodes = self.float.nodes.iter().filter_map(|node| Some((node, *node.outputs.first()?)));
+        let loss = |(node, id): (&Node, ValueId)| {
+            let (energy, value) = (total.get(id)?, &self.float.value(id).name);
+            Some(Loss {
+                value: value.clone(),
+                operator: node.operator.as_str().to_owned(),
+                module: module(self.float, node).to_owned(),
+                quantized: operators.contains(&value.as_str()),
+                sqnr: energy.decibels(),
+            })
+        };
+        nodes.filter_map(loss).filter(|loss| loss.sqnr.is_finite()).collect()
+    }
+
+    /// The results of nodes of the quantized graph that read what was dequantized, or that are quantized.
+    fn readers_of_integers(&self) -> BTreeSet<&str> {
+        let named = |start: &'static str| move |node: &&Node| node.operator.name().starts_with(start);
+        let dequantizing = self.quantized.nodes.iter().filter(named("dequantize"));
+        let dequantized: IdMap<()> = dequantizing.flat_map(|node| &node.outputs).map(|id| (*id, ())).collect();
+        let reads = |node: &&Node| {
+            let computes = node.operator.namespace() == "aten" && node.uses().any(|id| dequantized.get(id).is_some());
+            computes || named("embedding_")(node)
+        };
+        let readers = self.quantized.nodes.iter().filter(reads).flat_map(|node| node.outputs.iter().copied());
+        let quantizing = self.quantized.nodes.iter().filter(named("quantize_per_tensor"));
+        let quantized = quantizing.filter_map(|node| node.uses().next());
+        readers.chain(quantized).map(|id| self.quantized.value(id).name.as_str()).collect()
+    }
+}

@@ -1,0 +1,99 @@
+//! Activations through integers.
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, TensorSpec, ValueId};
+
+use super::builder::Builder;
+use crate::parameters::{Bounds, Parameters, SMALLEST_SCALE};
+use crate::run::float_constant;
+
+const BOUNDS: Bounds = Bounds::ACTIVATION;
+
+/// What a tensor is after a round trip with parameters that are known.
+pub fn round_trip(builder: &mut Builder, id: ValueId, parameters: Parameters) -> ValueId {
+    let integers = builder.like(id, ScalarType::Char);
+    let arguments = with_parameters(id, parameters);
+    let [quantized] = builder.call("quantized_decomposed.quantize_per_tensor.default", arguments, [integers]);
+    back(builder, id, quantized, parameters)
+}
+
+/// What a constant is after a round trip: its integers are stored.
+pub fn stored(builder: &mut Builder, id: ValueId, parameters: Parameters) -> Option<ValueId> {
+    let (elements, _) = float_constant(&builder.graph, id)?.as_chunks::<4>();
+    let integer = |bytes: &[u8; 4]| parameters.quantize(f32::from_le_bytes(*bytes), BOUNDS) as i8;
+    let bytes = elements.iter().map(|bytes| integer(bytes).cast_unsigned()).collect();
+    let spec = builder.like(id, ScalarType::Char);
+    let integers = builder.constant(id, "integers", spec, bytes);
+    Some(back(builder, id, integers, parameters))
+}
+
+fn back(builder: &mut Builder, of: ValueId, integers: ValueId, parameters: Parameters) -> ValueId {
+    let (arguments, spec) = (with_parameters(integers, parameters), builder.graph.spec(of).clone());
+    let arguments = arguments.into_iter().chain([Argument::None]).collect();
+    let [real] = builder.call("quantized_decomposed.dequantize_per_tensor.default", arguments, [spec]);
+    real
+}
+
+fn with_parameters(id: ValueId, Parameters { scale, zero_point }: Parameters) -> Vec<Argument> {
+    let parameters = [Argument::Float(f64::from(scale)), Argument::Int(zero_point)];
+    [Argument::Value(id)].into_iter().chain(parameters).chain(ends()).collect()
+}
+
+/// The ends of the range, and the type.
+fn ends() -> [Argument; 3] {
+    [Argument::Int(BOUNDS.lowest), Argument::Int(BOUNDS.highest), Argument::Type(ScalarType::Char)]
+}
+
+/// What a tensor is after a round trip with parameters from its own ends while running.
+pub fn dynamic(builder: &mut Builder, id: ValueId) -> ValueId {
+    let [lowest, highest, scalar_type] = ends();
+    let smallest = Argument::Float(f64::from(SMALLEST_SCALE));
+    let arguments = vec![Argument::Value(id), lowest, highest, smallest, scalar_type];
+    let specs = [ScalarType::Double, ScalarType::Long].map(|scalar_type| TensorSpec::contiguous(scalar_type, [1]));
+    let parameters = builder.call("quantized_decomposed.choose_qparams.tensor", arguments, specs);
+    let with = |id: ValueId| [id].into_iter().chain(parameters).map(Argument::Value).chain(ends());
+    let integers = builder.like(id, ScalarType::Char);
+    let arguments = with(id).collect();
+    let [quantized] = builder.call("quantized_decomposed.quantize_per_tensor.tensor", arguments, [integers]);
+    let (arguments, spec) = (with(quantized).chain([Argument::None]).collect(), builder.graph.spec(id).clone());
+    let [real] = builder.call("quantized_decomposed.dequantize_per_tensor.tensor", arguments, [spec]);
+    real
+}
+
+/// The same with parameters for each row of the last dimension.
+pub fn by_rows(builder: &mut Builder, id: ValueId) -> ValueId {
+    let spec = builder.graph.spec(id).clone();
+    let rank = spec.rank();
+    let row = spec.sizes.last().copied().map_or(1, i64::from);
+    let block: Vec<i64> = (1..rank).map(|_| 1).chain([row]).collect();
+    let [lowest, highest, scalar_type] = ends();
+    let arguments = vec![
+        Argument::Value(id),
+        Argument::Text("ASYMMETRIC".to_owned()),
+        Argument::Ints(block.clone()),
+        scalar_type.clone(),
+        lowest.clone(),
+        highest.clone(),
+        Argument::None,
+        Argument::None,
+        scalar_type.clone(),
+        Argument::Bool(false),
+    ];
+    let rows = |scalar_type| {
+        let sizes = |sizes: &[i32]| sizes.get(..rank.saturating_sub(1)).unwrap_or_default().to_vec();
+        TensorSpec::contiguous(scalar_type, sizes(&spec.sizes)).with_least(sizes(&spec.least))
+    };
+    let specs = [rows(ScalarType::Float), rows(ScalarType::Char)];
+    let [scale, zero_point] = builder.call("torchao.choose_qparams_affine.default", arguments, specs);
+    let with = |id: ValueId| {
+        let [scale, zero_point] = [scale, zero_point].map(Argument::Value);
+        vec![Argument::Value(id), Argument::Ints(block.clone()), scale, zero_point, scalar_type.clone()]
+    };
+    let ends = [lowest, highest];
+    let integers = builder.like(id, ScalarType::Char);
+    let arguments = with(id).into_iter().chain(ends.clone()).collect();
+    let [quantized] = builder.call("torchao.quantize_affine.default", arguments, [integers]);
+    let arguments = with(quantized).into_iter().chain(ends).chain([Argument::Type(ScalarType::Float)]).collect();
+    let [real] = builder.call("torchao.dequantize_affine.default", arguments, [spec]);
+    real
+}

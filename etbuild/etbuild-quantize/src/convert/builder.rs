@@ -1,0 +1,65 @@
+//! Adding nodes and constants to a graph.
+
+use std::sync::Arc;
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, ConstantData, Graph, Node, OperatorName, TensorSpec, ValueId, ValueKind};
+
+/// A graph under conversion.
+pub struct Builder {
+    /// The graph.
+    pub graph: Graph,
+    /// The module that new values belong to.
+    origin: Option<Arc<str>>,
+}
+
+impl Builder {
+    /// A builder of this graph.
+    pub fn new(graph: Graph) -> Self {
+        Self { graph, origin: None }
+    }
+
+    /// Lets new values belong to the module of this node.
+    pub fn stand_at(&mut self, node: &Node) {
+        self.origin = node.outputs.first().and_then(|id| self.graph.origins.get(*id)).cloned();
+    }
+
+    /// Adds a call; the outputs are called after the operator.
+    pub fn call<const N: usize>(
+        &mut self,
+        operator: &str,
+        arguments: Vec<Argument>,
+        outputs: [TensorSpec; N],
+    ) -> [ValueId; N] {
+        let Some(operator) = OperatorName::parse(operator) else { return [ValueId(0); N] };
+        let outputs = outputs.map(|spec| self.computed(operator.name(), spec));
+        self.graph.nodes.push(Node { operator, arguments, outputs: outputs.to_vec() });
+        outputs
+    }
+
+    fn computed(&mut self, name: &str, spec: TensorSpec) -> ValueId {
+        let id = self.graph.add_value(name, spec, ValueKind::Computed);
+        if let Some(origin) = self.origin.clone() {
+            self.graph.origins.insert(id, origin);
+        }
+        id
+    }
+
+    /// Adds a constant that is made from `of`, called after it.
+    pub fn constant(&mut self, of: ValueId, role: &str, spec: TensorSpec, bytes: Vec<u8>) -> ValueId {
+        let value = self.graph.value(of);
+        let qualified = match &value.kind {
+            ValueKind::Constant { qualified_name, .. } => qualified_name.clone(),
+            _ => value.name.clone(),
+        };
+        let data = ConstantData::new(bytes);
+        let qualified_name = data.distinct_name(&format!("{qualified}.{role}"));
+        let name = format!("{}_{role}", value.name);
+        self.graph.add_value(&name, spec, ValueKind::Constant { qualified_name, data })
+    }
+
+    /// The spec of a value with elements of another type.
+    pub fn like(&self, id: ValueId, scalar_type: ScalarType) -> TensorSpec {
+        TensorSpec { scalar_type, ..self.graph.spec(id).clone() }
+    }
+}

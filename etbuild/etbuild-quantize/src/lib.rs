@@ -1,0 +1,62 @@
+//! Quantization: integers in place of floating-point numbers, with scales and zero points.
+//!
+//! [`quantize`] reads a lowered program and gives one again. What is quantized is spelled out as PyTorch's exported
+//! programs spell it: a `quantize` and a `dequantize` around every quantized tensor, weights as constants of 8 bits before a
+//! `dequantize`. Such a program runs with the portable kernels; engines recognize the pattern. The steps, each a module:
+//! `annotate` decides by the list of rules and the options what is quantized, `calibrate` measures on samples what the rules
+//! need, `convert` rewrites the graph. [`compare`] measures what is lost.
+
+mod annotate;
+mod calibrate;
+mod compare;
+mod convert;
+mod error;
+mod observer;
+mod options;
+mod parameters;
+mod pattern;
+mod prune;
+mod rule;
+mod run;
+mod samples;
+mod weight;
+
+use etbuild_ir::{Graph, LoweredProgram};
+
+pub use compare::{Loss, compare};
+pub use error::QuantizeError;
+pub use observer::Observer;
+pub use options::{Embedding, Layer, Options, Scheme};
+pub use parameters::{Bounds, Parameters};
+pub use rule::{Kind, RULES};
+pub use samples::{Samples, Tensors};
+
+/// The program with every method quantized. `samples` are read only where a static scheme needs ranges.
+///
+/// # Errors
+/// Missing or unfit samples, layers that match nothing, methods that cannot be calibrated, kernels that fail.
+pub fn quantize(
+    program: LoweredProgram,
+    options: &Options,
+    samples: Option<&Tensors>,
+) -> Result<LoweredProgram, QuantizeError> {
+    let mut program = program.into_program();
+    options.check(&program)?;
+    for (method, graph) in &mut program.methods {
+        let whole = std::mem::take(graph);
+        *graph = of_method(method, whole, options, samples)?;
+    }
+    LoweredProgram::verify(program).map_err(QuantizeError::Invalid)
+}
+
+fn of_method(method: &str, graph: Graph, options: &Options, samples: Option<&Tensors>) -> Result<Graph, QuantizeError> {
+    let annotation = annotate::annotate(&graph, options);
+    let measured = if annotation.needs_samples() {
+        let samples = samples.ok_or_else(|| QuantizeError::NoSamples { method: method.to_owned() })?;
+        calibrate::calibrate(&graph, &annotation, options.observer, &Samples::of(&graph, samples)?)?
+    } else {
+        calibrate::Measured::default()
+    };
+    let graph = convert::convert(graph, &annotation, &measured, options)?;
+    Ok(prune::prune(graph))
+}

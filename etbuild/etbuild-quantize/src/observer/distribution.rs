@@ -1,0 +1,156 @@
+//! What was seen of a tensor: its ends, and a histogram whose counts do not depend on the order of what it saw.
+
+/// The least and the greatest element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Extent {
+    /// The least.
+    pub least: f32,
+    /// The greatest.
+    pub greatest: f32,
+}
+
+impl Extent {
+    const NOTHING: Self = Self { least: f32::INFINITY, greatest: f32::NEG_INFINITY };
+
+    /// That of the finite elements of `float32`, little-endian.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut lanes = [Self::NOTHING; 8];
+        let (elements, _) = bytes.as_chunks::<4>();
+        let (rows, rest) = elements.as_chunks::<8>();
+        for row in rows {
+            lanes.iter_mut().zip(row).for_each(|(lane, bytes)| lane.see(f32::from_le_bytes(*bytes)));
+        }
+        lanes.iter_mut().zip(rest).for_each(|(lane, bytes)| lane.see(f32::from_le_bytes(*bytes)));
+        lanes.into_iter().fold(Self::NOTHING, Self::joined)
+    }
+
+    #[inline]
+    fn see(&mut self, element: f32) {
+        let finite = element.abs() <= f32::MAX;
+        self.least = if finite & (element < self.least) { element } else { self.least };
+        self.greatest = if finite & (element > self.greatest) { element } else { self.greatest };
+    }
+
+    /// Both.
+    #[must_use]
+    pub fn joined(self, other: Self) -> Self {
+        Self { least: self.least.min(other.least), greatest: self.greatest.max(other.greatest) }
+    }
+}
+
+/// Bins on each side of 0.
+const HALF: usize = 2048;
+
+/// The elements that were seen. Bins are `2^exponent` wide and one begins at 0: making them wider joins pairs of them, so
+/// counts are exact, and the same in whatever order and in however many parts elements come.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Distribution {
+    extent: Extent,
+    exponent: i32,
+    /// None where only the extent was asked for.
+    counts: Vec<u64>,
+}
+
+impl Distribution {
+    /// What is seen of elements of `float32`, little-endian; only the ends where `only_extent` says so.
+    pub fn of(bytes: &[u8], only_extent: bool) -> Self {
+        let extent = Extent::of(bytes);
+        if only_extent || extent.least > extent.greatest {
+            return Self { extent, exponent: i32::MIN, counts: Vec::new() };
+        }
+        let exponent = exponent_for(extent.least.abs().max(extent.greatest.abs()));
+        let mut counts = vec![0; 2 * HALF];
+        let inverse = (-f64::from(exponent)).exp2();
+        for bytes in bytes.as_chunks::<4>().0 {
+            let element = f32::from_le_bytes(*bytes);
+            let bin = (f64::from(element) * inverse).floor() + HALF as f64;
+            if let Some(count) = counts.get_mut(bin as usize).filter(|_| element.is_finite()) {
+                *count += 1;
+            }
+        }
+        Self { extent, exponent, counts }
+    }
+
+    /// Adds what another has seen.
+    pub fn join(&mut self, mut other: Self) {
+        self.extent = self.extent.joined(other.extent);
+        if self.counts.is_empty() {
+            (self.exponent, self.counts) = (other.exponent, other.counts);
+        } else if !other.counts.is_empty() {
+            let exponent = self.exponent.max(other.exponent);
+            self.widen(exponent);
+            other.widen(exponent);
+            self.counts.iter_mut().zip(&other.counts).for_each(|(count, more)| *count += more);
+        }
+    }
+
+    /// The ends; `None` where nothing finite was seen.
+    pub fn extent(&self) -> Option<Extent> {
+        (self.extent.least <= self.extent.greatest).then_some(self.extent)
+    }
+
+    /// Every bin that counted something: its middle and its count.
+    pub fn bins(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
+        let width = f64::from(self.exponent).exp2();
+        let all = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
+        all.map(move |(bin, count)| ((bin as f64 - HALF as f64 + 0.5) * width, *count))
+    }
+
+    /// How wide a bin is.
+    pub fn width(&self) -> f64 {
+        f64::from(self.exponent).exp2()
+    }
+
+    fn widen(&mut self, exponent: i32) {
+        if exponent <= self.exponent {
+            return;
+        }
+        let by = (exponent - self.exponent).min(31) as u32;
+        let mut wider = vec![0; self.counts.len()];
+        for (bin, count) in self.counts.iter().enumerate() {
+            let place = ((bin as i64 - HALF as i64) >> by) + HALF as i64;
+            if let Some(slot) = usize::try_from(place).ok().and_then(|place| wider.get_mut(place)) {
+                *slot += count;
+            }
+        }
+        (self.exponent, self.counts) = (exponent, wider);
+    }
+}
+
+/// The width of bins of which [`HALF`] reach beyond `largest`.
+fn exponent_for(largest: f32) -> i32 {
+    let mut exponent = (f64::from(largest.max(f32::MIN_POSITIVE)) / HALF as f64).log2().ceil() as i32;
+    while f64::from(exponent).exp2() * HALF as f64 <= f64::from(largest) {
+        exponent += 1;
+    }
+    exponent
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(elements: &[f32]) -> Vec<u8> {
+        elements.iter().flat_map(|element| element.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn the_order_of_parts_does_not_matter() {
+        let parts: [&[f32]; 3] = [&[0.1, -0.2, 0.3], &[1000.0, -3.0], &[5.0, -1e-5, 0.0]];
+        let join = |order: [usize; 3]| {
+            let mut joined = Distribution::of(&bytes(parts[order[0]]), false);
+            order[1..].iter().for_each(|part| joined.join(Distribution::of(&bytes(parts[*part]), false)));
+            joined
+        };
+        assert_eq!(join([0, 1, 2]), join([2, 0, 1]));
+        assert_eq!(join([0, 1, 2]), Distribution::of(&bytes(&parts.concat()), false));
+    }
+
+    #[test]
+    fn what_is_not_finite_is_not_seen() {
+        let seen = Distribution::of(&bytes(&[f32::NAN, 1.0, f32::NEG_INFINITY, -2.0]), false);
+        assert_eq!(seen.extent(), Some(Extent { least: -2.0, greatest: 1.0 }));
+        assert_eq!(seen.bins().map(|(_, count)| count).sum::<u64>(), 2);
+        assert_eq!(Distribution::of(&bytes(&[f32::NAN]), false).extent(), None);
+    }
+}

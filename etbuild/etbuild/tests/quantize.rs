@@ -1,0 +1,100 @@
+//! Quantization through the command: what it computes, what it refuses, what it shows.
+
+mod support;
+
+use support::{Place, repository, tensors};
+
+const CALIBRATION: &str = "examples/digits/calibration.safetensors";
+
+const RECIPE: &str = "etbuild: 1\nname: r\ntargets: [linux-x86_64]\n";
+
+/// A recipe with this value of `quantize`, and the command on it.
+fn recipe(place: &Place, quantize: &str) -> String {
+    let model = repository().join("examples/digits/digits.pt2");
+    let text = format!("{RECIPE}model: {{ pt2: {} }}\nquantize: {quantize}\n", model.display());
+    place.file("r.yaml", text).display().to_string()
+}
+
+fn calibration() -> String {
+    repository().join(CALIBRATION).display().to_string()
+}
+
+#[track_caller]
+fn refused(quantize: &str, status: i32, code: &str, help: &str) {
+    let place = Place::cold();
+    let recipe = recipe(&place, quantize);
+    let json = place.run(&format!("explain --quantization {recipe} --output json")).expect(status).json();
+    let found = json["diagnostics"][0].clone();
+    let found = if found.is_null() { json["programs"][0]["diagnostics"][0].clone() } else { found };
+    assert_eq!(found["code"], code, "{json}");
+    assert!(found["help"].as_str().unwrap_or_default().contains(help), "{json}");
+}
+
+#[test]
+fn a_quantized_model_computes_nearly_the_same() {
+    let place = Place::cold();
+    let outputs = place.path().join("outputs.safetensors");
+    for (scheme, limit) in [("int8", 0.5), ("dynamic-int8", 0.5), ("int8-weights", 0.25), ("8da4w", 1.5)] {
+        let words = format!(
+            "run examples/digits/digits.pt2 --inputs examples/digits/test.safetensors --outputs {} \
+             --set quantize.scheme={scheme} --set quantize.calibrate={CALIBRATION}",
+            outputs.display()
+        );
+        place.run(&words).expect(0);
+        let difference = tensors::max_difference(&outputs, &repository().join("examples/digits/test.safetensors"));
+        assert!(difference > 0.0 && difference < limit, "{scheme}: {difference}");
+    }
+}
+
+#[test]
+fn losses_are_shown_by_layer() {
+    let place = Place::cold();
+    let recipe = recipe(&place, &format!("{{ scheme: int8, calibrate: {} }}", calibration()));
+    let json = place.run(&format!("explain --quantization {recipe} --output json")).expect(0).json();
+    let layers = json["programs"][0]["layers"].as_array().unwrap();
+    assert!(layers.len() >= 6, "{json}");
+    assert!(layers.iter().all(|layer| layer["sqnr"].as_f64().unwrap() > 25.0), "{json}");
+    let text = place.run(&format!("explain --quantization {recipe}")).expect(0).stdout;
+    assert!(text.contains("aten.linear.default"), "{text}");
+}
+
+#[test]
+fn another_option_runs_the_stage_again_and_the_same_does_not() {
+    let place = Place::cold();
+    let recipe = recipe(&place, &format!("{{ scheme: int8, calibrate: {} }}", calibration()));
+    let stages = |options: &str| {
+        let json = place.run(&format!("plan {recipe} {options} --output json")).expect(0).json();
+        let rows = json["units"][0]["stages"].as_array().unwrap().clone();
+        let state = |row: &serde_json::Value| (row["stage"].to_string(), row["state"].to_string());
+        rows.iter().map(state).find(|(stage, _)| stage.contains("quantize")).map(|(_, state)| state)
+    };
+    place.run(&format!("explain --quantization {recipe}")).expect(0);
+    assert_eq!(stages("").as_deref(), Some("\"cached\""));
+    assert_eq!(stages("--set quantize.observer=mse").as_deref(), Some("\"missing\""));
+}
+
+#[test]
+fn a_static_scheme_needs_calibration_data() {
+    refused("{ scheme: int8 }", 3, "ETB0209", "calibrate");
+}
+
+#[test]
+fn calibration_data_must_fit() {
+    let test = repository().join("etbuild/etbuild/tests/data/inverse.pt2");
+    refused(&format!("{{ scheme: int8, calibrate: {} }}", test.display()), 3, "ETB0211", "");
+}
+
+#[test]
+fn a_layer_must_exist() {
+    let layers = "layers: [{ name: \"encoder.*\", scheme: float }]";
+    refused(&format!("{{ scheme: dynamic-int8, {layers} }}"), 3, "ETB0210", "there are");
+}
+
+#[test]
+fn a_loss_beyond_the_limit_fails() {
+    let place = Place::cold();
+    let options = format!("{{ scheme: int8, calibrate: {}, min_sqnr: 60 }}", calibration());
+    let recipe = recipe(&place, &options);
+    let json = place.run(&format!("build {recipe} --out {} --output json", place.out().display())).expect(8).json();
+    assert!(json.to_string().contains("ETB0709"), "{json}");
+}
