@@ -139,6 +139,15 @@ fn what_is_packed_for_matrices_is_computed_without_them() {
 }
 
 #[test]
+fn weights_larger_than_a_strip_keeps_agree_with_the_plain_loop() {
+    for isa in available() {
+        Case::new(Shape::product(40, 1000, 810)).check(isa, None);
+        Case::new(Shape { groups: 2, pixel_stride: 240, ..Shape::convolution([4, 4], 120, 380, 3, 1, 1) })
+            .check(isa, None);
+    }
+}
+
+#[test]
 fn residuals_agree_with_the_plain_loop() {
     for isa in available() {
         let case = Case::new(Shape::product(37, 40, 45));

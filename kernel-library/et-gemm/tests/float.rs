@@ -85,6 +85,14 @@ fn all_rows_agree_with_the_plain_loop() {
 }
 
 #[test]
+fn weights_larger_than_a_strip_keeps_agree_with_the_plain_loop() {
+    for isa in available() {
+        Case::new(Shape::product(40, 700, 300)).check(isa, Activation::None, None);
+        Case::new(Shape::convolution([5, 6], 100, 250, 3, 1, 1)).check(isa, Activation::HardSwish, Some(true));
+    }
+}
+
+#[test]
 fn activations_and_residuals_agree_with_the_plain_loop() {
     let activations = [
         Activation::None,

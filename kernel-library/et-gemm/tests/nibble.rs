@@ -13,7 +13,7 @@ fn check(isa: Isa, [rows, inner, columns, group]: [usize; 4], activation: Activa
     let bias = numbers.floats(columns);
     let mut input = vec![0; real.len()];
     let mut row_scales = vec![RowScale { scale: 0.0, zero_point: 0 }; rows];
-    quantize_rows(&real, inner, &mut input, &mut row_scales).unwrap();
+    quantize_rows(isa, &real, inner, &mut input, &mut row_scales).unwrap();
     let product = NibbleProduct::new(rows, inner, columns, group, isa).unwrap();
     let mut packed = vec![0; product.packed_size()];
     product.pack(&weights, &scales, &bias, &mut packed).unwrap();

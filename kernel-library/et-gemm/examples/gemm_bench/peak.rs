@@ -7,8 +7,18 @@ use et_gemm::Isa;
 pub fn float(isa: Isa) -> f64 {
     #[cfg(target_arch = "x86_64")]
     match isa {
-        Isa::Avx512 | Isa::Avx512Vnni | Isa::Amx => return rate(24 * 32, |steps| unsafe { x86::fma512(steps) }),
-        Isa::Avx2 | Isa::AvxVnni => return rate(12 * 16, |steps| unsafe { x86::fma256(steps) }),
+        Isa::Avx512 | Isa::Avx512Vnni | Isa::Amx => {
+            return rate(24 * 32, |steps| {
+                // SAFETY: only instruction sets that this processor has are measured.
+                unsafe { x86::fma512(steps) }
+            });
+        }
+        Isa::Avx2 | Isa::AvxVnni => {
+            return rate(12 * 16, |steps| {
+                // SAFETY: only instruction sets that this processor has are measured.
+                unsafe { x86::fma256(steps) }
+            });
+        }
         _ => {}
     }
     let _ = isa;
@@ -19,8 +29,18 @@ pub fn float(isa: Isa) -> f64 {
 pub fn byte(isa: Isa) -> f64 {
     #[cfg(target_arch = "x86_64")]
     match isa {
-        Isa::Amx => return rate(4 * 32768, |steps| unsafe { x86::amx(steps) }),
-        Isa::Avx512Vnni => return rate(24 * 128, |steps| unsafe { x86::vnni512(steps) }),
+        Isa::Amx => {
+            return rate(4 * 32768, |steps| {
+                // SAFETY: only instruction sets that this processor has are measured.
+                unsafe { x86::amx(steps) }
+            });
+        }
+        Isa::Avx512Vnni => {
+            return rate(24 * 128, |steps| {
+                // SAFETY: only instruction sets that this processor has are measured.
+                unsafe { x86::vnni512(steps) }
+            });
+        }
         Isa::Avx512 | Isa::Avx2 | Isa::AvxVnni => return 2.0 * float(Isa::Avx2),
         _ => {}
     }
@@ -57,7 +77,9 @@ mod x86 {
         let mut sums = [_mm512_set1_ps(0.0); 24];
         let (factor, addend) = black_box((_mm512_set1_ps(0.5), _mm512_set1_ps(0.25)));
         for _ in 0..steps {
-            sums = sums.map(|sum| _mm512_fmadd_ps(sum, factor, addend));
+            for sum in &mut sums {
+                *sum = _mm512_fmadd_ps(*sum, factor, addend);
+            }
         }
         black_box(sums);
     }
@@ -67,7 +89,9 @@ mod x86 {
         let mut sums = [_mm512_set1_epi32(0); 24];
         let (left, right) = black_box((_mm512_set1_epi32(3), _mm512_set1_epi32(5)));
         for _ in 0..steps {
-            sums = sums.map(|sum| _mm512_dpbusd_epi32(sum, left, right));
+            for sum in &mut sums {
+                *sum = _mm512_dpbusd_epi32(*sum, left, right);
+            }
         }
         black_box(sums);
     }
@@ -80,6 +104,7 @@ mod x86 {
             configuration[16 + 2 * register] = 64;
             configuration[48 + register] = 16;
         }
+        // SAFETY: the processor has tiles and the kernel permits them; no memory but the configuration is read.
         unsafe {
             asm!(
                 "ldtilecfg [{configuration}]",
@@ -102,7 +127,9 @@ mod x86 {
         let mut sums = [_mm256_set1_ps(0.0); 12];
         let (factor, addend) = black_box((_mm256_set1_ps(0.5), _mm256_set1_ps(0.25)));
         for _ in 0..steps {
-            sums = sums.map(|sum| _mm256_fmadd_ps(sum, factor, addend));
+            for sum in &mut sums {
+                *sum = _mm256_fmadd_ps(*sum, factor, addend);
+            }
         }
         black_box(sums);
     }

@@ -16,7 +16,7 @@ pub fn linear(isa: Isa) {
         let mut input = vec![0; rows * inner];
         let mut row_scales = vec![RowScale { scale: 0.0, zero_point: 0 }; rows];
         let mut memory = vec![0.0; rows * columns];
-        let quantizing = least(|| quantize_rows(&real, inner, &mut input, &mut row_scales).expect("sizes"));
+        let quantizing = least(|| quantize_rows(isa, &real, inner, &mut input, &mut row_scales).expect("sizes"));
         println!("{rows} x {inner}: rows are quantized in {:.1} us", quantizing * 1e6);
         let operations = 2.0 * (rows * inner * columns) as f64;
         let mut show = |name: &str, size: usize, call: &mut dyn FnMut(&mut Output<'_, f32>)| {

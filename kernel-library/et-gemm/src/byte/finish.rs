@@ -99,10 +99,11 @@ pub type FinishKernel = unsafe fn(&Finish<'_>);
 #[inline(always)]
 pub unsafe fn compute<L: Lanes>(finish: &Finish<'_>) {
     let plain = matches!((finish.activation, finish.added), (Activation::None, Added::Nothing));
-    if let (true, true, Store::Bytes(to, quantization)) = (plain, finish.row_scales.is_null(), finish.store) {
-        if quantization.inverse_scale == 1.0 {
+    match finish.store {
+        Store::Bytes(to, quantization) if plain && finish.row_scales.is_null() && quantization.inverse_scale == 1.0 => {
             return requantize::<L>(finish, to, &quantization);
         }
+        _ => {}
     }
     macro_rules! each {
         ($($case:ident),*) => {

@@ -18,6 +18,10 @@ use crate::shape::{Block, Grid, Runs, Shape};
 /// Bytes of windows that a strip of tiles reads before the next panel: what a second-level cache holds beside two panels.
 const STRIP_BYTES: usize = 1 << 20;
 
+/// Packed weights of at most so many bytes stay in the second-level cache: each tile goes through all of them, so that its
+/// rows of the output are written while they are in the first-level cache.
+const RESIDENT_BYTES: usize = 3 << 18;
+
 /// The most tiles of a strip.
 const STRIP_TILES: usize = 16;
 
@@ -122,13 +126,16 @@ impl ByteProduct {
             scratch::part(self.copied(rows), 1),
             scratch::part(rows, 4),
             scratch::part(self.row.height * self.row.width(), 4),
-            scratch::part(self.row.width(), 4),
+            scratch::part(self.grid().panels * self.row.width(), 4),
             scratch::part(self.gathered(rows), 1),
         ])
     }
 
     /// Tiles that go through a panel before the next panel.
     pub(crate) const fn strip(&self) -> usize {
+        if self.packed_size() <= RESIDENT_BYTES {
+            return 1;
+        }
         let tiles = STRIP_BYTES / (self.row.height * (self.panels.depth + 1));
         let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
         if tiles == 0 {
@@ -209,10 +216,17 @@ impl ByteProduct {
             copies: scratch.take::<i8>(self.copied(rows))?.as_mut_ptr(),
             addends: scratch.take::<i32>(rows)?,
             sums: scratch.take::<i32>(self.row.height * self.row.width())?.as_mut_ptr(),
-            factors: scratch.take::<i32>(self.row.width())?,
+            factors: scratch.take::<i32>(self.grid().panels * self.row.width())?,
             gathered: scratch.take::<i8>(self.gathered(rows))?,
         };
         let mut strip = Strip::new(self, operands, store, (kernels, matrix), memory);
+        // SAFETY: `kernels` says that AMX is permitted.
+        #[cfg(target_arch = "x86_64")]
+        let _tiles = matrix.then(|| unsafe { crate::amx::Tiles::configure() });
+        for panel in block.panels[0]..block.panels[1] {
+            // SAFETY: the packed weights hold the panel.
+            unsafe { strip.read_header(panel) };
+        }
         let mut first = block.tiles[0];
         while first < block.tiles[1] {
             let last = block.tiles[1].min(first + self.strip());

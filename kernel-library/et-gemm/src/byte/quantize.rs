@@ -1,30 +1,45 @@
 //! Quantizes rows at run time: a scale and a zero point for each.
+#![allow(unsafe_code, reason = "the plain code is compiled for instruction sets that not every processor has")]
 
 use et_core::{Error, Result};
 
 use super::finish::RowScale;
+use super::rows::ByteRow;
+use crate::isa::Isa;
 
 /// The steps of a byte.
 const STEPS: f32 = 255.0;
 
-/// Quantizes `rows` of `length` elements to bytes from -128 to 127, so that zero is a byte. Fails unless there is a row of
-/// bytes and a scale for each.
-pub fn quantize_rows(rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) -> Result<()> {
+/// Quantizes `rows` of `length` elements to bytes from -128 to 127, so that zero is a byte: the same bytes on every
+/// instruction set. Fails unless there is a row of bytes and a scale for each, or if this processor lacks the instructions.
+pub fn quantize_rows(isa: Isa, rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) -> Result<()> {
     if bytes.len() != rows.len() || scales.len().checked_mul(length) != Some(rows.len()) {
         return Err(Error::InvalidArgument);
     }
+    let kernels = ByteRow::of(isa).kernels.filter(|kernels| kernels.isa.is_available()).ok_or(Error::NotSupported)?;
+    // SAFETY: the processor was asked.
+    unsafe { (kernels.quantize)(rows, length, bytes, scales) };
+    Ok(())
+}
+
+/// [`compute`] for an instruction set.
+pub type QuantizeKernel = unsafe fn(&[f32], usize, &mut [i8], &mut [RowScale]);
+
+/// Quantizes rows whose lengths were checked.
+#[inline(always)]
+pub fn compute(rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) {
     if length == 0 {
         scales.fill(RowScale { scale: 1.0, zero_point: 0 });
-        return Ok(());
+        return;
     }
     for ((row, bytes), scale) in rows.chunks_exact(length).zip(bytes.chunks_exact_mut(length)).zip(scales) {
         *scale = range(row);
         quantize(row, *scale, bytes);
     }
-    Ok(())
 }
 
 /// The scale and zero point that cover a row and zero.
+#[inline(always)]
 fn range(row: &[f32]) -> RowScale {
     let mut least = [0f32; 16];
     let mut most = [0f32; 16];
@@ -41,7 +56,7 @@ fn range(row: &[f32]) -> RowScale {
     }
     let (least, most) = (least.into_iter().fold(0.0, lesser), most.into_iter().fold(0.0, greater));
     let scale = ((most - least) / STEPS).clamp(f32::MIN_POSITIVE, f32::MAX / STEPS);
-    RowScale { scale, zero_point: (nearest(-128.0 - least / scale) as i32).clamp(-128, 127) }
+    RowScale { scale, zero_point: nearest(-128.0 - least / scale).clamp(-128, 127) }
 }
 
 #[inline(always)]
@@ -54,19 +69,20 @@ fn greater(left: f32, right: f32) -> f32 {
     if right > left { right } else { left }
 }
 
-/// To a whole number, ties to even, of magnitudes below 2^22.
+/// To a whole number, ties to even, of magnitudes below 2^22: they are the low bits of a sum with 1.5 * 2^23.
 #[inline(always)]
-fn nearest(value: f32) -> f32 {
+fn nearest(value: f32) -> i32 {
     const ROUNDER: f32 = 12_582_912.0;
-    (value + ROUNDER) - ROUNDER
+    ((value + ROUNDER).to_bits() as i32).wrapping_sub(ROUNDER.to_bits() as i32)
 }
 
+#[inline(always)]
 fn quantize(row: &[f32], scale: RowScale, bytes: &mut [i8]) {
     let inverse = 1.0 / scale.scale;
     let zero = scale.zero_point as f32;
     for (byte, &value) in bytes.iter_mut().zip(row) {
         let steps = greater(lesser(value * inverse, 127.0 - zero), -128.0 - zero);
-        *byte = (nearest(steps) + zero) as i8;
+        *byte = nearest(steps).wrapping_add(scale.zero_point) as i8;
     }
 }
 
@@ -80,7 +96,7 @@ mod tests {
             core::array::from_fn(|index| (index as f32 * 0.7).sin() * 3.0 + (index / 20) as f32 * 5.0);
         let mut bytes = [0; 40];
         let mut scales = [RowScale { scale: 0.0, zero_point: 0 }; 2];
-        quantize_rows(&rows, 20, &mut bytes, &mut scales).unwrap();
+        quantize_rows(Isa::detect(), &rows, 20, &mut bytes, &mut scales).unwrap();
         for (index, (&value, &byte)) in rows.iter().zip(&bytes).enumerate() {
             let RowScale { scale, zero_point } = scales[index / 20];
             let back = (i32::from(byte) - zero_point) as f32 * scale;
@@ -92,7 +108,7 @@ mod tests {
     fn zero_is_exact_and_rows_of_zeros_have_a_scale() {
         let mut bytes = [9; 4];
         let mut scales = [RowScale { scale: 0.0, zero_point: 0 }; 2];
-        quantize_rows(&[0.0, 0.0, 0.0, 2.5], 2, &mut bytes, &mut scales).unwrap();
+        quantize_rows(Isa::detect(), &[0.0, 0.0, 0.0, 2.5], 2, &mut bytes, &mut scales).unwrap();
         assert!(scales[0].scale > 0.0);
         assert_eq!(i32::from(bytes[2]), scales[1].zero_point);
         assert_eq!(i32::from(bytes[0]), scales[0].zero_point);
@@ -101,7 +117,7 @@ mod tests {
     #[test]
     fn lengths_that_differ_are_refused() {
         let mut scales = [RowScale { scale: 0.0, zero_point: 0 }; 2];
-        assert!(quantize_rows(&[0.0; 4], 2, &mut [0; 3], &mut scales).is_err());
-        assert!(quantize_rows(&[0.0; 4], 3, &mut [0; 4], &mut scales).is_err());
+        assert!(quantize_rows(Isa::detect(), &[0.0; 4], 2, &mut [0; 3], &mut scales).is_err());
+        assert!(quantize_rows(Isa::detect(), &[0.0; 4], 3, &mut [0; 4], &mut scales).is_err());
     }
 }

@@ -2,8 +2,9 @@
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
 use super::dot::Dots;
-use super::finish::{Finish, FinishKernel};
+use super::finish::{Finish, FinishKernel, RowScale};
 use super::gather::{Gather, GatherKernel};
+use super::quantize::QuantizeKernel;
 use super::tile::{Tile, TileKernel, compute};
 use crate::isa::Isa;
 
@@ -35,6 +36,8 @@ pub struct ByteKernels {
     pub finish: FinishKernel,
     /// Adds up, and copies, the rows of a tile.
     pub gather: GatherKernel,
+    /// Quantizes rows at run time.
+    pub quantize: QuantizeKernel,
     /// What the tiles need.
     pub isa: Isa,
 }
@@ -102,6 +105,11 @@ macro_rules! kernels {
                 unsafe { crate::byte::gather::compute::<$dots>(gather) }
             }
 
+            $(#[$feature])?
+            unsafe fn quantize(rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) {
+                crate::byte::quantize::compute(rows, length, bytes, scales);
+            }
+
             fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {
                 const KERNELS: &[&[TileKernel]] = &[$(kernels!(@row $rows $vectors)),*];
                 KERNELS.get(rows)?.get(vectors).copied()
@@ -110,7 +118,7 @@ macro_rules! kernels {
             const _: () = assert!(<$dots as Dots>::LANES % <$lanes as crate::lanes::Lanes>::COUNT == 0);
 
             pub static KERNELS: ByteKernels =
-                ByteKernels { tile: kernel, height: $height, finish, gather, isa: Isa::$isa };
+                ByteKernels { tile: kernel, height: $height, finish, gather, quantize, isa: Isa::$isa };
         }
     };
     (@row $rows:literal [$($vectors:literal)*]) => { &[$(tile::<$rows, $vectors>),*] };

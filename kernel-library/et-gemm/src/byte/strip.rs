@@ -61,9 +61,6 @@ impl<'a> Strip<'a> {
     /// The product checked operands and output for them; the memory is that of a strip of so many tiles.
     pub unsafe fn compute(&mut self, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
         self.first_row = self.grid.rows_of(tiles[0]).start;
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: `matrix` says that AMX is permitted.
-        let _tiles = self.matrix.then(|| unsafe { crate::amx::Tiles::configure() });
         let mut group = None;
         for index in panels[0]..panels[1] {
             let panel = self.product.panels.get(index);
@@ -74,11 +71,9 @@ impl<'a> Strip<'a> {
                     unsafe { self.fill(panel.group, tile) };
                 }
             }
-            // SAFETY: the caller's promise.
-            unsafe { self.read_header(&panel) };
             for tile in tiles[0]..tiles[1] {
                 // SAFETY: the caller's promise, and `fill` wrote what the tile reads.
-                unsafe { self.tile(&panel, tile)? };
+                unsafe { self.tile(index, &panel, tile)? };
             }
         }
         Ok(())
@@ -129,11 +124,17 @@ impl<'a> Strip<'a> {
     }
 
     /// Makes the factors of a panel: its bias less the zero point times the sums of its weights, or those sums.
-    unsafe fn read_header(&mut self, panel: &Panel) {
+    ///
+    /// # Safety
+    ///
+    /// The packed weights hold the panel.
+    pub unsafe fn read_header(&mut self, index: usize) {
+        let panel = self.product.panels.get(index);
         let width = panel.vectors * self.product.panels.lanes;
         let header = self.operands.weights.as_ptr().wrapping_add(panel.start).cast::<i32>();
         let zero = i32::from(self.operands.zero_point);
-        for (column, factor) in self.memory.factors.iter_mut().enumerate().take(width) {
+        let factors = self.memory.factors.iter_mut().skip(index * self.product.panels.width);
+        for (column, factor) in factors.enumerate().take(width) {
             // SAFETY: a header is three rows of the panel's width.
             let (bias, sum) =
                 unsafe { (header.add(column).read_unaligned(), header.add(2 * width + column).read_unaligned()) };
@@ -142,7 +143,7 @@ impl<'a> Strip<'a> {
     }
 
     /// Computes one tile.
-    unsafe fn tile(&mut self, panel: &Panel, tile: usize) -> Result<()> {
+    unsafe fn tile(&mut self, index: usize, panel: &Panel, tile: usize) -> Result<()> {
         let rows = self.grid.rows_of(tile);
         let width = panel.vectors * self.product.panels.lanes;
         let weights = self.operands.weights.as_ptr().wrapping_add(panel.start + HEADER * width);
@@ -154,7 +155,7 @@ impl<'a> Strip<'a> {
             unsafe { self.multiply(panel, rows.start - self.first_row, rows.len(), weights)? };
         }
         // SAFETY: the caller's promise, and the sums are computed.
-        unsafe { self.finish(panel, rows.start, rows.len()) };
+        unsafe { self.finish(index, panel, rows.start, rows.len()) };
         Ok(())
     }
 
@@ -208,7 +209,7 @@ impl<'a> Strip<'a> {
     unsafe fn multiply_matrix(&mut self, _: &Panel, _: usize, _: usize, _: *const u8) {}
 
     /// Makes elements of the output of the sums of a tile.
-    unsafe fn finish(&self, panel: &Panel, first: usize, rows: usize) {
+    unsafe fn finish(&self, index: usize, panel: &Panel, first: usize, rows: usize) {
         let product = self.product;
         let width = panel.vectors * product.panels.lanes;
         let header = self.operands.weights.as_ptr().wrapping_add(panel.start).cast::<f32>();
@@ -226,7 +227,7 @@ impl<'a> Strip<'a> {
             stride: product.panels.width,
             rows,
             columns: panel.columns,
-            factors: self.memory.factors.as_ptr(),
+            factors: self.memory.factors.as_ptr().wrapping_add(index * product.panels.width),
             addends: self.memory.addends.as_ptr().wrapping_add(first - self.first_row),
             scales: header.wrapping_add(width),
             bias: header,

@@ -1,6 +1,7 @@
 //! The tile of a product of bytes: rows of windows times a panel of columns, with all sums in registers.
 #![allow(unsafe_code, reason = "windows, panels and sums are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
+#![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
 use super::dot::{Dots, part_of_word, word};
 

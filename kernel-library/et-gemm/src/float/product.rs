@@ -16,6 +16,10 @@ use crate::window::Windows;
 /// Bytes of windows that a strip of tiles reads before the next panel: what a second-level cache holds beside two panels.
 const STRIP_BYTES: usize = 11 << 17;
 
+/// Packed weights of at most so many bytes stay in the second-level cache: each tile goes through all of them, so that its
+/// rows of the output are written while they are in the first-level cache.
+const RESIDENT_BYTES: usize = 3 << 18;
+
 /// The most tiles of a strip.
 const STRIP_TILES: usize = 16;
 
@@ -92,6 +96,9 @@ impl FloatProduct {
 
     /// Tiles that go through a panel before the next panel.
     const fn strip(&self) -> usize {
+        if self.packed_size() <= RESIDENT_BYTES {
+            return 1;
+        }
         let tile = 4 * (self.row.height * self.shape.depth() + 1);
         let tiles = STRIP_BYTES / tile;
         let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };

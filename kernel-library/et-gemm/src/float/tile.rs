@@ -1,6 +1,7 @@
 //! The tile of a product of `f32`: rows of windows times a panel of columns, with all sums in registers.
 #![allow(unsafe_code, reason = "windows, panels and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
+#![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
 use crate::activation::Activation;
 use crate::lanes::{Lanes, function::activate};
@@ -75,7 +76,7 @@ pub unsafe fn compute<L: Lanes, const R: usize, const V: usize>(tile: &Tile) {
     let bounds = tile.activation.bounds();
     let simple = bounds.is_some();
     let [least, most] = bounds.unwrap_or([0.0; 2]);
-    if !tile.residual.is_null() && !(tile.residual_last && !simple) {
+    if !tile.residual.is_null() && (simple || !tile.residual_last) {
         if tile.residual_last {
             clamp::<L, R, V>(&mut sums, least, most);
         }

@@ -35,7 +35,7 @@ unsafe fn hard_sigmoid<L: Lanes>(value: L) -> L {
 /// `(1 + tanh(z)) / 2` is the sigmoid of `2 z`, with `z = sqrt(2 / pi) * (x + 0.044715 x^3)`.
 #[inline(always)]
 unsafe fn gelu_inner<L: Lanes>(value: L) -> L {
-    const TWICE: f32 = 1.595_769_1;
+    const TWICE: f32 = 1.595_769;
     let square = value.multiply(value);
     value.multiply(square.multiply_add(L::splat(0.044_715 * TWICE), L::splat(TWICE)))
 }

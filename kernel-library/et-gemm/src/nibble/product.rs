@@ -41,7 +41,7 @@ impl NibbleProduct {
     /// Rows of `inner` elements times columns whose elements have a scale for each `group`. Fails unless `group` is a
     /// multiple of eight that divides `inner`. Any instruction set may be packed for on any machine.
     pub fn new(rows: usize, inner: usize, columns: usize, group: usize, isa: Isa) -> Result<Self> {
-        if group == 0 || group % 8 != 0 || inner % group != 0 {
+        if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) {
             return Err(Error::InvalidArgument);
         }
         Ok(Self { rows, inner, columns, group, row: NibbleRow::of(isa) })

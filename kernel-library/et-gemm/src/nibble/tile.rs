@@ -1,6 +1,7 @@
 //! The tile of a product with half bytes: whole sums of a group in registers, then real sums over groups.
 #![allow(unsafe_code, reason = "rows, panels and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
+#![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
 use crate::byte::dot::{Dots, word};
 use crate::byte::finish::RowScale;
