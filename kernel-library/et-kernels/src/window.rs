@@ -73,8 +73,16 @@ pub(crate) mod test {
 
     /// Windows of many kinds, some larger than their images.
     pub fn windows() -> Vec<Window> {
-        let sizes =
-            [(7, 3, 1, 1, 1), (17, 3, 2, 1, 1), (8, 5, 2, 2, 1), (2, 5, 1, 2, 1), (9, 3, 1, 2, 2), (1, 1, 1, 3, 1)];
+        let sizes = [
+            (7, 3, 1, 1, 1),
+            (17, 3, 2, 1, 1),
+            (8, 5, 2, 2, 1),
+            (2, 5, 1, 2, 1),
+            (9, 3, 1, 2, 2),
+            (1, 1, 1, 3, 1),
+            (4, 5, 2, 2, 1),
+            (5, 7, 1, 3, 1),
+        ];
         let window = |(size, kernel, stride, padding, dilation): (usize, usize, usize, usize, usize)| {
             let output = (size + 2 * padding).saturating_sub((kernel - 1) * dilation + 1) / stride + 1;
             Window {

@@ -4,6 +4,7 @@
 
 mod erf;
 mod exp;
+mod gelu;
 mod sigmoid;
 mod tanh;
 #[cfg(test)]
@@ -11,6 +12,7 @@ mod test;
 
 pub use erf::erf;
 pub use exp::exp;
+pub use gelu::gelu;
 pub use sigmoid::sigmoid;
 pub use tanh::tanh;
 

@@ -1,6 +1,8 @@
 //! Sums of taps, of numbers or of bytes.
 #![allow(unsafe_code)] // Tiles are read through pointers; bounds are checked once for a call.
 
+use core::ops::Range;
+
 use et_simd::{Float, Integer, Isa};
 
 use crate::tile::Pixels;
@@ -109,6 +111,10 @@ pub unsafe fn accumulate<S: Isa, A: Product<S>, const P: usize, const N: usize>(
     sums: &mut [[A::Sum; N]; P],
 ) {
     let Window { kernel, stride, dilation, .. } = *tensors.window;
+    if let Some(bounds) = pixels.bounds.clone() {
+        // SAFETY: what the caller says is what this asks for.
+        return unsafe { bounded_taps(isa, product, tensors, pixels, bounds, channel, lanes, sums) };
+    }
     // Where pixels share taps and numbers are known, so are the loads that they share.
     // SAFETY: what the caller says is what these ask for.
     unsafe {
@@ -164,6 +170,50 @@ unsafe fn taps<S: Isa, A: Product<S>, const P: usize, const N: usize, const K: u
                     for (pixel, sums) in sums.iter_mut().enumerate() {
                         let from = from.add((pixel * stride + tap * dilation) * channels + vector * S::LANES);
                         sums[vector] = product.add(product.read(isa, from, lanes), weight, sums[vector]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Only the taps that are within `bounds`, which differ among the pixels.
+///
+/// # Safety
+/// As for [`accumulate`].
+#[inline(always)]
+#[allow(clippy::too_many_arguments)] // As above.
+unsafe fn bounded_taps<S: Isa, A: Product<S>, const P: usize, const N: usize>(
+    isa: S,
+    product: A,
+    tensors: Tensors<A::Number>,
+    pixels: &Pixels,
+    bounds: Range<usize>,
+    channel: usize,
+    lanes: usize,
+    sums: &mut [[A::Sum; N]; P],
+) {
+    let Tensors { window, channels, .. } = tensors;
+    let stride = window.stride[1];
+    for row in pixels.taps[0].clone() {
+        let line = window.place(0, pixels.row, row) * window.input[1] + pixels.column * stride;
+        // Before the bounds, the place may be before the image.
+        let from = tensors.input.wrapping_add(line * channels + channel).wrapping_sub(window.padding[1] * channels);
+        for tap in 0..window.kernel[1] {
+            // SAFETY: the weights are there, and within the bounds, the pixels are.
+            unsafe {
+                let weights = tensors.weights.add((row * window.kernel[1] + tap) * channels + channel);
+                let mut vectors = [product.weight(isa, weights, lanes); N];
+                for (vector, weight) in vectors.iter_mut().enumerate().skip(1) {
+                    *weight = product.weight(isa, weights.add(vector * S::LANES), lanes);
+                }
+                for (pixel, sums) in sums.iter_mut().enumerate() {
+                    let place = pixel * stride + tap;
+                    if bounds.contains(&place) {
+                        for (vector, (sum, weight)) in sums.iter_mut().zip(vectors).enumerate() {
+                            let from = from.wrapping_add(place * channels + vector * S::LANES);
+                            *sum = product.add(product.read(isa, from, lanes), weight, *sum);
+                        }
                     }
                 }
             }

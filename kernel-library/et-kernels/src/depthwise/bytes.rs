@@ -85,6 +85,8 @@ impl Work for Depthwise<'_> {
 }
 
 impl<S: Isa> Tile<S> for Depthwise<'_> {
+    const TAKES_BORDERS: bool = true;
+
     #[inline(always)]
     fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
         // SAFETY: the channels are there.

@@ -105,11 +105,7 @@ operations! {
     /// `x / (1 + exp(-x))`
     Silu(x) = |isa| x / (isa.splat(1.0) + math::exp(isa, x.neg()));
     /// `x` times the share of the normal distribution that is below it.
-    Gelu(x) = |isa| {
-        let share = math::erf(isa, x * isa.splat(core::f32::consts::FRAC_1_SQRT_2));
-        let half = x * isa.splat(0.5);
-        half.mul_add(share, half)
-    };
+    Gelu(x) = |isa| math::gelu(isa, x);
     /// [`Operation::Gelu`], approximated by the hyperbolic tangent as PyTorch does.
     GeluTanh(x) = |isa| {
         const TWICE_ROOT_OF_TWO_BY_PI: f32 = core::f32::consts::FRAC_2_SQRT_PI * core::f32::consts::SQRT_2;

@@ -19,6 +19,7 @@ impl Work for Apply<'_> {
             let x = isa.load(self.input, at);
             let y = match self.function {
                 "exp" => math::exp(isa, x),
+                "gelu" => math::gelu(isa, x),
                 "tanh" => math::tanh(isa, x),
                 "sigmoid" => math::sigmoid(isa, x),
                 _ => math::erf(isa, x),
