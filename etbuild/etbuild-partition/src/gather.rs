@@ -1,14 +1,13 @@
 //! As few partitions as the order of a method allows.
 //!
-//! Within a stretch without boundaries, a node's level is the number of times that the ways to it go from taken nodes to
-//! others. Taken nodes of one level can run together: a way from one to another through a node that is not taken would
-//! have raised the level. No way to cut a stretch gives fewer partitions on its longest way. Linear in the graph.
+//! Taken nodes of one stretch and one [level](crate::levels) run together, whether they are connected or not.
 
 use std::collections::BTreeMap;
 
-use etbuild_ir::{Graph, IdMap};
+use etbuild_ir::Graph;
 
 use crate::judge::boundaries;
+use crate::levels::{edges, levels};
 use crate::trivial::is_trivial;
 
 /// How the nodes of a graph hang together.
@@ -24,17 +23,19 @@ pub struct Gathered {
 /// Gathers the nodes that are `taken`.
 pub fn gather(graph: &Graph, taken: &[bool]) -> Gathered {
     let stretches = stretches(&boundaries(graph));
-    let links = Links::new(graph, taken, &stretches);
+    let edges = edges(graph, &stretches);
+    let levels = levels(graph, taken, &stretches, &edges);
+    let mut found = Components::new(&edges, taken, &levels);
     let mut components: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (index, _) in taken.iter().enumerate().filter(|(_, taken)| **taken) {
-        components.entry(links.root(index)).or_default().push(index);
+        components.entry(found.root(index)).or_default().push(index);
     }
     let (mut partitions, mut dropped) = (BTreeMap::<(usize, usize), Vec<usize>>::new(), Vec::new());
     for (root, nodes) in components {
         if nodes.iter().all(|index| is_trivial(&graph.nodes[*index])) {
             dropped.extend(nodes);
         } else {
-            partitions.entry((stretches[root], links.levels[root])).or_default().extend(nodes);
+            partitions.entry((stretches[root], levels[root])).or_default().extend(nodes);
         }
     }
     let mut partitions: Vec<Vec<usize>> = partitions.into_values().collect();
@@ -55,37 +56,26 @@ fn stretches(boundaries: &[bool]) -> Vec<usize> {
     boundaries.iter().map(number).collect()
 }
 
-/// Levels, and which taken nodes of a level are connected by others of it.
-struct Links {
-    levels: Vec<usize>,
+/// Which taken nodes of a level are connected by others of it.
+struct Components {
     parents: Vec<usize>,
 }
 
-impl Links {
-    fn new(graph: &Graph, taken: &[bool], stretches: &[usize]) -> Self {
-        let count = graph.nodes.len();
-        let mut links = Self { levels: vec![0; count], parents: (0..count).collect() };
-        let mut producers = IdMap::default();
-        for (index, node) in graph.nodes.iter().enumerate() {
-            let inside = |producer: &usize| stretches[*producer] == stretches[index];
-            let before: Vec<usize> = node.uses().filter_map(|id| producers.get(id).copied()).filter(inside).collect();
-            let rise = |producer: &usize| links.levels[*producer] + usize::from(taken[*producer] && !taken[index]);
-            links.levels[index] = before.iter().map(rise).max().unwrap_or(0);
-            for producer in before {
-                if taken[producer] && taken[index] && links.levels[producer] == links.levels[index] {
-                    links.join(producer, index);
-                }
-            }
-            for id in &node.outputs {
-                producers.insert(*id, index);
+impl Components {
+    fn new(edges: &[(usize, usize)], taken: &[bool], levels: &[usize]) -> Self {
+        let mut components = Self { parents: (0..levels.len()).collect() };
+        for (producer, reader) in edges {
+            if taken[*producer] && taken[*reader] && levels[*producer] == levels[*reader] {
+                components.join(*producer, *reader);
             }
         }
-        links
+        components
     }
 
-    /// The first node of a component.
-    fn root(&self, mut index: usize) -> usize {
+    /// The first node of a component. Ways to it get shorter as they are gone.
+    fn root(&mut self, mut index: usize) -> usize {
         while self.parents[index] != index {
+            self.parents[index] = self.parents[self.parents[index]];
             index = self.parents[index];
         }
         index

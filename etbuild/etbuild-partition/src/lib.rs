@@ -7,6 +7,7 @@
 mod carve;
 mod gather;
 mod judge;
+mod levels;
 mod order;
 mod partition;
 mod report;

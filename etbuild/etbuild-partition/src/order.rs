@@ -38,7 +38,7 @@ struct Steps {
 
 impl Steps {
     fn new(graph: &Graph, stretches: &[usize], partitions: &[&[usize]]) -> Self {
-        let (steps, keys, step_of) = list(graph.nodes.len(), stretches, partitions);
+        let (steps, keys, step_of) = list(stretches, partitions);
         let mut readers = vec![Vec::new(); steps.len()];
         let mut waiting = vec![0; steps.len()];
         let mut seen = HashSet::new();
@@ -82,13 +82,13 @@ impl Steps {
 }
 
 /// The steps, their keys, and the step of each node. A partition stands where its last node does.
-fn list(count: usize, stretches: &[usize], partitions: &[&[usize]]) -> (Vec<Step>, Vec<(usize, usize)>, Vec<usize>) {
+fn list(stretches: &[usize], partitions: &[&[usize]]) -> (Vec<Step>, Vec<(usize, usize)>, Vec<usize>) {
     let mut inside = BTreeMap::new();
     for (partition, nodes) in partitions.iter().enumerate() {
         inside.extend(nodes.iter().map(|node| (*node, (partition, nodes.last() == Some(node)))));
     }
-    let (mut steps, mut keys, mut step_of) = (Vec::new(), Vec::new(), vec![0; count]);
-    for index in 0..count {
+    let (mut steps, mut keys, mut step_of) = (Vec::new(), Vec::new(), vec![0; stretches.len()]);
+    for (index, stretch) in stretches.iter().enumerate() {
         let step = match inside.get(&index) {
             Some((_, false)) => continue,
             Some((partition, true)) => Step::Partition(*partition),
@@ -97,7 +97,7 @@ fn list(count: usize, stretches: &[usize], partitions: &[&[usize]]) -> (Vec<Step
         let own = [index];
         let nodes = if let Step::Partition(partition) = step { partitions[partition] } else { &own };
         nodes.iter().for_each(|node| step_of[*node] = steps.len());
-        keys.push((stretches[index], index));
+        keys.push((*stretch, index));
         steps.push(step);
     }
     (steps, keys, step_of)

@@ -1,0 +1,68 @@
+//! The level of a node: how often the ways to it within its stretch, from taken nodes, went on to others.
+//!
+//! Taken nodes of one level can run together: a way from one to another through a node that is not taken would have raised
+//! the level. No cut of a stretch has fewer partitions on its longest way. A taken node that nothing of its own level reads
+//! sinks to the first that does, so that a mask that is computed early is no partition of its own. Linear in the graph.
+
+use etbuild_ir::{Graph, IdMap};
+
+/// Who computes what who reads within a stretch, by readers in order.
+pub fn edges(graph: &Graph, stretches: &[usize]) -> Vec<(usize, usize)> {
+    let mut producers: IdMap<usize> = IdMap::default();
+    let mut edges = Vec::new();
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let before = node.uses().filter_map(|id| producers.get(id).copied());
+        edges.extend(before.filter(|before| stretches[*before] == stretches[index]).map(|before| (before, index)));
+        for id in &node.outputs {
+            producers.insert(*id, index);
+        }
+    }
+    edges
+}
+
+/// The level of each node.
+pub fn levels(graph: &Graph, taken: &[bool], stretches: &[usize], edges: &[(usize, usize)]) -> Vec<usize> {
+    let mut levels = vec![0; graph.nodes.len()];
+    for (producer, reader) in edges {
+        let rise = usize::from(taken[*producer] && !taken[*reader]);
+        levels[*reader] = levels[*reader].max(levels[*producer] + rise);
+    }
+    sink(graph, taken, stretches, edges, &mut levels);
+    levels
+}
+
+/// Lets taken nodes sink as far as those that read them allow. What is read elsewhere stays.
+fn sink(graph: &Graph, taken: &[bool], stretches: &[usize], edges: &[(usize, usize)], levels: &mut [usize]) {
+    let pinned = read_elsewhere(graph, stretches);
+    let mut limits: Vec<Option<usize>> = vec![None; levels.len()];
+    // Readers come after what they read, so that a reader has sunk before its level is a limit.
+    let mut edges = edges.iter().rev().peekable();
+    for index in (0..levels.len()).rev() {
+        if let (true, false, Some(limit)) = (taken[index], pinned[index], limits[index]) {
+            levels[index] = levels[index].max(limit);
+        }
+        while let Some((producer, reader)) = edges.next_if(|(_, reader)| *reader == index) {
+            let limit = levels[*reader].saturating_sub(usize::from(!taken[*reader]));
+            limits[*producer] = Some(limits[*producer].map_or(limit, |other| other.min(limit)));
+        }
+    }
+}
+
+/// The nodes that compute a result of the method, or what another stretch reads.
+fn read_elsewhere(graph: &Graph, stretches: &[usize]) -> Vec<bool> {
+    let mut producers: IdMap<usize> = IdMap::default();
+    for (index, node) in graph.nodes.iter().enumerate() {
+        for id in &node.outputs {
+            producers.insert(*id, index);
+        }
+    }
+    let mut elsewhere = vec![false; graph.nodes.len()];
+    graph.results().filter_map(|id| producers.get(id)).for_each(|producer| elsewhere[*producer] = true);
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let outside = node.uses().filter_map(|id| producers.get(id));
+        outside.filter(|producer| stretches[**producer] != stretches[index]).for_each(|producer| {
+            elsewhere[*producer] = true;
+        });
+    }
+    elsewhere
+}
