@@ -66,7 +66,10 @@ fn a_word_that_is_not_allowed() {
     let found = mistake(format!("{GOOD}memory: {{ planner: greedi }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "did you mean `greedy`?"));
     let found = mistakes(&[("r.yaml", format!("{GOOD}quantize: {{ scheme: best }}\n"))]);
-    assert_eq!(found[0].notes, ["allowed are `float`, `int8`, `dynamic-int8`, `int8-weights`, `int4-weights`, `8da4w`"]);
+    assert_eq!(
+        found[0].notes,
+        ["allowed are `float`, `int8`, `dynamic-int8`, `int8-weights`, `int4-weights`, `8da4w`"]
+    );
 }
 
 #[test]
