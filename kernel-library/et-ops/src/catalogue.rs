@@ -10,6 +10,7 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::adaptive_avg_pool3d::ADAPTIVE_AVG_POOL3D,
     &crate::cdist_forward::CDIST_FORWARD,
     &crate::conj_physical::CONJ_PHYSICAL,
+    &crate::embedding_bag::EMBEDDING_BAG,
     &crate::fft_c2r::FFT_C2R,
     &crate::fft_r2c::FFT_R2C,
     &crate::log_softmax::LOG_SOFTMAX,

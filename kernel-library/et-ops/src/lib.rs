@@ -77,6 +77,7 @@ pub mod diagonal_copy;
 pub mod div;
 pub mod elu;
 pub mod embedding;
+pub mod embedding_bag;
 pub mod empty;
 pub mod empty_dim_order;
 pub mod eq;
