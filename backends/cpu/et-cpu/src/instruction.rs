@@ -272,7 +272,7 @@ macro_rules! instructions {
 
         impl Record for Instruction {
             fn read(words: &mut Words<'_>) -> Option<Self> {
-                let (number, length) = (words.next()?, words.next()?);
+                let (number, length) = (words.word()?, words.word()?);
                 let mut fields = words.take(length as usize)?;
                 let read = match number {
                     $($number => Self::$name($name::read(&mut fields)?),)*

@@ -4,15 +4,10 @@
 //! allocated, and nothing is copied when it is loaded.
 #![no_std]
 
-#[cfg(feature = "profile")]
-extern crate std;
-
 mod blob;
 mod delegate;
 mod instruction;
 mod memory;
-#[cfg(feature = "profile")]
-mod profile;
 pub mod record;
 mod run;
 mod shape;
@@ -25,8 +20,6 @@ pub use instruction::{
     Activation, ActivationKind, Attention, BatchMatmul, Copy, Depthwise, Elementwise, Gather, Heads, Instruction,
     LayerNorm, Matrices, Mean, Place, Pool, Product, Rows, Softmax, Step, Stream, Term, Window,
 };
-#[cfg(feature = "profile")]
-pub use profile::profile;
 pub use record::SlotNumber;
 pub use run::workspace;
 pub use shape::{isa, isa_number, shape};

@@ -11,7 +11,7 @@ impl<'a> Words<'a> {
     }
 
     /// The next word; `None` at the end.
-    pub fn next(&mut self) -> Option<u32> {
+    pub fn word(&mut self) -> Option<u32> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
         Some(u32::from_le_bytes(*first))
@@ -64,7 +64,7 @@ impl Default for SlotNumber {
 
 impl Record for SlotNumber {
     fn read(words: &mut Words<'_>) -> Option<Self> {
-        words.next().map(Self)
+        words.word().map(Self)
     }
 
     fn write(&self, put: &mut dyn FnMut(u32)) {
@@ -80,7 +80,7 @@ impl Record for SlotNumber {
 
 impl Record for u32 {
     fn read(words: &mut Words<'_>) -> Option<Self> {
-        words.next()
+        words.word()
     }
 
     fn write(&self, put: &mut dyn FnMut(u32)) {
@@ -90,7 +90,7 @@ impl Record for u32 {
 
 impl Record for i32 {
     fn read(words: &mut Words<'_>) -> Option<Self> {
-        words.next().map(u32::cast_signed)
+        words.word().map(u32::cast_signed)
     }
 
     fn write(&self, put: &mut dyn FnMut(u32)) {
@@ -100,7 +100,7 @@ impl Record for i32 {
 
 impl Record for f32 {
     fn read(words: &mut Words<'_>) -> Option<Self> {
-        words.next().map(Self::from_bits)
+        words.word().map(Self::from_bits)
     }
 
     fn write(&self, put: &mut dyn FnMut(u32)) {
@@ -110,7 +110,7 @@ impl Record for f32 {
 
 impl Record for u64 {
     fn read(words: &mut Words<'_>) -> Option<Self> {
-        let (low, high) = (words.next()?, words.next()?);
+        let (low, high) = (words.word()?, words.word()?);
         Some(Self::from(high) << 32 | Self::from(low))
     }
 

@@ -40,10 +40,11 @@ pub fn tasks(context: &Context<'_, '_, '_>, tasks: usize, task: impl Fn(Task<'_>
     context.memory.workspace(tasks.max(1) - 1)?;
     let start = Shared(start);
     context.workers.run(tasks, &|index| {
-        // SAFETY: `Memory::workspace` checked that each task's part is there; numbers are given out once.
-        let workspace = match size {
-            0 => &mut [][..],
-            _ => unsafe { core::slice::from_raw_parts_mut(start.get().add(index * size), size) },
+        let workspace = if size == 0 {
+            &mut [][..]
+        } else {
+            // SAFETY: `Memory::workspace` checked that each task's part is there; numbers are given out once.
+            unsafe { core::slice::from_raw_parts_mut(start.get().add(index * size), size) }
         };
         if task(Task { index, workspace }).is_err() {
             failure.store(1, Ordering::Relaxed);

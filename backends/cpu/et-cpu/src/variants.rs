@@ -27,7 +27,7 @@ records! {
 /// [`Error::DelegateInvalidCompatibility`] for other bytes, and where the machine has none of the sets.
 pub fn best(bytes: &[u8]) -> Result<(Isa, &[u8])> {
     let mut words = Words::new(bytes);
-    let (magic, count) = (words.next(), words.next());
+    let (magic, count) = (words.word(), words.word());
     if magic != Some(VARIANTS_MAGIC) {
         return Err(Error::DelegateInvalidCompatibility);
     }

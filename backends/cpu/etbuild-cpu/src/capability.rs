@@ -155,8 +155,11 @@ pub fn max_pool(call: &Call<'_>) -> Option<Refusal> {
 
 /// Windows of images with a batch dimension, divided by their sizes.
 pub fn avg_pool(call: &Call<'_>) -> Option<Refusal> {
-    match call.int(6) {
-        Ok(None) => image(call),
+    match (call.int(6), call.flag(4), call.flag(5)) {
+        (Ok(None), Ok(true), Ok(true)) => {
+            no(RefusalKind::Argument, "windows that stand out are divided by their sizes")
+        }
+        (Ok(None), ..) => image(call),
         _ => no(RefusalKind::Argument, "its divisor is given"),
     }
 }

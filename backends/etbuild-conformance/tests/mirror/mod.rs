@@ -84,7 +84,7 @@ pub struct Reflection {
 
 impl<'a> Delegate<'a> for Reflection {
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
-        if setup.blob.as_ptr().addr() % ALIGNMENT != 0 {
+        if !setup.blob.as_ptr().addr().is_multiple_of(ALIGNMENT) {
             return Err(Error::InvalidState);
         }
         let graph = read(setup.blob).ok_or(Error::InvalidProgram)?;

@@ -25,16 +25,19 @@ fn unit_text(unit: &UnitPartition) -> String {
     format!("{title}\n\n{}", table.render())
 }
 
+/// The nodes of an engine: how many, and of each the method and the call.
+type Calls<'n> = (usize, Vec<(&'n str, usize)>);
+
 /// `cpu 120 nodes in 1 call, portable 3 nodes`.
 fn summary(nodes: &[NodePlace]) -> String {
-    let mut counts: BTreeMap<&str, (usize, Vec<(&str, usize)>)> = BTreeMap::new();
+    let mut counts: BTreeMap<&str, Calls<'_>> = BTreeMap::new();
     for node in nodes {
         let Some(engine) = node.engine.as_deref() else { continue };
         let (count, calls) = counts.entry(engine).or_default();
         *count += 1;
         calls.extend(node.partition.map(|partition| (node.method.as_str(), partition)));
     }
-    let part = |(engine, (count, mut calls)): (&str, (usize, Vec<(&str, usize)>))| {
+    let part = |(engine, (count, mut calls)): (&str, Calls<'_>)| {
         calls.sort_unstable();
         calls.dedup();
         match calls.len() {

@@ -1,65 +1,77 @@
 //! Convolutions of each channel by itself.
 
-use et_core::Result;
+use core::ops::Range;
+
+use et_core::{Error, Result};
+use et_kernels::activation::Activation;
+use et_kernels::depthwise::depthwise;
+use et_kernels::window::Window;
 
 use crate::run::Context;
-use crate::run::product::activation;
 use crate::split;
-use crate::{Depthwise, Window};
+use crate::{ActivationKind, Depthwise};
 
 /// The least number of products that are worth a task.
-const LEAST: usize = 1 << 12;
+const LEAST: usize = 1 << 15;
 
-/// Executes the instruction: a row of the output is a pixel.
+/// Executes the instruction: rows of the images are split among tasks.
 pub fn run(context: &Context<'_, '_, '_>, fields: &Depthwise) -> Result<()> {
-    let window = &fields.window;
-    let count = |shape: [u32; 3]| shape.iter().fold(window.batch as usize, |count, size| count * *size as usize);
-    let channels = window.input[2] as usize;
+    let window = window(&fields.window);
+    let [batch, channels] = [fields.window.batch as usize, fields.window.input[2] as usize];
+    let image = count(&[window.input[0], window.input[1], channels])?;
+    let width = count(&[window.output[1], channels])?;
     let mut operands = context.memory.operands();
-    let input = operands.read::<f32>(fields.input, count(window.input))?;
+    let input = operands.read::<f32>(fields.input, count(&[batch, image])?)?;
     let weights = operands.read_all::<f32>(fields.weights)?;
-    let bias = operands.read_optional::<f32>(fields.bias)?;
-    let output = operands.write::<f32>(fields.output, count(window.output))?;
-    let activation = activation(&fields.activation)?;
-    split::runs(context, output, channels, LEAST / channels.max(1), |pixels, output, _| {
-        for (pixel, output) in pixels.zip(output.chunks_exact_mut(channels)) {
-            match bias {
-                Some(bias) => output.copy_from_slice(&bias[..channels]),
-                None => output.fill(0.0),
-            }
-            convolve(window, input, weights, pixel, output);
-            output.iter_mut().for_each(|element| *element = apply(activation, *element));
+    let bias = operands.read_all::<f32>(fields.bias)?;
+    let output = operands.write::<f32>(fields.output, count(&[batch, window.output[0], width])?)?;
+    let (activation, level) = (activation(&fields.activation)?, context.level);
+    let least = LEAST / count(&[width, window.kernel[0], window.kernel[1]])?.max(1) + 1;
+    split::runs(context, output, width, least, |rows, output, _| {
+        let mut done = 0;
+        for (index, rows) in images(rows, window.output[0]) {
+            let input = input.get(index * image..(index + 1) * image).ok_or(Error::InvalidProgram)?;
+            let output = output.get_mut(done..done + rows.len() * width).ok_or(Error::InvalidProgram)?;
+            done += output.len();
+            depthwise(level, &window, channels, input, weights, bias, activation, rows, output)?;
         }
         Ok(())
     })
 }
 
-fn convolve(window: &Window, input: &[f32], weights: &[f32], pixel: usize, output: &mut [f32]) {
-    let [height, width, channels] = window.output.map(|size| size as usize);
-    let (image, y, x) = (pixel / (height * width), pixel / width % height, pixel % width);
-    for row in 0..window.kernel[0] {
-        for column in 0..window.kernel[1] {
-            let place = |axis: usize, place: usize, tap: u32| {
-                let first = place as i64 * i64::from(window.stride[axis]) - i64::from(window.padding[axis]);
-                let place = first + i64::from(tap) * i64::from(window.dilation[axis]);
-                usize::try_from(place).ok().filter(|place| *place < window.input[axis] as usize)
-            };
-            let (Some(y), Some(x)) = (place(0, y, row), place(1, x, column)) else { continue };
-            let start = ((image * window.input[0] as usize + y) * window.input[1] as usize + x) * channels;
-            let tap = (row * window.kernel[1] + column) as usize * channels;
-            let pairs = input[start..start + channels].iter().zip(&weights[tap..tap + channels]);
-            output.iter_mut().zip(pairs).for_each(|(sum, (element, weight))| *sum += element * weight);
-        }
+/// A window as kernels have it.
+pub fn window(window: &crate::Window) -> Window {
+    let pair = |pair: [u32; 2]| pair.map(|number| number as usize);
+    Window {
+        input: pair([window.input[0], window.input[1]]),
+        output: pair([window.output[0], window.output[1]]),
+        kernel: pair(window.kernel),
+        stride: pair(window.stride),
+        padding: pair(window.padding),
+        dilation: pair(window.dilation),
     }
 }
 
-fn apply(activation: et_gemm::Activation, x: f32) -> f32 {
-    use et_gemm::Activation;
-    match activation {
-        Activation::None => x,
-        Activation::Clamp(low, high) => x.max(low).min(high),
-        Activation::HardSwish => x * (x + 3.0).max(0.0).min(6.0) / 6.0,
-        Activation::HardSigmoid => (x + 3.0).max(0.0).min(6.0) / 6.0,
-        _ => x,
+/// A product of sizes.
+pub fn count(sizes: &[usize]) -> Result<usize> {
+    sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size)).ok_or(Error::InvalidProgram)
+}
+
+/// The rows of all images as rows of each image.
+pub fn images(rows: Range<usize>, height: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+    let mut start = rows.start;
+    core::iter::from_fn(move || {
+        let image = start.checked_div(height)?;
+        let part = start..rows.end.min((image + 1) * height);
+        start = part.end;
+        (!part.is_empty()).then_some((image, part.start - image * height..part.end - image * height))
+    })
+}
+
+fn activation(activation: &crate::Activation) -> Result<Activation> {
+    match ActivationKind::from_number(activation.kind) {
+        Some(ActivationKind::Identity) => Ok(Activation::Clamp(activation.low, activation.high)),
+        Some(ActivationKind::Hardswish) => Ok(Activation::Hardswish),
+        _ => Err(Error::InvalidProgram),
     }
 }

@@ -25,7 +25,7 @@ pub fn activation(
     let Some((position, mut instruction)) = maker(builder, id, input) else { return Ok(false) };
     let (own, residual_last) = match &mut instruction {
         Instruction::Product(product) => (&mut product.activation, product.residual_last == 1),
-        Instruction::Depthwise(depthwise) => (&mut depthwise.activation, false),
+        Instruction::Depthwise(depthwise) if is_of_depthwise(operation) => (&mut depthwise.activation, false),
         _ => return Ok(false),
     };
     let Some(followed) = followed_by(*own, operation, numbers).filter(|_| !residual_last) else { return Ok(false) };
@@ -33,6 +33,11 @@ pub fn activation(
     replace(builder, position, input, instruction);
     builder.set(call.output()?, input.clone());
     Ok(true)
+}
+
+/// Whether the kernels of depthwise convolutions do this to their results.
+const fn is_of_depthwise(operation: Operation) -> bool {
+    matches!(operation, Operation::Relu | Operation::Clamp | Operation::Hardswish)
 }
 
 /// Makes a sum part of the product that makes one of its operands; whether that was possible.

@@ -37,7 +37,7 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 fn depthwise(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor, output: &Tensor, window: Window) -> Lowered {
     let values = floats(builder, call.value(1)?)?;
     let packed = pack::depthwise(builder.isa, &values, &window)?;
-    let bias = bias(builder, call.optional_value(2)?)?;
+    let bias = bias(builder, call.optional_value(2)?, window.output[2])?;
     let weights = SlotNumber(builder.made(packed).0);
     let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
     let (input, place) = (place(input), place(output));
@@ -136,10 +136,12 @@ fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: &Window) -> Resul
     Ok(SlotNumber(builder.made(packed).0))
 }
 
-/// The slot of the bias.
-fn bias(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<SlotNumber, Problem> {
-    let Some(id) = id else { return Ok(SlotNumber::NONE) };
-    let Buffer(slot) = builder.tensor(id)?.buffer;
+/// The slot of the bias, one number per channel.
+fn bias(builder: &mut Builder<'_>, id: Option<ValueId>, channels: u32) -> Result<SlotNumber, Problem> {
+    let Buffer(slot) = match id {
+        Some(id) => builder.tensor(id)?.buffer,
+        None => builder.made(vec![0; channels as usize * size_of::<f32>()]),
+    };
     Ok(SlotNumber(slot))
 }
 

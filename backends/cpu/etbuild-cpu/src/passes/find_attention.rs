@@ -5,6 +5,9 @@ use std::collections::BTreeSet;
 
 use etbuild_ir::{Argument, Graph, IdMap, Node, ValueId};
 
+/// What is added to scores, with the sizes that the sums have.
+type Biases = Vec<(ValueId, Vec<i32>)>;
+
 /// A call of attention that several nodes make.
 #[derive(Debug)]
 pub struct Match {
@@ -17,7 +20,7 @@ pub struct Match {
     /// Values `[batches, keys, depth]`, or that with batches and heads apart.
     pub value: ValueId,
     /// What is added to the scores, with the sizes that the sum has.
-    pub biases: Vec<(ValueId, Vec<i32>)>,
+    pub biases: Biases,
     /// What queries are multiplied with.
     pub scale: f64,
     /// The second product.
@@ -111,7 +114,7 @@ impl<'g> Finder<'g> {
     }
 
     /// What biases are added to, and the biases.
-    fn through_sums(&self, id: ValueId, nodes: &mut Vec<usize>) -> Option<(Vec<(ValueId, Vec<i32>)>, ValueId)> {
+    fn through_sums(&self, id: ValueId, nodes: &mut Vec<usize>) -> Option<(Biases, ValueId)> {
         let (mut biases, mut id) = (Vec::new(), self.through_views(id, nodes)?);
         while let Some(node) = self.maker(id).filter(|node| is(node, "aten.add.Tensor")) {
             let [Argument::Value(sum), Argument::Value(bias), Argument::Int(1)] = &node.arguments[..] else {
