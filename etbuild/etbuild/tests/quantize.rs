@@ -95,6 +95,6 @@ fn a_loss_beyond_the_limit_fails() {
     let place = Place::cold();
     let options = format!("{{ scheme: int8, calibrate: {}, min_sqnr: 60 }}", calibration());
     let recipe = recipe(&place, &options);
-    let json = place.run(&format!("build {recipe} --out {} --output json", place.out().display())).expect(8).json();
+    let json = place.run(&format!("build {recipe} --output json")).expect(8).json();
     assert!(json.to_string().contains("ETB0709"), "{json}");
 }
