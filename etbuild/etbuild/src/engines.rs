@@ -4,7 +4,13 @@ use et_module::Engine;
 use etbuild_backend::Backend;
 
 /// What recipes may name in `partition:` besides `portable`.
-pub static BACKENDS: &[&dyn Backend] = &[&etbuild_cpu::BACKEND];
+pub static BACKENDS: &[&dyn Backend] = &[
+    // A row for each, and one below.
+    &etbuild_cpu::BACKEND,
+];
 
 /// What runs their blobs on this machine.
-pub static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
+pub static ENGINES: &[Engine] = &[
+    // A row for each, and one above.
+    Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) },
+];

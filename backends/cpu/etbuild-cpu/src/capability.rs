@@ -85,7 +85,10 @@ pub fn operands(call: &Call<'_>) -> Option<Refusal> {
 /// Limits are numbers.
 pub fn clamp(call: &Call<'_>) -> Option<Refusal> {
     let limits = [1, 2].map(|index| call.number(index));
-    if limits.iter().any(Result::is_err) { no(RefusalKind::Argument, "its limits are tensors") } else { floats(call) }
+    if limits.iter().any(|limit| !matches!(limit, Ok(limit) if limit.is_none_or(|limit| !limit.is_nan()))) {
+        return no(RefusalKind::Argument, "a limit is a tensor or not a number");
+    }
+    floats(call)
 }
 
 /// Parts are of the type of the whole.
@@ -195,9 +198,18 @@ pub fn embedding(call: &Call<'_>) -> Option<Refusal> {
 /// Shifts along named dimensions.
 pub fn roll(call: &Call<'_>) -> Option<Refusal> {
     match (call.ints(1), call.ints(2)) {
-        (Ok(shifts), Ok(dims)) if !dims.is_empty() && dims.len() == shifts.len() => view(call),
-        _ => no(RefusalKind::Argument, "it rolls all elements as one row"),
+        (Ok(shifts), Ok(dims)) if dims.len() == shifts.len() && are_different(call, dims) => view(call),
+        _ => no(RefusalKind::Argument, "it rolls all elements as one row, or a dimension twice"),
     }
+}
+
+/// Whether there are dimensions, and none is named twice.
+fn are_different(call: &Call<'_>, dims: &[i64]) -> bool {
+    let rank = call.output_sizes().map_or(0, |sizes| sizes.len());
+    let mut found: Vec<_> = dims.iter().filter_map(|number| dim(*number, rank).ok()).collect();
+    found.sort_unstable();
+    found.dedup();
+    !dims.is_empty() && found.len() == dims.len()
 }
 
 /// Four dimensions, and a mask of numbers.
