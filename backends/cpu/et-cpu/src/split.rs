@@ -59,6 +59,17 @@ pub fn parts(context: &Context<'_, '_, '_>, count: usize, least: usize) -> usize
     count.div_ceil(least.max(1)).clamp(1, most)
 }
 
+/// Whether elements with these sizes and strides are all different ones, so that several tasks may write them.
+pub fn are_apart<const N: usize>(mut dims: [(usize, usize); N]) -> bool {
+    dims.sort_unstable_by_key(|(size, stride)| (*size > 1, *stride));
+    let mut reach = 1;
+    dims.into_iter().filter(|(size, _)| *size > 1).all(|(size, stride)| {
+        let apart = stride >= reach;
+        reach = (size - 1).saturating_mul(stride).saturating_add(reach);
+        apart
+    })
+}
+
 /// Part `index` of `count` units split into `parts` parts.
 pub const fn part(count: usize, index: usize, parts: usize) -> Range<usize> {
     count * index / parts..count * (index + 1) / parts
@@ -96,5 +107,23 @@ impl<T> Elements<T> {
     /// The pointer.
     pub const fn start(&self) -> *mut T {
         self.0.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_that_overlap_are_not_apart() {
+        assert!(are_apart([(4, 8), (8, 1), (1, 0)]));
+        assert!(!are_apart([(4, 7), (8, 1)]));
+        assert!(!are_apart([(2, 0), (8, 1)]));
+    }
+
+    #[test]
+    fn parts_cover_all_units_once() {
+        let parts: [Range<usize>; 3] = core::array::from_fn(|index| part(10, index, 3));
+        assert_eq!(parts, [0..3, 3..6, 6..10]);
     }
 }

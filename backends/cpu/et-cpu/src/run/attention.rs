@@ -43,6 +43,10 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
         masks: &masks[..count],
         output: strides(&fields.output),
     };
+    let [batch, head, token] = fields.output.strides.map(|stride| stride as usize);
+    if !split::are_apart([(batches, batch), (heads, head), (queries, token), (width, 1)]) {
+        return Err(Error::InvalidProgram);
+    }
     let items = batches * heads;
     let (parts, elements) = (split::parts(context, items, 1), Elements::new(&written));
     let level = context.level;

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "the elements that are written interleave with others of the same buffer")]
 
 use et_core::{Error, Result};
+use et_kernels::copy::{Strided, copy_part};
 
 use crate::memory::Plain;
 use crate::run::Context;
@@ -10,6 +11,9 @@ use crate::{Copy, Gather};
 
 /// The least number of elements that are worth a task.
 const LEAST: usize = 1 << 14;
+
+/// The most dimensions.
+const MOST: usize = 8;
 
 /// Executes the instruction.
 pub fn run(context: &Context<'_, '_, '_>, fields: &Copy) -> Result<()> {
@@ -27,78 +31,43 @@ unsafe impl Plain for [u8; 2] {}
 
 fn of_type<T: Plain + Send + Sync>(context: &Context<'_, '_, '_>, fields: &Copy) -> Result<()> {
     let rank = fields.rank as usize;
-    let sizes = fields.sizes.get(..rank).ok_or(Error::InvalidProgram)?;
-    let (from, to) = (&fields.input_strides[..rank], &fields.output_strides[..rank]);
+    if rank > fields.sizes.len() {
+        return Err(Error::InvalidProgram);
+    }
+    // One dimension more than are used, so that there is one to split.
+    let dims: [(usize, usize, usize); MOST] = core::array::from_fn(|dim| match dim < rank {
+        true => (fields.sizes[dim] as usize, fields.input_strides[dim] as usize, fields.output_strides[dim] as usize),
+        false => (1, 1, 1),
+    });
+    let (sizes, from, to) = (dims.map(|dim| dim.0), dims.map(|dim| dim.1), dims.map(|dim| dim.2));
+    if !split::are_apart(dims.map(|(size, _, stride)| (size, stride))) {
+        return Err(Error::InvalidProgram);
+    }
     let mut operands = context.memory.operands();
     let input = operands.read::<T>(fields.input, span(sizes, from)?)?;
-    let output = operands.write::<T>(fields.output, span(sizes, to)?)?;
-    let count: usize = sizes.iter().map(|size| *size as usize).product();
-    // The last dimension is neighbours in the output, the one before is what a task walks with it.
-    let (columns, column_step) = last(sizes, from);
-    let rows = count.checked_div(columns).unwrap_or(0);
-    let (outer, elements) = (&sizes[..rank.saturating_sub(1)], Elements::new(&output));
-    let step = to.last().map_or(1, |step| *step as usize);
-    let parts = split::parts(context, rows, LEAST / columns.max(1) + 1);
+    let length = span(sizes, to)?;
+    let output = operands.write::<T>(fields.output, length)?;
+    let count = sizes.iter().fold(1_usize, |count, size| count.saturating_mul(*size));
+    let (rank, level, elements) = (rank.max(1), context.level, Elements::new(&output));
+    let parts = split::parts(context, count, LEAST).min(sizes[0]);
     split::tasks(context, parts, |Task { index, .. }| {
-        for row in split::part(rows, index, parts) {
-            let (read, write) = offsets(outer, from, to, row);
-            let input = &input[read..];
-            // SAFETY: `span` held the farthest element against the buffer, and rows are apart.
-            unsafe { row_of(input, column_step, elements.start().add(write), step, columns) };
-        }
-        Ok(())
+        let range = split::part(sizes[0], index, parts);
+        let mut own = sizes;
+        own[0] = range.len();
+        let (from_offset, to_offset) = (range.start * from[0], range.start * to[0]);
+        let strided = Strided { sizes: &own[..rank], from: &from[..rank], from_offset, to: &to[..rank], to_offset };
+        let output = core::ptr::slice_from_raw_parts_mut(elements.start(), length);
+        // SAFETY: `written` is the only access to the elements, and parts have different ones.
+        unsafe { copy_part(level, &strided, input, output) }
     })
 }
 
-/// Size and input stride of the last dimension.
-fn last(sizes: &[u32], strides: &[u32]) -> (usize, usize) {
-    match (sizes.last(), strides.last()) {
-        (Some(size), Some(stride)) => (*size as usize, *stride as usize),
-        _ => (1, 1),
-    }
-}
-
-/// Copies a row.
-///
-/// # Safety
-/// `to` is valid for writes of `count` elements at distance `step`.
-unsafe fn row_of<T: Plain>(input: &[T], stride: usize, to: *mut T, step: usize, count: usize) {
-    if stride == 1 && step == 1 {
-        // SAFETY: the caller says so.
-        unsafe { core::ptr::copy_nonoverlapping(input[..count].as_ptr(), to, count) };
-        return;
-    }
-    for (index, element) in input.iter().step_by(stride.max(1)).take(count).enumerate() {
-        let element = if stride == 0 { &input[0] } else { element };
-        // SAFETY: the caller says so.
-        unsafe { to.add(index * step).write(*element) };
-    }
-    if stride == 0 {
-        for index in 0..count {
-            // SAFETY: the caller says so.
-            unsafe { to.add(index * step).write(input[0]) };
-        }
-    }
-}
-
-/// Where a row begins in the input and in the output.
-fn offsets(sizes: &[u32], from: &[u32], to: &[u32], mut row: usize) -> (usize, usize) {
-    let (mut read, mut write) = (0, 0);
-    for (dim, size) in sizes.iter().enumerate().rev() {
-        let size = (*size as usize).max(1);
-        read += row % size * from[dim] as usize;
-        write += row % size * to[dim] as usize;
-        row /= size;
-    }
-    (read, write)
-}
-
 /// The elements from the first to the last one.
-fn span(sizes: &[u32], strides: &[u32]) -> Result<usize> {
+fn span(sizes: [usize; MOST], strides: [usize; MOST]) -> Result<usize> {
     let mut last = 1_usize;
-    for (size, stride) in sizes.iter().zip(strides) {
-        let Some(steps) = (*size as usize).checked_sub(1) else { return Ok(0) };
-        let distance = steps.checked_mul(*stride as usize).ok_or(Error::InvalidProgram)?;
+    for (size, stride) in sizes.into_iter().zip(strides) {
+        let Some(steps) = size.checked_sub(1) else { return Ok(0) };
+        let distance = steps.checked_mul(stride).ok_or(Error::InvalidProgram)?;
         last = last.checked_add(distance).ok_or(Error::InvalidProgram)?;
     }
     Ok(last)

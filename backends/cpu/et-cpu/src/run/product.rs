@@ -31,7 +31,10 @@ pub fn run(context: &Context<'_, '_, '_>, product: &Product) -> Result<()> {
     let written = operands.write::<f32>(product.output.place, span(rows, product.output, columns)?)?;
     let operands = FloatOperands { input, weights, activation: activation(&product.activation)?, residual };
     let (grid, stride) = (planned.grid(), product.output.stride as usize);
-    let parts = split::parts(context, rows * columns * shape.depth(), LEAST);
+    if !split::are_apart([(rows, stride), (columns, 1)]) {
+        return Err(Error::InvalidProgram);
+    }
+    let parts = split::parts(context, rows.saturating_mul(columns).saturating_mul(shape.depth()), LEAST);
     let elements = Elements::new(&written);
     split::tasks(context, parts, |Task { index, workspace }| {
         // SAFETY: `written` is the only access to these rows, and blocks of a grid are disjoint.
