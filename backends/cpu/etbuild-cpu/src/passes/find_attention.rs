@@ -76,15 +76,11 @@ impl<'g> Finder<'g> {
         }
         let (biases, product) = self.through_sums(scores, &mut nodes)?;
         let first = self.made_by(product, "aten.bmm.default", &mut nodes)?;
-        let (query, scale) = self.unscaled(self.apart(value(first, 0)?), &mut nodes);
-        let (mut transposed_key, mut values) = (self.apart(value(first, 1)?), self.apart(value(last, 1)?));
-        let query = match [query, transposed_key, values].map(|id| self.graph.spec(id).rank()) {
-            [4, 4, 4] => query,
-            _ => {
-                (transposed_key, values) = (value(first, 1)?, value(last, 1)?);
-                value(first, 0)?
-            }
-        };
+        let joined = [value(first, 0)?, value(first, 1)?, value(last, 1)?];
+        let apart = joined.map(|id| self.apart(id));
+        let are_apart = apart.iter().all(|id| self.graph.spec(*id).rank() == 4);
+        let [query, transposed_key, values] = if are_apart { apart } else { joined };
+        let (query, scale) = self.unscaled(joined[0], query, &mut nodes);
         let output = self.apart_again(*last.outputs.first()?, &mut nodes);
         let found = Match { position, query, transposed_key, value: values, biases, scale, output };
         Some((found, nodes))
@@ -144,16 +140,17 @@ impl<'g> Finder<'g> {
         viewed.filter(|viewed| self.graph.spec(*viewed).rank() == 4).unwrap_or(id)
     }
 
-    /// Queries before they were multiplied with a number, and the number.
-    fn unscaled(&self, id: ValueId, nodes: &mut Vec<usize>) -> (ValueId, f64) {
+    /// Queries before they were multiplied with a number, and the number. `joined` are the same queries, perhaps with
+    /// batches and heads joined by a view, which is then replaced too.
+    fn unscaled(&self, joined: ValueId, id: ValueId, nodes: &mut Vec<usize>) -> (ValueId, f64) {
         let scaled = self.maker(id).filter(|node| is(node, "aten.mul.Scalar"));
         let parts = scaled.and_then(|node| match &node.arguments[..] {
             [Argument::Value(query), Argument::Float(scale)] => Some((*query, *scale)),
             _ => None,
         });
-        match (parts, self.read_once(id)) {
-            (Some(parts), Some(position)) => {
-                nodes.push(position);
+        match (parts, self.read_once(id), self.read_once(joined)) {
+            (Some(parts), Some(position), Some(view)) => {
+                nodes.extend([position, view]);
                 parts
             }
             _ => (id, 1.0),
