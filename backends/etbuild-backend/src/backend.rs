@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use etbuild_ir::{Graph, Node};
+use etbuild_ir::{Graph, Links, Node};
 
 use crate::{Blob, Refusal, TargetFacts};
 
@@ -25,9 +25,9 @@ pub trait Backend: Send + Sync {
     /// The facts of the target that lowering reads, by name: targets that agree in them share the stored partitions.
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)>;
 
-    /// Why the node cannot run there; `None` where it can. Constant operands can be read from the graph. What only the
-    /// neighbourhood of a node decides, such as a fusion, must not make the node's lowering fail.
-    fn refusal(&self, graph: &Graph, node: &Node, target: &TargetFacts) -> Option<Refusal>;
+    /// Why the node cannot run there; `None` where it can. Constant operands, and what computes the others, can be read from
+    /// the graph. What only the neighbourhood of a node decides, such as a fusion, must not make the node's lowering fail.
+    fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal>;
 
     /// Lowers a partition: a graph of nodes that were not refused, whose inputs and outputs are those of the call.
     ///

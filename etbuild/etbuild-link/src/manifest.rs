@@ -21,10 +21,10 @@ pub fn inherited(manifest: &Table) -> Vec<String> {
     inherited.map(|(name, _)| name.clone()).collect()
 }
 
-/// Leaves out what only hosts and tests use: development dependencies, and optional ones wherever they are named. Cargo
-/// would have to look them up, which needs a network or a filled cache.
+/// Leaves out what only hosts and tests use: development dependencies, and optional ones wherever they are named, which Cargo
+/// would have to look up in a network or a filled cache; examples, tests and benchmarks, whose sources are not there.
 pub fn for_device(mut manifest: Table) -> Table {
-    manifest.remove("dev-dependencies");
+    manifest.retain(|section, _| !matches!(section, "dev-dependencies" | "example" | "test" | "bench"));
     let (optional, dependencies) =
         section(&manifest, "dependencies").into_iter().partition::<Table, _>(|(_, dependency)| is_optional(dependency));
     let mut features = section(&manifest, "features");

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use et_ops::{Outs, PrimitiveResult};
 use etbuild_backend::{Backend, Refusal, RefusalKind, TargetFacts};
-use etbuild_ir::{Control, DelegateCall, Graph, Node, ValueId};
+use etbuild_ir::{Control, DelegateCall, Graph, Links, Node, ValueId};
 
 /// Why the engine does not take the node; `None` where it does. Nodes that no engine can take are not shown to it.
-pub fn refusal(graph: &Graph, node: &Node, backend: &dyn Backend, target: &TargetFacts) -> Option<Refusal> {
-    inseparable(graph, node).or_else(|| backend.refusal(graph, node, target))
+pub fn refusal(links: &Links<'_>, node: &Node, backend: &dyn Backend, target: &TargetFacts) -> Option<Refusal> {
+    inseparable(links.graph, node).or_else(|| backend.refusal(links, node, target))
 }
 
 /// Why a node cannot be taken out of its method.

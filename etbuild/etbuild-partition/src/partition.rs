@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use et_core::ScalarType;
 use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{
-    ConstantData, DelegateCall, Graph, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation, compact,
+    ConstantData, DelegateCall, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation, compact,
 };
 
 use crate::carve::{Carved, carve, escaping};
@@ -88,8 +88,9 @@ impl Method {
     /// Which nodes the engine takes. Why it does not take the others is noted.
     fn judge(&mut self, backend: &dyn Backend, target: &TargetFacts) -> Vec<bool> {
         let mut taken = vec![false; self.graph.nodes.len()];
+        let links = Links::of(&self.graph);
         for (index, node) in self.graph.nodes.iter().enumerate().filter(|(_, node)| !is_delegated(node)) {
-            match refusal(&self.graph, node, backend, target) {
+            match refusal(&links, node, backend, target) {
                 None => taken[index] = true,
                 Some(reason) => note(&mut self.reports, self.places[index], backend, reason),
             }

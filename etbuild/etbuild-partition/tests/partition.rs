@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::text::{parse, print};
-use etbuild_ir::{ConstantData, Dialect, Graph, Lowered, LoweredProgram, Node};
+use etbuild_ir::{ConstantData, Dialect, Graph, Links, Lowered, LoweredProgram, Node};
 use etbuild_partition::{Partitioned, Place, partition};
 
 /// An engine for some operators. Its blob is the partition as text.
@@ -43,7 +43,7 @@ impl Backend for Only {
         Vec::new()
     }
 
-    fn refusal(&self, _: &Graph, node: &Node, _: &TargetFacts) -> Option<Refusal> {
+    fn refusal(&self, _: &Links<'_>, node: &Node, _: &TargetFacts) -> Option<Refusal> {
         let known = self.operators.contains(&node.operator.as_str());
         (!known).then(|| Refusal::new(RefusalKind::Operator, format!("there is no `{}`", node.operator)))
     }

@@ -29,6 +29,34 @@ fn every_emulated_target_computes_what_pytorch_computed() {
 }
 
 #[test]
+fn the_engine_computes_what_pytorch_computed_on_both_architectures() {
+    let targets = "--target linux-x86_64 --target linux-aarch64";
+    let result = Place::warm().json(&format!("deploy {RECIPE} --partition cpu {targets}"));
+    for target in ["linux-x86_64", "linux-aarch64"] {
+        let verification = &unit(&result, target)["verification"];
+        assert_eq!(verification["state"], "done", "{target}: {verification}");
+        assert_eq!(verification["same_prediction"], 360, "{target}: {verification}");
+    }
+}
+
+#[test]
+fn bytes_on_the_engine_read_nearly_as_many_digits_on_both_architectures() {
+    let quantized = "--quantize int8 --calibrate examples/digits/calibration.safetensors --set verify.tolerance=10";
+    let targets = "--target linux-x86_64 --target linux-aarch64";
+    let place = Place::warm();
+    let [real, engine] = ["portable", "cpu"].map(|partition| {
+        let result = place.json(&format!("deploy {RECIPE} --partition {partition} {quantized} {targets}"));
+        ["linux-x86_64", "linux-aarch64"].map(|target| unit(&result, target)["verification"].clone())
+    });
+    for (portable, engine) in real.iter().zip(&engine) {
+        assert_eq!(engine["state"], "done", "{engine}");
+        // Half a percent of 360 digits.
+        assert!(engine["correct"].as_u64().unwrap() + 1 >= portable["correct"].as_u64().unwrap(), "{engine}");
+        assert!(engine["same_prediction"].as_u64().unwrap() >= 358, "{engine}");
+    }
+}
+
+#[test]
 fn results_lie_below_the_output_folder_as_the_manifest_says() {
     let place = Place::warm();
     place.run(&format!("deploy {RECIPE}")).expect(0);

@@ -239,7 +239,7 @@ fn depthwise_convolutions(bench: &Bench) {
         });
         let (input, weights) = (tensor(size * size * channels, 5), tensor(kernel * kernel * channels, 7));
         let (bias, scale, output) = (tensor(channels, 0), tensor(channels, 0.01), tensor(pixels * channels, 0));
-        let requantization = Requantization { scale, zero_point: 3, range: [-128, 127] };
+        let requantization = Requantization { scale, zero_point: 3, range: [-128, 127], hardswish: None };
         bench.arithmetic(&format!("depthwise int8 {shape}"), operations, || {
             depthwise_bytes(
                 bench.level,

@@ -19,6 +19,14 @@ records! {
         pub stride: u32,
     }
 
+    /// What elements stand for: `float32` themselves, or bytes for `scale * (byte - zero_point)`.
+    pub struct Numbers {
+        /// The distance between two bytes; 0 where elements are `float32`.
+        pub scale: f32,
+        /// The byte of 0.
+        pub zero_point: i32,
+    }
+
     /// What is done to each element of a product.
     pub struct Activation {
         /// The number of an [`ActivationKind`].
@@ -84,12 +92,66 @@ records! {
         pub activation: Activation,
     }
 
+    /// [`Product`] of bytes with packed bytes.
+    pub struct QuantizedProduct {
+        /// The images, bytes.
+        pub input: Rows,
+        /// The byte of 0 in the input.
+        pub input_zero: i32,
+        /// The results.
+        pub output: Rows,
+        /// What the results stand for.
+        pub numbers: Numbers,
+        /// 1 where the scales of the weights are divided by that of the results already.
+        pub is_divided: u32,
+        /// Added to the results, if its place is present.
+        pub residual: Rows,
+        /// What that stands for.
+        pub residual_numbers: Numbers,
+        /// The slot of the packed weights, scales and biases.
+        pub weights: SlotNumber,
+        /// 1 where the residual is added after the activation, 0 before.
+        pub residual_last: u32,
+        /// The shape.
+        pub window: Window,
+        /// The activation, of numbers.
+        pub activation: Activation,
+    }
+
+    /// [`Depthwise`] of bytes with bytes.
+    pub struct QuantizedDepthwise {
+        /// The images.
+        pub input: Place,
+        /// The byte of 0 in the input.
+        pub input_zero: i32,
+        /// The results.
+        pub output: Place,
+        /// What the results stand for.
+        pub numbers: Numbers,
+        /// The slot of the weights `[height, width, channels]`.
+        pub weights: SlotNumber,
+        /// The slot of a bias per channel, in steps of input times weight.
+        pub bias: SlotNumber,
+        /// The slot of what sums start at where a window has all its elements.
+        pub sums: SlotNumber,
+        /// The slot of a step's number per channel.
+        pub scales: SlotNumber,
+        /// The shape.
+        pub window: Window,
+        /// The activation, of numbers.
+        pub activation: Activation,
+    }
+
     /// The greatest or the mean element of each window.
     pub struct Pool {
         /// The images.
         pub input: Place,
+        /// What they stand for.
+        pub from: Numbers,
         /// The results.
         pub output: Place,
+        /// What they stand for: either both are `float32`, or none.
+        pub to: Numbers,
         /// The shape.
         pub window: Window,
         /// 0 for the greatest, 1 for the mean of what is inside the image, 2 for the mean with padding.
@@ -100,8 +162,12 @@ records! {
     pub struct Mean {
         /// `[outer, reduced, inner]`.
         pub input: Place,
+        /// What it stands for.
+        pub from: Numbers,
         /// `[outer, inner]`.
         pub output: Place,
+        /// What it stands for: either both are `float32`, or none.
+        pub to: Numbers,
         /// The dimensions.
         pub sizes: [u32; 3],
     }
@@ -224,8 +290,10 @@ records! {
     pub struct Stream {
         /// The first element.
         pub place: Place,
-        /// Elements between neighbours, outermost dimension first; the last is 0 or 1.
+        /// Elements between neighbours, outermost dimension first; the last is 0 or 1, and 1 for bytes.
         pub strides: [u32; 4],
+        /// What elements stand for.
+        pub numbers: Numbers,
     }
 
     /// An operand of a [`Step`].
@@ -248,6 +316,8 @@ records! {
     pub struct Elementwise {
         /// The result, dense.
         pub output: Place,
+        /// What it stands for.
+        pub numbers: Numbers,
         /// Sizes, outermost first.
         pub sizes: [u32; 4],
         /// Used entries of what follows.
@@ -321,6 +391,8 @@ instructions! {
     9 => BatchMatmul,
     10 => Gather,
     11 => Elementwise,
+    12 => QuantizedProduct,
+    13 => QuantizedDepthwise,
 }
 
 /// What an element of a product becomes, before it is kept between the limits.
@@ -363,6 +435,21 @@ impl Activation {
     /// Itself, kept between two limits.
     pub const fn clamp(low: f32, high: f32) -> Self {
         Self { kind: ActivationKind::Identity as u32, low, high }
+    }
+}
+
+impl Numbers {
+    /// Elements are `float32`.
+    pub const REAL: Self = Self { scale: 0.0, zero_point: 0 };
+
+    /// Whether elements are bytes.
+    pub fn are_bytes(&self) -> bool {
+        self.scale != 0.0
+    }
+
+    /// Bytes of an element.
+    pub fn width(&self) -> usize {
+        if self.are_bytes() { size_of::<i8>() } else { size_of::<f32>() }
     }
 }
 

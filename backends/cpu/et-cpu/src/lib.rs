@@ -18,9 +18,10 @@ pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
 pub use delegate::{ID, delegate};
 pub use instruction::{
     Activation, ActivationKind, Attention, BatchMatmul, Copy, Depthwise, Elementwise, Gather, Heads, Instruction,
-    LayerNorm, Matrices, Mean, Place, Pool, Product, Rows, Softmax, Step, Stream, Term, Window,
+    LayerNorm, Matrices, Mean, Numbers, Place, Pool, Product, QuantizedDepthwise, QuantizedProduct, Rows, Softmax,
+    Step, Stream, Term, Window,
 };
 pub use record::SlotNumber;
 pub use run::workspace;
-pub use shape::{isa, isa_number, shape};
+pub use shape::{byte_isa, isa, isa_number, shape};
 pub use variants::{VARIANTS_MAGIC, Variant, best};

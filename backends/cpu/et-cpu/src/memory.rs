@@ -21,6 +21,8 @@ unsafe impl Plain for i8 {}
 // SAFETY: as above.
 unsafe impl Plain for f32 {}
 // SAFETY: as above.
+unsafe impl Plain for i32 {}
+// SAFETY: as above.
 unsafe impl Plain for i64 {}
 
 /// Where a call's operands lie.

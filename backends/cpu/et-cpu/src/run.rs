@@ -7,6 +7,8 @@ mod elementwise;
 mod image;
 mod matmul;
 mod product;
+mod quantized_depthwise;
+mod quantized_product;
 mod rowwise;
 
 use et_core::Result;
@@ -45,6 +47,8 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
         Instruction::BatchMatmul(fields) => matmul::run(context, fields),
         Instruction::Gather(fields) => copy::gather(context, fields),
         Instruction::Elementwise(fields) => elementwise::run(context, fields),
+        Instruction::QuantizedProduct(fields) => quantized_product::run(context, fields),
+        Instruction::QuantizedDepthwise(fields) => quantized_depthwise::run(context, fields),
     }
 }
 
@@ -52,6 +56,7 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
 pub fn workspace(instruction: &Instruction, isa: Isa) -> usize {
     match instruction {
         Instruction::Product(fields) => product::workspace(fields, isa),
+        Instruction::QuantizedProduct(fields) => quantized_product::workspace(fields, isa),
         Instruction::Attention(fields) => attention::workspace(fields),
         Instruction::Elementwise(fields) => elementwise::workspace(fields),
         _ => 0,

@@ -29,6 +29,15 @@ pub fn isa(number: u32) -> Option<Isa> {
     Isa::ALL.get(number as usize).copied()
 }
 
+/// The instruction set that products of bytes are packed for in a blob of `isa`: weights for matrix instructions serve
+/// processors without them as well.
+pub const fn byte_isa(isa: Isa) -> Isa {
+    match isa {
+        Isa::Avx512Vnni => Isa::Amx,
+        other => other,
+    }
+}
+
 /// The number of an instruction set.
 pub fn isa_number(isa: Isa) -> u32 {
     Isa::ALL.iter().position(|other| *other == isa).unwrap_or(0) as u32

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
-use etbuild_ir::{Graph, Node};
+use etbuild_ir::{Graph, Links, Node};
 
 use crate::builder::Builder;
 use crate::call::Call;
@@ -36,21 +36,21 @@ impl Backend for Cpu {
     }
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
-        let names: Vec<&str> = instruction_sets(target).into_iter().map(Isa::name).collect();
+        let names: Vec<&str> = instruction_sets(target, true).into_iter().map(Isa::name).collect();
         vec![("instruction sets".to_owned(), names.join(" "))]
     }
 
-    fn refusal(&self, graph: &Graph, node: &Node, target: &TargetFacts) -> Option<Refusal> {
-        if instruction_sets(target).is_empty() { Some(no_instruction_set()) } else { capability::refusal(graph, node) }
+    fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
+        if has_instruction_set(target) { capability::refusal(links, node) } else { Some(no_instruction_set()) }
     }
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
-        let sets = instruction_sets(target);
-        if sets.is_empty() {
+        if !has_instruction_set(target) {
             return Err(no_instruction_set());
         }
+        let sets = instruction_sets(target, uses_bytes(graph));
         let blobs = sets.into_iter().map(|isa| Ok((isa, lower(graph, isa)?)));
-        Ok(write::variants(&blobs.collect::<Result<Vec<_>, Problem>>()?))
+        Ok(write::variants(blobs.collect::<Result<Vec<_>, Problem>>()?))
     }
 }
 
@@ -58,19 +58,45 @@ fn no_instruction_set() -> Refusal {
     Refusal::new(RefusalKind::Target, "the target has no instruction set of the engine")
 }
 
-/// The instruction sets that a partition is lowered for: one for each form of weights. Products of bytes do not change the
-/// form of `float32` weights.
-fn instruction_sets(target: &TargetFacts) -> Vec<Isa> {
-    let sets: &[(&str, Isa)] = match target.architecture.as_str() {
-        "x86_64" if target.hosted => &[("avx2", Isa::Avx2), ("avx512", Isa::Avx512)],
-        "aarch64" if target.hosted => &[("neon", Isa::Neon)],
+/// An instruction set with the name that targets know it by, and whether it is for products of bytes only: the form of
+/// `float32` weights is that of the set before it.
+struct Set(&'static str, Isa, bool);
+
+/// The instruction sets that a partition is lowered for: one for each form of weights.
+fn instruction_sets(target: &TargetFacts, uses_bytes: bool) -> Vec<Isa> {
+    let sets: &[Set] = match target.architecture.as_str() {
+        "x86_64" if target.hosted => &[
+            Set("avx2", Isa::Avx2, false),
+            Set("avx512", Isa::Avx512, false),
+            Set("avx512vnni", Isa::Avx512Vnni, true),
+        ],
+        "aarch64" if target.hosted => &[Set("neon", Isa::Neon, false), Set("dotprod", Isa::NeonDot, true)],
         _ => &[],
     };
-    sets.iter().filter(|(name, _)| target.has(name)).map(|(_, isa)| *isa).collect()
+    let named = sets.iter().filter(|Set(name, _, bytes)| target.has(name) && (uses_bytes || !bytes));
+    let mut chosen: Vec<Isa> = named.map(|Set(_, isa, _)| *isa).collect();
+    // Processors with AVX-512 and without its products of bytes are few; those have AVX2.
+    chosen.dedup_by(|next, last| {
+        (*last, *next) == (Isa::Avx512, Isa::Avx512Vnni) && {
+            *last = *next;
+            true
+        }
+    });
+    chosen
+}
+
+fn has_instruction_set(target: &TargetFacts) -> bool {
+    !instruction_sets(target, false).is_empty()
+}
+
+/// Whether a partition has bytes that stand for numbers.
+fn uses_bytes(graph: &Graph) -> bool {
+    graph.nodes.iter().any(|node| node.operator.name().starts_with("quantize_"))
 }
 
 fn lower(graph: &Graph, isa: Isa) -> Result<Blob, Problem> {
-    let mut builder = Builder::new(graph, isa);
+    let links = Links::of(graph);
+    let mut builder = Builder::new(&links, isa);
     let (matches, replaced) = find_attention(graph);
     let matches: BTreeMap<usize, _> = matches.iter().map(|found| (found.position, found)).collect();
     for (position, node) in graph.nodes.iter().enumerate() {
@@ -78,7 +104,7 @@ fn lower(graph: &Graph, isa: Isa) -> Result<Blob, Problem> {
             attention::found(&mut builder, found)?;
         } else if !replaced.contains(&position) {
             let rule = rule(node).ok_or(Problem::Operator)?;
-            (rule.lower)(&mut builder, Call { graph, node })?;
+            (rule.lower)(&mut builder, Call::new(&links, node))?;
         }
     }
     results(&mut builder)?;

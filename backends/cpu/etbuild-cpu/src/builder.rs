@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use et_core::ScalarType;
-use et_cpu::{Copy, Instruction, Place, Rows, SlotNumber};
-use etbuild_ir::{ConstantData, Graph, IdMap, TensorSpec, ValueId};
+use et_cpu::{Copy, Instruction, Numbers, Place, Rows, SlotNumber};
+use etbuild_ir::{ConstantData, Graph, IdMap, Links, TensorSpec, ValueId};
 
+use crate::lower::elementwise;
+use crate::pack::{Form, Packing};
 use crate::tensor::{Buffer, Tensor, dense_strides};
 use crate::uses::Uses;
-use crate::{Isa, Problem};
+use crate::{Isa, Problem, constant};
 
 /// What a buffer is.
 #[derive(Clone, Debug)]
@@ -21,8 +23,10 @@ pub enum Storage {
     Scratch,
     /// Bytes that the model has.
     Model(ConstantData),
-    /// Bytes that lowering made, such as packed weights.
+    /// Bytes that lowering made.
     Made(Vec<u8>),
+    /// Weights that are packed when the blob is written.
+    Packed(Packing),
 }
 
 /// A buffer with its size in bytes.
@@ -44,19 +48,22 @@ pub struct Builder<'g> {
     pub buffers: Vec<Memory>,
     /// The instructions; one that was taken out to be fused into another leaves a hole.
     pub instructions: Vec<Option<Instruction>>,
-    /// Who reads what.
+    /// Who reads which memory.
     pub uses: Uses,
+    /// Who makes and reads which value.
+    pub links: &'g Links<'g>,
     tensors: IdMap<Tensor>,
     makers: BTreeMap<Buffer, usize>,
 }
 
 impl<'g> Builder<'g> {
     /// A builder that knows the inputs and constants of the partition.
-    pub fn new(graph: &'g Graph, isa: Isa) -> Self {
+    pub fn new(links: &'g Links<'g>, isa: Isa) -> Self {
+        let graph = links.graph;
         let (buffers, instructions) = (Vec::new(), Vec::new());
         let uses = Uses::of(graph);
         let (tensors, makers) = (IdMap::default(), BTreeMap::new());
-        let mut builder = Self { graph, isa, buffers, instructions, uses, tensors, makers };
+        let mut builder = Self { graph, isa, buffers, instructions, uses, links, tensors, makers };
         for (position, id) in (0..).zip(&graph.inputs) {
             let buffer = builder.buffer(Storage::Input(position), graph.spec(*id).nbytes());
             builder.tensors.insert(*id, Tensor::of_spec(buffer, graph.spec(*id)));
@@ -76,12 +83,18 @@ impl<'g> Builder<'g> {
         self.buffer(Storage::Made(bytes), size)
     }
 
+    /// The slot of weights that are packed when the blob is written; equal ones are packed once.
+    pub fn packed(&mut self, packing: Packing) -> Result<SlotNumber, Problem> {
+        let size = packing.size(self.isa)?;
+        Ok(SlotNumber(self.buffer(Storage::Packed(packing), size).0))
+    }
+
     /// A new tensor in memory of its own whose dimensions lie in `order`.
     pub fn scratch(&mut self, scalar_type: ScalarType, sizes: &[usize], order: &[usize]) -> Tensor {
         let numel: usize = sizes.iter().product();
         let buffer = self.buffer(Storage::Scratch, numel * scalar_type.size());
         let strides = dense_strides(sizes, order.iter().copied());
-        Tensor { buffer, offset: 0, scalar_type, sizes: sizes.to_vec(), strides }
+        Tensor { buffer, offset: 0, scalar_type, numbers: Numbers::REAL, sizes: sizes.to_vec(), strides }
     }
 
     /// A new row-major tensor.
@@ -95,12 +108,30 @@ impl<'g> Builder<'g> {
         self.scratch(scalar_type, sizes, &[0, 2, 3, 1])
     }
 
-    /// The tensor of a value that is an input, a constant, or computed already.
+    /// A new tensor like one of [`Self::scratch`], of bytes where `numbers` says so.
+    pub fn scratch_of(&mut self, numbers: Numbers, sizes: &[usize], order: &[usize]) -> Tensor {
+        let scalar_type = if numbers.are_bytes() { ScalarType::Char } else { ScalarType::Float };
+        Tensor { numbers, ..self.scratch(scalar_type, sizes, order) }
+    }
+
+    /// The elements of a value; bytes that stand for numbers become those.
     pub fn tensor(&mut self, id: ValueId) -> Result<Tensor, Problem> {
+        let tensor = self.lying(id)?;
+        if !tensor.numbers.are_bytes() {
+            return Ok(tensor);
+        }
+        let real = elementwise::converted(self, &tensor, Numbers::REAL)?;
+        self.tensors.insert(id, real.clone());
+        Ok(real)
+    }
+
+    /// The tensor of a value that is an input, a constant, or computed already, as it lies: perhaps bytes that stand for
+    /// its numbers.
+    pub fn lying(&mut self, id: ValueId) -> Result<Tensor, Problem> {
         if let Some(tensor) = self.tensors.get(id) {
             return Ok(tensor.clone());
         }
-        let data = self.graph.constant(id).ok_or(Problem::Order)?.clone();
+        let data = constant::of(self.links, id).ok_or(Problem::Order)?;
         let buffer = self.buffer(Storage::Model(data.clone()), data.bytes().len());
         let tensor = Tensor::of_spec(buffer, self.graph.spec(id));
         self.tensors.insert(id, tensor.clone());
@@ -129,6 +160,22 @@ impl<'g> Builder<'g> {
         Some((position, self.instructions.get(position)?.as_ref()?))
     }
 
+    /// Divides scales that were made, or are packed later, by that of the results.
+    pub fn divide_scales(&mut self, slot: SlotNumber, by: f32) {
+        let Some(memory) = self.buffers.get_mut(slot.0 as usize) else { return };
+        match &mut memory.storage {
+            Storage::Packed(Packing { form: Form::Bytes(scales, _), .. }) => {
+                scales.iter_mut().for_each(|scale| *scale /= by);
+            }
+            Storage::Made(bytes) => {
+                for scale in bytes.as_chunks_mut::<4>().0 {
+                    *scale = (f32::from_le_bytes(*scale) / by).to_le_bytes();
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Takes out an instruction, to be appended in another form.
     pub fn take(&mut self, position: usize) {
         self.instructions[position] = None;
@@ -139,9 +186,8 @@ impl<'g> Builder<'g> {
         if tensor.is_row_major() {
             return Tensor { strides: dense_strides(&tensor.sizes, 0..tensor.rank()), ..tensor };
         }
-        let copy = self.row_major(tensor.scalar_type, &tensor.sizes);
-        self.copy(&tensor, &copy, true);
-        copy
+        let order: Vec<usize> = (0..tensor.rank()).collect();
+        self.copied(&tensor, &order)
     }
 
     /// The image with channels innermost, copied if it lies otherwise.
@@ -150,8 +196,13 @@ impl<'g> Builder<'g> {
         if tensor.is_channels_last() {
             return Tensor { strides: dense_strides(&tensor.sizes, order.into_iter()), ..tensor };
         }
-        let copy = self.scratch(tensor.scalar_type, &tensor.sizes, &order);
-        self.copy(&tensor, &copy, true);
+        self.copied(&tensor, &order)
+    }
+
+    /// A copy whose dimensions lie in `order`.
+    pub fn copied(&mut self, tensor: &Tensor, order: &[usize]) -> Tensor {
+        let copy = Tensor { numbers: tensor.numbers, ..self.scratch(tensor.scalar_type, &tensor.sizes, order) };
+        self.copy(tensor, &copy, true);
         copy
     }
 

@@ -1,6 +1,6 @@
 //! A node's arguments by position and type.
 
-use etbuild_ir::{Argument, Graph, Node, ValueId};
+use etbuild_ir::{Argument, Graph, Links, Node, ValueId};
 
 use crate::Problem;
 
@@ -9,11 +9,18 @@ use crate::Problem;
 pub struct Call<'g> {
     /// The graph around it.
     pub graph: &'g Graph,
+    /// Who makes and reads its values.
+    pub links: &'g Links<'g>,
     /// The node.
     pub node: &'g Node,
 }
 
 impl<'g> Call<'g> {
+    /// A node of a graph.
+    pub const fn new(links: &'g Links<'g>, node: &'g Node) -> Self {
+        Self { graph: links.graph, links, node }
+    }
+
     fn argument(&self, index: usize) -> Result<&'g Argument, Problem> {
         self.node.arguments.get(index).ok_or(Problem::Arguments)
     }

@@ -1,11 +1,12 @@
 //! What the engine takes, and why it leaves the rest.
 
+use et_core::ScalarType;
 use etbuild_backend::{Refusal, RefusalKind};
-use etbuild_ir::{Argument, Graph, Node, ValueId};
+use etbuild_ir::{Argument, Links, Node, ValueId};
 
-use crate::Problem;
 use crate::call::{Call, dim};
 use crate::lower::{FLOAT, rule};
+use crate::{Problem, constant};
 
 /// Why a node of an operator is not taken; `None` where it is.
 pub type Check = fn(&Call<'_>) -> Option<Refusal>;
@@ -14,8 +15,8 @@ pub type Check = fn(&Call<'_>) -> Option<Refusal>;
 const MOST_DIMENSIONS: usize = 8;
 
 /// Why a node is not taken; `None` where it is.
-pub fn refusal(graph: &Graph, node: &Node) -> Option<Refusal> {
-    let call = Call { graph, node };
+pub fn refusal(links: &Links<'_>, node: &Node) -> Option<Refusal> {
+    let (graph, call) = (links.graph, Call::new(links, node));
     let Some(rule) = rule(node) else {
         return no(RefusalKind::Operator, format!("there is no `{}`", node.operator));
     };
@@ -57,6 +58,26 @@ pub fn view(call: &Call<'_>) -> Option<Refusal> {
     let is_quantized_or_complex = |id: ValueId| call.graph.spec(id).scalar_type.size() > 8;
     let odd = call.node.uses().any(is_quantized_or_complex);
     if odd { no(RefusalKind::Type, "elements are larger than eight bytes") } else { None }
+}
+
+/// Constants that are dequantized.
+pub fn known(call: &Call<'_>) -> Option<Refusal> {
+    let is_known = constant::dequantizes_constants(call.links, call.node);
+    if is_known { None } else { no(RefusalKind::Constant, "its bytes, scales or zero points are computed") }
+}
+
+/// All signed bytes, by one scale and zero point.
+pub fn bytes(call: &Call<'_>) -> Option<Refusal> {
+    let is_float_or_byte = |id: ValueId| matches!(call.graph.spec(id).scalar_type, FLOAT | ScalarType::Char);
+    let ends = [call.int(3), call.int(4)];
+    if !call.node.uses().chain(call.node.outputs.iter().copied()).all(is_float_or_byte) {
+        return no(RefusalKind::Type, "it makes signed bytes of float32, or the other way round");
+    }
+    match (ends, call.number(1), call.int(2)) {
+        ([Ok(Some(-128)), Ok(Some(127))], Ok(Some(scale)), Ok(Some(-128..=127))) if scale > 0.0 => None,
+        _ if constant::dequantizes_constants(call.links, call.node) => None,
+        _ => no(RefusalKind::Argument, "it does not use all bytes from -128 to 127, by one scale and zero point"),
+    }
 }
 
 /// Padding by nothing.
@@ -122,7 +143,7 @@ pub fn linear(call: &Call<'_>) -> Option<Refusal> {
 fn constants(call: &Call<'_>, indices: &[usize]) -> Result<Option<Refusal>, Refusal> {
     for index in indices {
         let id = asked(call.optional_value(*index))?;
-        if id.is_some_and(|id| call.graph.constant(id).is_none()) {
+        if id.is_some_and(|id| !constant::is_known(call.links, id)) {
             return Ok(no(RefusalKind::Constant, "its weights are computed"));
         }
     }
@@ -146,10 +167,7 @@ pub fn layer_norm(call: &Call<'_>) -> Option<Refusal> {
 
 /// Windows of images with a batch dimension, without indices.
 pub fn max_pool(call: &Call<'_>) -> Option<Refusal> {
-    let indices_are_read = call.node.outputs.get(1).is_some_and(|indices| {
-        let read = call.graph.nodes.iter().flat_map(Node::uses).any(|id| id == *indices);
-        read || call.graph.outputs.contains(indices)
-    });
+    let indices_are_read = call.node.outputs.get(1).is_some_and(|indices| call.links.read_count(*indices) > 0);
     if indices_are_read {
         return no(RefusalKind::Argument, "the places of the greatest elements are read");
     }
@@ -190,7 +208,7 @@ pub fn mean(call: &Call<'_>) -> Option<Refusal> {
 pub fn embedding(call: &Call<'_>) -> Option<Refusal> {
     refused((|| {
         let indices = call.graph.spec(asked(call.value(1))?).scalar_type;
-        let is_long = indices == et_core::ScalarType::Long;
+        let is_long = indices == ScalarType::Long;
         Ok(if is_long { None } else { no(RefusalKind::Type, "its indices are not int64") })
     })())
 }

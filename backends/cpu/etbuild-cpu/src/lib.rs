@@ -5,6 +5,8 @@ mod backend;
 mod builder;
 mod call;
 mod capability;
+mod constant;
+mod constants;
 mod lower;
 mod memory;
 mod pack;

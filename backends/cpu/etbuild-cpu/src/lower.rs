@@ -5,6 +5,7 @@ pub mod elementwise;
 pub mod fold;
 mod pool;
 mod product;
+mod quantized;
 mod rowwise;
 mod view;
 
@@ -109,6 +110,15 @@ static RULES: &[Rule] = &[
     unary!("aten.tanh.default", Tanh),
     Rule::view("aten.unsqueeze_copy.default", view::view),
     Rule::view("aten.view_copy.default", view::view),
+    Rule {
+        check: capability::known,
+        ..Rule::view("quantized_decomposed.dequantize_per_channel.default", quantized::dequantize_constant)
+    },
+    Rule {
+        check: capability::bytes,
+        ..Rule::view("quantized_decomposed.dequantize_per_tensor.default", quantized::dequantize)
+    },
+    Rule::new("quantized_decomposed.quantize_per_tensor.default", capability::bytes, quantized::quantize),
 ];
 
 /// The rule for a node.

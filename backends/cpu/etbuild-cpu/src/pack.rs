@@ -1,24 +1,84 @@
 //! Weights in the form that kernels read them in.
 
-use et_cpu::Window;
-use et_gemm::{FloatProduct, Weights};
+use et_cpu::{Window, byte_isa};
+use et_gemm::{Bias, ByteProduct, FloatProduct, Shape, Weights};
+use etbuild_ir::ConstantData;
 
 use crate::{Isa, Problem};
 
-/// Weights `[columns, channels, height, width]` and biases of a product.
-pub fn product(isa: Isa, weights: &[f32], bias: &[f32], window: &Window) -> Result<Vec<u8>, Problem> {
-    let shape = et_cpu::shape(window, window.input[2] as usize).ok_or(Problem::Weights)?;
-    let product = FloatProduct::new(shape, isa).map_err(|_| Problem::Weights)?;
-    let mut packed = vec![0; product.packed_size()];
-    let weights = Weights::convolution(weights, &shape);
-    product.pack(&weights, bias, &mut packed).map_err(|_| Problem::Weights)?;
-    Ok(packed)
+/// Weights of a product that are packed when the blob is written: only then is known what is folded into them, and all are
+/// packed side by side.
+#[derive(Clone, Debug)]
+pub struct Packing {
+    /// The shape.
+    pub window: Window,
+    /// `[columns, channels, height, width]`.
+    pub weights: ConstantData,
+    /// What they are.
+    pub form: Form,
+}
+
+/// The form of weights.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Form {
+    /// `float32`, and a bias for each column or none.
+    Floats(Vec<f32>),
+    /// Bytes: the scale of each column's sums, and its bias in steps of them.
+    Bytes(Vec<f32>, Vec<i32>),
+}
+
+impl Packing {
+    /// Bytes of the packed form.
+    pub fn size(&self, isa: Isa) -> Result<usize, Problem> {
+        match &self.form {
+            Form::Floats(_) => Ok(self.floats(isa)?.packed_size()),
+            Form::Bytes(..) => Ok(self.bytes(isa)?.packed_size()),
+        }
+    }
+
+    /// Writes the packed form into as many bytes.
+    pub fn write(&self, isa: Isa, packed: &mut [u8]) -> Result<(), Problem> {
+        let shape = self.shape()?;
+        let written = match &self.form {
+            Form::Floats(bias) => {
+                let elements = floats(self.weights.bytes());
+                self.floats(isa)?.pack(&Weights::convolution(&elements, &shape), bias, packed)
+            }
+            Form::Bytes(scales, bias) => {
+                let elements: Vec<i8> = self.weights.bytes().iter().map(|byte| byte.cast_signed()).collect();
+                let weights = Weights::convolution(&elements, &shape);
+                self.bytes(isa)?.pack(&weights, scales, Bias::Steps(bias), packed)
+            }
+        };
+        written.map_err(|_| Problem::Weights)
+    }
+
+    /// Whether the packed forms are equal.
+    pub fn is_alike(&self, other: &Self) -> bool {
+        self.weights.digest() == other.weights.digest() && self.window == other.window && self.form == other.form
+    }
+
+    fn shape(&self) -> Result<Shape, Problem> {
+        et_cpu::shape(&self.window, self.window.input[2] as usize).ok_or(Problem::Weights)
+    }
+
+    fn floats(&self, isa: Isa) -> Result<FloatProduct, Problem> {
+        FloatProduct::new(self.shape()?, isa).map_err(|_| Problem::Weights)
+    }
+
+    fn bytes(&self, isa: Isa) -> Result<ByteProduct, Problem> {
+        ByteProduct::new(self.shape()?, byte_isa(isa)).map_err(|_| Problem::Weights)
+    }
 }
 
 /// Weights `[channels, 1, height, width]` of a convolution of each channel by itself: `[height, width, channels]`.
-pub fn depthwise(_isa: Isa, weights: &[f32], window: &Window) -> Result<Vec<u8>, Problem> {
+pub fn depthwise<T: Copy>(weights: &[T], window: &Window) -> Result<Vec<T>, Problem> {
     let (channels, taps) = (window.output[2] as usize, (window.kernel[0] * window.kernel[1]) as usize);
     let element = |index: usize| weights.get(index % channels * taps + index / channels).copied();
-    let packed: Option<Vec<[u8; 4]>> = (0..channels * taps).map(|index| element(index).map(f32::to_le_bytes)).collect();
-    Ok(packed.ok_or(Problem::Weights)?.into_flattened())
+    (0..channels * taps).map(element).collect::<Option<_>>().ok_or(Problem::Weights)
+}
+
+/// Little-endian numbers.
+pub fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0.iter().copied().map(f32::from_le_bytes).collect()
 }

@@ -1,6 +1,7 @@
 //! Tensors as the engine has them: a buffer and strides, so that views, permutations and selections cost nothing.
 
 use et_core::ScalarType;
+use et_cpu::Numbers;
 use etbuild_ir::TensorSpec;
 
 /// Memory that tensors lie in; the number of its slot.
@@ -8,7 +9,7 @@ use etbuild_ir::TensorSpec;
 pub struct Buffer(pub u32);
 
 /// Elements of a buffer by strides.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
     /// Where the elements lie.
     pub buffer: Buffer,
@@ -16,6 +17,8 @@ pub struct Tensor {
     pub offset: usize,
     /// The type of the elements.
     pub scalar_type: ScalarType,
+    /// What bytes stand for; real where elements are themselves.
+    pub numbers: Numbers,
     /// The size of each dimension.
     pub sizes: Vec<usize>,
     /// Elements between neighbours of each dimension.
@@ -37,12 +40,26 @@ impl Tensor {
     pub fn of_spec(buffer: Buffer, spec: &TensorSpec) -> Self {
         let sizes: Vec<usize> = spec.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
         let strides = dense_strides(&sizes, spec.dim_order.iter().map(|dim| usize::from(*dim)));
-        Self { buffer, offset: 0, scalar_type: spec.scalar_type, sizes, strides }
+        Self { buffer, offset: 0, scalar_type: spec.scalar_type, numbers: Numbers::REAL, sizes, strides }
     }
 
     /// The number of elements.
     pub fn numel(&self) -> usize {
         self.sizes.iter().product()
+    }
+
+    /// Where the element lies that is number `index` in row-major order.
+    pub fn place_of(&self, index: usize) -> usize {
+        let mut rest = index;
+        let dims = self.sizes.iter().zip(&self.strides).rev();
+        self.offset
+            + dims
+                .map(|(size, stride)| {
+                    let along = rest % size;
+                    rest /= size;
+                    along * stride
+                })
+                .sum::<usize>()
     }
 
     /// The number of dimensions.
@@ -112,6 +129,16 @@ impl Tensor {
         Self { sizes: sizes.to_vec(), strides: (0..sizes.len()).map(stride).collect(), ..self.clone() }
     }
 
+    /// Every element once: dimensions that repeat have size 1.
+    #[must_use]
+    pub fn without_repetition(&self) -> Self {
+        let mut once = self.clone();
+        for (size, stride) in once.sizes.iter_mut().zip(&mut once.strides).filter(|(_, stride)| **stride == 0) {
+            (*size, *stride) = (1, 1);
+        }
+        once
+    }
+
     /// With other sizes for the same elements in row-major order; `None` where strides cannot say that.
     pub fn viewed(&self, sizes: &[usize]) -> Option<Self> {
         let strides = view_strides(self, sizes)?;
@@ -160,7 +187,8 @@ mod tests {
 
     fn tensor(sizes: &[usize]) -> Tensor {
         let strides = dense_strides(sizes, 0..sizes.len());
-        Tensor { buffer: Buffer(0), offset: 0, scalar_type: ScalarType::Float, sizes: sizes.to_vec(), strides }
+        let (buffer, scalar_type, numbers) = (Buffer(0), ScalarType::Float, Numbers::REAL);
+        Tensor { buffer, offset: 0, scalar_type, numbers, sizes: sizes.to_vec(), strides }
     }
 
     #[test]

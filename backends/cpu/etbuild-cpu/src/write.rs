@@ -1,13 +1,12 @@
 //! The blob's bytes.
 
-use std::collections::BTreeMap;
-
 use et_cpu::{
     ALIGNMENT, Header, Instruction, MAGIC, Slot, SlotKind, VARIANTS_MAGIC, VERSION, Variant, isa_number, workspace,
 };
 use etbuild_backend::Blob;
 
 use crate::builder::{Builder, Storage};
+use crate::constants::Constants;
 use crate::memory::{Layout, lay_out, lives, words};
 use crate::{Isa, Problem};
 
@@ -19,7 +18,7 @@ pub fn blob(builder: Builder<'_>) -> Result<Blob, Problem> {
     let instructions: Vec<Instruction> = builder.instructions.iter().copied().flatten().collect();
     let lives = lives(builder.buffers.len(), &instructions);
     let layout = lay_out(&builder.buffers, &lives);
-    let mut constants = Constants::default();
+    let mut constants = Constants::new(builder.isa);
     let mut slots = Vec::new();
     for (index, memory) in builder.buffers.iter().enumerate() {
         let (kind, start) = match &memory.storage {
@@ -28,22 +27,25 @@ pub fn blob(builder: Builder<'_>) -> Result<Blob, Problem> {
             Storage::Scratch => (SlotKind::Scratch, layout.starts[index]),
             Storage::Model(data) if lives[index].is_some() => (SlotKind::Constant, constants.add(data.bytes())),
             Storage::Made(bytes) if lives[index].is_some() => (SlotKind::Constant, constants.add(bytes)),
-            Storage::Model(_) | Storage::Made(_) => (SlotKind::Constant, 0),
+            Storage::Packed(packing) if lives[index].is_some() => {
+                (SlotKind::Constant, constants.pack(packing, memory.size))
+            }
+            Storage::Model(_) | Storage::Made(_) | Storage::Packed(_) => (SlotKind::Constant, 0),
         };
         let size = if lives[index].is_some() || start > 0 { memory.size } else { 0 };
         slots.push(Slot { kind: kind as u32, start: start as u64, size: size as u64 });
     }
     let workspace = instructions.iter().map(|instruction| workspace(instruction, builder.isa)).max().unwrap_or(0);
-    Ok(assemble(&builder, &instructions, &slots, &layout, workspace.next_multiple_of(ALIGNMENT), &constants.bytes))
+    assemble(&builder, &instructions, &slots, &layout, workspace.next_multiple_of(ALIGNMENT), &constants)
 }
 
 /// The blobs for several instruction sets as one.
-pub fn variants(blobs: &[(Isa, Blob)]) -> Blob {
+pub fn variants(blobs: Vec<(Isa, Blob)>) -> Blob {
     let mut all = Blob { bytes: Vec::new(), scratch: 0 };
     let head = 4 * (2 + blobs.len() * words(&Variant::default()).len());
     let mut start = head.next_multiple_of(ALIGNMENT);
     let mut table = vec![VARIANTS_MAGIC, blobs.len() as u32];
-    for (isa, blob) in blobs {
+    for (isa, blob) in &blobs {
         let size = blob.bytes.len();
         table.extend(words(&Variant { isa: isa_number(*isa), start: start as u64, size: size as u64 }));
         start = (start + size).next_multiple_of(ALIGNMENT);
@@ -57,35 +59,14 @@ pub fn variants(blobs: &[(Isa, Blob)]) -> Blob {
     all
 }
 
-/// Constants one after the other, each at a multiple of a cache line.
-#[derive(Default)]
-struct Constants {
-    bytes: Vec<u8>,
-    places: BTreeMap<etbuild_ir::Digest, usize>,
-}
-
-impl Constants {
-    fn add(&mut self, bytes: &[u8]) -> usize {
-        let digest = etbuild_ir::Digest::of(bytes);
-        if let Some(start) = self.places.get(&digest) {
-            return *start;
-        }
-        let start = self.bytes.len().next_multiple_of(ALIGNMENT);
-        self.bytes.resize(start, 0);
-        self.bytes.extend_from_slice(bytes);
-        self.places.insert(digest, start);
-        start
-    }
-}
-
 fn assemble(
     builder: &Builder<'_>,
     instructions: &[Instruction],
     slots: &[Slot],
     layout: &Layout,
     workspace: usize,
-    constants: &[u8],
-) -> Blob {
+    constants: &Constants<'_>,
+) -> Result<Blob, Problem> {
     let body: Vec<u32> = instructions.iter().flat_map(words).collect();
     let table: Vec<u32> = slots.iter().flat_map(words).collect();
     let workspaces = layout.size.next_multiple_of(ALIGNMENT);
@@ -109,11 +90,12 @@ fn assemble(
     header.constants = begin.next_multiple_of(ALIGNMENT) as u64;
     let mut bytes: Vec<u8> =
         words(&header).iter().chain(&table).chain(&body).flat_map(|word| word.to_le_bytes()).collect();
-    bytes.resize(begin.next_multiple_of(ALIGNMENT), 0);
-    bytes.extend_from_slice(constants);
+    let begin = begin.next_multiple_of(ALIGNMENT);
+    bytes.resize(begin + constants.size(), 0);
+    constants.write(&mut bytes[begin..])?;
     // The memory begins anywhere; the engine uses it from a multiple of a cache line on.
     let scratch = if scratch == 0 { 0 } else { scratch + ALIGNMENT };
-    Blob { bytes, scratch }
+    Ok(Blob { bytes, scratch })
 }
 
 #[cfg(test)]

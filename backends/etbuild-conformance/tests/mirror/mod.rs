@@ -11,7 +11,7 @@ use et_ops::call::OwnedTensor;
 use et_runtime::{Delegate, DelegateSetup, Workers};
 use etbuild_backend::{ALIGNMENT, Backend, Blob, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::text::{parse, print};
-use etbuild_ir::{ConstantData, Dialect, Digest, Graph, Lowered, Node, Program, interpret};
+use etbuild_ir::{ConstantData, Dialect, Digest, Graph, Links, Lowered, Node, Program, interpret};
 
 /// The engine, for operators whose names contain one of these words.
 pub struct Mirror {
@@ -54,7 +54,7 @@ impl Backend for Mirror {
         vec![("architecture".to_owned(), target.architecture.clone())]
     }
 
-    fn refusal(&self, _: &Graph, node: &Node, _: &TargetFacts) -> Option<Refusal> {
+    fn refusal(&self, _: &Links<'_>, node: &Node, _: &TargetFacts) -> Option<Refusal> {
         let known = self.words.iter().any(|word| node.operator.as_str().contains(word));
         (!known).then(|| Refusal::new(RefusalKind::Operator, format!("the mirror does not show `{}`", node.operator)))
     }

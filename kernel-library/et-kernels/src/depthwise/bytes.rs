@@ -7,6 +7,7 @@ use et_core::Result;
 use et_simd::{Integer, Isa, Level, Work};
 
 use super::accumulate::{Bytes, Tensors, accumulate};
+use crate::activation::Activation;
 use crate::check::{ensure, product};
 use crate::quantized::Rescale;
 use crate::tile::{Pixels, Tile, row};
@@ -15,12 +16,14 @@ use crate::window::Window;
 /// How sums become bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Requantization<'a> {
-    /// For each channel: input scale times weight scale, divided by output scale.
+    /// For each channel: input scale times weight scale, divided by output scale; not divided where there is a function.
     pub scale: &'a [f32],
     /// The output byte that is 0.
     pub zero_point: i32,
     /// The least and the greatest byte, as an activation wants them.
     pub range: [i8; 2],
+    /// One divided by the output scale, where numbers go through `x * clamp(x + 3, 0, 6) / 6` before they become bytes.
+    pub hardswish: Option<f32>,
 }
 
 /// For each channel, `bias` less `zero_point` times the sum of the channel's weights: what sums of bytes times weights
@@ -140,14 +143,18 @@ impl Depthwise<'_> {
         channel: usize,
         lanes: usize,
     ) {
-        let Requantization { scale, zero_point, range } = self.requantization;
+        let Requantization { scale, zero_point, range, hardswish } = self.requantization;
         let rescale = Rescale::new(isa, 1.0, zero_point, range);
         let first = (pixels.row - self.rows.start) * self.window.output[1] + pixels.column;
         for vector in 0..N {
             let channel = channel + vector * S::LANES;
             let scale = isa.load(scale, channel);
             for (pixel, sums) in sums.iter().enumerate() {
-                let bytes = rescale.bytes(sums[vector].to_float() * scale);
+                let number = sums[vector].to_float() * scale;
+                let bytes = rescale.bytes(match hardswish {
+                    None => number,
+                    Some(inverse) => Activation::Hardswish.apply(isa, number) * isa.splat(inverse),
+                });
                 // SAFETY: the pixel's channels are within the output.
                 unsafe {
                     let to = self.output.as_mut_ptr().add((first + pixel) * self.channels + channel);
@@ -207,7 +214,8 @@ mod tests {
                 }
                 let mut sums = vec![0; channels];
                 zero_point_sums(&weights, &bias, ZERO_POINTS[0], &mut sums).unwrap();
-                let requantization = Requantization { scale: &scale, zero_point: ZERO_POINTS[1], range: [5, 100] };
+                let requantization =
+                    Requantization { scale: &scale, zero_point: ZERO_POINTS[1], range: [5, 100], hardswish: None };
                 for level in Level::available() {
                     let what = std::format!("{window:?} {channels} {}", level.name());
                     let middle = window.output[0] / 2;

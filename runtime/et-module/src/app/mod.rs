@@ -84,7 +84,7 @@ fn usage(spec: &AppSpec) -> String {
     let inputs = spec.input_names.join(", ");
     format!(
         "usage: {name} --inputs FILE --outputs FILE
-       {name} --bench [--inputs FILE] [--warmup N] [--iters N] [--min-seconds S]
+       {name} --bench [--inputs FILE] [--outputs FILE] [--warmup N] [--iters N] [--min-seconds S]
        {name} --version | --help
 
 Runs the model on the tensors {inputs} of a safetensors file, and writes output_0, output_1, ...

@@ -15,16 +15,20 @@ use crate::{Array, Bench, DataFiles, Effort, Engines, Error, FileBytes, Kernels,
 /// Runs a method on a file of tensors and writes a file of tensors and texts.
 pub(super) fn run(spec: &AppSpec, subject: &Subject) -> Result<String, Error> {
     let (mut module, _) = load(spec, subject)?;
-    let Some(outputs) = &subject.outputs else { return Ok(String::new()) };
-    let arrays = match &subject.inputs {
-        Some(inputs) => with_tensors(inputs, |tensors| run_cases(&mut module, tensors))?,
-        None => run_cases(&mut module, &BTreeMap::new())?,
-    };
-    write(outputs, &arrays, &module.outputs()?.texts)?;
+    run_and_write(&mut module, subject)?;
     Ok(String::new())
 }
 
-/// Measures a method on a file of tensors, or on zeros.
+fn run_and_write(module: &mut Module, subject: &Subject) -> Result<(), Error> {
+    let Some(outputs) = &subject.outputs else { return Ok(()) };
+    let arrays = match &subject.inputs {
+        Some(inputs) => with_tensors(inputs, |tensors| run_cases(module, tensors))?,
+        None => run_cases(module, &BTreeMap::new())?,
+    };
+    write(outputs, &arrays, &module.outputs()?.texts)
+}
+
+/// Measures a method on a file of tensors, or on zeros; and writes its outputs where a file for them is named.
 pub(super) fn bench(spec: &AppSpec, subject: &Subject, effort: Effort) -> Result<String, Error> {
     let (mut module, mut bench) = load(spec, subject)?;
     match &subject.inputs {
@@ -32,6 +36,7 @@ pub(super) fn bench(spec: &AppSpec, subject: &Subject, effort: Effort) -> Result
         None => set_zeros(&mut module)?,
     }
     bench.measure(&mut module, effort)?;
+    run_and_write(&mut module, subject)?;
     Ok(bench.to_string())
 }
 

@@ -1,7 +1,7 @@
 //! The engine `placeholder` on the host: what it takes, and how it lowers what it took.
 
 use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
-use etbuild_ir::{Graph, Node};
+use etbuild_ir::{Graph, Links, Node};
 
 /// The engine.
 pub static BACKEND: Placeholder = Placeholder;
@@ -31,7 +31,7 @@ impl Backend for Placeholder {
         vec![("architecture".to_owned(), target.architecture.clone())]
     }
 
-    fn refusal(&self, _graph: &Graph, node: &Node, _target: &TargetFacts) -> Option<Refusal> {
+    fn refusal(&self, _links: &Links<'_>, node: &Node, _target: &TargetFacts) -> Option<Refusal> {
         Some(Refusal::new(RefusalKind::Operator, format!("there is no `{}` yet", node.operator)))
     }
 

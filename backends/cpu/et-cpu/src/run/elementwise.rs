@@ -1,14 +1,17 @@
 //! Chains of element-wise functions.
 
 use core::array;
+use core::ops::Range;
 
 use et_core::{Error, Result};
 use et_kernels::elementwise::{self, Instruction, Operand, Operation, Output, Program, Source};
+use et_simd::Level;
 
+use crate::memory::Operands;
 use crate::run::Context;
 use crate::run::attention::numbers;
 use crate::split;
-use crate::{Elementwise, Step, Stream, Term};
+use crate::{Elementwise, Numbers, Step, Stream, Term};
 
 /// The least number of elements that are worth a task.
 const LEAST: usize = 1 << 14;
@@ -28,30 +31,78 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Elementwise) -> Result<()> {
     let made = made.get(..steps).ok_or(Error::InvalidProgram)?;
     let valid = fields.steps.iter().take(steps).all(|step| Operation::from_number(step.operation as u8).is_some());
     let mut operands = context.memory.operands();
-    let mut elements: [&[f32]; STREAMS] = [&[]; STREAMS];
+    let mut elements = [Elements::Floats(&[]); STREAMS];
     for (elements, stream) in elements.iter_mut().zip(used) {
-        *elements = operands.read(stream.place, span(stream, sizes)?)?;
+        *elements = Elements::of(&mut operands, stream, span(stream, sizes)?)?;
     }
-    let output = operands.write::<f32>(fields.output, count)?;
     let Some(columns) = sizes.last().copied().filter(|columns| valid && *columns > 0) else {
         return Err(Error::InvalidProgram);
     };
-    let rows_together = rows_together(used, sizes);
-    let level = context.level;
-    split::runs(context, output, columns, LEAST / columns, |rows, output, workspace| {
-        let scratch = numbers(workspace);
-        let mut done = 0;
-        for block in blocks(rows, rows_together) {
+    let job = Job { streams: used, elements: &elements, instructions: made, sizes, level: context.level };
+    let least = LEAST / columns;
+    let Numbers { scale, zero_point } = fields.numbers;
+    if fields.numbers.are_bytes() {
+        let output = operands.write::<i8>(fields.output, count)?;
+        split::runs(context, output, columns, least, |rows, bytes, workspace| {
+            job.run(rows, Output::Bytes { bytes, scale, zero_point }, numbers(workspace))
+        })
+    } else {
+        let output = operands.write::<f32>(fields.output, count)?;
+        split::runs(context, output, columns, least, |rows, floats, workspace| {
+            job.run(rows, Output::Floats(floats), numbers(workspace))
+        })
+    }
+}
+
+/// The elements of an operand.
+#[derive(Clone, Copy)]
+enum Elements<'m> {
+    Floats(&'m [f32]),
+    Bytes(&'m [i8], Numbers),
+}
+
+impl<'m> Elements<'m> {
+    fn of(operands: &mut Operands<'m, '_, '_>, stream: &Stream, count: usize) -> Result<Self> {
+        Ok(match stream.numbers.are_bytes() {
+            true => Self::Bytes(operands.read(stream.place, count)?, stream.numbers),
+            false => Self::Floats(operands.read(stream.place, count)?),
+        })
+    }
+}
+
+/// A chain with its operands.
+struct Job<'j> {
+    streams: &'j [Stream],
+    elements: &'j [Elements<'j>; STREAMS],
+    instructions: &'j [Instruction],
+    sizes: [usize; 4],
+    level: Level,
+}
+
+impl Job<'_> {
+    /// Computes some rows.
+    fn run(&self, rows: Range<usize>, mut output: Output<'_>, scratch: &mut [f32]) -> Result<()> {
+        let columns = self.sizes[3];
+        for block in blocks(rows, rows_together(self.streams, self.sizes)) {
             let sources: [Source<'_>; STREAMS] =
-                array::from_fn(|index| source(used.get(index), elements[index], sizes, &block));
-            let program = Program { instructions: made, sources: &sources[..streams], columns };
-            let length = block.len() * columns;
-            let output = output.get_mut(done..done + length).ok_or(Error::InvalidProgram)?;
-            elementwise::run(level, &program, Output::Floats(output), scratch)?;
-            done += length;
+                array::from_fn(|index| source(self.streams.get(index), self.elements[index], self.sizes, &block));
+            let sources = sources.get(..self.streams.len()).ok_or(Error::InvalidProgram)?;
+            let program = Program { instructions: self.instructions, sources, columns };
+            let part = front(&mut output, block.len() * columns).ok_or(Error::InvalidProgram)?;
+            elementwise::run(self.level, &program, part, scratch)?;
         }
         Ok(())
-    })
+    }
+}
+
+/// The first `count` elements, which are taken off.
+fn front<'o>(output: &mut Output<'o>, count: usize) -> Option<Output<'o>> {
+    match output {
+        Output::Floats(floats) => Some(Output::Floats(floats.split_off_mut(..count)?)),
+        Output::Bytes { bytes, scale, zero_point } => {
+            Some(Output::Bytes { bytes: bytes.split_off_mut(..count)?, scale: *scale, zero_point: *zero_point })
+        }
+    }
 }
 
 /// The bytes of its own memory that a thread needs.
@@ -89,7 +140,7 @@ fn is_simple(stream: &Stream, sizes: [usize; 4]) -> bool {
 }
 
 /// Ranges of at most `length` rows that do not cross a multiple of it.
-fn blocks(rows: core::ops::Range<usize>, length: usize) -> impl Iterator<Item = core::ops::Range<usize>> {
+fn blocks(rows: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = rows.start;
     core::iter::from_fn(move || {
         let end = ((start / length + 1) * length).min(rows.end);
@@ -100,15 +151,17 @@ fn blocks(rows: core::ops::Range<usize>, length: usize) -> impl Iterator<Item = 
 }
 
 /// The elements of a stream in some rows.
-fn source<'m>(
-    stream: Option<&Stream>,
-    elements: &'m [f32],
-    sizes: [usize; 4],
-    rows: &core::ops::Range<usize>,
-) -> Source<'m> {
+fn source<'m>(stream: Option<&Stream>, elements: Elements<'m>, sizes: [usize; 4], rows: &Range<usize>) -> Source<'m> {
     let Some(stream) = stream else { return Source::Tensor(&[]) };
     let strides = stream.strides.map(|stride| stride as usize);
     let start = start(strides, sizes, rows.start);
+    let elements = match elements {
+        Elements::Floats(floats) => floats,
+        Elements::Bytes(bytes, Numbers { scale, zero_point }) => {
+            let bytes = bytes.get(start..start + rows.len() * sizes[3]).unwrap_or(&[]);
+            return Source::Bytes { bytes, scale, zero_point };
+        }
+    };
     let part = |length: usize| elements.get(start..start + length).unwrap_or(&[]);
     match (strides[2], strides[3]) {
         (_, 1) if rows.len() == 1 => Source::Columns(part(sizes[3])),

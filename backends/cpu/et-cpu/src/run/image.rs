@@ -1,39 +1,78 @@
 //! Pooling, and means over the middle of three dimensions.
 
+use core::ops::Range;
+
 use et_core::{Error, Result};
+use et_kernels::pool::{Divisor, average_pool, average_pool_bytes, max_pool, max_pool_bytes};
+use et_kernels::quantized::Quantization;
+use et_kernels::window::Window;
 
-use et_kernels::pool::{Divisor, average_pool, max_pool};
-
+use crate::memory::Plain;
 use crate::run::Context;
 use crate::run::depthwise::{count, images, window};
 use crate::split;
-use crate::{Mean, Pool};
+use crate::{Mean, Numbers, Pool};
 
 /// The least number of elements that are worth a task.
 const LEAST: usize = 1 << 12;
 
 /// The greatest or the mean element of each window: rows of the images are split among tasks.
 pub fn pool(context: &Context<'_, '_, '_>, fields: &Pool) -> Result<()> {
+    let level = context.level;
+    let divisor = divisor(fields)?;
+    let (from, to) = (quantization(fields.from), quantization(fields.to));
+    match (fields.from.are_bytes(), divisor) {
+        (false, None) => images_of(context, fields, |window, channels, input, rows, output| {
+            max_pool(level, window, channels, input, rows, output)
+        }),
+        (false, Some(divisor)) => images_of(context, fields, |window, channels, input, rows, output| {
+            average_pool(level, window, channels, input, divisor, rows, output)
+        }),
+        (true, None) => images_of(context, fields, |window, channels, input, rows, output| {
+            max_pool_bytes(level, window, channels, input, rows, output)
+        }),
+        (true, Some(divisor)) => images_of(context, fields, |window, channels, input, rows, output| {
+            average_pool_bytes(level, window, channels, input, from, divisor, to, rows, output)
+        }),
+    }
+}
+
+/// What sums of windows are divided by; `None` for the greatest element.
+fn divisor(fields: &Pool) -> Result<Option<Divisor>> {
+    let taps = fields.window.kernel.map(|taps| taps as f32);
+    match fields.kind {
+        0 => Ok(None),
+        1 => Ok(Some(Divisor::Inside)),
+        2 => Ok(Some(Divisor::Fixed(taps[0] * taps[1]))),
+        _ => Err(Error::InvalidProgram),
+    }
+}
+
+/// What bytes mean to kernels.
+pub const fn quantization(numbers: Numbers) -> Quantization {
+    Quantization { scale: numbers.scale, zero_point: numbers.zero_point }
+}
+
+/// Calls `kernel` for rows of every image.
+fn images_of<T: Plain + Send + Sync>(
+    context: &Context<'_, '_, '_>,
+    fields: &Pool,
+    kernel: impl Fn(&Window, usize, &[T], Range<usize>, &mut [T]) -> Result<()> + Sync,
+) -> Result<()> {
     let window = window(&fields.window);
     let [batch, channels] = [fields.window.batch as usize, fields.window.input[2] as usize];
     let image = count(&[window.input[0], window.input[1], channels])?;
     let width = count(&[window.output[1], channels])?;
     let mut operands = context.memory.operands();
-    let input = operands.read::<f32>(fields.input, count(&[batch, image])?)?;
-    let output = operands.write::<f32>(fields.output, count(&[batch, window.output[0], width])?)?;
-    let (kind, level, taps) = (fields.kind, context.level, (window.kernel[0] * window.kernel[1]) as f32);
+    let input = operands.read::<T>(fields.input, count(&[batch, image])?)?;
+    let output = operands.write::<T>(fields.output, count(&[batch, window.output[0], width])?)?;
     split::runs(context, output, width, LEAST / width.max(1) + 1, |rows, output, _| {
         let mut done = 0;
         for (index, rows) in images(rows, window.output[0]) {
             let input = input.get(index * image..(index + 1) * image).ok_or(Error::InvalidProgram)?;
             let output = output.get_mut(done..done + rows.len() * width).ok_or(Error::InvalidProgram)?;
             done += output.len();
-            match kind {
-                0 => max_pool(level, &window, channels, input, rows, output)?,
-                1 => average_pool(level, &window, channels, input, Divisor::Inside, rows, output)?,
-                2 => average_pool(level, &window, channels, input, Divisor::Fixed(taps), rows, output)?,
-                _ => return Err(Error::InvalidProgram),
-            }
+            kernel(&window, channels, input, rows, output)?;
         }
         Ok(())
     })
@@ -44,6 +83,11 @@ pub fn mean(context: &Context<'_, '_, '_>, fields: &Mean) -> Result<()> {
     let [outer, reduced, inner] = fields.sizes.map(|size| size as usize);
     let count = outer.checked_mul(reduced).and_then(|count| count.checked_mul(inner)).ok_or(Error::InvalidProgram)?;
     let mut operands = context.memory.operands();
+    if fields.from.are_bytes() {
+        let input = operands.read::<i8>(fields.input, count)?;
+        let output = operands.write::<i8>(fields.output, outer * inner)?.slice();
+        return mean_of_bytes(context, fields, input, output);
+    }
     let input = operands.read::<f32>(fields.input, count)?;
     let output = operands.write::<f32>(fields.output, outer * inner)?.slice();
     let parts = input.chunks_exact((reduced * inner).max(1));
@@ -57,6 +101,19 @@ pub fn mean(context: &Context<'_, '_, '_>, fields: &Mean) -> Result<()> {
             }
             sums.iter_mut().for_each(|sum| *sum /= reduced as f32);
         }
+    }
+    Ok(())
+}
+
+/// A mean is a pool of one window that is as large as the image.
+fn mean_of_bytes(context: &Context<'_, '_, '_>, fields: &Mean, input: &[i8], output: &mut [i8]) -> Result<()> {
+    let [_, reduced, inner] = fields.sizes.map(|size| size as usize);
+    let (from, to) = (quantization(fields.from), quantization(fields.to));
+    let (image, divisor) = ([1, reduced], Divisor::Fixed(reduced as f32));
+    let window =
+        Window { input: image, output: [1, 1], kernel: image, stride: [1, 1], padding: [0, 0], dilation: [1, 1] };
+    for (input, output) in input.chunks_exact((reduced * inner).max(1)).zip(output.chunks_exact_mut(inner.max(1))) {
+        average_pool_bytes(context.level, &window, inner, input, from, divisor, to, 0..1, output)?;
     }
     Ok(())
 }

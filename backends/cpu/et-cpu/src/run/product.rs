@@ -8,8 +8,8 @@ use crate::run::Context;
 use crate::split::{self, Elements, Task};
 use crate::{ActivationKind, Product, Rows, shape};
 
-/// The least number of products that are worth a task.
-const LEAST: usize = 1 << 15;
+/// The least number of multiplications that are worth a task.
+pub const LEAST: usize = 1 << 15;
 
 /// Executes the instruction.
 pub fn run(context: &Context<'_, '_, '_>, product: &Product) -> Result<()> {
@@ -54,7 +54,7 @@ fn planned(product: &Product, isa: Isa) -> Result<FloatProduct> {
 }
 
 /// The elements from the first row's begin to the last row's end.
-fn span(count: usize, rows: Rows, columns: usize) -> Result<usize> {
+pub fn span(count: usize, rows: Rows, columns: usize) -> Result<usize> {
     let Some(last) = count.checked_sub(1) else { return Ok(0) };
     let start = last.checked_mul(rows.stride as usize);
     start.and_then(|start| start.checked_add(columns)).ok_or(Error::InvalidProgram)

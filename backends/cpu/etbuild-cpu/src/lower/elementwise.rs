@@ -1,8 +1,7 @@
 //! Element-wise functions: folded into the product that makes their operand where that is possible, else joined to the chain
 //! of functions that makes it, else a chain of their own.
 
-use et_core::ScalarType;
-use et_cpu::{Elementwise, Instruction, Place, Step, Stream, Term};
+use et_cpu::{Elementwise, Instruction, Numbers, Place, Step, Stream, Term};
 use et_kernels::elementwise::Operation;
 use etbuild_ir::{Argument, ValueId};
 
@@ -17,6 +16,8 @@ use crate::tensor::{Tensor, dense_strides};
 pub enum Operand {
     /// A tensor, and the value that it is.
     Tensor(ValueId, Tensor),
+    /// A tensor that no value is.
+    Whole(Tensor),
     /// A number.
     Number(f32),
 }
@@ -24,7 +25,7 @@ pub enum Operand {
 impl Operand {
     const fn tensor(&self) -> Option<&Tensor> {
         match self {
-            Self::Tensor(_, tensor) => Some(tensor),
+            Self::Tensor(_, tensor) | Self::Whole(tensor) => Some(tensor),
             Self::Number(_) => None,
         }
     }
@@ -33,7 +34,7 @@ impl Operand {
 /// A function of one tensor and perhaps of numbers.
 pub fn unary(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation, numbers: &[f32]) -> Lowered {
     let id = call.value(0)?;
-    let input = builder.tensor(id)?;
+    let input = builder.lying(id)?;
     if fold::activation(builder, &call, id, &input, operation, numbers)? {
         return Ok(());
     }
@@ -67,7 +68,7 @@ fn scaled(builder: &mut Builder<'_>, operand: Operand, alpha: f32) -> Result<Ope
         Operand::Tensor(id, tensor) if alpha != 1.0 => {
             let sizes = tensor.sizes.clone();
             let operands = [Operand::Tensor(id, tensor), Operand::Number(alpha)];
-            Ok(Operand::Tensor(id, new_chain(builder, &operands, &sizes, Operation::Mul)?))
+            Ok(Operand::Whole(new_chain(builder, &operands, &sizes, Operation::Mul)?))
         }
         unscaled => Ok(unscaled),
     }
@@ -75,7 +76,7 @@ fn scaled(builder: &mut Builder<'_>, operand: Operand, alpha: f32) -> Result<Ope
 
 fn operand(builder: &mut Builder<'_>, call: &Call<'_>, index: usize) -> Result<Operand, Problem> {
     match call.node.arguments.get(index) {
-        Some(Argument::Value(id)) => Ok(Operand::Tensor(*id, builder.tensor(*id)?)),
+        Some(Argument::Value(id)) => Ok(Operand::Tensor(*id, builder.lying(*id)?)),
         _ => call.number(index)?.map(|number| Operand::Number(number as f32)).ok_or(Problem::Arguments),
     }
 }
@@ -100,10 +101,29 @@ fn new_chain(
     sizes: &[usize],
     operation: Operation,
 ) -> Result<Tensor, Problem> {
+    new_chain_of(builder, operands, sizes, operation, Numbers::REAL)
+}
+
+/// The numbers of a tensor in another form: bytes as `float32`, or either as bytes.
+pub fn converted(builder: &mut Builder<'_>, tensor: &Tensor, numbers: Numbers) -> Result<Tensor, Problem> {
+    let once = tensor.without_repetition();
+    let sizes = once.sizes.clone();
+    let converted = new_chain_of(builder, &[Operand::Whole(once)], &sizes, Operation::Copy, numbers)?;
+    Ok(converted.expanded(&tensor.sizes))
+}
+
+/// A chain of one function, whose results are in this form.
+fn new_chain_of(
+    builder: &mut Builder<'_>,
+    operands: &[Operand],
+    sizes: &[usize],
+    operation: Operation,
+    numbers: Numbers,
+) -> Result<Tensor, Problem> {
     let tensors: Vec<&Tensor> = operands.iter().filter_map(Operand::tensor).collect();
     let order = order(&tensors, sizes);
-    let output = builder.scratch(ScalarType::Float, sizes, &order);
-    let expanded: Vec<Tensor> = tensors.iter().map(|tensor| tensor.expanded(sizes)).collect();
+    let output = builder.scratch_of(numbers, sizes, &order);
+    let expanded = expanded(builder, &tensors, sizes)?;
     let (dims, tensors) = match nest(&output, &order, &expanded) {
         Some(nest) => (nest, expanded),
         None => {
@@ -111,14 +131,25 @@ fn new_chain(
             (nest(&output, &order, &dense).ok_or(Problem::Large)?, dense)
         }
     };
-    let mut made = Elementwise { output: place(&output), sizes: dims.sizes, step_count: 1, ..Elementwise::default() };
+    let (sizes, place_of_output) = (dims.sizes, place(&output));
+    let mut made = Elementwise { output: place_of_output, numbers, sizes, step_count: 1, ..Elementwise::default() };
     made.stream_count = tensors.len() as u32;
     for (index, (stream, tensor)) in made.streams.iter_mut().zip(&tensors).enumerate() {
-        *stream = Stream { place: place(tensor), strides: dims.strides[index] };
+        *stream = Stream { place: place(tensor), strides: dims.strides[index], numbers: tensor.numbers };
     }
     made.steps[0] = step(operation, operands);
     builder.make(output.buffer, made);
     Ok(output)
+}
+
+/// The operands with all elements. Bytes that are repeated become real numbers first.
+fn expanded(builder: &mut Builder<'_>, tensors: &[&Tensor], sizes: &[usize]) -> Result<Vec<Tensor>, Problem> {
+    let expand = |tensor: &&Tensor| {
+        let all = tensor.expanded(sizes);
+        let repeats = all.without_repetition().sizes != all.sizes;
+        if repeats && all.numbers.are_bytes() { converted(builder, &all, Numbers::REAL) } else { Ok(all) }
+    };
+    tensors.iter().map(expand).collect()
 }
 
 /// A step whose tensors are the first registers.
@@ -128,7 +159,7 @@ fn step(operation: Operation, operands: &[Operand]) -> Step {
     for (term, operand) in step.terms.iter_mut().zip(operands) {
         *term = match operand {
             Operand::Number(number) => Term::number(*number),
-            Operand::Tensor(..) => {
+            Operand::Tensor(..) | Operand::Whole(_) => {
                 register += 1;
                 Term::register(register - 1)
             }
@@ -145,11 +176,7 @@ fn order(tensors: &[&Tensor], sizes: &[usize]) -> Vec<usize> {
 
 /// Copies of the operands in the order of the result.
 fn dense(builder: &mut Builder<'_>, operands: &[Tensor], order: &[usize]) -> Vec<Tensor> {
-    let copy = |tensor: &Tensor| {
-        let copy = builder.scratch(tensor.scalar_type, &tensor.sizes, order);
-        builder.copy(tensor, &copy, true);
-        copy
-    };
+    let copy = |tensor: &Tensor| builder.copied(tensor, order);
     operands.iter().map(copy).collect()
 }
 

@@ -3,7 +3,8 @@
 //! The instruction that is added to is taken out and appended again: its result is read here only, so that nothing between
 //! reads it, and what it reads stays as it is.
 
-use et_cpu::{Activation, ActivationKind, Elementwise, Instruction, Rows, Step, Term};
+use et_core::ScalarType;
+use et_cpu::{Activation, ActivationKind, Elementwise, Instruction, Numbers, QuantizedProduct, Rows, Step, Term};
 use et_kernels::elementwise::Operation;
 use etbuild_ir::ValueId;
 
@@ -25,6 +26,8 @@ pub fn activation(
     let Some((position, mut instruction)) = maker(builder, id, input) else { return Ok(false) };
     let (own, residual_last) = match &mut instruction {
         Instruction::Product(product) => (&mut product.activation, product.residual_last == 1),
+        Instruction::QuantizedProduct(product) => (&mut product.activation, product.residual_last == 1),
+        Instruction::QuantizedDepthwise(depthwise) if is_of_depthwise(operation) => (&mut depthwise.activation, false),
         Instruction::Depthwise(depthwise) if is_of_depthwise(operation) => (&mut depthwise.activation, false),
         _ => return Ok(false),
     };
@@ -49,26 +52,78 @@ pub fn residual(
 ) -> Result<bool, Problem> {
     for ((id, tensor), (_, other)) in [(left, right), (right, left)] {
         let same = tensor.sizes == other.sizes && tensor.sizes == call.output_sizes()?;
-        let Some((position, Instruction::Product(mut product))) = maker(builder, id, tensor).filter(|_| same) else {
-            continue;
-        };
-        let columns = product.window.output[2];
-        if product.residual.place.is_present() || !lie_alike(tensor, other) || other.buffer == tensor.buffer {
+        let Some((position, mut instruction)) = maker(builder, id, tensor).filter(|_| same) else { continue };
+        if !lie_alike(tensor, other) || other.buffer == tensor.buffer || !add(&mut instruction, other) {
             continue;
         }
-        let is_plain = product.activation == Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
-        product.residual = Rows { place: place(other), stride: columns };
-        product.residual_last = u32::from(!is_plain);
-        replace(builder, position, tensor, product.into());
+        replace(builder, position, tensor, instruction);
         builder.set(call.output()?, tensor.clone());
         return Ok(true);
     }
     Ok(false)
 }
 
+/// Adds a tensor to the results of a product; whether that was possible.
+fn add(instruction: &mut Instruction, other: &Tensor) -> bool {
+    let numbers = other.numbers;
+    let (residual, last, activation, columns) = match instruction {
+        Instruction::Product(product) if !numbers.are_bytes() => {
+            let columns = product.window.output[2];
+            (&mut product.residual, &mut product.residual_last, product.activation, columns)
+        }
+        Instruction::QuantizedProduct(product) if !product.residual.place.is_present() => {
+            product.residual_numbers = numbers;
+            let columns = product.window.output[2];
+            (&mut product.residual, &mut product.residual_last, product.activation, columns)
+        }
+        _ => return false,
+    };
+    if residual.place.is_present() {
+        return false;
+    }
+    *residual = Rows { place: place(other), stride: columns };
+    *last = u32::from(activation != UNLIMITED);
+    true
+}
+
+/// Makes what computes real numbers compute bytes instead, where they are read here only; the bytes, if that was possible.
+pub fn quantize(builder: &mut Builder<'_>, id: ValueId, input: &Tensor, numbers: Numbers) -> Option<Tensor> {
+    let (position, mut instruction) = maker(builder, id, input)?;
+    match &mut instruction {
+        Instruction::QuantizedProduct(product) => {
+            product.numbers = numbers;
+            product.is_divided = u32::from(can_divide(product));
+            if product.is_divided == 1 {
+                builder.divide_scales(product.weights, numbers.scale);
+            }
+        }
+        Instruction::QuantizedDepthwise(depthwise) => {
+            depthwise.numbers = numbers;
+            if depthwise.activation.kind == ActivationKind::Identity as u32 {
+                builder.divide_scales(depthwise.scales, numbers.scale);
+            }
+        }
+        Instruction::Elementwise(chain) => chain.numbers = numbers,
+        Instruction::Mean(mean) if mean.from.are_bytes() => mean.to = numbers,
+        _ => return None,
+    }
+    let bytes = Tensor { scalar_type: ScalarType::Char, numbers, ..input.clone() };
+    builder.buffers[input.buffer.0 as usize].size = bytes.numel();
+    replace(builder, position, &bytes, instruction);
+    Some(bytes)
+}
+
+/// Whether scales may be divided by that of the results beforehand: nothing but limits comes after the sum.
+fn can_divide(product: &QuantizedProduct) -> bool {
+    let adds_real = product.residual.place.is_present() && !product.residual_numbers.are_bytes();
+    product.activation.kind == ActivationKind::Identity as u32 && product.residual_last == 0 && !adds_real
+}
+
+const UNLIMITED: Activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
+
 /// Makes the chain that computes `id` part of the one that computes `output`, if that reads all of it as it lies.
 pub fn join(builder: &mut Builder<'_>, output: &Tensor, id: ValueId) {
-    let Ok(input) = builder.tensor(id) else { return };
+    let Ok(input) = builder.lying(id) else { return };
     let (Some((first_position, first)), Some((position, last))) =
         (maker(builder, id, &input), builder.maker(output.buffer))
     else {
@@ -84,7 +139,9 @@ pub fn join(builder: &mut Builder<'_>, output: &Tensor, id: ValueId) {
 /// The instruction that makes all of a tensor, where the tensor is read once and is all of its buffer.
 fn maker(builder: &Builder<'_>, id: ValueId, tensor: &Tensor) -> Option<(usize, Instruction)> {
     let size = builder.buffers.get(tensor.buffer.0 as usize)?.size;
-    let is_whole = tensor.offset == 0 && tensor.numel() * tensor.scalar_type.size() == size && is_dense(tensor);
+    let is_real = !tensor.numbers.are_bytes();
+    let is_whole =
+        is_real && tensor.offset == 0 && tensor.numel() * tensor.scalar_type.size() == size && is_dense(tensor);
     let (position, instruction) = builder.maker(tensor.buffer)?;
     (is_whole && builder.uses.is_read_once(id)).then_some((position, *instruction))
 }
@@ -105,7 +162,7 @@ fn followed_by(own: Activation, operation: Operation, numbers: &[f32]) -> Option
         let is_identity = own.kind == ActivationKind::Identity as u32;
         is_identity.then(|| Activation::clamp(own.low.max(low).min(high), own.high.min(high).max(low)))
     };
-    let plain = own == Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
+    let plain = own == UNLIMITED;
     let kind = match (operation, numbers) {
         (Operation::Clamp, [low, high]) => return limits(*low, *high),
         (Operation::Relu, []) => return limits(0.0, f32::INFINITY),
@@ -122,7 +179,7 @@ fn followed_by(own: Activation, operation: Operation, numbers: &[f32]) -> Option
 
 /// One chain of two, of which the second reads the first's result as it lies.
 fn joined(first: &Elementwise, last: &Elementwise) -> Option<Elementwise> {
-    if numel(first) != numel(last) {
+    if numel(first) != numel(last) || first.numbers.are_bytes() {
         return None;
     }
     let mut chain = in_loops(first, last.sizes)?;
@@ -156,7 +213,8 @@ fn joined(first: &Elementwise, last: &Elementwise) -> Option<Elementwise> {
     made.extend(last.steps[..last.step_count as usize].iter().map(|step| self::moved(step, of_last)));
     chain.streams[..streams.len()].copy_from_slice(&streams);
     chain.steps[..steps].copy_from_slice(&made);
-    (chain.stream_count, chain.step_count, chain.output) = (streams.len() as u32, steps as u32, last.output);
+    (chain.stream_count, chain.step_count) = (streams.len() as u32, steps as u32);
+    (chain.output, chain.numbers) = (last.output, last.numbers);
     Some(chain)
 }
 

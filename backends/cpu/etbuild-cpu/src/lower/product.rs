@@ -4,50 +4,76 @@ use et_core::ScalarType;
 use et_cpu::{Activation, Depthwise, Place, Product, Rows, SlotNumber, Window};
 use etbuild_ir::ValueId;
 
-use crate::Problem;
 use crate::builder::{Builder, place, rows};
 use crate::call::Call;
-use crate::lower::Lowered;
-use crate::pack;
+use crate::lower::{Lowered, quantized};
+use crate::pack::{self, Form, Packing};
 use crate::tensor::{Buffer, Tensor};
+use crate::{Problem, constant};
 
 /// A two-dimensional convolution; one over one dimension has images of one row.
 pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let input = image(&builder.tensor(call.value(0)?)?)?;
-    let input = builder.in_channels_last(input);
+    let integers = quantized::Operands::of(builder, &call)?;
+    let input = match &integers {
+        Some(_) => builder.lying(call.value(0)?)?,
+        None => builder.tensor(call.value(0)?)?,
+    };
+    let input = builder.in_channels_last(image(&input)?);
     let sizes = call.output_sizes()?;
     let output = builder.image(ScalarType::Float, &image_sizes(&sizes)?);
     let window = window(&call, &input, &output)?;
-    if window.groups > 1 && window.groups == window.input[2] && window.groups == window.output[2] {
-        depthwise(builder, &call, &input, &output, window)?;
-    } else {
-        let weights = weights(builder, &call, &window)?;
-        let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
-        let residual = Rows { place: Place::ABSENT, stride: 0 };
-        let input = pixels(&input, window.input[2]);
-        let pixels = pixels(&output, window.output[2]);
-        let product = Product { input, output: pixels, residual, weights, residual_last: 0, window, activation };
-        builder.make(output.buffer, product);
+    match integers {
+        Some(integers) if is_depthwise(&window) => quantized::depthwise(builder, &integers, &input, &output, window)?,
+        Some(integers) => {
+            let read = pixels(&input, window.input[2]);
+            quantized::product(builder, &integers, (read, input.numbers), &output, window)?;
+        }
+        None if is_depthwise(&window) => depthwise(builder, &call, &input, &output, window)?,
+        None => product(builder, &call, pixels(&input, window.input[2]), &output, window)?,
     }
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
     builder.set(call.output()?, output);
     Ok(())
 }
 
+/// Whether each channel is convolved by itself.
+pub const fn is_depthwise(window: &Window) -> bool {
+    window.groups > 1 && window.groups == window.input[2] && window.groups == window.output[2]
+}
+
+fn product(builder: &mut Builder<'_>, call: &Call<'_>, input: Rows, output: &Tensor, window: Window) -> Lowered {
+    let weights = weights(builder, call, window)?;
+    let residual = Rows { place: Place::ABSENT, stride: 0 };
+    let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
+    let pixels = pixels(output, window.output[2]);
+    let product = Product { input, output: pixels, residual, weights, residual_last: 0, window, activation };
+    builder.make(output.buffer, product);
+    Ok(())
+}
+
 fn depthwise(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor, output: &Tensor, window: Window) -> Lowered {
     let values = floats(builder, call.value(1)?)?;
-    let packed = pack::depthwise(builder.isa, &values, &window)?;
+    let packed = pack::depthwise(&values, &window)?;
     let bias = bias(builder, call.optional_value(2)?, window.output[2])?;
-    let weights = SlotNumber(builder.made(packed).0);
+    let weights = SlotNumber(builder.made(little_endian(&packed)).0);
     let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
     let (input, place) = (place(input), place(output));
     builder.make(output.buffer, Depthwise { input, output: place, weights, bias, window, activation });
     Ok(())
 }
 
+/// The bytes of numbers.
+pub fn little_endian(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
 /// `input x weight^T + bias` over the last dimension.
 pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let input = builder.tensor(call.value(0)?)?;
+    let integers = quantized::Operands::of(builder, &call)?;
+    let input = match &integers {
+        Some(_) => builder.lying(call.value(0)?)?,
+        None => builder.tensor(call.value(0)?)?,
+    };
     let input = match rows(&input) {
         Some(_) => input,
         None => builder.in_row_major(input),
@@ -56,12 +82,10 @@ pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let output = builder.row_major(ScalarType::Float, &call.output_sizes()?);
     let columns = output.sizes.last().copied().ok_or(Problem::Arguments)?;
     let window = matrix_window(count, inner, columns);
-    let weights = weights(builder, &call, &window)?;
-    let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
-    let residual = Rows { place: Place::ABSENT, stride: 0 };
-    let pixels = pixels(&output, columns as u32);
-    let product = Product { input: left, output: pixels, residual, weights, residual_last: 0, window, activation };
-    builder.make(output.buffer, product);
+    match integers {
+        Some(integers) => quantized::product(builder, &integers, (left, input.numbers), &output, window)?,
+        None => product(builder, &call, left, &output, window)?,
+    }
     builder.set(call.output()?, output);
     Ok(())
 }
@@ -81,7 +105,7 @@ fn matrix_window(rows: usize, inner: usize, columns: usize) -> Window {
 }
 
 /// The rows of a dense tensor with this many channels innermost.
-fn pixels(tensor: &Tensor, channels: u32) -> Rows {
+pub fn pixels(tensor: &Tensor, channels: u32) -> Rows {
     Rows { place: place(tensor), stride: channels }
 }
 
@@ -129,11 +153,10 @@ pub fn pair(numbers: &[i64], spatial: usize, absent: u32) -> Result<[u32; 2], Pr
 }
 
 /// The slot of the packed weights and biases.
-fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: &Window) -> Result<SlotNumber, Problem> {
-    let values = floats(builder, call.value(1)?)?;
+fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: Window) -> Result<SlotNumber, Problem> {
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
-    let packed = pack::product(builder.isa, &values, &bias, window)?;
-    Ok(SlotNumber(builder.made(packed).0))
+    let weights = constant::row_major(builder.links, call.value(1)?).ok_or(Problem::Weights)?;
+    builder.packed(Packing { window, weights, form: Form::Floats(bias) })
 }
 
 /// The slot of the bias, one number per channel.
@@ -145,9 +168,8 @@ fn bias(builder: &mut Builder<'_>, id: Option<ValueId>, channels: u32) -> Result
     Ok(SlotNumber(slot))
 }
 
-/// The elements of a constant.
+/// The elements of a constant in row-major order.
 pub fn floats(builder: &Builder<'_>, id: ValueId) -> Result<Vec<f32>, Problem> {
-    let data = builder.graph.constant(id).ok_or(Problem::Weights)?;
-    let (elements, _) = data.bytes().as_chunks::<4>();
-    Ok(elements.iter().copied().map(f32::from_le_bytes).collect())
+    let data = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
+    Ok(pack::floats(data.bytes()))
 }

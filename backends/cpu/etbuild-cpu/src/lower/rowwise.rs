@@ -1,12 +1,12 @@
 //! What works on rows: softmax and layer normalization; and means.
 
-use et_cpu::{LayerNorm, Mean, SlotNumber, Softmax};
+use et_cpu::{LayerNorm, Mean, Numbers, SlotNumber, Softmax};
 use etbuild_ir::ValueId;
 
 use crate::Problem;
 use crate::builder::{Builder, place, rows};
 use crate::call::{Call, dim};
-use crate::lower::Lowered;
+use crate::lower::{FLOAT, Lowered, quantized};
 use crate::tensor::Tensor;
 
 /// Softmax over the last dimension.
@@ -55,7 +55,9 @@ fn operands(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(Tensor, Tenso
 
 /// The mean over neighbouring dimensions.
 pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let (input, sizes) = (builder.tensor(call.value(0)?)?, call.output_sizes()?);
+    let sizes = call.output_sizes()?;
+    let becomes_bytes = call.links.only_reader(call.output()?).is_some_and(quantized::makes_bytes);
+    let input = if becomes_bytes { builder.lying(call.value(0)?)? } else { builder.tensor(call.value(0)?)? };
     let dims: Result<Vec<usize>, _> = call.ints(1)?.iter().map(|number| dim(*number, input.rank())).collect();
     let dims = dims?;
     let mut kept: Vec<usize> = (0..input.rank()).filter(|dim| !dims.contains(dim)).collect();
@@ -71,8 +73,10 @@ pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let shape = [count(&outer), count(&dims), count(&inner)];
     let kept_sizes: Vec<usize> =
         (0..input.rank()).map(|dim| if dims.contains(&dim) { 1 } else { input.sizes[dim] }).collect();
-    let output = builder.scratch(input.scalar_type, &kept_sizes, &order);
-    builder.make(output.buffer, Mean { input: place(&input), output: place(&output), sizes: shape });
+    // Where bytes are read, the results become bytes too: `fold::quantize` sees to it.
+    let output = builder.scratch(FLOAT, &kept_sizes, &order);
+    let (from, to) = (input.numbers, Numbers::REAL);
+    builder.make(output.buffer, Mean { input: place(&input), from, output: place(&output), to, sizes: shape });
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
     builder.set(call.output()?, output);
     Ok(())

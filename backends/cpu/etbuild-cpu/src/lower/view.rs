@@ -1,5 +1,7 @@
 //! Views: strides change, elements stay.
 
+use etbuild_ir::ValueId;
+
 use crate::Problem;
 use crate::builder::Builder;
 use crate::call::{Call, dim};
@@ -8,7 +10,7 @@ use crate::tensor::Tensor;
 
 /// The same elements with other sizes; copied where strides cannot say that.
 pub fn view(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let (tensor, sizes) = (builder.tensor(call.value(0)?)?, call.output_sizes()?);
+    let (tensor, sizes) = (builder.lying(call.value(0)?)?, call.output_sizes()?);
     let viewed = match tensor.viewed(&sizes) {
         Some(viewed) => viewed,
         None => builder.in_row_major(tensor).viewed(&sizes).ok_or(Problem::Arguments)?,
@@ -19,7 +21,7 @@ pub fn view(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// Dimensions in another order.
 pub fn permute(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let tensor = builder.tensor(call.value(0)?)?;
+    let tensor = builder.lying(call.value(0)?)?;
     let dims: Result<Vec<usize>, _> = call.ints(1)?.iter().map(|number| dim(*number, tensor.rank())).collect();
     builder.set(call.output()?, tensor.permuted(&dims?));
     Ok(())
@@ -27,7 +29,7 @@ pub fn permute(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// One index of a dimension.
 pub fn select(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let tensor = builder.tensor(call.value(0)?)?;
+    let tensor = builder.lying(call.value(0)?)?;
     let along = call.dim(1, tensor.rank())?;
     let index = dim(call.int(2)?.ok_or(Problem::Arguments)?, tensor.sizes[along])?;
     builder.set(call.output()?, tensor.selected(along, index));
@@ -36,7 +38,7 @@ pub fn select(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// A range of a dimension.
 pub fn slice(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let (tensor, sizes) = (builder.tensor(call.value(0)?)?, call.output_sizes()?);
+    let (tensor, sizes) = (builder.lying(call.value(0)?)?, call.output_sizes()?);
     let along = call.dim(1, tensor.rank())?;
     let size = tensor.sizes[along] as i64;
     let start = call.int(2)?.unwrap_or(0);
@@ -48,14 +50,14 @@ pub fn slice(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// Repeated elements.
 pub fn expand(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let (tensor, sizes) = (builder.tensor(call.value(0)?)?, call.output_sizes()?);
+    let (tensor, sizes) = (builder.lying(call.value(0)?)?, call.output_sizes()?);
     builder.set(call.output()?, tensor.expanded(&sizes));
     Ok(())
 }
 
 /// The tensor itself.
 pub fn identity(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let tensor = builder.tensor(call.value(0)?)?;
+    let tensor = builder.lying(call.value(0)?)?;
     builder.set(call.output()?, tensor);
     Ok(())
 }
@@ -64,10 +66,11 @@ pub fn identity(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (sizes, ids) = (call.output_sizes()?, call.values(0)?);
     let along = call.dim(1, sizes.len())?;
-    let whole = builder.row_major(call.graph.spec(call.output()?).scalar_type, &sizes);
+    let parts: Vec<Tensor> = alike(builder, &ids)?;
+    let first = parts.first().ok_or(Problem::Arguments)?;
+    let whole = Tensor { numbers: first.numbers, ..builder.row_major(first.scalar_type, &sizes) };
     let mut start = 0;
-    for id in ids {
-        let part = builder.tensor(id)?;
+    for part in parts {
         let size = part.sizes.get(along).copied().unwrap_or(0);
         if part.numel() > 0 {
             builder.copy(&part, &whole.sliced(along, start, size, 1), false);
@@ -78,10 +81,19 @@ pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
+/// Tensors whose elements mean the same: as they lie where they do, else as real numbers.
+fn alike(builder: &mut Builder<'_>, ids: &[ValueId]) -> Result<Vec<Tensor>, Problem> {
+    let lying = ids.iter().map(|id| builder.lying(*id)).collect::<Result<Vec<_>, _>>()?;
+    if lying.windows(2).all(|pair| pair[0].numbers == pair[1].numbers) {
+        return Ok(lying);
+    }
+    ids.iter().map(|id| builder.tensor(*id)).collect()
+}
+
 /// Elements that are moved along dimensions, those that leave at the end coming back at the beginning: two copies for each
 /// dimension that moves.
 pub fn roll(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let tensor = builder.tensor(call.value(0)?)?;
+    let tensor = builder.lying(call.value(0)?)?;
     let (shifts, dims) = (call.ints(1)?, call.ints(2)?);
     if shifts.len() != dims.len() {
         return Err(Problem::Arguments);
@@ -91,7 +103,7 @@ pub fn roll(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         let along = dim(*along, tensor.rank())?;
         pieces = pieces.into_iter().flat_map(|piece| rolled(piece, along, *shift)).collect();
     }
-    let whole = builder.row_major(tensor.scalar_type, &tensor.sizes);
+    let whole = Tensor { numbers: tensor.numbers, ..builder.row_major(tensor.scalar_type, &tensor.sizes) };
     for (piece, start) in pieces {
         let place = |place: Tensor, along: usize| place.sliced(along, start[along], piece.sizes[along], 1);
         let target = (0..tensor.rank()).fold(whole.clone(), place);

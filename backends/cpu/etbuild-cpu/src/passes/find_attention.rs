@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use etbuild_ir::{Argument, Graph, IdMap, Node, ValueId};
+use etbuild_ir::{Argument, Graph, Links, Node, ValueId};
 
 /// What is added to scores, with the sizes that the sums have.
 type Biases = Vec<(ValueId, Vec<i32>)>;
@@ -29,7 +29,7 @@ pub struct Match {
 
 /// The calls of a graph, and the positions of all nodes that they replace.
 pub fn find_attention(graph: &Graph) -> (Vec<Match>, BTreeSet<usize>) {
-    let finder = Finder::new(graph);
+    let finder = Finder { links: Links::of(graph) };
     let (mut matches, mut replaced) = (Vec::new(), BTreeSet::new());
     for position in 0..graph.nodes.len() {
         if let Some((found, nodes)) = finder.at(position) {
@@ -41,36 +41,18 @@ pub fn find_attention(graph: &Graph) -> (Vec<Match>, BTreeSet<usize>) {
 }
 
 struct Finder<'g> {
-    graph: &'g Graph,
-    makers: IdMap<usize>,
-    reads: IdMap<usize>,
-    last_readers: IdMap<usize>,
+    links: Links<'g>,
 }
 
 impl<'g> Finder<'g> {
-    fn new(graph: &'g Graph) -> Self {
-        let (mut makers, mut reads) = (IdMap::default(), IdMap::default());
-        let mut last_readers = IdMap::default();
-        for (position, node) in graph.nodes.iter().enumerate() {
-            node.outputs.iter().for_each(|id| _ = makers.insert(*id, position));
-            node.uses().for_each(|id| _ = last_readers.insert(id, position));
-        }
-        let used = graph.nodes.iter().flat_map(Node::uses).chain(graph.outputs.iter().copied());
-        for id in used {
-            let count = reads.get(id).copied().unwrap_or(0);
-            reads.insert(id, count + 1);
-        }
-        Self { graph, makers, reads, last_readers }
-    }
-
     /// The call whose second product is at this position, and the positions of its nodes.
     fn at(&self, position: usize) -> Option<(Match, Vec<usize>)> {
-        let last = self.graph.nodes.get(position).filter(|node| is(node, "aten.bmm.default"))?;
+        let last = self.links.graph.nodes.get(position).filter(|node| is(node, "aten.bmm.default"))?;
         let mut nodes = vec![position];
         let softmax = self.through_views(value(last, 0)?, &mut nodes)?;
         let softmax_node = self.made_by(softmax, "aten._softmax.default", &mut nodes)?;
         let scores = value(softmax_node, 0)?;
-        let rank = self.graph.spec(scores).rank() as i64;
+        let rank = self.links.graph.spec(scores).rank() as i64;
         if !matches!(softmax_node.arguments.get(1), Some(Argument::Int(dim)) if *dim == -1 || *dim == rank - 1) {
             return None;
         }
@@ -78,7 +60,7 @@ impl<'g> Finder<'g> {
         let first = self.made_by(product, "aten.bmm.default", &mut nodes)?;
         let joined = [value(first, 0)?, value(first, 1)?, value(last, 1)?];
         let apart = joined.map(|id| self.apart(id));
-        let are_apart = apart.iter().all(|id| self.graph.spec(*id).rank() == 4);
+        let are_apart = apart.iter().all(|id| self.links.graph.spec(*id).rank() == 4);
         let [query, transposed_key, values] = if are_apart { apart } else { joined };
         let (query, scale) = self.unscaled(joined[0], query, &mut nodes);
         let output = self.apart_again(*last.outputs.first()?, &mut nodes);
@@ -88,10 +70,10 @@ impl<'g> Finder<'g> {
 
     /// The result with batches and heads apart, where it is read so.
     fn apart_again(&self, id: ValueId, nodes: &mut Vec<usize>) -> ValueId {
-        let reader = self.last_readers.get(id).filter(|_| self.reads.get(id) == Some(&1)).copied();
-        let view = reader.filter(|position| is(&self.graph.nodes[*position], "aten.view_copy.default"));
-        let viewed = view.and_then(|position| self.graph.nodes[position].outputs.first());
-        match (view, viewed.filter(|viewed| self.graph.spec(**viewed).rank() == 4)) {
+        let reader = self.links.last_reader_position(id).filter(|_| self.links.read_count(id) == 1);
+        let view = reader.filter(|position| is(&self.links.graph.nodes[*position], "aten.view_copy.default"));
+        let viewed = view.and_then(|position| self.links.graph.nodes[position].outputs.first());
+        match (view, viewed.filter(|viewed| self.links.graph.spec(**viewed).rank() == 4)) {
             (Some(position), Some(viewed)) => {
                 nodes.push(position);
                 *viewed
@@ -102,7 +84,7 @@ impl<'g> Finder<'g> {
 
     /// What a value is a view of, where each view is read once.
     fn through_views(&self, mut id: ValueId, nodes: &mut Vec<usize>) -> Option<ValueId> {
-        while let Some(node) = self.maker(id).filter(|node| is(node, "aten.view_copy.default")) {
+        while let Some(node) = self.links.maker(id).filter(|node| is(node, "aten.view_copy.default")) {
             nodes.push(self.read_once(id)?);
             id = value(node, 0)?;
         }
@@ -112,12 +94,12 @@ impl<'g> Finder<'g> {
     /// What biases are added to, and the biases.
     fn through_sums(&self, id: ValueId, nodes: &mut Vec<usize>) -> Option<(Biases, ValueId)> {
         let (mut biases, mut id) = (Vec::new(), self.through_views(id, nodes)?);
-        while let Some(node) = self.maker(id).filter(|node| is(node, "aten.add.Tensor")) {
+        while let Some(node) = self.links.maker(id).filter(|node| is(node, "aten.add.Tensor")) {
             let [Argument::Value(sum), Argument::Value(bias), Argument::Int(1)] = &node.arguments[..] else {
                 return None;
             };
-            let spec = self.graph.spec(id);
-            if self.graph.spec(*sum).sizes != spec.sizes || biases.len() == 2 {
+            let spec = self.links.graph.spec(id);
+            if self.links.graph.spec(*sum).sizes != spec.sizes || biases.len() == 2 {
                 return None;
             }
             nodes.push(self.read_once(id)?);
@@ -129,21 +111,22 @@ impl<'g> Finder<'g> {
 
     /// The node that makes a value, where it is this operator and its result is read once.
     fn made_by(&self, id: ValueId, operator: &str, nodes: &mut Vec<usize>) -> Option<&'g Node> {
-        let node = self.maker(id).filter(|node| is(node, operator))?;
+        let node = self.links.maker(id).filter(|node| is(node, operator))?;
         nodes.push(self.read_once(id)?);
         Some(node)
     }
 
     /// The value before batches and heads were joined.
     fn apart(&self, id: ValueId) -> ValueId {
-        let viewed = self.maker(id).filter(|node| is(node, "aten.view_copy.default")).and_then(|node| value(node, 0));
-        viewed.filter(|viewed| self.graph.spec(*viewed).rank() == 4).unwrap_or(id)
+        let viewed =
+            self.links.maker(id).filter(|node| is(node, "aten.view_copy.default")).and_then(|node| value(node, 0));
+        viewed.filter(|viewed| self.links.graph.spec(*viewed).rank() == 4).unwrap_or(id)
     }
 
     /// Queries before they were multiplied with a number, and the number. `joined` are the same queries, perhaps with
     /// batches and heads joined by a view, which is then replaced too.
     fn unscaled(&self, joined: ValueId, id: ValueId, nodes: &mut Vec<usize>) -> (ValueId, f64) {
-        let scaled = self.maker(id).filter(|node| is(node, "aten.mul.Scalar"));
+        let scaled = self.links.maker(id).filter(|node| is(node, "aten.mul.Scalar"));
         let parts = scaled.and_then(|node| match &node.arguments[..] {
             [Argument::Value(query), Argument::Float(scale)] => Some((*query, *scale)),
             _ => None,
@@ -157,13 +140,9 @@ impl<'g> Finder<'g> {
         }
     }
 
-    fn maker(&self, id: ValueId) -> Option<&'g Node> {
-        self.makers.get(id).and_then(|position| self.graph.nodes.get(*position))
-    }
-
     /// The position of the node that makes a value which is read once.
     fn read_once(&self, id: ValueId) -> Option<usize> {
-        self.makers.get(id).copied().filter(|_| self.reads.get(id) == Some(&1))
+        self.links.maker_position(id).filter(|_| self.links.read_count(id) == 1)
     }
 }
 

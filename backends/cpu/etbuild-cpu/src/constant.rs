@@ -1,0 +1,125 @@
+//! Values that are known when a partition is lowered: constants, and what dequantizing makes of them.
+
+use et_core::ScalarType;
+use et_ops::call::{OwnedTensor, TensorRef};
+use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId, evaluate};
+
+use crate::tensor::{Buffer, Tensor};
+
+/// Bytes with a scale for each index of the first dimension; 0 stands for 0.
+#[derive(Clone, Debug)]
+pub struct ByteWeights {
+    /// The bytes in row-major order.
+    pub bytes: ConstantData,
+    /// The scales.
+    pub scales: Vec<f32>,
+}
+
+/// The elements of a constant, or of one that is dequantized, in the order of the value's spec.
+pub fn of(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
+    match links.graph.constant(id) {
+        Some(data) => Some(data.clone()),
+        None => dequantized(links, links.maker(id)?),
+    }
+}
+
+/// The elements in row-major order.
+pub fn row_major(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
+    let (data, spec) = (of(links, id)?, links.graph.spec(id));
+    if spec.is_contiguous() {
+        return Some(data);
+    }
+    let tensor = Tensor::of_spec(Buffer(0), spec);
+    let width = spec.scalar_type.size();
+    let mut bytes = Vec::with_capacity(data.bytes().len());
+    for index in 0..tensor.numel() {
+        let start = tensor.place_of(index) * width;
+        bytes.extend_from_slice(data.bytes().get(start..start + width)?);
+    }
+    Some(ConstantData::new(bytes))
+}
+
+/// Whether a value is known when a partition is lowered.
+pub fn is_known(links: &Links<'_>, id: ValueId) -> bool {
+    links.graph.constant(id).is_some() || links.maker(id).is_some_and(|node| dequantizes_constants(links, node))
+}
+
+/// Whether a node dequantizes, and all that it reads is constant.
+pub fn dequantizes_constants(links: &Links<'_>, node: &Node) -> bool {
+    let name = node.operator.name();
+    name.starts_with("dequantize_") && node.uses().all(|id| links.graph.constant(id).is_some())
+}
+
+fn dequantized(links: &Links<'_>, node: &Node) -> Option<ConstantData> {
+    if !dequantizes_constants(links, node) {
+        return None;
+    }
+    let tensor = |id: ValueId| {
+        let bytes = links.graph.constant(id).map_or(&[][..], ConstantData::bytes);
+        let spec = links.graph.spec(id);
+        TensorRef { scalar_type: spec.scalar_type, sizes: &spec.sizes, bytes }
+    };
+    let outputs = evaluate(links.graph, node, tensor).ok()?;
+    outputs.into_iter().next().map(|OwnedTensor { bytes, .. }| ConstantData::new(bytes))
+}
+
+/// The weights of a value that dequantizes symmetric bytes, per tensor or by the first dimension.
+pub fn byte_weights(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
+    let node = links.maker(id)?;
+    let Some(Argument::Value(bytes)) = node.arguments.first() else { return None };
+    let spec = links.graph.spec(*bytes);
+    let channels = usize::try_from(*spec.sizes.first()?).ok()?;
+    let (scales, zero_points) = match node.operator.as_str() {
+        "quantized_decomposed.dequantize_per_channel.default" => by_channel(links, node)?,
+        "quantized_decomposed.dequantize_per_tensor.default" => by_tensor(node, channels)?,
+        _ => return None,
+    };
+    let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && scales.len() == channels;
+    let bytes = links.graph.constant(*bytes).filter(|_| fits && zero_points.iter().all(|point| *point == 0))?;
+    Some(ByteWeights { bytes: bytes.clone(), scales })
+}
+
+/// `(bytes, scales, zero_points, axis, ...)`.
+fn by_channel(links: &Links<'_>, node: &Node) -> Option<(Vec<f32>, Vec<i64>)> {
+    let [_, Argument::Value(scales), zero_points, Argument::Int(0), ..] = &node.arguments[..] else { return None };
+    let scales = floats(links, *scales)?;
+    let zero_points = match zero_points {
+        Argument::Value(id) => integers(links, *id)?,
+        _ => Vec::new(),
+    };
+    Some((scales, zero_points))
+}
+
+/// `(bytes, scale, zero_point, ...)`.
+fn by_tensor(node: &Node, channels: usize) -> Option<(Vec<f32>, Vec<i64>)> {
+    match &node.arguments[..] {
+        [_, Argument::Float(scale), Argument::Int(zero_point), ..] => {
+            Some((vec![*scale as f32; channels], vec![*zero_point]))
+        }
+        _ => None,
+    }
+}
+
+/// The elements of a constant of floating-point numbers.
+fn floats(links: &Links<'_>, id: ValueId) -> Option<Vec<f32>> {
+    let bytes = links.graph.constant(id)?.bytes();
+    match links.graph.spec(id).scalar_type {
+        ScalarType::Float => Some(bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()),
+        ScalarType::Double => {
+            Some(bytes.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes) as f32).collect())
+        }
+        _ => None,
+    }
+}
+
+fn integers(links: &Links<'_>, id: ValueId) -> Option<Vec<i64>> {
+    let bytes = links.graph.constant(id)?.bytes();
+    match links.graph.spec(id).scalar_type {
+        ScalarType::Long => Some(bytes.as_chunks::<8>().0.iter().map(|bytes| i64::from_le_bytes(*bytes)).collect()),
+        ScalarType::Int => {
+            Some(bytes.as_chunks::<4>().0.iter().map(|bytes| i64::from(i32::from_le_bytes(*bytes))).collect())
+        }
+        ScalarType::Char => Some(bytes.iter().map(|byte| i64::from(byte.cast_signed())).collect()),
+        _ => None,
+    }
+}

@@ -1,0 +1,177 @@
+//! Numbers as bytes: where they become so, where they stop being so, and products of them.
+
+use et_cpu::{Activation, Numbers, Place, QuantizedDepthwise, QuantizedProduct, Rows, SlotNumber, Window};
+use etbuild_ir::{Argument, Node, ValueId};
+
+use crate::Problem;
+use crate::builder::{Builder, place};
+use crate::call::Call;
+use crate::constant::{self, ByteWeights};
+use crate::lower::product::{floats, is_depthwise, little_endian, pixels};
+use crate::lower::{Lowered, elementwise, fold};
+use crate::pack::{self, Form, Packing};
+use crate::tensor::Tensor;
+
+/// Numbers to bytes: what computes the numbers makes bytes of them where nothing else reads them.
+pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (id, numbers) = (call.value(0)?, numbers(&call)?);
+    let input = builder.lying(id)?;
+    let bytes = if input.numbers == numbers {
+        input
+    } else if let Some(bytes) = fold::quantize(builder, id, &input, numbers) {
+        bytes
+    } else {
+        elementwise::converted(builder, &input, numbers)?
+    };
+    builder.set(call.output()?, Tensor { numbers: Numbers::REAL, ..bytes });
+    Ok(())
+}
+
+/// Bytes to numbers: they stay bytes until something cannot read these. Constants are read where they are needed.
+pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    if !constant::dequantizes_constants(builder.links, call.node) {
+        let bytes = builder.lying(call.value(0)?)?;
+        builder.set(call.output()?, Tensor { numbers: numbers(&call)?, ..bytes });
+    }
+    Ok(())
+}
+
+/// Weights are read by the product that they belong to.
+pub fn dequantize_constant(_: &mut Builder<'_>, _: Call<'_>) -> Lowered {
+    Ok(())
+}
+
+/// The scale and zero point of `(input, scale, zero_point, ...)`.
+fn numbers(call: &Call<'_>) -> Result<Numbers, Problem> {
+    let scale = call.number(1)?.ok_or(Problem::Arguments)? as f32;
+    let zero_point = call.int(2)?.and_then(|point| i32::try_from(point).ok()).ok_or(Problem::Arguments)?;
+    Ok(Numbers { scale, zero_point })
+}
+
+/// What a product of bytes is made of.
+pub struct Operands {
+    weights: ByteWeights,
+    bias: Option<Vec<f32>>,
+}
+
+impl Operands {
+    /// The weights and bias of a convolution or linear layer that is computed in bytes: weights are, and so are activations.
+    pub fn of(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<Option<Self>, Problem> {
+        let Some(weights) = constant::byte_weights(builder.links, call.value(1)?) else { return Ok(None) };
+        let input = builder.lying(call.value(0)?)?;
+        let is_computed = input.numbers.are_bytes() && (!convolves_channels(call)? || becomes_bytes(builder, call)?);
+        let bias = call.optional_value(2)?.map(|id| floats(builder, id)).transpose()?;
+        Ok(is_computed.then_some(Self { weights, bias }))
+    }
+
+    /// The scale of each column's sums.
+    fn scales(&self, input: Numbers) -> Vec<f32> {
+        self.weights.scales.iter().map(|scale| scale * input.scale).collect()
+    }
+
+    /// The bias in steps of these scales.
+    fn steps(&self, scales: &[f32]) -> Vec<i32> {
+        let bias = |column: usize| self.bias.as_ref().and_then(|bias| bias.get(column)).copied().unwrap_or(0.0);
+        let step = |(column, scale): (usize, &f32)| (f64::from(bias(column)) / f64::from(*scale)).round_ties_even();
+        scales.iter().enumerate().map(step).map(|steps| steps as i32).collect()
+    }
+}
+
+/// Whether a call is a convolution of each channel by itself.
+fn convolves_channels(call: &Call<'_>) -> Result<bool, Problem> {
+    if call.node.operator.name() != "convolution" {
+        return Ok(false);
+    }
+    let channels = |id: ValueId| call.sizes(id).get(1).map(|size| *size as u32).ok_or(Problem::Arguments);
+    let groups = call.int(8)?.map_or(1, |groups| groups as u32);
+    let shape = |channels| [1, 1, channels];
+    let (input, output) = (shape(channels(call.value(0)?)?), shape(channels(call.output()?)?));
+    Ok(is_depthwise(&Window { input, output, groups, ..Window::default() }))
+}
+
+/// Whether the result of a convolution of each channel by itself becomes bytes, with no more between than its kernel does.
+fn becomes_bytes(builder: &Builder<'_>, call: &Call<'_>) -> Result<bool, Problem> {
+    let mut id = call.output()?;
+    let mut functions = 0;
+    while let Some(node) = builder.links.only_reader(id) {
+        match node.operator.name() {
+            _ if makes_bytes(node) => return Ok(true),
+            "relu" | "hardswish" | "hardtanh" | "clamp" if functions == 0 && reads_first(node, id) => functions += 1,
+            _ => return Ok(false),
+        }
+        id = *node.outputs.first().ok_or(Problem::Arguments)?;
+    }
+    Ok(false)
+}
+
+/// Whether a node makes bytes of numbers with parameters that are known.
+pub fn makes_bytes(node: &Node) -> bool {
+    node.operator.as_str() == "quantized_decomposed.quantize_per_tensor.default"
+}
+
+fn reads_first(node: &Node, id: ValueId) -> bool {
+    node.arguments.first() == Some(&Argument::Value(id))
+}
+
+/// A product of bytes; its results are real until something makes bytes of them.
+pub fn product(
+    builder: &mut Builder<'_>,
+    operands: &Operands,
+    (input, numbers): (Rows, Numbers),
+    output: &Tensor,
+    window: Window,
+) -> Lowered {
+    let scales = operands.scales(numbers);
+    let steps = operands.steps(&scales);
+    let weights = operands.weights.bytes.clone();
+    let weights = builder.packed(Packing { window, weights, form: Form::Bytes(scales, steps) })?;
+    let absent = Rows { place: Place::ABSENT, stride: 0 };
+    let product = QuantizedProduct {
+        input,
+        input_zero: numbers.zero_point,
+        output: pixels(output, window.output[2]),
+        numbers: Numbers::REAL,
+        is_divided: 0,
+        residual: absent,
+        residual_numbers: Numbers::REAL,
+        weights,
+        residual_last: 0,
+        window,
+        activation: Activation::clamp(f32::NEG_INFINITY, f32::INFINITY),
+    };
+    builder.make(output.buffer, product);
+    Ok(())
+}
+
+/// A convolution of each channel by itself, of bytes; [`fold::quantize`] makes bytes of its results.
+pub fn depthwise(
+    builder: &mut Builder<'_>,
+    operands: &Operands,
+    input: &Tensor,
+    output: &Tensor,
+    window: Window,
+) -> Lowered {
+    let bytes: Vec<i8> = operands.weights.bytes.bytes().iter().map(|byte| byte.cast_signed()).collect();
+    let packed = pack::depthwise(&bytes, &window)?;
+    let scales = operands.scales(input.numbers);
+    let bias = operands.steps(&scales);
+    let mut sums = vec![0; bias.len()];
+    et_kernels::depthwise::zero_point_sums(&packed, &bias, input.numbers.zero_point, &mut sums)
+        .map_err(|_| Problem::Weights)?;
+    let mut slot = |bytes: Vec<u8>| SlotNumber(builder.made(bytes).0);
+    let words = |numbers: &[i32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+    let convolution = QuantizedDepthwise {
+        input: place(input),
+        input_zero: input.numbers.zero_point,
+        output: place(output),
+        numbers: Numbers::REAL,
+        weights: slot(packed.iter().map(|byte| byte.cast_unsigned()).collect()),
+        bias: slot(words(&bias)),
+        sums: slot(words(&sums)),
+        scales: slot(little_endian(&scales)),
+        window,
+        activation: Activation::clamp(f32::NEG_INFINITY, f32::INFINITY),
+    };
+    builder.make(output.buffer, convolution);
+    Ok(())
+}
