@@ -170,7 +170,8 @@ fn step(operation: Operation, operands: &[Operand]) -> Step {
 
 /// The memory order of the result: that of the first operand that has all elements, else row-major.
 fn order(tensors: &[&Tensor], sizes: &[usize]) -> Vec<usize> {
-    let whole = tensors.iter().find(|tensor| tensor.sizes == sizes && tensor.strides.iter().all(|stride| *stride > 0));
+    let is_whole = |tensor: &&&Tensor| tensor.sizes == sizes && tensor.without_repetition().sizes == sizes;
+    let whole = tensors.iter().find(is_whole);
     whole.map_or_else(|| (0..sizes.len()).collect(), |tensor| tensor.order())
 }
 
