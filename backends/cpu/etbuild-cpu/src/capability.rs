@@ -103,6 +103,32 @@ pub fn operands(call: &Call<'_>) -> Option<Refusal> {
     floats(call)
 }
 
+/// Operands are `float32` tensors or numbers; the result is whether they are in a relation.
+pub fn comparison(call: &Call<'_>) -> Option<Refusal> {
+    let odd = call.node.uses().map(|id| call.graph.spec(id).scalar_type).find(|scalar_type| *scalar_type != FLOAT);
+    match odd {
+        Some(other) => no(RefusalKind::Type, format!("it compares float32, not {}", other.name())),
+        None if matches!(call.node.arguments.first(), Some(Argument::Value(_))) => None,
+        None => no(RefusalKind::Argument, "its first operand is a number"),
+    }
+}
+
+/// All tensors are truth values.
+pub fn truth(call: &Call<'_>) -> Option<Refusal> {
+    let mut ids = call.node.uses().chain(call.node.outputs.first().copied());
+    let are_truth = ids.all(|id| call.graph.spec(id).scalar_type == ScalarType::Bool);
+    if are_truth { None } else { no(RefusalKind::Type, "it works on truth values") }
+}
+
+/// A condition, and `float32` to choose from.
+pub fn choice(call: &Call<'_>) -> Option<Refusal> {
+    let scalar_type = |index| call.value(index).map(|id| call.graph.spec(id).scalar_type);
+    match [scalar_type(0), scalar_type(1), scalar_type(2)] {
+        [Ok(ScalarType::Bool), Ok(FLOAT), Ok(FLOAT)] => None,
+        _ => no(RefusalKind::Type, "it chooses between float32 tensors by truth values"),
+    }
+}
+
 /// Limits are numbers.
 pub fn clamp(call: &Call<'_>) -> Option<Refusal> {
     let limits = [1, 2].map(|index| call.number(index));
@@ -242,6 +268,13 @@ pub fn attention(call: &Call<'_>) -> Option<Refusal> {
         if query[0] != key[0] || query[1] != key[1] || key[..3] != value[..3] || query[3] != value[3] {
             return Ok(no(RefusalKind::Shape, "queries, keys and values differ in batches, heads or depth"));
         }
-        Ok(floats(call))
+        let mask = asked(call.optional_value(3))?;
+        let others = call.node.uses().filter(|id| Some(*id) != mask).chain(call.node.outputs.first().copied());
+        let is_odd = |id: &ValueId| call.graph.spec(*id).scalar_type != FLOAT;
+        let is_mask = |id: ValueId| matches!(call.graph.spec(id).scalar_type, FLOAT | ScalarType::Bool);
+        if others.collect::<Vec<_>>().iter().any(is_odd) || !mask.is_none_or(is_mask) {
+            return Ok(no(RefusalKind::Type, "it computes in float32, with a mask of that or of truth values"));
+        }
+        Ok(None)
     })())
 }

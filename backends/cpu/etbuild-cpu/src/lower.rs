@@ -1,6 +1,7 @@
 //! What nodes become: one rule for each operator.
 
 pub mod attention;
+mod choose;
 pub mod elementwise;
 pub mod fold;
 mod pool;
@@ -61,6 +62,33 @@ macro_rules! binary {
     };
 }
 
+/// A rule for a relation of two operands.
+macro_rules! compare {
+    ($operator:literal, $operation:ident) => {
+        Rule::new($operator, capability::comparison, |builder, call| {
+            choose::compare(builder, call, Operation::$operation)
+        })
+    };
+}
+
+/// A rule for a relation of two operands the other way round.
+macro_rules! reversed {
+    ($operator:literal, $operation:ident) => {
+        Rule::new($operator, capability::comparison, |builder, call| {
+            choose::compare_reversed(builder, call, Operation::$operation)
+        })
+    };
+}
+
+/// A rule for a function of truth values.
+macro_rules! logical {
+    ($operator:literal, $operation:ident $(, $number:expr)*) => {
+        Rule::new($operator, capability::truth, |builder, call| {
+            choose::logical(builder, call, Operation::$operation, &[$($number),*])
+        })
+    };
+}
+
 /// Every rule, in the order of operators.
 static RULES: &[Rule] = &[
     Rule::new("aten._softmax.default", capability::softmax, rowwise::softmax),
@@ -78,20 +106,35 @@ static RULES: &[Rule] = &[
     binary!("aten.div.Scalar", Div),
     binary!("aten.div.Tensor", Div),
     Rule::new("aten.embedding.default", capability::embedding, view::embedding),
+    compare!("aten.eq.Scalar", Equal),
+    compare!("aten.eq.Tensor", Equal),
     unary!("aten.exp.default", Exp),
     Rule::view("aten.expand_copy.default", view::expand),
     Rule::new("aten.gelu.default", capability::floats, gelu),
+    reversed!("aten.ge.Scalar", LessEqual),
+    reversed!("aten.ge.Tensor", LessEqual),
+    reversed!("aten.gt.Scalar", Less),
+    reversed!("aten.gt.Tensor", Less),
     unary!("aten.hardsigmoid.default", Hardsigmoid),
     unary!("aten.hardswish.default", Hardswish),
     Rule::new("aten.hardtanh.default", capability::floats, clamp),
     Rule::new("aten.layer_norm.default", capability::layer_norm, rowwise::layer_norm),
+    compare!("aten.le.Scalar", LessEqual),
+    compare!("aten.le.Tensor", LessEqual),
     Rule::new("aten.linear.default", capability::linear, product::linear),
+    logical!("aten.logical_and.default", Min),
+    logical!("aten.logical_not.default", Equal, 0.0),
+    logical!("aten.logical_or.default", Max),
+    compare!("aten.lt.Scalar", Less),
+    compare!("aten.lt.Tensor", Less),
     Rule::new("aten.max_pool2d_with_indices.default", capability::max_pool, pool::max_pool),
     binary!("aten.maximum.default", Max),
     Rule::new("aten.mean.dim", capability::mean, rowwise::mean),
     binary!("aten.minimum.default", Min),
     binary!("aten.mul.Scalar", Mul),
     binary!("aten.mul.Tensor", Mul),
+    compare!("aten.ne.Scalar", NotEqual),
+    compare!("aten.ne.Tensor", NotEqual),
     unary!("aten.neg.default", Neg),
     Rule::view("aten.permute_copy.default", view::permute),
     unary!("aten.reciprocal.default", Reciprocal),
@@ -110,6 +153,7 @@ static RULES: &[Rule] = &[
     unary!("aten.tanh.default", Tanh),
     Rule::view("aten.unsqueeze_copy.default", view::view),
     Rule::view("aten.view_copy.default", view::view),
+    Rule::new("aten.where.self", capability::choice, choose::choose),
     Rule {
         check: capability::known,
         ..Rule::view("quantized_decomposed.dequantize_per_channel.default", quantized::dequantize_constant)

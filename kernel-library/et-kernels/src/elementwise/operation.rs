@@ -126,6 +126,13 @@ operations! {
     Reciprocal(x) = |isa| isa.splat(1.0) / x;
     /// `x * x`
     Square(x) = |_isa| x * x;
+    /// 1 where `x <= y`, else 0
+    LessEqual(x, y) = |isa| {
+        let equal = isa.splat(1.0).select(x.is_equal(y), isa.splat(0.0));
+        isa.splat(1.0).select(x.is_less(y), equal)
+    };
+    /// 0 where `x = y`, else 1
+    NotEqual(x, y) = |isa| isa.splat(0.0).select(x.is_equal(y), isa.splat(1.0));
 }
 
 impl Operation {

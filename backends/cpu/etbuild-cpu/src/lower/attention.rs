@@ -7,7 +7,7 @@ use etbuild_ir::ValueId;
 use crate::Problem;
 use crate::builder::{Builder, place};
 use crate::call::Call;
-use crate::lower::Lowered;
+use crate::lower::{Lowered, choose};
 use crate::passes::Match;
 use crate::tensor::Tensor;
 
@@ -28,7 +28,7 @@ pub fn attention(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let operands = [heads(builder, call.value(0)?)?, heads(builder, call.value(1)?)?, heads(builder, call.value(2)?)?];
     let sizes = [operands[0].sizes[0], operands[0].sizes[1], operands[0].sizes[2], operands[1].sizes[2]];
     let biases = match call.optional_value(3)? {
-        Some(mask) => vec![builder.tensor(mask)?.expanded(&sizes)],
+        Some(mask) => vec![choose::mask(builder, mask)?.expanded(&sizes)],
         None => Vec::new(),
     };
     let depth = operands[0].sizes[3] as f64;

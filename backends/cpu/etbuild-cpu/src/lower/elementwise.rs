@@ -74,7 +74,8 @@ fn scaled(builder: &mut Builder<'_>, operand: Operand, alpha: f32) -> Result<Ope
     }
 }
 
-fn operand(builder: &mut Builder<'_>, call: &Call<'_>, index: usize) -> Result<Operand, Problem> {
+/// The operand at a position: a tensor or a number.
+pub fn operand(builder: &mut Builder<'_>, call: &Call<'_>, index: usize) -> Result<Operand, Problem> {
     match call.node.arguments.get(index) {
         Some(Argument::Value(id)) => Ok(Operand::Tensor(*id, builder.lying(*id)?)),
         _ => call.number(index)?.map(|number| Operand::Number(number as f32)).ok_or(Problem::Arguments),
@@ -101,19 +102,19 @@ fn new_chain(
     sizes: &[usize],
     operation: Operation,
 ) -> Result<Tensor, Problem> {
-    new_chain_of(builder, operands, sizes, operation, Numbers::REAL)
+    computed(builder, operands, sizes, operation, Numbers::REAL)
 }
 
 /// The numbers of a tensor in another form: bytes as `float32`, or either as bytes.
 pub fn converted(builder: &mut Builder<'_>, tensor: &Tensor, numbers: Numbers) -> Result<Tensor, Problem> {
     let once = tensor.without_repetition();
     let sizes = once.sizes.clone();
-    let converted = new_chain_of(builder, &[Operand::Whole(once)], &sizes, Operation::Copy, numbers)?;
+    let converted = computed(builder, &[Operand::Whole(once)], &sizes, Operation::Copy, numbers)?;
     Ok(converted.expanded(&tensor.sizes))
 }
 
 /// A chain of one function, whose results are in this form.
-fn new_chain_of(
+pub fn computed(
     builder: &mut Builder<'_>,
     operands: &[Operand],
     sizes: &[usize],

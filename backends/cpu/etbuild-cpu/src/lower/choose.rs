@@ -1,0 +1,70 @@
+//! Truth values: comparisons make them, choices and masks read them. They lie as bytes that stand for 0 and 1.
+
+use et_core::ScalarType;
+use et_cpu::Numbers;
+use et_kernels::elementwise::Operation;
+use etbuild_ir::ValueId;
+
+use crate::Problem;
+use crate::builder::Builder;
+use crate::call::Call;
+use crate::lower::Lowered;
+use crate::lower::elementwise::{Operand, computed, operand};
+use crate::tensor::Tensor;
+
+/// What the bytes of truth values stand for.
+const TRUTH: Numbers = Numbers { scale: 1.0, zero_point: 0 };
+
+/// The truth values of a value as numbers.
+pub fn truth(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
+    Ok(Tensor { numbers: TRUTH, scalar_type: ScalarType::Char, ..builder.lying(id)? })
+}
+
+/// Whether each pair of elements is in a relation.
+pub fn compare(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation) -> Lowered {
+    let operands = [operand(builder, &call, 0)?, operand(builder, &call, 1)?];
+    decide(builder, &call, &operands, operation)
+}
+
+/// Whether each pair of elements is in a relation the other way round.
+pub fn compare_reversed(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation) -> Lowered {
+    let operands = [operand(builder, &call, 1)?, operand(builder, &call, 0)?];
+    decide(builder, &call, &operands, operation)
+}
+
+/// A function of truth values.
+pub fn logical(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation, numbers: &[f32]) -> Lowered {
+    let ids: Vec<ValueId> = call.node.uses().collect();
+    let mut operands = Vec::new();
+    for id in ids {
+        operands.push(Operand::Whole(truth(builder, id)?));
+    }
+    operands.extend(numbers.iter().map(|number| Operand::Number(*number)));
+    decide(builder, &call, &operands, operation)
+}
+
+fn decide(builder: &mut Builder<'_>, call: &Call<'_>, operands: &[Operand], operation: Operation) -> Lowered {
+    let decided = computed(builder, operands, &call.output_sizes()?, operation, TRUTH)?;
+    builder.set(call.output()?, Tensor { numbers: Numbers::REAL, scalar_type: ScalarType::Bool, ..decided });
+    Ok(())
+}
+
+/// `where`: elements of the second operand where the first is true, of the third elsewhere.
+pub fn choose(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let condition = Operand::Whole(truth(builder, call.value(0)?)?);
+    let operands = [condition, operand(builder, &call, 1)?, operand(builder, &call, 2)?];
+    let chosen = computed(builder, &operands, &call.output_sizes()?, Operation::Where, Numbers::REAL)?;
+    builder.set(call.output()?, chosen);
+    Ok(())
+}
+
+/// What is added to scores for a mask: nothing where it is true, minus infinity elsewhere.
+pub fn mask(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
+    if builder.graph.spec(id).scalar_type != ScalarType::Bool {
+        return builder.tensor(id);
+    }
+    let truth = truth(builder, id)?;
+    let sizes = truth.sizes.clone();
+    let operands = [Operand::Whole(truth), Operand::Number(0.0), Operand::Number(f32::NEG_INFINITY)];
+    computed(builder, &operands, &sizes, Operation::Where, Numbers::REAL)
+}
