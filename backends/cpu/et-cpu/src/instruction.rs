@@ -96,6 +96,8 @@ records! {
     pub struct QuantizedProduct {
         /// The images, bytes.
         pub input: Rows,
+        /// Scales and zero points of rows that were quantized at run time, if the place is present.
+        pub row_scales: Place,
         /// The byte of 0 in the input.
         pub input_zero: i32,
         /// The results.
@@ -139,6 +141,52 @@ records! {
         /// The shape.
         pub window: Window,
         /// The activation, of numbers.
+        pub activation: Activation,
+    }
+
+    /// Rows of numbers as bytes, with a scale and a zero point for each that are found at run time.
+    pub struct QuantizeRows {
+        /// The rows, dense.
+        pub input: Place,
+        /// The bytes.
+        pub output: Place,
+        /// Two words for each row: its scale and its zero point.
+        pub row_scales: Place,
+        /// Number of rows.
+        pub rows: u32,
+        /// Elements of a row.
+        pub columns: u32,
+        /// 1 where all rows have the same scale and zero point.
+        pub together: u32,
+    }
+
+    /// The numbers that [`QuantizeRows`] made bytes of.
+    pub struct DequantizeRows {
+        /// The bytes.
+        pub input: Place,
+        /// Two words for each row: its scale and its zero point.
+        pub row_scales: Place,
+        /// The numbers.
+        pub output: Place,
+        /// Number of rows.
+        pub rows: u32,
+        /// Elements of a row.
+        pub columns: u32,
+    }
+
+    /// `output = activation(rows x weights + bias)` for rows that [`QuantizeRows`] made and packed weights of half a byte.
+    pub struct GroupedProduct {
+        /// The rows, bytes.
+        pub input: Place,
+        /// Two words for each row: its scale and its zero point.
+        pub row_scales: Place,
+        /// The results.
+        pub output: Rows,
+        /// The slot of the packed weights.
+        pub weights: SlotNumber,
+        /// Rows, elements of a row, columns of the result, elements of a group.
+        pub sizes: [u32; 4],
+        /// The activation.
         pub activation: Activation,
     }
 
@@ -393,6 +441,9 @@ instructions! {
     11 => Elementwise,
     12 => QuantizedProduct,
     13 => QuantizedDepthwise,
+    14 => QuantizeRows,
+    15 => DequantizeRows,
+    16 => GroupedProduct,
 }
 
 /// What an element of a product becomes, before it is kept between the limits.

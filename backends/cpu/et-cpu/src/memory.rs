@@ -5,6 +5,7 @@ use core::marker::PhantomData;
 use core::ops::Range;
 
 use et_core::{Access, Args, Error, Result};
+use et_gemm::RowScale;
 
 use crate::{Blob, Place, SlotKind, SlotNumber};
 
@@ -24,6 +25,8 @@ unsafe impl Plain for f32 {}
 unsafe impl Plain for i32 {}
 // SAFETY: as above.
 unsafe impl Plain for i64 {}
+// SAFETY: it is two numbers.
+unsafe impl Plain for RowScale {}
 
 /// Where a call's operands lie.
 pub struct Memory<'a, 'c> {
@@ -38,7 +41,8 @@ pub struct Operands<'m, 'a, 'c> {
     memory: &'m Memory<'a, 'c>,
     read: [Range<usize>; MOST],
     count: usize,
-    written: Range<usize>,
+    written: [Range<usize>; 2],
+    writes: usize,
 }
 
 /// The most operands of an instruction.
@@ -57,7 +61,7 @@ impl<'a, 'c> Memory<'a, 'c> {
 
     /// The operands of an instruction, none of them asked for yet.
     pub fn operands(&self) -> Operands<'_, 'a, 'c> {
-        Operands { memory: self, read: [const { 0..0 }; MOST], count: 0, written: 0..0 }
+        Operands { memory: self, read: [const { 0..0 }; MOST], count: 0, written: [const { 0..0 }; 2], writes: 0 }
     }
 
     /// The begin and the size of a thread's own memory.
@@ -105,7 +109,7 @@ impl<'m> Operands<'m, '_, '_> {
     pub fn read<T: Plain>(&mut self, place: Place, count: usize) -> Result<&'m [T]> {
         let start = self.claim::<T>(place.slot, place.offset as usize, count, false)?;
         let range = start.addr()..start.addr() + count * size_of::<T>();
-        if meet(&range, &self.written) {
+        if self.written.iter().any(|written| meet(&range, written)) {
             return Err(Error::InvalidProgram);
         }
         *self.read.get_mut(self.count).ok_or(Error::InvalidProgram)? = range;
@@ -125,15 +129,16 @@ impl<'m> Operands<'m, '_, '_> {
         if slot == SlotNumber::NONE { Ok(None) } else { self.read_all(slot).map(Some) }
     }
 
-    /// `count` elements to write; once for an instruction.
+    /// `count` elements to write; twice at most for an instruction.
     pub fn write<T: Plain>(&mut self, place: Place, count: usize) -> Result<Written<'m, T>> {
         let start = self.claim::<T>(place.slot, place.offset as usize, count, true)?;
         let range = start.addr()..start.addr() + count * size_of::<T>();
-        let apart = self.read.iter().take(self.count).all(|read| !meet(read, &range));
-        if !apart || !self.written.is_empty() {
+        let mut others = self.read.iter().take(self.count).chain(&self.written);
+        if others.any(|other| meet(other, &range)) {
             return Err(Error::InvalidProgram);
         }
-        self.written = range;
+        *self.written.get_mut(self.writes).ok_or(Error::InvalidProgram)? = range;
+        self.writes += 1;
         Ok(Written { start, count, memory: PhantomData })
     }
 

@@ -4,9 +4,11 @@ mod attention;
 mod copy;
 mod depthwise;
 mod elementwise;
+mod grouped_product;
 mod image;
 mod matmul;
 mod product;
+mod quantize_rows;
 mod quantized_depthwise;
 mod quantized_product;
 mod rowwise;
@@ -49,6 +51,9 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
         Instruction::Elementwise(fields) => elementwise::run(context, fields),
         Instruction::QuantizedProduct(fields) => quantized_product::run(context, fields),
         Instruction::QuantizedDepthwise(fields) => quantized_depthwise::run(context, fields),
+        Instruction::QuantizeRows(fields) => quantize_rows::quantize(context, fields),
+        Instruction::DequantizeRows(fields) => quantize_rows::dequantize(context, fields),
+        Instruction::GroupedProduct(fields) => grouped_product::run(context, fields),
     }
 }
 
@@ -57,6 +62,7 @@ pub fn workspace(instruction: &Instruction, isa: Isa) -> usize {
     match instruction {
         Instruction::Product(fields) => product::workspace(fields, isa),
         Instruction::QuantizedProduct(fields) => quantized_product::workspace(fields, isa),
+        Instruction::GroupedProduct(fields) => grouped_product::workspace(fields, isa),
         Instruction::Attention(fields) => attention::workspace(fields),
         Instruction::Elementwise(fields) => elementwise::workspace(fields),
         _ => 0,

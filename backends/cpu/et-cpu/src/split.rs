@@ -108,6 +108,15 @@ impl<T> Elements<T> {
     pub const fn start(&self) -> *mut T {
         self.0.get()
     }
+
+    /// Some of the elements.
+    ///
+    /// # Safety
+    /// They are of what is written, which is borrowed for `'m`, and no other task has them.
+    pub const unsafe fn part<'m>(&self, range: Range<usize>) -> &'m mut [T] {
+        // SAFETY: the caller's promise.
+        unsafe { core::slice::from_raw_parts_mut(self.start().add(range.start), range.end - range.start) }
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use et_core::ScalarType;
 use et_cpu::{Copy, Instruction, Numbers, Place, Rows, SlotNumber};
 use etbuild_ir::{ConstantData, Graph, IdMap, Links, TensorSpec, ValueId};
 
+use crate::lower::dynamic::RoundedRows;
 use crate::lower::elementwise;
 use crate::pack::{Form, Packing};
 use crate::tensor::{Buffer, Tensor, dense_strides};
@@ -53,6 +54,8 @@ pub struct Builder<'g> {
     /// Who makes and reads which value.
     pub links: &'g Links<'g>,
     tensors: IdMap<Tensor>,
+    /// Values whose rows are quantized at run time.
+    rounded: IdMap<RoundedRows>,
     makers: BTreeMap<Buffer, usize>,
 }
 
@@ -62,8 +65,8 @@ impl<'g> Builder<'g> {
         let graph = links.graph;
         let (buffers, instructions) = (Vec::new(), Vec::new());
         let uses = Uses::of(graph);
-        let (tensors, makers) = (IdMap::default(), BTreeMap::new());
-        let mut builder = Self { graph, isa, buffers, instructions, uses, links, tensors, makers };
+        let (tensors, rounded, makers) = (IdMap::default(), IdMap::default(), BTreeMap::new());
+        let mut builder = Self { graph, isa, buffers, instructions, uses, links, tensors, rounded, makers };
         for (position, id) in (0..).zip(&graph.inputs) {
             let buffer = builder.buffer(Storage::Input(position), graph.spec(*id).nbytes());
             builder.tensors.insert(*id, Tensor::of_spec(buffer, graph.spec(*id)));
@@ -131,11 +134,26 @@ impl<'g> Builder<'g> {
         if let Some(tensor) = self.tensors.get(id) {
             return Ok(tensor.clone());
         }
+        if let Some(rounded) = self.rounded.get(id).cloned() {
+            let real = rounded.real(self);
+            self.tensors.insert(id, real.clone());
+            return Ok(real);
+        }
         let data = constant::of(self.links, id).ok_or(Problem::Order)?;
         let buffer = self.buffer(Storage::Model(data.clone()), data.bytes().len());
         let tensor = Tensor::of_spec(buffer, self.graph.spec(id));
         self.tensors.insert(id, tensor.clone());
         Ok(tensor)
+    }
+
+    /// The rows of a value that are quantized at run time.
+    pub fn rounded(&self, id: ValueId) -> Option<&RoundedRows> {
+        self.rounded.get(id)
+    }
+
+    /// Says that rows of a value are quantized at run time.
+    pub fn set_rounded(&mut self, id: ValueId, rounded: RoundedRows) {
+        self.rounded.insert(id, rounded);
     }
 
     /// Says where a value lies.

@@ -79,6 +79,40 @@ pub fn byte_weights(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
     Some(ByteWeights { bytes: bytes.clone(), scales })
 }
 
+/// Weights `[columns, inner]` from -8 to 7 with a scale for each group of a column.
+#[derive(Clone, Debug)]
+pub struct GroupedWeights {
+    /// A weight in each byte, in row-major order.
+    pub bytes: ConstantData,
+    /// `[columns, inner / group]`.
+    pub scales: Vec<f32>,
+    /// Weights of a group.
+    pub group: usize,
+}
+
+/// The weights of a value that `(bytes, block, scales, zero_points, type, least, most, ...)` dequantizes.
+pub fn grouped_weights(links: &Links<'_>, id: ValueId) -> Option<GroupedWeights> {
+    let node = links.maker(id).filter(|node| node.operator.as_str() == "torchao.dequantize_affine.default")?;
+    let [Argument::Value(bytes), Argument::Ints(block), Argument::Value(scales), zero_points, _, ends @ ..] =
+        &node.arguments[..]
+    else {
+        return None;
+    };
+    let [Argument::Int(-8), Argument::Int(7), ..] = ends else { return None };
+    let group = match block[..] {
+        [1, group] => usize::try_from(group).ok()?,
+        _ => return None,
+    };
+    let is_symmetric = match zero_points {
+        Argument::Value(id) => integers(links, *id)?.iter().all(|point| *point == 0),
+        _ => true,
+    };
+    let spec = links.graph.spec(*bytes);
+    let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_symmetric && group % 8 == 0;
+    let bytes = links.graph.constant(*bytes).filter(|_| fits)?;
+    Some(GroupedWeights { bytes: bytes.clone(), scales: floats(links, *scales)?, group })
+}
+
 /// `(bytes, scales, zero_points, axis, ...)`.
 fn by_channel(links: &Links<'_>, node: &Node) -> Option<(Vec<f32>, Vec<i64>)> {
     let [_, Argument::Value(scales), zero_points, Argument::Int(0), ..] = &node.arguments[..] else { return None };

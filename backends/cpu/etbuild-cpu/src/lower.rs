@@ -2,6 +2,7 @@
 
 pub mod attention;
 mod choose;
+pub mod dynamic;
 pub mod elementwise;
 pub mod fold;
 mod pool;
@@ -154,6 +155,7 @@ static RULES: &[Rule] = &[
     Rule::view("aten.unsqueeze_copy.default", view::view),
     Rule::view("aten.view_copy.default", view::view),
     Rule::new("aten.where.self", capability::choice, choose::choose),
+    Rule::new("quantized_decomposed.choose_qparams.tensor", dynamic::parameters_check, dynamic::choose_parameters),
     Rule {
         check: capability::known,
         ..Rule::view("quantized_decomposed.dequantize_per_channel.default", quantized::dequantize_constant)
@@ -162,7 +164,12 @@ static RULES: &[Rule] = &[
         check: capability::bytes,
         ..Rule::view("quantized_decomposed.dequantize_per_tensor.default", quantized::dequantize)
     },
+    Rule::new("quantized_decomposed.dequantize_per_tensor.tensor", dynamic::check, dynamic::dequantize),
     Rule::new("quantized_decomposed.quantize_per_tensor.default", capability::bytes, quantized::quantize),
+    Rule::new("quantized_decomposed.quantize_per_tensor.tensor", dynamic::check, dynamic::quantize),
+    Rule::new("torchao.choose_qparams_affine.default", dynamic::parameters_check, dynamic::choose_parameters),
+    Rule::new("torchao.dequantize_affine.default", dynamic::check, dynamic::dequantize),
+    Rule::new("torchao.quantize_affine.default", dynamic::check, dynamic::quantize),
 ];
 
 /// The rule for a node.

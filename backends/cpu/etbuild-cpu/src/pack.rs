@@ -1,7 +1,7 @@
 //! Weights in the form that kernels read them in.
 
 use et_cpu::{Window, byte_isa};
-use et_gemm::{Bias, ByteProduct, FloatProduct, Shape, Weights};
+use et_gemm::{Bias, ByteProduct, FloatProduct, NibbleProduct, Shape, Weights};
 use etbuild_ir::ConstantData;
 
 use crate::{Isa, Problem};
@@ -25,6 +25,10 @@ pub enum Form {
     Floats(Vec<f32>),
     /// Bytes: the scale of each column's sums, and its bias in steps of them.
     Bytes(Vec<f32>, Vec<i32>),
+    /// Bytes for rows that are quantized at run time: the scale of each column, and its bias or none.
+    BytesForRows(Vec<f32>, Vec<f32>),
+    /// Half bytes: the weights of a group, the scales `[columns, inner / group]`, and a bias for each column or none.
+    Groups(usize, Vec<f32>, Vec<f32>),
 }
 
 impl Packing {
@@ -32,7 +36,8 @@ impl Packing {
     pub fn size(&self, isa: Isa) -> Result<usize, Problem> {
         match &self.form {
             Form::Floats(_) => Ok(self.floats(isa)?.packed_size()),
-            Form::Bytes(..) => Ok(self.bytes(isa)?.packed_size()),
+            Form::Bytes(..) | Form::BytesForRows(..) => Ok(self.bytes(isa)?.packed_size()),
+            Form::Groups(group, ..) => Ok(self.groups(*group, isa)?.packed_size()),
         }
     }
 
@@ -45,10 +50,16 @@ impl Packing {
                 self.floats(isa)?.pack(&Weights::convolution(&elements, &shape), bias, packed)
             }
             Form::Bytes(scales, bias) => {
-                let elements: Vec<i8> = self.weights.bytes().iter().map(|byte| byte.cast_signed()).collect();
+                let elements = self.signed();
                 let weights = Weights::convolution(&elements, &shape);
                 self.bytes(isa)?.pack(&weights, scales, Bias::Steps(bias), packed)
             }
+            Form::BytesForRows(scales, bias) => {
+                let elements = self.signed();
+                let bias = if bias.is_empty() { Bias::None } else { Bias::Real(bias) };
+                self.bytes(isa)?.pack(&Weights::convolution(&elements, &shape), scales, bias, packed)
+            }
+            Form::Groups(group, scales, bias) => self.groups(*group, isa)?.pack(&self.signed(), scales, bias, packed),
         };
         written.map_err(|_| Problem::Weights)
     }
@@ -60,6 +71,16 @@ impl Packing {
 
     fn shape(&self) -> Result<Shape, Problem> {
         et_cpu::shape(&self.window, self.window.input[2] as usize).ok_or(Problem::Weights)
+    }
+
+    fn signed(&self) -> Vec<i8> {
+        self.weights.bytes().iter().map(|byte| byte.cast_signed()).collect()
+    }
+
+    fn groups(&self, group: usize, isa: Isa) -> Result<NibbleProduct, Problem> {
+        let [_, rows, inner] = self.window.input.map(|size| size as usize);
+        let columns = self.window.output[2] as usize;
+        NibbleProduct::new(rows, inner, columns, group, byte_isa(isa)).map_err(|_| Problem::Weights)
     }
 
     fn floats(&self, isa: Isa) -> Result<FloatProduct, Problem> {

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "tasks write disjoint rectangles of one result")]
 
 use et_core::{Error, Result};
-use et_gemm::{Activation, ByteOperands, ByteProduct, ByteResidual, Isa, Output, Quantization, Residual};
+use et_gemm::{Activation, ByteOperands, ByteProduct, ByteResidual, Isa, Output, Quantization, Residual, RowScale};
 
 use crate::memory::{Operands, Plain};
 use crate::run::Context;
@@ -65,7 +65,7 @@ impl<'j, 'r, 'a, 'c> Job<'j, 'r, 'a, 'c> {
         let read = ByteOperands {
             input: operands.read(self.fields.input.place, span(pixels, self.fields.input, channels)?)?,
             zero_point: byte(self.fields.input_zero)?,
-            row_scales: &[],
+            row_scales: self.row_scales(&mut operands)?,
             weights: operands.read_all::<u8>(self.fields.weights)?,
             activation: limited(self.fields)?,
             residual: self.residual(&mut operands)?,
@@ -84,6 +84,12 @@ impl<'j, 'r, 'a, 'c> Job<'j, 'r, 'a, 'c> {
             let mut output = unsafe { Output::from_raw(elements.start(), rows, columns, stride) };
             compute(&read, &mut output, grid.part(index, parts), workspace)
         })
+    }
+
+    /// The scales of rows that were quantized at run time; none for others.
+    fn row_scales<'m>(&self, operands: &mut Operands<'m, '_, '_>) -> Result<&'m [RowScale]> {
+        let place = self.fields.row_scales;
+        if place.is_present() { operands.read(place, self.sizes[0]) } else { Ok(&[]) }
     }
 
     fn residual<'m>(&self, operands: &mut Operands<'m, '_, '_>) -> Result<Option<ByteResidual<'m>>> {

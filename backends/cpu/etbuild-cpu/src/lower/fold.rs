@@ -28,6 +28,7 @@ pub fn activation(
         Instruction::Product(product) => (&mut product.activation, product.residual_last == 1),
         Instruction::QuantizedProduct(product) => (&mut product.activation, product.residual_last == 1),
         Instruction::QuantizedDepthwise(depthwise) if is_of_depthwise(operation) => (&mut depthwise.activation, false),
+        Instruction::GroupedProduct(product) => (&mut product.activation, false),
         Instruction::Depthwise(depthwise) if is_of_depthwise(operation) => (&mut depthwise.activation, false),
         _ => return Ok(false),
     };
@@ -116,7 +117,8 @@ pub fn quantize(builder: &mut Builder<'_>, id: ValueId, input: &Tensor, numbers:
 /// Whether scales may be divided by that of the results beforehand: nothing but limits comes after the sum.
 fn can_divide(product: &QuantizedProduct) -> bool {
     let adds_real = product.residual.place.is_present() && !product.residual_numbers.are_bytes();
-    product.activation.kind == ActivationKind::Identity as u32 && product.residual_last == 0 && !adds_real
+    let is_limited = product.activation.kind == ActivationKind::Identity as u32 && product.residual_last == 0;
+    is_limited && !adds_real && !product.row_scales.is_present()
 }
 
 const UNLIMITED: Activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);

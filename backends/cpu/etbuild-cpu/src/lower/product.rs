@@ -6,7 +6,7 @@ use etbuild_ir::ValueId;
 
 use crate::builder::{Builder, place, rows};
 use crate::call::Call;
-use crate::lower::{Lowered, quantized};
+use crate::lower::{Lowered, dynamic, quantized};
 use crate::pack::{self, Form, Packing};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Problem, constant};
@@ -69,6 +69,9 @@ pub fn little_endian(numbers: &[f32]) -> Vec<u8> {
 
 /// `input x weight^T + bias` over the last dimension.
 pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    if dynamic::linear(builder, &call)? {
+        return Ok(());
+    }
     let integers = quantized::Operands::of(builder, &call)?;
     let input = match &integers {
         Some(_) => builder.lying(call.value(0)?)?,
@@ -91,7 +94,7 @@ pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 }
 
 /// A product of matrices as a convolution of one row of pixels with a kernel of one pixel.
-fn matrix_window(rows: usize, inner: usize, columns: usize) -> Window {
+pub fn matrix_window(rows: usize, inner: usize, columns: usize) -> Window {
     Window {
         batch: 1,
         input: [1, rows as u32, inner as u32],

@@ -58,6 +58,7 @@ impl Operands {
     /// The weights and bias of a convolution or linear layer that is computed in bytes: weights are, and so are activations.
     pub fn of(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<Option<Self>, Problem> {
         let Some(weights) = constant::byte_weights(builder.links, call.value(1)?) else { return Ok(None) };
+        // Rows that are quantized at run time are read by linear layers only.
         let input = builder.lying(call.value(0)?)?;
         let is_computed = input.numbers.are_bytes() && (!convolves_channels(call)? || becomes_bytes(builder, call)?);
         let bias = call.optional_value(2)?.map(|id| floats(builder, id)).transpose()?;
@@ -125,22 +126,33 @@ pub fn product(
     let steps = operands.steps(&scales);
     let weights = operands.weights.bytes.clone();
     let weights = builder.packed(Packing { window, weights, form: Form::Bytes(scales, steps) })?;
-    let absent = Rows { place: Place::ABSENT, stride: 0 };
-    let product = QuantizedProduct {
+    let product = instruction(input, numbers, pixels(output, window.output[2]), weights, window);
+    builder.make(output.buffer, product);
+    Ok(())
+}
+
+/// A product of bytes that become real numbers, with nothing else done.
+pub fn instruction(
+    input: Rows,
+    numbers: Numbers,
+    output: Rows,
+    weights: SlotNumber,
+    window: Window,
+) -> QuantizedProduct {
+    QuantizedProduct {
         input,
+        row_scales: Place::ABSENT,
         input_zero: numbers.zero_point,
-        output: pixels(output, window.output[2]),
+        output,
         numbers: Numbers::REAL,
         is_divided: 0,
-        residual: absent,
+        residual: Rows { place: Place::ABSENT, stride: 0 },
         residual_numbers: Numbers::REAL,
         weights,
         residual_last: 0,
         window,
         activation: Activation::clamp(f32::NEG_INFINITY, f32::INFINITY),
-    };
-    builder.make(output.buffer, product);
-    Ok(())
+    }
 }
 
 /// A convolution of each channel by itself, of bytes; [`fold::quantize`] makes bytes of its results.
