@@ -47,6 +47,28 @@ fn a_quantized_model_computes_nearly_the_same() {
 }
 
 #[test]
+fn the_engine_computes_what_the_portable_kernels_compute() {
+    let place = Place::cold();
+    let limits =
+        [("int8", 0.2), ("dynamic-int8", 1e-4), ("int8-weights", 1e-4), ("int4-weights", 1e-4), ("8da4w", 0.05)];
+    for (scheme, limit) in limits {
+        let [portable, engine] = ["portable", "cpu"].map(|partition| {
+            let outputs = place.path().join(format!("{partition}.safetensors"));
+            let words = format!(
+                "run examples/digits/digits.pt2 --inputs examples/digits/test.safetensors --outputs {} \
+                 --partition {partition} --set quantize.scheme={scheme} --set quantize.calibrate={CALIBRATION}",
+                outputs.display()
+            );
+            place.run(&words).expect(0);
+            outputs
+        });
+        let difference = tensors::max_difference(&engine, &portable);
+        assert!(difference < limit, "{scheme}: {difference}");
+        assert_eq!(tensors::predictions(&engine), tensors::predictions(&portable), "{scheme}");
+    }
+}
+
+#[test]
 fn losses_are_shown_by_layer() {
     let place = Place::cold();
     let recipe = recipe(&place, &format!("{{ scheme: int8, calibrate: {} }}", calibration()));

@@ -78,9 +78,9 @@ fn finds_parameters(graph: &Graph, node: &Node) -> bool {
             [Argument::Value(input), Argument::Text(mapping), Argument::Ints(block), _, least, most, ..],
         ) => {
             let row = graph.spec(*input).sizes.last().map(|size| i64::from(*size));
-            let is_row = block.split_last().is_some_and(|(last, others)| {
-                Some(*last) == row && others.iter().all(|size| *size == 1)
-            });
+            let is_row = block
+                .split_last()
+                .is_some_and(|(last, others)| Some(*last) == row && others.iter().all(|size| *size == 1));
             mapping == "ASYMMETRIC" && is_row && [least, most] == [&SIGNED[0], &SIGNED[1]]
         }
         _ => false,
