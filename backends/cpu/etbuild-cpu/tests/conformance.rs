@@ -10,7 +10,7 @@ static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(
 /// This machine, with the least that the engine needs.
 fn this_machine() -> TargetFacts {
     let features = match std::env::consts::ARCH {
-        "x86_64" => vec!["avx2".to_owned(), "avx512".to_owned()],
+        "x86_64" => ["avx2", "avx512", "avx512vnni"].map(str::to_owned).to_vec(),
         _ => vec!["neon".to_owned()],
     };
     TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features, hosted: true }

@@ -136,7 +136,7 @@ fn rows_together(streams: &[Stream], sizes: [usize; 4]) -> usize {
 /// Whether the innermost two dimensions are whole, a row for all, or a number for each row.
 fn is_simple(stream: &Stream, sizes: [usize; 4]) -> bool {
     let [_, _, rows, columns] = stream.strides.map(|stride| stride as usize);
-    sizes[2] == 1 || matches!((rows, columns), (0 | 1, 0) | (0, 1)) || (rows, columns) == (sizes[3], 1)
+    sizes[2] == 1 || matches!((rows, columns), (1, 0) | (0, 1)) || (rows, columns) == (sizes[3], 1)
 }
 
 /// Ranges of at most `length` rows that do not cross a multiple of it.
@@ -167,7 +167,6 @@ fn source<'m>(stream: Option<&Stream>, elements: Elements<'m>, sizes: [usize; 4]
         (_, 1) if rows.len() == 1 => Source::Columns(part(sizes[3])),
         (0, 1) => Source::Columns(part(sizes[3])),
         (_, 1) => Source::Tensor(part(rows.len() * sizes[3])),
-        (0, _) if rows.len() > 1 => Source::Rows(part(1)),
         (_, _) => Source::Rows(part(rows.len())),
     }
 }
