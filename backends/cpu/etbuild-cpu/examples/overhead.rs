@@ -1,0 +1,58 @@
+//! What a program costs besides its kernels: `overhead PROGRAM.pte [ROUNDS]` prints the medians of opening the file, of making its
+//! first method ready, of executing that, and of executing it with inputs copied in and outputs copied out.
+
+use std::time::{Duration, Instant};
+
+use et_module::{Array, DataFiles, Engine, Engines, FileBytes, Kernels, Module};
+
+static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
+
+/// Executions that are timed together: one takes less than a clock can tell.
+const TOGETHER: u32 = 1000;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().ok_or("which program file?")?;
+    let rounds: usize = arguments.next().map_or(Ok(200), |number| number.parse())?;
+    let mut times = [const { Vec::new() }; 4];
+    for _ in 0..rounds {
+        let measured = round(path.as_ref())?;
+        times.iter_mut().zip(measured).for_each(|(times, time)| times.push(time));
+    }
+    for (name, mut times) in ["open", "init", "execute", "call"].into_iter().zip(times) {
+        times.sort_unstable();
+        let [median, least] = [rounds / 2, 0].map(|index| times[index].as_secs_f64() * 1e6);
+        println!("{name:8} {median:8.3} us, least {least:.3} us");
+    }
+    Ok(())
+}
+
+fn round(path: &std::path::Path) -> Result<[Duration; 4], et_module::Error> {
+    let start = Instant::now();
+    let file = FileBytes::open(path)?;
+    let open = start.elapsed();
+    let start = Instant::now();
+    let lookup = |name: &str, overload: &str| {
+        let full = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
+        et_ops::find(&full).map(|operator| operator.kernel)
+    };
+    let engines = Engines::new(ENGINES, 1);
+    let mut module = Module::load_method(file, DataFiles::default(), "forward", Kernels::Lookup(&lookup), &engines)?;
+    let init = start.elapsed();
+    let inputs = (0..module.input_names().len()).map(|index| module.input_type(index));
+    let inputs: Vec<_> = inputs.collect::<Result<_, _>>()?;
+    let zeros: Vec<_> =
+        inputs.iter().flatten().map(|wanted| Array::zeros(wanted.scalar_type, &wanted.shape)).collect();
+    let start = Instant::now();
+    for _ in 0..TOGETHER {
+        module.execute()?;
+    }
+    let execute = start.elapsed() / TOGETHER;
+    let start = Instant::now();
+    for _ in 0..TOGETHER {
+        zeros.iter().enumerate().try_for_each(|(index, zeros)| module.set_input(index, &zeros.view()))?;
+        module.execute()?;
+        std::hint::black_box(module.outputs()?);
+    }
+    Ok([open, init, execute, start.elapsed() / TOGETHER])
+}
