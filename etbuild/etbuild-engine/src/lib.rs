@@ -4,6 +4,7 @@
 //! up in the store first; [`deploy`] runs the units side by side, [`plan`] only looks. This is the one crate that sees
 //! salsa, and the one that knows both recipes and stages.
 
+mod anatomy;
 mod artifact;
 mod board_report;
 mod budget;
@@ -41,6 +42,7 @@ mod verify_data;
 mod version;
 mod world;
 
+pub use anatomy::{ArenaUse, EngineBlob, MethodMemory, Placed, UnitAnatomy, Weight, anatomy};
 pub use artifact::{ArtifactKind, ArtifactRef, Artifacts};
 pub use db::{Db, EngineDatabase};
 pub use deploy::{Goal, deploy};
@@ -55,7 +57,7 @@ pub use plan::{PlanRow, PlanState, UnitPlan, plan};
 pub use program_file::program_file;
 pub use quantization::{LayerLoss, ProgramLosses, quantization};
 pub use report::{OutputFile, StageRow, UnitReport, Verification};
-pub use resolve::{Request, catalogue, resolve};
+pub use resolve::{Request, catalogue, resolve, unit_folders};
 pub use stage::{Source, Stage, Staged};
 pub use tool_check::{ToolCheck, check_tools};
 pub use unit::Unit;

@@ -19,5 +19,5 @@ pub use lower::{LowerOptions, lower_options, lowered};
 pub use plan::{PlanOptions, planned};
 pub use quantize::{QuantizeOptions, measured, no_data, prepared};
 pub use recipe::recipes;
-pub use select::selected;
+pub use select::{read_interface, selected};
 pub use verify::verified;

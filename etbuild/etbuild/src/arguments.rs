@@ -111,6 +111,8 @@ pub enum Command {
     Explain(Explain),
     /// Show what a program file holds, or in what two differ.
     Inspect(Inspect),
+    /// Deploy, and write a page for each target about sizes, memory, engines, accuracy and what changed.
+    Report(Recipes),
     /// Verify what was built; with --rebuild, that building it again gives the same bytes.
     Verify(Verify),
     /// Look after the cache.

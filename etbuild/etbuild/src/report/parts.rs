@@ -1,0 +1,132 @@
+//! What takes the bytes of a deploy: the program file by constants, blobs and the rest, the binary by sections.
+
+use std::path::Path;
+
+use etbuild_engine::{EngineBlob, SizeReport};
+use etbuild_store::Digest;
+use etbuild_system::System;
+use serde::{Deserialize, Serialize};
+
+use crate::inspect::{Content, Description, ProgramDescription};
+
+/// The sizes of what one deploy wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sizes {
+    /// A digest of the files: equal deploys have equal ones.
+    pub digest: String,
+    /// Bytes of the program file and its data file.
+    pub program: u64,
+    /// Bytes of the binary that are not in the program file: of a board, what it takes of the flash.
+    pub binary: u64,
+    /// Every part once.
+    pub parts: Vec<Part>,
+}
+
+/// A part of a deploy.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// What it is.
+    pub kind: PartKind,
+    /// Its name; of a constant, that in the model.
+    pub name: String,
+    /// Bytes.
+    pub size: u64,
+    /// The blob that it lies in, where it is a constant that an engine took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<String>,
+}
+
+/// What a part is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PartKind {
+    /// A constant that kernels read.
+    Constant,
+    /// What an engine executes.
+    Blob,
+    /// The rest of the program file: instructions, names, padding.
+    Program,
+    /// Instructions of the binary.
+    Code,
+    /// Everything else in the binary.
+    Data,
+}
+
+impl Sizes {
+    /// The sizes of the deploy whose results lie in `folder`; `None` where there is none that can be read. `blobs` says what
+    /// is in the blobs of engines, where that is known.
+    pub fn of(system: &dyn System, folder: &Path, name: &str, blobs: &[EngineBlob]) -> Option<Self> {
+        let file = |name: String| system.read(&folder.join(name)).ok();
+        let program = file(format!("{name}.pte"))?;
+        let data = file(format!("{name}.ptd"));
+        let sections: SizeReport = serde_json::from_slice(&file("size.json".to_owned())?).ok()?;
+        let stamp = system.stamp(&folder.join(name)).ok()?;
+        let described = Description::of(&program).ok()?;
+        let mut parts = of_program(described.program()?, program.len() as u64, blobs);
+        let outside = data.iter().filter_map(|data| Description::of(data).ok());
+        parts.extend(outside.flat_map(|data| of_data(&data)));
+        let binary = of_binary(&sections, stamp.size);
+        let digests = [&program[..], data.as_deref().unwrap_or_default()].map(|bytes| Digest::of(bytes).to_string());
+        let digest = Digest::of(format!("{digests:?}{binary:?}").as_bytes()).to_string();
+        let size = |parts: &[Part]| parts.iter().filter(|part| part.within.is_none()).map(|part| part.size).sum();
+        Some(Self { digest, program: size(&parts), binary: size(&binary), parts: [parts, binary].concat() })
+    }
+
+    /// The parts that lie in no other.
+    pub fn outermost(&self) -> impl Iterator<Item = &Part> {
+        self.parts.iter().filter(|part| part.within.is_none())
+    }
+}
+
+fn part(kind: PartKind, name: impl Into<String>, size: u64) -> Part {
+    Part { kind, name: name.into(), size, within: None }
+}
+
+fn of_program(program: &ProgramDescription, size: u64, blobs: &[EngineBlob]) -> Vec<Part> {
+    let constants = program.constants.iter().filter(|constant| constant.digest.is_some());
+    let unnamed = |index: usize| format!("constant {index}");
+    let constants = constants.enumerate().map(|(index, constant)| {
+        part(PartKind::Constant, constant.name.clone().unwrap_or_else(|| unnamed(index)), constant.size)
+    });
+    let mut parts: Vec<Part> = constants.collect();
+    let mut known = blobs.iter();
+    for method in &program.methods {
+        for (index, delegate) in method.delegates.iter().enumerate() {
+            let name = format!("{} of {}, call {index}", delegate.name, method.name);
+            parts.push(part(PartKind::Blob, name.clone(), delegate.size as u64));
+            let weights = known.next().map(|blob| blob.weights.as_slice()).unwrap_or_default();
+            parts.extend(weights.iter().map(|weight| Part {
+                within: Some(name.clone()),
+                ..part(PartKind::Constant, weight.name.clone(), weight.size)
+            }));
+        }
+    }
+    let counted: u64 = parts.iter().filter(|part| part.within.is_none()).map(|part| part.size).sum();
+    parts.push(part(PartKind::Program, "instructions, names, padding", size.saturating_sub(counted)));
+    parts
+}
+
+fn of_data(data: &Description) -> Vec<Part> {
+    let Content::Data { entries } = &data.content else { return Vec::new() };
+    let mut parts: Vec<Part> = entries
+        .iter()
+        .map(|entry| part(PartKind::Constant, entry.name.clone().unwrap_or_default(), entry.size))
+        .collect();
+    let counted: u64 = parts.iter().map(|part| part.size).sum();
+    parts.push(part(PartKind::Program, "data file: names, padding", (data.size as u64).saturating_sub(counted)));
+    parts
+}
+
+/// A board's program file is a section of the binary; here it counts with the program.
+fn of_binary(sizes: &SizeReport, file: u64) -> Vec<Part> {
+    let is_board = sizes.stack > 0;
+    let rest = if is_board { 0 } else { file.saturating_sub(sizes.flash_beyond_program()) };
+    let parts = [
+        part(PartKind::Code, "instructions (text)", sizes.text),
+        part(PartKind::Data, "constants of the code (rodata)", sizes.rodata),
+        part(PartKind::Data, "variables (data)", sizes.data),
+        part(PartKind::Data, "verification data", sizes.verify),
+        part(PartKind::Data, "headers and tables of the file", rest),
+    ];
+    parts.into_iter().filter(|part| part.size > 0).collect()
+}
