@@ -4,6 +4,7 @@
 mod blob;
 mod memory;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
@@ -37,6 +38,8 @@ pub struct UnitAnatomy {
     pub nodes: Vec<NodePlace>,
     /// The blobs that engines execute.
     pub blobs: Vec<EngineBlob>,
+    /// What the model's author calls the constants that the program file holds, by the digests of their elements.
+    pub constants: BTreeMap<String, String>,
     /// The kernels that the binary has, each with a set of types.
     pub kernels: Vec<String>,
     /// The plan of each method's memory.
@@ -66,6 +69,7 @@ fn of_unit(db: &dyn Db, unit: &Unit) -> UnitAnatomy {
         engines: unit.plan.partition.engines.clone(),
         nodes: Vec::new(),
         blobs: Vec::new(),
+        constants: BTreeMap::new(),
         kernels: Vec::new(),
         memory: Vec::new(),
         diagnostics: Vec::new(),
@@ -80,6 +84,7 @@ fn fill(db: &dyn Db, unit: &Unit, anatomy: &mut UnitAnatomy) -> Result<(), Block
     anatomy.nodes = partitions::nodes(db, unit)?;
     let planned = planned(db, unit)?;
     anatomy.memory = memory::of(&planned);
+    anatomy.constants = blob::names(planned.program().program());
     anatomy.blobs = blob::of(planned.program().program(), &prepared(db, unit)?, &anatomy.nodes);
     let emitted = query::emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())?;
     let interface: Interface = query::read_interface(db, &emitted)?;

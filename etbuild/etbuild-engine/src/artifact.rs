@@ -15,6 +15,8 @@ pub enum ArtifactKind {
     Constant,
     /// Which constants are parts of the model file, and where in it they lie.
     Slices,
+    /// What quantization loses, as JSON.
+    Losses,
     /// Where every node of a program runs, as JSON.
     Partition,
     /// A program file.
@@ -36,11 +38,12 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 13] = [
+    const NAMES: [(Self, &'static str); 14] = [
         (Self::Source, "source"),
         (Self::Program, "program"),
         (Self::Constant, "constant"),
         (Self::Slices, "slices"),
+        (Self::Losses, "losses"),
         (Self::Partition, "partition"),
         (Self::ProgramFile, "program-file"),
         (Self::DataFile, "data-file"),

@@ -12,7 +12,7 @@ use etbuild_yaml::{Spanned, suggest};
 use crate::db::{Db, EngineDatabase};
 use crate::guard::guarded;
 use crate::partition_report::PORTABLE;
-use crate::quantize_options::{needs_data, quantize_options};
+use crate::quantize_options::{measure_options, needs_data, quantize_options};
 use crate::query::{self, FileOptions, PartitionOptions, PlanOptions};
 use crate::target_facts;
 use crate::unit::Unit;
@@ -137,7 +137,8 @@ fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
     let plan = plan_options(db, recipe, banks(&target), target_facts::of(&target));
     let archives = recipe.model.archives().into_iter();
     let archives = archives.map(|(method, file)| (method.to_owned(), db.model_file(&file.path))).collect();
-    Unit { archives, verify, plan, file: file_options(recipe), target, recipe: recipe.clone() }
+    let (measure, file) = (measure_options(db, recipe), file_options(recipe));
+    Unit { archives, verify, measure, plan, file, target, recipe: recipe.clone() }
 }
 
 fn file_options(recipe: &Recipe) -> FileOptions {

@@ -29,7 +29,7 @@ pub use files::{RecipeFiles, SystemFiles};
 pub use load::{Loaded, load, load_from};
 pub use name::Name;
 pub use options::{
-    Budget, Embedding, Export, FixedScalar, FixedValue, Float, LayerScheme, Memory, Model, Observer, Planner,
+    Accuracy, Budget, Embedding, Export, FixedScalar, FixedValue, Float, LayerScheme, Memory, Metric, Model, Observer, Planner,
     PythonFunction, Quantize, Runtime, Scheme, TimeLimit, Verify, Weights,
 };
 pub use overrides::Override;

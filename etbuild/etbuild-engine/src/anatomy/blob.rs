@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etbuild_ir::{DelegateCall, Graph, Program, ValueId, ValueKind};
+use etbuild_ir::{DelegateCall, Digest, Graph, Program, ValueId, ValueKind};
 use serde::Serialize;
 
 use crate::partition_report::NodePlace;
@@ -31,6 +31,27 @@ pub struct Weight {
     pub name: String,
     /// Bytes before the engine packed it.
     pub size: u64,
+}
+
+/// The names of the elements that lie in a program: constants, and what state begins with. Equal elements have the name of the
+/// first.
+pub fn names(program: &Program) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for value in program.methods.values().flat_map(|graph| &graph.values) {
+        if let Some((name, digest)) = named(&value.kind) {
+            let name = if name.is_empty() { &value.name } else { name };
+            found.entry(digest.to_string()).or_insert_with(|| name.clone());
+        }
+    }
+    found
+}
+
+fn named(kind: &ValueKind) -> Option<(&String, Digest)> {
+    match kind {
+        ValueKind::Constant { qualified_name, data } => Some((qualified_name, data.digest())),
+        ValueKind::State { qualified_name, initial } => Some((qualified_name, initial.digest())),
+        ValueKind::Input | ValueKind::Computed => None,
+    }
 }
 
 /// The blobs of a planned program that was made from `prepared`, in the order in which the methods call them.

@@ -27,12 +27,10 @@ impl Change {
     }
 }
 
-/// The parts that differ, the greatest difference first. What lies inside blobs is compared where it is known of both.
+/// The parts that differ, the greatest difference first. Where constants are not known by name in both, they count together.
 pub fn changes(before: &Sizes, now: &Sizes) -> Vec<Change> {
-    let knows = |sizes: &Sizes| sizes.parts.iter().any(|part| part.within.is_some());
-    let has_blobs = |sizes: &Sizes| sizes.parts.iter().any(|part| part.kind == PartKind::Blob);
-    let inside = [before, now].iter().all(|sizes| knows(sizes) || !has_blobs(sizes));
-    let (before, now) = (by_name(before, inside), by_name(now, inside));
+    let named = before.named && now.named;
+    let (before, now) = (by_name(before, named), by_name(now, named));
     let names = before.keys().chain(now.keys().filter(|key| !before.contains_key(*key)));
     let change = |key: &(PartKind, &str)| Change {
         kind: key.0,
@@ -46,10 +44,11 @@ pub fn changes(before: &Sizes, now: &Sizes) -> Vec<Change> {
 }
 
 /// Bytes by kind and name; several parts of one name count together.
-fn by_name(sizes: &Sizes, inside: bool) -> BTreeMap<(PartKind, &str), u64> {
+fn by_name(sizes: &Sizes, named: bool) -> BTreeMap<(PartKind, &str), u64> {
     let mut found = BTreeMap::new();
-    for Part { kind, name, size, .. } in sizes.parts.iter().filter(|part| inside || part.within.is_none()) {
-        *found.entry((*kind, name.as_str())).or_insert(0) += size;
+    for Part { kind, name, size, .. } in sizes.parts.iter().filter(|part| named || part.within.is_none()) {
+        let name = if named || *kind != PartKind::Constant { name.as_str() } else { "all constants" };
+        *found.entry((*kind, name)).or_insert(0) += size;
     }
     found
 }
@@ -65,7 +64,8 @@ mod tests {
             size: *size,
             within: within.map(str::to_owned),
         };
-        Sizes { digest: String::new(), program: 0, binary: 0, parts: parts.iter().map(part).collect() }
+        let parts = parts.iter().map(part).collect();
+        Sizes { digest: String::new(), program: 0, binary: 0, named: true, parts }
     }
 
     #[test]
@@ -83,10 +83,19 @@ mod tests {
 
     #[test]
     fn what_is_inside_a_blob_counts_only_where_both_know_it() {
-        let unknown = sizes(&[(PartKind::Blob, "cpu", 100, None)]);
+        let unknown = Sizes { named: false, ..sizes(&[(PartKind::Blob, "cpu", 100, None)]) };
         let known = sizes(&[(PartKind::Blob, "cpu", 60, None), (PartKind::Constant, "w", 50, Some("cpu"))]);
         assert_eq!(changes(&unknown, &known).len(), 1);
         let other = sizes(&[(PartKind::Blob, "cpu", 60, None), (PartKind::Constant, "w", 40, Some("cpu"))]);
         assert_eq!(changes(&other, &known)[0].name, "w");
+    }
+
+    #[test]
+    fn constants_without_names_count_together() {
+        let constants = [(PartKind::Constant, "constant 0", 4, None), (PartKind::Constant, "constant 1", 4, None)];
+        let unknown = Sizes { named: false, ..sizes(&constants) };
+        assert_eq!(changes(&unknown, &sizes(&[(PartKind::Constant, "w", 8, None)])), []);
+        let found = changes(&unknown, &sizes(&[(PartKind::Constant, "w", 6, None)]));
+        assert_eq!((found.len(), found[0].growth()), (1, -2));
     }
 }

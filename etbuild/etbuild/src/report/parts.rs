@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use etbuild_engine::{EngineBlob, SizeReport};
+use etbuild_engine::{EngineBlob, SizeReport, UnitAnatomy};
 use etbuild_store::Digest;
 use etbuild_system::System;
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,8 @@ pub struct Sizes {
     pub program: u64,
     /// Bytes of the binary that are not in the program file: of a board, what it takes of the flash.
     pub binary: u64,
+    /// Whether constants have their names, and blobs are cut into what lies in them.
+    pub named: bool,
     /// Every part once.
     pub parts: Vec<Part>,
 }
@@ -53,23 +55,24 @@ pub enum PartKind {
 }
 
 impl Sizes {
-    /// The sizes of the deploy whose results lie in `folder`; `None` where there is none that can be read. `blobs` says what
-    /// is in the blobs of engines, where that is known.
-    pub fn of(system: &dyn System, folder: &Path, name: &str, blobs: &[EngineBlob]) -> Option<Self> {
+    /// The sizes of the deploy whose results lie in `folder`; `None` where there is none that can be read. The files
+    /// name neither constants nor what is in blobs: `anatomy` does, where it is that of the same deploy.
+    pub fn of(system: &dyn System, folder: &Path, name: &str, anatomy: Option<&UnitAnatomy>) -> Option<Self> {
         let file = |name: String| system.read(&folder.join(name)).ok();
         let program = file(format!("{name}.pte"))?;
         let data = file(format!("{name}.ptd"));
         let sections: SizeReport = serde_json::from_slice(&file("size.json".to_owned())?).ok()?;
         let stamp = system.stamp(&folder.join(name)).ok()?;
         let described = Description::of(&program).ok()?;
-        let mut parts = of_program(described.program()?, program.len() as u64, blobs);
+        let mut parts = of_program(described.program()?, program.len() as u64, anatomy);
         let outside = data.iter().filter_map(|data| Description::of(data).ok());
         parts.extend(outside.flat_map(|data| of_data(&data)));
         let binary = of_binary(&sections, stamp.size);
         let digests = [&program[..], data.as_deref().unwrap_or_default()].map(|bytes| Digest::of(bytes).to_string());
         let digest = Digest::of(format!("{digests:?}{binary:?}").as_bytes()).to_string();
         let size = |parts: &[Part]| parts.iter().filter(|part| part.within.is_none()).map(|part| part.size).sum();
-        Some(Self { digest, program: size(&parts), binary: size(&binary), parts: [parts, binary].concat() })
+        let (named, program, of_code) = (anatomy.is_some(), size(&parts), size(&binary));
+        Some(Self { digest, program, binary: of_code, named, parts: [parts, binary].concat() })
     }
 
     /// The parts that lie in no other.
@@ -82,13 +85,14 @@ fn part(kind: PartKind, name: impl Into<String>, size: u64) -> Part {
     Part { kind, name: name.into(), size, within: None }
 }
 
-fn of_program(program: &ProgramDescription, size: u64, blobs: &[EngineBlob]) -> Vec<Part> {
-    let constants = program.constants.iter().filter(|constant| constant.digest.is_some());
-    let unnamed = |index: usize| format!("constant {index}");
-    let constants = constants.enumerate().map(|(index, constant)| {
-        part(PartKind::Constant, constant.name.clone().unwrap_or_else(|| unnamed(index)), constant.size)
+fn of_program(program: &ProgramDescription, size: u64, anatomy: Option<&UnitAnatomy>) -> Vec<Part> {
+    let constants = program.constants.iter().enumerate().filter_map(|(index, constant)| {
+        let known = anatomy.and_then(|anatomy| anatomy.constants.get(constant.digest.as_ref()?));
+        let name = known.or(constant.name.as_ref()).cloned().unwrap_or_else(|| format!("constant {index}"));
+        constant.digest.is_some().then(|| part(PartKind::Constant, name, constant.size))
     });
     let mut parts: Vec<Part> = constants.collect();
+    let blobs: &[EngineBlob] = anatomy.map_or(&[], |anatomy| &anatomy.blobs);
     let mut known = blobs.iter();
     for method in &program.methods {
         for (index, delegate) in method.delegates.iter().enumerate() {
