@@ -43,7 +43,8 @@ impl Judgement {
 pub fn judge(outputs: &[u8], reference: &[u8], (prefix, labels): (&str, &str)) -> Result<Judgement, Diagnostic> {
     let outputs = crate::verify_data::parse(outputs)?;
     let reference = crate::verify_data::parse(reference)?;
-    let mut judgement = Judgement { cases: 0, max_error: 0.0, same_prediction: 0, correct: None, reference_correct: None };
+    let mut judgement =
+        Judgement { cases: 0, max_error: 0.0, same_prediction: 0, correct: None, reference_correct: None };
     for (name, got) in &outputs.tensors {
         let index = name.strip_prefix("output_").unwrap_or(name);
         let expected_name = format!("{prefix}{index}");
@@ -179,7 +180,10 @@ mod tests {
             ("labels", ScalarType::Long, vec![2], labels),
         ]);
         let judgement = judge(&got, &reference, ("output_", "labels")).unwrap();
-        assert_eq!(judgement, Judgement { cases: 2, max_error: 1.0, same_prediction: 1, correct: Some(1), reference_correct: Some(2) });
+        assert_eq!(
+            judgement,
+            Judgement { cases: 2, max_error: 1.0, same_prediction: 1, correct: Some(1), reference_correct: Some(2) }
+        );
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub use emit::{FileOptions, emitted};
 pub use import::imported;
 pub use link::linked;
 pub use lower::{LowerOptions, lower_options, lowered};
-pub use measure::{MeasureOptions, losses, measured};
+pub use measure::{MeasureOptions, labelled, losses, measured, read, samples, unlabelled};
 pub use plan::{PlanOptions, planned};
 pub use quantize::{QuantizeOptions, no_data, prepared};
 pub use recipe::recipes;

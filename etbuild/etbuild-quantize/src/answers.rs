@@ -56,6 +56,7 @@ fn rows_of(output: &OwnedTensor) -> Option<Vec<usize>> {
 }
 
 fn largest(row: &[f32]) -> usize {
-    let better = |best: (usize, f32), (index, value): (usize, &f32)| if *value > best.1 { (index, *value) } else { best };
+    let better =
+        |best: (usize, f32), (index, value): (usize, &f32)| if *value > best.1 { (index, *value) } else { best };
     row.iter().enumerate().fold((0, f32::NEG_INFINITY), better).0
 }

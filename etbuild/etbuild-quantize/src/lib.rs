@@ -21,6 +21,7 @@ mod prune;
 mod rule;
 mod run;
 mod samples;
+mod search;
 mod weight;
 
 use etbuild_ir::{Graph, LoweredProgram};
@@ -33,6 +34,7 @@ pub use options::{Embedding, Layer, Options, Scheme};
 pub use parameters::{Bounds, Parameters};
 pub use rule::{Kind, RULES};
 pub use samples::{Samples, Tensors};
+pub use search::{Effect, Limit, Proposal, Score, search};
 
 /// The program with every method quantized. `samples` are read only where a static scheme needs ranges.
 ///

@@ -219,6 +219,10 @@ pub struct Explain {
     /// Show what quantization loses, layer by layer on the calibration data, the worst first.
     #[arg(long, conflicts_with_all = ["stage", "operators", "partition"])]
     pub quantization: bool,
+    /// Propose layers to keep real so that no more is lost: `40dB` for the outputs' ratio of signal to noise, `0.5pt` for points
+    /// of accuracy.
+    #[arg(long, value_name = "LOSS", requires = "quantization")]
+    pub search: Option<String>,
 }
 
 /// Arguments of `inspect`.

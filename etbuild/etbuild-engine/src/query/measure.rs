@@ -144,7 +144,10 @@ pub fn unlabelled(error: QuantizeError) -> Vec<Diagnostic> {
     match error {
         QuantizeError::OtherLabels { .. } | QuantizeError::NoAnswer => {
             let diagnostic = Diagnostic::error(Code::LabelsMismatch, error.to_string());
-            vec![diagnostic.help("`top1` takes a label for each case, and a first output with a row of classes for each")]
+            vec![
+                diagnostic
+                    .help("`top1` takes a label for each case, and a first output with a row of classes for each"),
+            ]
         }
         other => failed(other),
     }

@@ -49,9 +49,8 @@ fn look(
     let found = anatomy(&world, request)?;
     let losses = quantization(&world, request)?;
     let of = |name: &str| losses.iter().find(|losses| losses.recipe == name).cloned();
-    let quantizes = |losses: &ProgramLosses| !losses.layers.is_empty() || !losses.diagnostics.is_empty();
     let whole = |(deploy, anatomy): (UnitReport, UnitAnatomy)| {
-        let losses = of(&deploy.recipe).filter(quantizes);
+        let losses = of(&deploy.recipe).filter(|losses| losses.quantizes);
         (deploy, anatomy, losses)
     };
     Ok(deployed.into_iter().zip(found).map(whole).collect())

@@ -1,6 +1,6 @@
 //! What quantization loses, layer by layer, and what came of running the binary.
 
-use etbuild_engine::{LayerLoss, Verification};
+use etbuild_engine::{Answers, LayerLoss, Verification};
 use serde::Serialize;
 
 use crate::report::DeployReport;
@@ -17,6 +17,8 @@ const BEST: f64 = 60.0;
 #[derive(Serialize)]
 pub struct View {
     quantizes: bool,
+    /// Right answers on labelled data before and after.
+    answers: Vec<(&'static str, String)>,
     /// What stands against measuring.
     problems: Vec<String>,
     worst: Vec<Layer>,
@@ -44,12 +46,22 @@ pub fn view(report: &DeployReport) -> View {
     let problems = losses.iter().flat_map(|losses| &losses.diagnostics);
     View {
         quantizes: losses.is_some(),
+        answers: losses.and_then(|losses| losses.answers).map(answers).unwrap_or_default(),
         problems: problems.map(|found| format!("{}: {}", found.code, found.message)).collect(),
         worst: layers.iter().take(WORST).map(|loss| layer(loss)).collect(),
         others: layers.iter().take(MOST).skip(WORST).map(|loss| layer(loss)).collect(),
         left_out: layers.len().saturating_sub(MOST),
         verification: verification(&report.deploy.verification),
     }
+}
+
+fn answers(answers: Answers) -> Vec<(&'static str, String)> {
+    let [before, after] = answers.shares();
+    vec![
+        ("Right before", format!("{before:.2} %")),
+        ("Right after", format!("{after:.2} %")),
+        ("Points lost", format!("{:.2} of {} cases", answers.lost(), answers.cases)),
+    ]
 }
 
 fn layer(loss: &LayerLoss) -> Layer {
