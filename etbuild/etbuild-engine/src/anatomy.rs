@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
+use etbuild_link::CodePart;
 use etbuild_ir::{LoweredProgram, PlannedProgram, Program, text};
 use serde::Serialize;
 
@@ -23,7 +24,7 @@ use crate::resolve::{Request, resolve};
 use crate::stage::{Blocked, Stage};
 use crate::unit::Unit;
 use crate::world::World;
-use crate::{failure, program_artifact, query};
+use crate::{ArtifactKind, environment, failure, program_artifact, query};
 
 /// What one recipe for one target is made of.
 #[derive(Clone, Debug, Serialize)]
@@ -42,6 +43,8 @@ pub struct UnitAnatomy {
     pub constants: BTreeMap<String, String>,
     /// The kernels that the binary has, each with a set of types.
     pub kernels: Vec<String>,
+    /// What takes the space in the binary's code and constants, by module; empty where the linker does not say.
+    pub code: Vec<CodePart>,
     /// The plan of each method's memory.
     pub memory: Vec<MethodMemory>,
     /// What stands against looking; the rest is then empty.
@@ -71,6 +74,7 @@ fn of_unit(db: &dyn Db, unit: &Unit) -> UnitAnatomy {
         blobs: Vec::new(),
         constants: BTreeMap::new(),
         kernels: Vec::new(),
+        code: Vec::new(),
         memory: Vec::new(),
         diagnostics: Vec::new(),
     };
@@ -89,7 +93,17 @@ fn fill(db: &dyn Db, unit: &Unit, anatomy: &mut UnitAnatomy) -> Result<(), Block
     let emitted = query::emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())?;
     let interface: Interface = query::read_interface(db, &emitted)?;
     anatomy.kernels = interface.kernel_names(unit.target.memory().is_some());
+    // Without tools nothing is linked, and there is nothing to look at.
+    if let Ok(tools) = environment::tools(db.world(), &unit.target) {
+        anatomy.code = code(db, unit, tools)?;
+    }
     Ok(())
+}
+
+fn code(db: &dyn Db, unit: &Unit, tools: environment::Tools) -> Result<Vec<CodePart>, Blocked> {
+    let linked = query::linked(db, unit.clone(), tools)?;
+    let bytes = db.world().open_blob(&linked.blob(ArtifactKind::Code)?);
+    serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))
 }
 
 fn planned(db: &dyn Db, unit: &Unit) -> Result<PlannedProgram, Blocked> {

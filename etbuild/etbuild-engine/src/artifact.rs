@@ -33,12 +33,14 @@ pub enum ArtifactKind {
     Image,
     /// A size report, as JSON.
     Sizes,
+    /// What takes the space in a binary, as JSON.
+    Code,
     /// Outputs of a run, as safetensors.
     Outputs,
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 14] = [
+    const NAMES: [(Self, &'static str); 15] = [
         (Self::Source, "source"),
         (Self::Program, "program"),
         (Self::Constant, "constant"),
@@ -52,6 +54,7 @@ impl ArtifactKind {
         (Self::Binary, "binary"),
         (Self::Image, "image"),
         (Self::Sizes, "sizes"),
+        (Self::Code, "code"),
         (Self::Outputs, "outputs"),
     ];
 

@@ -49,7 +49,7 @@ pub use artifact::{ArtifactKind, ArtifactRef, Artifacts};
 pub use db::{Db, EngineDatabase};
 pub use deploy::{Goal, deploy};
 pub use etbuild_emit::PRODUCER_KEY;
-pub use etbuild_link::SizeReport;
+pub use etbuild_link::{CodePart, SizeReport};
 pub use event::{Event, Observer};
 pub use judge::Judgement;
 pub use losses::{Answers, LayerLoss};

@@ -73,3 +73,60 @@ fn duration(milliseconds: u64) -> String {
         _ => format!("{:.1} min", milliseconds as f64 / 6e4),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use etbuild_engine::{NodePlace, UnitAnatomy, UnitReport};
+
+    use super::*;
+    use crate::report::Before;
+
+    const NAME: &str = "<script>alert('&\"')</script>";
+
+    fn report() -> DeployReport {
+        let node = NodePlace {
+            method: NAME.to_owned(),
+            operator: NAME.to_owned(),
+            value: NAME.to_owned(),
+            module: Some(NAME.to_owned()),
+            engine: Some(NAME.to_owned()),
+            partition: Some(0),
+            refusals: Vec::new(),
+        };
+        let anatomy = UnitAnatomy {
+            recipe: NAME.to_owned(),
+            target: NAME.to_owned(),
+            engines: vec![NAME.to_owned()],
+            nodes: vec![node; 3],
+            blobs: Vec::new(),
+            constants: std::collections::BTreeMap::new(),
+            kernels: vec![NAME.to_owned()],
+            code: Vec::new(),
+            memory: Vec::new(),
+            diagnostics: Vec::new(),
+        };
+        let deploy = UnitReport::new(NAME, NAME);
+        DeployReport::new("report.html".into(), deploy, anatomy, None, (None, Before::default()))
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        let html = html(&report()).unwrap();
+        assert!(!html.contains("<script") && html.contains("&lt;script&gt;"), "{html}");
+    }
+
+    #[test]
+    fn a_huge_program_has_a_small_page() {
+        let mut huge = report();
+        let long = NodePlace { operator: "aten.a_rather_long_name.default".to_owned(), ..huge.anatomy.nodes[0].clone() };
+        huge.anatomy.nodes = vec![long; 200_000];
+        let html = html(&huge).unwrap();
+        assert!(html.len() < 3_000_000 && html.contains("196000 more are not listed"), "{}", html.len());
+    }
+
+    #[test]
+    fn shares_and_durations_are_short() {
+        assert_eq!((share(1, 3), share(0, 0)), ("33.3 %".to_owned(), "-".to_owned()));
+        assert_eq!([999, 1_500, 90_000].map(duration), ["999 ms", "1.5 s", "1.5 min"]);
+    }
+}

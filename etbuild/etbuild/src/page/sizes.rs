@@ -66,7 +66,7 @@ struct Leaf {
     kind: PartKind,
     name: String,
     size: u64,
-    in_blob: bool,
+    inside: bool,
 }
 
 const fn words(kind: PartKind) -> (&'static str, &'static str) {
@@ -101,12 +101,12 @@ pub fn view(sizes: &Sizes, kernels: &[String]) -> View {
 
 /// The parts, with blobs cut into the weights that lie in them and what is left.
 fn leaves(sizes: &Sizes) -> Vec<Leaf> {
-    let leaf = |part: &Part, size: u64, in_blob: bool| Leaf { kind: part.kind, name: part.name.clone(), size, in_blob };
+    let leaf = |part: &Part, size: u64, inside: bool| Leaf { kind: part.kind, name: part.name.clone(), size, inside };
     let mut leaves = Vec::new();
     for part in sizes.outermost() {
         let inside: Vec<&Part> = sizes.parts.iter().filter(|inner| inner.within.as_ref() == Some(&part.name)).collect();
         let counted: u64 = inside.iter().map(|inner| inner.size).sum();
-        // An engine may keep weights in less space than the program did: they then share what there is.
+        // An engine may keep weights in less space than the program did: what lies in a part then shares what there is.
         let fits = counted <= part.size;
         let scaled = |size: u64| if fits { size } else { (size as f64 * part.size as f64 / counted as f64) as u64 };
         leaves.extend(inside.iter().map(|inner| leaf(inner, scaled(inner.size), true)));
@@ -146,12 +146,13 @@ fn row(leaf: &Leaf, largest: u64, total: u64) -> Row {
     let (_, class) = words(leaf.kind);
     Row {
         name: leaf.name.clone(),
-        kind: match (leaf.kind, leaf.in_blob) {
+        kind: match (leaf.kind, leaf.inside) {
             (PartKind::Constant, true) => "weight in a blob",
             (PartKind::Constant, false) => "weight",
             (PartKind::Blob, _) => "rest of a blob",
             (PartKind::Program, _) => "program file",
-            (PartKind::Code | PartKind::Data, _) => "binary",
+            (PartKind::Code, _) => "instructions",
+            (PartKind::Data, _) => "data of the binary",
         },
         class,
         size: bytes(leaf.size),
@@ -165,7 +166,7 @@ fn tiles(mut leaves: Vec<Leaf>, total: u64) -> Vec<Tile> {
     let rest = if leaves.len() > TILES { leaves.split_off(TILES) } else { Vec::new() };
     if !rest.is_empty() {
         let (size, name) = (rest.iter().map(|leaf| leaf.size).sum(), format!("{} smaller parts", rest.len()));
-        leaves.push(Leaf { kind: PartKind::Program, name, size, in_blob: false });
+        leaves.push(Leaf { kind: PartKind::Program, name, size, inside: false });
     }
     let mut kinds: Vec<(PartKind, Vec<Leaf>)> = Vec::new();
     for leaf in leaves {

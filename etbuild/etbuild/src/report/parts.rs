@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use etbuild_engine::{EngineBlob, SizeReport, UnitAnatomy};
+use etbuild_engine::{CodePart, EngineBlob, SizeReport, UnitAnatomy};
 use etbuild_store::Digest;
 use etbuild_system::System;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct Part {
     pub name: String,
     /// Bytes.
     pub size: u64,
-    /// The blob that it lies in, where it is a constant that an engine took.
+    /// The part that it lies in: the blob of a constant that an engine took, the section of a module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
 }
@@ -67,7 +67,8 @@ impl Sizes {
         let mut parts = of_program(described.program()?, program.len() as u64, anatomy);
         let outside = data.iter().filter_map(|data| Description::of(data).ok());
         parts.extend(outside.flat_map(|data| of_data(&data)));
-        let binary = of_binary(&sections, stamp.size);
+        let code = anatomy.map_or(&[][..], |anatomy| &anatomy.code);
+        let binary = of_binary(&sections, stamp.size, code);
         let digests = [&program[..], data.as_deref().unwrap_or_default()].map(|bytes| Digest::of(bytes).to_string());
         let digest = Digest::of(format!("{digests:?}{binary:?}").as_bytes()).to_string();
         let size = |parts: &[Part]| parts.iter().filter(|part| part.within.is_none()).map(|part| part.size).sum();
@@ -121,16 +122,34 @@ fn of_data(data: &Description) -> Vec<Part> {
     parts
 }
 
+/// Where the linker's parts lie.
+const TEXT: &str = "instructions (text)";
+const RODATA: &str = "constants of the code (rodata)";
+
 /// A board's program file is a section of the binary; here it counts with the program.
-fn of_binary(sizes: &SizeReport, file: u64) -> Vec<Part> {
+fn of_binary(sizes: &SizeReport, file: u64, code: &[CodePart]) -> Vec<Part> {
     let is_board = sizes.stack > 0;
     let rest = if is_board { 0 } else { file.saturating_sub(sizes.flash_beyond_program()) };
     let parts = [
-        part(PartKind::Code, "instructions (text)", sizes.text),
-        part(PartKind::Data, "constants of the code (rodata)", sizes.rodata),
+        part(PartKind::Code, TEXT, sizes.text),
+        part(PartKind::Data, RODATA, sizes.rodata),
         part(PartKind::Data, "variables (data)", sizes.data),
         part(PartKind::Data, "verification data", sizes.verify),
         part(PartKind::Data, "headers and tables of the file", rest),
     ];
-    parts.into_iter().filter(|part| part.size > 0).collect()
+    let mut parts: Vec<Part> = parts.into_iter().filter(|part| part.size > 0).collect();
+    let inside = code.iter().map(|part| inside(part, sizes)).collect::<Vec<_>>();
+    parts.extend(inside.into_iter().flatten());
+    parts
+}
+
+/// What the linker says lies in the instructions, or in the constants of the code.
+fn inside(code: &CodePart, sizes: &SizeReport) -> Option<Part> {
+    let (kind, section, size) = if code.instructions {
+        (PartKind::Code, TEXT, sizes.text)
+    } else {
+        (PartKind::Data, RODATA, sizes.rodata)
+    };
+    let within = Some(section.to_owned());
+    (size > 0).then(|| Part { within, ..part(kind, code.name.clone(), code.size) })
 }
