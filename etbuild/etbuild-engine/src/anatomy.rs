@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_link::CodePart;
 use etbuild_ir::{LoweredProgram, PlannedProgram, Program, text};
+use etbuild_link::CodePart;
 use serde::Serialize;
 
 pub use blob::{EngineBlob, Weight};
@@ -20,6 +20,7 @@ use crate::guard::guarded;
 use crate::interface::Interface;
 use crate::partition_report::NodePlace;
 use crate::partitions;
+use crate::report::UnitReport;
 use crate::resolve::{Request, resolve};
 use crate::stage::{Blocked, Stage};
 use crate::unit::Unit;
@@ -51,21 +52,26 @@ pub struct UnitAnatomy {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What every unit of a request is made of. After a deploy everything is read from the store. `world` must not be in
-/// [`crate::Mode::Plan`].
+/// What every unit of a request is made of. `deployed` is what came of deploying the same request: everything is then read
+/// from the store, and what a unit that failed lacks is not built. `world` must not be in [`crate::Mode::Plan`].
 ///
 /// # Errors
 /// Mistakes in the recipes.
-pub fn anatomy(world: &Arc<World>, request: &Request) -> Result<Vec<UnitAnatomy>, Vec<Diagnostic>> {
+pub fn anatomy(
+    world: &Arc<World>,
+    request: &Request,
+    deployed: &[UnitReport],
+) -> Result<Vec<UnitAnatomy>, Vec<Diagnostic>> {
     let db = EngineDatabase::new(world.clone());
     let found = guarded(|| {
         let units = resolve(&db, request)?;
-        Ok(units.iter().map(|unit| of_unit(&db, unit)).collect())
+        let built = deployed.iter().map(|report| !report.files.is_empty()).chain(std::iter::repeat(false));
+        Ok(units.iter().zip(built).map(|(unit, built)| of_unit(&db, unit, built)).collect())
     });
     found.unwrap_or_else(|transient| Err(vec![transient.into()]))
 }
 
-fn of_unit(db: &dyn Db, unit: &Unit) -> UnitAnatomy {
+fn of_unit(db: &dyn Db, unit: &Unit, built: bool) -> UnitAnatomy {
     let mut anatomy = UnitAnatomy {
         recipe: unit.name().to_owned(),
         target: unit.target.name().to_owned(),
@@ -78,13 +84,13 @@ fn of_unit(db: &dyn Db, unit: &Unit) -> UnitAnatomy {
         memory: Vec::new(),
         diagnostics: Vec::new(),
     };
-    if let Err(blocked) = fill(db, unit, &mut anatomy) {
+    if let Err(blocked) = fill(db, unit, built, &mut anatomy) {
         anatomy.diagnostics = partitions::diagnostics(unit, blocked);
     }
     anatomy
 }
 
-fn fill(db: &dyn Db, unit: &Unit, anatomy: &mut UnitAnatomy) -> Result<(), Blocked> {
+fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Result<(), Blocked> {
     anatomy.nodes = partitions::nodes(db, unit)?;
     let planned = planned(db, unit)?;
     anatomy.memory = memory::of(&planned);
@@ -93,8 +99,7 @@ fn fill(db: &dyn Db, unit: &Unit, anatomy: &mut UnitAnatomy) -> Result<(), Block
     let emitted = query::emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())?;
     let interface: Interface = query::read_interface(db, &emitted)?;
     anatomy.kernels = interface.kernel_names(unit.target.memory().is_some());
-    // Without tools nothing is linked, and there is nothing to look at.
-    if let Ok(tools) = environment::tools(db.world(), &unit.target) {
+    if let (true, Ok(tools)) = (built, environment::tools(db.world(), &unit.target)) {
         anatomy.code = code(db, unit, tools)?;
     }
     Ok(())

@@ -9,9 +9,9 @@ use std::path::Path;
 
 use etbuild_system::{Invocation, System};
 
+use crate::code::{self, CodePart, MAP};
 use crate::digest::digest;
 use crate::scratch::Scratch;
-use crate::code::{self, CodePart, MAP};
 use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
 
 /// What a build made.

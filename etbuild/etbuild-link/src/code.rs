@@ -114,7 +114,8 @@ fn section(name: &str) -> Option<bool> {
 
 /// The module of `<et_ops::add::Kernel as Trait>::run::<f32>` is `et_ops::add`.
 fn of_symbol(symbol: &str) -> String {
-    let path = symbol.trim_start_matches(['<', '&', '*', '[', '(']).trim_start_matches("mut ").trim_start_matches("dyn ");
+    let path =
+        symbol.trim_start_matches(['<', '&', '*', '[', '(']).trim_start_matches("mut ").trim_start_matches("dyn ");
     let end = path.find(|character: char| !(character.is_alphanumeric() || matches!(character, '_' | ':')));
     let path = path.get(..end.unwrap_or(path.len())).unwrap_or_default();
     let mut parts = path.split("::").filter(|part| !part.is_empty());

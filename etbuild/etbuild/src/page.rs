@@ -118,7 +118,8 @@ mod tests {
     #[test]
     fn a_huge_program_has_a_small_page() {
         let mut huge = report();
-        let long = NodePlace { operator: "aten.a_rather_long_name.default".to_owned(), ..huge.anatomy.nodes[0].clone() };
+        let long =
+            NodePlace { operator: "aten.a_rather_long_name.default".to_owned(), ..huge.anatomy.nodes[0].clone() };
         huge.anatomy.nodes = vec![long; 200_000];
         let html = html(&huge).unwrap();
         assert!(html.len() < 3_000_000 && html.contains("196000 more are not listed"), "{}", html.len());

@@ -46,7 +46,7 @@ fn look(
     session.terminal.say("looking at what was built");
     // Not with `--no-cache`, which would build everything again.
     let world = session.world_in(Mode::Build, &session.cache_folder()?)?;
-    let found = anatomy(&world, request)?;
+    let found = anatomy(&world, request, &deployed)?;
     let losses = quantization(&world, request)?;
     let of = |name: &str| losses.iter().find(|losses| losses.recipe == name).cloned();
     let whole = |(deploy, anatomy): (UnitReport, UnitAnatomy)| {

@@ -72,7 +72,7 @@ struct Leaf {
 const fn words(kind: PartKind) -> (&'static str, &'static str) {
     match kind {
         PartKind::Constant => ("Weights", "weights"),
-        PartKind::Blob => ("Blobs of engines: instructions, packing", "blob"),
+        PartKind::Blob => ("Engines: packing, copies for other processors, instructions", "blob"),
         PartKind::Program => ("Program: instructions, names", "program"),
         PartKind::Code => ("Code: kernels and runtime", "code"),
         PartKind::Data => ("Data of the binary", "data"),
@@ -122,11 +122,14 @@ fn answer(leaves: &[Leaf], total: u64) -> String {
     let (weights, code) = (of(PartKind::Constant), of(PartKind::Code) + of(PartKind::Data));
     let largest = leaves.iter().find(|leaf| leaf.kind == PartKind::Constant);
     let largest = largest.map(|leaf| format!(", the largest is {} with {}", leaf.name, bytes(leaf.size)));
+    let added = Some(of(PartKind::Blob)).filter(|added| *added > 0);
+    let added = added.map(|added| format!(" {} are what engines add to them;", share(added, total)));
     format!(
-        "Of {}, {} are weights{}; {} are the binary's own code and data.",
+        "Of {}, {} are weights{};{} {} are the binary's own code and data.",
         bytes(total),
         share(weights, total),
         largest.unwrap_or_default(),
+        added.unwrap_or_default(),
         share(code, total),
     )
 }
@@ -149,7 +152,7 @@ fn row(leaf: &Leaf, largest: u64, total: u64) -> Row {
         kind: match (leaf.kind, leaf.inside) {
             (PartKind::Constant, true) => "weight in a blob",
             (PartKind::Constant, false) => "weight",
-            (PartKind::Blob, _) => "rest of a blob",
+            (PartKind::Blob, _) => "what an engine adds",
             (PartKind::Program, _) => "program file",
             (PartKind::Code, _) => "instructions",
             (PartKind::Data, _) => "data of the binary",

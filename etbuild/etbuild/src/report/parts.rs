@@ -86,11 +86,16 @@ fn part(kind: PartKind, name: impl Into<String>, size: u64) -> Part {
     Part { kind, name: name.into(), size, within: None }
 }
 
+/// The name of a constant in the model: what was made of it has a digest behind that, as `conv.weight@1f...`.
+fn in_model(name: &str) -> &str {
+    name.split('@').next().filter(|name| !name.is_empty()).unwrap_or(name)
+}
+
 fn of_program(program: &ProgramDescription, size: u64, anatomy: Option<&UnitAnatomy>) -> Vec<Part> {
     let constants = program.constants.iter().enumerate().filter_map(|(index, constant)| {
         let known = anatomy.and_then(|anatomy| anatomy.constants.get(constant.digest.as_ref()?));
         let name = known.or(constant.name.as_ref()).cloned().unwrap_or_else(|| format!("constant {index}"));
-        constant.digest.is_some().then(|| part(PartKind::Constant, name, constant.size))
+        constant.digest.is_some().then(|| part(PartKind::Constant, in_model(&name), constant.size))
     });
     let mut parts: Vec<Part> = constants.collect();
     let blobs: &[EngineBlob] = anatomy.map_or(&[], |anatomy| &anatomy.blobs);
@@ -102,7 +107,7 @@ fn of_program(program: &ProgramDescription, size: u64, anatomy: Option<&UnitAnat
             let weights = known.next().map(|blob| blob.weights.as_slice()).unwrap_or_default();
             parts.extend(weights.iter().map(|weight| Part {
                 within: Some(name.clone()),
-                ..part(PartKind::Constant, weight.name.clone(), weight.size)
+                ..part(PartKind::Constant, in_model(&weight.name), weight.size)
             }));
         }
     }
@@ -145,11 +150,8 @@ fn of_binary(sizes: &SizeReport, file: u64, code: &[CodePart]) -> Vec<Part> {
 
 /// What the linker says lies in the instructions, or in the constants of the code.
 fn inside(code: &CodePart, sizes: &SizeReport) -> Option<Part> {
-    let (kind, section, size) = if code.instructions {
-        (PartKind::Code, TEXT, sizes.text)
-    } else {
-        (PartKind::Data, RODATA, sizes.rodata)
-    };
+    let (kind, section, size) =
+        if code.instructions { (PartKind::Code, TEXT, sizes.text) } else { (PartKind::Data, RODATA, sizes.rodata) };
     let within = Some(section.to_owned());
     (size > 0).then(|| Part { within, ..part(kind, code.name.clone(), code.size) })
 }
