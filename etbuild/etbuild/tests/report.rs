@@ -146,3 +146,34 @@ fn a_recipe_that_fails_still_gets_a_page_and_its_status() {
     let missing = place.run("report no-such-recipe.yaml --output json").expect(3).json();
     assert_eq!(missing["ok"], false);
 }
+
+/// What makes the page tell how wide it is on a phone, in the title: all folds open, no content but what scrolls by itself may be
+/// wider than the screen.
+const PROBE: &str = r#"<script>
+document.querySelectorAll("details").forEach(fold => fold.open = true);
+document.body.style.width = "340px";
+let right = 0;
+document.querySelectorAll("body *").forEach(element => {
+  const own = element.closest(".scroll, .map");
+  if (!own || own === element) right = Math.max(right, element.getBoundingClientRect().right - document.body.getBoundingClientRect().left);
+});
+document.title = "right edge " + Math.ceil(right) + " of 340";
+</script></body>"#;
+
+/// Asks Chromium, where there is one.
+#[test]
+fn a_page_fits_a_phone() {
+    let place = Place::warm();
+    place.run(&format!("report {RECIPE} --target linux-x86_64")).expect(0);
+    let html = page(&place, "digits");
+    let policy = html.lines().find(|line| line.contains("Content-Security-Policy")).unwrap();
+    let probe = place.file("probe.html", html.replace(policy, "").replace("</body>", PROBE));
+    let mut browser = std::process::Command::new("chromium");
+    browser
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
+        .arg(format!("file://{}", probe.display()));
+    let Ok(output) = browser.output() else { return };
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    let edge = shown.split("right edge ").nth(1).and_then(|text| text.split(' ').next()).unwrap();
+    assert!(edge.parse::<u32>().unwrap() <= 340, "{edge}");
+}

@@ -35,9 +35,10 @@ pub fn measured(
     measure: MeasureOptions,
 ) -> StageResult {
     let data = quantize.calibrate.or(measure.labelled.as_ref().map(|(file, _)| *file));
-    let data = data.ok_or_else(|| Blocked::failed(Stage::Measure, [no_data()]))?;
     let float = lowered(db, model, lower.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
     let quantized = quantized(db, model, lower, quantize).map_err(|blocked: Blocked| blocked.downstream())?;
+    // What is wrong with the options is said before what is missing.
+    let data = data.ok_or_else(|| Blocked::failed(Stage::Measure, [no_data()]))?;
     let mut key = Stage::Measure
         .key()
         .input("program", float.blob(ArtifactKind::Program)?.digest)

@@ -24,7 +24,7 @@ pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
     let looked = look(session, &request, deployed)?;
     let mut reports = Vec::new();
     for (((name, folder), before), (deploy, anatomy, accuracy)) in folders.iter().zip(before).zip(looked) {
-        let sizes = Sizes::of(system, folder, name, Some(&anatomy));
+        let sizes = Sizes::of(folder, name, Some(&anatomy));
         let sizes = sizes.filter(|_| !deploy.files.is_empty());
         let page = folder.join("report.html");
         let report = DeployReport::new(page, deploy, anatomy, accuracy, (sizes, before));

@@ -43,12 +43,18 @@ pub fn changes(before: &Sizes, now: &Sizes) -> Vec<Change> {
     found
 }
 
-/// Bytes by kind and name; several parts of one name count together.
+/// Bytes by kind and name, of a part without what lies in it; several parts of one name count together.
 fn by_name(sizes: &Sizes, named: bool) -> BTreeMap<(PartKind, &str), u64> {
+    let parts = || sizes.parts.iter().filter(|part| named || part.within.is_none());
+    let mut inside: BTreeMap<&str, u64> = BTreeMap::new();
+    for part in parts() {
+        part.within.iter().for_each(|outer| *inside.entry(outer).or_insert(0) += part.size);
+    }
     let mut found = BTreeMap::new();
-    for Part { kind, name, size, .. } in sizes.parts.iter().filter(|part| named || part.within.is_none()) {
+    for Part { kind, name, size, .. } in parts() {
+        let own = size.saturating_sub(inside.get(name.as_str()).copied().unwrap_or(0));
         let name = if named || *kind != PartKind::Constant { name.as_str() } else { "all constants" };
-        *found.entry((*kind, name)).or_insert(0) += size;
+        *found.entry((*kind, name)).or_insert(0) += own;
     }
     found
 }

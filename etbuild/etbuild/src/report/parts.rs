@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use et_module::FileBytes;
 use etbuild_engine::{CodePart, EngineBlob, SizeReport, UnitAnatomy};
 use etbuild_store::Digest;
-use etbuild_system::System;
 use serde::{Deserialize, Serialize};
 
 use crate::inspect::{Content, Description, ProgramDescription};
@@ -57,20 +57,20 @@ pub enum PartKind {
 impl Sizes {
     /// The sizes of the deploy whose results lie in `folder`; `None` where there is none that can be read. The files
     /// name neither constants nor what is in blobs: `anatomy` does, where it is that of the same deploy.
-    pub fn of(system: &dyn System, folder: &Path, name: &str, anatomy: Option<&UnitAnatomy>) -> Option<Self> {
-        let file = |name: String| system.read(&folder.join(name)).ok();
+    pub fn of(folder: &Path, name: &str, anatomy: Option<&UnitAnatomy>) -> Option<Self> {
+        let file = |name: String| FileBytes::open(&folder.join(name)).ok();
         let program = file(format!("{name}.pte"))?;
         let data = file(format!("{name}.ptd"));
         let sections: SizeReport = serde_json::from_slice(&file("size.json".to_owned())?).ok()?;
-        let stamp = system.stamp(&folder.join(name)).ok()?;
+        let executable = file(name.to_owned())?;
         let described = Description::of(&program).ok()?;
         let mut parts = of_program(described.program()?, program.len() as u64, anatomy);
         let outside = data.iter().filter_map(|data| Description::of(data).ok());
         parts.extend(outside.flat_map(|data| of_data(&data)));
         let code = anatomy.map_or(&[][..], |anatomy| &anatomy.code);
-        let binary = of_binary(&sections, stamp.size, code);
-        let digests = [&program[..], data.as_deref().unwrap_or_default()].map(|bytes| Digest::of(bytes).to_string());
-        let digest = Digest::of(format!("{digests:?}{binary:?}").as_bytes()).to_string();
+        let binary = of_binary(&sections, executable.len() as u64, code);
+        let files = [&*program, data.as_deref().unwrap_or_default(), &*executable];
+        let digest = Digest::of(files.map(|bytes| Digest::of(bytes).to_string()).concat().as_bytes()).to_string();
         let size = |parts: &[Part]| parts.iter().filter(|part| part.within.is_none()).map(|part| part.size).sum();
         let (named, program, of_code) = (anatomy.is_some(), size(&parts), size(&binary));
         Some(Self { digest, program, binary: of_code, named, parts: [parts, binary].concat() })

@@ -33,7 +33,7 @@ pub fn previous(system: &dyn System, folder: &Path, name: &str) -> Before {
     let note = system.read(&folder.join(NOTE)).ok();
     // A note of another version is none.
     let note: Note = note.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
-    let there = Sizes::of(system, folder, name, None);
+    let there = Sizes::of(folder, name, None);
     // The note knows more than the files do.
     let noted = |sizes: &Sizes| note.sizes.as_ref().is_some_and(|noted| noted.digest == sizes.digest);
     let there = there.filter(|sizes| !noted(sizes));
