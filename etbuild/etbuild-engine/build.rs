@@ -36,6 +36,17 @@ const STAGES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "MEASURE",
+        &[
+            "etbuild/etbuild-quantize",
+            "etbuild/etbuild-ir",
+            "kernel-library/et-ops",
+            "runtime/et-core",
+            engine!("query/measure.rs"),
+            engine!("losses.rs"),
+        ],
+    ),
+    (
         "DELEGATE",
         &[
             "backends/etbuild-backend",

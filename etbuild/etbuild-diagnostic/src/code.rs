@@ -72,6 +72,7 @@ codes! {
     ETB0209 CalibrationMissing RecipeInvalid "calibration data missing" "The scheme takes ranges of activations from calibration data, and the recipe names none."
     ETB0210 LayerUnmatched RecipeInvalid "no such layer" "An exception to a quantization scheme matches no layer of the model."
     ETB0211 CalibrationMismatch RecipeInvalid "calibration data does not fit" "The calibration data does not have the names, shapes or dtypes of the model's inputs."
+    ETB0212 LabelsMismatch RecipeInvalid "labels do not fit" "Labelled data has no labels, or not a whole number for each case of the model."
     // 03: reading a model.
     ETB0301 ModelUnreadable StageFailed "model unreadable" "The model file cannot be read."
     ETB0302 ModelMalformed StageFailed "model malformed" "The model file is not what its format says."
@@ -114,6 +115,7 @@ codes! {
     ETB0707 ProgramFileMalformed RunFailed "program file malformed" "A program file cannot be loaded."
     ETB0708 NotVerified RunFailed "not verified" "A target could not be built or run on this machine."
     ETB0709 QuantizationLoss RunFailed "quantization loses too much" "A quantized layer is further from what it was than the recipe allows."
+    ETB0710 AccuracyLost RunFailed "accuracy lost" "More right answers on labelled data are lost than the recipe allows."
     // 08: the command line, and etbuild itself.
     ETB0801 Usage Usage "usage" "The command line is wrong."
     ETB0802 BadOverride Usage "bad --set" "A `--set` is not of the form `key.key=value`."

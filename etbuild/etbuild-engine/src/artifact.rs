@@ -15,6 +15,8 @@ pub enum ArtifactKind {
     Constant,
     /// Which constants are parts of the model file, and where in it they lie.
     Slices,
+    /// What quantization loses, as JSON.
+    Losses,
     /// Where every node of a program runs, as JSON.
     Partition,
     /// A program file.
@@ -31,16 +33,19 @@ pub enum ArtifactKind {
     Image,
     /// A size report, as JSON.
     Sizes,
+    /// What takes the space in a binary, as JSON.
+    Code,
     /// Outputs of a run, as safetensors.
     Outputs,
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 13] = [
+    const NAMES: [(Self, &'static str); 15] = [
         (Self::Source, "source"),
         (Self::Program, "program"),
         (Self::Constant, "constant"),
         (Self::Slices, "slices"),
+        (Self::Losses, "losses"),
         (Self::Partition, "partition"),
         (Self::ProgramFile, "program-file"),
         (Self::DataFile, "data-file"),
@@ -49,6 +54,7 @@ impl ArtifactKind {
         (Self::Binary, "binary"),
         (Self::Image, "image"),
         (Self::Sizes, "sizes"),
+        (Self::Code, "code"),
         (Self::Outputs, "outputs"),
     ];
 

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::SizeReport;
+use etbuild_recipe::Verify;
 
 use crate::db::{Db, EngineDatabase};
 use crate::environment::{self, Runner, Tools};
 use crate::guard::guarded;
 use crate::judge::{Judgement, judge};
 use crate::package::{self, Deliverable};
+use crate::quantization;
 use crate::query;
 use crate::report::{UnitReport, Verification, stage_name};
 use crate::resolve::{Request, resolve};
@@ -84,12 +86,12 @@ fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
     let model = unit.recipe.model.span();
     let target = unit.recipe.targets.iter().find(|target| target.value == unit.target.name());
     let span = match (failed.stage, target) {
-        (Stage::Quantize, _) => unit.recipe.quantize.as_ref().map_or(model, |quantize| &*quantize.scheme.span),
         (Stage::Import | Stage::Lower | Stage::Delegate, _) | (_, None) => model,
         (_, Some(target)) => &*target.span,
     };
     let place = |diagnostic: &Diagnostic| match diagnostic.span {
         Some(_) => diagnostic.clone(),
+        None if matches!(failed.stage, Stage::Quantize | Stage::Measure) => quantization::placed(unit, diagnostic),
         None => diagnostic.clone().at(span.clone()),
     };
     failed.diagnostics.iter().map(place).collect()
@@ -110,6 +112,9 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
         note(query::lowered(db, *archive, options))?;
         if unit.plan.quantize.is_some() {
             note(query::prepared(db, &unit.archives, (method, *archive), &unit.plan))?;
+        }
+        if let Some(measured) = quantization::judged(db, unit, method) {
+            note(measured)?;
         }
         if !unit.plan.partition.engines.is_empty() {
             note(query::finished(db, &unit.archives, (method, *archive), &unit.plan))?;
@@ -207,10 +212,13 @@ fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> R
 
 fn verdict(unit: &Unit, judgement: &Judgement) -> Result<(), Blocked> {
     let Some(options) = &unit.recipe.verify else { return Ok(()) };
-    let tolerance = options.tolerance().value();
-    if judgement.max_error <= tolerance {
-        return Ok(());
-    }
+    let found: Vec<Diagnostic> =
+        beyond_tolerance(unit, options, judgement).into_iter().chain(beyond_loss(unit, options, judgement)).collect();
+    if found.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Verify, found)) }
+}
+
+fn beyond_tolerance(unit: &Unit, options: &Verify, judgement: &Judgement) -> Option<Diagnostic> {
+    let tolerance = options.tolerance()?.value();
     let error = judgement.max_error;
     let message =
         format!("{} differs from the reference by {error:e}, the tolerance is {tolerance:e}", unit.instance());
@@ -219,7 +227,24 @@ fn verdict(unit: &Unit, judgement: &Judgement) -> Result<(), Blocked> {
         Some(written) => diagnostic.at((*written.span).clone()),
         None => diagnostic,
     };
-    Err(Blocked::failed(Stage::Verify, [diagnostic]))
+    (error > tolerance).then_some(diagnostic)
+}
+
+fn beyond_loss(unit: &Unit, options: &Verify, judgement: &Judgement) -> Option<Diagnostic> {
+    let limit = options.max_loss.as_ref()?;
+    let Some(answers) = judgement.answers() else {
+        let message = format!("accuracy is judged by labels, and the data has no tensor `{}`", options.labels);
+        let diagnostic = Diagnostic::error(Code::LabelsMismatch, message).at((*options.inputs.span).clone());
+        return Some(diagnostic.help("name the tensor of right classes in `verify.labels`, or leave `max_loss` out"));
+    };
+    let (lost, most, [before, after]) = (answers.lost(), limit.value.value(), answers.shares());
+    let message = format!(
+        "{} loses {lost:.2} points of accuracy ({before:.2} % to {after:.2} %), {most} are allowed",
+        unit.instance()
+    );
+    let help = "`etbuild report` shows which layers lose most; `quantize.layers` keeps them real";
+    let diagnostic = Diagnostic::error(Code::AccuracyLost, message).at((*limit.span).clone()).help(help);
+    (lost > most).then_some(diagnostic)
 }
 
 /// Copies the image to a board that shows itself as a drive. Its report goes to its own console.

@@ -7,6 +7,8 @@ use et_module::safetensors::{SafeTensors, TensorView};
 use etbuild_diagnostic::{Code, Diagnostic};
 use serde::Serialize;
 
+use crate::losses::Answers;
+
 /// How near a binary comes to the model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgement {
@@ -18,12 +20,19 @@ pub struct Judgement {
     pub same_prediction: usize,
     /// In how many cases the first output is largest at the label; `None` without labels.
     pub correct: Option<usize>,
+    /// In how many cases the first reference output is; `None` without labels.
+    pub reference_correct: Option<usize>,
 }
 
 impl Judgement {
     /// The share of correct predictions; `None` without labels.
     pub fn accuracy(&self) -> Option<f64> {
         self.correct.map(|correct| correct as f64 / self.cases.max(1) as f64)
+    }
+
+    /// Right answers of the reference, and of the binary; `None` without labels.
+    pub fn answers(&self) -> Option<Answers> {
+        Some(Answers { cases: self.cases, before: self.reference_correct?, after: self.correct? })
     }
 }
 
@@ -34,7 +43,8 @@ impl Judgement {
 pub fn judge(outputs: &[u8], reference: &[u8], (prefix, labels): (&str, &str)) -> Result<Judgement, Diagnostic> {
     let outputs = crate::verify_data::parse(outputs)?;
     let reference = crate::verify_data::parse(reference)?;
-    let mut judgement = Judgement { cases: 0, max_error: 0.0, same_prediction: 0, correct: None };
+    let mut judgement =
+        Judgement { cases: 0, max_error: 0.0, same_prediction: 0, correct: None, reference_correct: None };
     for (name, got) in &outputs.tensors {
         let index = name.strip_prefix("output_").unwrap_or(name);
         let expected_name = format!("{prefix}{index}");
@@ -53,10 +63,12 @@ fn judge_predictions(judgement: &mut Judgement, got: &Rows, expected: &Rows, lab
     let (got, expected) = (got.predictions(), expected.predictions());
     judgement.cases = got.len();
     judgement.same_prediction = got.iter().zip(&expected).filter(|(got, expected)| got == expected).count();
-    judgement.correct = labels.map(|labels| {
-        let labels = numbers(labels);
-        got.iter().zip(labels).filter(|(got, label)| **got as f64 == *label).count()
-    });
+    let labels = labels.map(numbers);
+    let right = |found: &[usize]| {
+        let pairs = found.iter().zip(labels.as_ref()?);
+        Some(pairs.filter(|(found, label)| **found as f64 == **label).count())
+    };
+    (judgement.correct, judgement.reference_correct) = (right(&got), right(&expected));
 }
 
 /// A tensor as rows of numbers, one row per case.
@@ -168,7 +180,10 @@ mod tests {
             ("labels", ScalarType::Long, vec![2], labels),
         ]);
         let judgement = judge(&got, &reference, ("output_", "labels")).unwrap();
-        assert_eq!(judgement, Judgement { cases: 2, max_error: 1.0, same_prediction: 1, correct: Some(1) });
+        assert_eq!(
+            judgement,
+            Judgement { cases: 2, max_error: 1.0, same_prediction: 1, correct: Some(1), reference_correct: Some(2) }
+        );
     }
 
     #[test]

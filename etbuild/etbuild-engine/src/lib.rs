@@ -4,6 +4,7 @@
 //! up in the store first; [`deploy`] runs the units side by side, [`plan`] only looks. This is the one crate that sees
 //! salsa, and the one that knows both recipes and stages.
 
+mod anatomy;
 mod artifact;
 mod board_report;
 mod budget;
@@ -17,6 +18,7 @@ mod guard;
 mod interface;
 mod judge;
 mod link_facts;
+mod losses;
 mod operators;
 mod package;
 mod partition_report;
@@ -31,6 +33,7 @@ mod query;
 mod report;
 mod resolve;
 mod schedule;
+mod search;
 mod slices;
 mod stage;
 mod target_facts;
@@ -41,21 +44,24 @@ mod verify_data;
 mod version;
 mod world;
 
+pub use anatomy::{ArenaUse, EngineBlob, MethodMemory, Placed, UnitAnatomy, Weight, anatomy};
 pub use artifact::{ArtifactKind, ArtifactRef, Artifacts};
 pub use db::{Db, EngineDatabase};
 pub use deploy::{Goal, deploy};
 pub use etbuild_emit::PRODUCER_KEY;
-pub use etbuild_link::SizeReport;
+pub use etbuild_link::{CodePart, SizeReport};
 pub use event::{Event, Observer};
 pub use judge::Judgement;
+pub use losses::{Answers, LayerLoss};
 pub use operators::{KernelCalls, Missing, ProgramOperators, operators};
 pub use partition_report::{EngineRefusal, NodePlace};
 pub use partitions::{UnitPartition, partitions};
 pub use plan::{PlanRow, PlanState, UnitPlan, plan};
 pub use program_file::program_file;
-pub use quantization::{LayerLoss, ProgramLosses, quantization};
+pub use quantization::{ProgramLosses, quantization};
 pub use report::{OutputFile, StageRow, UnitReport, Verification};
-pub use resolve::{Request, catalogue, resolve};
+pub use resolve::{Request, catalogue, resolve, unit_folders};
+pub use search::{AllowedLoss, KeptLayer, LayerProposal, Reached, propose_layers};
 pub use stage::{Source, Stage, Staged};
 pub use tool_check::{ToolCheck, check_tools};
 pub use unit::Unit;

@@ -42,6 +42,13 @@ pub fn partitions(world: &Arc<World>, request: &Request) -> Result<Vec<UnitParti
 }
 
 fn of_unit(db: &dyn Db, unit: &Unit) -> Result<UnitPartition, Blocked> {
+    let nodes = nodes(db, unit)?;
+    let (recipe, target) = (unit.name().to_owned(), unit.target.name().to_owned());
+    Ok(UnitPartition { recipe, target, engines: unit.plan.partition.engines.clone(), nodes })
+}
+
+/// Where the nodes of all methods of a unit run.
+pub fn nodes(db: &dyn Db, unit: &Unit) -> Result<Vec<NodePlace>, Blocked> {
     let mut nodes = Vec::new();
     for (method, archive) in &unit.archives {
         let staged = query::delegated(db, &unit.archives, (method, *archive), &unit.plan)?;
@@ -50,11 +57,11 @@ fn of_unit(db: &dyn Db, unit: &Unit) -> Result<UnitPartition, Blocked> {
         let found = found.map_err(|error| Blocked::internal(staged.stage, &error.to_string()))?;
         nodes.extend(found.into_iter().map(|node| NodePlace { method: method.clone(), ..node }));
     }
-    let (recipe, target) = (unit.name().to_owned(), unit.target.name().to_owned());
-    Ok(UnitPartition { recipe, target, engines: unit.plan.partition.engines.clone(), nodes })
+    Ok(nodes)
 }
 
-fn diagnostics(unit: &Unit, blocked: Blocked) -> Vec<Diagnostic> {
+/// What keeps a unit from being looked at, at the place of its model.
+pub fn diagnostics(unit: &Unit, blocked: Blocked) -> Vec<Diagnostic> {
     match blocked {
         Blocked::Failed(failed) => {
             let place = |diagnostic: &Diagnostic| match diagnostic.span {

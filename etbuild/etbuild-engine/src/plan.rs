@@ -9,6 +9,7 @@ use crate::db::{Db, EngineDatabase};
 use crate::deploy::slot;
 use crate::environment;
 use crate::guard::guarded;
+use crate::quantization;
 use crate::query;
 use crate::report::stage_name;
 use crate::resolve::{Request, resolve};
@@ -100,7 +101,7 @@ fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
 /// The methods that a stage runs for one by one; only `None` where it runs once.
 fn parts(unit: &Unit, stage: Stage) -> Vec<Option<&str>> {
     match stage {
-        Stage::Import | Stage::Lower | Stage::Quantize | Stage::Delegate => {
+        Stage::Import | Stage::Lower | Stage::Quantize | Stage::Measure | Stage::Delegate => {
             unit.archives.keys().map(|method| unit.part(method)).collect()
         }
         _ => vec![None],
@@ -125,6 +126,7 @@ fn look(db: &dyn Db, unit: &Unit, stage: Stage, method: Option<&str>) -> Option<
             let ((method, archive), _) = (archive()?, unit.plan.quantize.as_ref()?);
             query::prepared(db, &unit.archives, (method, *archive), &unit.plan)
         }
+        Stage::Measure => quantization::judged(db, unit, archive()?.0)?,
         Stage::Delegate if unit.plan.partition.engines.is_empty() => return None,
         Stage::Delegate => {
             let (method, archive) = archive()?;

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_quantize::Loss;
 use serde::Serialize;
 
 use crate::db::{Db, EngineDatabase};
 use crate::failure;
 use crate::guard::guarded;
+use crate::losses::{Answers, LayerLoss, Losses};
 use crate::query;
 use crate::resolve::{Request, resolve};
-use crate::stage::Blocked;
+use crate::stage::{Blocked, StageResult};
 use crate::unit::Unit;
 use crate::world::World;
 
@@ -20,27 +20,14 @@ use crate::world::World;
 pub struct ProgramLosses {
     /// The recipe's name.
     pub recipe: String,
+    /// Whether the recipe quantizes at all.
+    pub quantizes: bool,
     /// The nodes of all methods, the worst of each first. Without those that lose nothing.
     pub layers: Vec<LayerLoss>,
+    /// Right answers on labelled data, where the recipe names some.
+    pub answers: Option<Answers>,
     /// What stands against measuring.
     pub diagnostics: Vec<Diagnostic>,
-}
-
-/// What is lost up to a node.
-#[derive(Clone, Debug, Serialize)]
-pub struct LayerLoss {
-    /// The method.
-    pub method: String,
-    /// The value that the node computes.
-    pub value: String,
-    /// The operator that it calls.
-    pub operator: String,
-    /// The module of the model's source; `None` where the archive does not say.
-    pub module: Option<String>,
-    /// Whether the node itself is quantized.
-    pub quantized: bool,
-    /// The signal-to-noise ratio against the program that is not quantized, in decibels.
-    pub sqnr: f64,
 }
 
 /// The losses of every recipe of a request that quantizes. `world` must not be in [`crate::Mode::Plan`].
@@ -58,16 +45,22 @@ pub fn quantization(world: &Arc<World>, request: &Request) -> Result<Vec<Program
 }
 
 fn of_program(db: &dyn Db, unit: &Unit) -> ProgramLosses {
-    let mut found = ProgramLosses { recipe: unit.name().to_owned(), layers: Vec::new(), diagnostics: Vec::new() };
+    let mut found = ProgramLosses {
+        recipe: unit.name().to_owned(),
+        quantizes: unit.plan.quantize.is_some(),
+        layers: Vec::new(),
+        answers: None,
+        diagnostics: Vec::new(),
+    };
     for method in unit.archives.keys() {
         match of_method(db, unit, method) {
-            Ok(losses) => found.layers.extend(losses.into_iter().map(|loss| layer(method, loss))),
+            Ok(losses) => {
+                found.answers = found.answers.or(losses.answers);
+                let layers = losses.layers.into_iter();
+                found.layers.extend(layers.map(|layer| LayerLoss { method: method.clone(), ..layer }));
+            }
             Err(Blocked::Failed(failed)) => {
-                let span =
-                    unit.recipe.quantize.as_ref().map_or(unit.recipe.model.span(), |quantize| &quantize.scheme.span);
-                found
-                    .diagnostics
-                    .extend(failed.diagnostics.iter().map(|diagnostic| diagnostic.clone().at(span.clone())));
+                found.diagnostics.extend(failed.diagnostics.iter().map(|diagnostic| placed(unit, diagnostic)));
             }
             Err(Blocked::Missing(_) | Blocked::Waiting) => {
                 found.diagnostics.extend(failure::internal("a stage did not run"));
@@ -77,17 +70,40 @@ fn of_program(db: &dyn Db, unit: &Unit) -> ProgramLosses {
     found
 }
 
-/// None for a recipe that does not quantize. What the recipe allows at least is not asked here.
-fn of_method(db: &dyn Db, unit: &Unit, method: &str) -> Result<Vec<Loss>, Blocked> {
-    let (Some(quantize), Some(archive)) = (unit.plan.quantize.clone(), unit.archives.get(method)) else {
-        return Ok(Vec::new());
+/// What has no place gets that of the scheme, or of the labelled data.
+pub fn placed(unit: &Unit, diagnostic: &Diagnostic) -> Diagnostic {
+    let quantize = unit.recipe.quantize.as_ref();
+    let accuracy = quantize.and_then(|quantize| quantize.accuracy.as_ref());
+    let span = match (diagnostic.code, accuracy, quantize) {
+        (etbuild_diagnostic::Code::LabelsMismatch, Some(accuracy), _) => &accuracy.data.span,
+        (_, _, Some(quantize)) => &quantize.scheme.span,
+        _ => return diagnostic.clone().at(unit.recipe.model.span().clone()),
     };
-    let lower = query::lower_options(db, &unit.archives, method, unit.plan.runtime)?;
-    query::measured(db, *archive, lower, query::QuantizeOptions { min_sqnr: None, ..quantize })
+    if diagnostic.span.is_some() { diagnostic.clone() } else { diagnostic.clone().at((**span).clone()) }
 }
 
-fn layer(method: &str, loss: Loss) -> LayerLoss {
-    let Loss { value, operator, module, quantized, sqnr } = loss;
-    let module = (!module.is_empty()).then_some(module);
-    LayerLoss { method: method.to_owned(), value, operator, module, quantized, sqnr }
+/// None for a recipe that does not quantize. What the recipe allows at least is not asked here.
+fn of_method(db: &dyn Db, unit: &Unit, method: &str) -> Result<Losses, Blocked> {
+    match measured(db, unit, method) {
+        Some(staged) => query::losses(db, &*staged?),
+        None => Ok(Losses::default()),
+    }
+}
+
+/// The losses of a method in the store; `None` where the recipe does not quantize.
+pub fn measured(db: &dyn Db, unit: &Unit, method: &str) -> Option<StageResult> {
+    let (quantize, archive) = (unit.plan.quantize.clone()?, unit.archives.get(method)?);
+    let lower = query::lower_options(db, &unit.archives, method, unit.plan.runtime);
+    Some(lower.and_then(|lower| query::measured(db, *archive, lower, quantize, unit.measure.clone())))
+}
+
+/// The measured losses of a method, or why a recipe that states limits for them is not met.
+pub fn judged(db: &dyn Db, unit: &Unit, method: &str) -> Option<StageResult> {
+    let quantize = unit.recipe.quantize.as_ref()?;
+    let limits = quantize.min_sqnr.is_some() || quantize.accuracy.is_some();
+    let judge = |staged: Arc<crate::stage::Staged>| {
+        let exceeded = crate::losses::exceeded(&query::losses(db, &staged)?, quantize);
+        if exceeded.is_empty() { Ok(staged) } else { Err(Blocked::failed(crate::stage::Stage::Measure, exceeded)) }
+    };
+    Some(measured(db, unit, method).filter(|_| limits)?.and_then(judge))
 }

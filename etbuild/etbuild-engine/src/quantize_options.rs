@@ -4,7 +4,7 @@ use etbuild_quantize::{Embedding, Layer, Observer, Options, Scheme};
 use etbuild_recipe::{self as recipe, Quantize, Recipe};
 
 use crate::db::Db;
-use crate::query::QuantizeOptions;
+use crate::query::{MeasureOptions, QuantizeOptions};
 
 /// The percentage of elements that is kept where a recipe states none.
 const PERCENTILE: f64 = 99.99;
@@ -23,14 +23,21 @@ pub fn quantize_options(db: &dyn Db, recipe: &Recipe) -> Option<QuantizeOptions>
         layers: quantize.layers.iter().map(layer).collect(),
     };
     let calibrate = quantize.calibrate.as_ref().map(|file| db.data_file(&file.path));
-    let min_sqnr = quantize.min_sqnr.as_ref().map(|least| least.value);
-    Some(QuantizeOptions { options, calibrate, min_sqnr })
+    Some(QuantizeOptions { options, calibrate })
+}
+
+/// What measuring the loss reads.
+pub fn measure_options(db: &dyn Db, recipe: &Recipe) -> MeasureOptions {
+    let accuracy = recipe.quantize.as_ref().and_then(|quantize| quantize.accuracy.as_ref());
+    let labelled = accuracy.map(|accuracy| (db.data_file(&accuracy.data.path), accuracy.labels.clone()));
+    MeasureOptions { labelled }
 }
 
 /// Whether a scheme takes ranges from calibration data.
 pub fn needs_data(quantize: &Quantize) -> bool {
     let of_layers = quantize.layers.iter().map(|layer| layer.scheme.value);
-    of_layers.chain([quantize.scheme.value]).any(|scheme| scheme == recipe::Scheme::Int8) || quantize.min_sqnr.is_some()
+    let measures = quantize.min_sqnr.is_some() && quantize.accuracy.is_none();
+    of_layers.chain([quantize.scheme.value]).any(|scheme| scheme == recipe::Scheme::Int8) || measures
 }
 
 fn layer(layer: &recipe::LayerScheme) -> Layer {

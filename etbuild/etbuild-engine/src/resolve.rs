@@ -9,9 +9,10 @@ use etbuild_recipe::{Model, Override, Planner, Recipe, Runtime, missing_files};
 use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
-use crate::db::Db;
+use crate::db::{Db, EngineDatabase};
+use crate::guard::guarded;
 use crate::partition_report::PORTABLE;
-use crate::quantize_options::{needs_data, quantize_options};
+use crate::quantize_options::{measure_options, needs_data, quantize_options};
 use crate::query::{self, FileOptions, PartitionOptions, PlanOptions};
 use crate::target_facts;
 use crate::unit::Unit;
@@ -43,6 +44,17 @@ pub fn resolve(db: &dyn Db, request: &Request) -> Result<Vec<Unit>, Vec<Diagnost
     }
     mistakes.extend(same_folder(&units));
     if mistakes.is_empty() { Ok(units) } else { Err(mistakes) }
+}
+
+/// The name of each unit of a request and, below the output folder, the folder of its results, in the order of
+/// [`resolve`].
+///
+/// # Errors
+/// Mistakes in the recipes.
+pub fn unit_folders(world: &Arc<World>, request: &Request) -> Result<Vec<(String, PathBuf)>, Vec<Diagnostic>> {
+    let db = EngineDatabase::new(world.clone());
+    let units = guarded(|| resolve(&db, request)).unwrap_or_else(|transient| Err(vec![transient.into()]))?;
+    Ok(units.iter().map(|unit| (unit.name().to_owned(), unit.folder())).collect())
 }
 
 /// The targets that a recipe may name: those shipped, and those in a folder `targets` beside it.
@@ -125,7 +137,8 @@ fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
     let plan = plan_options(db, recipe, banks(&target), target_facts::of(&target));
     let archives = recipe.model.archives().into_iter();
     let archives = archives.map(|(method, file)| (method.to_owned(), db.model_file(&file.path))).collect();
-    Unit { archives, verify, plan, file: file_options(recipe), target, recipe: recipe.clone() }
+    let (measure, file) = (measure_options(db, recipe), file_options(recipe));
+    Unit { archives, verify, measure, plan, file, target, recipe: recipe.clone() }
 }
 
 fn file_options(recipe: &Recipe) -> FileOptions {

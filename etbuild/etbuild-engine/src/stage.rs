@@ -21,6 +21,8 @@ pub enum Stage {
     Lower,
     /// The Edge program's weights and activations become integers, where the recipe asks for that.
     Quantize,
+    /// The loss of quantization is measured, where the recipe states a limit for it.
+    Measure,
     /// Parts of the program become calls of engines.
     Delegate,
     /// Every value gets its place in memory.
@@ -37,10 +39,11 @@ pub enum Stage {
 
 impl Stage {
     /// All stages in the order of the graph.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Import,
         Self::Lower,
         Self::Quantize,
+        Self::Measure,
         Self::Delegate,
         Self::Plan,
         Self::Emit,
@@ -69,6 +72,7 @@ impl Stage {
             Self::Import => ("import", version::IMPORT),
             Self::Lower => ("lower", version::LOWER),
             Self::Quantize => ("quantize", version::QUANTIZE),
+            Self::Measure => ("measure", version::MEASURE),
             Self::Delegate => ("delegate", version::DELEGATE),
             Self::Plan => ("plan", version::PLAN),
             Self::Emit => ("emit", version::EMIT),

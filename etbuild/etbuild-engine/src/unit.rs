@@ -9,7 +9,7 @@ use etbuild_recipe::Recipe;
 use etbuild_target::Target;
 
 use crate::db::DataFile;
-use crate::query::{FileOptions, PlanOptions};
+use crate::query::{FileOptions, MeasureOptions, PlanOptions};
 
 /// The archive of each method of a program, by the method's name.
 pub type Archives = BTreeMap<String, DataFile>;
@@ -26,6 +26,8 @@ pub struct Unit {
     pub archives: Archives,
     /// The verification data.
     pub verify: Option<DataFile>,
+    /// What measuring the loss of quantization reads.
+    pub measure: MeasureOptions,
     /// What the memory planner reads.
     pub plan: PlanOptions,
     /// What goes into the program file besides the model.

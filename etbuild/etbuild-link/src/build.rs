@@ -9,6 +9,7 @@ use std::path::Path;
 
 use etbuild_system::{Invocation, System};
 
+use crate::code::{self, CodePart, MAP};
 use crate::digest::digest;
 use crate::scratch::Scratch;
 use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
@@ -18,6 +19,8 @@ use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages
 pub struct Built {
     /// The linked file.
     pub binary: Vec<u8>,
+    /// What takes the space in it, by name; empty where the linker does not say.
+    pub code: Vec<CodePart>,
 }
 
 /// Builds `project` below the folder `scratch`. The bytes depend on nothing but project, target and toolchain.
@@ -40,7 +43,9 @@ pub fn build(
     let outcome = system.run(&invocation).map_err(missing)?;
     let executable = messages::executable(&outcome)?;
     let read = system.read(&executable);
-    read.map(|binary| Built { binary }).map_err(|source| LinkError::Io { path: executable, source })
+    let map = system.read(&folder.project().join(MAP)).unwrap_or_default();
+    let code = code::parts(&String::from_utf8_lossy(&map));
+    read.map(|binary| Built { binary, code }).map_err(|source| LinkError::Io { path: executable, source })
 }
 
 /// The name of the scratch folder: equal for projects that differ in their own package only.

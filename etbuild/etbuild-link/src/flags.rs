@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::code::MAP;
 use crate::{CompileTarget, Linker, Project, Route, Toolchain};
 
 /// The separator of `CARGO_ENCODED_RUSTFLAGS`.
@@ -36,8 +37,10 @@ fn codegen_options(target: &CompileTarget) -> Vec<String> {
 
 fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
     let mut options = match target.linker {
-        Linker::System => vec!["linker=cc".to_owned(), "link-arg=-Wl,--build-id=none".to_owned()],
-        Linker::RustLld => vec!["linker=rust-lld".to_owned(), "link-arg=--build-id=none".to_owned()],
+        Linker::System => vec!["linker=cc".to_owned(), format!("link-arg=-Wl,--build-id=none,-Map={MAP}")],
+        Linker::RustLld => {
+            vec!["linker=rust-lld".to_owned(), "link-arg=--build-id=none".to_owned(), format!("link-arg=-Map={MAP}")]
+        }
     };
     if project.package.contains_key(LINKER_SCRIPT) {
         options.push(format!("link-arg=-T{LINKER_SCRIPT}"));

@@ -5,6 +5,7 @@
 //! [`uf2::write`] packs an image for a boot ROM, and [`report::parse`] reads what firmware says about itself.
 
 mod build;
+mod code;
 mod dependencies;
 mod digest;
 mod embedded;
@@ -25,6 +26,7 @@ pub mod toolchain;
 pub mod uf2;
 
 pub use build::{Built, build};
+pub use code::CodePart;
 pub use dependencies::{Dependency, dependencies};
 pub use error::LinkError;
 pub use facts::{

@@ -21,10 +21,13 @@ pub fn inherited(manifest: &Table) -> Vec<String> {
     inherited.map(|(name, _)| name.clone()).collect()
 }
 
-/// Leaves out what only hosts and tests use: development dependencies, and optional ones wherever they are named, which Cargo
-/// would have to look up in a network or a filled cache; examples, tests and benchmarks, whose sources are not there.
+/// What a manifest lists besides the library: none of their sources is in a generated project.
+const NOT_ON_DEVICES: &[&str] = &["dev-dependencies", "bench", "bin", "example", "test"];
+
+/// Leaves out what only hosts and tests use: examples, tests, development dependencies, and optional ones wherever they are
+/// named. Cargo would have to look them up, which needs a network or a filled cache.
 pub fn for_device(mut manifest: Table) -> Table {
-    manifest.retain(|section, _| !matches!(section, "dev-dependencies" | "example" | "test" | "bench"));
+    manifest.retain(|key, _| !NOT_ON_DEVICES.contains(&key));
     let (optional, dependencies) =
         section(&manifest, "dependencies").into_iter().partition::<Table, _>(|(_, dependency)| is_optional(dependency));
     let mut features = section(&manifest, "features");
@@ -53,11 +56,11 @@ mod tests {
     fn what_only_hosts_use_is_left_out() {
         let manifest = parse(
             "[features]\nwrite = ['dep:big', 'big?/more', 'fast']\nfast = []\n[dependencies]\nbig = { version = '1', optional = true }\n\
-             small.workspace = true\n[dev-dependencies]\ntester = '2'\n",
+             small.workspace = true\n[dev-dependencies]\ntester = '2'\n[[example]]\nname = 'bench'\n",
         );
         let reduced = for_device(manifest.unwrap());
         assert_eq!(section(&reduced, "dependencies").keys().collect::<Vec<_>>(), ["small"]);
         assert_eq!(section(&reduced, "features").to_string(), "fast = []\nwrite = [\"fast\"]\n");
-        assert!(!reduced.contains_key("dev-dependencies"));
+        assert!(!reduced.contains_key("dev-dependencies") && !reduced.contains_key("example"));
     }
 }

@@ -46,12 +46,55 @@ pub fn calibrate(
     samples: &Samples<'_>,
 ) -> Result<Measured, QuantizeError> {
     check_static(graph)?;
-    let watched: IdMap<ValueId> = annotation.sources().filter(|(id, _)| annotation.fixed.get(*id).is_none()).collect();
-    let runner = Runner::new(graph);
-    let run = |sample| watch(graph, &runner, &watched, observer, samples, sample);
-    let seen =
-        (0..samples.len()).into_par_iter().map(run).try_reduce(Seen::default, |left, right| Ok(join(left, right)))?;
+    let watched = watched(annotation);
+    let seen = observe(graph, &watched, observer, samples)?;
     choose(graph, annotation, observer, &watched, seen)
+}
+
+/// What was seen of every tensor that may become integers, for several annotations of one graph.
+pub struct Distributions(Seen);
+
+impl Distributions {
+    /// Runs the samples. No annotation that [`Distributions::choose`] gets may quantize what this one leaves real.
+    pub fn observe(
+        graph: &Graph,
+        annotation: &Annotation,
+        observer: Observer,
+        samples: &Samples<'_>,
+    ) -> Result<Self, QuantizeError> {
+        let each = annotation.sources().map(|(id, _)| (id, id)).collect();
+        observe(graph, &each, observer, samples).map(Self)
+    }
+
+    /// The parameters of what becomes integers.
+    pub fn choose(
+        &self,
+        graph: &Graph,
+        annotation: &Annotation,
+        observer: Observer,
+    ) -> Result<Measured, QuantizeError> {
+        let (watched, mut seen) = (watched(annotation), Seen::default());
+        for (id, representative) in watched.iter() {
+            self.0.get(id).into_iter().for_each(|found| add(&mut seen, *representative, found.clone()));
+        }
+        choose(graph, annotation, observer, &watched, seen)
+    }
+}
+
+/// The tensors to look at, each with the one that stands for it.
+fn watched(annotation: &Annotation) -> IdMap<ValueId> {
+    annotation.sources().filter(|(id, _)| annotation.fixed.get(*id).is_none()).collect()
+}
+
+fn observe(
+    graph: &Graph,
+    watched: &IdMap<ValueId>,
+    observer: Observer,
+    samples: &Samples<'_>,
+) -> Result<Seen, QuantizeError> {
+    let runner = Runner::new(graph);
+    let run = |sample| watch(graph, &runner, watched, observer, samples, sample);
+    (0..samples.len()).into_par_iter().map(run).try_reduce(Seen::default, |left, right| Ok(join(left, right)))
 }
 
 /// A graph that jumps or computes with numbers is not run here.

@@ -51,13 +51,14 @@ pub fn compare(float: &Graph, quantized: &Graph, samples: &Tensors) -> Result<Ve
 
 /// Sums of squares.
 #[derive(Clone, Copy, Debug, Default)]
-struct Energy {
+pub struct Energy {
     signal: f64,
     noise: f64,
 }
 
 impl Energy {
-    fn of(float: &OwnedTensor, quantized: &OwnedTensor) -> Self {
+    /// Of the elements of a tensor, and of the differences of another from them.
+    pub fn of(float: &OwnedTensor, quantized: &OwnedTensor) -> Self {
         let elements = |tensor: &'_ OwnedTensor| tensor.bytes.as_chunks::<4>().0.to_vec();
         let pairs = elements(float).into_iter().zip(elements(quantized));
         pairs.fold(Self::default(), |sum, (left, right)| {
@@ -66,11 +67,13 @@ impl Energy {
         })
     }
 
-    fn plus(self, other: Self) -> Self {
+    /// Both together.
+    pub fn plus(self, other: Self) -> Self {
         Self { signal: self.signal + other.signal, noise: self.noise + other.noise }
     }
 
-    fn decibels(self) -> f64 {
+    /// Ten times the logarithm of their ratio.
+    pub fn decibels(self) -> f64 {
         if self.noise == 0.0 { f64::INFINITY } else { 10.0 * (self.signal / self.noise).log10() }
     }
 }

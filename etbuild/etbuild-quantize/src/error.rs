@@ -39,6 +39,17 @@ pub enum QuantizeError {
         /// The number of those of the others.
         wanted: usize,
     },
+    /// Labels that are not those of the samples.
+    #[error("there are {found} labels for {wanted} answers of the model")]
+    OtherLabels {
+        /// The number of labels.
+        found: usize,
+        /// The number of rows of the first output.
+        wanted: usize,
+    },
+    /// A first output in which no class can be found.
+    #[error("the model's first output is no `float32` tensor with a row of classes for each case")]
+    NoAnswer,
     /// Layers that are named and do not exist.
     #[error("{what} matches no layer of the model")]
     Unmatched {

@@ -4,9 +4,11 @@
 //! programs spell it: a `quantize` and a `dequantize` around every quantized tensor, weights as constants of 8 bits before a
 //! `dequantize`. Such a program runs with the portable kernels; engines recognize the pattern. The steps, each a module:
 //! `annotate` decides by the list of rules and the options what is quantized, `calibrate` measures on samples what the rules
-//! need, `convert` rewrites the graph. [`compare`] measures what is lost.
+//! need, `convert` rewrites the graph. [`compare`] measures what is lost, [`right_answers`]
+//! how good a program is.
 
 mod annotate;
+mod answers;
 mod calibrate;
 mod compare;
 mod convert;
@@ -19,10 +21,12 @@ mod prune;
 mod rule;
 mod run;
 mod samples;
+mod search;
 mod weight;
 
 use etbuild_ir::{Graph, LoweredProgram};
 
+pub use answers::right_answers;
 pub use compare::{Loss, compare};
 pub use error::QuantizeError;
 pub use observer::Observer;
@@ -30,6 +34,7 @@ pub use options::{Embedding, Layer, Options, Scheme};
 pub use parameters::{Bounds, Parameters};
 pub use rule::{Kind, RULES};
 pub use samples::{Samples, Tensors};
+pub use search::{Effect, Limit, Proposal, Score, search};
 
 /// The program with every method quantized. `samples` are read only where a static scheme needs ranges.
 ///

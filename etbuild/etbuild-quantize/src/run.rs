@@ -76,7 +76,12 @@ impl<'g> Runner<'g> {
 
     /// Drops what no later node reads.
     pub fn drop_unused(&self, index: usize, held: &mut Held<'_>) {
-        for id in self.last.get(index).into_iter().flatten() {
+        self.drop_unused_but(index, &[], held);
+    }
+
+    /// The same without these, which are few.
+    pub fn drop_unused_but(&self, index: usize, kept: &[ValueId], held: &mut Held<'_>) {
+        for id in self.last.get(index).into_iter().flatten().filter(|id| !kept.contains(id)) {
             held.remove(*id);
         }
     }

@@ -8,7 +8,7 @@ use et_core::ScalarType;
 use et_ops::call::OwnedTensor;
 use etbuild_ir::{Graph, LoweredProgram, interpret};
 use etbuild_pass::Runtime;
-use etbuild_quantize::{Layer, Observer, Options, QuantizeError, Scheme, Tensors, compare, quantize};
+use etbuild_quantize::{Layer, Observer, Options, QuantizeError, Scheme, Tensors, compare, quantize, right_answers};
 use safetensors::{Dtype, SafeTensors};
 
 fn file(name: &str) -> PathBuf {
@@ -71,6 +71,19 @@ fn at_most_half_a_point_of_accuracy_is_lost() {
         let found = right(&quantized(&Options { observer, ..Options::new(Scheme::Int8) }));
         assert!(found >= 356, "{observer:?}: {found}");
     }
+}
+
+#[test]
+fn right_answers_are_counted_by_label() {
+    let (program, mut test) = (digits(), tensors("test.safetensors"));
+    let labels: Vec<i64> =
+        test["labels"].bytes.as_chunks::<8>().0.iter().map(|label| i64::from_le_bytes(*label)).collect();
+    assert_eq!(right_answers(forward(&program), &test, &labels), Ok(357));
+    assert_eq!(right_answers(forward(&program), &test, &vec![-1; labels.len()]), Ok(0));
+    let few = right_answers(forward(&program), &test, &labels[1..]);
+    assert_eq!(few, Err(QuantizeError::OtherLabels { found: 359, wanted: 360 }));
+    test.remove("x");
+    assert!(matches!(right_answers(forward(&program), &test, &labels), Err(QuantizeError::MissingInput { .. })));
 }
 
 #[test]

@@ -48,8 +48,10 @@ impl Recipe {
     /// Every file or folder that the recipe names.
     pub fn files(&self) -> Vec<&FilePath> {
         let calibrate = self.quantize.as_ref().and_then(|quantize| quantize.calibrate.as_ref());
+        let labelled = self.quantize.as_ref().and_then(|quantize| quantize.accuracy.as_ref());
+        let labelled = labelled.map(|accuracy| &accuracy.data);
         let inputs = self.verify.as_ref().map(|verify| &verify.inputs);
-        self.model.files().into_iter().chain(calibrate).chain(inputs).collect()
+        self.model.files().into_iter().chain(calibrate).chain(labelled).chain(inputs).collect()
     }
 }
 

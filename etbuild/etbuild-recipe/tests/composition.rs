@@ -38,7 +38,7 @@ fn a_plain_recipe() {
     assert_eq!(targets(&recipe), ["pico2", "linux-x86_64"]);
     let verify = recipe.verify.unwrap();
     assert_eq!(
-        (verify.inputs.path.as_path(), verify.tolerance().value()),
+        (verify.inputs.path.as_path(), verify.tolerance().unwrap().value()),
         (Path::new("recipes/test.safetensors"), 1e-3)
     );
     assert_eq!(
@@ -112,7 +112,7 @@ fn set_replaces_adds_and_takes_away() {
     let set = ["verify.tolerance=0.25", "targets=[mps2-an505]", "budget.ram=64 KiB", "model.pt2=m.pt2", "name=\"7\""];
     let changed = recipe(RECIPE, &set);
     assert_eq!(targets(&changed), ["mps2-an505"]);
-    assert_eq!(changed.verify.as_ref().unwrap().tolerance().value(), 0.25);
+    assert_eq!(changed.verify.as_ref().unwrap().tolerance().unwrap().value(), 0.25);
     assert_eq!(changed.budget.ram.as_ref().unwrap().value.0, 64 << 10);
     assert_eq!((model(&changed), changed.name.as_str()), (Path::new("m.pt2"), "7"));
     assert_eq!(recipe(RECIPE, &["verify=null"]).verify, None);

@@ -111,6 +111,8 @@ pub enum Command {
     Explain(Explain),
     /// Show what a program file holds, or in what two differ.
     Inspect(Inspect),
+    /// Deploy, and write a page for each target about sizes, memory, engines, accuracy and what changed.
+    Report(Recipes),
     /// Verify what was built; with --rebuild, that building it again gives the same bytes.
     Verify(Verify),
     /// Look after the cache.
@@ -217,6 +219,10 @@ pub struct Explain {
     /// Show what quantization loses, layer by layer on the calibration data, the worst first.
     #[arg(long, conflicts_with_all = ["stage", "operators", "partition"])]
     pub quantization: bool,
+    /// Propose layers to keep real so that no more is lost: `40dB` for the outputs' ratio of signal to noise, `0.5pt` for points
+    /// of accuracy.
+    #[arg(long, value_name = "LOSS", requires = "quantization")]
+    pub search: Option<String>,
 }
 
 /// Arguments of `inspect`.

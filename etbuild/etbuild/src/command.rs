@@ -12,6 +12,7 @@ mod init;
 mod inputs;
 mod inspect;
 mod plan;
+mod report;
 mod run;
 mod schema;
 mod targets;
@@ -47,6 +48,7 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
         Command::Plan(recipes) => plan::run(session, recipes),
         Command::Explain(arguments) => explain::run(session, arguments),
         Command::Inspect(arguments) => inspect::run(session, arguments),
+        Command::Report(recipes) => report::run(session, recipes),
         Command::Verify(arguments) => verify::run(session, arguments),
         Command::Cache(command) => cache::run(session, command),
         Command::Targets(command) => targets::run(session, command),

@@ -4,7 +4,9 @@ mod arguments;
 mod command;
 mod engines;
 mod inspect;
+mod page;
 mod render;
+mod report;
 mod session;
 
 use std::process::ExitCode;

@@ -120,3 +120,106 @@ fn a_loss_beyond_the_limit_fails() {
     let json = place.run(&format!("build {recipe} --output json")).expect(8).json();
     assert!(json.to_string().contains("ETB0709"), "{json}");
 }
+
+/// `quantize` with these words about accuracy on the test images.
+fn accuracy(more: &str) -> String {
+    let test = repository().join("examples/digits/test.safetensors");
+    let data = format!("{{ data: {}, {more} }}", test.display());
+    format!("{{ scheme: int8, calibrate: {}, accuracy: {data} }}", calibration())
+}
+
+/// The same with ranges so narrow that the images cannot be read any more.
+fn spoilt(more: &str) -> String {
+    let whole = accuracy(more);
+    format!("{}, observer: percentile, percentile: 50 }}", whole.strip_suffix(" }").unwrap())
+}
+
+#[test]
+fn right_answers_are_counted_before_and_after() {
+    let place = Place::cold();
+    let recipe = recipe(&place, &accuracy("max_loss: 0.5"));
+    let json = place.run(&format!("explain --quantization {recipe} --output json")).expect(0).json();
+    let answers = &json["programs"][0]["answers"];
+    assert_eq!((&answers["cases"], &answers["before"]), (&360.into(), &357.into()));
+    // Half a point is 1.8 images.
+    assert!(answers["after"].as_u64().unwrap() >= 356, "{answers}");
+}
+
+#[test]
+fn more_lost_answers_than_allowed_fail_with_place_and_hint() {
+    let place = Place::cold();
+    let recipe = recipe(&place, &spoilt("max_loss: 0.5"));
+    let json = place.run(&format!("build {recipe} --output json")).expect(8).json();
+    let found = &json["diagnostics"][0];
+    assert_eq!(found["code"], "ETB0710", "{json}");
+    assert_eq!(found["span"]["start"]["line"], 5, "{found}");
+    assert!(found["help"].as_str().unwrap().contains("--search"), "{found}");
+}
+
+#[test]
+fn labels_must_fit() {
+    refused(&accuracy("labels: answers"), 3, "ETB0212", "it has");
+    refused(&accuracy("labels: x"), 3, "ETB0212", "int64");
+    refused(&accuracy("labels: labels, metric: f1"), 3, "ETB0110", "");
+}
+
+#[test]
+fn another_limit_measures_nothing_again() {
+    let place = Place::cold();
+    let recipe = recipe(&place, &accuracy("max_loss: 0.5"));
+    let states = |options: &str| {
+        let json = place.run(&format!("plan {recipe} {options} --output json")).expect(0).json();
+        let rows = json["units"][0]["stages"].as_array().unwrap().clone();
+        rows.into_iter().find(|row| row["stage"] == "measure").unwrap()["state"].clone()
+    };
+    assert_eq!(states(""), "waiting");
+    place.run(&format!("explain --quantization {recipe}")).expect(0);
+    assert_eq!((states(""), states("--set quantize.accuracy.max_loss=3")), ("cached".into(), "cached".into()));
+    assert_eq!(states("--set quantize.min_sqnr=10"), "cached");
+    assert_eq!(states("--set quantize.min_sqnr=99"), "failed");
+}
+
+/// The proposal of `--search` for a loss.
+fn search(quantize: &str, loss: &str) -> serde_json::Value {
+    let place = Place::cold();
+    let recipe = recipe(&place, quantize);
+    let words = format!("explain --quantization --search {loss} {recipe} --output json");
+    place.run(&words).expect(0).json()["proposals"][0].clone()
+}
+
+#[test]
+fn proposed_layers_reach_what_is_asked() {
+    let quantize = format!("{{ scheme: int8, calibrate: {} }}", calibration());
+    let found = search(&quantize, "45dB");
+    let (before, after) = (found["before"]["sqnr"].as_f64().unwrap(), found["after"]["sqnr"].as_f64().unwrap());
+    assert!(before < 45.0 && after >= 45.0, "{found}");
+    let layers = found["layers"].as_array().unwrap();
+    assert!(!layers.is_empty() && layers.len() < found["candidates"].as_u64().unwrap() as usize, "{found}");
+    // What is printed does what it says where it is pasted.
+    let lines: Vec<String> =
+        layers.iter().map(|layer| format!("{{ name: {}, scheme: float }}", layer["name"])).collect();
+    let pasted = format!("{}, layers: [{}] }}", quantize.trim_end_matches(" }"), lines.join(", "));
+    let again = search(&pasted, "45dB");
+    assert_eq!((&again["before"]["sqnr"], &again["layers"]), (&found["after"]["sqnr"], &serde_json::json!([])));
+}
+
+#[test]
+fn everything_is_kept_where_nothing_may_be_lost() {
+    let quantize = format!("{{ scheme: int8, calibrate: {} }}", calibration());
+    let found = search(&quantize, "500dB");
+    assert_eq!(found["layers"].as_array().unwrap().len() as u64, found["candidates"].as_u64().unwrap(), "{found}");
+    assert_eq!(found["after"]["sqnr"], serde_json::Value::Null);
+}
+
+#[test]
+fn points_are_searched_on_labelled_data() {
+    let found = search(&spoilt("labels: labels"), "0.5pt");
+    let lost = |which: &str| found[which]["lost"].as_f64().unwrap();
+    assert!(lost("before") > 0.5 && lost("after") <= 0.5, "{found}");
+    let place = Place::cold();
+    let unlabelled = recipe(&place, &format!("{{ scheme: int8, calibrate: {} }}", calibration()));
+    let refused = place.run(&format!("explain --quantization --search 0.5pt {unlabelled} --output json")).expect(3);
+    assert_eq!(refused.json()["diagnostics"][0]["code"], "ETB0212");
+    place.run(&format!("explain --quantization --search 5 {unlabelled}")).expect(2);
+    place.run(&format!("explain --search 5dB {unlabelled}")).expect(2);
+}

@@ -35,8 +35,10 @@ pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         let project = Project::new(&facts, &sources).map_err(link_failure)?;
         let world = db.world();
         let built = build(world.system(), &tools.toolchain, &tools.target, &project, &world.scratch());
-        let binary = built.map_err(link_failure)?.binary;
-        put(products, &unit.target, &binary)
+        let built = built.map_err(link_failure)?;
+        put(products, &unit.target, &built.binary)?;
+        products.put(ArtifactKind::Code, &failure::json(&built.code)?);
+        Ok(())
     })
 }
 

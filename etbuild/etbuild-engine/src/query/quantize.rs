@@ -2,21 +2,19 @@
 
 use std::sync::Arc;
 
-use et_module::safetensors::{SafeTensors, TensorView};
-use et_ops::call::OwnedTensor;
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_ir::{Dialect, Lowered, LoweredProgram, Program, text};
-use etbuild_quantize::{Embedding, Loss, Observer, Options, QuantizeError, Scheme, Tensors};
-use etbuild_recipe::Tolerance;
+use etbuild_ir::{Dialect, Lowered, LoweredProgram, text};
+use etbuild_quantize::{Embedding, Observer, Options, QuantizeError, Scheme};
 use etbuild_store::Value;
 
 use super::lower::LowerOptions;
+use super::measure::samples;
 use super::{PlanOptions, lower_options, lowered};
 use crate::db::{DataFile, Db};
 use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
 use crate::unit::Archives;
-use crate::{ArtifactKind, failure, unchanged};
+use crate::{ArtifactKind, failure};
 
 /// What quantization reads beside the program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -25,8 +23,6 @@ pub struct QuantizeOptions {
     pub options: Options,
     /// The calibration data.
     pub calibrate: Option<DataFile>,
-    /// The least signal-to-noise ratio of a layer, in decibels.
-    pub min_sqnr: Option<Tolerance>,
 }
 
 /// The program of a method before engines get parts of it: lowered, and quantized where the recipe asks for that.
@@ -68,38 +64,15 @@ pub fn quantized(db: &dyn Db, model: DataFile, lower: LowerOptions, quantize: Qu
         .option("quantize.group_size", quantize.options.group_size.map(|size| size as u64))
         .option("quantize.embedding", quantize.options.embedding.map(embedding))
         .option("quantize.layers", layers(&quantize.options))
-        .option("quantize.min_sqnr", quantize.min_sqnr.map(|least| least.value().to_bits()))
         .finish();
     stage::run(db.world(), Stage::Quantize, key, |products| {
         let (program, weights) = read_lowered(db, &lowered)?;
         let samples = quantize.calibrate.map(|file| samples(db, file)).transpose()?;
-        let float = quantize.min_sqnr.map(|_| program.program().clone());
         let quantized = etbuild_quantize::quantize(program, &quantize.options, samples.as_ref()).map_err(failed)?;
-        if let (Some(least), Some(float), Some(samples)) = (quantize.min_sqnr, float, &samples) {
-            check_losses(&losses(&float, quantized.program(), samples)?, least)?;
-        }
         let printed = text::print(Lowered::NAME, quantized.program());
         program_artifact::store(products, &printed, quantized.program(), &weights);
         Ok(())
     })
-}
-
-/// What quantization loses at every node of a method, the worst first. Nothing of this is stored.
-pub fn measured(
-    db: &dyn Db,
-    model: DataFile,
-    lower: LowerOptions,
-    quantize: QuantizeOptions,
-) -> Result<Vec<Loss>, Blocked> {
-    let stuck = |found: Vec<Diagnostic>| Blocked::failed(Stage::Quantize, found);
-    let calibrate = quantize.calibrate;
-    let float = lowered(db, model, lower.clone())?;
-    let quantized = quantized(db, model, lower, quantize)?;
-    let data = calibrate.ok_or_else(|| stuck(vec![no_data()]))?;
-    let samples = samples(db, data).map_err(stuck)?;
-    let (float, _) = read_lowered(db, &float).map_err(stuck)?;
-    let (quantized, _) = read_lowered(db, &quantized).map_err(stuck)?;
-    losses(float.program(), quantized.program(), &samples).map_err(stuck)
 }
 
 fn read_lowered(db: &dyn Db, staged: &Arc<Staged>) -> Result<(LoweredProgram, Weights), Vec<Diagnostic>> {
@@ -107,44 +80,8 @@ fn read_lowered(db: &dyn Db, staged: &Arc<Staged>) -> Result<(LoweredProgram, We
     Ok((LoweredProgram::verify(program).map_err(failure::violations)?, weights))
 }
 
-fn losses(float: &Program, quantized: &Program, samples: &Tensors) -> Result<Vec<Loss>, Vec<Diagnostic>> {
-    let pairs = float.methods.values().zip(quantized.methods.values());
-    let each = pairs.map(|(float, quantized)| etbuild_quantize::compare(float, quantized, samples).map_err(failed));
-    Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
-}
-
-fn check_losses(losses: &[Loss], least: Tolerance) -> Result<(), Vec<Diagnostic>> {
-    let least = least.value();
-    let worse = losses.iter().filter(|loss| loss.quantized && loss.sqnr < least);
-    let mistake = |loss: &Loss| {
-        let Loss { value, operator, module, sqnr, .. } = loss;
-        let place = if module.is_empty() { String::new() } else { format!(" of `{module}`") };
-        let message = format!("`{value}`{place} has a signal-to-noise ratio of {sqnr:.1} dB, the least is {least} dB");
-        Diagnostic::error(Code::QuantizationLoss, message)
-            .help(format!("keep the layer real in `quantize.layers`; it is a call of `{operator}`"))
-    };
-    let found: Vec<Diagnostic> = worse.take(10).map(mistake).collect();
-    if found.is_empty() { Ok(()) } else { Err(found) }
-}
-
-/// The tensors of a safetensors file.
-fn samples(db: &dyn Db, file: DataFile) -> Result<Tensors, Vec<Diagnostic>> {
-    let bytes = unchanged::read(db, file)?;
-    let malformed = |error| {
-        let message = format!("the calibration data is malformed: {error}");
-        vec![Diagnostic::error(Code::CalibrationMismatch, message)]
-    };
-    let file = SafeTensors::parse(&bytes).map_err(malformed)?;
-    Ok(file.tensors.into_iter().filter_map(|(name, view)| Some((name, owned(&view)?))).collect())
-}
-
-/// `None` where a size is no size of a model's tensor.
-fn owned(view: &TensorView<'_>) -> Option<OwnedTensor> {
-    let sizes = view.shape.iter().map(|size| i32::try_from(*size).ok()).collect::<Option<_>>()?;
-    Some(OwnedTensor { scalar_type: view.scalar_type, sizes, bytes: view.bytes.to_vec() })
-}
-
-fn failed(error: QuantizeError) -> Vec<Diagnostic> {
+/// What keeps a program from being quantized or measured.
+pub fn failed(error: QuantizeError) -> Vec<Diagnostic> {
     let message = error.to_string();
     let diagnostic = |code| Diagnostic::error(code, message.clone());
     vec![match error {
@@ -161,6 +98,7 @@ fn failed(error: QuantizeError) -> Vec<Diagnostic> {
         QuantizeError::NotStatic(_) => diagnostic(Code::SchemeUnavailable)
             .help("write `scheme: dynamic-int8` or `int8-weights`, which need no ranges"),
         QuantizeError::Invalid(found) => return failure::violations(found),
+        QuantizeError::OtherLabels { .. } | QuantizeError::NoAnswer => diagnostic(Code::LabelsMismatch),
         QuantizeError::NotFinite(_) | QuantizeError::Interrupted(_) => diagnostic(Code::SchemeUnavailable),
     }]
 }

@@ -33,6 +33,39 @@ pub struct Quantize {
     /// The least signal-to-noise ratio of a layer against the model as it was, in decibels; less is an error.
     #[serde(default)]
     pub min_sqnr: Option<Spanned<Tolerance>>,
+    /// Labelled data on which the model is compared before and after. Left out: it is not.
+    #[serde(default)]
+    pub accuracy: Option<Accuracy>,
+}
+
+/// How good the model is before and after, by right answers. Both run on the portable kernels, before anything is built.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Accuracy {
+    /// A safetensors file with inputs, under their names in the model, and the right answers.
+    pub data: FilePath,
+    /// The tensor of right answers in that file: whole numbers; `labels` where left out.
+    #[serde(default = "default_labels")]
+    pub labels: String,
+    /// What counts as right; `top1` where left out.
+    #[serde(default)]
+    pub metric: Metric,
+    /// How much may be lost, in points: 0.5 allows 98.7 % instead of 99.2 %. More is an error; left out, it is only reported.
+    #[serde(default)]
+    pub max_loss: Option<Spanned<Tolerance>>,
+}
+
+/// What counts as a right answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+pub enum Metric {
+    /// The first output is largest at the label.
+    #[default]
+    #[serde(rename = "top1")]
+    Top1,
+}
+
+fn default_labels() -> String {
+    "labels".to_owned()
 }
 
 /// How the layers of a name, or the calls of an operator, are quantized.

@@ -4,7 +4,7 @@ use etbuild_yaml::Spanned;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::TimeLimit;
+use super::{Metric, TimeLimit};
 use crate::{FilePath, Tolerance};
 
 /// How `deploy` proves that the binary computes what the model computes.
@@ -22,15 +22,23 @@ pub struct Verify {
     /// The tensor of right classes in that file, if it has one; the accuracy is reported from it.
     #[serde(default = "default_labels")]
     pub labels: String,
+    /// What counts as a right answer where there are labels; `top1` where left out.
+    #[serde(default)]
+    pub metric: Metric,
+    /// How much accuracy the binary may lose against the reference outputs, in points; more is an error. It needs labels. With
+    /// it, the tolerance holds only where it is written.
+    #[serde(default)]
+    pub max_loss: Option<Spanned<Tolerance>>,
     /// How long a run on the target may take, as `500 ms`, `60 s` or `2 min`; one minute where left out.
     #[serde(default)]
     pub timeout: TimeLimit,
 }
 
 impl Verify {
-    /// The tolerance, or [`Tolerance::DEFAULT`] where none is written.
-    pub fn tolerance(&self) -> Tolerance {
-        self.tolerance.as_ref().map_or(Tolerance::DEFAULT, |tolerance| tolerance.value)
+    /// The tolerance, or [`Tolerance::DEFAULT`] where none is written; `None` where the accuracy judges instead.
+    pub fn tolerance(&self) -> Option<Tolerance> {
+        let written = self.tolerance.as_ref().map(|tolerance| tolerance.value);
+        written.or_else(|| self.max_loss.is_none().then_some(Tolerance::DEFAULT))
     }
 }
 

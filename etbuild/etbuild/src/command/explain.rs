@@ -1,11 +1,11 @@
 //! `etbuild explain`: why stages would run, which kernels a program needs, what quantization loses, or what a diagnostic code means.
 
 use etbuild_diagnostic::{Code, CodeInfo, Diagnostic};
-use etbuild_engine::{Mode, Stage, operators, partitions, plan, quantization};
+use etbuild_engine::{AllowedLoss, Mode, Stage, operators, partitions, plan, propose_layers, quantization};
 
 use super::Outcome;
 use crate::arguments::{self, Recipes};
-use crate::render::{operators_text, partitions_text, plan_table, quantization_text};
+use crate::render::{operators_text, partitions_text, plan_table, proposals_text, quantization_text};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
@@ -20,6 +20,9 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
     }
     if arguments.operators {
         return explain_operators(session, &recipes);
+    }
+    if let Some(loss) = &arguments.search {
+        return propose(session, &recipes, loss);
     }
     if arguments.quantization {
         return explain_quantization(session, &recipes);
@@ -83,8 +86,48 @@ fn explain_quantization(session: &Session, recipes: &Recipes) -> Outcome {
     Ok(diagnostics)
 }
 
+/// Which layers to keep real for a loss that is allowed.
+fn propose(session: &Session, recipes: &Recipes, loss: &str) -> Outcome {
+    let allowed = allowed_loss(loss).ok_or_else(|| vec![unknown_loss(loss)])?;
+    let proposals = propose_layers(&session.world(Mode::Build)?, &session.request(recipes)?, allowed)?;
+    let value = serde_json::json!({ "schema": "etbuild.proposal/1", "ok": true, "proposals": proposals });
+    session.terminal.present(&value, &proposals_text(&proposals));
+    Ok(Vec::new())
+}
+
+/// `40dB`, `40 dB`, `0.5pt`, `0.5 points`.
+fn allowed_loss(text: &str) -> Option<AllowedLoss> {
+    let end = text.find(|character: char| character.is_alphabetic())?;
+    let (number, unit) = text.split_at(end);
+    let number: f64 = number.trim().parse().ok().filter(|number: &f64| number.is_finite() && *number >= 0.0)?;
+    match unit {
+        "dB" | "db" => Some(AllowedLoss::Decibels(number)),
+        "pt" | "points" | "point" => Some(AllowedLoss::Points(number)),
+        _ => None,
+    }
+}
+
+fn unknown_loss(text: &str) -> Diagnostic {
+    let message = format!("`{text}` is no loss");
+    Diagnostic::error(Code::Usage, message).help("write decibels as `40dB`, or points of accuracy as `0.5pt`")
+}
+
 fn unknown_stage(name: &str) -> Diagnostic {
     let names: Vec<&str> = Stage::ALL.iter().map(|stage| stage.name()).collect();
     let help = format!("the stages are {}", names.join(", "));
     Diagnostic::error(Code::Usage, format!("no stage is called `{name}`")).help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn losses_have_a_unit() {
+        assert_eq!(allowed_loss("40dB"), Some(AllowedLoss::Decibels(40.0)));
+        assert_eq!(allowed_loss("0.5 points"), Some(AllowedLoss::Points(0.5)));
+        for text in ["40", "-1dB", "dB", "1e999dB", "0.5%", ""] {
+            assert_eq!(allowed_loss(text), None, "{text}");
+        }
+    }
 }

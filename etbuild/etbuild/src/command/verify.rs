@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_engine::{Goal, Mode, UnitReport, World, deploy};
+use etbuild_diagnostic::{Code, Diagnostic, Severity};
+use etbuild_engine::{Goal, Mode, ProgramLosses, UnitReport, World, deploy, quantization};
 
 use super::Outcome;
-use super::deploy::{diagnostics, show};
+use super::deploy::diagnostics;
 use crate::arguments;
+use crate::render::{deployment_table, worst_text};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Verify) -> Outcome {
@@ -20,11 +21,29 @@ pub fn run(session: &Session, arguments: &arguments::Verify) -> Outcome {
     if arguments.rebuild && found.is_empty() {
         found = rebuild(session, &request, &reports)?;
     }
-    show(session, &reports, &found);
+    let losses = if arguments.rebuild { Vec::new() } else { losses(session, &request)? };
+    show(session, &reports, &losses, &found);
     if arguments.rebuild && found.is_empty() {
         session.terminal.say("a rebuild in an empty cache gave the same bytes and the same keys");
     }
     Ok(found)
+}
+
+/// What quantization loses by layer. All that it reads comes from the cache of the build.
+fn losses(session: &Session, request: &etbuild_engine::Request) -> Result<Vec<ProgramLosses>, Vec<Diagnostic>> {
+    // Not with `--no-cache`, which would build everything again.
+    let world = session.world_in(Mode::Build, &session.cache_folder()?)?;
+    quantization(&world, request)
+}
+
+fn show(session: &Session, reports: &[UnitReport], losses: &[ProgramLosses], found: &[Diagnostic]) {
+    let ok = !found.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let value = serde_json::json!({
+        "schema": "etbuild.result/1", "ok": ok, "units": reports, "losses": losses, "diagnostics": found,
+    });
+    let text = [deployment_table(reports), worst_text(losses)].join("\n\n");
+    session.terminal.present(&value, text.trim_end());
+    session.terminal.explain(found);
 }
 
 /// Builds everything in an empty cache in another folder, and compares every file and every key.

@@ -1,12 +1,37 @@
 //! The losses of quantization for people.
 
-use etbuild_engine::ProgramLosses;
+use etbuild_engine::{LayerLoss, ProgramLosses};
 
 use super::Table;
+
+/// So many of the worst layers are shown beside another result.
+const WORST: usize = 5;
 
 /// What every program loses, the worst layers first.
 pub fn quantization_text(programs: &[ProgramLosses]) -> String {
     programs.iter().map(program_text).collect::<Vec<_>>().join("\n\n")
+}
+
+/// The same of programs that are quantized, their worst layers alone.
+pub fn worst_text(programs: &[ProgramLosses]) -> String {
+    let quantized = programs.iter().filter(|program| program.quantizes && !program.layers.is_empty());
+    let text = |program: &ProgramLosses| {
+        let worst = program.layers.get(..WORST).unwrap_or(&program.layers);
+        format!("{}, the worst of {} layers\n\n{}", program.recipe, program.layers.len(), table(worst))
+            + &answers_text(program)
+    };
+    quantized.map(text).collect::<Vec<_>>().join("\n\n")
+}
+
+/// How many answers are right before and after, where they were counted.
+fn answers_text(program: &ProgramLosses) -> String {
+    let Some(answers) = program.answers else { return String::new() };
+    let [before, after] = answers.shares();
+    let lost = answers.lost();
+    format!(
+        "\n\nright answers: {before:.2} % before, {after:.2} % after, {lost:.2} points lost ({} cases)",
+        answers.cases
+    )
 }
 
 fn program_text(program: &ProgramLosses) -> String {
@@ -14,8 +39,12 @@ fn program_text(program: &ProgramLosses) -> String {
         let what = if program.diagnostics.is_empty() { "nothing is lost" } else { "not measured" };
         return format!("{}: {what}", program.recipe);
     }
+    format!("{}\n\n{}{}", program.recipe, table(&program.layers), answers_text(program))
+}
+
+fn table(layers: &[LayerLoss]) -> String {
     let mut table = Table::new(&["sqnr", "quantized", "value", "operator", "module"]);
-    for layer in &program.layers {
+    for layer in layers {
         table.row(vec![
             format!("{:.1} dB", layer.sqnr),
             if layer.quantized { "yes" } else { "no" }.to_owned(),
@@ -24,5 +53,5 @@ fn program_text(program: &ProgramLosses) -> String {
             layer.module.clone().unwrap_or_else(|| "-".to_owned()),
         ]);
     }
-    format!("{}\n\n{}", program.recipe, table.render())
+    table.render()
 }

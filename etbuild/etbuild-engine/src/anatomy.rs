@@ -1,0 +1,132 @@
+//! What a deployed unit is made of: where its nodes run, what lies in the blobs of engines, which kernels it calls, and how
+//! its memory is used over time.
+
+mod blob;
+mod memory;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use etbuild_diagnostic::Diagnostic;
+use etbuild_ir::{LoweredProgram, PlannedProgram, Program, text};
+use etbuild_link::CodePart;
+use serde::Serialize;
+
+pub use blob::{EngineBlob, Weight};
+pub use memory::{ArenaUse, MethodMemory, Placed};
+
+use crate::db::{Db, EngineDatabase};
+use crate::guard::guarded;
+use crate::interface::Interface;
+use crate::partition_report::NodePlace;
+use crate::partitions;
+use crate::report::UnitReport;
+use crate::resolve::{Request, resolve};
+use crate::stage::{Blocked, Stage};
+use crate::unit::Unit;
+use crate::world::World;
+use crate::{ArtifactKind, environment, failure, program_artifact, query};
+
+/// What one recipe for one target is made of.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnitAnatomy {
+    /// The recipe's name.
+    pub recipe: String,
+    /// The target's name.
+    pub target: String,
+    /// The engines that were asked, in order.
+    pub engines: Vec<String>,
+    /// Every node of the lowered program.
+    pub nodes: Vec<NodePlace>,
+    /// The blobs that engines execute.
+    pub blobs: Vec<EngineBlob>,
+    /// What the model's author calls the constants that the program file holds, by the digests of their elements.
+    pub constants: BTreeMap<String, String>,
+    /// The kernels that the binary has, each with a set of types.
+    pub kernels: Vec<String>,
+    /// What takes the space in the binary's code and constants, by module; empty where the linker does not say.
+    pub code: Vec<CodePart>,
+    /// The plan of each method's memory.
+    pub memory: Vec<MethodMemory>,
+    /// What stands against looking; the rest is then empty.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What every unit of a request is made of. `deployed` is what came of deploying the same request: everything is then read
+/// from the store, and what a unit that failed lacks is not built. `world` must not be in [`crate::Mode::Plan`].
+///
+/// # Errors
+/// Mistakes in the recipes.
+pub fn anatomy(
+    world: &Arc<World>,
+    request: &Request,
+    deployed: &[UnitReport],
+) -> Result<Vec<UnitAnatomy>, Vec<Diagnostic>> {
+    let db = EngineDatabase::new(world.clone());
+    let found = guarded(|| {
+        let units = resolve(&db, request)?;
+        let built = deployed.iter().map(|report| !report.files.is_empty()).chain(std::iter::repeat(false));
+        Ok(units.iter().zip(built).map(|(unit, built)| of_unit(&db, unit, built)).collect())
+    });
+    found.unwrap_or_else(|transient| Err(vec![transient.into()]))
+}
+
+fn of_unit(db: &dyn Db, unit: &Unit, built: bool) -> UnitAnatomy {
+    let mut anatomy = UnitAnatomy {
+        recipe: unit.name().to_owned(),
+        target: unit.target.name().to_owned(),
+        engines: unit.plan.partition.engines.clone(),
+        nodes: Vec::new(),
+        blobs: Vec::new(),
+        constants: BTreeMap::new(),
+        kernels: Vec::new(),
+        code: Vec::new(),
+        memory: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    if let Err(blocked) = fill(db, unit, built, &mut anatomy) {
+        anatomy.diagnostics = partitions::diagnostics(unit, blocked);
+    }
+    anatomy
+}
+
+fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Result<(), Blocked> {
+    anatomy.nodes = partitions::nodes(db, unit)?;
+    let planned = planned(db, unit)?;
+    anatomy.memory = memory::of(&planned);
+    anatomy.constants = blob::names(planned.program().program());
+    anatomy.blobs = blob::of(planned.program().program(), &prepared(db, unit)?, &anatomy.nodes);
+    let emitted = query::emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())?;
+    let interface: Interface = query::read_interface(db, &emitted)?;
+    anatomy.kernels = interface.kernel_names(unit.target.memory().is_some());
+    if let (true, Ok(tools)) = (built, environment::tools(db.world(), &unit.target)) {
+        anatomy.code = code(db, unit, tools)?;
+    }
+    Ok(())
+}
+
+fn code(db: &dyn Db, unit: &Unit, tools: environment::Tools) -> Result<Vec<CodePart>, Blocked> {
+    let linked = query::linked(db, unit.clone(), tools)?;
+    let bytes = db.world().open_blob(&linked.blob(ArtifactKind::Code)?);
+    serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))
+}
+
+fn planned(db: &dyn Db, unit: &Unit) -> Result<PlannedProgram, Blocked> {
+    let staged = query::planned(db, unit.archives.clone(), unit.plan.clone())?;
+    let loaded = program_artifact::load(db.world(), &staged, text::parse_plan);
+    loaded.map(|(planned, _)| planned).map_err(|found| Blocked::failed(Stage::Plan, found))
+}
+
+/// All methods as they were before engines got parts of them.
+fn prepared(db: &dyn Db, unit: &Unit) -> Result<Program, Blocked> {
+    let failed = |found: Vec<Diagnostic>| Blocked::failed(Stage::Delegate, found);
+    let mut joined = Program::default();
+    for (method, archive) in &unit.archives {
+        let staged = query::prepared(db, &unit.archives, (method, *archive), &unit.plan)?;
+        let ((_, program), _) = program_artifact::load(db.world(), &staged, text::parse).map_err(failed)?;
+        let program = LoweredProgram::verify(program).map_err(|found| failed(failure::violations(found)))?;
+        let graphs = program.into_program().methods.into_values();
+        joined.methods.extend(graphs.map(|graph| (method.clone(), graph)));
+    }
+    Ok(joined)
+}

@@ -1,0 +1,106 @@
+//! Blobs of engines: how large they are, and which constants of the model went into them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use etbuild_ir::{DelegateCall, Digest, Graph, Program, ValueId, ValueKind};
+use serde::Serialize;
+
+use crate::partition_report::NodePlace;
+
+/// What an engine executes in one call.
+#[derive(Clone, Debug, Serialize)]
+pub struct EngineBlob {
+    /// The method.
+    pub method: String,
+    /// The engine.
+    pub engine: String,
+    /// The partition, counted from 0 in each method.
+    pub partition: usize,
+    /// How many nodes of the program it replaces.
+    pub nodes: usize,
+    /// Bytes.
+    pub size: u64,
+    /// The constants that its nodes read, the largest first. An engine may keep them in another form.
+    pub weights: Vec<Weight>,
+}
+
+/// A constant of the model that went into a blob.
+#[derive(Clone, Debug, Serialize)]
+pub struct Weight {
+    /// The name that the model's author knows it by.
+    pub name: String,
+    /// Bytes before the engine packed it.
+    pub size: u64,
+}
+
+/// The names of the elements that lie in a program: constants, and what state begins with. Equal elements have the name of the
+/// first.
+pub fn names(program: &Program) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for value in program.methods.values().flat_map(|graph| &graph.values) {
+        if let Some((name, digest)) = named(&value.kind) {
+            let name = if name.is_empty() { &value.name } else { name };
+            found.entry(digest.to_string()).or_insert_with(|| name.clone());
+        }
+    }
+    found
+}
+
+fn named(kind: &ValueKind) -> Option<(&String, Digest)> {
+    match kind {
+        ValueKind::Constant { qualified_name, data } => Some((qualified_name, data.digest())),
+        ValueKind::State { qualified_name, initial } => Some((qualified_name, initial.digest())),
+        ValueKind::Input | ValueKind::Computed => None,
+    }
+}
+
+/// The blobs of a planned program that was made from `prepared`, in the order in which the methods call them.
+pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace]) -> Vec<EngineBlob> {
+    let mut found = Vec::new();
+    for (method, graph) in &planned.methods {
+        let before = prepared.methods.get(method);
+        let sizes = graph.nodes.iter().filter_map(DelegateCall::of);
+        let sizes = sizes.map(|call| call.blob_data(graph).map_or(0, |data| data.bytes().len() as u64));
+        let parts = partitions(method, nodes);
+        for (size, ((engine, partition), values)) in sizes.zip(parts) {
+            let weights = before.map(|graph| weights(graph, &values)).unwrap_or_default();
+            let nodes = values.len();
+            found.push(EngineBlob { method: method.clone(), engine, partition, nodes, size, weights });
+        }
+    }
+    found
+}
+
+/// The nodes of each partition of a method by what they compute, in the order of the partitions' numbers, which is that of
+/// their calls.
+fn partitions<'n>(method: &str, nodes: &'n [NodePlace]) -> Vec<((String, usize), BTreeSet<&'n str>)> {
+    let mut found: BTreeMap<usize, (String, BTreeSet<&str>)> = BTreeMap::new();
+    for node in nodes.iter().filter(|node| node.method == method) {
+        if let (Some(engine), Some(partition)) = (&node.engine, node.partition) {
+            let entry = found.entry(partition).or_insert_with(|| (engine.clone(), BTreeSet::new()));
+            entry.1.insert(&node.value);
+        }
+    }
+    found.into_iter().map(|(partition, (engine, values))| ((engine, partition), values)).collect()
+}
+
+/// The constants that the nodes which compute `values` read, each once.
+fn weights(graph: &Graph, values: &BTreeSet<&str>) -> Vec<Weight> {
+    let inside = |id: &ValueId| values.contains(graph.value(*id).name.as_str());
+    let nodes = graph.nodes.iter().filter(|node| node.outputs.first().is_some_and(inside));
+    let read: BTreeSet<ValueId> = nodes.flat_map(|node| node.uses().collect::<Vec<_>>()).collect();
+    let mut weights: Vec<Weight> = read.into_iter().filter_map(|id| weight(graph, id)).collect();
+    weights.sort_by(|left, right| right.size.cmp(&left.size).then_with(|| left.name.cmp(&right.name)));
+    weights
+}
+
+fn weight(graph: &Graph, id: ValueId) -> Option<Weight> {
+    let value = graph.value(id);
+    match &value.kind {
+        ValueKind::Constant { qualified_name, data } => {
+            let name = if qualified_name.is_empty() { &value.name } else { qualified_name };
+            Some(Weight { name: name.clone(), size: data.bytes().len() as u64 })
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,86 @@
+//! `etbuild report`: deploys, and writes a page for every target about what came of it.
+
+use std::path::{Path, PathBuf};
+
+use etbuild_diagnostic::{Code, Diagnostic, Severity};
+use etbuild_engine::{Goal, Mode, ProgramLosses, UnitAnatomy, UnitReport, anatomy, deploy, quantization, unit_folders};
+
+use super::Outcome;
+use super::deploy::diagnostics;
+use crate::arguments::Recipes;
+use crate::page;
+use crate::report::{Before, DeployReport, NOTE, Sizes, note, previous};
+use crate::session::Session;
+
+pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
+    let request = session.request(recipes)?;
+    let world = session.world(Mode::Build)?;
+    let (system, out) = (&*session.system, &session.global.out);
+    let folders: Vec<(String, PathBuf)> =
+        unit_folders(&world, &request)?.into_iter().map(|(name, folder)| (name, out.join(folder))).collect();
+    let before: Vec<Before> = folders.iter().map(|(name, folder)| previous(system, folder, name)).collect();
+    let deployed = deploy(&world, &request, Goal::Deploy, out)?;
+    let found = diagnostics(&deployed, false);
+    let looked = look(session, &request, deployed)?;
+    let mut reports = Vec::new();
+    for (((name, folder), before), (deploy, anatomy, accuracy)) in folders.iter().zip(before).zip(looked) {
+        let sizes = Sizes::of(folder, name, Some(&anatomy));
+        let sizes = sizes.filter(|_| !deploy.files.is_empty());
+        let page = folder.join("report.html");
+        let report = DeployReport::new(page, deploy, anatomy, accuracy, (sizes, before));
+        write(session, folder, &report)?;
+        reports.push(report);
+    }
+    show(session, &reports, &found);
+    Ok(found)
+}
+
+type Looked = (UnitReport, UnitAnatomy, Option<ProgramLosses>);
+
+/// What the deployed units are made of, and what they lose. All of it comes from the cache of the deploy.
+fn look(
+    session: &Session,
+    request: &etbuild_engine::Request,
+    deployed: Vec<UnitReport>,
+) -> Result<Vec<Looked>, Vec<Diagnostic>> {
+    session.terminal.say("looking at what was built");
+    // Not with `--no-cache`, which would build everything again.
+    let world = session.world_in(Mode::Build, &session.cache_folder()?)?;
+    let found = anatomy(&world, request, &deployed)?;
+    let losses = quantization(&world, request)?;
+    let of = |name: &str| losses.iter().find(|losses| losses.recipe == name).cloned();
+    let whole = |(deploy, anatomy): (UnitReport, UnitAnatomy)| {
+        let losses = of(&deploy.recipe).filter(|losses| losses.quantizes);
+        (deploy, anatomy, losses)
+    };
+    Ok(deployed.into_iter().zip(found).map(whole).collect())
+}
+
+fn write(session: &Session, folder: &Path, report: &DeployReport) -> Result<(), Vec<Diagnostic>> {
+    let html = page::html(report).map_err(|error| {
+        vec![Diagnostic::error(Code::Internal, format!("the page of the report cannot be filled in: {error}"))]
+    })?;
+    let noted = note(report.sizes.as_ref(), report.previous.as_ref());
+    put(session, &report.page, html.as_bytes())?;
+    // A deploy that failed is none to compare with.
+    if report.sizes.is_some() { put(session, &folder.join(NOTE), &noted) } else { Ok(()) }
+}
+
+fn put(session: &Session, path: &Path, bytes: &[u8]) -> Result<(), Vec<Diagnostic>> {
+    session.system.write(path, bytes, false).map_err(|error| {
+        let code =
+            if error.kind() == std::io::ErrorKind::StorageFull { Code::DiskFull } else { Code::OutputUnwritable };
+        let message = format!("`{}` cannot be written: {error}", path.display());
+        vec![Diagnostic::error(code, message).help("choose another `--out` folder")]
+    })
+}
+
+fn show(session: &Session, reports: &[DeployReport], found: &[Diagnostic]) {
+    let ok = !found.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let value = serde_json::json!({
+        "schema": "etbuild.report/1", "ok": ok, "units": reports, "diagnostics": found,
+    });
+    let pages: Vec<String> = reports.iter().map(|report| report.page.display().to_string()).collect();
+    session.terminal.present(&value, &pages.join("\n"));
+    session.terminal.explain(found);
+}

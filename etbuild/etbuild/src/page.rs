@@ -1,0 +1,133 @@
+//! The page of a report: one HTML file that needs nothing else. Text is escaped by the template engine; what is drawn is
+//! laid out here.
+
+mod accuracy;
+mod memory;
+mod overview;
+mod partition;
+mod sizes;
+mod treemap;
+
+use serde::Serialize;
+use tera::{Context, Tera};
+
+use crate::report::DeployReport;
+
+const TEMPLATES: [(&str, &str); 9] = [
+    ("report.html", include_str!("../../../templates/report/report.html")),
+    ("style.css", include_str!("../../../templates/report/style.css")),
+    ("overview.html", include_str!("../../../templates/report/overview.html")),
+    ("stages.html", include_str!("../../../templates/report/stages.html")),
+    ("sizes.html", include_str!("../../../templates/report/sizes.html")),
+    ("partition.html", include_str!("../../../templates/report/partition.html")),
+    ("memory.html", include_str!("../../../templates/report/memory.html")),
+    ("accuracy.html", include_str!("../../../templates/report/accuracy.html")),
+    ("changes.html", include_str!("../../../templates/report/changes.html")),
+];
+
+/// What the templates can say.
+#[derive(Serialize)]
+struct View {
+    overview: overview::View,
+    sizes: Option<sizes::View>,
+    changes: Option<sizes::Changes>,
+    partition: Option<partition::View>,
+    memory: Vec<memory::View>,
+    accuracy: accuracy::View,
+}
+
+/// The page.
+///
+/// # Errors
+/// A template that cannot be filled in: a bug.
+pub fn html(report: &DeployReport) -> tera::TeraResult<String> {
+    let view = View {
+        overview: overview::view(report),
+        sizes: report.sizes.as_ref().map(|sizes| sizes::view(sizes, &report.anatomy.kernels)),
+        changes: report.previous.as_ref().map(|previous| sizes::changes(report, previous)),
+        partition: (!report.anatomy.nodes.is_empty()).then(|| partition::view(&report.anatomy)),
+        memory: memory::views(&report.anatomy.memory),
+        accuracy: accuracy::view(report),
+    };
+    let mut tera = Tera::new();
+    tera.autoescape_on([".html"]);
+    tera.add_raw_templates(TEMPLATES)?;
+    tera.render("report.html", &Context::from_serialize(&view)?)
+}
+
+/// A part of a whole in percent, as style sheets take it.
+fn percent(part: f64, whole: f64) -> String {
+    if whole > 0.0 { format!("{:.3}", part / whole * 100.0) } else { "0".to_owned() }
+}
+
+/// The same for people: `12.3 %`.
+fn share(part: u64, whole: u64) -> String {
+    if whole == 0 { "-".to_owned() } else { format!("{:.1} %", part as f64 / whole as f64 * 100.0) }
+}
+
+/// A duration for people.
+fn duration(milliseconds: u64) -> String {
+    match milliseconds {
+        0..1_000 => format!("{milliseconds} ms"),
+        1_000..60_000 => format!("{:.1} s", milliseconds as f64 / 1e3),
+        _ => format!("{:.1} min", milliseconds as f64 / 6e4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use etbuild_engine::{NodePlace, UnitAnatomy, UnitReport};
+
+    use super::*;
+    use crate::report::Before;
+
+    const NAME: &str = "<script>alert('&\"')</script>";
+
+    fn report() -> DeployReport {
+        let node = NodePlace {
+            method: NAME.to_owned(),
+            operator: NAME.to_owned(),
+            value: NAME.to_owned(),
+            module: Some(NAME.to_owned()),
+            engine: Some(NAME.to_owned()),
+            partition: Some(0),
+            refusals: Vec::new(),
+        };
+        let anatomy = UnitAnatomy {
+            recipe: NAME.to_owned(),
+            target: NAME.to_owned(),
+            engines: vec![NAME.to_owned()],
+            nodes: vec![node; 3],
+            blobs: Vec::new(),
+            constants: std::collections::BTreeMap::new(),
+            kernels: vec![NAME.to_owned()],
+            code: Vec::new(),
+            memory: Vec::new(),
+            diagnostics: Vec::new(),
+        };
+        let deploy = UnitReport::new(NAME, NAME);
+        DeployReport::new("report.html".into(), deploy, anatomy, None, (None, Before::default()))
+    }
+
+    #[test]
+    fn names_are_escaped() {
+        let html = html(&report()).unwrap();
+        assert!(!html.contains("<script") && html.contains("&lt;script&gt;"), "{html}");
+    }
+
+    #[test]
+    fn a_huge_program_has_a_small_page() {
+        let mut huge = report();
+        let long =
+            NodePlace { operator: "aten.a_rather_long_name.default".to_owned(), ..huge.anatomy.nodes[0].clone() };
+        huge.anatomy.nodes = vec![long; 200_000];
+        let html = html(&huge).unwrap();
+        assert!(html.len() < 3_000_000 && html.contains("196000 more are not listed"), "{}", html.len());
+    }
+
+    #[test]
+    fn shares_and_durations_are_short() {
+        assert_eq!((share(1, 3), share(0, 0)), ("33.3 %".to_owned(), "-".to_owned()));
+        assert_eq!([999, 1_500, 90_000].map(duration), ["999 ms", "1.5 s", "1.5 min"]);
+    }
+}
