@@ -56,6 +56,8 @@ fn exact(operation: Operation, x: f64, y: f64, z: f64) -> f64 {
         Operation::Rsqrt => 1.0 / x.sqrt(),
         Operation::Reciprocal => 1.0 / x,
         Operation::Square => x * x,
+        Operation::LessEqual => f64::from(x <= y),
+        Operation::NotEqual => f64::from(x != y),
     }
 }
 
