@@ -14,10 +14,8 @@ pub trait Arithmetic: Copy {
     type Isa: Isa;
     /// What tensors have.
     type Number: Copy + Default;
-    /// Numbers of neighbouring pixels, as many 32-bit words as a vector has lanes.
+    /// Numbers of neighbouring pixels, or sums: as many 32-bit words as a vector has lanes.
     type Vector: Copy;
-    /// The sum of each lane.
-    type Sum: Copy;
     /// How many numbers a lane has.
     const TAPS: usize;
 
@@ -42,17 +40,21 @@ pub trait Arithmetic: Copy {
     /// # Safety
     /// There is room.
     unsafe fn write(self, to: *mut u32, vector: Self::Vector);
-    /// What sums start at for `lanes` channels, before [`Arithmetic::less_padding`].
-    fn start(self, channel: usize, lanes: usize) -> Self::Sum;
-    /// The sum, without what padding adds to it.
-    fn less_padding(self, sum: Self::Sum, weights: Self::Vector) -> Self::Sum;
+    /// What sums start at for `lanes` channels.
+    fn start(self, channel: usize, lanes: usize) -> Self::Vector;
+    /// Whether padding adds to sums, which has to be subtracted then.
+    const PADDING_ADDS: bool;
+    /// The sum, less what padding adds to it.
+    fn less_padding(self, sum: Self::Vector, weights: Self::Vector) -> Self::Vector;
+    /// The sum of sums.
+    fn plus(self, left: Self::Vector, right: Self::Vector) -> Self::Vector;
     /// The sum, and the products of numbers and [`Arithmetic::weights`].
-    fn add(self, sum: Self::Sum, numbers: Self::Vector, weights: Self::Vector) -> Self::Sum;
+    fn add(self, sum: Self::Vector, numbers: Self::Vector, weights: Self::Vector) -> Self::Vector;
     /// Writes the results of the first `count` pixels, each `step` numbers after the one before.
     ///
     /// # Safety
     /// There is room for `lanes` channels of each.
-    unsafe fn finish<const P: usize>(self, sums: [Self::Sum; P], count: usize, to: To<Self::Number>);
+    unsafe fn finish<const P: usize>(self, sums: [Self::Vector; P], count: usize, to: To<Self::Number>);
 }
 
 /// Where results go.

@@ -78,8 +78,8 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
     type Isa = D::Isa;
     type Number = i8;
     type Vector = Bytes<D>;
-    type Sum = Bytes<D>;
     const TAPS: usize = D::TAPS;
+    const PADDING_ADDS: bool = true;
 
     #[inline(always)]
     fn padding(self) -> i8 {
@@ -126,6 +126,10 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
             vector = unsafe { self.dot.shift_in(vector, [padding.as_ptr()]) };
         }
         sum - self.dot.add_products(self.empty(), vector, weights)
+    }
+    #[inline(always)]
+    fn plus(self, left: Bytes<D>, right: Bytes<D>) -> Bytes<D> {
+        left + right
     }
     #[inline(always)]
     fn add(self, sum: Bytes<D>, numbers: Bytes<D>, weights: Bytes<D>) -> Bytes<D> {

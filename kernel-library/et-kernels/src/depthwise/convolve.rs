@@ -78,20 +78,44 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         // SAFETY: the caller says so.
         unsafe {
             self.prepare_weights(tensors);
-            for first in (0..window.output[1]).step_by(self.plan.pixels) {
-                let mut prepared = [usize::MAX; MOST_LINES];
-                for row in tensors.rows.clone() {
-                    let taps = window.taps(0, row);
-                    let mut lines = [0; MOST_LINES];
-                    let mut slot = window.place(0, row, taps.start) % self.plan.lines;
-                    for tap in taps.clone() {
-                        lines[tap] = self.line(tensors, window.place(0, row, tap), slot, first, &mut prepared);
-                        slot += window.dilation[0];
-                        slot -= if slot < self.plan.lines { 0 } else { self.plan.lines };
-                    }
-                    for index in 0..self.vectors.len() {
-                        self.row(tensors, index, row, first, taps.clone(), &lines);
-                    }
+            let mut first = 0;
+            while first < window.output[1] {
+                let inner = window.inner(1);
+                let inside = if inner.contains(&first) { (inner.end - first) / PIXELS * PIXELS } else { 0 };
+                let is_direct = self.plan.direct && inside > 0;
+                let pixels = if is_direct { inside } else { self.plan.pixels.min(window.output[1] - first) };
+                self.columns(tensors, first..first + pixels, is_direct);
+                first += pixels;
+            }
+        }
+    }
+
+    /// Some columns of all rows.
+    ///
+    /// # Safety
+    /// As for [`Self::run`]; weights are prepared.
+    #[inline(always)]
+    unsafe fn columns(&mut self, tensors: &mut Tensors<'_, A::Number>, columns: Range<usize>, is_direct: bool) {
+        let window = tensors.window;
+        let mut prepared = [usize::MAX; MOST_LINES];
+        for row in tensors.rows.clone() {
+            let taps = window.taps(0, row);
+            let mut lines = [0; MOST_LINES];
+            let mut slot = if taps.is_empty() { 0 } else { window.place(0, row, taps.start) % self.plan.lines };
+            // SAFETY: the caller says so.
+            unsafe {
+                for tap in taps.clone() {
+                    let line = window.place(0, row, tap);
+                    lines[tap] = if is_direct {
+                        line * window.input[1] * tensors.channels
+                    } else {
+                        self.line(tensors, line, slot, columns.start, &mut prepared)
+                    };
+                    slot += window.dilation[0];
+                    slot -= if slot < self.plan.lines { 0 } else { self.plan.lines };
+                }
+                for index in 0..self.vectors.len() {
+                    self.row(tensors, index, row, columns.clone(), taps.clone(), &lines, is_direct);
                 }
             }
         }
@@ -112,29 +136,35 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         for index in 0..self.vectors.len() {
             let channels = self.channels(index);
             for row in 0..tensors.window.kernel[0] {
-                for group in 0..self.plan.groups {
-                    // SAFETY: the caller vouches for the weights, and the plan has room for all of them.
-                    unsafe {
+                let mut padding = channels.arithmetic.empty();
+                // SAFETY: the caller vouches for the weights, and the plan has room for all of them.
+                unsafe {
+                    for group in 0..self.plan.groups {
                         let weights = channels.weights(tensors.window, tensors.weights.as_ptr(), row, group);
-                        channels.arithmetic.write(to, weights);
-                        to = to.add(lanes::<A>());
+                        padding = channels.arithmetic.less_padding(padding, weights);
+                        channels.arithmetic.write(to.add((1 + group) * lanes::<A>()), weights);
                     }
+                    channels.arithmetic.write(to, padding);
+                    to = to.add((1 + self.plan.groups) * lanes::<A>());
                 }
             }
         }
     }
 
-    /// What sums of windows start at, whose taps have these weights.
+    /// What sums of windows start at whose rows of taps have these weights.
     ///
     /// # Safety
-    /// As for [`Self::run`]; so many weights are prepared.
+    /// As for [`Self::run`]; the weights of so many rows are prepared.
     #[inline(always)]
-    unsafe fn start(&self, channel: usize, weights: *const u32, count: usize) -> A::Sum {
+    unsafe fn start(&self, channel: usize, weights: *const u32, rows: usize) -> A::Vector {
         let arithmetic = self.channels.arithmetic;
         let mut sum = arithmetic.start(channel, lanes::<A>());
-        for index in 0..count {
-            // SAFETY: the caller says so.
-            sum = unsafe { arithmetic.less_padding(sum, arithmetic.read(weights.add(index * lanes::<A>()))) };
+        if A::PADDING_ADDS {
+            for row in 0..rows {
+                // SAFETY: the caller says so.
+                let padding = unsafe { arithmetic.read(weights.add(row * (self.plan.groups + 1) * lanes::<A>())) };
+                sum = arithmetic.plus(sum, padding);
+            }
         }
         sum
     }
@@ -170,92 +200,115 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         slot * length
     }
 
-    /// Pixels of an output row, from the `first` on.
+    /// Some pixels of an output row.
     ///
     /// # Safety
-    /// As for [`Self::run`]; the lines are prepared.
+    /// As for [`Self::run`]; the lines are prepared, unless they are read directly.
     #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // Where, and from where.
     unsafe fn row(
         &self,
         tensors: &mut Tensors<'_, A::Number>,
         index: usize,
         row: usize,
-        first: usize,
+        columns: Range<usize>,
         taps: Range<usize>,
         lines: &[usize; MOST_LINES],
+        is_direct: bool,
     ) {
-        let (columns, all, channel) = (tensors.window.output[1], tensors.channels, self.channels(index).first);
-        let Plan { groups, vectors, lines: count, pixels, .. } = self.plan;
-        let at = ((row - tensors.rows.start) * columns + first) * all + channel;
+        let (window, all, channel) = (tensors.window, tensors.channels, self.channels(index).first);
+        let Plan { groups, vectors, window_step, lines: count, .. } = self.plan;
+        let at = ((row - tensors.rows.start) * window.output[1] + columns.start) * all + channel;
         let mut to =
             To { first: tensors.output.as_mut_ptr().wrapping_add(at), step: all, channel, lanes: lanes::<A>() };
         // SAFETY: the caller says so.
         unsafe {
-            let rows = index * tensors.window.kernel[0] + taps.start;
-            let weights = self.scratch.weights.as_ptr().cast::<u32>().add(rows * groups * lanes::<A>());
-            let from = self.scratch.lines.as_ptr().cast::<u32>().add(index * count * vectors * lanes::<A>());
-            let start = self.start(channel, weights, taps.len() * groups);
+            let rows = index * window.kernel[0] + taps.start;
+            let weights = self.scratch.weights.as_ptr().cast::<u32>().add(rows * (groups + 1) * lanes::<A>());
+            let (mut from, unit) = if is_direct {
+                let from = window.place(1, columns.start, 0) * all + channel;
+                (tensors.input.as_ptr().add(from).cast::<u32>(), all)
+            } else {
+                let from = index * count * vectors * lanes::<A>();
+                (self.scratch.lines.as_ptr().cast::<u32>().add(from), lanes::<A>())
+            };
+            let start = self.start(channel, weights, taps.len());
             let mut pixel = 0;
-            while pixel < pixels.min(columns - first) {
-                let from = from.add(pixel * self.plan.window_step * lanes::<A>());
-                let sums = self.accumulate(from, weights, &lines[taps.clone()], start);
-                self.channels.arithmetic.finish(sums, columns - first - pixel, to);
+            while pixel < columns.len() {
+                let lines = &lines[taps.clone()];
+                let sums = if is_direct {
+                    self.accumulate(from, unit, weights, lines, start)
+                } else {
+                    self.accumulate(from, lanes::<A>(), weights, lines, start)
+                };
+                self.channels.arithmetic.finish(sums, columns.len() - pixel, to);
                 to.first = to.first.wrapping_add(PIXELS * all);
+                from = from.wrapping_add(PIXELS * window_step * unit);
                 pixel += PIXELS;
             }
         }
     }
 
-    /// The sums of a tile of pixels, for which lines and weights are prepared.
+    /// The sums of a tile of pixels, whose vectors are `unit` words apart.
     ///
     /// # Safety
-    /// They are there.
+    /// Vectors and weights are there.
     #[inline(always)]
     unsafe fn accumulate(
         &self,
         from: *const u32,
+        unit: usize,
         weights: *const u32,
         lines: &[usize],
-        start: A::Sum,
-    ) -> [A::Sum; PIXELS] {
+        start: A::Vector,
+    ) -> [A::Vector; PIXELS] {
+        let Plan { window_step, groups, group_step, .. } = self.plan;
         // SAFETY: the caller says so.
         unsafe {
-            match self.plan.window_step {
-                1 => self.products::<1>(from, weights, lines, start),
-                2 => self.products::<2>(from, weights, lines, start),
-                _ => self.products::<0>(from, weights, lines, start),
+            match (A::TAPS, window_step, groups, group_step) {
+                (1, 1, 3, 1) => self.products::<1, 3, 1>(from, unit, weights, lines, start),
+                (1, 1, 5, 1) => self.products::<1, 5, 1>(from, unit, weights, lines, start),
+                (1, 2, 3, 1) => self.products::<2, 3, 1>(from, unit, weights, lines, start),
+                (1, 2, 5, 1) => self.products::<2, 5, 1>(from, unit, weights, lines, start),
+                (2.., 1, 2, 2) => self.products::<1, 2, 2>(from, unit, weights, lines, start),
+                (4, 1, 2, 4) => self.products::<1, 2, 4>(from, unit, weights, lines, start),
+                (_, 1, 1, _) => self.products::<1, 1, 1>(from, unit, weights, lines, start),
+                _ => self.products::<0, 0, 0>(from, unit, weights, lines, start),
             }
         }
     }
 
-    /// [`Self::accumulate`], with windows `STEP` vectors apart, or any number if it is 0.
+    /// [`Self::accumulate`], with windows `WINDOW` vectors apart, that have so many groups, `GROUP` vectors apart; any if they
+    /// are 0. Where they are known, so are the vectors that windows share.
     ///
     /// # Safety
     /// As there.
     #[inline(always)]
-    unsafe fn products<const STEP: usize>(
+    unsafe fn products<const WINDOW: usize, const GROUPS: usize, const GROUP: usize>(
         &self,
         from: *const u32,
+        unit: usize,
         mut weights: *const u32,
         lines: &[usize],
-        start: A::Sum,
-    ) -> [A::Sum; PIXELS] {
+        start: A::Vector,
+    ) -> [A::Vector; PIXELS] {
         let arithmetic = self.channels.arithmetic;
         let Plan { groups, window_step, group_step, .. } = self.plan;
-        let step = if STEP == 0 { window_step } else { STEP } * lanes::<A>();
+        let [window_step, groups, group_step] =
+            if GROUPS == 0 { [window_step, groups, group_step] } else { [WINDOW, GROUPS, GROUP] };
         let mut sums = [start; PIXELS];
         for line in lines {
             // SAFETY: the caller says so.
             unsafe {
-                let mut from = from.add(*line);
-                for _ in 0..groups {
-                    let weight = arithmetic.read(weights);
+                let from = from.add(*line);
+                for group in 0..groups {
+                    let weight = arithmetic.read(weights.add((1 + group) * lanes::<A>()));
                     for (pixel, sum) in sums.iter_mut().enumerate() {
-                        *sum = arithmetic.add(*sum, arithmetic.read(from.add(pixel * step)), weight);
+                        let at = (pixel * window_step + group * group_step) * unit;
+                        *sum = arithmetic.add(*sum, arithmetic.read(from.add(at)), weight);
                     }
-                    from = from.wrapping_add(group_step * lanes::<A>());
-                    weights = weights.add(lanes::<A>());
                 }
+                weights = weights.add((1 + groups) * lanes::<A>());
             }
         }
         sums

@@ -59,8 +59,8 @@ impl<S: Isa> Arithmetic for Numbers<'_, S> {
     type Isa = S;
     type Number = f32;
     type Vector = S::F32;
-    type Sum = S::F32;
     const TAPS: usize = 1;
+    const PADDING_ADDS: bool = false;
 
     #[inline(always)]
     fn padding(self) -> f32 {
@@ -96,6 +96,10 @@ impl<S: Isa> Arithmetic for Numbers<'_, S> {
     #[inline(always)]
     fn less_padding(self, sum: S::F32, _: S::F32) -> S::F32 {
         sum
+    }
+    #[inline(always)]
+    fn plus(self, left: S::F32, right: S::F32) -> S::F32 {
+        left + right
     }
     #[inline(always)]
     fn add(self, sum: S::F32, numbers: S::F32, weights: S::F32) -> S::F32 {
