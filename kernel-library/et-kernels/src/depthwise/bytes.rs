@@ -110,12 +110,19 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
     }
     #[inline(always)]
     fn start(self, channel: usize, lanes: usize) -> Bytes<D> {
-        let mut bias = [0; 16];
-        for (to, from) in bias.iter_mut().zip(self.bias.iter().skip(channel)).take(lanes) {
-            *to = *from;
+        let isa = self.dot.isa();
+        let all = self.bias.get(channel..).unwrap_or_default();
+        // SAFETY: there are as many as a vector has lanes: no instruction set has more than 16.
+        unsafe {
+            if lanes == <D::Isa as Isa>::LANES && all.len() >= lanes {
+                return isa.read_i32(all.as_ptr());
+            }
+            let mut bias = [0; 16];
+            for (to, from) in bias.iter_mut().zip(all) {
+                *to = *from;
+            }
+            isa.read_i32(bias.as_ptr())
         }
-        // SAFETY: no instruction set has more lanes.
-        unsafe { self.dot.isa().read_i32(bias.as_ptr()) }
     }
     #[inline(always)]
     fn less_padding(self, sum: Bytes<D>, weights: Bytes<D>) -> Bytes<D> {

@@ -107,13 +107,31 @@ impl<S: Isa> Arithmetic for Numbers<'_, S> {
     }
     #[inline(always)]
     unsafe fn finish<const P: usize>(self, sums: [S::F32; P], count: usize, to: To<f32>) {
+        // SAFETY: as above. The function is chosen once for all pixels.
+        unsafe {
+            match self.activation {
+                Activation::Identity => self.write_all(sums, Activation::Identity, count, to),
+                Activation::Clamp(low, high) => self.write_all(sums, Activation::Clamp(low, high), count, to),
+                Activation::Hardswish => self.write_all(sums, Activation::Hardswish, count, to),
+            }
+        }
+    }
+}
+
+impl<S: Isa> Numbers<'_, S> {
+    /// Writes a function of the sums of the first `count` pixels.
+    ///
+    /// # Safety
+    /// There is room.
+    #[inline(always)]
+    unsafe fn write_all<const P: usize>(self, sums: [S::F32; P], activation: Activation, count: usize, to: To<f32>) {
         let mut pixel = to.first;
         for (index, sum) in sums.into_iter().enumerate() {
             if index >= count {
                 break;
             }
-            let result = self.activation.apply(self.isa, sum);
-            // SAFETY: as above.
+            let result = activation.apply(self.isa, sum);
+            // SAFETY: the caller says so.
             unsafe {
                 if to.lanes == S::LANES {
                     self.isa.write(pixel, result);
