@@ -41,11 +41,16 @@ pub fn depthwise_bytes(
     rows: Range<usize>,
     output: &mut [i8],
 ) -> Result<()> {
-    window.check(channels, input.len(), &rows, output.len())?;
-    ensure(product(&[window.kernel[0], window.kernel[1], channels])? == weights.len())?;
-    ensure(bias.len() == channels && requantization.scale.len() == channels)?;
     let tensors = Tensors { window, channels, input, weights, rows, output };
-    Dots::fastest(level).run(Depthwise { tensors, zero_point, bias, requantization });
+    run(Dots::fastest(level), Depthwise { tensors, zero_point, bias, requantization })
+}
+
+fn run(dots: Dots, work: Depthwise<'_>) -> Result<()> {
+    let Tensors { window, channels, input, weights, rows, output } = &work.tensors;
+    window.check(*channels, input.len(), rows, output.len())?;
+    ensure(product(&[window.kernel[0], window.kernel[1], *channels])? == weights.len())?;
+    ensure(work.bias.len() == *channels && work.requantization.scale.len() == *channels)?;
+    dots.run(work);
     Ok(())
 }
 
@@ -191,56 +196,114 @@ unsafe fn write<S: Isa, const P: usize>(isa: S, bytes: [S::I32; P], count: usize
 mod tests {
     use super::*;
     use crate::test::{assert_nearly_equal, bytes, numbers};
-    use crate::window::test::windows;
+    use crate::window::test::{large_windows, windows};
     use std::vec;
     use std::vec::Vec;
 
+    const ZERO_POINTS: [i32; 2] = [-11, 5];
+    const RANGE: [i8; 2] = [5, 100];
+
+    /// The tensors of a convolution.
+    struct Case {
+        window: Window,
+        channels: usize,
+        input: Vec<i8>,
+        weights: Vec<i8>,
+        bias: Vec<i32>,
+        scale: Vec<f32>,
+        hardswish: Option<f32>,
+    }
+
+    impl Case {
+        fn new(window: Window, channels: usize, hardswish: Option<f32>) -> Self {
+            let bias = numbers(channels, 3).iter().map(|number| (number * 3000.0) as i32).collect();
+            let scale = numbers(channels, 4).iter().map(|number| number.abs() * 0.003 + 1e-4).collect();
+            Self {
+                window,
+                channels,
+                input: bytes(window.input[0] * window.input[1] * channels, 1),
+                weights: bytes(window.kernel[0] * window.kernel[1] * channels, 2),
+                bias,
+                scale,
+                hardswish,
+            }
+        }
+
+        fn expected(&self) -> Vec<i8> {
+            let Self { window, channels, .. } = *self;
+            let pixels =
+                (0..window.output[0] * window.output[1]).flat_map(|pixel| (0..channels).map(move |c| (pixel, c)));
+            let byte = |(pixel, channel): (usize, usize)| {
+                let taps = window.plain_taps(pixel / window.output[1], pixel % window.output[1]);
+                let products = taps.map(|(tap, pixel)| {
+                    let byte = i32::from(self.input[pixel * channels + channel]) - ZERO_POINTS[0];
+                    byte * i32::from(self.weights[tap * channels + channel])
+                });
+                let number = f64::from(products.sum::<i32>() + self.bias[channel]) * f64::from(self.scale[channel]);
+                let number = self
+                    .hardswish
+                    .map_or(number, |inverse| number * (number + 3.0).clamp(0.0, 6.0) / 6.0 * f64::from(inverse));
+                (number.round_ties_even() + f64::from(ZERO_POINTS[1])).clamp(5.0, 100.0) as i8
+            };
+            pixels.map(byte).collect()
+        }
+
+        /// The result, computed in two parts.
+        fn actual(&self, dots: Dots) -> Vec<i8> {
+            let Self { ref window, channels, ref input, ref weights, ref bias, ref scale, hardswish } = *self;
+            let middle = window.output[0] / 2;
+            let row = window.output[1] * channels;
+            let mut output = vec![0; window.output[0] * row];
+            let (first, last) = output.split_at_mut(middle * row);
+            for (rows, output) in [(0..middle, first), (middle..window.output[0], last)] {
+                let tensors = Tensors { window, channels, input, weights, rows, output };
+                let requantization = Requantization { scale, zero_point: ZERO_POINTS[1], range: RANGE, hardswish };
+                let zero_point = ZERO_POINTS[0] as i8;
+                run(dots, Depthwise { tensors, zero_point, bias, requantization }).unwrap();
+            }
+            output
+        }
+    }
+
+    /// Fails unless all instructions have the expected results, and all the same.
+    fn assert_right(case: &Case) {
+        let (expected, portable) = (case.expected(), case.actual(Dots::Portable));
+        for dots in Level::available().flat_map(Dots::available) {
+            let what = std::format!("{:?} {} {:?} {dots:?}", case.window, case.channels, case.hardswish);
+            let actual = case.actual(dots);
+            assert_nearly_equal(&what, &actual, &expected);
+            assert!(actual == portable, "{what}: not what portable code computes");
+        }
+    }
+
     #[test]
     fn it_is_a_sum_over_the_window_as_bytes() {
-        const ZERO_POINTS: [i32; 2] = [-11, 5];
         for window in windows() {
             for channels in [1, 3, 8, 16, 17, 40, 72, 100] {
-                let input = bytes(window.input[0] * window.input[1] * channels, 1);
-                let weights = bytes(window.kernel[0] * window.kernel[1] * channels, 2);
-                let bias: Vec<i32> = numbers(channels, 3).iter().map(|number| (number * 3000.0) as i32).collect();
-                let scale: Vec<f32> = numbers(channels, 4).iter().map(|number| number.abs() * 0.003 + 1e-4).collect();
-                let mut expected = Vec::new();
-                for pixel in 0..window.output[0] * window.output[1] {
-                    for channel in 0..channels {
-                        let taps = window.plain_taps(pixel / window.output[1], pixel % window.output[1]);
-                        let products = taps.map(|(tap, pixel)| {
-                            let byte = i32::from(input[pixel * channels + channel]) - ZERO_POINTS[0];
-                            byte * i32::from(weights[tap * channels + channel])
-                        });
-                        let sum = f64::from(products.sum::<i32>() + bias[channel]) * f64::from(scale[channel]);
-                        let byte = sum.round_ties_even() + f64::from(ZERO_POINTS[1]);
-                        expected.push(byte.clamp(5.0, 100.0) as i8);
-                    }
-                }
-                let requantization =
-                    Requantization { scale: &scale, zero_point: ZERO_POINTS[1], range: [5, 100], hardswish: None };
-                for level in Level::available() {
-                    let what = std::format!("{window:?} {channels} {}", level.name());
-                    let middle = window.output[0] / 2;
-                    let mut output = vec![0; expected.len()];
-                    let (first, last) = output.split_at_mut(middle * window.output[1] * channels);
-                    for (rows, output) in [(0..middle, first), (middle..window.output[0], last)] {
-                        depthwise_bytes(
-                            level,
-                            &window,
-                            channels,
-                            &input,
-                            ZERO_POINTS[0] as i8,
-                            &weights,
-                            &bias,
-                            requantization,
-                            rows,
-                            output,
-                        )
-                        .unwrap();
-                    }
-                    assert_nearly_equal(&what, &output, &expected);
-                }
+                assert_right(&Case::new(window, channels, None));
+                assert_right(&Case::new(window, channels, Some(40.0)));
+            }
+        }
+    }
+
+    #[test]
+    fn windows_and_images_may_be_large() {
+        for window in large_windows() {
+            for channels in [16, 72] {
+                assert_right(&Case::new(window, channels, Some(3.0)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_greatest_products_do_not_saturate() {
+        for weight in [-128, 127] {
+            for input in [-128, 127] {
+                let mut case = Case::new(windows()[0], 16, None);
+                case.input.fill(input);
+                case.weights.fill(weight);
+                case.scale.fill(3e-4);
+                assert_right(&case);
             }
         }
     }

@@ -148,7 +148,7 @@ impl<S: Isa> Numbers<'_, S> {
 mod tests {
     use super::*;
     use crate::test::{assert_close, numbers};
-    use crate::window::test::windows;
+    use crate::window::test::{large_windows, windows};
     use std::vec;
     use std::vec::Vec;
 
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn it_is_a_sum_over_the_window() {
-        for window in windows() {
+        for window in windows().into_iter().chain(large_windows()) {
             for channels in [1, 3, 8, 16, 17, 40, 72, 100] {
                 let input = numbers(window.input[0] * window.input[1] * channels, 1);
                 let weights = numbers(window.kernel[0] * window.kernel[1] * channels, 2);
