@@ -69,3 +69,11 @@ pub struct To<T> {
     /// How many there are.
     pub lanes: usize,
 }
+
+impl<T> To<T> {
+    /// The first channel of a pixel.
+    #[inline(always)]
+    pub const fn pixel(&self, index: usize) -> *mut T {
+        self.first.wrapping_add(index * self.step)
+    }
+}

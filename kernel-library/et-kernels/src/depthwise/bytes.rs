@@ -175,20 +175,21 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
 /// There is room.
 #[inline(always)]
 unsafe fn write<S: Isa, const P: usize>(isa: S, bytes: [S::I32; P], count: usize, to: To<i8>) {
-    let mut pixel = to.first;
-    for (index, bytes) in bytes.into_iter().enumerate() {
-        if index >= count {
-            break;
+    // SAFETY: the caller says so.
+    unsafe {
+        if count >= P && to.lanes == S::LANES {
+            for (index, bytes) in bytes.into_iter().enumerate() {
+                isa.write_i8(to.pixel(index), bytes);
+            }
+            return;
         }
-        // SAFETY: the caller says so.
-        unsafe {
-            if to.lanes == S::LANES {
-                isa.write_i8(pixel, bytes);
-            } else {
-                isa.write_i8_part(pixel, to.lanes, bytes);
+        for (index, bytes) in bytes.into_iter().enumerate() {
+            if index < count && to.lanes == S::LANES {
+                isa.write_i8(to.pixel(index), bytes);
+            } else if index < count {
+                isa.write_i8_part(to.pixel(index), to.lanes, bytes);
             }
         }
-        pixel = pixel.wrapping_add(to.step);
     }
 }
 

@@ -38,7 +38,7 @@ struct Scratch {
 /// Convolves.
 #[inline(always)]
 pub fn convolve<A: Arithmetic>(arithmetic: A, mut tensors: Tensors<'_, A::Number>) {
-    let plan = Plan::new::<A>(tensors.window).filter(|_| tensors.channels >= lanes::<A>());
+    let plan = Plan::new::<A>(tensors.window);
     let [padding, zeros] = [[arithmetic.padding(); 16], [A::Number::default(); 16]];
     let all = tensors.channels;
     let mut scratch = Scratch { weights: [MaybeUninit::uninit(); _], lines: [MaybeUninit::uninit(); _] };
@@ -82,7 +82,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
             while first < window.output[1] {
                 let inner = window.inner(1);
                 let inside = if inner.contains(&first) { (inner.end - first) / PIXELS * PIXELS } else { 0 };
-                let is_direct = self.plan.direct && inside > 0;
+                let is_direct = self.plan.direct && inside > 0 && self.channels.lanes == lanes::<A>();
                 let pixels = if is_direct { inside } else { self.plan.pixels.min(window.output[1] - first) };
                 self.columns(tensors, first..first + pixels, is_direct);
                 first += pixels;
@@ -124,7 +124,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
     /// The channels of one of the vectors. Computing some channels again is faster than computing fewer.
     #[inline(always)]
     fn channels(&self, index: usize) -> Channels<'a, A> {
-        let first = ((self.vectors.start + index) * lanes::<A>()).min(self.channels.all - lanes::<A>());
+        let first = ((self.vectors.start + index) * lanes::<A>()).min(self.channels.all - self.channels.lanes);
         Channels { first, ..self.channels }
     }
 
@@ -158,7 +158,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
     #[inline(always)]
     unsafe fn start(&self, channel: usize, weights: *const u32, rows: usize) -> A::Vector {
         let arithmetic = self.channels.arithmetic;
-        let mut sum = arithmetic.start(channel, lanes::<A>());
+        let mut sum = arithmetic.start(channel, self.channels.lanes);
         if A::PADDING_ADDS {
             for row in 0..rows {
                 // SAFETY: the caller says so.
@@ -220,7 +220,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         let Plan { groups, vectors, window_step, lines: count, .. } = self.plan;
         let at = ((row - tensors.rows.start) * window.output[1] + columns.start) * all + channel;
         let mut to =
-            To { first: tensors.output.as_mut_ptr().wrapping_add(at), step: all, channel, lanes: lanes::<A>() };
+            To { first: tensors.output.as_mut_ptr().wrapping_add(at), step: all, channel, lanes: self.channels.lanes };
         // SAFETY: the caller says so.
         unsafe {
             let rows = index * window.kernel[0] + taps.start;

@@ -125,21 +125,22 @@ impl<S: Isa> Numbers<'_, S> {
     /// There is room.
     #[inline(always)]
     unsafe fn write_all<const P: usize>(self, sums: [S::F32; P], activation: Activation, count: usize, to: To<f32>) {
-        let mut pixel = to.first;
-        for (index, sum) in sums.into_iter().enumerate() {
-            if index >= count {
-                break;
+        let isa = self.isa;
+        // SAFETY: the caller says so.
+        unsafe {
+            if count >= P && to.lanes == S::LANES {
+                for (index, sum) in sums.into_iter().enumerate() {
+                    isa.write(to.pixel(index), activation.apply(isa, sum));
+                }
+                return;
             }
-            let result = activation.apply(self.isa, sum);
-            // SAFETY: the caller says so.
-            unsafe {
-                if to.lanes == S::LANES {
-                    self.isa.write(pixel, result);
-                } else {
-                    self.isa.write_part(pixel, to.lanes, result);
+            for (index, sum) in sums.into_iter().enumerate() {
+                if index < count && to.lanes == S::LANES {
+                    isa.write(to.pixel(index), activation.apply(isa, sum));
+                } else if index < count {
+                    isa.write_part(to.pixel(index), to.lanes, activation.apply(isa, sum));
                 }
             }
-            pixel = pixel.wrapping_add(to.step);
         }
     }
 }

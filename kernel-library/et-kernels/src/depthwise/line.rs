@@ -51,7 +51,7 @@ impl<A: Arithmetic> Channels<'_, A> {
     /// The vectors of a line from a column on, which may be before the image.
     ///
     /// # Safety
-    /// `line` is a line of the image, all lanes are wanted, and `to` has room for the vectors of a line.
+    /// `line` is a line of the image, and `to` has room for the vectors of a line.
     #[inline(always)]
     pub unsafe fn prepare_line(
         &self,
@@ -97,9 +97,11 @@ impl<A: Arithmetic> Channels<'_, A> {
         let arithmetic = self.arithmetic;
         let mut vector = arithmetic.empty();
         let filled = A::TAPS - STRIDE;
-        // The vectors whose last pixels are the first ones within the image, and those behind the last ones.
+        // The vectors before the image's first pixels; then those whose pixels are all within it, if all lanes are wanted.
         let start = column + filled.cast_signed();
+        let is_whole = self.lanes == lanes::<A>();
         let before = (-start).max(0).cast_unsigned().div_ceil(STRIDE).min(vectors);
+        let before = if is_whole { before } else { vectors };
         let start = start + (before * STRIDE).cast_signed();
         let inside = columns.saturating_sub(start.cast_unsigned()) / STRIDE;
         let end = before + inside.min(vectors - before);
@@ -144,7 +146,7 @@ impl<A: Arithmetic> Channels<'_, A> {
             unsafe {
                 for pixel in 0..STRIDE {
                     let column = column + (index * STRIDE + pixel).cast_signed();
-                    vector = self.arithmetic.shift_in(vector, [self.pixel(columns, line, column)]);
+                    vector = self.shift_in(vector, self.pixel(columns, line, column));
                 }
                 self.arithmetic.write(to.add(index * lanes::<A>()), vector);
             }
