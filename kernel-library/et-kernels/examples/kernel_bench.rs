@@ -249,7 +249,6 @@ fn depthwise_convolutions(bench: &Bench) {
                 1,
                 weights,
                 bias,
-                bias,
                 requantization,
                 rows.clone(),
                 output,

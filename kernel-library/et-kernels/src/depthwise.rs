@@ -2,9 +2,12 @@
 //!
 //! Weights are `[rows, columns, channels]` of the window, so that the same ones serve vectors of any length.
 
-mod accumulate;
+mod arithmetic;
 mod bytes;
+mod convolve;
 mod floats;
+mod line;
+mod plan;
 
-pub use bytes::{Requantization, depthwise_bytes, zero_point_sums};
+pub use bytes::{Requantization, depthwise_bytes};
 pub use floats::depthwise;

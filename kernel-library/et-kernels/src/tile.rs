@@ -14,17 +14,10 @@ pub struct Pixels {
     pub column: usize,
     /// The taps of the window that are within the image, for all of the pixels.
     pub taps: [Range<usize>; 2],
-    /// Whether those are all.
-    pub whole: bool,
-    /// Where pixels have different taps, `taps` are all columns, and these the ones within the image: a tap's column from
-    /// the first pixel's first one on.
-    pub bounds: Option<Range<usize>>,
 }
 
 /// What computes some pixels of some channels.
 pub trait Tile<S: Isa> {
-    /// Whether it takes several pixels that have different taps.
-    const TAKES_BORDERS: bool;
     /// `P` pixels of `N` vectors of channels from `channel` on.
     fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize);
     /// `P` pixels of all channels, which are fewer than a vector has.
@@ -38,30 +31,17 @@ const PIXELS: usize = 4;
 #[inline(always)]
 pub fn row<S: Isa, T: Tile<S>>(isa: S, tile: &mut T, window: &Window, channels: usize, row: usize) {
     let rows = window.taps(0, row);
-    let whole_rows = rows.len() == window.kernel[0];
     let inner = window.inner(1);
     let mut column = 0;
-    let takes_borders = T::TAKES_BORDERS && window.dilation[1] == 1 && window.output[1] >= PIXELS;
     while column < window.output[1] {
-        let is_inner = inner.contains(&column);
-        if is_inner && inner.end - column >= PIXELS {
+        if inner.contains(&column) && inner.end - column >= PIXELS {
             let taps = [rows.clone(), window.taps(1, column)];
-            let pixels = Pixels { row, column, taps, whole: whole_rows, bounds: None };
+            let pixels = Pixels { row, column, taps };
             channel_vectors::<S, PIXELS>(isa, tile, &pixels, channels);
             column += PIXELS;
-        } else if takes_borders {
-            // Computing some pixels again is faster than computing few.
-            let first = column.min(window.output[1] - PIXELS);
-            let taps = [rows.clone(), 0..window.kernel[1]];
-            let start = first * window.stride[1];
-            let end = (window.input[1] + window.padding[1]).saturating_sub(start);
-            let bounds = Some(window.padding[1].saturating_sub(start)..end);
-            let pixels = Pixels { row, column: first, taps, whole: false, bounds };
-            channel_vectors::<S, PIXELS>(isa, tile, &pixels, channels);
-            column = first + PIXELS;
         } else {
             let taps = [rows.clone(), window.taps(1, column)];
-            let pixels = Pixels { row, column, taps, whole: whole_rows && is_inner, bounds: None };
+            let pixels = Pixels { row, column, taps };
             channel_vectors::<S, 1>(isa, tile, &pixels, channels);
             column += 1;
         }

@@ -83,18 +83,33 @@ pub(crate) mod test {
             (4, 5, 2, 2, 1),
             (5, 7, 1, 3, 1),
         ];
-        let window = |(size, kernel, stride, padding, dilation): (usize, usize, usize, usize, usize)| {
-            let output = (size + 2 * padding).saturating_sub((kernel - 1) * dilation + 1) / stride + 1;
-            Window {
-                input: [size + 1, size],
-                output: [output, output],
-                kernel: [kernel; 2],
-                stride: [stride; 2],
-                padding: [padding; 2],
-                dilation: [dilation; 2],
-            }
-        };
         sizes.map(window).into()
+    }
+
+    fn window((size, kernel, stride, padding, dilation): (usize, usize, usize, usize, usize)) -> Window {
+        let output = (size + 2 * padding).saturating_sub((kernel - 1) * dilation + 1) / stride + 1;
+        Window {
+            input: [size + 1, size],
+            output: [output, output],
+            kernel: [kernel; 2],
+            stride: [stride; 2],
+            padding: [padding; 2],
+            dilation: [dilation; 2],
+        }
+    }
+
+    /// Windows and images that are larger than what kernels keep at hand, and distances of all kinds.
+    pub fn large_windows() -> Vec<Window> {
+        let sizes = [
+            (35, 5, 1, 2, 1),
+            (41, 5, 2, 2, 1),
+            (39, 3, 3, 1, 1),
+            (37, 5, 4, 2, 3),
+            (33, 15, 1, 7, 2),
+            (12, 3, 2, 1, 2),
+        ];
+        let wide = Window { input: [3, 700], output: [2, 350], ..window((1, 3, 2, 1, 1)) };
+        sizes.map(window).into_iter().chain([wide]).collect()
     }
 
     impl Window {

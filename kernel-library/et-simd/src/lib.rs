@@ -30,6 +30,7 @@ extern crate std;
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod dot;
 mod float;
 mod integer;
 mod isa;
@@ -43,6 +44,7 @@ mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::Neon;
+pub use dot::{Bytes, Dot, DotWork, Dots};
 pub use float::Float;
 pub use integer::Integer;
 pub use isa::{Isa, Work};

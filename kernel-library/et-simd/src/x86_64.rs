@@ -3,6 +3,7 @@
 mod avx2;
 mod avx512;
 mod detect;
+pub mod dot;
 mod look_up;
 mod transpose;
 

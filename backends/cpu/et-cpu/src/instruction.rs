@@ -134,8 +134,6 @@ records! {
         pub weights: SlotNumber,
         /// The slot of a bias per channel, in steps of input times weight.
         pub bias: SlotNumber,
-        /// The slot of what sums start at where a window has all its elements.
-        pub sums: SlotNumber,
         /// The slot of a step's number per channel.
         pub scales: SlotNumber,
         /// The shape.

@@ -1,16 +1,16 @@
 //! Depthwise convolution of bytes: integer sums, and results as bytes again.
-#![allow(unsafe_code)] // Tiles are read through pointers; bounds are checked once for a call.
+#![allow(unsafe_code)] // Reads and writes through pointers that the convolution vouches for.
 
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Integer, Isa, Level, Work};
+use et_simd::{Bytes, Dot, DotWork, Dots, Integer, Isa, Level};
 
-use super::accumulate::{Bytes, Tensors, accumulate};
+use super::arithmetic::{Arithmetic, To};
+use super::convolve::{Tensors, convolve};
 use crate::activation::Activation;
 use crate::check::{ensure, product};
 use crate::quantized::Rescale;
-use crate::tile::{Pixels, Tile, row};
 use crate::window::Window;
 
 /// How sums become bytes.
@@ -26,159 +26,170 @@ pub struct Requantization<'a> {
     pub hardswish: Option<f32>,
 }
 
-/// For each channel, `bias` less `zero_point` times the sum of the channel's weights: what sums of bytes times weights
-/// start at where the window has all its taps. Computed when weights are packed.
-pub fn zero_point_sums(weights: &[i8], bias: &[i32], zero_point: i32, sums: &mut [i32]) -> Result<()> {
-    let channels = bias.len();
-    ensure(channels > 0 && sums.len() == channels && weights.len().is_multiple_of(channels))?;
-    sums.copy_from_slice(bias);
-    for tap in weights.chunks_exact(channels) {
-        for (sum, weight) in sums.iter_mut().zip(tap) {
-            *sum = sum.wrapping_sub(zero_point.wrapping_mul(i32::from(*weight)));
-        }
-    }
-    Ok(())
-}
-
 /// Convolves the `rows` of the output of an image `[rows, columns, channels]`, as [`super::depthwise`]. `zero_point` is the
-/// input byte that is 0; `bias` counts in input scale times weight scale; `sums` are [`zero_point_sums`].
-#[allow(clippy::too_many_arguments)] // Four tensors, the geometry, and the share of the work.
+/// input byte that is 0; `bias` counts in input scale times weight scale.
+#[allow(clippy::too_many_arguments)] // Three tensors, the geometry, and the share of the work.
 pub fn depthwise_bytes(
     level: Level,
     window: &Window,
     channels: usize,
     input: &[i8],
-    zero_point: i32,
+    zero_point: i8,
     weights: &[i8],
     bias: &[i32],
-    sums: &[i32],
     requantization: Requantization,
     rows: Range<usize>,
     output: &mut [i8],
 ) -> Result<()> {
-    window.check(channels, input.len(), &rows, output.len())?;
-    ensure(product(&[window.kernel[0], window.kernel[1], channels])? == weights.len())?;
-    ensure(bias.len() == channels && sums.len() == channels && requantization.scale.len() == channels)?;
-    level.run(Depthwise { window, channels, input, zero_point, weights, bias, sums, requantization, rows, output });
+    let tensors = Tensors { window, channels, input, weights, rows, output };
+    run(Dots::fastest(level), Depthwise { tensors, zero_point, bias, requantization })
+}
+
+fn run(dots: Dots, work: Depthwise<'_>) -> Result<()> {
+    let Tensors { window, channels, input, weights, rows, output } = &work.tensors;
+    window.check(*channels, input.len(), rows, output.len())?;
+    ensure(product(&[window.kernel[0], window.kernel[1], *channels])? == weights.len())?;
+    ensure(work.bias.len() == *channels && work.requantization.scale.len() == *channels)?;
+    dots.run(work);
     Ok(())
 }
 
 struct Depthwise<'a> {
-    window: &'a Window,
-    channels: usize,
-    input: &'a [i8],
-    zero_point: i32,
-    weights: &'a [i8],
+    tensors: Tensors<'a, i8>,
+    zero_point: i8,
     bias: &'a [i32],
-    sums: &'a [i32],
     requantization: Requantization<'a>,
-    rows: Range<usize>,
-    output: &'a mut [i8],
 }
 
-impl Work for Depthwise<'_> {
+impl DotWork for Depthwise<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(mut self, isa: S) {
-        let (window, channels) = (self.window, self.channels);
-        for index in self.rows.clone() {
-            row(isa, &mut self, window, channels, index);
-        }
+    fn run<D: Dot>(self, dot: D) {
+        let Self { tensors, zero_point, bias, requantization } = self;
+        convolve(Integers { dot, zero_point, bias, requantization }, tensors);
     }
 }
 
-impl<S: Isa> Tile<S> for Depthwise<'_> {
-    const TAKES_BORDERS: bool = true;
-
-    #[inline(always)]
-    fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: the channels are there.
-        unsafe { self.tile::<S, P, N>(isa, pixels, channel, S::LANES) };
-    }
-    #[inline(always)]
-    fn rest<const P: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: the channels are there.
-        unsafe { self.tile::<S, P, 1>(isa, pixels, channel, self.channels - channel) };
-    }
+/// Sums of products of bytes.
+#[derive(Clone, Copy)]
+struct Integers<'a, D> {
+    dot: D,
+    zero_point: i8,
+    bias: &'a [i32],
+    requantization: Requantization<'a>,
 }
 
-impl Depthwise<'_> {
-    /// # Safety
-    /// `N` vectors, or `lanes` channels, from `channel` on are there; the taps of the pixels are within the image.
+impl<D: Dot> Arithmetic for Integers<'_, D> {
+    type Isa = D::Isa;
+    type Number = i8;
+    type Vector = Bytes<D>;
+    const TAPS: usize = D::TAPS;
+    const PADDING_ADDS: bool = true;
+
     #[inline(always)]
-    unsafe fn tile<S: Isa, const P: usize, const N: usize>(
-        &mut self,
-        isa: S,
-        pixels: &Pixels,
-        channel: usize,
-        lanes: usize,
-    ) {
-        let (window, channels) = (self.window, self.channels);
-        // Taps outside of the image are 0, not the zero point, so that theirs must not be subtracted.
-        let (start, zero_point) = if pixels.whole { (self.sums, 0) } else { (self.bias, self.zero_point) };
-        let zero_point = isa.splat_i32(zero_point);
-        let mut sums = [[isa.splat_i32(0); N]; P];
-        // SAFETY: sizes were checked to fit the window, and the caller vouches for the rest.
+    fn padding(self) -> i8 {
+        self.zero_point
+    }
+    #[inline(always)]
+    fn empty(self) -> Bytes<D> {
+        self.dot.isa().splat_i32(0)
+    }
+    #[inline(always)]
+    unsafe fn shift_in<const N: usize>(self, vector: Bytes<D>, from: [*const i8; N]) -> Bytes<D> {
+        // SAFETY: the caller vouches for the numbers. So everywhere below.
+        unsafe { self.dot.shift_in(vector, from) }
+    }
+    #[inline(always)]
+    fn weights(self, vector: Bytes<D>) -> Bytes<D> {
+        self.dot.second_factor(vector)
+    }
+    #[inline(always)]
+    unsafe fn read(self, from: *const u32) -> Bytes<D> {
+        // SAFETY: as above.
+        unsafe { self.dot.isa().read_i32(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u32, vector: Bytes<D>) {
+        // SAFETY: as above.
+        unsafe { self.dot.isa().write_i32(to.cast(), vector) }
+    }
+    #[inline(always)]
+    fn start(self, channel: usize, lanes: usize) -> Bytes<D> {
+        let isa = self.dot.isa();
+        let all = self.bias.get(channel..).unwrap_or_default();
+        // SAFETY: there are as many as a vector has lanes: no instruction set has more than 16.
         unsafe {
-            for vector in 0..N {
-                let start = read_i32(isa, start.as_ptr().add(channel + vector * S::LANES), lanes);
-                for sum in &mut sums {
-                    sum[vector] = start;
-                }
+            if lanes == <D::Isa as Isa>::LANES && all.len() >= lanes {
+                return isa.read_i32(all.as_ptr());
             }
-            let tensors = Tensors { window, channels, input: self.input.as_ptr(), weights: self.weights.as_ptr() };
-            accumulate::<S, _, P, N>(isa, Bytes(zero_point), tensors, pixels, channel, lanes, &mut sums);
-            self.store(isa, &sums, pixels, channel, lanes);
+            let mut bias = [0; 16];
+            for (to, from) in bias.iter_mut().zip(all) {
+                *to = *from;
+            }
+            isa.read_i32(bias.as_ptr())
         }
     }
-
-    /// # Safety
-    /// As for [`Self::tile`].
     #[inline(always)]
-    unsafe fn store<S: Isa, const P: usize, const N: usize>(
-        &mut self,
-        isa: S,
-        sums: &[[S::I32; N]; P],
-        pixels: &Pixels,
-        channel: usize,
-        lanes: usize,
-    ) {
+    fn less_padding(self, sum: Bytes<D>, weights: Bytes<D>) -> Bytes<D> {
+        let padding = [self.zero_point; 16];
+        let mut vector = self.empty();
+        for _ in 0..D::TAPS {
+            // SAFETY: no instruction set has more lanes.
+            vector = unsafe { self.dot.shift_in(vector, [padding.as_ptr()]) };
+        }
+        sum - self.dot.add_products(self.empty(), vector, weights)
+    }
+    #[inline(always)]
+    fn plus(self, left: Bytes<D>, right: Bytes<D>) -> Bytes<D> {
+        left + right
+    }
+    #[inline(always)]
+    fn add(self, sum: Bytes<D>, numbers: Bytes<D>, weights: Bytes<D>) -> Bytes<D> {
+        self.dot.add_products(sum, numbers, weights)
+    }
+    #[inline(always)]
+    unsafe fn finish<const P: usize>(self, sums: [Bytes<D>; P], count: usize, to: To<i8>) {
+        let isa = self.dot.isa();
         let Requantization { scale, zero_point, range, hardswish } = self.requantization;
         let rescale = Rescale::new(isa, 1.0, zero_point, range);
-        let first = (pixels.row - self.rows.start) * self.window.output[1] + pixels.column;
-        for vector in 0..N {
-            let channel = channel + vector * S::LANES;
-            let scale = isa.load(scale, channel);
-            for (pixel, sums) in sums.iter().enumerate() {
-                let number = sums[vector].to_float() * scale;
-                let bytes = rescale.bytes(match hardswish {
-                    None => number,
-                    Some(inverse) => Activation::Hardswish.apply(isa, number) * isa.splat(inverse),
-                });
-                // SAFETY: the pixel's channels are within the output.
-                unsafe {
-                    let to = self.output.as_mut_ptr().add((first + pixel) * self.channels + channel);
-                    if lanes == S::LANES { isa.write_i8(to, bytes) } else { isa.write_i8_part(to, lanes, bytes) }
-                }
+        let scale = isa.load(scale, to.channel);
+        let mut bytes = sums;
+        if let Some(inverse) = hardswish {
+            for bytes in &mut bytes {
+                let number = Activation::Hardswish.apply(isa, bytes.to_float() * scale);
+                *bytes = rescale.bytes(number * isa.splat(inverse));
+            }
+        } else {
+            for bytes in &mut bytes {
+                *bytes = rescale.bytes(bytes.to_float() * scale);
             }
         }
+        // SAFETY: as above.
+        unsafe { write(isa, bytes, count, to) };
     }
 }
 
+/// Writes the bytes of the first `count` pixels.
+///
 /// # Safety
-/// There are `lanes` integers.
+/// There is room.
 #[inline(always)]
-unsafe fn read_i32<S: Isa>(isa: S, from: *const i32, lanes: usize) -> S::I32 {
+unsafe fn write<S: Isa, const P: usize>(isa: S, bytes: [S::I32; P], count: usize, to: To<i8>) {
     // SAFETY: the caller says so.
     unsafe {
-        if lanes == S::LANES {
-            return isa.read_i32(from);
+        if count >= P && to.lanes == S::LANES {
+            for (index, bytes) in bytes.into_iter().enumerate() {
+                isa.write_i8(to.pixel(index), bytes);
+            }
+            return;
         }
-        let mut integers = [0; 16];
-        for (lane, integer) in integers.iter_mut().enumerate().take(lanes) {
-            *integer = *from.add(lane);
+        for (index, bytes) in bytes.into_iter().enumerate() {
+            if index < count && to.lanes == S::LANES {
+                isa.write_i8(to.pixel(index), bytes);
+            } else if index < count {
+                isa.write_i8_part(to.pixel(index), to.lanes, bytes);
+            }
         }
-        isa.read_i32(integers.as_ptr())
     }
 }
 
@@ -186,59 +197,114 @@ unsafe fn read_i32<S: Isa>(isa: S, from: *const i32, lanes: usize) -> S::I32 {
 mod tests {
     use super::*;
     use crate::test::{assert_nearly_equal, bytes, numbers};
-    use crate::window::test::windows;
+    use crate::window::test::{large_windows, windows};
     use std::vec;
     use std::vec::Vec;
 
+    const ZERO_POINTS: [i32; 2] = [-11, 5];
+    const RANGE: [i8; 2] = [5, 100];
+
+    /// The tensors of a convolution.
+    struct Case {
+        window: Window,
+        channels: usize,
+        input: Vec<i8>,
+        weights: Vec<i8>,
+        bias: Vec<i32>,
+        scale: Vec<f32>,
+        hardswish: Option<f32>,
+    }
+
+    impl Case {
+        fn new(window: Window, channels: usize, hardswish: Option<f32>) -> Self {
+            let bias = numbers(channels, 3).iter().map(|number| (number * 3000.0) as i32).collect();
+            let scale = numbers(channels, 4).iter().map(|number| number.abs() * 0.003 + 1e-4).collect();
+            Self {
+                window,
+                channels,
+                input: bytes(window.input[0] * window.input[1] * channels, 1),
+                weights: bytes(window.kernel[0] * window.kernel[1] * channels, 2),
+                bias,
+                scale,
+                hardswish,
+            }
+        }
+
+        fn expected(&self) -> Vec<i8> {
+            let Self { window, channels, .. } = *self;
+            let pixels =
+                (0..window.output[0] * window.output[1]).flat_map(|pixel| (0..channels).map(move |c| (pixel, c)));
+            let byte = |(pixel, channel): (usize, usize)| {
+                let taps = window.plain_taps(pixel / window.output[1], pixel % window.output[1]);
+                let products = taps.map(|(tap, pixel)| {
+                    let byte = i32::from(self.input[pixel * channels + channel]) - ZERO_POINTS[0];
+                    byte * i32::from(self.weights[tap * channels + channel])
+                });
+                let number = f64::from(products.sum::<i32>() + self.bias[channel]) * f64::from(self.scale[channel]);
+                let number = self
+                    .hardswish
+                    .map_or(number, |inverse| number * (number + 3.0).clamp(0.0, 6.0) / 6.0 * f64::from(inverse));
+                (number.round_ties_even() + f64::from(ZERO_POINTS[1])).clamp(5.0, 100.0) as i8
+            };
+            pixels.map(byte).collect()
+        }
+
+        /// The result, computed in two parts.
+        fn actual(&self, dots: Dots) -> Vec<i8> {
+            let Self { ref window, channels, ref input, ref weights, ref bias, ref scale, hardswish } = *self;
+            let middle = window.output[0] / 2;
+            let row = window.output[1] * channels;
+            let mut output = vec![0; window.output[0] * row];
+            let (first, last) = output.split_at_mut(middle * row);
+            for (rows, output) in [(0..middle, first), (middle..window.output[0], last)] {
+                let tensors = Tensors { window, channels, input, weights, rows, output };
+                let requantization = Requantization { scale, zero_point: ZERO_POINTS[1], range: RANGE, hardswish };
+                let zero_point = ZERO_POINTS[0] as i8;
+                run(dots, Depthwise { tensors, zero_point, bias, requantization }).unwrap();
+            }
+            output
+        }
+    }
+
+    /// Fails unless all instructions have the expected results, and all the same.
+    fn assert_right(case: &Case) {
+        let (expected, portable) = (case.expected(), case.actual(Dots::Portable));
+        for dots in Level::available().flat_map(Dots::available) {
+            let what = std::format!("{:?} {} {:?} {dots:?}", case.window, case.channels, case.hardswish);
+            let actual = case.actual(dots);
+            assert_nearly_equal(&what, &actual, &expected);
+            assert!(actual == portable, "{what}: not what portable code computes");
+        }
+    }
+
     #[test]
     fn it_is_a_sum_over_the_window_as_bytes() {
-        const ZERO_POINTS: [i32; 2] = [-11, 5];
         for window in windows() {
             for channels in [1, 3, 8, 16, 17, 40, 72, 100] {
-                let input = bytes(window.input[0] * window.input[1] * channels, 1);
-                let weights = bytes(window.kernel[0] * window.kernel[1] * channels, 2);
-                let bias: Vec<i32> = numbers(channels, 3).iter().map(|number| (number * 3000.0) as i32).collect();
-                let scale: Vec<f32> = numbers(channels, 4).iter().map(|number| number.abs() * 0.003 + 1e-4).collect();
-                let mut expected = Vec::new();
-                for pixel in 0..window.output[0] * window.output[1] {
-                    for channel in 0..channels {
-                        let taps = window.plain_taps(pixel / window.output[1], pixel % window.output[1]);
-                        let products = taps.map(|(tap, pixel)| {
-                            let byte = i32::from(input[pixel * channels + channel]) - ZERO_POINTS[0];
-                            byte * i32::from(weights[tap * channels + channel])
-                        });
-                        let sum = f64::from(products.sum::<i32>() + bias[channel]) * f64::from(scale[channel]);
-                        let byte = sum.round_ties_even() + f64::from(ZERO_POINTS[1]);
-                        expected.push(byte.clamp(5.0, 100.0) as i8);
-                    }
-                }
-                let mut sums = vec![0; channels];
-                zero_point_sums(&weights, &bias, ZERO_POINTS[0], &mut sums).unwrap();
-                let requantization =
-                    Requantization { scale: &scale, zero_point: ZERO_POINTS[1], range: [5, 100], hardswish: None };
-                for level in Level::available() {
-                    let what = std::format!("{window:?} {channels} {}", level.name());
-                    let middle = window.output[0] / 2;
-                    let mut output = vec![0; expected.len()];
-                    let (first, last) = output.split_at_mut(middle * window.output[1] * channels);
-                    for (rows, output) in [(0..middle, first), (middle..window.output[0], last)] {
-                        depthwise_bytes(
-                            level,
-                            &window,
-                            channels,
-                            &input,
-                            ZERO_POINTS[0],
-                            &weights,
-                            &bias,
-                            &sums,
-                            requantization,
-                            rows,
-                            output,
-                        )
-                        .unwrap();
-                    }
-                    assert_nearly_equal(&what, &output, &expected);
-                }
+                assert_right(&Case::new(window, channels, None));
+                assert_right(&Case::new(window, channels, Some(40.0)));
+            }
+        }
+    }
+
+    #[test]
+    fn windows_and_images_may_be_large() {
+        for window in large_windows() {
+            for channels in [16, 72] {
+                assert_right(&Case::new(window, channels, Some(3.0)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_greatest_products_do_not_saturate() {
+        for weight in [-128, 127] {
+            for input in [-128, 127] {
+                let mut case = Case::new(windows()[0], 16, None);
+                case.input.fill(input);
+                case.weights.fill(weight);
+                case.scale.fill(3e-4);
+                assert_right(&case);
             }
         }
     }

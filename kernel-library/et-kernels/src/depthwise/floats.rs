@@ -1,15 +1,15 @@
 //! Depthwise convolution of numbers.
-#![allow(unsafe_code)] // Tiles are read through pointers; bounds are checked once for a call.
+#![allow(unsafe_code)] // Reads and writes through pointers that the convolution vouches for.
 
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Isa, Level, Work};
+use et_simd::{Float, Isa, Level, Work};
 
-use super::accumulate::{Numbers, Product, Tensors, accumulate};
+use super::arithmetic::{Arithmetic, To};
+use super::convolve::{Tensors, convolve};
 use crate::activation::Activation;
 use crate::check::{ensure, product};
-use crate::tile::{Pixels, Tile, row};
 use crate::window::Window;
 
 /// Convolves the `rows` of the output of an image `[rows, columns, channels]`. `weights` are `[rows, columns, channels]` of
@@ -28,76 +28,117 @@ pub fn depthwise(
 ) -> Result<()> {
     window.check(channels, input.len(), &rows, output.len())?;
     ensure(product(&[window.kernel[0], window.kernel[1], channels])? == weights.len() && bias.len() == channels)?;
-    level.run(Depthwise { window, channels, input, weights, bias, activation, rows, output });
+    let tensors = Tensors { window, channels, input, weights, rows, output };
+    level.run(Depthwise { tensors, bias, activation });
     Ok(())
 }
 
 struct Depthwise<'a> {
-    window: &'a Window,
-    channels: usize,
-    input: &'a [f32],
-    weights: &'a [f32],
+    tensors: Tensors<'a, f32>,
     bias: &'a [f32],
     activation: Activation,
-    rows: Range<usize>,
-    output: &'a mut [f32],
 }
 
 impl Work for Depthwise<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(mut self, isa: S) {
-        let (window, channels) = (self.window, self.channels);
-        for index in self.rows.clone() {
-            row(isa, &mut self, window, channels, index);
+    fn run<S: Isa>(self, isa: S) {
+        convolve(Numbers { isa, bias: self.bias, activation: self.activation }, self.tensors);
+    }
+}
+
+/// Sums of products of numbers.
+#[derive(Clone, Copy)]
+struct Numbers<'a, S> {
+    isa: S,
+    bias: &'a [f32],
+    activation: Activation,
+}
+
+impl<S: Isa> Arithmetic for Numbers<'_, S> {
+    type Isa = S;
+    type Number = f32;
+    type Vector = S::F32;
+    const TAPS: usize = 1;
+    const PADDING_ADDS: bool = false;
+
+    #[inline(always)]
+    fn padding(self) -> f32 {
+        0.0
+    }
+    #[inline(always)]
+    fn empty(self) -> S::F32 {
+        self.isa.splat(0.0)
+    }
+    #[inline(always)]
+    unsafe fn shift_in<const N: usize>(self, _: S::F32, from: [*const f32; N]) -> S::F32 {
+        // SAFETY: the caller vouches for the numbers. So everywhere below.
+        unsafe { self.isa.read(from[N - 1]) }
+    }
+    #[inline(always)]
+    fn weights(self, vector: S::F32) -> S::F32 {
+        vector
+    }
+    #[inline(always)]
+    unsafe fn read(self, from: *const u32) -> S::F32 {
+        // SAFETY: as above.
+        unsafe { self.isa.read(from.cast()) }
+    }
+    #[inline(always)]
+    unsafe fn write(self, to: *mut u32, vector: S::F32) {
+        // SAFETY: as above.
+        unsafe { self.isa.write(to.cast(), vector) }
+    }
+    #[inline(always)]
+    fn start(self, channel: usize, _: usize) -> S::F32 {
+        self.isa.load(self.bias, channel)
+    }
+    #[inline(always)]
+    fn less_padding(self, sum: S::F32, _: S::F32) -> S::F32 {
+        sum
+    }
+    #[inline(always)]
+    fn plus(self, left: S::F32, right: S::F32) -> S::F32 {
+        left + right
+    }
+    #[inline(always)]
+    fn add(self, sum: S::F32, numbers: S::F32, weights: S::F32) -> S::F32 {
+        numbers.mul_add(weights, sum)
+    }
+    #[inline(always)]
+    unsafe fn finish<const P: usize>(self, sums: [S::F32; P], count: usize, to: To<f32>) {
+        // SAFETY: as above. The function is chosen once for all pixels.
+        unsafe {
+            match self.activation {
+                Activation::Identity => self.write_all(sums, Activation::Identity, count, to),
+                Activation::Clamp(low, high) => self.write_all(sums, Activation::Clamp(low, high), count, to),
+                Activation::Hardswish => self.write_all(sums, Activation::Hardswish, count, to),
+            }
         }
     }
 }
 
-impl<S: Isa> Tile<S> for Depthwise<'_> {
-    const TAKES_BORDERS: bool = true;
-
-    #[inline(always)]
-    fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: the channels are there.
-        unsafe { self.tile::<S, P, N>(isa, pixels, channel, S::LANES) };
-    }
-    #[inline(always)]
-    fn rest<const P: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: the channels are there.
-        unsafe { self.tile::<S, P, 1>(isa, pixels, channel, self.channels - channel) };
-    }
-}
-
-impl Depthwise<'_> {
+impl<S: Isa> Numbers<'_, S> {
+    /// Writes a function of the sums of the first `count` pixels.
+    ///
     /// # Safety
-    /// `N` vectors, or `lanes` channels, from `channel` on are there; the taps of the pixels are within the image.
+    /// There is room.
     #[inline(always)]
-    unsafe fn tile<S: Isa, const P: usize, const N: usize>(
-        &mut self,
-        isa: S,
-        pixels: &Pixels,
-        channel: usize,
-        lanes: usize,
-    ) {
-        let (window, channels) = (self.window, self.channels);
-        let mut sums = [[isa.splat(0.0); N]; P];
-        // SAFETY: sizes were checked to fit the window, and the caller vouches for the rest.
+    unsafe fn write_all<const P: usize>(self, sums: [S::F32; P], activation: Activation, count: usize, to: To<f32>) {
+        let isa = self.isa;
+        // SAFETY: the caller says so.
         unsafe {
-            for vector in 0..N {
-                let bias = Product::<S>::read(Numbers, isa, self.bias.as_ptr().add(channel + vector * S::LANES), lanes);
-                for sum in &mut sums {
-                    sum[vector] = bias;
+            if count >= P && to.lanes == S::LANES {
+                for (index, sum) in sums.into_iter().enumerate() {
+                    isa.write(to.pixel(index), activation.apply(isa, sum));
                 }
+                return;
             }
-            let tensors = Tensors { window, channels, input: self.input.as_ptr(), weights: self.weights.as_ptr() };
-            accumulate::<S, _, P, N>(isa, Numbers, tensors, pixels, channel, lanes, &mut sums);
-            let first = (pixels.row - self.rows.start) * window.output[1] + pixels.column;
-            for (pixel, sums) in sums.iter().enumerate() {
-                let to = self.output.as_mut_ptr().add((first + pixel) * channels + channel);
-                for (vector, sum) in sums.iter().enumerate() {
-                    let (to, result) = (to.add(vector * S::LANES), self.activation.apply(isa, *sum));
-                    if lanes == S::LANES { isa.write(to, result) } else { isa.write_part(to, lanes, result) }
+            for (index, sum) in sums.into_iter().enumerate() {
+                if index < count && to.lanes == S::LANES {
+                    isa.write(to.pixel(index), activation.apply(isa, sum));
+                } else if index < count {
+                    isa.write_part(to.pixel(index), to.lanes, activation.apply(isa, sum));
                 }
             }
         }
@@ -108,7 +149,7 @@ impl Depthwise<'_> {
 mod tests {
     use super::*;
     use crate::test::{assert_close, numbers};
-    use crate::window::test::windows;
+    use crate::window::test::{large_windows, windows};
     use std::vec;
     use std::vec::Vec;
 
@@ -130,7 +171,7 @@ mod tests {
 
     #[test]
     fn it_is_a_sum_over_the_window() {
-        for window in windows() {
+        for window in windows().into_iter().chain(large_windows()) {
             for channels in [1, 3, 8, 16, 17, 40, 72, 100] {
                 let input = numbers(window.input[0] * window.input[1] * channels, 1);
                 let weights = numbers(window.kernel[0] * window.kernel[1] * channels, 2);

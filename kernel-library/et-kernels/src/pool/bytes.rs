@@ -65,8 +65,6 @@ impl Work for Pool<'_> {
 }
 
 impl<S: Isa> Tile<S> for Pool<'_> {
-    const TAKES_BORDERS: bool = false;
-
     #[inline(always)]
     fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
         // SAFETY: the channels are there.

@@ -19,7 +19,7 @@ pub struct F32x8(__m256);
 
 /// Eight `i32`.
 #[derive(Clone, Copy, Debug)]
-pub struct I32x8(__m256i);
+pub struct I32x8(pub(super) __m256i);
 
 /// Eight truths: lanes of all ones or all zeros.
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,7 @@ pub struct F32x16(__m512);
 
 /// Sixteen `i32`.
 #[derive(Clone, Copy, Debug)]
-pub struct I32x16(__m512i);
+pub struct I32x16(pub(super) __m512i);
 
 impl Avx512 {
     /// The instruction set, if the processor has it.

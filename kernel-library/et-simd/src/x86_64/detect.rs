@@ -11,6 +11,10 @@ pub const AVX2: u8 = 1;
 pub const AVX512: u8 = 2;
 /// Tables of bytes in registers, with [`AVX512`].
 pub const VBMI: u8 = 4;
+/// Sums of products of bytes, with [`AVX2`].
+pub const AVX_VNNI: u8 = 8;
+/// Sums of products of bytes, with [`AVX512`].
+pub const AVX512_VNNI: u8 = 16;
 
 const UNKNOWN: u8 = 128;
 
@@ -43,10 +47,14 @@ fn ask() -> u8 {
     if has.ebx & 1 << 5 == 0 || kept & AVX_REGISTERS != AVX_REGISTERS {
         return 0;
     }
+    let bit = |set: u32, bit: u32, feature: u8| if set & 1 << bit == 0 { 0 } else { feature };
+    // SAFETY: as above; registers are 0 where the processor does not know the number.
+    let more = if has.eax == 0 { 0 } else { unsafe { __cpuid_count(7, 1).eax } };
+    let eight_lanes = AVX2 | bit(more, 4, AVX_VNNI);
     if has.ebx & F_DQ_BW_VL != F_DQ_BW_VL || kept & AVX512_REGISTERS != AVX512_REGISTERS {
-        return AVX2;
+        return eight_lanes;
     }
-    AVX2 | AVX512 | if has.ecx & 1 << 1 == 0 { 0 } else { VBMI }
+    eight_lanes | AVX512 | bit(has.ecx, 1, VBMI) | bit(has.ecx, 11, AVX512_VNNI)
 }
 
 /// The registers that the system keeps.

@@ -21,10 +21,10 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedDepthwise) -> Result
     let mut operands = context.memory.operands();
     let input = operands.read::<i8>(fields.input, count(&[batch, image])?)?;
     let weights = operands.read_all::<i8>(fields.weights)?;
-    let (bias, sums) = (operands.read_all::<i32>(fields.bias)?, operands.read_all::<i32>(fields.sums)?);
+    let bias = operands.read_all::<i32>(fields.bias)?;
     let scale = operands.read_all::<f32>(fields.scales)?;
     let output = operands.write::<i8>(fields.output, count(&[batch, window.output[0], width])?)?;
-    let zero_point = i32::from(byte(fields.input_zero)?);
+    let zero_point = byte(fields.input_zero)?;
     let requantization = requantization(fields, scale)?;
     let level = context.level;
     let least = LEAST / count(&[width, window.kernel[0], window.kernel[1]])?.max(1) + 1;
@@ -35,7 +35,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedDepthwise) -> Result
             let output = output.get_mut(done..done + rows.len() * width).ok_or(Error::InvalidProgram)?;
             done += output.len();
             let to = requantization;
-            depthwise_bytes(level, &window, channels, input, zero_point, weights, bias, sums, to, rows, output)?;
+            depthwise_bytes(level, &window, channels, input, zero_point, weights, bias, to, rows, output)?;
         }
         Ok(())
     })

@@ -167,9 +167,6 @@ pub fn depthwise(
     let packed = pack::depthwise(&bytes, &window)?;
     let scales = operands.scales(input.numbers);
     let bias = operands.steps(&scales);
-    let mut sums = vec![0; bias.len()];
-    et_kernels::depthwise::zero_point_sums(&packed, &bias, input.numbers.zero_point, &mut sums)
-        .map_err(|_| Problem::Weights)?;
     let mut slot = |bytes: Vec<u8>| SlotNumber(builder.made(bytes).0);
     let words = |numbers: &[i32]| numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
     let convolution = QuantizedDepthwise {
@@ -179,7 +176,6 @@ pub fn depthwise(
         numbers: Numbers::REAL,
         weights: slot(packed.iter().map(|byte| byte.cast_unsigned()).collect()),
         bias: slot(words(&bias)),
-        sums: slot(words(&sums)),
         scales: slot(little_endian(&scales)),
         window,
         activation: Activation::clamp(f32::NEG_INFINITY, f32::INFINITY),

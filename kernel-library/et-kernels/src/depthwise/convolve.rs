@@ -1,0 +1,345 @@
+//! The convolution: some channels of the whole image, then the next ones, so that what is at hand stays small.
+//!
+//! The lines of the image that windows reach over are prepared, once each: as vectors of neighbouring pixels, with padding on
+//! both sides. A window is then sums of products of those vectors wherever it is.
+#![allow(unsafe_code)] // Tensors are read through pointers; bounds are checked once for a call.
+
+use core::mem::MaybeUninit;
+use core::ops::Range;
+
+use super::arithmetic::{Arithmetic, To, lanes};
+use super::line::Channels;
+use super::plan::{LINE_WORDS, MOST_LINES, PIXELS, Plan, WEIGHT_WORDS};
+use crate::window::Window;
+
+/// What is convolved. Sizes fit the window.
+pub struct Tensors<'a, T> {
+    /// How windows lie on the image.
+    pub window: &'a Window,
+    /// The channels of the image.
+    pub channels: usize,
+    /// The image.
+    pub input: &'a [T],
+    /// The window's weights.
+    pub weights: &'a [T],
+    /// The rows of the output.
+    pub rows: Range<usize>,
+    /// Those rows.
+    pub output: &'a mut [T],
+}
+
+/// Memory for prepared weights and lines, at the beginning of a cache line.
+#[repr(align(64))]
+struct Scratch {
+    weights: [MaybeUninit<u32>; WEIGHT_WORDS],
+    lines: [MaybeUninit<u32>; LINE_WORDS],
+}
+
+/// Convolves.
+#[inline(always)]
+pub fn convolve<A: Arithmetic>(arithmetic: A, mut tensors: Tensors<'_, A::Number>) {
+    let plan = Plan::new::<A>(tensors.window);
+    let [padding, zeros] = [[arithmetic.padding(); 16], [A::Number::default(); 16]];
+    let all = tensors.channels;
+    let mut scratch = Scratch { weights: [MaybeUninit::uninit(); _], lines: [MaybeUninit::uninit(); _] };
+    let channels =
+        Channels { arithmetic, all, first: 0, lanes: lanes::<A>().min(all), padding: &padding, zeros: &zeros };
+    // SAFETY: the channels are there, and sizes fit the window.
+    unsafe {
+        let Some(plan) = plan else {
+            for first in (0..all).step_by(lanes::<A>()) {
+                let first = first.min(all - channels.lanes);
+                one_by_one(&Channels { first, ..channels }, &mut tensors);
+            }
+            return;
+        };
+        let vectors = all.div_ceil(lanes::<A>());
+        for first in (0..vectors).step_by(plan.depth) {
+            let vectors = first..vectors.min(first + plan.depth);
+            Block { channels, vectors, plan, scratch: &mut scratch }.run(&mut tensors);
+        }
+    }
+}
+
+/// Some vectors of channels, with prepared lines.
+struct Block<'a, A: Arithmetic> {
+    channels: Channels<'a, A>,
+    vectors: Range<usize>,
+    plan: Plan,
+    scratch: &'a mut Scratch,
+}
+
+impl<'a, A: Arithmetic> Block<'a, A> {
+    /// # Safety
+    /// The channels are there, sizes fit the window, and the plan is the window's.
+    #[inline(always)]
+    unsafe fn run(&mut self, tensors: &mut Tensors<'_, A::Number>) {
+        let window = tensors.window;
+        // SAFETY: the caller says so.
+        unsafe {
+            self.prepare_weights(tensors);
+            let mut first = 0;
+            while first < window.output[1] {
+                let inner = window.inner(1);
+                let inside = if inner.contains(&first) { (inner.end - first) / PIXELS * PIXELS } else { 0 };
+                let is_direct = self.plan.direct && inside > 0 && self.channels.lanes == lanes::<A>();
+                let pixels = if is_direct { inside } else { self.plan.pixels.min(window.output[1] - first) };
+                self.columns(tensors, first..first + pixels, is_direct);
+                first += pixels;
+            }
+        }
+    }
+
+    /// Some columns of all rows.
+    ///
+    /// # Safety
+    /// As for [`Self::run`]; weights are prepared.
+    #[inline(always)]
+    unsafe fn columns(&mut self, tensors: &mut Tensors<'_, A::Number>, columns: Range<usize>, is_direct: bool) {
+        let window = tensors.window;
+        let mut prepared = [usize::MAX; MOST_LINES];
+        for row in tensors.rows.clone() {
+            let taps = window.taps(0, row);
+            let mut lines = [0; MOST_LINES];
+            let mut slot = if taps.is_empty() { 0 } else { window.place(0, row, taps.start) % self.plan.lines };
+            // SAFETY: the caller says so.
+            unsafe {
+                for tap in taps.clone() {
+                    let line = window.place(0, row, tap);
+                    lines[tap] = if is_direct {
+                        line * window.input[1] * tensors.channels
+                    } else {
+                        self.line(tensors, line, slot, columns.start, &mut prepared)
+                    };
+                    slot += window.dilation[0];
+                    slot -= if slot < self.plan.lines { 0 } else { self.plan.lines };
+                }
+                for index in 0..self.vectors.len() {
+                    self.row(tensors, index, row, columns.clone(), taps.clone(), &lines, is_direct);
+                }
+            }
+        }
+    }
+
+    /// The channels of one of the vectors. Computing some channels again is faster than computing fewer.
+    #[inline(always)]
+    fn channels(&self, index: usize) -> Channels<'a, A> {
+        let first = ((self.vectors.start + index) * lanes::<A>()).min(self.channels.all - self.channels.lanes);
+        Channels { first, ..self.channels }
+    }
+
+    /// # Safety
+    /// As for [`Self::run`].
+    #[inline(always)]
+    unsafe fn prepare_weights(&mut self, tensors: &Tensors<'_, A::Number>) {
+        let mut to = self.scratch.weights.as_mut_ptr().cast::<u32>();
+        for index in 0..self.vectors.len() {
+            let channels = self.channels(index);
+            for row in 0..tensors.window.kernel[0] {
+                let mut padding = channels.arithmetic.empty();
+                // SAFETY: the caller vouches for the weights, and the plan has room for all of them.
+                unsafe {
+                    for group in 0..self.plan.groups {
+                        let weights = channels.weights(tensors.window, tensors.weights.as_ptr(), row, group);
+                        padding = channels.arithmetic.less_padding(padding, weights);
+                        channels.arithmetic.write(to.add((1 + group) * lanes::<A>()), weights);
+                    }
+                    channels.arithmetic.write(to, padding);
+                    to = to.add((1 + self.plan.groups) * lanes::<A>());
+                }
+            }
+        }
+    }
+
+    /// What sums of windows start at whose rows of taps have these weights.
+    ///
+    /// # Safety
+    /// As for [`Self::run`]; the weights of so many rows are prepared.
+    #[inline(always)]
+    unsafe fn start(&self, channel: usize, weights: *const u32, rows: usize) -> A::Vector {
+        let arithmetic = self.channels.arithmetic;
+        let mut sum = arithmetic.start(channel, self.channels.lanes);
+        if A::PADDING_ADDS {
+            for row in 0..rows {
+                // SAFETY: the caller says so.
+                let padding = unsafe { arithmetic.read(weights.add(row * (self.plan.groups + 1) * lanes::<A>())) };
+                sum = arithmetic.plus(sum, padding);
+            }
+        }
+        sum
+    }
+
+    /// The place of a prepared line among the words of all.
+    ///
+    /// # Safety
+    /// As for [`Self::run`]; the image has the line.
+    #[inline(always)]
+    unsafe fn line(
+        &mut self,
+        tensors: &Tensors<'_, A::Number>,
+        line: usize,
+        slot: usize,
+        first: usize,
+        prepared: &mut [usize; MOST_LINES],
+    ) -> usize {
+        let window = tensors.window;
+        let length = self.plan.vectors * lanes::<A>();
+        if prepared[slot] != line {
+            prepared[slot] = line;
+            let column = (first * window.stride[1]).cast_signed() - window.padding[1].cast_signed();
+            for index in 0..self.vectors.len() {
+                // SAFETY: the caller vouches for the line, and the plan has room for as many.
+                unsafe {
+                    let line = tensors.input.as_ptr().add(line * window.input[1] * tensors.channels);
+                    let at = (index * self.plan.lines + slot) * length;
+                    let to = self.scratch.lines.as_mut_ptr().cast::<u32>().add(at);
+                    self.channels(index).prepare_line(&self.plan, window, line, column, to);
+                }
+            }
+        }
+        slot * length
+    }
+
+    /// Some pixels of an output row.
+    ///
+    /// # Safety
+    /// As for [`Self::run`]; the lines are prepared, unless they are read directly.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // Where, and from where.
+    unsafe fn row(
+        &self,
+        tensors: &mut Tensors<'_, A::Number>,
+        index: usize,
+        row: usize,
+        columns: Range<usize>,
+        taps: Range<usize>,
+        lines: &[usize; MOST_LINES],
+        is_direct: bool,
+    ) {
+        let (window, all, channel) = (tensors.window, tensors.channels, self.channels(index).first);
+        let Plan { groups, vectors, window_step, lines: count, .. } = self.plan;
+        let at = ((row - tensors.rows.start) * window.output[1] + columns.start) * all + channel;
+        let mut to =
+            To { first: tensors.output.as_mut_ptr().wrapping_add(at), step: all, channel, lanes: self.channels.lanes };
+        // SAFETY: the caller says so.
+        unsafe {
+            let rows = index * window.kernel[0] + taps.start;
+            let weights = self.scratch.weights.as_ptr().cast::<u32>().add(rows * (groups + 1) * lanes::<A>());
+            let (mut from, unit) = if is_direct {
+                let from = window.place(1, columns.start, 0) * all + channel;
+                (tensors.input.as_ptr().add(from).cast::<u32>(), all)
+            } else {
+                let from = index * count * vectors * lanes::<A>();
+                (self.scratch.lines.as_ptr().cast::<u32>().add(from), lanes::<A>())
+            };
+            let start = self.start(channel, weights, taps.len());
+            let mut pixel = 0;
+            while pixel < columns.len() {
+                let lines = &lines[taps.clone()];
+                let sums = if is_direct {
+                    self.accumulate(from, unit, weights, lines, start)
+                } else {
+                    self.accumulate(from, lanes::<A>(), weights, lines, start)
+                };
+                self.channels.arithmetic.finish(sums, columns.len() - pixel, to);
+                to.first = to.first.wrapping_add(PIXELS * all);
+                from = from.wrapping_add(PIXELS * window_step * unit);
+                pixel += PIXELS;
+            }
+        }
+    }
+
+    /// The sums of a tile of pixels, whose vectors are `unit` words apart.
+    ///
+    /// # Safety
+    /// Vectors and weights are there.
+    #[inline(always)]
+    unsafe fn accumulate(
+        &self,
+        from: *const u32,
+        unit: usize,
+        weights: *const u32,
+        lines: &[usize],
+        start: A::Vector,
+    ) -> [A::Vector; PIXELS] {
+        let Plan { window_step, groups, group_step, .. } = self.plan;
+        // SAFETY: the caller says so.
+        unsafe {
+            match (A::TAPS, window_step, groups, group_step) {
+                (1, 1, 3, 1) => self.products::<1, 3, 1>(from, unit, weights, lines, start),
+                (1, 1, 5, 1) => self.products::<1, 5, 1>(from, unit, weights, lines, start),
+                (1, 2, 3, 1) => self.products::<2, 3, 1>(from, unit, weights, lines, start),
+                (1, 2, 5, 1) => self.products::<2, 5, 1>(from, unit, weights, lines, start),
+                (2.., 1, 2, 2) => self.products::<1, 2, 2>(from, unit, weights, lines, start),
+                (4, 1, 2, 4) => self.products::<1, 2, 4>(from, unit, weights, lines, start),
+                (_, 1, 1, _) => self.products::<1, 1, 1>(from, unit, weights, lines, start),
+                _ => self.products::<0, 0, 0>(from, unit, weights, lines, start),
+            }
+        }
+    }
+
+    /// [`Self::accumulate`], with windows `WINDOW` vectors apart, that have so many groups, `GROUP` vectors apart; any if they
+    /// are 0. Where they are known, so are the vectors that windows share.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn products<const WINDOW: usize, const GROUPS: usize, const GROUP: usize>(
+        &self,
+        from: *const u32,
+        unit: usize,
+        mut weights: *const u32,
+        lines: &[usize],
+        start: A::Vector,
+    ) -> [A::Vector; PIXELS] {
+        let arithmetic = self.channels.arithmetic;
+        let Plan { groups, window_step, group_step, .. } = self.plan;
+        let [window_step, groups, group_step] =
+            if GROUPS == 0 { [window_step, groups, group_step] } else { [WINDOW, GROUPS, GROUP] };
+        let mut sums = [start; PIXELS];
+        for line in lines {
+            // SAFETY: the caller says so.
+            unsafe {
+                let from = from.add(*line);
+                for group in 0..groups {
+                    let weight = arithmetic.read(weights.add((1 + group) * lanes::<A>()));
+                    for (pixel, sum) in sums.iter_mut().enumerate() {
+                        let at = (pixel * window_step + group * group_step) * unit;
+                        *sum = arithmetic.add(*sum, arithmetic.read(from.add(at)), weight);
+                    }
+                }
+                weights = weights.add((1 + groups) * lanes::<A>());
+            }
+        }
+        sums
+    }
+}
+
+/// Some channels, pixel by pixel: for windows too large to prepare lines for.
+///
+/// # Safety
+/// The channels are there, and sizes fit the window.
+#[inline(always)]
+unsafe fn one_by_one<A: Arithmetic>(channels: &Channels<'_, A>, tensors: &mut Tensors<'_, A::Number>) {
+    let (window, arithmetic) = (tensors.window, channels.arithmetic);
+    for (pixel, index) in (tensors.rows.start * window.output[1]..tensors.rows.end * window.output[1]).zip(0..) {
+        let (row, column) = (pixel / window.output[1], pixel % window.output[1]);
+        let mut sum = arithmetic.start(channels.first, channels.lanes);
+        // SAFETY: the caller says so, and the taps are within the image.
+        unsafe {
+            for tap in window.taps(0, row) {
+                let line = tensors.input.as_ptr().add(window.place(0, row, tap) * window.input[1] * channels.all);
+                for group in 0..window.kernel[1].div_ceil(A::TAPS) {
+                    let weights = channels.weights(window, tensors.weights.as_ptr(), tap, group);
+                    let place = column * window.stride[1] + group * A::TAPS * window.dilation[1];
+                    let place = place.cast_signed() - window.padding[1].cast_signed();
+                    let numbers = channels.vector(window, line, place);
+                    sum = arithmetic.add(arithmetic.less_padding(sum, weights), numbers, weights);
+                }
+            }
+            let first = tensors.output.as_mut_ptr().add(index * channels.all + channels.first);
+            let to = To { first, step: channels.all, channel: channels.first, lanes: channels.lanes };
+            arithmetic.finish([sum], 1, to);
+        }
+    }
+}

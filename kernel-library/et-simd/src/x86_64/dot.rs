@@ -1,0 +1,255 @@
+//! Sums of products of bytes: pairs of bytes as words with AVX2 and AVX-512, four bytes with VNNI.
+//!
+//! The instructions of VNNI multiply unsigned bytes by signed ones: the first factor has 128 added to each byte.
+#![allow(unsafe_code)] // Calls functions of `core::arch`, which exist only where the processor has the instructions.
+#![allow(unused_unsafe)] // Where they are compiled for in any case, calling them is safe.
+#![allow(clippy::cast_ptr_alignment)] // The instructions take any alignment.
+
+use core::arch::x86_64::*;
+
+use super::avx2::{Avx2, I32x8};
+use super::avx512::{Avx512, I32x16};
+use super::detect;
+use crate::{Dot, DotWork, Isa, Work};
+
+/// Two bytes in each lane with AVX2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx2Pairs(pub Avx2);
+
+/// Four bytes in each lane with AVX2 and AVX-VNNI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AvxVnni(Avx2);
+
+/// Two bytes in each lane with AVX-512.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx512Pairs(pub Avx512);
+
+/// Four bytes in each lane with AVX-512 and its VNNI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Avx512Vnni(Avx512);
+
+impl AvxVnni {
+    /// The instructions, if the processor has them.
+    pub fn detect(isa: Avx2) -> Option<Self> {
+        (detect::features() & detect::AVX_VNNI != 0).then_some(Self(isa))
+    }
+}
+
+impl Avx512Vnni {
+    /// The instructions, if the processor has them.
+    pub fn detect(isa: Avx512) -> Option<Self> {
+        (detect::features() & detect::AVX512_VNNI != 0).then_some(Self(isa))
+    }
+}
+
+/// Does the work with some instructions of an instruction set.
+struct With<D, W>(D, W);
+
+impl<D: Dot, W: DotWork> Work for With<D, W> {
+    type Output = W::Output;
+    #[inline(always)]
+    fn run<S: Isa>(self, _: S) -> W::Output {
+        self.1.run(self.0)
+    }
+}
+
+impl Avx2Pairs {
+    /// Does work whose parts are compiled for these instructions.
+    #[inline(always)]
+    pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
+        self.0.vectorize(With(self, work))
+    }
+}
+
+impl Avx512Pairs {
+    /// Does work whose parts are compiled for these instructions.
+    #[inline(always)]
+    pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
+        self.0.vectorize(With(self, work))
+    }
+}
+
+impl AvxVnni {
+    /// Does work whose parts are compiled for these instructions.
+    #[inline(always)]
+    pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
+        // SAFETY: the value exists only where the processor has the instructions. So everywhere below; what is read is
+        // the caller's to vouch for.
+        unsafe { with_avx_vnni(self, work) }
+    }
+}
+
+impl Avx512Vnni {
+    /// Does work whose parts are compiled for these instructions.
+    #[inline(always)]
+    pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
+        // SAFETY: as above.
+        unsafe { with_avx512_vnni(self, work) }
+    }
+}
+
+#[target_feature(enable = "avx2,avxvnni,fma,f16c,bmi1,bmi2,popcnt")]
+fn with_avx_vnni<W: DotWork>(dot: AvxVnni, work: W) -> W::Output {
+    work.run(dot)
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c,bmi1,bmi2,popcnt")]
+fn with_avx512_vnni<W: DotWork>(dot: Avx512Vnni, work: W) -> W::Output {
+    work.run(dot)
+}
+
+impl Dot for Avx2Pairs {
+    type Isa = Avx2;
+    const TAPS: usize = 2;
+
+    #[inline(always)]
+    fn isa(self) -> Avx2 {
+        self.0
+    }
+    #[inline(always)]
+    unsafe fn shift_in<const N: usize>(self, bytes: I32x8, from: [*const i8; N]) -> I32x8 {
+        // SAFETY: as above.
+        unsafe {
+            let low = if N == 1 { _mm256_srli_epi32::<16>(bytes.0) } else { self.0.read_i8(from[0]).0 };
+            let high = _mm256_slli_epi32::<16>(self.0.read_i8(from[N - 1]).0);
+            I32x8(_mm256_blend_epi16::<0b1010_1010>(low, high))
+        }
+    }
+    #[inline(always)]
+    fn second_factor(self, bytes: I32x8) -> I32x8 {
+        bytes
+    }
+    #[inline(always)]
+    fn add_products(self, sum: I32x8, first: I32x8, second: I32x8) -> I32x8 {
+        // SAFETY: as above.
+        I32x8(unsafe { _mm256_add_epi32(sum.0, _mm256_madd_epi16(first.0, second.0)) })
+    }
+}
+
+impl Dot for Avx512Pairs {
+    type Isa = Avx512;
+    const TAPS: usize = 2;
+
+    #[inline(always)]
+    fn isa(self) -> Avx512 {
+        self.0
+    }
+    #[inline(always)]
+    unsafe fn shift_in<const N: usize>(self, bytes: I32x16, from: [*const i8; N]) -> I32x16 {
+        const HIGH_WORDS: u32 = 0xAAAA_AAAA;
+        // SAFETY: as above.
+        unsafe {
+            let low = if N == 1 { _mm512_srli_epi32::<16>(bytes.0) } else { self.0.read_i8(from[0]).0 };
+            let high = _mm512_slli_epi32::<16>(self.0.read_i8(from[N - 1]).0);
+            I32x16(_mm512_mask_blend_epi16(HIGH_WORDS, low, high))
+        }
+    }
+    #[inline(always)]
+    fn second_factor(self, bytes: I32x16) -> I32x16 {
+        bytes
+    }
+    #[inline(always)]
+    fn add_products(self, sum: I32x16, first: I32x16, second: I32x16) -> I32x16 {
+        // SAFETY: as above.
+        I32x16(unsafe { _mm512_add_epi32(sum.0, _mm512_madd_epi16(first.0, second.0)) })
+    }
+}
+
+/// For each lane of a vector, a place for one of its bytes: the third ones, then the last ones. Each part of 16 bytes takes
+/// those of its lanes from the same 16, one for each lane of the vector; a place of -1 is 0.
+static PLACES: [[[i8; 16]; 4]; 2] = {
+    let mut places = [[[-1; 16]; 4]; 2];
+    let mut lane = 0;
+    while lane < 16 {
+        places[0][lane / 4][lane % 4 * 4 + 2] = lane as i8;
+        places[1][lane / 4][lane % 4 * 4 + 3] = lane as i8;
+        lane += 1;
+    }
+    places
+};
+
+impl Dot for AvxVnni {
+    type Isa = Avx2;
+    const TAPS: usize = 4;
+
+    #[inline(always)]
+    fn isa(self) -> Avx2 {
+        self.0
+    }
+    #[inline(always)]
+    unsafe fn shift_in<const N: usize>(self, bytes: I32x8, from: [*const i8; N]) -> I32x8 {
+        #[inline(always)]
+        unsafe fn place(from: *const i8, which: usize) -> __m256i {
+            // SAFETY: as above.
+            unsafe {
+                let eight = _mm256_set1_epi64x(from.cast::<i64>().read_unaligned());
+                _mm256_shuffle_epi8(eight, _mm256_loadu_si256(PLACES[which].as_ptr().cast()))
+            }
+        }
+        // SAFETY: as above.
+        unsafe {
+            let last = _mm256_xor_si256(place(from[N - 1], 1), _mm256_set1_epi32(OFFSETS[N - 1]));
+            I32x8(if N == 1 {
+                _mm256_or_si256(_mm256_srli_epi32::<8>(bytes.0), last)
+            } else {
+                let both = _mm256_xor_si256(place(from[0], 0), last);
+                _mm256_or_si256(_mm256_srli_epi32::<16>(bytes.0), both)
+            })
+        }
+    }
+    #[inline(always)]
+    fn second_factor(self, bytes: I32x8) -> I32x8 {
+        // SAFETY: as above.
+        I32x8(unsafe { _mm256_xor_si256(bytes.0, _mm256_set1_epi8(i8::MIN)) })
+    }
+    #[inline(always)]
+    fn add_products(self, sum: I32x8, first: I32x8, second: I32x8) -> I32x8 {
+        // SAFETY: as above.
+        I32x8(unsafe { _mm256_dpbusd_avx_epi32(sum.0, first.0, second.0) })
+    }
+}
+
+/// What makes the last byte of a lane, or the last two, unsigned: 128 more.
+const OFFSETS: [i32; 2] = [0x8000_0000_u32.cast_signed(), 0x8080_0000_u32.cast_signed()];
+
+impl Dot for Avx512Vnni {
+    type Isa = Avx512;
+    const TAPS: usize = 4;
+
+    #[inline(always)]
+    fn isa(self) -> Avx512 {
+        self.0
+    }
+    #[inline(always)]
+    unsafe fn shift_in<const N: usize>(self, bytes: I32x16, from: [*const i8; N]) -> I32x16 {
+        #[inline(always)]
+        unsafe fn place(from: *const i8, which: usize) -> __m512i {
+            // SAFETY: as above.
+            unsafe {
+                let sixteen = _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast()));
+                _mm512_shuffle_epi8(sixteen, _mm512_loadu_si512(PLACES[which].as_ptr().cast()))
+            }
+        }
+        // The table is of `first | (second ^ third)`.
+        // SAFETY: as above.
+        unsafe {
+            let (last, offset) = (place(from[N - 1], 1), _mm512_set1_epi32(OFFSETS[N - 1]));
+            I32x16(if N == 1 {
+                _mm512_ternarylogic_epi32::<0b1111_0110>(_mm512_srli_epi32::<8>(bytes.0), last, offset)
+            } else {
+                let both = _mm512_or_si512(place(from[0], 0), last);
+                _mm512_ternarylogic_epi32::<0b1111_0110>(_mm512_srli_epi32::<16>(bytes.0), both, offset)
+            })
+        }
+    }
+    #[inline(always)]
+    fn second_factor(self, bytes: I32x16) -> I32x16 {
+        // SAFETY: as above.
+        I32x16(unsafe { _mm512_xor_si512(bytes.0, _mm512_set1_epi8(i8::MIN)) })
+    }
+    #[inline(always)]
+    fn add_products(self, sum: I32x16, first: I32x16, second: I32x16) -> I32x16 {
+        // SAFETY: as above.
+        I32x16(unsafe { _mm512_dpbusd_epi32(sum.0, first.0, second.0) })
+    }
+}
