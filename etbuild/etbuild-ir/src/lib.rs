@@ -31,7 +31,7 @@ pub use dialect::{
     Aten, AtenProgram, CoreAten, CoreAtenProgram, Dialect, Edge, EdgeProgram, Lowered, LoweredProgram, Verified,
     Violation,
 };
-pub use evaluate::evaluate;
+pub use evaluate::{evaluate, evaluate_constant};
 pub use graph::{Graph, Interval, Node, Program, Update, Value, ValueKind};
 pub use id::{IdMap, ValueId};
 pub use interpret::{Interruption, interpret};

@@ -1,5 +1,6 @@
 //! What a program costs besides its kernels: `overhead PROGRAM.pte [ROUNDS]` prints the medians of opening the file, of making its
 //! first method ready, of executing that, and of executing it with inputs copied in and outputs copied out.
+#![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::time::{Duration, Instant};
 
@@ -41,8 +42,7 @@ fn round(path: &std::path::Path) -> Result<[Duration; 4], et_module::Error> {
     let init = start.elapsed();
     let inputs = (0..module.input_names().len()).map(|index| module.input_type(index));
     let inputs: Vec<_> = inputs.collect::<Result<_, _>>()?;
-    let zeros: Vec<_> =
-        inputs.iter().flatten().map(|wanted| Array::zeros(wanted.scalar_type, &wanted.shape)).collect();
+    let zeros: Vec<_> = inputs.iter().flatten().map(|wanted| Array::zeros(wanted.scalar_type, &wanted.shape)).collect();
     let start = Instant::now();
     for _ in 0..TOGETHER {
         module.execute()?;

@@ -1,8 +1,7 @@
 //! Values that are known when a partition is lowered: constants, and what dequantizing makes of them.
 
 use et_core::ScalarType;
-use et_ops::call::{OwnedTensor, TensorRef};
-use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId, evaluate};
+use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId, evaluate_constant};
 
 use crate::tensor::{Buffer, Tensor};
 
@@ -19,7 +18,10 @@ pub struct ByteWeights {
 pub fn of(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
     match links.graph.constant(id) {
         Some(data) => Some(data.clone()),
-        None => dequantized(links, links.maker(id)?),
+        None => links
+            .maker(id)
+            .filter(|node| dequantizes_constants(links, node))
+            .and_then(|node| evaluate_constant(links.graph, node)),
     }
 }
 
@@ -48,19 +50,6 @@ pub fn is_known(links: &Links<'_>, id: ValueId) -> bool {
 pub fn dequantizes_constants(links: &Links<'_>, node: &Node) -> bool {
     let name = node.operator.name();
     name.starts_with("dequantize_") && node.uses().all(|id| links.graph.constant(id).is_some())
-}
-
-fn dequantized(links: &Links<'_>, node: &Node) -> Option<ConstantData> {
-    if !dequantizes_constants(links, node) {
-        return None;
-    }
-    let tensor = |id: ValueId| {
-        let bytes = links.graph.constant(id).map_or(&[][..], ConstantData::bytes);
-        let spec = links.graph.spec(id);
-        TensorRef { scalar_type: spec.scalar_type, sizes: &spec.sizes, bytes }
-    };
-    let outputs = evaluate(links.graph, node, tensor).ok()?;
-    outputs.into_iter().next().map(|OwnedTensor { bytes, .. }| ConstantData::new(bytes))
 }
 
 /// The weights of a value that dequantizes symmetric bytes, per tensor or by the first dimension.
