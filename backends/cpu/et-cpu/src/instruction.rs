@@ -192,12 +192,10 @@ records! {
     pub struct Pool {
         /// The images.
         pub input: Place,
-        /// What they stand for.
-        pub from: Numbers,
         /// The results.
         pub output: Place,
-        /// What they stand for: either both are `float32`, or none.
-        pub to: Numbers,
+        /// What both stand for.
+        pub numbers: Numbers,
         /// The shape.
         pub window: Window,
         /// 0 for the greatest, 1 for the mean of what is inside the image, 2 for the mean with padding.
@@ -494,11 +492,6 @@ impl Numbers {
     /// Whether elements are bytes.
     pub fn are_bytes(&self) -> bool {
         self.scale != 0.0
-    }
-
-    /// Bytes of an element.
-    pub fn width(&self) -> usize {
-        if self.are_bytes() { size_of::<i8>() } else { size_of::<f32>() }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{Blob, Place, SlotKind, SlotNumber};
 ///
 /// # Safety
 /// Every pattern of bits is a value.
-pub unsafe trait Plain: Copy {}
+pub unsafe trait Plain: Copy + 'static {}
 
 // SAFETY: numbers are.
 unsafe impl Plain for u8 {}

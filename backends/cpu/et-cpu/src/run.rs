@@ -6,11 +6,13 @@ mod depthwise;
 mod elementwise;
 mod grouped_product;
 mod image;
+mod images;
 mod matmul;
 mod product;
 mod quantize_rows;
 mod quantized_depthwise;
 mod quantized_product;
+mod rectangle;
 mod rowwise;
 
 use et_core::Result;

@@ -1,13 +1,12 @@
 //! Products of rows that were quantized at run time with weights of half a byte.
-#![allow(unsafe_code, reason = "tasks write disjoint rectangles of one result")]
 
-use et_core::{Error, Result};
-use et_gemm::{Isa, NibbleOperands, NibbleProduct, Output, RowScale};
+use et_core::Result;
+use et_gemm::{Isa, NibbleOperands, NibbleProduct, RowScale};
 
 use crate::run::Context;
-use crate::run::depthwise::count;
-use crate::run::product::{LEAST, activation, span};
-use crate::split::{self, Elements, Task};
+use crate::run::images::count;
+use crate::run::product::{LEAST, activation};
+use crate::run::rectangle::Rectangle;
 use crate::{GroupedProduct, byte_isa};
 
 /// Executes the instruction.
@@ -21,17 +20,10 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &GroupedProduct) -> Result<()>
         weights: operands.read_all::<u8>(fields.weights)?,
         activation: activation(&fields.activation)?,
     };
-    let written = operands.write::<f32>(fields.output.place, span(rows, fields.output, columns)?)?;
-    let (grid, stride) = (planned.grid(), fields.output.stride as usize);
-    if !split::are_apart([(rows, stride), (columns, 1)]) {
-        return Err(Error::InvalidProgram);
-    }
-    let parts = split::parts(context, count(&[rows, inner, columns])?, LEAST);
-    let elements = Elements::new(&written);
-    split::tasks(context, parts, |Task { index, workspace }| {
-        // SAFETY: `written` is the only access to these rows, and blocks of a grid are disjoint.
-        let mut output = unsafe { Output::from_raw(elements.start(), rows, columns, stride) };
-        planned.compute(&read, &mut output, grid.part(index, parts), workspace)
+    let output = Rectangle { place: fields.output, rows, columns };
+    let work = (count(&[rows, inner, columns])?, LEAST);
+    output.write(context, operands, &planned.grid(), work, |output, block, workspace| {
+        planned.compute(&read, output, block, workspace)
     })
 }
 

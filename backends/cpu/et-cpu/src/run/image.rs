@@ -1,16 +1,12 @@
 //! Pooling, and means over the middle of three dimensions.
 
-use core::ops::Range;
-
 use et_core::{Error, Result};
 use et_kernels::pool::{Divisor, average_pool, average_pool_bytes, max_pool, max_pool_bytes};
 use et_kernels::quantized::Quantization;
 use et_kernels::window::Window;
 
-use crate::memory::Plain;
 use crate::run::Context;
-use crate::run::depthwise::{count, images, window};
-use crate::split;
+use crate::run::images::Images;
 use crate::{Mean, Numbers, Pool};
 
 /// The least number of elements that are worth a task.
@@ -18,21 +14,22 @@ const LEAST: usize = 1 << 12;
 
 /// The greatest or the mean element of each window: rows of the images are split among tasks.
 pub fn pool(context: &Context<'_, '_, '_>, fields: &Pool) -> Result<()> {
-    let level = context.level;
-    let divisor = divisor(fields)?;
-    let (from, to) = (quantization(fields.from), quantization(fields.to));
-    match (fields.from.are_bytes(), divisor) {
-        (false, None) => images_of(context, fields, |window, channels, input, rows, output| {
-            max_pool(level, window, channels, input, rows, output)
+    let images = Images::of(&fields.window)?;
+    let Images { window, channels, .. } = &images;
+    let (level, operands, places) = (context.level, context.memory.operands(), (fields.input, fields.output));
+    let (numbers, least) = (quantization(fields.numbers), (LEAST, 1));
+    match (fields.numbers.are_bytes(), divisor(fields)?) {
+        (false, None) => images.rows(context, operands, places, least, |input, rows, output| {
+            max_pool(level, window, *channels, input, rows, output)
         }),
-        (false, Some(divisor)) => images_of(context, fields, |window, channels, input, rows, output| {
-            average_pool(level, window, channels, input, divisor, rows, output)
+        (false, Some(divisor)) => images.rows(context, operands, places, least, |input, rows, output| {
+            average_pool(level, window, *channels, input, divisor, rows, output)
         }),
-        (true, None) => images_of(context, fields, |window, channels, input, rows, output| {
-            max_pool_bytes(level, window, channels, input, rows, output)
+        (true, None) => images.rows(context, operands, places, least, |input, rows, output| {
+            max_pool_bytes(level, window, *channels, input, rows, output)
         }),
-        (true, Some(divisor)) => images_of(context, fields, |window, channels, input, rows, output| {
-            average_pool_bytes(level, window, channels, input, from, divisor, to, rows, output)
+        (true, Some(divisor)) => images.rows(context, operands, places, least, |input, rows, output| {
+            average_pool_bytes(level, window, *channels, input, numbers, divisor, numbers, rows, output)
         }),
     }
 }
@@ -49,33 +46,8 @@ fn divisor(fields: &Pool) -> Result<Option<Divisor>> {
 }
 
 /// What bytes mean to kernels.
-pub const fn quantization(numbers: Numbers) -> Quantization {
+const fn quantization(numbers: Numbers) -> Quantization {
     Quantization { scale: numbers.scale, zero_point: numbers.zero_point }
-}
-
-/// Calls `kernel` for rows of every image.
-fn images_of<T: Plain + Send + Sync>(
-    context: &Context<'_, '_, '_>,
-    fields: &Pool,
-    kernel: impl Fn(&Window, usize, &[T], Range<usize>, &mut [T]) -> Result<()> + Sync,
-) -> Result<()> {
-    let window = window(&fields.window);
-    let [batch, channels] = [fields.window.batch as usize, fields.window.input[2] as usize];
-    let image = count(&[window.input[0], window.input[1], channels])?;
-    let width = count(&[window.output[1], channels])?;
-    let mut operands = context.memory.operands();
-    let input = operands.read::<T>(fields.input, count(&[batch, image])?)?;
-    let output = operands.write::<T>(fields.output, count(&[batch, window.output[0], width])?)?;
-    split::runs(context, output, width, LEAST / width.max(1) + 1, |rows, output, _| {
-        let mut done = 0;
-        for (index, rows) in images(rows, window.output[0]) {
-            let input = input.get(index * image..(index + 1) * image).ok_or(Error::InvalidProgram)?;
-            let output = output.get_mut(done..done + rows.len() * width).ok_or(Error::InvalidProgram)?;
-            done += output.len();
-            kernel(&window, channels, input, rows, output)?;
-        }
-        Ok(())
-    })
 }
 
 /// Means over the middle dimension: sums of rows where the inner dimension is long, of runs where it is one element.

@@ -6,7 +6,7 @@ use et_gemm::{RowScale, quantize_rows};
 use et_kernels::quantized::{self, Quantization};
 
 use crate::run::Context;
-use crate::run::depthwise::count;
+use crate::run::images::count;
 use crate::split::{self, Elements, Task};
 use crate::{DequantizeRows, QuantizeRows, byte_isa};
 

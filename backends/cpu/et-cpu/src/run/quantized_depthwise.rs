@@ -4,9 +4,8 @@ use et_core::{Error, Result};
 use et_kernels::depthwise::{Requantization, depthwise_bytes};
 
 use crate::run::Context;
-use crate::run::depthwise::{count, images, window};
+use crate::run::images::{Images, count};
 use crate::run::quantized_product::{byte, byte_limits};
-use crate::split;
 use crate::{ActivationKind, QuantizedDepthwise};
 
 /// The least number of multiplications that are worth a task.
@@ -14,30 +13,16 @@ const LEAST: usize = 1 << 17;
 
 /// Executes the instruction: rows of the images are split among tasks.
 pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedDepthwise) -> Result<()> {
-    let window = window(&fields.window);
-    let [batch, channels] = [fields.window.batch as usize, fields.window.input[2] as usize];
-    let image = count(&[window.input[0], window.input[1], channels])?;
-    let width = count(&[window.output[1], channels])?;
+    let images = Images::of(&fields.window)?;
+    let Images { window, channels, .. } = &images;
     let mut operands = context.memory.operands();
-    let input = operands.read::<i8>(fields.input, count(&[batch, image])?)?;
     let weights = operands.read_all::<i8>(fields.weights)?;
     let bias = operands.read_all::<i32>(fields.bias)?;
-    let scale = operands.read_all::<f32>(fields.scales)?;
-    let output = operands.write::<i8>(fields.output, count(&[batch, window.output[0], width])?)?;
-    let zero_point = byte(fields.input_zero)?;
-    let requantization = requantization(fields, scale)?;
-    let level = context.level;
-    let least = LEAST / count(&[width, window.kernel[0], window.kernel[1]])?.max(1) + 1;
-    split::runs(context, output, width, least, |rows, output, _| {
-        let mut done = 0;
-        for (index, rows) in images(rows, window.output[0]) {
-            let input = input.get(index * image..(index + 1) * image).ok_or(Error::InvalidProgram)?;
-            let output = output.get_mut(done..done + rows.len() * width).ok_or(Error::InvalidProgram)?;
-            done += output.len();
-            let to = requantization;
-            depthwise_bytes(level, &window, channels, input, zero_point, weights, bias, to, rows, output)?;
-        }
-        Ok(())
+    let to = requantization(fields, operands.read_all::<f32>(fields.scales)?)?;
+    let (zero_point, level, places) = (byte(fields.input_zero)?, context.level, (fields.input, fields.output));
+    let least = (LEAST, count(&window.kernel)?);
+    images.rows(context, operands, places, least, |input, rows, output| {
+        depthwise_bytes(level, window, *channels, input, zero_point, weights, bias, to, rows, output)
     })
 }
 

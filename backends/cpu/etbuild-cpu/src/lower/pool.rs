@@ -25,8 +25,8 @@ fn pool(builder: &mut Builder<'_>, call: &Call<'_>, dilation: [u32; 2], kind: u3
     let input = builder.lying(call.value(0)?)?;
     let input = builder.in_channels_last(input);
     let sizes: [usize; 4] = call.output_sizes()?.try_into().map_err(|_| Problem::Arguments)?;
-    let from = input.numbers;
-    let output = Tensor { numbers: from, ..builder.image(input.scalar_type, &sizes) };
+    let numbers = input.numbers;
+    let output = Tensor { numbers, ..builder.image(input.scalar_type, &sizes) };
     let kernel = pair(call.ints(1)?, 2, 1)?;
     let stride = call.ints(2)?;
     let stride = if stride.is_empty() { kernel } else { pair(stride, 2, 1)? };
@@ -35,7 +35,7 @@ fn pool(builder: &mut Builder<'_>, call: &Call<'_>, dilation: [u32; 2], kind: u3
     let (batch, groups) = (sizes[0] as u32, sizes[1] as u32);
     let window =
         Window { batch, input: shape(&input), output: shape(&output), kernel, stride, padding, dilation, groups };
-    builder.make(output.buffer, Pool { input: place(&input), from, output: place(&output), to: from, window, kind });
+    builder.make(output.buffer, Pool { input: place(&input), output: place(&output), numbers, window, kind });
     builder.set(call.output()?, output);
     Ok(())
 }
