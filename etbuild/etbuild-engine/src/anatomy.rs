@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_ir::{LoweredProgram, PlannedProgram, Program, text};
+use etbuild_ir::{PlannedProgram, Program, text};
 use etbuild_link::CodePart;
 use serde::Serialize;
 
@@ -25,7 +25,7 @@ use crate::resolve::{Request, resolve};
 use crate::stage::{Blocked, Stage};
 use crate::unit::Unit;
 use crate::world::World;
-use crate::{ArtifactKind, environment, failure, program_artifact, query};
+use crate::{ArtifactKind, environment, program_artifact, query};
 
 /// What one recipe for one target is made of.
 #[derive(Clone, Debug, Serialize)]
@@ -85,7 +85,7 @@ fn of_unit(db: &dyn Db, unit: &Unit, built: bool) -> UnitAnatomy {
         diagnostics: Vec::new(),
     };
     if let Err(blocked) = fill(db, unit, built, &mut anatomy) {
-        anatomy.diagnostics = partitions::diagnostics(unit, blocked);
+        anatomy.diagnostics = partitions::diagnostics(unit, &blocked);
     }
     anatomy
 }
@@ -123,8 +123,7 @@ fn prepared(db: &dyn Db, unit: &Unit) -> Result<Program, Blocked> {
     let mut joined = Program::default();
     for (method, archive) in &unit.archives {
         let staged = query::prepared(db, &unit.archives, (method, *archive), &unit.plan)?;
-        let ((_, program), _) = program_artifact::load(db.world(), &staged, text::parse).map_err(failed)?;
-        let program = LoweredProgram::verify(program).map_err(|found| failed(failure::violations(found)))?;
+        let program = query::read(db, &staged).map_err(failed)?;
         let graphs = program.into_program().methods.into_values();
         joined.methods.extend(graphs.map(|graph| (method.clone(), graph)));
     }

@@ -10,7 +10,7 @@ use etbuild_memory::MemoryError;
 use etbuild_pass::{PassError, Reason, Refusal};
 use serde::Serialize;
 
-use crate::stage::{Transient, interrupt};
+use crate::stage::{Blocked, Transient, interrupt};
 
 /// A model file cannot be imported.
 pub fn import(error: &ImportError) -> Diagnostic {
@@ -109,6 +109,14 @@ pub fn json(value: &impl Serialize) -> Result<Vec<u8>, Vec<Diagnostic>> {
 /// One of our own rules is broken.
 pub fn internal(message: &str) -> Vec<Diagnostic> {
     vec![Diagnostic::error(Code::Internal, message)]
+}
+
+/// What keeps something from being computed. Stages know no recipe: `place` gives places to what has none.
+pub fn blocked(blocked: &Blocked, place: impl Fn(&Diagnostic) -> Diagnostic) -> Vec<Diagnostic> {
+    match blocked {
+        Blocked::Failed(failed) => failed.diagnostics.iter().map(place).collect(),
+        Blocked::Missing(_) | Blocked::Waiting => internal("a stage did not run"),
+    }
 }
 
 /// A file that was there before cannot be read any more.

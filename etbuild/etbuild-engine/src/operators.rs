@@ -109,10 +109,9 @@ fn of_program(db: &dyn Db, units: &[&Unit]) -> ProgramOperators {
             found.missing = refusals.iter().map(missing).collect();
             found.diagnostics = refusals.iter().map(|refusal| place(unit, failure::refusal(refusal))).collect();
         }
-        Err(Blocked::Failed(failed)) => {
-            found.diagnostics = failed.diagnostics.iter().map(|diagnostic| place(unit, diagnostic.clone())).collect();
+        Err(blocked) => {
+            found.diagnostics = failure::blocked(&blocked, |diagnostic| place(unit, diagnostic.clone()));
         }
-        Err(Blocked::Missing(_) | Blocked::Waiting) => found.diagnostics = failure::internal("a stage did not run"),
     }
     found
 }

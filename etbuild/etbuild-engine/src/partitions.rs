@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_diagnostic::Diagnostic;
 use serde::Serialize;
 
-use crate::ArtifactKind;
 use crate::db::{Db, EngineDatabase};
 use crate::guard::guarded;
 use crate::partition_report::NodePlace;
-use crate::query;
 use crate::resolve::{Request, resolve};
 use crate::stage::Blocked;
 use crate::unit::Unit;
 use crate::world::World;
+use crate::{ArtifactKind, failure, query};
 
 /// Where the nodes of one recipe's program run on one target.
 #[derive(Clone, Debug, Serialize)]
@@ -36,7 +35,7 @@ pub fn partitions(world: &Arc<World>, request: &Request) -> Result<Vec<UnitParti
     let db = EngineDatabase::new(world.clone());
     let found = guarded(|| {
         let units = resolve(&db, request)?;
-        units.iter().map(|unit| of_unit(&db, unit).map_err(|blocked| diagnostics(unit, blocked))).collect()
+        units.iter().map(|unit| of_unit(&db, unit).map_err(|blocked| diagnostics(unit, &blocked))).collect()
     });
     found.unwrap_or_else(|transient| Err(vec![transient.into()]))
 }
@@ -61,15 +60,9 @@ pub fn nodes(db: &dyn Db, unit: &Unit) -> Result<Vec<NodePlace>, Blocked> {
 }
 
 /// What keeps a unit from being looked at, at the place of its model.
-pub fn diagnostics(unit: &Unit, blocked: Blocked) -> Vec<Diagnostic> {
-    match blocked {
-        Blocked::Failed(failed) => {
-            let place = |diagnostic: &Diagnostic| match diagnostic.span {
-                Some(_) => diagnostic.clone(),
-                None => diagnostic.clone().at((*unit.recipe.model.span()).clone()),
-            };
-            failed.diagnostics.iter().map(place).collect()
-        }
-        Blocked::Missing(_) | Blocked::Waiting => vec![Diagnostic::error(Code::Internal, "a stage did not run")],
-    }
+pub fn diagnostics(unit: &Unit, blocked: &Blocked) -> Vec<Diagnostic> {
+    failure::blocked(blocked, |diagnostic| match diagnostic.span {
+        Some(_) => diagnostic.clone(),
+        None => diagnostic.clone().at((*unit.recipe.model.span()).clone()),
+    })
 }

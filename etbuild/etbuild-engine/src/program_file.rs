@@ -27,10 +27,7 @@ pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> 
     let db = EngineDatabase::new(world.clone());
     let options = options(&db, path, overrides)?;
     let result = guarded(|| emit(&db, path, options)).map_err(|transient| vec![transient.into()])?;
-    result.map_err(|blocked| match blocked {
-        Blocked::Failed(failed) => failed.diagnostics.to_vec(),
-        Blocked::Missing(_) | Blocked::Waiting => crate::failure::internal("a stage did not run"),
-    })
+    result.map_err(|blocked| crate::failure::blocked(&blocked, Diagnostic::clone))
 }
 
 /// The options of the recipe that the model stands for.

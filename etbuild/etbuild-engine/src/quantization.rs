@@ -59,12 +59,7 @@ fn of_program(db: &dyn Db, unit: &Unit) -> ProgramLosses {
                 let layers = losses.layers.into_iter();
                 found.layers.extend(layers.map(|layer| LayerLoss { method: method.clone(), ..layer }));
             }
-            Err(Blocked::Failed(failed)) => {
-                found.diagnostics.extend(failed.diagnostics.iter().map(|diagnostic| placed(unit, diagnostic)));
-            }
-            Err(Blocked::Missing(_) | Blocked::Waiting) => {
-                found.diagnostics.extend(failure::internal("a stage did not run"));
-            }
+            Err(blocked) => found.diagnostics.extend(failure::blocked(&blocked, |found| placed(unit, found))),
         }
     }
     found

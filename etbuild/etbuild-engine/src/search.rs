@@ -7,6 +7,7 @@ use etbuild_quantize::{Limit, Proposal};
 use serde::Serialize;
 
 use crate::db::{Db, EngineDatabase};
+use crate::failure;
 use crate::guard::guarded;
 use crate::quantization::placed;
 use crate::query::{self, QuantizeOptions, labelled, read, samples};
@@ -91,10 +92,10 @@ fn of_unit(db: &dyn Db, unit: &Unit, allowed: AllowedLoss) -> Result<Vec<LayerPr
     let Some(quantize) = &unit.plan.quantize else { return Ok(Vec::new()) };
     let methods = unit.archives.keys();
     let of_method = |method: &String| of_method(db, unit, method, quantize, allowed);
-    methods.map(of_method).collect::<Result<_, Blocked>>().map_err(|blocked| match blocked {
-        Blocked::Failed(failed) => failed.diagnostics.iter().map(|found| placed(unit, found)).collect(),
-        Blocked::Missing(_) | Blocked::Waiting => crate::failure::internal("a stage did not run"),
-    })
+    methods
+        .map(of_method)
+        .collect::<Result<_, Blocked>>()
+        .map_err(|blocked| failure::blocked(&blocked, |found| placed(unit, found)))
 }
 
 fn of_method(

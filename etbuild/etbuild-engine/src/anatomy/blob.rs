@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etbuild_ir::{DelegateCall, Digest, Graph, Program, ValueId, ValueKind};
+use etbuild_ir::{ConstantData, DelegateCall, Graph, Program, Value, ValueId, ValueKind};
 use serde::Serialize;
 
 use crate::partition_report::NodePlace;
@@ -38,20 +38,21 @@ pub struct Weight {
 pub fn names(program: &Program) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for value in program.methods.values().flat_map(|graph| &graph.values) {
-        if let Some((name, digest)) = named(&value.kind) {
-            let name = if name.is_empty() { &value.name } else { name };
-            found.entry(digest.to_string()).or_insert_with(|| name.clone());
+        if let Some((name, data)) = named(value) {
+            found.entry(data.digest().to_string()).or_insert_with(|| name.clone());
         }
     }
     found
 }
 
-fn named(kind: &ValueKind) -> Option<(&String, Digest)> {
-    match kind {
-        ValueKind::Constant { qualified_name, data } => Some((qualified_name, data.digest())),
-        ValueKind::State { qualified_name, initial } => Some((qualified_name, initial.digest())),
-        ValueKind::Input | ValueKind::Computed => None,
-    }
+/// The elements that lie in the program, and what the model's author calls them, if they have a name there.
+fn named(value: &Value) -> Option<(&String, &ConstantData)> {
+    let (name, data) = match &value.kind {
+        ValueKind::Constant { qualified_name, data } => (qualified_name, data),
+        ValueKind::State { qualified_name, initial } => (qualified_name, initial),
+        ValueKind::Input | ValueKind::Computed => return None,
+    };
+    Some((if name.is_empty() { &value.name } else { name }, data))
 }
 
 /// The blobs of a planned program that was made from `prepared`, in the order in which the methods call them.
@@ -95,12 +96,7 @@ fn weights(graph: &Graph, values: &BTreeSet<&str>) -> Vec<Weight> {
 }
 
 fn weight(graph: &Graph, id: ValueId) -> Option<Weight> {
-    let value = graph.value(id);
-    match &value.kind {
-        ValueKind::Constant { qualified_name, data } => {
-            let name = if qualified_name.is_empty() { &value.name } else { qualified_name };
-            Some(Weight { name: name.clone(), size: data.bytes().len() as u64 })
-        }
-        _ => None,
-    }
+    graph.constant(id)?;
+    let (name, data) = named(graph.value(id))?;
+    Some(Weight { name: name.clone(), size: data.bytes().len() as u64 })
 }

@@ -6,16 +6,16 @@ use et_core::ScalarType;
 use et_module::safetensors::{SafeTensors, TensorView};
 use et_ops::call::OwnedTensor;
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_ir::{Graph, LoweredProgram, text};
+use etbuild_ir::{Graph, LoweredProgram};
 use etbuild_quantize::{QuantizeError, Tensors, right_answers};
 
 use super::lower::LowerOptions;
-use super::quantize::{failed, no_data, quantized};
+use super::quantize::{failed, no_data, quantized, read_lowered};
 use super::{QuantizeOptions, lowered};
 use crate::db::{DataFile, Db};
 use crate::losses::{Answers, LayerLoss, Losses};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
-use crate::{ArtifactKind, failure, program_artifact, unchanged};
+use crate::{ArtifactKind, failure, unchanged};
 
 /// What measuring reads beside both programs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -50,10 +50,8 @@ pub fn measured(
     stage::run(db.world(), Stage::Measure, key.finish(), |products| {
         let programs = Programs { float: read(db, &float)?, quantized: read(db, &quantized)? };
         let layers = programs.layers(&samples(db, data)?)?;
-        let answers = match &measure.labelled {
-            Some((file, labels)) => Some(programs.answers(db, *file, labels)?),
-            None => None,
-        };
+        let answers =
+            measure.labelled.as_ref().map(|(file, labels)| programs.answers(db, *file, labels)).transpose()?;
         products.put(ArtifactKind::Losses, &failure::json(&Losses { layers, answers })?);
         Ok(())
     })
@@ -94,8 +92,7 @@ impl Programs {
 
 /// A lowered program from the store.
 pub fn read(db: &dyn Db, staged: &Arc<Staged>) -> Result<LoweredProgram, Vec<Diagnostic>> {
-    let ((_, program), _) = program_artifact::load(db.world(), staged, text::parse)?;
-    LoweredProgram::verify(program).map_err(failure::violations)
+    read_lowered(db, staged).map(|(program, _)| program)
 }
 
 /// The tensors of a safetensors file.

@@ -75,7 +75,8 @@ pub fn quantized(db: &dyn Db, model: DataFile, lower: LowerOptions, quantize: Qu
     })
 }
 
-fn read_lowered(db: &dyn Db, staged: &Arc<Staged>) -> Result<(LoweredProgram, Weights), Vec<Diagnostic>> {
+/// A lowered program from the store, and its weights.
+pub fn read_lowered(db: &dyn Db, staged: &Arc<Staged>) -> Result<(LoweredProgram, Weights), Vec<Diagnostic>> {
     let ((_, program), weights) = program_artifact::load(db.world(), staged, text::parse)?;
     Ok((LoweredProgram::verify(program).map_err(failure::violations)?, weights))
 }

@@ -64,7 +64,8 @@ pub enum Metric {
     Top1,
 }
 
-fn default_labels() -> String {
+/// The tensor of right answers in a file of data.
+pub fn default_labels() -> String {
     "labels".to_owned()
 }
 

@@ -4,6 +4,7 @@ use etbuild_yaml::Spanned;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::quantize::default_labels;
 use super::{Metric, TimeLimit};
 use crate::{FilePath, Tolerance};
 
@@ -44,8 +45,4 @@ impl Verify {
 
 fn default_outputs() -> String {
     "output_".to_owned()
-}
-
-fn default_labels() -> String {
-    "labels".to_owned()
 }

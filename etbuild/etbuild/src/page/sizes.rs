@@ -1,6 +1,7 @@
 //! Why the files are as large as they are: a treemap, the same as a list, and what changed.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
@@ -103,8 +104,12 @@ pub fn view(sizes: &Sizes, kernels: &[String]) -> View {
 fn leaves(sizes: &Sizes) -> Vec<Leaf> {
     let leaf = |part: &Part, size: u64, inside: bool| Leaf { kind: part.kind, name: part.name.clone(), size, inside };
     let mut leaves = Vec::new();
+    let mut within: BTreeMap<&str, Vec<&Part>> = BTreeMap::new();
+    for part in &sizes.parts {
+        part.within.iter().for_each(|outer| within.entry(outer).or_default().push(part));
+    }
     for part in sizes.outermost() {
-        let inside: Vec<&Part> = sizes.parts.iter().filter(|inner| inner.within.as_ref() == Some(&part.name)).collect();
+        let inside = within.get(part.name.as_str()).map(Vec::as_slice).unwrap_or_default();
         let counted: u64 = inside.iter().map(|inner| inner.size).sum();
         // An engine may keep weights in less space than the program did: what lies in a part then shares what there is.
         let fits = counted <= part.size;
