@@ -167,15 +167,15 @@ impl Grid {
         Block { tiles: [0, self.tiles], panels: [0, self.panels] }
     }
 
-    /// Part `index` of `parts`, split along the dimension that gives the more equal parts; a part may be empty.
-    pub const fn part(&self, index: usize, parts: usize) -> Block {
-        let longest = self.tiles.div_ceil(parts) * self.panels;
-        let widest = self.panels.div_ceil(parts) * self.tiles;
+    /// What lies between two parts of `whole`, split along the dimension that gives the more equal parts; it may be empty.
+    pub const fn part(&self, share: [usize; 2], whole: usize) -> Block {
+        let longest = self.tiles.div_ceil(whole) * self.panels;
+        let widest = self.panels.div_ceil(whole) * self.tiles;
         let mut block = self.all();
         if longest <= widest {
-            block.tiles = [self.tiles * index / parts, self.tiles * (index + 1) / parts];
+            block.tiles = [self.tiles * share[0] / whole, self.tiles * share[1] / whole];
         } else {
-            block.panels = [self.panels * index / parts, self.panels * (index + 1) / parts];
+            block.panels = [self.panels * share[0] / whole, self.panels * share[1] / whole];
         }
         block
     }

@@ -36,36 +36,56 @@ impl<T: Copy> Windows<'_, T> {
         }
         let [height, width] = self.shape.output;
         let window = self.runs.count * self.runs.length;
-        let mut place = [rows.start / width / height, rows.start / width % height, rows.start % width];
-        for row in 0..count {
+        let mut row = 0;
+        while row < count {
+            let (line, x) = ((rows.start + row) / width, (rows.start + row) % width);
+            let end = width.min(x + count - row);
+            let copies = copies.wrapping_add(row * window);
             // SAFETY: the caller's promise.
-            unsafe { self.fill_row(group, place, table.add(row), count, copies.wrapping_add(row * window)) };
-            place[2] += 1;
-            if place[2] == width {
-                place = [place[0], place[1] + 1, 0];
-            }
-            if place[1] == height {
-                place = [place[0] + 1, 0, place[2]];
-            }
+            unsafe { self.fill_line(group, [line / height, line % height], x..end, table.add(row), count, copies) };
+            row += end - x;
         }
     }
 
+    /// Writes the pointers of neighbouring rows, the runs of each `step` apart.
+    unsafe fn fill_line(
+        &self,
+        group: usize,
+        place: [usize; 2],
+        columns: Range<usize>,
+        table: *mut *const T,
+        step: usize,
+        copies: *mut T,
+    ) {
+        let inside = self.inside();
+        let (begin, end) =
+            (inside.start.clamp(columns.start, columns.end), inside.end.clamp(columns.start, columns.end));
+        let window = self.runs.count * self.runs.length;
+        for x in (columns.start..begin).chain(end.max(begin)..columns.end) {
+            let row = x - columns.start;
+            // SAFETY: the caller's promise.
+            unsafe {
+                self.fill_row(group, [place[0], place[1], x], table.add(row), step, copies.wrapping_add(row * window))
+            };
+        }
+        // SAFETY: the caller's promise; these windows are between the left and the right of the image.
+        unsafe { self.fill_inside(group, place, begin..end, table.add(begin - columns.start), step) };
+    }
+
+    /// The columns of the output whose windows are between the left and the right of the image.
+    fn inside(&self) -> Range<usize> {
+        let Shape { input, padding, stride, kernel, dilation, .. } = self.shape;
+        let reach = (kernel[1] - 1) * dilation[1];
+        let last = (input[1] + padding[1]).checked_sub(reach + 1);
+        padding[1].div_ceil(stride[1])..last.map_or(0, |last| last / stride[1] + 1)
+    }
+
     /// Writes the pointers of one row, `step` apart.
-    #[inline(always)]
     unsafe fn fill_row(&self, group: usize, place: [usize; 3], table: *mut *const T, step: usize, copy: *mut T) {
         let shape = self.shape;
         let top = (place[1] * shape.stride[0]).wrapping_sub(shape.padding[0]);
         let left = (place[2] * shape.stride[1]).wrapping_sub(shape.padding[1]);
         let across = shape.kernel[1] / self.runs.pixels;
-        let reach = [(shape.kernel[0] - 1) * shape.dilation[0], (shape.kernel[1] - 1) * shape.dilation[1]];
-        if top < shape.input[0]
-            && top + reach[0] < shape.input[0]
-            && left < shape.input[1]
-            && left + reach[1] < shape.input[1]
-        {
-            // SAFETY: the caller's promise; the whole window is in the image.
-            return unsafe { self.fill_inside(group, [place[0], top, left], across, table, step) };
-        }
         let inside = left < shape.input[1] && left + self.runs.pixels <= shape.input[1];
         let copied = self.runs.pixels > 1 && !inside;
         let mut slot = table;
@@ -89,22 +109,32 @@ impl<T: Copy> Windows<'_, T> {
         }
     }
 
-    /// Writes the pointers of a row whose window is all in the image.
-    #[inline(always)]
-    unsafe fn fill_inside(&self, group: usize, place: [usize; 3], across: usize, table: *mut *const T, step: usize) {
+    /// Writes the pointers of neighbouring rows whose windows are between the left and the right of the image: those of a run
+    /// are as far apart as windows are.
+    unsafe fn fill_inside(
+        &self,
+        group: usize,
+        place: [usize; 2],
+        columns: Range<usize>,
+        table: *mut *const T,
+        step: usize,
+    ) {
         let shape = self.shape;
-        let pixel = (place[0] * shape.input[0] + place[1]) * shape.input[1] + place[2];
-        let mut line = self.input.wrapping_add(pixel * shape.pixel_stride + group * shape.channels);
-        let mut slot = table;
-        for _ in 0..shape.kernel[0] {
-            let mut run = line;
-            for _ in 0..across {
-                // SAFETY: the caller's promise: room for all runs of all rows.
-                unsafe { slot.write(run) };
-                slot = slot.wrapping_add(step);
-                run = run.wrapping_add(shape.dilation[1] * shape.pixel_stride);
+        let top = (place[1] * shape.stride[0]).wrapping_sub(shape.padding[0]);
+        let left = (columns.start * shape.stride[1]).wrapping_sub(shape.padding[1]);
+        let mut slots = table;
+        for tap in 0..shape.kernel[0] {
+            let line = self.line(group, place[0], top.wrapping_add(tap * shape.dilation[0]));
+            let distance = if line.is_some() { shape.stride[1] * shape.pixel_stride } else { 0 };
+            for index in 0..shape.kernel[1] / self.runs.pixels {
+                let x = left.wrapping_add(index * shape.dilation[1]);
+                let first = line.map_or(self.padding, |line| line.wrapping_add(x.wrapping_mul(shape.pixel_stride)));
+                for row in 0..columns.len() {
+                    // SAFETY: the caller's promise: room for all runs of all rows.
+                    unsafe { slots.add(row).write(first.wrapping_add(row * distance)) };
+                }
+                slots = slots.wrapping_add(step);
             }
-            line = line.wrapping_add(shape.dilation[0] * shape.input[1] * shape.pixel_stride);
         }
     }
 

@@ -2,9 +2,10 @@
 #![allow(unsafe_code, reason = "tasks write disjoint parts of one result, and have memory of their own")]
 
 use core::ops::Range;
-use core::sync::atomic::{AtomicU8, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use et_core::{Error, Result};
+use et_gemm::{Block, Grid};
 
 use crate::memory::Written;
 use crate::run::Context;
@@ -24,39 +25,105 @@ impl<T> Shared<T> {
     }
 }
 
-/// What a task works with.
+/// Work cut into chunks: rounds of one for each thread, the chunks of a round half as large as those of the round before, so
+/// that others finish what a thread that is held up does not come to.
+#[derive(Clone, Copy)]
+pub struct Chunks {
+    threads: usize,
+    rounds: u32,
+}
+
+/// The most rounds.
+const ROUNDS: u32 = 3;
+
+/// How much larger than the least that is worth a thread the smallest chunk of several rounds is: small ones read operands
+/// again that a large one reads once.
+const SMALLEST: usize = 32;
+
+impl Chunks {
+    /// Chunks of `units` units, of which a thread should have at least `least`.
+    pub fn new(context: &Context<'_, '_, '_>, units: usize, least: usize) -> Self {
+        let (least, most) = (least.max(1), context.workers.threads().min(context.threads).max(1));
+        let threads = units.div_ceil(least).clamp(1, most);
+        let smallest = threads.saturating_mul(least).saturating_mul(SMALLEST);
+        let enough = |rounds: &u32| units / smallest >= (1 << rounds) - 1;
+        let rounds = if threads == 1 { 1 } else { (1..=ROUNDS).rev().find(enough).unwrap_or(1) };
+        Self { threads, rounds }
+    }
+
+    /// One for each of at most so many threads.
+    pub fn at_most(self, threads: usize) -> Self {
+        Self { threads: self.threads.min(threads.max(1)), ..self }
+    }
+
+    const fn count(self) -> usize {
+        self.threads * self.rounds as usize
+    }
+
+    /// The smallest chunks that all others are multiples of.
+    const fn smallest(self) -> usize {
+        self.threads * ((1 << self.rounds) - 1)
+    }
+
+    /// The smallest chunks before chunk `index`.
+    const fn before(self, index: usize) -> usize {
+        let (round, place) = (index / self.threads, index % self.threads);
+        let whole = (1 << self.rounds) - (1 << (self.rounds as usize - round));
+        self.threads * whole + (place << (self.rounds as usize - round)) / 2
+    }
+}
+
+/// A chunk, and what the thread that does it works with.
 pub struct Task<'t> {
-    /// Its number.
-    pub index: usize,
-    /// Memory of its own.
+    /// The part of the whole.
+    share: Range<usize>,
+    whole: usize,
+    /// Memory of the thread's own.
     pub workspace: &'t mut [u8],
 }
 
-/// Calls `task` for each number below `tasks`, which are at most as many as there are threads, so that each has memory of
-/// its own. The first error of any is returned.
-pub fn tasks(context: &Context<'_, '_, '_>, tasks: usize, task: impl Fn(Task<'_>) -> Result<()> + Sync) -> Result<()> {
-    let failure = AtomicU8::new(0);
-    let (start, size) = if tasks == 0 { (core::ptr::null_mut(), 0) } else { context.memory.workspace(0)? };
-    context.memory.workspace(tasks.max(1) - 1)?;
+impl Task<'_> {
+    /// Its part of `units` units; it may be empty.
+    pub const fn range(&self, units: usize) -> Range<usize> {
+        units * self.share.start / self.whole..units * self.share.end / self.whole
+    }
+
+    /// Its part of a product.
+    pub const fn block(&self, grid: &Grid) -> Block {
+        grid.part([self.share.start, self.share.end], self.whole)
+    }
+}
+
+/// Calls `task` for each chunk, on at most as many threads as there is memory for. The first error of any is returned.
+pub fn tasks(
+    context: &Context<'_, '_, '_>,
+    chunks: Chunks,
+    task: impl Fn(Task<'_>) -> Result<()> + Sync,
+) -> Result<()> {
+    let failed = AtomicBool::new(false);
+    let next = AtomicUsize::new(0);
+    let (start, size) = context.memory.workspace(0)?;
+    context.memory.workspace(chunks.threads - 1)?;
     let start = Shared(start);
-    context.workers.run(tasks, &|index| {
+    context.workers.run(chunks.threads, &|thread| {
         let workspace = if size == 0 {
             &mut [][..]
         } else {
-            // SAFETY: `Memory::workspace` checked that each task's part is there; numbers are given out once.
-            unsafe { core::slice::from_raw_parts_mut(start.get().add(index * size), size) }
+            // SAFETY: `Memory::workspace` checked that each thread's part is there; numbers are given out once.
+            unsafe { core::slice::from_raw_parts_mut(start.get().add(thread * size), size) }
         };
-        if task(Task { index, workspace }).is_err() {
-            failure.store(1, Ordering::Relaxed);
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= chunks.count() {
+                return;
+            }
+            let share = chunks.before(index)..chunks.before(index + 1);
+            if task(Task { share, whole: chunks.smallest(), workspace: &mut *workspace }).is_err() {
+                failed.store(true, Ordering::Relaxed);
+            }
         }
     });
-    if failure.load(Ordering::Relaxed) == 0 { Ok(()) } else { Err(Error::InvalidProgram) }
-}
-
-/// The number of tasks for `count` units, of which one task should have at least `least`.
-pub fn parts(context: &Context<'_, '_, '_>, count: usize, least: usize) -> usize {
-    let most = context.workers.threads().min(context.threads).max(1);
-    count.div_ceil(least.max(1)).clamp(1, most)
+    if failed.load(Ordering::Relaxed) { Err(Error::InvalidProgram) } else { Ok(()) }
 }
 
 /// Whether elements with these sizes and strides are all different ones, so that several tasks may write them.
@@ -70,11 +137,6 @@ pub fn are_apart<const N: usize>(mut dims: [(usize, usize); N]) -> bool {
     })
 }
 
-/// Part `index` of `count` units split into `parts` parts.
-pub const fn part(count: usize, index: usize, parts: usize) -> Range<usize> {
-    count * index / parts..count * (index + 1) / parts
-}
-
 /// Writes disjoint runs of `width` elements each: `task` gets its runs and the elements of them.
 pub fn runs<T: Send>(
     context: &Context<'_, '_, '_>,
@@ -85,13 +147,13 @@ pub fn runs<T: Send>(
 ) -> Result<()> {
     let (start, count) = written.raw();
     let units = count.checked_div(width).ok_or(Error::InvalidProgram)?;
-    let (start, parts) = (Shared(start), parts(context, units, least));
-    tasks(context, parts, |Task { index, workspace }| {
-        let range = part(units, index, parts);
-        // SAFETY: parts are disjoint ranges of what `written` has, to which it is the only access.
+    let start = Shared(start);
+    tasks(context, Chunks::new(context, units, least), |chunk| {
+        let range = chunk.range(units);
+        // SAFETY: chunks are disjoint ranges of what `written` has, to which it is the only access.
         let elements =
             unsafe { core::slice::from_raw_parts_mut(start.get().add(range.start * width), range.len() * width) };
-        task(range, elements, workspace)
+        if range.is_empty() { Ok(()) } else { task(range, elements, chunk.workspace) }
     })
 }
 
@@ -131,8 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn parts_cover_all_units_once() {
-        let parts: [Range<usize>; 3] = core::array::from_fn(|index| part(10, index, 3));
-        assert_eq!(parts, [0..3, 3..6, 6..10]);
+    fn chunks_cover_the_whole_once() {
+        for (threads, rounds) in [(1, 1), (2, 1), (2, 3), (3, 2), (5, 3)] {
+            let chunks = Chunks { threads, rounds };
+            let sizes = (0..chunks.count()).map(|index| chunks.before(index + 1) - chunks.before(index));
+            assert_eq!(sizes.clone().next(), Some(1 << (rounds - 1)));
+            assert_eq!(sizes.clone().last(), Some(1));
+            assert!(sizes.clone().is_sorted_by(|one, other| one >= other));
+            assert_eq!(sizes.sum::<usize>(), chunks.smallest());
+        }
     }
 }

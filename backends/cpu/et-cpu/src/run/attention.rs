@@ -6,7 +6,8 @@ use et_kernels::attention::{self, Mask, Part, Strides, Tokens};
 
 use crate::memory::Operands;
 use crate::run::Context;
-use crate::split::{self, Elements, Task};
+use crate::run::product::LEAST;
+use crate::split::{self, Chunks, Elements};
 use crate::{Attention, Heads};
 
 /// Executes the instruction: heads are split among tasks.
@@ -48,13 +49,13 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
         return Err(Error::InvalidProgram);
     }
     let items = batches * heads;
-    let (parts, elements) = (split::parts(context, items, 1), Elements::new(&written));
-    let level = context.level;
-    split::tasks(context, parts, |Task { index, workspace }| {
-        let part = Part { items: split::part(items, index, parts), queries: 0..queries };
+    let (level, elements) = (context.level, Elements::new(&written));
+    let work = [items, queries, keys, width].into_iter().fold(1_usize, usize::saturating_mul);
+    split::tasks(context, Chunks::new(context, work, LEAST).at_most(items), |chunk| {
+        let part = Part { items: chunk.range(items), queries: 0..queries };
         let output = core::ptr::slice_from_raw_parts_mut(elements.start(), length);
         // SAFETY: `written` is the only access to the result, and parts have different heads.
-        unsafe { attention::run_part(level, &attention, output, &part, numbers(workspace)) }
+        unsafe { attention::run_part(level, &attention, output, &part, numbers(chunk.workspace)) }
     })
 }
 

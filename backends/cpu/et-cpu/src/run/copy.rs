@@ -6,7 +6,7 @@ use et_kernels::copy::{Strided, copy_part};
 
 use crate::memory::Plain;
 use crate::run::Context;
-use crate::split::{self, Elements, Task};
+use crate::split::{self, Chunks, Elements};
 use crate::{Copy, Gather};
 
 /// The least number of elements that are worth a task.
@@ -49,9 +49,9 @@ fn of_type<T: Plain + Send + Sync>(context: &Context<'_, '_, '_>, fields: &Copy)
     let output = operands.write::<T>(fields.output, length)?;
     let count = sizes.iter().fold(1_usize, |count, size| count.saturating_mul(*size));
     let (rank, level, elements) = (rank.max(1), context.level, Elements::new(&output));
-    let parts = split::parts(context, count, LEAST).min(sizes[0]);
-    split::tasks(context, parts, |Task { index, .. }| {
-        let range = split::part(sizes[0], index, parts);
+    let chunks = Chunks::new(context, count, LEAST).at_most(sizes[0]);
+    split::tasks(context, chunks, |chunk| {
+        let range = chunk.range(sizes[0]);
         let mut own = sizes;
         own[0] = range.len();
         let (from_offset, to_offset) = (range.start * from[0], range.start * to[0]);

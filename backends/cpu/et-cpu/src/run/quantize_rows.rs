@@ -7,7 +7,7 @@ use et_kernels::quantized::{self, Quantization};
 
 use crate::run::Context;
 use crate::run::images::count;
-use crate::split::{self, Elements, Task};
+use crate::split::{self, Chunks, Elements};
 use crate::{DequantizeRows, QuantizeRows, byte_isa};
 
 /// The least number of elements that are worth a task.
@@ -30,9 +30,8 @@ pub fn quantize(context: &Context<'_, '_, '_>, fields: &QuantizeRows) -> Result<
         return Ok(());
     }
     let (bytes, scales) = (Elements::new(&bytes), Elements::new(&scales));
-    let parts = split::parts(context, rows, LEAST / columns.max(1) + 1);
-    split::tasks(context, parts, |Task { index, .. }| {
-        let part = split::part(rows, index, parts);
+    split::tasks(context, Chunks::new(context, rows, LEAST / columns.max(1) + 1), |chunk| {
+        let part = chunk.range(rows);
         // SAFETY: parts are disjoint rows of what both results have, to which these are the only accesses.
         let (bytes, scales) =
             unsafe { (bytes.part(part.start * columns..part.end * columns), scales.part(part.clone())) };

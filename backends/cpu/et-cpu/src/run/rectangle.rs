@@ -7,7 +7,7 @@ use et_gemm::{Block, Grid, Output};
 use crate::Rows;
 use crate::memory::{Operands, Plain};
 use crate::run::Context;
-use crate::split::{self, Elements, Task};
+use crate::split::{self, Chunks, Elements};
 
 /// Some rows of so many columns.
 #[derive(Clone, Copy)]
@@ -48,12 +48,11 @@ impl Rectangle {
         if !split::are_apart([(self.rows, stride), (self.columns, 1)]) {
             return Err(Error::InvalidProgram);
         }
-        let parts = split::parts(context, work, least);
         let elements = Elements::new(&written);
-        split::tasks(context, parts, |Task { index, workspace }| {
+        split::tasks(context, Chunks::new(context, work, least), |chunk| {
             // SAFETY: `written` is the only access to these rows, and blocks of a grid are disjoint.
             let mut output = unsafe { Output::from_raw(elements.start(), self.rows, self.columns, stride) };
-            compute(&mut output, grid.part(index, parts), workspace)
+            compute(&mut output, chunk.block(grid), chunk.workspace)
         })
     }
 }
