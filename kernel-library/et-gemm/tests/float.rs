@@ -93,6 +93,21 @@ fn weights_larger_than_a_strip_keeps_agree_with_the_plain_loop() {
 }
 
 #[test]
+fn transformed_windows_agree_with_the_plain_loop() {
+    let padded = |input, channels, columns| Shape::convolution(input, channels, columns, 3, 1, 1);
+    let wide = Shape { pixel_stride: 60, batch: 2, ..padded([13, 12], 50, 49) };
+    for isa in available() {
+        for shape in [padded([13, 14], 48, 50), Shape::convolution([15, 16], 65, 64, 3, 1, 0), wide] {
+            let case = Case::new(shape);
+            case.check(isa, Activation::RELU, Some(false));
+            case.check(isa, Activation::Clamp(-0.5, 0.75), Some(true));
+            case.check(isa, Activation::HardSwish, Some(true));
+            case.check(isa, Activation::Silu, Some(false));
+        }
+    }
+}
+
+#[test]
 fn activations_and_residuals_agree_with_the_plain_loop() {
     let activations = [
         Activation::None,
@@ -118,7 +133,11 @@ fn activations_and_residuals_agree_with_the_plain_loop() {
 #[test]
 fn any_split_gives_the_same_bits() {
     for isa in available() {
-        for shape in [Shape::product(60, 50, 200), Shape::convolution([9, 9], 3, 70, 3, 2, 1)] {
+        for shape in [
+            Shape::product(60, 50, 200),
+            Shape::convolution([9, 9], 3, 70, 3, 2, 1),
+            Shape::convolution([14, 13], 48, 48, 3, 1, 1),
+        ] {
             let case = Case::new(shape);
             let bits = |parts| case.compute(isa, Activation::Silu, None, parts).into_iter().map(f32::to_bits).collect();
             let whole: Vec<u32> = bits(1);

@@ -198,7 +198,7 @@ mod tests {
             let chunks = Chunks { threads, rounds };
             let sizes = (0..chunks.count()).map(|index| chunks.before(index + 1) - chunks.before(index));
             assert_eq!(sizes.clone().next(), Some(1 << (rounds - 1)));
-            assert_eq!(sizes.clone().last(), Some(1));
+            assert_eq!(sizes.clone().next_back(), Some(1));
             assert!(sizes.clone().is_sorted_by(|one, other| one >= other));
             assert_eq!(sizes.sum::<usize>(), chunks.smallest());
         }

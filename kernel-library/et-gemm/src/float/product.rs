@@ -1,11 +1,14 @@
 //! Products of `f32` with packed weights: sizes, packing, and computing any part of the work.
 #![allow(unsafe_code, reason = "tiles are called with pointers whose bounds are checked here, once a call")]
 
+use core::ops::Range;
+
 use et_core::{Error, Result};
 
 use super::pack::{Panel, Panels, Weights, pack};
 use super::rows::{FloatKernels, FloatRow};
 use super::tile::Tile;
+use super::winograd::Winograd;
 use crate::activation::Activation;
 use crate::isa::Isa;
 use crate::output::Output;
@@ -53,6 +56,10 @@ pub struct FloatProduct {
     row: &'static FloatRow,
     panels: Panels,
     runs: Runs,
+    /// How it is computed instead, where that is faster.
+    winograd: Option<Winograd>,
+    /// Whether the weights come from beyond the second-level cache, small as they may be.
+    streams: bool,
 }
 
 impl FloatProduct {
@@ -60,12 +67,21 @@ impl FloatProduct {
     pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
         shape.check()?;
         let row = FloatRow::of(isa);
-        Ok(Self { panels: Panels::new(&shape, row), runs: shape.runs(), shape, row })
+        let winograd = Winograd::new(&shape, isa);
+        Ok(Self { panels: Panels::new(&shape, row), runs: shape.runs(), shape, row, winograd, streams: false })
+    }
+
+    /// The same product with weights that come from beyond the second-level cache.
+    pub(super) fn streaming(self) -> Self {
+        Self { streams: true, ..self }
     }
 
     /// Bytes of the packed weights.
     pub const fn packed_size(&self) -> usize {
-        4 * self.panels.size(self.shape.groups)
+        match &self.winograd {
+            Some(winograd) => 4 * winograd.packed_size(self.row),
+            None => 4 * self.panels.size(self.shape.groups),
+        }
     }
 
     /// Packs weights and a bias, which may be empty. Fails unless lengths are those of the shape.
@@ -75,17 +91,26 @@ impl FloatProduct {
         if !biased || packed.len() != self.packed_size() {
             return Err(Error::InvalidArgument);
         }
-        pack(&self.shape, &self.panels, weights, bias, packed);
+        match &self.winograd {
+            Some(winograd) => winograd.pack(self.row, weights, bias, packed),
+            None => pack(&self.shape, &self.panels, weights, bias, packed),
+        }
         Ok(())
     }
 
     /// The work.
     pub const fn grid(&self) -> Grid {
-        Grid::new(self.shape.rows(), self.row.height, self.shape.groups * self.panels.per_group)
+        match &self.winograd {
+            Some(winograd) => winograd.grid(),
+            None => Grid::new(self.shape.rows(), self.row.height, self.shape.groups * self.panels.per_group),
+        }
     }
 
     /// Bytes of scratch that each call needs.
-    pub const fn scratch_size(&self) -> usize {
+    pub fn scratch_size(&self) -> usize {
+        if let Some(winograd) = &self.winograd {
+            return winograd.scratch_size();
+        }
         let rows = self.strip() * self.row.height;
         scratch::total(&[
             scratch::part(self.runs.length, 4),
@@ -96,7 +121,7 @@ impl FloatProduct {
 
     /// Tiles that go through a panel before the next panel.
     const fn strip(&self) -> usize {
-        if self.packed_size() <= RESIDENT_BYTES {
+        if !self.streams && self.packed_size() <= RESIDENT_BYTES {
             return 1;
         }
         let tile = 4 * (self.row.height * self.shape.depth() + 1);
@@ -131,6 +156,10 @@ impl FloatProduct {
         }
         self.check(operands, output, &grid, block)?;
         let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        if let Some(winograd) = &self.winograd {
+            // SAFETY: `check` held all operands against the block; the processor was asked.
+            return unsafe { winograd.compute(kernels, operands, output, block, scratch) };
+        }
         let mut scratch = Scratch::new(scratch)?;
         let padding = scratch.take::<f32>(self.runs.length)?;
         padding.fill(0.0);
@@ -155,10 +184,11 @@ impl FloatProduct {
         if !whole || !block.is_in(grid) {
             return Err(Error::InvalidArgument);
         }
-        let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
-        let (first, last) = (self.panels.get(block.panels[0]), self.panels.get(block.panels[1] - 1));
-        let columns = first.group * self.shape.columns + first.column
-            ..last.group * self.shape.columns + last.column + last.columns;
+        let rows = match &self.winograd {
+            Some(winograd) => winograd.rows_of(block),
+            None => grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end,
+        };
+        let columns = self.columns(block);
         if let Some(residual) = operands.residual {
             let needed = (rows.end - 1).checked_mul(residual.stride).and_then(|start| start.checked_add(columns.end));
             if needed.is_none_or(|needed| needed > residual.elements.len()) {
@@ -168,14 +198,14 @@ impl FloatProduct {
         output.check(rows, columns)
     }
 
-    /// The columns of the output that some panels cover, for splitting an output.
-    pub fn columns_of(&self, panels: [usize; 2]) -> core::ops::Range<usize> {
-        let column = |index: usize| {
-            let group = index.checked_div(self.panels.per_group).unwrap_or(0);
-            let within = (index - group * self.panels.per_group) * self.panels.width;
-            group * self.shape.columns + within.min(self.shape.columns)
-        };
-        column(panels[0])..column(panels[1])
+    /// The columns of the output that a block makes.
+    fn columns(&self, block: Block) -> Range<usize> {
+        if self.winograd.is_some() {
+            return 0..self.shape.columns;
+        }
+        let (first, last) = (self.panels.get(block.panels[0]), self.panels.get(block.panels[1] - 1));
+        let start = |panel: &Panel| panel.group * self.shape.columns + panel.column;
+        start(&first)..start(&last) + last.columns
     }
 }
 

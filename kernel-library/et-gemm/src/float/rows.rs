@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
 use super::tile::{FinishKernel, Tile, TileKernel, compute};
+use super::transform::{InputKernel, OutputKernel, Pixels, Window};
 use crate::isa::Isa;
 
 /// One row: the tile of an instruction set.
@@ -24,6 +25,10 @@ pub struct FloatKernels {
     pub tile: fn(usize, usize) -> Option<TileKernel>,
     /// Finishes a tile.
     pub finish: FinishKernel,
+    /// Transforms a window of pixels.
+    pub input: InputKernel,
+    /// Makes pixels of transformed ones.
+    pub output: OutputKernel,
 }
 
 /// All rows.
@@ -69,7 +74,19 @@ macro_rules! kernels {
                 unsafe { crate::float::tile::finish::<$lanes>(tile, rows) }
             }
 
-            pub static KERNELS: FloatKernels = FloatKernels { tile: kernel, finish };
+            $(#[$feature])?
+            unsafe fn input(window: &Window) {
+                // SAFETY: the caller's promise, which includes the processor.
+                unsafe { crate::float::transform::input::<$lanes>(window) }
+            }
+
+            $(#[$feature])?
+            unsafe fn output(pixels: &Pixels) {
+                // SAFETY: the caller's promise, which includes the processor.
+                unsafe { crate::float::transform::output::<$lanes>(pixels) }
+            }
+
+            pub static KERNELS: FloatKernels = FloatKernels { tile: kernel, finish, input, output };
 
             /// The tile of so many rows and vectors, each less one.
             fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {

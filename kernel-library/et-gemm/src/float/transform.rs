@@ -1,0 +1,157 @@
+//! The transforms of products with windows of 3 x 3 that compute 2 x 2 pixels with 16 multiplications instead of 36
+//! (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015, section 4.1).
+#![allow(unsafe_code, reason = "pixels and matrices are read and written by pointer")]
+#![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of its argument")]
+
+use crate::lanes::Lanes;
+
+/// The elements of a transformed window.
+pub const POINTS: usize = 16;
+
+/// The point that is added to all four pixels: a bias goes there.
+pub const CENTRE: usize = 5;
+
+/// A window of 4 x 4 pixels to transform.
+///
+/// # Safety
+///
+/// Each pixel is valid for `channels` elements, and so is `to` at each multiple of `step` below [`POINTS`].
+pub struct Window {
+    /// The pixels, line by line.
+    pub pixels: [*const f32; POINTS],
+    /// Elements of a pixel.
+    pub channels: usize,
+    /// The first point.
+    pub to: *mut f32,
+    /// Elements from a point to the next.
+    pub step: usize,
+}
+
+/// 2 x 2 pixels of the result.
+///
+/// # Safety
+///
+/// `from` is valid for `columns` elements at each multiple of `step` below [`POINTS`], and so is each pixel, and each residual
+/// of a pixel, that is not null.
+pub struct Pixels {
+    /// The first point.
+    pub from: *const f32,
+    /// Elements from a point to the next.
+    pub step: usize,
+    /// Elements of a pixel.
+    pub columns: usize,
+    /// The pixels, line by line; null beyond the image.
+    pub to: [*mut f32; 4],
+    /// What is added to each pixel, or null.
+    pub residuals: [*const f32; 4],
+    /// Whether it is added after the bounds.
+    pub residual_last: bool,
+    /// The bounds of a pixel.
+    pub bounds: [f32; 2],
+}
+
+/// [`input`] for an instruction set.
+pub type InputKernel = unsafe fn(&Window);
+
+/// [`output`] for an instruction set.
+pub type OutputKernel = unsafe fn(&Pixels);
+
+/// The weights of a window of 3 x 3 as points.
+pub fn weights(taps: [f32; 9]) -> [f32; POINTS] {
+    let lines = [[0, 1, 2], [3, 4, 5], [6, 7, 8]].map(|line| spread(line.map(|tap: usize| f64::from(taps[tap]))));
+    let columns: [[f64; 4]; 4] = core::array::from_fn(|column| spread(lines.map(|line| line[column])));
+    core::array::from_fn(|point| columns[point % 4][point / 4] as f32)
+}
+
+fn spread([first, middle, last]: [f64; 3]) -> [f64; 4] {
+    let (even, odd) = ((first + last) / 2.0, middle / 2.0);
+    [first, even + odd, even - odd, last]
+}
+
+/// Transforms a window.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`; what [`Window`] asks for.
+#[inline(always)]
+pub unsafe fn input<L: Lanes>(window: &Window) {
+    let mut channel = 0;
+    while channel < window.channels {
+        let count = (window.channels - channel).min(L::COUNT);
+        // One expression per vector: what is indexed in a loop would lie in memory.
+        let at = |index: usize| L::load_part(window.pixels[index].add(channel), count);
+        let first = differences([at(0), at(4), at(8), at(12)]);
+        let second = differences([at(1), at(5), at(9), at(13)]);
+        let third = differences([at(2), at(6), at(10), at(14)]);
+        let fourth = differences([at(3), at(7), at(11), at(15)]);
+        let store = |line: usize, columns: [L; 4]| {
+            let to = window.to.add(4 * line * window.step + channel);
+            let [a, b, c, d] = differences(columns);
+            a.store_part(to, count);
+            b.store_part(to.add(window.step), count);
+            c.store_part(to.add(2 * window.step), count);
+            d.store_part(to.add(3 * window.step), count);
+        };
+        store(0, [first[0], second[0], third[0], fourth[0]]);
+        store(1, [first[1], second[1], third[1], fourth[1]]);
+        store(2, [first[2], second[2], third[2], fourth[2]]);
+        store(3, [first[3], second[3], third[3], fourth[3]]);
+        channel += count;
+    }
+}
+
+/// One dimension of [`input`].
+#[inline(always)]
+fn differences<L: Lanes>([a, b, c, d]: [L; 4]) -> [L; 4] {
+    // SAFETY: the caller is a function for processors that have the instructions.
+    unsafe { [a.subtract(c), b.add(c), c.subtract(b), b.subtract(d)] }
+}
+
+/// Makes pixels of points, but for activations that are no bounds.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`; what [`Pixels`] asks for.
+#[inline(always)]
+pub unsafe fn output<L: Lanes>(pixels: &Pixels) {
+    let mut column = 0;
+    while column < pixels.columns {
+        let count = (pixels.columns - column).min(L::COUNT);
+        let at = |index: usize| L::load_part(pixels.from.add(index * pixels.step + column), count);
+        let first = sums([at(0), at(4), at(8), at(12)]);
+        let second = sums([at(1), at(5), at(9), at(13)]);
+        let third = sums([at(2), at(6), at(10), at(14)]);
+        let fourth = sums([at(3), at(7), at(11), at(15)]);
+        let [left, right] = sums([first[0], second[0], third[0], fourth[0]]);
+        finish(pixels, 0, left, column, count);
+        finish(pixels, 1, right, column, count);
+        let [left, right] = sums([first[1], second[1], third[1], fourth[1]]);
+        finish(pixels, 2, left, column, count);
+        finish(pixels, 3, right, column, count);
+        column += count;
+    }
+}
+
+/// One dimension of [`output`].
+#[inline(always)]
+fn sums<L: Lanes>([a, b, c, d]: [L; 4]) -> [L; 2] {
+    // SAFETY: the caller is a function for processors that have the instructions.
+    unsafe { [a.add(b).add(c), b.subtract(c).subtract(d)] }
+}
+
+/// Stores some elements of a pixel.
+#[inline(always)]
+unsafe fn finish<L: Lanes>(pixels: &Pixels, index: usize, mut value: L, column: usize, count: usize) {
+    let (to, residual) = (pixels.to[index], pixels.residuals[index]);
+    if to.is_null() {
+        return;
+    }
+    if !residual.is_null() && !pixels.residual_last {
+        value = value.add(L::load_part(residual.add(column), count));
+    }
+    value = value.at_least(pixels.bounds[0]).at_most(pixels.bounds[1]);
+    if !residual.is_null() && pixels.residual_last {
+        value = value.add(L::load_part(residual.add(column), count));
+    }
+    value.store_part(to.add(column), count);
+}

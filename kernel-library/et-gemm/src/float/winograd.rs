@@ -1,0 +1,265 @@
+//! Convolutions of 3 x 3 with stride one in fewer multiplications: windows are transformed, multiplied by transformed weights
+//! as sixteen products of matrices, and transformed back. Sums differ from those of the plain loop in the last bits.
+//!
+//! Weights take 16 / 9 of the room. Transformed windows of a strip of lines stay in the second-level cache.
+#![allow(unsafe_code, reason = "kernels are called with pointers whose bounds are checked here, once a call")]
+
+use core::ops::Range;
+
+use et_core::Result;
+
+use super::pack::{Panels, Weights};
+use super::product::{FloatOperands, FloatProduct};
+use super::rows::{FloatKernels, FloatRow};
+use super::tile::Tile;
+use super::transform::{CENTRE, POINTS, Pixels, Window, weights};
+use crate::activation::Activation;
+use crate::isa::Isa;
+use crate::output::Output;
+use crate::scratch::{self, Scratch};
+use crate::shape::{Block, Grid, Shape};
+
+/// Fewer channels or columns make transforms cost more than they save.
+const LEAST_CHANNELS: usize = 48;
+
+/// Fewer windows do not pay for reading the larger weights.
+const LEAST_WINDOWS: usize = 40;
+
+/// Transformed windows of a strip, and their products, take at most so many bytes.
+const STRIP_BYTES: usize = 7 << 17;
+
+/// Elements between the points of a strip: a cache line, so that a window's points are not all in the same sets of the caches.
+const GAP: usize = 16;
+
+/// A convolution that is computed in this way.
+#[derive(Clone, Copy)]
+pub struct Winograd {
+    shape: Shape,
+    isa: Isa,
+    /// Lines of windows of an image, and windows of a line. A window makes 2 x 2 pixels.
+    windows: [usize; 2],
+}
+
+impl Winograd {
+    /// The convolution, if that is faster.
+    pub fn new(shape: &Shape, isa: Isa) -> Option<Self> {
+        let windows = shape.output.map(|size| size.div_ceil(2));
+        let small = [shape.kernel, shape.stride, shape.dilation] == [[3, 3], [1, 1], [1, 1]];
+        let deep = shape.groups == 1 && shape.channels.min(shape.columns) >= LEAST_CHANNELS;
+        let many = shape.batch.checked_mul(windows[0])?.checked_mul(windows[1])? >= LEAST_WINDOWS;
+        let size = shape.channels.checked_add(shape.columns)?.checked_mul(4 * POINTS)?.checked_mul(windows[1])?;
+        let chosen = small && deep && many && size <= STRIP_BYTES;
+        chosen.then_some(Self { shape: *shape, isa, windows })
+    }
+
+    /// The product of one point of all windows.
+    fn product(&self, windows: usize) -> Result<FloatProduct> {
+        let product = FloatProduct::new(Shape::product(windows, self.shape.channels, self.shape.columns), self.isa)?;
+        Ok(product.streaming())
+    }
+
+    /// Elements of the packed weights of one point.
+    const fn point_size(&self, row: &FloatRow) -> usize {
+        Panels::new(&Shape::product(1, self.shape.channels, self.shape.columns), row).size(1)
+    }
+
+    /// Elements of the packed weights.
+    pub const fn packed_size(&self, row: &FloatRow) -> usize {
+        POINTS * self.point_size(row)
+    }
+
+    /// Packs checked weights and a bias, which may be empty: the panels of the first point, then those of the second.
+    pub fn pack(&self, row: &FloatRow, from: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) {
+        let (channels, point_size) = (self.shape.channels, self.point_size(row));
+        let panels = Panels::new(&Shape::product(1, channels, self.shape.columns), row);
+        packed.fill(0);
+        let mut write = |at: usize, value: f32| packed[4 * at..4 * at + 4].copy_from_slice(&value.to_le_bytes());
+        for panel in (0..panels.per_group).map(|index| panels.get(index)) {
+            let width = panel.vectors * panels.lanes;
+            for lane in 0..panel.columns {
+                let column = panel.column + lane;
+                write(CENTRE * point_size + panel.start + lane, bias.get(column).copied().unwrap_or(0.0));
+                for channel in 0..channels {
+                    let points = weights(core::array::from_fn(|tap| from.get(column, tap, channel)));
+                    let at = panel.start + (channel + 1) * width + lane;
+                    points.into_iter().enumerate().for_each(|(point, value)| write(point * point_size + at, value));
+                }
+            }
+        }
+    }
+
+    /// Lines of windows of all images.
+    const fn lines(&self) -> usize {
+        self.shape.batch * self.windows[0]
+    }
+
+    /// The work: strips of lines. Each reads all weights.
+    pub const fn grid(&self) -> Grid {
+        Grid { rows: self.shape.rows(), tiles: self.lines().div_ceil(self.most_lines()), panels: 1 }
+    }
+
+    /// The most lines of windows of a strip.
+    const fn most_lines(&self) -> usize {
+        let line = 4 * POINTS * self.windows[1] * (self.shape.channels + self.shape.columns);
+        STRIP_BYTES / line
+    }
+
+    /// The lines before a strip: strips are as equal as they can be.
+    const fn lines_before(&self, strip: usize) -> usize {
+        strip * self.lines() / self.grid().tiles
+    }
+
+    /// Bytes of scratch that each call needs.
+    pub fn scratch_size(&self) -> usize {
+        let windows = self.most_lines() * self.windows[1];
+        let inner = self.product(windows).map_or(0, |product| product.scratch_size());
+        scratch::total(&[
+            scratch::part(self.shape.channels, 4),
+            scratch::part(POINTS * (windows * self.shape.channels + GAP), 4),
+            scratch::part(POINTS * (windows * self.shape.columns + GAP), 4),
+            scratch::part(inner, 1),
+        ])
+    }
+
+    /// The first row of the output that a strip makes.
+    const fn row_of(&self, strip: usize) -> usize {
+        let line = self.lines_before(strip);
+        let [height, width] = self.shape.output;
+        let (image, within) = (line / self.windows[0], 2 * (line % self.windows[0]));
+        (image * height + if within < height { within } else { height }) * width
+    }
+
+    /// The rows of the output that a block makes.
+    pub const fn rows_of(&self, block: Block) -> Range<usize> {
+        self.row_of(block.tiles[0])..self.row_of(block.tiles[1])
+    }
+
+    /// Computes a block of at least one strip.
+    ///
+    /// # Safety
+    ///
+    /// The operands and the output were checked against the block; the processor has the instructions of the kernels.
+    pub unsafe fn compute(
+        &self,
+        kernels: &'static FloatKernels,
+        operands: &FloatOperands<'_>,
+        output: &mut Output<'_, f32>,
+        block: Block,
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        let (channels, columns) = (self.shape.channels, self.shape.columns);
+        let mut scratch = Scratch::new(scratch)?;
+        let padding = scratch.take::<f32>(channels)?;
+        padding.fill(0.0);
+        let most = self.most_lines() * self.windows[1];
+        let points = scratch.take::<f32>(POINTS * (most * channels + GAP))?;
+        let products = scratch.take::<f32>(POINTS * (most * columns + GAP))?;
+        let inner = scratch.take::<u8>(self.product(most)?.scratch_size())?;
+        for strip in block.tiles[0]..block.tiles[1] {
+            let lines = self.lines_before(strip)..self.lines_before(strip + 1);
+            let windows = lines.len() * self.windows[1];
+            // SAFETY: the caller's promise, and the scratch is that of a strip.
+            unsafe { self.transform(kernels, operands.input, padding, lines.clone(), points) };
+            self.multiply(operands.weights, windows, points, products, inner)?;
+            // SAFETY: as above.
+            unsafe { self.finish(kernels, operands, output, lines, products) };
+        }
+        Ok(())
+    }
+
+    /// Transforms the windows of some lines.
+    unsafe fn transform(
+        &self,
+        kernels: &FloatKernels,
+        input: &[f32],
+        padding: &[f32],
+        lines: Range<usize>,
+        points: &mut [f32],
+    ) {
+        let (channels, [height, width]) = (self.shape.channels, self.shape.input);
+        let step = lines.len() * self.windows[1] * channels + GAP;
+        let mut to = points.as_mut_ptr();
+        for line in lines {
+            let (image, top) = (line / self.windows[0], 2 * (line % self.windows[0]));
+            for left in (0..self.windows[1]).map(|window| 2 * window) {
+                let mut pixels = [padding.as_ptr(); POINTS];
+                for (index, pixel) in pixels.iter_mut().enumerate() {
+                    let y = (top + index / 4).wrapping_sub(self.shape.padding[0]);
+                    let x = (left + index % 4).wrapping_sub(self.shape.padding[1]);
+                    if y < height && x < width {
+                        let index = (image * height + y) * width + x;
+                        *pixel = input.as_ptr().wrapping_add(index * self.shape.pixel_stride);
+                    }
+                }
+                // SAFETY: pixels are in the image or padding; the points have room for the strip's windows.
+                unsafe { (kernels.input)(&Window { pixels, channels, to, step }) };
+                to = to.wrapping_add(channels);
+            }
+        }
+    }
+
+    /// Multiplies each point of all windows by the weights of that point.
+    fn multiply(
+        &self,
+        packed: &[u8],
+        windows: usize,
+        points: &[f32],
+        products: &mut [f32],
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        let product = self.product(windows)?;
+        let (channels, columns) = (self.shape.channels, self.shape.columns);
+        let weights = packed.chunks_exact(product.packed_size());
+        let inputs = points.chunks_exact(windows * channels + GAP);
+        for ((weights, input), memory) in weights.zip(inputs).zip(products.chunks_exact_mut(windows * columns + GAP)) {
+            let operands = FloatOperands { input, weights, activation: Activation::None, residual: None };
+            let mut output = Output::new(memory, windows, columns, columns)?;
+            product.compute(&operands, &mut output, product.grid().all(), scratch)?;
+        }
+        Ok(())
+    }
+
+    /// Makes pixels of the products of some lines.
+    unsafe fn finish(
+        &self,
+        kernels: &FloatKernels,
+        operands: &FloatOperands<'_>,
+        output: &mut Output<'_, f32>,
+        lines: Range<usize>,
+        products: &[f32],
+    ) {
+        let (columns, [height, width]) = (self.shape.columns, self.shape.output);
+        let bounds = operands.activation.bounds();
+        let (residual_last, stride) = (operands.residual.is_some_and(|residual| residual.after), output.stride());
+        let step = lines.len() * self.windows[1] * columns + GAP;
+        let mut from = products.as_ptr();
+        for line in lines {
+            let (image, top) = (line / self.windows[0], 2 * (line % self.windows[0]));
+            for left in (0..self.windows[1]).map(|window| 2 * window) {
+                let row = |index: usize| {
+                    let (y, x) = (top + index / 2, left + index % 2);
+                    (y < height && x < width).then_some((image * height + y) * width + x)
+                };
+                let to = [0, 1, 2, 3].map(|index| row(index).map_or(core::ptr::null_mut(), |row| output.at(row, 0)));
+                let residuals = [0, 1, 2, 3].map(|index| match (operands.residual, row(index)) {
+                    (Some(residual), Some(row)) => residual.elements.as_ptr().wrapping_add(row * residual.stride),
+                    _ => core::ptr::null(),
+                });
+                let early = if bounds.is_none() && residual_last { [core::ptr::null(); 4] } else { residuals };
+                let bounds = bounds.unwrap_or([f32::NEG_INFINITY, f32::INFINITY]);
+                // SAFETY: the products are of the strip's windows; pixels and residuals are those of the block.
+                unsafe {
+                    (kernels.output)(&Pixels { from, step, columns, to, residuals: early, residual_last, bounds });
+                }
+                if operands.activation.bounds().is_none() {
+                    for (to, residual) in to.into_iter().zip(residuals).filter(|(to, _)| !to.is_null()) {
+                        let stored = Tile::stored(to, stride, columns, operands.activation);
+                        // SAFETY: as above.
+                        unsafe { (kernels.finish)(&Tile { residual, residual_last, ..stored }, 1) };
+                    }
+                }
+                from = from.wrapping_add(columns);
+            }
+        }
+    }
+}
