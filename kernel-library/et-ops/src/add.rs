@@ -81,7 +81,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
             let keep = alpha.cast::<bool>();
             binary::zip::<bool, bool, D>([&left, &right, &out], |left, right| left | (right & keep))
         }
-        common => scaled::tensors::<Add, D>(args, common),
+        common => scaled::tensors::<Add, D>([&left, &right, &out], alpha, common),
     }
 }
 

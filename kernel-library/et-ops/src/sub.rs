@@ -85,11 +85,11 @@ pub const SUB_SCALAR: Operator = Operator {
 
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    let (left, right) = (args.tensor(0)?, args.tensor(1)?);
+    let (left, right, alpha, out) = (args.tensor(0)?, args.tensor(1)?, args.scalar(2)?, args.tensor(3)?);
     if left.scalar_type() == ScalarType::Bool || right.scalar_type() == ScalarType::Bool {
         return Err(Error::InvalidType);
     }
-    scaled::tensors::<Subtract, D>(args, binary::promote(&left, &right))
+    scaled::tensors::<Subtract, D>([&left, &right, &out], alpha, binary::promote(&left, &right))
 }
 
 /// The portable kernel of a tensor and a number for the types in `D`.

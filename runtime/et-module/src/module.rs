@@ -1,10 +1,11 @@
 //! A program's method, loaded, with named inputs and outputs.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use et_core::{Indices, Kernel, ScalarType, Storage, Tensor, TensorLayout, Value};
-use et_format::Instruction;
+use et_core::{Indices, Kernel, MAX_RANK, ScalarType, Storage, Tensor, TensorLayout, Value};
+use et_format::{Instruction, Operator};
 use et_runtime::{Failure, MethodPlan, Place, Program};
 
 use crate::owned::LoadedMethod;
@@ -35,7 +36,9 @@ pub struct TensorType {
 /// A loaded method: the program's first.
 pub struct Module {
     pub(crate) loaded: LoadedMethod,
-    input_names: Vec<String>,
+    input_count: usize,
+    /// Made when they are first asked for: programs that are called by position need none.
+    input_names: OnceCell<Vec<String>>,
     hidden_outputs: usize,
 }
 
@@ -74,9 +77,8 @@ impl Module {
         engines: &Engines,
     ) -> Result<Self, Error> {
         let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels), engines)?;
-        let count = loaded.method().input_count()?;
-        let input_names = (0..count).map(|index| format!("input_{index}")).collect();
-        let mut module = Self { loaded, input_names, hidden_outputs: 0 };
+        let input_count = loaded.method().input_count()?;
+        let mut module = Self { loaded, input_count, input_names: OnceCell::new(), hidden_outputs: 0 };
         module.give_memory()?;
         Ok(module)
     }
@@ -84,7 +86,9 @@ impl Module {
     /// Names the inputs, in order; inputs beyond the names keep `input_0`, `input_1`, ...
     #[must_use]
     pub fn with_input_names(mut self, names: &[&str]) -> Self {
-        self.input_names.iter_mut().zip(names).for_each(|(name, given)| *name = (*given).to_owned());
+        let mut all = self.input_names.take().unwrap_or_else(|| default_names(self.input_count));
+        all.iter_mut().zip(names).for_each(|(name, given)| *name = (*given).to_owned());
+        self.input_names = all.into();
         self
     }
 
@@ -110,7 +114,7 @@ impl Module {
 
     /// The names of the inputs.
     pub fn input_names(&self) -> &[String] {
-        &self.input_names
+        self.input_names.get_or_init(|| default_names(self.input_count))
     }
 
     /// The number of outputs.
@@ -140,7 +144,7 @@ impl Module {
 
     /// Copies tensors into the inputs of their names; others are ignored.
     pub fn set_inputs(&mut self, inputs: &BTreeMap<String, TensorView<'_>>) -> Result<(), Error> {
-        for (index, name) in self.input_names.clone().iter().enumerate() {
+        for (index, name) in self.input_names().to_vec().iter().enumerate() {
             if self.input_type(index)?.is_some() {
                 let view = inputs.get(name).ok_or_else(|| missing(name, inputs))?;
                 self.set_input(index, view)?;
@@ -151,8 +155,7 @@ impl Module {
 
     /// Executes the method.
     pub fn execute(&mut self) -> Result<(), Error> {
-        let executed = self.loaded.method().execute();
-        executed.map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
+        self.loaded.execute().map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
     }
 
     /// Executes the method on named inputs and returns `output_0`, `output_1`, ...
@@ -185,12 +188,19 @@ impl Module {
 
     fn copy_input(&self, index: usize, view: &TensorView<'_>) -> et_core::Result<()> {
         let method = self.loaded.method();
-        let order = method.input_tensor(index)?.dim_order();
-        let sizes: Result<Vec<i32>, _> = view.shape.iter().map(|size| i32::try_from(*size)).collect();
-        let sizes = sizes.map_err(|_| et_core::Error::InvalidArgument)?;
-        let sizes: Vec<u8> = sizes.into_iter().flat_map(i32::to_le_bytes).collect();
+        let target = method.input_tensor(index)?;
+        if is_as_it_is(&target, view) {
+            return method.copy_input(index, view.bytes);
+        }
+        let order = target.dim_order();
+        let mut sizes = [0; 4 * MAX_RANK];
+        let room = sizes.as_chunks_mut().0;
+        for (slot, size) in room.iter_mut().zip(&view.shape) {
+            *slot = i32::try_from(*size).map_err(|_| et_core::Error::InvalidArgument)?.to_le_bytes();
+        }
+        let sizes = sizes.get(..4 * view.shape.len()).ok_or(et_core::Error::InvalidArgument)?;
         let layout =
-            TensorLayout { scalar_type: view.scalar_type, sizes: Indices::new(&sizes), dim_order: order.dims() };
+            TensorLayout { scalar_type: view.scalar_type, sizes: Indices::new(sizes), dim_order: order.dims() };
         let tensor = Tensor::place(layout, Storage::Constant(view.bytes), None)?;
         if order.is_contiguous() {
             return method.set_input(index, &Value::Tensor(tensor));
@@ -201,7 +211,7 @@ impl Module {
 
     /// The name of input `index`.
     pub(crate) fn input_name(&self, index: usize) -> String {
-        self.input_names.get(index).cloned().unwrap_or_else(|| index.to_string())
+        self.input_names().get(index).cloned().unwrap_or_else(|| index.to_string())
     }
 
     /// Says what an input should have been.
@@ -247,6 +257,18 @@ impl Module {
     }
 }
 
+fn default_names(count: usize) -> Vec<String> {
+    (0..count).map(|index| format!("input_{index}")).collect()
+}
+
+/// Whether an input is given in the type, the shape and the order that `target` has.
+fn is_as_it_is(target: &Tensor<'_>, view: &TensorView<'_>) -> bool {
+    target.scalar_type() == view.scalar_type
+        && target.rank() == view.shape.len()
+        && view.shape.iter().enumerate().all(|(dim, size)| target.size(dim) == *size)
+        && target.is_contiguous()
+}
+
 /// The error for an input that is not among those given.
 pub(crate) fn missing(name: &str, inputs: &BTreeMap<String, TensorView<'_>>) -> Error {
     let given: Vec<&str> = inputs.keys().map(String::as_str).collect();
@@ -274,16 +296,33 @@ fn find_kernels(plan: MethodPlan<'_>, kernels: Kernels<'_>) -> Result<Box<[Kerne
 }
 
 fn selected(plan: MethodPlan<'_>, table: &[(&str, Kernel)]) -> Result<Box<[Kernel]>, Error> {
-    let count = plan.plan().operators()?.len() as u32;
-    let called: Vec<String> = (0..count).filter_map(|index| operator_name(plan, index)).collect();
-    let kernel = |name: &String| table.iter().find(|(known, _)| known == name).map(|(_, kernel)| *kernel);
-    let found: Option<Box<[Kernel]>> = called.iter().map(kernel).collect();
-    found.filter(|found| found.len() == count as usize).ok_or(Error::OtherOperators(called))
+    let operators = plan.plan().operators()?;
+    let kernel =
+        |(index, operator): (usize, et_core::Result<Operator<'_>>)| find_selected(table, index, operator.ok()?);
+    let found: Option<Box<[Kernel]>> = operators.iter().enumerate().map(kernel).collect();
+    let called = || (0..operators.len() as u32).filter_map(|index| operator_name(plan, index)).collect();
+    found.ok_or_else(|| Error::OtherOperators(called()))
+}
+
+/// The kernel of operator `index`. The table is in the order of the operators where the program has but one method.
+fn find_selected(table: &[(&str, Kernel)], index: usize, operator: Operator<'_>) -> Option<Kernel> {
+    let (name, overload) = (operator.name().ok()?, operator.overload().ok()?);
+    let is_it = |(known, _): &&(&str, Kernel)| is_name(known, name, overload);
+    let found = table.get(index).filter(is_it).or_else(|| table.iter().find(is_it));
+    found.map(|(_, kernel)| *kernel)
+}
+
+/// Whether `full` is the name with its overload.
+fn is_name(full: &str, name: &str, overload: &str) -> bool {
+    let Some(rest) = full.strip_prefix(name) else { return false };
+    rest.strip_prefix('.')
+        .map_or(rest.is_empty() && overload.is_empty(), |rest| !overload.is_empty() && rest == overload)
 }
 
 fn look_up(plan: MethodPlan<'_>, lookup: &dyn Fn(&str, &str) -> Option<Kernel>) -> Result<Box<[Kernel]>, Error> {
-    let (mut found, mut missing) = (Vec::new(), Vec::new());
-    for (index, operator) in (0..).zip(plan.plan().operators()?.iter()) {
+    let operators = plan.plan().operators()?;
+    let (mut found, mut missing) = (Vec::with_capacity(operators.len()), Vec::new());
+    for (index, operator) in (0..).zip(operators.iter()) {
         let operator = operator?;
         match lookup(operator.name()?, operator.overload()?) {
             Some(kernel) => found.push(kernel),

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use et_core::{Kernel, Value};
-use et_runtime::{Delegate, Memory, Method, MethodPlan, Program, Workers};
+use et_runtime::{Delegate, Failure, Memory, Method, MethodPlan, Program, Step, Workers};
 
 use crate::{DataFiles, Engines, Error, FileBytes, bundle, data_files};
 
@@ -16,6 +16,7 @@ const ALIGNMENT: usize = 64;
 /// from it may outlive this struct.
 pub(crate) struct LoadedMethod {
     method: Method<'static>,
+    steps: Box<[Step<'static>]>,
     // What the method borrows: freed with this struct, after the method is gone.
     memory: Vec<Owned<[u8]>>,
     _values: Owned<[Cell<Value<'static>>]>,
@@ -68,12 +69,17 @@ impl LoadedMethod {
         let (called, delegated) = unsafe { (kernels.borrow(), delegates.references.borrow()) };
         let method = Method::load_with_data(plan, called, delegated, borrowed, external.as_slice())
             .map_err(|failure| data_files::explain(plan, &external, failure))?;
+        let steps = method.steps()?.collect();
         let (_values, _arenas, _sizes, _kernels, _file, _data) = (values, arenas, sizes, kernels, file, data);
-        Ok(Self { method, memory, _values, _arenas, _sizes, _kernels, _delegates: delegates, _file, _data })
+        Ok(Self { method, steps, memory, _values, _arenas, _sizes, _kernels, _delegates: delegates, _file, _data })
     }
 
     pub(crate) const fn method(&self) -> &Method<'static> {
         &self.method
+    }
+
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        self.method.execute_steps(&self.steps)
     }
 
     /// Memory that lives as long as the method.

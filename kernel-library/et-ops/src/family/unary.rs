@@ -20,9 +20,12 @@ pub fn boolean(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 
 /// Stores `f` of each element of `input` in `out`, which takes the shape of `input`.
 pub fn map<A: Element, R: Element>(input: &Tensor<'_>, out: &Tensor<'_>, f: impl Fn(A) -> R) -> Result<()> {
-    out.resize(&input.shape())?;
+    let in_step = input.lies_like(out);
+    if !in_step {
+        out.resize(&input.shape())?;
+    }
     let (from, to) = (input.input::<A>()?, out.output::<R>()?);
-    if input.dims() == out.dims() {
+    if in_step || input.dims() == out.dims() {
         // One comparison of lengths here spares one per element.
         let from = from.window(0, to.len());
         (0..to.len()).for_each(|index| to.set(index, f(from.get(index))));
