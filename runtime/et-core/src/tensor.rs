@@ -266,19 +266,21 @@ impl<'a> Tensor<'a> {
 
     /// The bytes of the elements to read.
     pub fn bytes(&self) -> Result<Input<'a, u8>> {
-        self.check_memory(self.nbytes())?;
+        let len = self.nbytes();
+        self.check_memory(len)?;
         // SAFETY: `nbytes` bytes are readable by the constructor's contract.
-        Ok(unsafe { Input::new(self.data, self.nbytes()) })
+        Ok(unsafe { Input::new(self.data, len) })
     }
 
     /// The bytes of the elements to write.
     pub fn bytes_mut(&self) -> Result<Output<'a, u8>> {
-        self.check_memory(self.nbytes())?;
+        let len = self.nbytes();
+        self.check_memory(len)?;
         if self.access == Access::Constant {
             return Err(Error::AccessFailed);
         }
         // SAFETY: `nbytes` bytes are writable by the constructor's contract.
-        Ok(unsafe { Output::new(self.data, self.nbytes()) })
+        Ok(unsafe { Output::new(self.data, len) })
     }
 
     #[cfg_attr(not(target_os = "none"), inline)]

@@ -4,22 +4,16 @@
 //! arithmetic can overflow. Offsets lead forward except to a table's field list, which leads nowhere, so there are no
 //! loops to fall into. Format: <https://flatbuffers.dev/internals/>.
 //!
-//! Where a table lists its fields is looked up once, when the table is met. On bare metal, accessors stay out of line, so that
-//! each use of a field is a call and the whole reader takes under 2 KiB of flash.
+//! On bare metal, accessors stay out of line, so that each use of a field is a call and the whole reader takes under 2 KiB of
+//! flash.
 
 use et_core::{Error, Result};
-
-/// Bytes of a field list before its first entry.
-const HEAD: usize = 4;
 
 /// A table: a set of numbered fields, any of which may be absent.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
     buffer: &'a [u8],
-    /// The buffer from the table on.
-    table: &'a [u8],
-    /// Where in the table each field is, 16 bits each; 0 for an absent one.
-    fields: &'a [u8],
+    start: usize,
 }
 
 impl<'a> Table<'a> {
@@ -97,13 +91,9 @@ impl<'a> Table<'a> {
     }
 
     /// The table that the offset at `position` leads to.
-    fn behind(buffer: &'a [u8], position: &'a [u8]) -> Result<Self> {
-        let table = follow(position)?;
-        let start = buffer.len() - table.len();
-        let list = buffer.get(start.wrapping_sub(word(table)? as i32 as usize)..).ok_or(Error::InvalidProgram)?;
-        // A list that names no field may say that it is shorter than its own head.
-        let length = half_word(list)?.max(HEAD);
-        Ok(Self { buffer, table, fields: list.get(HEAD..length).ok_or(Error::InvalidProgram)? })
+    fn behind(buffer: &'a [u8], position: &[u8]) -> Result<Self> {
+        let target = follow(position)?;
+        Ok(Self { buffer, start: buffer.len() - target.len() })
     }
 
     /// A byte as a word, which comes back in registers.
@@ -131,9 +121,15 @@ impl<'a> Table<'a> {
     /// The buffer from field `slot` on; empty when the field is absent.
     #[cfg_attr(target_os = "none", inline(never))]
     fn field(self, slot: usize) -> Result<&'a [u8]> {
-        let Some(entry) = self.fields.as_chunks().0.get(slot) else { return Ok(&[]) };
-        let offset = usize::from(u16::from_le_bytes(*entry));
-        match self.table.get(offset..) {
+        let table = self.buffer.get(self.start..).ok_or(Error::InvalidProgram)?;
+        let vtable = self.start.wrapping_sub(word(table)? as i32 as usize);
+        let vtable = self.buffer.get(vtable..).ok_or(Error::InvalidProgram)?;
+        let entry = 4 + 2 * slot;
+        if entry >= half_word(vtable)? {
+            return Ok(&[]);
+        }
+        let offset = half_word(vtable.get(entry..).ok_or(Error::InvalidProgram)?)?;
+        match table.get(offset..) {
             _ if offset == 0 => Ok(&[]),
             Some(field) if !field.is_empty() => Ok(field),
             _ => Err(Error::InvalidProgram),

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use et_core::{Indices, Kernel, MAX_RANK, ScalarType, Storage, Tensor, TensorLayout, Value};
+use et_core::{Indices, Input, Kernel, MAX_RANK, ScalarType, Storage, Tensor, TensorLayout, Value};
 use et_format::{Instruction, Operator};
 use et_runtime::{Failure, MethodPlan, Place, Program};
 
@@ -36,7 +36,6 @@ pub struct TensorType {
 /// A loaded method: the program's first.
 pub struct Module {
     pub(crate) loaded: LoadedMethod,
-    input_count: usize,
     /// Made when they are first asked for: programs that are called by position need none.
     input_names: OnceCell<Vec<String>>,
     hidden_outputs: usize,
@@ -77,8 +76,7 @@ impl Module {
         engines: &Engines,
     ) -> Result<Self, Error> {
         let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels), engines)?;
-        let input_count = loaded.method().input_count()?;
-        let mut module = Self { loaded, input_count, input_names: OnceCell::new(), hidden_outputs: 0 };
+        let mut module = Self { loaded, input_names: OnceCell::new(), hidden_outputs: 0 };
         module.give_memory()?;
         Ok(module)
     }
@@ -86,7 +84,7 @@ impl Module {
     /// Names the inputs, in order; inputs beyond the names keep `input_0`, `input_1`, ...
     #[must_use]
     pub fn with_input_names(mut self, names: &[&str]) -> Self {
-        let mut all = self.input_names.take().unwrap_or_else(|| default_names(self.input_count));
+        let mut all = self.input_names.take().unwrap_or_else(|| default_names(self.loaded.counts()[0]));
         all.iter_mut().zip(names).for_each(|(name, given)| *name = (*given).to_owned());
         self.input_names = all.into();
         self
@@ -95,7 +93,7 @@ impl Module {
     /// Gives out no more than the last `count` outputs: those before them are new values of inputs that a model changes.
     #[must_use]
     pub fn with_last_outputs(mut self, count: usize) -> Self {
-        self.hidden_outputs = self.loaded.method().output_count().unwrap_or(0).saturating_sub(count);
+        self.hidden_outputs = self.loaded.counts()[1].saturating_sub(count);
         self
     }
 
@@ -114,12 +112,12 @@ impl Module {
 
     /// The names of the inputs.
     pub fn input_names(&self) -> &[String] {
-        self.input_names.get_or_init(|| default_names(self.input_count))
+        self.input_names.get_or_init(|| default_names(self.loaded.counts()[0]))
     }
 
     /// The number of outputs.
     pub fn output_count(&self) -> Result<usize, Error> {
-        Ok(self.loaded.method().output_count()?)
+        Ok(self.loaded.counts()[1])
     }
 
     /// The outputs that are given out.
@@ -129,7 +127,7 @@ impl Module {
 
     /// The type of input `index`; none for a number or text, which was fixed when the program was made.
     pub fn input_type(&self, index: usize) -> Result<Option<TensorType>, Error> {
-        let Value::Tensor(tensor) = self.loaded.method().input(index)? else { return Ok(None) };
+        let Value::Tensor(tensor) = self.loaded.input(index)? else { return Ok(None) };
         let plan = self.loaded.method().plan().plan();
         let slot = plan.inputs()?.get(index).ok_or(et_core::Error::NotFound)?;
         let bounds = plan.tensor(slot as usize)?.sizes()?;
@@ -171,14 +169,15 @@ impl Module {
             Value::Tensor(tensor) if tensor.data().is_null() => Some(tensor.capacity()),
             _ => None,
         };
-        for index in 0..self.loaded.method().input_count()? {
-            if let Some(size) = wanted(self.loaded.method().input(index)?) {
+        let [inputs, outputs] = self.loaded.counts();
+        for index in 0..inputs {
+            if let Some(size) = wanted(self.loaded.input(index)?) {
                 let memory = self.loaded.allocate(size);
                 self.loaded.method().set_input_memory(index, memory)?;
             }
         }
-        for index in 0..self.loaded.method().output_count()? {
-            if let Some(size) = wanted(self.loaded.method().output(index)?) {
+        for index in 0..outputs {
+            if let Some(size) = wanted(self.loaded.output(index)?) {
                 let memory = self.loaded.allocate(size);
                 self.loaded.method().set_output_memory(index, memory)?;
             }
@@ -187,10 +186,14 @@ impl Module {
     }
 
     fn copy_input(&self, index: usize, view: &TensorView<'_>) -> et_core::Result<()> {
-        let method = self.loaded.method();
-        let target = method.input_tensor(index)?;
+        let (method, target) = (self.loaded.method(), self.loaded.input_tensor(index)?);
         if is_as_it_is(&target, view) {
-            return method.copy_input(index, view.bytes);
+            let bytes = target.bytes_mut()?;
+            if bytes.len() != view.bytes.len() {
+                return Err(et_core::Error::InvalidArgument);
+            }
+            bytes.copy_from(Input::of(view.bytes));
+            return Ok(());
         }
         let order = target.dim_order();
         let mut sizes = [0; 4 * MAX_RANK];
@@ -261,7 +264,7 @@ fn default_names(count: usize) -> Vec<String> {
     (0..count).map(|index| format!("input_{index}")).collect()
 }
 
-/// Whether an input is given in the type, the shape and the order that `target` has.
+/// Whether an input is given in the type, the shape and the order that `target` has, so that its bytes are those of `target`.
 fn is_as_it_is(target: &Tensor<'_>, view: &TensorView<'_>) -> bool {
     target.scalar_type() == view.scalar_type
         && target.rank() == view.shape.len()
@@ -297,26 +300,26 @@ fn find_kernels(plan: MethodPlan<'_>, kernels: Kernels<'_>) -> Result<Box<[Kerne
 
 fn selected(plan: MethodPlan<'_>, table: &[(&str, Kernel)]) -> Result<Box<[Kernel]>, Error> {
     let operators = plan.plan().operators()?;
-    let kernel =
-        |(index, operator): (usize, et_core::Result<Operator<'_>>)| find_selected(table, index, operator.ok()?);
-    let found: Option<Box<[Kernel]>> = operators.iter().enumerate().map(kernel).collect();
-    let called = || (0..operators.len() as u32).filter_map(|index| operator_name(plan, index)).collect();
-    found.ok_or_else(|| Error::OtherOperators(called()))
+    let mut found = Vec::with_capacity(operators.len());
+    for (index, operator) in operators.iter().enumerate() {
+        match find_selected(table, index, operator?) {
+            Some(kernel) => found.push(kernel),
+            None => return Err(Error::OtherOperators(operator_names(plan)?)),
+        }
+    }
+    Ok(found.into())
 }
 
 /// The kernel of operator `index`. The table is in the order of the operators where the program has but one method.
 fn find_selected(table: &[(&str, Kernel)], index: usize, operator: Operator<'_>) -> Option<Kernel> {
-    let (name, overload) = (operator.name().ok()?, operator.overload().ok()?);
-    let is_it = |(known, _): &&(&str, Kernel)| is_name(known, name, overload);
+    let is_it = |(name, _): &&(&str, Kernel)| operator.is_named(name) == Ok(true);
     let found = table.get(index).filter(is_it).or_else(|| table.iter().find(is_it));
     found.map(|(_, kernel)| *kernel)
 }
 
-/// Whether `full` is the name with its overload.
-fn is_name(full: &str, name: &str, overload: &str) -> bool {
-    let Some(rest) = full.strip_prefix(name) else { return false };
-    rest.strip_prefix('.')
-        .map_or(rest.is_empty() && overload.is_empty(), |rest| !overload.is_empty() && rest == overload)
+fn operator_names(plan: MethodPlan<'_>) -> Result<Vec<String>, Error> {
+    let count = plan.plan().operators()?.len() as u32;
+    Ok((0..count).filter_map(|index| operator_name(plan, index)).collect())
 }
 
 fn look_up(plan: MethodPlan<'_>, lookup: &dyn Fn(&str, &str) -> Option<Kernel>) -> Result<Box<[Kernel]>, Error> {
