@@ -5,6 +5,7 @@ use crate::family::{binary, unary};
 use crate::prelude::*;
 
 /// `torch.add` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const ADD: Operator = Operator {
     schema: "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::add.Tensor",
@@ -41,6 +42,7 @@ pub const ADD: Operator = Operator {
 };
 
 /// `torch.add` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const ADD_SCALAR: Operator = Operator {
     schema: "aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::add.Scalar",

@@ -4,9 +4,8 @@ use et_core::{Args, Dtypes, Kernel, Result, ScalarType, Shape};
 
 use crate::Case;
 
-/// All scalar types, as a kernel's const argument. None without feature `catalogue`: nothing can reach the kernels of the
-/// entries then, but the compiler would make them nonetheless, each for every type, since a constant names them.
-pub const ALL: u32 = if cfg!(feature = "catalogue") { Dtypes::STORED.0 } else { Dtypes::NONE.0 };
+/// All scalar types, as a kernel's const argument.
+pub const ALL: u32 = Dtypes::STORED.0;
 
 /// Type and shape of output `index`, from the arguments. Reads shapes and numbers, never elements.
 ///

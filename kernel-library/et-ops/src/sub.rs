@@ -7,6 +7,7 @@ use crate::family::scaled::{self, Scaled};
 use crate::prelude::*;
 
 /// `torch.sub` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const SUB: Operator = Operator {
     schema: "aten::sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sub.Tensor",
@@ -56,6 +57,7 @@ pub const SUB: Operator = Operator {
 };
 
 /// `torch.sub` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const SUB_SCALAR: Operator = Operator {
     schema: "aten::sub.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sub.Scalar",
