@@ -183,7 +183,7 @@ mod tests {
             std::fs::write(&path, &content).unwrap();
             let bytes = FileBytes::open(&path).unwrap();
             std::fs::remove_file(&path).unwrap();
-            assert_eq!((&bytes[..] == content, bytes.as_ptr().addr() % 64), (true, 0), "{size}");
+            assert_eq!((bytes[..] == content, bytes.as_ptr().addr() % 64), (true, 0), "{size}");
         }
     }
 
