@@ -24,6 +24,8 @@
 //! assert_eq!(numbers, [2.0, 4.0, 6.0]);
 //! ```
 #![no_std]
+// What only the vectors use that features leave out.
+#![cfg_attr(not(feature = "portable"), allow(dead_code, unused_imports))]
 
 #[cfg(test)]
 extern crate std;
