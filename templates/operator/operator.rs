@@ -4,6 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.placeholder`.
+#[cfg(feature = "catalogue")]
 pub const PLACEHOLDER: Operator = Operator {
     schema: "aten::placeholder.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::placeholder",

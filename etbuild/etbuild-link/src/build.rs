@@ -1,7 +1,7 @@
 //! Compiles and links a generated project with cargo.
 //!
-//! Projects that share toolchain, target and device crates share a scratch folder, so that only the package itself is
-//! compiled again when the model changes. Files are written only where they differ, the package's own always, so cargo
+//! Projects that share toolchain, target and template share a scratch folder, so that only the package itself, and device crates
+//! that no program needed before, are compiled when the model changes. Files are written only where they differ, the package's own always, so cargo
 //! sees every change; a lock lets one build at a time into the folder.
 
 use std::ffi::OsString;
@@ -48,11 +48,12 @@ pub fn build(
     read.map(|binary| Built { binary, code }).map_err(|source| LinkError::Io { path: executable, source })
 }
 
-/// The name of the scratch folder: equal for projects that differ in their own package only.
+/// The name of the scratch folder: equal for projects that differ in their own package, and in which device crates that
+/// needs. Cargo keeps a crate for each set of features that it was compiled with.
 fn shared_name(toolchain: &Toolchain, target: &CompileTarget, project: &Project) -> String {
     let sysroot = toolchain.sysroot.to_string_lossy().into_owned();
-    let mut parts = vec![toolchain.identity(), sysroot, format!("{target:?}"), project.template.clone()];
-    parts.extend(project.dependencies.iter().map(|(name, digest)| format!("{name} {digest}")));
+    let target = format!("{target:?}");
+    let parts = [toolchain.identity(), sysroot, target, project.template.clone(), project.sources.clone()];
     digest(parts.iter().map(|part| (part, ""))).chars().take(16).collect()
 }
 

@@ -20,6 +20,8 @@ pub struct Project {
     pub crates: BTreeMap<String, Vec<u8>>,
     /// Name and digest of each device crate.
     pub dependencies: Vec<(String, String)>,
+    /// The digest of all device crates, used or not: projects that agree in it can be compiled in one folder.
+    pub sources: String,
 }
 
 impl Project {
@@ -50,7 +52,7 @@ impl Project {
         package.insert("Cargo.toml".to_owned(), manifest.to_string().into_bytes());
         let crates = used.iter().flat_map(|source| placed_files(source)).collect();
         let dependencies = used.iter().map(|source| (source.name().to_owned(), source.digest())).collect();
-        Ok(Self { template: template.to_owned(), package, crates, dependencies })
+        Ok(Self { template: template.to_owned(), package, crates, dependencies, sources: sources.digest() })
     }
 
     /// All files by path.

@@ -59,10 +59,11 @@ pub fn render(template: &EmbeddedFolder, facts: &ProjectFacts) -> Result<BTreeMa
 }
 
 /// The files of `template` under their final names, as they are before anything but manifests is filled in: those are as
-/// for a program without engines.
+/// for a program of kernels without engines.
 pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
     let mut context = Context::new();
     context.insert("engines", &Vec::<Engine<'_>>::new());
+    context.insert("kernels", &["any"]);
     let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
         Some(path) if path.ends_with("Cargo.toml") => Ok((path.to_owned(), fill_in(file.bytes, &context)?)),
         path => Ok((path.unwrap_or(file.path).to_owned(), file.bytes.to_vec())),

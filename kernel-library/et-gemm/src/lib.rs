@@ -4,6 +4,8 @@
 //! channels-last, and a product of two matrices is a convolution with one tap. Work is a [`Grid`] of tiles of rows times
 //! panels of columns: any split of it gives the same bits. Nothing is allocated: the caller lends scratch memory.
 #![no_std]
+// What only the vectors use that features leave out.
+#![cfg_attr(not(all(feature = "portable", feature = "avx-vnni")), allow(dead_code, unused_imports))]
 
 #[cfg(any(test, feature = "std"))]
 extern crate std;

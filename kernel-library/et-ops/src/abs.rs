@@ -4,6 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.abs`.
+#[cfg(feature = "catalogue")]
 pub const ABS: Operator = Operator {
     schema: "aten::abs.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::abs",

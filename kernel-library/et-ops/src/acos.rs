@@ -7,6 +7,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.acos`.
+#[cfg(feature = "catalogue")]
 pub const ACOS: Operator = Operator {
     schema: "aten::acos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::acos",

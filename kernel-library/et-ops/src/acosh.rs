@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.acosh`.
+#[cfg(feature = "catalogue")]
 pub const ACOSH: Operator = Operator {
     schema: "aten::acosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::acosh",

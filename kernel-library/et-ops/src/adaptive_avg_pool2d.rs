@@ -4,6 +4,7 @@ use crate::family::adaptive;
 use crate::prelude::*;
 
 /// `torch.nn.functional.adaptive_avg_pool2d`.
+#[cfg(feature = "catalogue")]
 pub const ADAPTIVE_AVG_POOL2D: Operator = Operator {
     schema: "aten::_adaptive_avg_pool2d.out(Tensor self, SymInt[2] output_size, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::_adaptive_avg_pool2d",

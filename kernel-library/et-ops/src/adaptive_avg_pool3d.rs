@@ -4,6 +4,7 @@ use crate::family::adaptive;
 use crate::prelude::*;
 
 /// `torch.nn.functional.adaptive_avg_pool3d`.
+#[cfg(feature = "catalogue")]
 pub const ADAPTIVE_AVG_POOL3D: Operator = Operator {
     schema: "aten::_adaptive_avg_pool3d.out(Tensor self, SymInt[3] output_size, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::_adaptive_avg_pool3d",

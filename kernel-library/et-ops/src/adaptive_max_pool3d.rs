@@ -6,6 +6,7 @@ use crate::family::pool::values_or_indices;
 use crate::prelude::*;
 
 /// `torch.nn.functional.adaptive_max_pool3d` with indices.
+#[cfg(feature = "catalogue")]
 pub const ADAPTIVE_MAX_POOL3D: Operator = Operator {
     schema: "aten::adaptive_max_pool3d.out(Tensor self, int[3] output_size, *, Tensor(a!) out, Tensor(b!) indices) \
              -> (Tensor(a!), Tensor(b!))",

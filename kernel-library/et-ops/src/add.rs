@@ -5,6 +5,7 @@ use crate::family::{binary, unary};
 use crate::prelude::*;
 
 /// `torch.add` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const ADD: Operator = Operator {
     schema: "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::add.Tensor",
@@ -41,6 +42,7 @@ pub const ADD: Operator = Operator {
 };
 
 /// `torch.add` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const ADD_SCALAR: Operator = Operator {
     schema: "aten::add.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::add.Scalar",
@@ -81,7 +83,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
             let keep = alpha.cast::<bool>();
             binary::zip::<bool, bool, D>([&left, &right, &out], |left, right| left | (right & keep))
         }
-        common => scaled::tensors::<Add, D>(args, common),
+        common => scaled::tensors::<Add, D>([&left, &right, &out], alpha, common),
     }
 }
 

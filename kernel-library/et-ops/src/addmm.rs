@@ -8,6 +8,7 @@ use crate::family::place::Place;
 use crate::prelude::*;
 
 /// `torch.addmm`.
+#[cfg(feature = "catalogue")]
 pub const ADDMM: Operator = Operator {
     schema: "aten::addmm.out(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1, \
              Tensor(a!) out) -> Tensor(a!)",

@@ -4,6 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// `torch.alias_copy`.
+#[cfg(feature = "catalogue")]
 pub const ALIAS_COPY: Operator = Operator {
     schema: "aten::alias_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::alias_copy",

@@ -6,6 +6,7 @@ use crate::family::extremum;
 use crate::prelude::*;
 
 /// `torch.amax`.
+#[cfg(feature = "catalogue")]
 pub const AMAX: Operator = Operator {
     schema: "aten::amax.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::amax",

@@ -6,6 +6,7 @@ use crate::family::extremum;
 use crate::prelude::*;
 
 /// `torch.amin`.
+#[cfg(feature = "catalogue")]
 pub const AMIN: Operator = Operator {
     schema: "aten::amin.out(Tensor self, int[1] dim=[], bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::amin",

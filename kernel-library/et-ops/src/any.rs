@@ -7,6 +7,7 @@ use crate::family::reduce::Folded;
 use crate::prelude::*;
 
 /// `torch.any` along a dimension.
+#[cfg(feature = "catalogue")]
 pub const ANY: Operator = Operator {
     schema: "aten::any.out(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::any.dim",
@@ -34,6 +35,7 @@ pub const ANY: Operator = Operator {
 };
 
 /// `torch.any` of a whole tensor.
+#[cfg(feature = "catalogue")]
 pub const ANY_ALL: Operator = Operator {
     schema: "aten::any.all_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::any",
@@ -53,6 +55,7 @@ pub const ANY_ALL: Operator = Operator {
 };
 
 /// `torch.any` along some dimensions, or all where none are given; an empty list folds none.
+#[cfg(feature = "catalogue")]
 pub const ANY_DIMS: Operator = Operator {
     schema: "aten::any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::any.dims",

@@ -6,6 +6,7 @@ use crate::family::choice;
 use crate::prelude::*;
 
 /// `torch.arange` with a start and a step.
+#[cfg(feature = "catalogue")]
 pub const ARANGE_START: Operator = Operator {
     schema: "aten::arange.start_out(Scalar start, Scalar end, Scalar step=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::arange.start_step",
@@ -26,6 +27,7 @@ pub const ARANGE_START: Operator = Operator {
 };
 
 /// `torch.arange` from 0 in steps of 1.
+#[cfg(feature = "catalogue")]
 pub const ARANGE: Operator = Operator {
     schema: "aten::arange.out(Scalar end, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::arange",

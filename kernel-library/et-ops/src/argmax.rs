@@ -6,6 +6,7 @@ use crate::family::extremum;
 use crate::prelude::*;
 
 /// `torch.argmax`.
+#[cfg(feature = "catalogue")]
 pub const ARGMAX: Operator = Operator {
     schema: "aten::argmax.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::argmax",

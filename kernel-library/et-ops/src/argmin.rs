@@ -6,6 +6,7 @@ use crate::family::extremum;
 use crate::prelude::*;
 
 /// `torch.argmin`.
+#[cfg(feature = "catalogue")]
 pub const ARGMIN: Operator = Operator {
     schema: "aten::argmin.out(Tensor self, int? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::argmin",

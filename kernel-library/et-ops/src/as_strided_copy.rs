@@ -7,6 +7,7 @@ use crate::family::{fill, transfer};
 use crate::prelude::*;
 
 /// `torch.as_strided_copy`. Distances and offset count elements of the memory of the first tensor.
+#[cfg(feature = "catalogue")]
 pub const AS_STRIDED_COPY: Operator = Operator {
     schema: "aten::as_strided_copy.out(Tensor self, SymInt[] size, SymInt[] stride, SymInt? storage_offset=None, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::as_strided_copy",

@@ -7,6 +7,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.asin`.
+#[cfg(feature = "catalogue")]
 pub const ASIN: Operator = Operator {
     schema: "aten::asin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::asin",

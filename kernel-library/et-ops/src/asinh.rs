@@ -7,6 +7,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.asinh`.
+#[cfg(feature = "catalogue")]
 pub const ASINH: Operator = Operator {
     schema: "aten::asinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::asinh",

@@ -7,6 +7,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.atan`.
+#[cfg(feature = "catalogue")]
 pub const ATAN: Operator = Operator {
     schema: "aten::atan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::atan",

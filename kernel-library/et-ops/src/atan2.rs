@@ -8,6 +8,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.atan2`.
+#[cfg(feature = "catalogue")]
 pub const ATAN2: Operator = Operator {
     schema: "aten::atan2.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::atan2",

@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.atanh`.
+#[cfg(feature = "catalogue")]
 pub const ATANH: Operator = Operator {
     schema: "aten::atanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::atanh",

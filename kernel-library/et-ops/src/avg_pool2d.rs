@@ -4,6 +4,7 @@ use crate::family::pool::{Pool, means};
 use crate::prelude::*;
 
 /// `torch.nn.functional.avg_pool2d`.
+#[cfg(feature = "catalogue")]
 pub const AVG_POOL2D: Operator = Operator {
     schema: "aten::avg_pool2d.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, \
              bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) \

@@ -4,6 +4,7 @@ use crate::family::pool::{Pool, means};
 use crate::prelude::*;
 
 /// `torch.nn.functional.avg_pool3d`.
+#[cfg(feature = "catalogue")]
 pub const AVG_POOL3D: Operator = Operator {
     schema: "aten::avg_pool3d.out(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, \
              bool ceil_mode=False, bool count_include_pad=True, int? divisor_override=None, *, Tensor(a!) out) \

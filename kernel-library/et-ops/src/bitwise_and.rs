@@ -4,6 +4,7 @@ use crate::family::{binary, bitwise};
 use crate::prelude::*;
 
 /// `torch.bitwise_and` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const BITWISE_AND_TENSOR: Operator = Operator {
     schema: "aten::bitwise_and.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_and.Tensor",
@@ -42,6 +43,7 @@ pub const BITWISE_AND_TENSOR: Operator = Operator {
 };
 
 /// `torch.bitwise_and` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const BITWISE_AND_SCALAR: Operator = Operator {
     schema: "aten::bitwise_and.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_and.Scalar",

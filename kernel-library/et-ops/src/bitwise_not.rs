@@ -4,6 +4,7 @@ use crate::family::{bitwise, unary};
 use crate::prelude::*;
 
 /// `torch.bitwise_not`.
+#[cfg(feature = "catalogue")]
 pub const BITWISE_NOT: Operator = Operator {
     schema: "aten::bitwise_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_not",

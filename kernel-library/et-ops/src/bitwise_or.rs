@@ -4,6 +4,7 @@ use crate::family::{binary, bitwise};
 use crate::prelude::*;
 
 /// `torch.bitwise_or` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const BITWISE_OR_TENSOR: Operator = Operator {
     schema: "aten::bitwise_or.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_or.Tensor",
@@ -42,6 +43,7 @@ pub const BITWISE_OR_TENSOR: Operator = Operator {
 };
 
 /// `torch.bitwise_or` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const BITWISE_OR_SCALAR: Operator = Operator {
     schema: "aten::bitwise_or.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_or.Scalar",

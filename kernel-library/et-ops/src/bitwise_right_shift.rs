@@ -4,6 +4,7 @@ use crate::family::{bitwise, shift};
 use crate::prelude::*;
 
 /// `torch.bitwise_right_shift` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const BITWISE_RIGHT_SHIFT_TENSOR: Operator = Operator {
     schema: "aten::bitwise_right_shift.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_right_shift.Tensor",
@@ -50,6 +51,7 @@ pub const BITWISE_RIGHT_SHIFT_TENSOR: Operator = Operator {
 };
 
 /// `torch.bitwise_right_shift` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const BITWISE_RIGHT_SHIFT_TENSOR_SCALAR: Operator = Operator {
     schema: "aten::bitwise_right_shift.Tensor_Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_right_shift.Tensor_Scalar",

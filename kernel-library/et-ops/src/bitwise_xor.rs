@@ -4,6 +4,7 @@ use crate::family::{binary, bitwise};
 use crate::prelude::*;
 
 /// `torch.bitwise_xor` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const BITWISE_XOR_TENSOR: Operator = Operator {
     schema: "aten::bitwise_xor.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_xor.Tensor",
@@ -42,6 +43,7 @@ pub const BITWISE_XOR_TENSOR: Operator = Operator {
 };
 
 /// `torch.bitwise_xor` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const BITWISE_XOR_SCALAR: Operator = Operator {
     schema: "aten::bitwise_xor.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bitwise_xor.Scalar",

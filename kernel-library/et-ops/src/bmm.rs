@@ -5,6 +5,7 @@ use crate::family::opmath::Opmath;
 use crate::prelude::*;
 
 /// `torch.bmm`.
+#[cfg(feature = "catalogue")]
 pub const BMM: Operator = Operator {
     schema: "aten::bmm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::bmm",

@@ -9,6 +9,7 @@ use crate::family::{binary, unary};
 use crate::prelude::*;
 
 /// `torch.bucketize`.
+#[cfg(feature = "catalogue")]
 pub const BUCKETIZE_TENSOR: Operator = Operator {
     schema: "aten::bucketize.Tensor_out(Tensor self, Tensor boundaries, *, bool out_int32=False, bool right=False, \
              Tensor(a!) out) -> Tensor(a!)",

@@ -5,6 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.cat`.
+#[cfg(feature = "catalogue")]
 pub const CAT: Operator = Operator {
     schema: "aten::cat.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::cat",

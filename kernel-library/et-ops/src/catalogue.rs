@@ -277,7 +277,8 @@ pub static OPERATORS: &[&Operator] = &[
 
 /// The operator whose out-variant has this name, such as `aten::add.out`.
 pub fn find(name: &str) -> Option<&'static Operator> {
-    OPERATORS.iter().copied().find(|operator| operator.name() == name)
+    let found = OPERATORS.binary_search_by(|operator| operator.name().cmp(name));
+    found.ok().and_then(|index| OPERATORS.get(index)).copied()
 }
 
 /// The operator whose functional form has this name, such as `aten::add.Tensor`.

@@ -9,6 +9,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.cdist`. The mode of computing is not looked at: differences are always taken.
+#[cfg(feature = "catalogue")]
 pub const CDIST_FORWARD: Operator = Operator {
     schema: "aten::_cdist_forward.out(Tensor x1, Tensor x2, float p, int? compute_mode, *, Tensor(a!) out) \
              -> Tensor(a!)",

@@ -6,6 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.ceil`.
+#[cfg(feature = "catalogue")]
 pub const CEIL: Operator = Operator {
     schema: "aten::ceil.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ceil",

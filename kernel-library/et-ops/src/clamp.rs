@@ -10,6 +10,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.clamp` with numbers as bounds, of which one may be absent.
+#[cfg(feature = "catalogue")]
 pub const CLAMP: Operator = Operator {
     schema: "aten::clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::clamp",
@@ -72,6 +73,7 @@ pub const CLAMP: Operator = Operator {
 };
 
 /// `torch.clamp` with tensors as bounds, of which one may be absent.
+#[cfg(feature = "catalogue")]
 pub const CLAMP_TENSOR: Operator = Operator {
     schema: "aten::clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::clamp.Tensor",

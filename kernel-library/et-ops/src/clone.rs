@@ -4,6 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// `torch.clone`.
+#[cfg(feature = "catalogue")]
 pub const CLONE: Operator = Operator {
     schema: "aten::clone.out(Tensor self, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::clone",

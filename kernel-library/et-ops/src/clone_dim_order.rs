@@ -4,6 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// `torch.clone` after export, which spells memory formats as dim orders.
+#[cfg(feature = "catalogue")]
 pub const CLONE_DIM_ORDER: Operator = Operator {
     schema: "dim_order_ops::_clone_dim_order.out(Tensor self, *, bool non_blocking=False, int[]? dim_order=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "dim_order_ops::_clone_dim_order",

@@ -6,6 +6,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.conj_physical`.
+#[cfg(feature = "catalogue")]
 pub const CONJ_PHYSICAL: Operator = Operator {
     schema: "aten::_conj_physical.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::_conj_physical",

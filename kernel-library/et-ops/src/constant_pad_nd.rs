@@ -6,6 +6,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.constant_pad_nd`.
+#[cfg(feature = "catalogue")]
 pub const CONSTANT_PAD_ND: Operator = Operator {
     schema: "aten::constant_pad_nd.out(Tensor self, SymInt[] pad, Scalar value=0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::constant_pad_nd",

@@ -16,6 +16,7 @@ use crate::prelude::*;
 use crate::simd::HOSTED;
 
 /// `torch.ops.aten.convolution`.
+#[cfg(feature = "catalogue")]
 pub const CONVOLUTION: Operator = Operator {
     schema: "aten::convolution.out(Tensor input, Tensor weight, Tensor? bias, SymInt[] stride, SymInt[] padding, \
              SymInt[] dilation, bool transposed, SymInt[] output_padding, SymInt groups, *, Tensor(a!) out) -> Tensor(a!)",

@@ -12,6 +12,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// The gradient of `torch.ops.aten.convolution`.
+#[cfg(feature = "catalogue")]
 pub const CONVOLUTION_BACKWARD: Operator = Operator {
     schema: "aten::convolution_backward.out(Tensor grad_output, Tensor input, Tensor weight, SymInt[]? bias_sizes, \
              SymInt[] stride, SymInt[] padding, SymInt[] dilation, bool transposed, SymInt[] output_padding, \

@@ -4,6 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// `torch.Tensor.copy_`, as a function.
+#[cfg(feature = "catalogue")]
 pub const COPY: Operator = Operator {
     schema: "aten::copy.out(Tensor self, Tensor src, bool non_blocking=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::copy",
@@ -52,6 +53,7 @@ pub const COPY: Operator = Operator {
 };
 
 /// `torch.Tensor.copy_`: writes the first tensor.
+#[cfg(feature = "catalogue")]
 pub const COPY_IN_PLACE: Operator = Operator {
     schema: "aten::copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)",
     functional: "aten::copy_",

@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.cos`.
+#[cfg(feature = "catalogue")]
 pub const COS: Operator = Operator {
     schema: "aten::cos.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::cos",

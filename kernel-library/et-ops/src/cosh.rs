@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.cosh`.
+#[cfg(feature = "catalogue")]
 pub const COSH: Operator = Operator {
     schema: "aten::cosh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::cosh",

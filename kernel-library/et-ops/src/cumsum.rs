@@ -6,6 +6,7 @@ use crate::family::opmath::Opmath;
 use crate::prelude::*;
 
 /// `torch.cumsum`.
+#[cfg(feature = "catalogue")]
 pub const CUMSUM: Operator = Operator {
     schema: "aten::cumsum.out(Tensor self, int dim, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::cumsum",

@@ -4,6 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// A copy from the memory of a device to that of the host.
+#[cfg(feature = "catalogue")]
 pub const D2H_COPY: Operator = Operator {
     schema: "et_copy::_d2h_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "et_copy::_d2h_copy",

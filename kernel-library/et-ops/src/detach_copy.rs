@@ -4,6 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// `torch.detach_copy`.
+#[cfg(feature = "catalogue")]
 pub const DETACH_COPY: Operator = Operator {
     schema: "aten::detach_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::detach_copy",

@@ -5,6 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.diagonal_copy`.
+#[cfg(feature = "catalogue")]
 pub const DIAGONAL_COPY: Operator = Operator {
     schema: "aten::diagonal_copy.out(Tensor self, int offset=0, int dim1=0, int dim2=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::diagonal_copy",

@@ -5,6 +5,7 @@ use crate::family::{binary, real};
 use crate::prelude::*;
 
 /// `torch.div` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const DIV_SCALAR: Operator = Operator {
     schema: "aten::div.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::div.Scalar",
@@ -38,6 +39,7 @@ pub const DIV_SCALAR: Operator = Operator {
 };
 
 /// `torch.div` of a tensor and a number, rounded as `rounding_mode` says.
+#[cfg(feature = "catalogue")]
 pub const DIV_SCALAR_MODE: Operator = Operator {
     schema: "aten::div.Scalar_mode_out(Tensor self, Scalar other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::div.Scalar_mode",
@@ -70,6 +72,7 @@ pub const DIV_SCALAR_MODE: Operator = Operator {
 };
 
 /// `torch.div` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const DIV: Operator = Operator {
     schema: "aten::div.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::div.Tensor",
@@ -113,6 +116,7 @@ pub const DIV: Operator = Operator {
 };
 
 /// `torch.div` of two tensors, rounded as `rounding_mode` says.
+#[cfg(feature = "catalogue")]
 pub const DIV_MODE: Operator = Operator {
     schema: "aten::div.out_mode(Tensor self, Tensor other, *, str? rounding_mode, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::div.Tensor_mode",

@@ -7,6 +7,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.elu`.
+#[cfg(feature = "catalogue")]
 pub const ELU: Operator = Operator {
     schema: "aten::elu.out(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::elu",

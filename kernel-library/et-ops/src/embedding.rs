@@ -6,6 +6,7 @@ use crate::family::{index, transfer};
 use crate::prelude::*;
 
 /// `torch.nn.functional.embedding`.
+#[cfg(feature = "catalogue")]
 pub const EMBEDDING: Operator = Operator {
     schema: "aten::embedding.out(Tensor weight, Tensor indices, SymInt padding_idx=-1, bool scale_grad_by_freq=False, \
              bool sparse=False, *, Tensor(a!) out) -> Tensor(a!)",

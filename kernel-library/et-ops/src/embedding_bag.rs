@@ -8,6 +8,7 @@ use crate::prelude::*;
 /// What `torch.nn.functional.embedding_bag` calls. Beside the results it returns the bag of each index, the size of each
 /// bag and, for maxima, where they come from. The size is 0 for sums, as PyTorch has it; indices equal to `padding_idx` count
 /// for nothing.
+#[cfg(feature = "catalogue")]
 pub const EMBEDDING_BAG: Operator = Operator {
     schema: "aten::_embedding_bag.out(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, \
              int mode=0, bool sparse=False, Tensor? per_sample_weights=None, bool include_last_offset=False, \

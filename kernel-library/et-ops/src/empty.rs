@@ -4,6 +4,7 @@ use crate::family::fill;
 use crate::prelude::*;
 
 /// `torch.empty`.
+#[cfg(feature = "catalogue")]
 pub const EMPTY: Operator = Operator {
     schema: "aten::empty.out(SymInt[] size, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::empty.memory_format",

@@ -4,6 +4,7 @@ use crate::family::{copy, fill};
 use crate::prelude::*;
 
 /// `torch.empty` after export, which spells memory formats as dim orders.
+#[cfg(feature = "catalogue")]
 pub const EMPTY_DIM_ORDER: Operator = Operator {
     schema: "dim_order_ops::_empty_dim_order.out(int[] size, *, int[]? dim_order=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "dim_order_ops::_empty_dim_order",

@@ -6,6 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.eq` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const EQ_SCALAR: Operator = Operator {
     schema: "aten::eq.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::eq.Scalar",
@@ -39,6 +40,7 @@ pub const EQ_SCALAR: Operator = Operator {
 };
 
 /// `torch.eq` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const EQ_TENSOR: Operator = Operator {
     schema: "aten::eq.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::eq.Tensor",

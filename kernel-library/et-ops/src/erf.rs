@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.erf`.
+#[cfg(feature = "catalogue")]
 pub const ERF: Operator = Operator {
     schema: "aten::erf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::erf",

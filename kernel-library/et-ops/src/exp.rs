@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.exp`.
+#[cfg(feature = "catalogue")]
 pub const EXP: Operator = Operator {
     schema: "aten::exp.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::exp",

@@ -5,6 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.expand_copy`.
+#[cfg(feature = "catalogue")]
 pub const EXPAND_COPY: Operator = Operator {
     schema: "aten::expand_copy.out(Tensor self, SymInt[] size, *, bool implicit=False, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::expand_copy",

@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.expm1`.
+#[cfg(feature = "catalogue")]
 pub const EXPM1: Operator = Operator {
     schema: "aten::expm1.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::expm1",

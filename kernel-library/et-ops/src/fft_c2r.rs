@@ -14,6 +14,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.fft.irfft`.
+#[cfg(feature = "catalogue")]
 pub const FFT_C2R: Operator = Operator {
     schema: "aten::_fft_c2r.out(Tensor self, int[] dim, int normalization, SymInt last_dim_size, *, Tensor(a!) out) \
              -> Tensor(a!)",

@@ -12,6 +12,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.fft.rfft`, and `torch.fft.fft` of real numbers.
+#[cfg(feature = "catalogue")]
 pub const FFT_R2C: Operator = Operator {
     schema: "aten::_fft_r2c.out(Tensor self, int[] dim, int normalization, bool onesided, *, Tensor(a!) out) \
              -> Tensor(a!)",

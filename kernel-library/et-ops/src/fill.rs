@@ -6,6 +6,7 @@ use crate::family::{transfer, unary};
 use crate::prelude::*;
 
 /// `torch.fill` with a number.
+#[cfg(feature = "catalogue")]
 pub const FILL_SCALAR: Operator = Operator {
     schema: "aten::fill.Scalar_out(Tensor self, Scalar value, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::fill.Scalar",
@@ -34,6 +35,7 @@ pub const FILL_SCALAR: Operator = Operator {
 };
 
 /// `torch.fill` with a tensor of rank 0.
+#[cfg(feature = "catalogue")]
 pub const FILL_TENSOR: Operator = Operator {
     schema: "aten::fill.Tensor_out(Tensor self, Tensor value, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::fill.Tensor",

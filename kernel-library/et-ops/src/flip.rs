@@ -6,6 +6,7 @@ use crate::family::{transfer, unary};
 use crate::prelude::*;
 
 /// `torch.flip`.
+#[cfg(feature = "catalogue")]
 pub const FLIP: Operator = Operator {
     schema: "aten::flip.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::flip",

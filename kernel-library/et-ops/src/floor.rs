@@ -6,6 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.floor`.
+#[cfg(feature = "catalogue")]
 pub const FLOOR: Operator = Operator {
     schema: "aten::floor.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::floor",

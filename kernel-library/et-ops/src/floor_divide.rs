@@ -5,6 +5,7 @@ use crate::family::division::{self, Rounding};
 use crate::prelude::*;
 
 /// `torch.floor_divide`.
+#[cfg(feature = "catalogue")]
 pub const FLOOR_DIVIDE: Operator = Operator {
     schema: "aten::floor_divide.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::floor_divide",

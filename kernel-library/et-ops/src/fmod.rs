@@ -5,6 +5,7 @@ use crate::family::modulo::{self, Sign};
 use crate::prelude::*;
 
 /// `torch.fmod` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const FMOD_SCALAR: Operator = Operator {
     schema: "aten::fmod.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::fmod.Scalar",
@@ -48,6 +49,7 @@ pub const FMOD_SCALAR: Operator = Operator {
 };
 
 /// `torch.fmod` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const FMOD_TENSOR: Operator = Operator {
     schema: "aten::fmod.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::fmod.Tensor",

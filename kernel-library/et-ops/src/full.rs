@@ -7,6 +7,7 @@ use crate::family::fill::{fill, sizes};
 use crate::prelude::*;
 
 /// `torch.full`.
+#[cfg(feature = "catalogue")]
 pub const FULL: Operator = Operator {
     schema: "aten::full.out(SymInt[] size, Scalar fill_value, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::full",

@@ -5,6 +5,7 @@ use crate::family::fill::fill;
 use crate::prelude::*;
 
 /// `torch.full_like`.
+#[cfg(feature = "catalogue")]
 pub const FULL_LIKE: Operator = Operator {
     schema: "aten::full_like.out(Tensor self, Scalar fill_value, *, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::full_like",

@@ -8,6 +8,7 @@ use crate::family::{index, transfer};
 use crate::prelude::*;
 
 /// `torch.gather`.
+#[cfg(feature = "catalogue")]
 pub const GATHER: Operator = Operator {
     schema: "aten::gather.out(Tensor self, int dim, Tensor index, *, bool sparse_grad=False, Tensor(a!) out) \
              -> Tensor(a!)",

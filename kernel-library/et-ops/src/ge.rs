@@ -6,6 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.ge` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const GE_SCALAR: Operator = Operator {
     schema: "aten::ge.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ge.Scalar",
@@ -39,6 +40,7 @@ pub const GE_SCALAR: Operator = Operator {
 };
 
 /// `torch.ge` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const GE_TENSOR: Operator = Operator {
     schema: "aten::ge.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ge.Tensor",

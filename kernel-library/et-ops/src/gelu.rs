@@ -9,6 +9,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.gelu`.
+#[cfg(feature = "catalogue")]
 pub const GELU: Operator = Operator {
     schema: "aten::gelu.out(Tensor self, *, str approximate=\"none\", Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::gelu",

@@ -8,6 +8,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.glu`.
+#[cfg(feature = "catalogue")]
 pub const GLU: Operator = Operator {
     schema: "aten::glu.out(Tensor self, int dim=-1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::glu",

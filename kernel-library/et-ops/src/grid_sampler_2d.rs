@@ -10,6 +10,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.grid_sample` of images.
+#[cfg(feature = "catalogue")]
 pub const GRID_SAMPLER_2D: Operator = Operator {
     schema: "aten::grid_sampler_2d.out(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, \
              bool align_corners, *, Tensor(a!) out) -> Tensor(a!)",

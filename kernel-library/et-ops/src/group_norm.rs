@@ -4,6 +4,7 @@ use crate::family::{group_norm, unary};
 use crate::prelude::*;
 
 /// `torch.nn.functional.group_norm`.
+#[cfg(feature = "catalogue")]
 pub const GROUP_NORM: Operator = Operator {
     schema: "aten::group_norm.out(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, \
              float eps=1e-05, bool cudnn_enabled=True, *, Tensor(a!) out) -> Tensor(a!)",

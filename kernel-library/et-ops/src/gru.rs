@@ -6,6 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.GRU`, a layer at a time. Gates are those of reset and update, and the candidate.
+#[cfg(feature = "catalogue")]
 pub const GRU: Operator = Operator {
     schema: "aten::gru.input_out(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, \
              float dropout, bool train, bool bidirectional, bool batch_first, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))",

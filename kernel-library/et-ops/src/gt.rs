@@ -6,6 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.gt` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const GT_SCALAR: Operator = Operator {
     schema: "aten::gt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::gt.Scalar",
@@ -39,6 +40,7 @@ pub const GT_SCALAR: Operator = Operator {
 };
 
 /// `torch.gt` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const GT_TENSOR: Operator = Operator {
     schema: "aten::gt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::gt.Tensor",

@@ -4,6 +4,7 @@ use crate::family::{copy, unary};
 use crate::prelude::*;
 
 /// A copy from the memory of the host to that of a device.
+#[cfg(feature = "catalogue")]
 pub const H2D_COPY: Operator = Operator {
     schema: "et_copy::_h2d_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "et_copy::_h2d_copy",

@@ -7,6 +7,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.hardsigmoid`.
+#[cfg(feature = "catalogue")]
 pub const HARDSIGMOID: Operator = Operator {
     schema: "aten::hardsigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::hardsigmoid",

@@ -7,6 +7,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.hardswish`.
+#[cfg(feature = "catalogue")]
 pub const HARDSWISH: Operator = Operator {
     schema: "aten::hardswish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::hardswish",

@@ -5,6 +5,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.nn.functional.hardtanh`.
+#[cfg(feature = "catalogue")]
 pub const HARDTANH: Operator = Operator {
     schema: "aten::hardtanh.out(Tensor self, Scalar min_val=-1, Scalar max_val=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::hardtanh",

@@ -7,6 +7,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `self[indices]`. A mask stands for the positions where it is true.
+#[cfg(feature = "catalogue")]
 pub const INDEX: Operator = Operator {
     schema: "aten::index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::index.Tensor",

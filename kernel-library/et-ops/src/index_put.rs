@@ -8,6 +8,7 @@ use crate::family::{transfer, unary};
 use crate::prelude::*;
 
 /// `torch.index_put`. Where positions repeat, the last value stays, or all add up.
+#[cfg(feature = "catalogue")]
 pub const INDEX_PUT: Operator = Operator {
     schema: "aten::index_put.out(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::index_put",
@@ -54,6 +55,7 @@ pub const INDEX_PUT: Operator = Operator {
 };
 
 /// `torch.Tensor.index_put_`: writes the first tensor.
+#[cfg(feature = "catalogue")]
 pub const INDEX_PUT_IN_PLACE: Operator = Operator {
     schema: "aten::index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)",
     functional: "aten::index_put_",

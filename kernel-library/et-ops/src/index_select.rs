@@ -5,6 +5,7 @@ use crate::family::{index, transfer};
 use crate::prelude::*;
 
 /// `torch.index_select`.
+#[cfg(feature = "catalogue")]
 pub const INDEX_SELECT: Operator = Operator {
     schema: "aten::index_select.out(Tensor self, int dim, Tensor index, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::index_select",

@@ -7,6 +7,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.isinf`.
+#[cfg(feature = "catalogue")]
 pub const ISINF: Operator = Operator {
     schema: "aten::isinf.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::isinf",

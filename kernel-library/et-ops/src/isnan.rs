@@ -7,6 +7,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.isnan`.
+#[cfg(feature = "catalogue")]
 pub const ISNAN: Operator = Operator {
     schema: "aten::isnan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::isnan",

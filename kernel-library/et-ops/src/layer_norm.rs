@@ -4,6 +4,7 @@ use crate::family::{layer_norm, unary};
 use crate::prelude::*;
 
 /// `torch.nn.functional.layer_norm`.
+#[cfg(feature = "catalogue")]
 pub const LAYER_NORM: Operator = Operator {
     schema: "aten::layer_norm.out(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, Tensor? bias=None, \
              float eps=1e-05, bool cudnn_enable=True, *, Tensor(a!) out) -> Tensor(a!)",

@@ -6,6 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.le` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const LE_SCALAR: Operator = Operator {
     schema: "aten::le.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::le.Scalar",
@@ -39,6 +40,7 @@ pub const LE_SCALAR: Operator = Operator {
 };
 
 /// `torch.le` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const LE_TENSOR: Operator = Operator {
     schema: "aten::le.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::le.Tensor",

@@ -6,6 +6,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.nn.functional.leaky_relu`.
+#[cfg(feature = "catalogue")]
 pub const LEAKY_RELU: Operator = Operator {
     schema: "aten::leaky_relu.out(Tensor self, Scalar negative_slope=0.01, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::leaky_relu",

@@ -9,6 +9,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.lerp` with a number as weight.
+#[cfg(feature = "catalogue")]
 pub const LERP_SCALAR: Operator = Operator {
     schema: "aten::lerp.Scalar_out(Tensor self, Tensor end, Scalar weight, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::lerp.Scalar",
@@ -48,6 +49,7 @@ pub const LERP_SCALAR: Operator = Operator {
 };
 
 /// `torch.lerp` with a tensor of weights.
+#[cfg(feature = "catalogue")]
 pub const LERP_TENSOR: Operator = Operator {
     schema: "aten::lerp.Tensor_out(Tensor self, Tensor end, Tensor weight, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::lerp.Tensor",

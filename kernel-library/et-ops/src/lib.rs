@@ -3,8 +3,11 @@
 //! One file per operator holds everything that etbuild knows about it: documentation, schema, accepted types, shape rule,
 //! portable kernel and cases. The portable kernel is the interpreter, the constant folder and the oracle of every
 //! faster one. Firmware names the kernels that its program calls, with the types that it calls them on
-//! (`et_ops::relu::out::<{ types }>`) and is built without feature `catalogue`, so that nothing else is even compiled.
+//! (`et_ops::relu::out::<{ types }>`) and is built without feature `catalogue`, so that nothing else is even compiled: a
+//! constant that is an entry of the catalogue names a kernel for every type, and the compiler would make them all.
 #![no_std]
+// What only entries of the catalogue refer to.
+#![cfg_attr(not(feature = "catalogue"), allow(dead_code, unused_imports, unused_macros))]
 
 #[cfg(any(test, feature = "std"))]
 extern crate std;

@@ -7,6 +7,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.nn.functional.linear`.
+#[cfg(feature = "catalogue")]
 pub const LINEAR: Operator = Operator {
     schema: "aten::linear.out(Tensor input, Tensor weight, Tensor? bias=None, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::linear",

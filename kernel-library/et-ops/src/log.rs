@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.log`.
+#[cfg(feature = "catalogue")]
 pub const LOG: Operator = Operator {
     schema: "aten::log.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::log",

@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.log10`.
+#[cfg(feature = "catalogue")]
 pub const LOG10: Operator = Operator {
     schema: "aten::log10.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::log10",

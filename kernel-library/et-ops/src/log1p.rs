@@ -7,6 +7,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.log1p`.
+#[cfg(feature = "catalogue")]
 pub const LOG1P: Operator = Operator {
     schema: "aten::log1p.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::log1p",

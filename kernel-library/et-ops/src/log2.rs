@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.log2`.
+#[cfg(feature = "catalogue")]
 pub const LOG2: Operator = Operator {
     schema: "aten::log2.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::log2",

@@ -8,6 +8,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.logsigmoid`.
+#[cfg(feature = "catalogue")]
 pub const LOG_SIGMOID: Operator = Operator {
     schema: "aten::log_sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::log_sigmoid",

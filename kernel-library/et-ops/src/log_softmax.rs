@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.log_softmax`.
+#[cfg(feature = "catalogue")]
 pub const LOG_SOFTMAX: Operator = Operator {
     schema: "aten::_log_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::_log_softmax",

@@ -4,6 +4,7 @@ use crate::family::{binary, logical};
 use crate::prelude::*;
 
 /// `torch.logical_and`.
+#[cfg(feature = "catalogue")]
 pub const LOGICAL_AND: Operator = Operator {
     schema: "aten::logical_and.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::logical_and",

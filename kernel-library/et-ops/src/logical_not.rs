@@ -4,6 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.logical_not`.
+#[cfg(feature = "catalogue")]
 pub const LOGICAL_NOT: Operator = Operator {
     schema: "aten::logical_not.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::logical_not",

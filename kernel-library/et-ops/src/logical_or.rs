@@ -4,6 +4,7 @@ use crate::family::{binary, logical};
 use crate::prelude::*;
 
 /// `torch.logical_or`.
+#[cfg(feature = "catalogue")]
 pub const LOGICAL_OR: Operator = Operator {
     schema: "aten::logical_or.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::logical_or",

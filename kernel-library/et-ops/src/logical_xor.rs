@@ -4,6 +4,7 @@ use crate::family::{binary, logical};
 use crate::prelude::*;
 
 /// `torch.logical_xor`.
+#[cfg(feature = "catalogue")]
 pub const LOGICAL_XOR: Operator = Operator {
     schema: "aten::logical_xor.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::logical_xor",

@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.logit`. A negative `eps` stands for none.
+#[cfg(feature = "catalogue")]
 pub const LOGIT: Operator = Operator {
     schema: "aten::logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::logit",

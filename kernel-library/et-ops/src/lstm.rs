@@ -6,6 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.LSTM`, a layer at a time. Gates are those of input, forgetting, candidate and output.
+#[cfg(feature = "catalogue")]
 pub const LSTM: Operator = Operator {
     schema: "aten::lstm.input_out(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, \
              float dropout, bool train, bool bidirectional, bool batch_first, *, Tensor(a!) out0, Tensor(b!) out1, Tensor(c!) out2) -> (Tensor(a!), Tensor(b!), Tensor(c!))",

@@ -6,6 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.lt` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const LT_SCALAR: Operator = Operator {
     schema: "aten::lt.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::lt.Scalar",
@@ -39,6 +40,7 @@ pub const LT_SCALAR: Operator = Operator {
 };
 
 /// `torch.lt` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const LT_TENSOR: Operator = Operator {
     schema: "aten::lt.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::lt.Tensor",

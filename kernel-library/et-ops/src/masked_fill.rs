@@ -7,6 +7,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.masked_fill` with a number, which the type of the tensor has to hold.
+#[cfg(feature = "catalogue")]
 pub const MASKED_FILL_SCALAR: Operator = Operator {
     schema: "aten::masked_fill.Scalar_out(Tensor self, Tensor mask, Scalar value, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::masked_fill.Scalar",
@@ -75,6 +76,7 @@ pub const MASKED_FILL_SCALAR: Operator = Operator {
 };
 
 /// `torch.masked_fill` with a tensor of rank 0.
+#[cfg(feature = "catalogue")]
 pub const MASKED_FILL_TENSOR: Operator = Operator {
     schema: "aten::masked_fill.Tensor_out(Tensor self, Tensor mask, Tensor value, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::masked_fill.Tensor",

@@ -8,6 +8,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.masked_scatter`.
+#[cfg(feature = "catalogue")]
 pub const MASKED_SCATTER: Operator = Operator {
     schema: "aten::masked_scatter.out(Tensor self, Tensor mask, Tensor source, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::masked_scatter",

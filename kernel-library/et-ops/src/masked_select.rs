@@ -7,6 +7,7 @@ use crate::family::{choice, transfer};
 use crate::prelude::*;
 
 /// `torch.masked_select`.
+#[cfg(feature = "catalogue")]
 pub const MASKED_SELECT: Operator = Operator {
     schema: "aten::masked_select.out(Tensor self, Tensor mask, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::masked_select",

@@ -7,6 +7,7 @@ use crate::family::reduce::Folded;
 use crate::prelude::*;
 
 /// `torch.max` along a dimension.
+#[cfg(feature = "catalogue")]
 pub const MAX_DIM: Operator = Operator {
     schema: "aten::max.dim_max(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) max, Tensor(b!) max_values) \
              -> (Tensor(a!) values, Tensor(b!) indices)",
@@ -35,6 +36,7 @@ pub const MAX_DIM: Operator = Operator {
 };
 
 /// `torch.max` of a whole tensor.
+#[cfg(feature = "catalogue")]
 pub const MAX: Operator = Operator {
     schema: "aten::max.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::max",

@@ -5,6 +5,7 @@ use crate::family::spatial::per_dim_argument;
 use crate::prelude::*;
 
 /// `torch.nn.functional.max_pool2d` with indices.
+#[cfg(feature = "catalogue")]
 pub const MAX_POOL2D_WITH_INDICES: Operator = Operator {
     schema: "aten::max_pool2d_with_indices.out(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, \
              int[2] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) \

@@ -10,6 +10,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// The gradient of `torch.nn.functional.max_pool2d`.
+#[cfg(feature = "catalogue")]
 pub const MAX_POOL2D_WITH_INDICES_BACKWARD: Operator = Operator {
     schema: "aten::max_pool2d_with_indices_backward.grad_input(Tensor grad_output, Tensor self, int[2] kernel_size, \
              int[2] stride, int[2] padding, int[2] dilation, bool ceil_mode, Tensor indices, *, \

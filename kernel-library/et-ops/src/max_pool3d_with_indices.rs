@@ -5,6 +5,7 @@ use crate::family::spatial::per_dim_argument;
 use crate::prelude::*;
 
 /// `torch.nn.functional.max_pool3d` with indices.
+#[cfg(feature = "catalogue")]
 pub const MAX_POOL3D_WITH_INDICES: Operator = Operator {
     schema: "aten::max_pool3d_with_indices.out(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, \
              int[3] dilation=1, bool ceil_mode=False, *, Tensor(a!) out, Tensor(b!) indices) \

@@ -5,6 +5,7 @@ use crate::family::pairing::{self, Pairing};
 use crate::prelude::*;
 
 /// `torch.maximum`.
+#[cfg(feature = "catalogue")]
 pub const MAXIMUM: Operator = Operator {
     schema: "aten::maximum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::maximum",

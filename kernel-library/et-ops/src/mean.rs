@@ -8,6 +8,7 @@ use crate::family::total;
 use crate::prelude::*;
 
 /// `torch.mean`.
+#[cfg(feature = "catalogue")]
 pub const MEAN: Operator = Operator {
     schema: "aten::mean.out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) \
              -> Tensor(a!)",
@@ -51,6 +52,7 @@ pub const MEAN: Operator = Operator {
 };
 
 /// `torch.mean` of a whole tensor.
+#[cfg(feature = "catalogue")]
 pub const MEAN_ALL: Operator = Operator {
     schema: "aten::mean.dtype_out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::mean",

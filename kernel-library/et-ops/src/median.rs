@@ -7,6 +7,7 @@ use crate::family::reduce::Folded;
 use crate::prelude::*;
 
 /// `torch.median` along a dimension, with its indices: of equal elements, that of the first.
+#[cfg(feature = "catalogue")]
 pub const MEDIAN_DIM: Operator = Operator {
     schema: "aten::median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, \
              Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
@@ -35,6 +36,7 @@ pub const MEDIAN_DIM: Operator = Operator {
 };
 
 /// `torch.median` of all elements.
+#[cfg(feature = "catalogue")]
 pub const MEDIAN: Operator = Operator {
     schema: "aten::median.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::median",

@@ -7,6 +7,7 @@ use crate::family::reduce::Folded;
 use crate::prelude::*;
 
 /// `torch.min` along a dimension.
+#[cfg(feature = "catalogue")]
 pub const MIN_DIM: Operator = Operator {
     schema: "aten::min.dim_min(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) min, Tensor(b!) min_indices) \
              -> (Tensor(a!) values, Tensor(b!) indices)",
@@ -35,6 +36,7 @@ pub const MIN_DIM: Operator = Operator {
 };
 
 /// `torch.min` of a whole tensor.
+#[cfg(feature = "catalogue")]
 pub const MIN: Operator = Operator {
     schema: "aten::min.unary_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::min",

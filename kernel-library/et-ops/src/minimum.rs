@@ -5,6 +5,7 @@ use crate::family::pairing::{self, Pairing};
 use crate::prelude::*;
 
 /// `torch.minimum`.
+#[cfg(feature = "catalogue")]
 pub const MINIMUM: Operator = Operator {
     schema: "aten::minimum.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::minimum",

@@ -6,6 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.mish`.
+#[cfg(feature = "catalogue")]
 pub const MISH: Operator = Operator {
     schema: "aten::mish.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::mish",

@@ -4,6 +4,7 @@ use crate::family::contract;
 use crate::prelude::*;
 
 /// `torch.mm`.
+#[cfg(feature = "catalogue")]
 pub const MM: Operator = Operator {
     schema: "aten::mm.out(Tensor self, Tensor mat2, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::mm",

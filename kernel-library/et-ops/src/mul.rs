@@ -5,6 +5,7 @@ use crate::family::pairing::{self, Pairing};
 use crate::prelude::*;
 
 /// `torch.mul` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const MUL: Operator = Operator {
     schema: "aten::mul.out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::mul.Tensor",
@@ -51,6 +52,7 @@ pub const MUL: Operator = Operator {
 };
 
 /// `torch.mul` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const MUL_SCALAR: Operator = Operator {
     schema: "aten::mul.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::mul.Scalar",

@@ -5,6 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.narrow_copy`.
+#[cfg(feature = "catalogue")]
 pub const NARROW_COPY: Operator = Operator {
     schema: "aten::narrow_copy.out(Tensor self, int dim, SymInt start, SymInt length, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::narrow_copy",

@@ -8,6 +8,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.batch_norm` without running statistics.
+#[cfg(feature = "catalogue")]
 pub const NATIVE_BATCH_NORM_LEGIT_NO_STATS: Operator = Operator {
     schema: "aten::_native_batch_norm_legit.no_stats_out(Tensor input, Tensor? weight, Tensor? bias, bool training, \
              float momentum, float eps, *, Tensor(a!) out, Tensor(b!) save_mean, Tensor(c!) save_invstd) \
@@ -68,6 +69,7 @@ pub const NATIVE_BATCH_NORM_LEGIT_NO_STATS: Operator = Operator {
 };
 
 /// `torch.nn.functional.batch_norm` outside training; updating running statistics is not for devices.
+#[cfg(feature = "catalogue")]
 pub const NATIVE_BATCH_NORM_LEGIT: Operator = Operator {
     schema: "aten::_native_batch_norm_legit.out(Tensor input, Tensor? weight, Tensor? bias, Tensor(a!) running_mean, \
              Tensor(b!) running_var, bool training, float momentum, float eps, *, Tensor(d!) out, \

@@ -9,6 +9,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.batch_norm` outside training.
+#[cfg(feature = "catalogue")]
 pub const NATIVE_BATCH_NORM_LEGIT_NO_TRAINING: Operator = Operator {
     schema: "aten::_native_batch_norm_legit_no_training.out(Tensor input, Tensor? weight, Tensor? bias, \
              Tensor running_mean, Tensor running_var, float momentum, float eps, *, Tensor(a!) out0, Tensor(b!) out1, \

@@ -9,6 +9,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.nn.functional.dropout` with the mask of what it kept. In training every call keeps the same positions.
+#[cfg(feature = "catalogue")]
 pub const NATIVE_DROPOUT: Operator = Operator {
     schema: "aten::native_dropout.out(Tensor input, float p, bool? train, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))",
     functional: "aten::native_dropout",

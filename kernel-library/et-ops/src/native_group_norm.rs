@@ -9,6 +9,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.native_group_norm`.
+#[cfg(feature = "catalogue")]
 pub const NATIVE_GROUP_NORM: Operator = Operator {
     schema: "aten::native_group_norm.out(Tensor input, Tensor? weight, Tensor? bias, SymInt N, SymInt C, SymInt HxW, \
              int group, float eps, *, Tensor(a!) out0, Tensor(b!) out1, Tensor(c!) out2) \

@@ -6,6 +6,7 @@ use crate::family::{binary, compare, unary};
 use crate::prelude::*;
 
 /// `torch.ne` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const NE_SCALAR: Operator = Operator {
     schema: "aten::ne.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ne.Scalar",
@@ -39,6 +40,7 @@ pub const NE_SCALAR: Operator = Operator {
 };
 
 /// `torch.ne` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const NE_TENSOR: Operator = Operator {
     schema: "aten::ne.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ne.Tensor",

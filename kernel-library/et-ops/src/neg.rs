@@ -4,6 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.neg`.
+#[cfg(feature = "catalogue")]
 pub const NEG: Operator = Operator {
     schema: "aten::neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::neg",

@@ -8,6 +8,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.nonzero`. NaN is not 0.
+#[cfg(feature = "catalogue")]
 pub const NONZERO: Operator = Operator {
     schema: "aten::nonzero.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::nonzero",

@@ -6,6 +6,7 @@ use crate::family::fill;
 use crate::prelude::*;
 
 /// `torch.ones`.
+#[cfg(feature = "catalogue")]
 pub const ONES: Operator = Operator {
     schema: "aten::ones.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::ones",

@@ -8,6 +8,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.pdist`.
+#[cfg(feature = "catalogue")]
 pub const PDIST_FORWARD: Operator = Operator {
     schema: "aten::_pdist_forward.out(Tensor self, float p=2., *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::_pdist_forward",

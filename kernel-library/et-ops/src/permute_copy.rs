@@ -4,6 +4,7 @@ use crate::family::permute::Permutation;
 use crate::prelude::*;
 
 /// `torch.permute_copy`.
+#[cfg(feature = "catalogue")]
 pub const PERMUTE_COPY: Operator = Operator {
     schema: "aten::permute_copy.out(Tensor self, int[] dims, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::permute_copy",

@@ -5,6 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.nn.functional.pixel_shuffle`.
+#[cfg(feature = "catalogue")]
 pub const PIXEL_SHUFFLE: Operator = Operator {
     schema: "aten::pixel_shuffle.out(Tensor self, int upscale_factor, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::pixel_shuffle",

@@ -5,6 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.nn.functional.pixel_unshuffle`.
+#[cfg(feature = "catalogue")]
 pub const PIXEL_UNSHUFFLE: Operator = Operator {
     schema: "aten::pixel_unshuffle.out(Tensor self, int downscale_factor, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::pixel_unshuffle",

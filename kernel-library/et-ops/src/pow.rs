@@ -11,6 +11,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.pow` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const POW_SCALAR: Operator = Operator {
     schema: "aten::pow.Tensor_Scalar_out(Tensor self, Scalar exponent, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::pow.Tensor_Scalar",
@@ -63,6 +64,7 @@ pub const POW_SCALAR: Operator = Operator {
 };
 
 /// `torch.pow` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const POW_TENSOR: Operator = Operator {
     schema: "aten::pow.Tensor_Tensor_out(Tensor self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::pow.Tensor_Tensor",
@@ -114,6 +116,7 @@ pub const POW_TENSOR: Operator = Operator {
 };
 
 /// `torch.pow` of a number and a tensor.
+#[cfg(feature = "catalogue")]
 pub const POW_SCALAR_TENSOR: Operator = Operator {
     schema: "aten::pow.Scalar_out(Scalar self, Tensor exponent, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::pow.Scalar",

@@ -5,6 +5,7 @@ use crate::family::reduce::Folded;
 use crate::prelude::*;
 
 /// `torch.prod` along a dimension.
+#[cfg(feature = "catalogue")]
 pub const PROD_DIM: Operator = Operator {
     schema: "aten::prod.int_out(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None, Tensor(a!) out) -> \
              Tensor(a!)",
@@ -63,6 +64,7 @@ pub const PROD_DIM: Operator = Operator {
 };
 
 /// `torch.prod` of a whole tensor.
+#[cfg(feature = "catalogue")]
 pub const PROD: Operator = Operator {
     schema: "aten::prod.out(Tensor self, *, ScalarType? dtype=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::prod",

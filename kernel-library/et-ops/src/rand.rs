@@ -7,6 +7,7 @@ use crate::family::random::Random;
 use crate::prelude::*;
 
 /// `torch.rand`. Every call gives the same numbers.
+#[cfg(feature = "catalogue")]
 pub const RAND: Operator = Operator {
     schema: "aten::rand.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::rand",

@@ -8,6 +8,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.randn`. Every call gives the same numbers.
+#[cfg(feature = "catalogue")]
 pub const RANDN: Operator = Operator {
     schema: "aten::randn.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::randn",

@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.reciprocal`.
+#[cfg(feature = "catalogue")]
 pub const RECIPROCAL: Operator = Operator {
     schema: "aten::reciprocal.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::reciprocal",

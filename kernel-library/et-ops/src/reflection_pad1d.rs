@@ -4,6 +4,7 @@ use crate::family::margin::{self, Margin};
 use crate::prelude::*;
 
 /// `torch.nn.functional.pad` with mode `reflect` of 1 dimension.
+#[cfg(feature = "catalogue")]
 pub const REFLECTION_PAD1D: Operator = Operator {
     schema: "aten::reflection_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::reflection_pad1d",

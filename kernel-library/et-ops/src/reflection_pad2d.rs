@@ -4,6 +4,7 @@ use crate::family::margin::{self, Margin};
 use crate::prelude::*;
 
 /// `torch.nn.functional.pad` with mode `reflect` of 2 dimensions.
+#[cfg(feature = "catalogue")]
 pub const REFLECTION_PAD2D: Operator = Operator {
     schema: "aten::reflection_pad2d.out(Tensor self, SymInt[4] padding, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::reflection_pad2d",

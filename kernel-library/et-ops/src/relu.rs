@@ -4,6 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.relu`.
+#[cfg(feature = "catalogue")]
 pub const RELU: Operator = Operator {
     schema: "aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::relu",

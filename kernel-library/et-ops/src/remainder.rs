@@ -5,6 +5,7 @@ use crate::family::modulo::{self, Sign};
 use crate::prelude::*;
 
 /// `torch.remainder` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const REMAINDER_SCALAR: Operator = Operator {
     schema: "aten::remainder.Scalar_out(Tensor self, Scalar other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::remainder.Scalar",
@@ -48,6 +49,7 @@ pub const REMAINDER_SCALAR: Operator = Operator {
 };
 
 /// `torch.remainder` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const REMAINDER_TENSOR: Operator = Operator {
     schema: "aten::remainder.Tensor_out(Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::remainder.Tensor",

@@ -6,6 +6,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.Tensor.repeat`.
+#[cfg(feature = "catalogue")]
 pub const REPEAT: Operator = Operator {
     schema: "aten::repeat.out(Tensor self, SymInt[] repeats, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::repeat",

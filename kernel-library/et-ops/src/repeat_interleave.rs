@@ -6,6 +6,7 @@ use crate::family::choice;
 use crate::prelude::*;
 
 /// `torch.repeat_interleave` of repeats alone.
+#[cfg(feature = "catalogue")]
 pub const REPEAT_INTERLEAVE: Operator = Operator {
     schema: "aten::repeat_interleave.Tensor_out(Tensor repeats, *, SymInt? output_size=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::repeat_interleave.Tensor",

@@ -4,6 +4,7 @@ use crate::family::margin::{self, Margin};
 use crate::prelude::*;
 
 /// `torch.nn.functional.pad` with mode `replicate` of 1 dimension.
+#[cfg(feature = "catalogue")]
 pub const REPLICATION_PAD1D: Operator = Operator {
     schema: "aten::replication_pad1d.out(Tensor self, SymInt[2] padding, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::replication_pad1d",

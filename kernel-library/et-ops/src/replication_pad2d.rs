@@ -4,6 +4,7 @@ use crate::family::margin::{self, Margin};
 use crate::prelude::*;
 
 /// `torch.nn.functional.pad` with mode `replicate` of 2 dimensions.
+#[cfg(feature = "catalogue")]
 pub const REPLICATION_PAD2D: Operator = Operator {
     schema: "aten::replication_pad2d.out(Tensor self, SymInt[4] padding, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::replication_pad2d",

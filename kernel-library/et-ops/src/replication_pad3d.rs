@@ -4,6 +4,7 @@ use crate::family::margin::{self, Margin};
 use crate::prelude::*;
 
 /// `torch.nn.functional.pad` with mode `replicate` of 3 dimensions.
+#[cfg(feature = "catalogue")]
 pub const REPLICATION_PAD3D: Operator = Operator {
     schema: "aten::replication_pad3d.out(Tensor self, SymInt[6] padding, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::replication_pad3d",

@@ -9,6 +9,7 @@ use crate::prelude::*;
 use et_core::Element;
 
 /// `torch.nn.functional.rms_norm` (Zhang and Sennrich 2019).
+#[cfg(feature = "catalogue")]
 pub const RMS_NORM: Operator = Operator {
     schema: "aten::rms_norm.out(Tensor input, SymInt[] normalized_shape, Tensor? weight=None, float? eps=None, \
              *, Tensor(a!) out) -> Tensor(a!)",

@@ -6,6 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.RNN` with `nonlinearity="relu"`, a layer at a time.
+#[cfg(feature = "catalogue")]
 pub const RNN_RELU: Operator = Operator {
     schema: "aten::rnn_relu.input_out(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, \
              float dropout, bool train, bool bidirectional, bool batch_first, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))",

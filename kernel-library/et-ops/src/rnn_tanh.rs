@@ -6,6 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.RNN`, a layer at a time.
+#[cfg(feature = "catalogue")]
 pub const RNN_TANH: Operator = Operator {
     schema: "aten::rnn_tanh.input_out(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, \
              float dropout, bool train, bool bidirectional, bool batch_first, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))",

@@ -8,6 +8,7 @@ use crate::family::{transfer, unary};
 use crate::prelude::*;
 
 /// `torch.roll`. Without dimensions, the elements are moved in row-major order.
+#[cfg(feature = "catalogue")]
 pub const ROLL: Operator = Operator {
     schema: "aten::roll.out(Tensor self, SymInt[1] shifts, int[1] dims=[], *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::roll",

@@ -6,6 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.round`.
+#[cfg(feature = "catalogue")]
 pub const ROUND: Operator = Operator {
     schema: "aten::round.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::round",

@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.rsqrt`.
+#[cfg(feature = "catalogue")]
 pub const RSQRT: Operator = Operator {
     schema: "aten::rsqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::rsqrt",

@@ -8,6 +8,7 @@ use crate::family::{binary, unary};
 use crate::prelude::*;
 
 /// `torch.rsub` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const RSUB_SCALAR: Operator = Operator {
     schema: "aten::rsub.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::rsub.Scalar",

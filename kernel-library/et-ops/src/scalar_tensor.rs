@@ -5,6 +5,7 @@ use crate::family::fill::fill;
 use crate::prelude::*;
 
 /// `torch.scalar_tensor`.
+#[cfg(feature = "catalogue")]
 pub const SCALAR_TENSOR: Operator = Operator {
     schema: "aten::scalar_tensor.out(Scalar s, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::scalar_tensor",

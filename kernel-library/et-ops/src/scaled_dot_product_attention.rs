@@ -11,6 +11,7 @@ use crate::prelude::*;
 
 /// `torch.nn.functional.scaled_dot_product_attention` outside training; `query` is `[.., l, e]`, `key` `[.., s, e]`, `value`
 /// `[.., s, v]`, and `attn_mask` broadcasts to `[.., l, s]`.
+#[cfg(feature = "catalogue")]
 pub const SCALED_DOT_PRODUCT_ATTENTION: Operator = Operator {
     schema: "aten::scaled_dot_product_attention.out(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, \
              float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False, \

@@ -6,6 +6,7 @@ use crate::family::{transfer, unary};
 use crate::prelude::*;
 
 /// `torch.scatter` of the elements of a tensor. Where positions repeat, the last stays.
+#[cfg(feature = "catalogue")]
 pub const SCATTER_SRC: Operator = Operator {
     schema: "aten::scatter.src_out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::scatter.src",
@@ -68,6 +69,7 @@ pub const SCATTER_SRC: Operator = Operator {
 };
 
 /// `torch.scatter` of a number.
+#[cfg(feature = "catalogue")]
 pub const SCATTER_VALUE: Operator = Operator {
     schema: "aten::scatter.value_out(Tensor self, int dim, Tensor index, Scalar value, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::scatter.value",

@@ -6,6 +6,7 @@ use crate::family::{transfer, unary};
 use crate::prelude::*;
 
 /// `torch.scatter_add`.
+#[cfg(feature = "catalogue")]
 pub const SCATTER_ADD: Operator = Operator {
     schema: "aten::scatter_add.out(Tensor self, int dim, Tensor index, Tensor src, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::scatter_add",

@@ -6,6 +6,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.select_copy`.
+#[cfg(feature = "catalogue")]
 pub const SELECT_COPY: Operator = Operator {
     schema: "aten::select_copy.int_out(Tensor self, int dim, SymInt index, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::select_copy.int",

@@ -5,6 +5,7 @@ use crate::family::{transfer, unary};
 use crate::prelude::*;
 
 /// `torch.select_scatter`.
+#[cfg(feature = "catalogue")]
 pub const SELECT_SCATTER: Operator = Operator {
     schema: "aten::select_scatter.out(Tensor self, Tensor src, int dim, SymInt index, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::select_scatter",

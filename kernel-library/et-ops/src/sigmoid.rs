@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.sigmoid`.
+#[cfg(feature = "catalogue")]
 pub const SIGMOID: Operator = Operator {
     schema: "aten::sigmoid.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sigmoid",

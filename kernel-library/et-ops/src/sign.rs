@@ -4,6 +4,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.sign`.
+#[cfg(feature = "catalogue")]
 pub const SIGN: Operator = Operator {
     schema: "aten::sign.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sign",

@@ -6,6 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.silu`.
+#[cfg(feature = "catalogue")]
 pub const SILU: Operator = Operator {
     schema: "aten::silu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::silu",

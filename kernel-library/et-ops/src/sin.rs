@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.sin`.
+#[cfg(feature = "catalogue")]
 pub const SIN: Operator = Operator {
     schema: "aten::sin.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sin",

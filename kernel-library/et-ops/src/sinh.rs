@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.sinh`.
+#[cfg(feature = "catalogue")]
 pub const SINH: Operator = Operator {
     schema: "aten::sinh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sinh",

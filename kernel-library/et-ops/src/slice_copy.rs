@@ -6,6 +6,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.slice_copy`.
+#[cfg(feature = "catalogue")]
 pub const SLICE_COPY: Operator = Operator {
     schema: "aten::slice_copy.Tensor_out(Tensor self, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, \
              *, Tensor(a!) out) -> Tensor(a!)",

@@ -6,6 +6,7 @@ use crate::family::{transfer, unary};
 use crate::prelude::*;
 
 /// `torch.slice_scatter`.
+#[cfg(feature = "catalogue")]
 pub const SLICE_SCATTER: Operator = Operator {
     schema: "aten::slice_scatter.out(Tensor self, Tensor src, int dim=0, SymInt? start=None, SymInt? end=None, SymInt step=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::slice_scatter",

@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.softmax`.
+#[cfg(feature = "catalogue")]
 pub const SOFTMAX: Operator = Operator {
     schema: "aten::_softmax.out(Tensor self, int dim, bool half_to_float, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::_softmax",

@@ -10,6 +10,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.softplus`.
+#[cfg(feature = "catalogue")]
 pub const SOFTPLUS: Operator = Operator {
     schema: "aten::softplus.out(Tensor self, Scalar beta=1, Scalar threshold=20, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::softplus",

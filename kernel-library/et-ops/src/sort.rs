@@ -7,6 +7,7 @@ use crate::family::unary;
 use crate::prelude::*;
 
 /// `torch.sort`. Of equal elements, the first come first.
+#[cfg(feature = "catalogue")]
 pub const SORT: Operator = Operator {
     schema: "aten::sort.values(Tensor self, int dim=-1, bool descending=False, *, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
     functional: "aten::sort",
@@ -53,6 +54,7 @@ pub const SORT: Operator = Operator {
 };
 
 /// `torch.sort(stable=True)`.
+#[cfg(feature = "catalogue")]
 pub const SORT_STABLE: Operator = Operator {
     schema: "aten::sort.values_stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False, Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",
     functional: "aten::sort.stable",

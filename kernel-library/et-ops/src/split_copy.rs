@@ -4,6 +4,7 @@ use crate::family::{pieces, transfer};
 use crate::prelude::*;
 
 /// `torch.split_copy` into pieces of one size.
+#[cfg(feature = "catalogue")]
 pub const SPLIT_COPY: Operator = Operator {
     schema: "aten::split_copy.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> ()",
     functional: "aten::split_copy.Tensor",

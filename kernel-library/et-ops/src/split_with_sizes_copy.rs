@@ -4,6 +4,7 @@ use crate::family::{pieces, transfer};
 use crate::prelude::*;
 
 /// `torch.split_with_sizes_copy`.
+#[cfg(feature = "catalogue")]
 pub const SPLIT_WITH_SIZES_COPY: Operator = Operator {
     schema: "aten::split_with_sizes_copy.out(Tensor self, SymInt[] split_sizes, int dim=0, *, Tensor(a!)[] out) -> ()",
     functional: "aten::split_with_sizes_copy",

@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.sqrt`.
+#[cfg(feature = "catalogue")]
 pub const SQRT: Operator = Operator {
     schema: "aten::sqrt.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sqrt",

@@ -5,6 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.squeeze_copy` of one dimension.
+#[cfg(feature = "catalogue")]
 pub const SQUEEZE_COPY_DIM: Operator = Operator {
     schema: "aten::squeeze_copy.dim_out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::squeeze_copy.dim",
@@ -28,6 +29,7 @@ pub const SQUEEZE_COPY_DIM: Operator = Operator {
 };
 
 /// `torch.squeeze_copy` of several dimensions.
+#[cfg(feature = "catalogue")]
 pub const SQUEEZE_COPY_DIMS: Operator = Operator {
     schema: "aten::squeeze_copy.dims_out(Tensor self, int[] dim, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::squeeze_copy.dims",

@@ -5,6 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.stack`.
+#[cfg(feature = "catalogue")]
 pub const STACK: Operator = Operator {
     schema: "aten::stack.out(Tensor[] tensors, int dim=0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::stack",

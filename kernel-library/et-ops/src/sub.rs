@@ -7,6 +7,7 @@ use crate::family::scaled::{self, Scaled};
 use crate::prelude::*;
 
 /// `torch.sub` of two tensors.
+#[cfg(feature = "catalogue")]
 pub const SUB: Operator = Operator {
     schema: "aten::sub.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sub.Tensor",
@@ -56,6 +57,7 @@ pub const SUB: Operator = Operator {
 };
 
 /// `torch.sub` of a tensor and a number.
+#[cfg(feature = "catalogue")]
 pub const SUB_SCALAR: Operator = Operator {
     schema: "aten::sub.Scalar_out(Tensor self, Scalar other, Scalar alpha=1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::sub.Scalar",
@@ -85,11 +87,11 @@ pub const SUB_SCALAR: Operator = Operator {
 
 /// The portable kernel for the types in `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    let (left, right) = (args.tensor(0)?, args.tensor(1)?);
+    let (left, right, alpha, out) = (args.tensor(0)?, args.tensor(1)?, args.scalar(2)?, args.tensor(3)?);
     if left.scalar_type() == ScalarType::Bool || right.scalar_type() == ScalarType::Bool {
         return Err(Error::InvalidType);
     }
-    scaled::tensors::<Subtract, D>(args, binary::promote(&left, &right))
+    scaled::tensors::<Subtract, D>([&left, &right, &out], alpha, binary::promote(&left, &right))
 }
 
 /// The portable kernel of a tensor and a number for the types in `D`.

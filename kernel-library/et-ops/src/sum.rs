@@ -4,6 +4,7 @@ use crate::family::total;
 use crate::prelude::*;
 
 /// `torch.sum`.
+#[cfg(feature = "catalogue")]
 pub const SUM: Operator = Operator {
     schema: "aten::sum.IntList_out(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None, \
              Tensor(a!) out) -> Tensor(a!)",

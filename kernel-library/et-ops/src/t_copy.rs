@@ -4,6 +4,7 @@ use crate::family::permute::Permutation;
 use crate::prelude::*;
 
 /// `torch.t_copy`.
+#[cfg(feature = "catalogue")]
 pub const T_COPY: Operator = Operator {
     schema: "aten::t_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::t_copy",

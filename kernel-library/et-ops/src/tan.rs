@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.tan`.
+#[cfg(feature = "catalogue")]
 pub const TAN: Operator = Operator {
     schema: "aten::tan.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::tan",

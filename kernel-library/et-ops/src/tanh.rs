@@ -5,6 +5,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.tanh`.
+#[cfg(feature = "catalogue")]
 pub const TANH: Operator = Operator {
     schema: "aten::tanh.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::tanh",

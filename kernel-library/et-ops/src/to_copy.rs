@@ -4,6 +4,7 @@ use crate::family::{choice, copy};
 use crate::prelude::*;
 
 /// `torch.Tensor.to`.
+#[cfg(feature = "catalogue")]
 pub const TO_COPY: Operator = Operator {
     schema: "aten::_to_copy.out(Tensor self, *, bool non_blocking=False, MemoryFormat? memory_format=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::_to_copy",

@@ -4,6 +4,7 @@ use crate::family::{choice, copy};
 use crate::prelude::*;
 
 /// `torch.Tensor.to` after export, which spells memory formats as dim orders.
+#[cfg(feature = "catalogue")]
 pub const TO_DIM_ORDER_COPY: Operator = Operator {
     schema: "dim_order_ops::_to_dim_order_copy.out(Tensor self, *, bool non_blocking=False, int[]? dim_order=None, Tensor(a!) out) -> Tensor(a!)",
     functional: "dim_order_ops::_to_dim_order_copy",

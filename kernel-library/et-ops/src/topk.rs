@@ -9,6 +9,7 @@ use crate::family::lane::Lanes;
 use crate::prelude::*;
 
 /// `torch.topk`. Results are sorted even where that is not asked for; of equal elements, the first come first.
+#[cfg(feature = "catalogue")]
 pub const TOPK: Operator = Operator {
     schema: "aten::topk.values(Tensor self, SymInt k, int dim=-1, bool largest=True, bool sorted=True, *, \
              Tensor(a!) values, Tensor(b!) indices) -> (Tensor(a!) values, Tensor(b!) indices)",

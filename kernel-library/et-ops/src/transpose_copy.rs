@@ -4,6 +4,7 @@ use crate::family::permute::Permutation;
 use crate::prelude::*;
 
 /// `torch.transpose_copy`.
+#[cfg(feature = "catalogue")]
 pub const TRANSPOSE_COPY: Operator = Operator {
     schema: "aten::transpose_copy.int_out(Tensor self, int dim0, int dim1, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::transpose_copy.int",

@@ -4,6 +4,7 @@ use crate::family::{triangle, unary};
 use crate::prelude::*;
 
 /// `torch.tril`.
+#[cfg(feature = "catalogue")]
 pub const TRIL: Operator = Operator {
     schema: "aten::tril.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::tril",

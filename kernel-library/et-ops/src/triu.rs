@@ -4,6 +4,7 @@ use crate::family::{triangle, unary};
 use crate::prelude::*;
 
 /// `torch.triu`.
+#[cfg(feature = "catalogue")]
 pub const TRIU: Operator = Operator {
     schema: "aten::triu.out(Tensor self, SymInt diagonal=0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::triu",

@@ -6,6 +6,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.trunc`.
+#[cfg(feature = "catalogue")]
 pub const TRUNC: Operator = Operator {
     schema: "aten::trunc.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::trunc",

@@ -5,6 +5,7 @@ use crate::family::{pieces, transfer};
 use crate::prelude::*;
 
 /// `torch.unbind_copy`.
+#[cfg(feature = "catalogue")]
 pub const UNBIND_COPY: Operator = Operator {
     schema: "aten::unbind_copy.int_out(Tensor self, int dim=0, *, Tensor(a!)[] out) -> ()",
     functional: "aten::unbind_copy.int",

@@ -5,6 +5,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.unfold_copy`.
+#[cfg(feature = "catalogue")]
 pub const UNFOLD_COPY: Operator = Operator {
     schema: "aten::unfold_copy.out(Tensor self, int dimension, int size, int step, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::unfold_copy",

@@ -4,6 +4,7 @@ use crate::family::transfer;
 use crate::prelude::*;
 
 /// `torch.unsqueeze_copy`.
+#[cfg(feature = "catalogue")]
 pub const UNSQUEEZE_COPY: Operator = Operator {
     schema: "aten::unsqueeze_copy.out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::unsqueeze_copy",

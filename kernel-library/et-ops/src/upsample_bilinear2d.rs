@@ -4,6 +4,7 @@ use crate::family::resize::{Resize, linear};
 use crate::prelude::*;
 
 /// `torch.nn.functional.interpolate` with mode `bilinear`.
+#[cfg(feature = "catalogue")]
 pub const UPSAMPLE_BILINEAR2D_VEC: Operator = Operator {
     schema: "aten::upsample_bilinear2d.vec_out(Tensor input, SymInt[]? output_size, bool align_corners, \
              float[]? scale_factors, *, Tensor(a!) out) -> Tensor(a!)",

@@ -9,6 +9,7 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// `torch.nn.functional.interpolate` with mode `bilinear` and antialiasing.
+#[cfg(feature = "catalogue")]
 pub const UPSAMPLE_BILINEAR2D_AA: Operator = Operator {
     schema: "aten::_upsample_bilinear2d_aa.out(Tensor self, SymInt[2] output_size, bool align_corners, \
              float? scales_h=None, float? scales_w=None, *, Tensor(a!) out) -> Tensor(a!)",

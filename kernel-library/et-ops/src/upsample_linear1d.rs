@@ -4,6 +4,7 @@ use crate::family::resize::{Resize, linear};
 use crate::prelude::*;
 
 /// `torch.nn.functional.interpolate` with mode `linear`.
+#[cfg(feature = "catalogue")]
 pub const UPSAMPLE_LINEAR1D: Operator = Operator {
     schema: "aten::upsample_linear1d.out(Tensor self, SymInt[1] output_size, bool align_corners, float? scales=None, *, \
              Tensor(a!) out) -> Tensor(a!)",

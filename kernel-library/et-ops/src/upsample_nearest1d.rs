@@ -4,6 +4,7 @@ use crate::family::resize::{Resize, nearest};
 use crate::prelude::*;
 
 /// `torch.nn.functional.interpolate` with mode `nearest` of signals.
+#[cfg(feature = "catalogue")]
 pub const UPSAMPLE_NEAREST1D: Operator = Operator {
     schema: "aten::upsample_nearest1d.out(Tensor self, SymInt[1] output_size, float? scales=None, *, \
              Tensor(a!) out) -> Tensor(a!)",

@@ -4,6 +4,7 @@ use crate::family::resize::{Resize, nearest};
 use crate::prelude::*;
 
 /// `torch.nn.functional.interpolate` with mode `nearest` of images.
+#[cfg(feature = "catalogue")]
 pub const UPSAMPLE_NEAREST2D_VEC: Operator = Operator {
     schema: "aten::upsample_nearest2d.vec_out(Tensor input, SymInt[]? output_size, float[]? scale_factors, *, \
              Tensor(a!) out) -> Tensor(a!)",

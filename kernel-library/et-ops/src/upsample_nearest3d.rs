@@ -4,6 +4,7 @@ use crate::family::resize::{Resize, nearest};
 use crate::prelude::*;
 
 /// `torch.nn.functional.interpolate` with mode `nearest` of volumes.
+#[cfg(feature = "catalogue")]
 pub const UPSAMPLE_NEAREST3D: Operator = Operator {
     schema: "aten::upsample_nearest3d.out(Tensor self, SymInt[3] output_size, float? scales_d=None, float? scales_h=None, float? scales_w=None, *, \
              Tensor(a!) out) -> Tensor(a!)",

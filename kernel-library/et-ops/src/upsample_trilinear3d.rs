@@ -4,6 +4,7 @@ use crate::family::resize::{Resize, linear};
 use crate::prelude::*;
 
 /// `torch.nn.functional.interpolate` with mode `trilinear`.
+#[cfg(feature = "catalogue")]
 pub const UPSAMPLE_TRILINEAR3D: Operator = Operator {
     schema: "aten::upsample_trilinear3d.out(Tensor self, SymInt[3] output_size, bool align_corners, float? scales_d=None, float? scales_h=None, \
              float? scales_w=None, *, \

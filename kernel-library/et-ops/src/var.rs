@@ -7,6 +7,7 @@ use crate::family::{moment, transfer};
 use crate::prelude::*;
 
 /// `torch.var`; the divisor is the number of elements less `correction`, which is 1 unless given.
+#[cfg(feature = "catalogue")]
 pub const VAR: Operator = Operator {
     schema: "aten::var.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool keepdim=False, \
              Tensor(a!) out) -> Tensor(a!)",
@@ -50,6 +51,7 @@ pub const VAR: Operator = Operator {
 };
 
 /// `torch.var`, whose divisor is the number of elements, less 1 where `unbiased`.
+#[cfg(feature = "catalogue")]
 pub const VAR_UNBIASED: Operator = Operator {
     schema: "aten::var.out(Tensor self, int[1]? dim, bool unbiased=True, bool keepdim=False, *, Tensor(a!) out) -> \
              Tensor(a!)",

@@ -7,6 +7,7 @@ use crate::family::{moment, transfer};
 use crate::prelude::*;
 
 /// `torch.var_mean`; the divisor is the number of elements less `correction`, which is 1 unless given.
+#[cfg(feature = "catalogue")]
 pub const VAR_MEAN: Operator = Operator {
     schema: "aten::var_mean.correction_out(Tensor self, int[1]? dim=None, *, Scalar? correction=None, bool \
              keepdim=False, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))",

@@ -7,6 +7,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.view_as_real`.
+#[cfg(feature = "catalogue")]
 pub const VIEW_AS_REAL_COPY: Operator = Operator {
     schema: "aten::view_as_real_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::view_as_real_copy",

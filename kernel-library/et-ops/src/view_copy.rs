@@ -4,6 +4,7 @@ use crate::family::{spatial, transfer};
 use crate::prelude::*;
 
 /// `torch.view_copy`.
+#[cfg(feature = "catalogue")]
 pub const VIEW_COPY: Operator = Operator {
     schema: "aten::view_copy.out(Tensor self, SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::view_copy",

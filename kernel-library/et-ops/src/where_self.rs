@@ -8,6 +8,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `torch.where`.
+#[cfg(feature = "catalogue")]
 pub const WHERE_SELF: Operator = Operator {
     schema: "aten::where.self_out(Tensor condition, Tensor self, Tensor other, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::where.self",

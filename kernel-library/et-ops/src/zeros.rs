@@ -6,6 +6,7 @@ use crate::family::fill;
 use crate::prelude::*;
 
 /// `torch.zeros`.
+#[cfg(feature = "catalogue")]
 pub const ZEROS: Operator = Operator {
     schema: "aten::zeros.out(SymInt[] size, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "aten::zeros",

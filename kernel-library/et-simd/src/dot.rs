@@ -1,7 +1,9 @@
 //! Sums of products of bytes, several bytes in each lane.
 #![allow(unsafe_code)] // Reads through pointers.
 
-use crate::{Integer, Isa, Level, Portable, Work};
+#[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+use crate::Portable;
+use crate::{Integer, Isa, Level, Work};
 
 /// Work on sums of products of bytes, as [`Work`].
 pub trait DotWork {
@@ -40,6 +42,7 @@ pub type Bytes<D> = <<D as Dot>::Isa as Isa>::I32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dots {
     /// A byte in each lane, as an integer.
+    #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     Portable,
     /// A byte in each lane, as an integer.
     #[cfg(target_arch = "aarch64")]
@@ -61,33 +64,41 @@ pub enum Dots {
 impl Dots {
     /// Those of an instruction set that this processor has, the slowest first.
     pub fn available(level: Level) -> impl Iterator<Item = Self> {
-        let known = match level {
-            Level::Portable => [Some(Self::Portable), None],
-            #[cfg(target_arch = "aarch64")]
-            Level::Neon(isa) => [Some(Self::Neon(isa)), None],
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx2(isa) => {
-                use crate::x86_64::dot::{Avx2Pairs, AvxVnni};
-                [Some(Self::Avx2(Avx2Pairs(isa))), AvxVnni::detect(isa).map(Self::AvxVnni)]
-            }
-            #[cfg(target_arch = "x86_64")]
-            Level::Avx512(isa) => {
-                use crate::x86_64::dot::{Avx512Pairs, Avx512Vnni};
-                [Some(Self::Avx512(Avx512Pairs(isa))), Avx512Vnni::detect(isa).map(Self::Avx512Vnni)]
-            }
-        };
-        known.into_iter().flatten()
+        let (always, faster) = Self::of(level);
+        core::iter::once(always).chain(faster)
     }
 
     /// The fastest of an instruction set.
     pub fn fastest(level: Level) -> Self {
-        Self::available(level).last().unwrap_or(Self::Portable)
+        let (always, faster) = Self::of(level);
+        faster.unwrap_or(always)
+    }
+
+    /// Those that an instruction set has always, and faster ones if this processor has them.
+    fn of(level: Level) -> (Self, Option<Self>) {
+        match level {
+            #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+            Level::Portable => (Self::Portable, None),
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon(isa) => (Self::Neon(isa), None),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2(isa) => {
+                use crate::x86_64::dot::{Avx2Pairs, AvxVnni};
+                (Self::Avx2(Avx2Pairs(isa)), AvxVnni::detect(isa).map(Self::AvxVnni))
+            }
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512(isa) => {
+                use crate::x86_64::dot::{Avx512Pairs, Avx512Vnni};
+                (Self::Avx512(Avx512Pairs(isa)), Avx512Vnni::detect(isa).map(Self::Avx512Vnni))
+            }
+        }
     }
 
     /// Does the work with these.
     #[inline]
     pub fn run<W: DotWork>(self, work: W) -> W::Output {
         match self {
+            #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
             Self::Portable => Portable.vectorize(WithSingles(work)),
             #[cfg(target_arch = "aarch64")]
             Self::Neon(isa) => isa.vectorize(WithSingles(work)),

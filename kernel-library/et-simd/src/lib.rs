@@ -20,10 +20,12 @@
 //! }
 //!
 //! let mut numbers = [1.0, 2.0, 3.0];
-//! Level::detect().run(Double(&mut numbers));
+//! Level::detect().unwrap().run(Double(&mut numbers));
 //! assert_eq!(numbers, [2.0, 4.0, 6.0]);
 //! ```
 #![no_std]
+// What only the vectors use that features leave out.
+#![cfg_attr(not(feature = "portable"), allow(dead_code, unused_imports))]
 
 #[cfg(test)]
 extern crate std;

@@ -1,4 +1,7 @@
 //! The arguments of one kernel call, and the signature that every kernel has.
+//!
+//! In a process, what every call reads is compiled into the kernel: a tensor then stays in registers. Bare metal has no room
+//! for that.
 
 use core::cell::Cell;
 
@@ -80,6 +83,7 @@ impl<'p, 'c> Args<'p, 'c> {
     }
 
     /// Argument `position`, of whatever kind.
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub fn value(&self, position: usize) -> Result<Value<'p>> {
         self.cell(position).map(Cell::get)
     }
@@ -90,6 +94,7 @@ impl<'p, 'c> Args<'p, 'c> {
     }
 
     /// A tensor.
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub fn tensor(&self, position: usize) -> Result<Tensor<'p>> {
         match self.value(position)? {
             Value::Tensor(tensor) => Ok(tensor),
@@ -143,6 +148,7 @@ impl<'p, 'c> Args<'p, 'c> {
     }
 
     /// A number that keeps its kind.
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub fn scalar(&self, position: usize) -> Result<Scalar> {
         match self.value(position)? {
             Value::Int(value) => Ok(Scalar::Int(value)),
@@ -275,10 +281,12 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn cell(&self, position: usize) -> Result<&'c Cell<Value<'p>>> {
         self.slot(self.indices.get(position).ok_or(Error::InvalidArgument)?)
     }
 
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn slot(&self, slot: i32) -> Result<&'c Cell<Value<'p>>> {
         usize::try_from(slot).ok().and_then(|slot| self.values.get(slot)).ok_or(Error::InvalidProgram)
     }

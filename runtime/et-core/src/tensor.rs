@@ -1,4 +1,6 @@
 //! A tensor at run time: where its elements are and how they are laid out. It owns nothing.
+//!
+//! In a process, what the smallest kernels spend their time on is compiled into them; bare metal has no room for that.
 #![allow(unsafe_code)] // Holds raw pointers; the constructor's contract makes their use sound.
 
 use core::cell::Cell;
@@ -187,6 +189,16 @@ impl<'a> Tensor<'a> {
         unsafe { core::slice::from_raw_parts(self.dim_order, self.rank()) }
     }
 
+    /// Whether this tensor has the shape and the order of `other`, so that equal positions are at equal places.
+    #[cfg_attr(not(target_os = "none"), inline)]
+    pub fn lies_like(&self, other: &Self) -> bool {
+        let dims = self.dims().iter().zip(other.dims());
+        self.rank == other.rank
+            && dims
+                .enumerate()
+                .all(|(index, (dim, other_dim))| self.size_word(index) == other.size_word(index) && dim == other_dim)
+    }
+
     /// Whether the elements lie in row-major order.
     pub fn is_contiguous(&self) -> bool {
         (0_u8..).zip(self.dims()).all(|(position, dim)| position == *dim)
@@ -198,6 +210,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// The number of elements.
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub fn numel(&self) -> usize {
         self.product_of_words(0)
     }
@@ -233,6 +246,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// The elements to read, in memory order.
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub fn input<T: Element>(&self) -> Result<Input<'a, T>> {
         let len = self.checked_len::<T>()?;
         // SAFETY: `checked_len` saw memory of this type there; the constructor's contract covers it.
@@ -240,6 +254,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// The elements to write, in memory order.
+    #[cfg_attr(not(target_os = "none"), inline)]
     pub fn output<T: Element>(&self) -> Result<Output<'a, T>> {
         let len = self.checked_len::<T>()?;
         if self.access == Access::Constant {
@@ -251,21 +266,24 @@ impl<'a> Tensor<'a> {
 
     /// The bytes of the elements to read.
     pub fn bytes(&self) -> Result<Input<'a, u8>> {
-        self.check_memory(self.nbytes())?;
+        let len = self.nbytes();
+        self.check_memory(len)?;
         // SAFETY: `nbytes` bytes are readable by the constructor's contract.
-        Ok(unsafe { Input::new(self.data, self.nbytes()) })
+        Ok(unsafe { Input::new(self.data, len) })
     }
 
     /// The bytes of the elements to write.
     pub fn bytes_mut(&self) -> Result<Output<'a, u8>> {
-        self.check_memory(self.nbytes())?;
+        let len = self.nbytes();
+        self.check_memory(len)?;
         if self.access == Access::Constant {
             return Err(Error::AccessFailed);
         }
         // SAFETY: `nbytes` bytes are writable by the constructor's contract.
-        Ok(unsafe { Output::new(self.data, self.nbytes()) })
+        Ok(unsafe { Output::new(self.data, len) })
     }
 
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn checked_len<T: Element>(&self) -> Result<usize> {
         if self.scalar_type != T::TYPE {
             return Err(Error::InvalidType);
@@ -275,17 +293,20 @@ impl<'a> Tensor<'a> {
         Ok(len)
     }
 
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn check_memory(&self, wanted: usize) -> Result<()> {
         if self.data.is_null() && wanted > 0 { Err(Error::AccessFailed) } else { Ok(()) }
     }
 
     /// The product of `rank` sizes. It fits in 31 bits, though one that passes a zero may wrap on its way there.
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn product_of_words(&self, start: usize) -> usize {
         let words = (start..start + usize::from(self.rank)).map(|index| self.size_word(index) as usize);
         words.fold(1, usize::wrapping_mul)
     }
 
     /// Size `index`; for a dynamic tensor, upper bounds follow the sizes.
+    #[cfg_attr(not(target_os = "none"), inline)]
     fn size_word(&self, index: usize) -> i32 {
         // SAFETY: callers stay below `rank` (twice that when dynamic), which the constructor saw there; a cell of this
         // thread is read between writes, and sizes in a program file never change.

@@ -3,8 +3,8 @@
 
 use core::marker::PhantomData;
 
-use crate::Element;
 use crate::element::sealed::Raw;
+use crate::{Element, ScalarType};
 
 /// Elements to read. Another view may write the same bytes in between.
 #[derive(Clone, Copy, Debug)]
@@ -176,7 +176,13 @@ impl<'a, T: Element> Output<'a, T> {
     #[inline]
     pub fn copy_from(self, source: Input<'_, T>) {
         check(self.len == source.len);
-        source.iter().enumerate().for_each(|(index, value)| self.set(index, value));
+        if cfg!(target_os = "none") || T::TYPE == ScalarType::Bool {
+            source.iter().enumerate().for_each(|(index, value)| self.set(index, value));
+        } else {
+            // SAFETY: as many bytes as the views have, readable there and writable here by their constructors' contracts; of
+            // all types but booleans every bit pattern is stored as it is.
+            unsafe { core::ptr::copy(source.start, self.start, self.len * size_of::<T::Bits>()) }
+        }
     }
 
     /// Element `index`, as last stored.

@@ -4,7 +4,8 @@
 //! arithmetic can overflow. Offsets lead forward except to a table's field list, which leads nowhere, so there are no
 //! loops to fall into. Format: <https://flatbuffers.dev/internals/>.
 //!
-//! Accessors stay out of line, so that each use of a field is a call and the whole reader takes under 2 KiB of flash.
+//! On bare metal, accessors stay out of line, so that each use of a field is a call and the whole reader takes under 2 KiB of
+//! flash.
 
 use et_core::{Error, Result};
 
@@ -28,7 +29,7 @@ impl<'a> Table<'a> {
     }
 
     /// The 32-bit number in field `slot`, 0 when absent.
-    #[inline(never)]
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn u32(self, slot: usize) -> Result<u32> {
         self.scalar(slot).map(u32::from_le_bytes)
     }
@@ -39,7 +40,7 @@ impl<'a> Table<'a> {
     }
 
     /// The 64-bit number in field `slot`, 0 when absent.
-    #[inline(never)]
+    #[cfg_attr(target_os = "none", inline(never))]
     pub fn u64(self, slot: usize) -> Result<u64> {
         self.scalar(slot).map(u64::from_le_bytes)
     }
@@ -96,7 +97,7 @@ impl<'a> Table<'a> {
     }
 
     /// A byte as a word, which comes back in registers.
-    #[inline(never)]
+    #[cfg_attr(target_os = "none", inline(never))]
     fn byte(self, slot: usize) -> Result<u32> {
         self.scalar(slot).map(|[byte]| u32::from(byte))
     }
@@ -118,7 +119,7 @@ impl<'a> Table<'a> {
     }
 
     /// The buffer from field `slot` on; empty when the field is absent.
-    #[inline(never)]
+    #[cfg_attr(target_os = "none", inline(never))]
     fn field(self, slot: usize) -> Result<&'a [u8]> {
         let table = self.buffer.get(self.start..).ok_or(Error::InvalidProgram)?;
         let vtable = self.start.wrapping_sub(word(table)? as i32 as usize);

@@ -147,6 +147,17 @@ impl<'a> Operator<'a> {
     pub fn overload(self) -> Result<&'a str> {
         self.0.string(1)
     }
+
+    /// Whether this is the name with its overload, such as `aten::add.out`.
+    pub fn is_named(self, full: &str) -> Result<bool> {
+        let (name, overload) = (self.0.vector(0, 1)?, self.0.vector(1, 1)?);
+        let rest = full.as_bytes().strip_prefix(name);
+        Ok(match rest {
+            Some([]) => overload.is_empty(),
+            Some([b'.', rest @ ..]) => !overload.is_empty() && rest == overload,
+            _ => false,
+        })
+    }
 }
 
 impl<'a> BackendDelegate<'a> {

@@ -1,8 +1,9 @@
-//! A file's bytes: mapped where the system can, read otherwise, or part of the binary.
+//! A file's bytes: mapped where that pays and the system can, read otherwise, or part of the binary.
 #![allow(unsafe_code)] // Calls the system's mmap, and reads what it maps.
 
 use std::fmt;
 use std::fs::File;
+use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::Path;
 
@@ -18,15 +19,32 @@ enum Source {
     Mapped(mapped::Mapping),
 }
 
+/// Bytes of the largest file that is read though it could be mapped: to set up a mapping, and to fault its pages in, takes
+/// longer than to copy so few.
+const READ_AT_MOST: u64 = 1 << 16;
+
 impl FileBytes {
-    /// Maps a file, or reads it where that is not possible.
+    /// Maps a file, or reads it where it is small or cannot be mapped.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::File { path: path.to_owned(), source };
+        Self::open_file(path).map_err(|source| Error::File { path: path.to_owned(), source })
+    }
+
+    fn open_file(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let size = file.metadata()?.len();
         #[cfg(all(unix, target_pointer_width = "64"))]
-        if let Some(mapping) = mapped::Mapping::new(&File::open(path).map_err(failed)?) {
+        if size > READ_AT_MOST
+            && let Some(mapping) = mapped::Mapping::new(&file, size)
+        {
             return Ok(Self(Source::Mapped(mapping)));
         }
-        std::fs::read(path).map(|bytes| Self::copied(&bytes)).map_err(failed)
+        if size > 0 {
+            return Aligned::read(file, size).map(Self::owned);
+        }
+        // A pipe, and what a system tells as a file, do not say how long they are.
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        Ok(Self::copied(&bytes))
     }
 
     /// A copy of bytes that begins where a mapping could: engines use weights in place, and want them aligned.
@@ -55,11 +73,24 @@ impl Aligned {
     const TO: usize = 64;
 
     fn new(content: &[u8]) -> Self {
-        let mut bytes: Vec<u8> = Vec::with_capacity(content.len() + Self::TO);
+        let mut copy = Self::with_room(content.len());
+        copy.bytes.extend_from_slice(content);
+        copy
+    }
+
+    /// No bytes yet, and room for `size`.
+    fn with_room(size: usize) -> Self {
+        let mut bytes: Vec<u8> = Vec::with_capacity(size + Self::TO);
         let start = bytes.as_ptr().align_offset(Self::TO).min(Self::TO);
         bytes.resize(start, 0);
-        bytes.extend_from_slice(content);
         Self { bytes, start }
+    }
+
+    /// The first `size` bytes of `file`.
+    fn read(file: File, size: u64) -> io::Result<Self> {
+        let mut content = Self::with_room(usize::try_from(size).unwrap_or(0));
+        file.take(size).read_to_end(&mut content.bytes)?;
+        Ok(content)
     }
 }
 
@@ -118,8 +149,8 @@ mod mapped {
 
     impl Mapping {
         /// Maps a file; `None` where the system refuses, as it does for an empty file or a pipe.
-        pub(super) fn new(file: &File) -> Option<Self> {
-            let length = usize::try_from(file.metadata().ok()?.len()).ok()?;
+        pub(super) fn new(file: &File, size: u64) -> Option<Self> {
+            let length = usize::try_from(size).ok()?;
             // SAFETY: asks for a new mapping at an address of the system's choice, which touches no other memory.
             let start = unsafe { mmap(std::ptr::null_mut(), length, PROT_READ, MAP_PRIVATE, file.as_raw_fd(), 0) };
             (start.addr() != usize::MAX).then_some(Self { start, length })
@@ -145,12 +176,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_mapped() {
+    fn a_file_is_read_or_mapped_by_its_size() {
         let path = std::env::temp_dir().join(format!("et-module-map-{}", std::process::id()));
-        std::fs::write(&path, b"content").unwrap();
-        let bytes = FileBytes::open(&path).unwrap();
-        std::fs::remove_file(&path).unwrap();
-        assert_eq!(&bytes[..], b"content");
+        for size in [7, READ_AT_MOST as usize, READ_AT_MOST as usize + 1] {
+            let content: Vec<u8> = (0..size).map(|index| index as u8).collect();
+            std::fs::write(&path, &content).unwrap();
+            let bytes = FileBytes::open(&path).unwrap();
+            std::fs::remove_file(&path).unwrap();
+            assert_eq!((bytes[..] == content, bytes.as_ptr().addr() % 64), (true, 0), "{size}");
+        }
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! A program's method, loaded, with named inputs and outputs.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use et_core::{Indices, Kernel, ScalarType, Storage, Tensor, TensorLayout, Value};
-use et_format::Instruction;
+use et_core::{Indices, Input, Kernel, MAX_RANK, ScalarType, Storage, Tensor, TensorLayout, Value};
+use et_format::{Instruction, Operator};
 use et_runtime::{Failure, MethodPlan, Place, Program};
 
 use crate::owned::LoadedMethod;
@@ -35,7 +36,8 @@ pub struct TensorType {
 /// A loaded method: the program's first.
 pub struct Module {
     pub(crate) loaded: LoadedMethod,
-    input_names: Vec<String>,
+    /// Made when they are first asked for: programs that are called by position need none.
+    input_names: OnceCell<Vec<String>>,
     hidden_outputs: usize,
 }
 
@@ -74,9 +76,7 @@ impl Module {
         engines: &Engines,
     ) -> Result<Self, Error> {
         let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels), engines)?;
-        let count = loaded.method().input_count()?;
-        let input_names = (0..count).map(|index| format!("input_{index}")).collect();
-        let mut module = Self { loaded, input_names, hidden_outputs: 0 };
+        let mut module = Self { loaded, input_names: OnceCell::new(), hidden_outputs: 0 };
         module.give_memory()?;
         Ok(module)
     }
@@ -84,14 +84,16 @@ impl Module {
     /// Names the inputs, in order; inputs beyond the names keep `input_0`, `input_1`, ...
     #[must_use]
     pub fn with_input_names(mut self, names: &[&str]) -> Self {
-        self.input_names.iter_mut().zip(names).for_each(|(name, given)| *name = (*given).to_owned());
+        let mut all = self.input_names.take().unwrap_or_else(|| default_names(self.loaded.counts()[0]));
+        all.iter_mut().zip(names).for_each(|(name, given)| *name = (*given).to_owned());
+        self.input_names = all.into();
         self
     }
 
     /// Gives out no more than the last `count` outputs: those before them are new values of inputs that a model changes.
     #[must_use]
     pub fn with_last_outputs(mut self, count: usize) -> Self {
-        self.hidden_outputs = self.loaded.method().output_count().unwrap_or(0).saturating_sub(count);
+        self.hidden_outputs = self.loaded.counts()[1].saturating_sub(count);
         self
     }
 
@@ -110,12 +112,12 @@ impl Module {
 
     /// The names of the inputs.
     pub fn input_names(&self) -> &[String] {
-        &self.input_names
+        self.input_names.get_or_init(|| default_names(self.loaded.counts()[0]))
     }
 
     /// The number of outputs.
     pub fn output_count(&self) -> Result<usize, Error> {
-        Ok(self.loaded.method().output_count()?)
+        Ok(self.loaded.counts()[1])
     }
 
     /// The outputs that are given out.
@@ -125,7 +127,7 @@ impl Module {
 
     /// The type of input `index`; none for a number or text, which was fixed when the program was made.
     pub fn input_type(&self, index: usize) -> Result<Option<TensorType>, Error> {
-        let Value::Tensor(tensor) = self.loaded.method().input(index)? else { return Ok(None) };
+        let Value::Tensor(tensor) = self.loaded.input(index)? else { return Ok(None) };
         let plan = self.loaded.method().plan().plan();
         let slot = plan.inputs()?.get(index).ok_or(et_core::Error::NotFound)?;
         let bounds = plan.tensor(slot as usize)?.sizes()?;
@@ -140,7 +142,7 @@ impl Module {
 
     /// Copies tensors into the inputs of their names; others are ignored.
     pub fn set_inputs(&mut self, inputs: &BTreeMap<String, TensorView<'_>>) -> Result<(), Error> {
-        for (index, name) in self.input_names.clone().iter().enumerate() {
+        for (index, name) in self.input_names().to_vec().iter().enumerate() {
             if self.input_type(index)?.is_some() {
                 let view = inputs.get(name).ok_or_else(|| missing(name, inputs))?;
                 self.set_input(index, view)?;
@@ -151,8 +153,7 @@ impl Module {
 
     /// Executes the method.
     pub fn execute(&mut self) -> Result<(), Error> {
-        let executed = self.loaded.method().execute();
-        executed.map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
+        self.loaded.execute().map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
     }
 
     /// Executes the method on named inputs and returns `output_0`, `output_1`, ...
@@ -168,14 +169,15 @@ impl Module {
             Value::Tensor(tensor) if tensor.data().is_null() => Some(tensor.capacity()),
             _ => None,
         };
-        for index in 0..self.loaded.method().input_count()? {
-            if let Some(size) = wanted(self.loaded.method().input(index)?) {
+        let [inputs, outputs] = self.loaded.counts();
+        for index in 0..inputs {
+            if let Some(size) = wanted(self.loaded.input(index)?) {
                 let memory = self.loaded.allocate(size);
                 self.loaded.method().set_input_memory(index, memory)?;
             }
         }
-        for index in 0..self.loaded.method().output_count()? {
-            if let Some(size) = wanted(self.loaded.method().output(index)?) {
+        for index in 0..outputs {
+            if let Some(size) = wanted(self.loaded.output(index)?) {
                 let memory = self.loaded.allocate(size);
                 self.loaded.method().set_output_memory(index, memory)?;
             }
@@ -184,13 +186,24 @@ impl Module {
     }
 
     fn copy_input(&self, index: usize, view: &TensorView<'_>) -> et_core::Result<()> {
-        let method = self.loaded.method();
-        let order = method.input_tensor(index)?.dim_order();
-        let sizes: Result<Vec<i32>, _> = view.shape.iter().map(|size| i32::try_from(*size)).collect();
-        let sizes = sizes.map_err(|_| et_core::Error::InvalidArgument)?;
-        let sizes: Vec<u8> = sizes.into_iter().flat_map(i32::to_le_bytes).collect();
+        let (method, target) = (self.loaded.method(), self.loaded.input_tensor(index)?);
+        if is_as_it_is(&target, view) {
+            let bytes = target.bytes_mut()?;
+            if bytes.len() != view.bytes.len() {
+                return Err(et_core::Error::InvalidArgument);
+            }
+            bytes.copy_from(Input::of(view.bytes));
+            return Ok(());
+        }
+        let order = target.dim_order();
+        let mut sizes = [0; 4 * MAX_RANK];
+        let room = sizes.as_chunks_mut().0;
+        for (slot, size) in room.iter_mut().zip(&view.shape) {
+            *slot = i32::try_from(*size).map_err(|_| et_core::Error::InvalidArgument)?.to_le_bytes();
+        }
+        let sizes = sizes.get(..4 * view.shape.len()).ok_or(et_core::Error::InvalidArgument)?;
         let layout =
-            TensorLayout { scalar_type: view.scalar_type, sizes: Indices::new(&sizes), dim_order: order.dims() };
+            TensorLayout { scalar_type: view.scalar_type, sizes: Indices::new(sizes), dim_order: order.dims() };
         let tensor = Tensor::place(layout, Storage::Constant(view.bytes), None)?;
         if order.is_contiguous() {
             return method.set_input(index, &Value::Tensor(tensor));
@@ -201,7 +214,7 @@ impl Module {
 
     /// The name of input `index`.
     pub(crate) fn input_name(&self, index: usize) -> String {
-        self.input_names.get(index).cloned().unwrap_or_else(|| index.to_string())
+        self.input_names().get(index).cloned().unwrap_or_else(|| index.to_string())
     }
 
     /// Says what an input should have been.
@@ -247,6 +260,18 @@ impl Module {
     }
 }
 
+fn default_names(count: usize) -> Vec<String> {
+    (0..count).map(|index| format!("input_{index}")).collect()
+}
+
+/// Whether an input is given in the type, the shape and the order that `target` has, so that its bytes are those of `target`.
+fn is_as_it_is(target: &Tensor<'_>, view: &TensorView<'_>) -> bool {
+    target.scalar_type() == view.scalar_type
+        && target.rank() == view.shape.len()
+        && view.shape.iter().enumerate().all(|(dim, size)| target.size(dim) == *size)
+        && target.is_contiguous()
+}
+
 /// The error for an input that is not among those given.
 pub(crate) fn missing(name: &str, inputs: &BTreeMap<String, TensorView<'_>>) -> Error {
     let given: Vec<&str> = inputs.keys().map(String::as_str).collect();
@@ -274,16 +299,33 @@ fn find_kernels(plan: MethodPlan<'_>, kernels: Kernels<'_>) -> Result<Box<[Kerne
 }
 
 fn selected(plan: MethodPlan<'_>, table: &[(&str, Kernel)]) -> Result<Box<[Kernel]>, Error> {
+    let operators = plan.plan().operators()?;
+    let mut found = Vec::with_capacity(operators.len());
+    for (index, operator) in operators.iter().enumerate() {
+        match find_selected(table, index, operator?) {
+            Some(kernel) => found.push(kernel),
+            None => return Err(Error::OtherOperators(operator_names(plan)?)),
+        }
+    }
+    Ok(found.into())
+}
+
+/// The kernel of operator `index`. The table is in the order of the operators where the program has but one method.
+fn find_selected(table: &[(&str, Kernel)], index: usize, operator: Operator<'_>) -> Option<Kernel> {
+    let is_it = |(name, _): &&(&str, Kernel)| operator.is_named(name) == Ok(true);
+    let found = table.get(index).filter(is_it).or_else(|| table.iter().find(is_it));
+    found.map(|(_, kernel)| *kernel)
+}
+
+fn operator_names(plan: MethodPlan<'_>) -> Result<Vec<String>, Error> {
     let count = plan.plan().operators()?.len() as u32;
-    let called: Vec<String> = (0..count).filter_map(|index| operator_name(plan, index)).collect();
-    let kernel = |name: &String| table.iter().find(|(known, _)| known == name).map(|(_, kernel)| *kernel);
-    let found: Option<Box<[Kernel]>> = called.iter().map(kernel).collect();
-    found.filter(|found| found.len() == count as usize).ok_or(Error::OtherOperators(called))
+    Ok((0..count).filter_map(|index| operator_name(plan, index)).collect())
 }
 
 fn look_up(plan: MethodPlan<'_>, lookup: &dyn Fn(&str, &str) -> Option<Kernel>) -> Result<Box<[Kernel]>, Error> {
-    let (mut found, mut missing) = (Vec::new(), Vec::new());
-    for (index, operator) in (0..).zip(plan.plan().operators()?.iter()) {
+    let operators = plan.plan().operators()?;
+    let (mut found, mut missing) = (Vec::with_capacity(operators.len()), Vec::new());
+    for (index, operator) in (0..).zip(operators.iter()) {
         let operator = operator?;
         match lookup(operator.name()?, operator.overload()?) {
             Some(kernel) => found.push(kernel),

@@ -4,7 +4,7 @@ use et_core::{MAX_RANK, Tensor};
 
 /// The bytes of a tensor in row-major order, from its bytes in memory order.
 pub(crate) fn to_row_major(tensor: &Tensor<'_>, bytes: Vec<u8>) -> Vec<u8> {
-    if tensor.dim_order().is_contiguous() {
+    if tensor.is_contiguous() {
         return bytes;
     }
     let mut ordered = vec![0; bytes.len()];

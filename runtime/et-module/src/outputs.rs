@@ -18,15 +18,31 @@ pub struct Outputs {
 impl Module {
     /// Copies output `index`. A number comes as a tensor of rank 0, a list of numbers as one of rank 1.
     pub fn output(&self, index: usize) -> Result<Array, Error> {
-        let value = self.loaded.method().output(index)?;
+        let value = self.loaded.output(index)?;
         self.array(&value)?.ok_or_else(|| Error::Output(format!("output {index} is neither a tensor nor a number")))
+    }
+
+    /// Copies the elements of output `index`, a tensor, into `bytes`, in row-major order; returns how many bytes they take. An
+    /// error where there is no room for them all.
+    pub fn copy_output(&self, index: usize, bytes: &mut [u8]) -> Result<usize, Error> {
+        let Value::Tensor(tensor) = self.loaded.output(index)? else {
+            return Err(Error::Output(format!("output {index} is no tensor")));
+        };
+        let room = bytes.get_mut(..tensor.nbytes());
+        let room = room.ok_or_else(|| Error::Output(format!("output {index} takes {} bytes", tensor.nbytes())))?;
+        if tensor.is_contiguous() {
+            Output::of(room).copy_from(tensor.bytes()?);
+        } else {
+            room.copy_from_slice(&to_array(&tensor)?.bytes);
+        }
+        Ok(tensor.nbytes())
     }
 
     /// Copies the outputs. The tensors of a list are counted as outputs of their own; an output that is nothing is left
     /// out and its number with it.
     pub fn outputs(&self) -> Result<Outputs, Error> {
         let mut outputs = Outputs::default();
-        let values = self.shown_outputs()?.map(|index| self.loaded.method().output(index));
+        let values = self.shown_outputs()?.map(|index| self.loaded.output(index));
         let mut count = 0;
         for value in values {
             match value? {
@@ -96,6 +112,6 @@ pub(crate) fn to_array(tensor: &Tensor<'_>) -> et_core::Result<Array> {
     let source = tensor.bytes()?;
     let mut bytes = vec![0; source.len()];
     Output::of(&mut bytes).copy_from(source);
-    let shape = tensor.shape().sizes().iter().map(|size| *size as usize).collect();
+    let shape = (0..tensor.rank()).map(|dim| tensor.size(dim)).collect();
     Ok(Array { scalar_type: tensor.scalar_type(), shape, bytes: order::to_row_major(tensor, bytes) })
 }

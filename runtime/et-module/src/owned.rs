@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use et_core::{Kernel, Value};
-use et_runtime::{Delegate, Memory, Method, MethodPlan, Program, Workers};
+use et_core::{Error as CoreError, Indices, Kernel, Result as CoreResult, Tensor, Value};
+use et_runtime::{Delegate, Failure, Memory, Method, MethodPlan, Program, Step, Workers};
 
 use crate::{DataFiles, Engines, Error, FileBytes, bundle, data_files};
 
@@ -16,6 +16,9 @@ const ALIGNMENT: usize = 64;
 /// from it may outlive this struct.
 pub(crate) struct LoadedMethod {
     method: Method<'static>,
+    steps: Box<[Step<'static>]>,
+    inputs: Indices<'static>,
+    outputs: Indices<'static>,
     // What the method borrows: freed with this struct, after the method is gone.
     memory: Vec<Owned<[u8]>>,
     _values: Owned<[Cell<Value<'static>>]>,
@@ -56,8 +59,8 @@ impl LoadedMethod {
         let mut kernels = Owned::new(kernels(plan)?);
         let mut values = Owned::new(vec![Cell::new(Value::None); needs.values].into_boxed_slice());
         let mut sizes = Owned::new(vec![0; needs.sizes].into_boxed_slice());
-        let mut memory = Vec::new();
-        let mut arenas = Vec::new();
+        let mut memory = Vec::with_capacity(needs.arenas);
+        let mut arenas = Vec::with_capacity(needs.arenas);
         for index in 0..needs.arenas {
             arenas.push(Cell::from_mut(allocate(&mut memory, plan.arena_size(index)?)).as_slice_of_cells());
         }
@@ -68,12 +71,38 @@ impl LoadedMethod {
         let (called, delegated) = unsafe { (kernels.borrow(), delegates.references.borrow()) };
         let method = Method::load_with_data(plan, called, delegated, borrowed, external.as_slice())
             .map_err(|failure| data_files::explain(plan, &external, failure))?;
+        let (steps, inputs, outputs) = (method.steps()?.collect(), plan.plan().inputs()?, plan.plan().outputs()?);
         let (_values, _arenas, _sizes, _kernels, _file, _data) = (values, arenas, sizes, kernels, file, data);
-        Ok(Self { method, memory, _values, _arenas, _sizes, _kernels, _delegates: delegates, _file, _data })
+        Ok(Self { method, steps, inputs, outputs, memory, _values, _arenas, _sizes, _kernels, _delegates: delegates, _file, _data })
     }
 
     pub(crate) const fn method(&self) -> &Method<'static> {
         &self.method
+    }
+
+    /// The number of inputs and of outputs.
+    pub(crate) const fn counts(&self) -> [usize; 2] {
+        [self.inputs.len(), self.outputs.len()]
+    }
+
+    pub(crate) fn input(&self, index: usize) -> CoreResult<Value<'static>> {
+        self.method.value(self.inputs.get(index).ok_or(CoreError::NotFound)?)
+    }
+
+    /// Input `index`, which must be a tensor.
+    pub(crate) fn input_tensor(&self, index: usize) -> CoreResult<Tensor<'static>> {
+        match self.input(index)? {
+            Value::Tensor(tensor) => Ok(tensor),
+            _ => Err(CoreError::InvalidType),
+        }
+    }
+
+    pub(crate) fn output(&self, index: usize) -> CoreResult<Value<'static>> {
+        self.method.value(self.outputs.get(index).ok_or(CoreError::NotFound)?)
+    }
+
+    pub(crate) fn execute(&self) -> Result<(), Failure> {
+        self.method.execute_steps(&self.steps)
     }
 
     /// Memory that lives as long as the method.

@@ -1,9 +1,9 @@
 //! The instruction loop.
 
-use et_core::{Args, Error, Indices, Result, Value};
+use et_core::{Args, Error, Kernel, Result, Value};
 use et_format::{Chain, Instruction};
 
-use crate::{Failure, Method, Place};
+use crate::{Delegate, Failure, Method, Place};
 
 /// The most instructions of one execution, upstream's limit: a malformed file could loop forever.
 pub const INSTRUCTION_LIMIT: u32 = 10_000_000;
@@ -48,9 +48,18 @@ impl<'a> Method<'a> {
 
     /// Executes instruction `index` and returns the next one.
     fn step(&self, chain: Chain<'a>, index: u32) -> Result<u32> {
-        match chain.instruction(index as usize)? {
-            Instruction::KernelCall { operator, arguments } => self.call_kernel(operator, arguments)?,
-            Instruction::DelegateCall { delegate, arguments } => self.call_delegate(delegate, arguments)?,
+        self.follow(chain.instruction(index as usize)?, index)
+    }
+
+    /// Executes `instruction`, which is the one at `index`, and returns the next one.
+    pub(crate) fn follow(&self, instruction: Instruction<'a>, index: u32) -> Result<u32> {
+        match instruction {
+            Instruction::KernelCall { operator, arguments } => {
+                self.kernel(operator)?(&Args::new(self.values, arguments))?;
+            }
+            Instruction::DelegateCall { delegate, arguments } => {
+                self.delegate(delegate)?.execute(&Args::new(self.values, arguments))?;
+            }
             Instruction::MoveCall { from, to } => self.slot(to)?.set(self.slot(from)?.get()),
             Instruction::JumpFalseCall { condition, destination } => {
                 if !self.is_true(condition)? {
@@ -62,14 +71,12 @@ impl<'a> Method<'a> {
         Ok(index + 1)
     }
 
-    fn call_kernel(&self, operator: u32, arguments: Indices<'a>) -> Result<()> {
-        let kernel = self.kernels.get(operator as usize).ok_or(Error::InvalidProgram)?;
-        kernel(&Args::new(self.values, arguments))
+    pub(crate) fn kernel(&self, operator: u32) -> Result<Kernel> {
+        self.kernels.get(operator as usize).copied().ok_or(Error::InvalidProgram)
     }
 
-    fn call_delegate(&self, delegate: u32, arguments: Indices<'a>) -> Result<()> {
-        let delegate = self.delegates.get(delegate as usize).ok_or(Error::InvalidProgram)?;
-        delegate.execute(&Args::new(self.values, arguments))
+    pub(crate) fn delegate(&self, delegate: u32) -> Result<&'a dyn Delegate<'a>> {
+        self.delegates.get(delegate as usize).copied().ok_or(Error::InvalidProgram)
     }
 
     /// A condition: a boolean, or a tensor of booleans that must all be true.

@@ -18,6 +18,7 @@ mod load;
 mod method;
 mod named_data;
 mod program;
+mod steps;
 mod workers;
 
 pub use delegate::{Delegate, DelegateSetup};
@@ -27,4 +28,5 @@ pub use load::Memory;
 pub use method::Method;
 pub use named_data::{NamedData, NoData};
 pub use program::{MethodPlan, Program, Requirements};
+pub use steps::Step;
 pub use workers::{Serial, Workers};

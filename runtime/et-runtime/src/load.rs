@@ -45,12 +45,12 @@ impl<'a> Method<'a> {
         memory: Memory<'a>,
         data: &(impl NamedData<'a> + ?Sized),
     ) -> core::result::Result<Self, Failure> {
-        let count = plan.plan.values()?.len();
-        let slots = memory.values.get(..count).ok_or(Error::MemoryAllocationFailed)?;
+        let values = plan.plan.values()?;
+        let slots = memory.values.get(..values.len()).ok_or(Error::MemoryAllocationFailed)?;
         let mut loader = Loader { plan, arenas: memory.arenas, sizes: memory.sizes, data };
         loader.check_tables(kernels, delegates)?;
         for (index, slot) in (0..).zip(slots) {
-            let value = plan.plan.value(index as usize).and_then(|value| loader.value(value));
+            let value = values.get(index as usize).and_then(|value| loader.value(value));
             slot.set(value.map_err(|error| Place::Value(index).failure(error))?);
         }
         for (index, delegate) in (0..).zip(delegates) {
@@ -113,10 +113,11 @@ impl<'a, D: NamedData<'a> + ?Sized> Loader<'a, '_, D> {
     }
 
     fn tensor(&mut self, tensor: Tensor<'a>) -> Result<et_core::Tensor<'a>> {
-        check_supported(tensor)?;
+        let extra = tensor.extra()?;
+        check_supported(tensor, extra)?;
         let layout = layout(tensor)?;
         let bounds = self.take_sizes(dynamic_sizes(tensor)?)?;
-        let storage = match external(tensor)? {
+        let storage = match external(extra)? {
             Some(extra) => self.external(tensor, extra, &layout)?,
             None => self.storage(tensor, layout.nbytes()?)?,
         };
@@ -179,14 +180,14 @@ pub(crate) fn layout(tensor: Tensor<'_>) -> Result<TensorLayout<'_>> {
 }
 
 /// What there is to know of a tensor whose data is in another file.
-fn external(tensor: Tensor<'_>) -> Result<Option<ExtraTensorInfo<'_>>> {
-    let Some(extra) = tensor.extra()? else { return Ok(None) };
+fn external(extra: Option<ExtraTensorInfo<'_>>) -> Result<Option<ExtraTensorInfo<'_>>> {
+    let Some(extra) = extra else { return Ok(None) };
     Ok((extra.location()? == TensorLocation::External).then_some(extra))
 }
 
 /// Refuses what the format can say but this runtime cannot do: offsets, layouts that are not dense, other devices.
-fn check_supported(tensor: Tensor<'_>) -> Result<()> {
-    let elsewhere = tensor.extra()?.map_or(Ok(0), ExtraTensorInfo::device_type)? != 0;
+fn check_supported(tensor: Tensor<'_>, extra: Option<ExtraTensorInfo<'_>>) -> Result<()> {
+    let elsewhere = extra.map_or(Ok(0), ExtraTensorInfo::device_type)? != 0;
     if elsewhere || tensor.storage_offset()? != 0 || tensor.layout()? != 0 {
         return Err(Error::NotSupported);
     }

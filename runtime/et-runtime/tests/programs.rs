@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use et_core::{Args, Error, Result, ScalarType};
 use et_format::write::*;
-use et_runtime::{Delegate, DelegateSetup, Failure, Method, Place};
+use et_runtime::{Delegate, DelegateSetup, Failure, Method, Place, Step};
 use support::{bytes, output, with_method};
 
 fn tensor(sizes: &[i32], data_buffer: u32, offset: Option<u64>) -> EValue {
@@ -51,12 +51,24 @@ fn run_with(
 ) -> core::result::Result<(), Failure> {
     let mut file = Vec::new();
     write_program(program, &mut file).unwrap();
-    with_method(&file, delegates, |method| {
+    let (mut followed, mut stepped) = (None, None);
+    let result = with_method(&file, delegates, |method| {
         method.copy_input(0, &bytes(&[1.0, 2.0]))?;
         method.execute_at_most(1000)?;
+        followed = Some(output(method, 0));
         test(method);
         Ok(())
-    })
+    });
+    let ahead = with_method(&file, delegates, |method| {
+        method.copy_input(0, &bytes(&[1.0, 2.0]))?;
+        let steps: Vec<Step<'_>> = method.steps()?.collect();
+        assert_eq!(steps.len(), method.plan().plan().chains()?.get(0)?.instruction_count()?);
+        method.execute_steps(&steps)?;
+        stepped = Some(output(method, 0));
+        Ok(())
+    });
+    assert_eq!((ahead, stepped), (result, followed), "instructions that are read ahead of time");
+    result
 }
 
 fn run(program: &Program<'_>) -> core::result::Result<(), Failure> {

@@ -31,7 +31,8 @@ impl<'a> Delegate<'a> for Cpu<'a> {
         let (isa, bytes) = best(setup.blob)?;
         let blob = Blob::parse(bytes)?;
         blob.instructions().try_for_each(|instruction| instruction.map(drop))?;
-        self.loaded.set(Some((blob, isa, Level::detect())));
+        let level = Level::detect().ok_or(Error::DelegateInvalidCompatibility)?;
+        self.loaded.set(Some((blob, isa, level)));
         Ok(())
     }
 

@@ -49,9 +49,9 @@ const fn row(isa: Isa, size: [usize; 3], offset: i32, kernels: Option<&'static B
 
 /// All rows: vectors of so many lanes, so many a panel, so many rows a tile.
 pub static BYTE: [ByteRow; 8] = [
-    row(Isa::Portable, [4, 2, 4], 0, Some(&portable::KERNELS)),
+    row(Isa::Portable, [4, 2, 4], 0, portable_kernels!()),
     row(Isa::Avx2, [8, 2, 4], 0, x86!(avx2)),
-    row(Isa::AvxVnni, [8, 2, 6], 128, x86!(avx_vnni)),
+    row(Isa::AvxVnni, [8, 2, 6], 128, avx_vnni_kernels!()),
     row(Isa::Avx512, [16, 2, 10], 0, x86!(avx512)),
     row(Isa::Avx512Vnni, [16, 2, 14], 128, x86!(avx512_vnni)),
     // Packed as for VNNI but for the depth, so that VNNI serves where the kernel refuses AMX.
@@ -135,6 +135,28 @@ macro_rules! x86 {
 }
 use x86;
 
+macro_rules! portable_kernels {
+    () => {{
+        #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+        let kernels = Some(&portable::KERNELS);
+        #[cfg(not(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))))]
+        let kernels = None;
+        kernels
+    }};
+}
+use portable_kernels;
+
+macro_rules! avx_vnni_kernels {
+    () => {{
+        #[cfg(all(target_arch = "x86_64", feature = "avx-vnni"))]
+        let kernels = Some(&avx_vnni::KERNELS);
+        #[cfg(not(all(target_arch = "x86_64", feature = "avx-vnni")))]
+        let kernels = None;
+        kernels
+    }};
+}
+use avx_vnni_kernels;
+
 macro_rules! arm {
     ($name:ident) => {{
         #[cfg(target_arch = "aarch64")]
@@ -146,6 +168,7 @@ macro_rules! arm {
 }
 use arm;
 
+#[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 kernels!(portable, Portable, super::super::dot::portable::Portable, crate::lanes::portable::Portable, 4, [1 2 3 4] [1 2]);
 
 #[cfg(target_arch = "x86_64")]
@@ -153,7 +176,7 @@ use super::dot_x86;
 #[cfg(target_arch = "x86_64")]
 kernels!(avx2, Avx2, dot_x86::Avx2, crate::lanes::avx2::Avx2, 4,
     #[target_feature(enable = "avx2,fma")] [1 2 3 4] [1 2]);
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "avx-vnni"))]
 kernels!(avx_vnni, AvxVnni, dot_x86::AvxVnni, crate::lanes::avx2::Avx2, 6,
     #[target_feature(enable = "avx2,fma,avxvnni")] [1 2 3 4 5 6] [1 2]);
 #[cfg(target_arch = "x86_64")]

@@ -33,7 +33,7 @@ pub struct FloatKernels {
 
 /// All rows.
 pub static FLOAT: [FloatRow; 4] = [
-    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, kernels: Some(&portable::KERNELS) },
+    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, kernels: portable_kernels!() },
     FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: 6, kernels: x86!(avx2) },
     FloatRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: 14, kernels: x86!(avx512) },
     FloatRow { isa: Isa::Neon, lanes: 4, vectors: 4, height: 6, kernels: arm!(neon) },
@@ -109,6 +109,17 @@ macro_rules! x86 {
 }
 use x86;
 
+macro_rules! portable_kernels {
+    () => {{
+        #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+        let kernels = Some(&portable::KERNELS);
+        #[cfg(not(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))))]
+        let kernels = None;
+        kernels
+    }};
+}
+use portable_kernels;
+
 macro_rules! arm {
     ($name:ident) => {{
         #[cfg(target_arch = "aarch64")]
@@ -120,6 +131,7 @@ macro_rules! arm {
 }
 use arm;
 
+#[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 kernels!(portable, crate::lanes::portable::Portable, [1 2 3 4] [1 2]);
 #[cfg(target_arch = "x86_64")]
 kernels!(avx2, crate::lanes::avx2::Avx2, #[target_feature(enable = "avx2,fma")] [1 2 3 4 5 6] [1 2]);

@@ -21,9 +21,9 @@ pub struct NibbleRow {
 
 /// All rows.
 pub static NIBBLE: [NibbleRow; 7] = [
-    NibbleRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, kernels: Some(portable::kernel) },
+    NibbleRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, kernels: portable_kernels!() },
     NibbleRow { isa: Isa::Avx2, lanes: 8, vectors: 1, height: 3, kernels: x86!(avx2) },
-    NibbleRow { isa: Isa::AvxVnni, lanes: 8, vectors: 1, height: 4, kernels: x86!(avx_vnni) },
+    NibbleRow { isa: Isa::AvxVnni, lanes: 8, vectors: 1, height: 4, kernels: avx_vnni_kernels!() },
     NibbleRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: 4, kernels: x86!(avx512) },
     NibbleRow { isa: Isa::Avx512Vnni, lanes: 16, vectors: 2, height: 6, kernels: x86!(avx512_vnni) },
     NibbleRow { isa: Isa::Neon, lanes: 4, vectors: 2, height: 4, kernels: arm!(neon) },
@@ -83,6 +83,28 @@ macro_rules! x86 {
 }
 use x86;
 
+macro_rules! portable_kernels {
+    () => {{
+        #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+        let kernels: Option<fn(usize, usize) -> Option<TileKernel>> = Some(portable::kernel);
+        #[cfg(not(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))))]
+        let kernels = None;
+        kernels
+    }};
+}
+use portable_kernels;
+
+macro_rules! avx_vnni_kernels {
+    () => {{
+        #[cfg(all(target_arch = "x86_64", feature = "avx-vnni"))]
+        let kernels: Option<fn(usize, usize) -> Option<TileKernel>> = Some(avx_vnni::kernel);
+        #[cfg(not(all(target_arch = "x86_64", feature = "avx-vnni")))]
+        let kernels = None;
+        kernels
+    }};
+}
+use avx_vnni_kernels;
+
 macro_rules! arm {
     ($name:ident) => {{
         #[cfg(target_arch = "aarch64")]
@@ -99,10 +121,11 @@ use crate::byte::dot_arm;
 #[cfg(target_arch = "x86_64")]
 use crate::byte::dot_x86;
 
+#[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 kernels!(portable, dot::portable::Portable, [1 2 3 4] [1 2]);
 #[cfg(target_arch = "x86_64")]
 kernels!(avx2, dot_x86::Avx2, #[target_feature(enable = "avx2,fma")] [1 2 3] [1]);
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "avx-vnni"))]
 kernels!(avx_vnni, dot_x86::AvxVnni, #[target_feature(enable = "avx2,fma,avxvnni")] [1 2 3 4] [1]);
 #[cfg(target_arch = "x86_64")]
 kernels!(avx512, dot_x86::Avx512,

@@ -7,8 +7,9 @@ use super::walk::Walk;
 use crate::Meta;
 
 /// The type in which an operation on two tensors is computed: see [`promote_all`].
+#[inline]
 pub fn promote(left: &Tensor<'_>, right: &Tensor<'_>) -> ScalarType {
-    promote_all(&[left, right])
+    if left.scalar_type() == right.scalar_type() { left.scalar_type() } else { promote_all(&[left, right]) }
 }
 
 /// The type in which an operation on tensors is computed: those of rank 0 count only where they are of a higher category
@@ -50,29 +51,39 @@ pub fn boolean(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 /// Stores `f` of each pair of elements in `out`, which takes the broadcast shape. Elements are converted to `C` before and
 /// to the type of `out` after; `D` are the types that any of the three may have.
 pub fn zip<C: Element, R: Element, const D: u32>(tensors: [&Tensor<'_>; 3], f: impl Fn(C, C) -> R) -> Result<()> {
-    let shape = tensors[0].shape().broadcast(&tensors[1].shape())?;
-    tensors[2].resize(&shape)?;
+    let in_step = fit(tensors)?;
     if tensors.map(Tensor::scalar_type) == [C::TYPE, C::TYPE, R::TYPE] {
-        zip_same(&shape, tensors, f)
+        zip_same(in_step, tensors, f)
     } else if const { is_mixed(D) } {
-        zip_mixed::<C, R, D>(&shape, tensors, f)
+        zip_mixed::<C, R, D>(&tensors[2].shape(), tensors, f)
     } else {
         Err(Error::InvalidType)
     }
 }
 
+/// Gives the last tensor the broadcast shape of the others; returns whether the elements that belong together are at equal
+/// places in all three. Shapes are made only where the tensors differ.
+fn fit([left, right, out]: [&Tensor<'_>; 3]) -> Result<bool> {
+    let alike = left.lies_like(right);
+    if !(alike && left.lies_like(out)) {
+        out.resize(&left.shape().broadcast(&right.shape())?)?;
+        return Ok(alike && left.lies_like(out));
+    }
+    Ok(true)
+}
+
 fn zip_same<C: Element, R: Element>(
-    shape: &Shape,
+    in_step: bool,
     [left, right, out]: [&Tensor<'_>; 3],
     f: impl Fn(C, C) -> R,
 ) -> Result<()> {
     let (first, second, to) = (left.input::<C>()?, right.input::<C>()?, out.output::<R>()?);
-    if [left, right].iter().all(|tensor| tensor.shape() == *shape && tensor.dims() == out.dims()) {
+    if in_step {
         // One comparison of lengths here spares one per element.
         let (first, second) = (first.window(0, to.len()), second.window(0, to.len()));
         (0..to.len()).for_each(|index| to.set(index, f(first.get(index), second.get(index))));
     } else {
-        Walk::new(shape, [left, right, out])?
+        Walk::new(&out.shape(), [left, right, out])?
             .for_each(|[left_at, right_at, out_at]| to.set(out_at, f(first.get(left_at), second.get(right_at))));
     }
     Ok(())

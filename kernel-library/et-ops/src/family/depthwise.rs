@@ -32,6 +32,7 @@ pub struct Channel<'a> {
 
 impl Channel<'_> {
     /// Computes and stores the channel.
+    #[inline]
     pub fn compute(self) {
         run(self);
     }

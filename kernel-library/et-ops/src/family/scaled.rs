@@ -12,11 +12,10 @@ pub trait Scaled {
     fn combine<T: Number>(left: T, scaled: T) -> T;
 }
 
-/// The kernel of two tensors of numbers, computed in `common`: arguments `self, other, alpha, out`.
-pub fn tensors<S: Scaled, const D: u32>(args: &Args<'_, '_>, common: ScalarType) -> Result<()> {
-    let (left, right, alpha, out) = (args.tensor(0)?, args.tensor(1)?, args.scalar(2)?, args.tensor(3)?);
+/// The kernel of two tensors of numbers, computed in `common`: `self`, `other`, `out`, and the factor of the second.
+pub fn tensors<S: Scaled, const D: u32>(tensors: [&Tensor<'_>; 3], alpha: Scalar, common: ScalarType) -> Result<()> {
     check_factor(common, alpha)?;
-    dispatch!(D, common, numbers, T => scale_tensors::<S, T, D>([&left, &right, &out], alpha))
+    dispatch!(D, common, numbers, T => scale_tensors::<S, T, D>(tensors, alpha))
 }
 
 /// The kernel of a tensor and a number, computed in `common`: arguments `self, other, alpha, out`.

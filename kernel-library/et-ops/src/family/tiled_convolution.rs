@@ -52,6 +52,7 @@ impl<'a> Tiled<'a> {
     }
 
     /// Computes and stores all elements, which a channel's bias is added to at last.
+    #[inline]
     pub fn compute(self, bias: Option<Input<'_, f32>>) {
         let channels = self.out.sizes[1] / self.groups;
         for batch in 0..self.out.sizes[0] {
@@ -76,6 +77,7 @@ impl<'a> Tiled<'a> {
         self.axes[0].kernel * self.axes[1].kernel
     }
 
+    #[inline]
     fn by_group(&self, group: &Group, bias: Option<Input<'_, f32>>) {
         if self.is_pointwise() {
             let steps = [self.image.strides[1], self.image.strides[3]];
@@ -93,6 +95,7 @@ impl<'a> Tiled<'a> {
         self.axes.iter().all(is_alone) && (self.image.sizes[2] == 1 || row_step == self.image.sizes[3] * column_step)
     }
 
+    #[inline]
     fn multiply(&self, group: &Group, right: impl Right, bias: Option<Input<'_, f32>>) {
         let inner = self.group_channels() * self.taps();
         let left = Matrix { elements: self.weights, start: group.channel * inner, steps: [inner, 1] };
@@ -104,6 +107,7 @@ impl<'a> Tiled<'a> {
     }
 
     /// A group of one input channel and few output channels: each of them by itself.
+    #[inline]
     fn by_channel(&self, group: &Group, bias: Option<Input<'_, f32>>) {
         for within in 0..group.channels {
             let start = group.output + within * self.out.strides[1];

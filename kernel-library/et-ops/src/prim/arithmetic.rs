@@ -4,6 +4,7 @@ use super::number::prelude::*;
 use crate::case::CaseArgument::Text;
 
 /// `a + b`.
+#[cfg(feature = "catalogue")]
 pub const ADD: Primitive = Primitive {
     schema: "executorch_prim::add.Scalar(Scalar a, Scalar b) -> Scalar",
     exported: "_operator.add",
@@ -19,6 +20,7 @@ pub const ADD: Primitive = Primitive {
 };
 
 /// `a - b`.
+#[cfg(feature = "catalogue")]
 pub const SUB: Primitive = Primitive {
     schema: "executorch_prim::sub.Scalar(Scalar a, Scalar b) -> Scalar",
     exported: "_operator.sub",
@@ -29,6 +31,7 @@ pub const SUB: Primitive = Primitive {
 };
 
 /// `a * b`.
+#[cfg(feature = "catalogue")]
 pub const MUL: Primitive = Primitive {
     schema: "executorch_prim::mul.Scalar(Scalar a, Scalar b) -> Scalar",
     exported: "_operator.mul",
@@ -39,6 +42,7 @@ pub const MUL: Primitive = Primitive {
 };
 
 /// `-a`.
+#[cfg(feature = "catalogue")]
 pub const NEG: Primitive = Primitive {
     schema: "executorch_prim::neg.Scalar(Scalar a) -> Scalar",
     exported: "_operator.neg",
@@ -53,6 +57,7 @@ pub const NEG: Primitive = Primitive {
 };
 
 /// The greater number.
+#[cfg(feature = "catalogue")]
 pub const SYM_MAX: Primitive = Primitive {
     schema: "executorch_prim::sym_max.Scalar(Scalar a, Scalar b) -> Scalar",
     exported: "torch.sym_max",
@@ -67,6 +72,7 @@ pub const SYM_MAX: Primitive = Primitive {
 };
 
 /// The lesser number.
+#[cfg(feature = "catalogue")]
 pub const SYM_MIN: Primitive = Primitive {
     schema: "executorch_prim::sym_min.Scalar(Scalar a, Scalar b) -> Scalar",
     exported: "torch.sym_min",

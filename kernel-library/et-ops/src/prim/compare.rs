@@ -5,6 +5,7 @@ use core::cmp::Ordering;
 use super::number::prelude::*;
 
 /// Whether `a == b`.
+#[cfg(feature = "catalogue")]
 pub const EQ: Primitive = Primitive {
     schema: "executorch_prim::eq.Scalar(Scalar a, Scalar b) -> bool",
     exported: "_operator.eq",
@@ -19,6 +20,7 @@ pub const EQ: Primitive = Primitive {
 };
 
 /// Whether `a > b`.
+#[cfg(feature = "catalogue")]
 pub const GT: Primitive = Primitive {
     schema: "executorch_prim::gt.Scalar(Scalar a, Scalar b) -> bool",
     exported: "_operator.gt",
@@ -29,6 +31,7 @@ pub const GT: Primitive = Primitive {
 };
 
 /// Whether `a < b`.
+#[cfg(feature = "catalogue")]
 pub const LT: Primitive = Primitive {
     schema: "executorch_prim::lt.Scalar(Scalar a, Scalar b) -> bool",
     exported: "_operator.lt",
@@ -39,6 +42,7 @@ pub const LT: Primitive = Primitive {
 };
 
 /// Whether `a >= b`.
+#[cfg(feature = "catalogue")]
 pub const GE: Primitive = Primitive {
     schema: "executorch_prim::ge.Scalar(Scalar a, Scalar b) -> bool",
     exported: "_operator.ge",
@@ -53,6 +57,7 @@ pub const GE: Primitive = Primitive {
 };
 
 /// Whether `a <= b`.
+#[cfg(feature = "catalogue")]
 pub const LE: Primitive = Primitive {
     schema: "executorch_prim::le.Scalar(Scalar a, Scalar b) -> bool",
     exported: "_operator.le",

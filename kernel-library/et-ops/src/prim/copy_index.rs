@@ -6,6 +6,7 @@ use crate::operator::kernel_path;
 use crate::primitive::{Primitive, PrimitiveResult};
 
 /// `copy_to[index] = copy_from`. A dynamic `copy_to` grows or shrinks to `index + 1` rows.
+#[cfg(feature = "catalogue")]
 pub const ET_COPY_INDEX: Primitive = Primitive {
     schema: "executorch_prim::et_copy_index.tensor(Tensor(a!) copy_to, Tensor copy_from, int index) -> ()",
     exported: "",

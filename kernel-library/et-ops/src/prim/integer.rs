@@ -4,6 +4,7 @@ use super::number::prelude::*;
 use crate::math::Math;
 
 /// The number as a floating-point one.
+#[cfg(feature = "catalogue")]
 pub const SYM_FLOAT: Primitive = Primitive {
     schema: "executorch_prim::sym_float.Scalar(Scalar a) -> Scalar",
     exported: "torch.sym_float",
@@ -14,6 +15,7 @@ pub const SYM_FLOAT: Primitive = Primitive {
 };
 
 /// The integer towards 0.
+#[cfg(feature = "catalogue")]
 pub const SYM_INT: Primitive = Primitive {
     schema: "executorch_prim::sym_int.Scalar(Scalar a) -> Scalar",
     exported: "torch.sym_int",
@@ -28,6 +30,7 @@ pub const SYM_INT: Primitive = Primitive {
 };
 
 /// The integer towards 0.
+#[cfg(feature = "catalogue")]
 pub const TRUNC: Primitive = Primitive {
     schema: "executorch_prim::trunc.Scalar(Scalar a) -> Scalar",
     exported: "math.trunc",
@@ -42,6 +45,7 @@ pub const TRUNC: Primitive = Primitive {
 };
 
 /// The least integer that is not less.
+#[cfg(feature = "catalogue")]
 pub const CEIL: Primitive = Primitive {
     schema: "executorch_prim::ceil.Scalar(Scalar a) -> Scalar",
     exported: "math.ceil",
@@ -57,6 +61,7 @@ pub const CEIL: Primitive = Primitive {
 };
 
 /// The nearest integer; the even one of two.
+#[cfg(feature = "catalogue")]
 pub const ROUND: Primitive = Primitive {
     schema: "executorch_prim::round.Scalar(Scalar a) -> Scalar",
     exported: "builtins.round",

@@ -3,6 +3,7 @@
 use super::number::prelude::*;
 
 /// Whether the condition is false.
+#[cfg(feature = "catalogue")]
 pub const SYM_NOT: Primitive = Primitive {
     schema: "executorch_prim::sym_not.Scalar(Scalar a) -> bool",
     exported: "torch.sym_not",
@@ -13,6 +14,7 @@ pub const SYM_NOT: Primitive = Primitive {
 };
 
 /// One of two numbers: the first if the condition is true.
+#[cfg(feature = "catalogue")]
 pub const SYM_ITE: Primitive = Primitive {
     schema: "executorch_prim::sym_ite.Scalar(Scalar b, Scalar t, Scalar f) -> Scalar",
     exported: "torch.sym_ite",

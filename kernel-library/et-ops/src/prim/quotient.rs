@@ -4,6 +4,7 @@ use super::number::prelude::*;
 use crate::family::division::floor_quotient;
 
 /// `a // b`.
+#[cfg(feature = "catalogue")]
 pub const FLOORDIV: Primitive = Primitive {
     schema: "executorch_prim::floordiv.Scalar(Scalar a, Scalar b) -> Scalar",
     exported: "_operator.floordiv",
@@ -21,6 +22,7 @@ pub const FLOORDIV: Primitive = Primitive {
 };
 
 /// `a // b` of integers.
+#[cfg(feature = "catalogue")]
 pub const FLOORDIV_INT: Primitive = Primitive {
     schema: "executorch_prim::floordiv.int(int a, int b) -> int",
     exported: "_operator.floordiv",
@@ -36,6 +38,7 @@ pub const FLOORDIV_INT: Primitive = Primitive {
 };
 
 /// `a / b`.
+#[cfg(feature = "catalogue")]
 pub const TRUEDIV: Primitive = Primitive {
     schema: "executorch_prim::truediv.Scalar(Scalar a, Scalar b) -> Scalar",
     exported: "_operator.truediv",
@@ -50,6 +53,7 @@ pub const TRUEDIV: Primitive = Primitive {
 };
 
 /// `a % b`.
+#[cfg(feature = "catalogue")]
 pub const MOD: Primitive = Primitive {
     schema: "executorch_prim::mod.Scalar(SymInt a, SymInt b) -> SymInt",
     exported: "_operator.mod",
@@ -67,6 +71,7 @@ pub const MOD: Primitive = Primitive {
 };
 
 /// `a % b` of integers.
+#[cfg(feature = "catalogue")]
 pub const MOD_INT: Primitive = Primitive {
     schema: "executorch_prim::mod.int(int a, int b) -> int",
     exported: "_operator.mod",

@@ -8,6 +8,7 @@ use crate::case::CaseTensor;
 use crate::operator::{ALL, dispatch};
 
 /// The size of a dimension, which may be counted from the end.
+#[cfg(feature = "catalogue")]
 pub const SYM_SIZE: Primitive = Primitive {
     schema: "aten::sym_size.int(Tensor self, int dim) -> SymInt",
     exported: "aten::sym_size.int",
@@ -23,6 +24,7 @@ pub const SYM_SIZE: Primitive = Primitive {
 };
 
 /// The number of elements.
+#[cfg(feature = "catalogue")]
 pub const SYM_NUMEL: Primitive = Primitive {
     schema: "aten::sym_numel(Tensor self) -> SymInt",
     exported: "aten::sym_numel",
@@ -36,6 +38,7 @@ pub const SYM_NUMEL: Primitive = Primitive {
 };
 
 /// The value of a tensor of one element.
+#[cfg(feature = "catalogue")]
 pub const LOCAL_SCALAR_DENSE: Primitive = Primitive {
     schema: "aten::_local_scalar_dense(Tensor self) -> Scalar",
     exported: "aten::_local_scalar_dense",

@@ -7,6 +7,7 @@ use crate::primitive::{Primitive, PrimitiveResult};
 use crate::view_copy;
 
 /// `torch.Tensor.view`: the out tensor takes the shape, and from then on lies where `self` does.
+#[cfg(feature = "catalogue")]
 pub const ET_VIEW: Primitive = Primitive {
     schema: "executorch_prim::et_view.default(Tensor self, int[] size, Tensor(a!) out) -> ()",
     exported: "",

@@ -5,6 +5,7 @@ use crate::family::walk::Walk;
 use crate::prelude::*;
 
 /// `a` and `b` have one shape and one type of at most 32 bits, which the result has too.
+#[cfg(feature = "catalogue")]
 pub const QUANTIZED_ADD: Operator = Operator {
     schema: "quantized_decomposed::add.out(Tensor a, float a_scale, int a_zero_point, int a_quant_min, int a_quant_max, \
              Tensor b, float b_scale, int b_zero_point, int b_quant_min, int b_quant_max, float out_scale, \

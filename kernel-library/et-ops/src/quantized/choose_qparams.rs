@@ -6,6 +6,7 @@ use crate::family::range;
 use crate::prelude::*;
 
 /// One scale, `float64`, and one zero point, `int64`.
+#[cfg(feature = "catalogue")]
 pub const CHOOSE_QPARAMS: Operator = Operator {
     schema: "quantized_decomposed::choose_qparams.Tensor_out(Tensor input, int quant_min, int quant_max, float eps, \
              ScalarType dtype, *, Tensor(a!) scale_out, Tensor(b!) zero_point_out) -> (Tensor(a!), Tensor(b!))",

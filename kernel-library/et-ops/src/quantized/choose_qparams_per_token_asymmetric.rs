@@ -14,6 +14,7 @@ use crate::prelude::*;
 const RANGE: Range = Range { lowest: -128, highest: 127 };
 
 /// One scale, `float64`, and one zero point, `int64`, for each row.
+#[cfg(feature = "catalogue")]
 pub const CHOOSE_QPARAMS_PER_TOKEN_ASYMMETRIC: Operator = Operator {
     schema: "quantized_decomposed::choose_qparams_per_token_asymmetric.out(Tensor input, ScalarType dtype, *, \
              Tensor(a!) scale_out, Tensor(b!) zero_point_out) -> (Tensor(a!), Tensor(b!))",

@@ -4,6 +4,7 @@ use crate::family::affine::{self, Difference, Parameters};
 use crate::prelude::*;
 
 /// The operator.
+#[cfg(feature = "catalogue")]
 pub const DEQUANTIZE_PER_CHANNEL: Operator = Operator {
     schema: "quantized_decomposed::dequantize_per_channel.out(Tensor input, Tensor scales, Tensor? zero_points, int axis, \
              int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",

@@ -4,6 +4,7 @@ use crate::family::affine::{self, Dequantizer, Difference};
 use crate::prelude::*;
 
 /// With the scale and the zero point as numbers.
+#[cfg(feature = "catalogue")]
 pub const DEQUANTIZE_PER_TENSOR: Operator = Operator {
     schema: "quantized_decomposed::dequantize_per_tensor.out(Tensor input, float scale, int zero_point, int quant_min, \
              int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",
@@ -56,6 +57,7 @@ pub const DEQUANTIZE_PER_TENSOR: Operator = Operator {
 };
 
 /// With the scale and the zero point as tensors of one element.
+#[cfg(feature = "catalogue")]
 pub const DEQUANTIZE_PER_TENSOR_TENSOR: Operator = Operator {
     schema: "quantized_decomposed::dequantize_per_tensor.Tensor_out(Tensor input, Tensor scale, Tensor zero_point, \
              int quant_min, int quant_max, ScalarType dtype, *, ScalarType? out_dtype=None, Tensor(a!) out) -> Tensor(a!)",

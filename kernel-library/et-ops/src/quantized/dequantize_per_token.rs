@@ -6,6 +6,7 @@ use crate::family::block::Blocks;
 use crate::prelude::*;
 
 /// The operator.
+#[cfg(feature = "catalogue")]
 pub const DEQUANTIZE_PER_TOKEN: Operator = Operator {
     schema: "quantized_decomposed::dequantize_per_token.out(Tensor input, Tensor scales, Tensor zero_points, int quant_min, \
              int quant_max, ScalarType dtype, ScalarType output_dtype, *, Tensor(a!) out) -> Tensor(a!)",

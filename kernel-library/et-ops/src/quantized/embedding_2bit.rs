@@ -5,6 +5,7 @@ use crate::family::packed::{self, Packing};
 use crate::prelude::*;
 
 /// With results of the type of the scales.
+#[cfg(feature = "catalogue")]
 pub const EMBEDDING_2BIT: Operator = Operator {
     schema: "quantized_decomposed::embedding_2bit.out(Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, \
              int weight_quant_min, int weight_quant_max, Tensor indices, *, Tensor(a!) out) -> Tensor(a!)",
@@ -28,6 +29,7 @@ pub const EMBEDDING_2BIT: Operator = Operator {
 };
 
 /// With results of a type that the caller chooses.
+#[cfg(feature = "catalogue")]
 pub const EMBEDDING_2BIT_DTYPE: Operator = Operator {
     schema: "quantized_decomposed::embedding_2bit.dtype_out(Tensor weight, Tensor weight_scales, \
              Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, Tensor indices, \

@@ -5,6 +5,7 @@ use crate::family::packed::{self, Packing};
 use crate::prelude::*;
 
 /// With results of the type of the scales.
+#[cfg(feature = "catalogue")]
 pub const EMBEDDING_4BIT: Operator = Operator {
     schema: "quantized_decomposed::embedding_4bit.out(Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, \
              int weight_quant_min, int weight_quant_max, Tensor indices, *, Tensor(a!) out) -> Tensor(a!)",
@@ -42,6 +43,7 @@ pub const EMBEDDING_4BIT: Operator = Operator {
 };
 
 /// With results of a type that the caller chooses.
+#[cfg(feature = "catalogue")]
 pub const EMBEDDING_4BIT_DTYPE: Operator = Operator {
     schema: "quantized_decomposed::embedding_4bit.dtype_out(Tensor weight, Tensor weight_scales, \
              Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, Tensor indices, \

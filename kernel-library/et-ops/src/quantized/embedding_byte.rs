@@ -5,6 +5,7 @@ use crate::family::packed::{self, Packing};
 use crate::prelude::*;
 
 /// With results of the type of the scales.
+#[cfg(feature = "catalogue")]
 pub const EMBEDDING_BYTE: Operator = Operator {
     schema: "quantized_decomposed::embedding_byte.out(Tensor weight, Tensor weight_scales, Tensor? weight_zero_points, \
              int weight_quant_min, int weight_quant_max, Tensor indices, *, Tensor(a!) out) -> Tensor(a!)",
@@ -54,6 +55,7 @@ pub const EMBEDDING_BYTE: Operator = Operator {
 };
 
 /// With results of a type that the caller chooses.
+#[cfg(feature = "catalogue")]
 pub const EMBEDDING_BYTE_DTYPE: Operator = Operator {
     schema: "quantized_decomposed::embedding_byte.dtype_out(Tensor weight, Tensor weight_scales, \
              Tensor? weight_zero_points, int weight_quant_min, int weight_quant_max, Tensor indices, \

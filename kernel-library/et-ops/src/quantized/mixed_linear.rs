@@ -7,6 +7,7 @@ use crate::family::mixed::Factors;
 use crate::prelude::*;
 
 /// `input` is `[n, k]`, `weight` `[m, k]` in 8 bits, `weight_scales` `[m]` or `[m, g]`.
+#[cfg(feature = "catalogue")]
 pub const MIXED_LINEAR: Operator = Operator {
     schema: "quantized_decomposed::mixed_linear.out(Tensor input, Tensor weight, Tensor weight_scales, \
              Tensor? weight_zero_points, ScalarType? dtype=None, *, Tensor(a!) out) -> Tensor(a!)",

@@ -4,6 +4,7 @@ use crate::family::mixed::Factors;
 use crate::prelude::*;
 
 /// `input` is `[n, k]`, `weight` `[k, m]` in 8 bits.
+#[cfg(feature = "catalogue")]
 pub const MIXED_MM: Operator = Operator {
     schema: "quantized_decomposed::mixed_mm.out(Tensor input, Tensor weight, Tensor weight_scales, \
              Tensor? weight_zero_points, *, Tensor(a!) out) -> Tensor(a!)",

@@ -4,6 +4,7 @@ use crate::family::affine::{self, Parameters, Range, Rounding};
 use crate::prelude::*;
 
 /// The operator.
+#[cfg(feature = "catalogue")]
 pub const QUANTIZE_PER_CHANNEL: Operator = Operator {
     schema: "quantized_decomposed::quantize_per_channel.out(Tensor input, Tensor scales, Tensor zero_points, int axis, \
              int quant_min, int quant_max, ScalarType dtype, *, Tensor(a!) out) -> Tensor(a!)",

@@ -4,6 +4,7 @@ use crate::family::affine::{self, Quantizer, Range, Rounding};
 use crate::prelude::*;
 
 /// With the scale and the zero point as numbers.
+#[cfg(feature = "catalogue")]
 pub const QUANTIZE_PER_TENSOR: Operator = Operator {
     schema: "quantized_decomposed::quantize_per_tensor.out(Tensor input, float scale, int zero_point, int quant_min, \
              int quant_max, ScalarType dtype, *, Tensor(a!) out) -> Tensor(a!)",
@@ -77,6 +78,7 @@ pub const QUANTIZE_PER_TENSOR: Operator = Operator {
 };
 
 /// With the scale and the zero point as tensors of one element.
+#[cfg(feature = "catalogue")]
 pub const QUANTIZE_PER_TENSOR_TENSOR: Operator = Operator {
     schema: "quantized_decomposed::quantize_per_tensor.Tensor_out(Tensor input, Tensor scale, Tensor zero_point, \
              int quant_min, int quant_max, ScalarType dtype, *, Tensor(a!) out) -> Tensor(a!)",

@@ -10,6 +10,7 @@ use crate::family::real::Real;
 use crate::prelude::*;
 
 /// One scale and one zero point for each block. Dimensions of one block are left out unless `keepdim` says otherwise.
+#[cfg(feature = "catalogue")]
 pub const CHOOSE_QPARAMS_AFFINE: Operator = Operator {
     schema: "torchao::choose_qparams_affine.out(Tensor? input, str mapping_type, SymInt[] block_size, \
              ScalarType target_dtype, Scalar? quant_min=None, Scalar? quant_max=None, float? eps=None, \

@@ -5,6 +5,7 @@ use crate::family::block::Blocks;
 use crate::prelude::*;
 
 /// The operator.
+#[cfg(feature = "catalogue")]
 pub const DEQUANTIZE_AFFINE: Operator = Operator {
     schema: "torchao::dequantize_affine.out(Tensor input, SymInt[] block_size, Tensor scale, Tensor? zero_point, \
              ScalarType input_dtype, Scalar? quant_min=None, Scalar? quant_max=None, ScalarType output_dtype=6, *, \

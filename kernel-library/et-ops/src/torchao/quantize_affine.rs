@@ -5,6 +5,7 @@ use crate::family::block::Blocks;
 use crate::prelude::*;
 
 /// The operator.
+#[cfg(feature = "catalogue")]
 pub const QUANTIZE_AFFINE: Operator = Operator {
     schema: "torchao::quantize_affine.out(Tensor input, SymInt[] block_size, Tensor scale, Tensor? zero_point, \
              ScalarType output_dtype, Scalar? quant_min=None, Scalar? quant_max=None, *, Tensor(a!) out) -> Tensor(a!)",

@@ -1,0 +1,86 @@
+//! Instructions that were read ahead of time, for callers with memory to spare: a step calls its kernel without a look at the
+//! file. Firmware follows the file and links nothing of this.
+
+use et_core::{Args, Error, Indices, Kernel, Result};
+use et_format::{Chain, Instruction};
+
+use crate::execute::INSTRUCTION_LIMIT;
+use crate::{Delegate, Failure, Method, Place};
+
+/// An instruction, read and its callee looked up.
+#[derive(Clone, Copy)]
+pub struct Step<'a>(Action<'a>);
+
+#[derive(Clone, Copy)]
+enum Action<'a> {
+    Kernel(Kernel, Indices<'a>),
+    Delegate(&'a dyn Delegate<'a>, Indices<'a>),
+    Other(Instruction<'a>),
+    /// What is wrong with the instruction, for when it is reached.
+    Refused(Error),
+}
+
+impl<'a> Method<'a> {
+    /// Reads the instructions of a method that has one chain of them; none for another, which must be followed in the file.
+    /// An instruction that cannot be read is an error when it is reached, as it is without steps.
+    pub fn steps(&self) -> Result<impl ExactSizeIterator<Item = Step<'a>> + use<'a>> {
+        let (method, chains) = (*self, self.plan.plan.chains()?);
+        let chain = if chains.len() == 1 { Some(chains.get(0)?) } else { None };
+        let count = chain.map_or(Ok(0), Chain::instruction_count)?;
+        Ok((0..count).map(move |index| {
+            chain.map_or(Step(Action::Refused(Error::Internal)), |chain| method.step_at(chain, index))
+        }))
+    }
+
+    /// Executes the method by what [`Method::steps`] gave, in order; without steps, as [`Method::execute`].
+    pub fn execute_steps(&self, steps: &[Step<'a>]) -> core::result::Result<(), Failure> {
+        if steps.is_empty() {
+            return self.execute();
+        }
+        let (mut left, mut index) = (INSTRUCTION_LIMIT, 0_u32);
+        while let Some(step) = steps.get(index as usize) {
+            left = left.checked_sub(1).ok_or(Place::Instruction(index).failure(Error::OutOfResources))?;
+            match self.take(step, index) {
+                Ok(next) if next as usize <= steps.len() => index = next,
+                Ok(_) => return Err(Place::Instruction(index).failure(Error::InvalidProgram)),
+                Err(error) => return Err(Place::Instruction(index).failure(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the step at `index` and returns the next one's.
+    #[inline]
+    fn take(&self, step: &Step<'a>, index: u32) -> Result<u32> {
+        match step.0 {
+            Action::Kernel(kernel, arguments) => kernel(&Args::new(self.values, arguments))?,
+            Action::Delegate(delegate, arguments) => delegate.execute(&Args::new(self.values, arguments))?,
+            Action::Other(instruction) => return self.follow(instruction, index),
+            Action::Refused(error) => return Err(error),
+        }
+        Ok(index + 1)
+    }
+
+    fn step_at(&self, chain: Chain<'a>, index: usize) -> Step<'a> {
+        Step(self.action_of(chain, index).unwrap_or_else(Action::Refused))
+    }
+
+    fn action_of(&self, chain: Chain<'a>, index: usize) -> Result<Action<'a>> {
+        Ok(match chain.instruction(index)? {
+            Instruction::KernelCall { operator, arguments } => Action::Kernel(self.kernel(operator)?, arguments),
+            Instruction::DelegateCall { delegate, arguments } => Action::Delegate(self.delegate(delegate)?, arguments),
+            other => Action::Other(other),
+        })
+    }
+}
+
+impl core::fmt::Debug for Step<'_> {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self.0 {
+            Action::Kernel(_, arguments) => write!(formatter, "kernel on {arguments:?}"),
+            Action::Delegate(_, arguments) => write!(formatter, "delegate on {arguments:?}"),
+            Action::Other(instruction) => write!(formatter, "{instruction:?}"),
+            Action::Refused(error) => write!(formatter, "{error:?}"),
+        }
+    }
+}
