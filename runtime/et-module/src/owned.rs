@@ -73,7 +73,20 @@ impl LoadedMethod {
             .map_err(|failure| data_files::explain(plan, &external, failure))?;
         let (steps, inputs, outputs) = (method.steps()?.collect(), plan.plan().inputs()?, plan.plan().outputs()?);
         let (_values, _arenas, _sizes, _kernels, _file, _data) = (values, arenas, sizes, kernels, file, data);
-        Ok(Self { method, steps, inputs, outputs, memory, _values, _arenas, _sizes, _kernels, _delegates: delegates, _file, _data })
+        Ok(Self {
+            method,
+            steps,
+            inputs,
+            outputs,
+            memory,
+            _values,
+            _arenas,
+            _sizes,
+            _kernels,
+            _delegates: delegates,
+            _file,
+            _data,
+        })
     }
 
     pub(crate) const fn method(&self) -> &Method<'static> {
