@@ -187,9 +187,8 @@ fn names(types: Dtypes) -> Vec<&'static str> {
 /// Counts what an emitter would call: views that move no bytes are no calls, updates are.
 fn count(graph: &Graph, counts: &mut Counts) {
     let aliases = aliases(graph);
-    let elided = |node: &&Node| node.outputs.iter().any(|id| aliases.get(*id).is_some());
-    let calls = graph.nodes.iter().filter(|node| Control::of(node).is_none() && !elided(node));
-    let updates = graph.updates.iter().map(|update| {
+    let calls = graph.nodes.iter().filter(|node| Control::of(node).is_none() && !is_elided(node, &aliases));
+    let updates = copied_updates(graph, &aliases).map(|update| {
         let type_of = |id| graph.spec(id).scalar_type;
         ("aten::copy_", et_ops::selection([type_of(update.value)], [type_of(update.target)]))
     });
