@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use et_core::{Dtypes, ScalarType};
 use etbuild_diagnostic::Diagnostic;
-use etbuild_ir::{AtenProgram, Control, Graph, Node, Program, aliases, text};
+use etbuild_ir::{AtenProgram, Control, Graph, Node, Program, aliases, copied_updates, is_elided, text};
 use etbuild_pass::{Refusal, Survey, survey};
 use serde::Serialize;
 

@@ -40,3 +40,51 @@ pub fn unsound_writes(graph: &Graph) -> Vec<(&Node, &'static str)> {
     };
     writes.into_iter().filter_map(|(node, target, value)| Some((node, reason(target, value)?))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::parse;
+    use crate::{Aten, ConstantData, Program, Verified, aliases, copied_updates, is_elided};
+
+    const DIGEST: &str = "b3:ec2bd03bf86b935fa34d71ad7ebb049f1f10f87d343e521511d8f9e6625620cd";
+
+    /// A method that writes rows to a cache and does `rest` with it.
+    fn program(rest: &str) -> Program {
+        let text = format!(
+            "etbuild-ir 1 aten
+method forward
+  input %rows: float32[1, 1, 1, 1]
+  input %start: int64[1]
+  input %last: int64[1]
+  state %cache: float32[1, 1, 1, 1] = \"cache\" {DIGEST}
+  %new: float32[1, 1, 1, 1] = etbuild.write_cache.default(%cache, %rows, %start, %last)
+{rest}"
+        );
+        let data = ConstantData::new(vec![0_u8; 4]);
+        parse(&text, &mut |_| Some(data.clone())).unwrap().1
+    }
+
+    fn is_sound(rest: &str) -> bool {
+        let verified: Result<Verified<Aten>, _> = Verified::verify(program(rest));
+        verified.is_ok()
+    }
+
+    #[test]
+    fn state_that_is_updated_is_written_where_it_lies() {
+        let program = program("  update %cache %new\n  return %new\n");
+        let graph = &program.methods["forward"];
+        let aliases = aliases(graph);
+        assert_eq!(aliases.get(graph.nodes[0].outputs[0]), Some(&graph.updates[0].target));
+        assert!(!is_elided(&graph.nodes[0], &aliases));
+        assert_eq!(copied_updates(graph, &aliases).count(), 0);
+    }
+
+    #[test]
+    fn what_is_written_is_updated_and_not_read_elsewhere() {
+        assert!(is_sound("  update %cache %new\n  return %new\n"));
+        assert!(!is_sound("  return %new\n"));
+        assert!(!is_sound("  update %cache %rows\n  return %new\n"));
+        assert!(!is_sound("  update %cache %new\n  return %cache\n"));
+    }
+}
