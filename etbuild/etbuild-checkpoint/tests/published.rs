@@ -70,7 +70,10 @@ fn what_nobody_knows_is_refused_by_name() {
         Err(CheckpointError::Key { key, .. }) => key,
         other => panic!("{other:?}"),
     };
-    assert_eq!(key("LlamaForCausalLM", r#""rope_scaling": {"rope_type": "yarn", "factor": 4}"#), "rope_scaling.rope_type");
+    assert_eq!(
+        key("LlamaForCausalLM", r#""rope_scaling": {"rope_type": "yarn", "factor": 4}"#),
+        "rope_scaling.rope_type"
+    );
     assert_eq!(key("LlamaForCausalLM", r#""hidden_act": "relu""#), "hidden_act");
     assert_eq!(key("LlamaForCausalLM", r#""num_key_value_heads": 4"#), "num_key_value_heads");
     assert_eq!(key("LlamaForCausalLM", r#""head_dim": -1"#), "head_dim");

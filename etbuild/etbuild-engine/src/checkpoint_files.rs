@@ -32,11 +32,7 @@ pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagn
         let message = format!("`{}` has no `{CONFIG}`", folder.display());
         mistakes.push(at(Diagnostic::error(Code::ModelMalformed, message)));
     }
-    if mistakes.is_empty() {
-        Ok(std::iter::once(CONFIG.to_owned()).chain(shards).collect())
-    } else {
-        Err(mistakes)
-    }
+    if mistakes.is_empty() { Ok(std::iter::once(CONFIG.to_owned()).chain(shards).collect()) } else { Err(mistakes) }
 }
 
 fn no_shards(system: &dyn System, folder: &Path) -> Diagnostic {

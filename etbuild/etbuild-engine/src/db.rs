@@ -9,8 +9,8 @@ use etbuild_checkpoint::Options;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_store::Digest;
 
-use crate::{checkpoint_files, file_digest};
 use crate::world::World;
+use crate::{checkpoint_files, file_digest};
 
 /// A small file whose text queries read: a recipe or a target.
 #[salsa::input(debug)]

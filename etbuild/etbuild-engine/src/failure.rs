@@ -61,7 +61,9 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
     };
     let diagnostic = Diagnostic::error(code, error.to_string());
     match code {
-        Code::ArchitectureUnknown => diagnostic.help("export such a model with `torch.export.save`: `model: { pt2: ... }`"),
+        Code::ArchitectureUnknown => {
+            diagnostic.help("export such a model with `torch.export.save`: `model: { pt2: ... }`")
+        }
         Code::ShardMissing | Code::ModelMalformed => diagnostic.help("is the download complete?"),
         Code::TensorMismatch => diagnostic.help("are `config.json` and the safetensors of the same model?"),
         Code::ContextTooLong => diagnostic.help("make `export: { context: ... }` smaller, or leave it out"),

@@ -14,6 +14,7 @@ use crate::guard::guarded;
 use crate::resolve::{Request, resolve};
 use crate::stage::{Blocked, Stage};
 use crate::unit::Unit;
+use crate::widen::widen;
 use crate::world::World;
 use crate::{failure, program_artifact, query};
 
@@ -121,7 +122,8 @@ fn surveyed(db: &dyn Db, unit: &Unit) -> Result<Survey, Blocked> {
     let mut program = Program::default();
     for (method, archive) in &unit.archives {
         let imported = query::imported(db, *archive)?;
-        let ((_, part), _) = program_artifact::load(db.world(), &imported, text::parse).map_err(failed)?;
+        let ((_, mut part), mut weights) = program_artifact::load(db.world(), &imported, text::parse).map_err(failed)?;
+        widen(db.world(), &mut part, &mut weights);
         program.methods.extend(part.methods.into_values().map(|graph| (method.clone(), graph)));
     }
     let aten = AtenProgram::verify(program).map_err(|found| failed(failure::violations(found)))?;

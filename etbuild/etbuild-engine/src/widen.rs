@@ -18,7 +18,8 @@ pub fn widen(world: &World, program: &mut Program, weights: &mut Weights) {
                 Some((name, from, data, output)) => {
                     let blob = wide(world, from, &data);
                     data.release();
-                    let wide = ConstantData::verified(Held(blob.clone()), etbuild_ir::Digest(blob.reference().digest.0));
+                    let wide =
+                        ConstantData::verified(Held(blob.clone()), etbuild_ir::Digest(blob.reference().digest.0));
                     weights.add(ArtifactKind::Constant, blob);
                     if let Some(value) = graph.values.get_mut(output.index()) {
                         value.kind = ValueKind::Constant { qualified_name: name, data: wide };

@@ -62,7 +62,10 @@ def write(family, folder):
         model = model.half()
     shards = dict(max_shard_size="40KB") if family == "llama" else {}
     model.save_pretrained(folder / "model", **shards)
-    save_file(expected(model.float(), config.vocab_size), folder / "expected.safetensors")
+    # As stored: a conversion in memory would round the frequencies of rotation too.
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder / "model", dtype=torch.float32,
+                                                              attn_implementation="eager").eval()
+    save_file(expected(model, config.vocab_size), folder / "expected.safetensors")
 
 
 def expected(model, vocabulary):

@@ -90,7 +90,11 @@ impl Model {
             let mut filled = piece.to_vec();
             filled.resize(pieces, 7);
             let module = if tokens.len() == 1 { &mut self.decode } else { &mut self.prefill };
-            let arrays = [("tokens", longs(&[1, pieces], &filled)), ("start", longs(&[1], &start)), ("last", longs(&[1], &last))];
+            let arrays = [
+                ("tokens", longs(&[1, pieces], &filled)),
+                ("start", longs(&[1], &start)),
+                ("last", longs(&[1], &last)),
+            ];
             let inputs = arrays.iter().map(|(name, array)| ((*name).to_owned(), array.view())).collect();
             logits = module.run(&inputs)?["output_0"].to_floats().unwrap();
             self.length += piece.len();
@@ -176,11 +180,9 @@ fn copy(place: &Place, family: &str) -> Option<PathBuf> {
 
 /// What `etbuild build` says of a folder, which it refuses.
 fn refusal(place: &Place, folder: &Path, options: &str) -> String {
-    let out = place.path().join("out");
-    let words = format!("build {} --target linux-x86_64 --out {} {options}", folder.display(), out.display());
-    let ran = place.run(&words);
+    let ran = place.run(&format!("build {} --target linux-x86_64 {options}", folder.display()));
     assert_ne!(ran.status, 0, "{}", ran.stdout);
-    let written = fs::read_dir(&out).map_or(0, |entries| entries.count());
+    let written = fs::read_dir(place.out()).map_or(0, |entries| entries.count());
     assert_eq!(written, 0, "something was written");
     ran.stderr + &ran.stdout
 }

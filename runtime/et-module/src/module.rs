@@ -53,7 +53,14 @@ impl Module {
 
     /// Loads a program's first method, with memory from the heap.
     pub fn load(file: FileBytes, kernels: Kernels<'_>) -> Result<Self, Error> {
-        Self::load_chosen(file, DataFiles::default(), |program| Ok(program.method_at(0)?), kernels, &Engines::none(), None)
+        Self::load_chosen(
+            file,
+            DataFiles::default(),
+            |program| Ok(program.method_at(0)?),
+            kernels,
+            &Engines::none(),
+            None,
+        )
     }
 
     /// Loads the method of this name of a program, bundled or not, whose tensors may be in data files.

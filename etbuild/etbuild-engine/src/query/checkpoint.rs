@@ -10,9 +10,9 @@ use etbuild_store::{Blob, Digest, Value};
 
 use super::import::{archive, unreadable};
 use crate::db::{CheckpointFolder, DataFile, Db};
+use crate::failure;
 use crate::program_artifact::{self, Held, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult};
-use crate::failure;
 
 /// The program of one of the methods. Its constants are parts of the shards.
 #[salsa::tracked(returns(clone))]

@@ -10,9 +10,9 @@ use etbuild_store::Value;
 use super::imported;
 use crate::db::{DataFile, Db};
 use crate::program_artifact;
-use crate::widen::widen;
 use crate::stage::{self, Blocked, Stage, StageResult};
 use crate::unit::{Archives, ModelSource};
+use crate::widen::widen;
 use crate::{ArtifactKind, failure};
 
 /// What lowering reads beside the model.

@@ -14,8 +14,8 @@ use super::quantize::{failed, no_data, quantized, read_lowered};
 use super::{QuantizeOptions, lowered};
 use crate::db::{DataFile, Db};
 use crate::losses::{Answers, LayerLoss, Losses};
-use crate::unit::ModelSource;
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
+use crate::unit::ModelSource;
 use crate::{ArtifactKind, failure, unchanged};
 
 /// What measuring reads beside both programs.
