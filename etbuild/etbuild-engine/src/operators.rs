@@ -122,7 +122,8 @@ fn surveyed(db: &dyn Db, unit: &Unit) -> Result<Survey, Blocked> {
     let mut program = Program::default();
     for (method, archive) in &unit.archives {
         let imported = query::imported(db, *archive)?;
-        let ((_, mut part), mut weights) = program_artifact::load(db.world(), &imported, text::parse).map_err(failed)?;
+        let ((_, mut part), mut weights) =
+            program_artifact::load(db.world(), &imported, text::parse).map_err(failed)?;
         widen(db.world(), &mut part, &mut weights);
         program.methods.extend(part.methods.into_values().map(|graph| (method.clone(), graph)));
     }

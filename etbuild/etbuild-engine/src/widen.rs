@@ -1,4 +1,4 @@
-//! Half-precision weights become `float32`, one after the other: each is in memory only until the store has it.
+//! Half-precision weights become `float32`, a piece after the other: what is computed is in the store and nowhere else.
 
 use et_core::{Element, Half, ScalarType};
 use etbuild_ir::{Argument, ConstantData, Graph, Node, Program, ValueId, ValueKind};
@@ -8,6 +8,9 @@ use crate::ArtifactKind;
 use crate::program_artifact::{Held, Weights};
 use crate::stage::interrupt;
 use crate::world::World;
+
+/// How many bytes are converted at a time.
+const PIECE: usize = 1 << 20;
 
 /// Computes every conversion of a half-precision constant to `float32`.
 pub fn widen(world: &World, program: &mut Program, weights: &mut Weights) {
@@ -54,10 +57,19 @@ fn wide(world: &World, from: ScalarType, data: &ConstantData) -> Blob {
     if let Some(known) = known.filter(|known| world.store().contains(known).unwrap_or_else(|error| interrupt(error))) {
         return world.open_weights(&known);
     }
-    let blob = world.store().put(&widened(from, data.bytes())).unwrap_or_else(|error| interrupt(error));
+    let blob = written(world, from, data.bytes());
     // What is not remembered is computed again.
     let _ = world.store().memo_put(&subject, &blob.digest.0);
     world.open_weights(&blob)
+}
+
+/// Stores the elements as `float32`.
+fn written(world: &World, from: ScalarType, bytes: &[u8]) -> BlobRef {
+    let mut writer = world.store().writer().unwrap_or_else(|error| interrupt(error));
+    for piece in bytes.chunks(PIECE) {
+        writer.append(&widened(from, piece)).unwrap_or_else(|error| interrupt(error));
+    }
+    writer.finish().unwrap_or_else(|error| interrupt(error))
 }
 
 fn widened(from: ScalarType, bytes: &[u8]) -> Vec<u8> {

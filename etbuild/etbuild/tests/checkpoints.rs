@@ -156,6 +156,18 @@ fn every_family_gives_the_logits_of_transformers() {
 }
 
 #[test]
+fn weights_of_a_byte_change_logits_by_little() {
+    let Some(folder) = checkpoints() else { return };
+    let place = Place::cold();
+    for family in ["llama", "qwen3"] {
+        let folder = folder.join(family);
+        let mut model = Model::build(&folder.join("model"), &place.cache(), 16, &["quantize.scheme=int8-weights"]);
+        let difference = largest_difference(&folder, &mut model);
+        assert!((1e-4..0.5).contains(&difference), "{family}: {difference}");
+    }
+}
+
+#[test]
 fn a_text_that_outgrows_the_context_is_refused_and_none_before() {
     let Some(folder) = checkpoints() else { return };
     let place = Place::cold();
