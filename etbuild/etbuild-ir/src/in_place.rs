@@ -43,7 +43,6 @@ pub fn unsound_writes(graph: &Graph) -> Vec<(&Node, &'static str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::text::parse;
     use crate::{Aten, ConstantData, Program, Verified, aliases, copied_updates, is_elided};
 

@@ -20,6 +20,9 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32) -> Graph
     let text = Text { start, last, count };
     let mut state = embed(decoder, &mut sketch, weights, input);
     for index in 0..decoder.layers.len() {
+        if weights.gave_up() {
+            break;
+        }
         state = layer(decoder, &mut sketch, weights, index, &text, state);
     }
     let state = if tokens == 1 { state } else { sketch.row(state, last) };

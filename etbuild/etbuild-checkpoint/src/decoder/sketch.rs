@@ -1,5 +1,6 @@
 //! A graph in the making: one function for each operator that decoders call.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use et_core::ScalarType;
@@ -13,7 +14,7 @@ use crate::{Activation, Norm};
 pub struct Sketch {
     graph: Graph,
     module: String,
-    constants: std::collections::BTreeMap<String, ValueId>,
+    constants: BTreeMap<String, ValueId>,
     /// What half-precision constants are as `float32`.
     widened: IdMap<ValueId>,
 }
@@ -186,7 +187,7 @@ impl Sketch {
         self.call("aten.index_select.default", arguments, output)
     }
 
-    /// A call whose one output is like the first of `read`, but for the size of its last dimension where that is given.
+    /// A call whose one output is like the first of `read`.
     pub fn own(&mut self, operator: &str, read: &[ValueId], rest: &[Argument]) -> ValueId {
         let output = read.first().map_or_else(|| spec(ScalarType::Float, &[]), |id| self.like(*id));
         let arguments = read.iter().copied().map(Argument::Value).chain(rest.iter().cloned()).collect();

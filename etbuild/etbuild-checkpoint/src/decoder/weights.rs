@@ -8,6 +8,9 @@ use etbuild_ir::{ConstantData, TensorSpec};
 use crate::shards::{Tensor, Tensors};
 use crate::{CheckpointError, Decoder, rotary};
 
+/// So many mistakes are told.
+const ENOUGH: usize = 16;
+
 /// A constant, and the name that it is known by.
 #[derive(Clone)]
 pub struct Constant {
@@ -55,6 +58,11 @@ impl<'d> Weights<'d> {
         Self { decoder, tensors, made: BTreeMap::new(), errors: Vec::new(), context, piece }
     }
 
+    /// Whether so much is wrong that more would help nobody.
+    pub fn gave_up(&self) -> bool {
+        self.errors.len() >= ENOUGH
+    }
+
     /// What was wrong, and what the checkpoint has for nothing.
     pub fn finish(mut self) -> Vec<CheckpointError> {
         if self.errors.is_empty() {
@@ -90,6 +98,8 @@ impl<'d> Weights<'d> {
     /// The cosines and the sines of a rotary.
     pub fn rotary(&mut self, index: usize) -> [Constant; 2] {
         let (context, rotary) = (self.context, self.decoder.rotaries.get(index));
+        // Sizes that no tensor has confirmed are not allocated.
+        let rotary = rotary.filter(|_| self.errors.is_empty());
         let Some(rotary) = rotary else { return ["cosines", "sines"].map(|name| self.nothing(name.to_owned())) };
         let names = ["cosines", "sines"].map(|name| format!("rotary.{index}.{name}"));
         if let [Some(cosines), Some(sines)] = names.each_ref().map(|name| self.made.get(name)) {
@@ -110,6 +120,9 @@ impl<'d> Weights<'d> {
         let context = self.context as usize;
         let slots = window.map_or(context, |window| context.min(window.saturating_add(self.piece as usize - 1)));
         let (heads, depth) = (self.decoder.attention.key_heads, self.decoder.attention.depth);
+        if !self.errors.is_empty() {
+            return self.nothing(String::new());
+        }
         self.once(format!("cache of {slots}"), |_, _| {
             let spec = spec(ScalarType::Float, &[1, slots, heads, depth]);
             let data = ConstantData::new(vec![0; spec.nbytes()]);
