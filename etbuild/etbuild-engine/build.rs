@@ -14,7 +14,17 @@ macro_rules! engine {
 
 /// Each stage with the crates and files whose text decides what it computes, relative to the workspace root.
 const STAGES: &[(&str, &[&str])] = &[
-    ("IMPORT", &["etbuild/etbuild-import", "etbuild/etbuild-ir", "runtime/et-core", engine!("query/import.rs")]),
+    (
+        "IMPORT",
+        &[
+            "etbuild/etbuild-checkpoint",
+            "etbuild/etbuild-import",
+            "etbuild/etbuild-ir",
+            "runtime/et-core",
+            engine!("query/checkpoint.rs"),
+            engine!("query/import.rs"),
+        ],
+    ),
     (
         "LOWER",
         &[

@@ -22,6 +22,7 @@ DTYPES = {dtype: getattr(torch, dtype) for dtype in
 # The modules that define the operators of a namespace.
 REGISTERED_BY = {
     "aten": (),
+    "etbuild": ("etbuild_operators",),
     "quantized_decomposed": (
         "torch.ao.quantization.fx._decomposed",
         "executorch.exir.passes._quant_patterns_and_replacements",

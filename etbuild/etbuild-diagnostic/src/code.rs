@@ -78,6 +78,10 @@ codes! {
     ETB0302 ModelMalformed StageFailed "model malformed" "The model file is not what its format says."
     ETB0303 ModelVersion StageFailed "model version" "The model file has a format version that this etbuild does not read."
     ETB0304 ModelUnsupported RecipeUnmet "model feature not supported" "The model uses a feature that etbuild cannot import."
+    ETB0305 ArchitectureUnknown RecipeUnmet "architecture unknown" "There is no description of the family of models that a checkpoint is of."
+    ETB0306 ShardMissing StageFailed "shard missing" "A checkpoint lacks a file with tensors that its index names."
+    ETB0307 TensorMismatch StageFailed "tensors do not fit" "A checkpoint lacks tensors that its configuration calls for, or has others, or of other shapes."
+    ETB0308 ContextTooLong RecipeInvalid "context too long" "The recipe asks for a longer context than the model was made for."
     // 04: operators, passes, memory.
     ETB0401 OperatorUnavailable RecipeUnmet "operator not available" "No kernel or engine computes this operator."
     ETB0402 DtypeUnavailable RecipeUnmet "dtype not available" "The operator exists and not for this dtype."

@@ -7,6 +7,7 @@ use et_format::write::{Allocation, Chain, EValue, ExecutionPlan, ExtraTensorInfo
 use et_ops::{Outs, Primitive, PrimitiveResult};
 use etbuild_ir::{
     Argument, Control, DelegateCall, Graph, IdMap, MemoryPlan, Node, Size, Update, ValueId, ValueKind, aliases,
+    copied_updates, is_elided,
 };
 
 use crate::EmitError;
@@ -61,15 +62,14 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         let graph = self.graph;
         let inputs = graph.inputs.iter().map(|id| self.tensor(*id)).collect();
         let aliases = aliases(graph);
-        let elided = |node: &&Node| node.outputs.iter().any(|id| aliases.get(*id).is_some());
         let mut line = Line::default();
-        for node in graph.nodes.iter().filter(|node| !elided(node)) {
+        for node in graph.nodes.iter().filter(|node| !is_elided(node, &aliases)) {
             match Control::of(node) {
                 Some(control) => self.control(control, &mut line),
                 None => line.push(self.call(node)?),
             }
         }
-        for update in &graph.updates {
+        for update in copied_updates(graph, &aliases) {
             line.push(self.update(*update));
         }
         let instructions = line.finish().ok_or_else(|| EmitError::Label(name.to_owned()))?;

@@ -5,11 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use etbuild_checkpoint::Options;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_store::Digest;
 
-use crate::file_digest;
 use crate::world::World;
+use crate::{checkpoint_files, file_digest};
 
 /// A small file whose text queries read: a recipe or a target.
 #[salsa::input(debug)]
@@ -33,6 +34,20 @@ pub struct DataFile {
     pub digest: Result<Digest, io::ErrorKind>,
 }
 
+/// A folder with a checkpoint of a language model.
+#[salsa::input(debug)]
+pub struct CheckpointFolder {
+    /// The path as the user knows it.
+    #[returns(deref)]
+    pub path: PathBuf,
+    /// The files that the model is read from by name, or why there is no model.
+    #[returns(clone)]
+    pub files: Result<Arc<BTreeMap<String, DataFile>>, Arc<[Diagnostic]>>,
+    /// What its program is built for.
+    #[returns(clone)]
+    pub options: Options,
+}
+
 /// What every query may ask for.
 #[salsa::db]
 pub trait Db: salsa::Database {
@@ -47,6 +62,9 @@ pub trait Db: salsa::Database {
 
     /// The same for a model, which an import is about to read.
     fn model_file(&self, path: &Path) -> DataFile;
+
+    /// The input that stands for a checkpoint; its files are found at the first call.
+    fn checkpoint(&self, path: &Path, options: Options) -> CheckpointFolder;
 }
 
 /// The database of one session. Clones share everything and may be used on other threads.
@@ -62,6 +80,7 @@ pub struct EngineDatabase {
 struct Inputs {
     texts: Mutex<BTreeMap<PathBuf, TextFile>>,
     data: Mutex<BTreeMap<PathBuf, DataFile>>,
+    checkpoints: Mutex<Vec<(PathBuf, Options, CheckpointFolder)>>,
 }
 
 impl EngineDatabase {
@@ -103,5 +122,23 @@ impl Db for EngineDatabase {
 
     fn model_file(&self, path: &Path) -> DataFile {
         self.input(path, file_digest::of_model)
+    }
+
+    fn checkpoint(&self, path: &Path, options: Options) -> CheckpointFolder {
+        let known = |(known, with, folder): &(PathBuf, Options, CheckpointFolder)| {
+            (known == path && *with == options).then_some(*folder)
+        };
+        let mut checkpoints = self.inputs.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(folder) = checkpoints.iter().find_map(known) {
+            return folder;
+        }
+        let files = checkpoint_files::find(self.world.system(), path);
+        let files = files.map(|names| {
+            let input = |name: String| (name.clone(), self.model_file(&path.join(name)));
+            Arc::new(names.into_iter().map(input).collect())
+        });
+        let folder = CheckpointFolder::new(self, path.to_owned(), files.map_err(Into::into), options);
+        checkpoints.push((path.to_owned(), options, folder));
+        folder
     }
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use etbuild_checkpoint::CheckpointError;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_emit::EmitError;
 use etbuild_import::ImportError;
@@ -38,6 +39,34 @@ pub fn import(error: &ImportError) -> Diagnostic {
         Code::OperatorUnavailable => {
             diagnostic.help("replace the operator in the model by others that compute the same")
         }
+        _ => diagnostic,
+    }
+}
+
+/// A checkpoint cannot be imported.
+pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
+    let code = match error {
+        CheckpointError::Architecture { .. } => Code::ArchitectureUnknown,
+        CheckpointError::Context { .. } => Code::ContextTooLong,
+        CheckpointError::ShardMissing(_) => Code::ShardMissing,
+        CheckpointError::TensorMissing(_)
+        | CheckpointError::TensorsUnknown(_)
+        | CheckpointError::TensorTwice(_)
+        | CheckpointError::Shape { .. } => Code::TensorMismatch,
+        CheckpointError::ElementType { .. } => Code::DtypeUnavailable,
+        CheckpointError::Invalid(_) => Code::ProgramInvalid,
+        CheckpointError::Json { .. } | CheckpointError::Key { .. } | CheckpointError::ShardMalformed { .. } => {
+            Code::ModelMalformed
+        }
+    };
+    let diagnostic = Diagnostic::error(code, error.to_string());
+    match code {
+        Code::ArchitectureUnknown => {
+            diagnostic.help("export such a model with `torch.export.save`: `model: { pt2: ... }`")
+        }
+        Code::ShardMissing | Code::ModelMalformed => diagnostic.help("is the download complete?"),
+        Code::TensorMismatch => diagnostic.help("are `config.json` and the safetensors of the same model?"),
+        Code::ContextTooLong => diagnostic.help("make `export: { context: ... }` smaller, or leave it out"),
         _ => diagnostic,
     }
 }

@@ -8,6 +8,7 @@ mod anatomy;
 mod artifact;
 mod board_report;
 mod budget;
+mod checkpoint_files;
 mod db;
 mod deploy;
 mod environment;
@@ -42,6 +43,7 @@ mod unchanged;
 mod unit;
 mod verify_data;
 mod version;
+mod widen;
 mod world;
 
 pub use anatomy::{ArenaUse, EngineBlob, MethodMemory, Placed, UnitAnatomy, Weight, anatomy};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use et_core::{Dtypes, ScalarType};
 use etbuild_diagnostic::Diagnostic;
-use etbuild_ir::{AtenProgram, Control, Graph, Node, Program, aliases, text};
+use etbuild_ir::{AtenProgram, Control, Graph, Node, Program, aliases, copied_updates, is_elided, text};
 use etbuild_pass::{Refusal, Survey, survey};
 use serde::Serialize;
 
@@ -14,6 +14,7 @@ use crate::guard::guarded;
 use crate::resolve::{Request, resolve};
 use crate::stage::{Blocked, Stage};
 use crate::unit::Unit;
+use crate::widen::widen;
 use crate::world::World;
 use crate::{failure, program_artifact, query};
 
@@ -121,7 +122,9 @@ fn surveyed(db: &dyn Db, unit: &Unit) -> Result<Survey, Blocked> {
     let mut program = Program::default();
     for (method, archive) in &unit.archives {
         let imported = query::imported(db, *archive)?;
-        let ((_, part), _) = program_artifact::load(db.world(), &imported, text::parse).map_err(failed)?;
+        let ((_, mut part), mut weights) =
+            program_artifact::load(db.world(), &imported, text::parse).map_err(failed)?;
+        widen(db.world(), &mut part, &mut weights);
         program.methods.extend(part.methods.into_values().map(|graph| (method.clone(), graph)));
     }
     let aten = AtenProgram::verify(program).map_err(|found| failed(failure::violations(found)))?;
@@ -187,9 +190,8 @@ fn names(types: Dtypes) -> Vec<&'static str> {
 /// Counts what an emitter would call: views that move no bytes are no calls, updates are.
 fn count(graph: &Graph, counts: &mut Counts) {
     let aliases = aliases(graph);
-    let elided = |node: &&Node| node.outputs.iter().any(|id| aliases.get(*id).is_some());
-    let calls = graph.nodes.iter().filter(|node| Control::of(node).is_none() && !elided(node));
-    let updates = graph.updates.iter().map(|update| {
+    let calls = graph.nodes.iter().filter(|node| Control::of(node).is_none() && !is_elided(node, &aliases));
+    let updates = copied_updates(graph, &aliases).map(|update| {
         let type_of = |id| graph.spec(id).scalar_type;
         ("aten::copy_", et_ops::selection([type_of(update.value)], [type_of(update.target)]))
     });

@@ -34,10 +34,10 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Those of a program whose constants lie in an archive.
-    pub fn of_archive(archive: Blob) -> Self {
+    /// Those of a program whose constants lie in files of its model.
+    pub fn of_archives(archives: impl IntoIterator<Item = Blob>) -> Self {
         let mut weights = Self::default();
-        weights.add(ArtifactKind::Source, archive);
+        archives.into_iter().for_each(|archive| weights.add(ArtifactKind::Source, archive));
         weights
     }
 
@@ -46,7 +46,8 @@ impl Weights {
         self.blobs.extend(other.blobs);
     }
 
-    fn add(&mut self, kind: ArtifactKind, blob: Blob) {
+    /// Adds a stored blob that constants are parts of.
+    pub fn add(&mut self, kind: ArtifactKind, blob: Blob) {
         self.blobs.insert(blob.as_ptr().addr(), (kind, blob));
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use etbuild_backend::TargetFacts;
 use etbuild_diagnostic::Diagnostic;
-use etbuild_recipe::{Model, Override};
+use etbuild_recipe::Override;
 use etbuild_store::Blob;
 use etbuild_target::Catalogue;
 
@@ -13,7 +13,7 @@ use crate::ArtifactKind;
 use crate::db::{Db, EngineDatabase};
 use crate::guard::guarded;
 use crate::query::{self, FileOptions, PlanOptions};
-use crate::resolve::{partition_mistakes, plan_options};
+use crate::resolve::{partition_mistakes, plan_options, sources};
 use crate::stage::Blocked;
 use crate::target_facts;
 use crate::unit::Archives;
@@ -25,18 +25,21 @@ use crate::world::World;
 /// What keeps the model from being compiled.
 pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<Blob, Vec<Diagnostic>> {
     let db = EngineDatabase::new(world.clone());
-    let options = options(&db, path, overrides)?;
-    let result = guarded(|| emit(&db, path, options)).map_err(|transient| vec![transient.into()])?;
+    let (archives, options) = options(&db, path, overrides)?;
+    let result = guarded(|| emit(&db, archives, options)).map_err(|transient| vec![transient.into()])?;
     result.map_err(|blocked| crate::failure::blocked(&blocked, Diagnostic::clone))
 }
 
-/// The options of the recipe that the model stands for.
-fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<PlanOptions, Vec<Diagnostic>> {
+/// The methods and the options of the recipe that the model stands for.
+fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<(Archives, PlanOptions), Vec<Diagnostic>> {
     let recipes = query::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
     let banks = vec![("memory".to_owned(), None)];
     let recipe = recipes.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
     let mistakes = partition_mistakes(recipe, db.world());
-    if mistakes.is_empty() { Ok(plan_options(db, recipe, banks, this_machine()?)) } else { Err(mistakes) }
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    Ok((sources(db, recipe), plan_options(db, recipe, banks, this_machine()?)))
 }
 
 /// This machine as engines see it: the shipped target of its kind.
@@ -49,8 +52,7 @@ fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
     Ok(same.unwrap_or_else(unknown))
 }
 
-fn emit(db: &dyn Db, path: &Path, options: PlanOptions) -> Result<Blob, Blocked> {
-    let archives = Archives::from([(Model::METHOD.to_owned(), db.model_file(path))]);
+fn emit(db: &dyn Db, archives: Archives, options: PlanOptions) -> Result<Blob, Blocked> {
     let emitted = query::emitted(db, archives, options, FileOptions::default())?;
     Ok(db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?))
 }

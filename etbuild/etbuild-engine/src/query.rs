@@ -1,5 +1,6 @@
 //! One tracked query per stage. What a stage does is in its own crate; here is what it reads, and so its key.
 
+mod checkpoint;
 mod delegate;
 mod emit;
 mod import;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_backend::TargetFacts;
+use etbuild_checkpoint::{DECODE, Options, PREFILL};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_recipe::{Model, Override, Planner, Recipe, Runtime, missing_files};
 use etbuild_target::{Catalogue, Target};
@@ -15,7 +16,7 @@ use crate::partition_report::PORTABLE;
 use crate::quantize_options::{measure_options, needs_data, quantize_options};
 use crate::query::{self, FileOptions, PartitionOptions, PlanOptions};
 use crate::target_facts;
-use crate::unit::Unit;
+use crate::unit::{Archives, ModelSource, Unit};
 use crate::world::World;
 
 /// What a command was asked to build.
@@ -135,10 +136,22 @@ fn units_of_recipe(
 fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
     let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
     let plan = plan_options(db, recipe, banks(&target), target_facts::of(&target));
-    let archives = recipe.model.archives().into_iter();
-    let archives = archives.map(|(method, file)| (method.to_owned(), db.model_file(&file.path))).collect();
+    let archives = sources(db, recipe);
     let (measure, file) = (measure_options(db, recipe), file_options(recipe));
     Unit { archives, verify, measure, plan, file, target, recipe: recipe.clone() }
+}
+
+/// What the methods of a recipe's program are read from.
+pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
+    if let Model::Checkpoint(folder) = &recipe.model {
+        let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
+        let (context, prefill) = (tokens(&recipe.export.context), tokens(&recipe.export.prefill));
+        let options = Options { context, prefill: prefill.unwrap_or(Options::PREFILL) };
+        let folder = db.checkpoint(&folder.path, options);
+        return [PREFILL, DECODE].map(|method| (method.to_owned(), ModelSource::Checkpoint(folder, method))).into();
+    }
+    let archives = recipe.model.archives().into_iter();
+    archives.map(|(method, file)| (method.to_owned(), ModelSource::Archive(db.model_file(&file.path)))).collect()
 }
 
 fn file_options(recipe: &Recipe) -> FileOptions {
@@ -191,16 +204,14 @@ fn banks(target: &Target) -> Vec<(String, Option<u64>)> {
 /// One refusal for every documented option that this version cannot honour.
 fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     let mut refusals = Vec::new();
-    if let Model::Checkpoint(path) = &recipe.model {
-        refusals.push(refusal("a checkpoint cannot be imported by this version", &path.span));
-    }
     if let Model::Python(function) = &recipe.model {
         refusals.push(refusal("a Python function cannot be exported by this version", &function.file.span));
     }
     let without_data = recipe.quantize.as_ref().filter(|quantize| quantize.calibrate.is_none() && needs_data(quantize));
     refusals.extend(without_data.map(|quantize| query::no_data().at((*quantize.scheme.span).clone())));
-    if let Some(context) = &recipe.export.context {
-        refusals.push(refusal("a context length needs a checkpoint", &context.span));
+    let sizes = [&recipe.export.context, &recipe.export.prefill].into_iter().flatten();
+    if !matches!(recipe.model, Model::Checkpoint(_)) {
+        refusals.extend(sizes.map(|size| refusal("a number of tokens needs a checkpoint", &size.span)));
     }
     refusals
 }

@@ -5,8 +5,9 @@ use std::fmt::Write;
 
 use etbuild_ir::Digest;
 
-/// Kernels read elements in place, so a slice begins where every element type may: an archive is mapped at a page.
-pub const ALIGNMENT: u64 = 16;
+/// Kernels read elements in place, so a slice begins where every element type may: an archive is mapped at a page. Tensors of
+/// safetensors files begin at multiples of eight.
+pub const ALIGNMENT: u64 = 8;
 
 /// A constant as part of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

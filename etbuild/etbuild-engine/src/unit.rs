@@ -8,11 +8,20 @@ use std::sync::Arc;
 use etbuild_recipe::Recipe;
 use etbuild_target::Target;
 
-use crate::db::DataFile;
+use crate::db::{CheckpointFolder, DataFile};
 use crate::query::{FileOptions, MeasureOptions, PlanOptions};
 
-/// The archive of each method of a program, by the method's name.
-pub type Archives = BTreeMap<String, DataFile>;
+/// What each method of a program is read from, by the method's name.
+pub type Archives = BTreeMap<String, ModelSource>;
+
+/// What a method is read from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ModelSource {
+    /// A `.pt2` archive, whose only method it is.
+    Archive(DataFile),
+    /// A checkpoint, of whose program it is the method of this name.
+    Checkpoint(CheckpointFolder, &'static str),
+}
 
 /// A recipe with the options of one target chosen. Queries take what they read from it; what enters a stage's key is
 /// written out in the stage's query.
@@ -22,7 +31,7 @@ pub struct Unit {
     pub recipe: Arc<Recipe>,
     /// The target.
     pub target: Arc<Target>,
-    /// The model file of each method.
+    /// What each method is read from.
     pub archives: Archives,
     /// The verification data.
     pub verify: Option<DataFile>,

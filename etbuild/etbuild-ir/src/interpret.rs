@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use et_core::Error;
 use et_ops::call::{OwnedTensor, TensorRef};
 
-use crate::{ConstantData, Graph, IdMap, ValueId, evaluate};
+use crate::{ConstantData, Graph, IdMap, ValueId, ValueKind, evaluate};
 
 /// Why a graph did not run to its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,15 +53,23 @@ fn input<'a>(
     inputs.get(&value.name).filter(fits).ok_or_else(|| Interruption::Input(value.name.clone()))
 }
 
-/// A value as it was computed; without elements where it was not.
+/// A value as it was computed, or as the program holds it; without elements where neither is so.
 fn tensor<'a>(graph: &'a Graph, tensors: &'a IdMap<OwnedTensor>, id: ValueId) -> TensorRef<'a> {
-    let (spec, constant) = (graph.spec(id), graph.constant(id).map(ConstantData::bytes));
-    let other = TensorRef { scalar_type: spec.scalar_type, sizes: &spec.sizes, bytes: constant.unwrap_or_default() };
+    let (spec, held) = (graph.spec(id), held(graph, id).map(ConstantData::bytes));
+    let other = TensorRef { scalar_type: spec.scalar_type, sizes: &spec.sizes, bytes: held.unwrap_or_default() };
     tensors.get(id).map_or(other, OwnedTensor::as_ref)
 }
 
+/// The elements of a constant, and those that state has before the first execution.
+fn held(graph: &Graph, id: ValueId) -> Option<&ConstantData> {
+    match &graph.value(id).kind {
+        ValueKind::Constant { data, .. } | ValueKind::State { initial: data, .. } => Some(data),
+        ValueKind::Input | ValueKind::Computed => None,
+    }
+}
+
 fn output(graph: &Graph, tensors: &IdMap<OwnedTensor>, id: ValueId) -> Result<OwnedTensor, Interruption> {
-    if tensors.get(id).is_none() && graph.constant(id).is_none() {
+    if tensors.get(id).is_none() && held(graph, id).is_none() {
         return Err(Interruption::Output(graph.value(id).name.clone()));
     }
     let TensorRef { scalar_type, sizes, bytes } = tensor(graph, tensors, id);
@@ -73,7 +81,7 @@ mod tests {
     use et_core::ScalarType;
 
     use super::*;
-    use crate::{Argument, Node, OperatorName, TensorSpec, ValueKind};
+    use crate::{Argument, Node, OperatorName, TensorSpec};
 
     fn relu() -> Graph {
         let mut graph = Graph::default();

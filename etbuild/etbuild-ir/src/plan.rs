@@ -5,6 +5,6 @@ mod memory;
 mod program;
 mod verify;
 
-pub use alias::aliases;
+pub use alias::{aliases, copied_updates, is_elided};
 pub use memory::{Allocation, Arena, MemoryPlan};
 pub use program::PlannedProgram;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use et_ops::{Outs, PrimitiveResult};
 use etbuild_backend::{Backend, Refusal, RefusalKind, TargetFacts};
-use etbuild_ir::{Control, DelegateCall, Graph, Links, Node, ValueId};
+use etbuild_ir::{Control, DelegateCall, Graph, Links, Node, ValueId, in_place};
 
 /// Why the engine does not take the node; `None` where it does. Nodes that no engine can take are not shown to it.
 pub fn refusal(links: &Links<'_>, node: &Node, backend: &dyn Backend, target: &TargetFacts) -> Option<Refusal> {
@@ -32,12 +32,13 @@ pub fn is_delegated(node: &Node) -> bool {
     DelegateCall::of(node).is_some()
 }
 
-/// Nodes that others must not be moved across: they jump, write to memory that others read, or compute what another node
-/// computes as well.
+/// Nodes that others must not be moved across: they jump, write to memory in a way that values do not tell, or compute what
+/// another node computes as well.
 pub fn boundaries(graph: &Graph) -> Vec<bool> {
     let again = computed_again(graph);
     let is_boundary = |node: &Node| {
-        let stays = Control::of(node).is_some() || node.operator.runs_graphs() || writes_in_place(node);
+        let writes = writes_in_place(node) && in_place(node).is_none();
+        let stays = Control::of(node).is_some() || node.operator.runs_graphs() || writes;
         stays || node.outputs.iter().any(|id| again.contains(id))
     };
     graph.nodes.iter().map(is_boundary).collect()

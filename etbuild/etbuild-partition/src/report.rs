@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use etbuild_backend::Refusal;
-use etbuild_ir::{Control, Graph, IdMap, Node, ValueId, aliases};
+use etbuild_ir::{Control, Graph, IdMap, Node, ValueId, aliases, is_elided};
 
 /// Where a node of the lowered program runs, and why not elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub fn portable(method: &str, graph: &Graph) -> Vec<NodeReport> {
 
 fn report(method: &str, graph: &Graph, node: &Node, aliases: &IdMap<ValueId>) -> NodeReport {
     let first = node.outputs.first().copied();
-    let elided = Control::of(node).is_some() || node.outputs.iter().any(|id| aliases.get(*id).is_some());
+    let elided = Control::of(node).is_some() || is_elided(node, aliases);
     NodeReport {
         method: method.to_owned(),
         operator: node.operator.to_string(),

@@ -11,7 +11,8 @@ use crate::{FixedValue, LayerScheme, Model, Recipe};
 pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
     let group_size = recipe.quantize.as_ref().and_then(|quantize| quantize.group_size.as_ref());
     let group_size = group_size.filter(|size| !size.value.is_power_of_two()).map(odd_group_size);
-    let context = recipe.export.context.as_ref().filter(|context| context.value == 0).map(empty_context);
+    let sizes = [&recipe.export.context, &recipe.export.prefill].into_iter().flatten();
+    let context = sizes.filter(|size| size.value == 0).map(empty_context);
     let lists = repeated(&recipe.targets).chain(repeated(&recipe.partition));
     lists
         .chain(group_size)
@@ -100,6 +101,6 @@ fn percentile(recipe: &Recipe) -> Option<Diagnostic> {
 }
 
 fn empty_context(context: &Spanned<u32>) -> Diagnostic {
-    let message = "a context of 0 tokens holds nothing";
+    let message = "no tokens are nothing to compute with";
     Diagnostic::error(Code::BadValue, message).at((*context.span).clone()).help("write a number such as 2048")
 }

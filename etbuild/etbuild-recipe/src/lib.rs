@@ -36,5 +36,5 @@ pub use overrides::Override;
 pub use recipe::{Recipe, missing_files};
 pub use reference::reference_markdown;
 pub use schema::recipe_schema;
-pub use starter::starter;
+pub use starter::{starter, starter_for};
 pub use tolerance::Tolerance;

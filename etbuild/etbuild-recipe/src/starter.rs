@@ -4,6 +4,11 @@ use crate::Name;
 
 /// A commented recipe for the model at `model`, a `.pt2` archive, which parses as it is.
 pub fn starter(name: &Name, model: &str) -> String {
+    starter_for(name, "pt2", model)
+}
+
+/// The same for a model of another form, as the key of `model:` says.
+pub fn starter_for(name: &Name, key: &str, model: &str) -> String {
     let model = model.replace('\\', "\\\\").replace('"', "\\\"");
     format!(
         "\
@@ -12,7 +17,7 @@ etbuild: 1
 name: \"{name}\"
 
 # A model saved with `torch.export.save`. A folder with a Hugging Face checkpoint: `checkpoint: DIR`.
-model: {{ pt2: \"{model}\" }}
+model: {{ {key}: \"{model}\" }}
 
 # One binary is built for each; `etbuild targets list` shows all.
 targets: [linux-x86_64]

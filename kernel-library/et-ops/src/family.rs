@@ -52,6 +52,7 @@ pub mod scattering;
 pub mod shift;
 pub mod slice;
 pub mod softmax;
+pub mod span;
 pub mod spatial;
 pub mod tile;
 pub mod tiled_convolution;

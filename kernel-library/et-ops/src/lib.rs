@@ -85,6 +85,7 @@ pub mod empty;
 pub mod empty_dim_order;
 pub mod eq;
 pub mod erf;
+pub mod etbuild;
 pub mod exp;
 pub mod expand_copy;
 pub mod expm1;

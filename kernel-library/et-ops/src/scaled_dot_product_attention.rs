@@ -1,6 +1,6 @@
 //! `aten::scaled_dot_product_attention`: values weighted by the softmax of the scaled products of queries and keys.
 
-use crate::family::attention::{Attention, Heads};
+use crate::family::attention::{Attention, Heads, InOrder};
 use crate::family::contract::matrix_steps;
 use crate::family::convert::reading;
 use crate::family::opmath::Opmath;
@@ -184,7 +184,7 @@ where
 {
     let [query, key, value, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(8)?];
     let (outer, sizes) = (outer_of_all(args)?, sizes(args)?);
-    let attention = Attention::<T> {
+    let attention = Attention::<T, InOrder> {
         queries: query.input()?,
         keys: key.input()?,
         values: value.input()?,
@@ -192,7 +192,7 @@ where
         steps: [&query, &key, &value, &out].map(last_steps),
         sizes,
         scale: scale(args, sizes[2])?,
-        causal: args.bool(5)?,
+        seen: InOrder { causal: args.bool(5)? },
     };
     let mask = args.optional_tensor(3)?;
     let scores = with(outer, [sizes[0], sizes[1]])?;

@@ -3,12 +3,13 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::rc::Rc;
 
 use et_core::{Indices, Input, Kernel, MAX_RANK, ScalarType, Storage, Tensor, TensorLayout, Value};
 use et_format::{Instruction, Operator};
 use et_runtime::{Failure, MethodPlan, Place, Program};
 
-use crate::owned::LoadedMethod;
+use crate::owned::{FirstArena, LoadedMethod};
 use crate::safetensors::TensorView;
 use crate::{Array, DataFiles, Engines, Error, FileBytes, order};
 
@@ -54,7 +55,14 @@ impl Module {
 
     /// Loads a program's first method, with memory from the heap.
     pub fn load(file: FileBytes, kernels: Kernels<'_>) -> Result<Self, Error> {
-        Self::load_chosen(file, DataFiles::default(), |program| Ok(program.method_at(0)?), kernels, &Engines::none())
+        Self::load_chosen(
+            file,
+            DataFiles::default(),
+            |program| Ok(program.method_at(0)?),
+            kernels,
+            &Engines::none(),
+            None,
+        )
     }
 
     /// Loads the method of this name of a program, bundled or not, whose tensors may be in data files.
@@ -65,7 +73,21 @@ impl Module {
         kernels: Kernels<'_>,
         engines: &Engines,
     ) -> Result<Self, Error> {
-        Self::load_chosen(file, data, |program| find_method(&program, name), kernels, engines)
+        Self::load_chosen(file, data, |program| find_method(&program, name), kernels, engines, None)
+    }
+
+    /// Loads another method of the same program, which has the first arena in common with this one: what one writes to shared
+    /// state, the other reads. Loading writes the first values, so load all methods before the first is run.
+    pub fn load_beside(
+        &self,
+        file: FileBytes,
+        data: DataFiles,
+        name: &str,
+        kernels: Kernels<'_>,
+        engines: &Engines,
+    ) -> Result<Self, Error> {
+        let first = self.loaded.first_arena();
+        Self::load_chosen(file, data, |program| find_method(&program, name), kernels, engines, first)
     }
 
     fn load_chosen(
@@ -74,8 +96,9 @@ impl Module {
         choose: impl FnOnce(Program<'static>) -> Result<MethodPlan<'static>, Error>,
         kernels: Kernels<'_>,
         engines: &Engines,
+        first: Option<Rc<FirstArena>>,
     ) -> Result<Self, Error> {
-        let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels), engines)?;
+        let loaded = LoadedMethod::load(file, data, choose, |plan| find_kernels(plan, kernels), engines, first)?;
         let mut module = Self { loaded, input_names: OnceCell::new(), hidden_outputs: 0 };
         module.give_memory()?;
         Ok(module)

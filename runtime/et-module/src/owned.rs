@@ -2,6 +2,7 @@
 #![allow(unsafe_code)] // One struct holds a borrower and what it borrows, which safe Rust cannot say.
 
 use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use et_core::{Error as CoreError, Indices, Kernel, Result as CoreResult, Tensor, Value};
@@ -21,6 +22,8 @@ pub(crate) struct LoadedMethod {
     outputs: Indices<'static>,
     // What the method borrows: freed with this struct, after the method is gone.
     memory: Vec<Owned<[u8]>>,
+    /// The first arena, which other methods of the program may have as well.
+    first: Option<Rc<FirstArena>>,
     _values: Owned<[Cell<Value<'static>>]>,
     _arenas: Owned<[&'static [Cell<u8>]]>,
     _sizes: Owned<[i32]>,
@@ -28,6 +31,20 @@ pub(crate) struct LoadedMethod {
     _delegates: Delegates,
     _file: Owned<FileBytes>,
     _data: Owned<DataFiles>,
+}
+
+/// The arena in which methods have the state that they share. Neither it nor what holds it leaves its thread.
+pub(crate) struct FirstArena {
+    _memory: Vec<Owned<[u8]>>,
+    cells: &'static [Cell<u8>],
+}
+
+impl FirstArena {
+    fn new(size: usize) -> Self {
+        let mut memory = Vec::new();
+        let cells = Cell::from_mut(allocate(&mut memory, size)).as_slice_of_cells();
+        Self { _memory: memory, cells }
+    }
 }
 
 /// The delegates of a method, and what they borrow.
@@ -41,13 +58,15 @@ struct Delegates {
 type BoxedDelegate = Box<dyn Delegate<'static>>;
 
 impl LoadedMethod {
-    /// Loads the method that `choose` picks from the program; `kernels` gives the kernels of its operators.
+    /// Loads the method that `choose` picks from the program; `kernels` gives the kernels of its operators. With `first` it
+    /// has the first arena in common with the method that this is of.
     pub(crate) fn load(
         file: FileBytes,
         data: DataFiles,
         choose: impl FnOnce(Program<'static>) -> Result<MethodPlan<'static>, Error>,
         kernels: impl FnOnce(MethodPlan<'static>) -> Result<Box<[Kernel]>, Error>,
         engines: &Engines,
+        first: Option<Rc<FirstArena>>,
     ) -> Result<Self, Error> {
         let (mut file, mut data) = (Owned::new(Box::new(file)), Owned::new(Box::new(data)));
         // SAFETY: the owners are stored in the struct, so they live as long as the method.
@@ -61,7 +80,14 @@ impl LoadedMethod {
         let mut sizes = Owned::new(vec![0; needs.sizes].into_boxed_slice());
         let mut memory = Vec::with_capacity(needs.arenas);
         let mut arenas = Vec::with_capacity(needs.arenas);
-        for index in 0..needs.arenas {
+        let first = match (first, needs.arenas) {
+            (None, 0) => None,
+            (Some(first), 1..) if first.cells.len() == plan.arena_size(0)? => Some(first),
+            (Some(_), _) => return Err(et_core::Error::InvalidArgument.into()),
+            (None, _) => Some(Rc::new(FirstArena::new(plan.arena_size(0)?))),
+        };
+        arenas.extend(first.iter().map(|first| first.cells));
+        for index in 1..needs.arenas {
             arenas.push(Cell::from_mut(allocate(&mut memory, plan.arena_size(index)?)).as_slice_of_cells());
         }
         let mut arenas = Owned::new(arenas.into_boxed_slice());
@@ -79,6 +105,7 @@ impl LoadedMethod {
             inputs,
             outputs,
             memory,
+            first,
             _values,
             _arenas,
             _sizes,
@@ -91,6 +118,11 @@ impl LoadedMethod {
 
     pub(crate) const fn method(&self) -> &Method<'static> {
         &self.method
+    }
+
+    /// The first arena, for another method.
+    pub(crate) fn first_arena(&self) -> Option<Rc<FirstArena>> {
+        self.first.clone()
     }
 
     /// The number of inputs and of outputs.

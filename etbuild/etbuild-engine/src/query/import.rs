@@ -11,12 +11,22 @@ use crate::ArtifactKind;
 use crate::db::{DataFile, Db};
 use crate::failure;
 use crate::program_artifact::{self, Held, Weights};
+use crate::query::checkpoint;
 use crate::stage::{self, Blocked, Stage, StageResult, interrupt};
 use crate::unchanged;
+use crate::unit::ModelSource;
 
-/// The program that a `.pt2` archive holds. Reads the archive's bytes, nothing else: all targets share it.
+/// The program of a method as it was captured or described. Reads the model, nothing else: all targets share it.
+pub fn imported(db: &dyn Db, model: ModelSource) -> StageResult {
+    match model {
+        ModelSource::Archive(archive) => archived(db, archive),
+        ModelSource::Checkpoint(folder, method) => checkpoint::imported(db, folder, method),
+    }
+}
+
+/// The program that a `.pt2` archive holds.
 #[salsa::tracked(returns(clone))]
-pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
+fn archived(db: &dyn Db, model: DataFile) -> StageResult {
     let digest = model.digest(db).map_err(|error| Blocked::failed(Stage::Import, [unreadable(db, model, error)]))?;
     let key = Stage::Import.key().input("model", digest).finish();
     stage::run(db.world(), Stage::Import, key, |products| {
@@ -25,13 +35,13 @@ pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
         let bytes = Arc::new(Held(archive.clone()));
         let imported = etbuild_import::import_pt2(bytes).map_err(|errors| place(db, model, &errors))?;
         let printed = text::print(Aten::NAME, imported.program());
-        program_artifact::store(products, &printed, imported.program(), &Weights::of_archive(archive));
+        program_artifact::store(products, &printed, imported.program(), &Weights::of_archives([archive]));
         Ok(())
     })
 }
 
-/// The archive, copied into the store, so that an edit while it is read cannot be mistaken for what the key says.
-fn archive(db: &dyn Db, model: DataFile, expected: Digest) -> Blob {
+/// A model's file, copied into the store, so that an edit while it is read cannot be mistaken for what the key says.
+pub fn archive(db: &dyn Db, model: DataFile, expected: Digest) -> Blob {
     if let Some(archive) = db.world().held(expected) {
         return archive;
     }
@@ -42,7 +52,7 @@ fn archive(db: &dyn Db, model: DataFile, expected: Digest) -> Blob {
     archive
 }
 
-fn unreadable(db: &dyn Db, model: DataFile, error: std::io::ErrorKind) -> Diagnostic {
+pub fn unreadable(db: &dyn Db, model: DataFile, error: std::io::ErrorKind) -> Diagnostic {
     let message = format!("the model `{}` cannot be read: {error}", model.path(db).display());
     Diagnostic::error(Code::ModelUnreadable, message)
 }

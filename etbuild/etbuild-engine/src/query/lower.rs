@@ -11,7 +11,8 @@ use super::imported;
 use crate::db::{DataFile, Db};
 use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult};
-use crate::unit::Archives;
+use crate::unit::{Archives, ModelSource};
+use crate::widen::widen;
 use crate::{ArtifactKind, failure};
 
 /// What lowering reads beside the model.
@@ -26,7 +27,7 @@ pub struct LowerOptions {
 /// The model's program in operators that have kernels, folded and without dead code. Reads no fact of any
 /// target.
 #[salsa::tracked(returns(clone))]
-pub fn lowered(db: &dyn Db, model: DataFile, options: LowerOptions) -> StageResult {
+pub fn lowered(db: &dyn Db, model: ModelSource, options: LowerOptions) -> StageResult {
     let imported = imported(db, model).map_err(|blocked: Blocked| blocked.downstream())?;
     let program = imported.blob(ArtifactKind::Program)?;
     let names = options.shared_state.iter().map(Value::from).collect();
@@ -37,8 +38,9 @@ pub fn lowered(db: &dyn Db, model: DataFile, options: LowerOptions) -> StageResu
         .fact("shared state", Value::List(names))
         .finish();
     stage::run(db.world(), Stage::Lower, key, |products| {
-        let ((_, mut program), weights) = program_artifact::load(db.world(), &imported, text::parse)?;
+        let ((_, mut program), mut weights) = program_artifact::load(db.world(), &imported, text::parse)?;
         share(&mut program, &options.shared_state);
+        widen(db.world(), &mut program, &mut weights);
         let aten = AtenProgram::verify(program).map_err(failure::violations)?;
         let lowered = etbuild_pass::lower(aten, options.runtime).map_err(failure::pass)?;
         let printed = text::print(Lowered::NAME, lowered.program());
@@ -56,8 +58,10 @@ pub fn lower_options(
 ) -> Result<LowerOptions, Blocked> {
     let mut shared_state = BTreeSet::new();
     for (_, archive) in archives.iter().filter(|(name, _)| name.as_str() != method) {
-        shared_state
-            .extend(state_names(db, *archive).map_err(|blocked: Blocked| blocked.downstream())?.iter().cloned());
+        // The methods of a checkpoint change the same.
+        let ModelSource::Archive(archive) = archive else { continue };
+        let names = state_names(db, *archive).map_err(|blocked: Blocked| blocked.downstream())?;
+        shared_state.extend(names.iter().cloned());
     }
     Ok(LowerOptions { runtime, shared_state })
 }
@@ -65,7 +69,7 @@ pub fn lower_options(
 /// The names of what a model changes.
 #[salsa::tracked(returns(clone))]
 fn state_names(db: &dyn Db, model: DataFile) -> Result<Arc<BTreeSet<String>>, Blocked> {
-    let imported = imported(db, model)?;
+    let imported = imported(db, ModelSource::Archive(model))?;
     let program = program_artifact::load(db.world(), &imported, text::parse);
     let ((_, program), _) = program.map_err(|found| Blocked::failed(Stage::Lower, found))?;
     let values = program.methods.values().flat_map(|graph| &graph.values);

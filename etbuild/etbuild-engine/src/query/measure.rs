@@ -15,6 +15,7 @@ use super::{QuantizeOptions, lowered};
 use crate::db::{DataFile, Db};
 use crate::losses::{Answers, LayerLoss, Losses};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
+use crate::unit::ModelSource;
 use crate::{ArtifactKind, failure, unchanged};
 
 /// What measuring reads beside both programs.
@@ -29,7 +30,7 @@ pub struct MeasureOptions {
 #[salsa::tracked(returns(clone))]
 pub fn measured(
     db: &dyn Db,
-    model: DataFile,
+    model: ModelSource,
     lower: LowerOptions,
     quantize: QuantizeOptions,
     measure: MeasureOptions,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_recipe::{Name, Override, Recipe, RecipeFiles, load_from, starter};
+use etbuild_recipe::{Name, Override, Recipe, RecipeFiles, load_from, starter_for};
 
 use crate::db::Db;
 
@@ -21,7 +21,10 @@ struct TrackedFiles<'db>(&'db dyn Db);
 impl RecipeFiles for TrackedFiles<'_> {
     fn text(&self, path: &Path) -> Result<Arc<str>, Diagnostic> {
         if path.extension().is_some_and(|extension| extension == "pt2") {
-            return default_recipe(self.0, path);
+            return default_recipe(self.0, path, "pt2");
+        }
+        if self.0.world().system().is_dir(path) {
+            return default_recipe(self.0, path, "checkpoint");
         }
         self.0.text_file(path).text(self.0)
     }
@@ -32,11 +35,13 @@ impl RecipeFiles for TrackedFiles<'_> {
 }
 
 /// The recipe that a model stands for: its own name, and default options.
-fn default_recipe(db: &dyn Db, model: &Path) -> Result<Arc<str>, Diagnostic> {
-    let exists = db.world().system().stamp(model);
-    exists.map_err(|error| {
-        Diagnostic::error(Code::FileMissing, format!("there is no model `{}`: {error}", model.display()))
-    })?;
+fn default_recipe(db: &dyn Db, model: &Path, key: &str) -> Result<Arc<str>, Diagnostic> {
+    if !db.world().system().is_dir(model) {
+        let exists = db.world().system().stamp(model);
+        exists.map_err(|error| {
+            Diagnostic::error(Code::FileMissing, format!("there is no model `{}`: {error}", model.display()))
+        })?;
+    }
     let stem = model.file_stem().unwrap_or_default().to_string_lossy();
     let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '-' };
     let name = Name::new(stem.chars().map(allowed).collect::<String>().trim_matches('-'));
@@ -45,5 +50,5 @@ fn default_recipe(db: &dyn Db, model: &Path) -> Result<Arc<str>, Diagnostic> {
         Diagnostic::error(Code::BadValue, message).help("write a recipe with `etbuild init`")
     })?;
     let file = model.file_name().unwrap_or_default().to_string_lossy();
-    Ok(starter(&name, &file).into())
+    Ok(starter_for(&name, key, &file).into())
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::in_place::unsound_writes;
 use crate::{Graph, Node, Program, ValueId, ValueKind, Violation, control};
 
 /// Every breach of structure: ids out of range, values used before they are computed or computed twice, constants of the
@@ -21,6 +22,7 @@ fn check(method: &str, graph: &Graph, found: &mut Vec<Violation>) {
     check.values();
     check.nodes();
     check.results();
+    check.writes();
 }
 
 struct Check<'a> {
@@ -80,6 +82,12 @@ impl Check<'_> {
                 Some(ValueKind::State { .. } | ValueKind::Input) => {}
                 _ => self.report("update", format!("value {} is neither state nor an input", update.target.0)),
             }
+        }
+    }
+
+    fn writes(&mut self) {
+        for (node, reason) in unsound_writes(self.graph) {
+            self.report(node.operator.as_str(), reason.to_owned());
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::{Graph, IdMap, Node, ValueId, ValueKind};
+use crate::{Graph, IdMap, Node, Update, ValueId, ValueKind, in_place};
 
 /// Operators whose output has the elements of their first argument in the same row-major order.
 const VIEWS: &[&str] = &[
@@ -20,12 +20,17 @@ const VIEWS: &[&str] = &[
 ///
 /// A view of a constant is not among them, since constants lie outside the arenas; nor is a view of an input or of state
 /// that is an output or an update, because writing the next input, or the update, would change it; nor one of values that
-/// several nodes compute. Linear in the size of the graph.
+/// several nodes compute. What a node writes in place shares the memory of what was there; that node is an instruction.
+/// Linear in the size of the graph.
 pub fn aliases(graph: &Graph) -> IdMap<ValueId> {
     let results: HashSet<ValueId> = graph.results().collect();
     let written_again = written_again(graph);
     let mut aliases = IdMap::default();
     for node in &graph.nodes {
+        if let Some((target, value)) = in_place(node) {
+            aliases.insert(value, aliases.get(target).copied().unwrap_or(target));
+            continue;
+        }
         let Some((source, view)) = view(graph, node) else { continue };
         let root = aliases.get(source).copied().unwrap_or(source);
         let lasts = !matches!(graph.value(root).kind, ValueKind::Computed);
@@ -36,6 +41,16 @@ pub fn aliases(graph: &Graph) -> IdMap<ValueId> {
         }
     }
     aliases
+}
+
+/// Whether a node becomes no instruction, because its value only shows the memory of another.
+pub fn is_elided(node: &Node, aliases: &IdMap<ValueId>) -> bool {
+    node.outputs.iter().any(|id| aliases.get(*id).is_some()) && in_place(node).is_none()
+}
+
+/// The updates that something has to be copied for: those whose value does not lie there already.
+pub fn copied_updates<'a>(graph: &'a Graph, aliases: &'a IdMap<ValueId>) -> impl Iterator<Item = &'a Update> {
+    graph.updates.iter().filter(|update| aliases.get(update.value) != Some(&update.target))
 }
 
 /// The values that several nodes compute, as the ways of a condition and the rounds of a loop do, and those that an update

@@ -12,9 +12,12 @@ use super::FixedValue;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Export {
-    /// Most tokens that a language model keeps in its cache: the prompt and the answer together.
+    /// Most tokens that a language model keeps in its cache: the prompt and the answer together. Where left out, 2048, or what the model can if that is less.
     #[serde(default)]
     pub context: Option<Spanned<u32>>,
+    /// How many tokens of a prompt a language model reads at once, as its method `prefill`; 128 where left out.
+    #[serde(default)]
+    pub prefill: Option<Spanned<u32>>,
     /// Methods that return fixed values, such as `get_max_seq_len: 128`, by name: numbers, booleans, texts or lists of them.
     #[serde(default)]
     pub constants: BTreeMap<String, Spanned<FixedValue>>,

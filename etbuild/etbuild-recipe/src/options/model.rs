@@ -18,7 +18,7 @@ pub enum Model {
     Pt2(FilePath),
     /// One such archive for each method of the program, by the method's name. Equal constants are stored once, and state of the same name is one.
     Methods(Spanned<BTreeMap<String, FilePath>>),
-    /// A folder with a Hugging Face checkpoint: `config.json` and safetensors.
+    /// A folder with a Hugging Face checkpoint of a language model: `config.json` and safetensors. The methods `prefill` and `decode`.
     Checkpoint(FilePath),
     /// A Python function that returns the module and its example inputs, as `file.py:function`.
     Python(PythonFunction),

@@ -49,7 +49,8 @@ pub(super) fn write_outputs(
 /// The program, and its inputs' names where they are known: upstream's program files do not hold them.
 fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option<Vec<String>>), Vec<Diagnostic>> {
     let file = &arguments.file;
-    let bytes = if file.extension().is_some_and(|extension| extension == "pt2") {
+    let is_model = file.extension().is_some_and(|extension| extension == "pt2") || session.system.is_dir(file);
+    let bytes = if is_model {
         let partition = arguments.partition.iter().map(|engines| partition_override(engines)).collect();
         FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(partition)?)?)
     } else {

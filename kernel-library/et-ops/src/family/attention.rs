@@ -3,6 +3,8 @@
 //! The softmax is computed while keys go by (Milakov and Gimelshein 2018, "Online normalizer calculation for softmax"): the
 //! scores of a block of keys live on the stack, and sums shrink when a greater score comes. No score is stored twice.
 
+use core::ops::Range;
+
 use et_core::{Input, Number, Output, Result, Shape, Tensor};
 
 use super::contract::{Run, dot};
@@ -16,8 +18,36 @@ const KEYS: usize = 32;
 /// Columns of the values that are summed at a time. Scores are computed once for each so many.
 const COLUMNS: usize = 128;
 
+/// Which keys a row sees, where they lie, and what becomes of a score.
+pub trait Keys<M> {
+    /// The keys that a row sees, of all that there are.
+    fn seen(&self, row: usize, all: usize) -> Range<usize>;
+
+    /// The row of the keys, and of the values, in which a key lies.
+    fn slot(&self, key: usize) -> usize {
+        key
+    }
+
+    /// What the softmax sees of a scaled product.
+    fn score(&self, product: M) -> M {
+        product
+    }
+}
+
+/// Keys in the order of rows: all of them, or those up to the row's own number.
+pub struct InOrder {
+    /// Whether a row sees only the keys up to its own number.
+    pub causal: bool,
+}
+
+impl<M> Keys<M> for InOrder {
+    fn seen(&self, row: usize, all: usize) -> Range<usize> {
+        0..if self.causal { all.min(row + 1) } else { all }
+    }
+}
+
 /// What is read and written. Positions in memory are those of the first row of a head.
-pub struct Attention<'a, T: Opmath> {
+pub struct Attention<'a, T: Opmath, K> {
     /// The queries of all heads, `[.., rows, depth]`.
     pub queries: Input<'a, T>,
     /// The keys, `[.., keys, depth]`.
@@ -32,14 +62,14 @@ pub struct Attention<'a, T: Opmath> {
     pub sizes: [usize; 4],
     /// What products are multiplied with.
     pub scale: T::Math,
-    /// Whether a row sees only the keys up to its own number.
-    pub causal: bool,
+    /// The keys of each row.
+    pub seen: K,
 }
 
 /// What is added to the score of a row and a key.
 pub type Mask<'m, M> = dyn Fn(usize, usize) -> M + 'm;
 
-impl<T: Opmath> Attention<'_, T>
+impl<T: Opmath, K: Keys<T::Math>> Attention<'_, T, K>
 where
     T::Math: Math,
 {
@@ -70,13 +100,13 @@ where
         [row, column]: [usize; 2],
         mask: Option<&Mask<'_, T::Math>>,
     ) -> T::Math {
-        let seen = if self.causal { self.sizes[1].min(row + 1) } else { self.sizes[1] };
+        let seen = self.seen.seen(row, self.sizes[1]);
         let (mut greatest, mut total) = (T::Math::LOWEST, T::Math::ZERO);
-        for first in (0..seen).step_by(KEYS) {
+        for first in seen.clone().step_by(KEYS) {
             let mut scores = [T::Math::ZERO; KEYS];
-            let scores = &mut scores[..(seen - first).min(KEYS)];
+            let scores = &mut scores[..(seen.end - first).min(KEYS)];
             for (index, score) in scores.iter_mut().enumerate() {
-                let product = self.product(starts, row, first + index) * self.scale;
+                let product = self.seen.score(self.product(starts, row, first + index) * self.scale);
                 *score = mask.map_or(product, |mask| product + mask(row, first + index));
             }
             let before = greatest;
@@ -87,7 +117,8 @@ where
             for (index, score) in scores.iter().enumerate() {
                 let weight = weight(*score, greatest);
                 total = total + weight;
-                let start = starts[2] + (first + index) * self.steps[2][0] + column * self.steps[2][1];
+                let slot = self.seen.slot(first + index);
+                let start = starts[2] + slot * self.steps[2][0] + column * self.steps[2][1];
                 add_scaled(sums, weight, Run { elements: self.values, start, step: self.steps[2][1] });
             }
         }
@@ -97,7 +128,7 @@ where
     fn product(&self, starts: [usize; 4], row: usize, key: usize) -> T::Math {
         let [queries, keys, ..] = self.steps;
         let query = Run { elements: self.queries, start: starts[0] + row * queries[0], step: queries[1] };
-        let key = Run { elements: self.keys, start: starts[1] + key * keys[0], step: keys[1] };
+        let key = Run { elements: self.keys, start: starts[1] + self.seen.slot(key) * keys[0], step: keys[1] };
         dot(T::Math::ZERO, query, key, self.sizes[2])
     }
 }

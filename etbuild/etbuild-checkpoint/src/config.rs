@@ -1,0 +1,123 @@
+//! `config.json`: values by key, with messages for what is missing or of another type.
+
+use serde_json::{Map, Value};
+
+use crate::{CONFIG, CheckpointError};
+
+/// Sizes beyond this are mistakes: products of three of them still fit 64 bits.
+const LARGEST: u64 = 1 << 20;
+
+/// A map of the configuration.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What the keys begin with in messages.
+    path: String,
+    map: Map<String, Value>,
+}
+
+impl Config {
+    /// Reads the file.
+    pub fn parse(bytes: &[u8]) -> Result<Self, CheckpointError> {
+        let malformed = |reason: String| CheckpointError::Json { file: CONFIG, reason };
+        match serde_json::from_slice(bytes).map_err(|error| malformed(error.to_string()))? {
+            Value::Object(map) => Ok(Self { path: String::new(), map }),
+            _ => Err(malformed("it is no map".to_owned())),
+        }
+    }
+
+    /// The class of the model: the first of `architectures`.
+    pub fn architecture(&self) -> Result<String, CheckpointError> {
+        let first = self.map.get("architectures").and_then(|list| list.get(0)).and_then(Value::as_str);
+        first.map(str::to_owned).ok_or_else(|| CheckpointError::key("architectures", "does not name a class"))
+    }
+
+    /// The value of a key; `None` where it is absent or null.
+    fn get(&self, key: &str) -> Option<&Value> {
+        self.map.get(key).filter(|value| !value.is_null())
+    }
+
+    /// The error for a key.
+    pub fn mistake(&self, key: &str, reason: impl Into<String>) -> CheckpointError {
+        CheckpointError::key(format!("{}{key}", self.path), reason)
+    }
+
+    /// Reads a value, if there is one.
+    fn read<T>(
+        &self,
+        key: &str,
+        kind: &str,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<Option<T>, CheckpointError> {
+        let wrong = || self.mistake(key, format!("is not {kind}"));
+        self.get(key).map(|value| read(value).ok_or_else(wrong)).transpose()
+    }
+
+    /// A size: a positive integer, if it is there.
+    pub fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
+        let size = |value: &Value| value.as_u64().filter(|size| (1..=LARGEST).contains(size)).map(|size| size as usize);
+        self.read(key, "a size from 1 to 1048576", size)
+    }
+
+    /// A size: a positive integer.
+    pub fn size(&self, key: &str) -> Result<usize, CheckpointError> {
+        self.optional_size(key)?.ok_or_else(|| self.mistake(key, "is missing"))
+    }
+
+    /// A count, which may be 0, if it is there.
+    pub fn optional_count(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
+        let count = |value: &Value| value.as_u64().filter(|count| *count <= LARGEST).map(|count| count as usize);
+        self.read(key, "a count", count)
+    }
+
+    /// How many tokens, if it is there: models say more than they can.
+    pub fn optional_tokens(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
+        let tokens = |value: &Value| value.as_u64().filter(|tokens| *tokens > 0);
+        let tokens = self.read(key, "a number of tokens", tokens)?;
+        Ok(tokens.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX)))
+    }
+
+    /// A positive number, if it is there.
+    pub fn optional_number(&self, key: &str) -> Result<Option<f64>, CheckpointError> {
+        let number = |value: &Value| value.as_f64().filter(|number| number.is_finite() && *number > 0.0);
+        self.read(key, "a positive number", number)
+    }
+
+    /// A positive number.
+    pub fn number(&self, key: &str) -> Result<f64, CheckpointError> {
+        self.optional_number(key)?.ok_or_else(|| self.mistake(key, "is missing"))
+    }
+
+    /// Positive numbers.
+    pub fn numbers(&self, key: &str) -> Result<Vec<f64>, CheckpointError> {
+        let number = |value: &Value| value.as_f64().filter(|number| number.is_finite() && *number > 0.0);
+        let list = |value: &Value| value.as_array()?.iter().map(number).collect();
+        self.read(key, "a list of positive numbers", list)?.ok_or_else(|| self.mistake(key, "is missing"))
+    }
+
+    /// A boolean, false where it is absent.
+    pub fn flag(&self, key: &str) -> Result<bool, CheckpointError> {
+        Ok(self.optional_flag(key)?.unwrap_or(false))
+    }
+
+    /// A boolean, if it is there.
+    pub fn optional_flag(&self, key: &str) -> Result<Option<bool>, CheckpointError> {
+        self.read(key, "a boolean", Value::as_bool)
+    }
+
+    /// A text, if it is there.
+    pub fn optional_text(&self, key: &str) -> Result<Option<String>, CheckpointError> {
+        self.read(key, "a text", |value| value.as_str().map(str::to_owned))
+    }
+
+    /// Texts, if they are there.
+    pub fn optional_texts(&self, key: &str) -> Result<Option<Vec<String>>, CheckpointError> {
+        let list = |value: &Value| value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect();
+        self.read(key, "a list of texts", list)
+    }
+
+    /// The map under a key, if it is there.
+    pub fn optional_map(&self, key: &str) -> Result<Option<Self>, CheckpointError> {
+        let map = self.read(key, "a map", |value| value.as_object().cloned())?;
+        Ok(map.map(|map| Self { path: format!("{}{key}.", self.path), map }))
+    }
+}

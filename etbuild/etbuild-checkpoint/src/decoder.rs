@@ -1,0 +1,31 @@
+//! The program of a decoder, from its description.
+
+mod attention;
+mod feed_forward;
+mod method;
+mod sketch;
+mod weights;
+
+use std::collections::BTreeMap;
+
+use etbuild_ir::Graph;
+
+use crate::shards::Tensors;
+use crate::{CheckpointError, DECODE, Decoder, PREFILL};
+use weights::Weights;
+
+/// The methods of a decoder: for `piece` tokens at once, and for one.
+pub fn build(
+    decoder: &Decoder,
+    tensors: Tensors,
+    context: u32,
+    piece: u32,
+) -> Result<BTreeMap<String, Graph>, Vec<CheckpointError>> {
+    let mut weights = Weights::new(decoder, tensors, context, piece);
+    let mut methods = BTreeMap::new();
+    for (name, tokens) in [(PREFILL, piece), (DECODE, 1)] {
+        methods.insert(name.to_owned(), method::build(decoder, &mut weights, tokens));
+    }
+    let errors = weights.finish();
+    if errors.is_empty() { Ok(methods) } else { Err(errors) }
+}

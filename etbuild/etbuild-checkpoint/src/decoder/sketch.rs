@@ -1,0 +1,214 @@
+//! A graph in the making: one function for each operator that decoders call.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use et_core::ScalarType;
+use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update, ValueId, ValueKind};
+
+use super::weights::Constant;
+use crate::{Activation, Norm};
+
+/// A graph, and the module that what is added belongs to.
+#[derive(Default)]
+pub struct Sketch {
+    graph: Graph,
+    module: String,
+    constants: BTreeMap<String, ValueId>,
+    /// What half-precision constants are as `float32`.
+    widened: IdMap<ValueId>,
+}
+
+impl Sketch {
+    /// Adds what follows as a part of this module of the model.
+    pub fn enter(&mut self, module: impl Into<String>) {
+        self.module = module.into();
+    }
+
+    /// The graph, with these results.
+    pub fn finish(mut self, outputs: Vec<ValueId>) -> Graph {
+        self.graph.outputs = outputs;
+        self.graph
+    }
+
+    /// An input of integers.
+    pub fn input(&mut self, name: &str, sizes: &[usize]) -> ValueId {
+        let id = self.graph.add_value(name, spec(ScalarType::Long, sizes), ValueKind::Input);
+        self.graph.inputs.push(id);
+        id
+    }
+
+    /// A constant; the same value at every call.
+    pub fn constant(&mut self, constant: &Constant) -> ValueId {
+        if let Some(id) = self.constants.get(&constant.name) {
+            return *id;
+        }
+        let kind = ValueKind::Constant { qualified_name: constant.name.clone(), data: constant.data.clone() };
+        let id = self.graph.add_value(&identifier(&constant.name), constant.spec.clone(), kind);
+        self.constants.insert(constant.name.clone(), id);
+        id
+    }
+
+    /// A constant as `float32`.
+    pub fn floats(&mut self, constant: &Constant) -> ValueId {
+        let id = self.constant(constant);
+        if constant.spec.scalar_type == ScalarType::Float {
+            return id;
+        }
+        if let Some(widened) = self.widened.get(id) {
+            return *widened;
+        }
+        let output = TensorSpec { scalar_type: ScalarType::Float, ..constant.spec.clone() };
+        let arguments = vec![
+            Argument::Value(id),
+            Argument::Type(ScalarType::Float),
+            Argument::None,
+            Argument::None,
+            Argument::None,
+            Argument::Bool(false),
+            Argument::None,
+        ];
+        let widened = self.call("aten._to_copy.default", arguments, output);
+        self.widened.insert(id, widened);
+        widened
+    }
+
+    /// State that a node has written: `write` gets what was there and gives what is.
+    pub fn update(
+        &mut self,
+        name: &str,
+        first: &Constant,
+        write: impl FnOnce(&mut Self, ValueId) -> ValueId,
+    ) -> ValueId {
+        let kind = ValueKind::State { qualified_name: name.to_owned(), initial: first.data.clone() };
+        let target = self.graph.add_value(&identifier(name), first.spec.clone(), kind);
+        let value = write(self, target);
+        self.graph.updates.push(Update { target, value });
+        value
+    }
+
+    /// The size of the last dimension of a value.
+    fn last(&self, id: ValueId) -> usize {
+        self.graph.spec(id).sizes.last().map_or(1, |size| size.unsigned_abs() as usize)
+    }
+
+    /// A value like another one.
+    fn like(&self, id: ValueId) -> TensorSpec {
+        self.graph.spec(id).clone()
+    }
+
+    /// The same elements in another shape.
+    pub fn view(&mut self, of: ValueId, sizes: &[usize]) -> ValueId {
+        let dims = Argument::Ints(sizes.iter().map(|size| *size as i64).collect());
+        let output = spec(self.graph.spec(of).scalar_type, sizes);
+        self.call("aten.view.default", vec![Argument::Value(of), dims], output)
+    }
+
+    /// Rows of a table.
+    pub fn embedding(&mut self, table: ValueId, tokens: ValueId) -> ValueId {
+        let output = self.wider(tokens, self.last(table));
+        let arguments = [table, tokens].map(Argument::Value).into_iter();
+        let rest = [Argument::Int(-1), Argument::Bool(false), Argument::Bool(false)];
+        self.call("aten.embedding.default", arguments.chain(rest).collect(), output)
+    }
+
+    /// `float32` with the dimensions of a value and one more.
+    fn wider(&self, of: ValueId, size: usize) -> TensorSpec {
+        let mut sizes = self.graph.spec(of).sizes.clone();
+        sizes.push(i32::try_from(size).unwrap_or(i32::MAX));
+        TensorSpec::contiguous(ScalarType::Float, sizes)
+    }
+
+    /// A matrix times the last dimension.
+    pub fn linear(&mut self, input: ValueId, matrix: ValueId, bias: Option<ValueId>) -> ValueId {
+        let rows = self.graph.spec(matrix).sizes.first().copied().unwrap_or(0);
+        let mut output = self.like(input);
+        let _ = output.set_size(output.rank().saturating_sub(1), rows);
+        let bias = bias.map_or(Argument::None, Argument::Value);
+        self.call("aten.linear.default", vec![Argument::Value(input), Argument::Value(matrix), bias], output)
+    }
+
+    /// Root mean square normalization of the last dimension.
+    pub fn norm(&mut self, input: ValueId, weight: ValueId, norm: Norm) -> ValueId {
+        let (size, output) = (self.last(input) as i64, self.like(input));
+        let arguments = vec![
+            Argument::Value(input),
+            Argument::Ints(vec![size]),
+            Argument::Value(weight),
+            Argument::Float(norm.epsilon),
+        ];
+        self.call("aten.rms_norm.default", arguments, output)
+    }
+
+    /// The sum of two values of one shape.
+    pub fn add(&mut self, left: ValueId, right: ValueId) -> ValueId {
+        let output = self.like(left);
+        let arguments = vec![Argument::Value(left), Argument::Value(right), Argument::Int(1)];
+        self.call("aten.add.Tensor", arguments, output)
+    }
+
+    /// The product of two values of one shape.
+    pub fn multiply(&mut self, left: ValueId, right: ValueId) -> ValueId {
+        let output = self.like(left);
+        self.call("aten.mul.Tensor", vec![Argument::Value(left), Argument::Value(right)], output)
+    }
+
+    /// A value times a number.
+    pub fn scale(&mut self, value: ValueId, factor: f64) -> ValueId {
+        let output = self.like(value);
+        self.call("aten.mul.Scalar", vec![Argument::Value(value), Argument::Float(factor)], output)
+    }
+
+    /// `tanh(value / cap) * cap`.
+    pub fn cap(&mut self, value: ValueId, cap: f64) -> ValueId {
+        let output = self.like(value);
+        let small = self.call("aten.div.Scalar", vec![Argument::Value(value), Argument::Float(cap)], output.clone());
+        let bent = self.call("aten.tanh.default", vec![Argument::Value(small)], output);
+        self.scale(bent, cap)
+    }
+
+    /// An activation.
+    pub fn activate(&mut self, value: ValueId, activation: Activation) -> ValueId {
+        let output = self.like(value);
+        let (operator, text) = match activation {
+            Activation::Silu => ("aten.silu.default", None),
+            Activation::Gelu => ("aten.gelu.default", Some("none")),
+            Activation::GeluTanh => ("aten.gelu.default", Some("tanh")),
+        };
+        let text = text.map(|text| Argument::Text(text.to_owned()));
+        self.call(operator, std::iter::once(Argument::Value(value)).chain(text).collect(), output)
+    }
+
+    /// One row of the second dimension.
+    pub fn row(&mut self, of: ValueId, row: ValueId) -> ValueId {
+        let mut output = self.like(of);
+        let _ = output.set_size(1, 1);
+        let arguments = vec![Argument::Value(of), Argument::Int(1), Argument::Value(row)];
+        self.call("aten.index_select.default", arguments, output)
+    }
+
+    /// A call whose one output is like the first of `read`.
+    pub fn own(&mut self, operator: &str, read: &[ValueId], rest: &[Argument]) -> ValueId {
+        let output = read.first().map_or_else(|| spec(ScalarType::Float, &[]), |id| self.like(*id));
+        let arguments = read.iter().copied().map(Argument::Value).chain(rest.iter().cloned()).collect();
+        self.call(operator, arguments, output)
+    }
+
+    fn call(&mut self, operator: &str, arguments: Vec<Argument>, output: TensorSpec) -> ValueId {
+        let Some(operator) = OperatorName::parse(operator) else { return ValueId(u32::MAX) };
+        let id = self.graph.add_value(operator.name(), output, ValueKind::Computed);
+        self.graph.origins.insert(id, Arc::from(self.module.as_str()));
+        self.graph.nodes.push(Node { operator, arguments, outputs: vec![id] });
+        id
+    }
+}
+
+fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
+    let sizes: Vec<i32> = sizes.iter().map(|size| i32::try_from(*size).unwrap_or(i32::MAX)).collect();
+    TensorSpec::contiguous(scalar_type, sizes)
+}
+
+/// A name as programs write them.
+fn identifier(name: &str) -> String {
+    name.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '_' }).collect()
+}

@@ -1,0 +1,185 @@
+//! The constants and the state that both methods have, each made once.
+
+use std::collections::BTreeMap;
+
+use et_core::{BFloat16, Element, Half, ScalarType};
+use etbuild_ir::{ConstantData, TensorSpec};
+
+use crate::shards::{Tensor, Tensors};
+use crate::{CheckpointError, Decoder, rotary};
+
+/// So many mistakes are told.
+const ENOUGH: usize = 16;
+
+/// A constant, and the name that it is known by.
+#[derive(Clone)]
+pub struct Constant {
+    /// The name of the tensor, or of a part of one.
+    pub name: String,
+    /// Type and shape.
+    pub spec: TensorSpec,
+    /// The elements.
+    pub data: ConstantData,
+}
+
+/// Which rows of a tensor are wanted.
+#[derive(Clone, Copy)]
+pub struct Part {
+    /// The first.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+    /// How many the tensor has.
+    pub all: usize,
+}
+
+impl Part {
+    /// All rows.
+    pub const fn all(count: usize) -> Self {
+        Self { first: 0, count, all: count }
+    }
+}
+
+/// Constants by name. One that cannot be had is noted and stands as nothing, so that all mistakes are found at once; no
+/// program comes of it.
+pub struct Weights<'d> {
+    decoder: &'d Decoder,
+    tensors: Tensors,
+    made: BTreeMap<String, Constant>,
+    errors: Vec<CheckpointError>,
+    /// The most tokens of a text.
+    pub context: u32,
+    /// The most tokens of a piece.
+    pub piece: u32,
+}
+
+impl<'d> Weights<'d> {
+    pub fn new(decoder: &'d Decoder, tensors: Tensors, context: u32, piece: u32) -> Self {
+        Self { decoder, tensors, made: BTreeMap::new(), errors: Vec::new(), context, piece }
+    }
+
+    /// Whether so much is wrong that more would help nobody.
+    pub fn gave_up(&self) -> bool {
+        self.errors.len() >= ENOUGH
+    }
+
+    /// What was wrong, and what the checkpoint has for nothing.
+    pub fn finish(mut self) -> Vec<CheckpointError> {
+        if self.errors.is_empty() {
+            self.errors.extend(self.tensors.left(self.decoder.tied));
+        }
+        self.errors
+    }
+
+    /// Rows of a matrix of so many columns, in the type that the checkpoint has.
+    pub fn matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
+        let Part { first, count, all } = part;
+        let name = if count == all { tensor.to_owned() } else { format!("{tensor}[{first}..{}]", first + count) };
+        self.once(name, |weights, name| {
+            let found = weights.tensors.take(tensor, &[all, columns])?;
+            let row = columns * found.scalar_type.size();
+            let data = ConstantData::part_of(found.shard.clone(), found.start + first * row, count * row);
+            let data = data.ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            Ok((spec(found.scalar_type, &[count, columns]), data))
+        })
+    }
+
+    /// Elements of a vector, as `float32`, with `more` added to each.
+    pub fn vector(&mut self, tensor: &str, part: Part, more: f32) -> Constant {
+        let Part { first, count, all } = part;
+        let name = if count == all { tensor.to_owned() } else { format!("{tensor}[{first}..{}]", first + count) };
+        self.once(name, |weights, name| {
+            let found = weights.tensors.take(tensor, &[all])?;
+            let floats = floats(&found, first, count).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+            Ok(vector_of(&[count], floats.into_iter().map(|element| element + more)))
+        })
+    }
+
+    /// The cosines and the sines of a rotary.
+    pub fn rotary(&mut self, index: usize) -> [Constant; 2] {
+        let (context, rotary) = (self.context, self.decoder.rotaries.get(index));
+        // Sizes that no tensor has confirmed are not allocated.
+        let rotary = rotary.filter(|_| self.errors.is_empty());
+        let Some(rotary) = rotary else { return ["cosines", "sines"].map(|name| self.nothing(name.to_owned())) };
+        let names = ["cosines", "sines"].map(|name| format!("rotary.{index}.{name}"));
+        if let [Some(cosines), Some(sines)] = names.each_ref().map(|name| self.made.get(name)) {
+            return [cosines.clone(), sines.clone()];
+        }
+        let tables = rotary::tables(rotary, context);
+        let shape = [context as usize, rotary.pairs];
+        let mut pairs = names.into_iter().zip(tables);
+        std::array::from_fn(|_| {
+            let (name, table) = pairs.next().unwrap_or_default();
+            self.once(name, |_, _| Ok(vector_of(&shape, table)))
+        })
+    }
+
+    /// The first value of a cache of keys or values of layers that see such a window: zeros. One that sees a window has room
+    /// for it and for a piece, and is written around its end.
+    pub fn cache(&mut self, window: Option<usize>) -> Constant {
+        let context = self.context as usize;
+        let slots = window.map_or(context, |window| context.min(window.saturating_add(self.piece as usize - 1)));
+        let (heads, depth) = (self.decoder.attention.key_heads, self.decoder.attention.depth);
+        if !self.errors.is_empty() {
+            return self.nothing(String::new());
+        }
+        self.once(format!("cache of {slots}"), |_, _| {
+            let spec = spec(ScalarType::Float, &[1, slots, heads, depth]);
+            let data = ConstantData::new(vec![0; spec.nbytes()]);
+            Ok((spec, data))
+        })
+    }
+
+    /// Integers.
+    pub fn integers(&mut self, name: &str, values: &[i64]) -> Constant {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.once(name.to_owned(), |_, _| Ok((spec(ScalarType::Long, &[values.len()]), ConstantData::new(bytes))))
+    }
+
+    fn once(
+        &mut self,
+        name: String,
+        make: impl FnOnce(&mut Self, &str) -> Result<(TensorSpec, ConstantData), CheckpointError>,
+    ) -> Constant {
+        if let Some(made) = self.made.get(&name) {
+            return made.clone();
+        }
+        let made = match make(self, &name) {
+            Ok((spec, data)) => Constant { name: name.clone(), spec, data },
+            Err(error) => {
+                self.errors.push(error);
+                self.nothing(name.clone())
+            }
+        };
+        self.made.insert(name, made.clone());
+        made
+    }
+
+    /// A constant in the place of one that cannot be had.
+    fn nothing(&self, name: String) -> Constant {
+        Constant { name, spec: spec(ScalarType::Float, &[0]), data: ConstantData::new(Vec::new()) }
+    }
+}
+
+fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
+    let sizes: Vec<i32> = sizes.iter().map(|size| i32::try_from(*size).unwrap_or(i32::MAX)).collect();
+    TensorSpec::contiguous(scalar_type, sizes)
+}
+
+fn vector_of(sizes: &[usize], elements: impl IntoIterator<Item = f32>) -> (TensorSpec, ConstantData) {
+    let bytes: Vec<u8> = elements.into_iter().flat_map(f32::to_le_bytes).collect();
+    (spec(ScalarType::Float, sizes), ConstantData::new(bytes))
+}
+
+/// Elements of a tensor as `float32`.
+fn floats(tensor: &Tensor, first: usize, count: usize) -> Option<Vec<f32>> {
+    let size = tensor.scalar_type.size();
+    let start = tensor.start + first * size;
+    let bytes = tensor.shard.bytes().get(start..start + count * size)?;
+    let halves = || bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    Some(match tensor.scalar_type {
+        ScalarType::Half => halves().map(|bits| Half(bits).to_f64() as f32).collect(),
+        ScalarType::BFloat16 => halves().map(|bits| BFloat16(bits).to_f64() as f32).collect(),
+        _ => bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect(),
+    })
+}

@@ -1,0 +1,88 @@
+//! Why a checkpoint cannot become a program.
+
+use etbuild_ir::Violation;
+
+/// One reason.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckpointError {
+    /// A JSON file that is not JSON, or no map.
+    #[error("`{file}` is malformed: {reason}")]
+    Json {
+        /// The file's name.
+        file: &'static str,
+        /// What the parser says.
+        reason: String,
+    },
+    /// A key of the configuration that is missing or has a value without meaning.
+    #[error("`config.json`: `{key}` {reason}")]
+    Key {
+        /// The key, dotted where it is inside another.
+        key: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A family that there is no description of.
+    #[error("the architecture `{found}` is unknown; known are {}", known.join(", "))]
+    Architecture {
+        /// What `config.json` says.
+        found: String,
+        /// Every architecture with a description.
+        known: Vec<&'static str>,
+    },
+    /// A context that is empty or longer than what the model was made for.
+    #[error("a context of {asked} tokens is more than the {longest} that the model can")]
+    Context {
+        /// What was asked for.
+        asked: u32,
+        /// What the model can.
+        longest: usize,
+    },
+    /// A shard that the index names and that is not there.
+    #[error("the shard `{0}` is missing")]
+    ShardMissing(String),
+    /// A shard that is no safetensors file, or a part of one.
+    #[error("the shard `{shard}` is malformed: {reason}")]
+    ShardMalformed {
+        /// The file's name.
+        shard: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A tensor that two shards have.
+    #[error("the tensor `{0}` is in two shards")]
+    TensorTwice(String),
+    /// A tensor that the model needs.
+    #[error("the tensor `{0}` is missing")]
+    TensorMissing(String),
+    /// Tensors that the model does not have.
+    #[error("the checkpoint has tensors that a model of this kind does not have: {}", .0.join(", "))]
+    TensorsUnknown(Vec<String>),
+    /// A tensor of another shape.
+    #[error("the tensor `{tensor}` has shape {found:?}, its model needs {wanted:?}")]
+    Shape {
+        /// The tensor's name.
+        tensor: String,
+        /// Its shape.
+        found: Vec<usize>,
+        /// What the configuration says.
+        wanted: Vec<usize>,
+    },
+    /// A tensor whose elements are no floating-point numbers of up to 32 bits.
+    #[error("the tensor `{tensor}` has elements of type {found}; `float32`, `float16` and `bfloat16` are known")]
+    ElementType {
+        /// The tensor's name.
+        tensor: String,
+        /// Its type.
+        found: &'static str,
+    },
+    /// The program breaks a rule of its dialect.
+    #[error(transparent)]
+    Invalid(#[from] Violation),
+}
+
+impl CheckpointError {
+    /// A key that cannot be what it is.
+    pub(crate) fn key(key: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Key { key: key.into(), reason: reason.into() }
+    }
+}

@@ -1,0 +1,157 @@
+//! What the configurations of most families say alike.
+
+use crate::config::Config;
+use crate::{
+    Activation, Attention, Biases, CheckpointError, Decoder, FeedForward, HeadNorm, Layer, Norm, NormPlaces, Rotary,
+    Scaling,
+};
+
+/// A decoder as Llama's configuration has it, with `theta` where it names no base: no biases, no windows, normalization
+/// ahead of both parts of a layer, one rotary.
+pub fn decoder(config: &Config, theta: f64) -> Result<Decoder, CheckpointError> {
+    let (width, attention) = (config.size("hidden_size")?, attention(config)?);
+    let rotary = rotary(config, &rope(config)?, attention.depth, theta)?;
+    let layers = config.size("num_hidden_layers")?;
+    Ok(Decoder {
+        vocabulary: config.size("vocab_size")?,
+        width,
+        longest: config.optional_tokens("max_position_embeddings")?.unwrap_or(2048),
+        embedding_scale: None,
+        tied: config.flag("tie_word_embeddings")?,
+        layers: vec![Layer { window: None, rotary: Some(0) }; layers],
+        rotaries: vec![rotary],
+        norm: Norm { epsilon: config.optional_number("rms_norm_eps")?.unwrap_or(1e-6), less_one: false },
+        norm_places: NormPlaces::Before,
+        attention,
+        feed_forward: FeedForward {
+            width: config.size("intermediate_size")?,
+            activation: activation(config, "hidden_act")?,
+            biases: false,
+            fused: false,
+        },
+        logit_cap: None,
+    })
+}
+
+fn attention(config: &Config) -> Result<Attention, CheckpointError> {
+    let heads = config.size("num_attention_heads")?;
+    let depth = match config.optional_size("head_dim")? {
+        Some(depth) => depth,
+        None => config.size("hidden_size")? / heads,
+    };
+    Ok(Attention {
+        heads,
+        key_heads: config.optional_size("num_key_value_heads")?.unwrap_or(heads),
+        depth,
+        scale: (depth as f64).powf(-0.5),
+        cap: None,
+        biases: Biases::None,
+        fused: false,
+        head_norm: HeadNorm::None,
+    })
+}
+
+/// The activation that a key names; Llama's where it is absent.
+pub fn activation(config: &Config, key: &str) -> Result<Activation, CheckpointError> {
+    match config.optional_text(key)?.as_deref() {
+        None | Some("silu" | "swish") => Ok(Activation::Silu),
+        Some("gelu") => Ok(Activation::Gelu),
+        Some("gelu_pytorch_tanh" | "gelu_new") => Ok(Activation::GeluTanh),
+        Some(other) => Err(config.mistake(key, format!("names an unknown activation, `{other}`"))),
+    }
+}
+
+/// What a configuration says about rotation: `rope_parameters`, or `rope_scaling` in older ones, or the configuration itself.
+pub fn rope(config: &Config) -> Result<Config, CheckpointError> {
+    for key in ["rope_parameters", "rope_scaling"] {
+        if let Some(map) = config.optional_map(key)? {
+            return Ok(map);
+        }
+    }
+    Ok(config.clone())
+}
+
+/// The rotary that `rope` says, for heads of `depth` elements, with `theta` where neither it nor the configuration has one.
+pub fn rotary(config: &Config, rope: &Config, depth: usize, theta: f64) -> Result<Rotary, CheckpointError> {
+    let number = |key: &str| Ok::<_, CheckpointError>(rope.optional_number(key)?.or(config.optional_number(key)?));
+    let theta = number("rope_theta")?.unwrap_or(theta);
+    let turned = number("partial_rotary_factor")?.unwrap_or(1.0);
+    let pairs = (depth as f64 * turned) as usize / 2;
+    Ok(Rotary { theta, pairs, scaling: scaling(config, rope)? })
+}
+
+fn scaling(config: &Config, rope: &Config) -> Result<Scaling, CheckpointError> {
+    let kind = match rope.optional_text("rope_type")? {
+        Some(kind) => Some(kind),
+        None => rope.optional_text("type")?,
+    };
+    match kind.as_deref() {
+        None | Some("default") => Ok(Scaling::None),
+        Some("linear") => Ok(Scaling::Linear { factor: rope.number("factor")? }),
+        Some("llama3") => Ok(Scaling::ByWavelength {
+            factor: rope.number("factor")?,
+            high: rope.number("high_freq_factor")?,
+            low: rope.number("low_freq_factor")?,
+            original: rope.number("original_max_position_embeddings")?,
+        }),
+        Some("longrope") => by_pair(config, rope),
+        Some(other) => Err(rope.mistake("rope_type", format!("is an unknown kind of rotation, `{other}`"))),
+    }
+}
+
+fn by_pair(config: &Config, rope: &Config) -> Result<Scaling, CheckpointError> {
+    let longest = config.optional_tokens("max_position_embeddings")?.unwrap_or(2048);
+    let own = config.optional_tokens("original_max_position_embeddings")?;
+    let original = own.or(rope.optional_tokens("original_max_position_embeddings")?).unwrap_or(longest);
+    let factor = rope.optional_number("factor")?.unwrap_or(longest as f64 / original as f64);
+    let computed = if factor > 1.0 { (1.0 + factor.ln() / (original as f64).ln()).sqrt() } else { 1.0 };
+    Ok(Scaling::ByPair {
+        short: rope.numbers("short_factor")?,
+        long: rope.numbers("long_factor")?,
+        original,
+        magnitude: rope.optional_number("attention_factor")?.unwrap_or(computed),
+    })
+}
+
+/// Gives the layers windows: those that `layer_types` calls so, or where it is absent, those of which `slides` says so.
+pub fn slide(
+    decoder: &mut Decoder,
+    config: &Config,
+    window: Option<usize>,
+    slides: impl Fn(usize) -> bool,
+) -> Result<(), CheckpointError> {
+    let kinds = config.optional_texts("layer_types")?;
+    if kinds.as_ref().is_some_and(|kinds| kinds.len() != decoder.layers.len()) {
+        return Err(config.mistake("layer_types", "does not name a kind for each layer"));
+    }
+    for (index, layer) in decoder.layers.iter_mut().enumerate() {
+        let local = match kinds.as_ref().and_then(|kinds| kinds.get(index)).map(String::as_str) {
+            Some("sliding_attention") => true,
+            Some("full_attention") => false,
+            Some(other) => return Err(config.mistake("layer_types", format!("has an unknown kind, `{other}`"))),
+            None => slides(index),
+        };
+        layer.window = window.filter(|_| local);
+    }
+    Ok(())
+}
+
+/// What Gemma's families have in common: four normalizations with weights less one, a scaled embedding that is the output's
+/// matrix, and caps.
+pub fn gemma(config: &Config, theta: f64) -> Result<Decoder, CheckpointError> {
+    let mut decoder = decoder(config, theta)?;
+    let activation = match config.optional_text("hidden_activation")? {
+        Some(_) => activation(config, "hidden_activation")?,
+        None => Activation::GeluTanh,
+    };
+    decoder.feed_forward.activation = activation;
+    decoder.tied = config.optional_flag("tie_word_embeddings")?.unwrap_or(true);
+    decoder.embedding_scale = Some(f64::from((decoder.width as f64).sqrt() as f32));
+    decoder.norm.less_one = true;
+    decoder.norm_places = NormPlaces::BeforeAndBehind;
+    decoder.attention.scale = config.optional_number("query_pre_attn_scalar")?.unwrap_or(256.0).powf(-0.5);
+    decoder.attention.cap = config.optional_number("attn_logit_softcapping")?;
+    decoder.attention.biases = if config.flag("attention_bias")? { Biases::All } else { Biases::None };
+    decoder.logit_cap = config.optional_number("final_logit_softcapping")?;
+    Ok(decoder)
+}

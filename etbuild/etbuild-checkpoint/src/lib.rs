@@ -1,0 +1,87 @@
+//! Language models from checkpoints in Hugging Face's layout: `config.json` and tensors in safetensors files.
+//!
+//! A family of models is one file in `family/`, which makes a [`Decoder`] of the configuration: plain data. The program is
+//! built from that data alone, by `decoder/`, whatever the family. Files are untrusted: nothing here panics on them.
+
+mod config;
+mod decoder;
+mod description;
+mod error;
+mod family;
+mod rotary;
+mod shards;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use etbuild_ir::{AtenProgram, Buffer, Program};
+
+use config::Config;
+pub use description::{
+    Activation, Attention, Biases, Decoder, FeedForward, HeadNorm, Layer, Norm, NormPlaces, Rotary, Scaling,
+};
+pub use error::CheckpointError;
+use shards::Tensors;
+pub use shards::{SHARD, SHARD_INDEX, shard_names};
+
+/// The file that describes the model.
+pub const CONFIG: &str = "config.json";
+
+/// A checkpoint's files, in memory or mapped.
+pub struct Checkpoint {
+    /// The contents of [`CONFIG`].
+    pub config: Arc<dyn Buffer>,
+    /// The safetensors files by name.
+    pub shards: BTreeMap<String, Arc<dyn Buffer>>,
+}
+
+/// What a program is built for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// Most tokens of a text, prompt and answer together; `None` for [`Options::CONTEXT`] or what the model can, whichever
+    /// is less.
+    pub context: Option<u32>,
+    /// How many tokens the method `prefill` takes at once.
+    pub prefill: u32,
+}
+
+impl Options {
+    /// The context where none is given.
+    pub const CONTEXT: u32 = 2048;
+    /// The tokens of `prefill` where no number is given.
+    pub const PREFILL: u32 = 128;
+}
+
+/// The method that reads a piece of a prompt.
+pub const PREFILL: &str = "prefill";
+/// The method that reads one token.
+pub const DECODE: &str = "decode";
+
+/// The description of a model from its configuration.
+pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
+    let config = Config::parse(config)?;
+    let name = config.architecture()?;
+    let family = family::find(&name).ok_or_else(|| CheckpointError::Architecture {
+        found: name,
+        known: family::FAMILIES.iter().flat_map(|family| family.architectures).copied().collect(),
+    })?;
+    let decoder = (family.describe)(&config)?;
+    decoder.check()?;
+    Ok(decoder)
+}
+
+/// The program of a checkpoint: the methods [`PREFILL`] and [`DECODE`], which share weights and the cache of keys and values.
+///
+/// Both take `tokens`, `int64 [1, p]`, the position of the first of them, `start`, `int64 [1]`, and give the logits, `float32
+/// [1, vocabulary]`, of the token behind the last. `prefill` takes as `last`, `int64 [1]`, which of its tokens is the last;
+/// those behind it fill the piece up and leave no trace. Positions up to `start` have been given before.
+///
+/// Matrices keep the type that the checkpoint has; a node converts them. Numbers are computed in `float32`.
+pub fn import_checkpoint(checkpoint: &Checkpoint, options: Options) -> Result<AtenProgram, Vec<CheckpointError>> {
+    let decoder = describe(checkpoint.config.bytes()).map_err(|error| vec![error])?;
+    let context = decoder.context(options.context).map_err(|error| vec![error])?;
+    let tensors = Tensors::open(&checkpoint.shards)?;
+    let methods = decoder::build(&decoder, tensors, context, options.prefill.clamp(1, context))?;
+    let program = Program { methods };
+    AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(CheckpointError::from).collect())
+}

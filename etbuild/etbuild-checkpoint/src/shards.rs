@@ -1,0 +1,129 @@
+//! The tensors of a checkpoint: parts of one or many safetensors files, used where they lie.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use et_core::ScalarType;
+use et_module::safetensors::SafeTensors;
+use etbuild_ir::Buffer;
+
+use crate::CheckpointError;
+
+/// The file of a checkpoint that has one.
+pub const SHARD: &str = "model.safetensors";
+/// The file that names the shard of each tensor, where there are many.
+pub const SHARD_INDEX: &str = "model.safetensors.index.json";
+
+/// How many names a message lists.
+const LISTED: usize = 8;
+
+/// The shards that an index names.
+pub fn shard_names(index: &[u8]) -> Result<Vec<String>, CheckpointError> {
+    let malformed = |reason: String| CheckpointError::Json { file: SHARD_INDEX, reason };
+    let index: serde_json::Value = serde_json::from_slice(index).map_err(|error| malformed(error.to_string()))?;
+    let map = index.get("weight_map").and_then(serde_json::Value::as_object);
+    let map = map.ok_or_else(|| malformed("it has no map `weight_map`".to_owned()))?;
+    let names: Option<BTreeSet<&str>> = map.values().map(serde_json::Value::as_str).collect();
+    let names = names.ok_or_else(|| malformed("a shard in `weight_map` is not a text".to_owned()))?;
+    if let Some(outside) = names.iter().find(|name| name.is_empty() || name.contains(['/', '\\'])) {
+        return Err(malformed(format!("the shard `{outside}` is not a file beside it")));
+    }
+    Ok(names.into_iter().map(str::to_owned).collect())
+}
+
+/// Where the elements of a tensor lie.
+#[derive(Clone)]
+pub struct Tensor {
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The size of each dimension.
+    pub shape: Vec<usize>,
+    /// The shard.
+    pub shard: Arc<dyn Buffer>,
+    /// Where in it the elements begin.
+    pub start: usize,
+}
+
+/// All tensors by name. What is taken is remembered, so that what nobody wants can be told.
+pub struct Tensors {
+    tensors: BTreeMap<String, Tensor>,
+    taken: BTreeSet<String>,
+}
+
+impl Tensors {
+    /// Reads the headers of all shards.
+    pub fn open(shards: &BTreeMap<String, Arc<dyn Buffer>>) -> Result<Self, Vec<CheckpointError>> {
+        let (mut tensors, mut errors) = (BTreeMap::new(), Vec::new());
+        for (name, shard) in shards {
+            match SafeTensors::parse(shard.bytes()) {
+                Ok(file) => errors.extend(place(shard, &file, &mut tensors)),
+                Err(error) => {
+                    errors.push(CheckpointError::ShardMalformed { shard: name.clone(), reason: error.to_string() });
+                }
+            }
+        }
+        if errors.is_empty() { Ok(Self { tensors, taken: BTreeSet::new() }) } else { Err(errors) }
+    }
+
+    /// The tensor of a name, which must have this shape and floating-point numbers.
+    pub fn take(&mut self, name: &str, wanted: &[usize]) -> Result<Tensor, CheckpointError> {
+        let tensor = self.tensors.get(name).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
+        if tensor.shape != wanted {
+            let (found, wanted) = (tensor.shape.clone(), wanted.to_vec());
+            return Err(CheckpointError::Shape { tensor: name.to_owned(), found, wanted });
+        }
+        if !matches!(tensor.scalar_type, ScalarType::Float | ScalarType::Half | ScalarType::BFloat16) {
+            return Err(CheckpointError::ElementType { tensor: name.to_owned(), found: tensor.scalar_type.name() });
+        }
+        self.taken.insert(name.to_owned());
+        Ok(tensor.clone())
+    }
+
+    /// What nobody took, but for what models store though it follows from the rest.
+    pub fn left(&self, tied: bool) -> Option<CheckpointError> {
+        let follows = |name: &str| name.ends_with("rotary_emb.inv_freq") || (tied && name == "lm_head.weight");
+        let left = self.tensors.keys().filter(|name| !self.taken.contains(*name) && !follows(name));
+        let mut names: Vec<String> = left.cloned().collect();
+        if names.len() > LISTED {
+            let more = names.len() - LISTED;
+            names.truncate(LISTED);
+            names.push(format!("and {more} more"));
+        }
+        (!names.is_empty()).then_some(CheckpointError::TensorsUnknown(names))
+    }
+}
+
+/// Notes where the tensors of a shard lie.
+fn place(
+    shard: &Arc<dyn Buffer>,
+    file: &SafeTensors<'_>,
+    tensors: &mut BTreeMap<String, Tensor>,
+) -> Vec<CheckpointError> {
+    let mut errors = Vec::new();
+    let first = shard.bytes().as_ptr().addr();
+    for (name, view) in &file.tensors {
+        let tensor = Tensor {
+            scalar_type: view.scalar_type,
+            shape: view.shape.clone(),
+            shard: shard.clone(),
+            start: view.bytes.as_ptr().addr().saturating_sub(first),
+        };
+        if tensors.insert(name.clone(), tensor).is_some() {
+            errors.push(CheckpointError::TensorTwice(name.clone()));
+        }
+    }
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_names_each_shard_once_and_none_elsewhere() {
+        let index = br#"{"weight_map": {"a": "2.safetensors", "b": "1.safetensors", "c": "2.safetensors"}}"#;
+        assert_eq!(shard_names(index).unwrap(), ["1.safetensors", "2.safetensors"]);
+        assert!(shard_names(br#"{"weight_map": {"a": "../x.safetensors"}}"#).is_err());
+        assert!(shard_names(br"{}").is_err());
+    }
+}

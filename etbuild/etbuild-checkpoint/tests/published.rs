@@ -1,0 +1,81 @@
+//! Configurations as published models have them, in the forms of older and newer releases of Hugging Face's library.
+
+use etbuild_checkpoint::{Activation, Biases, CheckpointError, HeadNorm, NormPlaces, Scaling, describe};
+
+const COMMON: &str = r#""vocab_size": 1000, "hidden_size": 96, "intermediate_size": 200, "num_hidden_layers": 7,
+    "num_attention_heads": 6, "num_key_value_heads": 2, "max_position_embeddings": 131072, "rms_norm_eps": 1e-05"#;
+
+fn config(architecture: &str, rest: &str) -> Vec<u8> {
+    format!(r#"{{"architectures": ["{architecture}"], {COMMON}, {rest}}}"#).into_bytes()
+}
+
+#[test]
+fn llama_stretches_long_wavelengths() {
+    let rope = r#"{"factor": 32.0, "high_freq_factor": 4.0, "low_freq_factor": 1.0,
+        "original_max_position_embeddings": 8192, "rope_type": "llama3"}"#;
+    let rest = format!(r#""rope_scaling": {rope}, "rope_theta": 500000.0, "tie_word_embeddings": true"#);
+    let decoder = describe(&config("LlamaForCausalLM", &rest)).unwrap();
+    let scaling = Scaling::ByWavelength { factor: 32.0, high: 4.0, low: 1.0, original: 8192.0 };
+    let rotary = &decoder.rotaries[0];
+    assert_eq!((rotary.theta, rotary.pairs, &rotary.scaling), (500_000.0, 8, &scaling));
+    assert_eq!((decoder.tied, decoder.attention.biases, decoder.norm.epsilon), (true, Biases::None, 1e-5));
+}
+
+#[test]
+fn phi_turns_a_part_of_each_head_and_has_factors_for_two_contexts() {
+    let rest = r#""rope_scaling": {"type": "longrope", "short_factor": [1, 1, 1, 1, 1, 1], "long_factor": [1, 2, 3, 4, 5, 6]},
+        "partial_rotary_factor": 0.75, "original_max_position_embeddings": 4096, "sliding_window": 262144"#;
+    let decoder = describe(&config("Phi3ForCausalLM", rest)).unwrap();
+    let Scaling::ByPair { original, magnitude, .. } = decoder.rotaries[0].scaling else { panic!() };
+    assert_eq!((decoder.rotaries[0].pairs, original), (6, 4096));
+    assert!((magnitude - (1.0 + 32.0_f64.ln() / 4096.0_f64.ln()).sqrt()).abs() < 1e-12);
+    assert!(decoder.attention.fused && decoder.feed_forward.fused);
+}
+
+#[test]
+fn gemma_3_of_both_forms_is_one_model() {
+    let shared = r#""head_dim": 16, "hidden_activation": "gelu_pytorch_tanh", "query_pre_attn_scalar": 256,
+        "sliding_window": 512, "attn_logit_softcapping": null"#;
+    let old = format!(r#"{shared}, "rope_local_base_freq": 10000, "rope_theta": 1000000, "sliding_window_pattern": 6"#);
+    let kinds = [r#""sliding_attention""#; 5].join(", ");
+    let ropes = r#"{"sliding_attention": {"rope_type": "default", "rope_theta": 10000.0},
+        "full_attention": {"rope_type": "default", "rope_theta": 1000000.0}}"#;
+    let types = format!(r#"[{kinds}, "full_attention", "sliding_attention"]"#);
+    let new = format!(r#"{shared}, "rope_parameters": {ropes}, "layer_types": {types}"#);
+    let [old, new] = [old, new].map(|rest| describe(&config("Gemma3ForCausalLM", &rest)).unwrap());
+    assert_eq!(old, new);
+    let windows: Vec<_> = old.layers.iter().map(|layer| (layer.window, layer.rotary)).collect();
+    assert_eq!(windows[4..], [(Some(512), Some(1)), (None, Some(0)), (Some(512), Some(1))]);
+    assert_eq!((old.attention.head_norm, old.norm_places), (HeadNorm::Each, NormPlaces::BeforeAndBehind));
+    assert_eq!((old.feed_forward.activation, old.tied, old.norm.less_one), (Activation::GeluTanh, true, true));
+    assert_eq!((old.attention.scale, old.attention.cap), (0.0625, None));
+}
+
+#[test]
+fn qwen_uses_its_window_only_where_it_says_so() {
+    let rest = |uses: bool| format!(r#""use_sliding_window": {uses}, "sliding_window": 64, "max_window_layers": 5"#);
+    let windows = |uses| {
+        let decoder = describe(&config("Qwen2ForCausalLM", &rest(uses))).unwrap();
+        decoder.layers.iter().filter(|layer| layer.window == Some(64)).count()
+    };
+    assert_eq!((windows(false), windows(true)), (0, 2));
+}
+
+#[test]
+fn what_nobody_knows_is_refused_by_name() {
+    let found = describe(&config("MambaForCausalLM", r#""x": 1"#));
+    let Err(CheckpointError::Architecture { found, known }) = found else { panic!("{found:?}") };
+    assert!(found == "MambaForCausalLM" && known.contains(&"LlamaForCausalLM"));
+    let key = |architecture, rest| match describe(&config(architecture, rest)) {
+        Err(CheckpointError::Key { key, .. }) => key,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        key("LlamaForCausalLM", r#""rope_scaling": {"rope_type": "yarn", "factor": 4}"#),
+        "rope_scaling.rope_type"
+    );
+    assert_eq!(key("LlamaForCausalLM", r#""hidden_act": "relu""#), "hidden_act");
+    assert_eq!(key("LlamaForCausalLM", r#""num_key_value_heads": 4"#), "num_key_value_heads");
+    assert_eq!(key("LlamaForCausalLM", r#""head_dim": -1"#), "head_dim");
+    assert!(matches!(describe(b"[1"), Err(CheckpointError::Json { .. })));
+}

@@ -1,0 +1,96 @@
+//! Half-precision weights become `float32`, a piece after the other: what is computed is in the store and nowhere else.
+
+use et_core::{Element, Half, ScalarType};
+use etbuild_ir::{Argument, ConstantData, Graph, Node, Program, ValueId, ValueKind};
+use etbuild_store::{Blob, BlobRef, Digest};
+
+use crate::ArtifactKind;
+use crate::program_artifact::{Held, Weights};
+use crate::stage::interrupt;
+use crate::world::World;
+
+/// How many bytes are converted at a time.
+const PIECE: usize = 1 << 20;
+
+/// Computes every conversion of a half-precision constant to `float32`.
+pub fn widen(world: &World, program: &mut Program, weights: &mut Weights) {
+    for graph in program.methods.values_mut() {
+        let nodes = std::mem::take(&mut graph.nodes);
+        for node in nodes {
+            match conversion(graph, &node) {
+                Some((name, from, data, output)) => {
+                    let blob = wide(world, from, &data);
+                    data.release();
+                    let wide =
+                        ConstantData::verified(Held(blob.clone()), etbuild_ir::Digest(blob.reference().digest.0));
+                    weights.add(ArtifactKind::Constant, blob);
+                    if let Some(value) = graph.values.get_mut(output.index()) {
+                        value.kind = ValueKind::Constant { qualified_name: name, data: wide };
+                    }
+                }
+                None => graph.nodes.push(node),
+            }
+        }
+    }
+}
+
+/// The constant that a node converts: its name, its type, its elements, and what it becomes.
+fn conversion(graph: &Graph, node: &Node) -> Option<(String, ScalarType, ConstantData, ValueId)> {
+    let ("aten._to_copy.default", Some(Argument::Value(from)), [output]) =
+        (node.operator.as_str(), node.arguments.first(), &node.outputs[..])
+    else {
+        return None;
+    };
+    let ValueKind::Constant { qualified_name, data } = &graph.value(*from).kind else { return None };
+    let scalar_type = graph.spec(*from).scalar_type;
+    let is_half = matches!(scalar_type, ScalarType::Half | ScalarType::BFloat16);
+    let widens = is_half && graph.spec(*output).scalar_type == ScalarType::Float;
+    widens.then(|| (qualified_name.clone(), scalar_type, data.clone(), *output))
+}
+
+/// The elements as `float32`, from the store where it has them.
+fn wide(world: &World, from: ScalarType, data: &ConstantData) -> Blob {
+    let subject = Digest::of(format!("{} to float32\0{}", from.name(), data.digest()).as_bytes());
+    let size = data.bytes().len() as u64 * 2;
+    let known = world.store().memo_get(&subject).and_then(|bytes| bytes.try_into().ok());
+    let known = known.map(|digest| BlobRef { digest: Digest(digest), size });
+    if let Some(known) = known.filter(|known| world.store().contains(known).unwrap_or_else(|error| interrupt(error))) {
+        return world.open_weights(&known);
+    }
+    let blob = written(world, from, data.bytes());
+    // What is not remembered is computed again.
+    let _ = world.store().memo_put(&subject, &blob.digest.0);
+    world.open_weights(&blob)
+}
+
+/// Stores the elements as `float32`.
+fn written(world: &World, from: ScalarType, bytes: &[u8]) -> BlobRef {
+    let mut writer = world.store().writer().unwrap_or_else(|error| interrupt(error));
+    for piece in bytes.chunks(PIECE) {
+        writer.append(&widened(from, piece)).unwrap_or_else(|error| interrupt(error));
+    }
+    writer.finish().unwrap_or_else(|error| interrupt(error))
+}
+
+fn widened(from: ScalarType, bytes: &[u8]) -> Vec<u8> {
+    let halves = bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
+    match from {
+        ScalarType::Half => halves.flat_map(|bits| (Half(bits).to_f64() as f32).to_le_bytes()).collect(),
+        _ => halves.flat_map(|bits| (u32::from(bits) << 16).to_le_bytes()).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_of_halves_keep_their_values() {
+        let floats = |bytes: Vec<u8>| -> Vec<f32> {
+            bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect()
+        };
+        let stored = |bits: [u16; 2]| -> Vec<u8> { bits.iter().flat_map(|bits| bits.to_le_bytes()).collect() };
+        assert_eq!(floats(widened(ScalarType::BFloat16, &stored([0x3f80, 0xc020]))), [1.0, -2.5]);
+        assert_eq!(floats(widened(ScalarType::Half, &stored([0x3c00, 0xc100]))), [1.0, -2.5]);
+    }
+}

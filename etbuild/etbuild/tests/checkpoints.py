@@ -1,0 +1,87 @@
+"""Small language models of random weights in Hugging Face's layout, and what transformers computes with them.
+
+    python checkpoints.py FOLDER [FAMILY ..]      writes FOLDER/FAMILY/model and FOLDER/FAMILY/expected.safetensors of each
+
+That file has `prompt`, int64 [1, 37], `prompt_logits`, float32 [1, v], `tokens`, int64 [1, 20], and `logits`, float32 [20, v]:
+the tokens that follow the prompt one by one, and the logits behind each.
+"""
+
+import sys
+from pathlib import Path
+
+import torch
+import transformers
+from safetensors.torch import save_file
+
+PROMPT, STEPS = 37, 20
+
+SMALL = dict(vocab_size=211, hidden_size=48, intermediate_size=80, num_hidden_layers=3, num_attention_heads=6,
+             num_key_value_heads=2, max_position_embeddings=512, pad_token_id=0, bos_token_id=1, eos_token_id=2)
+LLAMA3 = dict(rope_type="llama3", rope_theta=500000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
+              original_max_position_embeddings=32)
+LONG = dict(rope_type="longrope", rope_theta=10000.0, partial_rotary_factor=0.75, short_factor=[1.0, 1.1, 1.3],
+            long_factor=[1.5, 2.0, 4.0], original_max_position_embeddings=48)
+
+
+def families():
+    """Each family with its configuration; the cases are what published models have, and what they could have."""
+    from transformers import Gemma2Config, Gemma3TextConfig, LlamaConfig, MistralConfig, Phi3Config, Qwen2Config
+    from transformers import Qwen3Config
+    layers = ["sliding_attention", "full_attention", "sliding_attention"]
+    gemma = SMALL | dict(head_dim=12, sliding_window=9, layer_types=layers, query_pre_attn_scalar=10)
+    return {
+        "llama": LlamaConfig(**SMALL, rope_parameters=LLAMA3, tie_word_embeddings=True),
+        "llama-biases": LlamaConfig(**SMALL, attention_bias=True, mlp_bias=True, tie_word_embeddings=False),
+        "smollm": LlamaConfig(**SMALL | dict(num_attention_heads=3, num_key_value_heads=1), tie_word_embeddings=True),
+        "mistral": MistralConfig(**SMALL, head_dim=10, sliding_window=9),
+        "qwen2": Qwen2Config(**SMALL, use_sliding_window=True, sliding_window=11, max_window_layers=1),
+        "qwen3": Qwen3Config(**SMALL, head_dim=16, tie_word_embeddings=True),
+        "phi3": Phi3Config(**SMALL, rope_parameters=LONG, sliding_window=1000, tie_word_embeddings=True),
+        "gemma2": Gemma2Config(**gemma, attn_logit_softcapping=5.0, final_logit_softcapping=3.0),
+        "gemma3": Gemma3TextConfig(**gemma, rope_parameters={
+            "full_attention": dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),
+            "sliding_attention": dict(rope_type="default", rope_theta=10000.0)}),
+    }
+
+
+def write(family, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.manual_seed(5)
+    config = families()[family]
+    config._attn_implementation = "eager"
+    model = transformers.AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    for name, parameter in model.named_parameters():
+        # Far from what a model starts with: no weight is 0, and attention is not even.
+        width = 0.25 if parameter.dim() == 1 else 2.0 / parameter.shape[-1] ** 0.5
+        with torch.no_grad():
+            parameter.add_(torch.randn_like(parameter) * width)
+    # One family is stored in halves, and one in shards.
+    if family == "qwen3":
+        model = model.bfloat16()
+    if family == "smollm":
+        model = model.half()
+    shards = dict(max_shard_size="40KB") if family == "llama" else {}
+    model.save_pretrained(folder / "model", **shards)
+    # As stored: a conversion in memory would round the frequencies of rotation too.
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder / "model", dtype=torch.float32,
+                                                              attn_implementation="eager").eval()
+    save_file(expected(model, config.vocab_size), folder / "expected.safetensors")
+
+
+def expected(model, vocabulary):
+    tokens = torch.randint(3, vocabulary, (1, PROMPT + STEPS))
+    prompt, rest = tokens[:, :PROMPT], tokens[:, PROMPT:]
+    with torch.no_grad():
+        out = model(prompt, use_cache=True)
+        first, cache, logits = out.logits[:, -1], out.past_key_values, []
+        for step in range(STEPS):
+            out = model(rest[:, step : step + 1], past_key_values=cache, use_cache=True)
+            cache = out.past_key_values
+            logits.append(out.logits[:, -1])
+    return {"prompt": prompt.contiguous(), "prompt_logits": first.contiguous(), "tokens": rest.contiguous(),
+            "logits": torch.cat(logits).contiguous()}
+
+
+if __name__ == "__main__":
+    for name in sys.argv[2:] or families():
+        write(name, Path(sys.argv[1]) / name)

@@ -1,0 +1,52 @@
+"""Our own operators as PyTorch computes them, for `check_with_torch.py`. They are registered where this is imported."""
+
+import torch
+
+library = torch.library.Library("etbuild", "DEF")
+
+
+def operator(schema):
+    def register(function):
+        library.define(schema)
+        library.impl(function.__name__, function, "CompositeExplicitAutograd")
+        return function
+    return register
+
+
+@operator("rotate(Tensor input, Tensor cosines, Tensor sines, Tensor start, Tensor last) -> Tensor")
+def rotate(input, cosines, sines, start, last):
+    rows, pairs = input.shape[-3], cosines.shape[1]
+    positions = start + torch.arange(rows).clamp(max=int(last))
+    cosine, sine = cosines[positions].unsqueeze(1), sines[positions].unsqueeze(1)
+    left, right, rest = input.split([pairs, pairs, input.shape[-1] - 2 * pairs], -1)
+    return torch.cat([left * cosine - right * sine, right * cosine + left * sine, rest], -1)
+
+
+@operator("write_cache(Tensor cache, Tensor rows, Tensor start, Tensor last) -> Tensor")
+def write_cache(cache, rows, start, last):
+    count, slots = int(last) + 1, cache.shape[1]
+    if count > min(slots, rows.shape[1]):
+        raise ValueError("more tokens than rows or slots")
+    cache = cache.clone()
+    cache[:, (start + torch.arange(count)) % slots] = rows[:, :count]
+    return cache
+
+
+@operator("attend_cache(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, int window=0, "
+          "float soft_cap=0.0) -> Tensor")
+def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0):
+    end, slots, window = int(start + last) + 1, keys.shape[1], window or 1 << 40
+    if end > slots and window + int(last) > slots:
+        raise ValueError("the cache has no slot for what rows see")
+    # The text as it was before it went around the end; what the cache has forgotten, no row sees.
+    positions = torch.arange(end)
+    sharing = query.shape[2] // keys.shape[2]
+    assert sharing * keys.shape[2] == query.shape[2]
+    keys, values = (cache[:, positions % slots].repeat_interleave(sharing, 2) for cache in (keys, values))
+    scores = torch.einsum("brhd,bkhd->bhrk", query, keys) * scale
+    if soft_cap > 0:
+        scores = (scores / soft_cap).tanh() * soft_cap
+    own = (start + torch.arange(query.shape[1]).clamp(max=int(last))).unsqueeze(1)
+    hidden = (positions > own) | (positions <= own - window)
+    weights = scores.masked_fill(hidden, -torch.inf).softmax(-1)
+    return torch.einsum("bhrk,bkhd->brhd", weights, values)

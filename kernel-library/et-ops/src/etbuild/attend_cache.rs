@@ -1,0 +1,192 @@
+//! `etbuild::attend_cache`: attention of the rows of a piece of text to what a cache holds of the text up to them.
+
+use core::ops::Range;
+
+use crate::family::attention::{Attention, Keys};
+use crate::family::opmath::Opmath;
+use crate::family::span::{self, Span};
+use crate::family::transfer;
+use crate::math::Math;
+use crate::prelude::*;
+use et_core::Element;
+
+/// Attention (Vaswani et al. 2017) of `query`, `[batch, rows, heads, depth]`, to `keys` and `values`, `[batch, slots, own
+/// heads, depth or columns]`, each of whose heads serves as many neighbouring ones of the query (Ainslie et al. 2023). A row
+/// sees the positions up to its own; with a `window`, only that many of them; 0 is none. With a `soft_cap`, a score is
+/// `tanh(score / soft_cap) * soft_cap` (Gemma 2). Rows behind `last` see what it sees. The rows of the piece are in the cache
+/// already. A position that a row sees and that the cache has no slot for any more is refused.
+#[cfg(feature = "catalogue")]
+pub const ATTEND_CACHE: Operator = Operator {
+    schema: "etbuild::attend_cache.out(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, \
+             int window=0, float soft_cap=0.0, *, Tensor(a!) out) -> Tensor(a!)",
+    functional: "etbuild::attend_cache",
+    path: kernel_path!(out),
+    dtypes: Dtypes::FLOATS.with(ScalarType::Long),
+    infer,
+    kernel: out::<ALL>,
+    cases: &[
+        Case::near(
+            "two heads of queries for one of keys",
+            1e-6,
+            &[Tensor(QUERY), Tensor(KEYS), Tensor(VALUES), Tensor(ONE), Tensor(ONE), Double(0.5), Int(0), Double(0.0)],
+            &[CaseTensor::float(&[1, 2, 2, 1], &[1.6224594116, 1.3775407076, 1.9277795553, 2.4205124378])],
+        ),
+        Case::near(
+            "a window around the end of the cache, and a cap",
+            1e-6,
+            &[
+                Tensor(QUERY),
+                Tensor(KEYS),
+                Tensor(VALUES),
+                Tensor(CaseTensor::long(&[1], &[3.0])),
+                Tensor(ONE),
+                Double(2.0),
+                Int(2),
+                Double(1.5),
+            ],
+            &[CaseTensor::float(&[1, 2, 2, 1], &[1.2032557726, 2.7967445850, 1.0, 1.0])],
+        ),
+        Case::refused(
+            "a text longer than the cache",
+            &[
+                Tensor(QUERY),
+                Tensor(KEYS),
+                Tensor(VALUES),
+                Tensor(CaseTensor::long(&[1], &[3.0])),
+                Tensor(ONE),
+                Double(1.0),
+                Int(0),
+                Double(0.0),
+            ],
+            Error::InvalidArgument,
+        ),
+        Case::refused(
+            "a window wider than the cache has room for",
+            &[
+                Tensor(QUERY),
+                Tensor(KEYS),
+                Tensor(VALUES),
+                Tensor(CaseTensor::long(&[1], &[3.0])),
+                Tensor(ONE),
+                Double(1.0),
+                Int(4),
+                Double(0.0),
+            ],
+            Error::InvalidArgument,
+        ),
+        Case::refused(
+            "heads that cannot be shared",
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 1, 1], &[1.0])),
+                Tensor(CaseTensor::float(&[1, 1, 2, 1], &[1.0, 1.0])),
+                Tensor(CaseTensor::float(&[1, 1, 2, 1], &[1.0, 1.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+                Double(1.0),
+                Int(0),
+                Double(0.0),
+            ],
+            Error::InvalidArgument,
+        ),
+    ],
+};
+
+const ONE: CaseTensor = CaseTensor::long(&[1], &[1.0]);
+const QUERY: CaseTensor = CaseTensor::float(&[1, 2, 2, 1], &[1.0, -1.0, 0.5, -2.0]);
+const KEYS: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[0.0, 1.0, -1.0, 0.5]);
+const VALUES: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[1.0, 2.0, 3.0, 1.0]);
+
+fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
+    let [query, keys, values] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?];
+    span::check(args, [3, 4])?;
+    let (mut shape, [keys, values]) = (query.shape(), [keys.shape(), values.shape()]);
+    let [batch, _, heads, depth] = four(&shape)?;
+    let ([key_batch, slots, own, key_depth], [value_batch, value_slots, value_own, columns]) =
+        (four(&keys)?, four(&values)?);
+    let one_batch = batch == key_batch && batch == value_batch;
+    let one_cache = slots == value_slots && own == value_own && slots > 0 && depth == key_depth;
+    let shared = own > 0 && heads % own == 0;
+    if !(one_batch && one_cache && shared && args.int(6)? >= 0) {
+        return Err(Error::InvalidArgument);
+    }
+    shape.sizes_mut()[3] = columns;
+    transfer::reshaped(args, shape)
+}
+
+/// The sizes of a tensor of four dimensions.
+fn four(shape: &Shape) -> Result<[i32; 4]> {
+    shape.sizes().try_into().map_err(|_| Error::InvalidArgument)
+}
+
+/// The portable kernel for the types in `D`.
+pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
+    let out = args.tensor(8)?;
+    out.resize(&infer(args, 0)?.shape)?;
+    dispatch!(D, out.scalar_type(), floats, T => attend::<T>(args))
+}
+
+fn attend<T: Opmath>(args: &Args<'_, '_>) -> Result<()>
+where
+    T::Math: Math,
+{
+    let [query, keys, values, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(8)?];
+    let strides = [&query, &keys, &values, &out].map(|tensor| tensor.strides());
+    let seen = Cached::<T::Math>::new(args, query.size(1), keys.size(1))?;
+    let attention = Attention::<T, Cached<T::Math>> {
+        queries: query.input()?,
+        keys: keys.input()?,
+        values: values.input()?,
+        out: out.output()?,
+        steps: strides.map(|strides| [strides[1], strides[3]]),
+        sizes: [query.size(1), seen.span.end(), query.size(3), values.size(3)],
+        scale: T::Math::from_f64(args.double(5)?),
+        seen,
+    };
+    let (heads, sharing) = (query.size(2), query.size(2) / keys.size(2));
+    for batch in 0..query.size(0) {
+        for head in 0..heads {
+            let mut starts = [head, head / sharing, head / sharing, head];
+            for (start, strides) in starts.iter_mut().zip(&strides) {
+                *start = *start * strides[2] + batch * strides[0];
+            }
+            attention.head(starts, None);
+        }
+    }
+    Ok(())
+}
+
+/// The keys that a cache holds of a text.
+struct Cached<M> {
+    span: Span,
+    slots: usize,
+    /// How many positions a row sees.
+    window: usize,
+    soft_cap: M,
+}
+
+impl<M: Math> Cached<M> {
+    fn new(args: &Args<'_, '_>, rows: usize, slots: usize) -> Result<Self> {
+        let (span, window) = (Span::read(args, [3, 4], rows)?, args.int(6)?);
+        let window = if window == 0 { usize::MAX } else { window as usize };
+        // The first row sees `window` positions up to its own; those of the rows behind it must not lie in their slots.
+        if span.end() > slots && window.saturating_add(span.last) > slots {
+            return Err(Error::InvalidArgument);
+        }
+        Ok(Self { span, slots, window, soft_cap: M::from_f64(args.double(7)?) })
+    }
+}
+
+impl<M: Math> Keys<M> for Cached<M> {
+    fn seen(&self, row: usize, _all: usize) -> Range<usize> {
+        let end = self.span.start + row.min(self.span.last) + 1;
+        end.saturating_sub(self.window)..end
+    }
+
+    fn slot(&self, key: usize) -> usize {
+        key % self.slots
+    }
+
+    fn score(&self, product: M) -> M {
+        if self.soft_cap > M::ZERO { (product / self.soft_cap).tanh() * self.soft_cap } else { product }
+    }
+}
