@@ -14,6 +14,15 @@ macro_rules! engine {
 
 /// Each stage with the crates and files whose text decides what it computes, relative to the workspace root.
 const STAGES: &[(&str, &[&str])] = &[
+    (
+        "EXPORT",
+        &[
+            engine!("query/export.rs"),
+            engine!("python/export.py"),
+            engine!("python/protocol.rs"),
+            engine!("python/reads.rs"),
+        ],
+    ),
     ("IMPORT", &["etbuild/etbuild-import", "etbuild/etbuild-ir", "runtime/et-core", engine!("query/import.rs")]),
     (
         "LOWER",

@@ -78,6 +78,7 @@ codes! {
     ETB0302 ModelMalformed StageFailed "model malformed" "The model file is not what its format says."
     ETB0303 ModelVersion StageFailed "model version" "The model file has a format version that this etbuild does not read."
     ETB0304 ModelUnsupported RecipeUnmet "model feature not supported" "The model uses a feature that etbuild cannot import."
+    ETB0305 ExportFailed StageFailed "export failed" "The Python function that makes the model raised an exception, or what it returned cannot be exported."
     // 04: operators, passes, memory.
     ETB0401 OperatorUnavailable RecipeUnmet "operator not available" "No kernel or engine computes this operator."
     ETB0402 DtypeUnavailable RecipeUnmet "dtype not available" "The operator exists and not for this dtype."

@@ -1,11 +1,12 @@
 //! The salsa database: inputs, and how queries get at them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use etbuild_diagnostic::Diagnostic;
+use etbuild_recipe::FixedValue;
 use etbuild_store::Digest;
 
 use crate::file_digest;
@@ -33,6 +34,38 @@ pub struct DataFile {
     pub digest: Result<Digest, io::ErrorKind>,
 }
 
+/// A model that a Python function makes.
+#[salsa::input(debug)]
+pub struct PythonModel {
+    /// The function, and how it is called.
+    #[returns(ref)]
+    pub call: PythonCall,
+}
+
+/// A Python function, and how it is called.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PythonCall {
+    /// The file that defines it.
+    pub script: PathBuf,
+    /// Its name.
+    pub function: String,
+    /// Its arguments by name.
+    pub arguments: BTreeMap<String, FixedValue>,
+    /// The interpreter, where the recipe names one: a path, or a name to look up.
+    pub interpreter: Option<PathBuf>,
+    /// Files that it reads, beside those that Python is seen to open.
+    pub files: Vec<PathBuf>,
+}
+
+/// What a program is imported from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, salsa::Supertype)]
+pub enum ModelSource {
+    /// An archive that is there.
+    Archive(DataFile),
+    /// One that a Python function makes.
+    Python(PythonModel),
+}
+
 /// What every query may ask for.
 #[salsa::db]
 pub trait Db: salsa::Database {
@@ -47,6 +80,9 @@ pub trait Db: salsa::Database {
 
     /// The same for a model, which an import is about to read.
     fn model_file(&self, path: &Path) -> DataFile;
+
+    /// The input that stands for a model that Python makes.
+    fn python_model(&self, call: PythonCall) -> PythonModel;
 }
 
 /// The database of one session. Clones share everything and may be used on other threads.
@@ -62,6 +98,8 @@ pub struct EngineDatabase {
 struct Inputs {
     texts: Mutex<BTreeMap<PathBuf, TextFile>>,
     data: Mutex<BTreeMap<PathBuf, DataFile>>,
+    /// Never walked, so that its order does not matter.
+    models: Mutex<HashMap<PythonCall, PythonModel>>,
 }
 
 impl EngineDatabase {
@@ -103,5 +141,10 @@ impl Db for EngineDatabase {
 
     fn model_file(&self, path: &Path) -> DataFile {
         self.input(path, file_digest::of_model)
+    }
+
+    fn python_model(&self, call: PythonCall) -> PythonModel {
+        let mut models = self.inputs.models.lock().unwrap_or_else(PoisonError::into_inner);
+        *models.entry(call.clone()).or_insert_with(|| PythonModel::new(self, call))
     }
 }

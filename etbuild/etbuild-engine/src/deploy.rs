@@ -7,7 +7,7 @@ use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::SizeReport;
 use etbuild_recipe::Verify;
 
-use crate::db::{Db, EngineDatabase};
+use crate::db::{Db, EngineDatabase, ModelSource};
 use crate::environment::{self, Runner, Tools};
 use crate::guard::guarded;
 use crate::judge::{Judgement, judge};
@@ -86,7 +86,7 @@ fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
     let model = unit.recipe.model.span();
     let target = unit.recipe.targets.iter().find(|target| target.value == unit.target.name());
     let span = match (failed.stage, target) {
-        (Stage::Import | Stage::Lower | Stage::Delegate, _) | (_, None) => model,
+        (Stage::Export | Stage::Import | Stage::Lower | Stage::Delegate, _) | (_, None) => model,
         (_, Some(target)) => &*target.span,
     };
     let place = |diagnostic: &Diagnostic| match diagnostic.span {
@@ -107,6 +107,9 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     for (method, archive) in &unit.archives {
         let part = unit.part(method);
         let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, part, staged, report));
+        if let ModelSource::Python(python) = archive {
+            note(query::exported(db, *python))?;
+        }
         note(query::imported(db, *archive))?;
         let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime)?;
         note(query::lowered(db, *archive, options))?;

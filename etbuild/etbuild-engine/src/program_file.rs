@@ -10,7 +10,7 @@ use etbuild_store::Blob;
 use etbuild_target::Catalogue;
 
 use crate::ArtifactKind;
-use crate::db::{Db, EngineDatabase};
+use crate::db::{Db, EngineDatabase, ModelSource};
 use crate::guard::guarded;
 use crate::query::{self, FileOptions, PlanOptions};
 use crate::resolve::{partition_mistakes, plan_options};
@@ -34,7 +34,7 @@ pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> 
 fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<PlanOptions, Vec<Diagnostic>> {
     let recipes = query::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
     let banks = vec![("memory".to_owned(), None)];
-    let recipe = recipes.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
+    let recipe = recipes.instances.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
     let mistakes = partition_mistakes(recipe, db.world());
     if mistakes.is_empty() { Ok(plan_options(db, recipe, banks, this_machine()?)) } else { Err(mistakes) }
 }
@@ -50,7 +50,7 @@ fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
 }
 
 fn emit(db: &dyn Db, path: &Path, options: PlanOptions) -> Result<Blob, Blocked> {
-    let archives = Archives::from([(Model::METHOD.to_owned(), db.model_file(path))]);
+    let archives = Archives::from([(Model::METHOD.to_owned(), ModelSource::Archive(db.model_file(path)))]);
     let emitted = query::emitted(db, archives, options, FileOptions::default())?;
     Ok(db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?))
 }

@@ -2,6 +2,7 @@
 
 mod delegate;
 mod emit;
+mod export;
 mod import;
 mod link;
 mod lower;
@@ -14,6 +15,7 @@ mod verify;
 
 pub use delegate::{PartitionOptions, delegated, finished};
 pub use emit::{FileOptions, emitted};
+pub use export::{export_reads, exported};
 pub use import::imported;
 pub use link::linked;
 pub use lower::{LowerOptions, lower_options, lowered};

@@ -2,27 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_recipe::Recipe;
 use etbuild_target::Target;
 
-use crate::db::DataFile;
+use crate::db::{DataFile, ModelSource};
 use crate::query::{FileOptions, MeasureOptions, PlanOptions};
 
-/// The archive of each method of a program, by the method's name.
-pub type Archives = BTreeMap<String, DataFile>;
+/// What each method of a program is imported from, by the method's name.
+pub type Archives = BTreeMap<String, ModelSource>;
 
 /// A recipe with the options of one target chosen. Queries take what they read from it; what enters a stage's key is
 /// written out in the stage's query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
+    /// The file that the recipe is written in, and after it those that it extends.
+    pub files: Arc<[PathBuf]>,
     /// The recipe.
     pub recipe: Arc<Recipe>,
     /// The target.
     pub target: Arc<Target>,
-    /// The model file of each method.
+    /// What each method is imported from.
     pub archives: Archives,
     /// The verification data.
     pub verify: Option<DataFile>,
@@ -43,6 +45,11 @@ impl Unit {
     /// `recipe@target`.
     pub fn instance(&self) -> String {
         format!("{}@{}", self.name(), self.target.name())
+    }
+
+    /// The recipe's file.
+    pub fn source(&self) -> &Path {
+        self.files.first().map_or(Path::new(""), PathBuf::as_path)
     }
 
     /// The method, where its name is needed to tell stages apart: those that run once for each of several methods.

@@ -107,6 +107,8 @@ pub enum Command {
     Check(Recipes),
     /// Show every stage and whether the cache has it; run no stage.
     Plan(Recipes),
+    /// List the units of recipes, targets and variables for continuous integration.
+    Matrix(Matrix),
     /// Show why stages would run, which kernels a model needs, or what a diagnostic code means.
     Explain(Explain),
     /// Show what a program file holds, or in what two differ.
@@ -140,6 +142,9 @@ pub struct Recipes {
     /// Recipe files; a `.pt2` archive stands for a recipe with default options.
     #[arg(required = true, value_name = "RECIPE")]
     pub recipes: Vec<PathBuf>,
+    /// Only these units, such as `digits@pico2` or `*@linux-*`; may be repeated.
+    #[arg(long, value_name = "UNIT")]
+    pub only: Vec<String>,
     /// The engines in order of preference, separated by commas; `portable` for none.
     #[arg(long, value_name = "ENGINES")]
     pub partition: Option<String>,
@@ -223,6 +228,40 @@ pub struct Explain {
     /// of accuracy.
     #[arg(long, value_name = "LOSS", requires = "quantization")]
     pub search: Option<String>,
+}
+
+/// Arguments of `matrix`.
+#[derive(Args, Clone, Debug)]
+pub struct Matrix {
+    /// What to list.
+    #[command(flatten)]
+    pub recipes: Recipes,
+    /// The form of the list.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: MatrixFormat,
+    /// Only units of which a deploy would run a stage.
+    #[arg(long)]
+    pub only_stale: bool,
+    /// Only units of which a file has changed since this revision branched off, uncommitted changes included.
+    #[arg(long, value_name = "REV")]
+    pub changed_since: Option<String>,
+    /// Only the i-th of n equal parts, the first being 1.
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<String>,
+}
+
+/// The form of a list of units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MatrixFormat {
+    /// A table; with `--output json` the same as `json`.
+    #[default]
+    Table,
+    /// One line for `strategy.matrix` of a GitHub Actions job.
+    Github,
+    /// A child pipeline of GitLab CI, with a job for each unit.
+    Gitlab,
+    /// One JSON object.
+    Json,
 }
 
 /// Arguments of `inspect`.

@@ -11,6 +11,7 @@ mod explain;
 mod init;
 mod inputs;
 mod inspect;
+mod matrix;
 mod plan;
 mod report;
 mod run;
@@ -46,6 +47,7 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
         Command::Run(arguments) => run::run(session, arguments),
         Command::Check(recipes) => check::run(session, recipes),
         Command::Plan(recipes) => plan::run(session, recipes),
+        Command::Matrix(arguments) => matrix::run(session, arguments),
         Command::Explain(arguments) => explain::run(session, arguments),
         Command::Inspect(arguments) => inspect::run(session, arguments),
         Command::Report(recipes) => report::run(session, recipes),

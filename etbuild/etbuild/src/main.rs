@@ -7,6 +7,7 @@ mod inspect;
 mod page;
 mod render;
 mod report;
+mod repository;
 mod session;
 
 use std::process::ExitCode;

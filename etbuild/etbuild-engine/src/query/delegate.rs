@@ -7,7 +7,7 @@ use etbuild_store::Value;
 
 use super::quantize::lowered_or_quantized;
 use super::{LowerOptions, PlanOptions, QuantizeOptions, lower_options, prepared};
-use crate::db::{DataFile, Db};
+use crate::db::{Db, ModelSource};
 use crate::partition_report::NodePlace;
 use crate::stage::{self, Blocked, Stage, StageResult};
 use crate::unit::Archives;
@@ -39,7 +39,7 @@ impl PartitionOptions {
 pub fn finished(
     db: &dyn Db,
     archives: &Archives,
-    (method, archive): (&str, DataFile),
+    (method, archive): (&str, ModelSource),
     options: &PlanOptions,
 ) -> StageResult {
     if options.partition.engines.is_empty() {
@@ -52,7 +52,7 @@ pub fn finished(
 pub fn delegated(
     db: &dyn Db,
     archives: &Archives,
-    (method, archive): (&str, DataFile),
+    (method, archive): (&str, ModelSource),
     options: &PlanOptions,
 ) -> StageResult {
     let lower = lower_options(db, archives, method, options.runtime)?;
@@ -64,7 +64,7 @@ pub fn delegated(
 #[salsa::tracked(returns(clone))]
 fn partitioned(
     db: &dyn Db,
-    model: DataFile,
+    model: ModelSource,
     lower: LowerOptions,
     quantize: Option<QuantizeOptions>,
     partitioning: PartitionOptions,

@@ -1,14 +1,16 @@
 //! A model file becomes an ATen program.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_import::ImportError;
 use etbuild_ir::{Aten, Dialect, text};
-use etbuild_store::{Blob, Digest};
+use etbuild_store::{Blob, BlobRef, Digest};
 
+use super::exported;
 use crate::ArtifactKind;
-use crate::db::{DataFile, Db};
+use crate::db::{DataFile, Db, ModelSource};
 use crate::failure;
 use crate::program_artifact::{self, Held, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, interrupt};
@@ -16,18 +18,58 @@ use crate::unchanged;
 
 /// The program that a `.pt2` archive holds. Reads the archive's bytes, nothing else: all targets share it.
 #[salsa::tracked(returns(clone))]
-pub fn imported(db: &dyn Db, model: DataFile) -> StageResult {
-    let digest = model.digest(db).map_err(|error| Blocked::failed(Stage::Import, [unreadable(db, model, error)]))?;
-    let key = Stage::Import.key().input("model", digest).finish();
+pub fn imported(db: &dyn Db, model: ModelSource) -> StageResult {
+    let source = match model {
+        ModelSource::Archive(file) => Source::File(file, digest(db, file)?),
+        ModelSource::Python(python) => {
+            let exported = exported(db, python).map_err(|blocked: Blocked| blocked.downstream())?;
+            Source::Stored(exported.blob(ArtifactKind::Source)?)
+        }
+    };
+    let key = Stage::Import.key().input("model", source.digest()).finish();
     stage::run(db.world(), Stage::Import, key, |products| {
-        let archive = archive(db, model, digest);
+        let archive = source.archive(db);
         products.adopt(ArtifactKind::Source, archive.reference());
         let bytes = Arc::new(Held(archive.clone()));
-        let imported = etbuild_import::import_pt2(bytes).map_err(|errors| place(db, model, &errors))?;
+        let imported = etbuild_import::import_pt2(bytes).map_err(|errors| place(import_source(db, model), &errors))?;
         let printed = text::print(Aten::NAME, imported.program());
         program_artifact::store(products, &printed, imported.program(), &Weights::of_archive(archive));
         Ok(())
     })
+}
+
+/// Where the archive is.
+enum Source {
+    File(DataFile, Digest),
+    Stored(BlobRef),
+}
+
+impl Source {
+    fn digest(&self) -> Digest {
+        match self {
+            Self::File(_, digest) => *digest,
+            Self::Stored(blob) => blob.digest,
+        }
+    }
+
+    fn archive(&self, db: &dyn Db) -> Blob {
+        match self {
+            Self::File(file, digest) => archive(db, *file, *digest),
+            Self::Stored(blob) => db.world().open_weights(blob),
+        }
+    }
+}
+
+/// The file that the user knows the model by.
+fn import_source(db: &dyn Db, model: ModelSource) -> &Path {
+    match model {
+        ModelSource::Archive(file) => file.path(db),
+        ModelSource::Python(python) => &python.call(db).script,
+    }
+}
+
+fn digest(db: &dyn Db, model: DataFile) -> Result<Digest, Blocked> {
+    model.digest(db).map_err(|error| Blocked::failed(Stage::Import, [unreadable(db, model, error)]))
 }
 
 /// The archive, copied into the store, so that an edit while it is read cannot be mistaken for what the key says.
@@ -48,7 +90,7 @@ fn unreadable(db: &dyn Db, model: DataFile, error: std::io::ErrorKind) -> Diagno
 }
 
 /// What is wrong with an archive has no line; it has a file.
-fn place(db: &dyn Db, model: DataFile, errors: &[ImportError]) -> Vec<Diagnostic> {
-    let span = Span::file(model.path(db).display().to_string());
+fn place(model: &Path, errors: &[ImportError]) -> Vec<Diagnostic> {
+    let span = Span::file(model.display().to_string());
     errors.iter().map(|error| failure::import(error).at(span.clone())).collect()
 }

@@ -8,7 +8,7 @@ use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
 use super::imported;
-use crate::db::{DataFile, Db};
+use crate::db::{Db, ModelSource};
 use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult};
 use crate::unit::Archives;
@@ -26,7 +26,7 @@ pub struct LowerOptions {
 /// The model's program in operators that have kernels, folded and without dead code. Reads no fact of any
 /// target.
 #[salsa::tracked(returns(clone))]
-pub fn lowered(db: &dyn Db, model: DataFile, options: LowerOptions) -> StageResult {
+pub fn lowered(db: &dyn Db, model: ModelSource, options: LowerOptions) -> StageResult {
     let imported = imported(db, model).map_err(|blocked: Blocked| blocked.downstream())?;
     let program = imported.blob(ArtifactKind::Program)?;
     let names = options.shared_state.iter().map(Value::from).collect();
@@ -64,7 +64,7 @@ pub fn lower_options(
 
 /// The names of what a model changes.
 #[salsa::tracked(returns(clone))]
-fn state_names(db: &dyn Db, model: DataFile) -> Result<Arc<BTreeSet<String>>, Blocked> {
+fn state_names(db: &dyn Db, model: ModelSource) -> Result<Arc<BTreeSet<String>>, Blocked> {
     let imported = imported(db, model)?;
     let program = program_artifact::load(db.world(), &imported, text::parse);
     let ((_, program), _) = program.map_err(|found| Blocked::failed(Stage::Lower, found))?;

@@ -12,7 +12,7 @@ use etbuild_quantize::{QuantizeError, Tensors, right_answers};
 use super::lower::LowerOptions;
 use super::quantize::{failed, no_data, quantized, read_lowered};
 use super::{QuantizeOptions, lowered};
-use crate::db::{DataFile, Db};
+use crate::db::{DataFile, Db, ModelSource};
 use crate::losses::{Answers, LayerLoss, Losses};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
 use crate::{ArtifactKind, failure, unchanged};
@@ -29,7 +29,7 @@ pub struct MeasureOptions {
 #[salsa::tracked(returns(clone))]
 pub fn measured(
     db: &dyn Db,
-    model: DataFile,
+    model: ModelSource,
     lower: LowerOptions,
     quantize: QuantizeOptions,
     measure: MeasureOptions,

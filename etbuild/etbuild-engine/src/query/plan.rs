@@ -10,7 +10,7 @@ use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
 use super::{PartitionOptions, QuantizeOptions, finished};
-use crate::db::{DataFile, Db};
+use crate::db::{Db, ModelSource};
 use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
 use crate::unit::Archives;
@@ -60,7 +60,7 @@ fn finished_methods(
     archives: &Archives,
     options: &PlanOptions,
 ) -> Result<BTreeMap<String, Arc<Staged>>, Blocked> {
-    let prepare = |(method, archive): (&String, &DataFile)| {
+    let prepare = |(method, archive): (&String, &ModelSource)| {
         let staged = finished(db, archives, (method, *archive), options).map_err(|blocked| blocked.downstream())?;
         Ok((method.clone(), staged))
     };

@@ -10,7 +10,7 @@ use etbuild_store::Value;
 use super::lower::LowerOptions;
 use super::measure::samples;
 use super::{PlanOptions, lower_options, lowered};
-use crate::db::{DataFile, Db};
+use crate::db::{DataFile, Db, ModelSource};
 use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
 use crate::unit::Archives;
@@ -29,7 +29,7 @@ pub struct QuantizeOptions {
 pub fn prepared(
     db: &dyn Db,
     archives: &Archives,
-    (method, archive): (&str, DataFile),
+    (method, archive): (&str, ModelSource),
     options: &PlanOptions,
 ) -> StageResult {
     let lower = lower_options(db, archives, method, options.runtime)?;
@@ -39,7 +39,7 @@ pub fn prepared(
 /// The lowered program, quantized where there are options for it.
 pub fn lowered_or_quantized(
     db: &dyn Db,
-    model: DataFile,
+    model: ModelSource,
     lower: LowerOptions,
     quantize: Option<QuantizeOptions>,
 ) -> StageResult {
@@ -51,7 +51,7 @@ pub fn lowered_or_quantized(
 
 /// The lowered program, quantized. The key is that program, the options and the calibration data.
 #[salsa::tracked(returns(clone))]
-pub fn quantized(db: &dyn Db, model: DataFile, lower: LowerOptions, quantize: QuantizeOptions) -> StageResult {
+pub fn quantized(db: &dyn Db, model: ModelSource, lower: LowerOptions, quantize: QuantizeOptions) -> StageResult {
     let lowered = lowered(db, model, lower).map_err(|blocked: Blocked| blocked.downstream())?;
     let mut key = Stage::Quantize.key().input("program", lowered.blob(ArtifactKind::Program)?.digest);
     if let Some(calibrate) = quantize.calibrate {
