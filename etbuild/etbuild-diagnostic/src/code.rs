@@ -106,6 +106,8 @@ codes! {
     ETB0605 LockedMismatch Locked "lock mismatch" "`--locked` was given and something differs from the lock file."
     ETB0606 NotReproducible NotReproducible "not reproducible" "A rebuild from the same inputs gave other bytes."
     ETB0607 RemoteLost RemoteLost "remote lost" "A remote cache is required and cannot be reached."
+    ETB0608 LockMalformed RecipeInvalid "lock file malformed" "The lock file is not what its format says."
+    ETB0609 BundleMismatch NotReproducible "bundle does not match" "A file of a bundle is not what its manifest or its provenance says."
     // 07: running and verifying.
     ETB0701 RunFailed RunFailed "run failed" "The program ended with an error on its device, emulator or host."
     ETB0702 AccuracyFailed RunFailed "accuracy failed" "The program's outputs differ from the reference by more than the tolerance."

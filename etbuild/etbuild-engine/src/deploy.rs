@@ -6,6 +6,7 @@ use std::sync::Arc;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::SizeReport;
 use etbuild_recipe::Verify;
+use etbuild_store::{ActionKey, Root};
 
 use crate::db::{Db, EngineDatabase, ModelSource};
 use crate::environment::{self, Runner, Tools};
@@ -142,7 +143,16 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     let deliverables = deliverables(unit, &emitted, &linked)?;
     let name = (unit.name(), unit.target.name());
     report.files = package::write(db.world(), &folder, name, &deliverables, &report.stages);
+    keep(db, unit, &folder, report);
     verified
+}
+
+/// Keeps what the unit is made of from garbage collection, for as long as its results are in the folder.
+fn keep(db: &dyn Db, unit: &Unit, folder: &Path, report: &UnitReport) {
+    let witness = std::path::absolute(folder.join("manifest.json")).unwrap_or_default();
+    let actions = report.stages.iter().filter_map(|row| row.key.parse().ok().map(ActionKey)).collect();
+    // Without it, a later deploy may have to run a stage again.
+    let _ = db.world().store().keep(&Root { name: unit.instance(), witness, actions });
 }
 
 /// Notes a stage for the report and, for `explain`, what it read.

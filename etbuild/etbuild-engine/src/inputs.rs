@@ -10,17 +10,27 @@ use crate::unit::Unit;
 /// models, calibration and verification data, a Python model's script and what it was seen to read. `None` where a Python model
 /// was never exported, so that nobody knows yet what it reads.
 pub fn inputs(db: &dyn Db, unit: &Unit) -> Option<Vec<PathBuf>> {
+    let (files, complete) = known_inputs(db, unit);
+    complete.then_some(files)
+}
+
+/// Those of the files that are known, and whether they are all.
+pub fn known_inputs(db: &dyn Db, unit: &Unit) -> (Vec<PathBuf>, bool) {
+    let mut complete = true;
     let mut files: Vec<PathBuf> = unit.files.to_vec();
     files.extend(unit.recipe.files().iter().map(|file| file.path.clone()));
     files.extend(target_file(db, unit));
     for archive in unit.archives.values() {
         if let ModelSource::Python(python) = archive {
-            files.extend(query::export_reads(db, *python)?);
+            match query::export_reads(db, *python) {
+                Some(read) => files.extend(read),
+                None => complete = false,
+            }
         }
     }
     files.sort();
     files.dedup();
-    Some(files)
+    (files, complete)
 }
 
 /// The target's file, where it lies beside the recipe.

@@ -15,7 +15,7 @@ mod verify;
 
 pub use delegate::{PartitionOptions, delegated, finished};
 pub use emit::{FileOptions, emitted};
-pub use export::{export_reads, exported};
+pub use export::{export_reads, export_tools, exported};
 pub use import::imported;
 pub use link::linked;
 pub use lower::{LowerOptions, lower_options, lowered};

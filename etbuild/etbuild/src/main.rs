@@ -1,9 +1,11 @@
 //! The etbuild command: arguments to engine to rendered result. The only place that prints.
 
 mod arguments;
+mod attest;
 mod command;
 mod engines;
 mod inspect;
+mod lock;
 mod page;
 mod render;
 mod report;

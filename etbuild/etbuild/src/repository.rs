@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use git2::{Delta, DiffOptions, Repository};
+use git2::{Commit, Delta, DiffOptions, Oid, Repository, Sort, Status};
 
 /// The files that differ between the working tree and the commit at which `revision` and `HEAD` part, as absolute paths: changed,
 /// added, removed, and those that git does not track yet.
@@ -32,6 +32,34 @@ fn differences(revision: &str) -> Result<BTreeSet<PathBuf>, git2::Error> {
         [delta.old_file().path(), delta.new_file().path()].map(|path| path.map(|path| root.join(path)))
     });
     Ok(files.flatten().collect())
+}
+
+/// How far back the history is searched for the revision of a file.
+const SEARCHED: usize = 10_000;
+
+/// The commit that made a file what it is, where it is in a repository and has no uncommitted change.
+pub fn revision(file: &Path) -> Option<String> {
+    let file = absolute(file);
+    let repository = Repository::discover(file.parent()?).ok()?;
+    let name = file.strip_prefix(real(repository.workdir()?)).ok()?.to_owned();
+    if repository.status_file(&name).ok()? != Status::CURRENT {
+        return None;
+    }
+    let mut walk = repository.revwalk().ok()?;
+    walk.push_head().ok()?;
+    walk.set_sorting(Sort::TOPOLOGICAL).ok()?;
+    let made = |id: &Oid| {
+        let commit = repository.find_commit(*id).ok()?;
+        let now = entry(&commit, &name)?;
+        commit.parents().all(|parent| entry(&parent, &name) != Some(now)).then_some(())
+    };
+    let found = walk.flatten().take(SEARCHED).find(|id| made(id).is_some())?;
+    Some(found.to_string())
+}
+
+/// The object that a commit has for a file.
+fn entry(commit: &Commit<'_>, name: &Path) -> Option<Oid> {
+    Some(commit.tree().ok()?.get_path(name).ok()?.id())
 }
 
 /// A path as [`changed_since`] has it: absolute, its folder without links. The file itself may be gone.

@@ -44,6 +44,15 @@ pub fn export_reads(db: &dyn Db, model: PythonModel) -> Option<Vec<PathBuf>> {
     Some(python::recall(db.world(), &key.finish(), &script)?.paths(&model.call(db).script))
 }
 
+/// The interpreter and the packages that the last export of a model used, with their versions.
+pub fn export_tools(db: &dyn Db, model: PythonModel) -> BTreeMap<String, String> {
+    let Ok(Begin { interpreter, script, key }) = begin(db, model.call(db)) else { return BTreeMap::new() };
+    let reads = python::recall(db.world(), &key.finish(), &script);
+    let packages = reads.map(|reads| reads.distributions).unwrap_or_default().into_iter();
+    let packages = packages.filter_map(|name| Some((name.clone(), interpreter.distributions.get(&name)?.clone())));
+    packages.chain([("python".to_owned(), interpreter.version.clone())]).collect()
+}
+
 /// What is certain before the function is called.
 struct Begin {
     interpreter: Interpreter,
