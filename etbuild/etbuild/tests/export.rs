@@ -26,6 +26,18 @@ def make(hidden=4, bias=True):
 def broken():
     raise ValueError('no such weights: café')
 
+def surroundings():
+    import os
+    if 'ETBUILD_CANARY' in os.environ:
+        raise ValueError('the canary is seen')
+    return make()
+
+def careless():
+    import subprocess
+    made = make()
+    subprocess.run(['sh', '-c', 'echo 9.25 > scale.txt'], check=True)
+    return made
+
 def nothing():
     return 7
 
@@ -197,6 +209,30 @@ fn an_interpreter_that_is_missing_or_has_no_torch_is_a_missing_tool() {
         let ran = project.place.run(&words);
         assert!(ran.status == 1 && ran.stderr.contains("has no torch"), "{}", ran.stderr);
     }
+}
+
+/// F09: what is edited while it is exported is not stored under the name of what it was.
+#[test]
+fn a_file_that_changes_during_the_export_stops_it() {
+    let Some(project) = Project::new() else { return };
+    let words =
+        format!("explain {} --operators --set model.python={}:careless", project.recipe.display(), script(&project));
+    let ran = project.place.run(&words);
+    assert!(ran.status != 0 && ran.stderr.contains("scale.txt` changed while the export read it"), "{}", ran.stderr);
+    assert_eq!(project.place.json("cache stat")["records"], 0);
+}
+
+/// F39: a variable that no recipe names is not seen.
+#[test]
+fn the_environment_does_not_reach_the_script() {
+    let Some(project) = Project::new() else { return };
+    let words = format!(
+        "explain {} --operators --set model.python={}:surroundings",
+        project.recipe.display(),
+        script(&project)
+    );
+    let mut command = project.place.command(words.split_whitespace());
+    support::Ran::of(command.env("ETBUILD_CANARY", "1")).expect(0);
 }
 
 fn script(project: &Project) -> String {

@@ -65,3 +65,33 @@ fn a_change_of_recipe_or_model_deploys_again_and_nothing_else_does() {
     let status = watch.child.wait().unwrap();
     assert_eq!(status.code(), Some(3), "the fourth deploy met a duplicate key after {good_length} bytes");
 }
+
+/// F40: neither memory nor files are lost with each deploy.
+#[cfg(target_os = "linux")]
+#[test]
+fn many_deploys_leave_no_file_open() {
+    let mut place = Place::warm();
+    for part in ["recipes", "examples"] {
+        files::copy(&repository().join(part), &place.path().join("checkout").join(part));
+    }
+    place.root = place.path().join("checkout");
+    let mut watch = Watch::start(&place, &format!("watch {RECIPE} --target linux-x86_64 --output json"));
+    let recipe = place.root.join(RECIPE);
+    let process = format!("/proc/{}", watch.child.id());
+    let open = || fs::read_dir(format!("{process}/fd")).unwrap().count();
+    let resident = || -> usize {
+        let text = fs::read_to_string(format!("{process}/statm")).unwrap();
+        text.split(' ').nth(1).unwrap().parse().unwrap()
+    };
+    let mut edit = |count: usize| {
+        for _ in 0..count {
+            files::change(&recipe, |text| text.extend_from_slice(b"# again\n"));
+            assert_eq!(not_cached(&watch.next(), "linux-x86_64"), [""; 0]);
+        }
+    };
+    edit(6);
+    let (files_before, pages_before) = (open(), resident());
+    edit(30);
+    assert!(open() <= files_before + 1, "{files_before} open files became {}", open());
+    assert!(resident() < pages_before * 3 / 2, "{pages_before} pages became {}", resident());
+}
