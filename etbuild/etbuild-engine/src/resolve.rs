@@ -1,5 +1,7 @@
 //! A request becomes units: recipes are read, targets looked up, and what this version cannot do is refused.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -38,8 +40,9 @@ pub struct Request {
 pub fn resolve(db: &dyn Db, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {
     let mut units = Vec::new();
     let mut mistakes = Vec::new();
+    let mut catalogues = Catalogues::new();
     for path in &request.recipes {
-        match units_of(db, path, request) {
+        match units_of(db, path, request, &mut catalogues) {
             Ok(found) => units.extend(found),
             Err(found) => mistakes.extend(found),
         }
@@ -100,14 +103,28 @@ pub fn catalogue(db: &dyn Db, recipe: &Path) -> Result<Catalogue, Vec<Diagnostic
     Ok(catalogue)
 }
 
-fn units_of(db: &dyn Db, path: &Path, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {
+/// The targets that the recipes in a folder may name, `--target` included, and those that it chooses.
+type Catalogues = BTreeMap<PathBuf, (Catalogue, Option<Vec<Spanned<String>>>)>;
+
+fn units_of(
+    db: &dyn Db,
+    path: &Path,
+    request: &Request,
+    catalogues: &mut Catalogues,
+) -> Result<Vec<Unit>, Vec<Diagnostic>> {
     let recipes = query::recipes(db, path.to_owned(), request.overrides.clone()).map_err(|found| found.to_vec())?;
-    let mut catalogue = catalogue(db, path)?;
-    let chosen = chosen_targets(db, &mut catalogue, request)?;
+    let (catalogue, chosen) = match catalogues.entry(path.parent().unwrap_or(Path::new("")).to_owned()) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(place) => {
+            let mut catalogue = catalogue(db, path)?;
+            let chosen = chosen_targets(db, &mut catalogue, request)?;
+            place.insert((catalogue, chosen))
+        }
+    };
     let mut units = Vec::new();
     let mut mistakes = Vec::new();
     for recipe in &recipes.instances {
-        match units_of_recipe(db, (recipe, &recipes.files), chosen.as_deref().unwrap_or(&recipe.targets), &catalogue) {
+        match units_of_recipe(db, (recipe, &recipes.files), chosen.as_deref().unwrap_or(&recipe.targets), catalogue) {
             Ok(found) => units.extend(found),
             Err(found) => mistakes.extend(found),
         }
