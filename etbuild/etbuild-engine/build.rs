@@ -15,6 +15,15 @@ macro_rules! engine {
 /// Each stage with the crates and files whose text decides what it computes, relative to the workspace root.
 const STAGES: &[(&str, &[&str])] = &[
     (
+        "EXPORT",
+        &[
+            engine!("query/export.rs"),
+            engine!("python/export.py"),
+            engine!("python/protocol.rs"),
+            engine!("python/reads.rs"),
+        ],
+    ),
+    (
         "IMPORT",
         &[
             "etbuild/etbuild-checkpoint",

@@ -75,6 +75,14 @@ impl Layout {
         sharded(self.memos(), subject)
     }
 
+    pub fn roots(&self) -> PathBuf {
+        self.folder("roots")
+    }
+
+    pub fn root_file(&self, name: &str, witness: &Path) -> PathBuf {
+        sharded(self.roots(), &Digest::of(format!("{name}\0{}", witness.display()).as_bytes()))
+    }
+
     pub fn quarantine(&self) -> PathBuf {
         self.folder("quarantine")
     }

@@ -12,6 +12,7 @@
 //! v1/locks/<64 hex>             one lock file per action being run
 //! v1/gc.lock                    held shared by builds, exclusively by whatever removes
 //! v1/history/, v1/memo/         what `explain` compares with; facts about tools
+//! v1/roots/                     what is kept for whom
 //! v1/quarantine/                blobs whose bytes were not what their name says
 //! ```
 //!
@@ -45,4 +46,4 @@ pub use key::{ActionKey, Class, Component, Difference, Key, KeyBuilder, Value};
 pub use lease::Lease;
 pub use lock::{Guard, Holder};
 pub use store::Store;
-pub use upkeep::{Finding, GcPolicy, GcReport, Statistics};
+pub use upkeep::{Finding, GcPolicy, GcReport, Root, Statistics};

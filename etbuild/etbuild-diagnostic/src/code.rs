@@ -82,6 +82,7 @@ codes! {
     ETB0306 ShardMissing StageFailed "shard missing" "A checkpoint lacks a file with tensors that its index names."
     ETB0307 TensorMismatch StageFailed "tensors do not fit" "A checkpoint lacks tensors that its configuration calls for, or has others, or of other shapes."
     ETB0308 ContextTooLong RecipeInvalid "context too long" "The recipe asks for a longer context than the model was made for."
+    ETB0309 ExportFailed StageFailed "export failed" "The Python function that makes the model raised an exception, or what it returned cannot be exported."
     // 04: operators, passes, memory.
     ETB0401 OperatorUnavailable RecipeUnmet "operator not available" "No kernel or engine computes this operator."
     ETB0402 DtypeUnavailable RecipeUnmet "dtype not available" "The operator exists and not for this dtype."
@@ -109,6 +110,8 @@ codes! {
     ETB0605 LockedMismatch Locked "lock mismatch" "`--locked` was given and something differs from the lock file."
     ETB0606 NotReproducible NotReproducible "not reproducible" "A rebuild from the same inputs gave other bytes."
     ETB0607 RemoteLost RemoteLost "remote lost" "A remote cache is required and cannot be reached."
+    ETB0608 LockMalformed RecipeInvalid "lock file malformed" "The lock file is not what its format says."
+    ETB0609 BundleMismatch NotReproducible "bundle does not match" "A file of a bundle is not what its manifest or its provenance says."
     // 07: running and verifying.
     ETB0701 RunFailed RunFailed "run failed" "The program ended with an error on its device, emulator or host."
     ETB0702 AccuracyFailed RunFailed "accuracy failed" "The program's outputs differ from the reference by more than the tolerance."

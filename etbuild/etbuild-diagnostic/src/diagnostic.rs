@@ -70,7 +70,7 @@ impl Diagnostic {
     }
 
     /// Message, notes and help, one per line, for renderers that have one field for all text.
-    pub(crate) fn paragraph(&self) -> String {
+    pub fn paragraph(&self) -> String {
         let more = self.notes.iter().chain(&self.help);
         std::iter::once(&self.message).chain(more).map(String::as_str).collect::<Vec<_>>().join("\n")
     }

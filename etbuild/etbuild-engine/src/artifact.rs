@@ -9,6 +9,8 @@ use etbuild_store::{BlobRef, Digest};
 pub enum ArtifactKind {
     /// A model file as it was given.
     Source,
+    /// What an export read, as JSON.
+    Reads,
     /// A program as text.
     Program,
     /// The elements of a constant.
@@ -40,8 +42,9 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 15] = [
+    const NAMES: [(Self, &'static str); 16] = [
         (Self::Source, "source"),
+        (Self::Reads, "reads"),
         (Self::Program, "program"),
         (Self::Constant, "constant"),
         (Self::Slices, "slices"),

@@ -1,12 +1,13 @@
 //! The salsa database: inputs, and how queries get at them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use etbuild_checkpoint::Options;
 use etbuild_diagnostic::Diagnostic;
+use etbuild_recipe::FixedValue;
 use etbuild_store::Digest;
 
 use crate::world::World;
@@ -48,6 +49,57 @@ pub struct CheckpointFolder {
     pub options: Options,
 }
 
+/// A model that a Python function makes.
+#[salsa::input(debug)]
+pub struct PythonModel {
+    /// The function, and how it is called.
+    #[returns(ref)]
+    pub call: PythonCall,
+}
+
+/// A Python function, and how it is called.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PythonCall {
+    /// The file that defines it.
+    pub script: PathBuf,
+    /// Its name.
+    pub function: String,
+    /// Its arguments by name.
+    pub arguments: BTreeMap<String, FixedValue>,
+    /// The interpreter, where the recipe names one: a path, or a name to look up.
+    pub interpreter: Option<PathBuf>,
+    /// Files that it reads, beside those that Python is seen to open.
+    pub files: Vec<PathBuf>,
+}
+
+/// What a method is imported from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ModelSource {
+    /// A `.pt2` archive, whose only method it is.
+    Archive(Archive),
+    /// A checkpoint, of whose program it is the method of this name.
+    Checkpoint(CheckpointFolder, &'static str),
+}
+
+/// A `.pt2` archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, salsa::Supertype)]
+pub enum Archive {
+    /// One that is there.
+    File(DataFile),
+    /// One that a Python function makes.
+    Python(PythonModel),
+}
+
+impl ModelSource {
+    /// The Python function that makes it, if one does.
+    pub const fn python(self) -> Option<PythonModel> {
+        match self {
+            Self::Archive(Archive::Python(python)) => Some(python),
+            Self::Archive(Archive::File(_)) | Self::Checkpoint(..) => None,
+        }
+    }
+}
+
 /// What every query may ask for.
 #[salsa::db]
 pub trait Db: salsa::Database {
@@ -65,6 +117,8 @@ pub trait Db: salsa::Database {
 
     /// The input that stands for a checkpoint; its files are found at the first call.
     fn checkpoint(&self, path: &Path, options: Options) -> CheckpointFolder;
+    /// The input that stands for a model that Python makes.
+    fn python_model(&self, call: PythonCall) -> PythonModel;
 }
 
 /// The database of one session. Clones share everything and may be used on other threads.
@@ -81,6 +135,8 @@ struct Inputs {
     texts: Mutex<BTreeMap<PathBuf, TextFile>>,
     data: Mutex<BTreeMap<PathBuf, DataFile>>,
     checkpoints: Mutex<Vec<(PathBuf, Options, CheckpointFolder)>>,
+    /// Never walked, so that its order does not matter.
+    models: Mutex<HashMap<PythonCall, PythonModel>>,
 }
 
 impl EngineDatabase {
@@ -140,5 +196,10 @@ impl Db for EngineDatabase {
         let folder = CheckpointFolder::new(self, path.to_owned(), files.map_err(Into::into), options);
         checkpoints.push((path.to_owned(), options, folder));
         folder
+    }
+
+    fn python_model(&self, call: PythonCall) -> PythonModel {
+        let mut models = self.inputs.models.lock().unwrap_or_else(PoisonError::into_inner);
+        *models.entry(call.clone()).or_insert_with(|| PythonModel::new(self, call))
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::SizeReport;
 use etbuild_recipe::Verify;
+use etbuild_store::{ActionKey, Root};
 
 use crate::db::{Db, EngineDatabase};
 use crate::environment::{self, Runner, Tools};
@@ -86,7 +87,7 @@ fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
     let model = unit.recipe.model.span();
     let target = unit.recipe.targets.iter().find(|target| target.value == unit.target.name());
     let span = match (failed.stage, target) {
-        (Stage::Import | Stage::Lower | Stage::Delegate, _) | (_, None) => model,
+        (Stage::Export | Stage::Import | Stage::Lower | Stage::Delegate, _) | (_, None) => model,
         (_, Some(target)) => &*target.span,
     };
     let place = |diagnostic: &Diagnostic| match diagnostic.span {
@@ -107,6 +108,9 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     for (method, archive) in &unit.archives {
         let part = unit.part(method);
         let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, part, staged, report));
+        if let Some(python) = archive.python() {
+            note(query::exported(db, python))?;
+        }
         note(query::imported(db, *archive))?;
         let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime)?;
         note(query::lowered(db, *archive, options))?;
@@ -139,7 +143,16 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     let deliverables = deliverables(unit, &emitted, &linked)?;
     let name = (unit.name(), unit.target.name());
     report.files = package::write(db.world(), &folder, name, &deliverables, &report.stages);
+    keep(db, unit, &folder, report);
     verified
+}
+
+/// Keeps what the unit is made of from garbage collection, for as long as its results are in the folder.
+fn keep(db: &dyn Db, unit: &Unit, folder: &Path, report: &UnitReport) {
+    let witness = std::path::absolute(folder.join("manifest.json")).unwrap_or_default();
+    let actions = report.stages.iter().filter_map(|row| row.key.parse().ok().map(ActionKey)).collect();
+    // Without it, a later deploy may have to run a stage again.
+    let _ = db.world().store().keep(&Root { name: unit.instance(), witness, actions });
 }
 
 /// Notes a stage for the report and, for `explain`, what it read.

@@ -1,5 +1,6 @@
 //! Looking without running: which stages the store has, and why it lacks the others.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
@@ -9,6 +10,7 @@ use crate::db::{Db, EngineDatabase};
 use crate::deploy::slot;
 use crate::environment;
 use crate::guard::guarded;
+use crate::inputs::inputs;
 use crate::quantization;
 use crate::query;
 use crate::report::stage_name;
@@ -20,12 +22,33 @@ use crate::world::World;
 /// What a deploy of one unit would do.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnitPlan {
+    /// The recipe's file.
+    pub file: PathBuf,
     /// The recipe's name.
     pub recipe: String,
     /// The target's name.
     pub target: String,
     /// The stages in order.
     pub stages: Vec<PlanRow>,
+    /// The files that the unit depends on, as [`crate::inputs`] knows them.
+    #[serde(skip)]
+    pub inputs: Option<Vec<PathBuf>>,
+}
+
+impl UnitPlan {
+    /// `recipe@target`.
+    pub fn instance(&self) -> String {
+        format!("{}@{}", self.recipe, self.target)
+    }
+
+    /// Whether a deploy would run a stage. What cannot be run here, as a verification without an emulator, does not count.
+    pub fn is_stale(&self) -> bool {
+        self.stages.iter().any(|row| match &row.state {
+            PlanState::Cached { .. } => false,
+            PlanState::Missing { .. } | PlanState::Waiting => true,
+            PlanState::Failed { .. } => row.stage != Stage::Verify.name(),
+        })
+    }
 }
 
 /// What a deploy would do about one stage.
@@ -95,13 +118,15 @@ fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
         let state = guarded(look).unwrap_or_else(failed)?;
         Some(PlanRow { stage: stage.name(), method: method.map(str::to_owned), state })
     });
-    UnitPlan { recipe: unit.name().to_owned(), target: unit.target.name().to_owned(), stages: rows.collect() }
+    let (recipe, target) = (unit.name().to_owned(), unit.target.name().to_owned());
+    let inputs = guarded(|| inputs(db, unit)).unwrap_or_default();
+    UnitPlan { file: unit.source().to_owned(), recipe, target, stages: rows.collect(), inputs }
 }
 
 /// The methods that a stage runs for one by one; only `None` where it runs once.
 fn parts(unit: &Unit, stage: Stage) -> Vec<Option<&str>> {
     match stage {
-        Stage::Import | Stage::Lower | Stage::Quantize | Stage::Measure | Stage::Delegate => {
+        Stage::Export | Stage::Import | Stage::Lower | Stage::Quantize | Stage::Measure | Stage::Delegate => {
             unit.archives.keys().map(|method| unit.part(method)).collect()
         }
         _ => vec![None],
@@ -116,6 +141,7 @@ fn look(db: &dyn Db, unit: &Unit, stage: Stage, method: Option<&str>) -> Option<
         None => unit.archives.first_key_value(),
     };
     Some(match stage {
+        Stage::Export => query::exported(db, archive()?.1.python()?),
         Stage::Import => query::imported(db, *archive()?.1),
         Stage::Lower => {
             let (method, archive) = archive()?;

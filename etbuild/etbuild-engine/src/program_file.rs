@@ -34,7 +34,7 @@ pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> 
 fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<(Archives, PlanOptions), Vec<Diagnostic>> {
     let recipes = query::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
     let banks = vec![("memory".to_owned(), None)];
-    let recipe = recipes.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
+    let recipe = recipes.instances.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
     let mistakes = partition_mistakes(recipe, db.world());
     if !mistakes.is_empty() {
         return Err(mistakes);

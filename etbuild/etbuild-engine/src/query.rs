@@ -3,6 +3,7 @@
 mod checkpoint;
 mod delegate;
 mod emit;
+mod export;
 mod import;
 mod link;
 mod lower;
@@ -15,6 +16,7 @@ mod verify;
 
 pub use delegate::{PartitionOptions, delegated, finished};
 pub use emit::{FileOptions, emitted};
+pub use export::{export_reads, export_tools, exported};
 pub use import::imported;
 pub use link::linked;
 pub use lower::{LowerOptions, lower_options, lowered};

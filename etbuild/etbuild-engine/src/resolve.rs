@@ -1,22 +1,24 @@
 //! A request becomes units: recipes are read, targets looked up, and what this version cannot do is refused.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_backend::TargetFacts;
 use etbuild_checkpoint::{DECODE, Options, PREFILL};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
-use etbuild_recipe::{Model, Override, Planner, Recipe, Runtime, missing_files};
+use etbuild_recipe::{Model, Override, Planner, PythonFunction, Recipe, Runtime, missing_files};
 use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
-use crate::db::{Db, EngineDatabase};
+use crate::db::{Archive, Db, EngineDatabase, ModelSource, PythonCall};
 use crate::guard::guarded;
 use crate::partition_report::PORTABLE;
 use crate::quantize_options::{measure_options, needs_data, quantize_options};
 use crate::query::{self, FileOptions, PartitionOptions, PlanOptions};
 use crate::target_facts;
-use crate::unit::{Archives, ModelSource, Unit};
+use crate::unit::{Archives, Unit};
 use crate::world::World;
 
 /// What a command was asked to build.
@@ -28,6 +30,8 @@ pub struct Request {
     pub overrides: Vec<Override>,
     /// `--target`: replaces the recipes' own. A name, or the path of a YAML file.
     pub targets: Vec<String>,
+    /// `--only`: the units wanted, as `recipe@target` with `*` for any characters; all where empty.
+    pub only: Vec<String>,
 }
 
 /// The units of a request in the order of recipes and targets.
@@ -37,14 +41,45 @@ pub struct Request {
 pub fn resolve(db: &dyn Db, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {
     let mut units = Vec::new();
     let mut mistakes = Vec::new();
+    let mut catalogues = Catalogues::new();
     for path in &request.recipes {
-        match units_of(db, path, request) {
+        match units_of(db, path, request, &mut catalogues) {
             Ok(found) => units.extend(found),
             Err(found) => mistakes.extend(found),
         }
     }
     mistakes.extend(same_folder(&units));
+    if mistakes.is_empty() {
+        mistakes.extend(select(&mut units, &request.only));
+    }
     if mistakes.is_empty() { Ok(units) } else { Err(mistakes) }
+}
+
+/// Leaves the units that one of the patterns wants. A pattern that wants none is a mistake.
+fn select(units: &mut Vec<Unit>, patterns: &[String]) -> Vec<Diagnostic> {
+    if patterns.is_empty() {
+        return Vec::new();
+    }
+    let wants = |pattern: &&String, unit: &Unit| matches(pattern, &unit.instance());
+    let idle = patterns.iter().filter(|pattern| !units.iter().any(|unit| wants(pattern, unit)));
+    let mistakes = idle.map(|pattern| {
+        let names: Vec<String> = units.iter().map(Unit::instance).collect();
+        let diagnostic = Diagnostic::error(Code::Usage, format!("no unit is called `{pattern}`"));
+        match suggest(pattern, names.iter().map(String::as_str)) {
+            Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+            None => diagnostic.help("`etbuild matrix` lists the units"),
+        }
+    });
+    let mistakes = mistakes.collect();
+    units.retain(|unit| patterns.iter().any(|pattern| wants(&pattern, unit)));
+    mistakes
+}
+
+/// Whether a text is what a pattern says, in which `*` stands for any characters.
+fn matches(pattern: &str, text: &str) -> bool {
+    let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
+    let Some(text) = text.strip_prefix(start) else { return false };
+    text.char_indices().map(|(at, _)| at).chain([text.len()]).any(|at| matches(rest, &text[at..]))
 }
 
 /// The name of each unit of a request and, below the output folder, the folder of its results, in the order of
@@ -69,14 +104,28 @@ pub fn catalogue(db: &dyn Db, recipe: &Path) -> Result<Catalogue, Vec<Diagnostic
     Ok(catalogue)
 }
 
-fn units_of(db: &dyn Db, path: &Path, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {
+/// The targets that the recipes in a folder may name, `--target` included, and those that it chooses.
+type Catalogues = BTreeMap<PathBuf, (Catalogue, Option<Vec<Spanned<String>>>)>;
+
+fn units_of(
+    db: &dyn Db,
+    path: &Path,
+    request: &Request,
+    catalogues: &mut Catalogues,
+) -> Result<Vec<Unit>, Vec<Diagnostic>> {
     let recipes = query::recipes(db, path.to_owned(), request.overrides.clone()).map_err(|found| found.to_vec())?;
-    let mut catalogue = catalogue(db, path)?;
-    let chosen = chosen_targets(db, &mut catalogue, request)?;
+    let (catalogue, chosen) = match catalogues.entry(path.parent().unwrap_or(Path::new("")).to_owned()) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(place) => {
+            let mut catalogue = catalogue(db, path)?;
+            let chosen = chosen_targets(db, &mut catalogue, request)?;
+            place.insert((catalogue, chosen))
+        }
+    };
     let mut units = Vec::new();
     let mut mistakes = Vec::new();
-    for recipe in &*recipes {
-        match units_of_recipe(db, recipe, chosen.as_deref().unwrap_or(&recipe.targets), &catalogue) {
+    for recipe in &recipes.instances {
+        match units_of_recipe(db, (recipe, &recipes.files), chosen.as_deref().unwrap_or(&recipe.targets), catalogue) {
             Ok(found) => units.extend(found),
             Err(found) => mistakes.extend(found),
         }
@@ -106,7 +155,7 @@ fn chosen_targets(
 
 fn units_of_recipe(
     db: &dyn Db,
-    recipe: &Recipe,
+    (recipe, files): (&Recipe, &Arc<[PathBuf]>),
     targets: &[Spanned<String>],
     catalogue: &Catalogue,
 ) -> Result<Vec<Unit>, Vec<Diagnostic>> {
@@ -130,15 +179,26 @@ fn units_of_recipe(
         return Err(mistakes);
     }
     let recipe = Arc::new(recipe.clone());
-    Ok(found.into_iter().map(|target| unit(db, &recipe, target)).collect())
+    Ok(found.into_iter().map(|target| unit(db, &recipe, files, target)).collect())
 }
 
-fn unit(db: &dyn Db, recipe: &Arc<Recipe>, target: Arc<Target>) -> Unit {
+fn unit(db: &dyn Db, recipe: &Arc<Recipe>, files: &Arc<[PathBuf]>, target: Arc<Target>) -> Unit {
     let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
     let plan = plan_options(db, recipe, banks(&target), target_facts::of(&target));
     let archives = sources(db, recipe);
     let (measure, file) = (measure_options(db, recipe), file_options(recipe));
-    Unit { archives, verify, measure, plan, file, target, recipe: recipe.clone() }
+    Unit { files: files.clone(), archives, verify, measure, plan, file, target, recipe: recipe.clone() }
+}
+
+fn python_call(recipe: &Recipe, function: &PythonFunction) -> PythonCall {
+    let arguments = recipe.export.arguments.iter();
+    PythonCall {
+        script: function.file.path.clone(),
+        function: function.function.clone(),
+        arguments: arguments.map(|(name, value)| (name.clone(), value.value.clone())).collect(),
+        interpreter: recipe.export.interpreter(),
+        files: recipe.export.files.iter().map(|file| file.path.clone()).collect(),
+    }
 }
 
 /// What the methods of a recipe's program are read from.
@@ -150,8 +210,14 @@ pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
         let folder = db.checkpoint(&folder.path, options);
         return [PREFILL, DECODE].map(|method| (method.to_owned(), ModelSource::Checkpoint(folder, method))).into();
     }
+    if let Model::Python(function) = &recipe.model {
+        let model = ModelSource::Archive(Archive::Python(db.python_model(python_call(recipe, function))));
+        return Archives::from([(Model::METHOD.to_owned(), model)]);
+    }
     let archives = recipe.model.archives().into_iter();
-    archives.map(|(method, file)| (method.to_owned(), ModelSource::Archive(db.model_file(&file.path)))).collect()
+    archives
+        .map(|(method, file)| (method.to_owned(), ModelSource::Archive(Archive::File(db.model_file(&file.path)))))
+        .collect()
 }
 
 fn file_options(recipe: &Recipe) -> FileOptions {
@@ -204,9 +270,6 @@ fn banks(target: &Target) -> Vec<(String, Option<u64>)> {
 /// One refusal for every documented option that this version cannot honour.
 fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     let mut refusals = Vec::new();
-    if let Model::Python(function) = &recipe.model {
-        refusals.push(refusal("a Python function cannot be exported by this version", &function.file.span));
-    }
     let without_data = recipe.quantize.as_ref().filter(|quantize| quantize.calibrate.is_none() && needs_data(quantize));
     refusals.extend(without_data.map(|quantize| query::no_data().at((*quantize.scheme.span).clone())));
     let sizes = [&recipe.export.context, &recipe.export.prefill].into_iter().flatten();
@@ -274,4 +337,18 @@ fn same_folder(units: &[Unit]) -> Vec<Diagnostic> {
             Diagnostic::error(Code::DuplicateTarget, message).help("give the recipes different names")
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, wanted) in
+            [("a@b", true), ("a@*", true), ("*@b", true), ("*", true), ("a*b", true), ("a", false), ("*@c", false)]
+        {
+            assert_eq!(matches(pattern, "a@b"), wanted, "{pattern}");
+        }
+    }
 }

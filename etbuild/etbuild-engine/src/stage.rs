@@ -5,7 +5,7 @@ mod run;
 mod transient;
 
 pub use outcome::{Blocked, Failed, Missing, Source, StageResult, Staged};
-pub use run::{Products, run};
+pub use run::{Products, run, run_discovering};
 pub use transient::{Transient, interrupt};
 
 use etbuild_store::KeyBuilder;
@@ -15,6 +15,8 @@ use crate::version;
 /// A stage of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
+    /// A Python function becomes a model file, where the recipe names one.
+    Export,
     /// A model file becomes an ATen program.
     Import,
     /// The ATen program becomes an Edge program.
@@ -39,7 +41,8 @@ pub enum Stage {
 
 impl Stage {
     /// All stages in the order of the graph.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
+        Self::Export,
         Self::Import,
         Self::Lower,
         Self::Quantize,
@@ -69,6 +72,7 @@ impl Stage {
 
     const fn row(self) -> (&'static str, &'static str) {
         match self {
+            Self::Export => ("export", version::EXPORT),
             Self::Import => ("import", version::IMPORT),
             Self::Lower => ("lower", version::LOWER),
             Self::Quantize => ("quantize", version::QUANTIZE),

@@ -2,36 +2,29 @@
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_recipe::Recipe;
 use etbuild_target::Target;
 
-use crate::db::{CheckpointFolder, DataFile};
+use crate::db::{DataFile, ModelSource};
 use crate::query::{FileOptions, MeasureOptions, PlanOptions};
 
-/// What each method of a program is read from, by the method's name.
+/// What each method of a program is imported from, by the method's name.
 pub type Archives = BTreeMap<String, ModelSource>;
-
-/// What a method is read from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ModelSource {
-    /// A `.pt2` archive, whose only method it is.
-    Archive(DataFile),
-    /// A checkpoint, of whose program it is the method of this name.
-    Checkpoint(CheckpointFolder, &'static str),
-}
 
 /// A recipe with the options of one target chosen. Queries take what they read from it; what enters a stage's key is
 /// written out in the stage's query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
+    /// The file that the recipe is written in, and after it those that it extends.
+    pub files: Arc<[PathBuf]>,
     /// The recipe.
     pub recipe: Arc<Recipe>,
     /// The target.
     pub target: Arc<Target>,
-    /// What each method is read from.
+    /// What each method is imported from.
     pub archives: Archives,
     /// The verification data.
     pub verify: Option<DataFile>,
@@ -52,6 +45,11 @@ impl Unit {
     /// `recipe@target`.
     pub fn instance(&self) -> String {
         format!("{}@{}", self.name(), self.target.name())
+    }
+
+    /// The recipe's file.
+    pub fn source(&self) -> &Path {
+        self.files.first().map_or(Path::new(""), PathBuf::as_path)
     }
 
     /// The method, where its name is needed to tell stages apart: those that run once for each of several methods.

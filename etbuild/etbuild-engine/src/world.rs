@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use etbuild_backend::Backend;
+use etbuild_diagnostic::Diagnostic;
+use etbuild_link::Toolchain;
 use etbuild_store::{Blob, BlobRef, Digest, Store, StoreError};
 use etbuild_system::System;
 
@@ -32,6 +34,7 @@ pub struct World {
     offline: bool,
     backends: &'static [&'static dyn Backend],
     held: Mutex<BTreeMap<Digest, Blob>>,
+    toolchains: Mutex<BTreeMap<Digest, Toolchain>>,
 }
 
 impl World {
@@ -46,7 +49,17 @@ impl World {
         let watcher = observer.clone();
         let forward = move |event: &etbuild_store::Event| watcher.observe(&Event::Store(event.clone()));
         let store = Store::open_observed(cache, Arc::new(forward))?;
-        Ok(Self { system, store, observer, mode, jobs, offline: false, backends: &[], held: Mutex::default() })
+        Ok(Self {
+            system,
+            store,
+            observer,
+            mode,
+            jobs,
+            offline: false,
+            backends: &[],
+            held: Mutex::default(),
+            toolchains: Mutex::default(),
+        })
     }
 
     /// The same world, where nothing may be fetched from the network if `offline`.
@@ -132,6 +145,21 @@ impl World {
     /// The blob that [`World::hold`] keeps mapped.
     pub fn held(&self, digest: Digest) -> Option<Blob> {
         self.blobs().get(&digest).cloned()
+    }
+
+    /// The toolchain that answers a question, looked for once in a session.
+    pub fn toolchain(
+        &self,
+        question: Digest,
+        find: impl FnOnce() -> Result<Toolchain, Box<Diagnostic>>,
+    ) -> Result<Toolchain, Box<Diagnostic>> {
+        let mut known = self.toolchains.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known.get(&question) {
+            return Ok(found.clone());
+        }
+        let found = find()?;
+        known.insert(question, found.clone());
+        Ok(found)
     }
 
     /// Lets go of the memory behind blobs that stay mapped: one stage's reading is not counted to the next one's.

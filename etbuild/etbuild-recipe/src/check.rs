@@ -21,6 +21,7 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
         .chain(context)
         .chain(methods(recipe))
         .chain(constants(recipe))
+        .chain(without_python(recipe))
         .collect()
 }
 
@@ -62,6 +63,23 @@ fn constants(recipe: &Recipe) -> Vec<Diagnostic> {
         archives.contains_key(name.as_str()).then(twice)
     };
     recipe.export.constants.iter().filter_map(judge).collect()
+}
+
+/// What only a Python function takes, for a model that is none.
+fn without_python(recipe: &Recipe) -> Vec<Diagnostic> {
+    if matches!(recipe.model, Model::Python(_)) {
+        return Vec::new();
+    }
+    let export = &recipe.export;
+    let arguments = export.arguments.values().map(|value| ("arguments", &value.span));
+    let interpreter = export.interpreter.iter().map(|name| ("interpreter", &name.span));
+    let files = export.files.iter().map(|file| ("files", &file.span));
+    let mistake = |(key, span): (&str, &Span)| {
+        let message = format!("`export.{key}` is for a model that a Python function makes");
+        let help = "write `model: { python: file.py:function }`, or leave this out";
+        Diagnostic::error(Code::BadValue, message).at(span.clone()).help(help)
+    };
+    arguments.chain(interpreter).chain(files).map(|(key, span)| mistake((key, span))).collect()
 }
 
 fn is_method_name(name: &str) -> bool {

@@ -51,7 +51,14 @@ impl Recipe {
         let labelled = self.quantize.as_ref().and_then(|quantize| quantize.accuracy.as_ref());
         let labelled = labelled.map(|accuracy| &accuracy.data);
         let inputs = self.verify.as_ref().map(|verify| &verify.inputs);
-        self.model.files().into_iter().chain(calibrate).chain(labelled).chain(inputs).collect()
+        self.model
+            .files()
+            .into_iter()
+            .chain(calibrate)
+            .chain(labelled)
+            .chain(inputs)
+            .chain(&self.export.files)
+            .collect()
     }
 }
 

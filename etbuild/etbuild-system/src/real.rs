@@ -121,6 +121,10 @@ fn stamp_of(metadata: &fs::Metadata) -> FileStamp {
 fn command(invocation: &Invocation) -> Command {
     let mut command = Command::new(&invocation.program);
     command.args(&invocation.arguments);
+    if let Some(names) = &invocation.only_variables {
+        command.env_clear();
+        command.envs(names.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
+    }
     for name in &invocation.removed_variables {
         command.env_remove(name);
     }

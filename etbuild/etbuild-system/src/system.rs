@@ -62,6 +62,8 @@ pub struct Invocation {
     pub variables: Vec<(OsString, OsString)>,
     /// Variables taken from the inherited environment.
     pub removed_variables: Vec<OsString>,
+    /// The only variables that are inherited; all where `None`.
+    pub only_variables: Option<Vec<OsString>>,
     /// The folder it starts in; the current one where `None`.
     pub directory: Option<PathBuf>,
     /// How long it may run before it is killed; no limit where `None`.

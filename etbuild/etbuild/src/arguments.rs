@@ -37,6 +37,9 @@ pub struct Global {
     /// Use nothing from the network: no Rust target is installed.
     #[arg(long, global = true)]
     pub offline: bool,
+    /// Fail with status 5 where a source, a tool, a target or a result is not what `etbuild.lock` says.
+    #[arg(long, global = true)]
+    pub locked: bool,
     /// Run every stage, whatever the cache has.
     #[arg(long, global = true)]
     pub no_cache: bool,
@@ -107,13 +110,22 @@ pub enum Command {
     Check(Recipes),
     /// Show every stage and whether the cache has it; run no stage.
     Plan(Recipes),
+    /// List the units of recipes, targets and variables for continuous integration.
+    Matrix(Matrix),
+    /// Build, and write what was read and what came of it into `etbuild.lock`.
+    Lock(Lock),
     /// Show why stages would run, which kernels a model needs, or what a diagnostic code means.
     Explain(Explain),
     /// Show what a program file holds, or in what two differ.
     Inspect(Inspect),
     /// Deploy, and write a page for each target about sizes, memory, engines, accuracy and what changed.
     Report(Recipes),
-    /// Verify what was built; with --rebuild, that building it again gives the same bytes.
+    /// Deploy, and again at every change of a file that is read; show what each change did. Ends with Ctrl-C.
+    Watch(Watch),
+    /// Build, and write beside the results what they are made of: a CycloneDX bill of materials and a SLSA provenance.
+    Attest(Recipes),
+    /// Verify what was built; with --rebuild, that building it again gives the same bytes. A folder of results is checked against
+    /// its manifest, bill of materials and provenance, and nothing is built.
     Verify(Verify),
     /// Look after the cache.
     #[command(subcommand)]
@@ -127,6 +139,11 @@ pub enum Command {
     Doctor,
     /// Write a first recipe for a model.
     Init(Init),
+    /// Write manual pages, one for each command.
+    Man {
+        /// The folder to write to.
+        folder: PathBuf,
+    },
     /// Print a completion script for a shell.
     Completions {
         /// The shell.
@@ -140,6 +157,9 @@ pub struct Recipes {
     /// Recipe files; a `.pt2` archive stands for a recipe with default options.
     #[arg(required = true, value_name = "RECIPE")]
     pub recipes: Vec<PathBuf>,
+    /// Only these units, such as `digits@pico2` or `*@linux-*`; may be repeated.
+    #[arg(long, value_name = "UNIT")]
+    pub only: Vec<String>,
     /// The engines in order of preference, separated by commas; `portable` for none.
     #[arg(long, value_name = "ENGINES")]
     pub partition: Option<String>,
@@ -225,6 +245,62 @@ pub struct Explain {
     pub search: Option<String>,
 }
 
+/// Arguments of `watch`.
+#[derive(Args, Clone, Debug)]
+pub struct Watch {
+    /// What to deploy.
+    #[command(flatten)]
+    pub recipes: Recipes,
+    /// End after this many deploys.
+    #[arg(long, value_name = "N")]
+    pub deploys: Option<u64>,
+}
+
+/// Arguments of `lock`.
+#[derive(Args, Clone, Debug)]
+pub struct Lock {
+    /// What to lock.
+    #[command(flatten)]
+    pub recipes: Recipes,
+    /// Accept what differs from the lock file.
+    #[arg(long)]
+    pub update: bool,
+}
+
+/// Arguments of `matrix`.
+#[derive(Args, Clone, Debug)]
+pub struct Matrix {
+    /// What to list.
+    #[command(flatten)]
+    pub recipes: Recipes,
+    /// The form of the list.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: MatrixFormat,
+    /// Only units of which a deploy would run a stage.
+    #[arg(long)]
+    pub only_stale: bool,
+    /// Only units of which a file has changed since this revision branched off, uncommitted changes included.
+    #[arg(long, value_name = "REV")]
+    pub changed_since: Option<String>,
+    /// Only the i-th of n equal parts, the first being 1.
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<String>,
+}
+
+/// The form of a list of units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum MatrixFormat {
+    /// A table; with `--output json` the same as `json`.
+    #[default]
+    Table,
+    /// One line for `strategy.matrix` of a GitHub Actions job.
+    Github,
+    /// A child pipeline of GitLab CI, with a job for each unit.
+    Gitlab,
+    /// One JSON object.
+    Json,
+}
+
 /// Arguments of `inspect`.
 #[derive(Args, Clone, Debug)]
 pub struct Inspect {
@@ -244,14 +320,18 @@ pub struct Verify {
     /// Build everything again, apart from the cache, and compare the bytes.
     #[arg(long)]
     pub rebuild: bool,
+    /// Write what came of each unit into this file, as JUnit does.
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<PathBuf>,
 }
 
 /// Commands on the cache.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Cache {
-    /// Count what is stored.
+    /// Count what is stored, and show what is kept for whom.
     Stat,
-    /// Remove what has not been used for long, or until a size is reached.
+    /// Remove what has not been used for long, or until a size is reached. What was deployed stays for as long as its results lie in
+    /// their folder.
     Gc {
         /// Keep at most this much, such as `10 GiB`.
         #[arg(long, value_name = "SIZE")]
@@ -259,6 +339,12 @@ pub enum Cache {
         /// Remove what was not used for this many days.
         #[arg(long, value_name = "DAYS")]
         max_age: Option<u64>,
+        /// Remove also what is kept for results that are there.
+        #[arg(long)]
+        no_roots: bool,
+        /// Remove also what compilers have left, which only saves time.
+        #[arg(long)]
+        scratch: bool,
     },
     /// Hash everything and repair what is damaged.
     Verify,

@@ -1,6 +1,8 @@
 //! The commands, one file each. A command returns the diagnostics that decide the exit code.
 
+mod attest;
 mod build;
+mod bundle;
 mod bundled;
 mod cache;
 mod check;
@@ -11,12 +13,16 @@ mod explain;
 mod init;
 mod inputs;
 mod inspect;
+mod lock;
+mod man;
+mod matrix;
 mod plan;
 mod report;
 mod run;
 mod schema;
 mod targets;
 mod verify;
+mod watch;
 
 use std::process::ExitCode;
 
@@ -46,15 +52,20 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
         Command::Run(arguments) => run::run(session, arguments),
         Command::Check(recipes) => check::run(session, recipes),
         Command::Plan(recipes) => plan::run(session, recipes),
+        Command::Lock(arguments) => lock::run(session, arguments),
+        Command::Matrix(arguments) => matrix::run(session, arguments),
         Command::Explain(arguments) => explain::run(session, arguments),
         Command::Inspect(arguments) => inspect::run(session, arguments),
         Command::Report(recipes) => report::run(session, recipes),
+        Command::Watch(arguments) => watch::run(session, arguments),
+        Command::Attest(recipes) => attest::run(session, recipes),
         Command::Verify(arguments) => verify::run(session, arguments),
         Command::Cache(command) => cache::run(session, command),
         Command::Targets(command) => targets::run(session, command),
         Command::Schema(arguments) => schema::run(session, arguments),
         Command::Doctor => doctor::run(session),
         Command::Init(arguments) => init::run(session, arguments),
+        Command::Man { folder } => man::run(session, folder),
         Command::Completions { shell } => completions::run(session, *shell),
     }
 }

@@ -1,12 +1,15 @@
 //! The etbuild command: arguments to engine to rendered result. The only place that prints.
 
 mod arguments;
+mod attest;
 mod command;
 mod engines;
 mod inspect;
+mod lock;
 mod page;
 mod render;
 mod report;
+mod repository;
 mod session;
 
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
 //! Turning values into what a person or a program reads: results on stdout, talk on stderr.
 
 mod inspection;
+mod junit;
 mod operators;
 mod partitions;
 mod progress;
@@ -11,6 +12,7 @@ mod terminal;
 mod units;
 
 pub use inspection::{description_text, difference_text};
+pub use junit::junit;
 pub use operators::operators_text;
 pub use partitions::partitions_text;
 pub use progress::ProgressView;

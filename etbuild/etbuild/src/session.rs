@@ -70,7 +70,12 @@ impl Session {
     /// The request that the arguments state.
     pub fn request(&self, recipes: &Recipes) -> Result<Request, Vec<Diagnostic>> {
         let overrides = self.overrides(shorthands(recipes))?;
-        Ok(Request { recipes: recipes.recipes.clone(), overrides, targets: self.global.targets.clone() })
+        Ok(Request {
+            recipes: recipes.recipes.clone(),
+            overrides,
+            targets: self.global.targets.clone(),
+            only: recipes.only.clone(),
+        })
     }
 
     /// What `texts` set, and then `--set`.

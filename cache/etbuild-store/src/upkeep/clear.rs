@@ -11,7 +11,8 @@ impl Store {
     pub fn clear(&self) -> Result<(), StoreError> {
         let _alone = self.keep_builds_out()?;
         let layout = self.layout();
-        let folders = [layout.records(), layout.blobs(), layout.quarantine(), layout.histories(), layout.memos()];
+        let folders =
+            [layout.records(), layout.blobs(), layout.quarantine(), layout.histories(), layout.memos(), layout.roots()];
         folders.iter().chain([&layout.locks()]).try_for_each(|folder| remove_folder(folder))?;
         self.sweep();
         Ok(())

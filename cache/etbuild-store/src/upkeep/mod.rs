@@ -2,10 +2,12 @@
 
 mod clear;
 mod collect;
+mod roots;
 mod statistics;
 mod verify;
 mod walk;
 
 pub use collect::{GcPolicy, GcReport};
+pub use roots::Root;
 pub use statistics::Statistics;
 pub use verify::Finding;

@@ -35,17 +35,22 @@ struct Remembered {
 pub fn tools(world: &World, target: &Target) -> Result<Tools, Box<Diagnostic>> {
     let target = link_facts::compile_target(target);
     let subject = subject(world, &target);
-    if let Some(toolchain) = recall(world, &subject) {
-        return Ok(Tools { target, toolchain });
+    let toolchain = world.toolchain(subject, || search(world, &subject, &target))?;
+    Ok(Tools { target, toolchain })
+}
+
+fn search(world: &World, subject: &Digest, target: &CompileTarget) -> Result<Toolchain, Box<Diagnostic>> {
+    if let Some(toolchain) = recall(world, subject) {
+        return Ok(toolchain);
     }
-    let found = toolchain::find(world.system(), &target, !world.is_offline());
+    let found = toolchain::find(world.system(), target, !world.is_offline());
     let toolchain = found.map_err(|error| Box::new(missing(&error)))?;
     if toolchain.route == Route::Added {
         let sysroot = toolchain.sysroot.display();
         world.tell(&Event::Said(format!("installed Rust target {} with rustup, in {sysroot}", target.triple)));
     }
-    remember(world, &subject, &toolchain, &target);
-    Ok(Tools { target, toolchain })
+    remember(world, subject, &toolchain, target);
+    Ok(toolchain)
 }
 
 fn missing(error: &LinkError) -> Diagnostic {

@@ -7,10 +7,10 @@ use etbuild_store::Value;
 
 use super::quantize::lowered_or_quantized;
 use super::{LowerOptions, PlanOptions, QuantizeOptions, lower_options, prepared};
-use crate::db::Db;
+use crate::db::{Db, ModelSource};
 use crate::partition_report::NodePlace;
 use crate::stage::{self, Blocked, Stage, StageResult};
-use crate::unit::{Archives, ModelSource};
+use crate::unit::Archives;
 use crate::world::World;
 use crate::{ArtifactKind, failure, program_artifact};
 

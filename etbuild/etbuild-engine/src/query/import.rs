@@ -1,20 +1,21 @@
 //! A model file becomes an ATen program.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_import::ImportError;
 use etbuild_ir::{Aten, Dialect, text};
-use etbuild_store::{Blob, Digest};
+use etbuild_store::{Blob, BlobRef, Digest};
 
+use super::exported;
 use crate::ArtifactKind;
-use crate::db::{DataFile, Db};
+use crate::db::{Archive, DataFile, Db, ModelSource};
 use crate::failure;
 use crate::program_artifact::{self, Held, Weights};
 use crate::query::checkpoint;
 use crate::stage::{self, Blocked, Stage, StageResult, interrupt};
 use crate::unchanged;
-use crate::unit::ModelSource;
 
 /// The program of a method as it was captured or described. Reads the model, nothing else: all targets share it.
 pub fn imported(db: &dyn Db, model: ModelSource) -> StageResult {
@@ -26,18 +27,58 @@ pub fn imported(db: &dyn Db, model: ModelSource) -> StageResult {
 
 /// The program that a `.pt2` archive holds.
 #[salsa::tracked(returns(clone))]
-fn archived(db: &dyn Db, model: DataFile) -> StageResult {
-    let digest = model.digest(db).map_err(|error| Blocked::failed(Stage::Import, [unreadable(db, model, error)]))?;
-    let key = Stage::Import.key().input("model", digest).finish();
+fn archived(db: &dyn Db, model: Archive) -> StageResult {
+    let source = match model {
+        Archive::File(file) => Source::File(file, digest(db, file)?),
+        Archive::Python(python) => {
+            let exported = exported(db, python).map_err(|blocked: Blocked| blocked.downstream())?;
+            Source::Stored(exported.blob(ArtifactKind::Source)?)
+        }
+    };
+    let key = Stage::Import.key().input("model", source.digest()).finish();
     stage::run(db.world(), Stage::Import, key, |products| {
-        let archive = archive(db, model, digest);
+        let archive = source.archive(db);
         products.adopt(ArtifactKind::Source, archive.reference());
         let bytes = Arc::new(Held(archive.clone()));
-        let imported = etbuild_import::import_pt2(bytes).map_err(|errors| place(db, model, &errors))?;
+        let imported = etbuild_import::import_pt2(bytes).map_err(|errors| place(import_source(db, model), &errors))?;
         let printed = text::print(Aten::NAME, imported.program());
         program_artifact::store(products, &printed, imported.program(), &Weights::of_archives([archive]));
         Ok(())
     })
+}
+
+/// Where the archive is.
+enum Source {
+    File(DataFile, Digest),
+    Stored(BlobRef),
+}
+
+impl Source {
+    fn digest(&self) -> Digest {
+        match self {
+            Self::File(_, digest) => *digest,
+            Self::Stored(blob) => blob.digest,
+        }
+    }
+
+    fn archive(&self, db: &dyn Db) -> Blob {
+        match self {
+            Self::File(file, digest) => archive(db, *file, *digest),
+            Self::Stored(blob) => db.world().open_weights(blob),
+        }
+    }
+}
+
+/// The file that the user knows the model by.
+fn import_source(db: &dyn Db, model: Archive) -> &Path {
+    match model {
+        Archive::File(file) => file.path(db),
+        Archive::Python(python) => &python.call(db).script,
+    }
+}
+
+fn digest(db: &dyn Db, model: DataFile) -> Result<Digest, Blocked> {
+    model.digest(db).map_err(|error| Blocked::failed(Stage::Import, [unreadable(db, model, error)]))
 }
 
 /// A model's file, copied into the store, so that an edit while it is read cannot be mistaken for what the key says.
@@ -58,7 +99,7 @@ pub fn unreadable(db: &dyn Db, model: DataFile, error: std::io::ErrorKind) -> Di
 }
 
 /// What is wrong with an archive has no line; it has a file.
-fn place(db: &dyn Db, model: DataFile, errors: &[ImportError]) -> Vec<Diagnostic> {
-    let span = Span::file(model.path(db).display().to_string());
+fn place(model: &Path, errors: &[ImportError]) -> Vec<Diagnostic> {
+    let span = Span::file(model.display().to_string());
     errors.iter().map(|error| failure::import(error).at(span.clone())).collect()
 }

@@ -8,10 +8,10 @@ use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
 use super::imported;
-use crate::db::{DataFile, Db};
+use crate::db::{Archive, Db, ModelSource};
 use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult};
-use crate::unit::{Archives, ModelSource};
+use crate::unit::Archives;
 use crate::widen::widen;
 use crate::{ArtifactKind, failure};
 
@@ -68,7 +68,7 @@ pub fn lower_options(
 
 /// The names of what a model changes.
 #[salsa::tracked(returns(clone))]
-fn state_names(db: &dyn Db, model: DataFile) -> Result<Arc<BTreeSet<String>>, Blocked> {
+fn state_names(db: &dyn Db, model: Archive) -> Result<Arc<BTreeSet<String>>, Blocked> {
     let imported = imported(db, ModelSource::Archive(model))?;
     let program = program_artifact::load(db.world(), &imported, text::parse);
     let ((_, program), _) = program.map_err(|found| Blocked::failed(Stage::Lower, found))?;

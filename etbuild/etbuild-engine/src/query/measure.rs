@@ -12,10 +12,9 @@ use etbuild_quantize::{QuantizeError, Tensors, right_answers};
 use super::lower::LowerOptions;
 use super::quantize::{failed, no_data, quantized, read_lowered};
 use super::{QuantizeOptions, lowered};
-use crate::db::{DataFile, Db};
+use crate::db::{DataFile, Db, ModelSource};
 use crate::losses::{Answers, LayerLoss, Losses};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
-use crate::unit::ModelSource;
 use crate::{ArtifactKind, failure, unchanged};
 
 /// What measuring reads beside both programs.

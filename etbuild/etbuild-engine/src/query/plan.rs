@@ -10,10 +10,10 @@ use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
 use super::{PartitionOptions, QuantizeOptions, finished};
-use crate::db::Db;
+use crate::db::{Db, ModelSource};
 use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
-use crate::unit::{Archives, ModelSource};
+use crate::unit::Archives;
 use crate::{ArtifactKind, failure};
 
 /// What lowering and planning read beside the model.

@@ -10,10 +10,10 @@ use etbuild_store::Value;
 use super::lower::LowerOptions;
 use super::measure::samples;
 use super::{PlanOptions, lower_options, lowered};
-use crate::db::{DataFile, Db};
+use crate::db::{DataFile, Db, ModelSource};
 use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
-use crate::unit::{Archives, ModelSource};
+use crate::unit::Archives;
 use crate::{ArtifactKind, failure};
 
 /// What quantization reads beside the program.

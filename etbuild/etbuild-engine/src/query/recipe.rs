@@ -8,11 +8,22 @@ use etbuild_recipe::{Name, Override, Recipe, RecipeFiles, load_from, starter_for
 
 use crate::db::Db;
 
+/// What a recipe file stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipes {
+    /// The recipes.
+    pub instances: Vec<Recipe>,
+    /// The file itself, and after it those that it extends.
+    pub files: Arc<[PathBuf]>,
+}
+
 /// What a recipe file says, with `--set` applied and `matrix:` expanded, or every mistake in it.
 #[salsa::tracked(returns(clone))]
-pub fn recipes(db: &dyn Db, path: PathBuf, overrides: Vec<Override>) -> Result<Arc<[Recipe]>, Arc<[Diagnostic]>> {
-    let loaded = load_from(&TrackedFiles(db), &path, &overrides);
-    loaded.map(|loaded| loaded.instances.into()).map_err(Into::into)
+pub fn recipes(db: &dyn Db, path: PathBuf, overrides: Vec<Override>) -> Result<Arc<Recipes>, Arc<[Diagnostic]>> {
+    let loaded = load_from(&TrackedFiles(db), &path, &overrides).map_err(Arc::<[Diagnostic]>::from)?;
+    let read = loaded.files.into_iter().map(|(file, _)| file);
+    let files = std::iter::once(path.clone()).chain(read.filter(|file| *file != path)).collect();
+    Ok(Arc::new(Recipes { instances: loaded.instances, files }))
 }
 
 /// Files as inputs of the database, so that a recipe depends on what it extends.

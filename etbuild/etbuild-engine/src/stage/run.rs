@@ -4,7 +4,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_store::{ActionResult, BlobRef, BlobWriter, Key, Lookup};
+use etbuild_store::{ActionKey, ActionResult, BlobRef, BlobWriter, Key, Lookup};
 use rayon::prelude::*;
 
 use super::{Blocked, Missing, Source, Stage, StageResult, Staged, Transient, interrupt};
@@ -63,43 +63,56 @@ pub fn run(
     key: Key,
     body: impl FnOnce(&mut Products<'_>) -> Result<(), Vec<Diagnostic>>,
 ) -> StageResult {
-    let key = Arc::new(key);
-    if world.mode() != Mode::Rebuild
-        && let Some(artifacts) = lookup(world, stage, &key)
-    {
-        return Ok(staged(world, stage, key, artifacts, Source::Cache));
+    run_discovering(world, stage, &key, || Some(key.clone()), |products| body(products).map(|()| key.clone()))
+}
+
+/// The same for a stage that learns what it reads by running, as compilers learn of header files. `known` is its key, where an
+/// earlier run left a note of what is read; `body` returns the key of what it did read. `before` is the key of what is certain
+/// beforehand: of all runs with the same, one runs and the others wait.
+pub fn run_discovering(
+    world: &World,
+    stage: Stage,
+    before: &Key,
+    known: impl Fn() -> Option<Key>,
+    body: impl FnOnce(&mut Products<'_>) -> Result<Key, Vec<Diagnostic>>,
+) -> StageResult {
+    if let Some(found) = hit(world, stage, known()) {
+        return Ok(found);
     }
     if world.mode() == Mode::Plan {
+        let key = Arc::new(known().unwrap_or_else(|| before.clone()));
         return Err(Blocked::Missing(Missing { stage, key }));
     }
-    let guard = world.store().lock(&key.action(), |holder| world.tell(&Event::Waiting { stage, holder: *holder }));
+    let guard = world.store().lock(&before.action(), |holder| world.tell(&Event::Waiting { stage, holder: *holder }));
     let _guard = guard.unwrap_or_else(|error| interrupt(error));
-    if world.mode() != Mode::Rebuild
-        && let Some(artifacts) = lookup(world, stage, &key)
-    {
-        return Ok(staged(world, stage, key, artifacts, Source::Cache));
-    }
-    execute(world, stage, key, body)
+    hit(world, stage, known()).map_or_else(|| execute(world, stage, before.action(), body), Ok)
+}
+
+/// What the store has for a key.
+fn hit(world: &World, stage: Stage, key: Option<Key>) -> Option<Arc<Staged>> {
+    let key = Arc::new(key.filter(|_| world.mode() != Mode::Rebuild)?);
+    let artifacts = lookup(world, stage, &key)?;
+    Some(staged(world, stage, key, artifacts, Source::Cache))
 }
 
 fn execute(
     world: &World,
     stage: Stage,
-    key: Arc<Key>,
-    body: impl FnOnce(&mut Products<'_>) -> Result<(), Vec<Diagnostic>>,
+    action: ActionKey,
+    body: impl FnOnce(&mut Products<'_>) -> Result<Key, Vec<Diagnostic>>,
 ) -> StageResult {
     let start = world.system().now();
-    world.tell(&Event::Started { stage, action: key.action() });
+    world.tell(&Event::Started { stage, action });
     let mut products = Products { world, made: Vec::new() };
     let result = panic::catch_unwind(AssertUnwindSafe(|| body(&mut products)));
     world.release();
-    world.tell(&Event::Ended { stage, action: key.action() });
-    match result {
-        Ok(Ok(())) => {}
+    world.tell(&Event::Ended { stage, action });
+    let key = match result {
+        Ok(Ok(key)) => Arc::new(key),
         Ok(Err(diagnostics)) => return Err(Blocked::failed(stage, diagnostics)),
         Err(payload) if payload.is::<Transient>() => panic::resume_unwind(payload),
         Err(payload) => return Err(Blocked::internal(stage, &panic_message(payload.as_ref()))),
-    }
+    };
     let outputs: Vec<(String, BlobRef)> =
         products.made.iter().map(|artifact| (artifact.kind.name().to_owned(), artifact.blob())).collect();
     world.store().record(&key, &outputs).unwrap_or_else(|error| interrupt(error));

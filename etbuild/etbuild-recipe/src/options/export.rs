@@ -1,12 +1,14 @@
 //! `export:`.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use etbuild_yaml::Spanned;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::FixedValue;
+use crate::FilePath;
 
 /// How the model is turned into a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
@@ -18,6 +20,15 @@ pub struct Export {
     /// How many tokens of a prompt a language model reads at once, as its method `prefill`; 128 where left out.
     #[serde(default)]
     pub prefill: Option<Spanned<u32>>,
+    /// What the Python function is called with, by the names of its parameters: numbers, booleans, texts or lists of them.
+    #[serde(default)]
+    pub arguments: BTreeMap<String, Spanned<FixedValue>>,
+    /// The Python interpreter that exports: a path such as `.venv/bin/python`, or a name on `PATH`. Left out: that of the active virtual environment, else `python3`.
+    #[serde(default)]
+    pub interpreter: Option<Spanned<String>>,
+    /// Files that the Python function reads by other means than Python's own `open`, as some readers of weights do: a change of one exports again.
+    #[serde(default)]
+    pub files: Vec<FilePath>,
     /// Methods that return fixed values, such as `get_max_seq_len: 128`, by name: numbers, booleans, texts or lists of them.
     #[serde(default)]
     pub constants: BTreeMap<String, Spanned<FixedValue>>,
@@ -37,6 +48,13 @@ pub enum Weights {
 }
 
 impl Export {
+    /// The interpreter that is named: a path, relative to the recipe, where it has a `/`, otherwise a name.
+    pub fn interpreter(&self) -> Option<PathBuf> {
+        let named = self.interpreter.as_ref()?;
+        let is_path = named.value.contains('/');
+        Some(if is_path { FilePath::new(&named.value, named.span.clone()).path } else { PathBuf::from(&named.value) })
+    }
+
     /// Where it is written that the constants are in a file of their own, if they are.
     pub fn external_weights(&self) -> Option<&Spanned<Weights>> {
         self.weights.as_ref().filter(|weights| weights.value == Weights::External)

@@ -1,16 +1,17 @@
 //! `etbuild build`: everything but running.
 
-use etbuild_engine::{Goal, Mode, deploy};
+use etbuild_engine::{Goal, Mode};
 
 use super::Outcome;
 use super::deploy::{diagnostics, show};
+use super::lock::deploy_locked;
 use crate::arguments::Recipes;
 use crate::session::Session;
 
 pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
     let request = session.request(recipes)?;
     let world = session.world(Mode::Build)?;
-    let reports = deploy(&world, &request, Goal::Build, &session.global.out)?;
+    let reports = deploy_locked(session, &world, &request, Goal::Build, &session.global.out)?;
     let diagnostics = diagnostics(&reports, false);
     show(session, &reports, &diagnostics);
     Ok(diagnostics)

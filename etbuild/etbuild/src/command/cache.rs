@@ -1,13 +1,15 @@
 //! `etbuild cache`: looking after the store.
 
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_store::{Finding, GcPolicy, GcReport, Statistics, Store, StoreError};
+use etbuild_store::{BlobRef, Finding, GcPolicy, GcReport, Root, Statistics, Store, StoreError};
 
 use super::Outcome;
 use crate::arguments::Cache;
-use crate::render::bytes;
+use crate::render::{Table, bytes};
 use crate::session::Session;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -16,9 +18,13 @@ pub fn run(session: &Session, command: &Cache) -> Outcome {
     let folder = session.cache_folder()?;
     let store = Store::open(&folder).map_err(failed)?;
     match command {
-        Cache::Stat => store.stat().map(|statistics| stat(session, &store, &statistics)),
-        Cache::Gc { max_size, max_age } => {
-            let policy = policy(max_size.as_deref(), *max_age)?;
+        Cache::Stat => store.stat().and_then(|statistics| stat(session, &store, &statistics)),
+        Cache::Gc { max_size, max_age, no_roots, scratch } => {
+            let roots = if *no_roots { Vec::new() } else { kept(&store).map_err(failed)? };
+            let policy = GcPolicy { roots: &roots, ..policy(max_size.as_deref(), *max_age)? };
+            if *scratch {
+                remove_scratch(&store);
+            }
             store.gc(&policy).map(|report| collected(session, &report))
         }
         Cache::Verify => return store.verify().map(|findings| verified(session, &findings)).map_err(failed),
@@ -28,18 +34,88 @@ pub fn run(session: &Session, command: &Cache) -> Outcome {
     Ok(Vec::new())
 }
 
-fn stat(session: &Session, store: &Store, statistics: &Statistics) {
+fn stat(session: &Session, store: &Store, statistics: &Statistics) -> Result<(), StoreError> {
     let Statistics { blobs, bytes: size, records, quarantined, temporary } = statistics;
     let folder = store.root().display().to_string();
+    let (users, kept, unused) = users(store, *size)?;
+    let compilers = size_of(&scratch(store));
+    let rows: Vec<serde_json::Value> = users
+        .iter()
+        .map(|user| serde_json::json!({ "unit": user.root.name, "folder": folder_of(&user.root), "bytes": user.bytes, "alone": user.alone }))
+        .collect();
     let value = serde_json::json!({
         "folder": folder, "blobs": blobs, "bytes": size, "records": records, "quarantined": quarantined,
-        "temporary": temporary,
+        "temporary": temporary, "compilers": compilers, "kept": kept, "unused": unused, "units": rows,
     });
+    let mut table = Table::new(&["kept for", "results in", "size", "for it alone"]);
+    for User { root, bytes: all, alone } in &users {
+        table.row(vec![root.name.clone(), folder_of(root), bytes(*all), bytes(*alone)]);
+    }
     let text = format!(
-        "folder       {folder}\nartifacts    {blobs}, {}\nstages run   {records}\nquarantined  {quarantined}",
-        bytes(*size)
+        "folder       {folder}\nartifacts    {blobs}, {}\nin use       {}\nnot in use   {}\nstages run   {records}\n\
+         compilers    {}\nquarantined  {quarantined}\n\n{}",
+        bytes(*size),
+        bytes(kept),
+        bytes(unused),
+        bytes(compilers),
+        table.render()
     );
     session.terminal.present(&value, &text);
+    Ok(())
+}
+
+/// A unit whose results are in use.
+struct User {
+    root: Root,
+    /// Bytes that are kept for it.
+    bytes: u64,
+    /// Bytes that are kept for no other.
+    alone: u64,
+}
+
+/// Every user, the bytes of artifacts that are kept for any, and the bytes of those that are not.
+fn users(store: &Store, total: u64) -> Result<(Vec<User>, u64, u64), StoreError> {
+    let mut wanted: BTreeMap<BlobRef, usize> = BTreeMap::new();
+    let roots = store.roots()?.into_iter().map(|root| Ok((store.kept_by(&root)?, root)));
+    let roots: Vec<(Vec<BlobRef>, Root)> = roots.collect::<Result<_, StoreError>>()?;
+    roots.iter().flat_map(|(blobs, _)| blobs).for_each(|blob| *wanted.entry(*blob).or_insert(0) += 1);
+    let kept: u64 = wanted.keys().map(|blob| blob.size).sum();
+    let user = |(blobs, root): (Vec<BlobRef>, Root)| {
+        let alone = blobs.iter().filter(|blob| wanted.get(blob) == Some(&1)).map(|blob| blob.size).sum();
+        User { root, bytes: blobs.iter().map(|blob| blob.size).sum(), alone }
+    };
+    Ok((roots.into_iter().map(user).collect(), kept, total.saturating_sub(kept)))
+}
+
+/// Everything that is kept for results that are there.
+fn kept(store: &Store) -> Result<Vec<BlobRef>, StoreError> {
+    let roots = store.roots()?;
+    let blobs = roots.iter().map(|root| store.kept_by(root)).collect::<Result<Vec<_>, StoreError>>()?;
+    Ok(blobs.concat())
+}
+
+fn folder_of(root: &Root) -> String {
+    root.witness.parent().unwrap_or(&root.witness).display().to_string()
+}
+
+/// What compilers left, which only saves time.
+fn scratch(store: &Store) -> PathBuf {
+    store.root().join("v1").join("scratch")
+}
+
+fn remove_scratch(store: &Store) {
+    let _ = std::fs::remove_dir_all(scratch(store));
+}
+
+/// Bytes of all files below a folder, without following links.
+fn size_of(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let size = |entry: std::fs::DirEntry| match entry.metadata() {
+        Ok(metadata) if metadata.is_dir() => size_of(&entry.path()),
+        Ok(metadata) => metadata.len(),
+        Err(_) => 0,
+    };
+    entries.map(size).sum()
 }
 
 fn policy(max_size: Option<&str>, max_age: Option<u64>) -> Result<GcPolicy<'static>, Vec<Diagnostic>> {
@@ -85,8 +161,7 @@ fn finding(finding: &Finding) -> Diagnostic {
 }
 
 fn cleared(session: &Session, store: &Store) {
-    // What compilers left there only saves time.
-    let _ = std::fs::remove_dir_all(store.root().join("v1").join("scratch"));
+    remove_scratch(store);
     let folder = store.root().display().to_string();
     session.terminal.present(&serde_json::json!({ "cleared": folder }), &format!("cleared {folder}"));
 }

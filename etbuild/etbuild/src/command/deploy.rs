@@ -1,9 +1,10 @@
 //! `etbuild deploy`: build, verify, write.
 
 use etbuild_diagnostic::{Code, Diagnostic, Severity};
-use etbuild_engine::{Goal, Mode, UnitReport, Verification, deploy};
+use etbuild_engine::{Goal, Mode, UnitReport, Verification};
 
 use super::Outcome;
+use super::lock::deploy_locked;
 use crate::arguments;
 use crate::render::deployment_table;
 use crate::session::Session;
@@ -11,7 +12,7 @@ use crate::session::Session;
 pub fn run(session: &Session, arguments: &arguments::Deploy) -> Outcome {
     let request = session.request(&arguments.recipes)?;
     let world = session.world(Mode::Build)?;
-    let reports = deploy(&world, &request, Goal::Deploy, &session.global.out)?;
+    let reports = deploy_locked(session, &world, &request, Goal::Deploy, &session.global.out)?;
     let diagnostics = diagnostics(&reports, arguments.require_verify);
     show(session, &reports, &diagnostics);
     Ok(diagnostics)

@@ -14,7 +14,13 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
         return Ok(Vec::new());
     }
     let partition = arguments.partition.clone().flatten();
-    let recipes = Recipes { recipes: vec![arguments.subject.clone()], partition, quantize: None, calibrate: None };
+    let recipes = Recipes {
+        recipes: vec![arguments.subject.clone()],
+        partition,
+        only: Vec::new(),
+        quantize: None,
+        calibrate: None,
+    };
     if arguments.partition.is_some() {
         return explain_partition(session, &recipes);
     }

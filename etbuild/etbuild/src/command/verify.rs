@@ -8,12 +8,16 @@ use etbuild_diagnostic::{Code, Diagnostic, Severity};
 use etbuild_engine::{Goal, Mode, ProgramLosses, UnitReport, World, deploy, quantization};
 
 use super::Outcome;
+use super::bundle;
 use super::deploy::diagnostics;
 use crate::arguments;
-use crate::render::{deployment_table, worst_text};
+use crate::render::{deployment_table, junit, worst_text};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Verify) -> Outcome {
+    if arguments.recipes.recipes.iter().all(|path| path.is_dir()) {
+        return bundle::run(session, &arguments.recipes.recipes);
+    }
     let request = session.request(&arguments.recipes)?;
     let goal = if arguments.rebuild { Goal::Build } else { Goal::Deploy };
     let reports = deploy(&session.world(Mode::Build)?, &request, goal, &session.global.out)?;
@@ -22,6 +26,10 @@ pub fn run(session: &Session, arguments: &arguments::Verify) -> Outcome {
         found = rebuild(session, &request, &reports)?;
     }
     let losses = if arguments.rebuild { Vec::new() } else { losses(session, &request)? };
+    if let Some(file) = &arguments.junit {
+        let text = junit(&reports, &found);
+        session.system.write(file, text.as_bytes(), false).map_err(|error| vec![unwritable(file, &error)])?;
+    }
     show(session, &reports, &losses, &found);
     if arguments.rebuild && found.is_empty() {
         session.terminal.say("a rebuild in an empty cache gave the same bytes and the same keys");
@@ -75,6 +83,10 @@ fn differences(session: &Session, out: &Path, first: &UnitReport, second: &UnitR
 fn digests<'a>(report: &'a UnitReport, out: &Path) -> BTreeMap<String, &'a str> {
     let name = |path: &Path| path.strip_prefix(out).unwrap_or(path).display().to_string();
     report.files.iter().map(|file| (name(&file.path), file.digest.as_str())).collect()
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
+    Diagnostic::error(Code::OutputUnwritable, format!("`{}` cannot be written: {error}", path.display()))
 }
 
 fn no_folder(error: &std::io::Error) -> Diagnostic {

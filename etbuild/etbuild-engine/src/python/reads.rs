@@ -1,0 +1,105 @@
+//! What an export read, noted for the next time, as compilers note header files.
+
+use std::path::{Path, PathBuf};
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_store::{Digest, Key, KeyBuilder};
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Interpreter};
+use crate::file_digest;
+use crate::stage::{Transient, interrupt};
+use crate::world::World;
+
+/// One file that an export read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Read {
+    /// Its path from the script's folder; from the root where it is not in the project.
+    pub name: String,
+    /// The digest of its bytes.
+    pub b3: String,
+}
+
+/// Everything that an export read and that is not known before it runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reads {
+    /// Modules of the project, and files that they opened, in order.
+    pub files: Vec<Read>,
+    /// The distributions of which something was imported, in order.
+    pub distributions: Vec<String>,
+}
+
+impl Reads {
+    /// What the script says that it read. Modules count as they were compiled; a file must be what it was when it was opened.
+    pub fn of_answer(world: &World, answer: Answer, script: &Path, folder: &Path) -> Result<Self, Vec<Diagnostic>> {
+        let mut files = Vec::new();
+        for module in &answer.modules {
+            let copy = folder.join(&module.copy);
+            let bytes = world.system().read(&copy).map_err(|error| crate::failure::unreadable(&copy, &error))?;
+            files.push(Read { name: module.name.clone(), b3: Digest::of(&bytes).to_string() });
+        }
+        for file in &answer.files {
+            let path = place(script, &file.name);
+            let stamp = world.system().stamp(&path).ok();
+            if stamp.is_none_or(|stamp| (stamp.size, stamp.modified_ns) != (file.size, file.modified_ns)) {
+                changed(&path);
+            }
+            let digest = file_digest::of(world, &path).unwrap_or_else(|_| changed(&path));
+            files.push(Read { name: file.name.clone(), b3: digest.to_string() });
+        }
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(Self { files, distributions: answer.distributions })
+    }
+
+    /// The same list with the digests that the files have now; `None` where one of them is gone.
+    fn refreshed(self, world: &World, script: &Path) -> Option<Self> {
+        let now = |read: Read| {
+            let digest = file_digest::of(world, &place(script, &read.name)).ok()?;
+            Some(Read { b3: digest.to_string(), ..read })
+        };
+        Some(Self { files: self.files.into_iter().map(now).collect::<Option<_>>()?, ..self })
+    }
+
+    /// `key` with all of it.
+    pub fn key(&self, key: KeyBuilder, interpreter: &Interpreter) -> Key {
+        let version = |name: &String| interpreter.distributions.get(name).map_or("none", String::as_str);
+        let key = self.distributions.iter().fold(key, |key, name| key.tool(name, version(name)));
+        self.files
+            .iter()
+            .fold(key, |key, Read { name, b3 }| key.input(name, b3.parse().unwrap_or(Digest::of(b""))))
+            .finish()
+    }
+
+    /// Where the files are.
+    pub fn paths(&self, script: &Path) -> Vec<PathBuf> {
+        self.files.iter().map(|read| place(script, &read.name)).collect()
+    }
+}
+
+/// What the last export with this beginning of a key read, as it is now.
+pub fn recall(world: &World, begin: &Key, script: &Path) -> Option<Reads> {
+    let noted: Reads = serde_json::from_slice(&world.store().memo_get(&subject(begin))?).ok()?;
+    noted.refreshed(world, script)
+}
+
+/// Notes what an export with this beginning of a key read.
+pub fn remember(world: &World, begin: &Key, reads: &Reads) {
+    if let Ok(bytes) = serde_json::to_vec(reads) {
+        // Only time is lost where this fails.
+        let _ = world.store().memo_put(&subject(begin), &bytes);
+    }
+}
+
+fn subject(begin: &Key) -> Digest {
+    Digest::of(format!("export reads\0{}", begin.action()).as_bytes())
+}
+
+fn place(script: &Path, name: &str) -> PathBuf {
+    script.parent().unwrap_or(Path::new("")).join(name)
+}
+
+fn changed(path: &Path) -> ! {
+    let message = format!("`{}` changed while the export read it", path.display());
+    let diagnostic = Diagnostic::error(Code::FileUnreadable, message).help("run the command again");
+    interrupt(Transient::Environment(Box::new(diagnostic)))
+}

@@ -1,0 +1,9 @@
+//! `etbuild.lock`: what units are built from and what comes of it, to be committed beside the recipes.
+
+mod compare;
+mod file;
+mod gather;
+
+pub use compare::{changed_outputs, changed_sources};
+pub use file::{LOCK_FILE, Lock, read, write};
+pub use gather::{add_outputs, gather};
