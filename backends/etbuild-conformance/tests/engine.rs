@@ -129,6 +129,7 @@ fn every_node_says_where_it_runs_and_why_not_elsewhere() {
         recipes: vec![model(MODELS[0])],
         overrides: vec![partition("partly")],
         targets: vec!["linux-x86_64".to_owned()],
+        only: Vec::new(),
     };
     let units = partitions(&world(cache.path()), &request).unwrap();
     let nodes = &units[0].nodes;

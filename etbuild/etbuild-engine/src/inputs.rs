@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::db::Db;
+use crate::db::{Archive, CheckpointFolder, Db, ModelSource};
 use crate::query;
 use crate::unit::Unit;
 
@@ -20,17 +20,28 @@ pub fn known_inputs(db: &dyn Db, unit: &Unit) -> (Vec<PathBuf>, bool) {
     let mut files: Vec<PathBuf> = unit.files.to_vec();
     files.extend(unit.recipe.files().iter().map(|file| file.path.clone()));
     files.extend(target_file(db, unit));
-    for archive in unit.archives.values() {
-        if let Some(python) = archive.python() {
-            match query::export_reads(db, python) {
+    for source in unit.archives.values() {
+        match *source {
+            ModelSource::Archive(Archive::Python(python)) => match query::export_reads(db, python) {
                 Some(read) => files.extend(read),
                 None => complete = false,
+            },
+            ModelSource::Checkpoint(folder, _) => {
+                files.retain(|file| file != folder.path(db));
+                files.extend(checkpoint_files(db, folder));
             }
+            ModelSource::Archive(Archive::File(_)) => {}
         }
     }
     files.sort();
     files.dedup();
     (files, complete)
+}
+
+/// What a checkpoint's program is read from; none of a folder without one.
+fn checkpoint_files(db: &dyn Db, folder: CheckpointFolder) -> Vec<PathBuf> {
+    let files = folder.files(db).unwrap_or_default();
+    files.values().map(|file| file.path(db).to_owned()).collect()
 }
 
 /// The target's file, where it lies beside the recipe.

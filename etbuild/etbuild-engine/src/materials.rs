@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
+use etbuild_recipe::Model;
 use etbuild_store::Digest;
 
 use crate::db::{Db, EngineDatabase};
@@ -55,7 +56,7 @@ pub struct Source {
 pub enum Role {
     /// A recipe, or what makes a model: a script, a module.
     File,
-    /// A model archive.
+    /// A model archive, or a file of a checkpoint.
     Model,
     /// Calibration, labelled or verification data.
     Data,
@@ -103,7 +104,8 @@ fn source(db: &dyn Db, unit: &Unit, path: PathBuf) -> Result<Source, Vec<Diagnos
 
 fn role(unit: &Unit, path: &PathBuf) -> Role {
     let archives = unit.recipe.model.archives();
-    if archives.values().any(|archive| archive.path == *path) {
+    let checkpoint = matches!(&unit.recipe.model, Model::Checkpoint(folder) if path.starts_with(&folder.path));
+    if checkpoint || archives.values().any(|archive| archive.path == *path) {
         return Role::Model;
     }
     let script = unit.recipe.model.files().iter().any(|file| file.path == *path);
