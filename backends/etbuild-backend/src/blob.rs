@@ -1,5 +1,10 @@
 //! A lowered partition.
 
+use std::fmt;
+use std::sync::Arc;
+
+use crate::Refusal;
+
 /// The alignment of a blob in the program file, in bytes: a cache line, and the widest vector there is. Offsets within a
 /// blob that are multiples of it are aligned in memory, where a file is mapped or lies in flash.
 pub const ALIGNMENT: usize = 64;
@@ -12,4 +17,53 @@ pub struct Blob {
     /// Bytes of memory that an execution needs besides inputs and outputs. They are planned with everything else, and
     /// hold nothing between executions; the device crate gets them as the last argument where there are any.
     pub scratch: usize,
+    /// What an execution gets as further inputs, behind those of the partition. A program has equal ones once, whichever
+    /// partitions of whichever methods read them.
+    pub weights: Vec<Weights>,
+}
+
+/// Constant bytes in the form that the engine reads them in, which are made when they are asked for.
+#[derive(Clone)]
+pub struct Weights {
+    /// What they are made of and how, as a text that no other bytes have: what was made once is not made again.
+    pub identity: String,
+    /// How many there are.
+    pub size: usize,
+    /// What makes them.
+    pub content: Arc<dyn Content>,
+}
+
+/// What makes constant bytes.
+pub trait Content: Send + Sync {
+    /// Gives all of them to `take`, a piece after the other.
+    ///
+    /// # Errors
+    /// What they are made of contradicts itself.
+    fn write(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), Refusal>;
+}
+
+impl Weights {
+    /// The bytes in memory.
+    ///
+    /// # Errors
+    /// As [`Content::write`].
+    pub fn bytes(&self) -> Result<Vec<u8>, Refusal> {
+        let mut bytes = Vec::with_capacity(self.size);
+        self.content.write(&mut |piece| bytes.extend_from_slice(piece))?;
+        Ok(bytes)
+    }
+}
+
+impl PartialEq for Weights {
+    fn eq(&self, other: &Self) -> bool {
+        self.identity == other.identity
+    }
+}
+
+impl Eq for Weights {}
+
+impl fmt::Debug for Weights {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Weights").field("identity", &self.identity).field("size", &self.size).finish()
+    }
 }

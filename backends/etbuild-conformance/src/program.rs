@@ -9,7 +9,7 @@ use etbuild_backend::ALIGNMENT;
 use etbuild_emit::{EmitOptions, emit};
 use etbuild_ir::LoweredProgram;
 use etbuild_memory::{Bank, Options, find_planner, plan};
-use etbuild_partition::{Partitioned, partition};
+use etbuild_partition::{InMemory, Partitioned, partition};
 
 use crate::Candidate;
 
@@ -23,7 +23,7 @@ pub struct Compiled {
 
 /// Compiles a program for the candidate.
 pub fn compile(program: LoweredProgram, candidate: &Candidate<'_>) -> Result<Compiled, String> {
-    let partitioned = partition(program, &[candidate.backend], candidate.target);
+    let partitioned = partition(program, &[candidate.backend], candidate.target, &InMemory);
     let partitioned =
         partitioned.map_err(|violations| format!("the partitioned program is invalid: {violations:?}"))?;
     let planner = find_planner("greedy").ok_or("there is no planner `greedy`")?;

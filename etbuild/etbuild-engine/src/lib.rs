@@ -11,6 +11,7 @@ mod budget;
 mod checkpoint_files;
 mod db;
 mod deploy;
+mod engine_weights;
 mod environment;
 mod event;
 mod failure;

@@ -7,11 +7,13 @@
 mod carve;
 mod gather;
 mod judge;
+mod keep;
 mod levels;
 mod order;
 mod partition;
 mod report;
 mod trivial;
 
+pub use keep::{InMemory, Keep};
 pub use partition::{Partitioned, partition};
 pub use report::{NodeReport, Place};

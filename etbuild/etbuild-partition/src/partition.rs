@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use et_core::ScalarType;
-use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
+use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts, Weights};
 use etbuild_ir::{
     ConstantData, DelegateCall, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation, compact,
 };
@@ -11,6 +11,7 @@ use etbuild_ir::{
 use crate::carve::{Carved, carve, escaping};
 use crate::gather::{Gathered, gather};
 use crate::judge::{is_delegated, refusal};
+use crate::keep::Keep;
 use crate::order::{Step, order};
 use crate::report::{NodeReport, Place, portable};
 
@@ -23,7 +24,7 @@ pub struct Partitioned {
     pub report: Vec<NodeReport>,
 }
 
-/// Gives parts of a program to engines, which are asked in this order.
+/// Gives parts of a program to engines, which are asked in this order. What they make of weights is in the hands of `keep`.
 ///
 /// # Errors
 /// What the dialect does not allow in the result: only a mistake of an engine or of this crate.
@@ -31,12 +32,13 @@ pub fn partition(
     program: LoweredProgram,
     backends: &[&dyn Backend],
     target: &TargetFacts,
+    keep: &dyn Keep,
 ) -> Result<Partitioned, Vec<Violation>> {
     let mut program = program.into_program();
     let mut report = Vec::new();
     for (name, graph) in &mut program.methods {
         let mut method = Method::new(name, std::mem::take(graph));
-        backends.iter().for_each(|backend| method.delegate(*backend, target));
+        backends.iter().for_each(|backend| method.delegate(*backend, target, keep));
         *graph = method.graph;
         report.extend(method.reports);
     }
@@ -66,7 +68,7 @@ impl Method {
     }
 
     /// Gives an engine what it takes.
-    fn delegate(&mut self, backend: &dyn Backend, target: &TargetFacts) {
+    fn delegate(&mut self, backend: &dyn Backend, target: &TargetFacts, keep: &dyn Keep) {
         let taken = self.judge(backend, target);
         let Gathered { stretches, partitions, dropped } = gather(&self.graph, &taken);
         let reason = Refusal::new(RefusalKind::Gain, "only views are here, and a call would cost more than they do");
@@ -74,7 +76,7 @@ impl Method {
         let escaping = escaping(&self.graph, &partitions);
         let mut lowered = Vec::new();
         for nodes in partitions {
-            match self.lower(&nodes, &escaping, backend, target) {
+            match self.lower(&nodes, &escaping, (backend, target), keep) {
                 Ok(Some(call)) => lowered.push(Lowered { nodes, call }),
                 Ok(None) => {}
                 Err(reason) => self.refuse(&nodes, backend, &reason),
@@ -107,14 +109,15 @@ impl Method {
         &mut self,
         nodes: &[usize],
         escaping: &HashSet<ValueId>,
-        backend: &dyn Backend,
-        target: &TargetFacts,
+        (backend, target): (&dyn Backend, &TargetFacts),
+        keep: &dyn Keep,
     ) -> Result<Option<Node>, Refusal> {
-        let Carved { graph, inputs, mut outputs } = carve(&self.graph, nodes, |id| escaping.contains(&id));
+        let Carved { graph, mut inputs, mut outputs } = carve(&self.graph, nodes, |id| escaping.contains(&id));
         if outputs.is_empty() {
             return Ok(None);
         }
-        let Blob { bytes, scratch } = backend.lower(&graph, target)?;
+        let Blob { bytes, scratch, weights } = backend.lower(&graph, target)?;
+        inputs.extend(self.weights(&weights, backend, keep)?);
         graph.for_each_data(&mut ConstantData::release);
         let spec = memory(bytes.len(), "blob")?;
         if scratch > 0 {
@@ -125,6 +128,22 @@ impl Method {
         let blob = self.graph.add_value(&format!("{}_blob", backend.name()), spec, kind);
         let call = DelegateCall::node(backend.name(), blob, &inputs, outputs);
         call.map(Some).ok_or_else(|| Refusal::new(RefusalKind::Partition, "the engine's name cannot be called"))
+    }
+
+    /// The constants that hold what an engine made of weights.
+    fn weights(
+        &mut self,
+        weights: &[Weights],
+        backend: &dyn Backend,
+        keep: &dyn Keep,
+    ) -> Result<Vec<ValueId>, Refusal> {
+        let kept = keep.keep(weights)?;
+        let constant = |data: ConstantData| {
+            let spec = memory(data.bytes().len(), "weight")?;
+            let kind = ValueKind::Constant { qualified_name: data.distinct_name(backend.name()), data };
+            Ok(self.graph.add_value(&format!("{}_weights", backend.name()), spec, kind))
+        };
+        kept.into_iter().map(constant).collect()
     }
 
     /// Puts calls in the place of the nodes that they stand for.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::text::{parse, print};
 use etbuild_ir::{ConstantData, Dialect, Graph, Links, Lowered, LoweredProgram, Node};
-use etbuild_partition::{Partitioned, Place, partition};
+use etbuild_partition::{InMemory, Partitioned, Place, partition};
 
 /// An engine for some operators. Its blob is the partition as text.
 struct Only {
@@ -54,14 +54,14 @@ impl Backend for Only {
         }
         let methods = BTreeMap::from([("partition".to_owned(), graph.clone())]);
         let text = print(Lowered::NAME, &etbuild_ir::Program { methods });
-        Ok(Blob { bytes: text.into_bytes(), scratch: 64 * graph.nodes.len() })
+        Ok(Blob { bytes: text.into_bytes(), scratch: 64 * graph.nodes.len(), weights: Vec::new() })
     }
 }
 
 fn partitioned(body: &str, engines: &[&dyn Backend]) -> Partitioned {
     let text = format!("etbuild-ir 1 lowered\nmethod forward\n{body}");
     let program = parse(&text, &mut |_| Some(ConstantData::new(vec![0_u8; 4]))).unwrap().1;
-    partition(LoweredProgram::verify(program).unwrap(), engines, &TargetFacts::default()).unwrap()
+    partition(LoweredProgram::verify(program).unwrap(), engines, &TargetFacts::default(), &InMemory).unwrap()
 }
 
 fn operators(graph: &Graph) -> Vec<&str> {

@@ -3,6 +3,7 @@
 //! A block of keys is packed, tiles of queries meet it one after the other, and what they take from it is corrected when a
 //! later block has a greater score: "FlashAttention: Fast and Memory-Efficient Exact Attention" (Dao et al., 2022).
 
+pub mod cached;
 mod pack;
 mod run;
 mod scores;

@@ -19,6 +19,7 @@ pub mod normalize;
 pub mod pool;
 pub mod quantized;
 pub mod reduce;
+pub mod rotate;
 mod rows;
 pub mod softmax;
 #[cfg(test)]

@@ -184,6 +184,8 @@ records! {
         pub weights: SlotNumber,
         /// Rows, elements of a row, columns of the result, elements of a group.
         pub sizes: [u32; 4],
+        /// 1 where the packed weights have biases.
+        pub is_biased: u32,
         /// The activation.
         pub activation: Activation,
     }
@@ -246,8 +248,8 @@ records! {
         pub columns: u32,
     }
 
-    /// Layer normalization of each row.
-    pub struct LayerNorm {
+    /// Normalization of each row.
+    pub struct Normalize {
         /// The rows.
         pub input: Rows,
         /// The results.
@@ -260,8 +262,10 @@ records! {
         pub rows: u32,
         /// Elements of a row.
         pub columns: u32,
-        /// Added to the variance.
+        /// Added to the mean square.
         pub epsilon: f32,
+        /// 1 where the mean is subtracted first (layer normalization), 0 where not (root mean square).
+        pub centered: u32,
     }
 
     /// `[batch, heads, tokens, depth]` by strides; neighbours in depth are neighbours in memory.
@@ -292,6 +296,52 @@ records! {
         pub scale: f32,
         /// 1 where a query sees no later key.
         pub causal: u32,
+    }
+
+    /// Which rows of a piece of text there are.
+    pub struct Piece {
+        /// A 64-bit integer: the position of the first row.
+        pub start: Place,
+        /// A 64-bit integer: which row is the last that is a token.
+        pub last: Place,
+    }
+
+    /// Pairs of elements turned by the angles of their row's position.
+    pub struct Rotate {
+        /// `[rows, heads, depth]`.
+        pub input: Place,
+        /// Likewise.
+        pub output: Place,
+        /// The slot of `[positions, pairs]`.
+        pub cosines: SlotNumber,
+        /// Likewise.
+        pub sines: SlotNumber,
+        /// The positions of the rows.
+        pub piece: Piece,
+        /// Rows, heads, depth, positions and pairs.
+        pub sizes: [u32; 5],
+    }
+
+    /// Attention of a piece of text to a cache, in which position `p` is in slot `p % slots`.
+    pub struct AttendCache {
+        /// `[rows, heads, depth]`.
+        pub query: Place,
+        /// `[slots, key heads, depth]`.
+        pub keys: Place,
+        /// Likewise.
+        pub values: Place,
+        /// `[rows, heads, depth]`.
+        pub output: Place,
+        /// The positions of the rows.
+        pub piece: Piece,
+        /// Rows, heads, heads of keys, depth and slots.
+        pub sizes: [u32; 5],
+        /// What the scores are multiplied with.
+        pub scale: f32,
+        /// How many positions a row sees, or 0 for all.
+        pub window: u32,
+        /// Scores are bent towards this, unless it is 0.
+        pub soft_cap: f32,
     }
 
     /// `output[b] = left[b] x right[b]`, where both are computed.
@@ -430,7 +480,7 @@ instructions! {
     4 => Mean,
     5 => Copy,
     6 => Softmax,
-    7 => LayerNorm,
+    7 => Normalize,
     8 => Attention,
     9 => BatchMatmul,
     10 => Gather,
@@ -440,6 +490,8 @@ instructions! {
     14 => QuantizeRows,
     15 => DequantizeRows,
     16 => GroupedProduct,
+    17 => Rotate,
+    18 => AttendCache,
 }
 
 /// What an element of a product becomes, before it is kept between the limits.

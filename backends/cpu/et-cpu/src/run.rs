@@ -14,6 +14,7 @@ mod quantized_depthwise;
 mod quantized_product;
 mod rectangle;
 mod rowwise;
+mod text;
 
 use et_core::Result;
 use et_gemm::Isa;
@@ -46,7 +47,7 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
         Instruction::Mean(fields) => image::mean(context, fields),
         Instruction::Copy(fields) => copy::run(context, fields),
         Instruction::Softmax(fields) => rowwise::softmax(context, fields),
-        Instruction::LayerNorm(fields) => rowwise::layer_norm(context, fields),
+        Instruction::Normalize(fields) => rowwise::normalize(context, fields),
         Instruction::Attention(fields) => attention::run(context, fields),
         Instruction::BatchMatmul(fields) => matmul::run(context, fields),
         Instruction::Gather(fields) => copy::gather(context, fields),
@@ -56,6 +57,8 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
         Instruction::QuantizeRows(fields) => quantize_rows::quantize(context, fields),
         Instruction::DequantizeRows(fields) => quantize_rows::dequantize(context, fields),
         Instruction::GroupedProduct(fields) => grouped_product::run(context, fields),
+        Instruction::Rotate(fields) => text::rotate(context, fields),
+        Instruction::AttendCache(fields) => text::attend(context, fields),
     }
 }
 
@@ -66,6 +69,7 @@ pub fn workspace(instruction: &Instruction, isa: Isa) -> usize {
         Instruction::QuantizedProduct(fields) => quantized_product::workspace(fields, isa),
         Instruction::GroupedProduct(fields) => grouped_product::workspace(fields, isa),
         Instruction::Attention(fields) => attention::workspace(fields),
+        Instruction::AttendCache(fields) => text::workspace(fields),
         Instruction::Elementwise(fields) => elementwise::workspace(fields),
         _ => 0,
     }

@@ -9,6 +9,8 @@ use crate::builder::Builder;
 use crate::call::Call;
 use crate::lower::{attention, rule};
 use crate::passes::find_attention;
+use crate::shared::Shared;
+use crate::write::Draft;
 use crate::{Isa, Problem, capability, write};
 
 /// The engine.
@@ -49,8 +51,11 @@ impl Backend for Cpu {
             return Err(no_instruction_set());
         }
         let sets = instruction_sets(target, uses_bytes(graph));
-        let blobs = sets.into_iter().map(|isa| Ok((isa, lower(graph, isa)?)));
-        Ok(write::variants(blobs.collect::<Result<Vec<_>, Problem>>()?))
+        let mut shared = Shared::new(graph.inputs.len());
+        let drafts = sets.into_iter().map(|isa| Ok((isa, lower(graph, isa, &mut shared)?)));
+        let drafts = drafts.collect::<Result<Vec<_>, Problem>>()?;
+        let blob = write::variants(&drafts, shared.inputs());
+        Ok(Blob { weights: shared.into_weights(), ..blob })
     }
 }
 
@@ -94,7 +99,7 @@ fn uses_bytes(graph: &Graph) -> bool {
     graph.nodes.iter().any(|node| node.operator.name().starts_with("quantize_"))
 }
 
-fn lower(graph: &Graph, isa: Isa) -> Result<Blob, Problem> {
+fn lower(graph: &Graph, isa: Isa, shared: &mut Shared) -> Result<Draft, Problem> {
     let links = Links::of(graph);
     let mut builder = Builder::new(&links, isa);
     let (matches, replaced) = find_attention(graph);
@@ -108,7 +113,7 @@ fn lower(graph: &Graph, isa: Isa) -> Result<Blob, Problem> {
         }
     }
     results(&mut builder)?;
-    write::blob(builder)
+    Ok(write::draft(builder, shared))
 }
 
 /// Puts the results where the caller wants them: the instruction that makes one writes it there where it can.

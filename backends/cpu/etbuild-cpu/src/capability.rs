@@ -191,6 +191,11 @@ pub fn layer_norm(call: &Call<'_>) -> Option<Refusal> {
     refused((|| Ok(constants(call, &[2, 3])?.or_else(|| floats(call))))())
 }
 
+/// Factors that are constants.
+pub fn rms_norm(call: &Call<'_>) -> Option<Refusal> {
+    refused((|| Ok(constants(call, &[2])?.or_else(|| floats(call))))())
+}
+
 /// Windows of images with a batch dimension, without indices.
 pub fn max_pool(call: &Call<'_>) -> Option<Refusal> {
     let indices_are_read = call.node.outputs.get(1).is_some_and(|indices| call.links.read_count(*indices) > 0);

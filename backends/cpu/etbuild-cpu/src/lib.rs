@@ -12,6 +12,7 @@ mod memory;
 mod pack;
 mod passes;
 mod problem;
+mod shared;
 mod tensor;
 mod uses;
 mod write;

@@ -9,6 +9,7 @@ mod pool;
 mod product;
 mod quantized;
 mod rowwise;
+mod text;
 mod view;
 
 use et_core::ScalarType;
@@ -122,6 +123,7 @@ static RULES: &[Rule] = &[
     unary!("aten.hardsigmoid.default", Hardsigmoid),
     unary!("aten.hardswish.default", Hardswish),
     Rule::new("aten.hardtanh.default", capability::floats, clamp),
+    Rule::new("aten.index_select.default", text::index_check, text::index_select),
     Rule::new("aten.layer_norm.default", capability::layer_norm, rowwise::layer_norm),
     compare!("aten.le.Scalar", LessEqual),
     compare!("aten.le.Tensor", LessEqual),
@@ -143,6 +145,7 @@ static RULES: &[Rule] = &[
     Rule::view("aten.permute_copy.default", view::permute),
     unary!("aten.reciprocal.default", Reciprocal),
     unary!("aten.relu.default", Relu),
+    Rule::new("aten.rms_norm.default", capability::rms_norm, rowwise::rms_norm),
     Rule::new("aten.roll.default", capability::roll, view::roll),
     unary!("aten.rsqrt.default", Rsqrt),
     Rule::new("aten.scaled_dot_product_attention.default", capability::attention, attention::attention),
@@ -158,6 +161,8 @@ static RULES: &[Rule] = &[
     Rule::view("aten.unsqueeze_copy.default", view::view),
     Rule::view("aten.view_copy.default", view::view),
     Rule::new("aten.where.self", capability::choice, choose::choose),
+    Rule::new("etbuild.attend_cache.default", text::attend_check, text::attend_cache),
+    Rule::new("etbuild.rotate.default", text::rotate_check, text::rotate),
     Rule::new("quantized_decomposed.choose_qparams.tensor", dynamic::parameters_check, dynamic::choose_parameters),
     Rule {
         check: capability::known,

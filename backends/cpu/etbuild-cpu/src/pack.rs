@@ -2,12 +2,11 @@
 
 use et_cpu::{Window, byte_isa};
 use et_gemm::{Bias, ByteProduct, FloatProduct, NibbleProduct, Shape, Weights};
-use etbuild_ir::ConstantData;
+use etbuild_ir::{ConstantData, Digest};
 
 use crate::{Isa, Problem};
 
-/// Weights of a product that are packed when the blob is written: only then is known what is folded into them, and all are
-/// packed side by side.
+/// Weights of a product that are packed when the program is written: only then is known what is folded into them.
 #[derive(Clone, Debug)]
 pub struct Packing {
     /// The shape.
@@ -37,12 +36,19 @@ impl Packing {
         match &self.form {
             Form::Floats(_) => Ok(self.floats(isa)?.packed_size()),
             Form::Bytes(..) | Form::BytesForRows(..) => Ok(self.bytes(isa)?.packed_size()),
-            Form::Groups(group, ..) => Ok(self.groups(*group, isa)?.packed_size()),
+            Form::Groups(group, _, bias) => Ok(self.groups(*group, !bias.is_empty(), isa)?.packed_size()),
         }
     }
 
-    /// Writes the packed form into as many bytes.
-    pub fn write(&self, isa: Isa, packed: &mut [u8]) -> Result<(), Problem> {
+    /// Gives the packed form to `take`.
+    pub fn write(&self, isa: Isa, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
+        let mut packed = vec![0; self.size(isa)?];
+        self.fill(isa, &mut packed)?;
+        take(&packed);
+        Ok(())
+    }
+
+    fn fill(&self, isa: Isa, packed: &mut [u8]) -> Result<(), Problem> {
         let shape = self.shape()?;
         let written = match &self.form {
             Form::Floats(bias) => {
@@ -59,14 +65,22 @@ impl Packing {
                 let bias = if bias.is_empty() { Bias::None } else { Bias::Real(bias) };
                 self.bytes(isa)?.pack(&Weights::convolution(&elements, &shape), scales, bias, packed)
             }
-            Form::Groups(group, scales, bias) => self.groups(*group, isa)?.pack(&self.signed(), scales, bias, packed),
+            Form::Groups(group, scales, bias) => {
+                self.groups(*group, !bias.is_empty(), isa)?.pack(&self.signed(), scales, bias, packed)
+            }
         };
         written.map_err(|_| Problem::Weights)
     }
 
-    /// Whether the packed forms are equal.
-    pub fn is_alike(&self, other: &Self) -> bool {
-        self.weights.digest() == other.weights.digest() && self.window == other.window && self.form == other.form
+    /// A text that no packing of another content has.
+    pub fn identity(&self) -> String {
+        let Window { kernel, groups, input, output, .. } = self.window;
+        // A matrix is packed alike for any number of rows.
+        let shape = match kernel {
+            [1, 1] => format!("{} {} {groups}", input[2], output[2]),
+            _ => format!("{:?}", self.window),
+        };
+        format!("{} {shape} {}", self.weights.digest(), self.form.identity())
     }
 
     fn shape(&self) -> Result<Shape, Problem> {
@@ -77,10 +91,10 @@ impl Packing {
         self.weights.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
 
-    fn groups(&self, group: usize, isa: Isa) -> Result<NibbleProduct, Problem> {
+    fn groups(&self, group: usize, is_biased: bool, isa: Isa) -> Result<NibbleProduct, Problem> {
         let [_, rows, inner] = self.window.input.map(|size| size as usize);
         let columns = self.window.output[2] as usize;
-        NibbleProduct::new(rows, inner, columns, group, byte_isa(isa)).map_err(|_| Problem::Weights)
+        NibbleProduct::new([rows, inner, columns], group, is_biased, byte_isa(isa)).map_err(|_| Problem::Weights)
     }
 
     fn floats(&self, isa: Isa) -> Result<FloatProduct, Problem> {
@@ -90,6 +104,23 @@ impl Packing {
     fn bytes(&self, isa: Isa) -> Result<ByteProduct, Problem> {
         ByteProduct::new(self.shape()?, byte_isa(isa)).map_err(|_| Problem::Weights)
     }
+}
+
+impl Form {
+    fn identity(&self) -> String {
+        let floats = |numbers: &[f32]| digest(numbers.iter().map(|number| number.to_le_bytes()));
+        let integers = |numbers: &[i32]| digest(numbers.iter().map(|number| number.to_le_bytes()));
+        match self {
+            Self::Floats(bias) => format!("floats {}", floats(bias)),
+            Self::Bytes(scales, bias) => format!("bytes {} {}", floats(scales), integers(bias)),
+            Self::BytesForRows(scales, bias) => format!("bytes for rows {} {}", floats(scales), floats(bias)),
+            Self::Groups(group, scales, bias) => format!("groups of {group} {} {}", floats(scales), floats(bias)),
+        }
+    }
+}
+
+fn digest(words: impl Iterator<Item = [u8; 4]>) -> Digest {
+    Digest::of(&words.flatten().collect::<Vec<u8>>())
 }
 
 /// Weights `[channels, 1, height, width]` of a convolution of each channel by itself: `[height, width, channels]`.

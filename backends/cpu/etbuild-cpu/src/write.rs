@@ -5,97 +5,115 @@ use et_cpu::{
 };
 use etbuild_backend::Blob;
 
+use crate::Isa;
 use crate::builder::{Builder, Storage};
 use crate::constants::Constants;
 use crate::memory::{Layout, lay_out, lives, words};
-use crate::{Isa, Problem};
+use crate::shared::Shared;
 
 /// The most threads that a call has memory for.
 const THREADS: usize = 8;
 
+/// A blob but for the number of its inputs, which all variants have in common.
+pub struct Draft {
+    header: Header,
+    /// Slots and instructions.
+    body: Vec<u32>,
+    constants: Constants,
+}
+
 /// The blob of what was gathered. Constants that no instruction reads are left out; equal ones are stored once.
-pub fn blob(builder: Builder<'_>) -> Result<Blob, Problem> {
+pub fn draft(builder: Builder<'_>, shared: &mut Shared) -> Draft {
     let instructions: Vec<Instruction> = builder.instructions.iter().copied().flatten().collect();
     let lives = lives(builder.buffers.len(), &instructions);
     let layout = lay_out(&builder.buffers, &lives);
-    let mut constants = Constants::new(builder.isa);
-    let mut slots = Vec::new();
+    let mut constants = Constants::default();
+    let mut body = Vec::new();
     for (index, memory) in builder.buffers.iter().enumerate() {
+        let lives = lives[index].is_some();
         let (kind, start) = match &memory.storage {
             Storage::Input(position) => (SlotKind::Input, *position as usize),
             Storage::Output(position) => (SlotKind::Output, *position as usize),
             Storage::Scratch => (SlotKind::Scratch, layout.starts[index]),
-            Storage::Model(data) if lives[index].is_some() => (SlotKind::Constant, constants.add(data.bytes())),
-            Storage::Made(bytes) if lives[index].is_some() => (SlotKind::Constant, constants.add(bytes)),
-            Storage::Packed(packing) if lives[index].is_some() => {
-                (SlotKind::Constant, constants.pack(packing, memory.size))
-            }
+            Storage::Model(data) if lives => (SlotKind::Constant, constants.add(data.bytes())),
+            Storage::Made(bytes) if lives => (SlotKind::Constant, constants.add(bytes)),
+            Storage::Packed(packing) if lives => (SlotKind::Input, shared.position(packing, builder.isa, memory.size)),
             Storage::Model(_) | Storage::Made(_) | Storage::Packed(_) => (SlotKind::Constant, 0),
         };
-        let size = if lives[index].is_some() || start > 0 { memory.size } else { 0 };
-        slots.push(Slot { kind: kind as u32, start: start as u64, size: size as u64 });
+        let size = if lives || start > 0 { memory.size } else { 0 };
+        body.extend(words(&Slot { kind: kind as u32, start: start as u64, size: size as u64 }));
     }
     let workspace = instructions.iter().map(|instruction| workspace(instruction, builder.isa)).max().unwrap_or(0);
-    assemble(&builder, &instructions, &slots, &layout, workspace.next_multiple_of(ALIGNMENT), &constants)
+    let mut header = header(&builder, &instructions, &layout, workspace.next_multiple_of(ALIGNMENT));
+    let slots = body.len();
+    body.extend(instructions.iter().flat_map(words));
+    header.words = (body.len() - slots) as u32;
+    Draft { header, body, constants }
 }
 
-/// The blobs for several instruction sets as one.
-pub fn variants(blobs: Vec<(Isa, Blob)>) -> Blob {
-    let mut all = Blob { bytes: Vec::new(), scratch: 0 };
-    let head = 4 * (2 + blobs.len() * words(&Variant::default()).len());
-    let mut start = head.next_multiple_of(ALIGNMENT);
-    let mut table = vec![VARIANTS_MAGIC, blobs.len() as u32];
-    for (isa, blob) in &blobs {
-        let size = blob.bytes.len();
-        table.extend(words(&Variant { isa: isa_number(*isa), start: start as u64, size: size as u64 }));
-        start = (start + size).next_multiple_of(ALIGNMENT);
-        all.scratch = all.scratch.max(blob.scratch);
-    }
-    all.bytes = table.iter().flat_map(|word| word.to_le_bytes()).collect();
-    for (_, blob) in blobs {
-        all.bytes.resize(all.bytes.len().next_multiple_of(ALIGNMENT), 0);
-        all.bytes.extend_from_slice(&blob.bytes);
-    }
-    all
-}
-
-fn assemble(
-    builder: &Builder<'_>,
-    instructions: &[Instruction],
-    slots: &[Slot],
-    layout: &Layout,
-    workspace: usize,
-    constants: &Constants<'_>,
-) -> Result<Blob, Problem> {
-    let body: Vec<u32> = instructions.iter().flat_map(words).collect();
-    let table: Vec<u32> = slots.iter().flat_map(words).collect();
+fn header(builder: &Builder<'_>, instructions: &[Instruction], layout: &Layout, workspace: usize) -> Header {
     let workspaces = layout.size.next_multiple_of(ALIGNMENT);
-    let scratch = workspaces + THREADS * workspace;
-    let mut header = Header {
+    Header {
         magic: MAGIC,
         version: VERSION,
         isa: isa_number(builder.isa),
-        inputs: builder.graph.inputs.len() as u32,
+        inputs: 0,
         outputs: builder.graph.outputs.len() as u32,
-        slots: slots.len() as u32,
+        slots: builder.buffers.len() as u32,
         instructions: instructions.len() as u32,
-        words: body.len() as u32,
-        scratch: scratch as u64,
+        words: 0,
+        scratch: (workspaces + THREADS * workspace) as u64,
         workspaces: workspaces as u64,
         workspace: workspace as u64,
         threads: THREADS as u32,
         constants: 0,
-    };
-    let begin = 4 * (words(&header).len() + table.len() + body.len());
-    header.constants = begin.next_multiple_of(ALIGNMENT) as u64;
-    let mut bytes: Vec<u8> =
-        words(&header).iter().chain(&table).chain(&body).flat_map(|word| word.to_le_bytes()).collect();
-    let begin = begin.next_multiple_of(ALIGNMENT);
-    bytes.resize(begin + constants.size(), 0);
-    constants.write(&mut bytes[begin..])?;
-    // The memory begins anywhere; the engine uses it from a multiple of a cache line on.
-    let scratch = if scratch == 0 { 0 } else { scratch + ALIGNMENT };
-    Ok(Blob { bytes, scratch })
+    }
+}
+
+/// The blobs for several instruction sets as one, whose call has so many inputs.
+pub fn variants(drafts: &[(Isa, Draft)], inputs: usize) -> Blob {
+    let mut all = Blob::default();
+    let blobs: Vec<Vec<u8>> = drafts.iter().map(|(_, draft)| draft.bytes(inputs)).collect();
+    let head = 4 * (2 + blobs.len() * words(&Variant::default()).len());
+    let mut start = head.next_multiple_of(ALIGNMENT);
+    let mut table = vec![VARIANTS_MAGIC, blobs.len() as u32];
+    for ((isa, draft), bytes) in drafts.iter().zip(&blobs) {
+        let size = bytes.len();
+        table.extend(words(&Variant { isa: isa_number(*isa), start: start as u64, size: size as u64 }));
+        start = (start + size).next_multiple_of(ALIGNMENT);
+        all.scratch = all.scratch.max(draft.scratch());
+    }
+    all.bytes = little_endian(&table);
+    for bytes in blobs {
+        all.bytes.resize(all.bytes.len().next_multiple_of(ALIGNMENT), 0);
+        all.bytes.extend_from_slice(&bytes);
+    }
+    all
+}
+
+impl Draft {
+    fn bytes(&self, inputs: usize) -> Vec<u8> {
+        let begin = 4 * (words(&self.header).len() + self.body.len());
+        let begin = begin.next_multiple_of(ALIGNMENT);
+        let header = Header { inputs: inputs as u32, constants: begin as u64, ..self.header };
+        let mut bytes = little_endian(&words(&header));
+        bytes.extend(little_endian(&self.body));
+        bytes.resize(begin, 0);
+        bytes.extend_from_slice(self.constants.bytes());
+        bytes
+    }
+
+    /// Bytes of memory that a call is given: it begins anywhere, and is used from a multiple of a cache line on.
+    const fn scratch(&self) -> usize {
+        match self.header.scratch as usize {
+            0 => 0,
+            size => size + ALIGNMENT,
+        }
+    }
+}
+
+fn little_endian(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
 #[cfg(test)]

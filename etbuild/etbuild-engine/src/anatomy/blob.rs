@@ -61,7 +61,7 @@ pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace]) -> Vec<Eng
     for (method, graph) in &planned.methods {
         let before = prepared.methods.get(method);
         let sizes = graph.nodes.iter().filter_map(DelegateCall::of);
-        let sizes = sizes.map(|call| call.blob_data(graph).map_or(0, |data| data.bytes().len() as u64));
+        let sizes = sizes.map(|call| size(graph, call));
         let parts = partitions(method, nodes);
         for (size, ((engine, partition), values)) in sizes.zip(parts) {
             let weights = before.map(|graph| weights(graph, &values)).unwrap_or_default();
@@ -70,6 +70,12 @@ pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace]) -> Vec<Eng
         }
     }
     found
+}
+
+/// Bytes of a call's blob and of the weights that it is given.
+fn size(graph: &Graph, call: DelegateCall<'_>) -> u64 {
+    let read = call.inputs.iter().copied().flatten().chain([call.blob]);
+    read.filter_map(|id| graph.constant(id)).map(|data| data.bytes().len() as u64).sum()
 }
 
 /// The nodes of each partition of a method by what they compute, in the order of the partitions' numbers, which is that of

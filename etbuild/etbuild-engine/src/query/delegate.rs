@@ -8,6 +8,7 @@ use etbuild_store::Value;
 use super::quantize::lowered_or_quantized;
 use super::{LowerOptions, PlanOptions, QuantizeOptions, lower_options, prepared};
 use crate::db::{Db, ModelSource};
+use crate::engine_weights::EngineWeights;
 use crate::partition_report::NodePlace;
 use crate::stage::{self, Blocked, Stage, StageResult};
 use crate::unit::Archives;
@@ -80,9 +81,11 @@ fn partitioned(
             .fact("facts", facts(*backend, &partitioning.target));
     }
     stage::run(db.world(), Stage::Delegate, key.finish(), |products| {
-        let ((_, program), weights) = program_artifact::load(db.world(), &lowered, text::parse)?;
+        let ((_, program), mut weights) = program_artifact::load(db.world(), &lowered, text::parse)?;
         let program = LoweredProgram::verify(program).map_err(failure::violations)?;
-        let done = partition(program, &backends, &partitioning.target).map_err(failure::violations)?;
+        let keep = EngineWeights::new(db.world(), revisions(&backends));
+        let done = partition(program, &backends, &partitioning.target, &keep).map_err(failure::violations)?;
+        keep.into_blobs().into_iter().for_each(|blob| weights.add(ArtifactKind::Constant, blob));
         let Partitioned { program, report } = done;
         let printed = text::print(Lowered::NAME, program.program());
         program_artifact::store(products, &printed, program.program(), &weights);
@@ -90,6 +93,11 @@ fn partitioned(
         products.put(ArtifactKind::Partition, &failure::json(&report)?);
         Ok(())
     })
+}
+
+/// The engines, each with its revision: what one makes of weights is good for as long.
+fn revisions(backends: &[&'static dyn Backend]) -> String {
+    backends.iter().map(|backend| format!("{} {}\n", backend.name(), backend.revision())).collect()
 }
 
 fn facts(backend: &dyn Backend, target: &TargetFacts) -> Value {

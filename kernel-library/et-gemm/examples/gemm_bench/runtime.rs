@@ -45,11 +45,11 @@ pub fn linear(isa: Isa) {
             product.compute_floats(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
         });
 
-        let product = NibbleProduct::new(rows, inner, columns, 32, isa).expect("a shape");
+        let product = NibbleProduct::new([rows, inner, columns], 32, false, isa).expect("a shape");
         let size = product.packed_size();
         let (mut packed, skip) = aligned(size);
         let packed = &mut packed[skip..skip + size];
-        product.pack(&weights, &vec![0.01; columns * inner / 32], &scales, packed).expect("sizes");
+        product.pack(&weights, &vec![0.01; columns * inner / 32], &[], packed).expect("sizes");
         let mut scratch = vec![0; product.scratch_size()];
         let operands =
             NibbleOperands { input: &input, row_scales: &row_scales, weights: packed, activation: Activation::None };

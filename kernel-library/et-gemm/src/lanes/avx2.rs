@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::Lanes;
+use super::{HALF_EXPONENTS, Lanes};
 
 /// Eight `f32`.
 #[derive(Clone, Copy)]
@@ -46,6 +46,11 @@ impl Lanes for Avx2 {
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
         Self(_mm256_loadu_ps(from))
+    }
+    #[inline(always)]
+    unsafe fn load_halves(from: *const u16) -> Self {
+        let words = _mm256_slli_epi32::<13>(_mm256_cvtepu16_epi32(_mm_loadu_si128(from.cast())));
+        Self(_mm256_mul_ps(_mm256_castsi256_ps(words), _mm256_set1_ps(HALF_EXPONENTS)))
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {

@@ -3,7 +3,7 @@
 
 use core::arch::x86_64::*;
 
-use super::Lanes;
+use super::{HALF_EXPONENTS, Lanes};
 
 /// Sixteen `f32`.
 #[derive(Clone, Copy)]
@@ -45,6 +45,11 @@ impl Lanes for Avx512 {
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
         Self(_mm512_loadu_ps(from))
+    }
+    #[inline(always)]
+    unsafe fn load_halves(from: *const u16) -> Self {
+        let words = _mm512_slli_epi32::<13>(_mm512_cvtepu16_epi32(_mm256_loadu_si256(from.cast())));
+        Self(_mm512_mul_ps(_mm512_castsi512_ps(words), _mm512_set1_ps(HALF_EXPONENTS)))
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {

@@ -10,6 +10,9 @@ pub mod function;
 pub mod neon;
 pub mod portable;
 
+/// What a `float16`, its bits moved to where a `float32` has them, is multiplied by: the exponents begin 112 apart.
+pub const HALF_EXPONENTS: f32 = f32::from_bits((127 + 112) << 23);
+
 /// A vector of `f32`.
 ///
 /// # Safety
@@ -32,6 +35,8 @@ pub trait Lanes: Copy {
     unsafe fn splat(value: f32) -> Self;
     /// Reads a vector.
     unsafe fn load(from: *const f32) -> Self;
+    /// Reads a vector of `float16` that are not negative (IEEE 754-2008, binary16).
+    unsafe fn load_halves(from: *const u16) -> Self;
     /// Writes a vector.
     unsafe fn store(self, to: *mut f32);
     /// Reads the first `count` elements; the others are zero.

@@ -4,7 +4,7 @@
 use core::arch::aarch64::*;
 use core::ptr::copy_nonoverlapping;
 
-use super::Lanes;
+use super::{HALF_EXPONENTS, Lanes};
 
 /// Four `f32`.
 #[derive(Clone, Copy)]
@@ -36,6 +36,11 @@ impl Lanes for Neon {
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
         Self(vld1q_f32(from))
+    }
+    #[inline(always)]
+    unsafe fn load_halves(from: *const u16) -> Self {
+        let words = vshlq_n_u32::<13>(vmovl_u16(vld1_u16(from)));
+        Self(vmulq_n_f32(vreinterpretq_f32_u32(words), HALF_EXPONENTS))
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {

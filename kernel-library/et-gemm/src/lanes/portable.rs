@@ -4,7 +4,7 @@
 use core::array::from_fn;
 use core::ptr::copy_nonoverlapping;
 
-use super::Lanes;
+use super::{HALF_EXPONENTS, Lanes};
 
 /// Adding and subtracting it rounds to a whole number: 1.5 * 2^23.
 const ROUNDER: f32 = 12_582_912.0;
@@ -39,6 +39,11 @@ impl Lanes for Portable {
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
         Self(from.cast::<[f32; 4]>().read_unaligned())
+    }
+    #[inline(always)]
+    unsafe fn load_halves(from: *const u16) -> Self {
+        let halves = from.cast::<[u16; 4]>().read_unaligned();
+        Self(halves.map(|half| f32::from_bits(u32::from(half) << 13) * HALF_EXPONENTS))
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {

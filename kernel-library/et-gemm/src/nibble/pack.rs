@@ -1,11 +1,11 @@
 //! The packed form of weights of half a byte: panels of columns.
 //!
-//! A panel is a row of bias (`f32`), a row of what a zero point of one adds to each column before it is scaled (`f32`), and
-//! for each group a row of scales (`f32`) and a row for each eight elements. Such a row has four bytes a column: the first
-//! four elements in their low halves, the next four in the high ones, all plus eight. All is little-endian.
+//! A panel is a row of what a zero point of one adds to each column before it is scaled (`f32`), a row of bias (`f32`) where
+//! there is one, and for each group a row of scales (`float16`) and a row for each eight elements. Such a row has four bytes a
+//! column: the first four elements in their low halves, the next four in the high ones, all plus eight. All is little-endian.
 
-/// Bytes of a column before its groups.
-pub const HEADER: usize = 8;
+use et_core::Half;
+
 
 /// What is packed, lengths checked.
 pub struct Packing<'a> {
@@ -23,38 +23,44 @@ pub struct Packing<'a> {
 
 impl Packing<'_> {
     /// Bytes of a column.
-    pub const fn column_size(inner: usize, group: usize) -> usize {
-        HEADER + inner / group * 4 + inner / 2
+    pub const fn column_size(inner: usize, group: usize, is_biased: bool) -> usize {
+        Self::header(is_biased) + inner / group * 2 + inner / 2
+    }
+
+    /// Bytes of a column before its groups.
+    const fn header(is_biased: bool) -> usize {
+        if is_biased { 8 } else { 4 }
     }
 
     /// Writes a panel of `width` columns, of which `columns` from `first` on exist. The others are zero.
     pub fn write(&self, first: usize, columns: usize, width: usize, panel: &mut [u8]) {
         panel.fill(0);
-        let (header, groups) = panel.split_at_mut(HEADER * width);
+        let (header, groups) = panel.split_at_mut(Self::header(!self.bias.is_empty()) * width);
         for lane in 0..columns {
             let column = first + lane;
-            let bias = self.bias.get(column).copied().unwrap_or(0.0);
-            header[4 * lane..][..4].copy_from_slice(&bias.to_le_bytes());
+            if let Some(bias) = self.bias.get(column) {
+                header[4 * (width + lane)..][..4].copy_from_slice(&bias.to_le_bytes());
+            }
             let mut zero = 0.0;
-            for (index, bytes) in groups.chunks_exact_mut((4 + self.group / 2) * width).enumerate() {
+            for (index, bytes) in groups.chunks_exact_mut((2 + self.group / 2) * width).enumerate() {
                 zero += self.write_group(column, index, lane, width, bytes);
             }
-            header[4 * (width + lane)..][..4].copy_from_slice(&zero.to_le_bytes());
+            header[4 * lane..][..4].copy_from_slice(&zero.to_le_bytes());
         }
     }
 
     /// Writes a group of a column; gives its scaled sum.
     fn write_group(&self, column: usize, index: usize, lane: usize, width: usize, bytes: &mut [u8]) -> f32 {
-        let scale = self.scales[column * (self.inner / self.group) + index];
+        let scale = Half::from_f32(self.scales[column * (self.inner / self.group) + index]);
         let weights = &self.weights[column * self.inner + index * self.group..][..self.group];
-        let (scales, rows) = bytes.split_at_mut(4 * width);
-        scales[4 * lane..][..4].copy_from_slice(&scale.to_le_bytes());
+        let (scales, rows) = bytes.split_at_mut(2 * width);
+        scales[2 * lane..][..2].copy_from_slice(&scale.0.to_le_bytes());
         for (row, eight) in rows.chunks_exact_mut(4 * width).zip(weights.chunks_exact(8)) {
             for index in 0..4 {
                 let half = |weight: i8| (weight.clamp(-8, 7) + 8) as u8;
                 row[4 * lane + index] = half(eight[index]) | half(eight[4 + index]) << 4;
             }
         }
-        scale * weights.iter().map(|&weight| i32::from(weight)).sum::<i32>() as f32
+        scale.to_f32() * weights.iter().map(|&weight| i32::from(weight)).sum::<i32>() as f32
     }
 }

@@ -34,37 +34,38 @@ pub struct NibbleProduct {
     inner: usize,
     columns: usize,
     group: usize,
+    is_biased: bool,
     row: &'static NibbleRow,
 }
 
 impl NibbleProduct {
     /// Rows of `inner` elements times columns whose elements have a scale for each `group`. Fails unless `group` is a
     /// multiple of eight that divides `inner`. Any instruction set may be packed for on any machine.
-    pub fn new(rows: usize, inner: usize, columns: usize, group: usize, isa: Isa) -> Result<Self> {
+    pub fn new([rows, inner, columns]: [usize; 3], group: usize, is_biased: bool, isa: Isa) -> Result<Self> {
         if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) {
             return Err(Error::InvalidArgument);
         }
-        Ok(Self { rows, inner, columns, group, row: NibbleRow::of(isa) })
+        Ok(Self { rows, inner, columns, group, is_biased, row: NibbleRow::of(isa) })
     }
 
     /// Bytes of the packed weights.
     pub const fn packed_size(&self) -> usize {
-        self.columns.next_multiple_of(self.row.lanes) * Packing::column_size(self.inner, self.group)
+        self.columns.next_multiple_of(self.row.lanes) * Packing::column_size(self.inner, self.group, self.is_biased)
     }
 
-    /// Packs weights from -8 to 7 (`[columns, inner]`), scales (`[columns, inner / group]`) and a bias, which may be empty.
-    /// Fails unless lengths are those of the product.
+    /// Packs weights from -8 to 7 (`[columns, inner]`), scales (`[columns, inner / group]`, kept as `float16`) and a bias, empty
+    /// where the product has none. Fails unless lengths are those of the product.
     pub fn pack(&self, weights: &[i8], scales: &[f32], bias: &[f32], packed: &mut [u8]) -> Result<()> {
         let groups = self.inner / self.group;
         let whole = weights.len() == self.columns * self.inner && scales.len() == self.columns * groups;
-        let biased = bias.is_empty() || bias.len() == self.columns;
+        let biased = bias.len() == if self.is_biased { self.columns } else { 0 };
         if !whole || !biased || packed.len() != self.packed_size() {
             return Err(Error::InvalidArgument);
         }
         let packing = Packing { weights, scales, bias, inner: self.inner, group: self.group };
         for panel in 0..self.grid().panels {
             let [first, columns, width, start] = self.panel(panel);
-            let size = width * Packing::column_size(self.inner, self.group);
+            let size = width * Packing::column_size(self.inner, self.group, self.is_biased);
             packing.write(first, columns, width, &mut packed[start..start + size]);
         }
         Ok(())
@@ -75,7 +76,7 @@ impl NibbleProduct {
         let first = index * self.row.width();
         let columns = (self.columns - first).min(self.row.width());
         let width = columns.next_multiple_of(self.row.lanes);
-        [first, columns, width, first * Packing::column_size(self.inner, self.group)]
+        [first, columns, width, first * Packing::column_size(self.inner, self.group, self.is_biased)]
     }
 
     /// The work.
@@ -154,6 +155,7 @@ impl NibbleProduct {
             groups,
             group: self.group,
             panel: operands.weights.as_ptr().wrapping_add(start),
+            is_biased: self.is_biased,
             output: output.at(rows.start, column),
             stride: output.stride(),
             columns,

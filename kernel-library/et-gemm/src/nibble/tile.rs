@@ -28,6 +28,8 @@ pub struct Tile {
     pub group: usize,
     /// The panel.
     pub panel: *const u8,
+    /// Whether it has biases.
+    pub is_biased: bool,
     /// The output.
     pub output: *mut f32,
     /// Elements from a row of the output to the next.
@@ -48,10 +50,10 @@ pub type TileKernel = unsafe fn(&Tile);
 pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
     let width = V * D::LANES;
     let mut totals = [[D::Real::splat(0.0); V]; R];
-    let mut from = tile.panel.add(8 * width);
+    let mut from = tile.panel.add((4 + 4 * usize::from(tile.is_biased)) * width);
     for group in 0..tile.groups {
-        let scales = from.cast::<f32>();
-        from = from.add(4 * width);
+        let scales = from.cast::<u16>();
+        from = from.add(2 * width);
         let mut sums = [[D::zero(); V]; R];
         for (row, sums) in sums.iter_mut().enumerate() {
             *sums = [D::splat(*tile.row_sums.add(row * tile.groups + group)); V];
@@ -59,7 +61,7 @@ pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
         add_group::<D, R, V>(tile, group * tile.group, from, &mut sums);
         from = from.add(tile.group / 2 * width);
         for vector in 0..V {
-            let scale = D::Real::load(scales.add(vector * D::LANES));
+            let scale = D::Real::load_halves(scales.add(vector * D::LANES));
             for row in 0..R {
                 totals[row][vector] = sums[row][vector].real().multiply_add(scale, totals[row][vector]);
             }
@@ -110,8 +112,11 @@ unsafe fn store<D: Dots, const R: usize, const V: usize>(tile: &Tile, totals: &[
         let RowScale { scale, zero_point } = *tile.row_scales.add(row);
         for vector in 0..V {
             let start = vector * D::LANES;
-            let bias = D::Real::load(tile.panel.cast::<f32>().add(start));
-            let zero = D::Real::load(tile.panel.cast::<f32>().add(V * D::LANES + start));
+            let zero = D::Real::load(tile.panel.cast::<f32>().add(start));
+            let bias = match tile.is_biased {
+                true => D::Real::load(tile.panel.cast::<f32>().add(V * D::LANES + start)),
+                false => D::Real::splat(0.0),
+            };
             let value = totals[row][vector].subtract(zero.multiply(D::Real::splat(zero_point as f32)));
             let value = value.multiply(D::Real::splat(scale)).add(bias);
             let to = tile.output.wrapping_add(row * tile.stride + start);

@@ -9,6 +9,10 @@ use super::Program;
 pub const SEGMENT_ALIGNMENT: u64 = 128;
 /// What a constant's start is a multiple of, in its segment.
 pub const CONSTANT_ALIGNMENT: u64 = 16;
+/// The same for constants of [`LARGE`] bytes or more: a cache line.
+const LARGE_ALIGNMENT: u64 = 64;
+/// From how many bytes on a constant begins with a cache line.
+const LARGE: usize = 1 << 10;
 
 /// The segments of a program, and which of them holds what.
 pub(super) struct Layout<'a> {
@@ -23,7 +27,20 @@ pub(super) struct Layout<'a> {
 pub(super) struct Segment<'a> {
     pub(super) offset: u64,
     parts: Vec<&'a [u8]>,
-    part_alignment: u64,
+    alignment: PartAlignment,
+}
+
+/// What the start of a part is a multiple of, from its bytes.
+type PartAlignment = fn(&[u8]) -> u64;
+
+/// Parts without padding.
+const fn dense(_: &[u8]) -> u64 {
+    1
+}
+
+/// The alignment of constants.
+const fn of_constants(part: &[u8]) -> u64 {
+    if part.len() < LARGE { CONSTANT_ALIGNMENT } else { LARGE_ALIGNMENT }
 }
 
 /// Where the parts of a segment start. Index 0 is a placeholder, since 0 means no data.
@@ -36,13 +53,13 @@ impl<'a> Layout<'a> {
     /// Lays out the segments in the order of upstream's exporter.
     pub(super) fn new(program: &Program<'a>) -> Self {
         let mut layout = Self {
-            constants: PartOffsets { segment: 0, offsets: part_offsets(&program.constants, CONSTANT_ALIGNMENT) },
+            constants: PartOffsets { segment: 0, offsets: part_offsets(&program.constants, of_constants) },
             segments: Vec::new(),
             blobs: BTreeMap::new(),
             initial_values: None,
             named_data: Vec::new(),
         };
-        layout.push(program.constants.clone(), CONSTANT_ALIGNMENT, SEGMENT_ALIGNMENT);
+        layout.push(program.constants.clone(), of_constants, SEGMENT_ALIGNMENT);
         layout.add_initial_values(program);
         layout.add_blobs(program);
         layout.add_named_data(program);
@@ -66,15 +83,15 @@ impl<'a> Layout<'a> {
 
     fn add_initial_values(&mut self, program: &Program<'a>) {
         if !program.initial_values.is_empty() {
-            let segment = self.push(program.initial_values.clone(), 1, SEGMENT_ALIGNMENT);
-            self.initial_values = Some(PartOffsets { segment, offsets: part_offsets(&program.initial_values, 1) });
+            let segment = self.push(program.initial_values.clone(), dense, SEGMENT_ALIGNMENT);
+            self.initial_values = Some(PartOffsets { segment, offsets: part_offsets(&program.initial_values, dense) });
         }
     }
 
     fn add_blobs(&mut self, program: &Program<'a>) {
         for delegate in program.execution_plans.iter().flat_map(|plan| &plan.delegates) {
             if !delegate.blob.is_empty() && !self.blobs.contains_key(delegate.blob) {
-                let segment = self.push(vec![delegate.blob], 1, SEGMENT_ALIGNMENT);
+                let segment = self.push(vec![delegate.blob], dense, SEGMENT_ALIGNMENT);
                 self.blobs.insert(delegate.blob, segment);
             }
         }
@@ -85,14 +102,14 @@ impl<'a> Layout<'a> {
         for entry in &program.named_data {
             let alignment = entry.alignment.max(SEGMENT_ALIGNMENT);
             let segment =
-                *seen.entry((entry.data, alignment)).or_insert_with(|| self.push(vec![entry.data], 1, alignment));
+                *seen.entry((entry.data, alignment)).or_insert_with(|| self.push(vec![entry.data], dense, alignment));
             self.named_data.push(segment);
         }
     }
 
-    fn push(&mut self, parts: Vec<&'a [u8]>, part_alignment: u64, alignment: u64) -> u32 {
+    fn push(&mut self, parts: Vec<&'a [u8]>, part_alignment: PartAlignment, alignment: u64) -> u32 {
         let offset = self.data_size().next_multiple_of(alignment);
-        self.segments.push(Segment { offset, parts, part_alignment });
+        self.segments.push(Segment { offset, parts, alignment: part_alignment });
         self.segments.len() as u32 - 1
     }
 }
@@ -100,14 +117,14 @@ impl<'a> Layout<'a> {
 impl Segment<'_> {
     /// The number of bytes.
     pub(super) fn size(&self) -> u64 {
-        self.parts.iter().fold(0, |end, part| end.next_multiple_of(self.part_alignment) + part.len() as u64)
+        self.parts.iter().fold(0, |end, part| end.next_multiple_of((self.alignment)(part)) + part.len() as u64)
     }
 
     /// Writes the parts with the padding between them.
     pub(super) fn write(&self, out: &mut dyn Write) -> Result<()> {
         let mut end = 0_u64;
         for part in &self.parts {
-            let start = end.next_multiple_of(self.part_alignment);
+            let start = end.next_multiple_of((self.alignment)(part));
             write_zeros((start - end) as usize, out)?;
             out.write_all(part)?;
             end = start + part.len() as u64;
@@ -116,11 +133,11 @@ impl Segment<'_> {
     }
 }
 
-fn part_offsets(parts: &[&[u8]], alignment: u64) -> Vec<u64> {
+fn part_offsets(parts: &[&[u8]], alignment: PartAlignment) -> Vec<u64> {
     let mut offsets = vec![0];
     let mut end = 0_u64;
     for part in parts {
-        let start = end.next_multiple_of(alignment);
+        let start = end.next_multiple_of(alignment(part));
         offsets.push(start);
         end = start + part.len() as u64;
     }

@@ -34,5 +34,5 @@ pub fn workspace(fields: &GroupedProduct, isa: Isa) -> usize {
 
 fn planned(fields: &GroupedProduct, isa: Isa) -> Result<NibbleProduct> {
     let [rows, inner, columns, group] = fields.sizes.map(|size| size as usize);
-    NibbleProduct::new(rows, inner, columns, group, byte_isa(isa))
+    NibbleProduct::new([rows, inner, columns], group, fields.is_biased == 1, byte_isa(isa))
 }

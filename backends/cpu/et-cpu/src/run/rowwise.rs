@@ -1,12 +1,12 @@
 //! What works on rows.
 
 use et_core::Result;
-use et_kernels::normalize::{Normalization, normalize};
+use et_kernels::normalize::{Normalization, normalize as normalize_rows};
 use et_kernels::softmax::softmax as softmax_rows;
 
 use crate::run::Context;
 use crate::split;
-use crate::{LayerNorm, Softmax};
+use crate::{Normalize, Softmax};
 
 /// The least number of elements that are worth a task.
 const LEAST: usize = 1 << 13;
@@ -23,17 +23,17 @@ pub fn softmax(context: &Context<'_, '_, '_>, fields: &Softmax) -> Result<()> {
     })
 }
 
-/// Layer normalization of each row.
-pub fn layer_norm(context: &Context<'_, '_, '_>, fields: &LayerNorm) -> Result<()> {
+/// Normalization of each row.
+pub fn normalize(context: &Context<'_, '_, '_>, fields: &Normalize) -> Result<()> {
     let (rows, columns) = (fields.rows as usize, fields.columns as usize);
     let mut operands = context.memory.operands();
     let input = operands.read::<f32>(fields.input.place, rows * columns)?;
     let weight = operands.read_optional(fields.weight)?;
     let bias = operands.read_optional(fields.bias)?;
     let output = operands.write::<f32>(fields.output.place, rows * columns)?;
-    let normalization = Normalization { centered: true, epsilon: fields.epsilon, weight, bias };
+    let normalization = Normalization { centered: fields.centered == 1, epsilon: fields.epsilon, weight, bias };
     let level = context.level;
     split::runs(context, output, columns, LEAST / columns.max(1), |rows, output, _| {
-        normalize(level, &input[rows.start * columns..rows.end * columns], &normalization, output, columns)
+        normalize_rows(level, &input[rows.start * columns..rows.end * columns], &normalization, output, columns)
     })
 }

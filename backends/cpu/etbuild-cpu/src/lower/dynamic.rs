@@ -168,6 +168,7 @@ fn groups(
     let (output, [inner, columns]) = result(builder, call, rounded)?;
     let window = matrix_window(rounded.rows, inner, columns);
     let group = weights.group;
+    let is_biased = u32::from(!bias.is_empty());
     let form = Form::Groups(group, weights.scales, bias);
     let weights = builder.packed(Packing { window, weights: weights.bytes, form })?;
     let product = GroupedProduct {
@@ -176,6 +177,7 @@ fn groups(
         output: pixels(&output, columns as u32),
         weights,
         sizes: [rounded.rows, inner, columns, group].map(|size| size as u32),
+        is_biased,
         activation: Activation::clamp(f32::NEG_INFINITY, f32::INFINITY),
     };
     builder.make(output.buffer, product);

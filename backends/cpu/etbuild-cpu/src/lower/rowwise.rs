@@ -1,6 +1,6 @@
 //! What works on rows: softmax and layer normalization; and means.
 
-use et_cpu::{LayerNorm, Mean, Numbers, SlotNumber, Softmax};
+use et_cpu::{Mean, Normalize, Numbers, SlotNumber, Softmax};
 use etbuild_ir::ValueId;
 
 use crate::Problem;
@@ -21,20 +21,40 @@ pub fn softmax(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// Layer normalization over the last dimensions.
 pub fn layer_norm(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let parameters = [call.optional_value(2)?, call.optional_value(3)?];
+    let epsilon = call.number(4)?.unwrap_or(1e-5);
+    normalize(builder, call, parameters, epsilon, true)
+}
+
+/// Root-mean-square normalization over the last dimensions.
+pub fn rms_norm(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let parameters = [call.optional_value(2)?, None];
+    let epsilon = call.number(3)?.unwrap_or(f64::from(f32::EPSILON));
+    normalize(builder, call, parameters, epsilon, false)
+}
+
+fn normalize(
+    builder: &mut Builder<'_>,
+    call: Call<'_>,
+    [weight, bias]: [Option<ValueId>; 2],
+    epsilon: f64,
+    centered: bool,
+) -> Lowered {
     let (input, output) = operands(builder, &call)?;
     let columns: i64 = call.ints(1)?.iter().product();
     let columns = usize::try_from(columns).ok().filter(|columns| *columns > 0).ok_or(Problem::Arguments)?;
     let matrix = |tensor: &Tensor| tensor.viewed(&[tensor.numel() / columns, columns]);
     let (from, count, _) = matrix(&input).as_ref().and_then(rows).ok_or(Problem::Arguments)?;
     let (to, ..) = matrix(&output).as_ref().and_then(rows).ok_or(Problem::Arguments)?;
-    let norm = LayerNorm {
+    let norm = Normalize {
         input: from,
         output: to,
-        weight: slot(builder, call.optional_value(2)?)?,
-        bias: slot(builder, call.optional_value(3)?)?,
+        weight: slot(builder, weight)?,
+        bias: slot(builder, bias)?,
         rows: count as u32,
         columns: columns as u32,
-        epsilon: call.number(4)?.unwrap_or(1e-5) as f32,
+        epsilon: epsilon as f32,
+        centered: u32::from(centered),
     };
     builder.make(output.buffer, norm);
     builder.set(call.output()?, output);

@@ -1,0 +1,134 @@
+//! What rows of a text need: rotation by their positions, and attention to a cache of those before them.
+#![allow(unsafe_code, reason = "tasks write disjoint heads of one result")]
+
+use et_core::{Error, Result};
+use et_kernels::attention::cached::{Cached, attend_part};
+use et_kernels::attention::{self, Attention, Strides, Tokens};
+use et_kernels::rotate::rotate as turn;
+
+use crate::memory::Operands;
+use crate::run::Context;
+use crate::run::attention::numbers;
+use crate::run::product::LEAST;
+use crate::split::{self, Chunks, Elements};
+use crate::{AttendCache, Piece, Rotate};
+
+/// From how many rows on keys are packed for all of them.
+const MANY: usize = 8;
+
+/// The position of the first row, and which row is the last.
+fn positions(operands: &mut Operands<'_, '_, '_>, piece: &Piece, rows: usize) -> Result<(usize, usize)> {
+    let mut number = |place| match operands.read::<i64>(place, 1)? {
+        [number] => usize::try_from(*number).map_err(|_| Error::InvalidArgument),
+        _ => Err(Error::InvalidProgram),
+    };
+    let (start, last) = (number(piece.start)?, number(piece.last)?);
+    let is_within = last < rows && start.checked_add(rows).is_some();
+    if is_within { Ok((start, last)) } else { Err(Error::InvalidArgument) }
+}
+
+/// Executes the instruction.
+pub fn rotate(context: &Context<'_, '_, '_>, fields: &Rotate) -> Result<()> {
+    let [rows, heads, depth, limit, pairs] = fields.sizes.map(|size| size as usize);
+    let mut operands = context.memory.operands();
+    let (start, last) = positions(&mut operands, &fields.piece, rows)?;
+    let row = heads.checked_mul(depth).ok_or(Error::InvalidProgram)?;
+    let count = rows.checked_mul(row).ok_or(Error::InvalidProgram)?;
+    let input = operands.read::<f32>(fields.input, count)?;
+    let tables = [operands.read_all::<f32>(fields.cosines)?, operands.read_all::<f32>(fields.sines)?];
+    let output = operands.write::<f32>(fields.output, count)?;
+    if pairs.checked_mul(limit) != Some(tables[0].len()) || start + last >= limit {
+        return Err(Error::InvalidArgument);
+    }
+    let level = context.level;
+    split::runs(context, output, row, LEAST / row.max(1), |range, output, _| {
+        for (row_index, output) in range.zip(output.chunks_exact_mut(row.max(1))) {
+            let position = start + row_index.min(last);
+            let [cosines, sines] =
+                tables.map(|table| table.get(position * pairs..(position + 1) * pairs).unwrap_or_default());
+            turn(level, &input[row_index * row..(row_index + 1) * row], [cosines, sines], output, depth)?;
+        }
+        Ok(())
+    })
+}
+
+/// Executes the instruction.
+pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()> {
+    let [rows, heads, key_heads, width, slots] = fields.sizes.map(|size| size as usize);
+    let mut operands = context.memory.operands();
+    let (start, last) = positions(&mut operands, &fields.piece, rows)?;
+    let product = |sizes: [usize; 3]| sizes.into_iter().try_fold(1_usize, usize::checked_mul);
+    let (count, kept) = (product([rows, heads, width]), product([slots, key_heads, width]));
+    let (count, kept) = (count.ok_or(Error::InvalidProgram)?, kept.ok_or(Error::InvalidProgram)?);
+    let query = operands.read::<f32>(fields.query, count)?;
+    let (keys, values) = (operands.read::<f32>(fields.keys, kept)?, operands.read::<f32>(fields.values, kept)?);
+    let output = operands.write::<f32>(fields.output, count)?;
+    let window = if fields.window == 0 { usize::MAX } else { fields.window as usize };
+    let (scale, soft_cap) = (fields.scale, fields.soft_cap);
+    let cached =
+        Cached { rows, heads, key_heads, width, slots, start, last, window, soft_cap, scale, query, keys, values };
+    let elements = Elements::new(&output);
+    let output = || core::ptr::slice_from_raw_parts_mut(elements.start(), count);
+    let level = context.level;
+    let work = [rows, heads, width, (start + last + 1).min(window)].into_iter().fold(2_usize, usize::saturating_mul);
+    if rows >= MANY && window == usize::MAX && soft_cap == 0.0 && start + last < slots {
+        let attention = piecewise(&cached);
+        let chunks = Chunks::new(context, work, LEAST).at_most(heads);
+        return split::tasks(context, chunks, |chunk| {
+            let part = attention::Part { items: chunk.range(heads), queries: 0..rows };
+            // SAFETY: `output` is the only access to the result, and parts have different heads.
+            unsafe { attention::run_part(level, &attention, output(), &part, numbers(chunk.workspace)) }
+        });
+    }
+    let items = cached.items();
+    split::tasks(context, Chunks::new(context, work, LEAST).at_most(items), |chunk| {
+        // SAFETY: as above, and items have different heads or rows.
+        unsafe { attend_part(level, &cached, output(), chunk.range(items), numbers(chunk.workspace)) }
+    })
+}
+
+/// The same as attention to the tokens from the first one on.
+fn piecewise<'a>(cached: &Cached<'a>) -> Attention<'a> {
+    let Cached { rows, heads, key_heads, width, start, last, scale, query, keys, values, .. } = *cached;
+    let [rows_of, kept] = [heads * width, key_heads * width];
+    let of = |numbers, token| Tokens { numbers, strides: Strides { batch: 0, head: width, token } };
+    Attention {
+        batches: 1,
+        heads,
+        key_heads,
+        queries: rows,
+        keys: start + last + 1,
+        width,
+        value_width: width,
+        scale,
+        causal: Some(start),
+        query: of(query, rows_of),
+        key: of(keys, kept),
+        value: of(values, kept),
+        masks: &[],
+        output: Strides { batch: 0, head: width, token: rows_of },
+    }
+}
+
+/// The bytes of its own memory that a thread needs.
+pub fn workspace(fields: &AttendCache) -> usize {
+    let [rows, heads, key_heads, width, slots] = fields.sizes.map(|size| size as usize);
+    let none = &[][..];
+    let cached = Cached {
+        rows,
+        heads,
+        key_heads,
+        width,
+        slots,
+        start: slots,
+        last: 0,
+        window: usize::MAX,
+        soft_cap: 0.0,
+        scale: 1.0,
+        query: none,
+        keys: none,
+        values: none,
+    };
+    let attention = piecewise(&cached);
+    cached.scratch().max(attention::scratch(&attention, &attention.whole())) * size_of::<f32>()
+}

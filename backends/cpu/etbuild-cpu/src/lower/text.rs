@@ -1,0 +1,131 @@
+//! What language models compute of the rows of a text: rotation, attention to a cache, the row of the last token.
+
+use et_core::ScalarType;
+use et_cpu::{AttendCache, Gather, Piece, Rotate, SlotNumber};
+use etbuild_backend::{Refusal, RefusalKind};
+use etbuild_ir::ValueId;
+
+use crate::Problem;
+use crate::builder::{Builder, place};
+use crate::call::Call;
+use crate::lower::{FLOAT, Lowered};
+use crate::tensor::Tensor;
+
+/// Why rows are not rotated.
+pub fn rotate_check(call: &Call<'_>) -> Option<Refusal> {
+    let is_refused = || {
+        let sizes = [0, 1, 2].map(|index| call.value(index).map(|id| call.sizes(id)));
+        let [Ok(input), Ok(cosines), Ok(sines)] = sizes else { return None };
+        let (rows, depth) = (input.split_last_chunk::<3>()?.0, input.last()?);
+        let fits = rows.iter().all(|size| *size == 1) && cosines == sines && cosines.len() == 2;
+        (fits && 2 * cosines.last()? <= *depth).then_some(())
+    };
+    refused(call, &[0, 1, 2], is_refused().is_none(), "it rotates one text of rows, heads and depth")
+}
+
+/// Why the rows of a text do not attend to a cache.
+pub fn attend_check(call: &Call<'_>) -> Option<Refusal> {
+    let is_taken = || {
+        let sizes = [0, 1, 2].map(|index| call.value(index).map(|id| call.sizes(id)));
+        let [Ok(query), Ok(keys), Ok(values)] = sizes else { return None };
+        let ([1, _, heads, depth], [1, _, own, key_depth]) = (&query[..], &keys[..]) else { return None };
+        (keys == values && depth == key_depth && *own > 0 && heads % own == 0).then_some(())
+    };
+    refused(call, &[0, 1, 2], is_taken().is_none(), "it attends to one cache, whose keys are as wide as its values")
+}
+
+/// Why no rows are selected: it takes one row of a dimension that only dimensions of one element are ahead of.
+pub fn index_check(call: &Call<'_>) -> Option<Refusal> {
+    let is_taken = || {
+        let sizes = call.sizes(call.value(0).ok()?);
+        let along = call.dim(1, sizes.len()).ok()?;
+        let index = call.graph.spec(call.value(2).ok()?);
+        (index.scalar_type == ScalarType::Long && sizes.get(..along)?.iter().all(|size| *size == 1)).then_some(())
+    };
+    refused(call, &[0], is_taken().is_none(), "it selects rows of the outermost dimension by 64-bit indices")
+}
+
+/// A refusal where a shape does not fit, or where operands are no `float32` that lies in order.
+fn refused(call: &Call<'_>, floats: &[usize], is_odd: bool, shape: &str) -> Option<Refusal> {
+    let spec = |index: &usize| call.value(*index).ok().map(|id| call.graph.spec(id));
+    if is_odd {
+        return Some(Refusal::new(RefusalKind::Shape, shape));
+    }
+    let is_float = floats.iter().all(|index| spec(index).is_some_and(|spec| spec.scalar_type == FLOAT));
+    (!is_float).then(|| Refusal::new(RefusalKind::Type, "it computes in float32"))
+}
+
+fn piece(builder: &mut Builder<'_>, call: &Call<'_>, first: usize) -> Result<Piece, Problem> {
+    let (start, last) = (builder.tensor(call.value(first)?)?, builder.tensor(call.value(first + 1)?)?);
+    Ok(Piece { start: place(&start), last: place(&last) })
+}
+
+/// A value in row-major order.
+fn dense(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
+    let tensor = builder.tensor(id)?;
+    Ok(builder.in_row_major(tensor))
+}
+
+/// `(input, cosines, sines, start, last)`.
+pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let [input, cosines, sines] = [0, 1, 2].map(|index| dense(builder, call.value(index)?));
+    let (input, cosines, sines) = (input?, cosines?, sines?);
+    let output = builder.row_major(FLOAT, &input.sizes);
+    let ([.., rows, heads, depth], [limit, pairs]) = (&input.sizes[..], &cosines.sizes[..]) else {
+        return Err(Problem::Arguments);
+    };
+    let rotate = Rotate {
+        input: place(&input),
+        output: place(&output),
+        cosines: SlotNumber(cosines.buffer.0),
+        sines: SlotNumber(sines.buffer.0),
+        piece: piece(builder, &call, 3)?,
+        sizes: [*rows, *heads, *depth, *limit, *pairs].map(|size| size as u32),
+    };
+    builder.make(output.buffer, rotate);
+    builder.set(call.output()?, output);
+    Ok(())
+}
+
+/// `(query, keys, values, start, last, scale, window, soft_cap)`.
+pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let [query, keys, values] = [0, 1, 2].map(|index| dense(builder, call.value(index)?));
+    let (query, keys, values) = (query?, keys?, values?);
+    let output = builder.row_major(FLOAT, &query.sizes);
+    let ([_, rows, heads, depth], [_, slots, own, _]) = (&query.sizes[..], &keys.sizes[..]) else {
+        return Err(Problem::Arguments);
+    };
+    let attend = AttendCache {
+        query: place(&query),
+        keys: place(&keys),
+        values: place(&values),
+        output: place(&output),
+        piece: piece(builder, &call, 3)?,
+        sizes: [*rows, *heads, *own, *depth, *slots].map(|size| size as u32),
+        scale: call.number(5)?.ok_or(Problem::Arguments)? as f32,
+        window: u32::try_from(call.int(6)?.unwrap_or(0)).unwrap_or(0),
+        soft_cap: call.number(7)?.unwrap_or(0.0) as f32,
+    };
+    builder.make(output.buffer, attend);
+    builder.set(call.output()?, output);
+    Ok(())
+}
+
+/// `(input, dim, index)`: rows by their index.
+pub fn index_select(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    let (input, indices) = (dense(builder, call.value(0)?)?, dense(builder, call.value(2)?)?);
+    let along = call.dim(1, input.rank())?;
+    let width: usize = input.sizes.iter().skip(along + 1).product();
+    let output = builder.row_major(input.scalar_type, &call.output_sizes()?);
+    let gather = Gather {
+        table: place(&input),
+        indices: place(&indices),
+        output: place(&output),
+        limit: input.sizes[along] as u32,
+        count: indices.numel() as u32,
+        width: (width * input.scalar_type.size()) as u32,
+    };
+    builder.make(output.buffer, gather);
+    builder.set(call.output()?, output);
+    Ok(())
+}

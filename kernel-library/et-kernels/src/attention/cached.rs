@@ -1,0 +1,363 @@
+//! Attention of rows of a text to a cache of keys and values that is written around its end: one row at a time, over the
+//! memory as it lies, because what decides the time is that all of it is read once.
+#![allow(unsafe_code)] // Threads write interleaved rows of one output; bounds are checked once for a call.
+
+use core::ops::Range;
+
+use et_core::Result;
+use et_simd::{Float, Isa, Level, Work, math};
+
+use crate::check::ensure;
+
+/// Positions whose keys, and then values, stay in a first-level cache while all heads that share them meet them.
+const BLOCK: usize = 32;
+/// Keys that meet a query at a time.
+const KEYS: usize = 4;
+/// Vectors of a result that are summed at a time.
+const VECTORS: usize = 4;
+
+/// What attends to what.
+#[derive(Clone, Copy, Debug)]
+pub struct Cached<'a> {
+    /// Rows that attend.
+    pub rows: usize,
+    /// Heads of a row.
+    pub heads: usize,
+    /// Heads of keys and values, of which [`Self::heads`] is a multiple: neighbouring heads share them.
+    pub key_heads: usize,
+    /// Numbers of a query, a key, and a value.
+    pub width: usize,
+    /// Rows of the cache: position `p` is in slot `p % slots`.
+    pub slots: usize,
+    /// The position of the first row.
+    pub start: usize,
+    /// The last row that is a token; those behind it see what it sees.
+    pub last: usize,
+    /// How many positions a row sees, its own included.
+    pub window: usize,
+    /// Scores are `tanh(score / soft_cap) * soft_cap`, unless it is 0.
+    pub soft_cap: f32,
+    /// What products of queries and keys are multiplied by.
+    pub scale: f32,
+    /// `[rows, heads, width]`.
+    pub query: &'a [f32],
+    /// `[slots, key_heads, width]`.
+    pub keys: &'a [f32],
+    /// `[slots, key_heads, width]`.
+    pub values: &'a [f32],
+}
+
+impl Cached<'_> {
+    /// The parts of the work: a row and the heads that share keys.
+    pub const fn items(&self) -> usize {
+        self.rows * self.key_heads
+    }
+
+    /// The numbers of scratch memory that a thread needs.
+    pub const fn scratch(&self) -> usize {
+        self.slots
+    }
+
+    /// The positions that a row sees.
+    pub const fn seen(&self, row: usize) -> Range<usize> {
+        let end = self.start + if row < self.last { row } else { self.last } + 1;
+        end.saturating_sub(self.window)..end
+    }
+
+    /// An error unless all that is read is there.
+    fn check(&self, items: &Range<usize>, output: usize, scratch: usize) -> Result<()> {
+        let [rows, cached] = [self.rows * self.heads * self.width, self.slots * self.key_heads * self.width];
+        ensure(self.key_heads > 0 && self.heads.is_multiple_of(self.key_heads) && self.width > 0 && self.slots > 0)?;
+        ensure(self.query.len() == rows && output == rows && self.keys.len() == cached && self.values.len() == cached)?;
+        ensure(items.start <= items.end && items.end <= self.items() && scratch >= self.scratch())?;
+        let end = self.start + self.last + 1;
+        ensure(self.last < self.rows && (end <= self.slots || self.window.saturating_add(self.last) <= self.slots))
+    }
+}
+
+/// Computes some items.
+///
+/// # Safety
+/// `output`, `[rows, heads, width]`, is valid for writes, and while this runs nobody else reads or writes what belongs to the
+/// items.
+pub unsafe fn attend_part(
+    level: Level,
+    cached: &Cached<'_>,
+    output: *mut [f32],
+    items: Range<usize>,
+    scratch: &mut [f32],
+) -> Result<()> {
+    cached.check(&items, output.len(), scratch.len())?;
+    level.run(Attend { cached, output: output.cast(), items, scores: scratch });
+    Ok(())
+}
+
+struct Attend<'a> {
+    cached: &'a Cached<'a>,
+    output: *mut f32,
+    items: Range<usize>,
+    scores: &'a mut [f32],
+}
+
+/// A head of a row: where its query and its result begin, and the head of keys that it reads.
+#[derive(Clone, Copy)]
+struct Head {
+    offset: usize,
+    key_head: usize,
+}
+
+impl Work for Attend<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(mut self, isa: S) {
+        let Cached { heads, key_heads, width, .. } = *self.cached;
+        let sharing = heads / key_heads;
+        for item in self.items.clone() {
+            let (row, key_head) = (item / key_heads, item % key_heads);
+            for head in key_head * sharing..(key_head + 1) * sharing {
+                let offset = (row * heads + head) * width;
+                self.head(isa, Head { offset, key_head }, self.cached.seen(row));
+            }
+        }
+    }
+}
+
+impl Attend<'_> {
+    #[inline(always)]
+    fn head<S: Isa>(&mut self, isa: S, head: Head, seen: Range<usize>) {
+        let (first, count) = (seen.start, seen.len());
+        for at in (0..count).step_by(KEYS) {
+            self.products(isa, head, first + at, at, KEYS.min(count - at));
+        }
+        let sum = self.exponentials(isa, count);
+        self.weigh(isa, head, first, count, 1.0 / sum);
+    }
+
+    /// Where the key or value of a position is.
+    #[inline(always)]
+    fn place(&self, head: Head, position: usize) -> usize {
+        let Cached { slots, key_heads, width, .. } = *self.cached;
+        (position % slots * key_heads + head.key_head) * width
+    }
+
+    /// The scores of `count` positions, at most [`KEYS`].
+    #[inline(always)]
+    fn products<S: Isa>(&mut self, isa: S, head: Head, position: usize, at: usize, count: usize) {
+        let Cached { width, query, keys, .. } = *self.cached;
+        let places: [usize; KEYS] =
+            core::array::from_fn(|key| self.place(head, position + if key < count { key } else { 0 }));
+        let mut sums = [isa.splat(0.0); KEYS];
+        let whole = width - width % S::LANES;
+        for step in (0..whole).step_by(S::LANES) {
+            // SAFETY: a query and each key have `width` numbers; lengths and places were checked.
+            unsafe {
+                let number = isa.read(query.as_ptr().add(head.offset + step));
+                for (sum, place) in sums.iter_mut().zip(&places) {
+                    *sum = isa.read(keys.as_ptr().add(place + step)).mul_add(number, *sum);
+                }
+            }
+        }
+        for (key, sum) in sums.into_iter().enumerate().take(count) {
+            let rest =
+                (whole..width).fold(0.0, |rest, step| rest + query[head.offset + step] * keys[places[key] + step]);
+            self.scores[at + key] = (sum.sum() + rest) * self.cached.scale;
+        }
+    }
+
+    /// Scores become what values are weighed with, but for the sum of all, which is the result.
+    #[inline(always)]
+    fn exponentials<S: Isa>(&mut self, isa: S, count: usize) -> f32 {
+        let (cap, scores) = (self.cached.soft_cap, &mut self.scores[..count]);
+        let mut greatest = isa.splat(f32::NEG_INFINITY);
+        if cap > 0.0 {
+            let (down, up) = (isa.splat(1.0 / cap), isa.splat(cap));
+            for at in (0..count).step_by(S::LANES) {
+                let score = isa.load(scores, at);
+                isa.store(scores, at, math::tanh(isa, score * down) * up);
+            }
+        }
+        for at in (0..count - count % S::LANES).step_by(S::LANES) {
+            greatest = greatest.max(isa.load(scores, at));
+        }
+        let rest = scores[count - count % S::LANES..].iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let greatest = greatest.greatest().max(rest);
+        let mut sum = 0.0;
+        let mut sums = isa.splat(0.0);
+        for at in (0..count).step_by(S::LANES) {
+            let exponential = math::exp(isa, isa.load(scores, at) - isa.splat(greatest));
+            isa.store(scores, at, exponential);
+            if at + S::LANES <= count {
+                sums = sums + exponential;
+            } else {
+                sum = scores[at..].iter().fold(0.0, |sum, number| sum + number);
+            }
+        }
+        sum + sums.sum()
+    }
+
+    /// The sum of values, each times its weight, all times `factor`.
+    #[inline(always)]
+    fn weigh<S: Isa>(&self, isa: S, head: Head, first: usize, count: usize, factor: f32) {
+        let width = self.cached.width;
+        for block in (0..count).step_by(BLOCK) {
+            let length = BLOCK.min(count - block);
+            let factor = if block + length == count { factor } else { 1.0 };
+            for column in (0..width).step_by(VECTORS * S::LANES) {
+                self.weigh_columns(isa, head, (first, block, length), column, factor);
+            }
+        }
+    }
+
+    /// Adds a block of values to some columns of the result.
+    #[inline(always)]
+    fn weigh_columns<S: Isa>(
+        &self,
+        isa: S,
+        head: Head,
+        (first, block, length): (usize, usize, usize),
+        column: usize,
+        factor: f32,
+    ) {
+        let Cached { width, values, .. } = *self.cached;
+        let columns = (width - column).min(VECTORS * S::LANES);
+        let result = self.output.wrapping_add(head.offset + column);
+        let mut sums = [isa.splat(0.0); VECTORS];
+        // SAFETY: results and values have `width` numbers, of which `columns` are left; lengths and places were checked.
+        unsafe {
+            if block > 0 {
+                sums = vectors(isa, result, columns);
+            }
+            for at in block..block + length {
+                let weight = isa.splat(self.scores[at]);
+                let value = values.as_ptr().add(self.place(head, first + at) + column);
+                for (sum, value) in sums.iter_mut().zip(vectors(isa, value, columns)) {
+                    *sum = value.mul_add(weight, *sum);
+                }
+            }
+            for (vector, sum) in sums.into_iter().enumerate() {
+                let start = vector * S::LANES;
+                let left = columns.saturating_sub(start);
+                let scaled = sum * isa.splat(factor);
+                match left {
+                    0 => {}
+                    _ if left >= S::LANES => isa.write(result.add(start), scaled),
+                    _ => isa.write_part(result.add(start), left, scaled),
+                }
+            }
+        }
+    }
+}
+
+/// At most [`VECTORS`] vectors of `count` numbers; what is missing is 0.
+///
+/// # Safety
+/// There are as many.
+#[inline(always)]
+unsafe fn vectors<S: Isa>(isa: S, from: *const f32, count: usize) -> [S::F32; VECTORS] {
+    let mut vectors = [isa.splat(0.0); VECTORS];
+    for (index, vector) in vectors.iter_mut().enumerate() {
+        let start = index * S::LANES;
+        let left = count.saturating_sub(start);
+        if left >= S::LANES {
+            // SAFETY: the caller's promise.
+            *vector = unsafe { isa.read(from.add(start)) };
+        } else if left > 0 {
+            // SAFETY: the caller's promise.
+            *vector = unsafe { isa.read_part(from.add(start), left) };
+        }
+    }
+    vectors
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test::{assert_close, numbers};
+    use std::vec;
+    use std::vec::Vec;
+
+    /// The same in double precision.
+    fn plain(cached: &Cached<'_>) -> Vec<f64> {
+        let Cached { rows, heads, key_heads, width, slots, .. } = *cached;
+        let mut output = vec![0.0; rows * heads * width];
+        for (index, result) in output.chunks_mut(width).enumerate() {
+            let (row, head) = (index / heads, index % heads);
+            let own = |position: usize| (position % slots * key_heads + head / (heads / key_heads)) * width;
+            let scores = cached.seen(row).map(|position| {
+                let pairs = cached.query[index * width..][..width].iter().zip(&cached.keys[own(position)..]);
+                let score: f64 = pairs.map(|(query, key)| f64::from(*query) * f64::from(*key)).sum();
+                let (score, cap) = (score * f64::from(cached.scale), f64::from(cached.soft_cap));
+                (if cap > 0.0 { (score / cap).tanh() * cap } else { score }).exp()
+            });
+            let scores: Vec<f64> = scores.collect();
+            let sum: f64 = scores.iter().sum();
+            for (position, score) in cached.seen(row).zip(&scores) {
+                for (result, value) in result.iter_mut().zip(&cached.values[own(position)..]) {
+                    *result += score / sum * f64::from(*value);
+                }
+            }
+        }
+        output
+    }
+
+    #[test]
+    fn rows_attend_to_what_the_cache_has() {
+        for (width, [heads, key_heads], [slots, start, rows, last], window, soft_cap) in [
+            (8, [2, 1], [7, 0, 5, 4], usize::MAX, 0.0),
+            (64, [4, 2], [80, 70, 3, 1], usize::MAX, 0.0),
+            (33, [3, 3], [20, 55, 4, 3], 16, 0.0),
+            (128, [6, 2], [600, 590, 1, 0], usize::MAX, 1.5),
+            (80, [2, 2], [64, 1000, 9, 8], 50, 5.0),
+        ] {
+            let (query, cache) = (numbers(rows * heads * width, 1), numbers(slots * key_heads * width, 2));
+            let values = numbers(slots * key_heads * width, 3);
+            let scale = 1.0 / (width as f32).sqrt();
+            let (query, keys, values) = (&query[..], &cache[..], &values[..]);
+            let cached = Cached {
+                rows,
+                heads,
+                key_heads,
+                width,
+                slots,
+                start,
+                last,
+                window,
+                soft_cap,
+                scale,
+                query,
+                keys,
+                values,
+            };
+            let expected = plain(&cached);
+            for level in Level::available() {
+                let (mut output, mut scratch) = (vec![f32::NAN; rows * heads * width], vec![0.0; cached.scratch()]);
+                // SAFETY: the output is this test's own.
+                unsafe { attend_part(level, &cached, &raw mut output[..], 0..cached.items(), &mut scratch) }.unwrap();
+                assert_close(level.name(), &output, &expected, 1e-5);
+            }
+        }
+    }
+
+    #[test]
+    fn a_text_longer_than_the_cache_is_refused() {
+        let cached = Cached {
+            rows: 1,
+            heads: 1,
+            key_heads: 1,
+            width: 1,
+            slots: 2,
+            start: 2,
+            last: 0,
+            window: usize::MAX,
+            soft_cap: 0.0,
+            scale: 1.0,
+            query: &[1.0],
+            keys: &[1.0; 2],
+            values: &[1.0; 2],
+        };
+        let mut output = [0.0];
+        // SAFETY: the output is this test's own.
+        let refused = unsafe { attend_part(Level::Portable, &cached, &raw mut output[..], 0..1, &mut [0.0; 32]) };
+        assert!(refused.is_err());
+    }
+}

@@ -1,0 +1,84 @@
+//! Rotary position embedding: pairs of numbers turned by the angles of their row's position.
+
+use et_core::Result;
+use et_simd::{Float, Isa, Level, Work};
+
+use crate::check::ensure;
+
+/// Turns the heads of a row. Number `i` of a head pairs with number `i + pairs`; those behind all pairs stay.
+///
+/// "RoFormer: Enhanced Transformer with Rotary Position Embedding" (Su et al., 2021), in the order of Hugging Face's models.
+/// `cosines` and `sines` are those of the row's position, one for each pair; `input` and `output` are heads of `width` numbers.
+pub fn rotate(
+    level: Level,
+    input: &[f32],
+    [cosines, sines]: [&[f32]; 2],
+    output: &mut [f32],
+    width: usize,
+) -> Result<()> {
+    ensure(cosines.len() == sines.len() && 2 * cosines.len() <= width && input.len() == output.len())?;
+    ensure(width > 0 && input.len().is_multiple_of(width))?;
+    level.run(Rotate { input, cosines, sines, output, width });
+    Ok(())
+}
+
+struct Rotate<'a> {
+    input: &'a [f32],
+    cosines: &'a [f32],
+    sines: &'a [f32],
+    output: &'a mut [f32],
+    width: usize,
+}
+
+impl Work for Rotate<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn run<S: Isa>(self, isa: S) {
+        let pairs = self.cosines.len();
+        let heads = self.input.chunks_exact(self.width).zip(self.output.chunks_exact_mut(self.width));
+        for (input, output) in heads {
+            let ((left, rest), (to_left, to_rest)) = (input.split_at(pairs), output.split_at_mut(pairs));
+            let ((right, rest), (to_right, to_rest)) = (rest.split_at(pairs), to_rest.split_at_mut(pairs));
+            for at in (0..pairs).step_by(S::LANES) {
+                let (cosine, sine) = (isa.load(self.cosines, at), isa.load(self.sines, at));
+                let (one, other) = (isa.load(left, at), isa.load(right, at));
+                isa.store(to_left, at, other.neg_mul_add(sine, one * cosine));
+                isa.store(to_right, at, one.mul_add(sine, other * cosine));
+            }
+            to_rest.copy_from_slice(rest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test::{assert_close, numbers};
+    use std::vec;
+    use std::vec::Vec;
+
+    #[test]
+    fn pairs_turn_and_the_rest_stays() {
+        for (width, pairs) in [(2, 1), (8, 3), (64, 32), (96, 24), (128, 64)] {
+            let (input, cosines, sines) = (numbers(3 * width, 1), numbers(pairs, 2), numbers(pairs, 3));
+            let mut expected: Vec<f64> = input.iter().copied().map(f64::from).collect();
+            for head in expected.chunks_mut(width) {
+                for pair in 0..pairs {
+                    let [cosine, sine] = [cosines[pair], sines[pair]].map(f64::from);
+                    let [left, right] = [head[pair], head[pair + pairs]];
+                    (head[pair], head[pair + pairs]) = (left * cosine - right * sine, right * cosine + left * sine);
+                }
+            }
+            for level in Level::available() {
+                let mut output = vec![0.0; input.len()];
+                rotate(level, &input, [&cosines, &sines], &mut output, width).unwrap();
+                assert_close(level.name(), &output, &expected, 1e-6);
+            }
+        }
+    }
+
+    #[test]
+    fn more_pairs_than_numbers_are_refused() {
+        assert!(rotate(Level::Portable, &[1.0], [&[1.0], &[1.0]], &mut [0.0], 1).is_err());
+    }
+}
