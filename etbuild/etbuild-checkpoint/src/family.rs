@@ -1,6 +1,6 @@
 //! The families of models, a file each.
 
-mod common;
+mod conventions;
 mod gemma2;
 mod gemma3;
 mod llama;

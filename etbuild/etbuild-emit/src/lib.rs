@@ -175,6 +175,7 @@ method forward
   input %y: float32[3]
   (%a: float32[2], %b: float32[1]) = aten.split_copy.Tensor(%x, 2, 0)
   %z: float32[3] = aten.copy_.default(%y, %x, false)
+  update %y %z
   return %a, %b, %z
 plan forward
   arena ram 96 16
@@ -182,7 +183,7 @@ plan forward
   place %y 1 16
   place %a 1 32
   place %b 1 48
-  place %z 1 64
+  place %z 1 16
 ";
         let (planned, options) = (parse_plan(text, &mut |_| None).unwrap(), options());
         let names = BTreeMap::new();

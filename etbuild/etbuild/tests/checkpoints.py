@@ -1,8 +1,9 @@
 """Small language models of random weights in Hugging Face's layout, and what transformers computes with them.
 
-    python checkpoints.py FOLDER [FAMILY ..]      writes FOLDER/FAMILY/model and FOLDER/FAMILY/expected.safetensors of each
+    python checkpoints.py FOLDER [FAMILY ..]      writes FOLDER/FAMILY/model and FOLDER/FAMILY/expected.safetensors of each,
+                                                  and expected-bytes.safetensors: with the weights of linear layers in bytes
 
-That file has `prompt`, int64 [1, 37], `prompt_logits`, float32 [1, v], `tokens`, int64 [1, 20], and `logits`, float32 [20, v]:
+Such a file has `prompt`, int64 [1, 37], `prompt_logits`, float32 [1, v], `tokens`, int64 [1, 20], and `logits`, float32 [20, v]:
 the tokens that follow the prompt one by one, and the logits behind each.
 """
 
@@ -66,6 +67,17 @@ def write(family, folder):
     model = transformers.AutoModelForCausalLM.from_pretrained(folder / "model", dtype=torch.float32,
                                                               attn_implementation="eager").eval()
     save_file(expected(model, config.vocab_size), folder / "expected.safetensors")
+    as_bytes(model)
+    save_file(expected(model, config.vocab_size), folder / "expected-bytes.safetensors")
+
+
+def as_bytes(model):
+    """Gives the weights of linear layers the values that bytes with a scale for each row can have."""
+    for module in model.modules():
+        if isinstance(module, torch.nn.Linear):
+            weight = module.weight.detach()
+            scale = weight.abs().amax(1, keepdim=True) / 127
+            module.weight = torch.nn.Parameter(torch.round(weight / scale) * scale)
 
 
 def expected(model, vocabulary):

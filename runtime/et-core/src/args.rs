@@ -83,7 +83,7 @@ impl<'p, 'c> Args<'p, 'c> {
     }
 
     /// Argument `position`, of whatever kind.
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     pub fn value(&self, position: usize) -> Result<Value<'p>> {
         self.cell(position).map(Cell::get)
     }
@@ -94,7 +94,7 @@ impl<'p, 'c> Args<'p, 'c> {
     }
 
     /// A tensor.
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     pub fn tensor(&self, position: usize) -> Result<Tensor<'p>> {
         match self.value(position)? {
             Value::Tensor(tensor) => Ok(tensor),
@@ -148,7 +148,7 @@ impl<'p, 'c> Args<'p, 'c> {
     }
 
     /// A number that keeps its kind.
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     pub fn scalar(&self, position: usize) -> Result<Scalar> {
         match self.value(position)? {
             Value::Int(value) => Ok(Scalar::Int(value)),
@@ -281,12 +281,12 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     fn cell(&self, position: usize) -> Result<&'c Cell<Value<'p>>> {
         self.slot(self.indices.get(position).ok_or(Error::InvalidArgument)?)
     }
 
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     fn slot(&self, slot: i32) -> Result<&'c Cell<Value<'p>>> {
         usize::try_from(slot).ok().and_then(|slot| self.values.get(slot)).ok_or(Error::InvalidProgram)
     }

@@ -190,7 +190,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// Whether this tensor has the shape and the order of `other`, so that equal positions are at equal places.
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     pub fn lies_like(&self, other: &Self) -> bool {
         let dims = self.dims().iter().zip(other.dims());
         self.rank == other.rank
@@ -210,7 +210,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// The number of elements.
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     pub fn numel(&self) -> usize {
         self.product_of_words(0)
     }
@@ -246,7 +246,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// The elements to read, in memory order.
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     pub fn input<T: Element>(&self) -> Result<Input<'a, T>> {
         let len = self.checked_len::<T>()?;
         // SAFETY: `checked_len` saw memory of this type there; the constructor's contract covers it.
@@ -254,7 +254,7 @@ impl<'a> Tensor<'a> {
     }
 
     /// The elements to write, in memory order.
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     pub fn output<T: Element>(&self) -> Result<Output<'a, T>> {
         let len = self.checked_len::<T>()?;
         if self.access == Access::Constant {
@@ -283,7 +283,7 @@ impl<'a> Tensor<'a> {
         Ok(unsafe { Output::new(self.data, len) })
     }
 
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     fn checked_len<T: Element>(&self) -> Result<usize> {
         if self.scalar_type != T::TYPE {
             return Err(Error::InvalidType);
@@ -293,20 +293,20 @@ impl<'a> Tensor<'a> {
         Ok(len)
     }
 
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     fn check_memory(&self, wanted: usize) -> Result<()> {
         if self.data.is_null() && wanted > 0 { Err(Error::AccessFailed) } else { Ok(()) }
     }
 
     /// The product of `rank` sizes. It fits in 31 bits, though one that passes a zero may wrap on its way there.
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     fn product_of_words(&self, start: usize) -> usize {
         let words = (start..start + usize::from(self.rank)).map(|index| self.size_word(index) as usize);
         words.fold(1, usize::wrapping_mul)
     }
 
     /// Size `index`; for a dynamic tensor, upper bounds follow the sizes.
-    #[cfg_attr(not(target_os = "none"), inline)]
+    #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     fn size_word(&self, index: usize) -> i32 {
         // SAFETY: callers stay below `rank` (twice that when dynamic), which the constructor saw there; a cell of this
         // thread is read between writes, and sizes in a program file never change.

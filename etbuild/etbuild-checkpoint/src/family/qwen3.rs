@@ -1,13 +1,13 @@
 //! Qwen 3: heads of queries and keys are normalized.
 
-use super::{Family, common, qwen2};
+use super::{Family, conventions, qwen2};
 use crate::config::Config;
 use crate::{Biases, CheckpointError, Decoder, HeadNorm};
 
 pub const FAMILY: Family = Family { architectures: &["Qwen3ForCausalLM"], describe };
 
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
-    let mut decoder = common::decoder(config, 10_000.0)?;
+    let mut decoder = conventions::decoder(config, 10_000.0)?;
     decoder.attention.head_norm = HeadNorm::Each;
     decoder.attention.biases = if config.flag("attention_bias")? { Biases::All } else { Biases::None };
     qwen2::windows(&mut decoder, config)?;

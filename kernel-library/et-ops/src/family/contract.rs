@@ -97,11 +97,24 @@ pub fn multiply<T: Opmath>(
 ) {
     if HOSTED && let (Some(left), Some(right), Some(target)) = (left.of_type(), right.of_type(), target.of_type()) {
         // `T` is `f32`, so that conversions change nothing.
-        let finish = |row, column, sum: f32| finish(row, column, sum.cast()).cast();
-        Product { sizes, left, right, target, finish }.compute();
+        let finish_run = |row: usize, first: usize, sums: &mut [f32]| {
+            (first..).zip(sums).for_each(|(column, sum)| *sum = finish(row, column, sum.cast()).cast());
+        };
+        multiply_in_tiles(sizes, (left, right), target, &finish_run);
     } else {
         multiply_plainly(sizes, left, right, target, finish);
     }
+}
+
+/// One function for the callers of all types, whose `finish` is behind a reference: it is the largest there is.
+#[inline(never)]
+fn multiply_in_tiles(
+    sizes: [usize; 3],
+    (left, right): (Matrix<'_, f32>, Matrix<'_, f32>),
+    target: Target<'_, f32>,
+    finish: &dyn Fn(usize, usize, &mut [f32]),
+) {
+    Product { sizes, left, right, target, finish }.compute();
 }
 
 fn multiply_plainly<T: Opmath>(

@@ -54,18 +54,18 @@ pub struct Product<'a, B, F> {
     pub right: B,
     /// The output.
     pub target: Target<'a, f32>,
-    /// Makes what is stored of a row, a column and the sum.
+    /// Makes what is stored of sums that are neighbours, of which it gets the row and the first column.
     pub finish: F,
 }
 
-impl<B: Right, F: Fn(usize, usize, f32) -> f32> Product<'_, B, F> {
+impl<B: Right, F: Fn(usize, usize, &mut [f32])> Product<'_, B, F> {
     /// Computes and stores all elements.
     pub fn compute(self) {
         run(self);
     }
 }
 
-impl<B: Right, F: Fn(usize, usize, f32) -> f32> Work for Product<'_, B, F> {
+impl<B: Right, F: Fn(usize, usize, &mut [f32])> Work for Product<'_, B, F> {
     #[inline(always)]
     fn run<V: Vector<L>, const L: usize, const R: usize>(self) {
         let mut panel = [[0.0; L]; PANEL];
@@ -90,7 +90,7 @@ struct Part<'p, const L: usize> {
     columns: Range<usize>,
 }
 
-impl<B: Right, F: Fn(usize, usize, f32) -> f32> Product<'_, B, F> {
+impl<B: Right, F: Fn(usize, usize, &mut [f32])> Product<'_, B, F> {
     /// Computes some columns, at most `W` vectors of them.
     #[inline(always)]
     fn columns<V: Vector<L>, const L: usize, const R: usize, const W: usize>(
@@ -141,7 +141,7 @@ impl<B: Right, F: Fn(usize, usize, f32) -> f32> Product<'_, B, F> {
         for (sums, totals) in sums.iter_mut().zip(&totals) {
             sums.iter_mut().zip(totals).for_each(|(sums, totals)| totals.store(sums));
         }
-        self.keep(row, part, &sums);
+        self.keep(row, part, &mut sums);
     }
 
     /// The loop in which all the time goes.
@@ -189,30 +189,27 @@ impl<B: Right, F: Fn(usize, usize, f32) -> f32> Product<'_, B, F> {
         &self,
         row: usize,
         part: &Part<'_, L>,
-        sums: &[[[f32; L]; W]; R],
+        sums: &mut [[[f32; L]; W]; R],
     ) {
         for (row, sums) in (row..).zip(sums) {
-            let sums = &sums.as_flattened()[..part.columns.len()];
-            if part.inner.end < self.sizes[1] {
-                self.store(row, part, sums, |_, sum| sum);
-            } else {
-                self.store(row, part, sums, |column, sum| (self.finish)(row, column, sum));
+            let sums = &mut sums.as_flattened_mut()[..part.columns.len()];
+            if part.inner.end == self.sizes[1] {
+                (self.finish)(row, part.columns.start, sums);
             }
+            self.store(row, part, sums);
         }
     }
 
     #[inline(always)]
-    fn store<const L: usize>(&self, row: usize, part: &Part<'_, L>, sums: &[f32], finish: impl Fn(usize, f32) -> f32) {
+    fn store<const L: usize>(&self, row: usize, part: &Part<'_, L>, sums: &[f32]) {
         let (start, step) = (self.offset(row, part), self.target.steps[1]);
         let numbered = sums.iter().enumerate();
         if step == 1 {
             let run = self.target.elements.window(start, sums.len());
-            numbered.for_each(|(index, sum)| run.set(index, finish(part.columns.start + index, *sum)));
+            numbered.for_each(|(index, sum)| run.set(index, *sum));
         } else {
             let elements = self.target.elements;
-            numbered.for_each(|(index, sum)| {
-                elements.set(start + index * step, finish(part.columns.start + index, *sum));
-            });
+            numbered.for_each(|(index, sum)| elements.set(start + index * step, *sum));
         }
     }
 

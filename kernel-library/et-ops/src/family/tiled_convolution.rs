@@ -101,7 +101,12 @@ impl<'a> Tiled<'a> {
         let left = Matrix { elements: self.weights, start: group.channel * inner, steps: [inner, 1] };
         let steps = [self.out.strides[1], self.out.strides[3]];
         let target = Target { elements: self.output, start: group.output, steps };
-        let finish = |row, _, sum: f32| bias.map_or(sum, |bias| sum + bias.get(group.channel + row));
+        let finish = |row: usize, _: usize, sums: &mut [f32]| {
+            if let Some(bias) = bias {
+                let bias = bias.get(group.channel + row);
+                sums.iter_mut().for_each(|sum| *sum += bias);
+            }
+        };
         let sizes = [group.channels, inner, self.out.sizes[2] * self.out.sizes[3]];
         Product { sizes, left, right, target, finish }.compute();
     }
