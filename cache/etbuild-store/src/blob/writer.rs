@@ -1,8 +1,10 @@
 //! Storing bytes as they are made.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::thread;
 
+use super::{Blob, mapped};
 use crate::scratch::Staged;
 use crate::{BlobRef, Hasher, Store, StoreError};
 
@@ -53,6 +55,15 @@ impl BlobWriter<'_> {
         let blob = BlobRef { digest: self.hasher.finish(), size: self.size };
         self.staged.publish(&self.store.layout().blob(&blob.digest))?;
         Ok(blob)
+    }
+
+    /// The same, and opens what was written: its name is that of these bytes, so they need no second check.
+    pub fn finish_open(mut self) -> Result<Blob, StoreError> {
+        self.write_pending()?;
+        let reference = BlobRef { digest: self.hasher.finish(), size: self.size };
+        let map = self.staged.map(mapped::map)?;
+        self.staged.publish(&self.store.layout().blob(&reference.digest))?;
+        Ok(Blob::new(reference, Arc::new(map)))
     }
 
     fn write_pending(&mut self) -> Result<(), StoreError> {
