@@ -7,11 +7,11 @@ use etbuild_ir::ConstantData;
 use etbuild_quantize::{Keeper, Kept, Work};
 use etbuild_store::{Blob, BlobRef, BlobWriter, Digest};
 
+use crate::ArtifactKind;
 use crate::event::Event;
 use crate::program_artifact::{Held, Weights};
 use crate::stage::{Stage, interrupt};
 use crate::world::{Mode, World};
-use crate::ArtifactKind;
 
 /// Keeps integers and scales as blobs of the store.
 pub struct KeptWeights<'world> {
@@ -49,7 +49,9 @@ impl<'world> KeptWeights<'world> {
         let [mut integers, mut scales] = [writer(), writer()];
         work.run(&mut |made, of_them| {
             let append = |writer: &mut BlobWriter<'_>, bytes: &[u8]| writer.append(bytes);
-            append(&mut integers, made).and_then(|()| append(&mut scales, of_them)).unwrap_or_else(|error| interrupt(error));
+            append(&mut integers, made)
+                .and_then(|()| append(&mut scales, of_them))
+                .unwrap_or_else(|error| interrupt(error));
         });
         [integers, scales].map(|writer| {
             let blob = writer.finish_open().unwrap_or_else(|error| interrupt(error));

@@ -30,7 +30,8 @@ impl Sources {
 
     /// Takes out the conversions that nobody reads any more.
     pub fn drop_unread(&self, graph: &mut Graph) {
-        let read: IdMap<()> = graph.nodes.iter().flat_map(Node::uses).chain(graph.results()).map(|id| (id, ())).collect();
+        let read: IdMap<()> =
+            graph.nodes.iter().flat_map(Node::uses).chain(graph.results()).map(|id| (id, ())).collect();
         let is_unread = |id: &ValueId| self.0.get(*id).is_some() && read.get(*id).is_none();
         graph.nodes.retain(|node| node.outputs.is_empty() || !node.outputs.iter().all(is_unread));
     }

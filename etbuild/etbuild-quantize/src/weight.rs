@@ -160,7 +160,8 @@ mod tests {
 
     #[test]
     fn scales_of_four_bits_are_such_as_half_precision_has() {
-        let (scales, _) = quantized(&[0.1, -0.3, 1e-5, 0.0, 1e30, 0.0], 2, &Grid::new(Bounds::WEIGHT4, Observer::MinMax));
+        let (scales, _) =
+            quantized(&[0.1, -0.3, 1e-5, 0.0, 1e30, 0.0], 2, &Grid::new(Bounds::WEIGHT4, Observer::MinMax));
         assert_eq!(scales[0], Half::from_f32(0.3 / 8.0).to_f32());
         assert_eq!(scales[1], Half::from_f32(1e-5 / 7.0).to_f32());
         assert_eq!(scales[2], 1e30_f32 / 7.0);

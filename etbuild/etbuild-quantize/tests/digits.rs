@@ -8,7 +8,9 @@ use et_core::ScalarType;
 use et_ops::call::OwnedTensor;
 use etbuild_ir::{Graph, LoweredProgram, interpret};
 use etbuild_pass::Runtime;
-use etbuild_quantize::{InMemory, Layer, Observer, Options, QuantizeError, Scheme, Tensors, compare, quantize, right_answers};
+use etbuild_quantize::{
+    InMemory, Layer, Observer, Options, QuantizeError, Scheme, Tensors, compare, quantize, right_answers,
+};
 use safetensors::{Dtype, SafeTensors};
 
 fn file(name: &str) -> PathBuf {
@@ -115,7 +117,8 @@ fn the_order_of_samples_does_not_matter() {
     *images = forwards["x"].bytes.chunks_exact(256).rev().flatten().copied().collect();
     for observer in [Observer::MinMax, Observer::MeanSquare] {
         let options = Options { observer, ..Options::new(Scheme::Int8) };
-        let [left, right] = [&forwards, &backwards].map(|samples| quantize(digits(), &options, Some(samples), &InMemory).unwrap());
+        let [left, right] =
+            [&forwards, &backwards].map(|samples| quantize(digits(), &options, Some(samples), &InMemory).unwrap());
         assert_eq!(left, right);
     }
 }

@@ -7,9 +7,7 @@ use et_ops::call::OwnedTensor;
 use etbuild_ir::{
     Argument, ConstantData, Graph, LoweredProgram, Node, OperatorName, Program, TensorSpec, ValueId, ValueKind,
 };
-use etbuild_quantize::{
-    Embedding, InMemory, Keeper, Kept, Layer, Options, Scheme, Tensors, Work, compare, quantize,
-};
+use etbuild_quantize::{Embedding, InMemory, Keeper, Kept, Layer, Options, Scheme, Tensors, Work, compare, quantize};
 
 const ROWS: i32 = 8;
 const LENGTH: i32 = 64;

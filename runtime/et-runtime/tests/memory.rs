@@ -48,7 +48,8 @@ fn state_without_a_first_value_begins_with_zeros_and_nothing_else_is_written() {
     let values = vec![planned(0, None), planned(32, Some("state"))];
     let plan = ExecutionPlan { values, arena_sizes: vec![112], ..ExecutionPlan::default() };
     let mut file = Vec::new();
-    write::write_program(&write::Program { execution_plans: vec![plan], ..write::Program::default() }, &mut file).unwrap();
+    write::write_program(&write::Program { execution_plans: vec![plan], ..write::Program::default() }, &mut file)
+        .unwrap();
     let mut block = Aligned([7; 112]);
     let (values, cells) = ([const { Cell::new(Value::None) }; 2], Cell::from_mut(&mut block.0[..]).as_slice_of_cells());
     let arenas = [cells];

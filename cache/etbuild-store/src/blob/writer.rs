@@ -97,3 +97,19 @@ impl Write for BlobWriter<'_> {
         Ok(self.write_pending()?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_open_under_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let mut writer = store.writer().unwrap();
+        [&b"by"[..], b"tes"].into_iter().for_each(|piece| writer.append(piece).unwrap());
+        let blob = writer.finish_open().unwrap();
+        assert_eq!((&blob[..], blob.reference()), (&b"bytes"[..], BlobRef::of(b"bytes")));
+        assert!(store.contains(&blob.reference()).unwrap());
+    }
+}

@@ -38,7 +38,8 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
 /// as they are: folded, they would take twice as much.
 fn halves(graph: &Graph) -> IdMap<()> {
     let scalar_type = |id: ValueId| graph.spec(id).scalar_type;
-    let is_half = |id| graph.constant(id).is_some() && matches!(scalar_type(id), ScalarType::Half | ScalarType::BFloat16);
+    let is_half =
+        |id| graph.constant(id).is_some() && matches!(scalar_type(id), ScalarType::Half | ScalarType::BFloat16);
     let converts = |node: &&Node| node.operator.name() == "_to_dim_order_copy" && node.uses().all(is_half);
     let converted = graph.nodes.iter().filter(converts).flat_map(|node| &node.outputs);
     converted.filter(|id| scalar_type(**id) == ScalarType::Float).map(|id| (*id, ())).collect()

@@ -58,7 +58,11 @@ pub fn shared(builder: &mut Builder, weights: &mut Weights<'_>, node: &Node) -> 
     let rank = rows.rank();
     let mut choose = |table: ValueId, spec: TensorSpec| {
         let rest = node.arguments.iter().skip(1).cloned();
-        let [chosen] = builder.call("aten.embedding.default", std::iter::once(Argument::Value(table)).chain(rest).collect(), [spec]);
+        let [chosen] = builder.call(
+            "aten.embedding.default",
+            std::iter::once(Argument::Value(table)).chain(rest).collect(),
+            [spec],
+        );
         chosen
     };
     let (integers, scales) = (choose(groups.integers, rows), choose(groups.scales, row_scales));

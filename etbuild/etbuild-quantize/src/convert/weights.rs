@@ -64,13 +64,7 @@ impl<'a> Weights<'a> {
         }
     }
 
-    fn per_channel(
-        &self,
-        builder: &mut Builder,
-        id: ValueId,
-        channel: usize,
-        least: &[f32],
-    ) -> Option<ValueId> {
+    fn per_channel(&self, builder: &mut Builder, id: ValueId, channel: usize, least: &[f32]) -> Option<ValueId> {
         let spec = builder.graph.spec(id).clone();
         let (outer, rest) = spec.sizes.split_at_checked(channel)?;
         let (channels, inner) = rest.split_first()?;
@@ -83,7 +77,12 @@ impl<'a> Weights<'a> {
         let [integers, scales] = self.constants(builder, id, &work, [builder.like(id, ScalarType::Char), scales])?;
         let zero_points = TensorSpec::contiguous(ScalarType::Long, [*channels]);
         let zeros = vec![0; zero_points.nbytes()];
-        let zero_points = builder.constant(self.sources.constant(&builder.graph, id)?, "zero_points", zero_points, ConstantData::new(zeros));
+        let zero_points = builder.constant(
+            self.sources.constant(&builder.graph, id)?,
+            "zero_points",
+            zero_points,
+            ConstantData::new(zeros),
+        );
         let arguments = vec![
             Argument::Value(integers),
             Argument::Value(scales),
