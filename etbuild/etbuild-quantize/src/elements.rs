@@ -1,6 +1,6 @@
 //! Elements of weights as models store them: numbers of `float32`, or halves that stand for such.
 
-use et_core::{BFloat16, Half, ScalarType};
+use et_core::{Half, ScalarType};
 
 /// Stored elements, little-endian.
 #[derive(Clone, Copy, Debug)]
@@ -31,16 +31,19 @@ impl<'a> Elements<'a> {
 
     /// Puts the numbers in the place of what `reals` holds.
     pub fn widen(&self, reals: &mut Vec<f32>) {
-        reals.clear();
+        reals.resize(self.len(), 0.0);
         match self.scalar_type {
-            ScalarType::Half => reals.extend(self.each(|bytes| Half(u16::from_le_bytes(bytes)).to_f32())),
-            ScalarType::BFloat16 => reals.extend(self.each(|bytes| BFloat16(u16::from_le_bytes(bytes)).to_f32())),
-            _ => reals.extend(self.each(f32::from_le_bytes)),
+            ScalarType::Half => self.each(reals, |bytes| Half(u16::from_le_bytes(bytes)).to_f32()),
+            // Spelled out, so that it is a vector instruction.
+            ScalarType::BFloat16 => {
+                self.each(reals, |bytes| f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16));
+            }
+            _ => self.each(reals, f32::from_le_bytes),
         }
     }
 
-    fn each<const N: usize>(&self, real: impl Fn([u8; N]) -> f32) -> impl Iterator<Item = f32> {
-        self.bytes.as_chunks::<N>().0.iter().map(move |bytes| real(*bytes))
+    fn each<const N: usize>(&self, reals: &mut [f32], real: impl Fn([u8; N]) -> f32) {
+        reals.iter_mut().zip(self.bytes.as_chunks::<N>().0).for_each(|(to, bytes)| *to = real(*bytes));
     }
 }
 

@@ -275,7 +275,7 @@ fn halves_are_quantized_to_what_their_numbers_are() {
     let place = Place::cold();
     for family in ["qwen3", "smollm"] {
         let Some(folder) = copy(&place, family) else { return };
-        let mut logits = || {
+        let logits = || {
             let mut model = Model::build(&folder, &place.cache(), 16, &["quantize.scheme=8da4w"]);
             [model.logits(&[5, 9, 100, 7]), model.logits(&[31])]
         };
@@ -288,7 +288,9 @@ fn halves_are_quantized_to_what_their_numbers_are() {
 /// The program file of a model with these options, and the tensors that became integers on the way.
 fn quantized(folder: &Path, place: &Place, quantize: &str) -> (Vec<u8>, Vec<String>) {
     let (folder, export) = (folder.display(), "{ context: 64, prefill: 16 }");
-    let recipe = format!("etbuild: 1\nmodel: {{ checkpoint: {folder} }}\nexport: {export}\nquantize: {quantize}\n");
+    let recipe = format!(
+        "etbuild: 1\nname: quantized\nmodel: {{ checkpoint: {folder} }}\nexport: {export}\nquantize: {quantize}\n"
+    );
     let recipe = place.file("quantized.yaml", recipe);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = seen.clone();
