@@ -12,6 +12,10 @@ pub struct Constants<'a> {
     bytes: Vec<&'a [u8]>,
     buffers: BTreeMap<Digest, u32>,
     initial_values: Vec<&'a [u8]>,
+    /// The buffers of first values; 0 for those that are not stored.
+    initial_buffers: BTreeMap<Digest, u32>,
+    /// Whether state that begins with zeros needs no first value.
+    implies_zeros: bool,
     /// The constants that lie in a data file, where there is one.
     external: Option<External<'a>>,
 }
@@ -40,10 +44,21 @@ impl<'a> Constants<'a> {
         }
     }
 
-    /// The data buffer of a first value of state, counted from 1 among those of state.
+    /// Says that what loads the file begins state with zeros where there is no first value.
+    pub fn imply_zeros(&mut self) {
+        self.implies_zeros = true;
+    }
+
+    /// The data buffer of a first value of state, counted from 1 among those of state; 0 for zeros that are implied.
     pub fn initial_value(&mut self, data: &'a ConstantData) -> u32 {
-        self.initial_values.push(data.bytes());
-        self.initial_values.len() as u32
+        let Self { initial_values, initial_buffers, implies_zeros, .. } = self;
+        *initial_buffers.entry(data.digest()).or_insert_with(|| {
+            if *implies_zeros && data.bytes().iter().all(|byte| *byte == 0) {
+                return 0;
+            }
+            initial_values.push(data.bytes());
+            initial_values.len() as u32
+        })
     }
 
     /// What a data file holds.

@@ -20,7 +20,7 @@ use std::io::Write;
 
 use et_format::INPUTS_KEY;
 use et_format::write::{self, ExecutionPlan, NamedData};
-use etbuild_ir::{Graph, PlannedProgram};
+use etbuild_ir::{DelegateCall, Graph, PlannedProgram};
 
 pub use constant_method::{ConstantMethod, ConstantOutputs, ConstantScalar};
 pub use emitted::{EmitError, EmitOptions, Emitted, KernelUse, MethodInfo};
@@ -73,6 +73,9 @@ fn lower<'a>(
     constants: &mut Constants<'a>,
 ) -> Result<(write::Program<'a>, Emitted), EmitError> {
     let mut kernels = Kernels::default();
+    if needs_own_runtime(program) {
+        constants.imply_zeros();
+    }
     let (mut execution_plans, mut methods) = (Vec::new(), Vec::new());
     for (name, graph) in &program.program().program().methods {
         let plan = program.plans().get(name).ok_or_else(|| EmitError::Unplanned(name.clone()))?;
@@ -89,6 +92,12 @@ fn lower<'a>(
     let (constants, initial_values) = constants.take_bytes();
     let file = write::Program { execution_plans, constants, initial_values, named_data };
     Ok((file, Emitted { kernels: kernels.into_uses(), methods }))
+}
+
+/// Whether the program calls what ExecuTorch's runtime lacks: operators of our own, or engines.
+fn needs_own_runtime(program: &PlannedProgram) -> bool {
+    let mut nodes = program.program().program().methods.values().flat_map(|graph| &graph.nodes);
+    nodes.any(|node| node.operator.namespace() == "etbuild" || DelegateCall::of(node).is_some())
 }
 
 /// The methods that return fixed values, whose names must not be taken.
@@ -141,6 +150,9 @@ plan forward
   place %flat 1 128
   place %out 1 192
 ";
+
+    /// The digest of four zeros.
+    const ZEROS: &str = "ec2bd03bf86b935fa34d71ad7ebb049f1f10f87d343e521511d8f9e6625620cd";
 
     fn planned() -> PlannedProgram {
         parse_plan(PROGRAM, &mut |_| Some(ConstantData::new(vec![0_u8; 4]))).unwrap()
@@ -215,6 +227,46 @@ plan forward
         let names = BTreeMap::new();
         let (file, _) = lower(&planned, &options, &names, &mut Constants::default()).unwrap();
         assert_eq!(file.constants, [&[0_u8; 4][..]]);
+    }
+
+    #[test]
+    fn zeros_that_state_begins_with_are_stored_only_for_other_runtimes() {
+        let text = |operator: &str, place: usize| {
+            format!(
+                "etbuild-ir 1 planned
+method forward
+  input %start: int64[1]
+  input %rows: float32[1, 1, 1, 1]
+  state %a: float32[1, 1, 1, 1] = \"a\" b3:{ZEROS}
+  state %b: float32[1, 1, 1, 1] = \"b\" b3:{ZEROS}
+  %c: float32[1, 1, 1, 1] = {operator}
+  update %a %c
+  return %b
+plan forward
+  arena ram 64 16
+  place %start 1 0
+  place %rows 1 8
+  place %a 1 16
+  place %b 1 32
+  place %c 1 {place}
+"
+            )
+        };
+        let state = |operator: &str, place: usize| {
+            let planned = parse_plan(&text(operator, place), &mut |_| Some(ConstantData::new(vec![0_u8; 4]))).unwrap();
+            let (options, names) = (options(), BTreeMap::new());
+            let (file, _) = lower(&planned, &options, &names, &mut Constants::default()).unwrap();
+            let tensors = file.execution_plans[0].values.iter().filter_map(|value| match value {
+                EValue::Tensor(tensor) => Some(tensor),
+                _ => None,
+            });
+            let state = tensors.filter(|tensor| tensor.data_buffer > 0 || tensor.extra.is_some());
+            let named = state.map(|tensor| (tensor.data_buffer, tensor.extra.is_some())).collect::<Vec<_>>();
+            (named, file.initial_values.len())
+        };
+        assert_eq!(state("aten.clone.default(%rows, none)", 48), (vec![(1, false), (1, false)], 1));
+        let own = "etbuild.write_cache.default(%a, %rows, %start, %start)";
+        assert_eq!(state(own, 16), (vec![(0, true), (0, true)], 0));
     }
 
     #[test]

@@ -262,7 +262,10 @@ impl<'a, 's> MethodEmitter<'a, 's> {
                     }
                 }
             }
-            ValueKind::State { initial, .. } => (self.constants.initial_value(initial), None),
+            ValueKind::State { initial, qualified_name } => match self.constants.initial_value(initial) {
+                0 => (0, Some(ExtraTensorInfo { fully_qualified_name: qualified_name.clone(), external: false })),
+                buffer => (buffer, None),
+            },
             ValueKind::Input | ValueKind::Computed => (0, None),
         }
     }

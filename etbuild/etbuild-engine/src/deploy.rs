@@ -112,7 +112,7 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
             note(query::exported(db, python))?;
         }
         note(query::imported(db, *archive))?;
-        let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime)?;
+        let options = query::lower_options(db, &unit.archives, method, &unit.plan)?;
         note(query::lowered(db, *archive, options))?;
         if unit.plan.quantize.is_some() {
             note(query::prepared(db, &unit.archives, (method, *archive), &unit.plan))?;

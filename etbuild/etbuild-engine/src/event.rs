@@ -42,6 +42,11 @@ pub enum Event {
         /// What came of it.
         staged: Arc<Staged>,
     },
+    /// A tensor of weights became integers; one that the cache has so is not told.
+    Quantized {
+        /// What the model calls it.
+        tensor: String,
+    },
     /// Something was installed or repaired that a person should know of.
     Said(String),
     /// The store found and dealt with something.

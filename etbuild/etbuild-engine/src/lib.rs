@@ -20,6 +20,7 @@ mod guard;
 mod inputs;
 mod interface;
 mod judge;
+mod kept_weights;
 mod link_facts;
 mod losses;
 mod materials;

@@ -145,7 +145,7 @@ fn look(db: &dyn Db, unit: &Unit, stage: Stage, method: Option<&str>) -> Option<
         Stage::Import => query::imported(db, *archive()?.1),
         Stage::Lower => {
             let (method, archive) = archive()?;
-            let options = query::lower_options(db, &unit.archives, method, unit.plan.runtime);
+            let options = query::lower_options(db, &unit.archives, method, &unit.plan);
             options.and_then(|options| query::lowered(db, *archive, options))
         }
         Stage::Quantize => {

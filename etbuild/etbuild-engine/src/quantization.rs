@@ -88,7 +88,7 @@ fn of_method(db: &dyn Db, unit: &Unit, method: &str) -> Result<Losses, Blocked> 
 /// The losses of a method in the store; `None` where the recipe does not quantize.
 pub fn measured(db: &dyn Db, unit: &Unit, method: &str) -> Option<StageResult> {
     let (quantize, archive) = (unit.plan.quantize.clone()?, unit.archives.get(method)?);
-    let lower = query::lower_options(db, &unit.archives, method, unit.plan.runtime);
+    let lower = query::lower_options(db, &unit.archives, method, &unit.plan);
     Some(lower.and_then(|lower| query::measured(db, *archive, lower, quantize, unit.measure.clone())))
 }
 

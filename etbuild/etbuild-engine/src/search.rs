@@ -107,7 +107,7 @@ fn of_method(
 ) -> Result<LayerProposal, Blocked> {
     let stuck = |found: Vec<Diagnostic>| Blocked::failed(Stage::Measure, found);
     let archive = unit.archives.get(method).ok_or_else(|| Blocked::internal(Stage::Measure, "no such method"))?;
-    let lower = query::lower_options(db, &unit.archives, method, unit.plan.runtime)?;
+    let lower = query::lower_options(db, &unit.archives, method, &unit.plan)?;
     let program = read(db, &query::lowered(db, *archive, lower)?).map_err(stuck)?;
     let graph = program.program().methods.values().next();
     let graph = graph.ok_or_else(|| Blocked::internal(Stage::Measure, "a program has no method"))?;

@@ -1,7 +1,7 @@
 //! Half-precision weights become `float32`, a piece after the other: what is computed is in the store and nowhere else.
 
 use et_core::{Element, Half, ScalarType};
-use etbuild_ir::{Argument, ConstantData, Graph, Node, Program, ValueId, ValueKind};
+use etbuild_ir::{Argument, ConstantData, Graph, Node, Program, ValueId, ValueKind, compact};
 use etbuild_store::{Blob, BlobRef, Digest};
 
 use crate::ArtifactKind;
@@ -12,11 +12,14 @@ use crate::world::World;
 /// How many bytes are converted at a time.
 const PIECE: usize = 1 << 20;
 
+/// What conversions are called, before and after lowering.
+const CONVERSIONS: [&str; 2] = ["aten._to_copy.default", "dim_order_ops._to_dim_order_copy.default"];
+
 /// Computes every conversion of a half-precision constant to `float32`.
 pub fn widen(world: &World, program: &mut Program, weights: &mut Weights) {
     for graph in program.methods.values_mut() {
-        let nodes = std::mem::take(&mut graph.nodes);
-        for node in nodes {
+        let mut nodes = Vec::new();
+        for node in std::mem::take(&mut graph.nodes) {
             match conversion(graph, &node) {
                 Some((name, from, data, output)) => {
                     let blob = wide(world, from, &data);
@@ -28,23 +31,22 @@ pub fn widen(world: &World, program: &mut Program, weights: &mut Weights) {
                         value.kind = ValueKind::Constant { qualified_name: name, data: wide };
                     }
                 }
-                None => graph.nodes.push(node),
+                None => nodes.push(node),
             }
         }
+        *graph = compact(std::mem::take(graph), nodes);
     }
 }
 
 /// The constant that a node converts: its name, its type, its elements, and what it becomes.
 fn conversion(graph: &Graph, node: &Node) -> Option<(String, ScalarType, ConstantData, ValueId)> {
-    let ("aten._to_copy.default", Some(Argument::Value(from)), [output]) =
-        (node.operator.as_str(), node.arguments.first(), &node.outputs[..])
-    else {
-        return None;
-    };
+    let (Some(Argument::Value(from)), [output]) = (node.arguments.first(), &node.outputs[..]) else { return None };
     let ValueKind::Constant { qualified_name, data } = &graph.value(*from).kind else { return None };
     let scalar_type = graph.spec(*from).scalar_type;
+    let keeps_order = graph.spec(*from).dim_order == graph.spec(*output).dim_order;
+    let is_conversion = CONVERSIONS.contains(&node.operator.as_str()) && keeps_order;
     let is_half = matches!(scalar_type, ScalarType::Half | ScalarType::BFloat16);
-    let widens = is_half && graph.spec(*output).scalar_type == ScalarType::Float;
+    let widens = is_conversion && is_half && graph.spec(*output).scalar_type == ScalarType::Float;
     widens.then(|| (qualified_name.clone(), scalar_type, data.clone(), *output))
 }
 

@@ -9,6 +9,7 @@ use etbuild_ir::{Argument, Control, Graph, IdMap, Node, ValueId};
 
 use crate::options::{Options, Scheme};
 use crate::rule::{self, Kind};
+use crate::source::Sources;
 
 /// How a tensor is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,6 +96,7 @@ pub fn annotate(graph: &Graph, options: &Options) -> Annotation {
 struct Walk<'g> {
     graph: &'g Graph,
     options: &'g Options,
+    sources: Sources,
     /// The node that computes a tensor.
     makers: IdMap<usize>,
     /// How many read it.
@@ -115,7 +117,7 @@ impl<'g> Walk<'g> {
             readers.insert(id, count + 1);
         }
         let found = Annotation { schemes: vec![Scheme::Float; graph.nodes.len()], ..Annotation::default() };
-        Self { graph, options, makers, readers, found }
+        Self { graph, options, sources: Sources::of(graph), makers, readers, found }
     }
 
     fn visit(&mut self, index: usize, node: &Node) {
@@ -150,7 +152,7 @@ impl<'g> Walk<'g> {
             Scheme::Int8 | Scheme::DynamicInt8 | Scheme::Int8Weights => true,
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => is_linear && self.graph.spec(weight).rank() == 2,
         };
-        if !suits || !is_float(input) || !is_float(weight) || self.graph.constant(weight).is_none() {
+        if !suits || !is_float(input) || !is_float(weight) || self.sources.constant(self.graph, weight).is_none() {
             return false;
         }
         if scheme == Scheme::Int8 {

@@ -7,13 +7,14 @@ mod weights;
 
 use etbuild_ir::{Argument, Control, Graph, IdMap, Node, ValueId};
 
-use crate::QuantizeError;
 use crate::annotate::{self, Annotation};
 use crate::calibrate::Measured;
-use crate::options::{Options, Scheme};
+use crate::options::{Embedding, Options, Scheme};
 use crate::rule::{self, Kind};
+use crate::{Keeper, QuantizeError};
 
 use builder::Builder;
+use weights::Weights;
 
 /// The graph in which everything that is annotated is quantized.
 pub fn convert(
@@ -21,8 +22,10 @@ pub fn convert(
     annotation: &Annotation,
     measured: &Measured,
     options: &Options,
+    keeper: &dyn Keeper,
 ) -> Result<Graph, QuantizeError> {
-    let mut conversion = Conversion::new(graph, annotation, measured, options);
+    let weights = Weights::new(&graph, options, keeper);
+    let mut conversion = Conversion::new(graph, annotation, measured, options, weights);
     let inputs = conversion.builder.graph.inputs.clone();
     let nodes = std::mem::take(&mut conversion.builder.graph.nodes);
     inputs.into_iter().for_each(|id| conversion.quantize(id));
@@ -30,7 +33,9 @@ pub fn convert(
         let scheme = annotation.schemes.get(index).copied().unwrap_or(Scheme::Float);
         conversion.convert(node, scheme);
     }
-    Ok(conversion.builder.graph)
+    let Conversion { builder: Builder { mut graph, .. }, weights, .. } = conversion;
+    weights.sources().drop_unread(&mut graph);
+    Ok(graph)
 }
 
 /// What stands for a value, with the scheme that made it.
@@ -41,6 +46,9 @@ struct Conversion<'a> {
     annotation: &'a Annotation,
     measured: &'a Measured,
     options: &'a Options,
+    weights: Weights<'a>,
+    /// The constants that products of 4 bits read.
+    in_four_bits: IdMap<()>,
     /// What a tensor of ranges that were measured is after a round trip through integers.
     rounded: IdMap<ValueId>,
     /// The same for weights, and for activations with ranges that are taken while running.
@@ -50,10 +58,17 @@ struct Conversion<'a> {
 }
 
 impl<'a> Conversion<'a> {
-    fn new(graph: Graph, annotation: &'a Annotation, measured: &'a Measured, options: &'a Options) -> Self {
+    fn new(
+        graph: Graph,
+        annotation: &'a Annotation,
+        measured: &'a Measured,
+        options: &'a Options,
+        weights: Weights<'a>,
+    ) -> Self {
         let jumps = graph.nodes.iter().any(|node| Control::of(node).is_some());
+        let in_four_bits = in_four_bits(&graph, annotation, &weights);
         let (builder, rounded, others) = (Builder::new(graph), IdMap::default(), IdMap::default());
-        Self { builder, annotation, measured, options, rounded, others, jumps }
+        Self { builder, annotation, measured, options, weights, in_four_bits, rounded, others, jumps }
     }
 
     fn convert(&mut self, mut node: Node, scheme: Scheme) {
@@ -63,7 +78,7 @@ impl<'a> Conversion<'a> {
             Some(Kind::Product { input, weight, channel, bias }) if scheme != Scheme::Float => {
                 self.product(&mut node, [input, weight, channel, bias], scheme);
             }
-            Some(Kind::Table) if self.options.embedding.is_some() => node = self.table(node),
+            Some(Kind::Table) => node = self.table(&node).unwrap_or(node),
             Some(_) if scheme == Scheme::Int8 => self.operands(&mut node),
             _ => {}
         }
@@ -110,8 +125,7 @@ impl<'a> Conversion<'a> {
             measured.map(|input| weights::least_scales(&self.builder, annotate::tensor(node, bias), input.scale));
         let least = least.unwrap_or_default();
         let new_weight = self.once(weight, scheme, |conversion| {
-            let options = (conversion.options, &least[..]);
-            weights::stored(&mut conversion.builder, weight, channel, scheme, options)
+            conversion.weights.stored(&mut conversion.builder, weight, channel, scheme, &least)
         });
         let new_input = match scheme {
             Scheme::Int8 => self.rounded.get(input).copied(),
@@ -156,11 +170,34 @@ impl<'a> Conversion<'a> {
         Some(made)
     }
 
-    fn table(&mut self, node: Node) -> Node {
-        let (scheme, _) = self.options.scheme_of(&self.builder.graph, &node);
+    /// The node with a table of integers; `None` where it stays as it is.
+    fn table(&mut self, node: &Node) -> Option<Node> {
+        let graph = &self.builder.graph;
+        if self.options.scheme_of(graph, node).0 == Scheme::Float {
+            return None;
+        }
+        let constant = self.weights.sources().constant(graph, annotate::tensor(node, 0)?)?;
+        let is_shared = self.in_four_bits.get(constant).is_some();
         match self.options.embedding {
-            Some(form) if scheme != Scheme::Float => table::quantized(&mut self.builder, node, form),
-            _ => node,
+            None | Some(Embedding::Weight4) if is_shared => table::shared(&mut self.builder, &mut self.weights, node),
+            Some(form) => table::alone(&mut self.builder, &self.weights, node, (form, self.options)),
+            None => None,
         }
     }
+}
+
+/// The constants that products of 4 bits read.
+fn in_four_bits(graph: &Graph, annotation: &Annotation, weights: &Weights<'_>) -> IdMap<()> {
+    let mut found = IdMap::default();
+    for (node, scheme) in graph.nodes.iter().zip(&annotation.schemes) {
+        if let (Some(Kind::Product { weight, .. }), Scheme::Int4Weights | Scheme::Dynamic8Weight4) =
+            (rule::of(node), scheme)
+        {
+            let read = annotate::tensor(node, weight).and_then(|id| weights.sources().constant(graph, id));
+            if let Some(id) = read {
+                found.insert(id, ());
+            }
+        }
+    }
+    found
 }

@@ -12,6 +12,7 @@ mod answers;
 mod calibrate;
 mod compare;
 mod convert;
+mod elements;
 mod error;
 mod observer;
 mod options;
@@ -22,7 +23,9 @@ mod rule;
 mod run;
 mod samples;
 mod search;
+mod source;
 mod weight;
+mod work;
 
 use etbuild_ir::{Graph, LoweredProgram};
 
@@ -35,8 +38,12 @@ pub use parameters::{Bounds, Parameters};
 pub use rule::{Kind, RULES};
 pub use samples::{Samples, Tensors};
 pub use search::{Effect, Limit, Proposal, Score, search};
+pub use work::{InMemory, Keeper, Kept, Work};
 
-/// The program with every method quantized. `samples` are read only where a static scheme needs ranges.
+/// The program with every method quantized. `samples` are read only where a static scheme needs ranges. `keeper` makes weights
+/// integers, one tensor after the other; no more of them is in memory than it keeps there.
+///
+/// Weights are constants of `float32`, or of halves with a node that converts them, which goes when nobody reads it any more.
 ///
 /// # Errors
 /// Missing or unfit samples, layers that match nothing, methods that cannot be calibrated, kernels that fail.
@@ -44,17 +51,23 @@ pub fn quantize(
     program: LoweredProgram,
     options: &Options,
     samples: Option<&Tensors>,
+    keeper: &dyn Keeper,
 ) -> Result<LoweredProgram, QuantizeError> {
     let mut program = program.into_program();
     options.check(&program)?;
     for (method, graph) in &mut program.methods {
         let whole = std::mem::take(graph);
-        *graph = of_method(method, whole, options, samples)?;
+        *graph = of_method(method, whole, (options, samples), keeper)?;
     }
     LoweredProgram::verify(program).map_err(QuantizeError::Invalid)
 }
 
-fn of_method(method: &str, graph: Graph, options: &Options, samples: Option<&Tensors>) -> Result<Graph, QuantizeError> {
+fn of_method(
+    method: &str,
+    graph: Graph,
+    (options, samples): (&Options, Option<&Tensors>),
+    keeper: &dyn Keeper,
+) -> Result<Graph, QuantizeError> {
     let annotation = annotate::annotate(&graph, options);
     let measured = if annotation.needs_samples() {
         let samples = samples.ok_or_else(|| QuantizeError::NoSamples { method: method.to_owned() })?;
@@ -62,6 +75,6 @@ fn of_method(method: &str, graph: Graph, options: &Options, samples: Option<&Ten
     } else {
         calibrate::Measured::default()
     };
-    let graph = convert::convert(graph, &annotation, &measured, options)?;
+    let graph = convert::convert(graph, &annotation, &measured, options, keeper)?;
     Ok(prune::prune(graph))
 }

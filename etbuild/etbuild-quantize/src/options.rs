@@ -23,12 +23,12 @@ pub enum Scheme {
     Dynamic8Weight4,
 }
 
-/// How embedding tables are quantized: per row.
+/// How embedding tables are quantized.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Embedding {
-    /// To 4 bits, two to a byte.
+    /// To 4 bits, in groups of a row.
     Weight4,
-    /// To 8 bits.
+    /// To 8 bits, a scale for each row.
     Weight8,
 }
 
@@ -52,7 +52,7 @@ pub struct Options {
     pub observer: Observer,
     /// How many neighbouring weights of a row share a scale where the scheme has groups; [`Options::GROUP`] where absent.
     pub group_size: Option<usize>,
-    /// How embedding tables are quantized; not at all where absent.
+    /// How embedding tables are quantized. Where absent, only those are that a product of 4 bits reads too.
     pub embedding: Option<Embedding>,
     /// Exceptions; of those that match a node the last one decides.
     pub layers: Vec<Layer>,
@@ -65,6 +65,12 @@ impl Options {
     /// The scheme for everything, without exceptions.
     pub fn new(scheme: Scheme) -> Self {
         Self { scheme, observer: Observer::MinMax, group_size: None, embedding: None, layers: Vec::new() }
+    }
+
+    /// How many neighbours have a scale in rows of this length: all where it is no multiple of the group size.
+    pub fn group_of(&self, length: usize) -> usize {
+        let size = self.group_size.unwrap_or(Self::GROUP);
+        if size > 0 && length.is_multiple_of(size) { size } else { length }
     }
 
     /// The scheme of a node, and whether a line about its operator asks for it.

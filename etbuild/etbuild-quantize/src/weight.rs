@@ -1,126 +1,98 @@
-//! Weights as integers: symmetric, with a scale for each channel or for each group of a row.
+//! Weights as integers: symmetric, with a scale for each block of neighbours.
 
+use et_core::Half;
 use rayon::prelude::*;
 
 use crate::Observer;
+use crate::elements::Elements;
 use crate::observer::Extent;
 use crate::parameters::{Bounds, Parameters};
 
-/// Integers and their scales.
+/// How weights become integers.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Quantized {
-    /// In the order of the weights.
-    pub integers: Vec<i8>,
-    /// One per block, in order.
-    pub scales: Vec<f32>,
-}
-
-impl Quantized {
-    /// The integers as bytes.
-    pub fn bytes(&self) -> Vec<u8> {
-        self.integers.iter().map(|integer| integer.cast_unsigned()).collect()
-    }
-
-    /// The scales as bytes.
-    pub fn scale_bytes(&self) -> Vec<u8> {
-        self.scales.iter().flat_map(|scale| scale.to_le_bytes()).collect()
-    }
-}
-
-/// How scales are chosen.
-#[derive(Clone, Copy, Debug)]
-pub struct Choice<'a> {
+pub struct Grid {
     /// The integers that weights become.
     pub bounds: Bounds,
     /// How ranges are chosen.
     pub observer: Observer,
+    /// Whether scales are such as `float16` has too.
+    pub half_scales: bool,
     /// What the scale of each block is at least; nothing where there are fewer.
-    pub least: &'a [f32],
+    pub least: Vec<f32>,
 }
 
-impl Choice<'_> {
-    /// Without least scales.
-    pub const fn new(bounds: Bounds, observer: Observer) -> Self {
-        Self { bounds, observer, least: &[] }
+impl Grid {
+    /// Without least scales. Those of 4 bits fit `float16`, so that engines may store them with the weights.
+    pub fn new(bounds: Bounds, observer: Observer) -> Self {
+        Self { bounds, observer, half_scales: bounds == Bounds::WEIGHT4, least: Vec::new() }
     }
-}
 
-/// Quantizes `float32` weights, little-endian, of which `block` neighbours share a scale. `None` where they are not a multiple
-/// of that.
-pub fn by_blocks(weights: &[u8], block: usize, choice: Choice<'_>) -> Option<Quantized> {
-    let (elements, rest) = weights.as_chunks::<4>();
-    if block == 0 || !elements.len().is_multiple_of(block) || !rest.is_empty() {
-        return None;
+    /// The scale of a block. Ranges of weights are not cut off by percentiles: few weights make a channel.
+    fn choose(&self, block: &[f32]) -> Parameters {
+        let Extent { least, greatest } = Extent::of_reals(block);
+        let widest = self.fitting(Parameters::symmetric(least, greatest, self.bounds));
+        if self.observer != Observer::MeanSquare {
+            return widest;
+        }
+        let mut best = (error(block, widest, self.bounds), widest);
+        for part in PARTS.rev().step_by(3) {
+            let scale = widest.scale * f32::from(part) / 100.0;
+            let narrower = self.fitting(Parameters { scale, zero_point: 0 });
+            let found = error(block, narrower, self.bounds);
+            best = if found < best.0 { (found, narrower) } else { best };
+        }
+        best.1
     }
-    let mut quantized = Quantized { integers: vec![0; elements.len()], scales: vec![0.0; elements.len() / block] };
-    let blocks = elements.par_chunks_exact(block).zip(quantized.integers.par_chunks_exact_mut(block));
-    blocks.zip(quantized.scales.par_iter_mut()).enumerate().for_each(|(index, ((from, to), scale))| {
-        let least = choice.least.get(index).copied().unwrap_or_default();
-        let chosen = choose(from, choice.bounds, choice.observer);
-        *scale = chosen.scale.max(least);
-        write(from, to, Parameters { scale: *scale, zero_point: 0 }, choice.bounds);
-    });
-    Some(quantized)
-}
 
-/// The same for channels that are not the outermost dimension: `sizes` are the numbers of elements outside of it, along it and
-/// inside of it.
-pub fn by_channels(weights: &[u8], [outer, channels, inner]: [usize; 3], choice: Choice<'_>) -> Option<Quantized> {
-    if outer == 1 {
-        return by_blocks(weights, inner, choice);
+    /// The nearest scale that may be chosen. One that is too large for `float16` stays as it is.
+    fn fitting(&self, parameters: Parameters) -> Parameters {
+        let half = Half::from_f32(parameters.scale).to_f32();
+        let fits = self.half_scales && half.is_finite();
+        Parameters { scale: if fits { half } else { parameters.scale }, ..parameters }
     }
-    let (elements, _) = weights.as_chunks::<4>();
-    let turned: Vec<[u8; 4]> = (0..channels * outer * inner)
-        .filter_map(|at| elements.get(source(at, [outer, channels, inner])).copied())
-        .collect();
-    let mut found = by_blocks(turned.as_flattened(), outer * inner, choice)?;
-    let mut integers = vec![0; found.integers.len()];
-    for (at, integer) in found.integers.iter().enumerate() {
-        *integers.get_mut(source(at, [outer, channels, inner]))? = *integer;
-    }
-    found.integers = integers;
-    Some(found)
-}
-
-/// Where the element at `at` lies, if channels came first.
-const fn source(at: usize, [outer, channels, inner]: [usize; 3]) -> usize {
-    let (channel, rest) = (at / (outer * inner), at % (outer * inner));
-    (rest / inner * channels + channel) * inner + rest % inner
 }
 
 /// Parts of the widest range that are tried for the least mean square error.
 const PARTS: std::ops::RangeInclusive<u8> = 60..=99;
 
-/// The scale of a block. Ranges of weights are not cut off by percentiles: few weights make a channel.
-fn choose(block: &[[u8; 4]], bounds: Bounds, observer: Observer) -> Parameters {
-    let Extent { least, greatest } = Extent::of(block.as_flattened());
-    let widest = Parameters::symmetric(least, greatest, bounds);
-    if observer != Observer::MeanSquare {
-        return widest;
-    }
-    let mut best = (error(block, widest, bounds), widest);
-    for part in PARTS.rev().step_by(3) {
-        let narrower = Parameters { scale: widest.scale * f32::from(part) / 100.0, zero_point: 0 };
-        let found = error(block, narrower, bounds);
-        best = if found < best.0 { (found, narrower) } else { best };
-    }
-    best.1
+/// About so many elements are one job: their numbers fit the first-level cache.
+const JOB: usize = 1 << 12;
+
+/// Quantizes elements, of which `block` neighbours share a scale, on all processors. `first` is the number of blocks that were
+/// quantized before. Both results are as long as there are elements and blocks.
+pub fn quantize(
+    elements: Elements<'_>,
+    (block, first): (usize, usize),
+    grid: &Grid,
+    (integers, scales): (&mut [u8], &mut [f32]),
+) {
+    let blocks = (JOB / block.max(1)).max(1);
+    let jobs = integers.par_chunks_mut(blocks * block.max(1)).zip(scales.par_chunks_mut(blocks)).enumerate();
+    jobs.for_each_init(Vec::new, |reals, (job, (integers, scales))| {
+        let start = job * blocks;
+        elements.part(start * block, integers.len()).widen(reals);
+        let each = reals.chunks_exact(block).zip(integers.chunks_exact_mut(block)).zip(scales).zip(first + start..);
+        for (((from, to), scale), index) in each {
+            let least = grid.least.get(index).copied().unwrap_or_default();
+            *scale = grid.choose(from).scale.max(least);
+            write(from, to, Parameters { scale: *scale, zero_point: 0 }, grid.bounds);
+        }
+    });
 }
 
-fn error(block: &[[u8; 4]], parameters: Parameters, bounds: Bounds) -> f32 {
+fn error(block: &[f32], parameters: Parameters, bounds: Bounds) -> f32 {
     let rounding = Rounding::new(parameters, bounds);
-    let square = |bytes: &[u8; 4]| {
-        let real = f32::from_le_bytes(*bytes);
-        let difference = real - rounding.integer(real) * parameters.scale;
+    let square = |real: &f32| {
+        let difference = real - rounding.integer(*real) * parameters.scale;
         difference * difference
     };
     block.iter().map(square).sum()
 }
 
-fn write(from: &[[u8; 4]], to: &mut [i8], parameters: Parameters, bounds: Bounds) {
+fn write(from: &[f32], to: &mut [u8], parameters: Parameters, bounds: Bounds) {
     let rounding = Rounding::new(parameters, bounds);
-    for (bytes, integer) in from.iter().zip(to) {
-        *integer = rounding.integer(f32::from_le_bytes(*bytes)) as i8;
+    for (real, integer) in from.iter().zip(to) {
+        *integer = (rounding.integer(*real) as i8).cast_unsigned();
     }
 }
 
@@ -148,41 +120,59 @@ impl Rounding {
 
 #[cfg(test)]
 mod tests {
+    use et_core::ScalarType;
+
     use super::*;
 
-    fn bytes(elements: &[f32]) -> Vec<u8> {
-        elements.iter().flat_map(|element| element.to_le_bytes()).collect()
+    fn quantized(reals: &[f32], block: usize, grid: &Grid) -> (Vec<f32>, Vec<i8>) {
+        let bytes: Vec<u8> = reals.iter().flat_map(|real| real.to_le_bytes()).collect();
+        let (mut integers, mut scales) = (vec![0; reals.len()], vec![0.0; reals.len() / block]);
+        let elements = Elements::new(ScalarType::Float, &bytes).unwrap();
+        quantize(elements, (block, 0), grid, (&mut integers, &mut scales));
+        (scales, integers.into_iter().map(u8::cast_signed).collect())
     }
 
     #[test]
     fn every_channel_has_its_scale() {
-        let weights = bytes(&[1.0, -127.0, 0.5, 254.0, 0.0, 0.0]);
-        let found = by_blocks(&weights, 2, Choice::new(Bounds::WEIGHT8, Observer::MinMax)).unwrap();
-        assert_eq!(found.scales[..2], [1.0, 2.0]);
-        assert_eq!(found.integers, [1, -127, 0, 127, 0, 0]);
+        let grid = Grid::new(Bounds::WEIGHT8, Observer::MinMax);
+        let (scales, integers) = quantized(&[1.0, -127.0, 0.5, 254.0, 0.0, 0.0], 2, &grid);
+        assert_eq!(scales[..2], [1.0, 2.0]);
+        assert_eq!(integers, [1, -127, 0, 127, 0, 0]);
     }
 
     #[test]
     fn a_scale_is_not_smaller_than_its_least() {
-        let choice = Choice { least: &[0.5, 4.0], ..Choice::new(Bounds::WEIGHT8, Observer::MinMax) };
-        let found = by_blocks(&bytes(&[127.0, 127.0, 0.0]), 1, choice).unwrap();
-        assert_eq!((&found.scales[..2], &found.integers[..]), (&[1.0, 4.0][..], &[127, 32, 0][..]));
+        let grid = Grid { least: vec![0.5, 4.0], ..Grid::new(Bounds::WEIGHT8, Observer::MinMax) };
+        let (scales, integers) = quantized(&[127.0, 127.0, 0.0], 1, &grid);
+        assert_eq!((&scales[..2], &integers[..]), (&[1.0, 4.0][..], &[127, 32, 0][..]));
     }
 
     #[test]
-    fn channels_may_be_an_inner_dimension() {
-        let weights = bytes(&[1.0, 254.0, -127.0, 2.0]);
-        let found = by_channels(&weights, [2, 2, 1], Choice::new(Bounds::WEIGHT8, Observer::MinMax)).unwrap();
-        assert_eq!((found.scales, found.integers), (vec![1.0, 2.0], vec![1, 127, -127, 1]));
+    fn jobs_of_any_size_give_the_same() {
+        let reals: Vec<f32> = (0..3 * JOB).map(|number| ((number * 7919 % 1009) as f32 - 500.0) / 300.0).collect();
+        let grid = Grid::new(Bounds::WEIGHT4, Observer::MinMax);
+        let (scales, integers) = quantized(&reals, 32, &grid);
+        for (index, block) in reals.chunks(32).enumerate() {
+            let (scale, alone) = quantized(block, 32, &grid);
+            assert_eq!((scale[0], &alone[..]), (scales[index], &integers[index * 32..][..32]), "{index}");
+        }
+    }
+
+    #[test]
+    fn scales_of_four_bits_are_such_as_half_precision_has() {
+        let (scales, _) =
+            quantized(&[0.1, -0.3, 1e-5, 0.0, 1e30, 0.0], 2, &Grid::new(Bounds::WEIGHT4, Observer::MinMax));
+        assert_eq!(scales[0], Half::from_f32(0.3 / 8.0).to_f32());
+        assert_eq!(scales[1], Half::from_f32(1e-5 / 7.0).to_f32());
+        assert_eq!(scales[2], 1e30_f32 / 7.0);
     }
 
     #[test]
     fn the_least_error_is_not_larger_than_that_of_the_widest_range() {
-        let weights: Vec<f32> = (0..64).map(|number| ((number * 37 % 64) as f32 - 31.5) / 40.0).chain([9.0]).collect();
-        let weights = bytes(&weights);
+        let reals: Vec<f32> = (0..64).map(|number| ((number * 37 % 64) as f32 - 31.5) / 40.0).chain([9.0]).collect();
         let loss = |observer| {
-            let found = by_blocks(&weights, 65, Choice::new(Bounds::WEIGHT4, observer)).unwrap();
-            error(weights.as_chunks().0, Parameters { scale: found.scales[0], zero_point: 0 }, Bounds::WEIGHT4)
+            let (scales, _) = quantized(&reals, 65, &Grid::new(Bounds::WEIGHT4, observer));
+            error(&reals, Parameters { scale: scales[0], zero_point: 0 }, Bounds::WEIGHT4)
         };
         assert!(loss(Observer::MeanSquare) <= loss(Observer::MinMax));
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use et_module::safetensors::{SafeTensors, TensorView};
 use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module};
@@ -241,4 +241,107 @@ fn damaged_checkpoints_are_refused_with_a_code_and_nothing_is_written() {
     }
     fs::write(folder.join("consolidated.00.pth"), b"").unwrap();
     expect("ETB0304", "Hugging Face", "");
+}
+
+/// Writes a checkpoint's only shard again, with what `change` makes of it.
+fn rewrite(folder: &Path, change: impl FnOnce(&mut Vec<u8>)) {
+    let shard = folder.join("model.safetensors");
+    let mut bytes = fs::read(&shard).unwrap();
+    change(&mut bytes);
+    fs::write(shard, bytes).unwrap();
+}
+
+/// The same shard with every number as `float32`.
+fn widened(bytes: &[u8]) -> Vec<u8> {
+    let (mut entries, mut data) = (serde_json::Map::new(), Vec::new());
+    for (name, view) in SafeTensors::parse(bytes).unwrap().tensors {
+        let start = data.len();
+        let halves = view.bytes.as_chunks().0.iter().map(|half| u16::from_le_bytes(*half));
+        let wide = |bits| match view.scalar_type {
+            et_core::ScalarType::Half => et_core::Half(bits).to_f32(),
+            _ => et_core::BFloat16(bits).to_f32(),
+        };
+        data.extend(halves.flat_map(|bits| wide(bits).to_le_bytes()));
+        let entry = serde_json::json!({"dtype": "F32", "shape": view.shape, "data_offsets": [start, data.len()]});
+        entries.insert(name, entry);
+    }
+    let mut header = serde_json::Value::Object(entries).to_string();
+    header.push_str(&" ".repeat(header.len().next_multiple_of(8) - header.len()));
+    [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &data].concat()
+}
+
+#[test]
+fn halves_are_quantized_to_what_their_numbers_are() {
+    let place = Place::cold();
+    for family in ["qwen3", "smollm"] {
+        let Some(folder) = copy(&place, family) else { return };
+        let logits = || {
+            let mut model = Model::build(&folder, &place.cache(), 16, &["quantize.scheme=8da4w"]);
+            [model.logits(&[5, 9, 100, 7]), model.logits(&[31])]
+        };
+        let of_halves = logits();
+        rewrite(&folder, |bytes| *bytes = widened(bytes));
+        assert_eq!(logits(), of_halves, "{family}");
+    }
+}
+
+/// The program file of a model with these options, and the tensors that became integers on the way.
+fn quantized(folder: &Path, place: &Place, quantize: &str) -> (Vec<u8>, Vec<String>) {
+    let (folder, export) = (folder.display(), "{ context: 64, prefill: 16 }");
+    let recipe = format!(
+        "etbuild: 1\nname: quantized\nmodel: {{ checkpoint: {folder} }}\nexport: {export}\nquantize: {quantize}\n"
+    );
+    let recipe = place.file("quantized.yaml", recipe);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let notes = seen.clone();
+    let observer = move |event: &Event| {
+        if let Event::Quantized { tensor } = event {
+            notes.lock().unwrap().push(tensor.clone());
+        }
+    };
+    let world = World::open(Arc::new(RealSystem::default()), &place.cache(), Arc::new(observer), Mode::Build, 1);
+    let file = program_file(&Arc::new(world.unwrap()), &recipe, &[]).unwrap().to_vec();
+    let mut seen = std::mem::take(&mut *seen.lock().unwrap());
+    seen.sort();
+    (file, seen)
+}
+
+#[test]
+fn only_tensors_that_changed_are_quantized_again() {
+    let place = Place::cold();
+    let Some(folder) = copy(&place, "qwen3") else { return };
+    let again = |quantize| quantized(&folder, &place, quantize).1;
+    let first = again("{ scheme: 8da4w, group_size: 16 }");
+    assert_eq!(first.len(), 3 * 7 + 1, "{first:?}");
+    let distinct: std::collections::BTreeSet<&String> = first.iter().collect();
+    assert_eq!(distinct.len(), first.len(), "both methods share what was made: {first:?}");
+    assert_eq!(again("{ scheme: 8da4w, group_size: 16, observer: min-max }"), [""; 0]);
+    let (layer, tensor) = ("model.layers.1.mlp.down_proj", "model.layers.1.mlp.down_proj.weight");
+    let one = format!("{{ scheme: 8da4w, group_size: 16, layers: [{{ name: {layer}, scheme: int8-weights }}] }}");
+    assert_eq!(again(&one), [tensor]);
+    let tensor = "model.layers.0.self_attn.q_proj.weight";
+    rewrite(&folder, |bytes| {
+        let view = &SafeTensors::parse(bytes).unwrap().tensors[tensor];
+        let place = view.bytes.as_ptr().addr() - bytes.as_ptr().addr();
+        bytes[place] ^= 1;
+    });
+    assert_eq!(again(&one), [tensor]);
+    assert_eq!(again("{ scheme: 8da4w, group_size: 8 }").len(), first.len());
+}
+
+#[test]
+fn a_tied_table_is_stored_once_and_never_as_numbers() {
+    let place = Place::cold();
+    let Some(folder) = copy(&place, "qwen3") else { return };
+    let (file, _) = quantized(&folder, &place, "{ scheme: 8da4w, group_size: 16 }");
+    let (rows, length) = (211, 48);
+    let blobs = support::files::tree(&place.cache().join("v1/cas")).into_values();
+    let blobs: Vec<Vec<u8>> = blobs.collect();
+    let of_size = |size: usize| blobs.iter().filter(|blob| blob.len() == size).collect::<Vec<_>>();
+    assert_eq!(of_size(rows * length * 4).len(), 0);
+    let [integers] = of_size(rows * length)[..] else { panic!("one table") };
+    let found = file.windows(integers.len()).filter(|window| window == integers).count();
+    assert_eq!(found, 1);
+    let cache = 64 * 2 * 16 * 4;
+    assert!(!file.windows(cache).any(|window| window.iter().all(|byte| *byte == 0)), "zeros of a cache are stored");
 }

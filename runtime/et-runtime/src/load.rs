@@ -11,6 +11,9 @@ use crate::{Delegate, DelegateSetup, Failure, Method, MethodPlan, NamedData, NoD
 /// The alignment of every arena, in bytes.
 const ARENA_ALIGNMENT: usize = 16;
 
+/// So many bytes of state are looked at together.
+const PAGE: usize = 4096;
+
 /// The memory that a method lives in; [`MethodPlan::requirements`] says how much of each is needed.
 pub struct Memory<'a> {
     /// Slots for values.
@@ -119,14 +122,16 @@ impl<'a, D: NamedData<'a> + ?Sized> Loader<'a, '_, D> {
         let bounds = self.take_sizes(dynamic_sizes(tensor)?)?;
         let storage = match external(extra)? {
             Some(extra) => self.external(tensor, extra, &layout)?,
-            None => self.storage(tensor, layout.nbytes()?)?,
+            None => self.storage(tensor, extra, layout.nbytes()?)?,
         };
         et_core::Tensor::place(layout, storage, bounds)
     }
 
-    fn storage(&self, tensor: Tensor<'a>, size: usize) -> Result<Storage<'a>> {
+    fn storage(&self, tensor: Tensor<'a>, extra: Option<ExtraTensorInfo<'a>>, size: usize) -> Result<Storage<'a>> {
         match (tensor.data_buffer_index()?, tensor.allocation()?) {
             (0, None) => Ok(Storage::Missing),
+            // Planned memory with a name is state.
+            (0, Some(place)) if extra.is_some() => self.zeroed(place, size),
             (index, None) => self.plan.file.constant(index, size).map(Storage::Constant),
             (0, Some(place)) => self.planned(place, size).map(Storage::Shared),
             (index, Some(place)) => self.initialized(place, self.plan.file.initial_value(index, size)?),
@@ -152,6 +157,17 @@ impl<'a, D: NamedData<'a> + ?Sized> Loader<'a, '_, D> {
     fn initialized(&self, place: Allocation, bytes: &[u8]) -> Result<Storage<'a>> {
         let cells = self.planned(place, bytes.len())?;
         cells.iter().zip(bytes).for_each(|(cell, byte)| cell.set(*byte));
+        Ok(Storage::Shared(cells))
+    }
+
+    /// A part of an arena that starts with zeros. Where there are such already, nothing is written: what a system hands out
+    /// as zeros takes no memory before that.
+    fn zeroed(&self, place: Allocation, size: usize) -> Result<Storage<'a>> {
+        let cells = self.planned(place, size)?;
+        let is_zero = |page: &&[Cell<u8>]| page.iter().fold(0, |bits, cell| bits | cell.get()) == 0;
+        for page in cells.chunks(PAGE).filter(|page| !is_zero(page)) {
+            page.iter().for_each(|cell| cell.set(0));
+        }
         Ok(Storage::Shared(cells))
     }
 

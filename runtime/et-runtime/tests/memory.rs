@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use et_core::{Args, Error, Kernel, Value};
+use et_core::{Args, Error, Kernel, ScalarType, Value};
+use et_format::write::{self, Allocation, EValue, ExecutionPlan, ExtraTensorInfo, Tensor};
 use et_runtime::{Memory, Method, Program};
 
 const ADD: &[u8] = include_bytes!("../../et-format/tests/data/add.pte");
@@ -28,6 +29,34 @@ fn memory_must_be_as_large_and_aligned_as_required() {
     assert_eq!(load(3, 1, 0..96), Err(Error::MemoryAllocationFailed));
     assert_eq!(load(4, 1, 0..95), Err(Error::MemoryAllocationFailed));
     assert_eq!(load(4, 1, 4..100), Err(Error::InvalidArgument));
+}
+
+/// Planned memory with a name is state without a first value.
+#[test]
+fn state_without_a_first_value_begins_with_zeros_and_nothing_else_is_written() {
+    let planned = |offset, name: Option<&str>| {
+        EValue::Tensor(Tensor {
+            scalar_type: ScalarType::Byte,
+            sizes: vec![32],
+            dim_order: vec![0],
+            data_buffer: 0,
+            allocation: Some(Allocation { memory_id: 1, offset }),
+            dynamic: false,
+            extra: name.map(|name| ExtraTensorInfo { fully_qualified_name: name.into(), external: false }),
+        })
+    };
+    let values = vec![planned(0, None), planned(32, Some("state"))];
+    let plan = ExecutionPlan { values, arena_sizes: vec![112], ..ExecutionPlan::default() };
+    let mut file = Vec::new();
+    write::write_program(&write::Program { execution_plans: vec![plan], ..write::Program::default() }, &mut file)
+        .unwrap();
+    let mut block = Aligned([7; 112]);
+    let (values, cells) = ([const { Cell::new(Value::None) }; 2], Cell::from_mut(&mut block.0[..]).as_slice_of_cells());
+    let arenas = [cells];
+    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut [] };
+    Method::load(Program::new(&file).unwrap().method_at(0).unwrap(), &[], &[], memory).unwrap();
+    let zeros: Vec<usize> = (0..112).filter(|index| cells[*index].get() == 0).collect();
+    assert_eq!(zeros, (32..64).collect::<Vec<_>>());
 }
 
 #[test]

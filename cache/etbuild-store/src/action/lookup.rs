@@ -8,8 +8,9 @@ use crate::blob::Condition;
 use crate::sealed::Unreadable;
 use crate::{BlobRef, Digest, Key, Store, StoreError};
 
-/// Outputs of up to this many bytes are hashed at a look-up; larger ones when they are opened.
-const HASH_UP_TO: u64 = 64 << 20;
+/// So many bytes of outputs are hashed at a look-up, in their order; what does not fit is hashed when it is opened. A model's
+/// weights are outputs of one stage after the other.
+const HASH_IN_ALL: u64 = 16 << 20;
 
 /// The answer of the action cache.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,8 +64,11 @@ impl Store {
     }
 
     fn check(&self, result: ActionResult) -> Result<Lookup, StoreError> {
+        let mut left = HASH_IN_ALL;
         for (name, blob) in &result.outputs {
-            if let Some(reason) = self.fault(name, blob)? {
+            let fault = self.fault(name, blob, left)?;
+            left = left.checked_sub(blob.size).unwrap_or(left);
+            if let Some(reason) = fault {
                 self.forget(&result.action);
                 return Ok(Lookup::Miss(reason));
             }
@@ -72,9 +76,9 @@ impl Store {
         Ok(Lookup::Hit(result))
     }
 
-    fn fault(&self, name: &str, blob: &BlobRef) -> Result<Option<MissReason>, StoreError> {
+    fn fault(&self, name: &str, blob: &BlobRef, hash_up_to: u64) -> Result<Option<MissReason>, StoreError> {
         let (output, digest) = (name.to_owned(), blob.digest);
-        Ok(match self.condition_for_use(blob, HASH_UP_TO)? {
+        Ok(match self.condition_for_use(blob, hash_up_to)? {
             Condition::Sound(_) => None,
             Condition::Absent => Some(MissReason::Evicted { output, blob: digest }),
             Condition::Damaged => Some(MissReason::Corrupt { output, blob: digest }),

@@ -1,8 +1,10 @@
 //! Storing bytes as they are made.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 use std::thread;
 
+use super::{Blob, mapped};
 use crate::scratch::Staged;
 use crate::{BlobRef, Hasher, Store, StoreError};
 
@@ -55,6 +57,15 @@ impl BlobWriter<'_> {
         Ok(blob)
     }
 
+    /// The same, and opens what was written: its name is that of these bytes, so they need no second check.
+    pub fn finish_open(mut self) -> Result<Blob, StoreError> {
+        self.write_pending()?;
+        let reference = BlobRef { digest: self.hasher.finish(), size: self.size };
+        let map = self.staged.map(mapped::map)?;
+        self.staged.publish(&self.store.layout().blob(&reference.digest))?;
+        Ok(Blob::new(reference, Arc::new(map)))
+    }
+
     fn write_pending(&mut self) -> Result<(), StoreError> {
         let mut pending = std::mem::take(&mut self.pending);
         self.write_through(&pending)?;
@@ -84,5 +95,21 @@ impl Write for BlobWriter<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(self.write_pending()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_open_under_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let mut writer = store.writer().unwrap();
+        [&b"by"[..], b"tes"].into_iter().for_each(|piece| writer.append(piece).unwrap());
+        let blob = writer.finish_open().unwrap();
+        assert_eq!((&blob[..], blob.reference()), (&b"bytes"[..], BlobRef::of(b"bytes")));
+        assert!(store.contains(&blob.reference()).unwrap());
     }
 }

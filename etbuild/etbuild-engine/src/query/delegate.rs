@@ -56,7 +56,7 @@ pub fn delegated(
     (method, archive): (&str, ModelSource),
     options: &PlanOptions,
 ) -> StageResult {
-    let lower = lower_options(db, archives, method, options.runtime)?;
+    let lower = lower_options(db, archives, method, options)?;
     partitioned(db, archive, lower, options.quantize.clone(), options.partition.clone())
 }
 

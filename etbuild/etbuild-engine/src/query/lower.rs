@@ -7,7 +7,7 @@ use etbuild_ir::{AtenProgram, Dialect, Lowered, Program, ValueKind, text};
 use etbuild_pass::Runtime;
 use etbuild_store::Value;
 
-use super::imported;
+use super::{PlanOptions, imported};
 use crate::db::{Archive, Db, ModelSource};
 use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult};
@@ -22,6 +22,8 @@ pub struct LowerOptions {
     pub runtime: Runtime,
     /// The names of what other methods of the program change: it is state here too, though this method only reads it.
     pub shared_state: BTreeSet<String>,
+    /// Whether weights in half precision stay so, with a node that converts them: a quantizer reads them as they are.
+    pub keeps_halves: bool,
 }
 
 /// The model's program in operators that have kernels, folded and without dead code. Reads no fact of any
@@ -36,15 +38,20 @@ pub fn lowered(db: &dyn Db, model: ModelSource, options: LowerOptions) -> StageR
         .input("program", program.digest)
         .option("runtime", options.runtime.name())
         .fact("shared state", Value::List(names))
+        .fact("halves stay", options.keeps_halves)
         .finish();
     stage::run(db.world(), Stage::Lower, key, |products| {
         let ((_, mut program), mut weights) = program_artifact::load(db.world(), &imported, text::parse)?;
         share(&mut program, &options.shared_state);
-        widen(db.world(), &mut program, &mut weights);
+        if !options.keeps_halves {
+            widen(db.world(), &mut program, &mut weights);
+        }
         let aten = AtenProgram::verify(program).map_err(failure::violations)?;
-        let lowered = etbuild_pass::lower(aten, options.runtime).map_err(failure::pass)?;
-        let printed = text::print(Lowered::NAME, lowered.program());
-        program_artifact::store(products, &printed, lowered.program(), &weights);
+        let mut lowered = etbuild_pass::lower(aten, options.runtime).map_err(failure::pass)?.into_program();
+        if !options.keeps_halves {
+            widen(db.world(), &mut lowered, &mut weights);
+        }
+        program_artifact::store(products, &text::print(Lowered::NAME, &lowered), &lowered, &weights);
         Ok(())
     })
 }
@@ -54,7 +61,7 @@ pub fn lower_options(
     db: &dyn Db,
     archives: &Archives,
     method: &str,
-    runtime: Runtime,
+    options: &PlanOptions,
 ) -> Result<LowerOptions, Blocked> {
     let mut shared_state = BTreeSet::new();
     for (_, archive) in archives.iter().filter(|(name, _)| name.as_str() != method) {
@@ -63,7 +70,9 @@ pub fn lower_options(
         let names = state_names(db, *archive).map_err(|blocked: Blocked| blocked.downstream())?;
         shared_state.extend(names.iter().cloned());
     }
-    Ok(LowerOptions { runtime, shared_state })
+    let is_checkpoint = matches!(archives.get(method), Some(ModelSource::Checkpoint(..)));
+    let keeps_halves = is_checkpoint && options.quantize.is_some();
+    Ok(LowerOptions { runtime: options.runtime, shared_state, keeps_halves })
 }
 
 /// The names of what a model changes.

@@ -11,9 +11,11 @@ use super::lower::LowerOptions;
 use super::measure::samples;
 use super::{PlanOptions, lower_options, lowered};
 use crate::db::{DataFile, Db, ModelSource};
+use crate::kept_weights::KeptWeights;
 use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
 use crate::unit::Archives;
+use crate::widen::widen;
 use crate::{ArtifactKind, failure};
 
 /// What quantization reads beside the program.
@@ -32,7 +34,7 @@ pub fn prepared(
     (method, archive): (&str, ModelSource),
     options: &PlanOptions,
 ) -> StageResult {
-    let lower = lower_options(db, archives, method, options.runtime)?;
+    let lower = lower_options(db, archives, method, options)?;
     lowered_or_quantized(db, archive, lower, options.quantize.clone())
 }
 
@@ -66,11 +68,14 @@ pub fn quantized(db: &dyn Db, model: ModelSource, lower: LowerOptions, quantize:
         .option("quantize.layers", layers(&quantize.options))
         .finish();
     stage::run(db.world(), Stage::Quantize, key, |products| {
-        let (program, weights) = read_lowered(db, &lowered)?;
+        let (program, mut weights) = read_lowered(db, &lowered)?;
         let samples = quantize.calibrate.map(|file| samples(db, file)).transpose()?;
-        let quantized = etbuild_quantize::quantize(program, &quantize.options, samples.as_ref()).map_err(failed)?;
-        let printed = text::print(Lowered::NAME, quantized.program());
-        program_artifact::store(products, &printed, quantized.program(), &weights);
+        let keeper = KeptWeights::new(db.world());
+        let quantized = etbuild_quantize::quantize(program, &quantize.options, samples.as_ref(), &keeper);
+        let mut quantized = quantized.map_err(failed)?.into_program();
+        weights.extend(keeper.into_weights());
+        widen(db.world(), &mut quantized, &mut weights);
+        program_artifact::store(products, &text::print(Lowered::NAME, &quantized), &quantized, &weights);
         Ok(())
     })
 }

@@ -1,8 +1,9 @@
 //! Computes nodes that read nothing but constants, with the portable kernels.
 
+use et_core::ScalarType;
 use et_ops::Outs;
 use et_ops::call::TensorRef;
-use etbuild_ir::{ConstantData, Graph, Node, ValueId, ValueKind, evaluate};
+use etbuild_ir::{ConstantData, Graph, IdMap, Node, ValueId, ValueKind, evaluate};
 
 use crate::pass::Pass;
 use crate::{Reason, Refusal};
@@ -20,15 +21,28 @@ const SHARE: usize = 64;
 
 fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     let mut refusals = Vec::new();
+    let halves = halves(&graph);
     let allowance = ALLOWANCE.max(constant_bytes(&graph) / SHARE);
     for node in std::mem::take(&mut graph.nodes) {
-        match fold(&mut graph, &node, allowance) {
+        let is_kept = node.outputs.iter().any(|id| halves.get(*id).is_some());
+        match if is_kept { Ok(false) } else { fold(&mut graph, &node, allowance) } {
             Ok(true) => {}
             Ok(false) => graph.nodes.push(node),
             Err(reason) => refusals.push(Refusal::new(&graph, &node, reason)),
         }
     }
     if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
+}
+
+/// What weights in half precision are as `float32`. Whoever left them so, with a node that converts them, wants to read them
+/// as they are: folded, they would take twice as much.
+fn halves(graph: &Graph) -> IdMap<()> {
+    let scalar_type = |id: ValueId| graph.spec(id).scalar_type;
+    let is_half =
+        |id| graph.constant(id).is_some() && matches!(scalar_type(id), ScalarType::Half | ScalarType::BFloat16);
+    let converts = |node: &&Node| node.operator.name() == "_to_dim_order_copy" && node.uses().all(is_half);
+    let converted = graph.nodes.iter().filter(converts).flat_map(|node| &node.outputs);
+    converted.filter(|id| scalar_type(**id) == ScalarType::Float).map(|id| (*id, ())).collect()
 }
 
 /// What all constants take.
@@ -82,7 +96,6 @@ fn constant(graph: &Graph, id: ValueId) -> TensorRef<'_> {
 
 #[cfg(test)]
 mod tests {
-    use et_core::ScalarType;
     use etbuild_ir::{Argument, OperatorName, TensorSpec};
 
     use super::*;

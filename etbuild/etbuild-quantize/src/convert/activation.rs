@@ -1,7 +1,7 @@
 //! Activations through integers.
 
 use et_core::ScalarType;
-use etbuild_ir::{Argument, TensorSpec, ValueId};
+use etbuild_ir::{Argument, ConstantData, TensorSpec, ValueId};
 
 use super::builder::Builder;
 use crate::parameters::{Bounds, Parameters, SMALLEST_SCALE};
@@ -21,9 +21,9 @@ pub fn round_trip(builder: &mut Builder, id: ValueId, parameters: Parameters) ->
 pub fn stored(builder: &mut Builder, id: ValueId, parameters: Parameters) -> Option<ValueId> {
     let (elements, _) = float_constant(&builder.graph, id)?.as_chunks::<4>();
     let integer = |bytes: &[u8; 4]| parameters.quantize(f32::from_le_bytes(*bytes), BOUNDS) as i8;
-    let bytes = elements.iter().map(|bytes| integer(bytes).cast_unsigned()).collect();
+    let bytes: Vec<u8> = elements.iter().map(|bytes| integer(bytes).cast_unsigned()).collect();
     let spec = builder.like(id, ScalarType::Char);
-    let integers = builder.constant(id, "integers", spec, bytes);
+    let integers = builder.constant(id, "integers", spec, ConstantData::new(bytes));
     Some(back(builder, id, integers, parameters))
 }
 

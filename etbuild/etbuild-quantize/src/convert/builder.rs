@@ -46,16 +46,19 @@ impl Builder {
     }
 
     /// Adds a constant that is made from `of`, called after it.
-    pub fn constant(&mut self, of: ValueId, role: &str, spec: TensorSpec, bytes: Vec<u8>) -> ValueId {
-        let value = self.graph.value(of);
-        let qualified = match &value.kind {
-            ValueKind::Constant { qualified_name, .. } => qualified_name.clone(),
-            _ => value.name.clone(),
-        };
-        let data = ConstantData::new(bytes);
-        let qualified_name = data.distinct_name(&format!("{qualified}.{role}"));
-        let name = format!("{}_{role}", value.name);
+    pub fn constant(&mut self, of: ValueId, role: &str, spec: TensorSpec, data: ConstantData) -> ValueId {
+        let qualified_name = data.distinct_name(&format!("{}.{role}", self.qualified_name(of)));
+        let name = format!("{}_{role}", self.graph.value(of).name);
         self.graph.add_value(&name, spec, ValueKind::Constant { qualified_name, data })
+    }
+
+    /// What the model calls a constant.
+    pub fn qualified_name(&self, id: ValueId) -> &str {
+        let value = self.graph.value(id);
+        match &value.kind {
+            ValueKind::Constant { qualified_name, .. } => qualified_name,
+            _ => &value.name,
+        }
     }
 
     /// The spec of a value with elements of another type.

@@ -1,37 +1,165 @@
 //! Weights as constants of integers before a dequantization.
 
+use std::collections::BTreeMap;
+
 use et_core::ScalarType;
-use etbuild_ir::{Argument, ConstantData, TensorSpec, ValueId};
+use etbuild_ir::{Argument, ConstantData, Graph, TensorSpec, ValueId};
 
 use super::builder::Builder;
 use crate::options::{Options, Scheme};
 use crate::parameters::Bounds;
 use crate::run::float_constant;
-use crate::weight::{self, Choice, Quantized};
+use crate::source::Sources;
+use crate::weight::Grid;
+use crate::{Keeper, Work};
 
-/// What a constant weight is after its round trip; `None` for one that has no elements of `float32`.
-pub fn stored(
-    builder: &mut Builder,
-    id: ValueId,
-    channel: usize,
-    scheme: Scheme,
-    (options, least): (&Options, &[f32]),
-) -> Option<ValueId> {
-    let made = match scheme {
-        Scheme::Float => None,
-        Scheme::Int8 | Scheme::DynamicInt8 => per_channel(builder, id, channel, (options, least)),
-        Scheme::Int8Weights => match options.group_size {
-            Some(size) if builder.graph.spec(id).rank() == 2 && channel == 0 => {
-                per_group(builder, id, size, Bounds::WEIGHT8, options)
+/// The weights of a graph, and what was made of them.
+pub struct Weights<'a> {
+    options: &'a Options,
+    keeper: &'a dyn Keeper,
+    sources: Sources,
+    /// Tables and matrices that read the same constant have its groups in common.
+    grouped: BTreeMap<(ValueId, i64), Groups>,
+}
+
+/// Integers with a scale for each group of a row.
+#[derive(Clone, Copy)]
+pub struct Groups {
+    /// `int8 [rows, length]`.
+    pub integers: ValueId,
+    /// `float32 [rows, length / size]`.
+    pub scales: ValueId,
+    /// How many neighbours have a scale.
+    pub size: usize,
+}
+
+impl<'a> Weights<'a> {
+    /// Nothing of this graph is made yet.
+    pub fn new(graph: &Graph, options: &'a Options, keeper: &'a dyn Keeper) -> Self {
+        Self { options, keeper, sources: Sources::of(graph), grouped: BTreeMap::new() }
+    }
+
+    /// Where weights are stored.
+    pub const fn sources(&self) -> &Sources {
+        &self.sources
+    }
+
+    /// What a constant weight is after its round trip; `None` for one that has no floating-point elements.
+    pub fn stored(
+        &mut self,
+        builder: &mut Builder,
+        id: ValueId,
+        channel: usize,
+        scheme: Scheme,
+        least: &[f32],
+    ) -> Option<ValueId> {
+        match (scheme, self.options.group_size) {
+            (Scheme::Float, _) => None,
+            (Scheme::Int8 | Scheme::DynamicInt8, _) => self.per_channel(builder, id, channel, least),
+            (Scheme::Int8Weights, Some(_)) if builder.graph.spec(id).rank() == 2 && channel == 0 => {
+                self.per_group(builder, id, Bounds::WEIGHT8)
             }
-            _ => per_channel(builder, id, channel, (options, &[])),
-        },
-        Scheme::Int4Weights | Scheme::Dynamic8Weight4 => {
-            per_group(builder, id, options.group_size.unwrap_or(Options::GROUP), Bounds::WEIGHT4, options)
+            (Scheme::Int8Weights, _) => self.per_channel(builder, id, channel, &[]),
+            (Scheme::Int4Weights | Scheme::Dynamic8Weight4, _) => self.per_group(builder, id, Bounds::WEIGHT4),
         }
-    };
-    builder.graph.constant(id).into_iter().for_each(ConstantData::release);
-    made
+    }
+
+    fn per_channel(&self, builder: &mut Builder, id: ValueId, channel: usize, least: &[f32]) -> Option<ValueId> {
+        let spec = builder.graph.spec(id).clone();
+        let (outer, rest) = spec.sizes.split_at_checked(channel)?;
+        let (channels, inner) = rest.split_first()?;
+        let product = |sizes: &[i32]| sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).product::<usize>();
+        let sizes = [product(outer), usize::try_from(*channels).ok()?, product(inner)];
+        let bounds = Bounds::WEIGHT8;
+        let grid = Grid { least: least.to_vec(), ..Grid::new(bounds, self.options.observer) };
+        let scales = TensorSpec::contiguous(ScalarType::Float, [*channels]);
+        let work = self.work(builder, id, sizes, grid)?;
+        let [integers, scales] = self.constants(builder, id, &work, [builder.like(id, ScalarType::Char), scales])?;
+        let zero_points = TensorSpec::contiguous(ScalarType::Long, [*channels]);
+        let zeros = vec![0; zero_points.nbytes()];
+        let zero_points = builder.constant(
+            self.sources.constant(&builder.graph, id)?,
+            "zero_points",
+            zero_points,
+            ConstantData::new(zeros),
+        );
+        let arguments = vec![
+            Argument::Value(integers),
+            Argument::Value(scales),
+            Argument::Value(zero_points),
+            Argument::Int(channel as i64),
+            Argument::Int(bounds.lowest),
+            Argument::Int(bounds.highest),
+            Argument::Type(ScalarType::Char),
+            Argument::None,
+        ];
+        let [real] = builder.call("quantized_decomposed.dequantize_per_channel.default", arguments, [spec]);
+        Some(real)
+    }
+
+    fn per_group(&mut self, builder: &mut Builder, id: ValueId, bounds: Bounds) -> Option<ValueId> {
+        let spec = builder.graph.spec(id).clone();
+        let groups = self.groups(builder, id, bounds)?;
+        let [real] = builder.call("torchao.dequantize_affine.default", groups.dequantizing(2, bounds), [spec]);
+        Some(real)
+    }
+
+    /// The groups of a matrix or table; the whole row is one where its length is no multiple of the size.
+    pub fn groups(&mut self, builder: &mut Builder, id: ValueId, bounds: Bounds) -> Option<Groups> {
+        let key = (self.sources.constant(&builder.graph, id)?, bounds.lowest);
+        if let Some(made) = self.grouped.get(&key) {
+            return Some(*made);
+        }
+        let [rows, length] = builder.graph.spec(id).sizes[..] else { return None };
+        let size = self.options.group_of(usize::try_from(length).ok()?);
+        let count = length / i32::try_from(size).ok()?;
+        let blocks = usize::try_from(rows).ok()? * usize::try_from(count).ok()?;
+        let work = self.work(builder, id, [1, blocks, size], Grid::new(bounds, self.options.observer))?;
+        let specs = [builder.like(id, ScalarType::Char), TensorSpec::contiguous(ScalarType::Float, [rows, count])];
+        let [integers, scales] = self.constants(builder, id, &work, specs)?;
+        let made = Groups { integers, scales, size };
+        self.grouped.insert(key, made);
+        Some(made)
+    }
+
+    /// Work on the elements behind a value.
+    pub fn work(&self, builder: &Builder, id: ValueId, sizes: [usize; 3], grid: Grid) -> Option<Work> {
+        let (data, scalar_type) = self.sources.elements(&builder.graph, id)?;
+        Work::new(data, scalar_type, sizes, grid)
+    }
+
+    /// The integers and the scales that work makes of a value, as constants.
+    pub fn constants(
+        &self,
+        builder: &mut Builder,
+        id: ValueId,
+        work: &Work,
+        specs: [TensorSpec; 2],
+    ) -> Option<[ValueId; 2]> {
+        let (of, [integers, scales]) = (self.sources.constant(&builder.graph, id)?, specs);
+        let made = self.keeper.keep(builder.qualified_name(of), work);
+        Some([
+            builder.constant(of, "integers", integers, made.integers),
+            builder.constant(of, "scales", scales, made.scales),
+        ])
+    }
+}
+
+impl Groups {
+    /// The arguments that dequantize all rows, or such as were chosen of integers and scales, of so many dimensions.
+    pub fn dequantizing(self, rank: usize, bounds: Bounds) -> Vec<Argument> {
+        let block = (1..rank).map(|_| 1).chain([self.size as i64]).collect();
+        vec![
+            Argument::Value(self.integers),
+            Argument::Ints(block),
+            Argument::Value(self.scales),
+            Argument::None,
+            Argument::Type(ScalarType::Char),
+            Argument::Int(bounds.lowest),
+            Argument::Int(bounds.highest),
+            Argument::Type(ScalarType::Float),
+        ]
+    }
 }
 
 /// The largest integer that a bias may become: half of what 32 bits hold, for what is added to it.
@@ -43,76 +171,4 @@ pub fn least_scales(builder: &Builder, bias: Option<ValueId>, activation_scale: 
     let bias = bias.and_then(|bias| float_constant(&builder.graph, bias)).unwrap_or_default();
     let least = |bytes: &[u8; 4]| f32::from_le_bytes(*bytes).abs() / activation_scale / LARGEST_BIAS;
     bias.as_chunks::<4>().0.iter().map(least).collect()
-}
-
-fn per_channel(
-    builder: &mut Builder,
-    id: ValueId,
-    channel: usize,
-    (options, least): (&Options, &[f32]),
-) -> Option<ValueId> {
-    let spec = builder.graph.spec(id).clone();
-    let product = |sizes: &[i32]| sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).product::<usize>();
-    let (outer, rest) = spec.sizes.split_at_checked(channel)?;
-    let (channels, inner) = rest.split_first()?;
-    let sizes = [product(outer), usize::try_from(*channels).ok()?, product(inner)];
-    let bounds = Bounds::WEIGHT8;
-    let choice = Choice { least, ..Choice::new(bounds, options.observer) };
-    let found = weight::by_channels(float_constant(&builder.graph, id)?, sizes, choice)?;
-    let scales = TensorSpec::contiguous(ScalarType::Float, [*channels]);
-    let zero_points = TensorSpec::contiguous(ScalarType::Long, [*channels]);
-    let [integers, scales, zero_points] = constants(builder, id, &found, scales, zero_points);
-    let arguments = vec![
-        Argument::Value(integers),
-        Argument::Value(scales),
-        Argument::Value(zero_points),
-        Argument::Int(channel as i64),
-        Argument::Int(bounds.lowest),
-        Argument::Int(bounds.highest),
-        Argument::Type(ScalarType::Char),
-        Argument::None,
-    ];
-    let [real] = builder.call("quantized_decomposed.dequantize_per_channel.default", arguments, [spec]);
-    Some(real)
-}
-
-/// Groups of a row; the whole row is one where its length is no multiple of the size.
-fn per_group(builder: &mut Builder, id: ValueId, size: usize, bounds: Bounds, options: &Options) -> Option<ValueId> {
-    let spec = builder.graph.spec(id).clone();
-    let [rows, length] = spec.sizes[..] else { return None };
-    let length = usize::try_from(length).ok()?;
-    let size = if size > 0 && length.is_multiple_of(size) { size } else { length };
-    let found = weight::by_blocks(float_constant(&builder.graph, id)?, size, Choice::new(bounds, options.observer))?;
-    let groups = |scalar_type| TensorSpec::contiguous(scalar_type, [rows, (length / size) as i32]);
-    let (scales, zero_points) = (groups(ScalarType::Float), groups(ScalarType::Char));
-    let [integers, scales, zero_points] = constants(builder, id, &found, scales, zero_points);
-    let arguments = vec![
-        Argument::Value(integers),
-        Argument::Ints(vec![1, size as i64]),
-        Argument::Value(scales),
-        Argument::Value(zero_points),
-        Argument::Type(ScalarType::Char),
-        Argument::Int(bounds.lowest),
-        Argument::Int(bounds.highest),
-        Argument::Type(ScalarType::Float),
-    ];
-    let [real] = builder.call("torchao.dequantize_affine.default", arguments, [spec]);
-    Some(real)
-}
-
-/// The integers, the scales, and zero points that are all 0.
-fn constants(
-    builder: &mut Builder,
-    id: ValueId,
-    found: &Quantized,
-    scales: TensorSpec,
-    zero_points: TensorSpec,
-) -> [ValueId; 3] {
-    let spec = builder.like(id, ScalarType::Char);
-    let zeros = vec![0; zero_points.nbytes()];
-    [
-        builder.constant(id, "integers", spec, found.bytes()),
-        builder.constant(id, "scales", scales, found.scale_bytes()),
-        builder.constant(id, "zero_points", zero_points, zeros),
-    ]
 }

@@ -14,13 +14,22 @@ impl Extent {
 
     /// That of the finite elements of `float32`, little-endian.
     pub fn of(bytes: &[u8]) -> Self {
+        Self::over(bytes.as_chunks::<4>().0, f32::from_le_bytes)
+    }
+
+    /// That of the finite numbers.
+    pub fn of_reals(reals: &[f32]) -> Self {
+        Self::over(reals, |real| real)
+    }
+
+    #[inline]
+    fn over<T: Copy>(elements: &[T], real: impl Fn(T) -> f32) -> Self {
         let mut lanes = [Self::NOTHING; 8];
-        let (elements, _) = bytes.as_chunks::<4>();
         let (rows, rest) = elements.as_chunks::<8>();
         for row in rows {
-            lanes.iter_mut().zip(row).for_each(|(lane, bytes)| lane.see(f32::from_le_bytes(*bytes)));
+            lanes.iter_mut().zip(row).for_each(|(lane, element)| lane.see(real(*element)));
         }
-        lanes.iter_mut().zip(rest).for_each(|(lane, bytes)| lane.see(f32::from_le_bytes(*bytes)));
+        lanes.iter_mut().zip(rest).for_each(|(lane, element)| lane.see(real(*element)));
         lanes.into_iter().fold(Self::NOTHING, Self::joined)
     }
 

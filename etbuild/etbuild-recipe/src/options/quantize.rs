@@ -24,7 +24,7 @@ pub struct Quantize {
     /// How many neighbouring weights share one scale; a power of two.
     #[serde(default)]
     pub group_size: Option<Spanned<u32>>,
-    /// How the embedding table is quantized; left out: it is not.
+    /// How the embedding table is quantized; left out: to 4 bits where a product of 4 bits reads it too, else not.
     #[serde(default)]
     pub embedding: Option<Spanned<Embedding>>,
     /// Exceptions, each with `name`, `operator` or both, and `scheme`; of those that match a layer the last one decides.

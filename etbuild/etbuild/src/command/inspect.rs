@@ -34,7 +34,7 @@ fn describe(session: &Session, file: &Path) -> Result<Description, Vec<Diagnosti
 
 /// The file's bytes, or those of the program file that a model becomes.
 fn bytes(session: &Session, file: &Path) -> Result<FileBytes, Vec<Diagnostic>> {
-    if file.extension().is_some_and(|extension| extension == "pt2") {
+    if file.is_dir() || file.extension().is_some_and(|extension| extension == "pt2") {
         let program = program_file(&session.world(Mode::Build)?, file, &session.overrides(Vec::new())?)?;
         return Ok(FileBytes::owned(program));
     }

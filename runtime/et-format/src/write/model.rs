@@ -86,7 +86,8 @@ pub enum EValue {
 }
 
 /// A tensor. A data buffer alone means a constant, an allocation alone planned memory, both a mutable buffer with an
-/// initial value, neither a pointer that the caller supplies.
+/// initial value, neither a pointer that the caller supplies. Planned memory with a name is a mutable buffer too: our runtime
+/// begins it with zeros, ExecuTorch's with anything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
     /// The type of the elements.

@@ -1,0 +1,207 @@
+//! Making one tensor of weights integers: all that decides about the outcome, as a value, so that it can be kept and found
+//! again.
+
+use et_core::ScalarType;
+use etbuild_ir::{ConstantData, Digest};
+
+use crate::elements::Elements;
+use crate::weight::{self, Grid};
+
+/// About so many elements are in memory at a time.
+const PIECE: usize = 1 << 21;
+
+/// Weights that are to become integers.
+#[derive(Clone, Debug)]
+pub struct Work {
+    weights: ConstantData,
+    scalar_type: ScalarType,
+    /// How many elements are outside of the blocks' dimension, blocks, and elements inside of it.
+    sizes: [usize; 3],
+    grid: Grid,
+    /// Whether two integers go into a byte.
+    pairs: bool,
+}
+
+/// The integers and their scales, `float32`.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// In the order of the weights.
+    pub integers: ConstantData,
+    /// One per block, in order.
+    pub scales: ConstantData,
+}
+
+/// Who makes weights integers, and keeps what comes of it.
+pub trait Keeper {
+    /// What the work makes of the tensor of this name; from an earlier time where it is known.
+    fn keep(&self, name: &str, work: &Work) -> Kept;
+}
+
+/// Works whenever it is asked, and keeps what comes of it in memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InMemory;
+
+impl Keeper for InMemory {
+    fn keep(&self, _name: &str, work: &Work) -> Kept {
+        let (mut integers, mut scales) = (Vec::new(), Vec::new());
+        work.run(&mut |made, of_them| {
+            integers.extend_from_slice(made);
+            scales.extend_from_slice(of_them);
+        });
+        Kept { integers: ConstantData::new(integers), scales: ConstantData::new(scales) }
+    }
+}
+
+impl Work {
+    /// Work on row-major weights of `outer` times `blocks` times `inner` elements; a scale for each block. `None` where they are
+    /// not so many, or of a type that has no exact `float32`.
+    pub fn new(weights: &ConstantData, scalar_type: ScalarType, sizes: [usize; 3], grid: Grid) -> Option<Self> {
+        let elements = Elements::new(scalar_type, weights.bytes())?;
+        let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size))?;
+        let fits = count > 0 && count.checked_mul(scalar_type.size()) == Some(weights.bytes().len());
+        (fits && elements.len() == count).then(|| Self {
+            weights: weights.clone(),
+            scalar_type,
+            sizes,
+            grid,
+            pairs: false,
+        })
+    }
+
+    /// The same with two integers of 4 bits in a byte, each with 8 added, the first in the upper half.
+    #[must_use]
+    pub fn in_pairs(self) -> Self {
+        Self { pairs: true, ..self }
+    }
+
+    /// All that decides about the outcome, as text.
+    pub fn identity(&self) -> String {
+        let Self { weights, scalar_type, sizes, grid, pairs } = self;
+        let Grid { bounds, observer, half_scales, least } = grid;
+        let least: Vec<u8> = least.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+        let (weights, least, name) = (weights.digest(), Digest::of(&least), scalar_type.name());
+        let [lowest, highest] = [bounds.lowest, bounds.highest];
+        format!("{weights} {name} {sizes:?} {lowest} {highest} {observer:?} {half_scales} {least} {pairs}")
+    }
+
+    /// How many bytes the integers take, and how many the scales.
+    pub fn lengths(&self) -> [usize; 2] {
+        let [outer, blocks, inner] = self.sizes;
+        let integers = outer * blocks * inner;
+        [if self.pairs { integers.div_ceil(2) } else { integers }, blocks * size_of::<f32>()]
+    }
+
+    /// Hands integers and scales to `take`, a piece after the other, in their order. What was read is let go of.
+    pub fn run(&self, take: &mut dyn FnMut(&[u8], &[u8])) {
+        if let Some(elements) = Elements::new(self.scalar_type, self.weights.bytes()) {
+            match self.sizes {
+                [1, blocks, inner] => self.in_pieces(elements, blocks, inner, take),
+                _ => self.turned(take),
+            }
+        }
+        self.weights.release();
+    }
+
+    fn in_pieces(&self, elements: Elements<'_>, blocks: usize, inner: usize, take: &mut dyn FnMut(&[u8], &[u8])) {
+        // Pairs do not cross pieces.
+        let step = (PIECE / inner).max(1).next_multiple_of(2);
+        for first in (0..blocks).step_by(step) {
+            let count = step.min(blocks - first);
+            let (mut integers, mut scales) = (vec![0; count * inner], vec![0.0; count]);
+            let part = elements.part(first * inner, count * inner);
+            weight::quantize(part, (inner, first), &self.grid, (&mut integers, &mut scales));
+            self.hand_on(&integers, &scales, take);
+        }
+    }
+
+    /// Blocks that are no neighbours are brought together first, all of them.
+    fn turned(&self, take: &mut dyn FnMut(&[u8], &[u8])) {
+        let ([outer, blocks, inner], size) = (self.sizes, self.scalar_type.size());
+        let count = outer * blocks * inner;
+        let stored = |at: usize| self.weights.bytes().get(at * size..(at + 1) * size).unwrap_or_default();
+        let turned: Vec<u8> = (0..count).flat_map(|at| stored(source(at, self.sizes))).copied().collect();
+        let Some(elements) = Elements::new(self.scalar_type, &turned) else { return };
+        let (mut made, mut scales) = (vec![0; count], vec![0.0; blocks]);
+        weight::quantize(elements, (outer * inner, 0), &self.grid, (&mut made, &mut scales));
+        let mut integers = vec![0; count];
+        for (at, integer) in made.iter().enumerate() {
+            if let Some(place) = integers.get_mut(source(at, self.sizes)) {
+                *place = *integer;
+            }
+        }
+        self.hand_on(&integers, &scales, take);
+    }
+
+    fn hand_on(&self, integers: &[u8], scales: &[f32], take: &mut dyn FnMut(&[u8], &[u8])) {
+        let scales: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+        if self.pairs { take(&packed(integers), &scales) } else { take(integers, &scales) }
+    }
+}
+
+/// Where the element at `at` lies, if blocks came first.
+const fn source(at: usize, [outer, blocks, inner]: [usize; 3]) -> usize {
+    let (block, rest) = (at / (outer * inner), at % (outer * inner));
+    (rest / inner * blocks + block) * inner + rest % inner
+}
+
+/// Two integers from -8 to 7 in a byte, each with 8 added, the first in the upper half.
+fn packed(integers: &[u8]) -> Vec<u8> {
+    let half = |integer: u8| integer.wrapping_add(8) & 15;
+    integers.as_chunks::<2>().0.iter().map(|[first, second]| half(*first) << 4 | half(*second)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Observer;
+    use crate::parameters::Bounds;
+
+    fn work(reals: &[f32], sizes: [usize; 3], bounds: Bounds) -> Work {
+        let bytes: Vec<u8> = reals.iter().flat_map(|real| real.to_le_bytes()).collect();
+        Work::new(&ConstantData::new(bytes), ScalarType::Float, sizes, Grid::new(bounds, Observer::MinMax)).unwrap()
+    }
+
+    fn floats(data: &ConstantData) -> Vec<f32> {
+        data.bytes().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+    }
+
+    #[test]
+    fn blocks_may_lie_apart() {
+        let kept = InMemory.keep("", &work(&[1.0, 254.0, -127.0, 2.0], [2, 2, 1], Bounds::WEIGHT8));
+        assert_eq!((floats(&kept.scales), kept.integers.bytes()), (vec![1.0, 2.0], &[1, 127, 129, 1][..]));
+    }
+
+    #[test]
+    fn the_first_of_two_is_in_the_upper_half() {
+        let kept = InMemory.keep("", &work(&[-8.0, 7.0, 0.0, -8.0], [1, 1, 4], Bounds::WEIGHT4).in_pairs());
+        assert_eq!(kept.integers.bytes(), [15, 128]);
+    }
+
+    #[test]
+    fn halves_give_what_their_numbers_give_in_any_number_of_pieces() {
+        let bits = |index: usize| (0x3d00 + (index * 7919 % 509)) as u16 | ((index % 2) << 15) as u16;
+        let count = PIECE + PIECE / 2;
+        let halves: Vec<u8> = (0..count).flat_map(|index| bits(index).to_le_bytes()).collect();
+        let reals: Vec<f32> = (0..count).map(|index| f32::from_bits(u32::from(bits(index)) << 16)).collect();
+        let grid = Grid::new(Bounds::WEIGHT4, Observer::MinMax);
+        let sizes = [1, count / 64, 64];
+        let of_halves = Work::new(&ConstantData::new(halves), ScalarType::BFloat16, sizes, grid).unwrap();
+        let [left, right] = [of_halves, work(&reals, sizes, Bounds::WEIGHT4)].map(|work| {
+            let kept = InMemory.keep("", &work);
+            assert_eq!(work.lengths(), [&kept.integers, &kept.scales].map(|data| data.bytes().len()));
+            kept
+        });
+        assert_eq!((left.integers, left.scales), (right.integers, right.scales));
+    }
+
+    #[test]
+    fn weights_must_be_as_many_as_the_sizes_say() {
+        let data = ConstantData::new(vec![0; 16]);
+        let made = |sizes, scalar_type| {
+            Work::new(&data, scalar_type, sizes, Grid::new(Bounds::WEIGHT8, Observer::MinMax)).is_some()
+        };
+        assert!(made([1, 2, 2], ScalarType::Float) && made([1, 2, 4], ScalarType::Half));
+        assert!(!made([1, 2, 2], ScalarType::Half) && !made([1, 0, 2], ScalarType::Float));
+        assert!(!made([1, 2, 1], ScalarType::Double) && !made([usize::MAX, 2, 4], ScalarType::Float));
+    }
+}
