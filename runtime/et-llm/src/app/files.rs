@@ -1,0 +1,60 @@
+//! Files of tokens and of logits.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use et_core::ScalarType;
+use et_module::{Array, safetensors};
+
+use crate::Error;
+
+/// Reads tokens: numbers with blanks between them.
+pub fn read_tokens(path: &Path) -> Result<Vec<u32>, Error> {
+    let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+    let token = |word: &str| word.parse().map_err(|_| failed(path, &format!("`{word}` is no token")));
+    text.split_whitespace().map(token).collect()
+}
+
+/// Tokens as a line.
+pub fn line(tokens: &[u32]) -> String {
+    let words: Vec<String> = tokens.iter().map(u32::to_string).collect();
+    words.join(" ") + "\n"
+}
+
+/// Writes tokens.
+pub fn write_tokens(path: &Path, tokens: &[u32]) -> Result<(), Error> {
+    fs::write(path, line(tokens)).map_err(|error| failed(path, &error))
+}
+
+/// Rows of logits.
+#[derive(Debug, Default)]
+pub struct Rows {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl Rows {
+    /// A further row.
+    pub fn push(&mut self, logits: &[f32]) {
+        self.bytes.extend(logits.iter().flat_map(|logit| logit.to_le_bytes()));
+        self.count += 1;
+    }
+
+    /// Writes them as the tensor `logits`, `float32 [rows, tokens]`.
+    pub fn write(self, path: &Path) -> Result<(), Error> {
+        let width = self.bytes.len() / 4 / self.count.max(1);
+        let array = Array { scalar_type: ScalarType::Float, shape: vec![self.count, width], bytes: self.bytes };
+        let written = File::create(path).and_then(|file| {
+            let mut out = BufWriter::new(file);
+            safetensors::write(&BTreeMap::from([("logits".to_owned(), array)]), &mut out)?;
+            out.flush()
+        });
+        written.map_err(|error| failed(path, &error))
+    }
+}
+
+fn failed(path: &Path, problem: &dyn std::fmt::Display) -> Error {
+    Error::File { path: path.to_owned(), problem: problem.to_string() }
+}
