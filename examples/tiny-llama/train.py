@@ -1,6 +1,6 @@
 """Trains the tiny language model and writes every file that its recipe reads.
 
-    python train.py            (torch, transformers, tokenizers; minutes on one core)
+    python train.py            (torch, transformers, tokenizers, safetensors; minutes on one core)
 
 The tokenizer is byte-level: it has tokens for all bytes, so that any text in any language comes out as it went in.
 """
@@ -10,11 +10,14 @@ from pathlib import Path
 
 import tales
 import torch
+from safetensors.torch import save_file
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
 FOLDER = Path(__file__).parent
+# The text has no more than 673 tokens to learn.
 VOCABULARY, LENGTH, BATCH, STEPS, RATE = 768, 192, 24, 1400, 4e-3
+CASES, CASE_LENGTH = 8, 64
 SPECIAL = ["<|begin|>", "<|end|>", "<|text-end|>", "<|system|>", "<|user|>", "<|assistant|>"]
 TEMPLATE = """{{- bos_token }}
 {%- for message in messages %}
@@ -80,6 +83,17 @@ def train(tokenizer):
     return model.eval().bfloat16()
 
 
+def write_cases():
+    """What `transformers` computes in float32 from the stored weights: the logits behind the last of 64 tokens."""
+    model = LlamaForCausalLM.from_pretrained(FOLDER / "model", dtype=torch.float32).eval()
+    tokenizer = PreTrainedTokenizerFast.from_pretrained(FOLDER / "model")
+    texts = [tokenizer(text)["input_ids"] for text in tales.stories(98, CASES)]
+    tokens = torch.tensor([text[:CASE_LENGTH] for text in texts])
+    with torch.no_grad():
+        logits = model(input_ids=tokens).logits[:, -1].contiguous()
+    save_file({"tokens": tokens, "output_0": logits}, FOLDER / "test.safetensors")
+
+
 def main():
     torch.set_num_threads(1)
     texts = tales.stories(1, 2000) + [message["content"] for talk in tales.conversations(2, 2000) for message in talk]
@@ -95,6 +109,7 @@ def main():
         path = FOLDER / "model" / name
         values = {key: value for key, value in json.loads(path.read_text()).items() if key != "transformers_version"}
         path.write_text(json.dumps(values, indent=2, sort_keys=True) + "\n")
+    write_cases()
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ pub struct Model {
     /// How many it can.
     context: Option<usize>,
     logits: Vec<f32>,
+    /// The bytes of the last logits.
     bytes: Vec<u8>,
 }
 
@@ -54,7 +55,7 @@ impl Model {
         if decode.piece != 1 {
             return Err(Error::NotALanguageModel("`decode` takes several tokens".to_owned()));
         }
-        let (logits, bytes) = (Vec::new(), Vec::new());
+        let (logits, bytes) = (Vec::new(), decode.empty_logits()?);
         Ok(Self { prefill, decode, read: Vec::new(), context: None, logits, bytes })
     }
 
@@ -76,6 +77,11 @@ impl Model {
     /// How many tokens are read at once.
     pub const fn piece(&self) -> usize {
         self.prefill.piece
+    }
+
+    /// How many tokens the model has.
+    pub const fn vocabulary(&self) -> usize {
+        self.bytes.len() / size_of::<f32>()
     }
 
     /// The bytes of this name in the program file.
@@ -111,6 +117,10 @@ impl Model {
         }
         if tokens.is_empty() {
             return Err(Error::NoTokens);
+        }
+        let vocabulary = self.vocabulary();
+        if let Some(token) = tokens.iter().find(|token| **token as usize >= vocabulary) {
+            return Err(Error::UnknownToken { token: *token, vocabulary });
         }
         let mut rest = tokens;
         while !rest.is_empty() {
@@ -175,20 +185,25 @@ impl Method {
         Ok(self.module.set_input(index, &view)?)
     }
 
-    /// Copies the logits; `bytes` keeps room for them between calls.
-    fn logits(&self, bytes: &mut Vec<u8>, logits: &mut Vec<f32>) -> Result<(), Error> {
-        let output = self.module.output_count()?.saturating_sub(1);
-        if bytes.is_empty() {
-            let first = self.module.output(output)?;
-            if first.scalar_type != ScalarType::Float {
-                return Err(Error::NotALanguageModel("its logits are no `float32`".to_owned()));
-            }
-            *bytes = first.bytes;
-        } else {
-            self.module.copy_output(output, bytes)?;
+    /// Room for the bytes of its logits.
+    fn empty_logits(&self) -> Result<Vec<u8>, Error> {
+        let logits = self.module.output(self.output()?)?;
+        match logits.scalar_type {
+            ScalarType::Float => Ok(logits.bytes),
+            _ => Err(Error::NotALanguageModel("its logits are no `float32`".to_owned())),
         }
+    }
+
+    /// Copies the logits, by way of `bytes`.
+    fn logits(&self, bytes: &mut [u8], logits: &mut Vec<f32>) -> Result<(), Error> {
+        self.module.copy_output(self.output()?, bytes)?;
         logits.clear();
         logits.extend(bytes.as_chunks().0.iter().copied().map(f32::from_le_bytes));
         Ok(())
+    }
+
+    /// The place of the logits, behind the new values of what the model changes.
+    fn output(&self) -> Result<usize, Error> {
+        Ok(self.module.output_count()?.saturating_sub(1))
     }
 }

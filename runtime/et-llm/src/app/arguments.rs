@@ -39,6 +39,10 @@ pub struct Request {
     pub tokens_out: Option<PathBuf>,
     /// Where to write the logits behind every token.
     pub logits: Option<PathBuf>,
+    /// A file of texts, of which nothing but the logits behind each is wanted.
+    pub inputs: Option<PathBuf>,
+    /// Where to write those.
+    pub outputs: Option<PathBuf>,
     /// What to measure instead.
     pub bench: Option<Effort>,
     /// Whether to say how long it took.
@@ -55,6 +59,10 @@ impl Request {
     /// # Errors
     /// What is missing, or does not go together.
     pub fn check(&self) -> Result<(), String> {
+        if self.inputs.is_some() || self.outputs.is_some() {
+            let complete = self.inputs.is_some() && self.outputs.is_some();
+            return if complete { Ok(()) } else { Err("--inputs and --outputs go together".to_owned()) };
+        }
         let sources = [self.prompt.is_some(), self.tokens_in.is_some()].into_iter().filter(|given| *given).count();
         match (sources, self.chat) {
             (2, _) => Err("--prompt and --tokens-in do not go together".to_owned()),
@@ -83,6 +91,8 @@ impl Request {
             "--seed" => self.seed = Some(number(name, value()?)?),
             "--tokens-out" => self.tokens_out = Some(value()?.into()),
             "--logits" => self.logits = Some(value()?.into()),
+            "--inputs" => self.inputs = Some(value()?.into()),
+            "--outputs" => self.outputs = Some(value()?.into()),
             "--bench" => self.bench = Some(effort(&text(value()?), self.bench)?),
             "--rounds" => {
                 let rounds: std::num::NonZero<usize> = number(name, value()?)?;
@@ -190,6 +200,7 @@ mod tests {
             "--prompt a --temperature NaN",
             "--prompt a --threads 0",
             "--rounds 2",
+            "--inputs a",
             "--bench prefill=1",
             "--bench prefill=0,decode=1",
             "--bench 5",

@@ -1,12 +1,10 @@
 //! Files of tokens and of logits.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::fs;
 use std::path::Path;
 
 use et_core::ScalarType;
-use et_module::{Array, safetensors};
+use et_module::Array;
 
 use crate::Error;
 
@@ -42,19 +40,14 @@ impl Rows {
         self.count += 1;
     }
 
-    /// Writes them as the tensor `logits`, `float32 [rows, tokens]`.
-    pub fn write(self, path: &Path) -> Result<(), Error> {
+    /// The rows as one array, `float32 [rows, tokens]`.
+    pub fn into_array(self) -> Array {
         let width = self.bytes.len() / 4 / self.count.max(1);
-        let array = Array { scalar_type: ScalarType::Float, shape: vec![self.count, width], bytes: self.bytes };
-        let written = File::create(path).and_then(|file| {
-            let mut out = BufWriter::new(file);
-            safetensors::write(&BTreeMap::from([("logits".to_owned(), array)]), &mut out)?;
-            out.flush()
-        });
-        written.map_err(|error| failed(path, &error))
+        Array { scalar_type: ScalarType::Float, shape: vec![self.count, width], bytes: self.bytes }
     }
 }
 
-fn failed(path: &Path, problem: &dyn std::fmt::Display) -> Error {
+/// The error for a file.
+pub fn failed(path: &Path, problem: &dyn std::fmt::Display) -> Error {
     Error::File { path: path.to_owned(), problem: problem.to_string() }
 }

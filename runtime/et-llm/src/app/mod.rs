@@ -1,6 +1,7 @@
 //! The command line of a language model: a prompt, a conversation or tokens in, text or tokens out.
 
 mod arguments;
+mod cases;
 mod chat;
 mod files;
 mod perform;
@@ -96,6 +97,7 @@ pub fn usage(name: &str) -> String {
     format!(
         "usage: {name} --prompt TEXT | --chat [--prompt TEXT] [--system TEXT] | --tokens-in FILE
        {name} --bench prefill=N,decode=N [--rounds N] [--tokens-in FILE]
+       {name} --inputs FILE --outputs FILE
        {name} --version | --help
 
 Continues a text, answers in a conversation, or measures itself. New text goes to the standard output as it comes, that of
@@ -112,6 +114,8 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --seed N             the seed of the random numbers (0)
   --tokens-out FILE    where to write the new tokens
   --logits FILE        safetensors file to write the logits to, a row for each token that is read, one after the other
+  --inputs FILE        safetensors file with texts: `tokens`, int64 [cases, length]
+  --outputs FILE       safetensors file to write the logits behind each to: `output_0`, float32 [cases, tokens]
   --stats              say how long it took, and how much memory
   --threads N          the most threads that the program's engines use (1)
   --data FILE          data file with weights that the program keeps outside itself; may be repeated (the one beside the

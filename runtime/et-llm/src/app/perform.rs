@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Write};
 
+use super::cases;
 use super::chat;
 use super::files::{Rows, line, read_tokens, write_tokens};
 use super::Request;
@@ -28,6 +29,9 @@ pub struct Channels<'a> {
 /// # Errors
 /// What keeps it from being done.
 pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
+    if let (Some(inputs), Some(outputs)) = (&request.inputs, &request.outputs) {
+        return cases::run(&mut session.model, inputs, outputs);
+    }
     if request.bench.is_some() {
         return bench(session, request, channels);
     }
@@ -153,7 +157,7 @@ impl<'a> Run<'a> {
         if let Some(path) = &self.request.tokens_out {
             write_tokens(path, tokens)?;
         }
-        self.request.logits.as_ref().map_or(Ok(()), |path| self.rows.write(path))
+        self.request.logits.as_ref().map_or(Ok(()), |path| cases::write(path, "logits", self.rows.into_array()))
     }
 }
 
