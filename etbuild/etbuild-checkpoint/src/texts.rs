@@ -134,10 +134,7 @@ mod tests {
         assert_eq!(generation(&[]), "context 32\nstop 2\n");
         assert_eq!(generation(&[(GENERATION, r#"{"eos_token_id": [5, 7]}"#)]), "context 32\nstop 5 7\n");
         let sampled = r#"{"do_sample": true, "temperature": 0.5, "top_p": 0.9}"#;
-        assert_eq!(
-            generation(&[(GENERATION, sampled)]),
-            "context 32\nstop 2\ntemperature 0.5\ntop_k 50\ntop_p 0.9\n"
-        );
+        assert_eq!(generation(&[(GENERATION, sampled)]), "context 32\nstop 2\ntemperature 0.5\ntop_k 50\ntop_p 0.9\n");
     }
 
     #[test]
@@ -146,7 +143,8 @@ mod tests {
         let chat = |files: &[(&str, &str)]| String::from_utf8(read(files).unwrap().chat.unwrap()).unwrap();
         assert_eq!(chat(&[(TOKENIZER_CONFIG, config)]), r#"{"bos_token":"<s>","template":"a"}"#);
         assert_eq!(chat(&[(TOKENIZER_CONFIG, config), (TEMPLATE, "b")]), r#"{"bos_token":"<s>","template":"b"}"#);
-        let several = r#"{"chat_template": [{"name": "tools", "template": "x"}, {"name": "default", "template": "y"}]}"#;
+        let several =
+            r#"{"chat_template": [{"name": "tools", "template": "x"}, {"name": "default", "template": "y"}]}"#;
         assert_eq!(chat(&[(TOKENIZER_CONFIG, several)]), r#"{"template":"y"}"#);
         assert_eq!(read(&[]).unwrap().chat, None);
     }

@@ -59,7 +59,14 @@ impl Project {
         }
         let crates = used.iter().flat_map(|source| placed_files(source)).collect();
         let dependencies = used.iter().map(|source| (source.name().to_owned(), source.digest())).collect();
-        Ok(Self { template: template.to_owned(), package, crates, dependencies, third_party, sources: sources.digest() })
+        Ok(Self {
+            template: template.to_owned(),
+            package,
+            crates,
+            dependencies,
+            third_party,
+            sources: sources.digest(),
+        })
     }
 
     /// All files by path.

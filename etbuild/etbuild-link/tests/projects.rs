@@ -98,10 +98,8 @@ fn cargo_says_which_device_crates_a_project_depends_on() {
 
 #[test]
 fn a_language_model_that_reads_text_has_third_party_crates_of_fixed_versions() {
-    let tokens = ProjectFacts {
-        template: "language-app".to_owned(),
-        ..tiny::hosted(Program::Beside("tiny.pte".to_owned()))
-    };
+    let tokens =
+        ProjectFacts { template: "language-app".to_owned(), ..tiny::hosted(Program::Beside("tiny.pte".to_owned())) };
     let text = ProjectFacts { text: true, ..tokens.clone() };
     let (tokens, text) = (tiny::project(&tokens), tiny::project(&text));
     assert!(!tokens.third_party && !tokens.package.contains_key("Cargo.lock"));

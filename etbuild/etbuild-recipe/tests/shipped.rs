@@ -51,7 +51,8 @@ fn every_file_that_a_shipped_recipe_names_is_there() {
     let system = RealSystem::default();
     for path in shipped() {
         let loaded = load_from(&Repository, &path, &[]).unwrap();
-        let ours = loaded.instances.iter().filter(|recipe| !recipe.files().iter().any(|file| file.path.starts_with(MODELS)));
+        let ours =
+            loaded.instances.iter().filter(|recipe| !recipe.files().iter().any(|file| file.path.starts_with(MODELS)));
         assert!(ours.into_iter().all(|recipe| missing_files(recipe, &system).is_empty()), "{}", path.display());
     }
 }

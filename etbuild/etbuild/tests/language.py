@@ -71,8 +71,9 @@ def cases(tokenizer):
 def greedy(model, tokenizer, prompt):
     tokens = tokenizer(prompt)["input_ids"]
     with torch.no_grad():
-        out = model.generate(torch.tensor([tokens]), max_new_tokens=150, do_sample=False,
-                             eos_token_id=model.generation_config.eos_token_id, pad_token_id=0)[0].tolist()
+        # Without a mask, the first token is taken for padding.
+        out = model.generate(torch.tensor([tokens]), attention_mask=torch.ones(1, len(tokens), dtype=torch.long),
+                             max_new_tokens=150, do_sample=False, eos_token_id=model.generation_config.eos_token_id, pad_token_id=0)[0].tolist()
     stops = model.generation_config.eos_token_id
     return {"prompt": tokens, "tokens": [token for token in out[len(tokens):] if token not in stops]}
 

@@ -200,7 +200,9 @@ fn logits_have_a_row_for_each_token() {
 #[test]
 fn what_cannot_be_is_refused_with_its_reason() {
     let place = tempfile::tempdir().unwrap();
-    for (tokens, reason) in [(vec![1; 513], "context of 512"), (vec![673], "no token 673"), (vec![], "no token to continue")] {
+    for (tokens, reason) in
+        [(vec![1; 513], "context of 512"), (vec![673], "no token 673"), (vec![], "no token to continue")]
+    {
         let file = token_file(place.path(), &tokens);
         let said = run("linux-x86_64", &["--tokens-in", file.to_str().unwrap()]).expect(8).stderr;
         assert!(said.contains(reason), "{said}");

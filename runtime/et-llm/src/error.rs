@@ -67,7 +67,10 @@ impl Display for Error {
             Self::Module(error) => error.fmt(formatter),
             Self::NotALanguageModel(reason) => write!(formatter, "the program is no language model: {reason}"),
             Self::ContextFull { tokens, context } => {
-                write!(formatter, "{tokens} tokens are more than the context of {context} that the program was built for")
+                write!(
+                    formatter,
+                    "{tokens} tokens are more than the context of {context} that the program was built for"
+                )
             }
             Self::UnknownToken { token, vocabulary } => {
                 write!(formatter, "there is no token {token}: the model has {vocabulary}")

@@ -69,8 +69,7 @@ mod tests {
 
     fn pieces(text: &[u8]) -> Vec<String> {
         let mut stream = TextStream::default();
-        let mut pieces: Vec<String> =
-            text.iter().map(|byte| stream.push(&Bytes, u32::from(*byte)).unwrap()).collect();
+        let mut pieces: Vec<String> = text.iter().map(|byte| stream.push(&Bytes, u32::from(*byte)).unwrap()).collect();
         pieces.push(stream.finish(&Bytes).unwrap());
         pieces.retain(|piece| !piece.is_empty());
         pieces

@@ -23,8 +23,7 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     let request = request(&arguments.language);
     let bytes = program(session, arguments)?;
     let threads = arguments.threads.get();
-    let loading =
-        Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, text: Some(et_text::make) };
+    let loading = Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, text: Some(et_text::make) };
     let refused = |error: Error| vec![refusal(arguments, &error)];
     let data = || DataFiles::open(&arguments.data);
     let mut model = Model::load(bytes, data, &loading, Instant::now()).map_err(refused)?;

@@ -152,7 +152,11 @@ fn number<T: FromStr>(name: &str, value: OsString) -> Result<T, String> {
 }
 
 fn within(name: &str, number: f32, most: f32) -> Result<f32, String> {
-    if (0.0..=most).contains(&number) { Ok(number) } else { Err(format!("{name} needs a positive number, not {number}")) }
+    if (0.0..=most).contains(&number) {
+        Ok(number)
+    } else {
+        Err(format!("{name} needs a positive number, not {number}"))
+    }
 }
 
 #[cfg(test)]
@@ -172,10 +176,7 @@ mod tests {
             seed: Some(7),
             ..Request::default()
         };
-        assert_eq!(
-            parsed("--prompt Hello --max-new-tokens 5 --temperature 0.5 --seed 7"),
-            Ok(Command::Run(request))
-        );
+        assert_eq!(parsed("--prompt Hello --max-new-tokens 5 --temperature 0.5 --seed 7"), Ok(Command::Run(request)));
     }
 
     #[test]

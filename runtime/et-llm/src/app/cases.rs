@@ -26,7 +26,8 @@ pub fn run(model: &mut Model, inputs: &Path, outputs: &Path) -> Result<(), Error
     let bytes = FileBytes::open(inputs)?;
     let file = SafeTensors::parse(&bytes).map_err(|error| failed(inputs, &error))?;
     let texts = file.tensors.get(TOKENS).and_then(texts);
-    let texts = texts.ok_or_else(|| failed(inputs, &format!("there is no tensor `{TOKENS}`, `int64 [cases, length]`")))?;
+    let texts =
+        texts.ok_or_else(|| failed(inputs, &format!("there is no tensor `{TOKENS}`, `int64 [cases, length]`")))?;
     let mut rows = Rows::default();
     for text in texts {
         model.reset();

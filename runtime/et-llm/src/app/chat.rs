@@ -1,6 +1,6 @@
 //! A conversation.
 
-use std::io::{BufRead};
+use std::io::BufRead;
 use std::rc::Rc;
 
 use super::Request;

@@ -2,10 +2,10 @@
 
 use std::io::{BufRead, Write};
 
+use super::Request;
 use super::cases;
 use super::chat;
 use super::files::{Rows, line, read_tokens, write_tokens};
-use super::Request;
 use crate::statistics::Clock;
 use crate::{
     Error, Generation, Limits, Measurement, Picked, Sampler, Sampling, Session, Text, TextStream, generate, measure,
@@ -61,11 +61,8 @@ fn prompt(session: &Session, request: &Request) -> Result<Vec<u32>, Error> {
 fn bench(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
     let Some(effort) = request.bench else { return Ok(()) };
     // Any tokens take the same time.
-    let prompt = if request.tokens_in.is_none() && request.prompt.is_none() {
-        vec![1]
-    } else {
-        prompt(session, request)?
-    };
+    let prompt =
+        if request.tokens_in.is_none() && request.prompt.is_none() { vec![1] } else { prompt(session, request)? };
     if prompt.is_empty() {
         return Err(Error::NoTokens);
     }

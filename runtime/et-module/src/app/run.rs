@@ -6,8 +6,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use super::arguments::Subject;
 use super::AppSpec;
+use super::arguments::Subject;
 use crate::bench::milliseconds;
 use crate::safetensors::{self, SafeTensors, TensorView};
 use crate::{Array, Bench, DataFiles, Effort, Engines, Error, FileBytes, Kernels, Module, run_cases};
