@@ -105,7 +105,7 @@ pub enum Command {
     /// Build and write the results; run nothing.
     Build(Recipes),
     /// Run a program file or model on this machine.
-    Run(Run),
+    Run(Box<Run>),
     /// Read recipes and targets and look for mistakes; run no stage.
     Check(Recipes),
     /// Show every stage and whether the cache has it; run no stage.

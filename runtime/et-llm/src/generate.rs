@@ -40,6 +40,9 @@ pub enum Picked {
     Stop,
 }
 
+/// What is told each time what was picked, and the logits that it was picked by.
+pub type See<'s> = &'s mut dyn FnMut(Picked, &[f32]) -> Result<(), Error>;
+
 /// Reads `prompt`, the tokens that the model has not read yet, and continues the text. `see` is told each time what was picked,
 /// and the logits that it was picked by.
 ///
@@ -52,7 +55,7 @@ pub fn generate(
     prompt: &[u32],
     sampler: &mut Sampler,
     limits: &Limits<'_>,
-    see: &mut dyn FnMut(Picked, &[f32]) -> Result<(), Error>,
+    see: See<'_>,
 ) -> Result<Generation, Error> {
     let mut tokens: Vec<u32> = Vec::new();
     loop {

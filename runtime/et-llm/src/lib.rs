@@ -20,7 +20,7 @@ mod text;
 
 pub use error::Error;
 pub use facts::{CHAT_KEY, Facts, GENERATION_KEY, TOKENIZER_KEY};
-pub use generate::{Ended, Generation, Limits, Picked, generate};
+pub use generate::{Ended, Generation, Limits, Picked, See, generate};
 pub use measure::{Effort, Measurement, measure};
 pub use model::Model;
 pub use random::Random;

@@ -11,7 +11,7 @@ use crate::Effort;
 pub(super) enum Command {
     Help,
     Version,
-    Run(Request),
+    Run(Box<Request>),
 }
 
 /// What a language model is asked for.
@@ -125,7 +125,7 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Com
         return Err("--rounds needs --bench".to_owned());
     }
     request.check()?;
-    Ok(Command::Run(request))
+    Ok(Command::Run(Box::new(request)))
 }
 
 const NOTHING: Effort = Effort { prefill: 0, decode: 0, rounds: 3 };
@@ -176,14 +176,17 @@ mod tests {
             seed: Some(7),
             ..Request::default()
         };
-        assert_eq!(parsed("--prompt Hello --max-new-tokens 5 --temperature 0.5 --seed 7"), Ok(Command::Run(request)));
+        assert_eq!(
+            parsed("--prompt Hello --max-new-tokens 5 --temperature 0.5 --seed 7"),
+            Ok(Command::Run(Box::new(request)))
+        );
     }
 
     #[test]
     fn a_bench_has_rounds_before_or_behind_it() {
         let bench = Some(Effort { prefill: 256, decode: 64, rounds: 2 });
         for line in ["--bench prefill=256,decode=64 --rounds 2", "--rounds 2 --bench decode=64,prefill=256"] {
-            assert_eq!(parsed(line), Ok(Command::Run(Request { bench, ..Request::default() })), "{line}");
+            assert_eq!(parsed(line), Ok(Command::Run(Box::new(Request { bench, ..Request::default() }))), "{line}");
         }
     }
 
