@@ -16,12 +16,15 @@ fn main() -> Result<(), Failure> {
     templates.retain(|folder| ["Cargo.toml", "Cargo.toml.tera"].iter().any(|name| folder.join(name).is_file())); // The others are not of projects.
     let templates = folders(&templates, &["."])?;
     let root = fs::canonicalize(repository.join("Cargo.toml"))?;
+    let lock = fs::canonicalize(repository.join("Cargo.lock"))?;
     println!("cargo::rerun-if-changed={}", root.display());
+    println!("cargo::rerun-if-changed={}", lock.display());
     let text = format!(
         "/// The device crates: manifest and `src`.\npub static CRATES: &[EmbeddedFolder] = {crates};\n\
          /// The project templates.\npub static TEMPLATES: &[EmbeddedFolder] = {templates};\n\
          /// The manifest of the workspace that the device crates belong to.\n\
-         pub static WORKSPACE_MANIFEST: &str = include_str!({root:?});\n"
+         pub static WORKSPACE_MANIFEST: &str = include_str!({root:?});\n\
+         /// The versions of third-party crates, with their digests.\npub static LOCK: &str = include_str!({lock:?});\n"
     );
     fs::write(Path::new(&env::var("OUT_DIR")?).join("embedded.rs"), text)?;
     Ok(())

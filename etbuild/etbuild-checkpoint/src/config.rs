@@ -31,6 +31,11 @@ impl Config {
         first.map(str::to_owned).ok_or_else(|| CheckpointError::key("architectures", "does not name a class"))
     }
 
+    /// The value of a key as it is, if it is there.
+    pub fn value(&self, key: &str) -> Option<&Value> {
+        self.get(key)
+    }
+
     /// The value of a key; `None` where it is absent or null.
     fn get(&self, key: &str) -> Option<&Value> {
         self.map.get(key).filter(|value| !value.is_null())

@@ -10,6 +10,7 @@ mod error;
 mod family;
 mod rotary;
 mod shards;
+mod texts;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ pub use description::{
 pub use error::CheckpointError;
 use shards::Tensors;
 pub use shards::{SHARD, SHARD_INDEX, shard_names};
+pub use texts::{TEXT_FILES, TOKENIZER, Texts, read_texts};
 
 /// The file that describes the model.
 pub const CONFIG: &str = "config.json";

@@ -17,6 +17,8 @@ pub struct EmitOptions {
     pub constant_methods: Vec<ConstantMethod>,
     /// What the file calls each engine, by the engine's name in the program.
     pub delegates: BTreeMap<String, String>,
+    /// Bytes that the program's runner reads, by key.
+    pub named_data: BTreeMap<String, Vec<u8>>,
 }
 
 /// What is in a program file.

@@ -117,7 +117,9 @@ fn named_data<'a>(options: &'a EmitOptions, input_names: &'a BTreeMap<String, St
     let stamp = NamedData { key: PRODUCER_KEY.to_owned(), data: options.producer.as_bytes(), alignment: 1 };
     let inputs =
         input_names.iter().map(|(key, names)| NamedData { key: key.clone(), data: names.as_bytes(), alignment: 1 });
-    std::iter::once(stamp).chain(inputs).collect()
+    let given = options.named_data.iter();
+    let given = given.map(|(key, data)| NamedData { key: key.clone(), data, alignment: 1 });
+    std::iter::once(stamp).chain(inputs).chain(given).collect()
 }
 
 #[cfg(test)]
@@ -280,6 +282,15 @@ plan forward
         assert_eq!(emitted.kernels, uses);
         let info = &emitted.methods[0];
         assert_eq!((&info.inputs[..], info.outputs, info.instructions), (&["x".to_owned()][..], 1, 3));
+    }
+
+    #[test]
+    fn named_data_goes_into_the_file() {
+        let named_data = BTreeMap::from([("etbuild.tokenizer".to_owned(), b"{}".to_vec())]);
+        let mut bytes = Vec::new();
+        emit(&planned(), &EmitOptions { named_data, ..options() }, &mut bytes).unwrap();
+        let file = et_format::ProgramFile::parse(&bytes).unwrap();
+        assert_eq!(file.named_data("etbuild.tokenizer"), Ok(&b"{}"[..]));
     }
 
     #[test]

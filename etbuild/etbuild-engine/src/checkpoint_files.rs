@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use etbuild_checkpoint::{CONFIG, CheckpointError, SHARD, SHARD_INDEX, shard_names};
+use etbuild_checkpoint::{CONFIG, CheckpointError, SHARD, SHARD_INDEX, TEXT_FILES, shard_names};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
 
@@ -10,6 +10,12 @@ use crate::failure;
 
 /// How files with weights end that are not safetensors.
 const OTHER_WEIGHTS: [&str; 4] = ["pth", "pt", "bin", "gguf"];
+
+/// The names of the files that are there of those that say something about texts.
+pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
+    let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
+    names.map(|name| (*name).to_owned()).collect()
+}
 
 /// The names of the files that the model in `folder` is read from: its configuration and its shards.
 pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {

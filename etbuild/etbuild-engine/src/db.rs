@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use etbuild_checkpoint::Options;
+use etbuild_checkpoint::{CONFIG, Options};
 use etbuild_diagnostic::Diagnostic;
 use etbuild_recipe::FixedValue;
 use etbuild_store::Digest;
@@ -44,6 +44,9 @@ pub struct CheckpointFolder {
     /// The files that the model is read from by name, or why there is no model.
     #[returns(clone)]
     pub files: Result<Arc<BTreeMap<String, DataFile>>, Arc<[Diagnostic]>>,
+    /// The files that say something about texts, by name: the configuration, the tokenizer.
+    #[returns(clone)]
+    pub texts: Arc<BTreeMap<String, DataFile>>,
     /// What its program is built for.
     #[returns(clone)]
     pub options: Options,
@@ -193,7 +196,9 @@ impl Db for EngineDatabase {
             let input = |name: String| (name.clone(), self.model_file(&path.join(name)));
             Arc::new(names.into_iter().map(input).collect())
         });
-        let folder = CheckpointFolder::new(self, path.to_owned(), files.map_err(Into::into), options);
+        let texts = checkpoint_files::texts(self.world.system(), path).into_iter().chain([CONFIG.to_owned()]);
+        let texts = Arc::new(texts.map(|name| (name.clone(), self.data_file(&path.join(name)))).collect());
+        let folder = CheckpointFolder::new(self, path.to_owned(), files.map_err(Into::into), texts, options);
         checkpoints.push((path.to_owned(), options, folder));
         folder
     }

@@ -40,8 +40,8 @@ pub fn known_inputs(db: &dyn Db, unit: &Unit) -> (Vec<PathBuf>, bool) {
 
 /// What a checkpoint's program is read from; none of a folder without one.
 fn checkpoint_files(db: &dyn Db, folder: CheckpointFolder) -> Vec<PathBuf> {
-    let files = folder.files(db).unwrap_or_default();
-    files.values().map(|file| file.path(db).to_owned()).collect()
+    let (files, texts) = (folder.files(db).unwrap_or_default(), folder.texts(db));
+    files.values().chain(texts.values()).map(|file| file.path(db).to_owned()).collect()
 }
 
 /// The target's file, where it lies beside the recipe.

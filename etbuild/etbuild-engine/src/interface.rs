@@ -16,6 +16,7 @@ pub struct Interface {
     kernels: Vec<InterfaceKernel>,
     delegates: Vec<String>,
     methods: Vec<InterfaceMethod>,
+    tokenizer: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,13 +39,18 @@ struct InterfaceMethod {
 }
 
 impl Interface {
-    /// The interface of the program file that was emitted for `planned`.
-    pub fn new(planned: &PlannedProgram, emitted: &Emitted) -> Self {
+    /// The interface of the program file that was emitted for `planned`, with a tokenizer or without.
+    pub fn new(planned: &PlannedProgram, emitted: &Emitted, tokenizer: bool) -> Self {
         let methods = &planned.program().program().methods;
         let infos = emitted.methods.iter().filter_map(|info| Some(method(info, methods.get(&info.name)?)));
         let delegates: BTreeSet<&String> = emitted.methods.iter().flat_map(|method| &method.delegates).collect();
         let delegates = delegates.into_iter().cloned().collect();
-        Self { kernels: kernels(&emitted.kernels), delegates, methods: infos.collect() }
+        Self { kernels: kernels(&emitted.kernels), delegates, methods: infos.collect(), tokenizer }
+    }
+
+    /// Whether the program file holds a tokenizer.
+    pub const fn has_tokenizer(&self) -> bool {
+        self.tokenizer
     }
 
     /// The kernels as the selection takes them: those of all methods or, for a board, those of the method that it runs, in

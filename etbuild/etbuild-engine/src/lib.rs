@@ -43,6 +43,7 @@ mod search;
 mod slices;
 mod stage;
 mod target_facts;
+mod texts;
 mod tool_check;
 mod unchanged;
 mod unit;

@@ -50,8 +50,9 @@ pub fn project(
             (Program::Embedded(program), Some(BoardFacts { memory: memory_facts(memory), console, verify }))
         }
     };
-    let (template, name) = (unit.target.template().to_owned(), unit.name().to_owned());
-    Ok(ProjectFacts { template, name, stamp: PRODUCER.to_owned(), kernels, engines, method, program, board })
+    let (template, name) = (template(unit).to_owned(), unit.name().to_owned());
+    let (stamp, text) = (PRODUCER.to_owned(), interface.has_tokenizer());
+    Ok(ProjectFacts { template, name, stamp, kernels, engines, method, program, text, board })
 }
 
 /// The engines that the binary has. Firmware has none yet.
@@ -73,9 +74,18 @@ fn engines(unit: &Unit, interface: &Interface, backends: &[&dyn Backend]) -> Res
     ids.iter().map(engine).collect()
 }
 
+/// The template of processes that run language models.
+const LANGUAGE: &str = "language-app";
+
+/// The folder below `templates/` that the unit's project is made from.
+pub fn template(unit: &Unit) -> &str {
+    let is_language_model = unit.file.texts.is_some() && unit.target.memory().is_none();
+    if is_language_model { LANGUAGE } else { unit.target.template() }
+}
+
 /// The digest of the template's files; of nothing where there is no such template, which the link reports.
-pub fn template_digest(target: &Target) -> Digest {
-    Digest::of(etbuild_link::template_digest(target.template()).unwrap_or_default().as_bytes())
+pub fn template_digest(unit: &Unit) -> Digest {
+    Digest::of(etbuild_link::template_digest(template(unit)).unwrap_or_default().as_bytes())
 }
 
 /// A failure of the link as a diagnostic.

@@ -13,7 +13,7 @@ use crate::ArtifactKind;
 use crate::db::{Db, EngineDatabase};
 use crate::guard::guarded;
 use crate::query::{self, FileOptions, PlanOptions};
-use crate::resolve::{partition_mistakes, plan_options, sources};
+use crate::resolve::{checkpoint, partition_mistakes, plan_options, sources};
 use crate::stage::Blocked;
 use crate::target_facts;
 use crate::unit::Archives;
@@ -53,6 +53,7 @@ fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
 }
 
 fn emit(db: &dyn Db, archives: Archives, options: PlanOptions) -> Result<Blob, Blocked> {
-    let emitted = query::emitted(db, archives, options, FileOptions::default())?;
+    let file = FileOptions { texts: checkpoint(&archives), ..FileOptions::default() };
+    let emitted = query::emitted(db, archives, options, file)?;
     Ok(db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?))
 }

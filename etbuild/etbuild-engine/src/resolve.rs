@@ -12,7 +12,7 @@ use etbuild_recipe::{Model, Override, Planner, PythonFunction, Recipe, Runtime, 
 use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
-use crate::db::{Archive, Db, EngineDatabase, ModelSource, PythonCall};
+use crate::db::{Archive, CheckpointFolder, Db, EngineDatabase, ModelSource, PythonCall};
 use crate::guard::guarded;
 use crate::partition_report::PORTABLE;
 use crate::quantize_options::{measure_options, needs_data, quantize_options};
@@ -186,7 +186,7 @@ fn unit(db: &dyn Db, recipe: &Arc<Recipe>, files: &Arc<[PathBuf]>, target: Arc<T
     let verify = recipe.verify.as_ref().map(|verify| db.data_file(&verify.inputs.path));
     let plan = plan_options(db, recipe, banks(&target), target_facts::of(&target));
     let archives = sources(db, recipe);
-    let (measure, file) = (measure_options(db, recipe), file_options(recipe));
+    let (measure, file) = (measure_options(db, recipe), file_options(recipe, &archives));
     Unit { files: files.clone(), archives, verify, measure, plan, file, target, recipe: recipe.clone() }
 }
 
@@ -220,12 +220,21 @@ pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
         .collect()
 }
 
-fn file_options(recipe: &Recipe) -> FileOptions {
+fn file_options(recipe: &Recipe, archives: &Archives) -> FileOptions {
     let constants = recipe.export.constants.iter();
     FileOptions {
         constants: constants.map(|(name, value)| (name.clone(), value.value.clone())).collect(),
         external_weights: recipe.export.external_weights().is_some(),
+        texts: checkpoint(archives),
     }
+}
+
+/// The checkpoint that the methods are read from, if they are.
+pub fn checkpoint(archives: &Archives) -> Option<CheckpointFolder> {
+    archives.values().find_map(|source| match source {
+        ModelSource::Checkpoint(folder, _) => Some(*folder),
+        ModelSource::Archive(_) => None,
+    })
 }
 
 /// What lowering and planning for these banks read of a recipe.

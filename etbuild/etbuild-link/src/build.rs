@@ -5,14 +5,14 @@
 //! sees every change; a lock lets one build at a time into the folder.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use etbuild_system::{Invocation, System};
 
 use crate::code::{self, CodePart, MAP};
 use crate::digest::digest;
 use crate::scratch::Scratch;
-use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
+use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages, third_party};
 
 /// What a build made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,16 @@ pub struct Built {
     pub code: Vec<CodePart>,
 }
 
-/// Builds `project` below the folder `scratch`. The bytes depend on nothing but project, target and toolchain.
+/// Where projects are built.
+#[derive(Clone, Copy, Debug)]
+pub struct Workshop<'a> {
+    /// The folder that compilers work in.
+    pub folder: &'a Path,
+    /// Whether third-party crates come from the user's cache of them alone.
+    pub offline: bool,
+}
+
+/// Builds `project` in a workshop. The bytes depend on nothing but project, target and toolchain.
 ///
 /// # Errors
 /// [`LinkError::Compile`], [`LinkError::Link`] or [`LinkError::BankTooSmall`] where the project is at fault;
@@ -33,11 +42,12 @@ pub fn build(
     toolchain: &Toolchain,
     target: &CompileTarget,
     project: &Project,
-    scratch: &Path,
+    workshop: &Workshop<'_>,
 ) -> Result<Built, LinkError> {
-    let folder = Scratch::open(scratch, &shared_name(toolchain, target, project))?;
+    let folder = Scratch::open(workshop.folder, &shared_name(toolchain, target, project))?;
     folder.write(system, project)?;
-    let invocation = cargo(toolchain, target, project, &folder);
+    let sources = third_party::fetch(system, toolchain, target, project, &folder, workshop.offline)?;
+    let invocation = cargo(toolchain, target, project, &folder, &sources);
     let missing =
         |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
     let outcome = system.run(&invocation).map_err(missing)?;
@@ -57,12 +67,18 @@ fn shared_name(toolchain: &Toolchain, target: &CompileTarget, project: &Project)
     digest(parts.iter().map(|part| (part, ""))).chars().take(16).collect()
 }
 
-fn cargo(toolchain: &Toolchain, target: &CompileTarget, project: &Project, folder: &Scratch) -> Invocation {
+fn cargo(
+    toolchain: &Toolchain,
+    target: &CompileTarget,
+    project: &Project,
+    folder: &Scratch,
+    sources: &[PathBuf],
+) -> Invocation {
     let mut invocation = Invocation::new(toolchain.cargo())
         .args(["build", "--release", "--quiet", "--message-format=json", "--target", &target.triple])
         .args(["--config", "profile.toml"])
         .current_dir(folder.project())
-        .env("CARGO_ENCODED_RUSTFLAGS", flags::encoded(toolchain, target, project, &folder.project()))
+        .env("CARGO_ENCODED_RUSTFLAGS", flags::encoded(toolchain, target, project, &folder.project(), sources))
         .env("CARGO_TARGET_DIR", folder.target())
         .env("RUSTC", toolchain.rustc())
         .env("RUSTC_WRAPPER", "")
@@ -70,6 +86,8 @@ fn cargo(toolchain: &Toolchain, target: &CompileTarget, project: &Project, folde
         .env("CARGO_INCREMENTAL", "0");
     invocation.removed_variables = removed_variables();
     match toolchain.route {
+        // They were fetched just now.
+        Route::Installed | Route::Added if project.third_party => invocation.arg("--offline"),
         Route::BuildStd => invocation.args(library_arguments(target)).env("RUSTC_BOOTSTRAP", "1"),
         Route::Installed | Route::Added => invocation.arg("--offline").env("CARGO_HOME", folder.cargo_home()),
     }

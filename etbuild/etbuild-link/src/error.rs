@@ -39,6 +39,9 @@ pub enum LinkError {
         /// The command that makes it able to.
         command: String,
     },
+    /// Third-party crates cannot be had.
+    #[error("crates that the binary needs cannot be fetched:\n{0}")]
+    Fetch(String),
     /// The compiler refused the generated project.
     #[error("the generated project does not compile:\n{0}")]
     Compile(String),
@@ -78,7 +81,8 @@ pub enum LinkError {
 impl LinkError {
     /// Whether the same inputs can give another result: something of the machine is missing or full, not wrong.
     pub fn is_transient(&self) -> bool {
-        matches!(self, Self::ToolMissing { .. } | Self::TargetMissing { .. } | Self::Stopped(_) | Self::Io { .. })
+        use LinkError::{Fetch, Io, Stopped, TargetMissing, ToolMissing};
+        matches!(self, ToolMissing { .. } | TargetMissing { .. } | Fetch(_) | Stopped(_) | Io { .. })
     }
 
     fn code(&self) -> Code {
@@ -88,7 +92,7 @@ impl LinkError {
             }
             Self::KernelsMissing(_) => Code::OperatorUnavailable,
             Self::UnknownTemplate(_) | Self::Template(_) => Code::TemplateInvalid,
-            Self::ToolMissing { .. } => Code::ToolMissing,
+            Self::ToolMissing { .. } | Self::Fetch(_) => Code::ToolMissing,
             Self::TargetMissing { .. } => Code::ToolchainMissing,
             Self::Compile(_) => Code::CompileFailed,
             Self::Link(_) => Code::LinkFailed,
@@ -109,6 +113,7 @@ impl From<&LinkError> for Diagnostic {
         let diagnostic = Self::error(error.code(), error.to_string());
         match error {
             LinkError::TargetMissing { command, .. } => diagnostic.help(format!("run `{command}`")),
+            LinkError::Fetch(_) => diagnostic.help("connect to a registry once; later builds use what it gave"),
             _ => diagnostic,
         }
     }

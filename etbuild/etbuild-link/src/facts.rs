@@ -21,6 +21,8 @@ pub struct ProjectFacts {
     pub method: MethodFacts,
     /// The program file.
     pub program: Program,
+    /// Whether a language model reads text, and not only tokens.
+    pub text: bool,
     /// The board; `None` on a target with an operating system.
     pub board: Option<BoardFacts>,
 }

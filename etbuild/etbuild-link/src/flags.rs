@@ -1,6 +1,6 @@
 //! What the compiler and the linker are told.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::code::MAP;
 use crate::{CompileTarget, Linker, Project, Route, Toolchain};
@@ -9,8 +9,16 @@ use crate::{CompileTarget, Linker, Project, Route, Toolchain};
 const SEPARATOR: &str = "\x1f";
 
 /// The compiler's flags, as `CARGO_ENCODED_RUSTFLAGS` takes them, for a project in `folder`.
-pub fn encoded(toolchain: &Toolchain, target: &CompileTarget, project: &Project, folder: &Path) -> String {
+/// `sources` are the folders with third-party crates.
+pub fn encoded(
+    toolchain: &Toolchain,
+    target: &CompileTarget,
+    project: &Project,
+    folder: &Path,
+    sources: &[PathBuf],
+) -> String {
     let mut flags = vec![remap(folder, "")];
+    flags.extend(sources.iter().map(|folder| remap(folder, "/crates")));
     if toolchain.route == Route::BuildStd {
         flags.push(remap(&toolchain.sysroot, "/rustc"));
     }

@@ -22,10 +22,11 @@ mod select;
 mod size;
 mod sources;
 mod target;
+mod third_party;
 pub mod toolchain;
 pub mod uf2;
 
-pub use build::{Built, build};
+pub use build::{Built, Workshop, build};
 pub use code::CodePart;
 pub use dependencies::{Dependency, dependencies};
 pub use error::LinkError;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use toml::{Table, Value};
 
 use crate::digest::digest;
-use crate::embedded::{EmbeddedFolder, TEMPLATES};
+use crate::embedded::{EmbeddedFolder, LOCK, TEMPLATES};
 use crate::render::{render, unfilled};
 use crate::{LinkError, ProjectFacts, SourceCrate, Sources, manifest};
 
@@ -20,6 +20,8 @@ pub struct Project {
     pub crates: BTreeMap<String, Vec<u8>>,
     /// Name and digest of each device crate.
     pub dependencies: Vec<(String, String)>,
+    /// Whether it needs third-party crates, whose versions its lock file fixes.
+    pub third_party: bool,
     /// The digest of all device crates, used or not: projects that agree in it can be compiled in one folder.
     pub sources: String,
 }
@@ -50,9 +52,21 @@ impl Project {
         workspace.extend(manifest::section(&manifest, "workspace"));
         manifest.insert("workspace".to_owned(), Value::from(workspace));
         package.insert("Cargo.toml".to_owned(), manifest.to_string().into_bytes());
+        let third_party = !sources.third_party(&used).is_empty();
+        if third_party {
+            // Cargo leaves out what the project does not use.
+            package.insert("Cargo.lock".to_owned(), LOCK.as_bytes().to_vec());
+        }
         let crates = used.iter().flat_map(|source| placed_files(source)).collect();
         let dependencies = used.iter().map(|source| (source.name().to_owned(), source.digest())).collect();
-        Ok(Self { template: template.to_owned(), package, crates, dependencies, sources: sources.digest() })
+        Ok(Self {
+            template: template.to_owned(),
+            package,
+            crates,
+            dependencies,
+            third_party,
+            sources: sources.digest(),
+        })
     }
 
     /// All files by path.

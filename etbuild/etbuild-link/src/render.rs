@@ -26,6 +26,7 @@ struct Variables<'a> {
     memory: Option<&'a MemoryFacts>,
     console: Option<&'a Console>,
     cases: usize,
+    text: bool,
 }
 
 #[derive(Serialize)]
@@ -64,6 +65,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     let mut context = Context::new();
     context.insert("engines", &Vec::<Engine<'_>>::new());
     context.insert("kernels", &["any"]);
+    context.insert("text", &false);
     let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
         Some(path) if path.ends_with("Cargo.toml") => Ok((path.to_owned(), fill_in(file.bytes, &context)?)),
         path => Ok((path.unwrap_or(file.path).to_owned(), file.bytes.to_vec())),
@@ -87,6 +89,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         memory: facts.board.as_ref().map(|board| &board.memory),
         console: facts.board.as_ref().map(|board| &board.console),
         cases: facts.board.as_ref().map_or(0, |board| board.verify.cases),
+        text: facts.text,
     }
 }
 

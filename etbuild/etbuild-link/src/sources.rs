@@ -38,7 +38,7 @@ impl Sources {
         digest(self.crates.values().map(|source| (source.name(), source.digest())))
     }
 
-    /// The crates that `roots` need, themselves included, sorted by name.
+    /// The crates that `roots` need, themselves included, sorted by name. Third-party crates are not among them.
     ///
     /// # Errors
     /// [`LinkError::Template`] if one is not embedded.
@@ -46,7 +46,7 @@ impl Sources {
         let mut found: BTreeSet<String> = BTreeSet::new();
         let mut open = roots;
         while let Some(name) = open.pop() {
-            if !found.contains(&name) {
+            if !found.contains(&name) && !self.is_third_party(&name) {
                 open.extend(self.get(&name)?.dependencies());
                 found.insert(name);
             }
@@ -64,8 +64,24 @@ impl Sources {
         };
         let mut workspace = manifest::section(&self.workspace, "workspace");
         workspace.retain(|key, _| matches!(key, "package" | "lints" | "resolver"));
-        workspace.insert("dependencies".to_owned(), Value::from(Table::from_iter(crates.iter().map(place))));
+        let mut dependencies = self.third_party(crates);
+        dependencies.extend(crates.iter().map(place));
+        workspace.insert("dependencies".to_owned(), Value::from(dependencies));
         workspace
+    }
+
+    /// The third-party crates that `crates` depend on, as the workspace declares them.
+    pub fn third_party(&self, crates: &[&SourceCrate]) -> Table {
+        let names: BTreeSet<String> = crates.iter().flat_map(|source| source.dependencies()).collect();
+        let mut declared = manifest::section(&manifest::section(&self.workspace, "workspace"), "dependencies");
+        declared.retain(|name, _| names.contains(name) && self.is_third_party(name));
+        declared
+    }
+
+    /// Whether the workspace declares the dependency `name` and is not where it lies.
+    fn is_third_party(&self, name: &str) -> bool {
+        let declared = manifest::section(&manifest::section(&self.workspace, "workspace"), "dependencies");
+        declared.get(name).is_some_and(|dependency| dependency.get("path").is_none())
     }
 
     fn get(&self, name: &str) -> Result<&SourceCrate, LinkError> {
@@ -129,10 +145,16 @@ mod tests {
     }
 
     #[test]
-    fn no_device_crate_needs_anything_from_elsewhere() {
+    fn text_alone_needs_crates_from_elsewhere() {
         let sources = Sources::embedded().unwrap();
-        for name in sources.crates.keys() {
-            assert!(sources.closure(vec![name.to_string()]).is_ok() || *name == "et-conformance", "{name}");
+        for source in sources.crates.values().filter(|source| source.name() != "et-conformance") {
+            sources.closure(vec![source.name().to_owned()]).unwrap();
+            let names: Vec<String> = sources.third_party(&[source]).keys().cloned().collect();
+            let expected: &[&str] = match source.name() {
+                "et-text" => &["minijinja", "minijinja-contrib", "serde_json", "tokenizers"],
+                _ => &[],
+            };
+            assert_eq!(names, expected, "{}", source.name());
         }
     }
 

@@ -61,7 +61,7 @@ fn banks_that_differ_are_all_declared() {
 
 #[test]
 fn these_templates_are_built_by_tests() {
-    assert_eq!(template_names(), ["firmware", "host-app"]);
+    assert_eq!(template_names(), ["firmware", "host-app", "language-app"]);
 }
 
 #[test]
@@ -91,7 +91,21 @@ fn cargo_says_which_device_crates_a_project_depends_on() {
     let device = ["et-core", "et-format", "et-ops", "et-platform", "et-runtime"];
     assert_eq!(resolved("firmware", &tiny::cortex_m33(false)), device);
     let process = ["et-core", "et-format", "et-module", "et-ops", "et-runtime"];
+    let text_less = ["et-core", "et-format", "et-llm", "et-module", "et-ops", "et-runtime"];
+    assert_eq!(resolved("language-app", &tiny::process("x86_64-unknown-linux-gnu", Linker::System)), text_less);
     assert_eq!(resolved("host-app", &tiny::process("x86_64-unknown-linux-gnu", Linker::System)), process);
+}
+
+#[test]
+fn a_language_model_that_reads_text_has_third_party_crates_of_fixed_versions() {
+    let tokens =
+        ProjectFacts { template: "language-app".to_owned(), ..tiny::hosted(Program::Beside("tiny.pte".to_owned())) };
+    let text = ProjectFacts { text: true, ..tokens.clone() };
+    let (tokens, text) = (tiny::project(&tokens), tiny::project(&text));
+    assert!(!tokens.third_party && !tokens.package.contains_key("Cargo.lock"));
+    assert!(text.third_party && text.crates.contains_key("crates/et-text/src/lib.rs"));
+    let lock = String::from_utf8_lossy(&text.package["Cargo.lock"]);
+    assert!(lock.contains("name = \"tokenizers\""));
 }
 
 /// The names of the device crates that cargo resolves for a template.
@@ -99,7 +113,8 @@ fn resolved(template: &str, target: &CompileTarget) -> Vec<String> {
     let system = RealSystem::default();
     let toolchain = toolchain::find(&system, target, true).unwrap();
     let project = Project::skeleton(template, &Sources::embedded().unwrap()).unwrap();
-    let found = dependencies(&system, &toolchain, target, &project, tiny::scratch()).unwrap();
+    let workshop = Workshop { folder: tiny::scratch(), offline: true };
+    let found = dependencies(&system, &toolchain, target, &project, &workshop).unwrap();
     assert!(found.iter().all(|dependency| dependency.version == "0.1.0" && dependency.digest.len() == 64));
     found.into_iter().map(|dependency| dependency.package).collect()
 }

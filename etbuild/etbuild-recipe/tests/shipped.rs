@@ -2,11 +2,29 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use etbuild_recipe::{load, missing_files, recipe_schema};
+use etbuild_diagnostic::Diagnostic;
+use etbuild_recipe::{RecipeFiles, load, load_from, missing_files, recipe_schema};
 use etbuild_system::RealSystem;
-use etbuild_yaml::{Source, parse, read};
+use etbuild_yaml::{Source, parse, read, read_text};
 use serde_json::Value;
+
+/// The folder that the environment names for checkpoints that are not in the repository.
+const MODELS: &str = "/models";
+
+/// The repository's files, and the variable that recipes of large models need.
+struct Repository;
+
+impl RecipeFiles for Repository {
+    fn text(&self, path: &Path) -> Result<Arc<str>, Diagnostic> {
+        read_text(&RealSystem::default(), path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        (name == "MODELS").then(|| MODELS.to_owned())
+    }
+}
 
 fn shipped() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
@@ -23,7 +41,7 @@ fn json(text: &str) -> Value {
 #[test]
 fn every_shipped_recipe_loads_and_is_named_as_its_file() {
     for path in shipped() {
-        let loaded = load(&RealSystem::default(), &path, &[]).unwrap();
+        let loaded = load_from(&Repository, &path, &[]).unwrap();
         assert_eq!(path.file_stem().and_then(|name| name.to_str()), Some(loaded.instances[0].name.as_str()));
     }
 }
@@ -32,8 +50,10 @@ fn every_shipped_recipe_loads_and_is_named_as_its_file() {
 fn every_file_that_a_shipped_recipe_names_is_there() {
     let system = RealSystem::default();
     for path in shipped() {
-        let loaded = load(&system, &path, &[]).unwrap();
-        assert!(loaded.instances.iter().all(|recipe| missing_files(recipe, &system).is_empty()), "{}", path.display());
+        let loaded = load_from(&Repository, &path, &[]).unwrap();
+        let ours =
+            loaded.instances.iter().filter(|recipe| !recipe.files().iter().any(|file| file.path.starts_with(MODELS)));
+        assert!(ours.into_iter().all(|recipe| missing_files(recipe, &system).is_empty()), "{}", path.display());
     }
 }
 

@@ -105,7 +105,7 @@ pub enum Command {
     /// Build and write the results; run nothing.
     Build(Recipes),
     /// Run a program file or model on this machine.
-    Run(Run),
+    Run(Box<Run>),
     /// Read recipes and targets and look for mistakes; run no stage.
     Check(Recipes),
     /// Show every stage and whether the cache has it; run no stage.
@@ -185,8 +185,11 @@ pub struct Deploy {
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct Run {
-    /// A `.pte` program file, ours or upstream's, a `.bpte` bundled program, or a `.pt2` model.
+    /// A `.pte` program file, ours or upstream's, a `.bpte` bundled program, a `.pt2` model, or the folder of a checkpoint.
     pub file: PathBuf,
+    /// What a language model is asked for.
+    #[command(flatten)]
+    pub language: Language,
     /// Input tensors by name, as safetensors; not needed by a method without inputs or for bundled cases.
     #[arg(long, value_name = "FILE")]
     pub inputs: Option<PathBuf>,
@@ -220,6 +223,48 @@ pub struct Run {
     /// The most threads that engines use.
     #[arg(long, value_name = "N", default_value = "1")]
     pub threads: NonZero<usize>,
+}
+
+/// What `run` asks a language model for.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Language models")]
+pub struct Language {
+    /// The text to continue; with --chat, the one message to answer.
+    #[arg(long, value_name = "TEXT", conflicts_with = "tokens_in")]
+    pub prompt: Option<String>,
+    /// Hold a conversation: a line of the standard input is a message.
+    #[arg(long, conflicts_with = "tokens_in")]
+    pub chat: bool,
+    /// What a conversation begins with.
+    #[arg(long, value_name = "TEXT", requires = "chat")]
+    pub system: Option<String>,
+    /// Tokens to continue: numbers with blanks between them.
+    #[arg(long, value_name = "FILE")]
+    pub tokens_in: Option<PathBuf>,
+    /// The most new tokens; 256 by default, as many as there is room for in a conversation.
+    #[arg(long, value_name = "N")]
+    pub max_new_tokens: Option<usize>,
+    /// What logits are divided by; 0 for the most probable token each time; what the model's makers say by default.
+    #[arg(long, value_name = "T")]
+    pub temperature: Option<f32>,
+    /// Pick among so many of the most probable tokens; 0 for all.
+    #[arg(long, value_name = "N")]
+    pub top_k: Option<usize>,
+    /// Pick among the most probable tokens that make up this share.
+    #[arg(long, value_name = "P")]
+    pub top_p: Option<f32>,
+    /// The seed of the random numbers.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Where to write the new tokens.
+    #[arg(long, value_name = "FILE")]
+    pub tokens_out: Option<PathBuf>,
+    /// Where to write the logits, as safetensors: a row for each token that is read, one after the other.
+    #[arg(long, value_name = "FILE")]
+    pub logits: Option<PathBuf>,
+    /// Say how long it took, and how much memory.
+    #[arg(long)]
+    pub stats: bool,
 }
 
 /// Arguments of `explain`.

@@ -13,6 +13,7 @@ mod explain;
 mod init;
 mod inputs;
 mod inspect;
+mod language;
 mod lock;
 mod man;
 mod matrix;

@@ -82,8 +82,8 @@ pub(crate) fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// Linux reports the peak in `/proc`, in KiB.
-fn peak_rss_mib() -> Option<f64> {
+/// The most memory that this process ever had in MiB. Linux reports it in `/proc`, in KiB; other systems do not.
+pub fn peak_rss_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let kibibytes: f64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::Error;
 
@@ -15,6 +16,7 @@ pub struct FileBytes(Source);
 enum Source {
     Static(&'static [u8]),
     Owned(Box<dyn AsRef<[u8]> + Send + Sync>),
+    Shared(Rc<FileBytes>),
     #[cfg(all(unix, target_pointer_width = "64"))]
     Mapped(mapped::Mapping),
 }
@@ -55,6 +57,11 @@ impl FileBytes {
     /// Bytes that are in memory already.
     pub fn owned(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
         Self(Source::Owned(Box::new(bytes)))
+    }
+
+    /// The same bytes once more: methods of a program share one mapping of it.
+    pub fn shared(bytes: &Rc<Self>) -> Self {
+        Self(Source::Shared(Rc::clone(bytes)))
     }
 
     /// Bytes that are part of the binary.
@@ -113,6 +120,7 @@ impl Deref for FileBytes {
         match &self.0 {
             Source::Static(bytes) => bytes,
             Source::Owned(bytes) => (**bytes).as_ref(),
+            Source::Shared(bytes) => bytes,
             #[cfg(all(unix, target_pointer_width = "64"))]
             Source::Mapped(mapping) => mapping.bytes(),
         }

@@ -23,7 +23,7 @@ mod pool;
 pub mod safetensors;
 
 pub use array::Array;
-pub use bench::{Bench, Effort};
+pub use bench::{Bench, Effort, peak_rss_mib};
 pub use bundle::{CaseResult, is_bundled, program_in, run_bundled};
 pub use cases::run_cases;
 pub use closeness::{Tolerance, difference};

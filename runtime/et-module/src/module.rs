@@ -133,6 +133,11 @@ impl Module {
         Some(names.lines().map(str::to_owned).collect())
     }
 
+    /// The bytes that the program file has under this name.
+    pub fn named_data(&self, key: &str) -> Option<&[u8]> {
+        self.loaded.method().plan().file().named_data(key).ok()
+    }
+
     /// The names of the inputs.
     pub fn input_names(&self) -> &[String] {
         self.input_names.get_or_init(|| default_names(self.loaded.counts()[0]))

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use etbuild_emit::{ConstantMethod, ConstantOutputs, ConstantScalar, EmitOptions};
 use etbuild_ir::text;
 use etbuild_recipe::{FixedScalar, FixedValue};
-use etbuild_store::Value;
+use etbuild_store::{KeyBuilder, Value};
 
 use super::{PartitionOptions, PlanOptions, planned};
-use crate::db::Db;
+use crate::db::{CheckpointFolder, Db};
 use crate::interface::Interface;
 use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult};
 use crate::unit::Archives;
 use crate::world::World;
-use crate::{ArtifactKind, PRODUCER, failure};
+use crate::{ArtifactKind, PRODUCER, failure, texts};
 
 /// What goes into a program file besides the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -23,6 +23,8 @@ pub struct FileOptions {
     pub constants: BTreeMap<String, FixedValue>,
     /// Whether constants go to a data file.
     pub external_weights: bool,
+    /// The checkpoint whose tokenizer goes with it.
+    pub texts: Option<CheckpointFolder>,
 }
 
 /// The program file, its data file where it has one, and the interface that a link needs to know of it.
@@ -38,12 +40,14 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
         .option("producer", PRODUCER)
         .option("export.constants", constants(&file))
         .option("export.weights.external", file.external_weights)
-        .fact("delegates", delegates(&ids))
-        .finish();
+        .fact("delegates", delegates(&ids));
+    let key = with_texts(db, key, file.texts)?.finish();
     stage::run(db.world(), Stage::Emit, key, |products| {
         let (planned, _weights) = program_artifact::load(db.world(), &planned, text::parse_plan)?;
         let constant_methods = constant_methods(&file);
-        let options = EmitOptions { producer: PRODUCER.to_owned(), constant_methods, delegates: ids };
+        let named_data = file.texts.map(|folder| texts::named_data(db, folder)).transpose()?.unwrap_or_default();
+        let options = EmitOptions { producer: PRODUCER.to_owned(), constant_methods, delegates: ids, named_data };
+        let tokenizer = options.named_data.contains_key(et_llm::TOKENIZER_KEY);
         let mut out = products.writer();
         let emitted = if file.external_weights {
             let mut data = products.writer();
@@ -55,9 +59,21 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
             etbuild_emit::emit(&planned, &options, &mut out).map_err(failure::emit)?
         };
         products.finish(ArtifactKind::ProgramFile, out);
-        products.put(ArtifactKind::Interface, &failure::json(&Interface::new(&planned, &emitted))?);
+        products.put(ArtifactKind::Interface, &failure::json(&Interface::new(&planned, &emitted, tokenizer))?);
         Ok(())
     })
+}
+
+/// The key with the files that say something about texts, and how many tokens these may have.
+fn with_texts(db: &dyn Db, mut key: KeyBuilder, texts: Option<CheckpointFolder>) -> Result<KeyBuilder, Blocked> {
+    let Some(folder) = texts else { return Ok(key) };
+    key = key.fact("export.context", Value::from(folder.options(db).context.map(u64::from)));
+    for (name, file) in folder.texts(db).iter() {
+        let unreadable = |error| texts::unreadable(db, *file, error);
+        let digest = file.digest(db).map_err(|error| Blocked::failed(Stage::Emit, [unreadable(error)]))?;
+        key = key.option("text", name.as_str()).input("contents", digest);
+    }
+    Ok(key)
 }
 
 /// What program files call the engines, by their names in programs.

@@ -1,7 +1,7 @@
 //! The project becomes a binary.
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_link::{Project, Region, SizeReport, Sources, VerifyData, build, uf2};
+use etbuild_link::{Project, Region, SizeReport, Sources, VerifyData, Workshop, build, uf2};
 use etbuild_store::{Key, Value};
 use etbuild_target::{Image, Target};
 
@@ -34,7 +34,8 @@ pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         let sources = Sources::embedded().map_err(link_failure)?;
         let project = Project::new(&facts, &sources).map_err(link_failure)?;
         let world = db.world();
-        let built = build(world.system(), &tools.toolchain, &tools.target, &project, &world.scratch());
+        let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline() };
+        let built = build(world.system(), &tools.toolchain, &tools.target, &project, &workshop);
         let built = built.map_err(link_failure)?;
         put(products, &unit.target, &built.binary)?;
         products.put(ArtifactKind::Code, &failure::json(&built.code)?);
@@ -59,8 +60,9 @@ fn key(
         .fact("inputs", interface.method().map(|method| method.inputs))
         .input("dependencies", selected.blob(ArtifactKind::Dependencies)?.digest)
         .option("producer", PRODUCER)
-        .fact("template", unit.target.template())
-        .input("template", link_facts::template_digest(&unit.target))
+        .fact("template", link_facts::template(unit))
+        .input("template", link_facts::template_digest(unit))
+        .fact("text", interface.has_tokenizer())
         .fact("triple", target.triple.as_str())
         .fact("cpu", target.cpu.clone())
         .fact("features", target.features.clone())

@@ -1,6 +1,6 @@
 //! The program's kernels become a project, and Cargo says what the project depends on.
 
-use etbuild_link::{Project, Sources, VerifyData, dependencies};
+use etbuild_link::{Project, Sources, VerifyData, Workshop, dependencies};
 
 use super::emitted;
 use crate::db::Db;
@@ -21,8 +21,9 @@ pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         .key()
         .fact("kernels", interface.kernel_names(unit.target.memory().is_some()))
         .fact("delegates", interface.delegates(unit.target.memory().is_some()).to_vec())
-        .fact("template", unit.target.template())
-        .input("template", link_facts::template_digest(&unit.target))
+        .fact("template", link_facts::template(&unit))
+        .input("template", link_facts::template_digest(&unit))
+        .fact("text", interface.has_tokenizer())
         .fact("triple", tools.target.triple.as_str())
         .tool("cargo", tools.toolchain.rustc_version.as_str())
         .finish();
@@ -32,7 +33,8 @@ pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         let world = db.world();
         let sources = Sources::embedded().map_err(link_failure)?;
         let project = Project::new(&facts, &sources).map_err(link_failure)?;
-        let found = dependencies(world.system(), &tools.toolchain, &tools.target, &project, &world.scratch());
+        let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline() };
+        let found = dependencies(world.system(), &tools.toolchain, &tools.target, &project, &workshop);
         let found = found.map_err(link_failure)?;
         let lines = found.iter().map(|found| format!("{} {} {}\n", found.package, found.version, found.digest));
         products.put(ArtifactKind::Dependencies, lines.collect::<String>().as_bytes());

@@ -27,6 +27,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         engines: Vec::new(),
         method: method(),
         program,
+        text: false,
         board: None,
     }
 }
@@ -119,7 +120,7 @@ pub fn build_on(
     target: &CompileTarget,
 ) -> Result<Vec<u8>, LinkError> {
     let toolchain = toolchain::find(system, target, true)?;
-    build(system, &toolchain, target, &project(facts), folder).map(|built| built.binary)
+    build(system, &toolchain, target, &project(facts), &Workshop { folder, offline: false }).map(|built| built.binary)
 }
 
 /// Builds in two folders of different length, and asserts that this makes no difference.

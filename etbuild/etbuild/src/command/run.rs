@@ -9,12 +9,15 @@ use etbuild_engine::{Mode, program_file};
 use serde_json::Value;
 
 use super::inputs::Inputs;
-use super::{Outcome, bundled};
+use super::{Outcome, bundled, language};
 use crate::arguments;
 use crate::engines::ENGINES;
 use crate::session::{Session, partition_override};
 
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
+    if language::is_asked(&arguments.language) {
+        return language::run(session, arguments);
+    }
     let (mut module, stored_names) = load(session, arguments)?;
     if let Some(bundle) = bundle(arguments)? {
         return bundled::run(session, arguments, &mut module, &bundle);
@@ -49,19 +52,24 @@ pub(super) fn write_outputs(
 /// The program, and its inputs' names where they are known: upstream's program files do not hold them.
 fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option<Vec<String>>), Vec<Diagnostic>> {
     let file = &arguments.file;
-    let is_model = file.extension().is_some_and(|extension| extension == "pt2") || session.system.is_dir(file);
-    let bytes = if is_model {
-        let partition = arguments.partition.iter().map(|engines| partition_override(engines)).collect();
-        FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(partition)?)?)
-    } else {
-        FileBytes::open(file).map_err(|error| vec![failed(file, &error)])?
-    };
+    let bytes = program(session, arguments)?;
     let data = DataFiles::open(&arguments.data).map_err(|error| vec![failed(file, &error)])?;
     let engines = Engines::new(ENGINES, arguments.threads.get());
     let module = Module::load_method(bytes, data, &arguments.method, Kernels::Lookup(&kernel), &engines);
     let module = module.map_err(|error| vec![failed(file, &error)])?;
     let names = if arguments.input_names.is_empty() { module.stored_input_names() } else { None };
     Ok((module, names))
+}
+
+/// The program file, made of the model where it is one.
+pub(super) fn program(session: &Session, arguments: &arguments::Run) -> Result<FileBytes, Vec<Diagnostic>> {
+    let file = &arguments.file;
+    let is_model = file.extension().is_some_and(|extension| extension == "pt2") || session.system.is_dir(file);
+    if !is_model {
+        return FileBytes::open(file).map_err(|error| vec![failed(file, &error)]);
+    }
+    let partition = arguments.partition.iter().map(|engines| partition_override(engines)).collect();
+    Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(partition)?)?))
 }
 
 /// The bundled program whose own cases are to be run, if that is what the arguments ask for.
@@ -97,7 +105,7 @@ fn leaves(tree: &Value) -> usize {
     }
 }
 
-fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
+pub(super) fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
     let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
     et_ops::find_kernel(&name)
 }
@@ -111,8 +119,17 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
 }
 
 pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
-    Diagnostic::error(code(error), format!("`{}`: {error}", path.display()))
+    let diagnostic = Diagnostic::error(code(error), format!("`{}`: {error}", path.display()));
+    match error {
+        et_module::Error::MethodMissing { methods, .. } if methods.iter().any(|method| method == PREFILL) => {
+            diagnostic.help("a language model takes --prompt, --chat or --tokens-in")
+        }
+        _ => diagnostic,
+    }
 }
+
+/// The method that language models have.
+const PREFILL: &str = "prefill";
 
 fn code(error: &et_module::Error) -> Code {
     use et_module::Error;

@@ -5,11 +5,12 @@ mod run;
 
 use std::ffi::OsString;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use et_core::Kernel;
 
-use crate::Engine;
+use crate::{Engine, FileBytes};
 use arguments::{Command, parse};
 
 /// What a binary is made of.
@@ -38,6 +39,22 @@ pub enum ProgramSource {
     Embedded(&'static [u8]),
     /// A file of this name in the folder of the binary, mapped, and the data file (`.ptd`) of this name if there is one.
     Beside(&'static str),
+}
+
+impl ProgramSource {
+    /// The program file's bytes, and its data file where there is one.
+    ///
+    /// # Errors
+    /// [`Error::File`](crate::Error::File) where it cannot be read.
+    pub fn open(self) -> Result<(FileBytes, Option<PathBuf>), crate::Error> {
+        match self {
+            Self::Embedded(bytes) => Ok((FileBytes::embedded(bytes), None)),
+            Self::Beside(name) => {
+                let path = std::env::current_exe().unwrap_or_default().with_file_name(name);
+                Ok((FileBytes::open(&path)?, Some(path.with_extension("ptd")).filter(|data| data.exists())))
+            }
+        }
+    }
 }
 
 /// The command succeeded.

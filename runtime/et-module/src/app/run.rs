@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
+use super::AppSpec;
 use super::arguments::Subject;
-use super::{AppSpec, ProgramSource};
 use crate::bench::milliseconds;
 use crate::safetensors::{self, SafeTensors, TensorView};
 use crate::{Array, Bench, DataFiles, Effort, Engines, Error, FileBytes, Kernels, Module, run_cases};
@@ -42,13 +42,7 @@ pub(super) fn bench(spec: &AppSpec, subject: &Subject, effort: Effort) -> Result
 
 fn load(spec: &AppSpec, subject: &Subject) -> Result<(Module, Bench), Error> {
     let start = Instant::now();
-    let (file, beside) = match spec.program {
-        ProgramSource::Embedded(bytes) => (FileBytes::embedded(bytes), None),
-        ProgramSource::Beside(name) => {
-            let path = beside_binary(name);
-            (FileBytes::open(&path)?, Some(path.with_extension("ptd")).filter(|data| data.exists()))
-        }
-    };
+    let (file, beside) = spec.program.open()?;
     let data = if subject.data.is_empty() { beside.into_iter().collect() } else { subject.data.clone() };
     let data = DataFiles::open(&data)?;
     let load_ms = milliseconds(start);
@@ -75,10 +69,6 @@ fn load_method(
     let stored = module.stored_input_names().unwrap_or_default();
     let stored: Vec<&str> = stored.iter().map(String::as_str).collect();
     Ok(module.with_input_names(&stored))
-}
-
-fn beside_binary(name: &str) -> PathBuf {
-    std::env::current_exe().unwrap_or_default().with_file_name(name)
 }
 
 fn with_tensors<T>(

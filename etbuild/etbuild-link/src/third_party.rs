@@ -1,0 +1,81 @@
+//! Third-party crates, which projects alone have that read text: fetched from the registry that Cargo is configured for, or
+//! from the user's cache of it, in the versions of the lock file.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use etbuild_system::{Invocation, System};
+use toml::{Table, Value};
+
+use crate::build::removed_variables;
+use crate::scratch::Scratch;
+use crate::{CompileTarget, LinkError, Project, Toolchain, manifest};
+
+/// Fetches the crates that a project in `folder` needs; returns the folders in which they lie.
+///
+/// # Errors
+/// [`LinkError::Fetch`] where one cannot be had; [`LinkError::ToolMissing`] without cargo.
+pub fn fetch(
+    system: &dyn System,
+    toolchain: &Toolchain,
+    target: &CompileTarget,
+    project: &Project,
+    folder: &Scratch,
+    offline: bool,
+) -> Result<Vec<PathBuf>, LinkError> {
+    if !project.third_party {
+        return Ok(Vec::new());
+    }
+    let mut invocation = Invocation::new(toolchain.cargo())
+        .args(["fetch", "--quiet", "--target", &target.triple])
+        .current_dir(folder.project())
+        .env("RUSTC", toolchain.rustc());
+    if offline {
+        invocation = invocation.arg("--offline");
+    }
+    invocation.removed_variables = removed_variables();
+    let missing =
+        |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
+    let outcome = system.run(&invocation).map_err(missing)?;
+    if !outcome.success() {
+        return Err(LinkError::Fetch(String::from_utf8_lossy(&outcome.stderr).trim().to_owned()));
+    }
+    Ok(cargo_home(system).map(|home| folders(system, &home)).unwrap_or_default())
+}
+
+/// Cargo's own folder.
+fn cargo_home(system: &dyn System) -> Option<PathBuf> {
+    let home = || system.variable("HOME").map(|home| PathBuf::from(home).join(".cargo"));
+    system.variable("CARGO_HOME").map(PathBuf::from).or_else(home)
+}
+
+/// The folders of unpacked crates, one for each registry.
+fn folders(system: &dyn System, cargo_home: &Path) -> Vec<PathBuf> {
+    let mut folders = system.list(&cargo_home.join("registry/src")).unwrap_or_default();
+    folders.sort();
+    folders
+}
+
+/// The digests of third-party crates by name and version.
+pub type Digests = BTreeMap<(String, String), String>;
+
+/// What the lock file in `folder` says of the crates.
+///
+/// # Errors
+/// [`LinkError::Io`] or [`LinkError::Template`] where it cannot be read.
+pub fn digests(system: &dyn System, project: &Project, folder: &Scratch) -> Result<Digests, LinkError> {
+    if !project.third_party {
+        return Ok(Digests::new());
+    }
+    let path = folder.project().join("Cargo.lock");
+    let bytes = system.read(&path).map_err(|source| LinkError::Io { path, source })?;
+    let lock = manifest::parse(&String::from_utf8_lossy(&bytes))?;
+    let packages = lock.get("package").and_then(Value::as_array).into_iter().flatten();
+    Ok(packages.filter_map(|package| locked(package.as_table()?)).collect())
+}
+
+/// A package of a registry; those of the project itself have no checksum.
+fn locked(package: &Table) -> Option<((String, String), String)> {
+    let text = |key: &str| package.get(key).and_then(Value::as_str).map(str::to_owned);
+    Some(((text("name")?, text("version")?), text("checksum")?))
+}

@@ -1,0 +1,223 @@
+//! The tiny language model: it deploys, talks, and says the same everywhere. What is compared with Python needs
+//! `ETBUILD_TEST_PYTHON`, one with torch, transformers and tokenizers; without it those tests say so and pass, except where
+//! `CI` is set.
+
+mod support;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use et_llm::Message;
+use serde_json::Value;
+use support::{Place, Ran, repository, unit};
+
+const RECIPE: &str = "recipes/tiny-llama.yaml";
+const MODEL: &str = "examples/tiny-llama/model";
+const TARGETS: [&str; 2] = ["linux-x86_64", "linux-aarch64"];
+
+/// The place where the recipe was deployed once, and what the deploy said.
+fn deployed() -> &'static (Place, Value) {
+    static DEPLOYED: OnceLock<(Place, Value)> = OnceLock::new();
+    DEPLOYED.get_or_init(|| {
+        let place = Place::cold_with_compiled_crates();
+        let result = place.json(&format!("deploy {RECIPE}"));
+        (place, result)
+    })
+}
+
+/// The binary for a target, with what runs it in front.
+fn binary(target: &str) -> Command {
+    let binary = deployed().0.out().join("tiny-llama").join(target).join("tiny-llama");
+    if target == "linux-x86_64" {
+        return Command::new(binary);
+    }
+    let mut emulator = Command::new("qemu-aarch64");
+    emulator.arg(binary);
+    emulator
+}
+
+fn run(target: &str, arguments: &[&str]) -> Ran {
+    Ran::of(binary(target).args(arguments))
+}
+
+/// What Python says, computed once; `None` without one.
+#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
+fn python() -> Option<&'static (tempfile::TempDir, Value)> {
+    static EXPECTED: OnceLock<Option<(tempfile::TempDir, Value)>> = OnceLock::new();
+    let expected = EXPECTED.get_or_init(|| {
+        let Some(python) = std::env::var_os("ETBUILD_TEST_PYTHON") else {
+            assert!(std::env::var_os("CI").is_none(), "ETBUILD_TEST_PYTHON is not set");
+            eprintln!("skipped: set ETBUILD_TEST_PYTHON to a Python with torch, transformers and tokenizers");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/language.py");
+        Ran::of(Command::new(python).arg(script).arg(repository().join(MODEL)).arg(folder.path())).expect(0);
+        let expected = serde_json::from_slice(&fs::read(folder.path().join("expected.json")).unwrap()).unwrap();
+        Some((folder, expected))
+    });
+    expected.as_ref()
+}
+
+fn tokens(value: &Value) -> Vec<u32> {
+    value.as_array().unwrap().iter().map(|token| token.as_u64().unwrap() as u32).collect()
+}
+
+/// A file of tokens in a folder.
+fn token_file(folder: &Path, tokens: &[u32]) -> PathBuf {
+    let words: Vec<String> = tokens.iter().map(u32::to_string).collect();
+    let path = folder.join("tokens.txt");
+    fs::write(&path, words.join(" ")).unwrap();
+    path
+}
+
+#[test]
+fn texts_of_many_languages_have_the_tokens_that_python_finds_and_come_back() {
+    let Some((folder, expected)) = python() else { return };
+    for (name, cases) in expected["tokenizers"].as_object().unwrap() {
+        let text = et_text::make(&fs::read(folder.path().join(name)).unwrap(), None).unwrap();
+        for case in cases.as_array().unwrap() {
+            let wanted = tokens(&case["tokens"]);
+            assert_eq!(text.encode(case["text"].as_str().unwrap(), true).unwrap(), wanted, "{name}: {case}");
+            assert_eq!(text.decode(&wanted).unwrap(), case["decoded"].as_str().unwrap(), "{name}: {case}");
+        }
+    }
+}
+
+#[test]
+fn conversations_are_the_texts_that_transformers_makes_of_them() {
+    let Some((_, expected)) = python() else { return };
+    let config: Value =
+        serde_json::from_slice(&fs::read(repository().join(MODEL).join("tokenizer_config.json")).unwrap()).unwrap();
+    let chat = serde_json::json!({ "template": config["chat_template"], "bos_token": config["bos_token"] });
+    let tokenizer = fs::read(repository().join(MODEL).join("tokenizer.json")).unwrap();
+    let text = et_text::make(&tokenizer, Some(chat.to_string().as_bytes())).unwrap();
+    for chat in expected["chats"].as_array().unwrap() {
+        let role = |role: &Value| ["system", "user", "assistant"].into_iter().find(|known| role == known).unwrap();
+        let messages = chat["messages"].as_array().unwrap().iter();
+        let messages: Vec<Message> = messages
+            .map(|message| Message::new(role(&message["role"]), message["content"].as_str().unwrap()))
+            .collect();
+        assert_eq!(text.conversation(&messages).unwrap(), chat["text"].as_str().unwrap());
+    }
+}
+
+#[test]
+fn both_architectures_compute_what_transformers_computed() {
+    for target in TARGETS {
+        let verification = &unit(&deployed().1, target)["verification"];
+        assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &8.into()), "{verification}");
+        assert_eq!(verification["same_prediction"], 8, "{target}: {verification}");
+    }
+}
+
+#[test]
+fn greedy_tokens_are_those_of_transformers() {
+    let Some((folder, expected)) = python() else { return };
+    let mut compared = 0;
+    for case in expected["greedy"].as_array().unwrap() {
+        let (prompt, wanted) = (token_file(folder.path(), &tokens(&case["prompt"])), tokens(&case["tokens"]));
+        let ran = run("linux-x86_64", &["--tokens-in", prompt.to_str().unwrap(), "--max-new-tokens", "150"]).expect(0);
+        let got: Vec<u32> = ran.stdout.split_whitespace().map(|token| token.parse().unwrap()).collect();
+        assert_eq!(got, wanted);
+        compared += wanted.len();
+    }
+    assert!(compared >= 100, "only {compared} tokens were compared");
+}
+
+#[test]
+fn both_architectures_tell_the_same_tale() {
+    let told = TARGETS.map(|target| {
+        let arguments = ["--chat", "--prompt", "Tell me a tale about a fox.", "--max-new-tokens", "60"];
+        run(target, &arguments).expect(0).stdout
+    });
+    assert!(told[0].contains("fox") && told[0].split_whitespace().count() > 20, "{}", told[0]);
+    assert_eq!(told[0], told[1]);
+}
+
+#[test]
+fn a_seed_repeats_what_chance_says() {
+    let say = |seed| {
+        let arguments = ["--prompt", "Once", "--temperature", "1", "--max-new-tokens", "40", "--seed", seed];
+        run("linux-x86_64", &arguments).expect(0).stdout
+    };
+    assert_eq!(say("1"), say("1"));
+    assert_ne!(say("1"), say("2"));
+}
+
+#[test]
+fn a_conversation_goes_on_line_by_line() {
+    let mut command = binary("linux-x86_64");
+    command.arg("--chat").arg("--stats").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let lines = "Hello!\n\nHow are you?\n/new\nHello!\n";
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let answers: Vec<&str> = said.lines().collect();
+    assert_eq!(answers.len(), 3, "{said}");
+    assert_eq!(answers[0], answers[2], "a conversation that begins anew remembers nothing");
+    assert_eq!(String::from_utf8(output.stderr).unwrap().matches("tokens generated").count(), 3);
+}
+
+#[test]
+fn a_bench_prints_what_it_measured() {
+    let place = tempfile::tempdir().unwrap();
+    let prompt = token_file(place.path(), &[0, 40, 41, 42]);
+    let arguments = ["--tokens-in", prompt.to_str().unwrap(), "--threads", "2", "--temperature", "0"];
+    let effort = ["--bench", "prefill=70,decode=9", "--rounds", "2"];
+    let measured = run("linux-x86_64", &[&arguments[..], &effort].concat()).expect(0).json();
+    let keys: Vec<&str> = measured.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut expected = ["load_ms", "first_token_ms", "prefill_tok_s", "decode_tok_s", "threads", "peak_rss_mib"];
+    expected.sort_unstable();
+    let mut found = keys.clone();
+    found.sort_unstable();
+    assert_eq!(found, expected);
+    for key in ["first_token_ms", "prefill_tok_s", "decode_tok_s"] {
+        let numbers = measured[key].as_array().unwrap();
+        assert!(numbers.len() == 2 && numbers.iter().all(|number| number.as_f64().unwrap() > 0.0), "{measured}");
+    }
+    assert_eq!(measured["threads"], 2);
+}
+
+#[test]
+fn logits_have_a_row_for_each_token() {
+    let place = tempfile::tempdir().unwrap();
+    let prompt = token_file(place.path(), &[0, 40, 41, 42]);
+    let file = place.path().join("logits.safetensors");
+    let arguments = ["--tokens-in", prompt.to_str().unwrap(), "--logits", file.to_str().unwrap(), "--max-new-tokens"];
+    for (count, rows) in [("0", 4), ("3", 6)] {
+        run("linux-x86_64", &[&arguments[..], &[count]].concat()).expect(0);
+        let bytes = fs::read(&file).unwrap();
+        let tensors = et_module::safetensors::SafeTensors::parse(&bytes).unwrap().tensors;
+        assert_eq!(tensors["logits"].shape, [rows, 673]);
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_its_reason() {
+    let place = tempfile::tempdir().unwrap();
+    for (tokens, reason) in
+        [(vec![1; 513], "context of 512"), (vec![673], "no token 673"), (vec![], "no token to continue")]
+    {
+        let file = token_file(place.path(), &tokens);
+        let said = run("linux-x86_64", &["--tokens-in", file.to_str().unwrap()]).expect(8).stderr;
+        assert!(said.contains(reason), "{said}");
+    }
+    run("linux-x86_64", &[]).expect(2);
+}
+
+#[test]
+fn a_checkpoint_runs_on_the_host() {
+    let place = Place::cold();
+    let command = |words: &[&str]| place.command(["run", MODEL].iter().chain(words));
+    let arguments = ["--partition", "cpu", "--set", "export.context=512", "--set", "export.prefill=64"];
+    let prompt = ["--chat", "--prompt", "Who are you?"];
+    let said = Ran::of(&mut command(&[&arguments[..], &prompt].concat())).expect(0).stdout;
+    assert_eq!(said, run("linux-x86_64", &prompt).expect(0).stdout);
+    let refused = Ran::of(&mut command(&["--outputs", "/dev/null"])).expect(2).stderr;
+    assert!(refused.contains("--prompt"), "{refused}");
+}

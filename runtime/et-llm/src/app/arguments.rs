@@ -1,0 +1,216 @@
+//! The command line as data.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::Effort;
+
+/// What a command line asks for.
+#[derive(Debug, PartialEq)]
+pub(super) enum Command {
+    Help,
+    Version,
+    Run(Box<Request>),
+}
+
+/// What a language model is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Request {
+    /// A text to continue or, with `chat`, to answer.
+    pub prompt: Option<String>,
+    /// A file of tokens to continue.
+    pub tokens_in: Option<PathBuf>,
+    /// Whether this is a conversation; it goes on with lines from the standard input where there is no prompt.
+    pub chat: bool,
+    /// What the conversation begins with.
+    pub system: Option<String>,
+    /// The most new tokens.
+    pub max_new_tokens: Option<usize>,
+    /// As in [`crate::Sampling`]; what the program file says where it is `None`.
+    pub temperature: Option<f32>,
+    /// The same.
+    pub top_k: Option<usize>,
+    /// The same.
+    pub top_p: Option<f32>,
+    /// The seed; 0 where it is `None`.
+    pub seed: Option<u64>,
+    /// Where to write the new tokens.
+    pub tokens_out: Option<PathBuf>,
+    /// Where to write the logits behind every token.
+    pub logits: Option<PathBuf>,
+    /// A file of texts, of which nothing but the logits behind each is wanted.
+    pub inputs: Option<PathBuf>,
+    /// Where to write those.
+    pub outputs: Option<PathBuf>,
+    /// What to measure instead.
+    pub bench: Option<Effort>,
+    /// Whether to say how long it took.
+    pub stats: bool,
+    /// The most threads; 1 where it is `None`.
+    pub threads: Option<usize>,
+    /// Data files; the one beside the program file where none is named.
+    pub data: Vec<PathBuf>,
+}
+
+impl Request {
+    /// Whether it says what to do.
+    ///
+    /// # Errors
+    /// What is missing, or does not go together.
+    pub fn check(&self) -> Result<(), String> {
+        if self.inputs.is_some() || self.outputs.is_some() {
+            let complete = self.inputs.is_some() && self.outputs.is_some();
+            return if complete { Ok(()) } else { Err("--inputs and --outputs go together".to_owned()) };
+        }
+        let sources = [self.prompt.is_some(), self.tokens_in.is_some()].into_iter().filter(|given| *given).count();
+        match (sources, self.chat) {
+            (2, _) => Err("--prompt and --tokens-in do not go together".to_owned()),
+            (_, true) if self.tokens_in.is_some() => Err("--chat and --tokens-in do not go together".to_owned()),
+            (0, false) if self.bench.is_none() => Err("--prompt, --chat or --tokens-in is needed".to_owned()),
+            _ if self.system.is_some() && !self.chat => Err("--system needs --chat".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets the option `name`; false where there is none of that name.
+    ///
+    /// # Errors
+    /// What is wrong with its value.
+    pub fn set(&mut self, name: &str, value: &mut dyn FnMut() -> Result<OsString, String>) -> Result<bool, String> {
+        let text = |value: OsString| value.to_string_lossy().into_owned();
+        match name {
+            "--prompt" => self.prompt = Some(text(value()?)),
+            "--tokens-in" => self.tokens_in = Some(value()?.into()),
+            "--chat" => self.chat = true,
+            "--system" => self.system = Some(text(value()?)),
+            "--max-new-tokens" => self.max_new_tokens = Some(number(name, value()?)?),
+            "--temperature" => self.temperature = Some(within(name, number(name, value()?)?, f32::MAX)?),
+            "--top-k" => self.top_k = Some(number(name, value()?)?),
+            "--top-p" => self.top_p = Some(within(name, number(name, value()?)?, 1.0)?),
+            "--seed" => self.seed = Some(number(name, value()?)?),
+            "--tokens-out" => self.tokens_out = Some(value()?.into()),
+            "--logits" => self.logits = Some(value()?.into()),
+            "--inputs" => self.inputs = Some(value()?.into()),
+            "--outputs" => self.outputs = Some(value()?.into()),
+            "--bench" => self.bench = Some(effort(&text(value()?), self.bench)?),
+            "--rounds" => {
+                let rounds: std::num::NonZero<usize> = number(name, value()?)?;
+                self.bench.get_or_insert(NOTHING).rounds = rounds.get();
+            }
+            "--stats" => self.stats = true,
+            "--threads" => self.threads = Some(number::<std::num::NonZero<usize>>(name, value()?)?.get()),
+            "--data" => self.data.push(value()?.into()),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// Reads a command line without the binary's name. The error says what is wrong.
+pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Command, String> {
+    let mut request = Request::default();
+    while let Some(argument) = arguments.next() {
+        let name = argument.to_string_lossy().into_owned();
+        match name.as_str() {
+            "--help" | "-h" => return Ok(Command::Help),
+            "--version" | "-V" => return Ok(Command::Version),
+            _ => {}
+        }
+        if !request.set(&name, &mut || arguments.next().ok_or(format!("{name} needs a value")))? {
+            return Err(format!("unknown argument {name}"));
+        }
+    }
+    if request.bench.is_some_and(|effort| effort.prefill == 0) {
+        return Err("--rounds needs --bench".to_owned());
+    }
+    request.check()?;
+    Ok(Command::Run(Box::new(request)))
+}
+
+const NOTHING: Effort = Effort { prefill: 0, decode: 0, rounds: 3 };
+
+/// Reads `prefill=256,decode=256`.
+fn effort(text: &str, known: Option<Effort>) -> Result<Effort, String> {
+    let wrong = || format!("--bench needs numbers of tokens as in prefill=256,decode=256, not {text}");
+    let mut effort = known.unwrap_or(NOTHING);
+    for part in text.split(',') {
+        let (name, count) = part.split_once('=').ok_or_else(wrong)?;
+        let count = count.parse().ok().filter(|count| *count > 0).ok_or_else(wrong)?;
+        match name {
+            "prefill" => effort.prefill = count,
+            "decode" => effort.decode = count,
+            _ => return Err(wrong()),
+        }
+    }
+    if effort.prefill == 0 || effort.decode == 0 { Err(wrong()) } else { Ok(effort) }
+}
+
+fn number<T: FromStr>(name: &str, value: OsString) -> Result<T, String> {
+    let text = value.to_string_lossy();
+    text.parse().map_err(|_| format!("{name} needs a positive number, not {text}"))
+}
+
+fn within(name: &str, number: f32, most: f32) -> Result<f32, String> {
+    if (0.0..=most).contains(&number) {
+        Ok(number)
+    } else {
+        Err(format!("{name} needs a positive number, not {number}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Command, String> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn a_prompt_has_options() {
+        let request = Request {
+            prompt: Some("Hello".to_owned()),
+            max_new_tokens: Some(5),
+            temperature: Some(0.5),
+            seed: Some(7),
+            ..Request::default()
+        };
+        assert_eq!(
+            parsed("--prompt Hello --max-new-tokens 5 --temperature 0.5 --seed 7"),
+            Ok(Command::Run(Box::new(request)))
+        );
+    }
+
+    #[test]
+    fn a_bench_has_rounds_before_or_behind_it() {
+        let bench = Some(Effort { prefill: 256, decode: 64, rounds: 2 });
+        for line in ["--bench prefill=256,decode=64 --rounds 2", "--rounds 2 --bench decode=64,prefill=256"] {
+            assert_eq!(parsed(line), Ok(Command::Run(Box::new(Request { bench, ..Request::default() }))), "{line}");
+        }
+    }
+
+    #[test]
+    fn malformed_lines_are_errors() {
+        let lines = [
+            "",
+            "--promt a",
+            "--prompt",
+            "--prompt a --tokens-in b",
+            "--chat --tokens-in b",
+            "--prompt a --system b",
+            "--prompt a --top-p 1.5",
+            "--prompt a --temperature -1",
+            "--prompt a --temperature NaN",
+            "--prompt a --threads 0",
+            "--rounds 2",
+            "--inputs a",
+            "--bench prefill=1",
+            "--bench prefill=0,decode=1",
+            "--bench 5",
+        ];
+        for line in lines {
+            assert!(parsed(line).is_err(), "{line}");
+        }
+    }
+}

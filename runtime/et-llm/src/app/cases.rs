@@ -1,0 +1,73 @@
+//! Cases with known answers: texts of tokens in, the logits behind each out.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use et_core::ScalarType;
+use et_module::safetensors::{self, SafeTensors, TensorView};
+use et_module::{Array, FileBytes};
+
+use super::files::{Rows, failed};
+use crate::{Error, Model};
+
+/// The tensor with the texts.
+const TOKENS: &str = "tokens";
+/// The tensor with the logits.
+const OUTPUT: &str = "output_0";
+
+/// Reads `tokens`, `int64 [cases, length]`, from a safetensors file, and writes `output_0`, `float32 [cases, vocabulary]`: the
+/// logits behind the last token of each.
+///
+/// # Errors
+/// [`Error::File`] where a file is not as it should be; what the model says.
+pub fn run(model: &mut Model, inputs: &Path, outputs: &Path) -> Result<(), Error> {
+    let bytes = FileBytes::open(inputs)?;
+    let file = SafeTensors::parse(&bytes).map_err(|error| failed(inputs, &error))?;
+    let texts = file.tensors.get(TOKENS).and_then(texts);
+    let texts =
+        texts.ok_or_else(|| failed(inputs, &format!("there is no tensor `{TOKENS}`, `int64 [cases, length]`")))?;
+    let mut rows = Rows::default();
+    for text in texts {
+        model.reset();
+        rows.push(model.read(&text)?);
+    }
+    write(outputs, OUTPUT, rows.into_array())
+}
+
+/// The rows of a tensor; `None` where it is none of tokens.
+fn texts(tensor: &TensorView<'_>) -> Option<Vec<Vec<u32>>> {
+    let [_, length] = tensor.shape[..] else { return None };
+    if tensor.scalar_type != ScalarType::Long || length == 0 {
+        return None;
+    }
+    let token = |bytes: &[u8; 8]| u32::try_from(i64::from_le_bytes(*bytes)).ok();
+    tensor.bytes.chunks(8 * length).map(|row| row.as_chunks().0.iter().map(token).collect()).collect()
+}
+
+/// Writes a tensor of this name.
+pub fn write(path: &Path, name: &str, array: Array) -> Result<(), Error> {
+    let written = File::create(path).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        safetensors::write(&BTreeMap::from([(name.to_owned(), array)]), &mut out)?;
+        out.flush()
+    });
+    written.map_err(|error| failed(path, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_texts_and_what_is_no_token_is_refused() {
+        let bytes = |tokens: &[i64]| tokens.iter().flat_map(|token| token.to_le_bytes()).collect::<Vec<u8>>();
+        let read = |shape: &[usize], bytes: &[u8]| {
+            texts(&TensorView { scalar_type: ScalarType::Long, shape: shape.to_vec(), bytes })
+        };
+        assert_eq!(read(&[2, 2], &bytes(&[1, 2, 3, 4])), Some(vec![vec![1, 2], vec![3, 4]]));
+        assert_eq!(read(&[1, 1], &bytes(&[-1])), None);
+        assert_eq!(read(&[2], &bytes(&[1, 2])), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! The command line of a language model: a prompt, a conversation or tokens in, text or tokens out.
+
+mod arguments;
+mod cases;
+mod chat;
+mod files;
+mod perform;
+
+use std::ffi::OsString;
+use std::io::{BufRead, Write};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use et_core::Kernel;
+use et_module::app::ProgramSource;
+use et_module::{DataFiles, Engine, Kernels};
+
+pub use arguments::Request;
+use arguments::{Command, parse};
+pub use perform::{Channels, perform};
+
+use crate::{Error, Loading, MakeText, Session};
+
+/// What a binary is made of.
+#[derive(Clone, Copy)]
+pub struct AppSpec {
+    /// The binary's name, for messages.
+    pub name: &'static str,
+    /// The producer stamp, which `--version` prints.
+    pub stamp: &'static str,
+    /// The program file.
+    pub program: ProgramSource,
+    /// The names of the operators that the program's methods call, with their kernels.
+    pub kernels: &'static [(&'static str, Kernel)],
+    /// The engines of the program's delegates.
+    pub engines: &'static [Engine],
+    /// What makes the tokenizer, in a binary that has one.
+    pub text: Option<MakeText>,
+}
+
+/// The command succeeded.
+const SUCCESS: u8 = 0;
+/// The command line is malformed.
+const USAGE: u8 = 2;
+/// The program failed: files, tokens, loading or execution.
+const FAILED: u8 = 8;
+
+/// Runs the process's command line; the exit code is 0 for success, 2 for a malformed command line and 8 for a failure.
+pub fn main(spec: &AppSpec) -> ExitCode {
+    let arguments = std::env::args_os().skip(1);
+    let (mut input, mut out, mut talk) = (std::io::stdin().lock(), std::io::stdout().lock(), std::io::stderr());
+    execute(spec, arguments, &mut input, &mut out, &mut talk).into()
+}
+
+/// Runs a command line: a conversation's lines come from `input`, results go to `out`, messages to `talk`.
+pub fn execute(
+    spec: &AppSpec,
+    arguments: impl Iterator<Item = OsString>,
+    input: &mut dyn BufRead,
+    out: &mut dyn Write,
+    talk: &mut dyn Write,
+) -> u8 {
+    let done = match parse(arguments) {
+        Err(problem) => Err((USAGE, format!("{problem}\n\n{}", usage(spec.name)))),
+        Ok(Command::Help) => Ok(usage(spec.name)),
+        Ok(Command::Version) => Ok(spec.stamp.to_owned()),
+        Ok(Command::Run(request)) => {
+            let channels = &mut Channels { input, out, talk };
+            run(spec, &request, channels).map(|()| String::new()).map_err(|error| (FAILED, error.to_string()))
+        }
+    };
+    // A reader that went away is told nothing more.
+    let (code, _written) = match done {
+        Ok(text) if text.is_empty() => (SUCCESS, Ok(())),
+        Ok(text) => (SUCCESS, writeln!(out, "{}", text.trim_end())),
+        Err((code, problem)) => (code, writeln!(talk, "{}: {}", spec.name, problem.trim_end())),
+    };
+    code
+}
+
+fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
+    let start = Instant::now();
+    let (file, beside) = spec.program.open()?;
+    let named = if request.data.is_empty() { beside.into_iter().collect() } else { request.data.clone() };
+    let loading = Loading {
+        kernels: Kernels::Selected(spec.kernels),
+        engines: spec.engines,
+        threads: request.threads.unwrap_or(1),
+        text: spec.text,
+    };
+    let mut session = Session::load(file, || DataFiles::open(&named), &loading, start)?;
+    perform(&mut session, request, channels)
+}
+
+/// What the options are.
+pub fn usage(name: &str) -> String {
+    format!(
+        "usage: {name} --prompt TEXT | --chat [--prompt TEXT] [--system TEXT] | --tokens-in FILE
+       {name} --bench prefill=N,decode=N [--rounds N] [--tokens-in FILE]
+       {name} --inputs FILE --outputs FILE
+       {name} --version | --help
+
+Continues a text, answers in a conversation, or measures itself. New text goes to the standard output as it comes, that of
+--tokens-in as tokens.
+
+  --prompt TEXT        the text to continue; with --chat, the one message to answer
+  --chat               a conversation: a line of the standard input is a message; /new begins anew
+  --system TEXT        what a conversation begins with
+  --tokens-in FILE     tokens to continue, numbers with blanks between them
+  --max-new-tokens N   the most new tokens (256; as many as there is room for in a conversation)
+  --temperature T      what logits are divided by; 0 for the most probable token each time (what the model's makers say)
+  --top-k N            only so many of the most probable tokens; 0 for all
+  --top-p P            only the most probable tokens that make up this share
+  --seed N             the seed of the random numbers (0)
+  --tokens-out FILE    where to write the new tokens
+  --logits FILE        safetensors file to write the logits to, a row for each token that is read, one after the other
+  --inputs FILE        safetensors file with texts: `tokens`, int64 [cases, length]
+  --outputs FILE       safetensors file to write the logits behind each to: `output_0`, float32 [cases, tokens]
+  --stats              say how long it took, and how much memory
+  --threads N          the most threads that the program's engines use (1)
+  --data FILE          data file with weights that the program keeps outside itself; may be repeated (the one beside the
+                       program file)
+  --bench EFFORT       measure on so many tokens, and print one JSON object
+  --rounds N           how often (3)
+"
+    )
+}

@@ -1,0 +1,88 @@
+//! What can go wrong with a language model.
+
+use std::fmt::{Display, Formatter};
+use std::path::PathBuf;
+
+/// A failure, as it is shown to a user.
+#[derive(Debug)]
+pub enum Error {
+    /// The program cannot be loaded or executed.
+    Module(et_module::Error),
+    /// The program is not a language model of this runtime's.
+    NotALanguageModel(String),
+    /// The text has more tokens than the program's context.
+    ContextFull {
+        /// How many tokens there are.
+        tokens: usize,
+        /// How many there is room for.
+        context: usize,
+    },
+    /// A token that the model does not have.
+    UnknownToken {
+        /// The token.
+        token: u32,
+        /// How many tokens there are.
+        vocabulary: usize,
+    },
+    /// There is nothing to continue.
+    NoTokens,
+    /// The program file holds no tokenizer, or the binary reads none.
+    NoTokenizer,
+    /// The program file holds no chat template.
+    NoTemplate,
+    /// The tokenizer or the chat template cannot be used.
+    Text(String),
+    /// A file cannot be read or written.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+    /// The one who reads the output went away, or the input broke off.
+    Stream(std::io::Error),
+}
+
+impl From<et_module::Error> for Error {
+    fn from(error: et_module::Error) -> Self {
+        Self::Module(error)
+    }
+}
+
+impl From<et_core::Error> for Error {
+    fn from(error: et_core::Error) -> Self {
+        Self::Module(error.into())
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Self {
+        Self::Stream(error)
+    }
+}
+
+impl Display for Error {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Module(error) => error.fmt(formatter),
+            Self::NotALanguageModel(reason) => write!(formatter, "the program is no language model: {reason}"),
+            Self::ContextFull { tokens, context } => {
+                write!(
+                    formatter,
+                    "{tokens} tokens are more than the context of {context} that the program was built for"
+                )
+            }
+            Self::UnknownToken { token, vocabulary } => {
+                write!(formatter, "there is no token {token}: the model has {vocabulary}")
+            }
+            Self::NoTokens => formatter.write_str("there is no token to continue"),
+            Self::NoTokenizer => formatter.write_str("the program holds no tokenizer; give tokens with --tokens-in"),
+            Self::NoTemplate => formatter.write_str("the program holds no chat template; use --prompt without --chat"),
+            Self::Text(problem) => formatter.write_str(problem),
+            Self::File { path, problem } => write!(formatter, "{}: {problem}", path.display()),
+            Self::Stream(error) => error.fmt(formatter),
+        }
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,80 @@
+//! A text is continued.
+
+use crate::{Error, Model, Sampler};
+
+/// Where a continuation ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits<'a> {
+    /// After so many tokens.
+    pub tokens: usize,
+    /// Behind each of these tokens.
+    pub stops: &'a [u32],
+}
+
+/// Why a continuation ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The model ended the text; the token that says so is not part of it.
+    Stopped,
+    /// As many tokens as were asked for.
+    Enough,
+    /// The text has as many tokens as the program can.
+    ContextFull,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Generation {
+    /// The new tokens.
+    pub tokens: Vec<u32>,
+    /// Why there are no more.
+    pub ended: Ended,
+}
+
+/// What was picked: a further token, or one that ends the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Picked {
+    /// A token of the text.
+    Token(u32),
+    /// The end.
+    Stop,
+}
+
+/// What is told each time what was picked, and the logits that it was picked by.
+pub type See<'s> = &'s mut dyn FnMut(Picked, &[f32]) -> Result<(), Error>;
+
+/// Reads `prompt`, the tokens that the model has not read yet, and continues the text. `see` is told each time what was picked,
+/// and the logits that it was picked by.
+///
+/// The model has read all tokens but the last new one.
+///
+/// # Errors
+/// What the model says; what `see` says.
+pub fn generate(
+    model: &mut Model,
+    prompt: &[u32],
+    sampler: &mut Sampler,
+    limits: &Limits<'_>,
+    see: See<'_>,
+) -> Result<Generation, Error> {
+    let mut tokens: Vec<u32> = Vec::new();
+    loop {
+        if tokens.len() >= limits.tokens {
+            return Ok(Generation { tokens, ended: Ended::Enough });
+        }
+        if !tokens.is_empty() && model.context().is_some_and(|context| model.tokens().len() >= context) {
+            return Ok(Generation { tokens, ended: Ended::ContextFull });
+        }
+        let logits = match tokens.last() {
+            None => model.read(prompt)?,
+            Some(token) => model.read(&[*token])?,
+        };
+        let token = sampler.pick(logits);
+        if limits.stops.contains(&token) {
+            see(Picked::Stop, logits)?;
+            return Ok(Generation { tokens, ended: Ended::Stopped });
+        }
+        see(Picked::Token(token), logits)?;
+        tokens.push(token);
+    }
+}

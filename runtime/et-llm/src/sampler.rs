@@ -1,0 +1,172 @@
+//! Which token follows.
+
+use crate::Random;
+
+/// How tokens are picked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampling {
+    /// What logits are divided by; 0 takes the most probable token each time.
+    pub temperature: f32,
+    /// Only so many of the most probable tokens come into question; 0 for all.
+    pub top_k: usize,
+    /// Only the most probable tokens that make up this share come into question; 1 for all.
+    pub top_p: f32,
+    /// The seed of the random numbers.
+    pub seed: u64,
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        Self { temperature: 0.0, top_k: 0, top_p: 1.0, seed: 0 }
+    }
+}
+
+/// Picks tokens by their logits. The same options and logits give the same tokens.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    options: Sampling,
+    random: Random,
+    candidates: Vec<Candidate>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    token: u32,
+    weight: f32,
+}
+
+impl Sampler {
+    /// A sampler at the beginning of its random numbers.
+    pub const fn new(options: Sampling) -> Self {
+        Self { options, random: Random::new(options.seed), candidates: Vec::new() }
+    }
+
+    /// The token that follows. Without logits it is 0.
+    pub fn pick(&mut self, logits: &[f32]) -> u32 {
+        if self.options.temperature <= 0.0 {
+            return most_probable(logits);
+        }
+        self.weigh(logits);
+        self.cut();
+        let whole: f32 = self.candidates.iter().map(|candidate| candidate.weight).sum();
+        let mut rest = self.random.fraction() * whole;
+        for candidate in &self.candidates {
+            rest -= candidate.weight;
+            if rest < 0.0 {
+                return candidate.token;
+            }
+        }
+        self.candidates.first().map_or(0, |candidate| candidate.token)
+    }
+
+    /// Every token with its share of the most probable one's probability.
+    fn weigh(&mut self, logits: &[f32]) {
+        let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let temperature = self.options.temperature;
+        let weigh = |(token, logit): (u32, &f32)| Candidate { token, weight: ((logit - largest) / temperature).exp() };
+        self.candidates.clear();
+        self.candidates.extend((0..).zip(logits).map(weigh).filter(|candidate| candidate.weight > 0.0));
+    }
+
+    /// Leaves the candidates that come into question, the most probable first where some are left out.
+    fn cut(&mut self) {
+        let all = self.candidates.len();
+        let most = if self.options.top_k == 0 { all } else { self.options.top_k.min(all) };
+        if most < all {
+            self.candidates.select_nth_unstable_by(most.saturating_sub(1), Candidate::before);
+            self.candidates.truncate(most);
+        }
+        if most < all || self.options.top_p < 1.0 {
+            self.candidates.sort_unstable_by(Candidate::before);
+        }
+        if self.options.top_p < 1.0 {
+            self.candidates.truncate(self.share(self.options.top_p));
+        }
+    }
+
+    /// How many of the first candidates make up this share of all; at least one.
+    fn share(&self, share: f32) -> usize {
+        let whole: f32 = self.candidates.iter().map(|candidate| candidate.weight).sum();
+        let mut sum = 0.0;
+        let enough = self.candidates.iter().position(|candidate| {
+            sum += candidate.weight;
+            sum >= share * whole
+        });
+        enough.map_or(self.candidates.len(), |last| last + 1)
+    }
+}
+
+impl Candidate {
+    /// The more probable one first, and the smaller token where they are equal: an order without ties.
+    fn before(one: &Self, other: &Self) -> std::cmp::Ordering {
+        other.weight.total_cmp(&one.weight).then(one.token.cmp(&other.token))
+    }
+}
+
+/// The first of the largest logits.
+fn most_probable(logits: &[f32]) -> u32 {
+    const CHUNK: usize = 1024;
+    // The largest of a chunk is found without branches, so that it is found many at a time.
+    let largest = |chunk: &[f32]| chunk.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let (mut best, mut at) = (f32::NEG_INFINITY, 0);
+    for (index, chunk) in logits.chunks(CHUNK).enumerate() {
+        let found = largest(chunk);
+        if found > best {
+            let place = chunk.iter().position(|logit| *logit == found).unwrap_or(0);
+            (best, at) = (found, index * CHUNK + place);
+        }
+    }
+    u32::try_from(at).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOGITS: [f32; 5] = [0.0, 2.0, 1.0, 2.0, f32::NEG_INFINITY];
+
+    /// How often each token is picked in 4000 draws.
+    fn counts(options: Sampling) -> [u32; 5] {
+        let mut sampler = Sampler::new(options);
+        let mut counts = [0; 5];
+        (0..4000).for_each(|_| counts[sampler.pick(&LOGITS) as usize] += 1);
+        counts
+    }
+
+    #[test]
+    fn without_temperature_the_first_of_the_largest_is_picked() {
+        assert_eq!(Sampler::new(Sampling::default()).pick(&LOGITS), 1);
+        let mut many = vec![0.0; 5000];
+        many[4321] = 0.5;
+        assert_eq!(Sampler::new(Sampling::default()).pick(&many), 4321);
+        assert_eq!(Sampler::new(Sampling::default()).pick(&[]), 0);
+    }
+
+    #[test]
+    fn tokens_come_as_often_as_they_are_probable() {
+        let counts = counts(Sampling { temperature: 1.0, ..Sampling::default() });
+        let whole: f32 = LOGITS.iter().map(|logit| logit.exp()).sum();
+        for (count, logit) in counts.iter().zip(LOGITS) {
+            assert!((*count as f32 - 4000.0 * logit.exp() / whole).abs() < 120.0, "{counts:?}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_come_into_question_never_comes() {
+        let three = counts(Sampling { temperature: 1.0, top_k: 3, ..Sampling::default() });
+        assert!(three[0] == 0 && three[2] > 0, "{three:?}");
+        let half = counts(Sampling { temperature: 1.0, top_p: 0.5, ..Sampling::default() });
+        assert!(half[1] > 0 && half[3] > 0 && half[0] + half[2] == 0, "{half:?}");
+        assert_eq!(counts(Sampling { temperature: 1.0, top_p: 0.0, ..Sampling::default() })[1], 4000);
+    }
+
+    #[test]
+    fn a_seed_repeats_and_another_differs() {
+        let draw = |seed| {
+            let mut sampler = Sampler::new(Sampling { temperature: 1.0, seed, ..Sampling::default() });
+            [(); 20].map(|()| sampler.pick(&LOGITS))
+        };
+        assert_eq!(draw(1), draw(1));
+        assert_ne!(draw(1), draw(2));
+    }
+}

@@ -1,0 +1,39 @@
+//! Text for language models: the `tokenizers` library reads Hugging Face's `tokenizer.json`, `minijinja` fills in chat
+//! templates. Who reads tokens only needs neither.
+
+mod template;
+mod tokenizer;
+
+use et_llm::{Error, Message, Text};
+
+use template::Template;
+use tokenizer::Tokenizer;
+
+/// The tokenizer of the named data [`et_llm::TOKENIZER_KEY`] with the template of [`et_llm::CHAT_KEY`], as
+/// [`et_llm::MakeText`] wants it.
+///
+/// # Errors
+/// [`Error::Text`] where either cannot be read.
+pub fn make(tokenizer: &[u8], chat: Option<&[u8]>) -> Result<Box<dyn Text>, Error> {
+    let template = chat.map(Template::read).transpose()?;
+    Ok(Box::new(Both { tokenizer: Tokenizer::read(tokenizer)?, template }))
+}
+
+struct Both {
+    tokenizer: Tokenizer,
+    template: Option<Template>,
+}
+
+impl Text for Both {
+    fn encode(&self, text: &str, begins: bool) -> Result<Vec<u32>, Error> {
+        self.tokenizer.encode(text, begins)
+    }
+
+    fn decode(&self, tokens: &[u32]) -> Result<String, Error> {
+        self.tokenizer.decode(tokens)
+    }
+
+    fn conversation(&self, messages: &[Message]) -> Result<String, Error> {
+        self.template.as_ref().ok_or(Error::NoTemplate)?.fill_in(messages)
+    }
+}
