@@ -50,10 +50,11 @@ fn stored(world: &World, engines: &str, weights: &Weights) -> Result<Blob, Refus
     }
     let mut writer = world.store().writer().unwrap_or_else(|error| interrupt(error));
     weights.content.write(&mut |piece| writer.append(piece).unwrap_or_else(|error| interrupt(error)))?;
-    let blob = writer.finish().unwrap_or_else(|error| interrupt(error));
+    let blob = writer.finish_open().unwrap_or_else(|error| interrupt(error));
+    world.hold(&blob);
     // What is not remembered is made again.
-    let _ = world.store().memo_put(&subject, &blob.digest.0);
-    Ok(world.open_weights(&blob))
+    let _ = world.store().memo_put(&subject, &blob.reference().digest.0);
+    Ok(blob)
 }
 
 /// What was made of the same before.
