@@ -6,7 +6,6 @@
 
 use et_core::Half;
 
-
 /// What is packed, lengths checked.
 pub struct Packing<'a> {
     /// Weights from -8 to 7: `[columns, inner]`.
