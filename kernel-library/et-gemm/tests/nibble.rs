@@ -19,6 +19,15 @@ fn check(isa: Isa, [rows, inner, columns, group]: [usize; 4], activation: Activa
     let product = NibbleProduct::new([rows, inner, columns], group, !bias.is_empty(), isa).unwrap();
     let mut packed = vec![0; product.packed_size()];
     product.pack(&weights, &scales, &bias, &mut packed).unwrap();
+    let mut elements = vec![0.0; inner];
+    for column in 0..columns {
+        product.column(&packed, column, &mut elements).unwrap();
+        for (k, &element) in elements.iter().enumerate() {
+            let at = column * inner + k;
+            assert_eq!(element, f32::from(weights[at]) * scales[at / group], "{isa:?} {column} {k}");
+        }
+    }
+    assert!(product.column(&packed, columns, &mut elements).is_err());
     let operands = NibbleOperands { input: &input, row_scales: &row_scales, weights: &packed, activation };
     let mut memory = vec![f32::NAN; rows * columns];
     let mut output = Output::new(&mut memory, rows, columns, columns).unwrap();

@@ -380,6 +380,18 @@ records! {
         pub width: u32,
     }
 
+    /// Columns of packed weights of half a byte by their index: rows of the table whose transpose they are.
+    pub struct GatherColumns {
+        /// The slot of the packed weights, without biases.
+        pub weights: SlotNumber,
+        /// The indices, 64-bit.
+        pub indices: Place,
+        /// The rows, dense.
+        pub output: Place,
+        /// Indices, elements of a row, rows of the table, elements of a group.
+        pub sizes: [u32; 4],
+    }
+
     /// An operand of [`Elementwise`]: an element is found by the strides of four dimensions, 0 where it is shared.
     pub struct Stream {
         /// The first element.
@@ -492,6 +504,7 @@ instructions! {
     16 => GroupedProduct,
     17 => Rotate,
     18 => AttendCache,
+    19 => GatherColumns,
 }
 
 /// What an element of a product becomes, before it is kept between the limits.

@@ -18,8 +18,8 @@ pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
 pub use delegate::{ID, delegate};
 pub use instruction::{
     Activation, ActivationKind, AttendCache, Attention, BatchMatmul, Copy, Depthwise, DequantizeRows, Elementwise,
-    Gather, GroupedProduct, Heads, Instruction, Matrices, Mean, Normalize, Numbers, Piece, Place, Pool, Product,
-    QuantizeRows, QuantizedDepthwise, QuantizedProduct, Rotate, Rows, Softmax, Step, Stream, Term, Window,
+    Gather, GatherColumns, GroupedProduct, Heads, Instruction, Matrices, Mean, Normalize, Numbers, Piece, Place, Pool,
+    Product, QuantizeRows, QuantizedDepthwise, QuantizedProduct, Rotate, Rows, Softmax, Step, Stream, Term, Window,
 };
 pub use record::SlotNumber;
 pub use run::workspace;

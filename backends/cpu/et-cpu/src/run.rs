@@ -57,6 +57,7 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
         Instruction::QuantizeRows(fields) => quantize_rows::quantize(context, fields),
         Instruction::DequantizeRows(fields) => quantize_rows::dequantize(context, fields),
         Instruction::GroupedProduct(fields) => grouped_product::run(context, fields),
+        Instruction::GatherColumns(fields) => grouped_product::gather(context, fields),
         Instruction::Rotate(fields) => text::rotate(context, fields),
         Instruction::AttendCache(fields) => text::attend(context, fields),
     }

@@ -124,7 +124,7 @@ fn by_tensor(node: &Node, channels: usize) -> Option<(Vec<f32>, Vec<i64>)> {
 }
 
 /// The elements of a constant of floating-point numbers.
-fn floats(links: &Links<'_>, id: ValueId) -> Option<Vec<f32>> {
+pub fn floats(links: &Links<'_>, id: ValueId) -> Option<Vec<f32>> {
     let bytes = links.graph.constant(id)?.bytes();
     match links.graph.spec(id).scalar_type {
         ScalarType::Float => Some(bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()),

@@ -9,6 +9,7 @@ mod pool;
 mod product;
 mod quantized;
 mod rowwise;
+mod table;
 mod text;
 mod view;
 

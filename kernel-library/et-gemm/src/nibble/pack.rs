@@ -48,6 +48,22 @@ impl Packing<'_> {
         }
     }
 
+    /// Reads the column at place `lane` of a panel of `width` columns.
+    pub fn read(panel: &[u8], (width, lane): (usize, usize), is_biased: bool, elements: &mut [f32], group: usize) {
+        let groups = panel[Self::header(is_biased) * width..].chunks_exact((2 + group / 2) * width);
+        for (bytes, elements) in groups.zip(elements.chunks_exact_mut(group)) {
+            let (scales, rows) = bytes.split_at(2 * width);
+            let scale = Half(u16::from_le_bytes([scales[2 * lane], scales[2 * lane + 1]])).to_f32();
+            for (row, eight) in rows.chunks_exact(4 * width).zip(elements.chunks_exact_mut(8)) {
+                for index in 0..4 {
+                    let pair = row[4 * lane + index];
+                    let number = |half: u8| scale * (f32::from(half) - 8.0);
+                    (eight[index], eight[4 + index]) = (number(pair & 15), number(pair >> 4));
+                }
+            }
+        }
+    }
+
     /// Writes a group of a column; gives its scaled sum.
     fn write_group(&self, column: usize, index: usize, lane: usize, width: usize, bytes: &mut [u8]) -> f32 {
         let scale = Half::from_f32(self.scales[column * (self.inner / self.group) + index]);

@@ -71,6 +71,18 @@ impl NibbleProduct {
         Ok(())
     }
 
+    /// The elements of a column as they are multiplied with: a row of the table whose transpose the packed matrix is. Fails
+    /// unless the column is there and has so many.
+    pub fn column(&self, packed: &[u8], column: usize, elements: &mut [f32]) -> Result<()> {
+        if column >= self.columns || packed.len() != self.packed_size() || elements.len() != self.inner {
+            return Err(Error::InvalidArgument);
+        }
+        let [first, _, width, start] = self.panel(column / self.row.width());
+        let size = width * Packing::column_size(self.inner, self.group, self.is_biased);
+        Packing::read(&packed[start..start + size], (width, column - first), self.is_biased, elements, self.group);
+        Ok(())
+    }
+
     /// The first column of a panel, its columns, those it has room for, its first byte.
     fn panel(&self, index: usize) -> [usize; 4] {
         let first = index * self.row.width();

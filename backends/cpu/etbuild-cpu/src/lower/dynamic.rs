@@ -10,6 +10,7 @@ use crate::builder::{Builder, place};
 use crate::call::Call;
 use crate::constant::{self, ByteWeights, GroupedWeights};
 use crate::lower::product::{floats, matrix_window, pixels};
+use crate::lower::table::{self, Table};
 use crate::lower::{Lowered, quantized};
 use crate::pack::{Form, Packing};
 use crate::tensor::Tensor;
@@ -59,7 +60,8 @@ pub fn parameters_check(call: &Call<'_>) -> Option<Refusal> {
 pub fn check(call: &Call<'_>) -> Option<Refusal> {
     let links = call.links;
     let is_found = call.node.uses().filter_map(|id| links.maker(id)).any(|node| finds_parameters(links.graph, node));
-    if is_found || constant::dequantizes_constants(links, call.node) {
+    let is_table = table::is_dequantizing(call.node) && Table::of(links, call.node).is_some();
+    if is_found || is_table || constant::dequantizes_constants(links, call.node) {
         return None;
     }
     Some(Refusal::new(RefusalKind::Argument, "its scales are computed in another way"))
@@ -119,6 +121,9 @@ pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     if constant::dequantizes_constants(builder.links, call.node) {
         return quantized::dequantize_constant(builder, call);
+    }
+    if let Some(table) = Table::of(builder.links, call.node) {
+        return table::gather(builder, &call, table);
     }
     let rounded = builder.rounded(call.value(0)?).cloned().ok_or(Problem::Order)?;
     builder.set_rounded(call.output()?, rounded);

@@ -6,6 +6,7 @@ use crate::Problem;
 use crate::builder::Builder;
 use crate::call::{Call, dim};
 use crate::lower::Lowered;
+use crate::lower::table::Table;
 use crate::tensor::Tensor;
 
 /// The same elements with other sizes; copied where strides cannot say that.
@@ -126,8 +127,11 @@ fn rolled((piece, start): (Tensor, Vec<usize>), along: usize, shift: i64) -> Vec
     parts.into_iter().filter(|(piece, _)| piece.sizes[along] > 0).collect()
 }
 
-/// Rows of a table.
+/// Rows of a table; those of one that is dequantized are read then.
 pub fn embedding(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
+    if Table::has(builder.links, call.output()?) {
+        return Ok(());
+    }
     let (table, indices) = (builder.tensor(call.value(0)?)?, builder.tensor(call.value(1)?)?);
     let (table, indices) = (builder.in_row_major(table), builder.in_row_major(indices));
     let width = table.sizes.get(1).ok_or(Problem::Arguments)? * table.scalar_type.size();
