@@ -1,0 +1,79 @@
+//! Embedding tables of half bytes that a product reads too: rows of integers and of scales are chosen, and dequantized.
+
+use et_core::ScalarType;
+use et_cpu::GatherColumns;
+use etbuild_ir::{Argument, Links, Node, ValueId};
+
+use crate::builder::{Builder, place};
+use crate::call::Call;
+use crate::constant::{self, GroupedWeights};
+use crate::lower::product::matrix_window;
+use crate::lower::{FLOAT, Lowered};
+use crate::pack::{Form, Packing};
+
+/// A table, and which of its rows are read.
+pub struct Table {
+    weights: GroupedWeights,
+    indices: ValueId,
+    /// Rows and columns.
+    sizes: [usize; 2],
+}
+
+impl Table {
+    /// The table that `dequantize_affine(embedding(integers, indices), block, embedding(scales, indices), ...)` reads.
+    pub fn of(links: &Links<'_>, node: &Node) -> Option<Self> {
+        let [Argument::Value(rows), Argument::Ints(block), Argument::Value(scales), Argument::None, _, ends @ ..] =
+            &node.arguments[..]
+        else {
+            return None;
+        };
+        let ([Argument::Int(-8), Argument::Int(7), ..], Some((group, ones))) = (ends, block.split_last()) else {
+            return None;
+        };
+        let ((integers, indices), (scales, same)) = (chosen(links, *rows)?, chosen(links, *scales)?);
+        let (spec, group) = (links.graph.spec(integers), usize::try_from(*group).ok()?);
+        let sizes = spec.sizes.iter().map(|size| usize::try_from(*size).ok()).collect::<Option<Vec<_>>>()?;
+        let sizes: [usize; 2] = sizes.try_into().ok()?;
+        let is_whole = group > 0 && group % 8 == 0 && sizes[1] % group == 0 && ones.iter().all(|one| *one == 1);
+        let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_whole && indices == same;
+        let bytes = links.graph.constant(integers).filter(|_| fits)?.clone();
+        let weights = GroupedWeights { bytes, scales: constant::floats(links, scales)?, group };
+        Some(Self { weights, indices, sizes })
+    }
+
+    /// Whether a value is rows of integers or of scales that are read as a part of a table only.
+    pub fn has(links: &Links<'_>, id: ValueId) -> bool {
+        links.only_reader(id).is_some_and(|node| is_dequantizing(node) && Self::of(links, node).is_some())
+    }
+}
+
+/// Whether a node may be the last one of a table.
+pub fn is_dequantizing(node: &Node) -> bool {
+    node.operator.as_str() == "torchao.dequantize_affine.default"
+}
+
+/// The constant whose rows a value is, and their indices.
+fn chosen(links: &Links<'_>, id: ValueId) -> Option<(ValueId, ValueId)> {
+    let node = links.maker(id).filter(|node| node.operator.as_str() == "aten.embedding.default")?;
+    let [Argument::Value(table), Argument::Value(indices), ..] = &node.arguments[..] else { return None };
+    links.graph.constant(*table).map(|_| (*table, *indices))
+}
+
+/// Rows of a table.
+pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lowered {
+    let Table { weights: GroupedWeights { bytes, scales, group }, indices, sizes: [rows, columns] } = table;
+    let indices = builder.tensor(indices)?;
+    let indices = builder.in_row_major(indices);
+    let output = builder.row_major(FLOAT, &call.output_sizes()?);
+    let form = Form::Groups(group, scales, Vec::new());
+    let weights = builder.packed(Packing { window: matrix_window(1, columns, rows), weights: bytes, form })?;
+    let gather = GatherColumns {
+        weights,
+        indices: place(&indices),
+        output: place(&output),
+        sizes: [indices.numel(), columns, rows, group].map(|size| size as u32),
+    };
+    builder.make(output.buffer, gather);
+    builder.set(call.output()?, output);
+    Ok(())
+}
