@@ -4,16 +4,19 @@ use et_core::ScalarType;
 use et_cpu::GatherColumns;
 use etbuild_ir::{Argument, Links, Node, ValueId};
 
+use crate::Problem;
 use crate::builder::{Builder, place};
 use crate::call::Call;
-use crate::constant::{self, GroupedWeights};
+use crate::constant;
 use crate::lower::product::matrix_window;
 use crate::lower::{FLOAT, Lowered};
 use crate::pack::{Form, Packing};
 
 /// A table, and which of its rows are read.
 pub struct Table {
-    weights: GroupedWeights,
+    integers: ValueId,
+    scales: ValueId,
+    group: usize,
     indices: ValueId,
     /// Rows and columns.
     sizes: [usize; 2],
@@ -36,9 +39,7 @@ impl Table {
         let sizes: [usize; 2] = sizes.try_into().ok()?;
         let is_whole = group > 0 && group % 8 == 0 && sizes[1] % group == 0 && ones.iter().all(|one| *one == 1);
         let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_whole && indices == same;
-        let bytes = links.graph.constant(integers).filter(|_| fits)?.clone();
-        let weights = GroupedWeights { bytes, scales: constant::floats(links, scales)?, group };
-        Some(Self { weights, indices, sizes })
+        fits.then_some(Self { integers, scales, group, indices, sizes })
     }
 
     /// Whether a value is rows of integers or of scales that are read as a part of a table only.
@@ -61,12 +62,14 @@ fn chosen(links: &Links<'_>, id: ValueId) -> Option<(ValueId, ValueId)> {
 
 /// Rows of a table.
 pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lowered {
-    let Table { weights: GroupedWeights { bytes, scales, group }, indices, sizes: [rows, columns] } = table;
+    let Table { integers, scales, group, indices, sizes: [rows, columns] } = table;
+    let weights = builder.graph.constant(integers).ok_or(Problem::Order)?.clone();
+    let scales = constant::floats(builder.links, scales).ok_or(Problem::Order)?;
     let indices = builder.tensor(indices)?;
     let indices = builder.in_row_major(indices);
     let output = builder.row_major(FLOAT, &call.output_sizes()?);
     let form = Form::Groups(group, scales, Vec::new());
-    let weights = builder.packed(Packing { window: matrix_window(1, columns, rows), weights: bytes, form })?;
+    let weights = builder.packed(Packing { window: matrix_window(1, columns, rows), weights, form })?;
     let gather = GatherColumns {
         weights,
         indices: place(&indices),
