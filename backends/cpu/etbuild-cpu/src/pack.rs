@@ -72,15 +72,22 @@ impl Packing {
         written.map_err(|_| Problem::Weights)
     }
 
-    /// A text that no packing of another content has.
-    pub fn identity(&self) -> String {
+    /// A text that no packed form of other bytes has.
+    pub fn identity(&self, isa: Isa) -> String {
         let Window { kernel, groups, input, output, .. } = self.window;
         // A matrix is packed alike for any number of rows.
         let shape = match kernel {
             [1, 1] => format!("{} {} {groups}", input[2], output[2]),
             _ => format!("{:?}", self.window),
         };
-        format!("{} {shape} {}", self.weights.digest(), self.form.identity())
+        let layout = match &self.form {
+            Form::Groups(group, _, bias) => {
+                let product = self.groups(*group, !bias.is_empty(), isa);
+                product.map_or_else(|_| String::new(), |product| format!("panels of {}", product.layout()))
+            }
+            _ => isa.name().to_owned(),
+        };
+        format!("{layout} {} {shape} {}", self.weights.digest(), self.form.identity())
     }
 
     fn shape(&self) -> Result<Shape, Problem> {

@@ -35,7 +35,7 @@ impl Shared {
 
     /// The position among the inputs of weights whose packed form has `size` bytes.
     pub fn position(&mut self, packing: &Packing, isa: Isa, size: usize) -> usize {
-        let identity = format!("{} {}", isa.name(), packing.identity());
+        let identity = packing.identity(isa);
         if let Some(position) = self.positions.get(&identity) {
             return *position;
         }

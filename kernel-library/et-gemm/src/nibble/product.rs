@@ -50,7 +50,7 @@ impl NibbleProduct {
 
     /// Bytes of the packed weights.
     pub const fn packed_size(&self) -> usize {
-        self.columns.next_multiple_of(self.row.lanes) * Packing::column_size(self.inner, self.group, self.is_biased)
+        self.columns.next_multiple_of(self.row.panel) * Packing::column_size(self.inner, self.group, self.is_biased)
     }
 
     /// Packs weights from -8 to 7 (`[columns, inner]`), scales (`[columns, inner / group]`, kept as `float16`) and a bias, empty
@@ -64,8 +64,8 @@ impl NibbleProduct {
         }
         let packing = Packing { weights, scales, bias, inner: self.inner, group: self.group };
         for panel in 0..self.grid().panels {
-            let [first, columns, width, start] = self.panel(panel);
-            let size = width * Packing::column_size(self.inner, self.group, self.is_biased);
+            let [first, columns, start] = self.panel(panel);
+            let (width, size) = (self.row.panel, self.panel_size());
             packing.write(first, columns, width, &mut packed[start..start + size]);
         }
         Ok(())
@@ -77,28 +77,42 @@ impl NibbleProduct {
         if column >= self.columns || packed.len() != self.packed_size() || elements.len() != self.inner {
             return Err(Error::InvalidArgument);
         }
-        let [first, _, width, start] = self.panel(column / self.row.width());
-        let size = width * Packing::column_size(self.inner, self.group, self.is_biased);
-        Packing::read(&packed[start..start + size], (width, column - first), self.is_biased, elements, self.group);
+        let width = self.row.panel;
+        let [first, _, start] = self.panel(column / width);
+        Packing::read(
+            &packed[start..start + self.panel_size()],
+            (width, column - first),
+            self.is_biased,
+            elements,
+            self.group,
+        );
         Ok(())
     }
 
-    /// The first column of a panel, its columns, those it has room for, its first byte.
-    fn panel(&self, index: usize) -> [usize; 4] {
-        let first = index * self.row.width();
-        let columns = (self.columns - first).min(self.row.width());
-        let width = columns.next_multiple_of(self.row.lanes);
-        [first, columns, width, first * Packing::column_size(self.inner, self.group, self.is_biased)]
+    /// What tells packed forms of the same weights apart: the columns of a panel.
+    pub const fn layout(&self) -> usize {
+        self.row.panel
+    }
+
+    const fn panel_size(&self) -> usize {
+        self.row.panel * Packing::column_size(self.inner, self.group, self.is_biased)
+    }
+
+    /// The first column of a panel, its columns, its first byte.
+    fn panel(&self, index: usize) -> [usize; 3] {
+        let first = index * self.row.panel;
+        let columns = (self.columns - first).min(self.row.panel);
+        [first, columns, first * Packing::column_size(self.inner, self.group, self.is_biased)]
     }
 
     /// The work.
     pub const fn grid(&self) -> Grid {
-        Grid::new(self.rows, self.row.height, self.columns.div_ceil(self.row.width()))
+        Grid::new(self.rows, self.row.height, self.columns.div_ceil(self.row.panel))
     }
 
     /// The columns of the output that some panels cover, for splitting an output.
     pub fn columns_of(&self, panels: [usize; 2]) -> core::ops::Range<usize> {
-        let column = |panel: usize| (panel * self.row.width()).min(self.columns);
+        let column = |panel: usize| (panel * self.row.panel).min(self.columns);
         column(panels[0])..column(panels[1])
     }
 
@@ -142,11 +156,11 @@ impl NibbleProduct {
         Ok(())
     }
 
-    /// Computes one tile.
+    /// Computes the tiles of some rows and a panel.
     ///
     /// # Safety
     ///
-    /// Operands and output cover the tile; there is a sum for each group of each row from the given one on.
+    /// Operands and output cover them; there is a sum for each group of each row from the given one on.
     unsafe fn tile(
         &self,
         operands: &NibbleOperands<'_>,
@@ -157,26 +171,32 @@ impl NibbleProduct {
         let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
         let rows = self.grid().rows_of(tile);
         let groups = self.inner / self.group;
-        let [column, columns, width, start] = self.panel(panel);
-        let kernel = kernels(rows.len() - 1, width / self.row.lanes - 1).ok_or(Error::Internal)?;
-        let call = Tile {
-            input: operands.input.as_ptr().wrapping_add(rows.start * self.inner),
-            input_stride: self.inner,
-            row_sums: sums.as_ptr().wrapping_add((rows.start - first_row) * groups),
-            row_scales: operands.row_scales.as_ptr().wrapping_add(rows.start),
-            groups,
-            group: self.group,
-            panel: operands.weights.as_ptr().wrapping_add(start),
-            is_biased: self.is_biased,
-            output: output.at(rows.start, column),
-            stride: output.stride(),
-            columns,
-        };
-        // SAFETY: the caller's promise; the processor was asked.
-        unsafe {
-            kernel(&call);
-            self.finish(operands.activation, call.output, call.stride, [rows.len(), columns])
+        let [first, all, start] = self.panel(panel);
+        for column in (0..all).step_by(self.row.width()) {
+            let columns = (all - column).min(self.row.width());
+            let kernel = kernels(rows.len() - 1, columns.div_ceil(self.row.lanes) - 1).ok_or(Error::Internal)?;
+            let call = Tile {
+                input: operands.input.as_ptr().wrapping_add(rows.start * self.inner),
+                input_stride: self.inner,
+                row_sums: sums.as_ptr().wrapping_add((rows.start - first_row) * groups),
+                row_scales: operands.row_scales.as_ptr().wrapping_add(rows.start),
+                groups,
+                group: self.group,
+                panel: operands.weights.as_ptr().wrapping_add(start),
+                width: self.row.panel,
+                column,
+                is_biased: self.is_biased,
+                output: output.at(rows.start, first + column),
+                stride: output.stride(),
+                columns,
+            };
+            // SAFETY: the caller's promise; the processor was asked.
+            unsafe {
+                kernel(&call);
+                self.finish(operands.activation, call.output, call.stride, [rows.len(), columns])?;
+            }
         }
+        Ok(())
     }
 
     /// Applies the activation to a tile.

@@ -11,8 +11,10 @@ pub struct NibbleRow {
     pub isa: Isa,
     /// Sums of a vector.
     pub lanes: usize,
-    /// Vectors of a panel.
+    /// The most vectors of a tile.
     pub vectors: usize,
+    /// Columns of a panel: all instruction sets of an architecture read the same weights.
+    pub panel: usize,
     /// The most rows of a tile.
     pub height: usize,
     /// The kernels for `rows - 1` and `vectors - 1`; none on other processors.
@@ -21,13 +23,13 @@ pub struct NibbleRow {
 
 /// All rows.
 pub static NIBBLE: [NibbleRow; 7] = [
-    NibbleRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, kernels: portable_kernels!() },
-    NibbleRow { isa: Isa::Avx2, lanes: 8, vectors: 1, height: 3, kernels: x86!(avx2) },
-    NibbleRow { isa: Isa::AvxVnni, lanes: 8, vectors: 1, height: 4, kernels: avx_vnni_kernels!() },
-    NibbleRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: 4, kernels: x86!(avx512) },
-    NibbleRow { isa: Isa::Avx512Vnni, lanes: 16, vectors: 2, height: 6, kernels: x86!(avx512_vnni) },
-    NibbleRow { isa: Isa::Neon, lanes: 4, vectors: 2, height: 4, kernels: arm!(neon) },
-    NibbleRow { isa: Isa::NeonDot, lanes: 4, vectors: 2, height: 4, kernels: arm!(neon_dot) },
+    NibbleRow { isa: Isa::Portable, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: portable_kernels!() },
+    NibbleRow { isa: Isa::Avx2, lanes: 8, vectors: 1, panel: 32, height: 3, kernels: x86!(avx2) },
+    NibbleRow { isa: Isa::AvxVnni, lanes: 8, vectors: 1, panel: 32, height: 4, kernels: avx_vnni_kernels!() },
+    NibbleRow { isa: Isa::Avx512, lanes: 16, vectors: 2, panel: 32, height: 4, kernels: x86!(avx512) },
+    NibbleRow { isa: Isa::Avx512Vnni, lanes: 16, vectors: 2, panel: 32, height: 6, kernels: x86!(avx512_vnni) },
+    NibbleRow { isa: Isa::Neon, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: arm!(neon) },
+    NibbleRow { isa: Isa::NeonDot, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: arm!(neon_dot) },
 ];
 
 impl NibbleRow {
@@ -44,7 +46,7 @@ impl NibbleRow {
         }]
     }
 
-    /// Columns of a panel.
+    /// Columns of a tile.
     pub const fn width(&self) -> usize {
         self.lanes * self.vectors
     }

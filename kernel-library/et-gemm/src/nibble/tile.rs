@@ -28,6 +28,10 @@ pub struct Tile {
     pub group: usize,
     /// The panel.
     pub panel: *const u8,
+    /// Columns of the panel.
+    pub width: usize,
+    /// The first column of the tile in it.
+    pub column: usize,
     /// Whether it has biases.
     pub is_biased: bool,
     /// The output.
@@ -48,17 +52,17 @@ pub type TileKernel = unsafe fn(&Tile);
 /// The processor has the instructions of `D`; what `Tile` asks for.
 #[inline(always)]
 pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
-    let width = V * D::LANES;
+    let width = tile.width;
     let mut totals = [[D::Real::splat(0.0); V]; R];
     let mut from = tile.panel.add((4 + 4 * usize::from(tile.is_biased)) * width);
     for group in 0..tile.groups {
-        let scales = from.cast::<u16>();
+        let scales = from.cast::<u16>().add(tile.column);
         from = from.add(2 * width);
         let mut sums = [[D::zero(); V]; R];
         for (row, sums) in sums.iter_mut().enumerate() {
             *sums = [D::splat(*tile.row_sums.add(row * tile.groups + group)); V];
         }
-        add_group::<D, R, V>(tile, group * tile.group, from, &mut sums);
+        add_group::<D, R, V>(tile, group * tile.group, from.add(4 * tile.column), &mut sums);
         from = from.add(tile.group / 2 * width);
         for vector in 0..V {
             let scale = D::Real::load_halves(scales.add(vector * D::LANES));
@@ -85,7 +89,7 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
         for (vector, weights) in weights.iter_mut().enumerate() {
             *weights = D::nibbles(from.add(4 * vector * D::LANES));
         }
-        from = from.add(4 * V * D::LANES);
+        from = from.wrapping_add(4 * tile.width);
         for row in 0..R {
             let bytes = tile.input.add(row * tile.input_stride + start + 8 * step);
             let low = D::spread(word(bytes));
@@ -112,9 +116,9 @@ unsafe fn store<D: Dots, const R: usize, const V: usize>(tile: &Tile, totals: &[
         let RowScale { scale, zero_point } = *tile.row_scales.add(row);
         for vector in 0..V {
             let start = vector * D::LANES;
-            let zero = D::Real::load(tile.panel.cast::<f32>().add(start));
+            let zero = D::Real::load(tile.panel.cast::<f32>().add(tile.column + start));
             let bias = match tile.is_biased {
-                true => D::Real::load(tile.panel.cast::<f32>().add(V * D::LANES + start)),
+                true => D::Real::load(tile.panel.cast::<f32>().add(tile.width + tile.column + start)),
                 false => D::Real::splat(0.0),
             };
             let value = totals[row][vector].subtract(zero.multiply(D::Real::splat(zero_point as f32)));
