@@ -77,7 +77,8 @@ def as_bytes(model):
         if isinstance(module, torch.nn.Linear):
             weight = module.weight.detach()
             scale = weight.abs().amax(1, keepdim=True) / 127
-            module.weight = torch.nn.Parameter(torch.round(weight / scale) * scale)
+            # Halves are often midway between two bytes: what is divided by, or multiplied with, decides.
+            module.weight = torch.nn.Parameter(torch.round(weight * (1 / scale)) * scale)
 
 
 def expected(model, vocabulary):
