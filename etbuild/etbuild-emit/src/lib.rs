@@ -245,11 +245,11 @@ method forward
   update %a %c
   return %b
 plan forward
-  arena ram 64 16
+  arena ram 80 16
   place %start 1 0
-  place %rows 1 8
-  place %a 1 16
-  place %b 1 32
+  place %rows 1 16
+  place %a 1 32
+  place %b 1 48
   place %c 1 {place}
 "
             )
@@ -266,9 +266,9 @@ plan forward
             let named = state.map(|tensor| (tensor.data_buffer, tensor.extra.is_some())).collect::<Vec<_>>();
             (named, file.initial_values.len())
         };
-        assert_eq!(state("aten.clone.default(%rows, none)", 48), (vec![(1, false), (1, false)], 1));
+        assert_eq!(state("aten.clone.default(%rows, none)", 64), (vec![(1, false), (1, false)], 1));
         let own = "etbuild.write_cache.default(%a, %rows, %start, %start)";
-        assert_eq!(state(own, 16), (vec![(0, true), (0, true)], 0));
+        assert_eq!(state(own, 32), (vec![(0, true), (0, true)], 0));
     }
 
     #[test]
