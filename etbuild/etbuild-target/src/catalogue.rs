@@ -116,12 +116,13 @@ mod tests {
         let diagnostic = Catalogue::shipped().unwrap().find(&named("pico")).unwrap_err();
         assert_eq!((diagnostic.code, diagnostic.help.as_deref()), (Code::UnknownTarget, Some("did you mean `pico2`?")));
         assert_eq!(diagnostic.span.unwrap().to_string(), "r.yaml:4:10");
-        assert_eq!(diagnostic.notes, ["the targets are linux-aarch64, linux-x86_64, mps2-an505, pico2"]);
+        let all = "the targets are galaxy-s25, linux-aarch64, linux-x86_64, mps2-an505, pico2, pixel-9-pro-xl";
+        assert_eq!(diagnostic.notes, [all]);
     }
 
     #[test]
     fn a_folder_beside_the_recipe_adds_targets() {
-        let text = SHIPPED[0].1.replace("name: linux-aarch64", "name: mine");
+        let text = SHIPPED[0].1.replace("name: galaxy-s25", "name: mine");
         let system =
             MemorySystem::with_files([("targets/mine.yaml", text.as_str()), ("targets/readme.md", "no target")]);
         let mut catalogue = Catalogue::shipped().unwrap();
@@ -135,7 +136,7 @@ mod tests {
         let mut catalogue = Catalogue::shipped().unwrap();
         let diagnostics = catalogue.add("copy.yaml", SHIPPED[0].1).unwrap_err();
         assert_eq!(diagnostics[0].code, Code::DuplicateTarget);
-        assert_eq!(diagnostics[0].notes, ["the other is in targets/linux-aarch64.yaml"]);
+        assert_eq!(diagnostics[0].notes, ["the other is in targets/galaxy-s25.yaml"]);
     }
 
     #[test]
