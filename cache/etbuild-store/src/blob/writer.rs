@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::thread;
 
 use super::{Blob, mapped};
 use crate::scratch::Staged;
@@ -80,10 +79,8 @@ impl BlobWriter<'_> {
             hasher.update(bytes);
             return staged.append(bytes);
         }
-        thread::scope(|scope| {
-            scope.spawn(|| hasher.update(bytes));
-            staged.append(bytes)
-        })
+        // A thread of its own would wait for the pool's, which may all wait here for theirs.
+        rayon::join(|| staged.append(bytes), || hasher.update(bytes)).0
     }
 }
 
