@@ -2,7 +2,8 @@
 //!
 //! Taken nodes of one level can run together: a way from one to another through a node that is not taken would have raised
 //! the level. No cut of a stretch has fewer partitions on its longest way. A taken node that nothing of its own level reads
-//! sinks to the first that does, so that a mask that is computed early is no partition of its own. Linear in the graph.
+//! sinks to the first that does, with all that it is computed from, so that a mask that is computed early is no partition of its
+//! own. One that reads what stays, and what would not leave otherwise, does not sink. Linear in the graph.
 
 use etbuild_ir::{Graph, IdMap};
 
@@ -27,13 +28,15 @@ pub fn levels(graph: &Graph, taken: &[bool], stretches: &[usize], edges: &[(usiz
         let rise = usize::from(taken[*producer] && !taken[*reader]);
         levels[*reader] = levels[*reader].max(levels[*producer] + rise);
     }
-    sink(graph, taken, stretches, edges, &mut levels);
-    levels
+    let mut pinned = read_elsewhere(graph, stretches);
+    let sunk = sink(taken, &pinned, edges, &levels);
+    pin_followers(taken, edges, (&levels, sunk), &mut pinned);
+    sink(taken, &pinned, edges, &levels)
 }
 
-/// Lets taken nodes sink as far as those that read them allow. What is read elsewhere stays.
-fn sink(graph: &Graph, taken: &[bool], stretches: &[usize], edges: &[(usize, usize)], levels: &mut [usize]) {
-    let pinned = read_elsewhere(graph, stretches);
+/// The levels once taken nodes have sunk as far as those that read them allow. What is pinned stays.
+fn sink(taken: &[bool], pinned: &[bool], edges: &[(usize, usize)], levels: &[usize]) -> Vec<usize> {
+    let mut levels = levels.to_vec();
     let mut limits: Vec<Option<usize>> = vec![None; levels.len()];
     // Readers come after what they read, so that a reader has sunk before its level is a limit.
     let mut edges = edges.iter().rev().peekable();
@@ -44,6 +47,26 @@ fn sink(graph: &Graph, taken: &[bool], stretches: &[usize], edges: &[(usize, usi
         while let Some((producer, reader)) = edges.next_if(|(_, reader)| *reader == index) {
             let limit = levels[*reader].saturating_sub(usize::from(!taken[*reader]));
             limits[*producer] = Some(limits[*producer].map_or(limit, |other| other.min(limit)));
+        }
+    }
+    levels
+}
+
+/// Pins nodes that would sink away from a taken node which they were in one level with, and which stays, where nothing else would
+/// carry its result out of there.
+fn pin_followers(
+    taken: &[bool],
+    edges: &[(usize, usize)],
+    (levels, mut sunk): (&[usize], Vec<usize>),
+    pinned: &mut [bool],
+) {
+    let mut escapes = pinned.to_vec();
+    edges.iter().for_each(|(producer, reader)| escapes[*producer] |= !taken[*reader]);
+    for (producer, reader) in edges.iter().filter(|(producer, _)| !escapes[*producer]) {
+        let were_together = taken[*producer] && taken[*reader] && levels[*producer] == levels[*reader];
+        if were_together && sunk[*producer] < sunk[*reader] {
+            pinned[*reader] = true;
+            sunk[*reader] = levels[*reader];
         }
     }
 }

@@ -134,6 +134,24 @@ fn what_is_needed_late_waits_for_it() {
 }
 
 #[test]
+fn what_shares_an_operand_stays_with_it() {
+    let done = partitioned(
+        "  input %x: float32[2]
+  %operand: float32[2] = aten.add.Tensor(%x, %x, 1)
+  %key: float32[2] = aten.mul.Tensor(%operand, %x)
+  %query: float32[2] = aten.mul.Tensor(%operand, %operand)
+  %r: float32[2] = aten.relu.default(%key)
+  %a: float32[2] = aten.add.Tensor(%query, %r, 1)
+  return %a
+",
+        &[&CHAINS],
+    );
+    let graph = &done.program.program().methods["forward"];
+    assert_eq!(operators(graph), ["delegate.chains.default", "aten.relu.default", "delegate.chains.default"]);
+    assert!(blobs(graph)[0].ends_with("return %key, %query\n"), "{}", blobs(graph)[0]);
+}
+
+#[test]
 fn the_next_engine_gets_what_is_left() {
     let done = partitioned(
         "  input %x: float32[2]
