@@ -37,7 +37,8 @@ impl Table {
         let (spec, group) = (links.graph.spec(integers), usize::try_from(*group).ok()?);
         let sizes = spec.sizes.iter().map(|size| usize::try_from(*size).ok()).collect::<Option<Vec<_>>>()?;
         let sizes: [usize; 2] = sizes.try_into().ok()?;
-        let is_whole = group > 0 && group % 8 == 0 && sizes[1] % group == 0 && ones.iter().all(|one| *one == 1);
+        let is_whole =
+            group > 0 && group.is_multiple_of(8) && sizes[1].is_multiple_of(group) && ones.iter().all(|one| *one == 1);
         let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_whole && indices == same;
         fits.then_some(Self { integers, scales, group, indices, sizes })
     }
