@@ -2,22 +2,23 @@
 
 use std::cell::RefCell;
 
-use etbuild_backend::{Refusal, Weights};
+use etbuild_backend::{Refusal, Weights as Made};
 use etbuild_ir::ConstantData;
 use etbuild_partition::Keep;
-use etbuild_store::{Blob, BlobRef, Digest};
+use etbuild_store::{Blob, Digest};
 use rayon::prelude::*;
 
-use crate::program_artifact::Held;
+use crate::program_artifact::{Weights, constant};
 use crate::stage::interrupt;
 use crate::world::{Mode, World};
+use crate::{ArtifactKind, made_once};
 
 /// The store, for the engines of a stage.
 pub struct EngineWeights<'w> {
     world: &'w World,
     /// The engines with their revisions.
     engines: String,
-    kept: RefCell<Vec<Blob>>,
+    kept: RefCell<Weights>,
 }
 
 impl<'w> EngineWeights<'w> {
@@ -27,44 +28,31 @@ impl<'w> EngineWeights<'w> {
     }
 
     /// All that was kept.
-    pub fn into_blobs(self) -> Vec<Blob> {
+    pub fn into_weights(self) -> Weights {
         self.kept.into_inner()
     }
 }
 
 impl Keep for EngineWeights<'_> {
-    fn keep(&self, weights: &[Weights]) -> Result<Vec<ConstantData>, Refusal> {
+    fn keep(&self, weights: &[Made]) -> Result<Vec<ConstantData>, Refusal> {
         let (world, engines) = (self.world, &self.engines);
         let kept = weights.par_iter().map(|weights| stored(world, engines, weights));
         let blobs = kept.collect::<Result<Vec<Blob>, Refusal>>()?;
-        self.kept.borrow_mut().extend(blobs.iter().cloned());
+        let mut all = self.kept.borrow_mut();
+        blobs.iter().for_each(|blob| all.add(ArtifactKind::Constant, blob.clone()));
         Ok(blobs.into_iter().map(constant).collect())
     }
 }
 
 /// The bytes of weights, made where the store does not have them.
-fn stored(world: &World, engines: &str, weights: &Weights) -> Result<Blob, Refusal> {
+fn stored(world: &World, engines: &str, weights: &Made) -> Result<Blob, Refusal> {
     let subject = Digest::of(format!("{engines}\0{}", weights.identity).as_bytes());
-    if let Some(known) = known(world, &subject, weights.size) {
-        return Ok(world.open_weights(&known));
+    let known = made_once::known(world, &subject, [weights.size]).filter(|_| world.mode() != Mode::Rebuild);
+    if let Some([known]) = known {
+        return Ok(known);
     }
-    let mut writer = world.store().writer().unwrap_or_else(|error| interrupt(error));
+    let mut writer = made_once::writer(world);
     weights.content.write(&mut |piece| writer.append(piece).unwrap_or_else(|error| interrupt(error)))?;
-    let blob = writer.finish_open().unwrap_or_else(|error| interrupt(error));
-    world.hold(&blob);
-    // What is not remembered is made again.
-    let _ = world.store().memo_put(&subject, &blob.reference().digest.0);
-    Ok(blob)
-}
-
-/// What was made of the same before.
-fn known(world: &World, subject: &Digest, size: usize) -> Option<BlobRef> {
-    let digest = world.store().memo_get(subject).filter(|_| world.mode() != Mode::Rebuild)?;
-    let known = BlobRef { digest: Digest(digest.try_into().ok()?), size: size as u64 };
-    world.store().contains(&known).unwrap_or_else(|error| interrupt(error)).then_some(known)
-}
-
-fn constant(blob: Blob) -> ConstantData {
-    let digest = etbuild_ir::Digest(blob.reference().digest.0);
-    ConstantData::verified(Held(blob), digest)
+    let [made] = made_once::keep(world, &subject, [writer]);
+    Ok(made)
 }

@@ -23,6 +23,7 @@ mod judge;
 mod kept_weights;
 mod link_facts;
 mod losses;
+mod made_once;
 mod materials;
 mod operators;
 mod package;

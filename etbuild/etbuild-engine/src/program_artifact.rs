@@ -26,6 +26,12 @@ impl Buffer for Held {
     }
 }
 
+/// All of a blob as a constant.
+pub fn constant(blob: Blob) -> ConstantData {
+    let digest = Digest(blob.reference().digest.0);
+    ConstantData::verified(Held(blob), digest)
+}
+
 /// The stored bytes that the constants of a program are parts of, mapped.
 #[derive(Default)]
 pub struct Weights {
@@ -125,7 +131,7 @@ pub fn load<T, E: std::fmt::Display>(
         }
         let blob = world.open_weights(blobs.get(&digest.0)?);
         weights.add(ArtifactKind::Constant, blob.clone());
-        Some(ConstantData::verified(Held(blob), digest))
+        Some(constant(blob))
     };
     let parsed = parse(text, &mut find).map_err(|error| unreadable(&error))?;
     Ok((parsed, weights))

@@ -2,12 +2,12 @@
 
 use et_core::{Element, Half, ScalarType};
 use etbuild_ir::{Argument, ConstantData, Graph, Node, Program, ValueId, ValueKind, compact};
-use etbuild_store::{Blob, BlobRef, Digest};
+use etbuild_store::{Blob, Digest};
 
-use crate::ArtifactKind;
-use crate::program_artifact::{Held, Weights};
+use crate::program_artifact::{Weights, constant};
 use crate::stage::interrupt;
 use crate::world::World;
+use crate::{ArtifactKind, made_once};
 
 /// How many bytes are converted at a time.
 const PIECE: usize = 1 << 20;
@@ -24,11 +24,9 @@ pub fn widen(world: &World, program: &mut Program, weights: &mut Weights) {
                 Some((name, from, data, output)) => {
                     let blob = wide(world, from, &data);
                     data.release();
-                    let wide =
-                        ConstantData::verified(Held(blob.clone()), etbuild_ir::Digest(blob.reference().digest.0));
-                    weights.add(ArtifactKind::Constant, blob);
+                    weights.add(ArtifactKind::Constant, blob.clone());
                     if let Some(value) = graph.values.get_mut(output.index()) {
-                        value.kind = ValueKind::Constant { qualified_name: name, data: wide };
+                        value.kind = ValueKind::Constant { qualified_name: name, data: constant(blob) };
                     }
                 }
                 None => nodes.push(node),
@@ -53,25 +51,14 @@ fn conversion(graph: &Graph, node: &Node) -> Option<(String, ScalarType, Constan
 /// The elements as `float32`, from the store where it has them.
 fn wide(world: &World, from: ScalarType, data: &ConstantData) -> Blob {
     let subject = Digest::of(format!("{} to float32\0{}", from.name(), data.digest()).as_bytes());
-    let size = data.bytes().len() as u64 * 2;
-    let known = world.store().memo_get(&subject).and_then(|bytes| bytes.try_into().ok());
-    let known = known.map(|digest| BlobRef { digest: Digest(digest), size });
-    if let Some(known) = known.filter(|known| world.store().contains(known).unwrap_or_else(|error| interrupt(error))) {
-        return world.open_weights(&known);
-    }
-    let blob = written(world, from, data.bytes());
-    // What is not remembered is computed again.
-    let _ = world.store().memo_put(&subject, &blob.digest.0);
-    world.open_weights(&blob)
-}
-
-/// Stores the elements as `float32`.
-fn written(world: &World, from: ScalarType, bytes: &[u8]) -> BlobRef {
-    let mut writer = world.store().writer().unwrap_or_else(|error| interrupt(error));
-    for piece in bytes.chunks(PIECE) {
-        writer.append(&widened(from, piece)).unwrap_or_else(|error| interrupt(error));
-    }
-    writer.finish().unwrap_or_else(|error| interrupt(error))
+    let [blob] = made_once::known(world, &subject, [data.bytes().len() * 2]).unwrap_or_else(|| {
+        let mut writer = made_once::writer(world);
+        for piece in data.bytes().chunks(PIECE) {
+            writer.append(&widened(from, piece)).unwrap_or_else(|error| interrupt(error));
+        }
+        made_once::keep(world, &subject, [writer])
+    });
+    blob
 }
 
 fn widened(from: ScalarType, bytes: &[u8]) -> Vec<u8> {

@@ -85,7 +85,7 @@ fn partitioned(
         let program = LoweredProgram::verify(program).map_err(failure::violations)?;
         let keep = EngineWeights::new(db.world(), revisions(&backends));
         let done = partition(program, &backends, &partitioning.target, &keep).map_err(failure::violations)?;
-        keep.into_blobs().into_iter().for_each(|blob| weights.add(ArtifactKind::Constant, blob));
+        weights.extend(keep.into_weights());
         let Partitioned { program, report } = done;
         let printed = text::print(Lowered::NAME, program.program());
         program_artifact::store(products, &printed, program.program(), &weights);

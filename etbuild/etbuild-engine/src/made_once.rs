@@ -1,0 +1,34 @@
+//! Blobs that are made of what a digest names: the store notes which they are, so that they are made once.
+
+use etbuild_store::{Blob, BlobRef, BlobWriter, Digest};
+
+use crate::stage::interrupt;
+use crate::world::World;
+
+/// The blobs of these sizes that were made of `subject`, if the store still has all of them.
+pub fn known<const N: usize>(world: &World, subject: &Digest, sizes: [usize; N]) -> Option<[Blob; N]> {
+    let noted = world.store().memo_get(subject)?;
+    let digests: [[u8; 32]; N] = noted.as_chunks().0.try_into().ok()?;
+    let blobs: [BlobRef; N] =
+        std::array::from_fn(|index| BlobRef { digest: Digest(digests[index]), size: sizes[index] as u64 });
+    let has = |blob: &BlobRef| world.store().contains(blob).unwrap_or_else(|error| interrupt(error));
+    blobs.iter().all(has).then(|| blobs.map(|blob| world.open_weights(&blob)))
+}
+
+/// Stores the blobs that were made of `subject`.
+pub fn keep<const N: usize>(world: &World, subject: &Digest, made: [BlobWriter<'_>; N]) -> [Blob; N] {
+    let blobs = made.map(|writer| {
+        let blob = writer.finish_open().unwrap_or_else(|error| interrupt(error));
+        world.hold(&blob);
+        blob
+    });
+    let digests = blobs.each_ref().map(|blob| blob.reference().digest.0);
+    // What is not noted is made again.
+    let _ = world.store().memo_put(subject, digests.as_flattened());
+    blobs
+}
+
+/// Begins a blob.
+pub fn writer(world: &World) -> BlobWriter<'_> {
+    world.store().writer().unwrap_or_else(|error| interrupt(error))
+}
