@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use etbuild_backend::{Content, Refusal, Weights};
+use etbuild_ir::ConstantData;
 
 use crate::Isa;
 use crate::pack::Packing;
@@ -21,6 +22,16 @@ struct Packed {
     isa: Isa,
 }
 
+/// Elements of the model.
+struct AsIs(ConstantData);
+
+impl Content for AsIs {
+    fn write(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), Refusal> {
+        take(self.0.bytes());
+        Ok(())
+    }
+}
+
 impl Content for Packed {
     fn write(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), Refusal> {
         Ok(self.packing.write(self.isa, take)?)
@@ -35,14 +46,22 @@ impl Shared {
 
     /// The position among the inputs of weights whose packed form has `size` bytes.
     pub fn position(&mut self, packing: &Packing, isa: Isa, size: usize) -> usize {
-        let identity = packing.identity(isa);
+        self.add(packing.identity(isa), size, || Arc::new(Packed { packing: packing.clone(), isa }))
+    }
+
+    /// The position among the inputs of elements that are read as the model has them.
+    pub fn as_is(&mut self, data: &ConstantData) -> usize {
+        let (identity, size) = (format!("as it is {}", data.digest()), data.bytes().len());
+        self.add(identity, size, || Arc::new(AsIs(data.clone())))
+    }
+
+    fn add(&mut self, identity: String, size: usize, content: impl FnOnce() -> Arc<dyn Content>) -> usize {
         if let Some(position) = self.positions.get(&identity) {
             return *position;
         }
         let position = self.first + self.weights.len();
         self.positions.insert(identity.clone(), position);
-        let content = Arc::new(Packed { packing: packing.clone(), isa });
-        self.weights.push(Weights { identity, size, content });
+        self.weights.push(Weights { identity, size, content: content() });
         position
     }
 

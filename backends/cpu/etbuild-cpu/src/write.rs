@@ -14,6 +14,9 @@ use crate::shared::Shared;
 /// The most threads that a call has memory for.
 const THREADS: usize = 8;
 
+/// From how many bytes on constants of the model are shared by all blobs that read them, such as tables of angles.
+const SHARED: usize = 1 << 12;
+
 /// A blob but for the number of its inputs, which all variants have in common.
 pub struct Draft {
     header: Header,
@@ -35,6 +38,7 @@ pub fn draft(builder: Builder<'_>, shared: &mut Shared) -> Draft {
             Storage::Input(position) => (SlotKind::Input, *position as usize),
             Storage::Output(position) => (SlotKind::Output, *position as usize),
             Storage::Scratch => (SlotKind::Scratch, layout.starts[index]),
+            Storage::Model(data) if lives && memory.size >= SHARED => (SlotKind::Input, shared.as_is(data)),
             Storage::Model(data) if lives => (SlotKind::Constant, constants.add(data.bytes())),
             Storage::Made(bytes) if lives => (SlotKind::Constant, constants.add(bytes)),
             Storage::Packed(packing) if lives => (SlotKind::Input, shared.position(packing, builder.isa, memory.size)),
