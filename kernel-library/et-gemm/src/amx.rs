@@ -54,17 +54,18 @@ fn ask() -> bool {
 pub struct Tiles(());
 
 impl Tiles {
-    /// Configures eight registers of sixteen rows of 64 bytes.
+    /// Configures registers 0 to 3 for sums and 4 and 5 for sixteen rows of `depth` bytes, at most 64 and a multiple of four,
+    /// 6 and 7 for as many elements of sixteen columns.
     ///
     /// # Safety
     ///
     /// [`permitted`] said yes.
-    pub unsafe fn configure() -> Self {
+    pub unsafe fn configure(depth: usize) -> Self {
         let mut configuration = [0u8; 64];
         configuration[0] = 1;
         for register in 0..8 {
-            configuration[16 + 2 * register] = DEPTH as u8;
-            configuration[48 + register] = ROWS as u8;
+            configuration[16 + 2 * register] = if matches!(register, 4 | 5) { depth as u8 } else { DEPTH as u8 };
+            configuration[48 + register] = if register < 6 { ROWS as u8 } else { (depth / 4) as u8 };
         }
         // SAFETY: the caller's promise; the configuration is 64 bytes of palette 1.
         unsafe { asm!("ldtilecfg [{}]", in(reg) configuration.as_ptr(), options(nostack, readonly)) };

@@ -53,14 +53,15 @@ fn check(isa: Isa, [rows, inner, columns, group]: [usize; 4], activation: Activa
 
 #[test]
 fn all_rows_agree_with_the_plain_loop() {
-    for isa in NIBBLE.iter().map(|row| row.isa).filter(|isa| isa.is_available()) {
-        for rows in [0, 1, 2, 5, 6, 7, 13] {
+    for isa in NIBBLE.iter().map(|row| row.isa).chain([Isa::Amx]).filter(|isa| isa.is_available()) {
+        for rows in [0, 1, 2, 5, 6, 7, 13, 32, 41] {
             for sizes in [[32, 1, 32], [64, 17, 32], [128, 33, 64], [128, 64, 128], [0, 5, 32], [40, 7, 8]] {
                 check(isa, [rows, sizes[0], sizes[1], sizes[2]], Activation::None, 1);
             }
         }
         check(isa, [9, 64, 70, 32], Activation::Gelu, 3);
         check(isa, [1, 64, 70, 32], Activation::RELU, 2);
+        check(isa, [80, 96, 70, 32], Activation::Gelu, 3);
     }
 }
 

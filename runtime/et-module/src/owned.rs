@@ -92,7 +92,9 @@ impl LoadedMethod {
         }
         let mut arenas = Owned::new(arenas.into_boxed_slice());
         // SAFETY: as above.
-        let borrowed = unsafe { Memory { values: values.borrow(), arenas: arenas.borrow(), sizes: sizes.borrow() } };
+        let (values_of, arenas_of, sizes_of) = unsafe { (values.borrow(), arenas.borrow(), sizes.borrow()) };
+        // What is allocated is zeros, and looking at it would take memory.
+        let borrowed = Memory { values: values_of, arenas: arenas_of, sizes: sizes_of, holds_state: true };
         // SAFETY: as above.
         let (called, delegated) = unsafe { (kernels.borrow(), delegates.references.borrow()) };
         let method = Method::load_with_data(plan, called, delegated, borrowed, external.as_slice())

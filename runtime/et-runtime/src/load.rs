@@ -11,9 +11,6 @@ use crate::{Delegate, DelegateSetup, Failure, Method, MethodPlan, NamedData, NoD
 /// The alignment of every arena, in bytes.
 const ARENA_ALIGNMENT: usize = 16;
 
-/// So many bytes of state are looked at together.
-const PAGE: usize = 4096;
-
 /// The memory that a method lives in; [`MethodPlan::requirements`] says how much of each is needed.
 pub struct Memory<'a> {
     /// Slots for values.
@@ -22,6 +19,9 @@ pub struct Memory<'a> {
     pub arenas: &'a [&'a [Cell<u8>]],
     /// Integers for the shapes of dynamic tensors.
     pub sizes: &'a mut [i32],
+    /// Whether state without a first value lies in the arenas: zeros that a system handed out, or what a method with the same
+    /// arena left. Otherwise loading writes zeros.
+    pub holds_state: bool,
 }
 
 impl<'a> Method<'a> {
@@ -50,7 +50,8 @@ impl<'a> Method<'a> {
     ) -> core::result::Result<Self, Failure> {
         let values = plan.plan.values()?;
         let slots = memory.values.get(..values.len()).ok_or(Error::MemoryAllocationFailed)?;
-        let mut loader = Loader { plan, arenas: memory.arenas, sizes: memory.sizes, data };
+        let Memory { arenas, sizes, holds_state, .. } = memory;
+        let mut loader = Loader { plan, arenas, sizes, holds_state, data };
         loader.check_tables(kernels, delegates)?;
         for (index, slot) in (0..).zip(slots) {
             let value = values.get(index as usize).and_then(|value| loader.value(value));
@@ -75,6 +76,7 @@ struct Loader<'a, 'd, D: ?Sized> {
     arenas: &'a [&'a [Cell<u8>]],
     /// What is left of it.
     sizes: &'a mut [i32],
+    holds_state: bool,
     data: &'d D,
 }
 
@@ -160,13 +162,11 @@ impl<'a, D: NamedData<'a> + ?Sized> Loader<'a, '_, D> {
         Ok(Storage::Shared(cells))
     }
 
-    /// A part of an arena that starts with zeros. Where there are such already, nothing is written: what a system hands out
-    /// as zeros takes no memory before that.
+    /// A part of an arena that starts with zeros, unless it holds state.
     fn zeroed(&self, place: Allocation, size: usize) -> Result<Storage<'a>> {
         let cells = self.planned(place, size)?;
-        let is_zero = |page: &&[Cell<u8>]| page.iter().fold(0, |bits, cell| bits | cell.get()) == 0;
-        for page in cells.chunks(PAGE).filter(|page| !is_zero(page)) {
-            page.iter().for_each(|cell| cell.set(0));
+        if !self.holds_state {
+            cells.iter().for_each(|cell| cell.set(0));
         }
         Ok(Storage::Shared(cells))
     }

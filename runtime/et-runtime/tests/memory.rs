@@ -18,7 +18,7 @@ fn load(values: usize, kernels: usize, arena: core::ops::Range<usize>) -> Result
     let values = vec![Cell::new(Value::None); values];
     let kernels: Vec<Kernel> = vec![|_: &Args<'_, '_>| Ok(()); kernels];
     let arenas = [Cell::from_mut(&mut block.0[arena]).as_slice_of_cells()];
-    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut [] };
+    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut [], holds_state: false };
     let plan = Program::new(ADD)?.method("forward")?;
     Method::load(plan, &kernels, &[], memory).map(drop).map_err(|failure| failure.error)
 }
@@ -31,7 +31,7 @@ fn memory_must_be_as_large_and_aligned_as_required() {
     assert_eq!(load(4, 1, 4..100), Err(Error::InvalidArgument));
 }
 
-/// Planned memory with a name is state without a first value.
+/// Planned memory with a name is state without a first value. Where it holds some already, that stays.
 #[test]
 fn state_without_a_first_value_begins_with_zeros_and_nothing_else_is_written() {
     let planned = |offset, name: Option<&str>| {
@@ -50,13 +50,16 @@ fn state_without_a_first_value_begins_with_zeros_and_nothing_else_is_written() {
     let mut file = Vec::new();
     write::write_program(&write::Program { execution_plans: vec![plan], ..write::Program::default() }, &mut file)
         .unwrap();
-    let mut block = Aligned([7; 112]);
-    let (values, cells) = ([const { Cell::new(Value::None) }; 2], Cell::from_mut(&mut block.0[..]).as_slice_of_cells());
-    let arenas = [cells];
-    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut [] };
-    Method::load(Program::new(&file).unwrap().method_at(0).unwrap(), &[], &[], memory).unwrap();
-    let zeros: Vec<usize> = (0..112).filter(|index| cells[*index].get() == 0).collect();
-    assert_eq!(zeros, (32..64).collect::<Vec<_>>());
+    for (holds_state, expected) in [(false, 32..64), (true, 0..0)] {
+        let mut block = Aligned([7; 112]);
+        let values = [const { Cell::new(Value::None) }; 2];
+        let cells = Cell::from_mut(&mut block.0[..]).as_slice_of_cells();
+        let arenas = [cells];
+        let memory = Memory { values: &values, arenas: &arenas, sizes: &mut [], holds_state };
+        Method::load(Program::new(&file).unwrap().method_at(0).unwrap(), &[], &[], memory).unwrap();
+        let zeros: Vec<usize> = (0..112).filter(|index| cells[*index].get() == 0).collect();
+        assert_eq!(zeros, expected.collect::<Vec<_>>());
+    }
 }
 
 #[test]

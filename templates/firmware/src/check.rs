@@ -25,7 +25,7 @@ pub fn run(board: &mut Board) -> core::result::Result<Summary, Failure> {
     let arenas = facts::arenas();
     let mut sizes = [0; facts::SIZES];
     let program = Program::new(&facts::PROGRAM.0)?;
-    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut sizes };
+    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut sizes, holds_state: false };
     let method = Method::load(program.method(facts::METHOD)?, &KERNELS, &[], memory)?;
     let mut inputs = facts::CASE_INPUTS.0.as_slice();
     let mut expected = facts::CASE_OUTPUTS.0.as_slice();

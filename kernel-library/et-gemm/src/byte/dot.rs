@@ -35,6 +35,11 @@ pub trait Dots: Copy {
     unsafe fn plus(self, other: Self) -> Self;
     /// Writes the sums.
     unsafe fn store(self, to: *mut i32);
+    /// Asks for some bytes that are read soon. The address may be any.
+    #[inline(always)]
+    fn prefetch(from: *const u8, count: usize) {
+        let _ = (from, count);
+    }
     /// Bytes that [`Self::take_chunk`] reads.
     const CHUNK: usize = 1;
     /// Adds the bytes of a chunk to lanes, and copies them unless `to` is null.

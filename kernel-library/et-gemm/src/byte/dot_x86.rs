@@ -10,15 +10,40 @@ use core::arch::x86_64::*;
 use super::dot::Dots;
 use crate::lanes;
 
+/// Asks for the cache lines of some bytes.
+#[inline(always)]
+fn prefetch(from: *const u8, count: usize) {
+    for line in (0..count).step_by(64) {
+        // SAFETY: every processor of this architecture has the instruction, which accepts any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
+    }
+}
+
 /// Sixteen sums with AVX-512 VNNI.
 #[derive(Clone, Copy)]
 pub struct Avx512Vnni(__m512i);
+
+impl Avx512Vnni {
+    /// Reads sums.
+    ///
+    /// # Safety
+    ///
+    /// The processor has the instructions; `from` is valid for sixteen sums.
+    #[inline(always)]
+    pub unsafe fn load(from: *const i32) -> Self {
+        Self(_mm512_loadu_si512(from.cast()))
+    }
+}
 
 impl Dots for Avx512Vnni {
     type Weights = __m512i;
     type Activation = __m512i;
     type Real = lanes::avx512::Avx512;
     const LANES: usize = 16;
+    #[inline(always)]
+    fn prefetch(from: *const u8, count: usize) {
+        prefetch(from, count);
+    }
     #[inline(always)]
     unsafe fn nibbles(from: *const u8) -> [__m512i; 2] {
         let (bytes, mask) = (_mm512_loadu_si512(from.cast()), _mm512_set1_epi8(15));
@@ -90,6 +115,10 @@ impl Dots for AvxVnni {
     type Real = lanes::avx2::Avx2;
     const LANES: usize = 8;
     #[inline(always)]
+    fn prefetch(from: *const u8, count: usize) {
+        prefetch(from, count);
+    }
+    #[inline(always)]
     unsafe fn nibbles(from: *const u8) -> [__m256i; 2] {
         let (bytes, mask) = (_mm256_loadu_si256(from.cast()), _mm256_set1_epi8(15));
         [_mm256_and_si256(bytes, mask), _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), mask)]
@@ -159,6 +188,10 @@ impl Dots for Avx2 {
     type Real = lanes::avx2::Avx2;
     const LANES: usize = 8;
     #[inline(always)]
+    fn prefetch(from: *const u8, count: usize) {
+        prefetch(from, count);
+    }
+    #[inline(always)]
     unsafe fn nibbles(from: *const u8) -> [[__m256i; 2]; 2] {
         let (bytes, mask) = (_mm256_loadu_si256(from.cast()), _mm256_set1_epi8(15));
         [widen256(_mm256_and_si256(bytes, mask)), widen256(_mm256_and_si256(_mm256_srli_epi16::<4>(bytes), mask))]
@@ -212,6 +245,10 @@ impl Dots for Avx512 {
     type Activation = [__m512i; 2];
     type Real = lanes::avx512::Avx512;
     const LANES: usize = 16;
+    #[inline(always)]
+    fn prefetch(from: *const u8, count: usize) {
+        prefetch(from, count);
+    }
     #[inline(always)]
     unsafe fn nibbles(from: *const u8) -> [[__m512i; 2]; 2] {
         let (bytes, mask) = (_mm512_loadu_si512(from.cast()), _mm512_set1_epi8(15));

@@ -222,7 +222,7 @@ impl ByteProduct {
         let mut strip = Strip::new(self, operands, store, (kernels, matrix), memory);
         // SAFETY: `kernels` says that AMX is permitted.
         #[cfg(target_arch = "x86_64")]
-        let _tiles = matrix.then(|| unsafe { crate::amx::Tiles::configure() });
+        let _tiles = matrix.then(|| unsafe { crate::amx::Tiles::configure(crate::amx::DEPTH) });
         for panel in block.panels[0]..block.panels[1] {
             // SAFETY: the packed weights hold the panel.
             unsafe { strip.read_header(panel) };

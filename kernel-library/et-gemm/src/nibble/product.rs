@@ -3,6 +3,9 @@
 
 use et_core::{Error, Result};
 
+use super::matrix;
+#[cfg(target_arch = "x86_64")]
+use super::matrix_x86;
 use super::pack::Packing;
 use super::rows::NibbleRow;
 use super::tile::Tile;
@@ -36,6 +39,8 @@ pub struct NibbleProduct {
     group: usize,
     is_biased: bool,
     row: &'static NibbleRow,
+    /// Whether there are rows and groups for matrix instructions.
+    by_matrix: bool,
 }
 
 impl NibbleProduct {
@@ -45,7 +50,10 @@ impl NibbleProduct {
         if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) {
             return Err(Error::InvalidArgument);
         }
-        Ok(Self { rows, inner, columns, group, is_biased, row: NibbleRow::of(isa) })
+        let row = NibbleRow::of(isa);
+        let fits = rows >= matrix::SIDE && row.panel == matrix::SIDE && matrix::takes(group);
+        let by_matrix = isa == Isa::Amx && fits;
+        Ok(Self { rows, inner, columns, group, is_biased, row, by_matrix })
     }
 
     /// Bytes of the packed weights.
@@ -107,7 +115,8 @@ impl NibbleProduct {
 
     /// The work.
     pub const fn grid(&self) -> Grid {
-        Grid::new(self.rows, self.row.height, self.columns.div_ceil(self.row.panel))
+        let height = if self.by_matrix { matrix::SIDE } else { self.row.height };
+        Grid::new(self.rows, height, self.columns.div_ceil(self.row.panel))
     }
 
     /// The columns of the output that some panels cover, for splitting an output.
@@ -118,7 +127,13 @@ impl NibbleProduct {
 
     /// Bytes of scratch that each call needs.
     pub const fn scratch_size(&self) -> usize {
-        scratch::total(&[scratch::part(self.rows * (self.inner / self.group), 4)])
+        let sums = scratch::total(&[scratch::part(self.rows * (self.inner / self.group), 4)]);
+        let widened = scratch::total(&[
+            scratch::part(self.inner, matrix::SIDE),
+            scratch::part(matrix::SETS * matrix::TILE, 4),
+            scratch::part(matrix::TILE, 4),
+        ]);
+        if self.by_matrix && widened > sums { widened } else { sums }
     }
 
     /// Computes a block into the output. Fails if an operand, the output or the scratch is too short, or if this processor
@@ -142,78 +157,148 @@ impl NibbleProduct {
         }
         let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
         output.check(rows.clone(), self.columns_of(block.panels))?;
-        let sums = Scratch::new(scratch)?.take::<i32>(rows.len() * (self.inner / self.group))?;
+        let scratch = Scratch::new(scratch)?;
+        // SAFETY: operands and output were held against the block.
+        unsafe {
+            match self.by_matrix && Isa::Amx.is_available() {
+                true => self.multiply_matrices(operands, output, block, scratch),
+                false => self.multiply_vectors(operands, output, block, scratch),
+            }
+        }
+    }
+
+    /// Computes a block in vectors.
+    ///
+    /// # Safety
+    ///
+    /// Operands and output cover it.
+    unsafe fn multiply_vectors(
+        &self,
+        operands: &NibbleOperands<'_>,
+        output: &mut Output<'_, f32>,
+        block: Block,
+        mut scratch: Scratch<'_>,
+    ) -> Result<()> {
+        let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        let (grid, groups) = (self.grid(), self.inner / self.group);
+        let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
+        let sums = scratch.take::<i32>(rows.len() * groups)?;
         let elements = &operands.input[rows.start * self.inner..rows.end * self.inner];
         for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.group)) {
             *sum = group.iter().fold(0, |sum: i32, &byte| sum.wrapping_add(i32::from(byte))).wrapping_mul(-8);
         }
-        for panel in block.panels[0]..block.panels[1] {
+        for (panel, column) in self.vectors(block.panels, self.row.width()) {
             for tile in block.tiles[0]..block.tiles[1] {
-                // SAFETY: operands and output were held against the block; the sums are those of its rows.
-                unsafe { self.tile(operands, output, [tile, panel], (rows.start, sums))? };
+                let all = grid.rows_of(tile);
+                for first in all.clone().step_by(self.row.height) {
+                    let part = first..all.end.min(first + self.row.height);
+                    let call = Tile {
+                        row_sums: sums.as_ptr().wrapping_add((first - rows.start) * groups),
+                        ..self.call(operands, output, first, [panel, column], self.row.width())
+                    };
+                    let kernel = kernels(part.len() - 1, call.columns.div_ceil(self.row.lanes) - 1);
+                    // SAFETY: the caller's promise; the processor was asked.
+                    unsafe { kernel.ok_or(Error::Internal)?(&call) };
+                    // SAFETY: as above.
+                    unsafe { self.finish(operands.activation, call.output, &call, part.len())? };
+                }
             }
         }
         Ok(())
     }
 
-    /// Computes the tiles of some rows and a panel.
+    /// Computes a block by matrix instructions.
     ///
     /// # Safety
     ///
-    /// Operands and output cover them; there is a sum for each group of each row from the given one on.
-    unsafe fn tile(
+    /// Operands and output cover it; the processor has the instructions.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn multiply_matrices(
         &self,
         operands: &NibbleOperands<'_>,
         output: &mut Output<'_, f32>,
-        [tile, panel]: [usize; 2],
-        (first_row, sums): (usize, &[i32]),
+        block: Block,
+        mut scratch: Scratch<'_>,
     ) -> Result<()> {
-        let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
-        let rows = self.grid().rows_of(tile);
-        let groups = self.inner / self.group;
-        let [first, all, start] = self.panel(panel);
-        for column in (0..all).step_by(self.row.width()) {
-            let columns = (all - column).min(self.row.width());
-            let kernel = kernels(rows.len() - 1, columns.div_ceil(self.row.lanes) - 1).ok_or(Error::Internal)?;
-            let call = Tile {
-                input: operands.input.as_ptr().wrapping_add(rows.start * self.inner),
-                input_stride: self.inner,
-                row_sums: sums.as_ptr().wrapping_add((rows.start - first_row) * groups),
-                row_scales: operands.row_scales.as_ptr().wrapping_add(rows.start),
-                groups,
-                group: self.group,
-                panel: operands.weights.as_ptr().wrapping_add(start),
-                width: self.row.panel,
-                column,
-                is_biased: self.is_biased,
-                output: output.at(rows.start, first + column),
-                stride: output.stride(),
-                columns,
-            };
-            // SAFETY: the caller's promise; the processor was asked.
-            unsafe {
-                kernel(&call);
-                self.finish(operands.activation, call.output, call.stride, [rows.len(), columns])?;
+        let memory = matrix_x86::Memory {
+            weights: scratch.take::<i8>(self.inner * matrix::SIDE)?.as_mut_ptr(),
+            sums: scratch.take::<i32>(matrix::SETS * matrix::TILE)?.as_mut_ptr(),
+            totals: scratch.take::<f32>(matrix::TILE)?.as_mut_ptr(),
+        };
+        // SAFETY: the processor has the instructions, which includes the kernel's leave.
+        let _tiles = unsafe { crate::amx::Tiles::configure(matrix::depth(self.group)) };
+        for (panel, column) in self.vectors(block.panels, matrix::SIDE) {
+            // SAFETY: the packed weights have the panel, and scratch room for its columns.
+            unsafe { matrix_x86::widen(&self.call(operands, output, 0, [panel, column], matrix::SIDE), memory) };
+            for tile in block.tiles[0]..block.tiles[1] {
+                let rows = self.grid().rows_of(tile);
+                // Where there are fewer rows than a register has, rows before them are read too, and not stored.
+                let first = rows.start.min(self.rows - matrix::SIDE);
+                let call = self.call(operands, output, first, [panel, column], matrix::SIDE);
+                // SAFETY: the caller's promise; there are as many rows from the first on as a tile has.
+                unsafe { matrix_x86::compute(&call, memory, rows.start - first..rows.end - first) };
+                let stored = call.output.wrapping_add((rows.start - first) * call.stride);
+                // SAFETY: the caller's promise.
+                unsafe { self.finish(operands.activation, stored, &call, rows.len())? };
             }
         }
         Ok(())
     }
 
-    /// Applies the activation to a tile.
+    #[cfg(not(target_arch = "x86_64"))]
+    unsafe fn multiply_matrices(
+        &self,
+        _: &NibbleOperands<'_>,
+        _: &mut Output<'_, f32>,
+        _: Block,
+        _: Scratch<'_>,
+    ) -> Result<()> {
+        Err(Error::NotSupported)
+    }
+
+    /// The columns of panels, `width` at a time: a panel, and where in it they begin.
+    fn vectors(&self, panels: [usize; 2], width: usize) -> impl Iterator<Item = (usize, usize)> {
+        let columns = |panel: usize| (self.columns - panel * self.row.panel).min(self.row.panel);
+        (panels[0]..panels[1])
+            .flat_map(move |panel| (0..columns(panel)).step_by(width).map(move |column| (panel, column)))
+    }
+
+    /// What a kernel is told of rows from `row` on and at most `width` columns, but for sums of rows.
+    fn call(
+        &self,
+        operands: &NibbleOperands<'_>,
+        output: &mut Output<'_, f32>,
+        row: usize,
+        [panel, column]: [usize; 2],
+        width: usize,
+    ) -> Tile {
+        let [first, all, start] = self.panel(panel);
+        Tile {
+            input: operands.input.as_ptr().wrapping_add(row * self.inner),
+            input_stride: self.inner,
+            row_sums: core::ptr::null(),
+            row_scales: operands.row_scales.as_ptr().wrapping_add(row),
+            groups: self.inner / self.group,
+            group: self.group,
+            panel: operands.weights.as_ptr().wrapping_add(start),
+            width: self.row.panel,
+            column,
+            is_biased: self.is_biased,
+            output: output.at(row, first + column),
+            stride: output.stride(),
+            columns: (all - column).min(width),
+        }
+    }
+
+    /// Applies the activation to rows of a tile.
     ///
     /// # Safety
     ///
-    /// The output has so many rows and columns; the processor has the instructions.
-    unsafe fn finish(
-        &self,
-        activation: Activation,
-        output: *mut f32,
-        stride: usize,
-        [rows, columns]: [usize; 2],
-    ) -> Result<()> {
+    /// The output has so many rows of the tile's columns; the processor has the instructions.
+    unsafe fn finish(&self, activation: Activation, output: *mut f32, tile: &Tile, rows: usize) -> Result<()> {
         let kernels = FloatRow::of(self.row.isa).kernels.ok_or(Error::Internal)?;
         // SAFETY: the caller's promise.
-        unsafe { (kernels.finish)(&FloatTile::stored(output, stride, columns, activation), rows) };
+        unsafe { (kernels.finish)(&FloatTile::stored(output, tile.stride, tile.columns, activation), rows) };
         Ok(())
     }
 }

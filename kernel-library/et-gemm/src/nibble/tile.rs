@@ -7,6 +7,9 @@ use crate::byte::dot::{Dots, word};
 use crate::byte::finish::RowScale;
 use crate::lanes::Lanes;
 
+/// How far ahead a single row asks for weights, which it waits for and nothing else.
+const AHEAD: usize = 3 << 10;
+
 /// What one tile computes.
 ///
 /// # Safety
@@ -42,6 +45,13 @@ pub struct Tile {
     pub columns: usize,
 }
 
+impl Tile {
+    /// Where the first group of the panel begins.
+    pub const fn first_group(&self) -> *const u8 {
+        self.panel.wrapping_add(if self.is_biased { 8 } else { 4 } * self.width)
+    }
+}
+
 /// A tile of `R` rows and `V` vectors of an instruction set.
 pub type TileKernel = unsafe fn(&Tile);
 
@@ -54,7 +64,7 @@ pub type TileKernel = unsafe fn(&Tile);
 pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
     let width = tile.width;
     let mut totals = [[D::Real::splat(0.0); V]; R];
-    let mut from = tile.panel.add((4 + 4 * usize::from(tile.is_biased)) * width);
+    let mut from = tile.first_group();
     for group in 0..tile.groups {
         let scales = from.cast::<u16>().add(tile.column);
         from = from.add(2 * width);
@@ -89,6 +99,9 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
         for (vector, weights) in weights.iter_mut().enumerate() {
             *weights = D::nibbles(from.add(4 * vector * D::LANES));
         }
+        if R == 1 {
+            D::prefetch(from.wrapping_add(AHEAD), 4 * V * D::LANES);
+        }
         from = from.wrapping_add(4 * tile.width);
         for row in 0..R {
             let bytes = tile.input.add(row * tile.input_stride + start + 8 * step);
@@ -110,8 +123,13 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
     }
 }
 
+/// Stores a tile.
+///
+/// # Safety
+///
+/// The processor has the instructions of `D`; what `Tile` asks for.
 #[inline(always)]
-unsafe fn store<D: Dots, const R: usize, const V: usize>(tile: &Tile, totals: &[[D::Real; V]; R]) {
+pub unsafe fn store<D: Dots, const R: usize, const V: usize>(tile: &Tile, totals: &[[D::Real; V]; R]) {
     for row in 0..R {
         let RowScale { scale, zero_point } = *tile.row_scales.add(row);
         for vector in 0..V {

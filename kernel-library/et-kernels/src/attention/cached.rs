@@ -1,5 +1,8 @@
 //! Attention of rows of a text to a cache of keys and values that is written around its end: one row at a time, over the
 //! memory as it lies, because what decides the time is that all of it is read once.
+//!
+//! Positions are outside and heads inside, so that keys and values come in the order of their addresses. Scores of all heads
+//! wait in scratch memory in between.
 #![allow(unsafe_code)] // Threads write interleaved rows of one output; bounds are checked once for a call.
 
 use core::ops::Range;
@@ -9,8 +12,8 @@ use et_simd::{Float, Isa, Level, Work, math};
 
 use crate::check::ensure;
 
-/// Positions whose keys, and then values, stay in a first-level cache while all heads that share them meet them.
-const BLOCK: usize = 32;
+/// Positions whose keys or values stay in a first-level cache while all heads that share them meet them.
+const BLOCK: usize = 8;
 /// Keys that meet a query at a time.
 const KEYS: usize = 4;
 /// Vectors of a result that are summed at a time.
@@ -53,9 +56,14 @@ impl Cached<'_> {
         self.rows * self.key_heads
     }
 
-    /// The numbers of scratch memory that a thread needs.
+    /// The numbers of scratch memory that a thread needs: for each head a score for each slot, and their sum.
     pub const fn scratch(&self) -> usize {
-        self.slots
+        self.heads * (self.slots + 1)
+    }
+
+    /// Heads that read the same keys.
+    const fn sharing(&self) -> usize {
+        self.heads / self.key_heads
     }
 
     /// The positions that a row sees.
@@ -99,53 +107,100 @@ struct Attend<'a> {
     scores: &'a mut [f32],
 }
 
-/// A head of a row: where its query and its result begin, and the head of keys that it reads.
+/// A head of a row.
 #[derive(Clone, Copy)]
 struct Head {
+    /// Where its query and its result begin.
     offset: usize,
-    key_head: usize,
+    /// Where its keys and values begin in those of a slot.
+    key: usize,
+    /// Where its scores begin.
+    scores: usize,
+}
+
+/// Positions that the row sees, whose slots lie side by side.
+#[derive(Clone, Copy)]
+struct Span {
+    /// The first slot.
+    slot: usize,
+    /// How many positions are before them.
+    before: usize,
+    count: usize,
 }
 
 impl Work for Attend<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Isa>(mut self, isa: S) {
-        let Cached { heads, key_heads, width, .. } = *self.cached;
-        let sharing = heads / key_heads;
-        for item in self.items.clone() {
-            let (row, key_head) = (item / key_heads, item % key_heads);
-            for head in key_head * sharing..(key_head + 1) * sharing {
-                let offset = (row * heads + head) * width;
-                self.head(isa, Head { offset, key_head }, self.cached.seen(row));
-            }
+        let key_heads = self.cached.key_heads;
+        let mut item = self.items.start;
+        while item < self.items.end {
+            let (row, first) = (item / key_heads, item % key_heads);
+            let last = key_heads.min(first + self.items.end - item);
+            self.row(isa, row, first..last);
+            item += last - first;
         }
     }
 }
 
 impl Attend<'_> {
+    /// What the heads that read some heads of keys get in a row.
     #[inline(always)]
-    fn head<S: Isa>(&mut self, isa: S, head: Head, seen: Range<usize>) {
-        let (first, count) = (seen.start, seen.len());
-        for at in (0..count).step_by(KEYS) {
-            self.products(isa, head, first + at, at, KEYS.min(count - at));
+    fn row<S: Isa>(&mut self, isa: S, row: usize, key_heads: Range<usize>) {
+        let sharing = self.cached.sharing();
+        let heads = key_heads.start * sharing..key_heads.end * sharing;
+        let count = self.cached.seen(row).len();
+        for span in self.spans(row) {
+            for head in heads.clone() {
+                self.products(isa, self.head(row, head), span);
+            }
         }
-        let sum = self.exponentials(isa, count);
-        self.weigh(isa, head, first, count, 1.0 / sum);
+        for head in heads.clone() {
+            let Head { scores, .. } = self.head(row, head);
+            self.scores[scores + self.cached.slots] = 1.0 / self.exponentials(isa, scores..scores + count);
+        }
+        for span in self.spans(row) {
+            for head in heads.clone() {
+                self.weigh(isa, self.head(row, head), span, span.before + span.count == count);
+            }
+        }
     }
 
-    /// Where the key or value of a position is.
     #[inline(always)]
-    fn place(&self, head: Head, position: usize) -> usize {
-        let Cached { slots, key_heads, width, .. } = *self.cached;
-        (position % slots * key_heads + head.key_head) * width
+    fn head(&self, row: usize, head: usize) -> Head {
+        let Cached { heads, width, slots, .. } = *self.cached;
+        let key = head / self.cached.sharing() * width;
+        Head { offset: (row * heads + head) * width, key, scores: head * (slots + 1) }
     }
 
-    /// The scores of `count` positions, at most [`KEYS`].
+    /// What a row sees, at most [`BLOCK`] positions at a time.
     #[inline(always)]
-    fn products<S: Isa>(&mut self, isa: S, head: Head, position: usize, at: usize, count: usize) {
-        let Cached { width, query, keys, .. } = *self.cached;
-        let places: [usize; KEYS] =
-            core::array::from_fn(|key| self.place(head, position + if key < count { key } else { 0 }));
+    fn spans(&self, row: usize) -> impl Iterator<Item = Span> + use<> {
+        let (seen, slots) = (self.cached.seen(row), self.cached.slots);
+        let (mut slot, mut before) = (seen.start % slots, 0);
+        core::iter::from_fn(move || {
+            let count = BLOCK.min(seen.len() - before).min(slots - slot);
+            let span = Span { slot, before, count };
+            before += count;
+            slot = if slot + count == slots { 0 } else { slot + count };
+            (count > 0).then_some(span)
+        })
+    }
+
+    /// The scores of a head for some positions.
+    #[inline(always)]
+    fn products<S: Isa>(&mut self, isa: S, head: Head, span: Span) {
+        for at in (0..span.count).step_by(KEYS) {
+            self.few_products(isa, head, span, at..span.count.min(at + KEYS));
+        }
+    }
+
+    /// The scores of a head for at most [`KEYS`] positions of a span.
+    #[inline(always)]
+    fn few_products<S: Isa>(&mut self, isa: S, head: Head, span: Span, at: Range<usize>) {
+        let Cached { width, query, keys, key_heads, .. } = *self.cached;
+        let place = |key: usize| (span.slot + at.start + key) * key_heads * width + head.key;
+        let places: [usize; KEYS] = core::array::from_fn(|key| place(if key < at.len() { key } else { 0 }));
         let mut sums = [isa.splat(0.0); KEYS];
         let whole = width - width % S::LANES;
         for step in (0..whole).step_by(S::LANES) {
@@ -157,17 +212,18 @@ impl Attend<'_> {
                 }
             }
         }
-        for (key, sum) in sums.into_iter().enumerate().take(count) {
+        for (key, sum) in sums.into_iter().enumerate().take(at.len()) {
             let rest =
                 (whole..width).fold(0.0, |rest, step| rest + query[head.offset + step] * keys[places[key] + step]);
-            self.scores[at + key] = (sum.sum() + rest) * self.cached.scale;
+            self.scores[head.scores + span.before + at.start + key] = (sum.sum() + rest) * self.cached.scale;
         }
     }
 
     /// Scores become what values are weighed with, but for the sum of all, which is the result.
     #[inline(always)]
-    fn exponentials<S: Isa>(&mut self, isa: S, count: usize) -> f32 {
-        let (cap, scores) = (self.cached.soft_cap, &mut self.scores[..count]);
+    fn exponentials<S: Isa>(&mut self, isa: S, scores: Range<usize>) -> f32 {
+        let (cap, count) = (self.cached.soft_cap, scores.len());
+        let scores = &mut self.scores[scores];
         let mut greatest = isa.splat(f32::NEG_INFINITY);
         if cap > 0.0 {
             let (down, up) = (isa.splat(1.0 / cap), isa.splat(cap));
@@ -195,41 +251,30 @@ impl Attend<'_> {
         sum + sums.sum()
     }
 
-    /// The sum of values, each times its weight, all times `factor`.
+    /// Adds values, each times its weight, to the result of a head; after the last ones it is divided by the sum of weights.
     #[inline(always)]
-    fn weigh<S: Isa>(&self, isa: S, head: Head, first: usize, count: usize, factor: f32) {
-        let width = self.cached.width;
-        for block in (0..count).step_by(BLOCK) {
-            let length = BLOCK.min(count - block);
-            let factor = if block + length == count { factor } else { 1.0 };
-            for column in (0..width).step_by(VECTORS * S::LANES) {
-                self.weigh_columns(isa, head, (first, block, length), column, factor);
-            }
+    fn weigh<S: Isa>(&self, isa: S, head: Head, span: Span, is_last: bool) {
+        let factor = if is_last { self.scores[head.scores + self.cached.slots] } else { 1.0 };
+        for column in (0..self.cached.width).step_by(VECTORS * S::LANES) {
+            self.weigh_columns(isa, head, span, column, factor);
         }
     }
 
-    /// Adds a block of values to some columns of the result.
+    /// The same for some columns of the result.
     #[inline(always)]
-    fn weigh_columns<S: Isa>(
-        &self,
-        isa: S,
-        head: Head,
-        (first, block, length): (usize, usize, usize),
-        column: usize,
-        factor: f32,
-    ) {
-        let Cached { width, values, .. } = *self.cached;
+    fn weigh_columns<S: Isa>(&self, isa: S, head: Head, span: Span, column: usize, factor: f32) {
+        let Cached { width, values, key_heads, .. } = *self.cached;
         let columns = (width - column).min(VECTORS * S::LANES);
         let result = self.output.wrapping_add(head.offset + column);
         let mut sums = [isa.splat(0.0); VECTORS];
         // SAFETY: results and values have `width` numbers, of which `columns` are left; lengths and places were checked.
         unsafe {
-            if block > 0 {
+            if span.before > 0 {
                 sums = vectors(isa, result, columns);
             }
-            for at in block..block + length {
-                let weight = isa.splat(self.scores[at]);
-                let value = values.as_ptr().add(self.place(head, first + at) + column);
+            for at in 0..span.count {
+                let weight = isa.splat(self.scores[head.scores + span.before + at]);
+                let value = values.as_ptr().add((span.slot + at) * key_heads * width + head.key + column);
                 for (sum, value) in sums.iter_mut().zip(vectors(isa, value, columns)) {
                     *sum = value.mul_add(weight, *sum);
                 }
@@ -357,7 +402,7 @@ mod tests {
         };
         let mut output = [0.0];
         // SAFETY: the output is this test's own.
-        let refused = unsafe { attend_part(Level::Portable, &cached, &raw mut output[..], 0..1, &mut [0.0; 32]) };
+        let refused = unsafe { attend_part(Level::Portable, &cached, &raw mut output[..], 0..1, &mut [0.0; 3]) };
         assert!(refused.is_err());
     }
 }

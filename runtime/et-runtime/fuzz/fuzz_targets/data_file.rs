@@ -33,7 +33,7 @@ fn execute(file: &[u8]) -> Result<()> {
     let arenas = [Cell::from_mut(&mut memory[skip..skip + size]).as_slice_of_cells()];
     let values = vec![Cell::new(Value::None); needs.values];
     let kernels = vec![read as Kernel; plan.plan().operators()?.len()];
-    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut [] };
+    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut [], holds_state: false };
     let method = Method::load_with_data(plan, &kernels, &[], memory, &data).map_err(|failure| failure.error)?;
     method.execute().map_err(|failure| failure.error)
 }

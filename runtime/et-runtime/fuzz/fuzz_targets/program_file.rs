@@ -36,7 +36,7 @@ fn execute_method(plan: MethodPlan<'_>) -> Result<()> {
     let delegates = vec![&Engine as &dyn Delegate<'_>; plan.plan().delegates()?.len()];
     let values = vec![Cell::new(Value::None); needs.values];
     let mut unplanned = vec![0; 4096];
-    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut sizes };
+    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut sizes, holds_state: false };
     let method = Method::load(plan, &kernels, &delegates, memory).map_err(|failure| failure.error)?;
     give_memory(&method, &mut unplanned);
     give_inputs(&method)?;

@@ -88,7 +88,7 @@ pub fn with_method_and_data(
     let mut sizes = vec![0; needs.sizes.min(1 << 20)];
     let delegates: Vec<&dyn Delegate<'_>> = delegates.iter().map(|delegate| *delegate as &dyn Delegate<'_>).collect();
     let values = vec![Cell::new(Value::None); needs.values];
-    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut sizes };
+    let memory = Memory { values: &values, arenas: &arenas, sizes: &mut sizes, holds_state: false };
     test(&Method::load_with_data(plan, &kernels, &delegates, memory, data)?)
 }
 

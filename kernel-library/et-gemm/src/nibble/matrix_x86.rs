@@ -1,0 +1,157 @@
+//! Products with half bytes by AMX.
+//!
+//! Half bytes become bytes once for all rows. The sums of a group leave the matrix registers through memory, and are scaled and
+//! added up in vectors. What was stored by rows of a register cannot be loaded as a vector before it has reached the cache, so
+//! that the next group is multiplied first.
+#![allow(
+    unsafe_code,
+    reason = "instructions are written out, and rows, panels and outputs are read and written by pointer"
+)]
+#![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of its type")]
+
+use core::arch::asm;
+use core::arch::x86_64::*;
+use core::ops::Range;
+
+use super::matrix::{SETS, SIDE, TILE, depth};
+use super::tile::{Tile, store};
+use crate::byte::dot::Dots;
+use crate::byte::dot_x86::Avx512Vnni;
+use crate::lanes::Lanes;
+
+/// Columns, and rows, of a register.
+const REGISTER: usize = 16;
+
+/// The real numbers of sixteen columns.
+type Real = <Avx512Vnni as Dots>::Real;
+
+/// What lies in scratch memory.
+///
+/// # Safety
+///
+/// `weights` has [`SIDE`] bytes for each element of a column, `sums` [`SETS`] tiles, `totals` one.
+#[derive(Clone, Copy)]
+pub struct Memory {
+    /// The bytes of a panel: for each four elements of a column a row of four bytes a column.
+    pub weights: *mut i8,
+    /// Sums of groups, register after register.
+    pub sums: *mut i32,
+    /// Scaled sums of all groups, in the order of the sums.
+    pub totals: *mut f32,
+}
+
+impl Memory {
+    /// Where the sums of a group are: groups take turns.
+    const unsafe fn sums_of(self, group: usize) -> *mut i32 {
+        self.sums.add(group % SETS * TILE)
+    }
+}
+
+/// Makes bytes of the panel of `tile`.
+///
+/// # Safety
+///
+/// The processor has AVX-512 BW; what [`Tile`] and [`Memory`] ask for.
+#[target_feature(enable = "avx512f,avx512bw")]
+pub unsafe fn widen(tile: &Tile, memory: Memory) {
+    let (mask, zero) = (_mm512_set1_epi8(15), _mm512_set1_epi8(8));
+    let (mut from, mut to) = (tile.first_group(), memory.weights);
+    for _ in 0..tile.groups {
+        from = from.add(2 * SIDE);
+        for _ in 0..tile.group / 8 {
+            for vector in 0..2 {
+                let bytes = _mm512_loadu_si512(from.add(64 * vector).cast());
+                let halves = [_mm512_and_si512(bytes, mask), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), mask)];
+                for (row, half) in halves.into_iter().enumerate() {
+                    _mm512_storeu_si512(to.add(128 * row + 64 * vector).cast(), _mm512_sub_epi8(half, zero));
+                }
+            }
+            (from, to) = (from.add(128), to.add(256));
+        }
+    }
+}
+
+/// Computes [`SIDE`] rows of `tile` from the widened weights and stores some of them, but for the activation.
+///
+/// # Safety
+///
+/// Registers are configured for [`depth()`] of the group; the processor has AVX-512 VNNI; what [`Tile`] asks for so many rows,
+/// of which the output takes those that are stored.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
+pub unsafe fn compute(tile: &Tile, memory: Memory, stored: Range<usize>) {
+    memory.totals.write_bytes(0, TILE);
+    for group in 0..=tile.groups {
+        if group < tile.groups {
+            multiply(tile, memory, group);
+        }
+        if group > 0 {
+            scale(tile, memory, group - 1);
+        }
+    }
+    for row in stored {
+        let total = memory.totals.add(row / REGISTER * 2 * REGISTER * REGISTER + row % REGISTER * REGISTER);
+        let row = Tile {
+            row_scales: tile.row_scales.wrapping_add(row),
+            output: tile.output.wrapping_add(row * tile.stride),
+            ..*tile
+        };
+        store::<Avx512Vnni, 1, 2>(&row, &[[Real::load(total), Real::load(total.add(REGISTER * REGISTER))]]);
+    }
+}
+
+/// Adds the scaled sums of a group to those of the groups before it.
+#[inline(always)]
+unsafe fn scale(tile: &Tile, memory: Memory, group: usize) {
+    let scales = tile.first_group().add(group * (2 + tile.group / 2) * SIDE).cast::<u16>();
+    let scales = [Real::load_halves(scales), Real::load_halves(scales.add(REGISTER))];
+    let (sums, totals) = (memory.sums_of(group), memory.totals);
+    for register in 0..4 {
+        for row in 0..REGISTER {
+            let at = (register * REGISTER + row) * REGISTER;
+            let sum = Avx512Vnni::load(sums.add(at)).real();
+            sum.multiply_add(scales[register % 2], Real::load(totals.add(at))).store(totals.add(at));
+        }
+    }
+}
+
+/// The sums of a group: registers 0 and 1 are the columns of the first sixteen rows, 2 and 3 those of the others.
+#[inline(always)]
+unsafe fn multiply(tile: &Tile, memory: Memory, group: usize) {
+    let depth = depth(tile.group);
+    let rows = tile.input.add(group * tile.group);
+    asm!(
+        "tilezero tmm0",
+        "tilezero tmm1",
+        "tilezero tmm2",
+        "tilezero tmm3",
+        "2:",
+        "tileloadd tmm4, [{low} + {stride}]",
+        "tileloadd tmm6, [{weights} + {line}]",
+        "tdpbssd tmm0, tmm4, tmm6",
+        "tileloadd tmm7, [{weights} + {line} + 64]",
+        "tdpbssd tmm1, tmm4, tmm7",
+        "tileloadd tmm5, [{high} + {stride}]",
+        "tdpbssd tmm2, tmm5, tmm6",
+        "tdpbssd tmm3, tmm5, tmm7",
+        "add {low}, {depth}",
+        "add {high}, {depth}",
+        "add {weights}, {size}",
+        "dec {steps}",
+        "jnz 2b",
+        "tilestored [{sums} + {row}], tmm0",
+        "tilestored [{sums} + {row} + 1024], tmm1",
+        "tilestored [{sums} + {row} + 2048], tmm2",
+        "tilestored [{sums} + {row} + 3072], tmm3",
+        low = inout(reg) rows => _,
+        high = inout(reg) rows.add(REGISTER * tile.input_stride) => _,
+        stride = in(reg) tile.input_stride,
+        weights = inout(reg) memory.weights.add(group * tile.group * SIDE) => _,
+        line = in(reg) 4 * SIDE,
+        depth = in(reg) depth,
+        size = in(reg) SIDE * depth,
+        steps = inout(reg) tile.group / depth => _,
+        sums = in(reg) memory.sums_of(group),
+        row = in(reg) 4 * REGISTER,
+        options(nostack)
+    );
+}
