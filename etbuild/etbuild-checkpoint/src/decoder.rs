@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 use etbuild_ir::Graph;
 
 use crate::shards::Tensors;
-use crate::{CheckpointError, DECODE, Decoder, PREFILL};
+use crate::{CheckpointError, DECODE, Decoder, Options, PREFILL};
 use weights::Weights;
 
-/// The methods of a decoder: for `piece` tokens at once, and for one.
+/// The methods of a decoder: for a piece of tokens at once, and for one.
 pub fn build(
     decoder: &Decoder,
     tensors: Tensors,
     context: u32,
-    piece: u32,
+    options: Options,
 ) -> Result<BTreeMap<String, Graph>, Vec<CheckpointError>> {
-    let mut weights = Weights::new(decoder, tensors, context, piece);
+    let mut weights = Weights::new(decoder, tensors, context, options);
     let mut methods = BTreeMap::new();
-    for (name, tokens) in [(PREFILL, piece), (DECODE, 1)] {
+    for (name, tokens) in [(PREFILL, options.prefill), (DECODE, 1)] {
         methods.insert(name.to_owned(), method::build(decoder, &mut weights, tokens));
     }
     let errors = weights.finish();

@@ -15,6 +15,7 @@ mod texts;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use et_core::ScalarType;
 use etbuild_ir::{AtenProgram, Buffer, Program};
 
 use config::Config;
@@ -45,6 +46,28 @@ pub struct Options {
     pub context: Option<u32>,
     /// How many tokens the method `prefill` takes at once.
     pub prefill: u32,
+    /// In what the cache keeps keys and values.
+    pub cache: Cache,
+}
+
+/// In what keys and values are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Cache {
+    /// As they are computed: `float32`.
+    #[default]
+    Float32,
+    /// Half the room, and half the time to read it; eleven significant bits.
+    Float16,
+}
+
+impl Cache {
+    /// The type.
+    pub const fn scalar_type(self) -> ScalarType {
+        match self {
+            Self::Float32 => ScalarType::Float,
+            Self::Float16 => ScalarType::Half,
+        }
+    }
 }
 
 impl Options {
@@ -83,7 +106,8 @@ pub fn import_checkpoint(checkpoint: &Checkpoint, options: Options) -> Result<At
     let decoder = describe(checkpoint.config.bytes()).map_err(|error| vec![error])?;
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
     let tensors = Tensors::open(&checkpoint.shards)?;
-    let methods = decoder::build(&decoder, tensors, context, options.prefill.clamp(1, context))?;
+    let options = Options { prefill: options.prefill.clamp(1, context), ..options };
+    let methods = decoder::build(&decoder, tensors, context, options)?;
     let program = Program { methods };
     AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(CheckpointError::from).collect())
 }

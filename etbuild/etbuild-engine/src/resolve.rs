@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_backend::TargetFacts;
-use etbuild_checkpoint::{DECODE, Options, PREFILL};
+use etbuild_checkpoint::{Cache, DECODE, Options, PREFILL};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_recipe::{Model, Override, Planner, PythonFunction, Recipe, Runtime, missing_files};
 use etbuild_target::{Catalogue, Target};
@@ -206,7 +206,7 @@ pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
     if let Model::Checkpoint(folder) = &recipe.model {
         let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
         let (context, prefill) = (tokens(&recipe.export.context), tokens(&recipe.export.prefill));
-        let options = Options { context, prefill: prefill.unwrap_or(Options::PREFILL) };
+        let options = Options { context, prefill: prefill.unwrap_or(Options::PREFILL), cache: cache(recipe) };
         let folder = db.checkpoint(&folder.path, options);
         return [PREFILL, DECODE].map(|method| (method.to_owned(), ModelSource::Checkpoint(folder, method))).into();
     }
@@ -218,6 +218,16 @@ pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
     archives
         .map(|(method, file)| (method.to_owned(), ModelSource::Archive(Archive::File(db.model_file(&file.path)))))
         .collect()
+}
+
+/// In what a language model keeps keys and values: whoever rounds weights to a few bits has no use for 24 of them.
+fn cache(recipe: &Recipe) -> Cache {
+    match recipe.export.cache.as_ref().map(|cache| cache.value) {
+        Some(etbuild_recipe::Cache::Float32) => Cache::Float32,
+        Some(etbuild_recipe::Cache::Float16) => Cache::Float16,
+        None if recipe.quantize.is_some() => Cache::Float16,
+        None => Cache::Float32,
+    }
 }
 
 fn file_options(recipe: &Recipe, archives: &Archives) -> FileOptions {
@@ -284,6 +294,8 @@ fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     let sizes = [&recipe.export.context, &recipe.export.prefill].into_iter().flatten();
     if !matches!(recipe.model, Model::Checkpoint(_)) {
         refusals.extend(sizes.map(|size| refusal("a number of tokens needs a checkpoint", &size.span)));
+        let cache = recipe.export.cache.iter();
+        refusals.extend(cache.map(|cache| refusal("a cache of keys and values needs a checkpoint", &cache.span)));
     }
     refusals
 }

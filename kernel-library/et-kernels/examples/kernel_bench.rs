@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use et_kernels::activation::Activation;
-use et_kernels::attention::{self, Attention, Mask, Strides, Tokens};
+use et_kernels::attention::{self, Attention, Mask, Numbers, Strides, Tokens};
 use et_kernels::copy::{Strided, copy};
 use et_kernels::depthwise::{Requantization, depthwise, depthwise_bytes};
 use et_kernels::elementwise::{self, Instruction, Operand, Operation, Output, Program, Source};
@@ -196,8 +196,8 @@ fn attentions(bench: &Bench) {
             scale: 0.125,
             causal: None,
             query: Tokens { numbers: projected, strides },
-            key: Tokens { numbers: &projected[row..], strides },
-            value: Tokens { numbers: &projected[2 * row..], strides },
+            key: Tokens { numbers: Numbers::Floats(&projected[row..]), strides },
+            value: Tokens { numbers: Numbers::Floats(&projected[2 * row..]), strides },
             masks: if masked { &masks } else { &[] },
             output: Strides { batch: tokens * row, head: width, token: row },
         };

@@ -4,6 +4,7 @@
 //! later block has a greater score: "FlashAttention: Fast and Memory-Efficient Exact Attention" (Dao et al., 2022).
 
 pub mod cached;
+mod kept;
 mod pack;
 mod run;
 mod scores;
@@ -16,6 +17,7 @@ use core::ops::Range;
 use et_core::Result;
 
 use crate::check::ensure;
+pub use kept::Numbers;
 pub use run::{run, run_part, scratch};
 
 /// What attends to what. An item is a head of a batch; items are numbered batch by batch.
@@ -40,11 +42,11 @@ pub struct Attention<'a> {
     /// With `Some(offset)`, query `i` attends to the keys up to `i + offset` only.
     pub causal: Option<usize>,
     /// What attends.
-    pub query: Tokens<'a>,
+    pub query: Tokens<&'a [f32]>,
     /// What is compared with the queries.
-    pub key: Tokens<'a>,
+    pub key: Tokens<Numbers<'a>>,
     /// What is summed.
-    pub value: Tokens<'a>,
+    pub value: Tokens<Numbers<'a>>,
     /// What is added to scores. Negative infinity hides a key; a query that sees none results in zeros.
     pub masks: &'a [Mask<'a>],
     /// Where the results of tokens are.
@@ -64,9 +66,9 @@ pub struct Strides {
 
 /// Rows of numbers, one for each token of each head of each batch.
 #[derive(Clone, Copy, Debug)]
-pub struct Tokens<'a> {
+pub struct Tokens<N> {
     /// All of them.
-    pub numbers: &'a [f32],
+    pub numbers: N,
     /// Where they are.
     pub strides: Strides,
 }

@@ -5,7 +5,7 @@
 use core::arch::aarch64::*;
 
 use crate::operators::{methods, operators};
-use crate::{Float, Integer, Isa, Work};
+use crate::{Float, Integer, Isa, Work, half};
 
 /// Advanced SIMD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +192,25 @@ impl Isa for Neon {
     unsafe fn write_i32(self, to: *mut i32, vector: I32x4) {
         // SAFETY: as above.
         unsafe { vst1q_s32(to, vector.0) }
+    }
+    #[inline(always)]
+    unsafe fn read_halves(self, from: *const u16) -> F32x4 {
+        // SAFETY: as above. The intrinsic for this conversion is not stable.
+        unsafe {
+            let bits = vshlq_n_s32::<13>(vmovl_s16(vld1_s16(from.cast())));
+            let number = vreinterpretq_f32_s32(vandq_s32(bits, vdupq_n_s32(half::PLACES)));
+            F32x4(vmulq_n_f32(number, half::EXPONENT))
+        }
+    }
+    #[inline(always)]
+    unsafe fn write_halves(self, to: *mut u16, vector: F32x4) {
+        let within = vector.min(self.splat(half::GREATEST)).max(self.splat(-half::GREATEST));
+        let mut numbers = [0.0; 4];
+        // SAFETY: as above.
+        unsafe {
+            vst1q_f32(numbers.as_mut_ptr(), within.0);
+            to.cast::<[u16; 4]>().write_unaligned(numbers.map(half::narrow));
+        }
     }
     #[inline(always)]
     unsafe fn read_i8(self, from: *const i8) -> I32x4 {

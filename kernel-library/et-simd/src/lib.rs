@@ -34,6 +34,7 @@ extern crate std;
 mod aarch64;
 mod dot;
 mod float;
+mod half;
 mod integer;
 mod isa;
 mod level;

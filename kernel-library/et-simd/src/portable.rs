@@ -5,7 +5,7 @@
 use core::array::from_fn;
 use core::ops::{Add, Div, Mul, Sub};
 
-use crate::{Float, Integer, Isa, Work};
+use crate::{Float, Integer, Isa, Work, half};
 
 const LANES: usize = 8;
 
@@ -297,6 +297,17 @@ impl Isa for Portable {
     unsafe fn write_i32(self, to: *mut i32, vector: Integers) {
         // SAFETY: as above.
         unsafe { to.cast::<[i32; LANES]>().write_unaligned(vector.0) }
+    }
+    #[inline(always)]
+    unsafe fn read_halves(self, from: *const u16) -> Floats {
+        // SAFETY: as above.
+        Floats(unsafe { from.cast::<[u16; LANES]>().read_unaligned() }.map(half::widen))
+    }
+    #[inline(always)]
+    unsafe fn write_halves(self, to: *mut u16, vector: Floats) {
+        let halves = vector.0.map(|number| half::narrow(number.clamp(-half::GREATEST, half::GREATEST)));
+        // SAFETY: as above.
+        unsafe { to.cast::<[u16; LANES]>().write_unaligned(halves) }
     }
     #[inline(always)]
     unsafe fn read_i8(self, from: *const i8) -> Integers {

@@ -326,7 +326,7 @@ records! {
     pub struct AttendCache {
         /// `[rows, heads, depth]`.
         pub query: Place,
-        /// `[slots, key heads, depth]`.
+        /// `[slots, key heads, depth]`, in half precision or not.
         pub keys: Place,
         /// Likewise.
         pub values: Place,
@@ -342,6 +342,8 @@ records! {
         pub window: u32,
         /// Scores are bent towards this, unless it is 0.
         pub soft_cap: f32,
+        /// 1 where keys and values are in half precision.
+        pub is_half: u32,
     }
 
     /// `output[b] = left[b] x right[b]`, where both are computed.

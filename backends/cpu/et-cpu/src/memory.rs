@@ -4,7 +4,7 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use et_core::{Access, Args, Error, Result};
+use et_core::{Access, Args, Error, Half, Result};
 use et_gemm::RowScale;
 
 use crate::{Blob, Place, SlotKind, SlotNumber};
@@ -21,6 +21,8 @@ unsafe impl Plain for u8 {}
 unsafe impl Plain for i8 {}
 // SAFETY: as above.
 unsafe impl Plain for f32 {}
+// SAFETY: as above.
+unsafe impl Plain for Half {}
 // SAFETY: as above.
 unsafe impl Plain for i32 {}
 // SAFETY: as above.

@@ -6,7 +6,7 @@ use et_core::{BFloat16, Element, Half, ScalarType};
 use etbuild_ir::{ConstantData, TensorSpec};
 
 use crate::shards::{Tensor, Tensors};
-use crate::{CheckpointError, Decoder, rotary};
+use crate::{Cache, CheckpointError, Decoder, Options, rotary};
 
 /// So many mistakes are told.
 const ENOUGH: usize = 16;
@@ -51,11 +51,13 @@ pub struct Weights<'d> {
     pub context: u32,
     /// The most tokens of a piece.
     pub piece: u32,
+    cache: Cache,
 }
 
 impl<'d> Weights<'d> {
-    pub fn new(decoder: &'d Decoder, tensors: Tensors, context: u32, piece: u32) -> Self {
-        Self { decoder, tensors, made: BTreeMap::new(), errors: Vec::new(), context, piece }
+    pub fn new(decoder: &'d Decoder, tensors: Tensors, context: u32, options: Options) -> Self {
+        let Options { prefill: piece, cache, .. } = options;
+        Self { decoder, tensors, made: BTreeMap::new(), errors: Vec::new(), context, piece, cache }
     }
 
     /// Whether so much is wrong that more would help nobody.
@@ -123,8 +125,8 @@ impl<'d> Weights<'d> {
         if !self.errors.is_empty() {
             return self.nothing(String::new());
         }
-        self.once(format!("cache of {slots}"), |_, _| {
-            let spec = spec(ScalarType::Float, &[1, slots, heads, depth]);
+        self.once(format!("cache of {slots}"), |weights, _| {
+            let spec = spec(weights.cache.scalar_type(), &[1, slots, heads, depth]);
             let data = ConstantData::new(vec![0; spec.nbytes()]);
             Ok((spec, data))
         })

@@ -27,6 +27,7 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: &'static str) -> 
     let key = key
         .fact("export.context", Value::from(context))
         .fact("export.prefill", Value::from(u64::from(options.prefill)))
+        .option("export.cache", options.cache.scalar_type().name())
         .option("method", method)
         .finish();
     stage::run(db.world(), Stage::Import, key, |products| {

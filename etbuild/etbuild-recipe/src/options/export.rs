@@ -20,6 +20,9 @@ pub struct Export {
     /// How many tokens of a prompt a language model reads at once, as its method `prefill`; 128 where left out.
     #[serde(default)]
     pub prefill: Option<Spanned<u32>>,
+    /// In what a language model keeps keys and values: half precision takes half the room and half the time to read. Where left out, `float16` with `quantize`, else `float32`.
+    #[serde(default)]
+    pub cache: Option<Spanned<Cache>>,
     /// What the Python function is called with, by the names of its parameters: numbers, booleans, texts or lists of them.
     #[serde(default)]
     pub arguments: BTreeMap<String, Spanned<FixedValue>>,
@@ -35,6 +38,16 @@ pub struct Export {
     /// Where the program's constants are; `embedded` where left out.
     #[serde(default)]
     pub weights: Option<Spanned<Weights>>,
+}
+
+/// In what keys and values are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Cache {
+    /// As they are computed.
+    Float32,
+    /// In half precision.
+    Float16,
 }
 
 /// Where the constants of a program are.

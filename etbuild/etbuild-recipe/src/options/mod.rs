@@ -11,7 +11,7 @@ mod time_limit;
 mod verify;
 
 pub use budget::Budget;
-pub use export::{Export, Weights};
+pub use export::{Cache, Export, Weights};
 pub use fixed_value::{FixedScalar, FixedValue, Float};
 pub use memory::{Memory, Planner};
 pub use model::{Model, PythonFunction};

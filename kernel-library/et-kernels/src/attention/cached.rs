@@ -10,6 +10,8 @@ use core::ops::Range;
 use et_core::Result;
 use et_simd::{Float, Isa, Level, Work, math};
 
+use super::Numbers;
+use super::kept::Kept;
 use crate::check::ensure;
 
 /// Positions whose keys or values stay in a first-level cache while all heads that share them meet them.
@@ -45,9 +47,9 @@ pub struct Cached<'a> {
     /// `[rows, heads, width]`.
     pub query: &'a [f32],
     /// `[slots, key_heads, width]`.
-    pub keys: &'a [f32],
+    pub keys: Numbers<'a>,
     /// `[slots, key_heads, width]`.
-    pub values: &'a [f32],
+    pub values: Numbers<'a>,
 }
 
 impl Cached<'_> {
@@ -151,8 +153,9 @@ impl Attend<'_> {
         let heads = key_heads.start * sharing..key_heads.end * sharing;
         let count = self.cached.seen(row).len();
         for span in self.spans(row) {
-            for head in heads.clone() {
-                self.products(isa, self.head(row, head), span);
+            match self.cached.keys {
+                Numbers::Floats(keys) => self.score(isa, row, heads.clone(), span, keys),
+                Numbers::Halves(keys) => self.score(isa, row, heads.clone(), span, keys),
             }
         }
         for head in heads.clone() {
@@ -160,8 +163,9 @@ impl Attend<'_> {
             self.scores[scores + self.cached.slots] = 1.0 / self.exponentials(isa, scores..scores + count);
         }
         for span in self.spans(row) {
-            for head in heads.clone() {
-                self.weigh(isa, self.head(row, head), span, span.before + span.count == count);
+            match self.cached.values {
+                Numbers::Floats(values) => self.weigh(isa, row, heads.clone(), span, values),
+                Numbers::Halves(values) => self.weigh(isa, row, heads.clone(), span, values),
             }
         }
     }
@@ -187,35 +191,36 @@ impl Attend<'_> {
         })
     }
 
-    /// The scores of a head for some positions.
+    /// The scores of some heads for some positions.
     #[inline(always)]
-    fn products<S: Isa>(&mut self, isa: S, head: Head, span: Span) {
-        for at in (0..span.count).step_by(KEYS) {
-            self.few_products(isa, head, span, at..span.count.min(at + KEYS));
+    fn score<S: Isa, K: Kept>(&mut self, isa: S, row: usize, heads: Range<usize>, span: Span, keys: &[K]) {
+        for head in heads {
+            let head = self.head(row, head);
+            for at in (0..span.count).step_by(KEYS) {
+                self.products(isa, head, span, at..span.count.min(at + KEYS), keys);
+            }
         }
     }
 
     /// The scores of a head for at most [`KEYS`] positions of a span.
     #[inline(always)]
-    fn few_products<S: Isa>(&mut self, isa: S, head: Head, span: Span, at: Range<usize>) {
-        let Cached { width, query, keys, key_heads, .. } = *self.cached;
+    fn products<S: Isa, K: Kept>(&mut self, isa: S, head: Head, span: Span, at: Range<usize>, keys: &[K]) {
+        let Cached { width, query, key_heads, .. } = *self.cached;
         let place = |key: usize| (span.slot + at.start + key) * key_heads * width + head.key;
         let places: [usize; KEYS] = core::array::from_fn(|key| place(if key < at.len() { key } else { 0 }));
         let mut sums = [isa.splat(0.0); KEYS];
-        let whole = width - width % S::LANES;
-        for step in (0..whole).step_by(S::LANES) {
+        for step in (0..width).step_by(S::LANES) {
+            let left = width - step;
             // SAFETY: a query and each key have `width` numbers; lengths and places were checked.
             unsafe {
-                let number = isa.read(query.as_ptr().add(head.offset + step));
+                let number = f32::read_some(isa, query.as_ptr().add(head.offset + step), left);
                 for (sum, place) in sums.iter_mut().zip(&places) {
-                    *sum = isa.read(keys.as_ptr().add(place + step)).mul_add(number, *sum);
+                    *sum = K::read_some(isa, keys.as_ptr().add(place + step), left).mul_add(number, *sum);
                 }
             }
         }
         for (key, sum) in sums.into_iter().enumerate().take(at.len()) {
-            let rest =
-                (whole..width).fold(0.0, |rest, step| rest + query[head.offset + step] * keys[places[key] + step]);
-            self.scores[head.scores + span.before + at.start + key] = (sum.sum() + rest) * self.cached.scale;
+            self.scores[head.scores + span.before + at.start + key] = sum.sum() * self.cached.scale;
         }
     }
 
@@ -251,26 +256,38 @@ impl Attend<'_> {
         sum + sums.sum()
     }
 
-    /// Adds values, each times its weight, to the result of a head; after the last ones it is divided by the sum of weights.
+    /// Adds values, each times its weight, to the results of some heads; after the last ones those are divided by the sum of
+    /// weights.
     #[inline(always)]
-    fn weigh<S: Isa>(&self, isa: S, head: Head, span: Span, is_last: bool) {
-        let factor = if is_last { self.scores[head.scores + self.cached.slots] } else { 1.0 };
-        for column in (0..self.cached.width).step_by(VECTORS * S::LANES) {
-            self.weigh_columns(isa, head, span, column, factor);
+    fn weigh<S: Isa, K: Kept>(&self, isa: S, row: usize, heads: Range<usize>, span: Span, values: &[K]) {
+        let is_last = span.before + span.count == self.cached.seen(row).len();
+        for head in heads {
+            let head = self.head(row, head);
+            let factor = if is_last { self.scores[head.scores + self.cached.slots] } else { 1.0 };
+            for column in (0..self.cached.width).step_by(VECTORS * S::LANES) {
+                self.weigh_columns(isa, head, span, (values, column), factor);
+            }
         }
     }
 
-    /// The same for some columns of the result.
+    /// The same for some columns of the result of a head.
     #[inline(always)]
-    fn weigh_columns<S: Isa>(&self, isa: S, head: Head, span: Span, column: usize, factor: f32) {
-        let Cached { width, values, key_heads, .. } = *self.cached;
+    fn weigh_columns<S: Isa, K: Kept>(
+        &self,
+        isa: S,
+        head: Head,
+        span: Span,
+        (values, column): (&[K], usize),
+        factor: f32,
+    ) {
+        let Cached { width, key_heads, .. } = *self.cached;
         let columns = (width - column).min(VECTORS * S::LANES);
         let result = self.output.wrapping_add(head.offset + column);
         let mut sums = [isa.splat(0.0); VECTORS];
         // SAFETY: results and values have `width` numbers, of which `columns` are left; lengths and places were checked.
         unsafe {
             if span.before > 0 {
-                sums = vectors(isa, result, columns);
+                sums = vectors(isa, result.cast_const(), columns);
             }
             for at in 0..span.count {
                 let weight = isa.splat(self.scores[head.scores + span.before + at]);
@@ -298,17 +315,13 @@ impl Attend<'_> {
 /// # Safety
 /// There are as many.
 #[inline(always)]
-unsafe fn vectors<S: Isa>(isa: S, from: *const f32, count: usize) -> [S::F32; VECTORS] {
+unsafe fn vectors<S: Isa, K: Kept>(isa: S, from: *const K, count: usize) -> [S::F32; VECTORS] {
     let mut vectors = [isa.splat(0.0); VECTORS];
     for (index, vector) in vectors.iter_mut().enumerate() {
         let start = index * S::LANES;
-        let left = count.saturating_sub(start);
-        if left >= S::LANES {
+        if start < count {
             // SAFETY: the caller's promise.
-            *vector = unsafe { isa.read(from.add(start)) };
-        } else if left > 0 {
-            // SAFETY: the caller's promise.
-            *vector = unsafe { isa.read_part(from.add(start), left) };
+            *vector = unsafe { K::read_some(isa, from.add(start), count - start) };
         }
     }
     vectors
@@ -318,18 +331,19 @@ unsafe fn vectors<S: Isa>(isa: S, from: *const f32, count: usize) -> [S::F32; VE
 mod tests {
     use super::*;
     use crate::test::{assert_close, numbers};
+    use et_core::Half;
     use std::vec;
     use std::vec::Vec;
 
     /// The same in double precision.
-    fn plain(cached: &Cached<'_>) -> Vec<f64> {
+    fn plain(cached: &Cached<'_>, keys: &[f32], values: &[f32]) -> Vec<f64> {
         let Cached { rows, heads, key_heads, width, slots, .. } = *cached;
         let mut output = vec![0.0; rows * heads * width];
         for (index, result) in output.chunks_mut(width).enumerate() {
             let (row, head) = (index / heads, index % heads);
             let own = |position: usize| (position % slots * key_heads + head / (heads / key_heads)) * width;
             let scores = cached.seen(row).map(|position| {
-                let pairs = cached.query[index * width..][..width].iter().zip(&cached.keys[own(position)..]);
+                let pairs = cached.query[index * width..][..width].iter().zip(&keys[own(position)..]);
                 let score: f64 = pairs.map(|(query, key)| f64::from(*query) * f64::from(*key)).sum();
                 let (score, cap) = (score * f64::from(cached.scale), f64::from(cached.soft_cap));
                 (if cap > 0.0 { (score / cap).tanh() * cap } else { score }).exp()
@@ -337,7 +351,7 @@ mod tests {
             let scores: Vec<f64> = scores.collect();
             let sum: f64 = scores.iter().sum();
             for (position, score) in cached.seen(row).zip(&scores) {
-                for (result, value) in result.iter_mut().zip(&cached.values[own(position)..]) {
+                for (result, value) in result.iter_mut().zip(&values[own(position)..]) {
                     *result += score / sum * f64::from(*value);
                 }
             }
@@ -357,28 +371,39 @@ mod tests {
             let (query, cache) = (numbers(rows * heads * width, 1), numbers(slots * key_heads * width, 2));
             let values = numbers(slots * key_heads * width, 3);
             let scale = 1.0 / (width as f32).sqrt();
-            let (query, keys, values) = (&query[..], &cache[..], &values[..]);
-            let cached = Cached {
-                rows,
-                heads,
-                key_heads,
-                width,
-                slots,
-                start,
-                last,
-                window,
-                soft_cap,
-                scale,
-                query,
-                keys,
-                values,
-            };
-            let expected = plain(&cached);
-            for level in Level::available() {
-                let (mut output, mut scratch) = (vec![f32::NAN; rows * heads * width], vec![0.0; cached.scratch()]);
-                // SAFETY: the output is this test's own.
-                unsafe { attend_part(level, &cached, &raw mut output[..], 0..cached.items(), &mut scratch) }.unwrap();
-                assert_close(level.name(), &output, &expected, 1e-5);
+            let halves = |numbers: &[f32]| numbers.iter().map(|number| Half::from_f32(*number)).collect::<Vec<_>>();
+            let (half_keys, half_values) = (halves(&cache), halves(&values));
+            let widened = |halves: &[Half]| halves.iter().map(|half| half.to_f32()).collect::<Vec<_>>();
+            let (wide_keys, wide_values) = (widened(&half_keys), widened(&half_values));
+            for (kept, plain_of) in [
+                ([Numbers::Floats(&cache), Numbers::Floats(&values)], [&cache, &values]),
+                ([Numbers::Halves(&half_keys), Numbers::Halves(&half_values)], [&wide_keys, &wide_values]),
+            ] {
+                let [keys, values] = kept;
+                let query = &query[..];
+                let cached = Cached {
+                    rows,
+                    heads,
+                    key_heads,
+                    width,
+                    slots,
+                    start,
+                    last,
+                    window,
+                    soft_cap,
+                    scale,
+                    query,
+                    keys,
+                    values,
+                };
+                let expected = plain(&cached, plain_of[0], plain_of[1]);
+                for level in Level::available() {
+                    let (mut output, mut scratch) = (vec![f32::NAN; rows * heads * width], vec![0.0; cached.scratch()]);
+                    // SAFETY: the output is this test's own.
+                    unsafe { attend_part(level, &cached, &raw mut output[..], 0..cached.items(), &mut scratch) }
+                        .unwrap();
+                    assert_close(level.name(), &output, &expected, 1e-5);
+                }
             }
         }
     }
@@ -397,8 +422,8 @@ mod tests {
             soft_cap: 0.0,
             scale: 1.0,
             query: &[1.0],
-            keys: &[1.0; 2],
-            values: &[1.0; 2],
+            keys: Numbers::Floats(&[1.0; 2]),
+            values: Numbers::Floats(&[1.0; 2]),
         };
         let mut output = [0.0];
         // SAFETY: the output is this test's own.

@@ -6,7 +6,7 @@ use et_simd::{Isa, Level, Work};
 
 use super::scores::{Queries, Seen, exponentials, products};
 use super::values::{Sums, Values, weigh};
-use super::{Attention, Part, pack};
+use super::{Attention, Numbers, Part, pack};
 use crate::check::ensure;
 
 /// The queries of a tile: sums of six times four vectors fit into 32 registers, of six times two into 16.
@@ -147,12 +147,27 @@ impl Run<'_> {
     fn pack<S: Isa>(&self, isa: S, places: Places, block: Block) {
         let Attention { key, value, width, value_width, heads, key_heads, .. } = *self.attention;
         let key_head = block.head / (heads / key_heads);
+        let (first_key, key_step) = (key.strides.offset(block.batch, key_head, block.first), key.strides.token);
+        let (first_value, value_step) = (value.strides.offset(block.batch, key_head, block.first), value.strides.token);
+        let Places { keys, values, .. } = places;
         // SAFETY: strides were checked to stay within the numbers, and scratch memory has room for a block.
         unsafe {
-            let from = key.numbers.as_ptr().add(key.strides.offset(block.batch, key_head, block.first));
-            pack::keys(isa, from, key.strides.token, block.count, width, places.keys);
-            let from = value.numbers.as_ptr().add(value.strides.offset(block.batch, key_head, block.first));
-            pack::values(isa, from, value.strides.token, block.count, value_width, places.values);
+            match key.numbers {
+                Numbers::Floats(all) => {
+                    pack::keys(isa, all.as_ptr().add(first_key), key_step, block.count, width, keys);
+                }
+                Numbers::Halves(all) => {
+                    pack::keys(isa, all.as_ptr().add(first_key), key_step, block.count, width, keys);
+                }
+            }
+            match value.numbers {
+                Numbers::Floats(all) => {
+                    pack::values(isa, all.as_ptr().add(first_value), value_step, block.count, value_width, values);
+                }
+                Numbers::Halves(all) => {
+                    pack::values(isa, all.as_ptr().add(first_value), value_step, block.count, value_width, values);
+                }
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use et_core::Error;
 use et_simd::Level;
 
-use super::{Attention, Mask, Part, Strides, Tokens, run, run_part, scratch};
+use super::{Attention, Mask, Numbers, Part, Strides, Tokens, run, run_part, scratch};
 use crate::test::{assert_close, numbers};
 
 /// The formula, with all scores of a query at once.
@@ -92,9 +92,9 @@ fn check(shape: &Shape, with_masks: bool) {
         value_width,
         scale: 0.3,
         causal,
-        query: Tokens { numbers: &query, strides: strides(heads, queries, width) },
-        key: Tokens { numbers: &key, strides: strides(key_heads, keys, width) },
-        value: Tokens { numbers: &value, strides: strides(key_heads, keys, value_width) },
+        query: Tokens { numbers: &query[..], strides: strides(heads, queries, width) },
+        key: Tokens { numbers: Numbers::Floats(&key), strides: strides(key_heads, keys, width) },
+        value: Tokens { numbers: Numbers::Floats(&value), strides: strides(key_heads, keys, value_width) },
         masks: if with_masks { &masks } else { &[] },
         output: strides(heads, queries, value_width),
     };
@@ -169,7 +169,8 @@ fn causal_queries_do_not_look_ahead() {
 fn a_query_that_sees_nothing_results_in_zeros() {
     let hidden = [f32::NEG_INFINITY; 4];
     let ones = [1.0; 16];
-    let tokens = Tokens { numbers: &ones, strides: Strides { batch: 0, head: 0, token: 4 } };
+    let tokens = Tokens { numbers: &ones[..], strides: Strides { batch: 0, head: 0, token: 4 } };
+    let kept = Tokens { numbers: Numbers::Floats(&ones), strides: tokens.strides };
     let masks = [Mask { numbers: &hidden, strides: Strides::default() }];
     let attention = Attention {
         batches: 1,
@@ -182,8 +183,8 @@ fn a_query_that_sees_nothing_results_in_zeros() {
         scale: 1.0,
         causal: None,
         query: tokens,
-        key: tokens,
-        value: tokens,
+        key: kept,
+        value: kept,
         masks: &masks,
         output: tokens.strides,
     };

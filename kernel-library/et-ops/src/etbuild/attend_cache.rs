@@ -8,13 +8,14 @@ use crate::family::span::{self, Span};
 use crate::family::transfer;
 use crate::math::Math;
 use crate::prelude::*;
-use et_core::Element;
+use et_core::{Element, Half};
 
 /// Attention (Vaswani et al. 2017) of `query`, `[batch, rows, heads, depth]`, to `keys` and `values`, `[batch, slots, own
 /// heads, depth or columns]`, each of whose heads serves as many neighbouring ones of the query (Ainslie et al. 2023). A row
 /// sees the positions up to its own; with a `window`, only that many of them; 0 is none. With a `soft_cap`, a score is
 /// `tanh(score / soft_cap) * soft_cap` (Gemma 2). Rows behind `last` see what it sees. The rows of the piece are in the cache
-/// already. A position that a row sees and that the cache has no slot for any more is refused.
+/// already. A position that a row sees and that the cache has no slot for any more is refused. Keys and values may be in half
+/// precision where the query is `float32`.
 #[cfg(feature = "catalogue")]
 pub const ATTEND_CACHE: Operator = Operator {
     schema: "etbuild::attend_cache.out(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, \
@@ -45,6 +46,21 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(1.5),
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.2032557726, 2.7967445850, 1.0, 1.0])],
+        ),
+        Case::near(
+            "a cache in half precision",
+            1e-6,
+            &[
+                Tensor(QUERY),
+                Tensor(CaseTensor::of(ScalarType::Half, &[1, 4, 1, 1], &[0.0, 1.0, -1.0, 0.5])),
+                Tensor(CaseTensor::of(ScalarType::Half, &[1, 4, 1, 1], &[1.0, 2.0, 3.0, 1.0])),
+                Tensor(ONE),
+                Tensor(ONE),
+                Double(0.5),
+                Int(0),
+                Double(0.0),
+            ],
+            &[CaseTensor::float(&[1, 2, 2, 1], &[1.6224594116, 1.3775407076, 1.9277795553, 2.4205124378])],
         ),
         Case::refused(
             "a text longer than the cache",
@@ -106,6 +122,11 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     let one_batch = batch == key_batch && batch == value_batch;
     let one_cache = slots == value_slots && own == value_own && slots > 0 && depth == key_depth;
     let shared = own > 0 && heads % own == 0;
+    let [of_query, of_keys, of_values] = [0, 1, 2].map(|index| args.tensor(index).map(|tensor| tensor.scalar_type()));
+    let is_narrowed = (of_query?, of_keys?) == (ScalarType::Float, ScalarType::Half);
+    if of_keys? != of_values? || !(of_query? == of_keys? || is_narrowed) {
+        return Err(Error::InvalidType);
+    }
     if !(one_batch && one_cache && shared && args.int(6)? >= 0) {
         return Err(Error::InvalidArgument);
     }
@@ -122,17 +143,21 @@ fn four(shape: &Shape) -> Result<[i32; 4]> {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(8)?;
     out.resize(&infer(args, 0)?.shape)?;
-    dispatch!(D, out.scalar_type(), floats, T => attend::<T>(args))
+    if (out.scalar_type(), args.tensor(1)?.scalar_type()) == (ScalarType::Float, ScalarType::Half) {
+        return attend::<f32, Half>(args);
+    }
+    dispatch!(D, out.scalar_type(), floats, T => attend::<T, T>(args))
 }
 
-fn attend<T: Opmath>(args: &Args<'_, '_>) -> Result<()>
+/// Attends with queries of `T` to keys and values of `E`.
+fn attend<T: Opmath, E: Opmath<Math = T::Math>>(args: &Args<'_, '_>) -> Result<()>
 where
     T::Math: Math,
 {
     let [query, keys, values, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(8)?];
     let strides = [&query, &keys, &values, &out].map(|tensor| tensor.strides());
     let seen = Cached::<T::Math>::new(args, query.size(1), keys.size(1))?;
-    let attention = Attention::<T, Cached<T::Math>> {
+    let attention = Attention::<T, E, Cached<T::Math>> {
         queries: query.input()?,
         keys: keys.input()?,
         values: values.input()?,

@@ -6,7 +6,8 @@ use crate::family::{transfer, unary};
 use crate::prelude::*;
 
 /// Writes `rows`, `[batch, rows, heads, depth]`, to `cache`, `[batch, slots, heads, depth]`: the row of a position to slot
-/// `position % slots`. Rows behind `last` are not written. More rows than slots are refused.
+/// `position % slots`. Rows behind `last` are not written. More rows than slots are refused. A cache may be in half precision
+/// where rows are `float32`.
 #[cfg(feature = "catalogue")]
 pub const WRITE_CACHE: Operator = Operator {
     schema: "etbuild::write_cache(Tensor(a!) cache, Tensor rows, Tensor start, Tensor last) -> Tensor(a!)",
@@ -36,6 +37,26 @@ pub const WRITE_CACHE: Operator = Operator {
             ],
             &[CaseTensor::of(ScalarType::Char, &[1, 3, 2, 1], &[3.0, 4.0, 9.0, 9.0, 1.0, 2.0])],
         ),
+        Case::exact(
+            "rows that are narrowed",
+            &[
+                Tensor(CaseTensor::of(ScalarType::Half, &[1, 2, 1, 2], &[9.0; 4])),
+                Tensor(CaseTensor::float(&[1, 1, 1, 2], &[1.5, 2049.0])),
+                Tensor(CaseTensor::long(&[1], &[1.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+            ],
+            &[CaseTensor::of(ScalarType::Half, &[1, 2, 1, 2], &[9.0, 9.0, 1.5, 2048.0])],
+        ),
+        Case::refused(
+            "rows that would be widened",
+            &[
+                Tensor(CaseTensor::float(&[1, 1, 1, 1], &[9.0])),
+                Tensor(CaseTensor::of(ScalarType::Half, &[1, 1, 1, 1], &[1.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+            ],
+            Error::InvalidType,
+        ),
         Case::refused(
             "more tokens than slots",
             &[
@@ -62,7 +83,8 @@ pub const WRITE_CACHE: Operator = Operator {
 fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     let [cache, rows] = [args.tensor(0)?, args.tensor(1)?];
     span::check(args, [2, 3])?;
-    if cache.scalar_type() != rows.scalar_type() {
+    let is_narrowed = (cache.scalar_type(), rows.scalar_type()) == (ScalarType::Half, ScalarType::Float);
+    if cache.scalar_type() != rows.scalar_type() && !is_narrowed {
         return Err(Error::InvalidType);
     }
     let ([slots, new], mut wanted) = ([cache.shape(), rows.shape()], rows.shape());
@@ -96,5 +118,5 @@ fn copy<const D: u32>(
     let mut shape = rows.shape();
     shape.sizes_mut()[1] = count as i32;
     let (from, to) = (Place::of(rows).moved(1, from as i64), Place::of(cache).moved(1, to as i64));
-    transfer::region::<D>(&shape, (rows, from), (cache, to))
+    transfer::region_converted::<D>(&shape, (rows, from), (cache, to))
 }

@@ -47,13 +47,13 @@ impl<M> Keys<M> for InOrder {
 }
 
 /// What is read and written. Positions in memory are those of the first row of a head.
-pub struct Attention<'a, T: Opmath, K> {
+pub struct Attention<'a, T: Opmath, E, K> {
     /// The queries of all heads, `[.., rows, depth]`.
     pub queries: Input<'a, T>,
     /// The keys, `[.., keys, depth]`.
-    pub keys: Input<'a, T>,
+    pub keys: Input<'a, E>,
     /// The values, `[.., keys, columns]`.
-    pub values: Input<'a, T>,
+    pub values: Input<'a, E>,
     /// The results, `[.., rows, columns]`.
     pub out: Output<'a, T>,
     /// From one row to the next and from one column to the next, in the order of the fields above.
@@ -69,7 +69,7 @@ pub struct Attention<'a, T: Opmath, K> {
 /// What is added to the score of a row and a key.
 pub type Mask<'m, M> = dyn Fn(usize, usize) -> M + 'm;
 
-impl<T: Opmath, K: Keys<T::Math>> Attention<'_, T, K>
+impl<T: Opmath, E: Opmath<Math = T::Math>, K: Keys<T::Math>> Attention<'_, T, E, K>
 where
     T::Math: Math,
 {

@@ -20,7 +20,12 @@ pub struct Run<'a, T> {
 
 /// Adds the products of the first `count` pairs to `sum`, in order.
 #[inline]
-pub fn dot<T: Opmath>(sum: T::Math, left: Run<'_, T>, right: Run<'_, T>, count: usize) -> T::Math {
+pub fn dot<L: Opmath, R: Opmath<Math = L::Math>>(
+    sum: L::Math,
+    left: Run<'_, L>,
+    right: Run<'_, R>,
+    count: usize,
+) -> L::Math {
     if (left.step, right.step) == (1, 1) && count > 0 {
         let (left, right) = (left.elements.window(left.start, count), right.elements.window(right.start, count));
         return (0..count).fold(sum, |sum, index| product(sum, left.get(index), right.get(index)));
@@ -32,7 +37,7 @@ pub fn dot<T: Opmath>(sum: T::Math, left: Run<'_, T>, right: Run<'_, T>, count: 
 }
 
 #[inline(always)]
-fn product<T: Opmath>(sum: T::Math, left: T, right: T) -> T::Math {
+fn product<L: Opmath, R: Opmath<Math = L::Math>>(sum: L::Math, left: L, right: R) -> L::Math {
     sum.plus(left.raise().times(right.raise()))
 }
 

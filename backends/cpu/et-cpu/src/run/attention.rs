@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "tasks write disjoint tokens of one result")]
 
 use et_core::{Error, Result};
-use et_kernels::attention::{self, Mask, Part, Strides, Tokens};
+use et_kernels::attention::{self, Mask, Numbers, Part, Strides, Tokens};
 
 use crate::memory::Operands;
 use crate::run::Context;
@@ -39,8 +39,8 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
         scale: fields.scale,
         causal: (fields.causal == 1).then_some(0),
         query,
-        key,
-        value,
+        key: kept(key),
+        value: kept(value),
         masks: &masks[..count],
         output: strides(&fields.output),
     };
@@ -62,7 +62,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
 /// The bytes of its own memory that a thread needs.
 pub fn workspace(fields: &Attention) -> usize {
     let [batches, heads, queries, keys, width] = fields.sizes.map(|size| size as usize);
-    let tokens = Tokens { numbers: &[], strides: Strides::default() };
+    let tokens = Tokens { numbers: &[][..], strides: Strides::default() };
     let attention = attention::Attention {
         batches,
         heads,
@@ -74,8 +74,8 @@ pub fn workspace(fields: &Attention) -> usize {
         scale: fields.scale,
         causal: None,
         query: tokens,
-        key: tokens,
-        value: tokens,
+        key: kept(tokens),
+        value: kept(tokens),
         masks: &[],
         output: Strides::default(),
     };
@@ -88,8 +88,12 @@ pub fn numbers(bytes: &mut [u8]) -> &mut [f32] {
     unsafe { bytes.align_to_mut::<f32>() }.1
 }
 
-fn tokens<'m>(operands: &mut Operands<'m, '_, '_>, heads: &Heads, sizes: [usize; 4]) -> Result<Tokens<'m>> {
+fn tokens<'m>(operands: &mut Operands<'m, '_, '_>, heads: &Heads, sizes: [usize; 4]) -> Result<Tokens<&'m [f32]>> {
     Ok(Tokens { numbers: operands.read(heads.place, span(heads, sizes)?)?, strides: strides(heads) })
+}
+
+const fn kept(tokens: Tokens<&[f32]>) -> Tokens<Numbers<'_>> {
+    Tokens { numbers: Numbers::Floats(tokens.numbers), strides: tokens.strides }
 }
 
 fn strides(heads: &Heads) -> Strides {

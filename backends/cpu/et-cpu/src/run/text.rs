@@ -3,7 +3,7 @@
 
 use et_core::{Error, Result};
 use et_kernels::attention::cached::{Cached, attend_part};
-use et_kernels::attention::{self, Attention, Strides, Tokens};
+use et_kernels::attention::{self, Attention, Numbers, Strides, Tokens};
 use et_kernels::rotate::rotate as turn;
 
 use crate::memory::Operands;
@@ -11,7 +11,7 @@ use crate::run::Context;
 use crate::run::attention::numbers;
 use crate::run::product::LEAST;
 use crate::split::{self, Chunks, Elements};
-use crate::{AttendCache, Piece, Rotate};
+use crate::{AttendCache, Piece, Place, Rotate};
 
 /// From how many rows on keys are packed for all of them.
 const MANY: usize = 8;
@@ -52,21 +52,38 @@ pub fn rotate(context: &Context<'_, '_, '_>, fields: &Rotate) -> Result<()> {
     })
 }
 
+/// What an instruction attends to, but for what it reads and where.
+fn planned(fields: &AttendCache) -> Cached<'static> {
+    let [rows, heads, key_heads, width, slots] = fields.sizes.map(|size| size as usize);
+    let window = if fields.window == 0 { usize::MAX } else { fields.window as usize };
+    let (scale, soft_cap, none) = (fields.scale, fields.soft_cap, Numbers::Floats(&[]));
+    let (start, last, query, keys, values) = (0, 0, &[][..], none, none);
+    Cached { rows, heads, key_heads, width, slots, start, last, window, soft_cap, scale, query, keys, values }
+}
+
+/// Keys or values.
+fn kept<'m>(operands: &mut Operands<'m, '_, '_>, place: Place, count: usize, is_half: bool) -> Result<Numbers<'m>> {
+    Ok(match is_half {
+        true => Numbers::Halves(operands.read(place, count)?),
+        false => Numbers::Floats(operands.read(place, count)?),
+    })
+}
+
 /// Executes the instruction.
 pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()> {
-    let [rows, heads, key_heads, width, slots] = fields.sizes.map(|size| size as usize);
+    let planned = planned(fields);
+    let Cached { rows, heads, key_heads, width, slots, window, soft_cap, .. } = planned;
     let mut operands = context.memory.operands();
     let (start, last) = positions(&mut operands, &fields.piece, rows)?;
     let product = |sizes: [usize; 3]| sizes.into_iter().try_fold(1_usize, usize::checked_mul);
-    let (count, kept) = (product([rows, heads, width]), product([slots, key_heads, width]));
-    let (count, kept) = (count.ok_or(Error::InvalidProgram)?, kept.ok_or(Error::InvalidProgram)?);
+    let (count, all) = (product([rows, heads, width]), product([slots, key_heads, width]));
+    let (count, all) = (count.ok_or(Error::InvalidProgram)?, all.ok_or(Error::InvalidProgram)?);
     let query = operands.read::<f32>(fields.query, count)?;
-    let (keys, values) = (operands.read::<f32>(fields.keys, kept)?, operands.read::<f32>(fields.values, kept)?);
+    let is_half = fields.is_half == 1;
+    let keys = kept(&mut operands, fields.keys, all, is_half)?;
+    let values = kept(&mut operands, fields.values, all, is_half)?;
     let output = operands.write::<f32>(fields.output, count)?;
-    let window = if fields.window == 0 { usize::MAX } else { fields.window as usize };
-    let (scale, soft_cap) = (fields.scale, fields.soft_cap);
-    let cached =
-        Cached { rows, heads, key_heads, width, slots, start, last, window, soft_cap, scale, query, keys, values };
+    let cached = Cached { start, last, query, keys, values, ..planned };
     let elements = Elements::new(&output);
     let output = || core::ptr::slice_from_raw_parts_mut(elements.start(), count);
     let level = context.level;
@@ -91,7 +108,7 @@ pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()>
 fn piecewise<'a>(cached: &Cached<'a>) -> Attention<'a> {
     let Cached { rows, heads, key_heads, width, start, last, scale, query, keys, values, .. } = *cached;
     let [rows_of, kept] = [heads * width, key_heads * width];
-    let of = |numbers, token| Tokens { numbers, strides: Strides { batch: 0, head: width, token } };
+    let strides = |token| Strides { batch: 0, head: width, token };
     Attention {
         batches: 1,
         heads,
@@ -102,33 +119,17 @@ fn piecewise<'a>(cached: &Cached<'a>) -> Attention<'a> {
         value_width: width,
         scale,
         causal: Some(start),
-        query: of(query, rows_of),
-        key: of(keys, kept),
-        value: of(values, kept),
+        query: Tokens { numbers: query, strides: strides(rows_of) },
+        key: Tokens { numbers: keys, strides: strides(kept) },
+        value: Tokens { numbers: values, strides: strides(kept) },
         masks: &[],
-        output: Strides { batch: 0, head: width, token: rows_of },
+        output: strides(rows_of),
     }
 }
 
 /// The bytes of its own memory that a thread needs.
 pub fn workspace(fields: &AttendCache) -> usize {
-    let [rows, heads, key_heads, width, slots] = fields.sizes.map(|size| size as usize);
-    let none = &[][..];
-    let cached = Cached {
-        rows,
-        heads,
-        key_heads,
-        width,
-        slots,
-        start: slots,
-        last: 0,
-        window: usize::MAX,
-        soft_cap: 0.0,
-        scale: 1.0,
-        query: none,
-        keys: none,
-        values: none,
-    };
-    let attention = piecewise(&cached);
-    cached.scratch().max(attention::scratch(&attention, &attention.whole())) * size_of::<f32>()
+    let planned = planned(fields);
+    let attention = piecewise(&Cached { start: planned.slots, ..planned });
+    planned.scratch().max(attention::scratch(&attention, &attention.whole())) * size_of::<f32>()
 }

@@ -31,7 +31,10 @@ pub fn attend_check(call: &Call<'_>) -> Option<Refusal> {
         let ([1, _, heads, depth], [1, _, own, key_depth]) = (&query[..], &keys[..]) else { return None };
         (keys == values && depth == key_depth && *own > 0 && heads % own == 0).then_some(())
     };
-    refused(call, &[0, 1, 2], is_taken().is_none(), "it attends to one cache, whose keys are as wide as its values")
+    let halves =
+        [1, 2].map(|index| call.value(index).is_ok_and(|id| call.graph.spec(id).scalar_type == ScalarType::Half));
+    let floats = if halves == [true; 2] { &[0][..] } else { &[0, 1, 2] };
+    refused(call, floats, is_taken().is_none(), "it attends to one cache, whose keys are as wide as its values")
 }
 
 /// Why no rows are selected: it takes one row of a dimension that only dimensions of one element are ahead of.
@@ -105,6 +108,7 @@ pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         scale: call.number(5)?.ok_or(Problem::Arguments)? as f32,
         window: u32::try_from(call.int(6)?.unwrap_or(0)).unwrap_or(0),
         soft_cap: call.number(7)?.unwrap_or(0.0) as f32,
+        is_half: u32::from(keys.scalar_type == ScalarType::Half),
     };
     builder.make(output.buffer, attend);
     builder.set(call.output()?, output);
