@@ -43,15 +43,15 @@ impl Sources {
     /// # Errors
     /// [`LinkError::Template`] if one is not embedded.
     pub fn closure(&self, roots: Vec<String>) -> Result<Vec<&SourceCrate>, LinkError> {
-        let mut found: BTreeSet<String> = BTreeSet::new();
+        let (mut found, elsewhere) = (BTreeSet::new(), self.elsewhere());
         let mut open = roots;
         while let Some(name) = open.pop() {
-            if !found.contains(&name) && !self.is_third_party(&name) {
+            if !found.contains(&name) && !elsewhere.contains_key(&name) {
                 open.extend(self.get(&name)?.dependencies());
                 found.insert(name);
             }
         }
-        found.iter().map(|name| self.get(name)).collect()
+        found.iter().map(|name: &String| self.get(name)).collect()
     }
 
     /// The `[workspace]` table of a project that contains `crates`: what their manifests inherit.
@@ -73,15 +73,16 @@ impl Sources {
     /// The third-party crates that `crates` depend on, as the workspace declares them.
     pub fn third_party(&self, crates: &[&SourceCrate]) -> Table {
         let names: BTreeSet<String> = crates.iter().flat_map(|source| source.dependencies()).collect();
-        let mut declared = manifest::section(&manifest::section(&self.workspace, "workspace"), "dependencies");
-        declared.retain(|name, _| names.contains(name) && self.is_third_party(name));
+        let mut declared = self.elsewhere();
+        declared.retain(|name, _| names.contains(name));
         declared
     }
 
-    /// Whether the workspace declares the dependency `name` and is not where it lies.
-    fn is_third_party(&self, name: &str) -> bool {
-        let declared = manifest::section(&manifest::section(&self.workspace, "workspace"), "dependencies");
-        declared.get(name).is_some_and(|dependency| dependency.get("path").is_none())
+    /// The dependencies that the workspace declares and is not where they lie.
+    fn elsewhere(&self) -> Table {
+        let mut declared = manifest::section(&manifest::section(&self.workspace, "workspace"), "dependencies");
+        declared.retain(|_, dependency| dependency.get("path").is_none());
+        declared
     }
 
     fn get(&self, name: &str) -> Result<&SourceCrate, LinkError> {

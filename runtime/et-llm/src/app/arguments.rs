@@ -2,7 +2,8 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::str::FromStr;
+
+use et_module::app::number;
 
 use crate::Effort;
 
@@ -144,11 +145,6 @@ fn effort(text: &str, known: Option<Effort>) -> Result<Effort, String> {
         }
     }
     if effort.prefill == 0 || effort.decode == 0 { Err(wrong()) } else { Ok(effort) }
-}
-
-fn number<T: FromStr>(name: &str, value: OsString) -> Result<T, String> {
-    let text = value.to_string_lossy();
-    text.parse().map_err(|_| format!("{name} needs a positive number, not {text}"))
 }
 
 fn within(name: &str, number: f32, most: f32) -> Result<f32, String> {

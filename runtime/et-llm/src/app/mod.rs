@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use et_core::Kernel;
-use et_module::app::ProgramSource;
+use et_module::app::{Failure, ProgramSource, end};
 use et_module::{DataFiles, Engine, Kernels};
 
 pub use arguments::Request;
@@ -38,13 +38,6 @@ pub struct AppSpec {
     pub text: Option<MakeText>,
 }
 
-/// The command succeeded.
-const SUCCESS: u8 = 0;
-/// The command line is malformed.
-const USAGE: u8 = 2;
-/// The program failed: files, tokens, loading or execution.
-const FAILED: u8 = 8;
-
 /// Runs the process's command line; the exit code is 0 for success, 2 for a malformed command line and 8 for a failure.
 pub fn main(spec: &AppSpec) -> ExitCode {
     let arguments = std::env::args_os().skip(1);
@@ -61,21 +54,15 @@ pub fn execute(
     talk: &mut dyn Write,
 ) -> u8 {
     let done = match parse(arguments) {
-        Err(problem) => Err((USAGE, format!("{problem}\n\n{}", usage(spec.name)))),
+        Err(problem) => Err(Failure::Usage(format!("{problem}\n\n{}", usage(spec.name)))),
         Ok(Command::Help) => Ok(usage(spec.name)),
         Ok(Command::Version) => Ok(spec.stamp.to_owned()),
         Ok(Command::Run(request)) => {
             let channels = &mut Channels { input, out, talk };
-            run(spec, &request, channels).map(|()| String::new()).map_err(|error| (FAILED, error.to_string()))
+            run(spec, &request, channels).map(|()| String::new()).map_err(Failure::failed)
         }
     };
-    // A reader that went away is told nothing more.
-    let (code, _written) = match done {
-        Ok(text) if text.is_empty() => (SUCCESS, Ok(())),
-        Ok(text) => (SUCCESS, writeln!(out, "{}", text.trim_end())),
-        Err((code, problem)) => (code, writeln!(talk, "{}: {}", spec.name, problem.trim_end())),
-    };
-    code
+    end(spec.name, done, out, talk)
 }
 
 fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {

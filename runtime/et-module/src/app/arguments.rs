@@ -61,7 +61,11 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Com
     if subject.outputs.is_some() { Ok(Command::Run(subject)) } else { Err("--outputs is needed".to_owned()) }
 }
 
-fn number<T: std::str::FromStr>(name: &str, value: OsString) -> Result<T, String> {
+/// The value of an option as a number.
+///
+/// # Errors
+/// A message, if it is not one.
+pub fn number<T: std::str::FromStr>(name: &str, value: OsString) -> Result<T, String> {
     let text = value.to_string_lossy();
     text.parse().map_err(|_| format!("{name} needs a positive number, not {text}"))
 }

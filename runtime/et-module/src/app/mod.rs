@@ -1,6 +1,7 @@
 //! The command line of a generated binary: one program, its kernels, tensors in, tensors out.
 
 mod arguments;
+mod outcome;
 mod run;
 
 use std::ffi::OsString;
@@ -11,7 +12,9 @@ use std::process::ExitCode;
 use et_core::Kernel;
 
 use crate::{Engine, FileBytes};
+pub use arguments::number;
 use arguments::{Command, parse};
+pub use outcome::{Failure, end};
 
 /// What a binary is made of.
 #[derive(Clone, Copy)]
@@ -57,13 +60,6 @@ impl ProgramSource {
     }
 }
 
-/// The command succeeded.
-const SUCCESS: u8 = 0;
-/// The command line is malformed.
-const USAGE: u8 = 2;
-/// The program failed: files, inputs, loading or execution.
-const FAILED: u8 = 8;
-
 /// Runs the process's command line; the exit code is 0 for success, 2 for a malformed command line and 8 for a failure.
 pub fn main(spec: &AppSpec) -> ExitCode {
     let arguments = std::env::args_os().skip(1);
@@ -78,23 +74,13 @@ pub fn execute(
     talk: &mut dyn Write,
 ) -> u8 {
     let done = match parse(arguments) {
-        Err(problem) => Err((USAGE, format!("{problem}\n\n{}", usage(spec)))),
+        Err(problem) => Err(Failure::Usage(format!("{problem}\n\n{}", usage(spec)))),
         Ok(Command::Help) => Ok(usage(spec)),
         Ok(Command::Version) => Ok(spec.stamp.to_owned()),
-        Ok(Command::Run(subject)) => run::run(spec, &subject).map_err(failed),
-        Ok(Command::Bench(subject, effort)) => run::bench(spec, &subject, effort).map_err(failed),
+        Ok(Command::Run(subject)) => run::run(spec, &subject).map_err(Failure::failed),
+        Ok(Command::Bench(subject, effort)) => run::bench(spec, &subject, effort).map_err(Failure::failed),
     };
-    // A reader that went away is told nothing more.
-    let (code, _written) = match done {
-        Ok(text) if text.is_empty() => (SUCCESS, Ok(())),
-        Ok(text) => (SUCCESS, writeln!(out, "{}", text.trim_end())),
-        Err((code, problem)) => (code, writeln!(talk, "{}: {}", spec.name, problem.trim_end())),
-    };
-    code
-}
-
-fn failed(error: crate::Error) -> (u8, String) {
-    (FAILED, error.to_string())
+    end(spec.name, done, out, talk)
 }
 
 fn usage(spec: &AppSpec) -> String {
