@@ -8,7 +8,7 @@ use etbuild_store::{ActionKey, BlobRef, Store, StoreError};
 use crate::reapi::Reapi;
 use crate::standing::Standing;
 use crate::upload::Uploads;
-use crate::{Access, Event, Observer, Options, OptionsError, RemoteError, fetch};
+use crate::{Access, Event, Observer, Options, OptionsError, Remote, RemoteError, fetch};
 
 /// For so long the end of a build waits for what is still being sent.
 const LAST_UPLOADS: Duration = Duration::from_secs(300);
@@ -32,7 +32,7 @@ impl RemoteCache {
     /// # Errors
     /// The options make no sense.
     pub fn open(options: &Options, store: Arc<Store>, observer: Arc<dyn Observer>) -> Result<Self, OptionsError> {
-        let remote = Box::new(Reapi::new(options)?);
+        let remote = connect(options)?;
         let standing = Arc::new(Standing::new(remote, store, options.access, &options.url, observer));
         Ok(Self { standing, uploads: Uploads::default() })
     }
@@ -107,6 +107,15 @@ impl RemoteCache {
             }
         }
     }
+}
+
+/// The kind of remote that the URL calls for.
+fn connect(options: &Options) -> Result<Box<dyn Remote>, OptionsError> {
+    #[cfg(feature = "object-stores")]
+    if crate::objects::Objects::understands(&options.url) {
+        return Ok(Box::new(crate::objects::Objects::new(options)?));
+    }
+    Ok(Box::new(Reapi::new(options)?))
 }
 
 /// What a person is told.

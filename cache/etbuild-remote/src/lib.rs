@@ -13,9 +13,12 @@ mod event;
 mod fetch;
 mod location;
 mod names;
+#[cfg(feature = "object-stores")]
+mod objects;
 mod options;
 mod reapi;
 mod remote;
+mod retry;
 mod standing;
 mod upload;
 

@@ -34,7 +34,8 @@ pub struct Tls {
 /// Where a remote is, and how to speak to it.
 #[derive(Clone)]
 pub struct Options {
-    /// `grpc://HOST:PORT/INSTANCE`, or `grpcs://` for an encrypted connection.
+    /// `grpc://HOST:PORT/INSTANCE`, or `grpcs://` for an encrypted connection. With the feature `object-stores` also
+    /// `s3://BUCKET/FOLDER?region=..&endpoint=..`, `file:///FOLDER` and, to read from, `http://` and `https://`.
     pub url: String,
     /// Sent with every request.
     pub headers: Vec<(String, String)>,

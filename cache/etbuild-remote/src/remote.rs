@@ -43,11 +43,8 @@ pub trait Remote: Send + Sync {
     ///
     /// # Errors
     /// [`RemoteError::Gone`] where the remote lacks it; whatever `take` returns.
-    fn get(
-        &self,
-        blob: &RemoteBlob,
-        take: &mut dyn FnMut(&[u8]) -> Result<(), RemoteError>,
-    ) -> Result<(), RemoteError>;
+    fn get(&self, blob: &RemoteBlob, take: &mut dyn FnMut(&[u8]) -> Result<(), RemoteError>)
+    -> Result<(), RemoteError>;
 
     /// The bytes of small blobs, in the order asked for; `None` for one that the remote lacks. Not looked at either.
     ///

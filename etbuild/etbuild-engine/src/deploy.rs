@@ -54,7 +54,7 @@ pub fn deploy(
             Err(transient) if transient.is_worth_a_retry() => retry(world, request, index, goal, out),
             outcome => outcome,
         });
-    let settled = world.remote().map_or(Ok(()), |remote| remote.settle(world.store()));
+    let settled = world.remote().map_or(Ok(()), |remote| remote.settle());
     drop(lease);
     let outcomes = reports.into_iter().zip(&units);
     let reports = outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient)));

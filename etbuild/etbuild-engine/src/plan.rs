@@ -181,7 +181,11 @@ fn state(db: &dyn Db, slot: &str, result: StageResult) -> PlanState {
     match result {
         Ok(staged) => {
             let key = staged.key.action().to_string();
-            if matches!(staged.source, Source::Fetched(_)) { PlanState::Remote { key } } else { PlanState::Cached { key } }
+            if matches!(staged.source, Source::Fetched(_)) {
+                PlanState::Remote { key }
+            } else {
+                PlanState::Cached { key }
+            }
         }
         Err(Blocked::Missing(missing)) => {
             let last = db.world().store().last(slot);

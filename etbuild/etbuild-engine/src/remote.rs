@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_remote::RemoteCache;
-use etbuild_store::{ActionKey, BlobRef, Key, Store, StoreError};
+use etbuild_store::{ActionKey, BlobRef, Digest, Key, Store, StoreError};
 
 use crate::stage::{Transient, interrupt};
 
@@ -14,13 +14,14 @@ pub type Outputs = Vec<(String, BlobRef)>;
 /// A remote cache, and what was found there in this session.
 pub struct Remote {
     cache: RemoteCache,
+    store: Arc<Store>,
     found: Mutex<Vec<(Arc<Key>, Outputs)>>,
 }
 
 impl Remote {
     /// Nothing was found yet.
-    pub fn new(cache: RemoteCache) -> Self {
-        Self { cache, found: Mutex::default() }
+    pub fn new(cache: RemoteCache, store: Arc<Store>) -> Self {
+        Self { cache, store, found: Mutex::default() }
     }
 
     /// Speaks to it where a build must not begin without it.
@@ -51,6 +52,22 @@ impl Remote {
         self.cache.publish(&action, outputs);
     }
 
+    /// What another machine noted about a subject.
+    pub fn note(&self, subject: &Digest) -> Option<Vec<u8>> {
+        let found = self.sound(self.cache.find(&ActionKey(*subject)))?;
+        let [(_, blob)] = found.outputs[..] else { return None };
+        let is_here = self.store.contains(&blob).unwrap_or(false) || self.fetch(&blob);
+        Some(self.store.open_blob(&blob).ok().filter(|_| is_here)?.to_vec())
+    }
+
+    /// Notes something about a subject for other machines.
+    pub fn leave_note(&self, subject: &Digest, note: &[u8]) {
+        // Only time is lost where this fails.
+        if let Ok(blob) = self.store.put(note) {
+            self.publish(ActionKey(*subject), &vec![("note".to_owned(), blob)]);
+        }
+    }
+
     /// Asks for nothing more: twice it did not give what it has.
     pub fn stop_reading(&self) {
         self.cache.stop_reading();
@@ -61,16 +78,20 @@ impl Remote {
     ///
     /// # Errors
     /// It is required and lost.
-    pub fn settle(&self, store: &Store) -> Result<(), Box<Diagnostic>> {
-        for (key, outputs) in std::mem::take(&mut *self.found()) {
-            let is_here = |(_, blob): &(String, BlobRef)| store.contains(blob).unwrap_or(false);
-            if outputs.iter().all(is_here) {
-                // What is not recorded is found there once more.
-                let _ = store.record(&key, &outputs);
-            }
-        }
+    pub fn settle(&self) -> Result<(), Box<Diagnostic>> {
+        self.record_found();
         self.cache.finish();
         self.failure().map_or(Ok(()), Err)
+    }
+
+    fn record_found(&self) {
+        for (key, outputs) in std::mem::take(&mut *self.found()) {
+            let is_here = |(_, blob): &(String, BlobRef)| self.store.contains(blob).unwrap_or(false);
+            if outputs.iter().all(is_here) {
+                // What is not recorded is found there once more.
+                let _ = self.store.record(&key, &outputs);
+            }
+        }
     }
 
     fn sound<T>(&self, outcome: Result<T, StoreError>) -> T {
@@ -92,8 +113,9 @@ impl Remote {
 }
 
 impl Drop for Remote {
-    /// Commands that end without a deploy may have run stages too.
+    /// Commands that end without a deploy may have run and fetched stages too.
     fn drop(&mut self) {
+        self.record_found();
         self.cache.finish();
     }
 }

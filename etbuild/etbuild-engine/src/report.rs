@@ -101,7 +101,9 @@ impl UnitReport {
     pub fn staged(&mut self, staged: &Staged, method: Option<&str>) {
         let milliseconds = match staged.source {
             Source::Cache => 0,
-            Source::Fetched(duration) | Source::Run(duration) => u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            Source::Fetched(duration) | Source::Run(duration) => {
+                u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+            }
         };
         self.stages.push(StageRow {
             stage: staged.stage.name(),

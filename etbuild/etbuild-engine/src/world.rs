@@ -86,7 +86,7 @@ impl World {
         let watcher = self.observer.clone();
         let forward = move |event: &etbuild_remote::Event| watcher.observe(&Event::Remote(event.clone()));
         let remote = RemoteCache::open(options, self.store.clone(), Arc::new(forward))?;
-        Ok(Self { remote: Some(Remote::new(remote)), ..self })
+        Ok(Self { remote: Some(Remote::new(remote, self.store.clone())), ..self })
     }
 
     /// The engines that recipes may name besides the portable kernels.

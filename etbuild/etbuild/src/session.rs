@@ -50,7 +50,10 @@ impl Session {
         let Some(options) = remote.filter(|_| mode != Mode::Rebuild && !self.global.offline) else {
             return Ok(Arc::new(world));
         };
-        world.with_remote(&options).map(Arc::new).map_err(|error| vec![Diagnostic::error(Code::Usage, error.to_string())])
+        world
+            .with_remote(&options)
+            .map(Arc::new)
+            .map_err(|error| vec![Diagnostic::error(Code::Usage, error.to_string())])
     }
 
     /// The same, and nothing comes from elsewhere.

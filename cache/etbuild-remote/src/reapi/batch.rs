@@ -95,11 +95,7 @@ pub async fn write(connection: &Connection, capabilities: &Capabilities, loads: 
 }
 
 /// Sends a batch, and returns the hashes of the blobs that were refused.
-async fn update(
-    connection: &Connection,
-    function: Function,
-    batch: &[Load],
-) -> Result<BTreeSet<String>, RemoteError> {
+async fn update(connection: &Connection, function: Function, batch: &[Load]) -> Result<BTreeSet<String>, RemoteError> {
     let entry = |load: &Load| batch_update_blobs_request::Request {
         digest: Some(Message::from(&load.digest)),
         data: (*load.bytes).as_ref().to_vec(),

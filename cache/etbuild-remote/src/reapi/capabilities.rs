@@ -27,9 +27,8 @@ impl Capabilities {
     fn of(answer: &CacheCapabilities) -> Result<Self, RemoteError> {
         let functions = [Function::Blake3, Function::Sha256].into_iter();
         let function = functions.into_iter().find(|function| answer.digest_functions.contains(&function.number()));
-        let function = function.ok_or_else(|| {
-            RemoteError::Refused("it names blobs neither by BLAKE3 nor by SHA-256".to_owned())
-        })?;
+        let function = function
+            .ok_or_else(|| RemoteError::Refused("it names blobs neither by BLAKE3 nor by SHA-256".to_owned()))?;
         // Zero stands for no limit of the server's own.
         let stated = u64::try_from(answer.max_batch_total_size_bytes).unwrap_or(0);
         let batch = if stated == 0 { MESSAGE } else { stated.min(MESSAGE) };

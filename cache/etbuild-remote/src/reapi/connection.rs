@@ -99,7 +99,8 @@ fn metadata() -> Vec<u8> {
 
 impl Interceptor for Headers {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        *request.metadata_mut() = self.0.clone();
+        // What gRPC itself sends is there already.
+        request.metadata_mut().as_mut().extend(self.0.clone().into_headers());
         Ok(request)
     }
 }

@@ -10,8 +10,8 @@ use tonic::{Code, Status};
 
 use super::batch::Load;
 use super::connection::Connection;
-use super::wire::{self, Function};
 use super::retry;
+use super::wire::{self, Function};
 use crate::RemoteError;
 
 /// So many bytes are sent in a message.
