@@ -5,7 +5,7 @@ use std::future::Future;
 use std::time::Duration;
 
 use etbuild_store::{ActionKey, Blob, BlobRef, Digest};
-use opendal::{Buffer, Error, ErrorKind, Operator, services};
+use opendal::{Buffer, Error, ErrorKind, Operator, OperatorBuilder, services};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
@@ -97,21 +97,25 @@ fn operator(options: &Options) -> Option<Operator> {
     let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (host, path) = place.split_once('/').unwrap_or((place, ""));
     let root = format!("/{}", path.trim_matches('/'));
-    let built = match scheme {
-        "file" => Operator::new(services::Fs::default().root(&root).atomic_write_dir(&format!("{root}/tmp"))),
-        _ if host.is_empty() => return None,
+    match scheme {
+        "file" => {
+            let folder = services::Fs::default().root(&root).atomic_write_dir(&format!("{root}/tmp"));
+            Operator::new(folder).map(OperatorBuilder::finish).ok()
+        }
+        _ if host.is_empty() => None,
         "s3" => {
             let setting = |name: &str| query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='));
             let bucket = services::S3::default().bucket(host).root(&root);
             let bucket = setting("region").into_iter().fold(bucket, services::S3::region);
-            Operator::new(setting("endpoint").into_iter().fold(bucket, services::S3::endpoint)).map(Into::into)
+            let bucket = setting("endpoint").into_iter().fold(bucket, services::S3::endpoint);
+            Operator::new(bucket).map(OperatorBuilder::finish).ok()
         }
         _ => {
             let server = services::Http::default().endpoint(&format!("{scheme}://{host}")).root(&root);
-            Operator::new(options.token.iter().fold(server, |server, token| server.token(token))).map(Into::into)
+            let server = options.token.iter().fold(server, |server, token| server.token(token));
+            Operator::new(server).map(OperatorBuilder::finish).ok()
         }
-    };
-    built.ok()
+    }
 }
 
 /// What a failure means once all attempts are used up.

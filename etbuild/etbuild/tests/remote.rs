@@ -7,12 +7,11 @@ mod support;
 mod casd;
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
 use std::path::PathBuf;
-use std::process::Stdio;
 
 use casd::Casd;
+use support::proxy::Proxy;
 use support::{MODEL, Place, RECIPE, Ran, files, stages};
 
 const INPUTS: &str = "examples/digits/test.safetensors";
@@ -71,25 +70,37 @@ fn a_machine_with_an_empty_cache_runs_nothing_and_gets_the_same_bytes() {
     assert_eq!(second.json("cache verify")["ok"], true);
 }
 
-#[test]
-fn a_server_that_is_killed_half_way_costs_one_warning() {
-    let Some(mut casd) = Casd::start() else { return };
-    let place = Place::cold();
-    let mut command = place.command(run_words(&place, &casd.url()).split_whitespace());
-    let mut child = command.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap());
-    let mut text = String::new();
-    while !text.contains("import ") {
-        assert!(lines.read_line(&mut text).unwrap() > 0, "{text}");
-    }
-    casd.kill();
-    lines.read_to_string(&mut text).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{text}");
-    assert_eq!(warnings(&text).len(), 1, "{text}");
+/// How many bytes pass when a machine with an empty cache runs beside this server.
+fn conversation(casd: &Casd) -> usize {
+    let (proxy, place) = (Proxy::to(&casd.address(), usize::MAX), Place::cold());
+    place.run(&run_words(&place, &proxy.url())).expect(0);
+    proxy.passed()
+}
+
+/// Runs it again on another such machine, and cuts the line after some share of that.
+fn cut(casd: &Casd, bytes: usize) -> Ran {
+    let (proxy, place) = (Proxy::to(&casd.address(), bytes), Place::cold());
+    let ran = place.run(&run_words(&place, &proxy.url())).expect(0);
     assert_eq!(fs::read(outputs(&place)).unwrap(), expected());
-    casd.run();
-    let ran_again = place.run(&run_words(&place, &casd.url())).expect(0);
-    assert_eq!((ran(&ran_again.stderr), warnings(&ran_again.stderr)), (vec![], vec![]));
+    assert_eq!(place.json("cache verify")["ok"], true);
+    ran
+}
+
+#[test]
+fn a_server_that_is_lost_half_way_costs_one_warning() {
+    let Some(casd) = Casd::start() else { return };
+    let sent = conversation(&casd);
+    let fetched = conversation(&casd);
+    for tenths in [1, 3, 5, 7, 9] {
+        let talk = cut(&casd, fetched * tenths / 10).stderr;
+        assert_eq!(warnings(&talk).len(), 1, "{tenths}/10 of what is fetched: {talk}");
+        let Some(empty) = Casd::start() else { return };
+        let talk = cut(&empty, sent * tenths / 10).stderr;
+        assert_eq!(warnings(&talk).len(), 1, "{tenths}/10 of what is sent: {talk}");
+        let later = Place::cold();
+        let talk = later.run(&run_words(&later, &empty.url())).expect(0).stderr;
+        assert_eq!(warnings(&talk), [""; 0], "what is there is whole: {talk}");
+    }
 }
 
 #[test]

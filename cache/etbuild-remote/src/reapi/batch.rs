@@ -148,6 +148,6 @@ mod tests {
         let sizes = [100, 500, 10_000, 200, 300, 300];
         let batches = batches(&sizes, 1200, |size| *size);
         assert_eq!(batches, [&[100, 500][..], &[200, 300], &[300]]);
-        assert_eq!(super::batches(&[1u64, 2], 10, |size| *size), [&[][..]; 0]);
+        assert!(super::batches(&[1u64, 2], 10, |size| *size).is_empty());
     }
 }

@@ -1,4 +1,5 @@
 //! A server that others wrote, `buildbox-casd` of the BuildStream project, with a folder and a port of its own.
+#![allow(dead_code, reason = "each test file uses a part")]
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -34,9 +35,14 @@ impl Casd {
         Some(casd)
     }
 
-    /// Where it listens.
+    /// Where it listens, as a URL.
     pub fn url(&self) -> String {
-        format!("grpc://127.0.0.1:{}", self.port)
+        format!("grpc://{}", self.address())
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
     }
 
     /// Ends it at once.
@@ -49,7 +55,7 @@ impl Casd {
 
     /// Starts it again, with what it has stored.
     pub fn run(&mut self) {
-        let address = format!("127.0.0.1:{}", self.port);
+        let address = self.address();
         let mut command = Command::new(&self.program);
         command.args(["--bind", &address]).arg(self.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
         self.process = Some(command.spawn().unwrap());
