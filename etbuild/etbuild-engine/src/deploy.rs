@@ -15,6 +15,7 @@ use crate::judge::{Judgement, judge};
 use crate::package::{self, Deliverable};
 use crate::quantization;
 use crate::query;
+use crate::remote::Remote;
 use crate::report::{UnitReport, Verification, stage_name};
 use crate::resolve::{Request, resolve};
 use crate::schedule::side_by_side;
@@ -45,6 +46,7 @@ pub fn deploy(
     out: &Path,
 ) -> Result<Vec<UnitReport>, Vec<Diagnostic>> {
     let lease = world.store().lease().map_err(|error| vec![Transient::from(error).into()])?;
+    world.remote().map_or(Ok(()), Remote::greet_required).map_err(|diagnostic| vec![*diagnostic])?;
     let db = EngineDatabase::new(world.clone());
     let units = resolve_guarded(&db, request)?;
     let reports =
@@ -52,9 +54,19 @@ pub fn deploy(
             Err(transient) if transient.is_worth_a_retry() => retry(world, request, index, goal, out),
             outcome => outcome,
         });
+    let settled = world.remote().map_or(Ok(()), |remote| remote.settle());
     drop(lease);
     let outcomes = reports.into_iter().zip(&units);
-    Ok(outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient))).collect())
+    let reports = outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient)));
+    Ok(reports.map(|report| with(report, &settled)).collect())
+}
+
+/// A required remote cache that does not take what stages made fails every unit.
+fn with(mut report: UnitReport, settled: &Result<(), Box<Diagnostic>>) -> UnitReport {
+    if let Err(diagnostic) = settled {
+        report.diagnostics.push((**diagnostic).clone());
+    }
+    report
 }
 
 fn resolve_guarded(db: &EngineDatabase, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {
@@ -63,8 +75,19 @@ fn resolve_guarded(db: &EngineDatabase, request: &Request) -> Result<Vec<Unit>, 
 
 type Attempt = Result<UnitReport, Transient>;
 
-/// Tries again from a database that remembers nothing.
+/// Tries again, and once more without the remote cache if there is one: it may lack many of the artifacts that it says it has.
 fn retry(world: &Arc<World>, request: &Request, index: usize, goal: Goal, out: &Path) -> Attempt {
+    match (again(world, request, index, goal, out), world.remote()) {
+        (Err(transient), Some(remote)) if transient.is_worth_a_retry() => {
+            remote.stop_reading();
+            again(world, request, index, goal, out)
+        }
+        (outcome, _) => outcome,
+    }
+}
+
+/// Tries again from a database that remembers nothing.
+fn again(world: &Arc<World>, request: &Request, index: usize, goal: Goal, out: &Path) -> Attempt {
     let db = EngineDatabase::new(world.clone());
     let units = resolve_guarded(&db, request).unwrap_or_default();
     units.get(index).map_or(Err(Transient::Elsewhere), |unit| attempt(&db, unit, goal, out))

@@ -49,6 +49,8 @@ pub enum Event {
     },
     /// Something was installed or repaired that a person should know of.
     Said(String),
+    /// The remote cache did something that a person should know of.
+    Remote(etbuild_remote::Event),
     /// The store found and dealt with something.
     Store(etbuild_store::Event),
 }

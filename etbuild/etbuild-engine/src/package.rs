@@ -74,7 +74,7 @@ fn place(world: &World, folder: &Path, deliverable: &Deliverable) -> OutputFile 
     let path: PathBuf = folder.join(name);
     let same_size = world.system().stamp(&path).is_ok_and(|stamp| stamp.size == blob.size);
     if !(same_size && crate::file_digest::of(world, &path).is_ok_and(|digest| digest == blob.digest)) {
-        world.store().materialise(blob, &path, *executable).unwrap_or_else(|error| interrupt(error));
+        world.materialise(blob, &path, *executable);
     }
     OutputFile { path, size: blob.size, digest: blob.digest.to_string() }
 }

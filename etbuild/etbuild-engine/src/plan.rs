@@ -15,7 +15,7 @@ use crate::quantization;
 use crate::query;
 use crate::report::stage_name;
 use crate::resolve::{Request, resolve};
-use crate::stage::{Blocked, Stage, StageResult};
+use crate::stage::{Blocked, Source, Stage, StageResult};
 use crate::unit::Unit;
 use crate::world::World;
 
@@ -44,7 +44,7 @@ impl UnitPlan {
     /// Whether a deploy would run a stage. What cannot be run here, as a verification without an emulator, does not count.
     pub fn is_stale(&self) -> bool {
         self.stages.iter().any(|row| match &row.state {
-            PlanState::Cached { .. } => false,
+            PlanState::Cached { .. } | PlanState::Remote { .. } => false,
             PlanState::Missing { .. } | PlanState::Waiting => true,
             PlanState::Failed { .. } => row.stage != Stage::Verify.name(),
         })
@@ -77,6 +77,11 @@ impl PlanRow {
 pub enum PlanState {
     /// Its artifacts.
     Cached {
+        /// The stage's key.
+        key: String,
+    },
+    /// Nothing, and the remote cache has its artifacts.
+    Remote {
         /// The stage's key.
         key: String,
     },
@@ -174,7 +179,14 @@ fn look(db: &dyn Db, unit: &Unit, stage: Stage, method: Option<&str>) -> Option<
 
 fn state(db: &dyn Db, slot: &str, result: StageResult) -> PlanState {
     match result {
-        Ok(staged) => PlanState::Cached { key: staged.key.action().to_string() },
+        Ok(staged) => {
+            let key = staged.key.action().to_string();
+            if matches!(staged.source, Source::Fetched(_)) {
+                PlanState::Remote { key }
+            } else {
+                PlanState::Cached { key }
+            }
+        }
         Err(Blocked::Missing(missing)) => {
             let last = db.world().store().last(slot);
             let difference = last.as_ref().and_then(|last| missing.key.first_difference(last));

@@ -87,7 +87,7 @@ impl Run<'_> {
     }
 
     fn materialise(&self, blob: &BlobRef, path: &Path, executable: bool) {
-        self.world.store().materialise(blob, path, executable).unwrap_or_else(|error| interrupt(error));
+        self.world.materialise(blob, path, executable);
     }
 
     fn timed_out(&self, limit: std::time::Duration) -> Diagnostic {

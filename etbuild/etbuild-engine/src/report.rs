@@ -39,6 +39,8 @@ pub struct StageRow {
     pub key: String,
     /// Whether the cache had its artifacts.
     pub cached: bool,
+    /// Whether the remote cache had it.
+    pub fetched: bool,
     /// How long it ran, in milliseconds; 0 where it did not.
     pub milliseconds: u64,
 }
@@ -99,13 +101,16 @@ impl UnitReport {
     pub fn staged(&mut self, staged: &Staged, method: Option<&str>) {
         let milliseconds = match staged.source {
             Source::Cache => 0,
-            Source::Run(duration) => u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+            Source::Fetched(duration) | Source::Run(duration) => {
+                u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+            }
         };
         self.stages.push(StageRow {
             stage: staged.stage.name(),
             method: method.map(str::to_owned),
             key: staged.key.action().to_string(),
             cached: staged.source == Source::Cache,
+            fetched: matches!(staged.source, Source::Fetched(_)),
             milliseconds,
         });
     }

@@ -1,16 +1,18 @@
 //! What queries may touch beside their inputs: the machine, the store, and whoever watches.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use etbuild_backend::Backend;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::Toolchain;
+use etbuild_remote::{Options, OptionsError, RemoteCache};
 use etbuild_store::{Blob, BlobRef, Digest, Store, StoreError};
 use etbuild_system::System;
 
 use crate::event::{Event, Observer};
+use crate::remote::Remote;
 use crate::stage::interrupt;
 
 /// What the engine may do.
@@ -27,7 +29,8 @@ pub enum Mode {
 /// The machine, the store and the observer of one session.
 pub struct World {
     system: Arc<dyn System>,
-    store: Store,
+    store: Arc<Store>,
+    remote: Option<Remote>,
     observer: Arc<dyn Observer>,
     mode: Mode,
     jobs: usize,
@@ -41,17 +44,18 @@ impl World {
     /// Opens the store below `cache`. `jobs` is how many stages may run at a time.
     pub fn open(
         system: Arc<dyn System>,
-        cache: &std::path::Path,
+        cache: &Path,
         observer: Arc<dyn Observer>,
         mode: Mode,
         jobs: usize,
     ) -> Result<Self, StoreError> {
         let watcher = observer.clone();
         let forward = move |event: &etbuild_store::Event| watcher.observe(&Event::Store(event.clone()));
-        let store = Store::open_observed(cache, Arc::new(forward))?;
+        let store = Arc::new(Store::open_observed(cache, Arc::new(forward))?);
         Ok(Self {
             system,
             store,
+            remote: None,
             observer,
             mode,
             jobs,
@@ -72,6 +76,17 @@ impl World {
     #[must_use]
     pub fn backends(self, backends: &'static [&'static dyn Backend]) -> Self {
         Self { backends, ..self }
+    }
+
+    /// The same world with a remote cache behind the store.
+    ///
+    /// # Errors
+    /// The options make no sense.
+    pub fn with_remote(self, options: &Options) -> Result<Self, OptionsError> {
+        let watcher = self.observer.clone();
+        let forward = move |event: &etbuild_remote::Event| watcher.observe(&Event::Remote(event.clone()));
+        let remote = RemoteCache::open(options, self.store.clone(), Arc::new(forward))?;
+        Ok(Self { remote: Some(Remote::new(remote, self.store.clone())), ..self })
     }
 
     /// The engines that recipes may name besides the portable kernels.
@@ -104,6 +119,11 @@ impl World {
         &self.store
     }
 
+    /// The remote cache behind the store, if there is one.
+    pub fn remote(&self) -> Option<&Remote> {
+        self.remote.as_ref()
+    }
+
     /// What the engine may do.
     pub fn mode(&self) -> Mode {
         self.mode
@@ -121,10 +141,28 @@ impl World {
 
     /// The bytes of an artifact that a look-up has seen. One that has gone since interrupts the query.
     pub fn open_blob(&self, blob: &BlobRef) -> Blob {
-        self.store.open_blob(blob).unwrap_or_else(|error| interrupt(error))
+        self.with_blob(blob, || self.store.open_blob(blob))
     }
 
-    /// The same for bytes that one stage after the other reads, as weights are: they are checked once in a session and stay
+    /// Writes such an artifact to a file.
+    pub fn materialise(&self, blob: &BlobRef, destination: &Path, executable: bool) {
+        self.with_blob(blob, || self.store.materialise(blob, destination, executable));
+    }
+
+    /// What `read` makes of a blob, which is fetched first where it is still with the remote cache.
+    fn with_blob<T>(&self, blob: &BlobRef, read: impl Fn() -> Result<T, StoreError>) -> T {
+        let outcome = match read() {
+            Err(StoreError::Missing { .. } | StoreError::Corrupt { .. }) if self.fetch(blob) => read(),
+            outcome => outcome,
+        };
+        outcome.unwrap_or_else(|error| interrupt(error))
+    }
+
+    fn fetch(&self, blob: &BlobRef) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.fetch(blob))
+    }
+
+    /// The bytes of an artifact that one stage after the other reads, as weights are: they are checked once in a session and stay
     /// mapped.
     pub fn open_weights(&self, blob: &BlobRef) -> Blob {
         match self.held(blob.digest) {

@@ -1,11 +1,15 @@
 //! The command line.
 
+mod remote;
+
 use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use et_module::Tolerance;
+
+pub use remote::RemoteCache;
 
 /// One YAML recipe in, one fully linked device binary per target out.
 #[derive(Debug, Parser)]
@@ -43,6 +47,9 @@ pub struct Global {
     /// Run every stage, whatever the cache has.
     #[arg(long, global = true)]
     pub no_cache: bool,
+    /// Where what stages make is shared.
+    #[command(flatten)]
+    pub remote: RemoteCache,
     /// Write results below this folder.
     #[arg(long, value_name = "DIR", default_value = "out", global = true)]
     pub out: PathBuf,

@@ -45,6 +45,19 @@ impl Session {
 
     /// The same with the store in `folder`.
     pub fn world_in(&self, mode: Mode, folder: &Path) -> Result<Arc<World>, Vec<Diagnostic>> {
+        let world = self.open(mode, folder)?.offline(self.global.offline);
+        let remote = self.global.remote.options(&*self.system);
+        let Some(options) = remote.filter(|_| mode != Mode::Rebuild && !self.global.offline) else {
+            return Ok(Arc::new(world));
+        };
+        world
+            .with_remote(&options)
+            .map(Arc::new)
+            .map_err(|error| vec![Diagnostic::error(Code::Usage, error.to_string())])
+    }
+
+    /// The same, and nothing comes from elsewhere.
+    pub fn world_alone(&self, mode: Mode, folder: &Path) -> Result<Arc<World>, Vec<Diagnostic>> {
         self.open(mode, folder).map(|world| Arc::new(world.offline(self.global.offline)))
     }
 

@@ -65,6 +65,15 @@ impl BlobWriter<'_> {
         Ok(Blob::new(reference, Arc::new(map)))
     }
 
+    /// Publishes the blob if it is the one expected; if not, nothing is kept, and it is [`StoreError::Corrupt`].
+    pub fn finish_as(mut self, expected: &BlobRef) -> Result<(), StoreError> {
+        self.write_pending()?;
+        if (BlobRef { digest: self.hasher.finish(), size: self.size }) != *expected {
+            return Err(StoreError::Corrupt { blob: expected.digest });
+        }
+        self.staged.publish(&self.store.layout().blob(&expected.digest))
+    }
+
     fn write_pending(&mut self) -> Result<(), StoreError> {
         let mut pending = std::mem::take(&mut self.pending);
         self.write_through(&pending)?;
@@ -108,5 +117,21 @@ mod tests {
         let blob = writer.finish_open().unwrap();
         assert_eq!((&blob[..], blob.reference()), (&b"bytes"[..], BlobRef::of(b"bytes")));
         assert!(store.contains(&blob.reference()).unwrap());
+    }
+
+    #[test]
+    fn what_is_not_expected_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        let finish = |expected: &BlobRef| {
+            let mut writer = store.writer().unwrap();
+            writer.append(b"bytes").unwrap();
+            writer.finish_as(expected)
+        };
+        let (other, wanted) = (BlobRef::of(b"other"), BlobRef::of(b"bytes"));
+        assert!(matches!(finish(&other), Err(StoreError::Corrupt { blob }) if blob == other.digest));
+        assert_eq!([&other, &wanted].map(|blob| store.contains(blob).unwrap()), [false, false]);
+        finish(&wanted).unwrap();
+        assert!(store.contains(&wanted).unwrap());
     }
 }

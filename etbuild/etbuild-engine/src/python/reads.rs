@@ -78,7 +78,10 @@ impl Reads {
 
 /// What the last export with this beginning of a key read, as it is now.
 pub fn recall(world: &World, begin: &Key, script: &Path) -> Option<Reads> {
-    let noted: Reads = serde_json::from_slice(&world.store().memo_get(&subject(begin))?).ok()?;
+    let subject = subject(begin);
+    let elsewhere = || world.remote()?.note(&subject);
+    let bytes = world.store().memo_get(&subject).or_else(elsewhere)?;
+    let noted: Reads = serde_json::from_slice(&bytes).ok()?;
     noted.refreshed(world, script)
 }
 
@@ -87,6 +90,9 @@ pub fn remember(world: &World, begin: &Key, reads: &Reads) {
     if let Ok(bytes) = serde_json::to_vec(reads) {
         // Only time is lost where this fails.
         let _ = world.store().memo_put(&subject(begin), &bytes);
+        if let Some(remote) = world.remote() {
+            remote.leave_note(&subject(begin), &bytes);
+        }
     }
 }
 

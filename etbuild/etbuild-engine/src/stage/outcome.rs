@@ -14,6 +14,8 @@ use crate::{ArtifactKind, Artifacts};
 pub enum Source {
     /// The store had them.
     Cache,
+    /// The remote cache had them; this long it took to ask and to fetch what was fetched at once.
+    Fetched(Duration),
     /// The stage ran, this long.
     Run(Duration),
 }

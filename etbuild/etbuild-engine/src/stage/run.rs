@@ -4,7 +4,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_store::{ActionKey, ActionResult, BlobRef, BlobWriter, Key, Lookup};
+use etbuild_store::{ActionKey, BlobRef, BlobWriter, Key, Lookup};
 use rayon::prelude::*;
 
 use super::{Blocked, Missing, Source, Stage, StageResult, Staged, Transient, interrupt};
@@ -80,12 +80,16 @@ pub fn run_discovering(
         return Ok(found);
     }
     if world.mode() == Mode::Plan {
+        if let Some(found) = fetched(world, stage, known()) {
+            return Ok(found);
+        }
         let key = Arc::new(known().unwrap_or_else(|| before.clone()));
         return Err(Blocked::Missing(Missing { stage, key }));
     }
     let guard = world.store().lock(&before.action(), |holder| world.tell(&Event::Waiting { stage, holder: *holder }));
     let _guard = guard.unwrap_or_else(|error| interrupt(error));
-    hit(world, stage, known()).map_or_else(|| execute(world, stage, before.action(), body), Ok)
+    let found = hit(world, stage, known()).or_else(|| fetched(world, stage, known()));
+    found.map_or_else(|| execute(world, stage, before.action(), body), Ok)
 }
 
 /// What the store has for a key.
@@ -93,6 +97,15 @@ fn hit(world: &World, stage: Stage, key: Option<Key>) -> Option<Arc<Staged>> {
     let key = Arc::new(key.filter(|_| world.mode() != Mode::Rebuild)?);
     let artifacts = lookup(world, stage, &key)?;
     Some(staged(world, stage, key, artifacts, Source::Cache))
+}
+
+/// What the remote cache has for a key.
+fn fetched(world: &World, stage: Stage, key: Option<Key>) -> Option<Arc<Staged>> {
+    let (remote, key) = (world.remote()?, Arc::new(key?));
+    let start = world.system().now();
+    let artifacts = artifacts(&remote.find(&key)?)?;
+    let source = Source::Fetched(world.system().now().saturating_sub(start));
+    Some(staged(world, stage, key, artifacts, source))
 }
 
 fn execute(
@@ -116,6 +129,9 @@ fn execute(
     let outputs: Vec<(String, BlobRef)> =
         products.made.iter().map(|artifact| (artifact.kind.name().to_owned(), artifact.blob())).collect();
     world.store().record(&key, &outputs).unwrap_or_else(|error| interrupt(error));
+    if let Some(remote) = world.remote() {
+        remote.publish(key.action(), &outputs);
+    }
     let source = Source::Run(world.system().now().saturating_sub(start));
     Ok(staged(world, stage, key, Artifacts::new(products.made), source))
 }
@@ -127,7 +143,7 @@ fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
 
 fn lookup(world: &World, stage: Stage, key: &Key) -> Option<Artifacts> {
     match world.store().lookup(key).unwrap_or_else(|error| interrupt(error)) {
-        Lookup::Hit(result) => artifacts(&result),
+        Lookup::Hit(result) => artifacts(&result.outputs),
         Lookup::Miss(reason) => {
             world.tell(&Event::Missed { stage, reason });
             None
@@ -136,9 +152,8 @@ fn lookup(world: &World, stage: Stage, key: &Key) -> Option<Artifacts> {
 }
 
 /// A record with a kind that this build does not know is none of ours.
-fn artifacts(result: &ActionResult) -> Option<Artifacts> {
-    let refs: Option<Vec<ArtifactRef>> = result
-        .outputs
+fn artifacts(outputs: &[(String, BlobRef)]) -> Option<Artifacts> {
+    let refs: Option<Vec<ArtifactRef>> = outputs
         .iter()
         .map(|(name, BlobRef { digest, size })| {
             ArtifactKind::from_name(name).map(|kind| ArtifactRef { digest: *digest, size: *size, kind })

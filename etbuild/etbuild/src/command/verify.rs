@@ -61,7 +61,7 @@ fn rebuild(
     first: &[UnitReport],
 ) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
     let folder = tempfile::tempdir().map_err(|error| vec![no_folder(&error)])?;
-    let world: Arc<World> = session.world_in(Mode::Build, &folder.path().join("cache"))?;
+    let world: Arc<World> = session.world_alone(Mode::Build, &folder.path().join("cache"))?;
     let out = folder.path().join("out");
     let second = deploy(&world, request, Goal::Build, &out)?;
     Ok(first.iter().zip(&second).flat_map(|(first, second)| differences(session, &out, first, second)).collect())

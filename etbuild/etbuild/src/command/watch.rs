@@ -120,7 +120,7 @@ fn show(session: &Session, before: &[UnitReport], reports: &[UnitReport], took: 
 
 /// The stages that ran, with their times.
 fn ran(report: &UnitReport) -> String {
-    let rows = report.stages.iter().filter(|row| !row.cached);
+    let rows = report.stages.iter().filter(|row| !row.cached && !row.fetched);
     let names: Vec<String> = rows.map(|row| format!("{} {} ms", row.name(), row.milliseconds)).collect();
     if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
 }

@@ -31,6 +31,7 @@ struct Finding {
 struct Stage {
     name: String,
     cached: bool,
+    fetched: bool,
     time: String,
     /// Of the time of all stages, in percent.
     width: String,
@@ -113,6 +114,7 @@ fn stage(row: &StageRow, whole: u64) -> Stage {
     Stage {
         name: row.name(),
         cached: row.cached,
+        fetched: row.fetched,
         time: duration(row.milliseconds),
         width: super::percent(row.milliseconds as f64, whole as f64),
         key: row.key.chars().take(12).collect(),

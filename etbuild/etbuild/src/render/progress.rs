@@ -50,10 +50,11 @@ impl ProgressView {
     }
 
     fn finished(&self, staged: &Staged) {
-        if let Source::Run(duration) = staged.source {
+        if let Source::Run(duration) | Source::Fetched(duration) = staged.source {
+            let fetched = if matches!(staged.source, Source::Fetched(_)) { "  fetched" } else { "" };
             let size: u64 = staged.artifacts.iter().map(|artifact| artifact.size).sum();
             let seconds = duration.as_secs_f64();
-            self.say(&format!("{:<8} {seconds:>7.3} s  {:>10}", staged.stage.name(), bytes(size)));
+            self.say(&format!("{:<8} {seconds:>7.3} s  {:>10}{fetched}", staged.stage.name(), bytes(size)));
         }
     }
 
@@ -77,6 +78,7 @@ impl Observer for ProgressView {
             }
             Event::Quantized { .. } => {}
             Event::Said(text) => self.terminal.say(text),
+            Event::Remote(event) => self.terminal.say(&format!("warning: {event}{}", remote(event))),
             Event::Store(event) => store(event).iter().for_each(|text| self.terminal.say(text)),
         }
     }
@@ -96,6 +98,16 @@ fn missed(stage: Stage, reason: &MissReason) -> Option<String> {
             Some(format!("warning: {stage}: its cache record was damaged; running the stage again"))
         }
         MissReason::Unrecorded | MissReason::OtherVersion => None,
+    }
+}
+
+/// What comes of it.
+fn remote(event: &etbuild_remote::Event) -> &'static str {
+    use etbuild_remote::Event as Remote;
+    match event {
+        Remote::Lost { .. } => "; the build goes on without it",
+        Remote::Wrong { .. } => "",
+        Remote::NotStored { .. } => "; the next build elsewhere runs them again",
     }
 }
 

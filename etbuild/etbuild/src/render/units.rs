@@ -63,12 +63,20 @@ fn note(verification: &Verification) -> String {
     }
 }
 
+/// Which stages did not run; those that were fetched apart.
 fn cached(report: &UnitReport) -> String {
-    let names: Vec<String> = report.stages.iter().filter(|row| row.cached).map(StageRow::name).collect();
-    match names.len() {
-        0 => "nothing".to_owned(),
-        count if count == report.stages.len() => "everything".to_owned(),
-        _ => names.join(", "),
+    let names = |wanted: fn(&StageRow) -> bool| {
+        let names: Vec<String> = report.stages.iter().filter(|row| wanted(row)).map(StageRow::name).collect();
+        match names.len() {
+            count if count == report.stages.len() && count > 0 => "everything".to_owned(),
+            _ => names.join(", "),
+        }
+    };
+    match [names(|row| row.cached), names(|row| row.fetched)] {
+        [cached, fetched] if cached.is_empty() && fetched.is_empty() => "nothing".to_owned(),
+        [cached, fetched] if fetched.is_empty() => cached,
+        [cached, fetched] if cached.is_empty() => format!("fetched: {fetched}"),
+        [cached, fetched] => format!("{cached}; fetched: {fetched}"),
     }
 }
 
@@ -88,6 +96,7 @@ pub fn plan_table(plans: &[UnitPlan], wanted: Option<&str>) -> String {
 fn plan_cells(state: &PlanState) -> (&'static str, String, String) {
     match state {
         PlanState::Cached { key } => ("cached", short(key), String::new()),
+        PlanState::Remote { key } => ("remote", short(key), String::new()),
         PlanState::Waiting => ("waiting", String::new(), "a stage before it has to run".to_owned()),
         PlanState::Missing { key, difference, known } => ("run", short(key), because(difference.as_deref(), *known)),
         PlanState::Failed { diagnostics } => {

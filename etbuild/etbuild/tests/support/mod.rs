@@ -4,6 +4,7 @@
 
 pub mod archive;
 pub mod files;
+pub mod proxy;
 pub mod tensors;
 
 use std::ffi::OsStr;

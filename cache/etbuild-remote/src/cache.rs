@@ -1,0 +1,134 @@
+//! A remote as a build uses it: a second place to look, which may go away at any moment.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use etbuild_store::{ActionKey, BlobRef, Store, StoreError};
+
+use crate::reapi::Reapi;
+use crate::standing::Standing;
+use crate::upload::Uploads;
+use crate::{Access, Event, Observer, Options, OptionsError, Remote, RemoteError, fetch};
+
+/// For so long the end of a build waits for what is still being sent.
+const LAST_UPLOADS: Duration = Duration::from_secs(300);
+
+/// What an action made, as a remote knows it. The names of outputs are the remote's, and may be any text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The blobs by name, in order.
+    pub outputs: Vec<(String, BlobRef)>,
+}
+
+/// A remote behind the local store. All its failures count as "not there": the observer hears of each kind once.
+pub struct RemoteCache {
+    standing: Arc<Standing>,
+    uploads: Uploads,
+}
+
+impl RemoteCache {
+    /// The remote that the options name. Nothing is sent before it is asked for something.
+    ///
+    /// # Errors
+    /// The options make no sense.
+    pub fn open(options: &Options, store: Arc<Store>, observer: Arc<dyn Observer>) -> Result<Self, OptionsError> {
+        let remote = connect(options)?;
+        let standing = Arc::new(Standing::new(remote, store, options.access, &options.url, observer));
+        Ok(Self { standing, uploads: Uploads::default() })
+    }
+
+    /// Speaks to the remote, so that one that is lost is known before anything is built on it.
+    pub fn greet(&self) {
+        self.standing.remote.greet().unwrap_or_else(|error| self.standing.not_read(&error));
+    }
+
+    /// Whether a build that loses the remote fails.
+    pub fn is_required(&self) -> bool {
+        self.standing.access == Access::Required
+    }
+
+    /// What an action made. Small blobs are in the store then, and [`RemoteCache::fetch`] brings the others.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn find(&self, action: &ActionKey) -> Result<Option<Found>, StoreError> {
+        if !self.standing.reads() {
+            return Ok(None);
+        }
+        let outputs = self.counted(fetch::action(&self.standing, action))?.flatten();
+        let blobs = |outputs: crate::Outputs| outputs.into_iter().map(|(name, blob)| (name, blob.blob)).collect();
+        Ok(outputs.map(|outputs| Found { outputs: blobs(outputs) }))
+    }
+
+    /// Brings a blob that [`RemoteCache::find`] has told of into the store; `false` where that is not to be had.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn fetch(&self, blob: &BlobRef) -> Result<bool, StoreError> {
+        match self.standing.promised(blob).filter(|_| self.standing.reads()) {
+            Some(promised) => Ok(self.counted(fetch::blob(&self.standing, &promised))?.is_some()),
+            None => Ok(false),
+        }
+    }
+
+    /// Sends what an action made, where that is wanted, beside the build. All blobs must be in the store.
+    pub fn publish(&self, action: &ActionKey, outputs: &[(String, BlobRef)]) {
+        if self.standing.writes() {
+            self.uploads.push(&self.standing, *action, outputs.to_vec());
+        }
+    }
+
+    /// Waits for what is still being sent, but not for ever.
+    pub fn finish(&self) {
+        if !self.uploads.wait(LAST_UPLOADS) {
+            let reason = format!("what stages made was not sent within {} s", LAST_UPLOADS.as_secs());
+            self.standing.not_written(&RemoteError::Refused(reason));
+        }
+    }
+
+    /// Asks for nothing more in this session: what the remote gives does not hold.
+    pub fn stop_reading(&self) {
+        self.standing.stop_reading();
+    }
+
+    /// Why a build that requires the remote fails; `None` as long as all is well, or the remote is not required.
+    pub fn failure(&self) -> Option<String> {
+        self.standing.failure()
+    }
+
+    /// `None` for a failure of the remote, which has been noted.
+    fn counted<T>(&self, outcome: Result<T, RemoteError>) -> Result<Option<T>, StoreError> {
+        match outcome {
+            Ok(value) => Ok(Some(value)),
+            Err(RemoteError::Store(error)) => Err(error),
+            Err(error) => {
+                self.standing.not_read(&error);
+                Ok(None)
+            }
+        }
+    }
+}
+
+/// The kind of remote that the URL calls for.
+fn connect(options: &Options) -> Result<Box<dyn Remote>, OptionsError> {
+    #[cfg(feature = "object-stores")]
+    if crate::objects::Objects::understands(&options.url) {
+        return Ok(Box::new(crate::objects::Objects::new(options)?));
+    }
+    Ok(Box::new(Reapi::new(options)?))
+}
+
+/// What a person is told.
+impl std::fmt::Display for Event {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Lost { url, reason } => write!(formatter, "the remote cache {url} is lost: {reason}"),
+            Self::Wrong { url, blob } => {
+                write!(formatter, "the remote cache {url} gave wrong bytes for blob {blob}; they were thrown away")
+            }
+            Self::NotStored { url, reason } => {
+                write!(formatter, "the remote cache {url} does not take what stages make: {reason}")
+            }
+        }
+    }
+}

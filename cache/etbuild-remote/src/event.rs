@@ -1,0 +1,41 @@
+//! What a remote cache tells its owner. It never prints.
+
+use etbuild_store::Digest;
+
+/// Something that a person should know of. Each is told once in a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The remote is lost; the build goes on without it.
+    Lost {
+        /// Where it was.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+    /// The remote gave other bytes than a blob has. They count for nothing.
+    Wrong {
+        /// Where it is.
+        url: String,
+        /// The blob.
+        blob: Digest,
+    },
+    /// The remote does not take what stages made; later builds will run them again.
+    NotStored {
+        /// Where it is.
+        url: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Receives the events, on whichever thread they happen. Any `Fn(&Event)` is one.
+pub trait Observer: Send + Sync {
+    /// Something happened.
+    fn observe(&self, event: &Event);
+}
+
+impl<F: Fn(&Event) + Send + Sync> Observer for F {
+    fn observe(&self, event: &Event) {
+        self(event);
+    }
+}

@@ -1,0 +1,88 @@
+//! What a server can do.
+
+use bazel_remote_apis::build::bazel::remote::execution::v2::capabilities_client::CapabilitiesClient;
+use bazel_remote_apis::build::bazel::remote::execution::v2::{CacheCapabilities, GetCapabilitiesRequest};
+
+use super::connection::Connection;
+use super::retry;
+use super::wire::Function;
+use crate::RemoteError;
+
+/// The most that is put into one message: what gRPC takes where nobody says otherwise.
+const MESSAGE: u64 = 4 << 20;
+
+/// What a server can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// How it names blobs.
+    pub function: Function,
+    /// How many bytes of blobs go into one message.
+    pub batch: u64,
+    /// Whether it takes action results from clients.
+    pub takes_results: bool,
+}
+
+impl Capabilities {
+    /// What of the server's answer matters. A function that is not listed is not used, whatever the server then says.
+    fn of(answer: &CacheCapabilities) -> Result<Self, RemoteError> {
+        let functions = [Function::Blake3, Function::Sha256].into_iter();
+        let function = functions.into_iter().find(|function| answer.digest_functions.contains(&function.number()));
+        let function = function
+            .ok_or_else(|| RemoteError::Refused("it names blobs neither by BLAKE3 nor by SHA-256".to_owned()))?;
+        // Zero stands for no limit of the server's own.
+        let stated = u64::try_from(answer.max_batch_total_size_bytes).unwrap_or(0);
+        let batch = if stated == 0 { MESSAGE } else { stated.min(MESSAGE) };
+        let takes_results = answer.action_cache_update_capabilities.is_none_or(|results| results.update_enabled);
+        Ok(Self { function, batch: batch - batch / 16, takes_results })
+    }
+}
+
+/// Asks a server what it can do.
+pub async fn ask(connection: &Connection) -> Result<Capabilities, RemoteError> {
+    let answer = retry::persistently(connection.patience(), async || {
+        let request = GetCapabilitiesRequest { instance_name: connection.instance().to_owned() };
+        CapabilitiesClient::new(connection.line()).get_capabilities(request).await
+    });
+    let answer = answer.await.map_err(|status| retry::error(&status))?.into_inner();
+    let cache = answer.cache_capabilities.ok_or_else(|| RemoteError::Refused("it is no cache".to_owned()))?;
+    Capabilities::of(&cache)
+}
+
+#[cfg(test)]
+mod tests {
+    use bazel_remote_apis::build::bazel::remote::execution::v2::ActionCacheUpdateCapabilities;
+
+    use super::*;
+
+    fn answer(functions: &[i32], batch: i64) -> CacheCapabilities {
+        CacheCapabilities {
+            digest_functions: functions.to_vec(),
+            max_batch_total_size_bytes: batch,
+            ..CacheCapabilities::default()
+        }
+    }
+
+    #[test]
+    fn only_a_function_that_is_listed_is_used() {
+        let [sha256, blake3] = [Function::Sha256, Function::Blake3].map(Function::number);
+        let chosen = |functions: &[i32]| Capabilities::of(&answer(functions, 0)).map(|can| can.function).ok();
+        assert_eq!(chosen(&[sha256, blake3]), Some(Function::Blake3));
+        assert_eq!(chosen(&[2, sha256]), Some(Function::Sha256));
+        assert_eq!((chosen(&[2]), chosen(&[])), (None, None));
+    }
+
+    #[test]
+    fn batches_stay_below_the_limit_of_the_server_and_of_messages() {
+        let batch = |stated| Capabilities::of(&answer(&[Function::Sha256.number()], stated)).unwrap().batch;
+        assert_eq!((batch(65_536), batch(0)), (61_440, MESSAGE - MESSAGE / 16));
+        assert_eq!((batch(i64::MAX), batch(-1)), (batch(0), batch(0)));
+    }
+
+    #[test]
+    fn a_server_may_keep_its_results_to_itself() {
+        let mut asked = answer(&[Function::Sha256.number()], 0);
+        assert!(Capabilities::of(&asked).unwrap().takes_results);
+        asked.action_cache_update_capabilities = Some(ActionCacheUpdateCapabilities { update_enabled: false });
+        assert!(!Capabilities::of(&asked).unwrap().takes_results);
+    }
+}

@@ -1,0 +1,18 @@
+//! Trying again, for a bounded time.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+/// How often something is tried in all.
+pub const ATTEMPTS: u32 = 4;
+
+/// Before the second attempt one waits for so long, before each later one three times as long as before, and up to as long
+/// again, so that many clients do not come back at the same moment.
+const FIRST_PAUSE: Duration = Duration::from_millis(60);
+
+/// Waits before attempt `number`, the first one being 1.
+pub async fn pause(number: u32) {
+    let least = FIRST_PAUSE * 3u32.pow(number.min(ATTEMPTS).saturating_sub(1));
+    let more = RandomState::new().hash_one(number) % u64::try_from(least.as_millis()).unwrap_or(1).max(1);
+    tokio::time::sleep(least + Duration::from_millis(more)).await;
+}

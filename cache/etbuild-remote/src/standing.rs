@@ -1,0 +1,145 @@
+//! How a session stands with its remote: lost or not, what it promised, what it is not believed any more.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use etbuild_store::{BlobRef, Digest, Store};
+
+use crate::{Access, Event, Observer, Remote, RemoteBlob, RemoteError};
+
+/// After so many uploads in a row that failed, no more are tried.
+const FAILURES: u32 = 3;
+
+/// A remote, and how a session stands with it. Threads share it.
+pub struct Standing {
+    pub remote: Box<dyn Remote>,
+    pub store: Arc<Store>,
+    pub access: Access,
+    url: String,
+    observer: Arc<dyn Observer>,
+    facts: Mutex<Facts>,
+}
+
+#[derive(Default)]
+struct Facts {
+    /// Why nothing is asked any more.
+    lost: Option<String>,
+    /// Why something was not stored there.
+    not_stored: Option<String>,
+    failures: u32,
+    told_wrong: bool,
+    unread: bool,
+    promised: BTreeMap<Digest, RemoteBlob>,
+    distrusted: BTreeSet<Digest>,
+}
+
+impl Standing {
+    /// Nothing is known yet.
+    pub fn new(
+        remote: Box<dyn Remote>,
+        store: Arc<Store>,
+        access: Access,
+        url: &str,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
+        Self { remote, store, access, url: url.to_owned(), observer, facts: Mutex::default() }
+    }
+
+    /// Whether the remote is asked for anything.
+    pub fn reads(&self) -> bool {
+        let facts = self.facts();
+        facts.lost.is_none() && !facts.unread
+    }
+
+    /// Whether it is sent anything.
+    pub fn writes(&self) -> bool {
+        let facts = self.facts();
+        self.access.writes() && facts.lost.is_none() && facts.failures < FAILURES
+    }
+
+    /// Asks for nothing more: what it gives is no good.
+    pub fn stop_reading(&self) {
+        self.facts().unread = true;
+    }
+
+    /// Why a build that requires the remote fails.
+    pub fn failure(&self) -> Option<String> {
+        let facts = self.facts();
+        let reason = facts.lost.as_ref().or(facts.not_stored.as_ref()).cloned();
+        reason.filter(|_| self.access == Access::Required)
+    }
+
+    /// Remembers that the remote has a blob.
+    pub fn promise(&self, blob: &RemoteBlob) {
+        self.facts().promised.insert(blob.blob.digest, *blob);
+    }
+
+    /// What the remote calls a blob that it has.
+    pub fn promised(&self, blob: &BlobRef) -> Option<RemoteBlob> {
+        self.facts().promised.get(&blob.digest).copied().filter(|promised| promised.blob == *blob)
+    }
+
+    /// Whether the remote failed to give a blob that it said it had.
+    pub fn is_distrusted(&self, blob: &BlobRef) -> bool {
+        self.facts().distrusted.contains(&blob.digest)
+    }
+
+    /// Notes that something was not had, and tells it where it is news.
+    pub fn not_read(&self, error: &RemoteError) {
+        match error {
+            RemoteError::Lost(reason) | RemoteError::Refused(reason) => self.lose(reason),
+            RemoteError::Gone(blob) => self.distrust(*blob),
+            RemoteError::Wrong(blob) => {
+                self.distrust(*blob);
+                if !std::mem::replace(&mut self.facts().told_wrong, true) {
+                    self.tell(&Event::Wrong { url: self.url.clone(), blob: *blob });
+                }
+            }
+            RemoteError::Store(_) => {}
+        }
+    }
+
+    /// Notes that something was stored.
+    pub fn written(&self) {
+        self.facts().failures = 0;
+    }
+
+    /// Notes that something was not stored, and tells it where it is news. A remote that only refuses this is still read.
+    pub fn not_written(&self, error: &RemoteError) {
+        match error {
+            RemoteError::Lost(reason) => self.lose(reason),
+            RemoteError::Store(_) => {}
+            other => {
+                let reason = other.to_string();
+                let mut facts = self.facts();
+                facts.failures += 1;
+                let first = facts.not_stored.replace(reason.clone()).is_none();
+                drop(facts);
+                if first {
+                    self.tell(&Event::NotStored { url: self.url.clone(), reason });
+                }
+            }
+        }
+    }
+
+    fn lose(&self, reason: &str) {
+        let before = self.facts().lost.replace(reason.to_owned());
+        if before.is_none() {
+            self.tell(&Event::Lost { url: self.url.clone(), reason: reason.to_owned() });
+        }
+    }
+
+    fn distrust(&self, blob: Digest) {
+        let mut facts = self.facts();
+        facts.promised.remove(&blob);
+        facts.distrusted.insert(blob);
+    }
+
+    fn tell(&self, event: &Event) {
+        self.observer.observe(event);
+    }
+
+    fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,104 @@
+//! From the store to a remote, beside the build.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use etbuild_store::{ActionKey, Blob, BlobRef, StoreError};
+
+use crate::standing::Standing;
+use crate::{Outputs, RemoteBlob, RemoteError, names};
+
+/// What an action made, to be sent.
+struct Job {
+    action: ActionKey,
+    outputs: Vec<(String, BlobRef)>,
+}
+
+/// Sends what actions made, one after the other, on a thread of its own.
+#[derive(Default)]
+pub struct Uploads {
+    sender: Mutex<Option<Sender<Job>>>,
+    pending: Arc<Pending>,
+}
+
+/// How many jobs are not done.
+#[derive(Default)]
+struct Pending {
+    count: Mutex<usize>,
+    changed: Condvar,
+}
+
+impl Uploads {
+    /// Queues what an action made.
+    pub fn push(&self, standing: &Arc<Standing>, action: ActionKey, outputs: Vec<(String, BlobRef)>) {
+        let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = sender.get_or_insert_with(|| start(standing.clone(), self.pending.clone()));
+        self.pending.add();
+        if sender.send(Job { action, outputs }).is_err() {
+            self.pending.done();
+        }
+    }
+
+    /// Waits until everything has been sent, but no longer than `limit`. Whether it was.
+    pub fn wait(&self, limit: Duration) -> bool {
+        let waited = self.pending.changed.wait_timeout_while(self.pending.count(), limit, |count| *count > 0);
+        *waited.unwrap_or_else(PoisonError::into_inner).0 == 0
+    }
+}
+
+impl Pending {
+    fn count(&self) -> MutexGuard<'_, usize> {
+        self.count.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self) {
+        *self.count() += 1;
+    }
+
+    fn done(&self) {
+        *self.count() -= 1;
+        self.changed.notify_all();
+    }
+}
+
+/// The thread ends when the session does.
+fn start(standing: Arc<Standing>, pending: Arc<Pending>) -> Sender<Job> {
+    let (sender, jobs) = channel();
+    std::thread::spawn(move || work(&standing, &pending, &jobs));
+    sender
+}
+
+fn work(standing: &Standing, pending: &Pending, jobs: &Receiver<Job>) {
+    for job in jobs {
+        if standing.writes() {
+            match send(standing, &job) {
+                Ok(()) => standing.written(),
+                Err(error) => standing.not_written(&error),
+            }
+        }
+        pending.done();
+    }
+}
+
+/// Blobs first, then the record: whoever finds the record finds them.
+fn send(standing: &Standing, job: &Job) -> Result<(), RemoteError> {
+    let with_sha256 = standing.remote.wants_sha256()?;
+    let open = |(name, blob): &(String, BlobRef)| {
+        let blob = standing.store.open_blob(blob)?;
+        let sha256 = with_sha256.then(|| names::sha256(&standing.store, &blob));
+        Ok((name.clone(), RemoteBlob { blob: blob.reference(), sha256 }, blob))
+    };
+    let opened = job.outputs.iter().map(open).collect::<Result<Vec<_>, StoreError>>()?;
+    let mut blobs: Vec<RemoteBlob> = opened.iter().map(|(_, name, _)| *name).collect();
+    blobs.sort_unstable();
+    blobs.dedup();
+    let mut lacking = standing.remote.missing(&blobs)?;
+    // It may say that it has what it could not give.
+    lacking.extend(blobs.iter().filter(|name| standing.is_distrusted(&name.blob)));
+    let bytes_of = |name: &RemoteBlob| opened.iter().find(|(_, known, _)| known == name).map(|(.., blob)| blob.clone());
+    let loads: Vec<(RemoteBlob, Blob)> = lacking.iter().filter_map(|name| Some((*name, bytes_of(name)?))).collect();
+    standing.remote.put(&loads)?;
+    let outputs: Outputs = opened.into_iter().map(|(name, blob, _)| (name, blob)).collect();
+    standing.remote.record(&job.action, &outputs)
+}

@@ -1,0 +1,102 @@
+//! A server that others wrote, `buildbox-casd` of the BuildStream project, with a folder and a port of its own.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// A server that runs until it is dropped.
+pub struct Casd {
+    program: PathBuf,
+    folder: TempDir,
+    port: u16,
+    process: Option<Child>,
+}
+
+impl Casd {
+    /// Starts one. Without `ETBUILD_TEST_CASD`, the server's program, or `ETBUILD_TEST_PYTHON`, a Python that has the package
+    /// BuildStream, the test says so and passes, except in continuous integration.
+    #[allow(clippy::print_stderr, reason = "a skipped test says so")]
+    pub fn start() -> Option<Self> {
+        let Some(program) = program() else {
+            assert!(std::env::var_os("CI").is_none(), "neither ETBUILD_TEST_CASD nor a Python with BuildStream");
+            eprintln!(
+                "skipped: set ETBUILD_TEST_CASD to buildbox-casd, or ETBUILD_TEST_PYTHON to a Python with BuildStream"
+            );
+            return None;
+        };
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut casd = Self { program, folder: tempfile::tempdir().unwrap(), port, process: None };
+        casd.run();
+        Some(casd)
+    }
+
+    /// Where it listens, as a URL.
+    pub fn url(&self) -> String {
+        format!("grpc://{}", self.address())
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> String {
+        format!("127.0.0.1:{}", self.port)
+    }
+
+    /// Ends it at once.
+    pub fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
+    }
+
+    /// Starts it again, with what it has stored.
+    pub fn run(&mut self) {
+        let address = self.address();
+        let mut command = Command::new(&self.program);
+        command.args(["--bind", &address]).arg(self.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.process = Some(command.spawn().unwrap());
+        let start = Instant::now();
+        while TcpStream::connect(&address).is_err() {
+            assert!(start.elapsed() < Duration::from_secs(60), "{} does not listen", self.program.display());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The files of the blobs that it has stored.
+    pub fn blobs(&self) -> Vec<PathBuf> {
+        files(&self.folder.path().join("cas/objects"))
+    }
+
+    /// The files of the action results that it has stored.
+    pub fn results(&self) -> Vec<PathBuf> {
+        files(&self.folder.path().join("actioncache"))
+    }
+}
+
+impl Drop for Casd {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn program() -> Option<PathBuf> {
+    if let Some(program) = std::env::var_os("ETBUILD_TEST_CASD") {
+        return Some(program.into());
+    }
+    let python = PathBuf::from(std::env::var_os("ETBUILD_TEST_PYTHON")?);
+    let libraries = fs::read_dir(python.parent()?.parent()?.join("lib")).ok()?;
+    let inside = "site-packages/buildstream/subprojects/buildbox/buildbox-casd";
+    libraries.flatten().map(|library| library.path().join(inside)).find(|program| program.exists())
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> =
+        entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect();
+    found.sort();
+    found
+}

@@ -1,0 +1,53 @@
+//! A machine with a store of its own and a remote cache.
+
+use std::sync::{Arc, Mutex};
+
+use etbuild_remote::{Access, Event, Options, RemoteCache};
+use etbuild_store::{ActionKey, BlobRef, Digest, Store};
+use tempfile::TempDir;
+
+/// A machine: a store, a remote cache behind it, and what was told.
+pub struct Machine {
+    pub store: Arc<Store>,
+    pub cache: RemoteCache,
+    told: Arc<Mutex<Vec<Event>>>,
+    _folder: TempDir,
+}
+
+impl Machine {
+    /// With an empty store.
+    pub fn new(url: &str, access: Access) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Arc::new(Store::open(folder.path()).unwrap());
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let listener = told.clone();
+        let observer = move |event: &Event| listener.lock().unwrap().push(event.clone());
+        let options = Options { access, ..Options::new(url) };
+        let cache = RemoteCache::open(&options, store.clone(), Arc::new(observer)).unwrap();
+        Self { store, cache, told, _folder: folder }
+    }
+
+    /// What was told so far.
+    pub fn told(&self) -> Vec<Event> {
+        self.told.lock().unwrap().clone()
+    }
+
+    /// Has an action make blobs of these sizes, and sends them.
+    pub fn make(&self, action: &ActionKey, sizes: &[usize]) -> Vec<(String, BlobRef)> {
+        let put = |size: &usize| ("part".to_owned(), self.store.put(&bytes(*size)).unwrap());
+        let outputs: Vec<_> = sizes.iter().map(put).collect();
+        self.cache.publish(action, &outputs);
+        self.cache.finish();
+        outputs
+    }
+}
+
+/// Bytes that differ from those of other sizes.
+pub fn bytes(size: usize) -> Vec<u8> {
+    (0..size).map(|index| (index * 31 + index / 251 + size) as u8).collect()
+}
+
+/// An action.
+pub fn action(name: &str) -> ActionKey {
+    ActionKey(Digest::of(name.as_bytes()))
+}
