@@ -37,6 +37,6 @@ pub use facts::{
 pub use project::{Project, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, MissingKernel, SelectedKernel, select};
 pub use size::SizeReport;
-pub use sources::{SourceCrate, Sources};
+pub use sources::{SourceCrate, Sources, device_crates_digest};
 pub use target::{CompileTarget, Linker};
 pub use toolchain::{Route, Toolchain, Watched};

@@ -1,6 +1,7 @@
 //! The device crates that a generated project is made of: which ones, with which manifests, under which digests.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::OnceLock;
 
 use toml::{Table, Value};
 
@@ -14,6 +15,15 @@ use crate::manifest;
 pub struct Sources {
     crates: BTreeMap<&'static str, SourceCrate>,
     workspace: Table,
+}
+
+/// The digest of all files of the device crates inside this etbuild, in lower-case hexadecimal.
+pub fn device_crates_digest() -> &'static str {
+    static DIGEST: OnceLock<String> = OnceLock::new();
+    DIGEST.get_or_init(|| {
+        let of_folder = |folder: &EmbeddedFolder| digest(folder.files.iter().map(|file| (file.path, file.bytes)));
+        digest(CRATES.iter().map(|folder| (folder.name, of_folder(folder))))
+    })
 }
 
 /// A device crate as a generated project contains it.

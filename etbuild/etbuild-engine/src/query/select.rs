@@ -1,6 +1,6 @@
 //! The program's kernels become a project, and Cargo says what the project depends on.
 
-use etbuild_link::{Project, Sources, VerifyData, Workshop, dependencies};
+use etbuild_link::{Project, Sources, VerifyData, Workshop, dependencies, device_crates_digest};
 
 use super::emitted;
 use crate::db::Db;
@@ -23,6 +23,7 @@ pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         .fact("delegates", interface.delegates(unit.target.memory().is_some()).to_vec())
         .fact("template", link_facts::template(&unit))
         .input("template", link_facts::template_digest(&unit))
+        .fact("device-crates", device_crates_digest())
         .fact("text", interface.has_tokenizer())
         .fact("triple", tools.target.triple.as_str())
         .tool("cargo", tools.toolchain.rustc_version.as_str())
