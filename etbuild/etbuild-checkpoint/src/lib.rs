@@ -9,6 +9,8 @@ mod description;
 mod error;
 mod family;
 mod rotary;
+mod rotated;
+mod rotation;
 mod shards;
 mod texts;
 
@@ -22,6 +24,8 @@ pub use description::{
     Activation, Attention, Biases, Decoder, FeedForward, HeadNorm, Layer, Norm, NormPlaces, Rotary, Scaling,
 };
 pub use error::CheckpointError;
+pub use rotated::{InMemory, Keeper, Rotated};
+pub use rotation::{Rotation, Space};
 use shards::Tensors;
 pub use shards::{SHARD, SHARD_INDEX, shard_names};
 pub use texts::{TEXT_FILES, TOKENIZER, Texts, read_texts};
@@ -45,6 +49,8 @@ pub struct Options {
     pub context: Option<u32>,
     /// How many tokens the method `prefill` takes at once.
     pub prefill: u32,
+    /// Whether what layers hand on is rotated, and how. Logits are the same but for rounding.
+    pub rotation: Option<Rotation>,
 }
 
 impl Options {
@@ -78,12 +84,19 @@ pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
 /// [1, vocabulary]`, of the token behind the last. `prefill` takes as `last`, `int64 [1]`, which of its tokens is the last;
 /// those behind it fill the piece up and leave no trace. Positions up to `start` have been given before.
 ///
-/// Matrices keep the type that the checkpoint has; a node converts them. Numbers are computed in `float32`.
-pub fn import_checkpoint(checkpoint: &Checkpoint, options: Options) -> Result<AtenProgram, Vec<CheckpointError>> {
+/// Matrices keep the type that the checkpoint has; a node converts them. Numbers are computed in `float32`. With a rotation,
+/// matrices are the `float32` that `keeper` makes of them, one after the other; no more of them is in memory than it keeps there.
+pub fn import_checkpoint(
+    checkpoint: &Checkpoint,
+    options: Options,
+    keeper: &dyn Keeper,
+) -> Result<AtenProgram, Vec<CheckpointError>> {
     let decoder = describe(checkpoint.config.bytes()).map_err(|error| vec![error])?;
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
+    options.rotation.map_or(Ok(()), |_| decoder.check_rotation()).map_err(|error| vec![error])?;
     let tensors = Tensors::open(&checkpoint.shards)?;
-    let methods = decoder::build(&decoder, tensors, context, options.prefill.clamp(1, context))?;
+    let rotating = options.rotation.map(|Rotation::Hadamard| keeper);
+    let methods = decoder::build(&decoder, tensors, rotating, [context, options.prefill.clamp(1, context)])?;
     let program = Program { methods };
     AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(CheckpointError::from).collect())
 }

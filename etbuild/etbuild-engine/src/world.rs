@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use et_llm::MakeText;
 use etbuild_backend::Backend;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::Toolchain;
@@ -33,6 +34,7 @@ pub struct World {
     jobs: usize,
     offline: bool,
     backends: &'static [&'static dyn Backend],
+    text_maker: Option<MakeText>,
     held: Mutex<BTreeMap<Digest, Blob>>,
     toolchains: Mutex<BTreeMap<Digest, Toolchain>>,
 }
@@ -57,6 +59,7 @@ impl World {
             jobs,
             offline: false,
             backends: &[],
+            text_maker: None,
             held: Mutex::default(),
             toolchains: Mutex::default(),
         })
@@ -72,6 +75,17 @@ impl World {
     #[must_use]
     pub fn backends(self, backends: &'static [&'static dyn Backend]) -> Self {
         Self { backends, ..self }
+    }
+
+    /// The same world with what makes tokenizers.
+    #[must_use]
+    pub fn reading_texts(self, make: MakeText) -> Self {
+        Self { text_maker: Some(make), ..self }
+    }
+
+    /// What makes the tokenizer of a checkpoint, if anything does.
+    pub const fn text_maker(&self) -> Option<MakeText> {
+        self.text_maker
     }
 
     /// The engines that recipes may name besides the portable kernels.
