@@ -1,7 +1,6 @@
 //! How well a model foresees texts.
 
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use super::files::failed;
