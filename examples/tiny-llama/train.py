@@ -100,6 +100,7 @@ def main():
     tokenizer = make_tokenizer(texts)
     held_out = "\n".join(tales.stories(99, 24)) + "\n"
     (FOLDER / "held-out.txt").write_text(held_out)
+    (FOLDER / "calibration.txt").write_text("\n".join(tales.stories(97, 48)) + "\n")
     model = train(tokenizer)
     model.generation_config.do_sample = False
     model.save_pretrained(FOLDER / "model")

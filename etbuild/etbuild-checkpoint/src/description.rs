@@ -180,6 +180,16 @@ impl Decoder {
         }
     }
 
+    /// Whether what layers hand on can be rotated without another result.
+    pub fn check_rotation(&self) -> Result<(), CheckpointError> {
+        match self.norm_places {
+            NormPlaces::Before => Ok(()),
+            NormPlaces::BeforeAndBehind => {
+                Err(CheckpointError::Rotation("it normalizes behind attention and feed-forward networks too"))
+            }
+        }
+    }
+
     /// Whether the numbers fit together.
     pub fn check(&self) -> Result<(), CheckpointError> {
         let Attention { heads, key_heads, depth, .. } = self.attention;

@@ -75,6 +75,9 @@ pub enum CheckpointError {
         /// Its type.
         found: &'static str,
     },
+    /// A model that cannot be rotated.
+    #[error("the model cannot be rotated: {0}")]
+    Rotation(&'static str),
     /// The program breaks a rule of its dialect.
     #[error(transparent)]
     Invalid(#[from] Violation),

@@ -9,6 +9,8 @@ mod description;
 mod error;
 mod family;
 mod rotary;
+mod rotated;
+mod rotation;
 mod shards;
 mod texts;
 
@@ -23,6 +25,8 @@ pub use description::{
     Activation, Attention, Biases, Decoder, FeedForward, HeadNorm, Layer, Norm, NormPlaces, Rotary, Scaling,
 };
 pub use error::CheckpointError;
+pub use rotated::{InMemory, Keeper, Rotated};
+pub use rotation::{Rotation, Space};
 use shards::Tensors;
 pub use shards::{SHARD, SHARD_INDEX, shard_names};
 pub use texts::{TEXT_FILES, TOKENIZER, Texts, read_texts};
@@ -48,6 +52,8 @@ pub struct Options {
     pub prefill: u32,
     /// In what the cache keeps keys and values.
     pub cache: Cache,
+    /// Whether what layers hand on is rotated, and how. Logits are the same but for rounding.
+    pub rotation: Option<Rotation>,
 }
 
 /// In what keys and values are kept.
@@ -101,13 +107,19 @@ pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
 /// [1, vocabulary]`, of the token behind the last. `prefill` takes as `last`, `int64 [1]`, which of its tokens is the last;
 /// those behind it fill the piece up and leave no trace. Positions up to `start` have been given before.
 ///
-/// Matrices keep the type that the checkpoint has; a node converts them. Numbers are computed in `float32`.
-pub fn import_checkpoint(checkpoint: &Checkpoint, options: Options) -> Result<AtenProgram, Vec<CheckpointError>> {
+/// Matrices keep the type that the checkpoint has; a node converts them. Numbers are computed in `float32`. With a rotation,
+/// matrices are the `float32` that `keeper` makes of them, one after the other; no more of them is in memory than it keeps there.
+pub fn import_checkpoint(
+    checkpoint: &Checkpoint,
+    options: Options,
+    keeper: &dyn Keeper,
+) -> Result<AtenProgram, Vec<CheckpointError>> {
     let decoder = describe(checkpoint.config.bytes()).map_err(|error| vec![error])?;
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
+    options.rotation.map_or(Ok(()), |_| decoder.check_rotation()).map_err(|error| vec![error])?;
     let tensors = Tensors::open(&checkpoint.shards)?;
     let options = Options { prefill: options.prefill.clamp(1, context), ..options };
-    let methods = decoder::build(&decoder, tensors, context, options)?;
+    let methods = decoder::build(&decoder, tensors, keeper, context, options)?;
     let program = Program { methods };
     AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(CheckpointError::from).collect())
 }

@@ -19,6 +19,8 @@ pub enum ArtifactKind {
     Slices,
     /// What quantization loses, as JSON.
     Losses,
+    /// Which constants are moments of what weights are multiplied with, as JSON.
+    Moments,
     /// Where every node of a program runs, as JSON.
     Partition,
     /// A program file.
@@ -42,13 +44,14 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 16] = [
+    const NAMES: [(Self, &'static str); 17] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
         (Self::Constant, "constant"),
         (Self::Slices, "slices"),
         (Self::Losses, "losses"),
+        (Self::Moments, "moments"),
         (Self::Partition, "partition"),
         (Self::ProgramFile, "program-file"),
         (Self::DataFile, "data-file"),

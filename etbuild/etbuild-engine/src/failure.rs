@@ -54,6 +54,7 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         | CheckpointError::TensorTwice(_)
         | CheckpointError::Shape { .. } => Code::TensorMismatch,
         CheckpointError::ElementType { .. } => Code::DtypeUnavailable,
+        CheckpointError::Rotation(_) => Code::SchemeUnavailable,
         CheckpointError::Invalid(_) => Code::ProgramInvalid,
         CheckpointError::Json { .. } | CheckpointError::Key { .. } | CheckpointError::ShardMalformed { .. } => {
             Code::ModelMalformed
@@ -66,6 +67,7 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         }
         Code::ShardMissing | Code::ModelMalformed => diagnostic.help("is the download complete?"),
         Code::TensorMismatch => diagnostic.help("are `config.json` and the safetensors of the same model?"),
+        Code::SchemeUnavailable => diagnostic.help("leave `quantize.rotate` out"),
         Code::ContextTooLong => diagnostic.help("make `export: { context: ... }` smaller, or leave it out"),
         _ => diagnostic,
     }

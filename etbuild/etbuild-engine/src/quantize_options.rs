@@ -1,10 +1,12 @@
 //! What a recipe says about quantization, as its stage takes it.
 
+use etbuild_checkpoint::{Options as Checkpoint, Rotation};
 use etbuild_quantize::{Embedding, Layer, Observer, Options, Scheme};
 use etbuild_recipe::{self as recipe, Quantize, Recipe};
 
+use crate::calibration_tokens::PIECE;
 use crate::db::Db;
-use crate::query::{MeasureOptions, QuantizeOptions};
+use crate::query::{MeasureOptions, Method, QuantizeOptions};
 
 /// The percentage of elements that is kept where a recipe states none.
 const PERCENTILE: f64 = 99.99;
@@ -23,7 +25,7 @@ pub fn quantize_options(db: &dyn Db, recipe: &Recipe) -> Option<QuantizeOptions>
         layers: quantize.layers.iter().map(layer).collect(),
     };
     let calibrate = quantize.calibrate.as_ref().map(|file| db.data_file(&file.path));
-    Some(QuantizeOptions { options, calibrate })
+    Some(QuantizeOptions { options, calibrate, method: method(db, recipe, quantize) })
 }
 
 /// What measuring the loss reads.
@@ -33,11 +35,32 @@ pub fn measure_options(db: &dyn Db, recipe: &Recipe) -> MeasureOptions {
     MeasureOptions { labelled }
 }
 
-/// Whether a scheme takes ranges from calibration data.
+fn method(db: &dyn Db, recipe: &Recipe, quantize: &Quantize) -> Method {
+    match (quantize.method, &recipe.model) {
+        (recipe::Method::Nearest, _) => Method::Nearest,
+        (recipe::Method::Gptq, recipe::Model::Checkpoint(folder)) => {
+            let options = Checkpoint { context: Some(PIECE), prefill: PIECE, rotation: rotation(recipe) };
+            Method::Gptq(Some(db.checkpoint(&folder.path, options)))
+        }
+        (recipe::Method::Gptq, _) => Method::Gptq(None),
+    }
+}
+
+/// How a checkpoint is rotated.
+pub fn rotation(recipe: &Recipe) -> Option<Rotation> {
+    let rotate = recipe.quantize.as_ref()?.rotate.as_ref()?;
+    Some(match rotate.value {
+        recipe::Rotation::Hadamard => Rotation::Hadamard,
+    })
+}
+
+/// Whether a scheme or a method needs calibration data.
 pub fn needs_data(quantize: &Quantize) -> bool {
     let of_layers = quantize.layers.iter().map(|layer| layer.scheme.value);
     let measures = quantize.min_sqnr.is_some() && quantize.accuracy.is_none();
-    of_layers.chain([quantize.scheme.value]).any(|scheme| scheme == recipe::Scheme::Int8) || measures
+    of_layers.chain([quantize.scheme.value]).any(|scheme| scheme == recipe::Scheme::Int8)
+        || measures
+        || quantize.method == recipe::Method::Gptq
 }
 
 fn layer(layer: &recipe::LayerScheme) -> Layer {

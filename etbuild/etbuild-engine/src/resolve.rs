@@ -15,7 +15,7 @@ use etbuild_yaml::{Spanned, suggest};
 use crate::db::{Archive, CheckpointFolder, Db, EngineDatabase, ModelSource, PythonCall};
 use crate::guard::guarded;
 use crate::partition_report::PORTABLE;
-use crate::quantize_options::{measure_options, needs_data, quantize_options};
+use crate::quantize_options::{measure_options, needs_data, quantize_options, rotation};
 use crate::query::{self, FileOptions, PartitionOptions, PlanOptions};
 use crate::target_facts;
 use crate::unit::{Archives, Unit};
@@ -206,7 +206,8 @@ pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
     if let Model::Checkpoint(folder) = &recipe.model {
         let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
         let (context, prefill) = (tokens(&recipe.export.context), tokens(&recipe.export.prefill));
-        let options = Options { context, prefill: prefill.unwrap_or(Options::PREFILL), cache: cache(recipe) };
+        let prefill = prefill.unwrap_or(Options::PREFILL);
+        let options = Options { context, prefill, cache: cache(recipe), rotation: rotation(recipe) };
         let folder = db.checkpoint(&folder.path, options);
         return [PREFILL, DECODE].map(|method| (method.to_owned(), ModelSource::Checkpoint(folder, method))).into();
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use et_llm::MakeText;
 use etbuild_backend::Backend;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::Toolchain;
@@ -36,6 +37,7 @@ pub struct World {
     jobs: usize,
     offline: bool,
     backends: &'static [&'static dyn Backend],
+    text_maker: Option<MakeText>,
     held: Mutex<BTreeMap<Digest, Blob>>,
     toolchains: Mutex<BTreeMap<Digest, Toolchain>>,
 }
@@ -61,6 +63,7 @@ impl World {
             jobs,
             offline: false,
             backends: &[],
+            text_maker: None,
             held: Mutex::default(),
             toolchains: Mutex::default(),
         })
@@ -87,6 +90,17 @@ impl World {
         let forward = move |event: &etbuild_remote::Event| watcher.observe(&Event::Remote(event.clone()));
         let remote = RemoteCache::open(options, self.store.clone(), Arc::new(forward))?;
         Ok(Self { remote: Some(Remote::new(remote, self.store.clone())), ..self })
+    }
+
+    /// The same world with what makes tokenizers.
+    #[must_use]
+    pub fn reading_texts(self, make: MakeText) -> Self {
+        Self { text_maker: Some(make), ..self }
+    }
+
+    /// What makes the tokenizer of a checkpoint, if anything does.
+    pub const fn text_maker(&self) -> Option<MakeText> {
+        self.text_maker
     }
 
     /// The engines that recipes may name besides the portable kernels.

@@ -11,7 +11,7 @@ use crate::annotate::{self, Annotation};
 use crate::calibrate::Measured;
 use crate::options::{Embedding, Options, Scheme};
 use crate::rule::{self, Kind};
-use crate::{Keeper, QuantizeError};
+use crate::{Keeper, Moments, QuantizeError};
 
 use builder::Builder;
 use weights::Weights;
@@ -22,9 +22,9 @@ pub fn convert(
     annotation: &Annotation,
     measured: &Measured,
     options: &Options,
-    keeper: &dyn Keeper,
+    (keeper, moments): (&dyn Keeper, &Moments),
 ) -> Result<Graph, QuantizeError> {
-    let weights = Weights::new(&graph, options, keeper);
+    let weights = Weights::new(&graph, options, (keeper, moments));
     let mut conversion = Conversion::new(graph, annotation, measured, options, weights);
     let inputs = conversion.builder.graph.inputs.clone();
     let nodes = std::mem::take(&mut conversion.builder.graph.nodes);

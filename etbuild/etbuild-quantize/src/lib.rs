@@ -11,9 +11,12 @@ mod annotate;
 mod answers;
 mod calibrate;
 mod compare;
+mod compensate;
 mod convert;
 mod elements;
 mod error;
+mod factor;
+mod moments;
 mod observer;
 mod options;
 mod parameters;
@@ -32,6 +35,7 @@ use etbuild_ir::{Graph, LoweredProgram};
 pub use answers::right_answers;
 pub use compare::{Loss, compare};
 pub use error::QuantizeError;
+pub use moments::{Moments, moments};
 pub use observer::Observer;
 pub use options::{Embedding, Layer, Options, Scheme};
 pub use parameters::{Bounds, Parameters};
@@ -40,8 +44,25 @@ pub use samples::{Samples, Tensors};
 pub use search::{Effect, Limit, Proposal, Score, search};
 pub use work::{InMemory, Keeper, Kept, Work};
 
-/// The program with every method quantized. `samples` are read only where a static scheme needs ranges. `keeper` makes weights
-/// integers, one tensor after the other; no more of them is in memory than it keeps there.
+/// What quantization knows of a model's inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Data<'a> {
+    /// Samples; read only where a static scheme needs ranges.
+    pub samples: Option<&'a Tensors>,
+    /// What weights are multiplied with: the errors of those that are here are compensated, others are rounded.
+    pub moments: &'a Moments,
+}
+
+impl<'a> Data<'a> {
+    /// Samples, and no moments.
+    pub const fn samples(samples: Option<&'a Tensors>) -> Self {
+        const NONE: &Moments = &Moments::new();
+        Self { samples, moments: NONE }
+    }
+}
+
+/// The program with every method quantized. `keeper` makes weights integers, one tensor after the other; no more of them is in
+/// memory than it keeps there.
 ///
 /// Weights are constants of `float32`, or of halves with a node that converts them, which goes when nobody reads it any more.
 ///
@@ -50,14 +71,14 @@ pub use work::{InMemory, Keeper, Kept, Work};
 pub fn quantize(
     program: LoweredProgram,
     options: &Options,
-    samples: Option<&Tensors>,
+    data: Data<'_>,
     keeper: &dyn Keeper,
 ) -> Result<LoweredProgram, QuantizeError> {
     let mut program = program.into_program();
     options.check(&program)?;
     for (method, graph) in &mut program.methods {
         let whole = std::mem::take(graph);
-        *graph = of_method(method, whole, (options, samples), keeper)?;
+        *graph = of_method(method, whole, (options, data), keeper)?;
     }
     LoweredProgram::verify(program).map_err(QuantizeError::Invalid)
 }
@@ -65,16 +86,16 @@ pub fn quantize(
 fn of_method(
     method: &str,
     graph: Graph,
-    (options, samples): (&Options, Option<&Tensors>),
+    (options, data): (&Options, Data<'_>),
     keeper: &dyn Keeper,
 ) -> Result<Graph, QuantizeError> {
     let annotation = annotate::annotate(&graph, options);
     let measured = if annotation.needs_samples() {
-        let samples = samples.ok_or_else(|| QuantizeError::NoSamples { method: method.to_owned() })?;
+        let samples = data.samples.ok_or_else(|| QuantizeError::NoSamples { method: method.to_owned() })?;
         calibrate::calibrate(&graph, &annotation, options.observer, &Samples::of(&graph, samples)?)?
     } else {
         calibrate::Measured::default()
     };
-    let graph = convert::convert(graph, &annotation, &measured, options, keeper)?;
+    let graph = convert::convert(graph, &annotation, &measured, options, (keeper, data.moments))?;
     Ok(prune::prune(graph))
 }

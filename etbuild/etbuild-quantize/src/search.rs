@@ -13,7 +13,9 @@ use crate::compare::Energy;
 use crate::options::module;
 use crate::rule::{self, Kind};
 use crate::run::Runner;
-use crate::{InMemory, Layer, Options, QuantizeError, Samples, Scheme, Tensors, convert, prune, right_answers};
+use crate::{
+    InMemory, Layer, Moments, Options, QuantizeError, Samples, Scheme, Tensors, convert, prune, right_answers,
+};
 
 /// What must hold of the quantized program.
 #[derive(Clone, Debug, PartialEq)]
@@ -151,7 +153,8 @@ impl<'a> Trial<'a> {
         let options = Options { layers, ..self.options.clone() };
         let annotation: Annotation = annotate(self.graph, &options);
         let measured = self.seen.choose(self.graph, &annotation, options.observer)?;
-        convert::convert(self.graph.clone(), &annotation, &measured, &options, &InMemory).map(prune::prune)
+        convert::convert(self.graph.clone(), &annotation, &measured, &options, (&InMemory, &Moments::new()))
+            .map(prune::prune)
     }
 
     fn sqnr(&self, program: &Graph) -> Result<f64, QuantizeError> {

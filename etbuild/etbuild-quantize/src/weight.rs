@@ -28,7 +28,7 @@ impl Grid {
     }
 
     /// The scale of a block. Ranges of weights are not cut off by percentiles: few weights make a channel.
-    fn choose(&self, block: &[f32]) -> Parameters {
+    pub fn choose(&self, block: &[f32]) -> Parameters {
         let Extent { least, greatest } = Extent::of_reals(block);
         let widest = self.fitting(Parameters::symmetric(least, greatest, self.bounds));
         if self.observer != Observer::MeanSquare {
@@ -97,7 +97,7 @@ fn write(from: &[f32], to: &mut [u8], parameters: Parameters, bounds: Bounds) {
 }
 
 /// Rounding in two additions, which compilers make vector instructions of on every processor.
-struct Rounding {
+pub struct Rounding {
     inverse: f32,
     lowest: f32,
     highest: f32,
@@ -107,13 +107,14 @@ impl Rounding {
     /// One and a half times the first number from which on all are integers: a sum with it is rounded to an even one.
     const COARSE: f32 = 12_582_912.0;
 
-    fn new(parameters: Parameters, bounds: Bounds) -> Self {
+    /// To these integers.
+    pub fn new(parameters: Parameters, bounds: Bounds) -> Self {
         Self { inverse: 1.0 / parameters.scale, lowest: bounds.lowest as f32, highest: bounds.highest as f32 }
     }
 
     /// The integer, as a number.
     #[inline]
-    fn integer(&self, real: f32) -> f32 {
+    pub fn integer(&self, real: f32) -> f32 {
         (real * self.inverse).max(self.lowest).min(self.highest) + Self::COARSE - Self::COARSE
     }
 }

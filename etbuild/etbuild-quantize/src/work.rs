@@ -4,7 +4,9 @@
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, Digest};
 
+use crate::compensate;
 use crate::elements::Elements;
+use crate::factor::Factor;
 use crate::weight::{self, Grid};
 
 /// About so many elements are in memory at a time.
@@ -20,6 +22,8 @@ pub struct Work {
     grid: Grid,
     /// Whether two integers go into a byte.
     pairs: bool,
+    /// Moments of what rows are multiplied with, where errors are compensated, and the length of rows.
+    moments: Option<(ConstantData, usize)>,
 }
 
 /// The integers and their scales, `float32`.
@@ -65,6 +69,7 @@ impl Work {
             sizes,
             grid,
             pairs: false,
+            moments: None,
         })
     }
 
@@ -74,14 +79,29 @@ impl Work {
         Self { pairs: true, ..self }
     }
 
+    /// The same with rows of so many elements, in each of which the error of a weight is taken up by those behind it. `moments`
+    /// are the [`crate::Moments`] of what they are multiplied with. Where they do not fit the weights, nothing changes.
+    #[must_use]
+    pub fn compensated(self, moments: &ConstantData, columns: usize) -> Self {
+        let [outer, blocks, inner] = self.sizes;
+        let count = columns.checked_add(1).and_then(|more| more.checked_mul(columns));
+        let fits = count.map(|count| count / 2 * size_of::<f32>()) == Some(moments.bytes().len());
+        let whole = outer == 1 && columns.is_multiple_of(inner) && (blocks * inner).is_multiple_of(columns.max(1));
+        if fits && whole && columns > 0 { Self { moments: Some((moments.clone(), columns)), ..self } } else { self }
+    }
+
     /// All that decides about the outcome, as text.
     pub fn identity(&self) -> String {
-        let Self { weights, scalar_type, sizes, grid, pairs } = self;
+        let Self { weights, scalar_type, sizes, grid, pairs, moments } = self;
         let Grid { bounds, observer, half_scales, least } = grid;
         let least: Vec<u8> = least.iter().flat_map(|scale| scale.to_le_bytes()).collect();
         let (weights, least, name) = (weights.digest(), Digest::of(&least), scalar_type.name());
         let [lowest, highest] = [bounds.lowest, bounds.highest];
-        format!("{weights} {name} {sizes:?} {lowest} {highest} {observer:?} {half_scales} {least} {pairs}")
+        let plain = format!("{weights} {name} {sizes:?} {lowest} {highest} {observer:?} {half_scales} {least} {pairs}");
+        match moments {
+            Some((moments, columns)) => format!("{plain} {columns} {}", moments.digest()),
+            None => plain,
+        }
     }
 
     /// How many bytes the integers take, and how many the scales.
@@ -103,13 +123,20 @@ impl Work {
     }
 
     fn in_pieces(&self, elements: Elements<'_>, blocks: usize, inner: usize, take: &mut dyn FnMut(&[u8], &[u8])) {
-        // Pairs do not cross pieces.
-        let step = (PIECE / inner).max(1).next_multiple_of(2);
+        let columns = self.moments.as_ref().map_or(inner, |(_, columns)| *columns);
+        let factor = self.moments.as_ref().and_then(|(moments, columns)| Factor::of(moments.bytes(), *columns));
+        self.moments.iter().for_each(|(moments, _)| moments.release());
+        // Neither rows nor pairs cross pieces.
+        let step = (PIECE / columns).max(1).next_multiple_of(2) * (columns / inner);
         for first in (0..blocks).step_by(step) {
             let count = step.min(blocks - first);
             let (mut integers, mut scales) = (vec![0; count * inner], vec![0.0; count]);
             let part = elements.part(first * inner, count * inner);
-            weight::quantize(part, (inner, first), &self.grid, (&mut integers, &mut scales));
+            let out = (&mut integers[..], &mut scales[..]);
+            match &factor {
+                Some(factor) => compensate::quantize(part, ([columns, inner], first), (&self.grid, factor), out),
+                None => weight::quantize(part, (inner, first), &self.grid, out),
+            }
             self.hand_on(&integers, &scales, take);
         }
     }

@@ -9,7 +9,7 @@ use et_ops::call::OwnedTensor;
 use etbuild_ir::{Graph, LoweredProgram, interpret};
 use etbuild_pass::Runtime;
 use etbuild_quantize::{
-    InMemory, Layer, Observer, Options, QuantizeError, Scheme, Tensors, compare, quantize, right_answers,
+    Data, InMemory, Layer, Observer, Options, QuantizeError, Scheme, Tensors, compare, quantize, right_answers,
 };
 use safetensors::{Dtype, SafeTensors};
 
@@ -38,7 +38,7 @@ fn forward(program: &LoweredProgram) -> &Graph {
 }
 
 fn quantized(options: &Options) -> LoweredProgram {
-    quantize(digits(), options, Some(&tensors("calibration.safetensors")), &InMemory).unwrap()
+    quantize(digits(), options, Data::samples(Some(&tensors("calibration.safetensors"))), &InMemory).unwrap()
 }
 
 /// How many of the test images a program reads right.
@@ -117,8 +117,8 @@ fn the_order_of_samples_does_not_matter() {
     *images = forwards["x"].bytes.chunks_exact(256).rev().flatten().copied().collect();
     for observer in [Observer::MinMax, Observer::MeanSquare] {
         let options = Options { observer, ..Options::new(Scheme::Int8) };
-        let [left, right] =
-            [&forwards, &backwards].map(|samples| quantize(digits(), &options, Some(samples), &InMemory).unwrap());
+        let [left, right] = [&forwards, &backwards]
+            .map(|samples| quantize(digits(), &options, Data::samples(Some(samples)), &InMemory).unwrap());
         assert_eq!(left, right);
     }
 }
@@ -142,7 +142,8 @@ fn layers_are_excepted_by_name_and_by_operator() {
 #[test]
 fn what_is_wrong_is_said() {
     let (options, samples) = (Options::new(Scheme::Int8), tensors("calibration.safetensors"));
-    let refused = |options: &Options, samples| quantize(digits(), options, samples, &InMemory).unwrap_err();
+    let refused =
+        |options: &Options, samples| quantize(digits(), options, Data::samples(samples), &InMemory).unwrap_err();
     assert_eq!(refused(&options, None), QuantizeError::NoSamples { method: "forward".into() });
     let renamed = Tensors::from([("y".to_owned(), samples["x"].clone())]);
     let missing = QuantizeError::MissingInput { name: "x".into(), found: vec!["y".into()] };

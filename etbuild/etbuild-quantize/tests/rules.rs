@@ -5,7 +5,7 @@ use et_ops::call::OwnedTensor;
 use etbuild_ir::{
     Argument, ConstantData, Graph, LoweredProgram, Node, OperatorName, Program, TensorSpec, ValueId, ValueKind,
 };
-use etbuild_quantize::{InMemory, Layer, Options, Scheme, Tensors, quantize};
+use etbuild_quantize::{Data, InMemory, Layer, Options, Scheme, Tensors, quantize};
 
 fn bytes(elements: &[f32]) -> Vec<u8> {
     elements.iter().flat_map(|element| element.to_le_bytes()).collect()
@@ -44,7 +44,8 @@ fn quantized(mut graph: Graph, output: ValueId, options: &Options) -> Graph {
     let x = OwnedTensor { scalar_type: ScalarType::Float, sizes, bytes: bytes(&[-3.0, 2.0]) };
     let program = Program { methods: [("forward".to_owned(), graph)].into() };
     let program = LoweredProgram::verify(program).unwrap();
-    let program = quantize(program, options, Some(&Tensors::from([("x".to_owned(), x)])), &InMemory).unwrap();
+    let program =
+        quantize(program, options, Data::samples(Some(&Tensors::from([("x".to_owned(), x)]))), &InMemory).unwrap();
     program.into_program().methods.remove("forward").unwrap()
 }
 

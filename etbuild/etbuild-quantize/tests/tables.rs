@@ -7,7 +7,9 @@ use et_ops::call::OwnedTensor;
 use etbuild_ir::{
     Argument, ConstantData, Graph, LoweredProgram, Node, OperatorName, Program, TensorSpec, ValueId, ValueKind,
 };
-use etbuild_quantize::{Embedding, InMemory, Keeper, Kept, Layer, Options, Scheme, Tensors, Work, compare, quantize};
+use etbuild_quantize::{
+    Data, Embedding, InMemory, Keeper, Kept, Layer, Options, Scheme, Tensors, Work, compare, quantize,
+};
 
 const ROWS: i32 = 8;
 const LENGTH: i32 = 64;
@@ -50,7 +52,7 @@ fn model(tied: bool) -> Program {
 }
 
 fn quantized(tied: bool, options: &Options, keeper: &dyn Keeper) -> Graph {
-    let program = quantize(LoweredProgram::verify(model(tied)).unwrap(), options, None, keeper).unwrap();
+    let program = quantize(LoweredProgram::verify(model(tied)).unwrap(), options, Data::samples(None), keeper).unwrap();
     program.into_program().methods.remove("forward").unwrap()
 }
 

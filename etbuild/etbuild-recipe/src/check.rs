@@ -22,6 +22,7 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
         .chain(methods(recipe))
         .chain(constants(recipe))
         .chain(without_python(recipe))
+        .chain(rotated(recipe))
         .collect()
 }
 
@@ -80,6 +81,15 @@ fn without_python(recipe: &Recipe) -> Vec<Diagnostic> {
         Diagnostic::error(Code::BadValue, message).at(span.clone()).help(help)
     };
     arguments.chain(interpreter).chain(files).map(|(key, span)| mistake((key, span))).collect()
+}
+
+/// A rotation of what is no checkpoint: an archive does not say where its layers begin and end.
+fn rotated(recipe: &Recipe) -> Option<Diagnostic> {
+    let rotate = recipe.quantize.as_ref()?.rotate.as_ref()?;
+    let is_checkpoint = matches!(recipe.model, Model::Checkpoint(_));
+    let message = "`quantize.rotate` is for a checkpoint of a language model";
+    let mistake = Diagnostic::error(Code::BadValue, message).at((*rotate.span).clone());
+    (!is_checkpoint).then(|| mistake.help("write `model: { checkpoint: FOLDER }`, or leave this out"))
 }
 
 fn is_method_name(name: &str) -> bool {

@@ -29,8 +29,8 @@ pub use files::{RecipeFiles, SystemFiles};
 pub use load::{Loaded, load, load_from};
 pub use name::Name;
 pub use options::{
-    Accuracy, Budget, Cache, Embedding, Export, FixedScalar, FixedValue, Float, LayerScheme, Memory, Metric, Model,
-    Observer, Planner, PythonFunction, Quantize, Runtime, Scheme, TimeLimit, Verify, Weights,
+    Accuracy, Budget, Cache, Embedding, Export, FixedScalar, FixedValue, Float, LayerScheme, Memory, Method, Metric,
+    Model, Observer, Planner, PythonFunction, Quantize, Rotation, Runtime, Scheme, TimeLimit, Verify, Weights,
 };
 pub use overrides::Override;
 pub use recipe::{Recipe, missing_files};

@@ -269,6 +269,9 @@ pub struct Language {
     /// Where to write the logits, as safetensors: a row for each token that is read, one after the other.
     #[arg(long, value_name = "FILE")]
     pub logits: Option<PathBuf>,
+    /// Print how well a text file is foreseen, each line a text, as one JSON object.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "chat", "tokens_in"])]
+    pub perplexity: Option<PathBuf>,
     /// Say how long it took, and how much memory.
     #[arg(long)]
     pub stats: bool,

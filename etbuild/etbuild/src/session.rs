@@ -69,7 +69,9 @@ impl Session {
     fn open(&self, mode: Mode, folder: &Path) -> Result<World, Vec<Diagnostic>> {
         let view = Arc::new(ProgressView::new(&self.terminal, self.global.progress));
         let world = World::open(self.system.clone(), folder, view, mode, self.jobs());
-        world.map(|world| world.backends(BACKENDS)).map_err(|error| vec![store_unavailable(&error)])
+        world
+            .map(|world| world.backends(BACKENDS).reading_texts(et_text::make))
+            .map_err(|error| vec![store_unavailable(&error)])
     }
 
     /// `ETBUILD_CACHE_DIR`, else the cache folder of the XDG specification.

@@ -156,6 +156,32 @@ fn every_family_gives_the_logits_of_transformers() {
 }
 
 #[test]
+fn a_rotated_model_gives_the_logits_of_transformers() {
+    let Some(folder) = checkpoints() else { return };
+    let place = Place::cold();
+    let mut wrong = BTreeMap::new();
+    for family in FAMILIES.into_iter().filter(|family| !family.starts_with("gemma")) {
+        let (folder, rotated) = (folder.join(family), ["quantize.scheme=float", "quantize.rotate=hadamard"]);
+        let mut model = Model::build(&folder.join("model"), &place.cache(), 16, &rotated);
+        let difference = largest_difference(&folder.join("expected.safetensors"), &mut model);
+        if difference.is_nan() || difference > 1e-4 {
+            wrong.insert(family, difference);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+#[test]
+fn a_model_that_cannot_be_rotated_is_refused() {
+    let place = Place::cold();
+    for family in ["gemma2", "gemma3"] {
+        let Some(folder) = copy(&place, family) else { return };
+        let said = refusal(&place, &folder, "--set quantize.scheme=8da4w --set quantize.rotate=hadamard");
+        assert!(said.contains("cannot be rotated") && said.contains("normalizes behind attention"), "{said}");
+    }
+}
+
+#[test]
 fn weights_of_a_byte_give_the_logits_of_the_numbers_that_they_stand_for() {
     let Some(folder) = checkpoints() else { return };
     let place = Place::cold();

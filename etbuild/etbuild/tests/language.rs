@@ -197,6 +197,42 @@ fn logits_have_a_row_for_each_token() {
     }
 }
 
+/// What a run of the model on the host prints, quantized by these options.
+fn said_on_the_host(place: &Place, options: &[&str], more: &[&str]) -> Ran {
+    let sets = options.iter().flat_map(|option| ["--set", *option]);
+    let fixed = ["run", MODEL, "--partition", "cpu", "--set", "export.context=512"];
+    Ran::of(&mut place.command(fixed.into_iter().chain(sets).chain(more.iter().copied()))).expect(0)
+}
+
+/// The options of weights of 4 bits in groups of so many, with calibration text.
+fn four_bits(group: usize, more: &[&str]) -> Vec<String> {
+    let text = repository().join("examples/tiny-llama/calibration.txt");
+    let calibrate = format!("quantize.calibrate={}", text.display());
+    let own = ["quantize.scheme=8da4w".to_owned(), format!("quantize.group_size={group}"), calibrate];
+    own.into_iter().chain(more.iter().map(|text| (*text).to_owned())).collect()
+}
+
+#[test]
+fn weights_of_four_bits_foresee_text_about_as_well() {
+    let (place, text) = (Place::cold(), repository().join("examples/tiny-llama/held-out.txt"));
+    let foreseen = |options: &[String]| {
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let said = said_on_the_host(&place, &options, &["--perplexity", text.to_str().unwrap()]).json();
+        assert_eq!((&said["texts"], &said["tokens"]), (&24.into(), &1680.into()), "{said}");
+        said["perplexity"].as_f64().unwrap()
+    };
+    let float = foreseen(&[]);
+    for group in [32, 128] {
+        let plain = foreseen(&four_bits(group, &[]));
+        let compensated = foreseen(&four_bits(group, &["quantize.method=gptq"]));
+        let rotated = foreseen(&four_bits(group, &["quantize.rotate=hadamard"]));
+        let both = foreseen(&four_bits(group, &["quantize.method=gptq", "quantize.rotate=hadamard"]));
+        let all = format!("{group}: {float} {plain} {compensated} {rotated} {both}");
+        assert!([plain, compensated, rotated, both].into_iter().all(|one| one < 1.03 * float), "{all}");
+        assert!(compensated < plain, "{all}");
+    }
+}
+
 #[test]
 fn what_cannot_be_is_refused_with_its_reason() {
     let place = tempfile::tempdir().unwrap();

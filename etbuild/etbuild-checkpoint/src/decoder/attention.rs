@@ -2,6 +2,7 @@
 
 use etbuild_ir::{Argument, ValueId};
 
+use super::sides::{Side, Sides};
 use super::sketch::Sketch;
 use super::weights::{Part, Weights};
 use crate::{Attention, Biases, Decoder, HeadNorm};
@@ -82,6 +83,15 @@ impl Role {
         }
     }
 
+    /// What of a rotated model the projection reads and makes.
+    const fn sides(self, norm: &str) -> Sides<'_> {
+        match self {
+            Self::Query | Self::Key => Sides::behind(norm),
+            Self::Value => Sides { makes: Some(Side::Heads), ..Sides::behind(norm) },
+            Self::Output => Sides { reads: Some(Side::Heads), norm: None, makes: Some(Side::Tokens) },
+        }
+    }
+
     /// The rows of the projection, as a part of the matrix that it lies in.
     const fn part(self, decoder: &Decoder) -> Part {
         let Attention { heads, key_heads, depth, fused, .. } = decoder.attention;
@@ -113,14 +123,16 @@ fn project(
         _ => decoder.width,
     };
     let part = role.part(decoder);
-    let matrix = weights.matrix(&format!("{module}.weight"), part, columns);
+    let norm = format!("{}.input_layernorm", attention.trim_end_matches(".self_attn"));
+    let sides = role.sides(&norm);
+    let matrix = weights.matrix(&format!("{module}.weight"), part, columns, sides);
     let matrix = sketch.floats(&matrix);
     let has_bias = match decoder.attention.biases {
         Biases::None => false,
         Biases::Inputs => role != Role::Output,
         Biases::All => true,
     };
-    let bias = has_bias.then(|| weights.vector(&format!("{module}.bias"), part, 0.0));
+    let bias = has_bias.then(|| weights.bias(&format!("{module}.bias"), part, sides.makes));
     let bias = bias.map(|bias| sketch.constant(&bias));
     sketch.linear(input, matrix, bias)
 }

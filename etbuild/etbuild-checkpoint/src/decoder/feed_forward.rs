@@ -2,6 +2,7 @@
 
 use etbuild_ir::ValueId;
 
+use super::sides::{Side, Sides};
 use super::sketch::Sketch;
 use super::weights::{Part, Weights};
 use crate::Decoder;
@@ -21,11 +22,14 @@ pub fn build(
         false => Part::all(width),
     };
     let names = if network.fused { ["gate_up_proj"; 2] } else { ["gate_proj", "up_proj"] };
+    let norm = format!("{layer}.post_attention_layernorm");
     let mut project = |sketch: &mut Sketch, role: &str, name: &str, part: Part, columns: usize, input: ValueId| {
+        let down = Sides { reads: None, norm: None, makes: Some(Side::Tokens) };
+        let sides = if role == "down_proj" { down } else { Sides::behind(&norm) };
         sketch.enter(format!("{module}.{role}"));
-        let matrix = weights.matrix(&format!("{module}.{name}.weight"), part, columns);
+        let matrix = weights.matrix(&format!("{module}.{name}.weight"), part, columns, sides);
         let matrix = sketch.floats(&matrix);
-        let bias = network.biases.then(|| weights.vector(&format!("{module}.{name}.bias"), part, 0.0));
+        let bias = network.biases.then(|| weights.bias(&format!("{module}.{name}.bias"), part, sides.makes));
         let bias = bias.map(|bias| sketch.constant(&bias));
         sketch.linear(input, matrix, bias)
     };

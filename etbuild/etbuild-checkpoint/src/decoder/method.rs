@@ -4,6 +4,7 @@ use etbuild_ir::{Graph, ValueId};
 
 use super::attention::{self, Text};
 use super::feed_forward;
+use super::sides::{Side, Sides};
 use super::sketch::Sketch;
 use super::weights::{Part, Weights};
 use crate::{Decoder, NormPlaces};
@@ -30,9 +31,15 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32) -> Graph
     sketch.finish(vec![logits])
 }
 
+/// The embedding.
+const TABLE: &str = "model.embed_tokens.weight";
+
+/// Tables whose rows are tokens, as a product reads them with its columns.
+const ROWS: Sides<'static> = Sides { reads: Some(Side::Tokens), norm: None, makes: None };
+
 fn embed(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, tokens: ValueId) -> ValueId {
     sketch.enter("model.embed_tokens");
-    let table = weights.matrix("model.embed_tokens.weight", Part::all(decoder.vocabulary), decoder.width);
+    let table = weights.matrix(TABLE, Part::all(decoder.vocabulary), decoder.width, ROWS);
     let table = sketch.floats(&table);
     let embedded = sketch.embedding(table, tokens);
     match decoder.embedding_scale {
@@ -79,17 +86,23 @@ fn normalize(
     value: ValueId,
 ) -> ValueId {
     sketch.enter(module);
-    let more = if decoder.norm.less_one { 1.0 } else { 0.0 };
-    let weight = weights.vector(&format!("{module}.weight"), Part::all(decoder.width), more);
-    let weight = sketch.constant(&weight);
+    let weight = sketch.constant(&weights.norm(module));
     sketch.norm(value, weight, decoder.norm)
 }
 
+/// The normalization ahead of the output's matrix.
+const NORM: &str = "model.norm";
+
+/// The logits. A table that is the embedding too has no room for the gains ahead of it: in a rotated model they are a matrix.
 fn logits(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, state: ValueId) -> ValueId {
-    let normal = normalize(decoder, sketch, weights, "model.norm", state);
+    let mut normal = normalize(decoder, sketch, weights, NORM, state);
+    if decoder.tied && weights.rotates() {
+        let gains = sketch.constant(&weights.rotated_norm(NORM));
+        normal = sketch.batch_product(normal, gains);
+    }
     sketch.enter("lm_head");
-    let name = if decoder.tied { "model.embed_tokens.weight" } else { "lm_head.weight" };
-    let matrix = weights.matrix(name, Part::all(decoder.vocabulary), decoder.width);
+    let (name, sides) = if decoder.tied { (TABLE, ROWS) } else { ("lm_head.weight", Sides::behind(NORM)) };
+    let matrix = weights.matrix(name, Part::all(decoder.vocabulary), decoder.width, sides);
     let matrix = sketch.floats(&matrix);
     let logits = sketch.linear(normal, matrix, None);
     let logits = sketch.view(logits, &[1, decoder.vocabulary]);

@@ -128,6 +128,12 @@ impl Sketch {
         self.call("aten.linear.default", vec![Argument::Value(input), Argument::Value(matrix), bias], output)
     }
 
+    /// A stack of matrices times another one, of as many rows as columns.
+    pub fn batch_product(&mut self, left: ValueId, right: ValueId) -> ValueId {
+        let output = self.like(left);
+        self.call("aten.bmm.default", vec![Argument::Value(left), Argument::Value(right)], output)
+    }
+
     /// Root mean square normalization of the last dimension.
     pub fn norm(&mut self, input: ValueId, weight: ValueId, norm: Norm) -> ValueId {
         let (size, output) = (self.last(input) as i64, self.like(input));

@@ -6,7 +6,7 @@ use et_core::{BFloat16, Element, Half, ScalarType};
 use etbuild_ir::{ConstantData, TensorSpec};
 
 use crate::shards::{Tensor, Tensors};
-use crate::{Cache, CheckpointError, Decoder, Options, rotary};
+use crate::{Cache, CheckpointError, Decoder, Keeper, Options, Rotation, rotary};
 
 /// So many mistakes are told.
 const ENOUGH: usize = 16;
@@ -43,7 +43,9 @@ impl Part {
 /// Constants by name. One that cannot be had is noted and stands as nothing, so that all mistakes are found at once; no
 /// program comes of it.
 pub struct Weights<'d> {
-    decoder: &'d Decoder,
+    pub(super) decoder: &'d Decoder,
+    /// Who makes the matrices of a rotated model.
+    pub(super) rotating: Option<&'d dyn Keeper>,
     tensors: Tensors,
     made: BTreeMap<String, Constant>,
     errors: Vec<CheckpointError>,
@@ -55,14 +57,27 @@ pub struct Weights<'d> {
 }
 
 impl<'d> Weights<'d> {
-    pub fn new(decoder: &'d Decoder, tensors: Tensors, context: u32, options: Options) -> Self {
-        let Options { prefill: piece, cache, .. } = options;
-        Self { decoder, tensors, made: BTreeMap::new(), errors: Vec::new(), context, piece, cache }
+    /// Weights for texts of so many tokens.
+    pub fn new(
+        decoder: &'d Decoder,
+        tensors: Tensors,
+        keeper: &'d dyn Keeper,
+        context: u32,
+        options: Options,
+    ) -> Self {
+        let Options { prefill: piece, cache, rotation, .. } = options;
+        let rotating = rotation.map(|Rotation::Hadamard| keeper);
+        Self { decoder, rotating, tensors, made: BTreeMap::new(), errors: Vec::new(), context, piece, cache }
     }
 
     /// Whether so much is wrong that more would help nobody.
     pub fn gave_up(&self) -> bool {
         self.errors.len() >= ENOUGH
+    }
+
+    /// Whether something is wrong.
+    pub(super) fn failed(&self) -> bool {
+        !self.errors.is_empty()
     }
 
     /// What was wrong, and what the checkpoint has for nothing.
@@ -74,7 +89,7 @@ impl<'d> Weights<'d> {
     }
 
     /// Rows of a matrix of so many columns, in the type that the checkpoint has.
-    pub fn matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
+    pub(super) fn stored_matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
         let Part { first, count, all } = part;
         let name = if count == all { tensor.to_owned() } else { format!("{tensor}[{first}..{}]", first + count) };
         self.once(name, |weights, name| {
@@ -138,7 +153,7 @@ impl<'d> Weights<'d> {
         self.once(name.to_owned(), |_, _| Ok((spec(ScalarType::Long, &[values.len()]), ConstantData::new(bytes))))
     }
 
-    fn once(
+    pub(super) fn once(
         &mut self,
         name: String,
         make: impl FnOnce(&mut Self, &str) -> Result<(TensorSpec, ConstantData), CheckpointError>,
@@ -163,12 +178,12 @@ impl<'d> Weights<'d> {
     }
 }
 
-fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
+pub fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
     let sizes: Vec<i32> = sizes.iter().map(|size| i32::try_from(*size).unwrap_or(i32::MAX)).collect();
     TensorSpec::contiguous(scalar_type, sizes)
 }
 
-fn vector_of(sizes: &[usize], elements: impl IntoIterator<Item = f32>) -> (TensorSpec, ConstantData) {
+pub fn vector_of(sizes: &[usize], elements: impl IntoIterator<Item = f32>) -> (TensorSpec, ConstantData) {
     let bytes: Vec<u8> = elements.into_iter().flat_map(f32::to_le_bytes).collect();
     (spec(ScalarType::Float, sizes), ConstantData::new(bytes))
 }

@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use etbuild_checkpoint::{CONFIG, Checkpoint, CheckpointError, import_checkpoint};
+use etbuild_checkpoint::{CONFIG, Checkpoint, CheckpointError, Rotation, import_checkpoint};
 use etbuild_diagnostic::{Diagnostic, Span};
 use etbuild_ir::{Aten, Buffer, Dialect, Program, text};
 use etbuild_store::{Blob, Digest, Value};
 
 use super::import::{archive, unreadable};
 use crate::db::{CheckpointFolder, DataFile, Db};
-use crate::failure;
+use crate::kept_rotations::KeptRotations;
 use crate::program_artifact::{self, Held, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult};
+use crate::{ArtifactKind, failure};
 
 /// The program of one of the methods. Its constants are parts of the shards.
 #[salsa::tracked(returns(clone))]
@@ -28,6 +29,7 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: &'static str) -> 
         .fact("export.context", Value::from(context))
         .fact("export.prefill", Value::from(u64::from(options.prefill)))
         .option("export.cache", options.cache.scalar_type().name())
+        .option("quantize.rotate", options.rotation.map(rotation))
         .option("method", method)
         .finish();
     stage::run(db.world(), Stage::Import, key, |products| {
@@ -35,9 +37,17 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: &'static str) -> 
         let mut program = read.program.clone();
         program.methods.retain(|name, _| name == method);
         let printed = text::print(Aten::NAME, &program);
-        program_artifact::store(products, &printed, &program, &Weights::of_archives(read.shards.iter().cloned()));
+        let mut weights = Weights::of_archives(read.shards.iter().cloned());
+        read.rotated.iter().for_each(|blob| weights.add(ArtifactKind::Constant, blob.clone()));
+        program_artifact::store(products, &printed, &program, &weights);
         Ok(())
     })
+}
+
+const fn rotation(rotation: Rotation) -> &'static str {
+    match rotation {
+        Rotation::Hadamard => "hadamard",
+    }
 }
 
 /// Files with their digests, by name.
@@ -52,10 +62,11 @@ fn files(db: &dyn Db, folder: CheckpointFolder) -> Result<Files, Vec<Diagnostic>
     files.iter().map(digest).collect()
 }
 
-/// The program of both methods, and the shards that its constants are parts of.
+/// The program of both methods, the shards that its constants are parts of, and the matrices that were rotated.
 struct Read {
     program: Program,
     shards: Vec<Blob>,
+    rotated: Vec<Blob>,
 }
 
 /// Reads the checkpoint, once for both methods: the digest of every constant is computed here.
@@ -70,8 +81,10 @@ fn read_folder(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Arc<[
     let shards: BTreeMap<&String, Blob> = blobs.into_iter().filter(|(name, _)| name.as_str() != CONFIG).collect();
     let mapped = shards.iter().map(|(name, blob)| ((*name).clone(), held(blob))).collect();
     let checkpoint = Checkpoint { config, shards: mapped };
-    let program = import_checkpoint(&checkpoint, folder.options(db)).map_err(|errors| place(db, folder, &errors))?;
-    Ok(Arc::new(Read { program: program.into_program(), shards: shards.into_values().collect() }))
+    let keeper = KeptRotations::new(db.world());
+    let program = import_checkpoint(&checkpoint, folder.options(db), &keeper);
+    let program = program.map_err(|errors| place(db, folder, &errors))?.into_program();
+    Ok(Arc::new(Read { program, shards: shards.into_values().collect(), rotated: keeper.into_blobs() }))
 }
 
 fn read(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Vec<Diagnostic>> {

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
+use etbuild_checkpoint::PREFILL;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{Dialect, Lowered, LoweredProgram, text};
-use etbuild_quantize::{Embedding, Observer, Options, QuantizeError, Scheme};
+use etbuild_quantize::{Data, Embedding, Moments, Observer, Options, QuantizeError, Scheme};
 use etbuild_store::Value;
 
 use super::lower::LowerOptions;
-use super::measure::samples;
+use super::measure::samples as samples_of;
+use super::moments::{moments, read_moments};
 use super::{PlanOptions, lower_options, lowered};
-use crate::db::{DataFile, Db, ModelSource};
+use crate::db::{CheckpointFolder, DataFile, Db, ModelSource};
 use crate::kept_weights::KeptWeights;
 use crate::program_artifact::{self, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
@@ -25,6 +27,24 @@ pub struct QuantizeOptions {
     pub options: Options,
     /// The calibration data.
     pub calibrate: Option<DataFile>,
+    /// How weights are rounded.
+    pub method: Method,
+}
+
+/// How weights are rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Method {
+    /// Each to the nearest integer.
+    Nearest,
+    /// Each with the errors of those ahead of it (GPTQ). A checkpoint is built once more for it, to read calibration text.
+    Gptq(Option<CheckpointFolder>),
+}
+
+impl Method {
+    /// Whether the calibration data is text for a checkpoint, of which there are no samples.
+    const fn reads_text(self) -> bool {
+        matches!(self, Self::Gptq(Some(_)))
+    }
 }
 
 /// The program of a method before engines get parts of it: lowered, and quantized where the recipe asks for that.
@@ -54,11 +74,15 @@ pub fn lowered_or_quantized(
 /// The lowered program, quantized. The key is that program, the options and the calibration data.
 #[salsa::tracked(returns(clone))]
 pub fn quantized(db: &dyn Db, model: ModelSource, lower: LowerOptions, quantize: QuantizeOptions) -> StageResult {
+    let moments = measured_moments(db, model, &lower, &quantize)?;
     let lowered = lowered(db, model, lower).map_err(|blocked: Blocked| blocked.downstream())?;
     let mut key = Stage::Quantize.key().input("program", lowered.blob(ArtifactKind::Program)?.digest);
     if let Some(calibrate) = quantize.calibrate {
         let digest = calibrate.digest(db).map_err(|error| Blocked::failed(Stage::Quantize, [unreadable(error)]))?;
         key = key.input("calibration data", digest);
+    }
+    if let Some(moments) = &moments {
+        key = key.input("moments", moments.blob(ArtifactKind::Moments)?.digest);
     }
     let key = key
         .option("quantize.scheme", scheme(quantize.options.scheme))
@@ -69,15 +93,32 @@ pub fn quantized(db: &dyn Db, model: ModelSource, lower: LowerOptions, quantize:
         .finish();
     stage::run(db.world(), Stage::Quantize, key, |products| {
         let (program, mut weights) = read_lowered(db, &lowered)?;
-        let samples = quantize.calibrate.map(|file| samples(db, file)).transpose()?;
+        let moments = moments.as_ref().map_or_else(|| Ok(Moments::new()), |staged| read_moments(db, staged))?;
+        let samples = quantize.calibrate.filter(|_| !quantize.method.reads_text());
+        let samples = samples.map(|file| samples_of(db, file)).transpose()?;
+        let data = Data { samples: samples.as_ref(), moments: &moments };
         let keeper = KeptWeights::new(db.world());
-        let quantized = etbuild_quantize::quantize(program, &quantize.options, samples.as_ref(), &keeper);
+        let quantized = etbuild_quantize::quantize(program, &quantize.options, data, &keeper);
         let mut quantized = quantized.map_err(failed)?.into_program();
         weights.extend(keeper.into_weights());
         widen(db.world(), &mut quantized, &mut weights);
         program_artifact::store(products, &text::print(Lowered::NAME, &quantized), &quantized, &weights);
         Ok(())
     })
+}
+
+/// The moments that the errors of rounding are compensated by, where they are.
+fn measured_moments(
+    db: &dyn Db,
+    model: ModelSource,
+    lower: &LowerOptions,
+    quantize: &QuantizeOptions,
+) -> Result<Option<Arc<Staged>>, Blocked> {
+    let Method::Gptq(reader) = quantize.method else { return Ok(None) };
+    let model = reader.map_or(model, |folder| ModelSource::Checkpoint(folder, PREFILL));
+    let lower = LowerOptions { keeps_halves: false, ..lower.clone() };
+    let data = quantize.calibrate.ok_or_else(|| Blocked::failed(Stage::Quantize, [no_data()]))?;
+    moments(db, model, lower, data).map(Some).map_err(|blocked: Blocked| blocked.downstream())
 }
 
 /// A lowered program from the store, and its weights.
@@ -111,9 +152,9 @@ pub fn failed(error: QuantizeError) -> Vec<Diagnostic> {
 
 /// A static scheme without data.
 pub fn no_data() -> Diagnostic {
-    let message = "ranges of activations are taken from calibration data, and the recipe names none";
+    let message = "calibration data is needed, and the recipe names none";
     Diagnostic::error(Code::CalibrationMissing, message)
-        .help("write `calibrate: FILE.safetensors` with example inputs, or a scheme that needs none: `dynamic-int8`")
+        .help("write `calibrate: FILE.safetensors` with example inputs, or choose what needs none: `dynamic-int8`")
 }
 
 fn unreadable(error: std::io::ErrorKind) -> Diagnostic {

@@ -11,12 +11,13 @@ use crate::parameters::Bounds;
 use crate::run::float_constant;
 use crate::source::Sources;
 use crate::weight::Grid;
-use crate::{Keeper, Work};
+use crate::{Keeper, Moments, Work};
 
 /// The weights of a graph, and what was made of them.
 pub struct Weights<'a> {
     options: &'a Options,
     keeper: &'a dyn Keeper,
+    moments: &'a Moments,
     sources: Sources,
     /// Tables and matrices that read the same constant have its groups in common.
     grouped: BTreeMap<(ValueId, i64), Groups>,
@@ -35,8 +36,8 @@ pub struct Groups {
 
 impl<'a> Weights<'a> {
     /// Nothing of this graph is made yet.
-    pub fn new(graph: &Graph, options: &'a Options, keeper: &'a dyn Keeper) -> Self {
-        Self { options, keeper, sources: Sources::of(graph), grouped: BTreeMap::new() }
+    pub fn new(graph: &Graph, options: &'a Options, (keeper, moments): (&'a dyn Keeper, &'a Moments)) -> Self {
+        Self { options, keeper, moments, sources: Sources::of(graph), grouped: BTreeMap::new() }
     }
 
     /// Where weights are stored.
@@ -73,7 +74,7 @@ impl<'a> Weights<'a> {
         let bounds = Bounds::WEIGHT8;
         let grid = Grid { least: least.to_vec(), ..Grid::new(bounds, self.options.observer) };
         let scales = TensorSpec::contiguous(ScalarType::Float, [*channels]);
-        let work = self.work(builder, id, sizes, grid)?;
+        let work = self.compensated(builder, id, self.work(builder, id, sizes, grid)?);
         let [integers, scales] = self.constants(builder, id, &work, [builder.like(id, ScalarType::Char), scales])?;
         let zero_points = TensorSpec::contiguous(ScalarType::Long, [*channels]);
         let zeros = vec![0; zero_points.nbytes()];
@@ -115,6 +116,7 @@ impl<'a> Weights<'a> {
         let count = length / i32::try_from(size).ok()?;
         let blocks = usize::try_from(rows).ok()? * usize::try_from(count).ok()?;
         let work = self.work(builder, id, [1, blocks, size], Grid::new(bounds, self.options.observer))?;
+        let work = self.compensated(builder, id, work);
         let specs = [builder.like(id, ScalarType::Char), TensorSpec::contiguous(ScalarType::Float, [rows, count])];
         let [integers, scales] = self.constants(builder, id, &work, specs)?;
         let made = Groups { integers, scales, size };
@@ -126,6 +128,16 @@ impl<'a> Weights<'a> {
     pub fn work(&self, builder: &Builder, id: ValueId, sizes: [usize; 3], grid: Grid) -> Option<Work> {
         let (data, scalar_type) = self.sources.elements(&builder.graph, id)?;
         Work::new(data, scalar_type, sizes, grid)
+    }
+
+    /// The same with errors compensated, where the moments of what a matrix is multiplied with are known.
+    fn compensated(&self, builder: &Builder, id: ValueId, work: Work) -> Work {
+        let constant = self.sources.constant(&builder.graph, id);
+        let moments = constant.and_then(|id| self.moments.get(builder.qualified_name(id)));
+        match (moments, &builder.graph.spec(id).sizes[..]) {
+            (Some(moments), [_, columns]) => work.compensated(moments, usize::try_from(*columns).unwrap_or(0)),
+            _ => work,
+        }
     }
 
     /// The integers and the scales that work makes of a value, as constants.

@@ -15,7 +15,7 @@ pub use export::{Cache, Export, Weights};
 pub use fixed_value::{FixedScalar, FixedValue, Float};
 pub use memory::{Memory, Planner};
 pub use model::{Model, PythonFunction};
-pub use quantize::{Accuracy, Embedding, LayerScheme, Metric, Observer, Quantize, Scheme};
+pub use quantize::{Accuracy, Embedding, LayerScheme, Method, Metric, Observer, Quantize, Rotation, Scheme};
 pub use runtime::Runtime;
 pub use time_limit::TimeLimit;
 pub use verify::Verify;

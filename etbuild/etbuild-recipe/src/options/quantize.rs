@@ -12,7 +12,8 @@ use crate::{FilePath, Tolerance};
 pub struct Quantize {
     /// What is quantized, and to how many bits.
     pub scheme: Spanned<Scheme>,
-    /// A safetensors file with example inputs, from which the ranges of activations are taken.
+    /// A safetensors file with example inputs, from which the ranges of activations are taken; for a checkpoint, text in a file
+    /// `.txt`, or tokens.
     #[serde(default)]
     pub calibrate: Option<FilePath>,
     /// How ranges are chosen from what calibration sees; `min-max` where left out.
@@ -27,6 +28,12 @@ pub struct Quantize {
     /// How the embedding table is quantized; left out: to 4 bits where a product of 4 bits reads it too, else not.
     #[serde(default)]
     pub embedding: Option<Spanned<Embedding>>,
+    /// How weights are rounded; `nearest` where left out.
+    #[serde(default)]
+    pub method: Method,
+    /// Whether what the layers of a checkpoint hand on is rotated, which spreads outliers; left out: it is not.
+    #[serde(default)]
+    pub rotate: Option<Spanned<Rotation>>,
     /// Exceptions, each with `name`, `operator` or both, and `scheme`; of those that match a layer the last one decides.
     #[serde(default)]
     pub layers: Vec<LayerScheme>,
@@ -136,4 +143,23 @@ pub enum Embedding {
     /// 8 bits.
     #[serde(rename = "8w")]
     Weight8,
+}
+
+/// How weights are rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Each to the nearest integer.
+    #[default]
+    Nearest,
+    /// Those of linear layers one after the other, the error of each taken up by those behind it, as calibration data wants it.
+    Gptq,
+}
+
+/// A rotation that weights take in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rotation {
+    /// Walsh and Hadamard's matrix: as many ones as minus ones, nothing to learn.
+    Hadamard,
 }

@@ -16,7 +16,7 @@ use crate::session::Session;
 
 /// Whether arguments are about a language model.
 pub const fn is_asked(language: &Language) -> bool {
-    language.prompt.is_some() || language.chat || language.tokens_in.is_some()
+    language.prompt.is_some() || language.chat || language.tokens_in.is_some() || language.perplexity.is_some()
 }
 
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
@@ -50,6 +50,7 @@ fn request(language: &Language) -> Request {
         seed: language.seed,
         tokens_out: language.tokens_out,
         logits: language.logits,
+        perplexity: language.perplexity,
         stats: language.stats,
         ..Request::default()
     }

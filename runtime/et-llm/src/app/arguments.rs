@@ -44,6 +44,8 @@ pub struct Request {
     pub inputs: Option<PathBuf>,
     /// Where to write those.
     pub outputs: Option<PathBuf>,
+    /// A file of texts, of which nothing but how well the model foresees them is wanted.
+    pub perplexity: Option<PathBuf>,
     /// What to measure instead.
     pub bench: Option<Effort>,
     /// Whether to say how long it took.
@@ -63,6 +65,10 @@ impl Request {
         if self.inputs.is_some() || self.outputs.is_some() {
             let complete = self.inputs.is_some() && self.outputs.is_some();
             return if complete { Ok(()) } else { Err("--inputs and --outputs go together".to_owned()) };
+        }
+        if self.perplexity.is_some() {
+            let alone = self.prompt.is_none() && self.tokens_in.is_none() && !self.chat && self.bench.is_none();
+            return if alone { Ok(()) } else { Err("--perplexity goes with no other text".to_owned()) };
         }
         let sources = [self.prompt.is_some(), self.tokens_in.is_some()].into_iter().filter(|given| *given).count();
         match (sources, self.chat) {
@@ -94,6 +100,7 @@ impl Request {
             "--logits" => self.logits = Some(value()?.into()),
             "--inputs" => self.inputs = Some(value()?.into()),
             "--outputs" => self.outputs = Some(value()?.into()),
+            "--perplexity" => self.perplexity = Some(value()?.into()),
             "--bench" => self.bench = Some(effort(&text(value()?), self.bench)?),
             "--rounds" => {
                 let rounds: std::num::NonZero<usize> = number(name, value()?)?;
@@ -204,6 +211,7 @@ mod tests {
             "--bench prefill=1",
             "--bench prefill=0,decode=1",
             "--bench 5",
+            "--perplexity a --prompt b",
         ];
         for line in lines {
             assert!(parsed(line).is_err(), "{line}");

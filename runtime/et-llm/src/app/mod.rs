@@ -5,6 +5,7 @@ mod cases;
 mod chat;
 mod files;
 mod perform;
+mod perplexity;
 
 use std::ffi::OsString;
 use std::io::{BufRead, Write};
@@ -85,6 +86,7 @@ pub fn usage(name: &str) -> String {
         "usage: {name} --prompt TEXT | --chat [--prompt TEXT] [--system TEXT] | --tokens-in FILE
        {name} --bench prefill=N,decode=N [--rounds N] [--tokens-in FILE]
        {name} --inputs FILE --outputs FILE
+       {name} --perplexity FILE
        {name} --version | --help
 
 Continues a text, answers in a conversation, or measures itself. New text goes to the standard output as it comes, that of
@@ -103,6 +105,7 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --logits FILE        safetensors file to write the logits to, a row for each token that is read, one after the other
   --inputs FILE        safetensors file with texts: `tokens`, int64 [cases, length]
   --outputs FILE       safetensors file to write the logits behind each to: `output_0`, float32 [cases, tokens]
+  --perplexity FILE    text file, each line a text: print how well it is foreseen, as one JSON object
   --stats              say how long it took, and how much memory
   --threads N          the most threads that the program's engines use (1)
   --data FILE          data file with weights that the program keeps outside itself; may be repeated (the one beside the

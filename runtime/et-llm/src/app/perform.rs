@@ -6,6 +6,7 @@ use super::Request;
 use super::cases;
 use super::chat;
 use super::files::{Rows, line, read_tokens, write_tokens};
+use super::perplexity;
 use crate::statistics::Clock;
 use crate::{
     Error, Generation, Limits, Measurement, Picked, Sampler, Sampling, Session, Text, TextStream, generate, measure,
@@ -31,6 +32,9 @@ pub struct Channels<'a> {
 pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
     if let (Some(inputs), Some(outputs)) = (&request.inputs, &request.outputs) {
         return cases::run(&mut session.model, inputs, outputs);
+    }
+    if let Some(file) = &request.perplexity {
+        return perplexity::run(session, file, channels);
     }
     if request.bench.is_some() {
         return bench(session, request, channels);

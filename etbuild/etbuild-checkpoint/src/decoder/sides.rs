@@ -1,0 +1,121 @@
+//! Weights of a rotated model: what reads or makes rotated vectors takes the rotation in, with the gains of the normalization
+//! ahead of it.
+
+use et_core::ScalarType;
+use etbuild_ir::ConstantData;
+
+use super::weights::{Constant, Part, Weights, spec, vector_of};
+use crate::{Rotated, Space};
+
+/// Vectors that are rotated in a rotated model.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// Tokens, between layers.
+    Tokens,
+    /// Heads of values. Those of queries and keys turn with their positions instead.
+    Heads,
+}
+
+/// What a matrix reads and makes.
+#[derive(Clone, Copy, Default)]
+pub struct Sides<'n> {
+    /// What it reads, where that is rotated.
+    pub reads: Option<Side>,
+    /// The module of the normalization ahead of it.
+    pub norm: Option<&'n str>,
+    /// What it makes, where that is rotated.
+    pub makes: Option<Side>,
+}
+
+impl<'n> Sides<'n> {
+    /// A matrix that reads tokens behind a normalization.
+    pub const fn behind(norm: &'n str) -> Self {
+        Self { reads: Some(Side::Tokens), norm: Some(norm), makes: None }
+    }
+}
+
+impl Weights<'_> {
+    /// Whether the model is rotated.
+    pub const fn rotates(&self) -> bool {
+        self.rotating.is_some()
+    }
+
+    /// A matrix as a rotated model has it: as it is stored where the model is not, or where a mistake was found.
+    pub fn matrix(&mut self, tensor: &str, part: Part, columns: usize, sides: Sides<'_>) -> Constant {
+        let stored = self.stored_matrix(tensor, part, columns);
+        let Some(keeper) = self.rotating else { return stored };
+        let gains = sides.norm.map(|norm| self.gains(norm, columns)).unwrap_or_default();
+        if self.failed() {
+            return stored;
+        }
+        let [reads, makes] = [sides.reads, sides.makes].map(|side| side.map(|side| self.space(side)));
+        let name = format!("{}.rotated", stored.name);
+        self.once(name, |_, _| {
+            let Constant { name, spec: stored, data } = stored;
+            let rotated = Rotated { elements: data, scalar_type: stored.scalar_type, columns, gains, reads, makes };
+            let spec = etbuild_ir::TensorSpec { scalar_type: ScalarType::Float, ..stored };
+            Ok((spec, keeper.keep(&name, &rotated)))
+        })
+    }
+
+    /// A bias of what `makes` says.
+    pub fn bias(&mut self, tensor: &str, part: Part, makes: Option<Side>) -> Constant {
+        let stored = self.vector(tensor, part, 0.0);
+        let Some(side) = makes.filter(|_| self.rotates() && !self.failed()) else { return stored };
+        let (mut floats, space) = (floats(&stored.data), self.space(side));
+        self.once(format!("{}.rotated", stored.name), |_, _| {
+            space.rotate(&mut floats, 1);
+            Ok(vector_of(&[part.count], floats))
+        })
+    }
+
+    /// The weights of a normalization of tokens: what reads from it has them where the model is rotated.
+    pub fn norm(&mut self, module: &str) -> Constant {
+        let width = self.decoder.width;
+        if self.rotates() {
+            return self.once("ones".to_owned(), |_, _| Ok(vector_of(&[width], vec![1.0; width])));
+        }
+        self.norm_weight(module, width)
+    }
+
+    /// The weights of the normalization `module` as a matrix `[1, width, width]` for rotated tokens: for what reads them with
+    /// a matrix that has no room for them.
+    pub fn rotated_norm(&mut self, module: &str) -> Constant {
+        let (width, space) = (self.decoder.width, self.space(Side::Tokens));
+        let gains = self.gains(module, width);
+        self.once(format!("{module}.rotated"), |weights, _| {
+            // Sizes that no tensor has confirmed are not allocated.
+            let width = if weights.failed() { 0 } else { width };
+            let mut matrix = vec![0.0; width * width];
+            for (index, (row, gain)) in matrix.chunks_exact_mut(width.max(1)).zip(gains).enumerate() {
+                row.iter_mut().skip(index).take(1).for_each(|element| *element = gain);
+                space.rotate(row, 1);
+            }
+            if width > 0 {
+                space.rotate(&mut matrix, width);
+            }
+            let bytes: Vec<u8> = matrix.into_iter().flat_map(f32::to_le_bytes).collect();
+            Ok((spec(ScalarType::Float, &[1, width, width]), ConstantData::new(bytes)))
+        })
+    }
+
+    fn gains(&mut self, module: &str, count: usize) -> Vec<f32> {
+        floats(&self.norm_weight(module, count).data)
+    }
+
+    fn norm_weight(&mut self, module: &str, count: usize) -> Constant {
+        let more = if self.decoder.norm.less_one { 1.0 } else { 0.0 };
+        self.vector(&format!("{module}.weight"), Part::all(count), more)
+    }
+
+    fn space(&self, side: Side) -> Space {
+        match side {
+            Side::Tokens => Space::new(self.decoder.width),
+            Side::Heads => Space::new(self.decoder.attention.depth),
+        }
+    }
+}
+
+fn floats(data: &ConstantData) -> Vec<f32> {
+    data.bytes().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+}

@@ -1,0 +1,52 @@
+//! Rotated matrices in the store: each by itself, found again as long as its elements and what is made of them are the same.
+
+use std::cell::RefCell;
+
+use etbuild_checkpoint::{Keeper, Rotated};
+use etbuild_ir::ConstantData;
+use etbuild_store::{Blob, Digest};
+
+use crate::made_once;
+use crate::program_artifact::constant;
+use crate::stage::interrupt;
+use crate::world::{Mode, World};
+
+/// What decides about a rotated matrix beside its work: the code that does it.
+const REVISION: &str = "rotated 1";
+
+/// Keeps rotated matrices as blobs of the store.
+pub struct KeptRotations<'world> {
+    world: &'world World,
+    blobs: RefCell<Vec<Blob>>,
+}
+
+impl<'world> KeptRotations<'world> {
+    /// Nothing was asked for yet.
+    pub fn new(world: &'world World) -> Self {
+        Self { world, blobs: RefCell::default() }
+    }
+
+    /// All that was asked for.
+    pub fn into_blobs(self) -> Vec<Blob> {
+        self.blobs.into_inner()
+    }
+
+    /// Does the work; elements go to the store as they are made.
+    fn made(&self, subject: &Digest, rotated: &Rotated) -> Blob {
+        let mut writer = made_once::writer(self.world);
+        rotated.run(&mut |piece| writer.append(piece).unwrap_or_else(|error| interrupt(error)));
+        let [blob] = made_once::keep(self.world, subject, [writer]);
+        blob
+    }
+}
+
+impl Keeper for KeptRotations<'_> {
+    fn keep(&self, _name: &str, rotated: &Rotated) -> ConstantData {
+        let subject = Digest::of(format!("{REVISION}\0{}", rotated.identity()).as_bytes());
+        let known = made_once::known(self.world, &subject, [rotated.length()]);
+        let known = known.filter(|_| self.world.mode() != Mode::Rebuild);
+        let blob = known.map_or_else(|| self.made(&subject, rotated), |[blob]| blob);
+        self.blobs.borrow_mut().push(blob.clone());
+        constant(blob)
+    }
+}

@@ -1,0 +1,194 @@
+//! How the error of rounding a weight is taken up by the weights behind it: a factor of the moments of what they multiply.
+
+use rayon::prelude::*;
+
+/// So many columns are factored together: what they read of others stays in the second-level cache.
+const BLOCK: usize = 64;
+
+/// What is added to the diagonal, as a part of its mean, so that few samples do not make large corrections.
+const DAMPING: f32 = 0.01;
+
+/// The diagonal is damped at most so often, ten times more each time, where rounding keeps a matrix from being factored.
+const ATTEMPTS: i32 = 4;
+
+/// The matrix `U`, strictly upper, of `H = (U + 1) D (U + 1)^T`: with `e` the errors of the weights ahead of `j`, weight `j`
+/// plus `e U[.., j]` is what is best rounded (Frantar et al. 2022, GPTQ, in the form of Chee et al. 2023, QuIP).
+#[derive(Debug)]
+pub struct Factor {
+    size: usize,
+    /// Row-major, all of them.
+    elements: Vec<f32>,
+}
+
+impl Factor {
+    /// The factor of moments, the rows of the upper triangle one after the other as `float32`. `None` where they are not so
+    /// many, or not finite.
+    pub fn of(moments: &[u8], size: usize) -> Option<Self> {
+        let moments: Vec<f32> = moments.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
+        if size == 0 || moments.len() != size * (size + 1) / 2 || moments.iter().any(|moment| !moment.is_finite()) {
+            return None;
+        }
+        (0..ATTEMPTS).find_map(|attempt| factored(&moments, size, DAMPING * 10.0_f32.powi(attempt)))
+    }
+
+    /// What an error of weight `column` adds to those behind it.
+    pub fn behind(&self, column: usize) -> &[f32] {
+        let row = column * self.size;
+        self.elements.get(row + column + 1..row + self.size).unwrap_or_default()
+    }
+}
+
+fn factored(moments: &[f32], size: usize, damping: f32) -> Option<Factor> {
+    let mut elements = damped(moments, size, damping);
+    for start in (0..size).step_by(BLOCK).rev() {
+        columns(&mut elements, size, start, (start + BLOCK).min(size))?;
+    }
+    let diagonal: Vec<f32> = elements.iter().step_by(size + 1).copied().collect();
+    elements.par_chunks_mut(size).for_each(|row| {
+        row.iter_mut().zip(&diagonal).for_each(|(element, diagonal)| *element /= diagonal);
+    });
+    Some(Factor { size, elements })
+}
+
+/// The whole matrix of a triangle, with more on its diagonal. What lies below it is never read.
+fn damped(moments: &[f32], size: usize, damping: f32) -> Vec<f32> {
+    let (mut elements, mut rest) = (vec![0.0; size * size], moments);
+    for (index, row) in elements.chunks_exact_mut(size).enumerate() {
+        let (own, others) = rest.split_at((size - index).min(rest.len()));
+        row.iter_mut().skip(index).zip(own).for_each(|(to, from)| *to = *from);
+        rest = others;
+    }
+    let mean = elements.iter().step_by(size + 1).map(|element| f64::from(*element)).sum::<f64>() / size as f64;
+    // What was never seen is as good as any.
+    let more = if mean > 0.0 { mean as f32 * damping } else { 1.0 };
+    elements.iter_mut().step_by(size + 1).for_each(|element| *element += more);
+    elements
+}
+
+/// Columns `start..end` of `R` in place of those of `H = R R^T`, `R` upper; those behind are made. `None` where a root is of
+/// no positive number.
+fn columns(elements: &mut [f32], size: usize, start: usize, end: usize) -> Option<()> {
+    let rows = elements.get_mut(..end * size)?;
+    let behind: Vec<Vec<f32>> = rows.chunks_exact(size).skip(start).map(|row| part(row, end, size).to_vec()).collect();
+    rows.par_chunks_mut(size).enumerate().for_each(|(index, row)| {
+        let (front, tail) = row.split_at_mut(end);
+        // What lies below the diagonal is not needed.
+        let own = front.iter_mut().enumerate().skip(start).zip(&behind);
+        own.filter(|((column, _), _)| *column >= index)
+            .for_each(|((_, element), behind)| *element -= dot(tail, behind));
+    });
+    let (above, block) = rows.split_at_mut(start * size);
+    let lines = diagonal(block, size, start, end)?;
+    above.par_chunks_mut(size).for_each(|row| lines.iter().for_each(|line| line.solve(row, end)));
+    Some(())
+}
+
+/// A row of the block on the diagonal.
+struct Line {
+    column: usize,
+    root: f32,
+    /// What stands behind the root, up to the end of the block.
+    rest: Vec<f32>,
+}
+
+impl Line {
+    /// Makes the element of this line's column in a row above, where those behind it up to `end` are made.
+    fn solve(&self, row: &mut [f32], end: usize) {
+        let made = dot(part(row, self.column + 1, end), &self.rest);
+        if let Some(element) = row.get_mut(self.column) {
+            *element = (*element - made) / self.root;
+        }
+    }
+}
+
+/// Factors the block on the diagonal, whose rows these are; the last column is the first line.
+fn diagonal(block: &mut [f32], size: usize, start: usize, end: usize) -> Option<Vec<Line>> {
+    let mut lines = Vec::with_capacity(end - start);
+    for column in (start..end).rev() {
+        let (above, own) = block.split_at_mut((column - start) * size);
+        let rest = part(own, column + 1, end).to_vec();
+        let square = own.get(column)? - dot(&rest, &rest);
+        let line = Line { column, root: Some(square.sqrt()).filter(|root| *root > 0.0)?, rest };
+        *own.get_mut(column)? = line.root;
+        above.chunks_exact_mut(size).for_each(|row| line.solve(row, end));
+        lines.push(line);
+    }
+    Some(lines)
+}
+
+fn part(row: &[f32], start: usize, end: usize) -> &[f32] {
+    row.get(start..end).unwrap_or_default()
+}
+
+/// The sum of products, in `float64`, always in the same order.
+fn dot(left: &[f32], right: &[f32]) -> f32 {
+    let (mut sums, (lefts, rest), (rights, other)) = ([0.0_f64; 8], left.as_chunks::<8>(), right.as_chunks::<8>());
+    for (left, right) in lefts.iter().zip(rights) {
+        for ((sum, left), right) in sums.iter_mut().zip(left).zip(right) {
+            *sum += f64::from(*left) * f64::from(*right);
+        }
+    }
+    let rest: f64 = rest.iter().zip(other).map(|(left, right)| f64::from(*left) * f64::from(*right)).sum();
+    (sums.iter().sum::<f64>() + rest) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Moments of vectors that depend on each other.
+    fn moments(size: usize) -> Vec<f32> {
+        let vectors: Vec<Vec<f32>> = (0..3 * size)
+            .map(|at| (0..size).map(|index| ((at * 31 + index * (at % 7 + 1)) % 19) as f32 - 9.0).collect())
+            .collect();
+        let moment = |row: usize, column: usize| vectors.iter().map(|vector| vector[row] * vector[column]).sum();
+        (0..size)
+            .flat_map(|row| (row..size).map(move |column| (row, column)))
+            .map(|(row, column)| moment(row, column))
+            .collect()
+    }
+
+    fn stored(moments: &[f32]) -> Vec<u8> {
+        moments.iter().flat_map(|moment| moment.to_le_bytes()).collect()
+    }
+
+    #[test]
+    fn the_factor_times_itself_is_the_damped_matrix() {
+        for size in [1, 5, 64, 150] {
+            let moments = moments(size);
+            let (factor, wanted) = (Factor::of(&stored(&moments), size).unwrap(), damped(&moments, size, DAMPING));
+            let unit = |row: usize, column: usize| match row.cmp(&column) {
+                std::cmp::Ordering::Less => f64::from(factor.behind(row)[column - row - 1]),
+                std::cmp::Ordering::Equal => 1.0,
+                std::cmp::Ordering::Greater => 0.0,
+            };
+            // The diagonal matrix follows from the last column to the first.
+            let mut scales = vec![0.0; size];
+            for row in (0..size).rev() {
+                let rest: f64 = (row + 1..size).map(|at| unit(row, at).powi(2) * scales[at]).sum();
+                scales[row] = f64::from(wanted[row * size + row]) - rest;
+                assert!(scales[row] > 0.0);
+            }
+            let largest = wanted.iter().fold(0.0_f32, |most, element| most.max(element.abs()));
+            for row in 0..size {
+                for column in row..size {
+                    let got: f64 = (column..size).map(|at| unit(row, at) * scales[at] * unit(column, at)).sum();
+                    let wanted = wanted[row * size + column];
+                    assert!((got as f32 - wanted).abs() < 1e-4 * largest, "{size}: {row} {column} {got} {wanted}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_seen_corrects_nothing() {
+        let factor = Factor::of(&stored(&[0.0; 6]), 3).unwrap();
+        assert_eq!(factor.behind(0), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn what_is_no_triangle_of_numbers_is_refused() {
+        assert!(Factor::of(&stored(&[1.0; 5]), 3).is_none() && Factor::of(&[], 0).is_none());
+        assert!(Factor::of(&stored(&[f32::NAN]), 1).is_none());
+    }
+}

@@ -1,0 +1,74 @@
+//! How well a model foresees texts.
+
+use std::fs;
+use std::path::Path;
+
+use super::files::failed;
+use super::perform::Channels;
+use crate::{Error, Session};
+
+/// What texts were to a model.
+#[derive(Clone, Copy, Debug, Default)]
+struct Surprise {
+    texts: usize,
+    /// The tokens that were foreseen: all but the first of each text.
+    tokens: usize,
+    /// The sum of `-ln(probability)` over them.
+    sum: f64,
+}
+
+/// Reads the lines of a file, each a text of its own, token by token, and prints how probable their tokens were as one JSON
+/// object: `perplexity` is `exp` of the mean of `-ln(probability)`. A line that outgrows the context goes on as a new text.
+///
+/// # Errors
+/// [`Error::File`] where the file is no text; [`Error::NoTokenizer`]; [`Error::NoTokens`] where there is nothing to foresee.
+pub fn run(session: &mut Session, path: &Path, channels: &mut Channels<'_>) -> Result<(), Error> {
+    let lines = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
+    let (text, mut surprise) = (session.text()?, Surprise::default());
+    for line in lines.lines().filter(|line| !line.trim().is_empty()) {
+        let tokens = text.encode(line, true)?;
+        let most = session.model.context().unwrap_or(tokens.len()).max(1);
+        for part in tokens.chunks(most) {
+            read(session, part, &mut surprise)?;
+        }
+    }
+    if surprise.tokens == 0 {
+        return Err(Error::NoTokens);
+    }
+    let Surprise { texts, tokens, sum } = surprise;
+    let perplexity = (sum / tokens as f64).exp();
+    Ok(writeln!(channels.out, r#"{{"perplexity":{perplexity:.6},"tokens":{tokens},"texts":{texts}}}"#)?)
+}
+
+fn read(session: &mut Session, tokens: &[u32], surprise: &mut Surprise) -> Result<(), Error> {
+    session.model.reset();
+    surprise.texts += 1;
+    for (token, next) in tokens.iter().zip(tokens.iter().skip(1)) {
+        let vocabulary = session.model.vocabulary();
+        let logits = session.model.read(&[*token])?;
+        surprise.sum += loss(logits, *next).ok_or(Error::UnknownToken { token: *next, vocabulary })?;
+        surprise.tokens += 1;
+    }
+    Ok(())
+}
+
+/// `-ln` of the probability that logits give a token.
+fn loss(logits: &[f32], token: u32) -> Option<f64> {
+    let logit = f64::from(*logits.get(usize::try_from(token).ok()?)?);
+    let greatest = f64::from(logits.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+    let sum: f64 = logits.iter().map(|logit| (f64::from(*logit) - greatest).exp()).sum();
+    Some(greatest + sum.ln() - logit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_loss_is_minus_the_logarithm_of_the_probability() {
+        let logits = [0.0, 3.0_f32.ln(), 1000.0];
+        assert!((loss(&logits[..2], 1).unwrap() - (4.0_f64 / 3.0).ln()).abs() < 1e-6);
+        assert!(loss(&logits, 2).unwrap().abs() < 1e-12);
+        assert_eq!(loss(&logits, 3), None);
+    }
+}
