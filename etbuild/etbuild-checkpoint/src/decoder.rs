@@ -11,22 +11,20 @@ use std::collections::BTreeMap;
 
 use etbuild_ir::Graph;
 
-use crate::shards::Tensors;
-use crate::{CheckpointError, DECODE, Decoder, Keeper, PREFILL};
-use weights::Weights;
+use crate::{CheckpointError, DECODE, Decoder, PREFILL};
+pub use weights::Weights;
 
-/// The methods of a decoder for texts of so many tokens: for `piece` tokens at once, and for one. Where the model is rotated,
-/// `rotating` makes its matrices.
+/// The methods of a decoder: for a piece of tokens at once, with the logits behind the last of them or behind `every` one, and for
+/// one token.
 pub fn build(
     decoder: &Decoder,
-    tensors: Tensors,
-    rotating: Option<&dyn Keeper>,
-    [context, piece]: [u32; 2],
+    mut weights: Weights<'_>,
+    every: bool,
 ) -> Result<BTreeMap<String, Graph>, Vec<CheckpointError>> {
-    let mut weights = Weights::new(decoder, tensors, rotating, [context, piece]);
+    let piece = weights.piece;
     let mut methods = BTreeMap::new();
     for (name, tokens) in [(PREFILL, piece), (DECODE, 1)] {
-        methods.insert(name.to_owned(), method::build(decoder, &mut weights, tokens));
+        methods.insert(name.to_owned(), method::build(decoder, &mut weights, tokens, every));
     }
     let errors = weights.finish();
     if errors.is_empty() { Ok(methods) } else { Err(errors) }

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use etbuild_ir::{AtenProgram, Buffer, Program};
 
 use config::Config;
+use decoder::Weights;
 pub use description::{
     Activation, Attention, Biases, Decoder, FeedForward, HeadNorm, Layer, Norm, NormPlaces, Rotary, Scaling,
 };
@@ -51,6 +52,8 @@ pub struct Options {
     pub prefill: u32,
     /// Whether what layers hand on is rotated, and how. Logits are the same but for rounding.
     pub rotation: Option<Rotation>,
+    /// Whether `prefill` gives the logits behind each of its tokens, `[tokens, vocabulary]`: for measuring, not for talking.
+    pub every: bool,
 }
 
 impl Options {
@@ -96,7 +99,8 @@ pub fn import_checkpoint(
     options.rotation.map_or(Ok(()), |_| decoder.check_rotation()).map_err(|error| vec![error])?;
     let tensors = Tensors::open(&checkpoint.shards)?;
     let rotating = options.rotation.map(|Rotation::Hadamard| keeper);
-    let methods = decoder::build(&decoder, tensors, rotating, [context, options.prefill.clamp(1, context)])?;
+    let weights = Weights::new(&decoder, tensors, rotating, [context, options.prefill.clamp(1, context)]);
+    let methods = decoder::build(&decoder, weights, options.every)?;
     let program = Program { methods };
     AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(CheckpointError::from).collect())
 }

@@ -29,6 +29,7 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: &'static str) -> 
         .fact("export.context", Value::from(context))
         .fact("export.prefill", Value::from(u64::from(options.prefill)))
         .option("quantize.rotate", options.rotation.map(rotation))
+        .fact("every logit", options.every)
         .option("method", method)
         .finish();
     stage::run(db.world(), Stage::Import, key, |products| {
