@@ -11,23 +11,20 @@ use std::collections::BTreeMap;
 
 use etbuild_ir::Graph;
 
-use crate::shards::Tensors;
-use crate::{CheckpointError, DECODE, Decoder, Keeper, Options, PREFILL};
-use weights::Weights;
+use crate::{CheckpointError, DECODE, Decoder, PREFILL};
+pub use weights::Weights;
 
-/// The methods of a decoder for texts of so many tokens: for a piece of them at once, and for one. Where the model is rotated,
-/// `keeper` makes its matrices.
+/// The methods of a decoder: for a piece of tokens at once, with the logits behind the last of them or behind `every` one, and for
+/// one token.
 pub fn build(
     decoder: &Decoder,
-    tensors: Tensors,
-    keeper: &dyn Keeper,
-    context: u32,
-    options: Options,
+    mut weights: Weights<'_>,
+    every: bool,
 ) -> Result<BTreeMap<String, Graph>, Vec<CheckpointError>> {
-    let mut weights = Weights::new(decoder, tensors, keeper, context, options);
+    let piece = weights.piece;
     let mut methods = BTreeMap::new();
-    for (name, tokens) in [(PREFILL, options.prefill), (DECODE, 1)] {
-        methods.insert(name.to_owned(), method::build(decoder, &mut weights, tokens));
+    for (name, tokens) in [(PREFILL, piece), (DECODE, 1)] {
+        methods.insert(name.to_owned(), method::build(decoder, &mut weights, tokens, every));
     }
     let errors = weights.finish();
     if errors.is_empty() { Ok(methods) } else { Err(errors) }

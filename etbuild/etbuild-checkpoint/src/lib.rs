@@ -21,6 +21,7 @@ use et_core::ScalarType;
 use etbuild_ir::{AtenProgram, Buffer, Program};
 
 use config::Config;
+use decoder::Weights;
 pub use description::{
     Activation, Attention, Biases, Decoder, FeedForward, HeadNorm, Layer, Norm, NormPlaces, Rotary, Scaling,
 };
@@ -54,6 +55,8 @@ pub struct Options {
     pub cache: Cache,
     /// Whether what layers hand on is rotated, and how. Logits are the same but for rounding.
     pub rotation: Option<Rotation>,
+    /// Whether `prefill` gives the logits behind each of its tokens, `[tokens, vocabulary]`: for measuring, not for talking.
+    pub every: bool,
 }
 
 /// In what keys and values are kept.
@@ -119,7 +122,8 @@ pub fn import_checkpoint(
     options.rotation.map_or(Ok(()), |_| decoder.check_rotation()).map_err(|error| vec![error])?;
     let tensors = Tensors::open(&checkpoint.shards)?;
     let options = Options { prefill: options.prefill.clamp(1, context), ..options };
-    let methods = decoder::build(&decoder, tensors, keeper, context, options)?;
+    let weights = Weights::new(&decoder, tensors, keeper, context, options);
+    let methods = decoder::build(&decoder, weights, options.every)?;
     let program = Program { methods };
     AtenProgram::verify(program).map_err(|violations| violations.into_iter().map(CheckpointError::from).collect())
 }

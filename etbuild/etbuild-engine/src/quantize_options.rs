@@ -39,7 +39,7 @@ fn method(db: &dyn Db, recipe: &Recipe, quantize: &Quantize) -> Method {
     match (quantize.method, &recipe.model) {
         (recipe::Method::Nearest, _) => Method::Nearest,
         (recipe::Method::Gptq, recipe::Model::Checkpoint(folder)) => {
-            let options = Checkpoint { context: Some(PIECE), prefill: PIECE, rotation: rotation(recipe) };
+            let options = Checkpoint { context: Some(PIECE), prefill: PIECE, rotation: rotation(recipe), every: true };
             Method::Gptq(Some(db.checkpoint(&folder.path, options)))
         }
         (recipe::Method::Gptq, _) => Method::Gptq(None),

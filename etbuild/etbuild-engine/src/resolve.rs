@@ -207,7 +207,7 @@ pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
         let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
         let (context, prefill) = (tokens(&recipe.export.context), tokens(&recipe.export.prefill));
         let prefill = prefill.unwrap_or(Options::PREFILL);
-        let options = Options { context, prefill, cache: cache(recipe), rotation: rotation(recipe) };
+        let options = Options { context, prefill, cache: cache(recipe), rotation: rotation(recipe), every: false };
         let folder = db.checkpoint(&folder.path, options);
         return [PREFILL, DECODE].map(|method| (method.to_owned(), ModelSource::Checkpoint(folder, method))).into();
     }

@@ -16,7 +16,8 @@ use crate::{QuantizeError, Samples, Tensors};
 /// rows of the upper triangle one after the other, `float32`.
 pub type Moments = BTreeMap<String, ConstantData>;
 
-/// The moments for all linear layers of a graph. `keep` gets each as its bytes, and gives what stands for them, so that no more
+/// The moments for all linear layers of a graph that read as many vectors as these have elements, or more: fewer say too little.
+/// `keep` gets each as its bytes, and gives what stands for them, so that no more
 /// than one is in memory.
 ///
 /// All samples go through the graph side by side, node by node: what is in memory of them are the tensors that are in use at
@@ -31,15 +32,15 @@ pub fn moments(
 ) -> Result<Moments, QuantizeError> {
     check_static(graph)?;
     let (samples, sources) = (Samples::of(graph, samples)?, Sources::of(graph));
-    let (runner, mut found, mut seen) = (Runner::new(graph), Moments::new(), IdMap::<ConstantData>::default());
+    let (runner, mut found, mut seen) = (Runner::new(graph), Moments::new(), IdMap::<Option<ConstantData>>::default());
     let mut runs: Vec<Held<'_>> = (0..samples.len()).map(|sample| runner.start(&samples.inputs(sample))).collect();
     for (index, node) in graph.nodes.iter().enumerate() {
         if let Some((input, name)) = product(graph, &sources, node) {
             // Queries, keys and values read the same.
             if seen.get(input).is_none() {
-                seen.insert(input, keep(sums(graph, input, &runs)));
+                seen.insert(input, sums(graph, input, &runs).map(&mut *keep));
             }
-            seen.get(input).into_iter().for_each(|kept| drop(found.insert(name.to_owned(), kept.clone())));
+            seen.get(input).into_iter().flatten().for_each(|kept| drop(found.insert(name.to_owned(), kept.clone())));
         }
         let step = |held: &mut Held<'_>| {
             runner.step(node, held)?;
@@ -63,10 +64,14 @@ fn product<'g>(graph: &'g Graph, sources: &Sources, node: &Node) -> Option<(Valu
     }
 }
 
-/// The sums over the vectors of a tensor in all runs: its last dimension.
-fn sums(graph: &Graph, id: ValueId, runs: &[Held<'_>]) -> Vec<u8> {
+/// The sums over the vectors of a tensor in all runs: its last dimension. `None` where they are too few.
+fn sums(graph: &Graph, id: ValueId, runs: &[Held<'_>]) -> Option<Vec<u8>> {
     let size = graph.spec(id).sizes.last().and_then(|size| usize::try_from(*size).ok()).unwrap_or(0);
     let vectors: Vec<Vec<f32>> = runs.iter().filter_map(|held| held.get(id)).map(floats).collect();
+    let count: usize = vectors.iter().map(Vec::len).sum();
+    if size == 0 || count < size * size {
+        return None;
+    }
     let mut sums = vec![0.0_f32; size * size];
     sums.par_chunks_mut(size.max(1)).enumerate().for_each(|(row, sums)| {
         for vector in vectors.iter().flat_map(|vectors| vectors.chunks_exact(size)) {
@@ -76,7 +81,7 @@ fn sums(graph: &Graph, id: ValueId, runs: &[Held<'_>]) -> Vec<u8> {
         }
     });
     let rows = sums.chunks_exact(size.max(1)).enumerate();
-    rows.flat_map(|(row, sums)| sums.iter().skip(row)).flat_map(|sum| sum.to_le_bytes()).collect()
+    Some(rows.flat_map(|(row, sums)| sums.iter().skip(row)).flat_map(|sum| sum.to_le_bytes()).collect())
 }
 
 fn floats(tensor: &OwnedTensor) -> Vec<f32> {

@@ -10,7 +10,7 @@ use super::weights::{Part, Weights};
 use crate::{Decoder, NormPlaces};
 
 /// The method for so many tokens at once.
-pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32) -> Graph {
+pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: bool) -> Graph {
     let (mut sketch, count) = (Sketch::default(), tokens as usize);
     let input = sketch.input("tokens", &[1, count]);
     let start = sketch.input("start", &[1]);
@@ -26,8 +26,9 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32) -> Graph
         }
         state = layer(decoder, &mut sketch, weights, index, &text, state);
     }
-    let state = if tokens == 1 { state } else { sketch.row(state, last) };
-    let logits = logits(decoder, &mut sketch, weights, state);
+    let state = if tokens == 1 || every { state } else { sketch.row(state, last) };
+    let rows = if every { count } else { 1 };
+    let logits = logits(decoder, &mut sketch, weights, state, rows);
     sketch.finish(vec![logits])
 }
 
@@ -94,7 +95,7 @@ fn normalize(
 const NORM: &str = "model.norm";
 
 /// The logits. A table that is the embedding too has no room for the gains ahead of it: in a rotated model they are a matrix.
-fn logits(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, state: ValueId) -> ValueId {
+fn logits(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, state: ValueId, rows: usize) -> ValueId {
     let mut normal = normalize(decoder, sketch, weights, NORM, state);
     if decoder.tied && weights.rotates() {
         let gains = sketch.constant(&weights.rotated_norm(NORM));
@@ -105,7 +106,7 @@ fn logits(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, sta
     let matrix = weights.matrix(name, Part::all(decoder.vocabulary), decoder.width, sides);
     let matrix = sketch.floats(&matrix);
     let logits = sketch.linear(normal, matrix, None);
-    let logits = sketch.view(logits, &[1, decoder.vocabulary]);
+    let logits = sketch.view(logits, &[rows, decoder.vocabulary]);
     match decoder.logit_cap {
         Some(cap) => sketch.cap(logits, cap),
         None => logits,

@@ -30,6 +30,7 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: &'static str) -> 
         .fact("export.prefill", Value::from(u64::from(options.prefill)))
         .option("export.cache", options.cache.scalar_type().name())
         .option("quantize.rotate", options.rotation.map(rotation))
+        .fact("every logit", options.every)
         .option("method", method)
         .finish();
     stage::run(db.world(), Stage::Import, key, |products| {
