@@ -1,6 +1,6 @@
 //! What a recipe says about quantization, as its stage takes it.
 
-use etbuild_checkpoint::{Options as Checkpoint, Rotation};
+use etbuild_checkpoint::{Cache, Options as Checkpoint, Rotation};
 use etbuild_quantize::{Embedding, Layer, Observer, Options, Scheme};
 use etbuild_recipe::{self as recipe, Quantize, Recipe};
 
@@ -39,7 +39,13 @@ fn method(db: &dyn Db, recipe: &Recipe, quantize: &Quantize) -> Method {
     match (quantize.method, &recipe.model) {
         (recipe::Method::Nearest, _) => Method::Nearest,
         (recipe::Method::Gptq, recipe::Model::Checkpoint(folder)) => {
-            let options = Checkpoint { context: Some(PIECE), prefill: PIECE, rotation: rotation(recipe), every: true };
+            let options = Checkpoint {
+                context: Some(PIECE),
+                prefill: PIECE,
+                cache: Cache::Float32,
+                rotation: rotation(recipe),
+                every: true,
+            };
             Method::Gptq(Some(db.checkpoint(&folder.path, options)))
         }
         (recipe::Method::Gptq, _) => Method::Gptq(None),

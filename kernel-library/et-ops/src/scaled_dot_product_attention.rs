@@ -184,7 +184,7 @@ where
 {
     let [query, key, value, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(8)?];
     let (outer, sizes) = (outer_of_all(args)?, sizes(args)?);
-    let attention = Attention::<T, InOrder> {
+    let attention = Attention::<T, T, InOrder> {
         queries: query.input()?,
         keys: key.input()?,
         values: value.input()?,

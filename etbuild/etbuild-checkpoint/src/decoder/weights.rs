@@ -58,13 +58,7 @@ pub struct Weights<'d> {
 
 impl<'d> Weights<'d> {
     /// Weights for texts of so many tokens.
-    pub fn new(
-        decoder: &'d Decoder,
-        tensors: Tensors,
-        keeper: &'d dyn Keeper,
-        context: u32,
-        options: Options,
-    ) -> Self {
+    pub fn new(decoder: &'d Decoder, tensors: Tensors, keeper: &'d dyn Keeper, context: u32, options: Options) -> Self {
         let Options { prefill: piece, cache, rotation, .. } = options;
         let rotating = rotation.map(|Rotation::Hadamard| keeper);
         Self { decoder, rotating, tensors, made: BTreeMap::new(), errors: Vec::new(), context, piece, cache }

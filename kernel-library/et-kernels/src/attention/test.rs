@@ -3,11 +3,18 @@
 use std::vec;
 use std::vec::Vec;
 
-use et_core::Error;
+use et_core::{Error, Half};
 use et_simd::Level;
 
 use super::{Attention, Mask, Numbers, Part, Strides, Tokens, run, run_part, scratch};
 use crate::test::{assert_close, numbers};
+
+fn number(numbers: Numbers, at: usize) -> f32 {
+    match numbers {
+        Numbers::Floats(numbers) => numbers[at],
+        Numbers::Halves(numbers) => numbers[at].to_f32(),
+    }
+}
 
 /// The formula, with all scores of a query at once.
 fn plain(attention: &Attention, length: usize) -> Vec<f64> {
@@ -20,7 +27,7 @@ fn plain(attention: &Attention, length: usize) -> Vec<f64> {
                 for column in 0..attention.value_width {
                     let value = |key| {
                         let offset = attention.value.strides.offset(batch, key_head, key) + column;
-                        f64::from(attention.value.numbers[offset])
+                        f64::from(number(attention.value.numbers, offset))
                     };
                     let sum = weights.iter().enumerate().map(|(key, weight)| weight * value(key)).sum();
                     output[attention.output.offset(batch, head, query) + column] = sum;
@@ -36,8 +43,8 @@ fn weights(attention: &Attention, batch: usize, head: usize, query: usize) -> Ve
     let score = |key: usize| {
         let from = attention.query.strides.offset(batch, head, query);
         let to = attention.key.strides.offset(batch, key_head, key);
-        let pairs = attention.query.numbers[from..].iter().zip(&attention.key.numbers[to..]).take(attention.width);
-        let product: f64 = pairs.map(|(query, key)| f64::from(*query) * f64::from(*key)).sum();
+        let pair = |at| [attention.query.numbers[from + at], number(attention.key.numbers, to + at)].map(f64::from);
+        let product: f64 = (0..attention.width).map(pair).map(|[query, key]| query * key).sum();
         let masks = attention.masks.iter();
         let mask: f64 = masks.map(|mask| f64::from(mask.numbers[mask.strides.offset(batch, head, query) + key])).sum();
         let hidden = attention.causal.is_some_and(|offset| key > query + offset);
@@ -69,10 +76,17 @@ fn strides(heads: usize, tokens: usize, width: usize) -> Strides {
 }
 
 fn check(shape: &Shape, with_masks: bool) {
-    let &Shape { batches, heads, key_heads, queries, keys, width, value_width, causal } = shape;
-    let query: Vec<f32> = numbers(batches * heads * queries * width, 1).iter().map(|number| number * 3.0).collect();
+    let &Shape { batches, key_heads, keys, width, value_width, .. } = shape;
     let key: Vec<f32> = numbers(batches * key_heads * keys * width, 2).iter().map(|number| number * 3.0).collect();
     let value = numbers(batches * key_heads * keys * value_width, 3);
+    let halves = |numbers: &[f32]| numbers.iter().map(|number| Half::from_f32(*number)).collect::<Vec<_>>();
+    check_kept(shape, with_masks, Numbers::Floats(&key), Numbers::Floats(&value));
+    check_kept(shape, with_masks, Numbers::Halves(&halves(&key)), Numbers::Halves(&halves(&value)));
+}
+
+fn check_kept(shape: &Shape, with_masks: bool, key: Numbers<'_>, value: Numbers<'_>) {
+    let &Shape { batches, heads, key_heads, queries, keys, width, value_width, causal } = shape;
+    let query: Vec<f32> = numbers(batches * heads * queries * width, 1).iter().map(|number| number * 3.0).collect();
     let bias = numbers(heads * queries * keys, 4);
     let hidden: Vec<f32> = numbers(batches * queries * keys, 5)
         .iter()
@@ -93,8 +107,8 @@ fn check(shape: &Shape, with_masks: bool) {
         scale: 0.3,
         causal,
         query: Tokens { numbers: &query[..], strides: strides(heads, queries, width) },
-        key: Tokens { numbers: Numbers::Floats(&key), strides: strides(key_heads, keys, width) },
-        value: Tokens { numbers: Numbers::Floats(&value), strides: strides(key_heads, keys, value_width) },
+        key: Tokens { numbers: key, strides: strides(key_heads, keys, width) },
+        value: Tokens { numbers: value, strides: strides(key_heads, keys, value_width) },
         masks: if with_masks { &masks } else { &[] },
         output: strides(heads, queries, value_width),
     };
