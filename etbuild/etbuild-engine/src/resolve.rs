@@ -8,7 +8,9 @@ use std::sync::Arc;
 use etbuild_backend::TargetFacts;
 use etbuild_checkpoint::{Cache, DECODE, Options, PREFILL};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
-use etbuild_recipe::{Model, Override, Planner, PythonFunction, Recipe, Runtime, missing_files};
+use etbuild_recipe::{
+    self as recipe, Model, Override, Planner, PythonFunction, Recipe, Runtime, Scheme, missing_files,
+};
 use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
@@ -221,12 +223,14 @@ pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
         .collect()
 }
 
-/// In what a language model keeps keys and values: whoever rounds weights to a few bits has no use for 24 of them.
+/// In what a language model keeps keys and values: half precision where what they are computed from has 8 bits.
 fn cache(recipe: &Recipe) -> Cache {
+    let scheme = recipe.quantize.as_ref().map(|quantize| quantize.scheme.value);
+    let rounds = matches!(scheme, Some(Scheme::DynamicInt8 | Scheme::Dynamic8Weight4));
     match recipe.export.cache.as_ref().map(|cache| cache.value) {
-        Some(etbuild_recipe::Cache::Float32) => Cache::Float32,
-        Some(etbuild_recipe::Cache::Float16) => Cache::Float16,
-        None if recipe.quantize.is_some() => Cache::Float16,
+        Some(recipe::Cache::Float32) => Cache::Float32,
+        Some(recipe::Cache::Float16) => Cache::Float16,
+        None if rounds => Cache::Float16,
         None => Cache::Float32,
     }
 }

@@ -20,7 +20,7 @@ pub struct Export {
     /// How many tokens of a prompt a language model reads at once, as its method `prefill`; 128 where left out.
     #[serde(default)]
     pub prefill: Option<Spanned<u32>>,
-    /// In what a language model keeps keys and values: half precision takes half the room and half the time to read. Where left out, `float16` with `quantize`, else `float32`.
+    /// In what a language model keeps keys and values: half precision takes half the room and half the time to read. Where left out, `float16` with the schemes `8da4w` and `dynamic-int8`, which round activations, else `float32`.
     #[serde(default)]
     pub cache: Option<Spanned<Cache>>,
     /// What the Python function is called with, by the names of its parameters: numbers, booleans, texts or lists of them.
