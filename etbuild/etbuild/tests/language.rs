@@ -204,11 +204,9 @@ fn said_on_the_host(place: &Place, options: &[&str], more: &[&str]) -> Ran {
     Ran::of(&mut place.command(fixed.into_iter().chain(sets).chain(more.iter().copied()))).expect(0)
 }
 
-/// The options of weights of 4 bits in groups of so many, with calibration text.
+/// The options of weights of 4 bits in groups of so many.
 fn four_bits(group: usize, more: &[&str]) -> Vec<String> {
-    let text = repository().join("examples/tiny-llama/calibration.txt");
-    let calibrate = format!("quantize.calibrate={}", text.display());
-    let own = ["quantize.scheme=8da4w".to_owned(), format!("quantize.group_size={group}"), calibrate];
+    let own = ["quantize.scheme=8da4w".to_owned(), format!("quantize.group_size={group}")];
     own.into_iter().chain(more.iter().map(|text| (*text).to_owned())).collect()
 }
 
@@ -222,11 +220,13 @@ fn weights_of_four_bits_foresee_text_about_as_well() {
         said["perplexity"].as_f64().unwrap()
     };
     let float = foreseen(&[]);
+    let calibrate =
+        format!("quantize.calibrate={}", repository().join("examples/tiny-llama/calibration.txt").display());
     for group in [32, 128] {
         let plain = foreseen(&four_bits(group, &[]));
-        let compensated = foreseen(&four_bits(group, &["quantize.method=gptq"]));
+        let compensated = foreseen(&four_bits(group, &["quantize.method=gptq", &calibrate]));
         let rotated = foreseen(&four_bits(group, &["quantize.rotate=hadamard"]));
-        let both = foreseen(&four_bits(group, &["quantize.method=gptq", "quantize.rotate=hadamard"]));
+        let both = foreseen(&four_bits(group, &["quantize.method=gptq", &calibrate, "quantize.rotate=hadamard"]));
         let all = format!("{group}: {float} {plain} {compensated} {rotated} {both}");
         assert!([plain, compensated, rotated, both].into_iter().all(|one| one < 1.03 * float), "{all}");
         assert!(compensated < plain, "{all}");
