@@ -22,13 +22,26 @@ def rotate(input, cosines, sines, start, last):
     return torch.cat([left * cosine - right * sine, right * cosine + left * sine, rest], -1)
 
 
+def in_bytes(rows):
+    """Symmetric bytes, and behind those of a row the four of its scale."""
+    scale = (rows.abs().amax(-1, keepdim=True) / 127).clamp(min=torch.finfo(torch.float32).tiny)
+    return torch.cat([torch.round(rows / scale).to(torch.int8), scale.view(torch.int8)], -1)
+
+
+def numbers(rows):
+    """What rows stand for: see `in_bytes`."""
+    if rows.dtype != torch.int8:
+        return rows
+    return rows[..., :-4] * rows[..., -4:].contiguous().view(torch.float32)
+
+
 @operator("write_cache(Tensor cache, Tensor rows, Tensor start, Tensor last) -> Tensor")
 def write_cache(cache, rows, start, last):
     count, slots = int(last) + 1, cache.shape[1]
     if count > min(slots, rows.shape[1]):
         raise ValueError("more tokens than rows or slots")
-    cache = cache.clone()
-    cache[:, (start + torch.arange(count)) % slots] = rows[:, :count]
+    cache, is_narrowed = cache.clone(), (cache.dtype, rows.dtype) == (torch.int8, torch.float32)
+    cache[:, (start + torch.arange(count)) % slots] = (in_bytes(rows) if is_narrowed else rows)[:, :count]
     return cache
 
 
@@ -42,7 +55,7 @@ def attend_cache(query, keys, values, start, last, scale, window=0, soft_cap=0.0
     positions = torch.arange(end)
     sharing = query.shape[2] // keys.shape[2]
     assert sharing * keys.shape[2] == query.shape[2]
-    keys, values = (cache[:, positions % slots].repeat_interleave(sharing, 2) for cache in (keys, values))
+    keys, values = (numbers(cache)[:, positions % slots].repeat_interleave(sharing, 2) for cache in (keys, values))
     scores = torch.einsum("brhd,bkhd->bhrk", query, keys) * scale
     if soft_cap > 0:
         scores = (scores / soft_cap).tanh() * soft_cap

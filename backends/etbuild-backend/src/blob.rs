@@ -27,6 +27,9 @@ pub struct Blob {
 pub struct Weights {
     /// What they are made of and how, as a text that no other bytes have: what was made once is not made again.
     pub identity: String,
+    /// The name that they go by in data files, where others may come in their place: those of another adapter. It depends on
+    /// their form, not on what they are made of. Others go by what they are.
+    pub name: Option<String>,
     /// How many there are.
     pub size: usize,
     /// What makes them.
@@ -64,6 +67,8 @@ impl Eq for Weights {}
 
 impl fmt::Debug for Weights {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Weights").field("identity", &self.identity).field("size", &self.size).finish()
+        let Self { identity, name, size, .. } = self;
+        let mut weights = formatter.debug_struct("Weights");
+        weights.field("identity", identity).field("name", name).field("size", size).finish()
     }
 }

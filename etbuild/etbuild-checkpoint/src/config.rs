@@ -1,4 +1,4 @@
-//! `config.json`: values by key, with messages for what is missing or of another type.
+//! `config.json` and files like it: values by key, with messages for what is missing or of another type.
 
 use serde_json::{Map, Value};
 
@@ -10,17 +10,24 @@ const LARGEST: u64 = 1 << 20;
 /// A map of the configuration.
 #[derive(Clone, Debug)]
 pub struct Config {
+    /// The file's name.
+    file: &'static str,
     /// What the keys begin with in messages.
     path: String,
     map: Map<String, Value>,
 }
 
 impl Config {
-    /// Reads the file.
+    /// Reads the configuration of a model.
     pub fn parse(bytes: &[u8]) -> Result<Self, CheckpointError> {
-        let malformed = |reason: String| CheckpointError::Json { file: CONFIG, reason };
+        Self::parse_file(CONFIG, bytes)
+    }
+
+    /// Reads a file of this name.
+    pub fn parse_file(file: &'static str, bytes: &[u8]) -> Result<Self, CheckpointError> {
+        let malformed = |reason: String| CheckpointError::Json { file, reason };
         match serde_json::from_slice(bytes).map_err(|error| malformed(error.to_string()))? {
-            Value::Object(map) => Ok(Self { path: String::new(), map }),
+            Value::Object(map) => Ok(Self { file, path: String::new(), map }),
             _ => Err(malformed("it is no map".to_owned())),
         }
     }
@@ -29,6 +36,24 @@ impl Config {
     pub fn architecture(&self) -> Result<String, CheckpointError> {
         let first = self.map.get("architectures").and_then(|list| list.get(0)).and_then(Value::as_str);
         first.map(str::to_owned).ok_or_else(|| CheckpointError::key("architectures", "does not name a class"))
+    }
+
+    /// The keys whose values say something: not nothing, false, or empty.
+    pub fn telling(&self) -> impl Iterator<Item = &str> {
+        let is_telling = |value: &Value| match value {
+            Value::Null => false,
+            Value::Bool(flag) => *flag,
+            Value::String(text) => !text.is_empty(),
+            Value::Array(items) => !items.is_empty(),
+            Value::Object(map) => !map.is_empty(),
+            Value::Number(_) => true,
+        };
+        self.map.iter().filter(move |(_, value)| is_telling(value)).map(|(key, _)| key.as_str())
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.map.keys().map(String::as_str)
     }
 
     /// The value of a key as it is, if it is there.
@@ -43,7 +68,7 @@ impl Config {
 
     /// The error for a key.
     pub fn mistake(&self, key: &str, reason: impl Into<String>) -> CheckpointError {
-        CheckpointError::key(format!("{}{key}", self.path), reason)
+        CheckpointError::Key { file: self.file, key: format!("{}{key}", self.path), reason: reason.into() }
     }
 
     /// Reads a value, if there is one.
@@ -123,6 +148,6 @@ impl Config {
     /// The map under a key, if it is there.
     pub fn optional_map(&self, key: &str) -> Result<Option<Self>, CheckpointError> {
         let map = self.read(key, "a map", |value| value.as_object().cloned())?;
-        Ok(map.map(|map| Self { path: format!("{}{key}.", self.path), map }))
+        Ok(map.map(|map| Self { path: format!("{}{key}.", self.path), map, ..*self }))
     }
 }

@@ -1,7 +1,9 @@
 //! The program of a decoder, from its description.
 
+mod adapted;
 mod attention;
 mod feed_forward;
+mod linear;
 mod method;
 mod sides;
 mod sketch;
@@ -11,19 +13,20 @@ use std::collections::BTreeMap;
 
 use etbuild_ir::Graph;
 
-use crate::{CheckpointError, DECODE, Decoder, PREFILL};
+use crate::{CheckpointError, DECODE, Decoder, Options, PREFILL, VERIFY};
 pub use weights::Weights;
 
-/// The methods of a decoder: for a piece of tokens at once, with the logits behind the last of them or behind `every` one, and for
-/// one token.
+/// The methods of a decoder: for a piece of tokens at once, with the logits behind the last of them or behind `every` one, for
+/// one token, and for a few with the logits behind every one.
 pub fn build(
     decoder: &Decoder,
     mut weights: Weights<'_>,
-    every: bool,
+    options: Options,
 ) -> Result<BTreeMap<String, Graph>, Vec<CheckpointError>> {
-    let piece = weights.piece;
+    let (piece, every) = (weights.piece, options.every);
+    let verify = options.speculate.map(|tokens| (VERIFY, tokens.clamp(1, piece), true));
     let mut methods = BTreeMap::new();
-    for (name, tokens) in [(PREFILL, piece), (DECODE, 1)] {
+    for (name, tokens, every) in [(PREFILL, piece, every), (DECODE, 1, every)].into_iter().chain(verify) {
         methods.insert(name.to_owned(), method::build(decoder, &mut weights, tokens, every));
     }
     let errors = weights.finish();

@@ -2,6 +2,8 @@
 
 use etbuild_ir::Violation;
 
+use crate::CONFIG;
+
 /// One reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointError {
@@ -14,8 +16,10 @@ pub enum CheckpointError {
         reason: String,
     },
     /// A key of the configuration that is missing or has a value without meaning.
-    #[error("`config.json`: `{key}` {reason}")]
+    #[error("`{file}`: `{key}` {reason}")]
     Key {
+        /// The file's name.
+        file: &'static str,
         /// The key, dotted where it is inside another.
         key: String,
         /// What is wrong with it.
@@ -78,14 +82,39 @@ pub enum CheckpointError {
     /// A model that cannot be rotated.
     #[error("the model cannot be rotated: {0}")]
     Rotation(&'static str),
+    /// An adapter of a kind that is not known here.
+    #[error("`adapter_config.json`: `{key}` {reason}")]
+    AdapterKind {
+        /// The key that says so.
+        key: String,
+        /// What is not known of it.
+        reason: String,
+    },
+    /// An adapter's configuration that names none of the model's layers.
+    #[error("`adapter_config.json`: `target_modules` names no linear layer of the model, such as `{known}`")]
+    AdapterTargets {
+        /// A layer that could have been named.
+        known: String,
+    },
+    /// Tensors of an adapter that are of no layer that its configuration names.
+    #[error("the adapter has tensors for no linear layer of the model that `target_modules` names, or other weights than the model: {}", .0.join(", "))]
+    AdapterTensors(Vec<String>),
+    /// What is wrong with the adapter over the model.
+    #[error(transparent)]
+    Adapter(Box<CheckpointError>),
     /// The program breaks a rule of its dialect.
     #[error(transparent)]
     Invalid(#[from] Violation),
 }
 
 impl CheckpointError {
+    /// A mistake that is the adapter's.
+    pub(crate) fn of_adapter(self) -> Self {
+        Self::Adapter(Box::new(self))
+    }
+
     /// A key that cannot be what it is.
     pub(crate) fn key(key: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self::Key { key: key.into(), reason: reason.into() }
+        Self::Key { file: CONFIG, key: key.into(), reason: reason.into() }
     }
 }

@@ -1,9 +1,10 @@
 //! Making one matrix rotated: all that decides about the outcome, as a value, so that it can be kept and found again.
 
-use et_core::{BFloat16, Half, ScalarType};
+use et_core::ScalarType;
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
 
+use crate::reals;
 use crate::rotation::Space;
 
 /// About so many elements are in memory at a time where rows do not mix.
@@ -51,7 +52,7 @@ impl Rotated {
     /// All that decides about the outcome, as text.
     pub fn identity(&self) -> String {
         let Self { elements, scalar_type, columns, gains, reads, makes } = self;
-        let gains: Vec<u8> = gains.iter().flat_map(|gain| gain.to_le_bytes()).collect();
+        let gains = reals::stored(gains.iter().copied());
         let size = |space: &Option<Space>| space.map_or(0, Space::size);
         let (elements, gains, name) = (elements.digest(), Digest::of(&gains), scalar_type.name());
         format!("hadamard {elements} {name} {columns} {gains} {} {}", size(reads), size(makes))
@@ -69,10 +70,10 @@ impl Rotated {
         let row = self.columns.max(1);
         let rows = self.makes.map_or_else(|| (PIECE / row).max(1), Space::size);
         for bytes in self.elements.bytes().chunks(rows * row * self.scalar_type.size()) {
-            let mut reals = self.widened(bytes);
+            let mut reals = reals::read(self.scalar_type, bytes);
             reals.par_chunks_mut(row).for_each(|row| self.rotate_row(row));
             match self.makes {
-                None => take(&stored(&reals)),
+                None => take(&reals::stored(reals)),
                 Some(space) => {
                     let panels = panels(space, reals, row);
                     (0..space.size()).for_each(|row| take(&row_of(&panels, row, space)));
@@ -80,15 +81,6 @@ impl Rotated {
             }
         }
         self.elements.release();
-    }
-
-    fn widened(&self, bytes: &[u8]) -> Vec<f32> {
-        let halves = bytes.as_chunks::<2>().0.iter().map(|bytes| u16::from_le_bytes(*bytes));
-        match self.scalar_type {
-            ScalarType::Half => halves.map(|bits| Half(bits).to_f32()).collect(),
-            ScalarType::BFloat16 => halves.map(|bits| BFloat16(bits).to_f32()).collect(),
-            _ => bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect(),
-        }
     }
 
     fn rotate_row(&self, row: &mut [f32]) {
@@ -118,11 +110,7 @@ fn row_of(panels: &[Vec<f32>], row: usize, space: Space) -> Vec<u8> {
         let lanes = panel.len() / space.size();
         panel.get(row * lanes..(row + 1) * lanes).unwrap_or_default()
     });
-    parts.flat_map(|element| element.to_le_bytes()).collect()
-}
-
-fn stored(reals: &[f32]) -> Vec<u8> {
-    reals.iter().flat_map(|element| element.to_le_bytes()).collect()
+    reals::stored(parts.copied())
 }
 
 #[cfg(test)]
@@ -131,12 +119,12 @@ mod tests {
 
     fn rotated(rows: usize, columns: usize, reads: Option<Space>, makes: Option<Space>) -> Rotated {
         let reals: Vec<f32> = (0..rows * columns).map(|index| (index * 7919 % 1009) as f32 / 500.0 - 1.0).collect();
-        let elements = ConstantData::new(stored(&reals));
+        let elements = ConstantData::new(reals::stored(reals));
         Rotated { elements, scalar_type: ScalarType::Float, columns, gains: Vec::new(), reads, makes }
     }
 
     fn floats(data: &ConstantData) -> Vec<f32> {
-        data.bytes().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
+        reals::read(ScalarType::Float, data.bytes())
     }
 
     /// The matrix times a vector.

@@ -7,7 +7,7 @@ use et_core::ScalarType;
 use et_module::safetensors::SafeTensors;
 use etbuild_ir::Buffer;
 
-use crate::CheckpointError;
+use crate::{CheckpointError, reals};
 
 /// The file of a checkpoint that has one.
 pub const SHARD: &str = "model.safetensors";
@@ -42,6 +42,26 @@ pub struct Tensor {
     pub shard: Arc<dyn Buffer>,
     /// Where in it the elements begin.
     pub start: usize,
+}
+
+/// So many elements are compared at a time.
+const COMPARED: usize = 1 << 16;
+
+impl Tensor {
+    /// Whether the numbers are those of another tensor, of whichever type.
+    pub fn has_numbers_of(&self, other: &Self) -> bool {
+        let same = |(left, right): (&[u8], &[u8])| {
+            reals::read(self.scalar_type, left) == reals::read(other.scalar_type, right)
+        };
+        self.shape == other.shape && self.pieces().zip(other.pieces()).all(same)
+    }
+
+    fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let size = self.scalar_type.size();
+        let length = self.shape.iter().product::<usize>() * size;
+        let bytes = self.shard.bytes().get(self.start..self.start + length).unwrap_or_default();
+        bytes.chunks(COMPARED * size)
+    }
 }
 
 /// All tensors by name. What is taken is remembered, so that what nobody wants can be told.
@@ -79,9 +99,13 @@ impl Tensors {
         Ok(tensor.clone())
     }
 
-    /// What nobody took, but for what models store though it follows from the rest.
-    pub fn left(&self, tied: bool) -> Option<CheckpointError> {
-        let follows = |name: &str| name.ends_with("rotary_emb.inv_freq") || (tied && name == "lm_head.weight");
+    /// The tensor of a name, as it is.
+    pub fn get(&self, name: &str) -> Option<&Tensor> {
+        self.tensors.get(name)
+    }
+
+    /// What nobody took, but for what `follows` from the rest though it is stored; not all where they are many.
+    pub fn left(&self, follows: impl Fn(&str) -> bool) -> Vec<String> {
         let left = self.tensors.keys().filter(|name| !self.taken.contains(*name) && !follows(name));
         let mut names: Vec<String> = left.cloned().collect();
         if names.len() > LISTED {
@@ -89,7 +113,7 @@ impl Tensors {
             names.truncate(LISTED);
             names.push(format!("and {more} more"));
         }
-        (!names.is_empty()).then_some(CheckpointError::TensorsUnknown(names))
+        names
     }
 }
 

@@ -1,9 +1,9 @@
-//! The constants of a data file, by name.
+//! The constants of data files, by name.
 
 use std::collections::BTreeMap;
 
 use et_format::write::{DataEntry, DataLayout};
-use etbuild_ir::{ConstantData, TensorSpec};
+use etbuild_ir::{ConstantData, TensorSpec, is_of_adapter};
 
 /// Constants in the order of their names, so that programs with the same constants have the same data file.
 #[derive(Default)]
@@ -26,9 +26,18 @@ impl<'a> External<'a> {
         qualified_name.to_owned()
     }
 
-    /// The entries of the data file.
-    pub fn entries(&self) -> Vec<DataEntry<'a>> {
-        let entries = self.entries.iter();
+    /// The entries of the data file of the model, without those that an adapter has.
+    pub fn of_model(&self) -> Vec<DataEntry<'a>> {
+        self.entries(|name| !is_of_adapter(name))
+    }
+
+    /// The entries of the data file of the adapter.
+    pub fn of_adapter(&self) -> Vec<DataEntry<'a>> {
+        self.entries(is_of_adapter)
+    }
+
+    fn entries(&self, belongs: impl Fn(&str) -> bool) -> Vec<DataEntry<'a>> {
+        let entries = self.entries.iter().filter(|(key, _)| belongs(key));
         entries
             .map(|(key, (spec, data))| DataEntry { key: key.clone(), data: data.bytes(), layout: Some(layout(spec)) })
             .collect()
@@ -42,6 +51,7 @@ fn layout(spec: &TensorSpec) -> DataLayout {
 #[cfg(test)]
 mod tests {
     use et_core::ScalarType;
+    use etbuild_ir::adapter_name;
 
     use super::*;
 
@@ -57,6 +67,18 @@ mod tests {
         assert_eq!(external.add("weight", &spec, &other), name);
         let row = TensorSpec::contiguous(ScalarType::Byte, [1, 2]);
         assert_eq!(external.add("weight", &row, &other), format!("{name}.1"));
-        assert_eq!(external.entries().len(), 3);
+        assert_eq!(external.of_model().len(), 3);
+    }
+
+    #[test]
+    fn an_adapter_has_a_file_of_its_own() {
+        let spec = TensorSpec::contiguous(ScalarType::Byte, [2]);
+        let data = ConstantData::new(vec![1, 2]);
+        let mut external = External::default();
+        let names = ["weight".to_owned(), adapter_name("weight"), adapter_name("other")];
+        names.iter().for_each(|name| assert_eq!(&external.add(name, &spec, &data), name));
+        let keys = |entries: Vec<DataEntry<'_>>| entries.into_iter().map(|entry| entry.key).collect::<Vec<_>>();
+        assert_eq!(keys(external.of_model()), ["weight"]);
+        assert_eq!(keys(external.of_adapter()), [adapter_name("other"), adapter_name("weight")]);
     }
 }

@@ -42,19 +42,31 @@ pub fn emit(program: &PlannedProgram, options: &EmitOptions, out: &mut dyn Write
     Ok(emitted)
 }
 
-/// The same with the constants in a data file of their own, by their names in the model. First values of state stay in the
+/// Where constants go that are not in the program file.
+pub struct DataFiles<'w> {
+    /// Those of the model: the same bytes with and without an adapter, and with any.
+    pub model: &'w mut dyn Write,
+    /// Those of an adapter, where there is one.
+    pub adapter: Option<&'w mut dyn Write>,
+}
+
+/// The same with the constants in data files of their own, by their names in the model. First values of state stay in the
 /// program file.
 pub fn emit_with_data(
     program: &PlannedProgram,
     options: &EmitOptions,
     out: &mut dyn Write,
-    data: &mut dyn Write,
+    data: DataFiles<'_>,
 ) -> Result<Emitted, EmitError> {
     let names = input_names(program);
     let mut constants = Constants::external();
     let (file, emitted) = lower(program, options, &names, &mut constants)?;
     write::write_program(&file, out)?;
-    write::write_data(&constants.take_external().entries(), data)?;
+    let external = constants.take_external();
+    write::write_data(&external.of_model(), data.model)?;
+    if let Some(adapter) = data.adapter {
+        write::write_data(&external.of_adapter(), adapter)?;
+    }
     Ok(emitted)
 }
 

@@ -27,12 +27,18 @@ pub enum ArtifactKind {
     ProgramFile,
     /// The constants that a program file keeps outside itself.
     DataFile,
+    /// Those of them that are an adapter's.
+    AdapterFile,
     /// Facts about a program file that the link needs, as JSON.
     Interface,
     /// The generated project's dependencies, as JSON.
     Dependencies,
     /// The linked binary.
     Binary,
+    /// The static library with a C interface.
+    Library,
+    /// The header file of such libraries.
+    Header,
     /// The binary in the form that a boot ROM takes.
     Image,
     /// A size report, as JSON.
@@ -44,7 +50,7 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 17] = [
+    const NAMES: [(Self, &'static str); 20] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
@@ -55,9 +61,12 @@ impl ArtifactKind {
         (Self::Partition, "partition"),
         (Self::ProgramFile, "program-file"),
         (Self::DataFile, "data-file"),
+        (Self::AdapterFile, "adapter-file"),
         (Self::Interface, "interface"),
         (Self::Dependencies, "dependencies"),
         (Self::Binary, "binary"),
+        (Self::Library, "library"),
+        (Self::Header, "header"),
         (Self::Image, "image"),
         (Self::Sizes, "sizes"),
         (Self::Code, "code"),

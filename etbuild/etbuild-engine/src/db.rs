@@ -11,7 +11,7 @@ use etbuild_recipe::FixedValue;
 use etbuild_store::Digest;
 
 use crate::world::World;
-use crate::{checkpoint_files, file_digest};
+use crate::{adapter_files, checkpoint_files, file_digest};
 
 /// A small file whose text queries read: a recipe or a target.
 #[salsa::input(debug)]
@@ -47,9 +47,21 @@ pub struct CheckpointFolder {
     /// The files that say something about texts, by name: the configuration, the tokenizer.
     #[returns(clone)]
     pub texts: Arc<BTreeMap<String, DataFile>>,
+    /// The adapter over it.
+    #[returns(clone)]
+    pub adapter: Option<AdapterFolder>,
     /// What its program is built for.
     #[returns(clone)]
     pub options: Options,
+}
+
+/// A folder with an adapter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdapterFolder {
+    /// The path as the user knows it.
+    pub path: PathBuf,
+    /// The files that the adapter is read from by name, or why there is none.
+    pub files: Result<Arc<BTreeMap<String, DataFile>>, Arc<[Diagnostic]>>,
 }
 
 /// A model that a Python function makes.
@@ -118,8 +130,8 @@ pub trait Db: salsa::Database {
     /// The same for a model, which an import is about to read.
     fn model_file(&self, path: &Path) -> DataFile;
 
-    /// The input that stands for a checkpoint; its files are found at the first call.
-    fn checkpoint(&self, path: &Path, options: Options) -> CheckpointFolder;
+    /// The input that stands for a checkpoint, with an adapter over it or none; its files are found at the first call.
+    fn checkpoint(&self, path: &Path, adapter: Option<&Path>, options: Options) -> CheckpointFolder;
     /// The input that stands for a model that Python makes.
     fn python_model(&self, call: PythonCall) -> PythonModel;
 }
@@ -137,15 +149,28 @@ pub struct EngineDatabase {
 struct Inputs {
     texts: Mutex<BTreeMap<PathBuf, TextFile>>,
     data: Mutex<BTreeMap<PathBuf, DataFile>>,
-    checkpoints: Mutex<Vec<(PathBuf, Options, CheckpointFolder)>>,
+    checkpoints: Mutex<Vec<(CheckpointKey, CheckpointFolder)>>,
     /// Never walked, so that its order does not matter.
     models: Mutex<HashMap<PythonCall, PythonModel>>,
 }
+
+/// What a checkpoint is known by: its folder, that of the adapter over it, and the options.
+type CheckpointKey = (PathBuf, Option<PathBuf>, Options);
 
 impl EngineDatabase {
     /// An empty database over `world`.
     pub fn new(world: Arc<World>) -> Self {
         Self { storage: salsa::Storage::default(), world, inputs: Arc::default() }
+    }
+
+    /// The inputs for files of a folder.
+    fn files(
+        &self,
+        folder: &Path,
+        names: Result<Vec<String>, Vec<Diagnostic>>,
+    ) -> Result<Arc<BTreeMap<String, DataFile>>, Arc<[Diagnostic]>> {
+        let input = |name: String| (name.clone(), self.model_file(&folder.join(name)));
+        names.map(|names| Arc::new(names.into_iter().map(input).collect())).map_err(Into::into)
     }
 
     /// The input for `path`, made with its digest by `take` at the first call.
@@ -183,23 +208,21 @@ impl Db for EngineDatabase {
         self.input(path, file_digest::of_model)
     }
 
-    fn checkpoint(&self, path: &Path, options: Options) -> CheckpointFolder {
-        let known = |(known, with, folder): &(PathBuf, Options, CheckpointFolder)| {
-            (known == path && *with == options).then_some(*folder)
-        };
+    fn checkpoint(&self, path: &Path, adapter: Option<&Path>, options: Options) -> CheckpointFolder {
+        let key: CheckpointKey = (path.to_owned(), adapter.map(Path::to_owned), options);
         let mut checkpoints = self.inputs.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(folder) = checkpoints.iter().find_map(known) {
-            return folder;
+        if let Some((_, folder)) = checkpoints.iter().find(|(known, _)| *known == key) {
+            return *folder;
         }
-        let files = checkpoint_files::find(self.world.system(), path);
-        let files = files.map(|names| {
-            let input = |name: String| (name.clone(), self.model_file(&path.join(name)));
-            Arc::new(names.into_iter().map(input).collect())
-        });
+        let files = self.files(path, checkpoint_files::find(self.world.system(), path));
         let texts = checkpoint_files::texts(self.world.system(), path).into_iter().chain([CONFIG.to_owned()]);
         let texts = Arc::new(texts.map(|name| (name.clone(), self.data_file(&path.join(name)))).collect());
-        let folder = CheckpointFolder::new(self, path.to_owned(), files.map_err(Into::into), texts, options);
-        checkpoints.push((path.to_owned(), options, folder));
+        let adapter = adapter.map(|path| {
+            let files = self.files(path, adapter_files::find(self.world.system(), path));
+            AdapterFolder { path: path.to_owned(), files }
+        });
+        let folder = CheckpointFolder::new(self, path.to_owned(), files, texts, adapter, options);
+        checkpoints.push((key, folder));
         folder
     }
 

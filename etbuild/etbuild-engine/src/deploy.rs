@@ -13,6 +13,7 @@ use crate::environment::{self, Runner, Tools};
 use crate::guard::guarded;
 use crate::judge::{Judgement, judge};
 use crate::package::{self, Deliverable};
+use crate::program_file::data_files;
 use crate::quantization;
 use crate::query;
 use crate::remote::Remote;
@@ -201,7 +202,7 @@ fn check_budget(
     let sizes: SizeReport =
         serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))?;
     report.sizes = Some(sizes);
-    let data = emitted.artifacts.get(ArtifactKind::DataFile).map_or(0, |data| data.size);
+    let data: u64 = data_files(emitted).iter().map(|(_, data)| data.size).sum();
     let file = emitted.blob(ArtifactKind::ProgramFile)?.size + data;
     let exceeded = budget::exceeded(&unit.recipe.budget, file, &sizes);
     if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
@@ -214,8 +215,16 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
         Deliverable { name: format!("{name}.pte"), blob: emitted.blob(ArtifactKind::ProgramFile)?, executable: false },
         Deliverable { name: "size.json".to_owned(), blob: linked.blob(ArtifactKind::Sizes)?, executable: false },
     ];
-    if let Some(data) = emitted.artifacts.get(ArtifactKind::DataFile) {
-        files.push(Deliverable { name: format!("{name}.ptd"), blob: data.blob(), executable: false });
+    for (ending, blob) in data_files(emitted) {
+        files.push(Deliverable { name: format!("{name}.{ending}"), blob, executable: false });
+    }
+    if let Some(library) = linked.artifacts.get(ArtifactKind::Library) {
+        files.push(Deliverable { name: format!("lib{name}.a"), blob: library.blob(), executable: false });
+        files.push(Deliverable {
+            name: "etbuild.h".to_owned(),
+            blob: linked.blob(ArtifactKind::Header)?,
+            executable: false,
+        });
     }
     if let Some(image) = linked.artifacts.get(ArtifactKind::Image) {
         files.push(Deliverable { name: format!("{name}.uf2"), blob: image.blob(), executable: false });

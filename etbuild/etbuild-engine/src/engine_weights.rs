@@ -8,9 +8,10 @@ use etbuild_partition::Keep;
 use etbuild_store::{Blob, Digest};
 use rayon::prelude::*;
 
+use crate::event::Event;
 use crate::program_artifact::{Weights, constant};
 use crate::stage::interrupt;
-use crate::world::{Mode, World};
+use crate::world::World;
 use crate::{ArtifactKind, made_once};
 
 /// The store, for the engines of a stage.
@@ -47,12 +48,12 @@ impl Keep for EngineWeights<'_> {
 /// The bytes of weights, made where the store does not have them.
 fn stored(world: &World, engines: &str, weights: &Made) -> Result<Blob, Refusal> {
     let subject = Digest::of(format!("{engines}\0{}", weights.identity).as_bytes());
-    let known = made_once::known(world, &subject, [weights.size]).filter(|_| world.mode() != Mode::Rebuild);
-    if let Some([known]) = known {
+    if let Some([known]) = made_once::reusable(world, &subject, [weights.size]) {
         return Ok(known);
     }
     let mut writer = made_once::writer(world);
     weights.content.write(&mut |piece| writer.append(piece).unwrap_or_else(|error| interrupt(error)))?;
     let [made] = made_once::keep(world, &subject, [writer]);
+    world.tell(&Event::Packed { weights: weights.identity.clone() });
     Ok(made)
 }

@@ -47,6 +47,11 @@ pub enum Event {
         /// What the model calls it.
         tensor: String,
     },
+    /// An engine packed weights; what the cache has so is not told.
+    Packed {
+        /// What they are made of and how.
+        weights: String,
+    },
     /// Something was installed or repaired that a person should know of.
     Said(String),
     /// The remote cache did something that a person should know of.

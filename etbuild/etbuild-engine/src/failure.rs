@@ -43,9 +43,32 @@ pub fn import(error: &ImportError) -> Diagnostic {
     }
 }
 
-/// A checkpoint cannot be imported.
+/// A checkpoint cannot be imported, or an adapter not over it.
 pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
-    let code = match error {
+    let code = checkpoint_code(error);
+    let diagnostic = Diagnostic::error(code, error.to_string());
+    match (code, error) {
+        (Code::TensorMismatch, CheckpointError::Adapter(_)) => {
+            diagnostic.help("is the adapter one over this checkpoint, and of this configuration?")
+        }
+        (Code::ModelUnsupported, CheckpointError::Adapter(_)) => diagnostic
+            .help("merge such an adapter into the model with PEFT: `merge_and_unload`, then `save_pretrained`"),
+        (Code::ArchitectureUnknown, _) => {
+            diagnostic.help("export such a model with `torch.export.save`: `model: { pt2: ... }`")
+        }
+        (Code::ShardMissing | Code::ModelMalformed, _) => diagnostic.help("is the download complete?"),
+        (Code::TensorMismatch, _) => diagnostic.help("are `config.json` and the safetensors of the same model?"),
+        (Code::SchemeUnavailable, _) => diagnostic.help("leave `quantize.rotate` out"),
+        (Code::ContextTooLong, _) => diagnostic.help("make `export: { context: ... }` smaller, or leave it out"),
+        _ => diagnostic,
+    }
+}
+
+fn checkpoint_code(error: &CheckpointError) -> Code {
+    match error {
+        CheckpointError::Adapter(error) => checkpoint_code(error),
+        CheckpointError::AdapterKind { .. } => Code::ModelUnsupported,
+        CheckpointError::AdapterTargets { .. } | CheckpointError::AdapterTensors(_) => Code::TensorMismatch,
         CheckpointError::Architecture { .. } => Code::ArchitectureUnknown,
         CheckpointError::Context { .. } => Code::ContextTooLong,
         CheckpointError::ShardMissing(_) => Code::ShardMissing,
@@ -59,17 +82,6 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         CheckpointError::Json { .. } | CheckpointError::Key { .. } | CheckpointError::ShardMalformed { .. } => {
             Code::ModelMalformed
         }
-    };
-    let diagnostic = Diagnostic::error(code, error.to_string());
-    match code {
-        Code::ArchitectureUnknown => {
-            diagnostic.help("export such a model with `torch.export.save`: `model: { pt2: ... }`")
-        }
-        Code::ShardMissing | Code::ModelMalformed => diagnostic.help("is the download complete?"),
-        Code::TensorMismatch => diagnostic.help("are `config.json` and the safetensors of the same model?"),
-        Code::SchemeUnavailable => diagnostic.help("leave `quantize.rotate` out"),
-        Code::ContextTooLong => diagnostic.help("make `export: { context: ... }` smaller, or leave it out"),
-        _ => diagnostic,
     }
 }
 

@@ -27,7 +27,9 @@ pub fn known_inputs(db: &dyn Db, unit: &Unit) -> (Vec<PathBuf>, bool) {
                 None => complete = false,
             },
             ModelSource::Checkpoint(folder, _) => {
-                files.retain(|file| file != folder.path(db));
+                let adapter = folder.adapter(db);
+                let over = adapter.as_ref().map(|adapter| &adapter.path);
+                files.retain(|file| file != folder.path(db) && Some(file) != over);
                 files.extend(checkpoint_files(db, folder));
             }
             ModelSource::Archive(Archive::File(_)) => {}
@@ -41,7 +43,8 @@ pub fn known_inputs(db: &dyn Db, unit: &Unit) -> (Vec<PathBuf>, bool) {
 /// What a checkpoint's program is read from; none of a folder without one.
 fn checkpoint_files(db: &dyn Db, folder: CheckpointFolder) -> Vec<PathBuf> {
     let (files, texts) = (folder.files(db).unwrap_or_default(), folder.texts(db));
-    files.values().chain(texts.values()).map(|file| file.path(db).to_owned()).collect()
+    let over = folder.adapter(db).map(|adapter| adapter.files.unwrap_or_default()).unwrap_or_default();
+    files.values().chain(texts.values()).chain(over.values()).map(|file| file.path(db).to_owned()).collect()
 }
 
 /// The target's file, where it lies beside the recipe.

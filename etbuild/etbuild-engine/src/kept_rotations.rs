@@ -8,11 +8,8 @@ use etbuild_store::{Blob, Digest};
 
 use crate::made_once;
 use crate::program_artifact::constant;
-use crate::stage::interrupt;
-use crate::world::{Mode, World};
-
-/// What decides about a rotated matrix beside its work: the code that does it.
-const REVISION: &str = "rotated 1";
+use crate::stage::{Stage, interrupt};
+use crate::world::World;
 
 /// Keeps rotated matrices as blobs of the store.
 pub struct KeptRotations<'world> {
@@ -42,9 +39,9 @@ impl<'world> KeptRotations<'world> {
 
 impl Keeper for KeptRotations<'_> {
     fn keep(&self, _name: &str, rotated: &Rotated) -> ConstantData {
-        let subject = Digest::of(format!("{REVISION}\0{}", rotated.identity()).as_bytes());
-        let known = made_once::known(self.world, &subject, [rotated.length()]);
-        let known = known.filter(|_| self.world.mode() != Mode::Rebuild);
+        let subject = format!("rotated\0{}\0{}", Stage::Import.code_version(), rotated.identity());
+        let subject = Digest::of(subject.as_bytes());
+        let known = made_once::reusable(self.world, &subject, [rotated.length()]);
         let blob = known.map_or_else(|| self.made(&subject, rotated), |[blob]| blob);
         self.blobs.borrow_mut().push(blob.clone());
         constant(blob)

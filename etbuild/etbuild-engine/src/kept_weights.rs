@@ -9,7 +9,7 @@ use etbuild_store::{Blob, Digest};
 use crate::event::Event;
 use crate::program_artifact::{Weights, constant};
 use crate::stage::{Stage, interrupt};
-use crate::world::{Mode, World};
+use crate::world::World;
 use crate::{ArtifactKind, made_once};
 
 /// Keeps integers and scales as blobs of the store.
@@ -32,7 +32,7 @@ impl<'world> KeptWeights<'world> {
     /// Does the work; integers and scales go to the store as they are made.
     fn made(&self, subject: &Digest, work: &Work) -> [Blob; 2] {
         let [mut integers, mut scales] = [made_once::writer(self.world), made_once::writer(self.world)];
-        work.run(&mut |made, of_them| {
+        work.run(&mut |made: &[u8], of_them: &[u8]| {
             let appended = integers.append(made).and_then(|()| scales.append(of_them));
             appended.unwrap_or_else(|error| interrupt(error));
         });
@@ -44,8 +44,7 @@ impl Keeper for KeptWeights<'_> {
     fn keep(&self, name: &str, work: &Work) -> Kept {
         let subject = format!("quantized\0{}\0{}", Stage::Quantize.code_version(), work.identity());
         let subject = Digest::of(subject.as_bytes());
-        let known = made_once::known(self.world, &subject, work.lengths());
-        let blobs = known.filter(|_| self.world.mode() != Mode::Rebuild).unwrap_or_else(|| {
+        let blobs = made_once::reusable(self.world, &subject, work.lengths()).unwrap_or_else(|| {
             let made = self.made(&subject, work);
             self.world.tell(&Event::Quantized { tensor: name.to_owned() });
             made

@@ -4,6 +4,7 @@
 //! up in the store first; [`deploy`] runs the units side by side, [`plan`] only looks. This is the one crate that sees
 //! salsa, and the one that knows both recipes and stages.
 
+mod adapter_files;
 mod anatomy;
 mod artifact;
 mod board_report;
@@ -72,7 +73,7 @@ pub use operators::{KernelCalls, Missing, ProgramOperators, operators};
 pub use partition_report::{EngineRefusal, NodePlace};
 pub use partitions::{UnitPartition, partitions};
 pub use plan::{PlanRow, PlanState, UnitPlan, plan};
-pub use program_file::program_file;
+pub use program_file::{ProgramFiles, program_file, program_files};
 pub use quantization::{ProgramLosses, quantization};
 pub use report::{OutputFile, StageRow, UnitReport, Verification};
 pub use resolve::{Request, catalogue, resolve, unit_folders};

@@ -51,8 +51,8 @@ pub fn project(
         }
     };
     let (template, name) = (template(unit).to_owned(), unit.name().to_owned());
-    let (stamp, text) = (PRODUCER.to_owned(), interface.has_tokenizer());
-    Ok(ProjectFacts { template, name, stamp, kernels, engines, method, program, text, board })
+    let (stamp, text, library) = (PRODUCER.to_owned(), interface.has_tokenizer(), unit.has_library());
+    Ok(ProjectFacts { template, name, stamp, kernels, engines, method, program, text, library, board })
 }
 
 /// The engines that the binary has. Firmware has none yet.

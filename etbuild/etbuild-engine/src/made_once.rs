@@ -3,7 +3,7 @@
 use etbuild_store::{Blob, BlobRef, BlobWriter, Digest};
 
 use crate::stage::interrupt;
-use crate::world::World;
+use crate::world::{Mode, World};
 
 /// The blobs of these sizes that were made of `subject`, if the store still has all of them.
 pub fn known<const N: usize>(world: &World, subject: &Digest, sizes: [usize; N]) -> Option<[Blob; N]> {
@@ -13,6 +13,11 @@ pub fn known<const N: usize>(world: &World, subject: &Digest, sizes: [usize; N])
         std::array::from_fn(|index| BlobRef { digest: Digest(digests[index]), size: sizes[index] as u64 });
     let has = |blob: &BlobRef| world.store().contains(blob).unwrap_or_else(|error| interrupt(error));
     blobs.iter().all(has).then(|| blobs.map(|blob| world.open_weights(&blob)))
+}
+
+/// The same, but none where all is to be made again.
+pub fn reusable<const N: usize>(world: &World, subject: &Digest, sizes: [usize; N]) -> Option<[Blob; N]> {
+    if world.mode() == Mode::Rebuild { None } else { known(world, subject, sizes) }
 }
 
 /// Stores the blobs that were made of `subject`.

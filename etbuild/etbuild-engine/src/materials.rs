@@ -105,7 +105,8 @@ fn source(db: &dyn Db, unit: &Unit, path: PathBuf) -> Result<Source, Vec<Diagnos
 fn role(unit: &Unit, path: &PathBuf) -> Role {
     let archives = unit.recipe.model.archives();
     let checkpoint = matches!(&unit.recipe.model, Model::Checkpoint(folder) if path.starts_with(&folder.path));
-    if checkpoint || archives.values().any(|archive| archive.path == *path) {
+    let adapter = unit.recipe.adapter.as_ref().is_some_and(|adapter| path.starts_with(&adapter.path));
+    if checkpoint || adapter || archives.values().any(|archive| archive.path == *path) {
         return Role::Model;
     }
     let script = unit.recipe.model.files().iter().any(|file| file.path == *path);

@@ -24,13 +24,13 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs a hosted binary with its program file and data file on the contents of a safetensors file and returns those
-    /// of the file that it writes.
+    /// Runs a hosted binary with its program file and data files, by their endings, on the contents of a safetensors file and
+    /// returns those of the file that it writes.
     pub fn hosted(
         &self,
         binary: &BlobRef,
         program: &BlobRef,
-        data: Option<&BlobRef>,
+        data: &[(&str, BlobRef)],
         inputs: &[u8],
     ) -> Result<Vec<u8>, Vec<Diagnostic>> {
         let folder = self.folder();
@@ -38,8 +38,8 @@ impl Run<'_> {
         let name = self.unit.name();
         self.materialise(binary, &path.join(name), true);
         self.materialise(program, &path.join(format!("{name}.pte")), false);
-        if let Some(data) = data {
-            self.materialise(data, &path.join(format!("{name}.ptd")), false);
+        for (ending, data) in data {
+            self.materialise(data, &path.join(format!("{name}.{ending}")), false);
         }
         let files = [path.join("inputs.safetensors"), path.join("outputs.safetensors")];
         let [given, outputs] = &files;

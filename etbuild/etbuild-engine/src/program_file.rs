@@ -6,32 +6,61 @@ use std::sync::Arc;
 use etbuild_backend::TargetFacts;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_recipe::Override;
-use etbuild_store::Blob;
+use etbuild_store::{Blob, BlobRef};
 use etbuild_target::Catalogue;
 
 use crate::ArtifactKind;
 use crate::db::{Db, EngineDatabase};
 use crate::guard::guarded;
 use crate::query::{self, FileOptions, PlanOptions};
-use crate::resolve::{checkpoint, partition_mistakes, plan_options, sources};
-use crate::stage::Blocked;
+use crate::resolve::{file_options, partition_mistakes, plan_options, sources};
+use crate::stage::{Blocked, Staged};
 use crate::target_facts;
 use crate::unit::Archives;
 use crate::world::World;
 
-/// The program file of the model at `path` with default options but for `overrides`, planned for a host.
+/// A program file, and the data files that it refers to.
+#[derive(Clone, Debug)]
+pub struct ProgramFiles {
+    /// The program file.
+    pub program: Blob,
+    /// The data files, that of the model first; none where weights are in the program file.
+    pub data: Vec<Blob>,
+}
+
+/// The program file of the model at `path` with default options but for `overrides`, planned for a host. Weights are in it.
 ///
 /// # Errors
 /// What keeps the model from being compiled.
 pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<Blob, Vec<Diagnostic>> {
     let db = EngineDatabase::new(world.clone());
-    let (archives, options) = options(&db, path, overrides)?;
-    let result = guarded(|| emit(&db, archives, options)).map_err(|transient| vec![transient.into()])?;
-    result.map_err(|blocked| crate::failure::blocked(&blocked, Diagnostic::clone))
+    let (archives, plan, file) = options(&db, path, overrides)?;
+    Ok(emitted(&db, archives, plan, FileOptions { external_weights: false, ..file })?.program)
+}
+
+/// The same with weights where the recipe wants them.
+///
+/// # Errors
+/// What keeps the model from being compiled.
+pub fn program_files(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<ProgramFiles, Vec<Diagnostic>> {
+    let db = EngineDatabase::new(world.clone());
+    let (archives, plan, file) = options(&db, path, overrides)?;
+    emitted(&db, archives, plan, file)
+}
+
+/// The data files of an emitted program with what their names end in, that of the model first.
+pub fn data_files(emitted: &Staged) -> Vec<(&'static str, BlobRef)> {
+    let kinds = [(ArtifactKind::DataFile, "ptd"), (ArtifactKind::AdapterFile, "adapter.ptd")];
+    let found = |(kind, ending)| Some((ending, emitted.artifacts.get(kind)?.blob()));
+    kinds.into_iter().filter_map(found).collect()
 }
 
 /// The methods and the options of the recipe that the model stands for.
-fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<(Archives, PlanOptions), Vec<Diagnostic>> {
+fn options(
+    db: &dyn Db,
+    path: &Path,
+    overrides: &[Override],
+) -> Result<(Archives, PlanOptions, FileOptions), Vec<Diagnostic>> {
     let recipes = query::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
     let banks = vec![("memory".to_owned(), None)];
     let recipe = recipes.instances.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
@@ -39,7 +68,9 @@ fn options(db: &dyn Db, path: &Path, overrides: &[Override]) -> Result<(Archives
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    Ok((sources(db, recipe), plan_options(db, recipe, banks, this_machine()?)))
+    let archives = sources(db, recipe);
+    let file = file_options(recipe, &archives);
+    Ok((archives, plan_options(db, recipe, banks, this_machine()?), file))
 }
 
 /// This machine as engines see it: the shipped target of its kind.
@@ -52,8 +83,19 @@ fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
     Ok(same.unwrap_or_else(unknown))
 }
 
-fn emit(db: &dyn Db, archives: Archives, options: PlanOptions) -> Result<Blob, Blocked> {
-    let file = FileOptions { texts: checkpoint(&archives), ..FileOptions::default() };
-    let emitted = query::emitted(db, archives, options, file)?;
-    Ok(db.world().open_blob(&emitted.blob(ArtifactKind::ProgramFile)?))
+fn emitted(
+    db: &dyn Db,
+    archives: Archives,
+    plan: PlanOptions,
+    file: FileOptions,
+) -> Result<ProgramFiles, Vec<Diagnostic>> {
+    let result = guarded(|| emit(db, archives, plan, file)).map_err(|transient| vec![transient.into()])?;
+    result.map_err(|blocked| crate::failure::blocked(&blocked, Diagnostic::clone))
+}
+
+fn emit(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOptions) -> Result<ProgramFiles, Blocked> {
+    let emitted = query::emitted(db, archives, plan, file)?;
+    let open = |blob: &BlobRef| db.world().open_blob(blob);
+    let data = data_files(&emitted).iter().map(|(_, blob)| open(blob)).collect();
+    Ok(ProgramFiles { program: open(&emitted.blob(ArtifactKind::ProgramFile)?), data })
 }

@@ -22,7 +22,7 @@ pub fn quantize_options(db: &dyn Db, recipe: &Recipe) -> Option<QuantizeOptions>
             recipe::Embedding::Weight4 => Embedding::Weight4,
             recipe::Embedding::Weight8 => Embedding::Weight8,
         }),
-        layers: quantize.layers.iter().map(layer).collect(),
+        layers: quantize.layers.iter().map(layer).chain(of_adapter(recipe)).collect(),
     };
     let calibrate = quantize.calibrate.as_ref().map(|file| db.data_file(&file.path));
     Some(QuantizeOptions { options, calibrate, method: method(db, recipe, quantize) })
@@ -42,11 +42,13 @@ fn method(db: &dyn Db, recipe: &Recipe, quantize: &Quantize) -> Method {
             let options = Checkpoint {
                 context: Some(PIECE),
                 prefill: PIECE,
+                speculate: None,
                 cache: Cache::Float32,
                 rotation: rotation(recipe),
                 every: true,
             };
-            Method::Gptq(Some(db.checkpoint(&folder.path, options)))
+            // Without an adapter: the integers of the model are the same under any.
+            Method::Gptq(Some(db.checkpoint(&folder.path, None, options)))
         }
         (recipe::Method::Gptq, _) => Method::Gptq(None),
     }
@@ -76,6 +78,13 @@ fn layer(layer: &recipe::LayerScheme) -> Layer {
         operator: layer.operator.as_ref().map(text),
         scheme: scheme(layer.scheme.value),
     }
+}
+
+/// The two products of each layer that an adapter is over, which stay real: they are small, and an adapter is exchanged for
+/// another one of other numbers.
+fn of_adapter(recipe: &Recipe) -> impl Iterator<Item = Layer> {
+    let names = recipe.adapter.iter().flat_map(|_| ["*.lora_A", "*.lora_B"]);
+    names.map(|name| Layer { name: Some(name.to_owned()), operator: None, scheme: Scheme::Float })
 }
 
 fn observer(quantize: &Quantize) -> Observer {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_backend::TargetFacts;
-use etbuild_checkpoint::{Cache, DECODE, Options, PREFILL};
+use etbuild_checkpoint::{Cache, DECODE, Options, PREFILL, VERIFY};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_recipe::{
     self as recipe, Model, Override, Planner, PythonFunction, Recipe, Runtime, Scheme, missing_files,
@@ -169,6 +169,7 @@ fn units_of_recipe(
         match catalogue.find(name) {
             Ok(target) => {
                 mistakes.extend(no_file_system(recipe, target));
+                mistakes.extend(no_linker_of_apps(recipe, target));
                 found.push(Arc::new(target.clone()));
             }
             Err(mistake) => mistakes.push(mistake),
@@ -208,10 +209,14 @@ pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
     if let Model::Checkpoint(folder) = &recipe.model {
         let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
         let (context, prefill) = (tokens(&recipe.export.context), tokens(&recipe.export.prefill));
-        let prefill = prefill.unwrap_or(Options::PREFILL);
-        let options = Options { context, prefill, cache: cache(recipe), rotation: rotation(recipe), every: false };
-        let folder = db.checkpoint(&folder.path, options);
-        return [PREFILL, DECODE].map(|method| (method.to_owned(), ModelSource::Checkpoint(folder, method))).into();
+        let prefill = prefill.unwrap_or(recipe::Export::PREFILL);
+        let speculate = tokens(&recipe.export.speculate).filter(|tokens| *tokens > 0);
+        let (cache, rotation) = (cache(recipe), rotation(recipe));
+        let options = Options { context, prefill, speculate, cache, rotation, every: false };
+        let adapter = recipe.adapter.as_ref().map(|adapter| &*adapter.path);
+        let folder = db.checkpoint(&folder.path, adapter, options);
+        let methods = [PREFILL, DECODE].into_iter().chain(speculate.map(|_| VERIFY));
+        return methods.map(|method| (method.to_owned(), ModelSource::Checkpoint(folder, method))).collect();
     }
     if let Model::Python(function) = &recipe.model {
         let model = ModelSource::Archive(Archive::Python(db.python_model(python_call(recipe, function))));
@@ -230,22 +235,25 @@ fn cache(recipe: &Recipe) -> Cache {
     match recipe.export.cache.as_ref().map(|cache| cache.value) {
         Some(recipe::Cache::Float32) => Cache::Float32,
         Some(recipe::Cache::Float16) => Cache::Float16,
+        Some(recipe::Cache::Int8) => Cache::Int8,
         None if rounds => Cache::Float16,
         None => Cache::Float32,
     }
 }
 
-fn file_options(recipe: &Recipe, archives: &Archives) -> FileOptions {
+/// What goes into the program file besides the model.
+pub fn file_options(recipe: &Recipe, archives: &Archives) -> FileOptions {
     let constants = recipe.export.constants.iter();
     FileOptions {
         constants: constants.map(|(name, value)| (name.clone(), value.value.clone())).collect(),
         external_weights: recipe.export.external_weights().is_some(),
+        adapter: recipe.adapter.is_some(),
         texts: checkpoint(archives),
     }
 }
 
 /// The checkpoint that the methods are read from, if they are.
-pub fn checkpoint(archives: &Archives) -> Option<CheckpointFolder> {
+fn checkpoint(archives: &Archives) -> Option<CheckpointFolder> {
     archives.values().find_map(|source| match source {
         ModelSource::Checkpoint(folder, _) => Some(*folder),
         ModelSource::Archive(_) => None,
@@ -296,7 +304,8 @@ fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     let mut refusals = Vec::new();
     let without_data = recipe.quantize.as_ref().filter(|quantize| quantize.calibrate.is_none() && needs_data(quantize));
     refusals.extend(without_data.map(|quantize| query::no_data().at((*quantize.scheme.span).clone())));
-    let sizes = [&recipe.export.context, &recipe.export.prefill].into_iter().flatten();
+    let export = &recipe.export;
+    let sizes = [&export.context, &export.prefill, &export.speculate].into_iter().flatten();
     if !matches!(recipe.model, Model::Checkpoint(_)) {
         refusals.extend(sizes.map(|size| refusal("a number of tokens needs a checkpoint", &size.span)));
         let cache = recipe.export.cache.iter();
@@ -311,6 +320,14 @@ fn no_file_system(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
     let message = format!("`{}` has no file system, so weights cannot be in a file of their own", target.name());
     let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*weights.span).clone());
     Some(diagnostic.help("leave `weights` out for this target: they lie in its flash, and are used in place"))
+}
+
+/// A library for C on a target where nothing links one.
+fn no_linker_of_apps(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
+    let library = recipe.library.as_ref().filter(|library| library.value && target.memory().is_some())?;
+    let message = format!("`{}` runs firmware, and no app that could link a library", target.name());
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*library.span).clone());
+    Some(diagnostic.help("leave `library` out for this target"))
 }
 
 fn refusal(message: &str, span: &Span) -> Diagnostic {

@@ -57,6 +57,11 @@ impl Unit {
         (self.archives.len() > 1).then_some(method)
     }
 
+    /// Whether there is a library for C beside the binary.
+    pub fn has_library(&self) -> bool {
+        self.recipe.library.as_ref().is_some_and(|library| library.value)
+    }
+
     /// The folder of the unit's results, below the output folder.
     pub fn folder(&self) -> PathBuf {
         PathBuf::from(self.name()).join(self.target.name())

@@ -5,6 +5,7 @@
 //! stage accepts: [`AtenProgram`] as captured, [`CoreAtenProgram`] decomposed to the canonical operators,
 //! [`EdgeProgram`] with every operator in the kernel catalogue and every type explicit, [`LoweredProgram`] partitioned.
 
+mod adapter;
 mod argument;
 mod compact;
 mod constant;
@@ -23,6 +24,7 @@ mod plan;
 mod spec;
 pub mod text;
 
+pub use adapter::{adapter_name, is_of_adapter};
 pub use argument::{Argument, MemoryFormat, Size};
 pub use compact::compact;
 pub use constant::{Buffer, ConstantData, Digest};

@@ -19,6 +19,8 @@ use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages
 pub struct Built {
     /// The linked file.
     pub binary: Vec<u8>,
+    /// The static library with a C interface, where the project has one.
+    pub library: Option<Vec<u8>>,
     /// What takes the space in it, by name; empty where the linker does not say.
     pub code: Vec<CodePart>,
 }
@@ -51,11 +53,12 @@ pub fn build(
     let missing =
         |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
     let outcome = system.run(&invocation).map_err(missing)?;
-    let executable = messages::executable(&outcome)?;
-    let read = system.read(&executable);
+    let made = messages::made(&outcome)?;
+    let read = |path: PathBuf| system.read(&path).map_err(|source| LinkError::Io { path, source });
+    let (binary, library) = (read(made.executable)?, made.library.map(read).transpose()?);
     let map = system.read(&folder.project().join(MAP)).unwrap_or_default();
     let code = code::parts(&String::from_utf8_lossy(&map));
-    read.map(|binary| Built { binary, code }).map_err(|source| LinkError::Io { path: executable, source })
+    Ok(Built { binary, library, code })
 }
 
 /// The name of the scratch folder: equal for projects that differ in their own package, and in which device crates that

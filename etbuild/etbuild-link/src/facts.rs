@@ -23,6 +23,8 @@ pub struct ProjectFacts {
     pub program: Program,
     /// Whether a language model reads text, and not only tokens.
     pub text: bool,
+    /// Whether there is a library for C beside the binary.
+    pub library: bool,
     /// The board; `None` on a target with an operating system.
     pub board: Option<BoardFacts>,
 }

@@ -29,6 +29,7 @@ pub mod uf2;
 pub use build::{Built, Workshop, build};
 pub use code::CodePart;
 pub use dependencies::{Dependency, dependencies};
+pub use embedded::c_header;
 pub use error::LinkError;
 pub use facts::{
     BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Program, ProjectFacts, Region, RegisterStep,

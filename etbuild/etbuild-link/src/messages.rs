@@ -2,22 +2,39 @@
 
 use std::path::PathBuf;
 
-use cargo_metadata::Message;
 use cargo_metadata::diagnostic::DiagnosticLevel;
+use cargo_metadata::{Message, TargetKind};
 use etbuild_system::Outcome;
 
 use crate::LinkError;
 use crate::error::DISK_FULL;
 
-/// The executable that a successful build made, or why there is none.
-pub fn executable(outcome: &Outcome) -> Result<PathBuf, LinkError> {
+/// What a build made.
+#[derive(Debug)]
+pub struct Made {
+    /// The executable.
+    pub executable: PathBuf,
+    /// The static library, where the project has one.
+    pub library: Option<PathBuf>,
+}
+
+/// What a successful build made, or why there is nothing.
+pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
     let messages: Vec<Message> = Message::parse_stream(outcome.stdout.as_slice()).map_while(Result::ok).collect();
-    let made = messages.iter().find_map(|message| match message {
-        Message::CompilerArtifact(artifact) => artifact.executable.as_ref(),
-        _ => None,
-    });
-    match made {
-        Some(path) if outcome.success() => Ok(path.as_std_path().to_owned()),
+    let artifacts = || {
+        messages.iter().filter_map(|message| match message {
+            Message::CompilerArtifact(artifact) => Some(artifact),
+            _ => None,
+        })
+    };
+    let executable = artifacts().find_map(|artifact| artifact.executable.as_ref());
+    let library = artifacts().find(|artifact| artifact.target.is_kind(TargetKind::StaticLib));
+    let library = library.and_then(|artifact| artifact.filenames.first());
+    match executable {
+        Some(path) if outcome.success() => Ok(Made {
+            executable: path.as_std_path().to_owned(),
+            library: library.map(|path| path.as_std_path().to_owned()),
+        }),
         _ => Err(failure(&messages, outcome)),
     }
 }
@@ -59,7 +76,7 @@ mod tests {
 
     fn failed(stdout: &str, stderr: &str) -> LinkError {
         let (stdout, stderr) = (stdout.as_bytes().to_vec(), stderr.as_bytes().to_vec());
-        executable(&Outcome { status: Some(101), timed_out: false, stdout, stderr }).unwrap_err()
+        made(&Outcome { status: Some(101), timed_out: false, stdout, stderr }).unwrap_err()
     }
 
     #[test]

@@ -7,7 +7,7 @@ use toml::{Table, Value};
 use crate::digest::digest;
 use crate::embedded::{EmbeddedFolder, LOCK, TEMPLATES};
 use crate::render::{render, unfilled};
-use crate::{LinkError, ProjectFacts, SourceCrate, Sources, manifest};
+use crate::{LinkError, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest};
 
 /// A project: every file's contents by its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Project {
             crates,
             dependencies,
             third_party,
-            sources: sources.digest(),
+            sources: device_crates_digest().to_owned(),
         })
     }
 

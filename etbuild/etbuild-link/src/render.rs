@@ -27,6 +27,7 @@ struct Variables<'a> {
     console: Option<&'a Console>,
     cases: usize,
     text: bool,
+    library: bool,
 }
 
 #[derive(Serialize)]
@@ -66,6 +67,7 @@ pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, 
     context.insert("engines", &Vec::<Engine<'_>>::new());
     context.insert("kernels", &["any"]);
     context.insert("text", &false);
+    context.insert("library", &false);
     let file = |file: &EmbeddedFile| match file.path.strip_suffix(SUFFIX) {
         Some(path) if path.ends_with("Cargo.toml") => Ok((path.to_owned(), fill_in(file.bytes, &context)?)),
         path => Ok((path.unwrap_or(file.path).to_owned(), file.bytes.to_vec())),
@@ -90,6 +92,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         console: facts.board.as_ref().map(|board| &board.console),
         cases: facts.board.as_ref().map_or(0, |board| board.verify.cases),
         text: facts.text,
+        library: facts.library,
     }
 }
 

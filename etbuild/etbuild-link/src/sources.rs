@@ -43,11 +43,6 @@ impl Sources {
         Ok(Self { crates: crates.collect::<Result<_, _>>()?, workspace: manifest::parse(WORKSPACE_MANIFEST)? })
     }
 
-    /// The digest of all crates, in lower-case hexadecimal.
-    pub fn digest(&self) -> String {
-        digest(self.crates.values().map(|source| (source.name(), source.digest())))
-    }
-
     /// The crates that `roots` need, themselves included, sorted by name. Third-party crates are not among them.
     ///
     /// # Errors

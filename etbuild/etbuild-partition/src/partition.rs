@@ -138,12 +138,13 @@ impl Method {
         keep: &dyn Keep,
     ) -> Result<Vec<ValueId>, Refusal> {
         let kept = keep.keep(weights)?;
-        let constant = |data: ConstantData| {
+        let constant = |(made, data): (&Weights, ConstantData)| {
             let spec = memory(data.bytes().len(), "weight")?;
-            let kind = ValueKind::Constant { qualified_name: data.distinct_name(backend.name()), data };
+            let qualified_name = made.name.clone().unwrap_or_else(|| data.distinct_name(backend.name()));
+            let kind = ValueKind::Constant { qualified_name, data };
             Ok(self.graph.add_value(&format!("{}_weights", backend.name()), spec, kind))
         };
-        kept.into_iter().map(constant).collect()
+        weights.iter().zip(kept).map(constant).collect()
     }
 
     /// Puts calls in the place of the nodes that they stand for.

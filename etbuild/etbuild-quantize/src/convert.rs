@@ -47,8 +47,8 @@ struct Conversion<'a> {
     measured: &'a Measured,
     options: &'a Options,
     weights: Weights<'a>,
-    /// The constants that products of 4 bits read.
-    in_four_bits: IdMap<()>,
+    /// The tables that products read too, with the scheme of those.
+    shared: IdMap<Scheme>,
     /// What a tensor of ranges that were measured is after a round trip through integers.
     rounded: IdMap<ValueId>,
     /// The same for weights, and for activations with ranges that are taken while running.
@@ -66,9 +66,9 @@ impl<'a> Conversion<'a> {
         weights: Weights<'a>,
     ) -> Self {
         let jumps = graph.nodes.iter().any(|node| Control::of(node).is_some());
-        let in_four_bits = in_four_bits(&graph, annotation, &weights);
+        let shared = shared(&graph, annotation, options, &weights);
         let (builder, rounded, others) = (Builder::new(graph), IdMap::default(), IdMap::default());
-        Self { builder, annotation, measured, options, weights, in_four_bits, rounded, others, jumps }
+        Self { builder, annotation, measured, options, weights, shared, rounded, others, jumps }
     }
 
     fn convert(&mut self, mut node: Node, scheme: Scheme) {
@@ -125,7 +125,11 @@ impl<'a> Conversion<'a> {
             measured.map(|input| weights::least_scales(&self.builder, annotate::tensor(node, bias), input.scale));
         let least = least.unwrap_or_default();
         let new_weight = self.once(weight, scheme, |conversion| {
-            conversion.weights.stored(&mut conversion.builder, weight, channel, scheme, &least)
+            let constant = conversion.weights.sources().constant(&conversion.builder.graph, weight);
+            match constant.and_then(|id| conversion.shared.get(id)) {
+                Some(_) if channel == 0 => conversion.weights.by_rows(&mut conversion.builder, weight, scheme),
+                _ => conversion.weights.stored(&mut conversion.builder, weight, channel, scheme, &least),
+            }
         });
         let new_input = match scheme {
             Scheme::Int8 => self.rounded.get(input).copied(),
@@ -177,26 +181,34 @@ impl<'a> Conversion<'a> {
             return None;
         }
         let constant = self.weights.sources().constant(graph, annotate::tensor(node, 0)?)?;
-        let is_shared = self.in_four_bits.get(constant).is_some();
-        match self.options.embedding {
-            None | Some(Embedding::Weight4) if is_shared => table::shared(&mut self.builder, &mut self.weights, node),
-            Some(form) => table::alone(&mut self.builder, &self.weights, node, (form, self.options)),
-            None => None,
+        match (self.shared.get(constant), self.options.embedding) {
+            (Some(scheme), _) => table::shared(&mut self.builder, &mut self.weights, node, *scheme),
+            (None, Some(form)) => table::alone(&mut self.builder, &self.weights, node, (form, self.options)),
+            (None, None) => None,
         }
     }
 }
 
-/// The constants that products of 4 bits read.
-fn in_four_bits(graph: &Graph, annotation: &Annotation, weights: &Weights<'_>) -> IdMap<()> {
-    let mut found = IdMap::default();
+/// The tables whose integers a product has too: those of 4 bits, or of 8, unless the options want others for tables.
+fn shared(graph: &Graph, annotation: &Annotation, options: &Options, weights: &Weights<'_>) -> IdMap<Scheme> {
+    let constant = |id: Option<ValueId>| id.and_then(|id| weights.sources().constant(graph, id));
+    let (mut tables, mut found) = (IdMap::default(), IdMap::default());
+    for node in graph.nodes.iter().filter(|node| matches!(rule::of(node), Some(Kind::Table))) {
+        let id = constant(annotate::tensor(node, 0)).filter(|_| options.scheme_of(graph, node).0 != Scheme::Float);
+        if let Some(id) = id {
+            tables.insert(id, ());
+        }
+    }
     for (node, scheme) in graph.nodes.iter().zip(&annotation.schemes) {
-        if let (Some(Kind::Product { weight, .. }), Scheme::Int4Weights | Scheme::Dynamic8Weight4) =
-            (rule::of(node), scheme)
-        {
-            let read = annotate::tensor(node, weight).and_then(|id| weights.sources().constant(graph, id));
-            if let Some(id) = read {
-                found.insert(id, ());
-            }
+        let Some(Kind::Product { weight, .. }) = rule::of(node) else { continue };
+        let form = match scheme {
+            Scheme::Int4Weights | Scheme::Dynamic8Weight4 => Embedding::Weight4,
+            Scheme::Int8Weights | Scheme::DynamicInt8 => Embedding::Weight8,
+            Scheme::Float | Scheme::Int8 => continue,
+        };
+        let id = constant(annotate::tensor(node, weight)).filter(|id| tables.get(*id).is_some());
+        if let Some(id) = id.filter(|_| options.embedding.is_none_or(|wanted| wanted == form)) {
+            found.insert(id, *scheme);
         }
     }
     found

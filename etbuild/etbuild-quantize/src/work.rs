@@ -35,6 +35,9 @@ pub struct Kept {
     pub scales: ConstantData,
 }
 
+/// What integers and their scales are given to, as bytes, a piece after the other.
+pub type Take<'t> = &'t mut (dyn FnMut(&[u8], &[u8]) + Send);
+
 /// Who makes weights integers, and keeps what comes of it.
 pub trait Keeper {
     /// What the work makes of the tensor of this name; from an earlier time where it is known.
@@ -112,7 +115,7 @@ impl Work {
     }
 
     /// Hands integers and scales to `take`, a piece after the other, in their order. What was read is let go of.
-    pub fn run(&self, take: &mut dyn FnMut(&[u8], &[u8])) {
+    pub fn run(&self, take: Take<'_>) {
         if let Some(elements) = Elements::new(self.scalar_type, self.weights.bytes()) {
             match self.sizes {
                 [1, blocks, inner] => self.in_pieces(elements, blocks, inner, take),
@@ -122,27 +125,35 @@ impl Work {
         self.weights.release();
     }
 
-    fn in_pieces(&self, elements: Elements<'_>, blocks: usize, inner: usize, take: &mut dyn FnMut(&[u8], &[u8])) {
+    /// One piece is made while the one before it is taken.
+    fn in_pieces(&self, elements: Elements<'_>, blocks: usize, inner: usize, take: Take<'_>) {
         let columns = self.moments.as_ref().map_or(inner, |(_, columns)| *columns);
         let factor = self.moments.as_ref().and_then(|(moments, columns)| Factor::of(moments.bytes(), *columns));
         self.moments.iter().for_each(|(moments, _)| moments.release());
         // Neither rows nor pairs cross pieces.
         let step = (PIECE / columns).max(1).next_multiple_of(2) * (columns / inner);
-        for first in (0..blocks).step_by(step) {
+        let make = |first: usize, (integers, scales): &mut Piece| {
             let count = step.min(blocks - first);
-            let (mut integers, mut scales) = (vec![0; count * inner], vec![0.0; count]);
+            integers.resize(count * inner, 0);
+            scales.resize(count, 0.0);
             let part = elements.part(first * inner, count * inner);
             let out = (&mut integers[..], &mut scales[..]);
             match &factor {
                 Some(factor) => compensate::quantize(part, ([columns, inner], first), (&self.grid, factor), out),
                 None => weight::quantize(part, (inner, first), &self.grid, out),
             }
-            self.hand_on(&integers, &scales, take);
+        };
+        let (mut made, mut next) = (Piece::default(), Piece::default());
+        make(0, &mut made);
+        for first in (step..blocks).step_by(step) {
+            rayon::join(|| make(first, &mut next), || self.hand_on(&made.0, &made.1, take));
+            std::mem::swap(&mut made, &mut next);
         }
+        self.hand_on(&made.0, &made.1, take);
     }
 
     /// Blocks that are no neighbours are brought together first, all of them.
-    fn turned(&self, take: &mut dyn FnMut(&[u8], &[u8])) {
+    fn turned(&self, take: Take<'_>) {
         let ([outer, blocks, inner], size) = (self.sizes, self.scalar_type.size());
         let count = outer * blocks * inner;
         let stored = |at: usize| self.weights.bytes().get(at * size..(at + 1) * size).unwrap_or_default();
@@ -159,11 +170,14 @@ impl Work {
         self.hand_on(&integers, &scales, take);
     }
 
-    fn hand_on(&self, integers: &[u8], scales: &[f32], take: &mut dyn FnMut(&[u8], &[u8])) {
+    fn hand_on(&self, integers: &[u8], scales: &[f32], take: Take<'_>) {
         let scales: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
         if self.pairs { take(&packed(integers), &scales) } else { take(integers, &scales) }
     }
 }
+
+/// Integers and their scales.
+type Piece = (Vec<u8>, Vec<f32>);
 
 /// Where the element at `at` lies, if blocks came first.
 const fn source(at: usize, [outer, blocks, inner]: [usize; 3]) -> usize {

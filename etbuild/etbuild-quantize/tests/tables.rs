@@ -100,6 +100,23 @@ fn a_tied_table_and_the_head_read_the_same_integers_and_scales() {
 }
 
 #[test]
+fn a_tied_table_of_bytes_and_the_head_read_the_same_integers_and_scales() {
+    for (scheme, embedding) in
+        [(Scheme::Int8Weights, None), (Scheme::DynamicInt8, None), (Scheme::Int8Weights, Some(Embedding::Weight8))]
+    {
+        let graph = quantized(true, &Options { embedding, ..Options::new(scheme) }, &InMemory);
+        let [integers, scales] = ["table_integers", "table_scales"].map(|name| constant(&graph, name));
+        assert_eq!(graph.spec(scales), &float(&[ROWS, 1]));
+        let head = reader(&graph, DEQUANTIZE, integers);
+        assert_eq!(head.arguments[1..3], [Argument::Ints(vec![1, i64::from(LENGTH)]), Argument::Value(scales)]);
+        let rows = reader(&graph, "aten.embedding.default", integers).outputs[0];
+        let gathered = reader(&graph, DEQUANTIZE, rows);
+        assert_eq!(gathered.arguments[1], Argument::Ints(vec![1, 1, i64::from(LENGTH)]));
+        assert!(worst(true, &graph) > 35.0, "{}", worst(true, &graph));
+    }
+}
+
+#[test]
 fn a_table_alone_is_quantized_where_that_is_asked_and_has_groups_of_the_size() {
     let scheme = Options { group_size: Some(16), ..Options::new(Scheme::Dynamic8Weight4) };
     let graph = quantized(false, &scheme, &InMemory);

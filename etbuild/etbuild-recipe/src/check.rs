@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_yaml::{Spanned, quote};
 
-use crate::{FixedValue, LayerScheme, Model, Recipe};
+use crate::{Export, FixedValue, LayerScheme, Model, Recipe, Scheme};
 
 /// Every rule that a typed recipe breaks.
 pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
@@ -19,10 +19,13 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
         .chain(layers(recipe))
         .chain(percentile(recipe))
         .chain(context)
+        .chain(speculated(recipe))
+        .chain(guessed(recipe))
         .chain(methods(recipe))
         .chain(constants(recipe))
         .chain(without_python(recipe))
         .chain(rotated(recipe))
+        .chain(adapted(recipe))
         .collect()
 }
 
@@ -92,6 +95,16 @@ fn rotated(recipe: &Recipe) -> Option<Diagnostic> {
     (!is_checkpoint).then(|| mistake.help("write `model: { checkpoint: FOLDER }`, or leave this out"))
 }
 
+/// An adapter over what is no checkpoint: an archive does not say where its layers are, nor has it room for more.
+fn adapted(recipe: &Recipe) -> Option<Diagnostic> {
+    let adapter = recipe.adapter.as_ref()?;
+    let is_checkpoint = matches!(recipe.model, Model::Checkpoint(_));
+    let message = "`adapter` is for a checkpoint of a language model";
+    let mistake = Diagnostic::error(Code::BadValue, message).at((*adapter.span).clone());
+    let help = "write `model: { checkpoint: FOLDER }`, or merge the adapter into the model before it is exported";
+    (!is_checkpoint).then(|| mistake.help(help))
+}
+
 fn is_method_name(name: &str) -> bool {
     let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     starts && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
@@ -126,6 +139,30 @@ fn percentile(recipe: &Recipe) -> Option<Diagnostic> {
     let message = format!("{value} percent of the elements cannot be kept");
     let mistake = Diagnostic::error(Code::BadValue, message).at((*percentile.span).clone());
     (!(50.0..=100.0).contains(&value)).then(|| mistake.help("write a number such as 99.99"))
+}
+
+/// A number of tokens to verify at once that holds no guess, or that the caches have no room for.
+fn speculated(recipe: &Recipe) -> Option<Diagnostic> {
+    let tokens = recipe.export.speculate.as_ref()?;
+    let most = recipe.export.prefill.as_ref().map_or(Export::PREFILL, |prefill| prefill.value);
+    let message = match tokens.value {
+        1 => "one token at once is the last of the text, and leaves no room for a guess".to_owned(),
+        many if many > most => format!("{many} tokens at once are more than the {most} of `export.prefill`"),
+        _ => return None,
+    };
+    let mistake = Diagnostic::error(Code::BadValue, message).at((*tokens.span).clone());
+    Some(mistake.help("write a number such as 8, or 0 for no method `verify`"))
+}
+
+/// Guesses with a scheme by which they would change the rows ahead of them.
+fn guessed(recipe: &Recipe) -> Option<Diagnostic> {
+    let tokens = recipe.export.speculate.as_ref().filter(|tokens| tokens.value > 0)?;
+    let quantize = recipe.quantize.as_ref()?;
+    let mut schemes = quantize.layers.iter().map(|layer| layer.scheme.value).chain([quantize.scheme.value]);
+    let shared = schemes.any(|scheme| scheme == Scheme::DynamicInt8);
+    let message = "all rows share a scale with `dynamic-int8`, so that guesses would change what is said";
+    let mistake = Diagnostic::error(Code::BadValue, message).at((*tokens.span).clone());
+    shared.then(|| mistake.help("write `scheme: 8da4w`, which finds one for each row, or leave `speculate` out"))
 }
 
 fn empty_context(context: &Spanned<u32>) -> Diagnostic {

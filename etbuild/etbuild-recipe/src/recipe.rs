@@ -18,6 +18,9 @@ pub struct Recipe {
     pub name: Name,
     /// Where the model comes from.
     pub model: Model,
+    /// A folder with a LoRA adapter over a checkpoint, as PEFT writes it: `adapter_config.json` and `adapter_model.safetensors`. Its tensors are computed with beside the weights, which stay as they are; with `export: { weights: external }` they have a data file of their own.
+    #[serde(default)]
+    pub adapter: Option<FilePath>,
     /// How the model is turned into a program.
     #[serde(default)]
     pub export: Export,
@@ -33,6 +36,9 @@ pub struct Recipe {
     /// The runtime that loads the program file, besides the binary's own; `etbuild` where left out.
     #[serde(default)]
     pub runtime: Runtime,
+    /// Whether a static library with a C interface, for an app to link, is made beside the binary; not where left out.
+    #[serde(default)]
+    pub library: Option<Spanned<bool>>,
     /// Where the tensors of a running program lie.
     #[serde(default)]
     pub memory: Memory,
@@ -54,6 +60,7 @@ impl Recipe {
         self.model
             .files()
             .into_iter()
+            .chain(&self.adapter)
             .chain(calibrate)
             .chain(labelled)
             .chain(inputs)

@@ -82,6 +82,13 @@ fn a_model_from_two_places() {
 }
 
 #[test]
+fn an_adapter_over_an_archive() {
+    let found = mistake(format!("{GOOD}adapter: tales\n"));
+    let help = "write `model: { checkpoint: FOLDER }`, or merge the adapter into the model before it is exported";
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:10", help));
+}
+
+#[test]
 fn values_that_no_unit_or_number_saves() {
     let found = mistake(format!("{GOOD}budget: {{ file: 700 Mib }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:17", "write a number and a unit: `700 MiB`"));
@@ -202,6 +209,18 @@ fn rules_between_values() {
     assert_eq!(found, expected(Code::MissingKey, "r.yaml:5:47", "write `name: \"features.0.*\"`"));
     let found = mistake(format!("{GOOD}export: {{ context: 0 }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:20", "write a number such as 2048"));
+    for wrong in ["speculate: 1", "speculate: 129", "speculate: 9, prefill: 8"] {
+        let found = mistake(format!("{GOOD}export: {{ {wrong} }}\n"));
+        assert_eq!(
+            found,
+            expected(Code::BadValue, "r.yaml:5:22", "write a number such as 8, or 0 for no method `verify`")
+        );
+    }
+    for quantize in ["scheme: dynamic-int8", "scheme: 8da4w, layers: [{ name: a, scheme: dynamic-int8 }]"] {
+        let found = mistake(format!("{GOOD}export: {{ speculate: 8 }}\nquantize: {{ {quantize} }}\n"));
+        let hint = "write `scheme: 8da4w`, which finds one for each row, or leave `speculate` out";
+        assert_eq!(found, expected(Code::BadValue, "r.yaml:5:22", hint));
+    }
 }
 
 #[test]

@@ -263,6 +263,13 @@ pub struct Language {
     /// The seed of the random numbers.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Guess tokens from what followed the last ones before: faster where the text repeats itself, and never another text. The
+    /// program needs a method `verify` (`export.speculate`), which the folder of a checkpoint gets.
+    #[arg(long, conflicts_with_all = ["draft_model", "perplexity"])]
+    pub lookup: bool,
+    /// Let the model of a program file guess tokens, a smaller one with the same tokens.
+    #[arg(long, value_name = "FILE", conflicts_with = "perplexity")]
+    pub draft_model: Option<PathBuf>,
     /// Where to write the new tokens.
     #[arg(long, value_name = "FILE")]
     pub tokens_out: Option<PathBuf>,

@@ -1,7 +1,8 @@
 """Small language models of random weights in Hugging Face's layout, and what transformers computes with them.
 
     python checkpoints.py FOLDER [FAMILY ..]      writes FOLDER/FAMILY/model and FOLDER/FAMILY/expected.safetensors of each,
-                                                  and expected-bytes.safetensors: with the weights of linear layers in bytes
+                                                  and expected-bytes.safetensors: with the weights of linear layers in bytes,
+                                                  and expected-cache.safetensors: with a cache in bytes
 
 Such a file has `prompt`, int64 [1, 37], `prompt_logits`, float32 [1, v], `tokens`, int64 [1, 20], and `logits`, float32 [20, v]:
 the tokens that follow the prompt one by one, and the logits behind each.
@@ -46,6 +47,16 @@ def families():
 
 
 def write(family, folder):
+    model = stored(family, folder / "model")
+    tokens = draw(model.config)
+    for name, cache in [("expected", transformers.DynamicCache), ("expected-cache", ByteCache)]:
+        save_file(expected(model, tokens, cache(config=model.config)), folder / f"{name}.safetensors")
+    as_bytes(model)
+    save_file(expected(model), folder / "expected-bytes.safetensors")
+
+
+def stored(family, folder):
+    """Writes a model to a folder, and returns it as it was stored."""
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(5)
     config = families()[family]
@@ -62,13 +73,25 @@ def write(family, folder):
     if family == "smollm":
         model = model.half()
     shards = dict(max_shard_size="40KB") if family == "llama" else {}
-    model.save_pretrained(folder / "model", **shards)
+    model.save_pretrained(folder, **shards)
+    return read(folder)
+
+
+def read(folder):
     # As stored: a conversion in memory would round the frequencies of rotation too.
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder / "model", dtype=torch.float32,
-                                                              attn_implementation="eager").eval()
-    save_file(expected(model, config.vocab_size), folder / "expected.safetensors")
-    as_bytes(model)
-    save_file(expected(model, config.vocab_size), folder / "expected-bytes.safetensors")
+    return transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32,
+                                                             attn_implementation="eager").eval()
+
+
+class ByteCache(transformers.DynamicCache):
+    """Gives keys and values the numbers that bytes with a scale for each head and position can have."""
+
+    def update(self, keys, values, *rest, **more):
+        def rounded(rows):
+            scale = rows.abs().amax(-1, keepdim=True) / 127
+            return torch.round(rows / scale) * scale
+
+        return super().update(rounded(keys), rounded(values), *rest, **more)
 
 
 def as_bytes(model):
@@ -79,13 +102,19 @@ def as_bytes(model):
             scale = weight.abs().amax(1, keepdim=True) / 127
             # Halves are often midway between two bytes: what is divided by, or multiplied with, decides.
             module.weight = torch.nn.Parameter(torch.round(weight * (1 / scale)) * scale)
+    if model.config.tie_word_embeddings:
+        model.get_input_embeddings().weight = model.get_output_embeddings().weight
 
 
-def expected(model, vocabulary):
-    tokens = torch.randint(3, vocabulary, (1, PROMPT + STEPS))
+def draw(config):
+    return torch.randint(3, config.vocab_size, (1, PROMPT + STEPS))
+
+
+def expected(model, tokens=None, cache=None):
+    tokens = draw(model.config) if tokens is None else tokens
     prompt, rest = tokens[:, :PROMPT], tokens[:, PROMPT:]
     with torch.no_grad():
-        out = model(prompt, use_cache=True)
+        out = model(prompt, past_key_values=cache, use_cache=True)
         first, cache, logits = out.logits[:, -1], out.past_key_values, []
         for step in range(STEPS):
             out = model(rest[:, step : step + 1], past_key_values=cache, use_cache=True)

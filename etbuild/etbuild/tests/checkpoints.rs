@@ -10,11 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use et_module::safetensors::{SafeTensors, TensorView};
-use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module};
-use etbuild_engine::{Event, Mode, Observer, World, program_file};
-use etbuild_recipe::Override;
+use et_module::safetensors::SafeTensors;
+use etbuild_engine::{Event, Mode, World, program_file};
 use etbuild_system::RealSystem;
+use support::logits::{Model, difference, largest_difference};
 use support::{Place, Ran};
 
 const FAMILIES: [&str; 9] =
@@ -36,105 +35,6 @@ fn checkpoints() -> Option<&'static Path> {
         Some(folder)
     });
     folder.as_ref().map(tempfile::TempDir::path)
-}
-
-struct Nobody;
-
-impl Observer for Nobody {
-    fn observe(&self, _event: &Event) {}
-}
-
-fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
-    let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
-    et_ops::find_kernel(&name)
-}
-
-/// Both methods of a program, which have one cache.
-struct Model {
-    prefill: Module,
-    decode: Module,
-    piece: usize,
-    /// How many tokens have been given.
-    length: usize,
-}
-
-impl Model {
-    /// The program of a checkpoint for pieces of this length.
-    fn build(folder: &Path, cache: &Path, piece: usize, more: &[&str]) -> Self {
-        let world = World::open(Arc::new(RealSystem::default()), cache, Arc::new(Nobody), Mode::Build, 1).unwrap();
-        let piece_option = format!("export.prefill={piece}");
-        let options = more.iter().copied().chain([piece_option.as_str(), "export.context=64"]);
-        let options: Vec<Override> = options.map(|text| Override::parse(text).unwrap()).collect();
-        let file = program_file(&Arc::new(world), folder, &options).unwrap().to_vec();
-        let bytes = || FileBytes::owned(file.clone());
-        let (kernels, engines) = (Kernels::Lookup(&kernel), Engines::none());
-        let prefill = Module::load_method(bytes(), DataFiles::default(), "prefill", kernels, &engines).unwrap();
-        let decode = prefill.load_beside(bytes(), DataFiles::default(), "decode", kernels, &engines).unwrap();
-        let named = |module: Module| {
-            let names = module.stored_input_names().unwrap();
-            module.with_input_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
-        };
-        Self { prefill: named(prefill), decode: named(decode), piece, length: 0 }
-    }
-
-    /// The logits behind these tokens.
-    fn logits(&mut self, tokens: &[i64]) -> Vec<f32> {
-        self.try_logits(tokens).unwrap()
-    }
-
-    fn try_logits(&mut self, tokens: &[i64]) -> Result<Vec<f32>, et_module::Error> {
-        let mut logits = Vec::new();
-        let pieces = if tokens.len() == 1 { 1 } else { self.piece };
-        for piece in tokens.chunks(pieces) {
-            let (start, last) = ([self.length as i64], [piece.len() as i64 - 1]);
-            let mut filled = piece.to_vec();
-            filled.resize(pieces, 7);
-            let module = if tokens.len() == 1 { &mut self.decode } else { &mut self.prefill };
-            let arrays = [
-                ("tokens", longs(&[1, pieces], &filled)),
-                ("start", longs(&[1], &start)),
-                ("last", longs(&[1], &last)),
-            ];
-            let inputs = arrays.iter().map(|(name, array)| ((*name).to_owned(), array.view())).collect();
-            logits = module.run(&inputs)?["output_0"].to_floats().unwrap();
-            self.length += piece.len();
-        }
-        Ok(logits)
-    }
-}
-
-fn longs(shape: &[usize], elements: &[i64]) -> Array {
-    let mut array = Array::zeros(et_core::ScalarType::Long, shape);
-    array.bytes = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
-    array
-}
-
-fn integers(view: &TensorView<'_>) -> Vec<i64> {
-    view.bytes.chunks_exact(8).map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap())).collect()
-}
-
-fn floats(view: &TensorView<'_>) -> Vec<f32> {
-    view.bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
-}
-
-/// The largest difference, and the largest number that is expected.
-fn difference(expected: &[f32], got: &[f32]) -> f32 {
-    assert_eq!(expected.len(), got.len());
-    let differences = expected.iter().zip(got).map(|(expected, got)| (expected - got).abs());
-    differences.fold(0.0, |most, difference| if difference > most || difference.is_nan() { difference } else { most })
-}
-
-/// The largest difference to what transformers computes, over the prompt and all steps behind it.
-fn largest_difference(expected: &Path, model: &mut Model) -> f32 {
-    let bytes = fs::read(expected).unwrap();
-    let expected = SafeTensors::parse(&bytes).unwrap().tensors;
-    let (prompt, tokens) = (integers(&expected["prompt"]), integers(&expected["tokens"]));
-    let mut most = difference(&floats(&expected["prompt_logits"]), &model.logits(&prompt));
-    let steps = floats(&expected["logits"]);
-    for (token, expected) in tokens.iter().zip(steps.chunks_exact(steps.len() / tokens.len())) {
-        most = most.max(difference(expected, &model.logits(&[*token])));
-    }
-    most
 }
 
 #[test]
@@ -185,12 +85,59 @@ fn a_model_that_cannot_be_rotated_is_refused() {
 fn weights_of_a_byte_give_the_logits_of_the_numbers_that_they_stand_for() {
     let Some(folder) = checkpoints() else { return };
     let place = Place::cold();
-    for family in ["llama", "qwen3"] {
-        let folder = folder.join(family);
-        let mut model = Model::build(&folder.join("model"), &place.cache(), 16, &["quantize.scheme=int8-weights"]);
-        let difference = largest_difference(&folder.join("expected-bytes.safetensors"), &mut model);
-        assert!(difference < 1e-3, "{family}: {difference}");
+    for family in ["llama", "llama-biases", "qwen3"] {
+        for partition in ["partition=[portable]", "partition=[cpu]"] {
+            let (folder, options) = (folder.join(family), ["quantize.scheme=int8-weights", partition]);
+            let mut model = Model::build(&folder.join("model"), &place.cache(), 16, &options);
+            let difference = largest_difference(&folder.join("expected-bytes.safetensors"), &mut model);
+            assert!(difference < 1e-3, "{family}, {partition}: {difference}");
+        }
     }
+}
+
+#[test]
+fn an_engine_computes_with_integers_what_portable_kernels_compute() {
+    let Some(folder) = checkpoints() else { return };
+    let place = Place::cold();
+    for (family, options) in [
+        ("qwen3", ["quantize.scheme=int4-weights", "quantize.group_size=16"]),
+        ("llama-biases", ["quantize.scheme=int4-weights", "quantize.group_size=8"]),
+        ("qwen3", ["quantize.scheme=int8-weights", "quantize.observer=mse"]),
+        ("qwen3", ["quantize.scheme=dynamic-int8", "export.cache=float32"]),
+    ] {
+        let folder = folder.join(family);
+        let logits = |partition: &str| {
+            let options = [&options[..], &[partition]].concat();
+            let mut model = Model::build(&folder.join("model"), &place.cache(), 16, &options);
+            [model.logits(&[5, 9, 100, 7, 8, 11, 13, 40, 2, 6]), model.logits(&[31]), model.logits(&[3])].concat()
+        };
+        let most = if options[0].ends_with("weights") { 1e-3 } else { 0.3 };
+        let difference = difference(&logits("partition=[portable]"), &logits("partition=[cpu]"));
+        assert!(difference < most, "{family}, {options:?}: {difference}");
+    }
+}
+
+#[test]
+fn a_cache_in_fewer_bits_gives_nearly_the_same_logits_and_those_of_what_it_keeps() {
+    let Some(folder) = checkpoints() else { return };
+    let place = Place::cold();
+    let mut wrong = BTreeMap::new();
+    for family in FAMILIES {
+        for partition in ["partition=[portable]", "partition=[cpu]"] {
+            for (cache, expected, most) in
+                [("float16", "expected", 0.05), ("int8", "expected", 1.0), ("int8", "expected-cache", 1e-3)]
+            {
+                let (folder, option) = (folder.join(family), format!("export.cache={cache}"));
+                let mut model = Model::build(&folder.join("model"), &place.cache(), 16, &[&option, partition]);
+                let difference = largest_difference(&folder.join(format!("{expected}.safetensors")), &mut model);
+                let what = format!("{family}, {cache}, {expected}, {partition}");
+                if difference.is_nan() || difference > most {
+                    wrong.insert(what, difference);
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

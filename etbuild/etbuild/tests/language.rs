@@ -149,6 +149,24 @@ fn a_seed_repeats_what_chance_says() {
 }
 
 #[test]
+fn guesses_change_nothing_on_either_architecture() {
+    for target in TARGETS {
+        for sampling in ["0", "1"] {
+            let words = ["--chat", "--prompt", "Tell me a tale about a fox.", "--seed", "5", "--temperature", sampling];
+            let say =
+                |more: &[&str]| run(target, &[&words[..], &["--max-new-tokens", "120", "--stats"], more].concat());
+            let (plain, guessed) = (say(&[]).expect(0), say(&["--lookup"]).expect(0));
+            assert_eq!(guessed.stdout, plain.stdout, "{target}");
+            assert!(
+                guessed.stderr.contains("guesses right") && !plain.stderr.contains("guesses"),
+                "{}",
+                guessed.stderr
+            );
+        }
+    }
+}
+
+#[test]
 fn a_conversation_goes_on_line_by_line() {
     let mut command = binary("linux-x86_64");
     command.arg("--chat").arg("--stats").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -231,6 +249,59 @@ fn weights_of_four_bits_foresee_text_about_as_well() {
         assert!([plain, compensated, rotated, both].into_iter().all(|one| one < 1.03 * float), "{all}");
         assert!(compensated < plain, "{all}");
     }
+}
+
+/// Attention in 8 bits, everything else in 4.
+const MIXED: [&str; 3] = [
+    "quantize.scheme=8da4w",
+    "quantize.group_size=32",
+    "quantize.layers=[{ name: '*.self_attn.*', scheme: dynamic-int8 }]",
+];
+
+#[test]
+fn attention_in_eight_bits_and_all_else_in_four_foresees_text_about_as_well() {
+    let (place, text) = (Place::cold(), repository().join("examples/tiny-llama/held-out.txt"));
+    let foreseen = |options: &[&str]| {
+        let said = said_on_the_host(&place, options, &["--perplexity", text.to_str().unwrap()]).json();
+        said["perplexity"].as_f64().unwrap()
+    };
+    let float = foreseen(&[]);
+    let [mixed, cached] = [MIXED.to_vec(), [&MIXED[..], &["export.cache=int8"]].concat()].map(|all| foreseen(&all));
+    assert!(mixed < 1.03 * float && cached < 1.01 * mixed, "{float} {mixed} {cached}");
+    let integers = foreseen(&["quantize.scheme=int8-weights", "export.cache=int8"]);
+    assert!(integers < 1.01 * float, "{float} {integers}");
+}
+
+/// Matrices of a layer, in weights: attention, and the feed-forward network.
+const LAYER: [usize; 2] = [128 * (128 + 2 * 64 + 128), 3 * 128 * 320];
+const TABLE: usize = 673 * 128;
+
+#[test]
+fn weights_take_the_room_of_their_bits() {
+    let place = Place::cold();
+    let size = |options: &[&str]| {
+        let sets = options.iter().flat_map(|option| ["--set", *option]);
+        let fixed = ["build", MODEL, "--target", "linux-aarch64", "--partition", "cpu", "--set", "export.context=64"];
+        Ran::of(&mut place.command(fixed.into_iter().chain(sets))).expect(0);
+        let paths = support::files::paths(&place.out()).into_iter();
+        let [file] = &paths.filter(|path| path.extension().is_some_and(|end| end == "pte")).collect::<Vec<_>>()[..]
+        else {
+            panic!("one program file");
+        };
+        fs::metadata(file).unwrap().len() as usize
+    };
+    let small = size(&["quantize.scheme=8da4w", "quantize.group_size=32"]);
+    let (four, layers) = (|weights: usize| weights / 2 + weights / 32 * 2, 4);
+    // What is not weights, such as the tokenizer, is the same but for a few instructions and scales.
+    let rest = small - four(layers * (LAYER[0] + LAYER[1]) + TABLE);
+    let near = |got: usize, weights: usize| {
+        let (least, most) = (weights + rest, weights + rest + weights / 20 + 30_000);
+        assert!((least.saturating_sub(30_000)..most).contains(&got), "{got} is not {weights} and {rest}");
+    };
+    near(size(&MIXED), layers * LAYER[0] + four(layers * LAYER[1] + TABLE));
+    near(size(&["quantize.scheme=int8-weights"]), layers * (LAYER[0] + LAYER[1]) + TABLE);
+    near(size(&["quantize.scheme=dynamic-int8"]), layers * (LAYER[0] + LAYER[1]) + TABLE);
+    near(size(&["quantize.scheme=int4-weights"]), four(layers * (LAYER[0] + LAYER[1]) + TABLE));
 }
 
 #[test]

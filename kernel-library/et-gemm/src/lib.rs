@@ -21,6 +21,7 @@ mod nibble;
 mod output;
 mod scratch;
 mod shape;
+mod wide;
 mod window;
 
 pub use activation::Activation;
@@ -37,3 +38,4 @@ pub use nibble::product::{NibbleOperands, NibbleProduct};
 pub use nibble::rows::{NIBBLE, NibbleRow};
 pub use output::Output;
 pub use shape::{Block, Grid, Runs, Shape};
+pub use wide::product::{WideOperands, WideProduct};

@@ -145,6 +145,9 @@ pub struct Runs {
     pub pixels: usize,
 }
 
+/// The most rows that are less to read than the weights that they meet.
+const FEW: usize = 16;
+
 /// The work of a product: tiles of rows times panels of columns. Any split of it gives the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
@@ -167,12 +170,13 @@ impl Grid {
         Block { tiles: [0, self.tiles], panels: [0, self.panels] }
     }
 
-    /// What lies between two parts of `whole`, split along the dimension that gives the more equal parts; it may be empty.
+    /// What lies between two parts of `whole`, split along the dimension that gives the more equal parts; it may be empty. Where it
+    /// is the same, few rows are not split, so that each weight is read once.
     pub const fn part(&self, share: [usize; 2], whole: usize) -> Block {
         let longest = self.tiles.div_ceil(whole) * self.panels;
         let widest = self.panels.div_ceil(whole) * self.tiles;
         let mut block = self.all();
-        if longest <= widest {
+        if longest < widest || (longest == widest && self.rows > FEW) {
             block.tiles = [self.tiles * share[0] / whole, self.tiles * share[1] / whole];
         } else {
             block.panels = [self.panels * share[0] / whole, self.panels * share[1] / whole];

@@ -147,6 +147,27 @@ fn any_split_gives_the_same_bits() {
 }
 
 #[test]
+fn few_rows_have_the_bits_that_each_has_alone() {
+    for isa in available() {
+        for rows in 2..=8 {
+            let (inner, columns) = (39, 101);
+            let case = Case::new(Shape::product(rows, inner, columns));
+            let bits = |case: &Case, parts| {
+                let computed = case.compute(isa, Activation::Silu, None, parts).into_iter();
+                computed.map(f32::to_bits).collect::<Vec<_>>()
+            };
+            let alone = (0..rows).flat_map(|row| {
+                let input = case.input[row * inner..(row + 1) * inner].to_vec();
+                let (weights, bias) = (case.weights.clone(), case.bias.clone());
+                bits(&Case { shape: Shape::product(1, inner, columns), input, weights, bias, residual: vec![] }, 1)
+            });
+            let alone: Vec<u32> = alone.collect();
+            assert!(bits(&case, 1) == alone && bits(&case, 3) == alone, "{isa:?}: {rows} rows");
+        }
+    }
+}
+
+#[test]
 fn what_is_not_a_number_stays_so() {
     for isa in available() {
         let mut case = Case::new(Shape::product(8, 4, 40));

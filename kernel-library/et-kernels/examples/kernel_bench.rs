@@ -8,7 +8,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use et_core::Half;
 use et_kernels::activation::Activation;
+use et_kernels::attention::cached::{Cached, attend_part};
 use et_kernels::attention::{self, Attention, Mask, Numbers, Strides, Tokens};
 use et_kernels::copy::{Strided, copy};
 use et_kernels::depthwise::{Requantization, depthwise, depthwise_bytes};
@@ -29,6 +31,7 @@ fn main() {
         elementwise(&bench);
         rows(&bench);
         attentions(&bench);
+        caches(&bench);
         depthwise_convolutions(&bench);
         pools(&bench);
         copies(&bench);
@@ -206,6 +209,48 @@ fn attentions(bench: &Bench) {
         bench.arithmetic(name, 4 * batches * heads * tokens * tokens * width, || {
             attention::run(bench.level, &attention, output, scratch).unwrap();
         });
+    }
+}
+
+/// A row of text against caches of keys and values as they are kept, that of a layer of Llama-3.2-1B and of Qwen3-0.6B.
+fn caches(bench: &Bench) {
+    for (model, heads, key_heads, width) in [("Llama 1B", 32, 8, 64), ("Qwen 0.6B", 16, 8, 128)] {
+        let slots = 8192;
+        let halves: Vec<Half> = vec![Half::from_f32(0.3); slots * key_heads * width];
+        // Scales of a third: 0x3eaa_aaaa.
+        let row = [vec![3; width], vec![-86, -86, -86, 62]].concat();
+        let (floats, bytes) = (tensor(slots * key_heads * width, 0.3), row.repeat(slots * key_heads));
+        let kinds = [
+            ("float32", Numbers::Floats(floats), 4),
+            ("float16", Numbers::Halves(&halves), 2),
+            ("int8", Numbers::Bytes(&bytes), 1),
+        ];
+        for (kind, kept, size) in kinds {
+            let cached = Cached {
+                rows: 1,
+                heads,
+                key_heads,
+                width,
+                slots,
+                start: slots - 1,
+                last: 0,
+                window: usize::MAX,
+                soft_cap: 0.0,
+                scale: 0.125,
+                query: tensor(heads * width, 0.1),
+                keys: kept,
+                values: kept,
+            };
+            let (output, scratch) = (tensor(heads * width, 0.0), tensor(cached.scratch(), 0.0));
+            let name = format!("cache {kind}, {model}, {slots} positions");
+            bench.memory(&name, 2 * kept.len() * size, 0, || {
+                #[allow(unsafe_code, reason = "nobody else has the output")]
+                // SAFETY: nobody else has the output.
+                let done =
+                    unsafe { attend_part(bench.level, &cached, &raw mut output[..], 0..cached.items(), scratch) };
+                done.unwrap();
+            });
+        }
     }
 }
 

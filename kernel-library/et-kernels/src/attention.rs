@@ -53,7 +53,7 @@ pub struct Attention<'a> {
     pub output: Strides,
 }
 
-/// Where tokens are, in numbers.
+/// Where tokens are, in elements of what they are stored as.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strides {
     /// From a batch to the next.
@@ -104,12 +104,18 @@ impl Attention<'_> {
         ensure(part.items.end <= whole.items.end && part.queries.end <= whole.queries.end)?;
         ensure(part.items.start <= part.items.end && part.queries.start <= part.queries.end)?;
         ensure(self.reaches(self.query.strides, self.heads, self.queries, self.width, self.query.numbers.len()))?;
-        ensure(self.reaches(self.key.strides, self.key_heads, self.keys, self.width, self.key.numbers.len()))?;
+        ensure(self.reaches(
+            self.key.strides,
+            self.key_heads,
+            self.keys,
+            self.key.numbers.row(self.width),
+            self.key.numbers.len(),
+        ))?;
         ensure(self.reaches(
             self.value.strides,
             self.key_heads,
             self.keys,
-            self.value_width,
+            self.value.numbers.row(self.value_width),
             self.value.numbers.len(),
         ))?;
         ensure(self.reaches(self.output, self.heads, self.queries, self.value_width, output))?;

@@ -7,6 +7,7 @@ pub mod binary;
 pub mod bitwise;
 pub mod block;
 pub mod bound;
+pub mod byte_row;
 pub mod choice;
 pub mod compare;
 pub mod contract;

@@ -203,16 +203,6 @@ impl Isa for Neon {
         }
     }
     #[inline(always)]
-    unsafe fn write_halves(self, to: *mut u16, vector: F32x4) {
-        let within = vector.min(self.splat(half::GREATEST)).max(self.splat(-half::GREATEST));
-        let mut numbers = [0.0; 4];
-        // SAFETY: as above.
-        unsafe {
-            vst1q_f32(numbers.as_mut_ptr(), within.0);
-            to.cast::<[u16; 4]>().write_unaligned(numbers.map(half::narrow));
-        }
-    }
-    #[inline(always)]
     unsafe fn read_i8(self, from: *const i8) -> I32x4 {
         // SAFETY: as above.
         unsafe {

@@ -80,11 +80,6 @@ pub trait Isa: Copy + Send + Sync + core::fmt::Debug + 'static {
     /// # Safety
     /// `from` is valid for reads of [`Isa::LANES`] of them.
     unsafe fn read_halves(self, from: *const u16) -> Self::F32;
-    /// Writes the nearest numbers of half precision; the greatest there is for what is beyond it.
-    ///
-    /// # Safety
-    /// `to` is valid for writes of [`Isa::LANES`] of them.
-    unsafe fn write_halves(self, to: *mut u16, vector: Self::F32);
 
     /// Reads numbers of half precision into the first lanes. The others are 0.
     ///
@@ -99,21 +94,6 @@ pub trait Isa: Copy + Send + Sync + core::fmt::Debug + 'static {
         }
         // SAFETY: no instruction set has more lanes than there are numbers.
         unsafe { self.read_halves(halves.as_ptr()) }
-    }
-
-    /// Writes the first lanes as [`Isa::write_halves`] does.
-    ///
-    /// # Safety
-    /// `to` is valid for writes of `count` numbers, which are fewer than [`Isa::LANES`].
-    #[inline(always)]
-    unsafe fn write_halves_part(self, to: *mut u16, count: usize, vector: Self::F32) {
-        let mut halves = [0; MOST_LANES];
-        // SAFETY: no instruction set has more lanes than there are numbers.
-        unsafe { self.write_halves(halves.as_mut_ptr(), vector) };
-        for (lane, half) in halves.iter().enumerate().take(count) {
-            // SAFETY: the caller says that there is room for `count` of them.
-            unsafe { *to.add(lane) = *half };
-        }
     }
 
     /// Reads bytes into the first lanes. The others are 0.

@@ -304,12 +304,6 @@ impl Isa for Portable {
         Floats(unsafe { from.cast::<[u16; LANES]>().read_unaligned() }.map(half::widen))
     }
     #[inline(always)]
-    unsafe fn write_halves(self, to: *mut u16, vector: Floats) {
-        let halves = vector.0.map(|number| half::narrow(number.clamp(-half::GREATEST, half::GREATEST)));
-        // SAFETY: as above.
-        unsafe { to.cast::<[u16; LANES]>().write_unaligned(halves) }
-    }
-    #[inline(always)]
     unsafe fn read_i8(self, from: *const i8) -> Integers {
         // SAFETY: as above.
         let bytes = unsafe { from.cast::<[i8; LANES]>().read_unaligned() };

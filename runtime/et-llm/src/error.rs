@@ -26,6 +26,22 @@ pub enum Error {
     },
     /// There is nothing to continue.
     NoTokens,
+    /// The program has no method for reading ahead.
+    NoVerify,
+    /// A draft model cannot be used.
+    Draft {
+        /// Its program file.
+        path: PathBuf,
+        /// What is wrong.
+        error: Box<Error>,
+    },
+    /// A draft model does not have the tokens of the model that it guesses for.
+    OtherVocabulary {
+        /// How many tokens it has.
+        draft: usize,
+        /// How many the model has.
+        model: usize,
+    },
     /// The program file holds no tokenizer, or the binary reads none.
     NoTokenizer,
     /// The program file holds no chat template.
@@ -76,6 +92,13 @@ impl Display for Error {
                 write!(formatter, "there is no token {token}: the model has {vocabulary}")
             }
             Self::NoTokens => formatter.write_str("there is no token to continue"),
+            Self::NoVerify => formatter.write_str(
+                "the program has no method `verify`, which guesses need: it was built without `export.speculate`",
+            ),
+            Self::Draft { path, error } => write!(formatter, "the draft model `{}`: {error}", path.display()),
+            Self::OtherVocabulary { draft, model } => {
+                write!(formatter, "it has {draft} tokens, the model that it would guess for {model}")
+            }
             Self::NoTokenizer => formatter.write_str("the program holds no tokenizer; give tokens with --tokens-in"),
             Self::NoTemplate => formatter.write_str("the program holds no chat template; use --prompt without --chat"),
             Self::Text(problem) => formatter.write_str(problem),

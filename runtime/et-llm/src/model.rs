@@ -1,39 +1,36 @@
-//! A program with the methods `prefill` and `decode`, over one state.
+//! A program with the methods `prefill`, `decode` and perhaps `verify`, over one state.
 
 use std::rc::Rc;
 
-use et_core::ScalarType;
-use et_module::safetensors::TensorView;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module};
 
 use crate::Error;
+use crate::ahead::Ahead;
+use crate::method::Method;
 
 /// The method that reads a piece of a prompt.
 const PREFILL: &str = "prefill";
 /// The method that reads one token.
 const DECODE: &str = "decode";
+/// The method that reads a few tokens, and gives the logits behind each.
+const VERIFY: &str = "verify";
 
 /// A loaded language model, and how much of a text it has read.
 pub struct Model {
     prefill: Method,
     decode: Method,
+    verify: Option<Method>,
     /// The tokens of the text that it has read.
     read: Vec<u32>,
+    /// What it has read behind them, in case the text goes on like that.
+    ahead: Ahead,
+    /// How many positions of this text were ever written.
+    written: usize,
     /// How many it can.
     context: Option<usize>,
     logits: Vec<f32>,
     /// The bytes of the last logits.
     bytes: Vec<u8>,
-}
-
-/// A method with the places of its inputs.
-struct Method {
-    module: Module,
-    tokens: usize,
-    start: usize,
-    last: Option<usize>,
-    /// How many tokens it reads at once.
-    piece: usize,
 }
 
 impl Model {
@@ -56,7 +53,28 @@ impl Model {
             return Err(Error::NotALanguageModel("`decode` takes several tokens".to_owned()));
         }
         let (logits, bytes) = (Vec::new(), decode.empty_logits()?);
-        Ok(Self { prefill, decode, read: Vec::new(), context: None, logits, bytes })
+        let (read, ahead, written) = (Vec::new(), Ahead::default(), 0);
+        Ok(Self { prefill, decode, verify: None, read, ahead, written, context: None, logits, bytes })
+    }
+
+    /// Loads what [`Self::read_ahead`] needs, of the same file.
+    ///
+    /// # Errors
+    /// [`Error::NoVerify`] where the program does not have it; [`Error::Module`] where it cannot be loaded.
+    pub fn load_verify(
+        &mut self,
+        file: &Rc<FileBytes>,
+        data: DataFiles,
+        kernels: Kernels<'_>,
+        engines: &Engines,
+    ) -> Result<(), Error> {
+        let verify = self.prefill.module.load_beside(FileBytes::shared(file), data, VERIFY, kernels, engines);
+        let verify = verify.map_err(|error| match error {
+            et_module::Error::MethodMissing { .. } => Error::NoVerify,
+            error => Error::Module(error),
+        });
+        self.verify = Some(Method::new(verify?)?);
+        Ok(())
     }
 
     /// Makes texts of more tokens an error before they are read.
@@ -92,6 +110,8 @@ impl Model {
     /// Begins a new text. Nothing of the last one is seen again: what is read overwrites it before it is used.
     pub fn reset(&mut self) {
         self.read.clear();
+        self.ahead.clear();
+        self.written = 0;
     }
 
     /// Forgets what this text has not in common with the one that was read, and its last token, so that there is something to
@@ -100,8 +120,11 @@ impl Model {
     pub fn rewind(&mut self, text: &[u32]) -> usize {
         let same = self.read.iter().zip(text).take_while(|(one, other)| one == other).count();
         let left = same.min(text.len().saturating_sub(1));
-        let possible = self.read.len() - left <= self.prefill.piece;
-        self.read.truncate(if possible { left } else { 0 });
+        if self.written - left > self.prefill.piece {
+            self.reset();
+        }
+        self.read.truncate(left);
+        self.ahead.clear();
         self.read.len()
     }
 
@@ -111,29 +134,73 @@ impl Model {
     /// [`Error::ContextFull`] before anything is read; [`Error::NoTokens`]; what the program says, after which the text can only
     /// be begun anew.
     pub fn read(&mut self, tokens: &[u32]) -> Result<&[f32], Error> {
-        let whole = self.read.len() + tokens.len();
-        if let Some(context) = self.context.filter(|context| whole > *context) {
-            return Err(Error::ContextFull { tokens: whole, context });
+        self.check(tokens)?;
+        if let ([token], Some(verify)) = (tokens, &self.verify)
+            && let Some(row) = self.ahead.take(*token)
+        {
+            self.read.push(*token);
+            verify.logits(row, &mut self.bytes, &mut self.logits)?;
+            return Ok(&self.logits);
         }
-        if tokens.is_empty() {
-            return Err(Error::NoTokens);
-        }
-        let vocabulary = self.vocabulary();
-        if let Some(token) = tokens.iter().find(|token| **token as usize >= vocabulary) {
-            return Err(Error::UnknownToken { token: *token, vocabulary });
-        }
+        self.ahead.clear();
         let mut rest = tokens;
         while !rest.is_empty() {
             let (piece, behind) = rest.split_at(rest.len().min(self.next_piece(rest.len())));
             let method = if piece.len() == 1 { &mut self.decode } else { &mut self.prefill };
             method.execute(piece, self.read.len())?;
             self.read.extend_from_slice(piece);
+            self.written = self.written.max(self.read.len());
             rest = behind;
             if rest.is_empty() {
-                method.logits(&mut self.bytes, &mut self.logits)?;
+                method.logits(0, &mut self.bytes, &mut self.logits)?;
             }
         }
         Ok(&self.logits)
+    }
+
+    /// Reads a token, as [`Self::read`] does, and at the same time those that are guessed to follow, at most
+    /// [`Self::room_ahead`]: where the next token to read is the next guess, [`Self::read`] then has its logits at once.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn read_ahead(&mut self, token: u32, guesses: &[u32]) -> Result<&[f32], Error> {
+        let guesses = guesses.get(..self.room_ahead()).unwrap_or(guesses);
+        if guesses.is_empty() {
+            return self.read(&[token]);
+        }
+        let tokens: Vec<u32> = std::iter::once(token).chain(guesses.iter().copied()).collect();
+        self.check(&tokens)?;
+        let Some(verify) = &mut self.verify else { return Err(Error::NoVerify) };
+        verify.execute(&tokens, self.read.len())?;
+        self.written = self.written.max(self.read.len() + tokens.len());
+        verify.logits(0, &mut self.bytes, &mut self.logits)?;
+        self.read.push(token);
+        self.ahead.set(guesses);
+        Ok(&self.logits)
+    }
+
+    /// How many guesses can be read with the next token: none where the program has no room for any.
+    pub fn room_ahead(&self) -> usize {
+        let room = self.context.map_or(usize::MAX, |context| context.saturating_sub(self.read.len() + 1));
+        self.verify.as_ref().map_or(0, |verify| verify.piece.saturating_sub(1).min(room))
+    }
+
+    /// Whether the token was guessed to be the next one, so that its logits are there.
+    pub fn expects(&self, token: u32) -> bool {
+        self.ahead.next() == Some(token)
+    }
+
+    /// An error for tokens that cannot be read.
+    fn check(&self, tokens: &[u32]) -> Result<(), Error> {
+        let (whole, vocabulary) = (self.read.len() + tokens.len(), self.vocabulary());
+        if let Some(context) = self.context.filter(|context| whole > *context) {
+            return Err(Error::ContextFull { tokens: whole, context });
+        }
+        if tokens.is_empty() {
+            return Err(Error::NoTokens);
+        }
+        let unknown = tokens.iter().find(|token| **token as usize >= vocabulary);
+        unknown.map_or(Ok(()), |token| Err(Error::UnknownToken { token: *token, vocabulary }))
     }
 
     /// How many of so many tokens are read next: a piece that is mostly empty takes longer than its tokens one by one.
@@ -149,61 +216,5 @@ fn not_a_language_model(error: et_module::Error) -> Error {
     match error {
         et_module::Error::MethodMissing { .. } => Error::NotALanguageModel(error.to_string()),
         error => Error::Module(error),
-    }
-}
-
-impl Method {
-    fn new(module: Module) -> Result<Self, Error> {
-        let names = module.stored_input_names().unwrap_or_default();
-        let place = |name: &str| names.iter().position(|found| found == name);
-        let missing = |name: &str| Error::NotALanguageModel(format!("an input `{name}` is missing"));
-        let tokens = place("tokens").ok_or_else(|| missing("tokens"))?;
-        let start = place("start").ok_or_else(|| missing("start"))?;
-        let last = place("last");
-        let piece = match module.input_type(tokens)? {
-            Some(wanted) if wanted.scalar_type == ScalarType::Long => wanted.shape.iter().product(),
-            _ => return Err(Error::NotALanguageModel("`tokens` are no `int64`".to_owned())),
-        };
-        Ok(Self { module, tokens, start, last, piece })
-    }
-
-    /// Reads at most a piece of tokens that begin at a position.
-    fn execute(&mut self, tokens: &[u32], position: usize) -> Result<(), Error> {
-        let filler = (tokens.len()..self.piece).map(|_| 0);
-        let tokens_and_filler: Vec<u8> =
-            tokens.iter().copied().chain(filler).flat_map(|token| i64::from(token).to_le_bytes()).collect();
-        self.set(self.tokens, &[1, self.piece], &tokens_and_filler)?;
-        self.set(self.start, &[1], &(position as i64).to_le_bytes())?;
-        if let Some(last) = self.last {
-            self.set(last, &[1], &(tokens.len() as i64 - 1).to_le_bytes())?;
-        }
-        Ok(self.module.execute()?)
-    }
-
-    fn set(&mut self, index: usize, shape: &[usize], bytes: &[u8]) -> Result<(), Error> {
-        let view = TensorView { scalar_type: ScalarType::Long, shape: shape.to_vec(), bytes };
-        Ok(self.module.set_input(index, &view)?)
-    }
-
-    /// Room for the bytes of its logits.
-    fn empty_logits(&self) -> Result<Vec<u8>, Error> {
-        let logits = self.module.output(self.output()?)?;
-        match logits.scalar_type {
-            ScalarType::Float => Ok(logits.bytes),
-            _ => Err(Error::NotALanguageModel("its logits are no `float32`".to_owned())),
-        }
-    }
-
-    /// Copies the logits, by way of `bytes`.
-    fn logits(&self, bytes: &mut [u8], logits: &mut Vec<f32>) -> Result<(), Error> {
-        self.module.copy_output(self.output()?, bytes)?;
-        logits.clear();
-        logits.extend(bytes.as_chunks().0.iter().copied().map(f32::from_le_bytes));
-        Ok(())
-    }
-
-    /// The place of the logits, behind the new values of what the model changes.
-    fn output(&self) -> Result<usize, Error> {
-        Ok(self.module.output_count()?.saturating_sub(1))
     }
 }

@@ -6,7 +6,10 @@ use std::time::Instant;
 
 use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels};
 
-use crate::{CHAT_KEY, Error, Facts, GENERATION_KEY, Model, Sampling, TOKENIZER_KEY, Text};
+use crate::{
+    CHAT_KEY, Draft, Error, Facts, GENERATION_KEY, Guesses, Lookup, Model, Proposer, Sampling, Speculation,
+    TOKENIZER_KEY, Text,
+};
 
 /// Makes a tokenizer of the named data [`TOKENIZER_KEY`] and, where the file has it, [`CHAT_KEY`].
 pub type MakeText = fn(tokenizer: &[u8], chat: Option<&[u8]>) -> Result<Box<dyn Text>, Error>;
@@ -20,6 +23,8 @@ pub struct Loading<'k> {
     pub engines: &'static [Engine],
     /// The most threads that they use.
     pub threads: usize,
+    /// Where guesses come from, if tokens are to be guessed.
+    pub guesses: Option<&'k Guesses>,
     /// What makes its tokenizer; `None` in a binary that reads tokens only.
     pub text: Option<MakeText>,
 }
@@ -28,6 +33,8 @@ pub struct Loading<'k> {
 pub struct Session {
     /// The model.
     pub model: Model,
+    /// What guesses its tokens, if anything does.
+    pub speculation: Option<Speculation>,
     /// What the program file says about texts.
     pub facts: Facts,
     /// How long loading took, in milliseconds.
@@ -43,7 +50,7 @@ impl Session {
     /// Loads a program file; `data` opens the data files that it refers to.
     ///
     /// # Errors
-    /// As [`Model::load`].
+    /// As [`Model::load`], and where tokens are to be guessed, as [`Model::load_verify`] and [`Draft::load`].
     pub fn load(
         file: FileBytes,
         data: impl Fn() -> Result<DataFiles, et_module::Error>,
@@ -51,12 +58,20 @@ impl Session {
         start: Instant,
     ) -> Result<Self, Error> {
         let engines = Engines::new(loading.engines, loading.threads);
-        let mut model = Model::load(&Rc::new(file), data, loading.kernels, &engines)?;
+        let file = Rc::new(file);
+        let mut model = Model::load(&file, &data, loading.kernels, &engines)?;
+        let speculation = match loading.guesses {
+            None => None,
+            Some(guesses) => {
+                model.load_verify(&file, data()?, loading.kernels, &engines)?;
+                Some(Speculation::new(proposer(guesses, &model, loading, &engines)?))
+            }
+        };
         let facts = model.named_data(GENERATION_KEY).and_then(|bytes| std::str::from_utf8(bytes).ok());
         let facts = facts.map(Facts::parse).unwrap_or_default();
         model.limit(facts.context);
         let (load_ms, threads) = (start.elapsed().as_secs_f64() * 1e3, engines.threads());
-        Ok(Self { model, facts, load_ms, threads, make_text: loading.text, text: OnceCell::new() })
+        Ok(Self { model, speculation, facts, load_ms, threads, make_text: loading.text, text: OnceCell::new() })
     }
 
     /// The tokenizer.
@@ -83,4 +98,17 @@ impl Session {
             seed: usual.seed,
         }
     }
+}
+
+/// What guesses the tokens of a model.
+fn proposer(
+    guesses: &Guesses,
+    model: &Model,
+    loading: &Loading<'_>,
+    engines: &Engines,
+) -> Result<Box<dyn Proposer>, Error> {
+    Ok(match guesses {
+        Guesses::Lookup => Box::new(Lookup::default()),
+        Guesses::Draft(path) => Box::new(Draft::load(path, model.vocabulary(), loading.kernels, engines)?),
+    })
 }

@@ -3,6 +3,8 @@
 use std::fmt::{Display, Formatter};
 use std::time::{Duration, Instant};
 
+use crate::Guessed;
+
 /// Times and sizes of one continuation; displays as a line for people.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
@@ -16,6 +18,8 @@ pub struct Statistics {
     pub generated: usize,
     /// From the first new token to the last.
     pub rest: Duration,
+    /// How good guesses were, where tokens were guessed.
+    pub guessed: Option<Guessed>,
     /// The most memory that the process ever had in MiB, if the system says.
     pub peak_rss_mib: Option<f64>,
 }
@@ -48,7 +52,7 @@ impl Clock {
         let first = self.first.unwrap_or(self.last);
         let (first, rest) = (first - self.start, self.last - first);
         let peak_rss_mib = et_module::peak_rss_mib();
-        Statistics { load_ms, prompt, first, generated: self.tokens, rest, peak_rss_mib }
+        Statistics { load_ms, prompt, first, generated: self.tokens, rest, guessed: None, peak_rss_mib }
     }
 }
 
@@ -78,6 +82,10 @@ impl Display for Statistics {
              {decode:.1} a second",
             self.load_ms, self.prompt, self.generated
         )?;
+        if let Some(Guessed { passes, proposed, right }) = self.guessed {
+            let each = (passes + right) as f64 / passes.max(1) as f64;
+            write!(formatter, "; {right} of {proposed} guesses right, {each:.2} tokens a pass")?;
+        }
         self.peak_rss_mib.map_or(Ok(()), |peak| write!(formatter, "; {peak:.1} MiB of memory"))
     }
 }

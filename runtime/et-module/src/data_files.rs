@@ -9,6 +9,9 @@ use et_runtime::{Failure, MethodPlan, NamedData, Place};
 
 use crate::{Error, FileBytes};
 
+/// What the names of an adapter's tensors begin with.
+const ADAPTER: &str = "adapter:";
+
 /// Data files in memory, each of them well-formed, no name in two of them.
 #[derive(Debug, Default)]
 pub struct DataFiles(Vec<FileBytes>);
@@ -79,6 +82,9 @@ fn external(plan: MethodPlan<'_>, files: &[DataFile<'_>], slot: u32) -> et_core:
         TensorLayout { scalar_type: tensor.scalar_type()?, sizes: tensor.sizes()?, dim_order: tensor.dim_order()? };
     let problem = match files.tensor(name) {
         Ok((given, _)) => format!("the data file has {}, the program wants {}", shown(&given), shown(&wanted)),
+        Err(et_core::Error::NotFound) if name.starts_with(ADAPTER) => {
+            "no data file has it: that of an adapter does".to_owned()
+        }
         Err(et_core::Error::NotFound) if files.is_empty() => "it is in a data file, and none was given".to_owned(),
         Err(et_core::Error::NotFound) => "no data file has it".to_owned(),
         Err(error) => error.message().to_owned(),

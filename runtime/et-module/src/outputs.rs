@@ -25,17 +25,32 @@ impl Module {
     /// Copies the elements of output `index`, a tensor, into `bytes`, in row-major order; returns how many bytes they take. An
     /// error where there is no room for them all.
     pub fn copy_output(&self, index: usize, bytes: &mut [u8]) -> Result<usize, Error> {
-        let Value::Tensor(tensor) = self.loaded.output(index)? else {
-            return Err(Error::Output(format!("output {index} is no tensor")));
-        };
-        let room = bytes.get_mut(..tensor.nbytes());
-        let room = room.ok_or_else(|| Error::Output(format!("output {index} takes {} bytes", tensor.nbytes())))?;
+        let size = self.tensor(index)?.nbytes();
+        let room = bytes.get_mut(..size);
+        let room = room.ok_or_else(|| Error::Output(format!("output {index} takes {size} bytes")))?;
+        self.copy_output_part(index, 0, room)?;
+        Ok(size)
+    }
+
+    /// Fills `bytes` with elements of output `index`, a tensor, in row-major order, from byte `start` on. An error where there are
+    /// not as many.
+    pub fn copy_output_part(&self, index: usize, start: usize, bytes: &mut [u8]) -> Result<(), Error> {
+        let tensor = self.tensor(index)?;
+        let end = start.checked_add(bytes.len()).filter(|end| *end <= tensor.nbytes());
+        let end = end.ok_or_else(|| Error::Output(format!("output {index} has {} bytes", tensor.nbytes())))?;
         if tensor.is_contiguous() {
-            Output::of(room).copy_from(tensor.bytes()?);
+            Output::of(bytes).copy_from(tensor.bytes()?.window(start, end - start));
         } else {
-            room.copy_from_slice(&to_array(&tensor)?.bytes);
+            bytes.copy_from_slice(to_array(&tensor)?.bytes.get(start..end).unwrap_or_default());
         }
-        Ok(tensor.nbytes())
+        Ok(())
+    }
+
+    fn tensor(&self, index: usize) -> Result<Tensor<'_>, Error> {
+        match self.loaded.output(index)? {
+            Value::Tensor(tensor) => Ok(tensor),
+            _ => Err(Error::Output(format!("output {index} is no tensor"))),
+        }
     }
 
     /// Copies the outputs. The tensors of a list are counted as outputs of their own; an output that is nothing is left

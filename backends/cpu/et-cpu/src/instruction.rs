@@ -190,6 +190,22 @@ records! {
         pub activation: Activation,
     }
 
+    /// `output = activation(rows x weights + bias)` for rows of numbers and packed weights of a byte or half a byte.
+    pub struct WideProduct {
+        /// The rows, dense.
+        pub input: Place,
+        /// The results.
+        pub output: Rows,
+        /// The slot of the packed weights.
+        pub weights: SlotNumber,
+        /// Rows, elements of a row, columns of the result, elements of a group of half bytes: 0 for bytes.
+        pub sizes: [u32; 4],
+        /// 1 where packed half bytes have biases.
+        pub is_biased: u32,
+        /// The activation.
+        pub activation: Activation,
+    }
+
     /// The greatest or the mean element of each window.
     pub struct Pool {
         /// The images.
@@ -326,7 +342,7 @@ records! {
     pub struct AttendCache {
         /// `[rows, heads, depth]`.
         pub query: Place,
-        /// `[slots, key heads, depth]`, in half precision or not.
+        /// `[slots, key heads, depth]`, each row with what is behind it.
         pub keys: Place,
         /// Likewise.
         pub values: Place,
@@ -342,8 +358,9 @@ records! {
         pub window: u32,
         /// Scores are bent towards this, unless it is 0.
         pub soft_cap: f32,
-        /// 1 where keys and values are in half precision.
-        pub is_half: u32,
+        /// In what keys and values are kept: 0 for `float32`, 1 for half precision, 2 for bytes with the four bytes of a row's
+        /// scale behind its numbers.
+        pub kept: u32,
     }
 
     /// `output[b] = left[b] x right[b]`, where both are computed.
@@ -382,7 +399,7 @@ records! {
         pub width: u32,
     }
 
-    /// Columns of packed weights of half a byte by their index: rows of the table whose transpose they are.
+    /// Columns of packed weights of a byte or half a byte by their index: rows of the table whose transpose they are.
     pub struct GatherColumns {
         /// The slot of the packed weights, without biases.
         pub weights: SlotNumber,
@@ -390,7 +407,7 @@ records! {
         pub indices: Place,
         /// The rows, dense.
         pub output: Place,
-        /// Indices, elements of a row, rows of the table, elements of a group.
+        /// Indices, elements of a row, rows of the table, elements of a group of half bytes: 0 for bytes.
         pub sizes: [u32; 4],
     }
 
@@ -507,6 +524,7 @@ instructions! {
     17 => Rotate,
     18 => AttendCache,
     19 => GatherColumns,
+    20 => WideProduct,
 }
 
 /// What an element of a product becomes, before it is kept between the limits.

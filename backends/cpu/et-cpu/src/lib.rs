@@ -19,7 +19,8 @@ pub use delegate::{ID, delegate};
 pub use instruction::{
     Activation, ActivationKind, AttendCache, Attention, BatchMatmul, Copy, Depthwise, DequantizeRows, Elementwise,
     Gather, GatherColumns, GroupedProduct, Heads, Instruction, Matrices, Mean, Normalize, Numbers, Piece, Place, Pool,
-    Product, QuantizeRows, QuantizedDepthwise, QuantizedProduct, Rotate, Rows, Softmax, Step, Stream, Term, Window,
+    Product, QuantizeRows, QuantizedDepthwise, QuantizedProduct, Rotate, Rows, Softmax, Step, Stream, Term,
+    WideProduct, Window,
 };
 pub use record::SlotNumber;
 pub use run::workspace;

@@ -4,6 +4,7 @@ mod attention;
 mod copy;
 mod depthwise;
 mod elementwise;
+mod gather_columns;
 mod grouped_product;
 mod image;
 mod images;
@@ -15,6 +16,7 @@ mod quantized_product;
 mod rectangle;
 mod rowwise;
 mod text;
+mod wide_product;
 
 use et_core::Result;
 use et_gemm::Isa;
@@ -57,7 +59,8 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
         Instruction::QuantizeRows(fields) => quantize_rows::quantize(context, fields),
         Instruction::DequantizeRows(fields) => quantize_rows::dequantize(context, fields),
         Instruction::GroupedProduct(fields) => grouped_product::run(context, fields),
-        Instruction::GatherColumns(fields) => grouped_product::gather(context, fields),
+        Instruction::GatherColumns(fields) => gather_columns::run(context, fields),
+        Instruction::WideProduct(fields) => wide_product::run(context, fields),
         Instruction::Rotate(fields) => text::rotate(context, fields),
         Instruction::AttendCache(fields) => text::attend(context, fields),
     }
@@ -69,6 +72,7 @@ pub fn workspace(instruction: &Instruction, isa: Isa) -> usize {
         Instruction::Product(fields) => product::workspace(fields, isa),
         Instruction::QuantizedProduct(fields) => quantized_product::workspace(fields, isa),
         Instruction::GroupedProduct(fields) => grouped_product::workspace(fields, isa),
+        Instruction::WideProduct(fields) => wide_product::workspace(fields, isa),
         Instruction::Attention(fields) => attention::workspace(fields),
         Instruction::AttendCache(fields) => text::workspace(fields),
         Instruction::Elementwise(fields) => elementwise::workspace(fields),

@@ -1,7 +1,7 @@
 //! Values that are known when a partition is lowered: constants, and what dequantizing makes of them.
 
 use et_core::ScalarType;
-use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId, evaluate_constant};
+use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId, ValueKind, evaluate_constant, is_of_adapter};
 
 use crate::tensor::{Buffer, Tensor};
 
@@ -22,6 +22,14 @@ pub fn of(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
             .maker(id)
             .filter(|node| dequantizes_constants(links, node))
             .and_then(|node| evaluate_constant(links.graph, node)),
+    }
+}
+
+/// The name of a constant that is an adapter's.
+pub fn name_in_adapter(links: &Links<'_>, id: ValueId) -> Option<String> {
+    match &links.graph.value(id).kind {
+        ValueKind::Constant { qualified_name, .. } if is_of_adapter(qualified_name) => Some(qualified_name.clone()),
+        _ => None,
     }
 }
 
@@ -52,7 +60,7 @@ pub fn dequantizes_constants(links: &Links<'_>, node: &Node) -> bool {
     name.starts_with("dequantize_") && node.uses().all(|id| links.graph.constant(id).is_some())
 }
 
-/// The weights of a value that dequantizes symmetric bytes, per tensor or by the first dimension.
+/// The weights of a value that dequantizes symmetric bytes, per tensor, by the first dimension or by rows.
 pub fn byte_weights(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
     let node = links.maker(id)?;
     let Some(Argument::Value(bytes)) = node.arguments.first() else { return None };
@@ -61,6 +69,7 @@ pub fn byte_weights(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
     let (scales, zero_points) = match node.operator.as_str() {
         "quantized_decomposed.dequantize_per_channel.default" => by_channel(links, node)?,
         "quantized_decomposed.dequantize_per_tensor.default" => by_tensor(node, channels)?,
+        "torchao.dequantize_affine.default" => by_row(links, node, &spec.sizes)?,
         _ => return None,
     };
     let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && scales.len() == channels;
@@ -73,8 +82,8 @@ pub fn byte_weights(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
 pub struct GroupedWeights {
     /// A weight in each byte, in row-major order.
     pub bytes: ConstantData,
-    /// `[columns, inner / group]`.
-    pub scales: Vec<f32>,
+    /// `[columns, inner / group]`, `float32`.
+    pub scales: ConstantData,
     /// Weights of a group.
     pub group: usize,
 }
@@ -99,7 +108,7 @@ pub fn grouped_weights(links: &Links<'_>, id: ValueId) -> Option<GroupedWeights>
     let spec = links.graph.spec(*bytes);
     let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_symmetric && group % 8 == 0;
     let bytes = links.graph.constant(*bytes).filter(|_| fits)?;
-    Some(GroupedWeights { bytes: bytes.clone(), scales: floats(links, *scales)?, group })
+    Some(GroupedWeights { bytes: bytes.clone(), scales: stored_floats(links, *scales)?, group })
 }
 
 /// `(bytes, scales, zero_points, axis, ...)`.
@@ -113,6 +122,19 @@ fn by_channel(links: &Links<'_>, node: &Node) -> Option<(Vec<f32>, Vec<i64>)> {
     Some((scales, zero_points))
 }
 
+/// `(bytes, block, scales, zero_points, type, least, most, ...)` where a row is a block.
+fn by_row(links: &Links<'_>, node: &Node, sizes: &[i32]) -> Option<(Vec<f32>, Vec<i64>)> {
+    let [_, Argument::Ints(block), Argument::Value(scales), Argument::None, _, Argument::Int(least), ..] =
+        &node.arguments[..]
+    else {
+        return None;
+    };
+    let ([1, group], [_, columns]) = (&block[..], sizes) else { return None };
+    // Smaller integers are half bytes.
+    let fits = *group == i64::from(*columns) && *least < -8;
+    fits.then_some((floats(links, *scales)?, Vec::new()))
+}
+
 /// `(bytes, scale, zero_point, ...)`.
 fn by_tensor(node: &Node, channels: usize) -> Option<(Vec<f32>, Vec<i64>)> {
     match &node.arguments[..] {
@@ -120,6 +142,14 @@ fn by_tensor(node: &Node, channels: usize) -> Option<(Vec<f32>, Vec<i64>)> {
             Some((vec![*scale as f32; channels], vec![*zero_point]))
         }
         _ => None,
+    }
+}
+
+/// The elements of a constant of floating-point numbers, as `float32`.
+pub fn stored_floats(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
+    match links.graph.spec(id).scalar_type {
+        ScalarType::Float => links.graph.constant(id).cloned(),
+        _ => Some(ConstantData::new(floats(links, id)?.into_iter().flat_map(f32::to_le_bytes).collect::<Vec<u8>>())),
     }
 }
 

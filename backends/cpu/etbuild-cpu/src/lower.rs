@@ -6,12 +6,13 @@ pub mod dynamic;
 pub mod elementwise;
 pub mod fold;
 mod pool;
-mod product;
+pub mod product;
 mod quantized;
 mod rowwise;
 mod table;
 mod text;
 mod view;
+mod wide;
 
 use et_core::ScalarType;
 use et_kernels::elementwise::Operation;

@@ -1,10 +1,17 @@
 //! Weights in the form that kernels read them in.
 
+use std::ops::Range;
+
 use et_cpu::{Window, byte_isa};
-use et_gemm::{Bias, ByteProduct, FloatProduct, NibbleProduct, Shape, Weights};
+use et_gemm::{Bias, ByteProduct, FloatProduct, NibbleProduct, Shape, Weights, WideProduct};
 use etbuild_ir::{ConstantData, Digest};
+use rayon::prelude::*;
 
 use crate::{Isa, Problem};
+
+/// About so many weights are packed as one job, and so many jobs at a time.
+const JOB: usize = 1 << 20;
+const JOBS: usize = 4;
 
 /// Weights of a product that are packed when the program is written: only then is known what is folded into them.
 #[derive(Clone, Debug)]
@@ -15,6 +22,8 @@ pub struct Packing {
     pub weights: ConstantData,
     /// What they are.
     pub form: Form,
+    /// What they are called, where they are an adapter's.
+    pub adapter: Option<String>,
 }
 
 /// The form of weights.
@@ -26,8 +35,17 @@ pub enum Form {
     Bytes(Vec<f32>, Vec<i32>),
     /// Bytes for rows that are quantized at run time: the scale of each column, and its bias or none.
     BytesForRows(Vec<f32>, Vec<f32>),
-    /// Half bytes: the weights of a group, the scales `[columns, inner / group]`, and a bias for each column or none.
-    Groups(usize, Vec<f32>, Vec<f32>),
+    /// The same for rows of numbers, and for tables, in a form that all instruction sets of an architecture read.
+    WideBytes(Vec<f32>, Vec<f32>),
+    /// Half bytes: the weights of a group, the scales `[columns, inner / group]`, `float32`, and a bias for each column or none.
+    Groups(usize, ConstantData, Vec<f32>),
+}
+
+/// What belongs to the columns of a matrix besides weights.
+#[derive(Clone, Copy)]
+struct Numbers<'a> {
+    scales: &'a ConstantData,
+    bias: &'a [f32],
 }
 
 impl Packing {
@@ -35,13 +53,16 @@ impl Packing {
     pub fn size(&self, isa: Isa) -> Result<usize, Problem> {
         match &self.form {
             Form::Floats(_) => Ok(self.floats(isa)?.packed_size()),
-            Form::Bytes(..) | Form::BytesForRows(..) => Ok(self.bytes(isa)?.packed_size()),
+            Form::Bytes(..) | Form::BytesForRows(..) | Form::WideBytes(..) => Ok(self.bytes(isa)?.packed_size()),
             Form::Groups(group, _, bias) => Ok(self.groups(*group, !bias.is_empty(), isa)?.packed_size()),
         }
     }
 
     /// Gives the packed form to `take`.
     pub fn write(&self, isa: Isa, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
+        if let Form::Groups(group, scales, bias) = &self.form {
+            return self.panels(*group, Numbers { scales, bias }, isa, take);
+        }
         let mut packed = vec![0; self.size(isa)?];
         self.fill(isa, &mut packed)?;
         take(&packed);
@@ -60,16 +81,44 @@ impl Packing {
                 let weights = Weights::convolution(&elements, &shape);
                 self.bytes(isa)?.pack(&weights, scales, Bias::Steps(bias), packed)
             }
-            Form::BytesForRows(scales, bias) => {
+            Form::BytesForRows(scales, bias) | Form::WideBytes(scales, bias) => {
                 let elements = self.signed();
                 let bias = if bias.is_empty() { Bias::None } else { Bias::Real(bias) };
                 self.bytes(isa)?.pack(&Weights::convolution(&elements, &shape), scales, bias, packed)
             }
-            Form::Groups(group, scales, bias) => {
-                self.groups(*group, !bias.is_empty(), isa)?.pack(&self.signed(), scales, bias, packed)
-            }
+            Form::Groups(..) => return Err(Problem::Weights),
         };
         written.map_err(|_| Problem::Weights)
+    }
+
+    /// Packs columns of half bytes, some at a time: the packed form of a matrix is those of its panels, one after the other.
+    fn panels(&self, group: usize, numbers: Numbers<'_>, isa: Isa, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
+        let whole = self.groups(group, !numbers.bias.is_empty(), isa)?;
+        let [inner, columns] = [self.window.input[2], self.window.output[2]].map(|size| size as usize);
+        let step = (JOB / inner.max(1)).max(1).next_multiple_of(whole.layout());
+        let starts: Vec<usize> = (0..columns).step_by(step).collect();
+        for starts in starts.chunks(JOBS) {
+            let part = |first: &usize| self.columns(*first..columns.min(first + step), group, numbers, isa);
+            let made: Vec<_> = starts.par_iter().map(part).collect();
+            made.into_iter().try_for_each(|packed| packed.map(|packed| take(&packed)))?;
+        }
+        Ok(())
+    }
+
+    /// The packed form of some columns, of which the first begins a panel.
+    fn columns(&self, columns: Range<usize>, group: usize, numbers: Numbers<'_>, isa: Isa) -> Result<Vec<u8>, Problem> {
+        let inner = self.window.input[2] as usize;
+        let part =
+            |bytes: &'_ [u8], size: usize| bytes.get(columns.start * size..columns.end * size).map(<[u8]>::to_vec);
+        let weights = part(self.weights.bytes(), inner).ok_or(Problem::Weights)?;
+        let weights: Vec<i8> = weights.into_iter().map(u8::cast_signed).collect();
+        let scales = part(numbers.scales.bytes(), inner / group * size_of::<f32>()).ok_or(Problem::Weights)?;
+        let bias = numbers.bias.get(columns.clone()).unwrap_or_default();
+        let product = NibbleProduct::new([1, inner, columns.len()], group, !bias.is_empty(), byte_isa(isa));
+        let product = product.map_err(|_| Problem::Weights)?;
+        let mut packed = vec![0; product.packed_size()];
+        product.pack(&weights, &floats(&scales), bias, &mut packed).map_err(|_| Problem::Weights)?;
+        Ok(packed)
     }
 
     /// A text that no packed form of other bytes has.
@@ -85,9 +134,19 @@ impl Packing {
                 let product = self.groups(*group, !bias.is_empty(), isa);
                 product.map_or_else(|_| String::new(), |product| format!("panels of {}", product.layout()))
             }
-            _ => isa.name().to_owned(),
+            Form::Bytes(..) | Form::BytesForRows(..) | Form::WideBytes(..) => {
+                self.bytes(isa).map_or_else(|_| String::new(), |product| format!("panels of {:?}", product.layout()))
+            }
+            Form::Floats(_) => isa.name().to_owned(),
         };
-        format!("{layout} {} {shape} {}", self.weights.digest(), self.form.identity())
+        // Equal ones of an adapter are two: those of another one may differ.
+        let adapter = self.adapter.as_deref().unwrap_or_default();
+        format!("{layout} {adapter}{} {shape} {}", self.weights.digest(), self.form.identity())
+    }
+
+    /// The name of the packed form of an adapter's weights.
+    pub fn name(&self, isa: Isa) -> Option<String> {
+        self.adapter.as_ref().map(|name| format!("{name}@cpu.{}", isa.name()))
     }
 
     fn shape(&self) -> Result<Shape, Problem> {
@@ -109,7 +168,11 @@ impl Packing {
     }
 
     fn bytes(&self, isa: Isa) -> Result<ByteProduct, Problem> {
-        ByteProduct::new(self.shape()?, byte_isa(isa)).map_err(|_| Problem::Weights)
+        let isa = match self.form {
+            Form::WideBytes(..) => WideProduct::form_of(byte_isa(isa)),
+            _ => byte_isa(isa),
+        };
+        ByteProduct::new(self.shape()?, isa).map_err(|_| Problem::Weights)
     }
 }
 
@@ -120,8 +183,10 @@ impl Form {
         match self {
             Self::Floats(bias) => format!("floats {}", floats(bias)),
             Self::Bytes(scales, bias) => format!("bytes {} {}", floats(scales), integers(bias)),
-            Self::BytesForRows(scales, bias) => format!("bytes for rows {} {}", floats(scales), floats(bias)),
-            Self::Groups(group, scales, bias) => format!("groups of {group} {} {}", floats(scales), floats(bias)),
+            Self::BytesForRows(scales, bias) | Self::WideBytes(scales, bias) => {
+                format!("bytes for rows {} {}", floats(scales), floats(bias))
+            }
+            Self::Groups(group, scales, bias) => format!("groups of {group} {} {}", scales.digest(), floats(bias)),
         }
     }
 }
@@ -140,4 +205,31 @@ pub fn depthwise<T: Copy>(weights: &[T], window: &Window) -> Result<Vec<T>, Prob
 /// Little-endian numbers.
 pub fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks::<4>().0.iter().copied().map(f32::from_le_bytes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lower::product::matrix_window;
+
+    #[test]
+    fn what_is_packed_in_parts_is_what_is_packed_at_once() {
+        let (inner, columns, group) = (32, (JOBS + 1) * JOB / 32 + 5, 16);
+        let weights: Vec<u8> =
+            (0..inner * columns).map(|index| ((index * 7919 % 251 % 16) as u8).wrapping_sub(8)).collect();
+        let scales: Vec<f32> = (0..columns * inner / group).map(|index| (index % 77) as f32 / 64.0).collect();
+        let bias: Vec<f32> = (0..columns).map(|index| index as f32).collect();
+        let signed: Vec<i8> = weights.iter().map(|byte| byte.cast_signed()).collect();
+        let scale_bytes: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+        let form = Form::Groups(group, ConstantData::new(scale_bytes), bias.clone());
+        let window = matrix_window(1, inner, columns);
+        let packing = Packing { window, weights: ConstantData::new(weights), form, adapter: None };
+        let isa = Isa::Portable;
+        let mut parts = Vec::new();
+        packing.write(isa, &mut |part| parts.extend_from_slice(part)).unwrap();
+        let product = packing.groups(group, true, isa).unwrap();
+        let mut whole = vec![0; packing.size(isa).unwrap()];
+        product.pack(&signed, &scales, &bias, &mut whole).unwrap();
+        assert!(parts == whole);
+    }
 }

@@ -46,22 +46,29 @@ impl Shared {
 
     /// The position among the inputs of weights whose packed form has `size` bytes.
     pub fn position(&mut self, packing: &Packing, isa: Isa, size: usize) -> usize {
-        self.add(packing.identity(isa), size, || Arc::new(Packed { packing: packing.clone(), isa }))
+        let content = || -> Arc<dyn Content> { Arc::new(Packed { packing: packing.clone(), isa }) };
+        self.add(packing.identity(isa), packing.name(isa), size, content)
     }
 
     /// The position among the inputs of elements that are read as the model has them.
     pub fn as_is(&mut self, data: &ConstantData) -> usize {
         let (identity, size) = (format!("as it is {}", data.digest()), data.bytes().len());
-        self.add(identity, size, || Arc::new(AsIs(data.clone())))
+        self.add(identity, None, size, || Arc::new(AsIs(data.clone())))
     }
 
-    fn add(&mut self, identity: String, size: usize, content: impl FnOnce() -> Arc<dyn Content>) -> usize {
+    fn add(
+        &mut self,
+        identity: String,
+        name: Option<String>,
+        size: usize,
+        content: impl FnOnce() -> Arc<dyn Content>,
+    ) -> usize {
         if let Some(position) = self.positions.get(&identity) {
             return *position;
         }
         let position = self.first + self.weights.len();
         self.positions.insert(identity.clone(), position);
-        self.weights.push(Weights { identity, size, content: content() });
+        self.weights.push(Weights { identity, name, size, content: content() });
         position
     }
 

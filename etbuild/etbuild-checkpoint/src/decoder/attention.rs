@@ -2,6 +2,7 @@
 
 use etbuild_ir::{Argument, ValueId};
 
+use super::linear::{self, Linear};
 use super::sides::{Side, Sides};
 use super::sketch::Sketch;
 use super::weights::{Part, Weights};
@@ -125,16 +126,12 @@ fn project(
     let part = role.part(decoder);
     let norm = format!("{}.input_layernorm", attention.trim_end_matches(".self_attn"));
     let sides = role.sides(&norm);
-    let matrix = weights.matrix(&format!("{module}.weight"), part, columns, sides);
-    let matrix = sketch.floats(&matrix);
     let has_bias = match decoder.attention.biases {
         Biases::None => false,
         Biases::Inputs => role != Role::Output,
         Biases::All => true,
     };
-    let bias = has_bias.then(|| weights.bias(&format!("{module}.bias"), part, sides.makes));
-    let bias = bias.map(|bias| sketch.constant(&bias));
-    sketch.linear(input, matrix, bias)
+    linear::build(sketch, weights, &Linear { module: &module, part, columns, sides, has_bias }, input)
 }
 
 fn head_norm(

@@ -2,6 +2,7 @@
 
 use etbuild_ir::ValueId;
 
+use super::linear::{self, Linear};
 use super::sides::{Side, Sides};
 use super::sketch::Sketch;
 use super::weights::{Part, Weights};
@@ -27,11 +28,8 @@ pub fn build(
         let down = Sides { reads: None, norm: None, makes: Some(Side::Tokens) };
         let sides = if role == "down_proj" { down } else { Sides::behind(&norm) };
         sketch.enter(format!("{module}.{role}"));
-        let matrix = weights.matrix(&format!("{module}.{name}.weight"), part, columns, sides);
-        let matrix = sketch.floats(&matrix);
-        let bias = network.biases.then(|| weights.bias(&format!("{module}.{name}.bias"), part, sides.makes));
-        let bias = bias.map(|bias| sketch.constant(&bias));
-        sketch.linear(input, matrix, bias)
+        let (module, has_bias) = (format!("{module}.{name}"), network.biases);
+        linear::build(sketch, weights, &Linear { module: &module, part, columns, sides, has_bias }, input)
     };
     let gate = project(sketch, "gate_proj", names[0], part(0), decoder.width, input);
     let up = project(sketch, "up_proj", names[1], part(width), decoder.width, input);

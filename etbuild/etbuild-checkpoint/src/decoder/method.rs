@@ -4,9 +4,10 @@ use etbuild_ir::{Graph, ValueId};
 
 use super::attention::{self, Text};
 use super::feed_forward;
+use super::linear::{self, Linear};
 use super::sides::{Side, Sides};
 use super::sketch::Sketch;
-use super::weights::{Part, Weights};
+use super::weights::{Part, TABLE, Weights};
 use crate::{Decoder, NormPlaces};
 
 /// The method for so many tokens at once.
@@ -31,9 +32,6 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
     let logits = logits(decoder, &mut sketch, weights, state, rows);
     sketch.finish(vec![logits])
 }
-
-/// The embedding.
-const TABLE: &str = "model.embed_tokens.weight";
 
 /// Tables whose rows are tokens, as a product reads them with its columns.
 const ROWS: Sides<'static> = Sides { reads: Some(Side::Tokens), norm: None, makes: None };
@@ -106,6 +104,14 @@ fn logits(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, sta
     let matrix = weights.matrix(name, Part::all(decoder.vocabulary), decoder.width, sides);
     let matrix = sketch.floats(&matrix);
     let logits = sketch.linear(normal, matrix, None);
+    let head = Linear {
+        module: "lm_head",
+        part: Part::all(decoder.vocabulary),
+        columns: decoder.width,
+        sides,
+        has_bias: false,
+    };
+    let logits = linear::adapted(sketch, weights, &head, normal, logits);
     let logits = sketch.view(logits, &[rows, decoder.vocabulary]);
     match decoder.logit_cap {
         Some(cap) => sketch.cap(logits, cap),

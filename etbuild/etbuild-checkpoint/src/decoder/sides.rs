@@ -2,10 +2,10 @@
 //! ahead of it.
 
 use et_core::ScalarType;
-use etbuild_ir::ConstantData;
+use etbuild_ir::TensorSpec;
 
-use super::weights::{Constant, Part, Weights, spec, vector_of};
-use crate::{Rotated, Space};
+use super::weights::{Constant, Part, Weights, vector_of};
+use crate::{Rotated, Space, reals};
 
 /// Vectors that are rotated in a rotated model.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,25 +35,23 @@ impl<'n> Sides<'n> {
 }
 
 impl Weights<'_> {
-    /// Whether the model is rotated.
-    pub const fn rotates(&self) -> bool {
-        self.rotating.is_some()
-    }
-
     /// A matrix as a rotated model has it: as it is stored where the model is not, or where a mistake was found.
     pub fn matrix(&mut self, tensor: &str, part: Part, columns: usize, sides: Sides<'_>) -> Constant {
         let stored = self.stored_matrix(tensor, part, columns);
-        let Some(keeper) = self.rotating else { return stored };
+        if !self.rotates() {
+            return stored;
+        }
         let gains = sides.norm.map(|norm| self.gains(norm, columns)).unwrap_or_default();
         if self.failed() {
             return stored;
         }
-        let [reads, makes] = [sides.reads, sides.makes].map(|side| side.map(|side| self.space(side)));
+        let keeper = self.keeper;
+        let [reads, makes] = [sides.reads, sides.makes].map(|side| self.rotated_space(side));
         let name = format!("{}.rotated", stored.name);
         self.once(name, |_, _| {
             let Constant { name, spec: stored, data } = stored;
             let rotated = Rotated { elements: data, scalar_type: stored.scalar_type, columns, gains, reads, makes };
-            let spec = etbuild_ir::TensorSpec { scalar_type: ScalarType::Float, ..stored };
+            let spec = TensorSpec { scalar_type: ScalarType::Float, ..stored };
             Ok((spec, keeper.keep(&name, &rotated)))
         })
     }
@@ -62,7 +60,7 @@ impl Weights<'_> {
     pub fn bias(&mut self, tensor: &str, part: Part, makes: Option<Side>) -> Constant {
         let stored = self.vector(tensor, part, 0.0);
         let Some(side) = makes.filter(|_| self.rotates() && !self.failed()) else { return stored };
-        let (mut floats, space) = (floats(&stored.data), self.space(side));
+        let (mut floats, space) = (reals::read(ScalarType::Float, stored.data.bytes()), self.space(side));
         self.once(format!("{}.rotated", stored.name), |_, _| {
             space.rotate(&mut floats, 1);
             Ok(vector_of(&[part.count], floats))
@@ -94,13 +92,17 @@ impl Weights<'_> {
             if width > 0 {
                 space.rotate(&mut matrix, width);
             }
-            let bytes: Vec<u8> = matrix.into_iter().flat_map(f32::to_le_bytes).collect();
-            Ok((spec(ScalarType::Float, &[1, width, width]), ConstantData::new(bytes)))
+            Ok(vector_of(&[1, width, width], matrix))
         })
     }
 
-    fn gains(&mut self, module: &str, count: usize) -> Vec<f32> {
-        floats(&self.norm_weight(module, count).data)
+    /// The space of vectors that are rotated here.
+    pub(super) fn rotated_space(&self, side: Option<Side>) -> Option<Space> {
+        side.filter(|_| self.rotates()).map(|side| self.space(side))
+    }
+
+    pub(super) fn gains(&mut self, module: &str, count: usize) -> Vec<f32> {
+        reals::read(ScalarType::Float, self.norm_weight(module, count).data.bytes())
     }
 
     fn norm_weight(&mut self, module: &str, count: usize) -> Constant {
@@ -114,8 +116,4 @@ impl Weights<'_> {
             Side::Heads => Space::new(self.decoder.attention.depth),
         }
     }
-}
-
-fn floats(data: &ConstantData) -> Vec<f32> {
-    data.bytes().as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect()
 }

@@ -17,9 +17,16 @@ pub struct Sketch {
     constants: BTreeMap<String, ValueId>,
     /// What half-precision constants are as `float32`.
     widened: IdMap<ValueId>,
+    /// What values times the first matrices of adapters are.
+    narrowed: BTreeMap<(ValueId, ValueId), ValueId>,
 }
 
 impl Sketch {
+    /// The module that what follows is a part of.
+    pub fn module(&self) -> &str {
+        &self.module
+    }
+
     /// Adds what follows as a part of this module of the model.
     pub fn enter(&mut self, module: impl Into<String>) {
         self.module = module.into();
@@ -126,6 +133,16 @@ impl Sketch {
         let _ = output.set_size(output.rank().saturating_sub(1), rows);
         let bias = bias.map_or(Argument::None, Argument::Value);
         self.call("aten.linear.default", vec![Argument::Value(input), Argument::Value(matrix), bias], output)
+    }
+
+    /// A matrix times the last dimension; the same value at every call.
+    pub fn narrow(&mut self, input: ValueId, matrix: ValueId) -> ValueId {
+        if let Some(known) = self.narrowed.get(&(input, matrix)) {
+            return *known;
+        }
+        let narrow = self.linear(input, matrix, None);
+        self.narrowed.insert((input, matrix), narrow);
+        narrow
     }
 
     /// A stack of matrices times another one, of as many rows as columns.

@@ -1,12 +1,15 @@
-//! The constants and the state that both methods have, each made once.
+//! The constants and the state that all methods have, each made once.
 
 use std::collections::BTreeMap;
 
-use et_core::{BFloat16, Element, Half, ScalarType};
+use et_core::ScalarType;
 use etbuild_ir::{ConstantData, TensorSpec};
 
 use crate::shards::{Tensor, Tensors};
-use crate::{Cache, CheckpointError, Decoder, Keeper, Options, Rotation, rotary};
+use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Options, Rotation, reals, rotary};
+
+/// The embedding.
+pub const TABLE: &str = "model.embed_tokens.weight";
 
 /// So many mistakes are told.
 const ENOUGH: usize = 16;
@@ -38,15 +41,24 @@ impl Part {
     pub const fn all(count: usize) -> Self {
         Self { first: 0, count, all: count }
     }
+
+    /// The name of these rows of a tensor.
+    pub fn named(self, tensor: &str) -> String {
+        let Self { first, count, all } = self;
+        if count == all { tensor.to_owned() } else { format!("{tensor}[{first}..{}]", first + count) }
+    }
 }
 
 /// Constants by name. One that cannot be had is noted and stands as nothing, so that all mistakes are found at once; no
 /// program comes of it.
 pub struct Weights<'d> {
     pub(super) decoder: &'d Decoder,
-    /// Who makes the matrices of a rotated model.
-    pub(super) rotating: Option<&'d dyn Keeper>,
+    /// Who makes matrices that are not as they are stored.
+    pub(super) keeper: &'d dyn Keeper,
+    rotation: Option<Rotation>,
     tensors: Tensors,
+    /// What is over the linear layers.
+    pub(super) adapter: Option<Adapter>,
     made: BTreeMap<String, Constant>,
     errors: Vec<CheckpointError>,
     /// The most tokens of a text.
@@ -58,10 +70,21 @@ pub struct Weights<'d> {
 
 impl<'d> Weights<'d> {
     /// Weights for texts of so many tokens.
-    pub fn new(decoder: &'d Decoder, tensors: Tensors, keeper: &'d dyn Keeper, context: u32, options: Options) -> Self {
+    pub fn new(
+        decoder: &'d Decoder,
+        (tensors, adapter): (Tensors, Option<Adapter>),
+        keeper: &'d dyn Keeper,
+        context: u32,
+        options: Options,
+    ) -> Self {
         let Options { prefill: piece, cache, rotation, .. } = options;
-        let rotating = rotation.map(|Rotation::Hadamard| keeper);
-        Self { decoder, rotating, tensors, made: BTreeMap::new(), errors: Vec::new(), context, piece, cache }
+        let (made, errors) = (BTreeMap::new(), Vec::new());
+        Self { decoder, keeper, rotation, tensors, adapter, made, errors, context, piece, cache }
+    }
+
+    /// Whether the model is rotated.
+    pub const fn rotates(&self) -> bool {
+        self.rotation.is_some()
     }
 
     /// Whether so much is wrong that more would help nobody.
@@ -77,16 +100,26 @@ impl<'d> Weights<'d> {
     /// What was wrong, and what the checkpoint has for nothing.
     pub fn finish(mut self) -> Vec<CheckpointError> {
         if self.errors.is_empty() {
-            self.errors.extend(self.tensors.left(self.decoder.tied));
+            let tied = self.decoder.tied;
+            let follows = |name: &str| name.ends_with("rotary_emb.inv_freq") || (tied && name == "lm_head.weight");
+            let left = self.tensors.left(follows);
+            self.errors.extend((!left.is_empty()).then_some(CheckpointError::TensorsUnknown(left)));
+            let of_model = |name: &str| self.tensors.get(if tied && name == "lm_head.weight" { TABLE } else { name });
+            let mistake = self.adapter.and_then(|adapter| adapter.finish(of_model));
+            self.errors.extend(mistake.map(CheckpointError::of_adapter));
         }
         self.errors
+    }
+
+    /// Notes a mistake.
+    pub(super) fn mistaken(&mut self, error: CheckpointError) {
+        self.errors.push(error);
     }
 
     /// Rows of a matrix of so many columns, in the type that the checkpoint has.
     pub(super) fn stored_matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
         let Part { first, count, all } = part;
-        let name = if count == all { tensor.to_owned() } else { format!("{tensor}[{first}..{}]", first + count) };
-        self.once(name, |weights, name| {
+        self.once(part.named(tensor), |weights, name| {
             let found = weights.tensors.take(tensor, &[all, columns])?;
             let row = columns * found.scalar_type.size();
             let data = ConstantData::part_of(found.shard.clone(), found.start + first * row, count * row);
@@ -98,8 +131,7 @@ impl<'d> Weights<'d> {
     /// Elements of a vector, as `float32`, with `more` added to each.
     pub fn vector(&mut self, tensor: &str, part: Part, more: f32) -> Constant {
         let Part { first, count, all } = part;
-        let name = if count == all { tensor.to_owned() } else { format!("{tensor}[{first}..{}]", first + count) };
-        self.once(name, |weights, name| {
+        self.once(part.named(tensor), |weights, name| {
             let found = weights.tensors.take(tensor, &[all])?;
             let floats = floats(&found, first, count).ok_or_else(|| CheckpointError::TensorMissing(name.to_owned()))?;
             Ok(vector_of(&[count], floats.into_iter().map(|element| element + more)))
@@ -135,7 +167,7 @@ impl<'d> Weights<'d> {
             return self.nothing(String::new());
         }
         self.once(format!("cache of {slots}"), |weights, _| {
-            let spec = spec(weights.cache.scalar_type(), &[1, slots, heads, depth]);
+            let spec = spec(weights.cache.scalar_type(), &[1, slots, heads, weights.cache.row(depth)]);
             let data = ConstantData::new(vec![0; spec.nbytes()]);
             Ok((spec, data))
         })
@@ -172,14 +204,13 @@ impl<'d> Weights<'d> {
     }
 }
 
-pub fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
+pub(super) fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
     let sizes: Vec<i32> = sizes.iter().map(|size| i32::try_from(*size).unwrap_or(i32::MAX)).collect();
     TensorSpec::contiguous(scalar_type, sizes)
 }
 
 pub fn vector_of(sizes: &[usize], elements: impl IntoIterator<Item = f32>) -> (TensorSpec, ConstantData) {
-    let bytes: Vec<u8> = elements.into_iter().flat_map(f32::to_le_bytes).collect();
-    (spec(ScalarType::Float, sizes), ConstantData::new(bytes))
+    (spec(ScalarType::Float, sizes), ConstantData::new(reals::stored(elements)))
 }
 
 /// Elements of a tensor as `float32`.
@@ -187,10 +218,5 @@ fn floats(tensor: &Tensor, first: usize, count: usize) -> Option<Vec<f32>> {
     let size = tensor.scalar_type.size();
     let start = tensor.start + first * size;
     let bytes = tensor.shard.bytes().get(start..start + count * size)?;
-    let halves = || bytes.chunks_exact(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]]));
-    Some(match tensor.scalar_type {
-        ScalarType::Half => halves().map(|bits| Half(bits).to_f64() as f32).collect(),
-        ScalarType::BFloat16 => halves().map(|bits| BFloat16(bits).to_f64() as f32).collect(),
-        _ => bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect(),
-    })
+    Some(reals::read(tensor.scalar_type, bytes))
 }

@@ -1,15 +1,19 @@
 //! A checkpoint becomes the ATen program of a language model.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use etbuild_checkpoint::{CONFIG, Checkpoint, CheckpointError, Rotation, import_checkpoint};
+use etbuild_checkpoint::{
+    ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Rotation, VERIFY,
+    import_checkpoint,
+};
 use etbuild_diagnostic::{Diagnostic, Span};
 use etbuild_ir::{Aten, Buffer, Dialect, Program, text};
 use etbuild_store::{Blob, Digest, Value};
 
 use super::import::{archive, unreadable};
-use crate::db::{CheckpointFolder, DataFile, Db};
+use crate::db::{AdapterFolder, CheckpointFolder, DataFile, Db};
 use crate::kept_rotations::KeptRotations;
 use crate::program_artifact::{self, Held, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult};
@@ -18,16 +22,24 @@ use crate::{ArtifactKind, failure};
 /// The program of one of the methods. Its constants are parts of the shards.
 #[salsa::tracked(returns(clone))]
 pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: &'static str) -> StageResult {
-    let files = files(db, folder).map_err(|found| Blocked::failed(Stage::Import, found))?;
+    let failed = |found| Blocked::failed(Stage::Import, found);
+    let files = digests(db, folder.files(db)).map_err(failed)?;
+    let of_adapter = folder.adapter(db).map(|adapter| digests(db, adapter.files)).transpose().map_err(failed)?;
     let options = folder.options(db);
     let mut key = Stage::Import.key();
     for (name, (_, digest)) in &files {
         key = key.option("file", name.as_str()).input("contents", *digest);
     }
+    for (name, (_, digest)) in of_adapter.iter().flatten() {
+        key = key.option("adapter file", name.as_str()).input("contents", *digest);
+    }
     let context = options.context.map(u64::from);
+    // The other methods are the same whether there is this one or not.
+    let speculate = options.speculate.filter(|_| method == VERIFY).map(u64::from);
     let key = key
         .fact("export.context", Value::from(context))
         .fact("export.prefill", Value::from(u64::from(options.prefill)))
+        .fact("export.speculate", Value::from(speculate))
         .option("export.cache", options.cache.scalar_type().name())
         .option("quantize.rotate", options.rotation.map(rotation))
         .fact("every logit", options.every)
@@ -54,8 +66,11 @@ const fn rotation(rotation: Rotation) -> &'static str {
 /// Files with their digests, by name.
 type Files = BTreeMap<String, (DataFile, Digest)>;
 
-fn files(db: &dyn Db, folder: CheckpointFolder) -> Result<Files, Vec<Diagnostic>> {
-    let files = folder.files(db).map_err(|found| found.to_vec())?;
+/// What is in a folder, or why it has not what it should.
+type Found = Result<Arc<BTreeMap<String, DataFile>>, Arc<[Diagnostic]>>;
+
+fn digests(db: &dyn Db, files: Found) -> Result<Files, Vec<Diagnostic>> {
+    let files = files.map_err(|found| found.to_vec())?;
     let digest = |(name, file): (&String, &DataFile)| {
         let digest = file.digest(db).map_err(|error| vec![unreadable(db, *file, error)])?;
         Ok((name.clone(), (*file, digest)))
@@ -63,37 +78,57 @@ fn files(db: &dyn Db, folder: CheckpointFolder) -> Result<Files, Vec<Diagnostic>
     files.iter().map(digest).collect()
 }
 
-/// The program of both methods, the shards that its constants are parts of, and the matrices that were rotated.
+/// The program of all methods, the files that its constants are parts of, and the matrices that were rotated.
 struct Read {
     program: Program,
     shards: Vec<Blob>,
     rotated: Vec<Blob>,
 }
 
-/// Reads the checkpoint, once for both methods: the digest of every constant is computed here.
+/// Reads the checkpoint, once for all methods: the digest of every constant is computed here.
 #[salsa::tracked(returns(clone), no_eq)]
 fn read_folder(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Arc<[Diagnostic]>> {
-    let files = files(db, folder)?;
-    let blobs: BTreeMap<&String, Blob> =
-        files.iter().map(|(name, (file, digest))| (name, archive(db, *file, *digest))).collect();
-    let held = |blob: &Blob| -> Arc<dyn Buffer> { Arc::new(Held(blob.clone())) };
-    let config = blobs.iter().find(|(name, _)| name.as_str() == CONFIG);
-    let config = config.map(|(_, blob)| held(blob)).ok_or_else(|| failure::internal("a checkpoint has no files"))?;
-    let shards: BTreeMap<&String, Blob> = blobs.into_iter().filter(|(name, _)| name.as_str() != CONFIG).collect();
-    let mapped = shards.iter().map(|(name, blob)| ((*name).clone(), held(blob))).collect();
-    let checkpoint = Checkpoint { config, shards: mapped };
+    let mut shards = opened(db, digests(db, folder.files(db))?);
+    let config = shards.remove(CONFIG).ok_or_else(|| failure::internal("a checkpoint has no files"))?;
+    let mapped = shards.iter().map(|(name, blob)| (name.clone(), held(blob))).collect();
+    let over = folder.adapter(db).map(|adapter| adapter_files(db, &adapter)).transpose()?;
+    let (adapter, of_adapter) = over.unzip();
+    let checkpoint = Checkpoint { config: held(&config), shards: mapped, adapter };
     let keeper = KeptRotations::new(db.world());
     let program = import_checkpoint(&checkpoint, folder.options(db), &keeper);
     let program = program.map_err(|errors| place(db, folder, &errors))?.into_program();
-    Ok(Arc::new(Read { program, shards: shards.into_values().collect(), rotated: keeper.into_blobs() }))
+    let shards = shards.into_values().chain(of_adapter).collect();
+    Ok(Arc::new(Read { program, shards, rotated: keeper.into_blobs() }))
+}
+
+/// An adapter's files, and the one of them that constants are parts of.
+fn adapter_files(db: &dyn Db, adapter: &AdapterFolder) -> Result<(AdapterFiles, Blob), Vec<Diagnostic>> {
+    let mut blobs = opened(db, digests(db, adapter.files.clone())?);
+    match [ADAPTER_CONFIG, ADAPTER_SHARD].map(|name| blobs.remove(name)) {
+        [Some(config), Some(shard)] => Ok((AdapterFiles { config: held(&config), shard: held(&shard) }, shard)),
+        _ => Err(failure::internal("an adapter has no files")),
+    }
+}
+
+/// Files as the store has them.
+fn opened(db: &dyn Db, files: Files) -> BTreeMap<String, Blob> {
+    files.into_iter().map(|(name, (file, digest))| (name, archive(db, file, digest))).collect()
+}
+
+fn held(blob: &Blob) -> Arc<dyn Buffer> {
+    Arc::new(Held(blob.clone()))
 }
 
 fn read(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Vec<Diagnostic>> {
     read_folder(db, folder).map_err(|found| found.to_vec())
 }
 
-/// What is wrong with a checkpoint has no line; it has a folder.
+/// What is wrong with a checkpoint, or with an adapter over it, has no line; it has a folder.
 fn place(db: &dyn Db, folder: CheckpointFolder, errors: &[CheckpointError]) -> Vec<Diagnostic> {
-    let span = Span::file(folder.path(db).display().to_string());
-    errors.iter().map(|error| failure::checkpoint(error).at(span.clone())).collect()
+    let span = |path: &Path| Span::file(path.display().to_string());
+    let place = |error: &CheckpointError| match (error, folder.adapter(db)) {
+        (CheckpointError::Adapter(_), Some(adapter)) => failure::checkpoint(error).at(span(&adapter.path)),
+        _ => failure::checkpoint(error).at(span(folder.path(db))),
+    };
+    errors.iter().map(place).collect()
 }

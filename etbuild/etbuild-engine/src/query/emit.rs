@@ -1,8 +1,9 @@
 //! The planned program becomes a program file.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 
-use etbuild_emit::{ConstantMethod, ConstantOutputs, ConstantScalar, EmitOptions};
+use etbuild_emit::{ConstantMethod, ConstantOutputs, ConstantScalar, DataFiles, EmitOptions};
 use etbuild_ir::text;
 use etbuild_recipe::{FixedScalar, FixedValue};
 use etbuild_store::{KeyBuilder, Value};
@@ -23,11 +24,13 @@ pub struct FileOptions {
     pub constants: BTreeMap<String, FixedValue>,
     /// Whether constants go to a data file.
     pub external_weights: bool,
+    /// Whether those of an adapter go to one of their own.
+    pub adapter: bool,
     /// The checkpoint whose tokenizer goes with it.
     pub texts: Option<CheckpointFolder>,
 }
 
-/// The program file, its data file where it has one, and the interface that a link needs to know of it.
+/// The program file, its data files where it has such, and the interface that a link needs to know of it.
 #[salsa::tracked(returns(clone))]
 pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOptions) -> StageResult {
     let partition = plan.partition.clone();
@@ -40,6 +43,7 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
         .option("producer", PRODUCER)
         .option("export.constants", constants(&file))
         .option("export.weights.external", file.external_weights)
+        .option("adapter", file.adapter)
         .fact("delegates", delegates(&ids));
     let key = with_texts(db, key, file.texts)?.finish();
     stage::run(db.world(), Stage::Emit, key, |products| {
@@ -50,10 +54,14 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
         let tokenizer = options.named_data.contains_key(et_llm::TOKENIZER_KEY);
         let mut out = products.writer();
         let emitted = if file.external_weights {
-            let mut data = products.writer();
-            let emitted = etbuild_emit::emit_with_data(&planned, &options, &mut out, &mut data);
+            let (mut model, mut adapter) = (products.writer(), file.adapter.then(|| products.writer()));
+            let data = DataFiles { model: &mut model, adapter: adapter.as_mut().map(|file| file as &mut dyn Write) };
+            let emitted = etbuild_emit::emit_with_data(&planned, &options, &mut out, data);
             let emitted = emitted.map_err(failure::emit)?;
-            products.finish(ArtifactKind::DataFile, data);
+            products.finish(ArtifactKind::DataFile, model);
+            if let Some(adapter) = adapter {
+                products.finish(ArtifactKind::AdapterFile, adapter);
+            }
             emitted
         } else {
             etbuild_emit::emit(&planned, &options, &mut out).map_err(failure::emit)?

@@ -1,7 +1,7 @@
 //! The project becomes a binary.
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_link::{Project, Region, SizeReport, Sources, VerifyData, Workshop, build, uf2};
+use etbuild_link::{Project, Region, SizeReport, Sources, VerifyData, Workshop, build, c_header, uf2};
 use etbuild_store::{Key, Value};
 use etbuild_target::{Image, Target};
 
@@ -38,6 +38,10 @@ pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         let built = build(world.system(), &tools.toolchain, &tools.target, &project, &workshop);
         let built = built.map_err(link_failure)?;
         put(products, &unit.target, &built.binary)?;
+        if let Some(library) = &built.library {
+            products.put(ArtifactKind::Library, library);
+            products.put(ArtifactKind::Header, c_header());
+        }
         products.put(ArtifactKind::Code, &failure::json(&built.code)?);
         Ok(())
     })
@@ -63,6 +67,7 @@ fn key(
         .fact("template", link_facts::template(unit))
         .input("template", link_facts::template_digest(unit))
         .fact("text", interface.has_tokenizer())
+        .option("library", unit.has_library())
         .fact("triple", target.triple.as_str())
         .fact("cpu", target.cpu.clone())
         .fact("features", target.features.clone())

@@ -25,6 +25,7 @@ pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         .input("template", link_facts::template_digest(&unit))
         .fact("device-crates", device_crates_digest())
         .fact("text", interface.has_tokenizer())
+        .option("library", unit.has_library())
         .fact("triple", tools.target.triple.as_str())
         .tool("cargo", tools.toolchain.rustc_version.as_str())
         .finish();

@@ -12,6 +12,7 @@ use crate::board_report;
 use crate::db::{DataFile, Db};
 use crate::environment::{Runner, Tools};
 use crate::process;
+use crate::program_file::data_files;
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
 use crate::unchanged;
 use crate::unit::Unit;
@@ -35,8 +36,7 @@ pub fn verified(db: &dyn Db, unit: Unit, tools: Tools, runner: Runner, inputs: D
             board_report::outputs(&console, &method.output_bytes)?
         } else {
             let program = emitted.blob(ArtifactKind::ProgramFile).map_err(|_| failure::internal("no program"))?;
-            let data = emitted.artifacts.get(ArtifactKind::DataFile).map(|data| data.blob());
-            run.hosted(&binary, &program, data.as_ref(), &unchanged::read(db, inputs)?)?
+            run.hosted(&binary, &program, &data_files(&emitted), &unchanged::read(db, inputs)?)?
         };
         products.put(ArtifactKind::Outputs, &outputs);
         Ok(())
@@ -50,15 +50,14 @@ pub fn unreadable(db: &dyn Db, file: DataFile, error: io::ErrorKind) -> Blocked 
 }
 
 fn key(linked: &Staged, emitted: &Staged, runner: &Runner, inputs: Digest) -> Result<etbuild_store::Key, Blocked> {
-    let key: KeyBuilder = Stage::Verify
+    let mut key: KeyBuilder = Stage::Verify
         .key()
         .input("binary", linked.blob(ArtifactKind::Binary)?.digest)
         .input("program", emitted.blob(ArtifactKind::ProgramFile)?.digest)
         .input("inputs", inputs);
-    let key = match emitted.artifacts.get(ArtifactKind::DataFile) {
-        Some(data) => key.input("data", data.digest),
-        None => key,
-    };
+    for (_, data) in data_files(emitted) {
+        key = key.input("data", data.digest);
+    }
     let key = match runner {
         Runner::Native => key.fact("runner", "native"),
         Runner::Emulator { arguments, digest, .. } => {

@@ -28,6 +28,7 @@ pub fn hosted(program: Program) -> ProjectFacts {
         method: method(),
         program,
         text: false,
+        library: false,
         board: None,
     }
 }

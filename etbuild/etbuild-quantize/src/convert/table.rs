@@ -7,7 +7,7 @@ use super::builder::Builder;
 use super::weights::{Groups, Weights};
 use crate::Observer;
 use crate::annotate::tensor;
-use crate::options::{Embedding, Options};
+use crate::options::{Embedding, Options, Scheme};
 use crate::parameters::Bounds;
 use crate::weight::Grid;
 
@@ -46,11 +46,11 @@ fn arguments([integers, scales, indices]: [ValueId; 3], bounds: Bounds) -> Vec<A
     vec![integers, scales, Argument::None, Argument::Int(bounds.lowest), Argument::Int(bounds.highest), indices]
 }
 
-/// The node for a table that a product of 4 bits reads too, whose constants both then have in common: rows of integers and
+/// The node for a table that a product of this scheme reads too, whose constants both then have in common: rows of integers and
 /// rows of scales are chosen, and these are dequantized. `None` as above.
-pub fn shared(builder: &mut Builder, weights: &mut Weights<'_>, node: &Node) -> Option<Node> {
+pub fn shared(builder: &mut Builder, weights: &mut Weights<'_>, node: &Node, scheme: Scheme) -> Option<Node> {
     let (table, output) = (tensor(node, 0)?, *node.outputs.first()?);
-    let groups = weights.groups(builder, table, Bounds::WEIGHT4)?;
+    let (groups, bounds) = weights.row_groups(builder, table, scheme)?;
     let count = *builder.graph.spec(groups.scales).sizes.last()?;
     let rows = builder.like(output, ScalarType::Char);
     let mut row_scales = builder.graph.spec(output).clone();
@@ -66,7 +66,7 @@ pub fn shared(builder: &mut Builder, weights: &mut Weights<'_>, node: &Node) -> 
         chosen
     };
     let (integers, scales) = (choose(groups.integers, rows), choose(groups.scales, row_scales));
-    let arguments = Groups { integers, scales, ..groups }.dequantizing(rank, Bounds::WEIGHT4);
+    let arguments = Groups { integers, scales, ..groups }.dequantizing(rank, bounds);
     let operator = OperatorName::parse("torchao.dequantize_affine.default")?;
     Some(Node { operator, arguments, outputs: node.outputs.clone() })
 }

@@ -20,7 +20,7 @@ pub struct Weights<'a> {
     moments: &'a Moments,
     sources: Sources,
     /// Tables and matrices that read the same constant have its groups in common.
-    grouped: BTreeMap<(ValueId, i64), Groups>,
+    grouped: BTreeMap<(ValueId, i64, usize), Groups>,
 }
 
 /// Integers with a scale for each group of a row.
@@ -99,20 +99,47 @@ impl<'a> Weights<'a> {
     }
 
     fn per_group(&mut self, builder: &mut Builder, id: ValueId, bounds: Bounds) -> Option<ValueId> {
+        let [_, length] = builder.graph.spec(id).sizes[..] else { return None };
+        self.in_groups(builder, id, bounds, self.options.group_of(usize::try_from(length).ok()?))
+    }
+
+    fn in_groups(&mut self, builder: &mut Builder, id: ValueId, bounds: Bounds, size: usize) -> Option<ValueId> {
         let spec = builder.graph.spec(id).clone();
-        let groups = self.groups(builder, id, bounds)?;
+        let groups = self.groups(builder, id, bounds, size)?;
         let [real] = builder.call("torchao.dequantize_affine.default", groups.dequantizing(2, bounds), [spec]);
         Some(real)
     }
 
-    /// The groups of a matrix or table; the whole row is one where its length is no multiple of the size.
-    pub fn groups(&mut self, builder: &mut Builder, id: ValueId, bounds: Bounds) -> Option<Groups> {
-        let key = (self.sources.constant(&builder.graph, id)?, bounds.lowest);
+    /// What a matrix that is a table too is after its round trip: rows are integers that [`Self::row_groups`] has.
+    pub fn by_rows(&mut self, builder: &mut Builder, id: ValueId, scheme: Scheme) -> Option<ValueId> {
+        let (bounds, size) = self.row_form(builder, id, scheme)?;
+        self.in_groups(builder, id, bounds, size)
+    }
+
+    /// The integers that a table has in common with a product of this scheme.
+    pub fn row_groups(&mut self, builder: &mut Builder, id: ValueId, scheme: Scheme) -> Option<(Groups, Bounds)> {
+        let (bounds, size) = self.row_form(builder, id, scheme)?;
+        Some((self.groups(builder, id, bounds, size)?, bounds))
+    }
+
+    /// The integers, and the weights of a group: a row where a scheme has a scale for each channel.
+    fn row_form(&self, builder: &Builder, id: ValueId, scheme: Scheme) -> Option<(Bounds, usize)> {
+        let [_, length] = builder.graph.spec(id).sizes[..] else { return None };
+        let length = usize::try_from(length).ok()?;
+        Some(match (scheme, self.options.group_size) {
+            (Scheme::Int4Weights | Scheme::Dynamic8Weight4, _) => (Bounds::WEIGHT4, self.options.group_of(length)),
+            (Scheme::Int8Weights, Some(_)) => (Bounds::WEIGHT8, self.options.group_of(length)),
+            _ => (Bounds::WEIGHT8, length),
+        })
+    }
+
+    /// The groups of a matrix or table, whose rows are whole ones.
+    fn groups(&mut self, builder: &mut Builder, id: ValueId, bounds: Bounds, size: usize) -> Option<Groups> {
+        let key = (self.sources.constant(&builder.graph, id)?, bounds.lowest, size);
         if let Some(made) = self.grouped.get(&key) {
             return Some(*made);
         }
         let [rows, length] = builder.graph.spec(id).sizes[..] else { return None };
-        let size = self.options.group_of(usize::try_from(length).ok()?);
         let count = length / i32::try_from(size).ok()?;
         let blocks = usize::try_from(rows).ok()? * usize::try_from(count).ok()?;
         let work = self.work(builder, id, [1, blocks, size], Grid::new(bounds, self.options.observer))?;

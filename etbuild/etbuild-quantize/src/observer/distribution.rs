@@ -23,7 +23,18 @@ impl Extent {
     }
 
     #[inline]
-    fn over<T: Copy>(elements: &[T], real: impl Fn(T) -> f32) -> Self {
+    fn over<T: Copy>(elements: &[T], real: impl Fn(T) -> f32 + Copy) -> Self {
+        let seen = Self::of_all(elements, real);
+        // Infinities are rare: only where one was seen are they looked for.
+        if seen.least > f32::NEG_INFINITY && seen.greatest < f32::INFINITY {
+            return seen;
+        }
+        Self::of_all(elements, |element| Some(real(element)).filter(|real| real.is_finite()).unwrap_or(f32::NAN))
+    }
+
+    /// That of all numbers, infinite ones too.
+    #[inline]
+    fn of_all<T: Copy>(elements: &[T], real: impl Fn(T) -> f32) -> Self {
         let mut lanes = [Self::NOTHING; 8];
         let (rows, rest) = elements.as_chunks::<8>();
         for row in rows {
@@ -33,17 +44,21 @@ impl Extent {
         lanes.into_iter().fold(Self::NOTHING, Self::joined)
     }
 
+    /// What is no number is neither less nor greater.
     #[inline]
     fn see(&mut self, element: f32) {
-        let finite = element.abs() <= f32::MAX;
-        self.least = if finite & (element < self.least) { element } else { self.least };
-        self.greatest = if finite & (element > self.greatest) { element } else { self.greatest };
+        self.least = if element < self.least { element } else { self.least };
+        self.greatest = if element > self.greatest { element } else { self.greatest };
     }
 
     /// Both.
     #[must_use]
+    #[inline]
     pub fn joined(self, other: Self) -> Self {
-        Self { least: self.least.min(other.least), greatest: self.greatest.max(other.greatest) }
+        Self {
+            least: if other.least < self.least { other.least } else { self.least },
+            greatest: if other.greatest > self.greatest { other.greatest } else { self.greatest },
+        }
     }
 }
 

@@ -20,7 +20,10 @@ pub struct Export {
     /// How many tokens of a prompt a language model reads at once, as its method `prefill`; 128 where left out.
     #[serde(default)]
     pub prefill: Option<Spanned<u32>>,
-    /// In what a language model keeps keys and values: half precision takes half the room and half the time to read. Where left out, `float16` with the schemes `8da4w` and `dynamic-int8`, which round activations, else `float32`.
+    /// How many tokens a language model verifies at once where others are guessed (`--lookup`, `--draft-model`), as its method `verify`: from 2, such as 8, to those of `prefill`. 0 or left out: there is no such method.
+    #[serde(default)]
+    pub speculate: Option<Spanned<u32>>,
+    /// In what a language model keeps keys and values: `float16` takes half the room and half the time to read, `int8` about a quarter. Where left out, `float16` with the schemes `8da4w` and `dynamic-int8`, which round activations, else `float32`.
     #[serde(default)]
     pub cache: Option<Spanned<Cache>>,
     /// What the Python function is called with, by the names of its parameters: numbers, booleans, texts or lists of them.
@@ -48,6 +51,8 @@ pub enum Cache {
     Float32,
     /// In half precision.
     Float16,
+    /// A byte for each number, with a scale for each head of each position.
+    Int8,
 }
 
 /// Where the constants of a program are.
@@ -56,11 +61,14 @@ pub enum Cache {
 pub enum Weights {
     /// In the program file.
     Embedded,
-    /// In a data file `<name>.ptd` beside the program file, by their names in the model, so that programs can share them.
+    /// In a data file `<name>.ptd` beside the program file, by their names in the model, so that programs can share them. Those of an adapter are in `<name>.adapter.ptd`.
     External,
 }
 
 impl Export {
+    /// The tokens of the method `prefill` where no number is given.
+    pub const PREFILL: u32 = 128;
+
     /// The interpreter that is named: a path, relative to the recipe, where it has a `/`, otherwise a name.
     pub fn interpreter(&self) -> Option<PathBuf> {
         let named = self.interpreter.as_ref()?;

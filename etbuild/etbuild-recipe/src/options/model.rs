@@ -18,7 +18,7 @@ pub enum Model {
     Pt2(FilePath),
     /// One such archive for each method of the program, by the method's name. Equal constants are stored once, and state of the same name is one.
     Methods(Spanned<BTreeMap<String, FilePath>>),
-    /// A folder with a Hugging Face checkpoint of a language model: `config.json` and safetensors. The methods `prefill` and `decode`.
+    /// A folder with a Hugging Face checkpoint of a language model: `config.json` and safetensors. The methods `prefill`, `decode` and, with `export.speculate`, `verify`.
     Checkpoint(FilePath),
     /// A Python function that returns the module and its example inputs, as `file.py:function`.
     Python(PythonFunction),

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use et_llm::app::{Channels, Request, perform};
-use et_llm::{Error, Loading, Session as Model};
+use et_llm::{Error, Loading, MakeText, Session as Model};
 use et_module::{DataFiles, Kernels};
 use etbuild_diagnostic::{Code, Diagnostic};
 
@@ -19,11 +19,22 @@ pub const fn is_asked(language: &Language) -> bool {
     language.prompt.is_some() || language.chat || language.tokens_in.is_some() || language.perplexity.is_some()
 }
 
+/// What a checkpoint is built with so that it can do what is asked for, as `--set` writes it.
+pub fn options(language: &Language) -> impl Iterator<Item = String> {
+    let guesses = language.lookup || language.draft_model.is_some();
+    guesses.then(|| format!("export.speculate={SPECULATE}")).into_iter()
+}
+
+/// Tokens that are verified at once where nobody says how many.
+const SPECULATE: u32 = 8;
+
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     let request = request(&arguments.language);
     let bytes = program(session, arguments)?;
     let threads = arguments.threads.get();
-    let loading = Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, text: Some(et_text::make) };
+    let (guesses, text) = (request.guesses(), Some(et_text::make as MakeText));
+    let guesses = guesses.as_ref();
+    let loading = Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, guesses, text };
     let refused = |error: Error| vec![refusal(arguments, &error)];
     let data = || DataFiles::open(&arguments.data);
     let mut model = Model::load(bytes, data, &loading, Instant::now()).map_err(refused)?;
@@ -48,6 +59,8 @@ fn request(language: &Language) -> Request {
         top_k: language.top_k,
         top_p: language.top_p,
         seed: language.seed,
+        lookup: language.lookup,
+        draft_model: language.draft_model,
         tokens_out: language.tokens_out,
         logits: language.logits,
         perplexity: language.perplexity,
@@ -62,12 +75,15 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
     }
     let code = match error {
         Error::ContextFull { .. } | Error::UnknownToken { .. } | Error::NoTokens => Code::InputsMismatch,
-        Error::NotALanguageModel(_) | Error::NoTokenizer | Error::NoTemplate => Code::Usage,
+        Error::NotALanguageModel(_) | Error::NoTokenizer | Error::NoTemplate | Error::NoVerify => Code::Usage,
+        Error::Draft { .. } => Code::Usage,
         _ => Code::RunFailed,
     };
     let diagnostic = Diagnostic::error(code, format!("`{}`: {error}", arguments.file.display()));
     match error {
         Error::ContextFull { .. } => diagnostic.help("raise `export.context`: `--set export.context=N`"),
+        Error::NoVerify => diagnostic.help("build it with `--set export.speculate=8`"),
+        Error::Draft { .. } => diagnostic.help("name the program file of a smaller model with the same tokenizer"),
         _ => diagnostic,
     }
 }

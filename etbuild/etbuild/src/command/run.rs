@@ -68,8 +68,9 @@ pub(super) fn program(session: &Session, arguments: &arguments::Run) -> Result<F
     if !is_model {
         return FileBytes::open(file).map_err(|error| vec![failed(file, &error)]);
     }
-    let partition = arguments.partition.iter().map(|engines| partition_override(engines)).collect();
-    Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(partition)?)?))
+    let partition = arguments.partition.iter().map(|engines| partition_override(engines));
+    let options = language::options(&arguments.language).chain(partition).collect();
+    Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(options)?)?))
 }
 
 /// The bundled program whose own cases are to be run, if that is what the arguments ask for.

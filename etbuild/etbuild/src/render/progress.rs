@@ -76,7 +76,7 @@ impl Observer for ProgressView {
                 let process = holder.pid.map_or("another process".to_owned(), |pid| format!("process {pid}"));
                 self.say(&format!("{}: waiting for {process}, which runs the same stage", stage.name()));
             }
-            Event::Quantized { .. } => {}
+            Event::Quantized { .. } | Event::Packed { .. } => {}
             Event::Said(text) => self.terminal.say(text),
             Event::Remote(event) => self.terminal.say(&format!("warning: {event}{}", remote(event))),
             Event::Store(event) => store(event).iter().for_each(|text| self.terminal.say(text)),

@@ -4,6 +4,7 @@
 
 pub mod archive;
 pub mod files;
+pub mod logits;
 pub mod proxy;
 pub mod tensors;
 

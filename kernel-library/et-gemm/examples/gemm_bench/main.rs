@@ -1,6 +1,6 @@
 //! Measures the processor's peak rates, and products of layer shapes of four models as fractions of them.
 //!
-//! `gemm_bench [float|int8|dynamic|batch|all] [instruction set] [part of a layer's name]`. Times are processor time of this thread; the least of many runs counts.
+//! `gemm_bench [float|int8|dynamic|wide|batch|all] [instruction set] [part of a layer's name]`. Times are processor time of this thread; the least of many runs counts.
 #![allow(unsafe_code, reason = "the clock of a thread is a C function, and peaks are loops of instructions")]
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -27,6 +27,9 @@ fn main() {
     }
     if chosen("dynamic") {
         runtime::linear(isa);
+    }
+    if chosen("wide") {
+        runtime::wide(isa);
     }
     if chosen("batch") {
         runtime::attention(isa);

@@ -4,7 +4,7 @@ use crate::suites::{aligned, report};
 use crate::{least, peak};
 use et_gemm::{
     Activation, Bias, ByteOperands, ByteProduct, FloatOperands, FloatProduct, Isa, NibbleOperands, NibbleProduct,
-    Output, RowScale, Shape, Weights, quantize_rows,
+    Output, RowScale, Shape, Weights, WideOperands, WideProduct, quantize_rows,
 };
 
 /// Linear layers with rows quantized at run time, by weights of a byte and of half a byte in groups of 32.
@@ -56,6 +56,52 @@ pub fn linear(isa: Isa) {
         show("int4", size, &mut |output| {
             product.compute(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
         });
+    }
+}
+
+/// The same linear layers of rows that stay numbers, by weights of `float32`, of a byte and of half a byte.
+pub fn wide(isa: Isa) {
+    for [rows, inner, columns] in [[1, 4096, 4096], [1, 4096, 14336], [256, 1024, 1024]] {
+        let input: Vec<f32> = (0..rows * inner).map(|index| (index % 17) as f32 - 8.0).collect();
+        let mut memory = vec![0.0; rows * columns];
+        let operations = 2.0 * (rows * inner * columns) as f64;
+        let mut show = |name: &str, size: usize, call: &mut dyn FnMut(&mut Output<'_, f32>)| {
+            let time = least(|| call(&mut Output::new(&mut memory, rows, columns, columns).expect("sizes")));
+            report(&format!("{name} {rows} {inner}-{columns}"), time, operations / time, peak::float(isa));
+            println!("    weights are read at {:.1} GB/s", size as f64 / time / 1e9);
+        };
+        let shape = Shape::product(rows, inner, columns);
+
+        let product = FloatProduct::new(shape, isa).expect("a shape");
+        let (mut packed, skip) = aligned(product.packed_size());
+        let weights = &mut packed[skip..skip + product.packed_size()];
+        product.pack(&Weights::linear(&vec![0.03; inner * columns], inner), &[], weights).expect("sizes");
+        let mut scratch = vec![0; product.scratch_size()];
+        let operands = FloatOperands { input: &input, weights, activation: Activation::None, residual: None };
+        show("float32", operands.weights.len(), &mut |output| {
+            product.compute(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
+        });
+
+        let packing = ByteProduct::new(shape, WideProduct::form_of(isa)).expect("a shape");
+        let (mut packed, skip) = aligned(packing.packed_size());
+        let bytes = &mut packed[skip..skip + packing.packed_size()];
+        let integers = vec![3i8; inner * columns];
+        packing.pack(&Weights::linear(&integers, inner), &vec![0.01; columns], Bias::None, bytes).expect("sizes");
+        let packing = NibbleProduct::new([rows, inner, columns], 32, false, isa).expect("a shape");
+        let (mut packed, skip) = aligned(packing.packed_size());
+        let halves = &mut packed[skip..skip + packing.packed_size()];
+        packing.pack(&integers, &vec![0.01; columns * inner / 32], &[], halves).expect("sizes");
+        for (name, weights, product) in [
+            ("int8 to float32", bytes, WideProduct::bytes([rows, inner, columns], isa)),
+            ("int4 to float32", halves, WideProduct::halves([rows, inner, columns], 32, false, isa)),
+        ] {
+            let product = product.expect("a shape");
+            let mut scratch = vec![0; product.scratch_size()];
+            let operands = WideOperands { input: &input, weights, activation: Activation::None };
+            show(name, operands.weights.len(), &mut |output| {
+                product.compute(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
+            });
+        }
     }
 }
 

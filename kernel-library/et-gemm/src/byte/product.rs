@@ -4,7 +4,7 @@
 use et_core::{Error, Result};
 
 use super::finish::{Added, Quantization, RowScale, Store};
-use super::pack::{Bias, Packing, Panels};
+use super::pack::{Bias, HEADER, Packing, Panels};
 use super::rows::{ByteKernels, ByteRow};
 use super::strip::{Memory, Strip};
 use crate::activation::Activation;
@@ -109,6 +109,37 @@ impl ByteProduct {
             return Err(Error::InvalidArgument);
         }
         Packing { shape: &self.shape, panels: &self.panels, row: self.row, weights, scales, bias }.write(packed);
+        Ok(())
+    }
+
+    /// What tells packed forms of the same weights apart: columns of a panel and of a vector, bytes that a column's are a multiple
+    /// of, and what is added to weights.
+    pub const fn layout(&self) -> [usize; 4] {
+        [self.row.width(), self.row.lanes, self.row.depth, self.row.offset as usize]
+    }
+
+    /// The elements of a column of a product of matrices as numbers: a row of the table whose transpose the packed matrix is.
+    /// Fails unless the column is there and has so many, and the scale is that of the weight alone.
+    pub fn column(&self, packed: &[u8], column: usize, elements: &mut [f32]) -> Result<()> {
+        let is_there = column < self.shape.all_columns() && elements.len() == self.shape.depth();
+        if !is_there || packed.len() != self.packed_size() || self.runs.count != 1 || self.shape.groups != 1 {
+            return Err(Error::InvalidArgument);
+        }
+        let panel = self.panels.get(column / self.panels.width);
+        let (width, lane) = (panel.vectors * self.panels.lanes, column - panel.column);
+        let bytes = &packed[panel.start..panel.start + width * (HEADER + self.panels.depth)];
+        let (header, rows) = bytes.split_at(HEADER * width);
+        let scale = header[4 * (width + lane)..].first_chunk::<4>().map_or(0.0, |bytes| f32::from_le_bytes(*bytes));
+        for (row, four) in rows.chunks_exact(4 * width).zip(elements.chunks_mut(4)) {
+            for (element, &byte) in four.iter_mut().zip(&row[4 * lane..]) {
+                let weight = if self.row.offset == 0 {
+                    i32::from(byte.cast_signed())
+                } else {
+                    i32::from(byte) - self.row.offset
+                };
+                *element = scale * weight as f32;
+            }
+        }
         Ok(())
     }
 

@@ -102,8 +102,13 @@ impl FloatProduct {
     pub const fn grid(&self) -> Grid {
         match &self.winograd {
             Some(winograd) => winograd.grid(),
-            None => Grid::new(self.shape.rows(), self.row.height, self.shape.groups * self.panels.per_group),
+            None => Grid::new(self.shape.rows(), self.height(), self.shape.groups * self.panels.per_group),
         }
+    }
+
+    /// The most rows of a tile.
+    const fn height(&self) -> usize {
+        self.row.height_of(self.shape.rows())
     }
 
     /// Bytes of scratch that each call needs.
@@ -111,7 +116,7 @@ impl FloatProduct {
         if let Some(winograd) = &self.winograd {
             return winograd.scratch_size();
         }
-        let rows = self.strip() * self.row.height;
+        let rows = self.strip() * self.height();
         scratch::total(&[
             scratch::part(self.runs.length, 4),
             scratch::part(rows * self.runs.count, size_of::<*const f32>()),
@@ -124,7 +129,7 @@ impl FloatProduct {
         if !self.streams && self.packed_size() <= RESIDENT_BYTES {
             return 1;
         }
-        let tile = 4 * (self.row.height * self.shape.depth() + 1);
+        let tile = 4 * (self.height() * self.shape.depth() + 1);
         let tiles = STRIP_BYTES / tile;
         let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
         if tiles == 0 {
@@ -163,7 +168,7 @@ impl FloatProduct {
         let mut scratch = Scratch::new(scratch)?;
         let padding = scratch.take::<f32>(self.runs.length)?;
         padding.fill(0.0);
-        let rows = self.strip() * self.row.height;
+        let rows = self.strip() * self.height();
         let table = scratch.take::<*const f32>(rows * self.runs.count)?.as_mut_ptr();
         let copies = scratch.take::<f32>(self.copied(rows))?.as_mut_ptr();
         let windows =

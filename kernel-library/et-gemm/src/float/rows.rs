@@ -4,6 +4,7 @@
 use super::tile::{FinishKernel, Tile, TileKernel, compute};
 use super::transform::{InputKernel, OutputKernel, Pixels, Window};
 use crate::isa::Isa;
+use crate::wide::unpack::{Unpack, UnpackKernel};
 
 /// One row: the tile of an instruction set.
 pub struct FloatRow {
@@ -15,6 +16,8 @@ pub struct FloatRow {
     pub vectors: usize,
     /// The most rows of a tile.
     pub height: usize,
+    /// The most rows of a tile whose rows have several sums each: what registers have room for.
+    pub few: usize,
     /// The kernels; none on other processors.
     pub kernels: Option<&'static FloatKernels>,
 }
@@ -29,14 +32,24 @@ pub struct FloatKernels {
     pub input: InputKernel,
     /// Makes pixels of transformed ones.
     pub output: OutputKernel,
+    /// Makes numbers of bytes.
+    pub bytes: UnpackKernel,
+    /// Makes numbers of half bytes.
+    pub halves: UnpackKernel,
 }
+
+/// The most rows of a product that are few: what reads a text ahead has about as many.
+const FEW_ROWS: usize = 8;
+
+/// [`FloatRow::few`] of all rows.
+const FEW: [usize; 4] = [1, 1, 3, 1];
 
 /// All rows.
 pub static FLOAT: [FloatRow; 4] = [
-    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, kernels: portable_kernels!() },
-    FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: 6, kernels: x86!(avx2) },
-    FloatRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: 14, kernels: x86!(avx512) },
-    FloatRow { isa: Isa::Neon, lanes: 4, vectors: 4, height: 6, kernels: arm!(neon) },
+    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, few: FEW[0], kernels: portable_kernels!() },
+    FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: 6, few: FEW[1], kernels: x86!(avx2) },
+    FloatRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: 14, few: FEW[2], kernels: x86!(avx512) },
+    FloatRow { isa: Isa::Neon, lanes: 4, vectors: 4, height: 6, few: FEW[3], kernels: arm!(neon) },
 ];
 
 impl FloatRow {
@@ -50,6 +63,12 @@ impl FloatRow {
         }]
     }
 
+    /// The most rows of a tile of so many in all. Few rows are computed in tiles as one row is, to the same bits: their weights
+    /// come from memory, and that decides how long they take.
+    pub const fn height_of(&self, rows: usize) -> usize {
+        if rows <= FEW_ROWS { self.few } else { self.height }
+    }
+
     /// Columns of a panel.
     pub const fn width(&self) -> usize {
         self.lanes * self.vectors
@@ -57,7 +76,7 @@ impl FloatRow {
 }
 
 macro_rules! kernels {
-    ($name:ident, $lanes:ty, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
+    ($name:ident, $lanes:ty, $row:literal, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
         /// The tiles of one instruction set.
         mod $name {
             use super::*;
@@ -65,7 +84,7 @@ macro_rules! kernels {
             $(#[$feature])?
             unsafe fn tile<const R: usize, const V: usize>(tile: &Tile) {
                 // SAFETY: the caller's promise, which includes the processor.
-                unsafe { compute::<$lanes, R, V>(tile) }
+                unsafe { compute::<$lanes, R, V, { FEW[$row] }>(tile) }
             }
 
             $(#[$feature])?
@@ -86,7 +105,19 @@ macro_rules! kernels {
                 unsafe { crate::float::transform::output::<$lanes>(pixels) }
             }
 
-            pub static KERNELS: FloatKernels = FloatKernels { tile: kernel, finish, input, output };
+            $(#[$feature])?
+            unsafe fn bytes(part: &Unpack) {
+                // SAFETY: the caller's promise, which includes the processor.
+                unsafe { crate::wide::unpack::bytes::<$lanes>(part) }
+            }
+
+            $(#[$feature])?
+            unsafe fn halves(part: &Unpack) {
+                // SAFETY: the caller's promise, which includes the processor.
+                unsafe { crate::wide::unpack::halves::<$lanes>(part) }
+            }
+
+            pub static KERNELS: FloatKernels = FloatKernels { tile: kernel, finish, input, output, bytes, halves };
 
             /// The tile of so many rows and vectors, each less one.
             fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {
@@ -132,11 +163,11 @@ macro_rules! arm {
 use arm;
 
 #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-kernels!(portable, crate::lanes::portable::Portable, [1 2 3 4] [1 2]);
+kernels!(portable, crate::lanes::portable::Portable, 0, [1 2 3 4] [1 2]);
 #[cfg(target_arch = "x86_64")]
-kernels!(avx2, crate::lanes::avx2::Avx2, #[target_feature(enable = "avx2,fma")] [1 2 3 4 5 6] [1 2]);
+kernels!(avx2, crate::lanes::avx2::Avx2, 1, #[target_feature(enable = "avx2,fma")] [1 2 3 4 5 6] [1 2]);
 #[cfg(target_arch = "x86_64")]
-kernels!(avx512, crate::lanes::avx512::Avx512,
+kernels!(avx512, crate::lanes::avx512::Avx512, 2,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")] [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2]);
 #[cfg(target_arch = "aarch64")]
-kernels!(neon, crate::lanes::neon::Neon, #[target_feature(enable = "neon")] [1 2 3 4 5 6] [1 2 3 4]);
+kernels!(neon, crate::lanes::neon::Neon, 3, #[target_feature(enable = "neon")] [1 2 3 4 5 6] [1 2 3 4]);

@@ -65,14 +65,14 @@ impl Tile {
 /// A tile of `R` rows and `V` vectors of an instruction set.
 pub type TileKernel = unsafe fn(&Tile);
 
-/// Computes a tile but for what [`finish`] does.
+/// Computes a tile but for what [`finish`] does. Tiles of at most `FEW` rows add up in another order than larger ones.
 ///
 /// # Safety
 ///
 /// The processor has the instructions of `L`; what `Tile` asks for.
 #[inline(always)]
-pub unsafe fn compute<L: Lanes, const R: usize, const V: usize>(tile: &Tile) {
-    let mut sums = if R == 1 { sum_alone::<L, R, V>(tile) } else { sum::<L, R, V>(tile) };
+pub unsafe fn compute<L: Lanes, const R: usize, const V: usize, const FEW: usize>(tile: &Tile) {
+    let mut sums = if R <= FEW { sum_few::<L, R, V>(tile) } else { sum::<L, R, V>(tile) };
     let bounds = tile.activation.bounds();
     let simple = bounds.is_some();
     let [least, most] = bounds.unwrap_or([0.0; 2]);
@@ -112,24 +112,25 @@ unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile) -> [[L; V];
     sums
 }
 
-/// One row in four partial sums, so that additions need not wait for each other. Only a product of one row has such a tile.
+/// Few rows, each in four partial sums, so that additions need not wait for each other. Only a product of few rows has such
+/// tiles, and no others.
 #[inline(always)]
-unsafe fn sum_alone<L: Lanes, const R: usize, const V: usize>(tile: &Tile) -> [[L; V]; R] {
-    let mut parts = [[L::splat(0.0); V]; 4];
-    parts[0] = load_vectors::<L, V>(tile.panel);
+unsafe fn sum_few<L: Lanes, const R: usize, const V: usize>(tile: &Tile) -> [[L; V]; R] {
+    let mut parts = [[[L::splat(0.0); V]; R]; 4];
+    parts[0] = [load_vectors::<L, V>(tile.panel); R];
     let mut weights = tile.panel.add(V * L::COUNT);
     for run in 0..tile.runs {
-        let row = *tile.table.add(run);
+        let rows = tile.table.add(run * R).cast::<[*const f32; R]>().read();
         let mut index = 0;
         while index < tile.length {
             let count = (tile.length - index).min(4);
             if count == 4 {
                 for part in 0..4 {
-                    step_alone::<L, V>(&mut parts[part], *row.add(index + part), weights.add(part * V * L::COUNT));
+                    step_few::<L, R, V>(&mut parts[part], &rows, index + part, weights.add(part * V * L::COUNT));
                 }
             } else {
                 for part in 0..count {
-                    step_alone::<L, V>(&mut parts[0], *row.add(index + part), weights.add(part * V * L::COUNT));
+                    step_few::<L, R, V>(&mut parts[0], &rows, index + part, weights.add(part * V * L::COUNT));
                 }
             }
             index += count;
@@ -137,19 +138,28 @@ unsafe fn sum_alone<L: Lanes, const R: usize, const V: usize>(tile: &Tile) -> [[
         }
     }
     let mut sums = [[L::splat(0.0); V]; R];
-    for vector in 0..V {
-        let low = parts[0][vector].add(parts[1][vector]);
-        sums[0][vector] = low.add(parts[2][vector].add(parts[3][vector]));
+    for row in 0..R {
+        for vector in 0..V {
+            let low = parts[0][row][vector].add(parts[1][row][vector]);
+            sums[row][vector] = low.add(parts[2][row][vector].add(parts[3][row][vector]));
+        }
     }
     sums
 }
 
 #[inline(always)]
-unsafe fn step_alone<L: Lanes, const V: usize>(part: &mut [L; V], value: f32, weights: *const f32) {
-    let value = L::splat(value);
+unsafe fn step_few<L: Lanes, const R: usize, const V: usize>(
+    part: &mut [[L; V]; R],
+    rows: &[*const f32; R],
+    index: usize,
+    weights: *const f32,
+) {
     let vectors = load_vectors::<L, V>(weights);
-    for vector in 0..V {
-        part[vector] = value.multiply_add(vectors[vector], part[vector]);
+    for row in 0..R {
+        let value = L::splat(*rows[row].add(index));
+        for vector in 0..V {
+            part[row][vector] = value.multiply_add(vectors[vector], part[row][vector]);
+        }
     }
 }
 

@@ -40,6 +40,11 @@ impl Lanes for Avx2 {
         _mm256_loadu_si256(from.cast())
     }
     #[inline(always)]
+    unsafe fn field(words: __m256i, shift: i32, mask: i32, flipped: i32) -> Self {
+        let bits = _mm256_and_si256(_mm256_srl_epi32(words, _mm_cvtsi32_si128(shift)), _mm256_set1_epi32(mask));
+        Self(_mm256_cvtepi32_ps(_mm256_xor_si256(bits, _mm256_set1_epi32(flipped))))
+    }
+    #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         Self(_mm256_set1_ps(value))
     }

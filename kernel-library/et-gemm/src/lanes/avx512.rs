@@ -39,6 +39,11 @@ impl Lanes for Avx512 {
         _mm512_loadu_si512(from.cast())
     }
     #[inline(always)]
+    unsafe fn field(words: __m512i, shift: i32, mask: i32, flipped: i32) -> Self {
+        let bits = _mm512_and_si512(_mm512_srl_epi32(words, _mm_cvtsi32_si128(shift)), _mm512_set1_epi32(mask));
+        Self(_mm512_cvtepi32_ps(_mm512_xor_si512(bits, _mm512_set1_epi32(flipped))))
+    }
+    #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         Self(_mm512_set1_ps(value))
     }

@@ -26,6 +26,9 @@ pub trait Lanes: Copy {
     const COUNT: usize;
     /// Reads a vector of `i32`.
     unsafe fn words(from: *const i32) -> Self::Words;
+    /// Some bits of words, from the lowest on after a shift to the right: those of `mask`, the ones of `flipped` the other way
+    /// round; as numbers.
+    unsafe fn field(words: Self::Words, shift: i32, mask: i32, flipped: i32) -> Self;
     /// Brings memory into the second-level cache; any address will do.
     #[inline(always)]
     unsafe fn prefetch(from: *const u8) {

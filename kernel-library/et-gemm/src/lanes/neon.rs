@@ -30,6 +30,11 @@ impl Lanes for Neon {
         vld1q_s32(from)
     }
     #[inline(always)]
+    unsafe fn field(words: int32x4_t, shift: i32, mask: i32, flipped: i32) -> Self {
+        let bits = vandq_s32(vshlq_s32(words, vdupq_n_s32(-shift)), vdupq_n_s32(mask));
+        Self(vcvtq_f32_s32(veorq_s32(bits, vdupq_n_s32(flipped))))
+    }
+    #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         Self(vdupq_n_f32(value))
     }

@@ -33,6 +33,10 @@ impl Lanes for Portable {
         from.cast::<[i32; 4]>().read_unaligned()
     }
     #[inline(always)]
+    unsafe fn field(words: [i32; 4], shift: i32, mask: i32, flipped: i32) -> Self {
+        Self(words.map(|word| (word >> shift & mask ^ flipped) as f32))
+    }
+    #[inline(always)]
     unsafe fn splat(value: f32) -> Self {
         Self([value; 4])
     }

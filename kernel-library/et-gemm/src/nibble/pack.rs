@@ -27,7 +27,7 @@ impl Packing<'_> {
     }
 
     /// Bytes of a column before its groups.
-    const fn header(is_biased: bool) -> usize {
+    pub const fn header(is_biased: bool) -> usize {
         if is_biased { 8 } else { 4 }
     }
 
@@ -70,12 +70,39 @@ impl Packing<'_> {
         let weights = &self.weights[column * self.inner + index * self.group..][..self.group];
         let (scales, rows) = bytes.split_at_mut(2 * width);
         scales[2 * lane..][..2].copy_from_slice(&scale.0.to_le_bytes());
-        for (row, eight) in rows.chunks_exact_mut(4 * width).zip(weights.chunks_exact(8)) {
-            for index in 0..4 {
-                let half = |weight: i8| (weight.clamp(-8, 7) + 8) as u8;
-                row[4 * lane + index] = half(eight[index]) | half(eight[4 + index]) << 4;
-            }
+        let mut sum = 0;
+        for (row, eight) in rows.chunks_exact_mut(4 * width).zip(weights.as_chunks::<8>().0) {
+            let halves = halves(eight);
+            let pairs = (halves | halves >> 28) as u32;
+            row[4 * lane..][..4].copy_from_slice(&pairs.to_le_bytes());
+            sum += (halves.wrapping_mul(EACH) >> 56) as i32 - 8 * 8;
         }
-        scale.to_f32() * weights.iter().map(|&weight| i32::from(weight)).sum::<i32>() as f32
+        scale.to_f32() * sum as f32
+    }
+}
+
+/// A one in each byte.
+const EACH: u64 = 0x0101_0101_0101_0101;
+
+/// Eight weights with eight added, a byte each, the first lowest. Those beyond the ends become the ends.
+fn halves(eight: &[i8; 8]) -> u64 {
+    let weights = u64::from_le_bytes(eight.map(i8::cast_unsigned));
+    // Eight is added to seven bits of each byte, so that nothing is carried, and the eighth bit by itself.
+    let halves = ((weights & !(EACH << 7)) + (EACH << 3)) ^ (weights & (EACH << 7));
+    if halves & (EACH * 0xf0) == 0 {
+        return halves;
+    }
+    u64::from_le_bytes(eight.map(|weight| (weight.clamp(-8, 7) + 8).cast_unsigned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_is_added_to_each_weight() {
+        let halves_of = |eight: [i8; 8]| halves(&eight).to_le_bytes();
+        assert_eq!(halves_of([-8, -1, 0, 7, 1, -7, 6, 2]), [0, 7, 8, 15, 9, 1, 14, 10]);
+        assert_eq!(halves_of([-128, -9, 8, 127, 0, 0, -8, 7]), [0, 0, 15, 15, 8, 8, 0, 15]);
     }
 }

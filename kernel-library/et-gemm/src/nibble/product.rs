@@ -102,12 +102,27 @@ impl NibbleProduct {
         self.row.panel
     }
 
+    /// Elements of a group.
+    pub(crate) const fn group(&self) -> usize {
+        self.group
+    }
+
+    /// Whether columns have a bias.
+    pub(crate) const fn is_biased(&self) -> bool {
+        self.is_biased
+    }
+
+    /// Where a group begins in a panel.
+    pub(crate) const fn group_start(&self, group: usize) -> usize {
+        (Packing::header(self.is_biased) + group * (2 + self.group / 2)) * self.row.panel
+    }
+
     const fn panel_size(&self) -> usize {
         self.row.panel * Packing::column_size(self.inner, self.group, self.is_biased)
     }
 
     /// The first column of a panel, its columns, its first byte.
-    fn panel(&self, index: usize) -> [usize; 3] {
+    pub(crate) fn panel(&self, index: usize) -> [usize; 3] {
         let first = index * self.row.panel;
         let columns = (self.columns - first).min(self.row.panel);
         [first, columns, first * Packing::column_size(self.inner, self.group, self.is_biased)]

@@ -1,5 +1,6 @@
-//! Attention of rows of a text to a cache of keys and values that is written around its end: one row at a time, over the
-//! memory as it lies, because what decides the time is that all of it is read once.
+//! Attention of rows of a text to a cache of keys and values that is written around its end: over the memory as it lies, because
+//! what decides the time is that all of it is read once. Few rows go over it together, many one after the other; what a row gets
+//! does not depend on that, bit for bit.
 //!
 //! Positions are outside and heads inside, so that keys and values come in the order of their addresses. Scores of all heads
 //! wait in scratch memory in between.
@@ -20,6 +21,11 @@ const BLOCK: usize = 8;
 const KEYS: usize = 4;
 /// Vectors of a result that are summed at a time.
 const VECTORS: usize = 4;
+
+/// The most rows that go over the cache together.
+pub const TOGETHER: usize = 8;
+/// Parts of the work of few rows, where there are as many, so that threads have something to do.
+const PARTS: usize = 8;
 
 /// What attends to what.
 #[derive(Clone, Copy, Debug)]
@@ -46,21 +52,34 @@ pub struct Cached<'a> {
     pub scale: f32,
     /// `[rows, heads, width]`.
     pub query: &'a [f32],
-    /// `[slots, key_heads, width]`.
+    /// `[slots, key_heads, width]`, each row with what is behind it.
     pub keys: Numbers<'a>,
-    /// `[slots, key_heads, width]`.
+    /// Likewise.
     pub values: Numbers<'a>,
 }
 
 impl Cached<'_> {
-    /// The parts of the work: a row and the heads that share keys.
+    /// The parts of the work: rows that go over the cache together, and the heads that share keys.
     pub const fn items(&self) -> usize {
-        self.rows * self.key_heads
+        self.rows.div_ceil(self.together()) * self.key_heads
     }
 
-    /// The numbers of scratch memory that a thread needs: for each head a score for each slot, and their sum.
+    /// The numbers of scratch memory that a thread needs: for each row of a part and each head a score for each slot, and their
+    /// sum.
     pub const fn scratch(&self) -> usize {
-        self.heads * (self.slots + 1)
+        self.together() * self.heads * (self.slots + 1)
+    }
+
+    /// Rows that go over the cache together.
+    const fn together(&self) -> usize {
+        let rows = self.rows * self.key_heads / PARTS;
+        if self.rows > TOGETHER || rows == 0 {
+            1
+        } else if rows < self.rows {
+            rows
+        } else {
+            self.rows
+        }
     }
 
     /// Heads that read the same keys.
@@ -74,11 +93,34 @@ impl Cached<'_> {
         end.saturating_sub(self.window)..end
     }
 
+    /// What rows see, at most [`BLOCK`] positions at a time, each row what it sees of them.
+    #[inline(always)]
+    fn spans(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, Span)> {
+        let (start, end) = (self.seen(rows.start).start, self.seen(rows.end - 1).end);
+        let mut position = start;
+        let blocks = core::iter::from_fn(move || {
+            let slot = position % self.slots;
+            let count = BLOCK.min(end - position).min(self.slots - slot);
+            let block = (position, slot, count);
+            position += count;
+            (count > 0).then_some(block)
+        });
+        blocks.flat_map(move |(position, slot, count)| {
+            rows.clone().filter_map(move |row| {
+                let seen = self.seen(row);
+                let (first, last) = (position.max(seen.start), (position + count).min(seen.end));
+                let span = || Span { slot: slot + first - position, before: first - seen.start, count: last - first };
+                (first < last).then(|| (row, span()))
+            })
+        })
+    }
+
     /// An error unless all that is read is there.
     fn check(&self, items: &Range<usize>, output: usize, scratch: usize) -> Result<()> {
-        let [rows, cached] = [self.rows * self.heads * self.width, self.slots * self.key_heads * self.width];
+        let rows = self.rows * self.heads * self.width;
+        let is_whole = |kept: &Numbers<'_>| kept.len() == self.slots * self.key_heads * kept.row(self.width);
         ensure(self.key_heads > 0 && self.heads.is_multiple_of(self.key_heads) && self.width > 0 && self.slots > 0)?;
-        ensure(self.query.len() == rows && output == rows && self.keys.len() == cached && self.values.len() == cached)?;
+        ensure(self.query.len() == rows && output == rows && is_whole(&self.keys) && is_whole(&self.values))?;
         ensure(items.start <= items.end && items.end <= self.items() && scratch >= self.scratch())?;
         let end = self.start + self.last + 1;
         ensure(self.last < self.rows && (end <= self.slots || self.window.saturating_add(self.last) <= self.slots))
@@ -114,7 +156,7 @@ struct Attend<'a> {
 struct Head {
     /// Where its query and its result begin.
     offset: usize,
-    /// Where its keys and values begin in those of a slot.
+    /// Which keys and values of a slot are its own.
     key: usize,
     /// Where its scores begin.
     scores: usize,
@@ -134,38 +176,39 @@ impl Work for Attend<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Isa>(mut self, isa: S) {
-        let key_heads = self.cached.key_heads;
+        let (key_heads, together) = (self.cached.key_heads, self.cached.together());
         let mut item = self.items.start;
         while item < self.items.end {
-            let (row, first) = (item / key_heads, item % key_heads);
+            let (row, first) = (item / key_heads * together, item % key_heads);
             let last = key_heads.min(first + self.items.end - item);
-            self.row(isa, row, first..last);
+            self.rows(isa, row..self.cached.rows.min(row + together), first..last);
             item += last - first;
         }
     }
 }
 
 impl Attend<'_> {
-    /// What the heads that read some heads of keys get in a row.
+    /// What the heads that read some heads of keys get in some rows.
     #[inline(always)]
-    fn row<S: Isa>(&mut self, isa: S, row: usize, key_heads: Range<usize>) {
-        let sharing = self.cached.sharing();
-        let heads = key_heads.start * sharing..key_heads.end * sharing;
-        let count = self.cached.seen(row).len();
-        for span in self.spans(row) {
-            match self.cached.keys {
+    fn rows<S: Isa>(&mut self, isa: S, rows: Range<usize>, key_heads: Range<usize>) {
+        let cached = self.cached;
+        let heads = key_heads.start * cached.sharing()..key_heads.end * cached.sharing();
+        for (row, span) in cached.spans(rows.clone()) {
+            match cached.keys {
                 Numbers::Floats(keys) => self.score(isa, row, heads.clone(), span, keys),
                 Numbers::Halves(keys) => self.score(isa, row, heads.clone(), span, keys),
+                Numbers::Bytes(keys) => self.score(isa, row, heads.clone(), span, keys),
             }
         }
-        for head in heads.clone() {
-            let Head { scores, .. } = self.head(row, head);
-            self.scores[scores + self.cached.slots] = 1.0 / self.exponentials(isa, scores..scores + count);
+        for (row, head) in rows.clone().flat_map(|row| heads.clone().map(move |head| (row, head))) {
+            let (Head { scores, .. }, count) = (self.head(row, head), cached.seen(row).len());
+            self.scores[scores + cached.slots] = 1.0 / self.exponentials(isa, scores..scores + count);
         }
-        for span in self.spans(row) {
-            match self.cached.values {
+        for (row, span) in cached.spans(rows) {
+            match cached.values {
                 Numbers::Floats(values) => self.weigh(isa, row, heads.clone(), span, values),
                 Numbers::Halves(values) => self.weigh(isa, row, heads.clone(), span, values),
+                Numbers::Bytes(values) => self.weigh(isa, row, heads.clone(), span, values),
             }
         }
     }
@@ -173,22 +216,9 @@ impl Attend<'_> {
     #[inline(always)]
     fn head(&self, row: usize, head: usize) -> Head {
         let Cached { heads, width, slots, .. } = *self.cached;
-        let key = head / self.cached.sharing() * width;
-        Head { offset: (row * heads + head) * width, key, scores: head * (slots + 1) }
-    }
-
-    /// What a row sees, at most [`BLOCK`] positions at a time.
-    #[inline(always)]
-    fn spans(&self, row: usize) -> impl Iterator<Item = Span> + use<> {
-        let (seen, slots) = (self.cached.seen(row), self.cached.slots);
-        let (mut slot, mut before) = (seen.start % slots, 0);
-        core::iter::from_fn(move || {
-            let count = BLOCK.min(seen.len() - before).min(slots - slot);
-            let span = Span { slot, before, count };
-            before += count;
-            slot = if slot + count == slots { 0 } else { slot + count };
-            (count > 0).then_some(span)
-        })
+        let key = head / self.cached.sharing();
+        let scores = (row % self.cached.together() * heads + head) * (slots + 1);
+        Head { offset: (row * heads + head) * width, key, scores }
     }
 
     /// The scores of some heads for some positions.
@@ -206,7 +236,7 @@ impl Attend<'_> {
     #[inline(always)]
     fn products<S: Isa, K: Kept>(&mut self, isa: S, head: Head, span: Span, at: Range<usize>, keys: &[K]) {
         let Cached { width, query, key_heads, .. } = *self.cached;
-        let place = |key: usize| (span.slot + at.start + key) * key_heads * width + head.key;
+        let place = |key: usize| ((span.slot + at.start + key) * key_heads + head.key) * (width + K::BEHIND);
         let places: [usize; KEYS] = core::array::from_fn(|key| place(if key < at.len() { key } else { 0 }));
         let mut sums = [isa.splat(0.0); KEYS];
         for step in (0..width).step_by(S::LANES) {
@@ -220,7 +250,9 @@ impl Attend<'_> {
             }
         }
         for (key, sum) in sums.into_iter().enumerate().take(at.len()) {
-            self.scores[head.scores + span.before + at.start + key] = sum.sum() * self.cached.scale;
+            // SAFETY: as above.
+            let scale = unsafe { K::scale(keys.as_ptr().add(places[key]), width) };
+            self.scores[head.scores + span.before + at.start + key] = sum.sum() * self.cached.scale * scale;
         }
     }
 
@@ -290,9 +322,10 @@ impl Attend<'_> {
                 sums = vectors(isa, result.cast_const(), columns);
             }
             for at in 0..span.count {
-                let weight = isa.splat(self.scores[head.scores + span.before + at]);
-                let value = values.as_ptr().add((span.slot + at) * key_heads * width + head.key + column);
-                for (sum, value) in sums.iter_mut().zip(vectors(isa, value, columns)) {
+                let place = ((span.slot + at) * key_heads + head.key) * (width + K::BEHIND);
+                let value = values.as_ptr().add(place);
+                let weight = isa.splat(self.scores[head.scores + span.before + at] * K::scale(value, width));
+                for (sum, value) in sums.iter_mut().zip(vectors(isa, value.add(column), columns)) {
                     *sum = value.mul_add(weight, *sum);
                 }
             }
@@ -330,6 +363,7 @@ unsafe fn vectors<S: Isa, K: Kept>(isa: S, from: *const K, count: usize) -> [S::
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attention::test::in_bytes;
     use crate::test::{assert_close, numbers};
     use et_core::Half;
     use std::vec;
@@ -375,7 +409,10 @@ mod tests {
             let (half_keys, half_values) = (halves(&cache), halves(&values));
             let widened = |halves: &[Half]| halves.iter().map(|half| half.to_f32()).collect::<Vec<_>>();
             let (wide_keys, wide_values) = (widened(&half_keys), widened(&half_values));
+            let [(byte_keys, rounded_keys), (byte_values, rounded_values)] =
+                [&cache, &values].map(|numbers| in_bytes(numbers, width));
             for (kept, plain_of) in [
+                ([Numbers::Bytes(&byte_keys), Numbers::Bytes(&byte_values)], [&rounded_keys, &rounded_values]),
                 ([Numbers::Floats(&cache), Numbers::Floats(&values)], [&cache, &values]),
                 ([Numbers::Halves(&half_keys), Numbers::Halves(&half_values)], [&wide_keys, &wide_values]),
             ] {
@@ -403,6 +440,51 @@ mod tests {
                     unsafe { attend_part(level, &cached, &raw mut output[..], 0..cached.items(), &mut scratch) }
                         .unwrap();
                     assert_close(level.name(), &output, &expected, 1e-5);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_gets_the_same_bits_alone_and_beside_others() {
+        for ([heads, key_heads], rows, [slots, start], window) in [
+            ([4, 2], 8, [90, 71], usize::MAX),
+            ([8, 8], 7, [90, 1], usize::MAX),
+            ([4, 1], 8, [40, 133], 33),
+            ([16, 8], 5, [40, 77], 30),
+        ] {
+            let width = 24;
+            let (query, cache) = (numbers(rows * heads * width, 1), numbers(2 * slots * key_heads * width, 2));
+            let (keys, values) = cache.split_at(slots * key_heads * width);
+            let attend = |level: Level, first: usize, rows: usize, parts: usize| {
+                let row = heads * width;
+                let cached = Cached {
+                    rows,
+                    heads,
+                    key_heads,
+                    width,
+                    slots,
+                    start: start + first,
+                    last: rows - 1,
+                    window,
+                    soft_cap: 0.0,
+                    scale: 0.2,
+                    query: &query[first * row..(first + rows) * row],
+                    keys: Numbers::Floats(keys),
+                    values: Numbers::Floats(values),
+                };
+                let (mut output, mut scratch) = (vec![f32::NAN; rows * row], vec![0.0; cached.scratch()]);
+                for part in 0..parts {
+                    let items = cached.items() * part / parts..cached.items() * (part + 1) / parts;
+                    // SAFETY: the output is this test's own.
+                    unsafe { attend_part(level, &cached, &raw mut output[..], items, &mut scratch) }.unwrap();
+                }
+                output.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+            };
+            for level in Level::available() {
+                let alone: Vec<u32> = (0..rows).flat_map(|row| attend(level, row, 1, 1)).collect();
+                for parts in [1, 3] {
+                    assert!(attend(level, 0, rows, parts) == alone, "{}: {heads} heads, {rows} rows", level.name());
                 }
             }
         }

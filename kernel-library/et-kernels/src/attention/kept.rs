@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // Reads through pointers.
 
 use et_core::Half;
-use et_simd::Isa;
+use et_simd::{Integer, Isa};
 
 /// Numbers of the greatest square.
 const SQUARE: usize = 16 * 16;
@@ -14,12 +14,8 @@ pub enum Numbers<'a> {
     Floats(&'a [f32]),
     /// In half precision.
     Halves(&'a [Half]),
-}
-
-impl<'a> From<&'a [f32]> for Numbers<'a> {
-    fn from(numbers: &'a [f32]) -> Self {
-        Self::Floats(numbers)
-    }
+    /// In bytes, with the four bytes of a scale behind the numbers of each row: an `f32`, least significant byte first.
+    Bytes(&'a [i8]),
 }
 
 impl Numbers<'_> {
@@ -28,7 +24,18 @@ impl Numbers<'_> {
         match self {
             Self::Floats(numbers) => numbers.len(),
             Self::Halves(numbers) => numbers.len(),
+            Self::Bytes(bytes) => bytes.len(),
         }
+    }
+
+    /// How many elements a row of `width` numbers takes.
+    pub const fn row(&self, width: usize) -> usize {
+        width
+            + match self {
+                Self::Floats(_) => f32::BEHIND,
+                Self::Halves(_) => Half::BEHIND,
+                Self::Bytes(_) => i8::BEHIND,
+            }
     }
 
     /// Whether there are none.
@@ -39,6 +46,18 @@ impl Numbers<'_> {
 
 /// A type of numbers that vectors are read from.
 pub trait Kept: Copy {
+    /// How many elements are behind the numbers of a row.
+    const BEHIND: usize = 0;
+
+    /// What the numbers of a row are multiplied with.
+    ///
+    /// # Safety
+    /// `row` is valid for reads of `width` numbers and what is behind them.
+    #[inline(always)]
+    unsafe fn scale(_row: *const Self, _width: usize) -> f32 {
+        1.0
+    }
+
     /// Reads a vector.
     ///
     /// # Safety
@@ -51,14 +70,27 @@ pub trait Kept: Copy {
     /// `from` is valid for reads of `count` numbers, which are fewer than [`Isa::LANES`].
     unsafe fn read_part<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32;
 
-    /// The number as it is computed with.
+    /// The number as it is computed with, but for the scale of its row.
     fn number(self) -> f32;
 
-    /// Writes a square of [`Isa::LANES`] rows, `step` numbers apart, with rows and columns exchanged, row after row.
+    /// Writes the numbers from `at` on of [`Isa::LANES`] rows of `width` numbers, `step` elements apart: a square, with rows and
+    /// columns exchanged, row after row.
     ///
     /// # Safety
     /// All rows are valid for reads, and `to` for writes of the square.
-    unsafe fn transpose<S: Isa>(isa: S, from: *const Self, step: usize, to: *mut f32);
+    #[inline(always)]
+    unsafe fn transpose<S: Isa>(isa: S, rows: *const Self, step: usize, (at, width): (usize, usize), to: *mut f32) {
+        let mut square = [0.0; SQUARE];
+        // SAFETY: the caller's promise; the square has room for the most lanes.
+        unsafe {
+            for row in 0..S::LANES {
+                let from = rows.add(row * step);
+                let numbers = Self::read(isa, from.add(at)) * isa.splat(Self::scale(from, width));
+                isa.write(square.as_mut_ptr().add(row * S::LANES), numbers);
+            }
+            isa.transpose(square.as_ptr(), S::LANES, to, S::LANES);
+        }
+    }
 
     /// Reads at most a vector. Lanes from `count` on are 0.
     ///
@@ -87,9 +119,9 @@ impl Kept for f32 {
         self
     }
     #[inline(always)]
-    unsafe fn transpose<S: Isa>(isa: S, from: *const Self, step: usize, to: *mut f32) {
+    unsafe fn transpose<S: Isa>(isa: S, rows: *const Self, step: usize, (at, _): (usize, usize), to: *mut f32) {
         // SAFETY: the caller's promise.
-        unsafe { isa.transpose(from, step, to, S::LANES) }
+        unsafe { isa.transpose(rows.add(at), step, to, S::LANES) }
     }
 }
 
@@ -108,15 +140,27 @@ impl Kept for Half {
     fn number(self) -> f32 {
         self.to_f32()
     }
+}
+
+impl Kept for i8 {
+    const BEHIND: usize = size_of::<f32>();
     #[inline(always)]
-    unsafe fn transpose<S: Isa>(isa: S, from: *const Self, step: usize, to: *mut f32) {
-        let mut square = [0.0; SQUARE];
-        // SAFETY: the caller's promise; the square has room for the most lanes.
-        unsafe {
-            for row in 0..S::LANES {
-                isa.write(square.as_mut_ptr().add(row * S::LANES), Self::read(isa, from.add(row * step)));
-            }
-            isa.transpose(square.as_ptr(), S::LANES, to, S::LANES);
-        }
+    unsafe fn scale(row: *const Self, width: usize) -> f32 {
+        // SAFETY: the caller's promise; a byte may be anywhere.
+        f32::from_le_bytes(unsafe { row.add(width).cast::<[u8; 4]>().read_unaligned() })
+    }
+    #[inline(always)]
+    unsafe fn read<S: Isa>(isa: S, from: *const Self) -> S::F32 {
+        // SAFETY: the caller's promise.
+        unsafe { isa.read_i8(from) }.to_float()
+    }
+    #[inline(always)]
+    unsafe fn read_part<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32 {
+        // SAFETY: the caller's promise.
+        unsafe { isa.read_i8_part(from, count) }.to_float()
+    }
+    #[inline(always)]
+    fn number(self) -> f32 {
+        self.into()
     }
 }

@@ -28,14 +28,16 @@ unsafe fn key_panel<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count:
     // SAFETY: a square is within all of the panel's keys.
     unsafe {
         for at in (0..squares).step_by(S::LANES) {
-            K::transpose(isa, from.add(at), step, to.add(at * S::LANES));
+            K::transpose(isa, from, step, (at, width), to.add(at * S::LANES));
         }
         for at in squares..width {
             isa.write(to.add(at * S::LANES), isa.splat(0.0));
         }
         for lane in 0..count {
+            let row = from.add(lane * step);
+            let scale = K::scale(row, width);
             for at in squares..width {
-                *to.add(at * S::LANES + lane) = (*from.add(lane * step + at)).number();
+                *to.add(at * S::LANES + lane) = (*row.add(at)).number() * scale;
             }
         }
     }
@@ -52,8 +54,9 @@ pub unsafe fn values<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count
         // SAFETY: the value is one of those that there are.
         unsafe {
             let (from, to) = (from.add(index * step), to.add(index * padded));
+            let scale = isa.splat(K::scale(from, width));
             for at in (0..width).step_by(S::LANES) {
-                isa.write(to.add(at), K::read_some(isa, from.add(at), width - at));
+                isa.write(to.add(at), K::read_some(isa, from.add(at), width - at) * scale);
             }
         }
     }

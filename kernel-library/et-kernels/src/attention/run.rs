@@ -159,12 +159,18 @@ impl Run<'_> {
                 Numbers::Halves(all) => {
                     pack::keys(isa, all.as_ptr().add(first_key), key_step, block.count, width, keys);
                 }
+                Numbers::Bytes(all) => {
+                    pack::keys(isa, all.as_ptr().add(first_key), key_step, block.count, width, keys);
+                }
             }
             match value.numbers {
                 Numbers::Floats(all) => {
                     pack::values(isa, all.as_ptr().add(first_value), value_step, block.count, value_width, values);
                 }
                 Numbers::Halves(all) => {
+                    pack::values(isa, all.as_ptr().add(first_value), value_step, block.count, value_width, values);
+                }
+                Numbers::Bytes(all) => {
                     pack::values(isa, all.as_ptr().add(first_value), value_step, block.count, value_width, values);
                 }
             }

@@ -9,11 +9,30 @@ use et_simd::Level;
 use super::{Attention, Mask, Numbers, Part, Strides, Tokens, run, run_part, scratch};
 use crate::test::{assert_close, numbers};
 
-fn number(numbers: Numbers, at: usize) -> f32 {
+/// Number `at` of the row of `width` that begins at `row`.
+fn number(numbers: Numbers, row: usize, at: usize, width: usize) -> f32 {
     match numbers {
-        Numbers::Floats(numbers) => numbers[at],
-        Numbers::Halves(numbers) => numbers[at].to_f32(),
+        Numbers::Floats(numbers) => numbers[row + at],
+        Numbers::Halves(numbers) => numbers[row + at].to_f32(),
+        Numbers::Bytes(bytes) => f32::from(bytes[row + at]) * scale(&bytes[row + width..]),
     }
+}
+
+fn scale(bytes: &[i8]) -> f32 {
+    f32::from_le_bytes([0, 1, 2, 3].map(|index| bytes[index].cast_unsigned()))
+}
+
+/// Rows of `width` numbers as bytes with their scales, and the numbers that those stand for.
+pub fn in_bytes(numbers: &[f32], width: usize) -> (Vec<i8>, Vec<f32>) {
+    let (mut bytes, mut rounded) = (Vec::new(), Vec::new());
+    for row in numbers.chunks(width) {
+        let scale = row.iter().fold(0.0, |most: f32, number| most.max(number.abs())) / 127.0;
+        let whole: Vec<i8> = row.iter().map(|number| (number / scale).round_ties_even() as i8).collect();
+        rounded.extend(whole.iter().map(|byte| f32::from(*byte) * scale));
+        bytes.extend(whole);
+        bytes.extend(scale.to_le_bytes().map(u8::cast_signed));
+    }
+    (bytes, rounded)
 }
 
 /// The formula, with all scores of a query at once.
@@ -26,8 +45,8 @@ fn plain(attention: &Attention, length: usize) -> Vec<f64> {
                 let key_head = head / (attention.heads / attention.key_heads);
                 for column in 0..attention.value_width {
                     let value = |key| {
-                        let offset = attention.value.strides.offset(batch, key_head, key) + column;
-                        f64::from(number(attention.value.numbers, offset))
+                        let offset = attention.value.strides.offset(batch, key_head, key);
+                        f64::from(number(attention.value.numbers, offset, column, attention.value_width))
                     };
                     let sum = weights.iter().enumerate().map(|(key, weight)| weight * value(key)).sum();
                     output[attention.output.offset(batch, head, query) + column] = sum;
@@ -43,7 +62,8 @@ fn weights(attention: &Attention, batch: usize, head: usize, query: usize) -> Ve
     let score = |key: usize| {
         let from = attention.query.strides.offset(batch, head, query);
         let to = attention.key.strides.offset(batch, key_head, key);
-        let pair = |at| [attention.query.numbers[from + at], number(attention.key.numbers, to + at)].map(f64::from);
+        let kept = |at| number(attention.key.numbers, to, at, attention.width);
+        let pair = |at| [attention.query.numbers[from + at], kept(at)].map(f64::from);
         let product: f64 = (0..attention.width).map(pair).map(|[query, key]| query * key).sum();
         let masks = attention.masks.iter();
         let mask: f64 = masks.map(|mask| f64::from(mask.numbers[mask.strides.offset(batch, head, query) + key])).sum();
@@ -82,6 +102,8 @@ fn check(shape: &Shape, with_masks: bool) {
     let halves = |numbers: &[f32]| numbers.iter().map(|number| Half::from_f32(*number)).collect::<Vec<_>>();
     check_kept(shape, with_masks, Numbers::Floats(&key), Numbers::Floats(&value));
     check_kept(shape, with_masks, Numbers::Halves(&halves(&key)), Numbers::Halves(&halves(&value)));
+    let (key, value) = (in_bytes(&key, width).0, in_bytes(&value, value_width).0);
+    check_kept(shape, with_masks, Numbers::Bytes(&key), Numbers::Bytes(&value));
 }
 
 fn check_kept(shape: &Shape, with_masks: bool, key: Numbers<'_>, value: Numbers<'_>) {
@@ -107,8 +129,8 @@ fn check_kept(shape: &Shape, with_masks: bool, key: Numbers<'_>, value: Numbers<
         scale: 0.3,
         causal,
         query: Tokens { numbers: &query[..], strides: strides(heads, queries, width) },
-        key: Tokens { numbers: key, strides: strides(key_heads, keys, width) },
-        value: Tokens { numbers: value, strides: strides(key_heads, keys, value_width) },
+        key: Tokens { numbers: key, strides: strides(key_heads, keys, key.row(width)) },
+        value: Tokens { numbers: value, strides: strides(key_heads, keys, value.row(value_width)) },
         masks: if with_masks { &masks } else { &[] },
         output: strides(heads, queries, value_width),
     };

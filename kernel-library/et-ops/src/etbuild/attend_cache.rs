@@ -3,26 +3,27 @@
 use core::ops::Range;
 
 use crate::family::attention::{Attention, Keys};
-use crate::family::opmath::Opmath;
+use crate::family::byte_row;
+use crate::family::opmath::{Opmath, Raise};
 use crate::family::span::{self, Span};
 use crate::family::transfer;
 use crate::math::Math;
 use crate::prelude::*;
-use et_core::{Element, Half};
+use et_core::{Element, Half, Input};
 
 /// Attention (Vaswani et al. 2017) of `query`, `[batch, rows, heads, depth]`, to `keys` and `values`, `[batch, slots, own
 /// heads, depth or columns]`, each of whose heads serves as many neighbouring ones of the query (Ainslie et al. 2023). A row
 /// sees the positions up to its own; with a `window`, only that many of them; 0 is none. With a `soft_cap`, a score is
 /// `tanh(score / soft_cap) * soft_cap` (Gemma 2). Rows behind `last` see what it sees. The rows of the piece are in the cache
-/// already. A position that a row sees and that the cache has no slot for any more is refused. Keys and values may be in half
-/// precision where the query is `float32`.
+/// already. A position that a row sees and that the cache has no slot for any more is refused. Where the query is `float32`, keys
+/// and values may be in half precision, or in bytes: rows with four bytes of their scale behind the numbers.
 #[cfg(feature = "catalogue")]
 pub const ATTEND_CACHE: Operator = Operator {
     schema: "etbuild::attend_cache.out(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, \
              int window=0, float soft_cap=0.0, *, Tensor(a!) out) -> Tensor(a!)",
     functional: "etbuild::attend_cache",
     path: kernel_path!(out),
-    dtypes: Dtypes::FLOATS.with(ScalarType::Long),
+    dtypes: Dtypes::FLOATS.with(ScalarType::Long).with(ScalarType::Char),
     infer,
     kernel: out::<ALL>,
     cases: &[
@@ -61,6 +62,35 @@ pub const ATTEND_CACHE: Operator = Operator {
                 Double(0.0),
             ],
             &[CaseTensor::float(&[1, 2, 2, 1], &[1.6224594116, 1.3775407076, 1.9277795553, 2.4205124378])],
+        ),
+        Case::near(
+            "a cache in bytes",
+            1e-6,
+            &[
+                Tensor(QUERY),
+                Tensor(KEY_BYTES),
+                Tensor(VALUE_BYTES),
+                Tensor(ONE),
+                Tensor(ONE),
+                Double(0.5),
+                Int(0),
+                Double(0.0),
+            ],
+            &[CaseTensor::float(&[1, 2, 2, 1], &[1.6224594116, 1.3775407076, 1.9277795553, 2.4205124378])],
+        ),
+        Case::refused(
+            "bytes without a scale",
+            &[
+                Tensor(QUERY),
+                Tensor(CaseTensor::of(ScalarType::Char, &[1, 4, 1, 1], &[1.0; 4])),
+                Tensor(CaseTensor::of(ScalarType::Char, &[1, 4, 1, 1], &[1.0; 4])),
+                Tensor(ONE),
+                Tensor(ONE),
+                Double(0.5),
+                Int(0),
+                Double(0.0),
+            ],
+            Error::InvalidArgument,
         ),
         Case::refused(
             "a text longer than the cache",
@@ -112,25 +142,42 @@ const QUERY: CaseTensor = CaseTensor::float(&[1, 2, 2, 1], &[1.0, -1.0, 0.5, -2.
 const KEYS: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[0.0, 1.0, -1.0, 0.5]);
 const VALUES: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[1.0, 2.0, 3.0, 1.0]);
 
+/// The bytes of these keys; those of 1 as `f32`, and of a half, are behind each.
+#[rustfmt::skip]
+const KEY_BYTES: CaseTensor = CaseTensor::of(ScalarType::Char, &[1, 4, 1, 5], &[
+    0.0, 0.0, 0.0, -128.0, 63.0,
+    1.0, 0.0, 0.0, -128.0, 63.0,
+    -1.0, 0.0, 0.0, -128.0, 63.0,
+    1.0, 0.0, 0.0, 0.0, 63.0,
+]);
+#[rustfmt::skip]
+const VALUE_BYTES: CaseTensor = CaseTensor::of(ScalarType::Char, &[1, 4, 1, 5], &[
+    1.0, 0.0, 0.0, -128.0, 63.0,
+    4.0, 0.0, 0.0, 0.0, 63.0,
+    3.0, 0.0, 0.0, -128.0, 63.0,
+    1.0, 0.0, 0.0, -128.0, 63.0,
+]);
+
 fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     let [query, keys, values] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?];
+    let [asking, kept, summed] = [&query, &keys, &values].map(|tensor| tensor.scalar_type());
     span::check(args, [3, 4])?;
     let (mut shape, [keys, values]) = (query.shape(), [keys.shape(), values.shape()]);
     let [batch, _, heads, depth] = four(&shape)?;
     let ([key_batch, slots, own, key_depth], [value_batch, value_slots, value_own, columns]) =
         (four(&keys)?, four(&values)?);
     let one_batch = batch == key_batch && batch == value_batch;
-    let one_cache = slots == value_slots && own == value_own && slots > 0 && depth == key_depth;
+    let behind = if kept == ScalarType::Char { byte_row::SCALE as i32 } else { 0 };
+    let one_cache = slots == value_slots && own == value_own && slots > 0 && depth + behind == key_depth;
     let shared = own > 0 && heads % own == 0;
-    let [of_query, of_keys, of_values] = [0, 1, 2].map(|index| args.tensor(index).map(|tensor| tensor.scalar_type()));
-    let is_narrowed = (of_query?, of_keys?) == (ScalarType::Float, ScalarType::Half);
-    if of_keys? != of_values? || !(of_query? == of_keys? || is_narrowed) {
+    let is_narrowed = asking == ScalarType::Float && matches!(kept, ScalarType::Half | ScalarType::Char);
+    if kept != summed || asking == ScalarType::Char || !(asking == kept || is_narrowed) {
         return Err(Error::InvalidType);
     }
-    if !(one_batch && one_cache && shared && args.int(6)? >= 0) {
+    if !(one_batch && one_cache && shared && columns >= behind && args.int(6)? >= 0) {
         return Err(Error::InvalidArgument);
     }
-    shape.sizes_mut()[3] = columns;
+    shape.sizes_mut()[3] = columns - behind;
     transfer::reshaped(args, shape)
 }
 
@@ -143,27 +190,33 @@ fn four(shape: &Shape) -> Result<[i32; 4]> {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(8)?;
     out.resize(&infer(args, 0)?.shape)?;
-    if (out.scalar_type(), args.tensor(1)?.scalar_type()) == (ScalarType::Float, ScalarType::Half) {
-        return attend::<f32, Half>(args);
+    match (out.scalar_type(), args.tensor(1)?.scalar_type()) {
+        (ScalarType::Float, ScalarType::Half) => attend::<f32, Half, _>(args, Cached::new(args)?),
+        (ScalarType::Float, ScalarType::Char) if const { Dtypes(D).contains(ScalarType::Char) } => {
+            attend::<f32, i8, _>(
+                args,
+                Scaled { cached: Cached::new(args)?, keys: Scales::new(args, 1)?, values: Scales::new(args, 2)? },
+            )
+        }
+        _ => dispatch!(D, out.scalar_type(), floats, T => attend::<T, T, _>(args, Cached::new(args)?)),
     }
-    dispatch!(D, out.scalar_type(), floats, T => attend::<T, T>(args))
 }
 
 /// Attends with queries of `T` to keys and values of `E`.
-fn attend<T: Opmath, E: Opmath<Math = T::Math>>(args: &Args<'_, '_>) -> Result<()>
+fn attend<T: Opmath, E: Raise<T::Math>, K: Keys<T::Math>>(args: &Args<'_, '_>, seen: K) -> Result<()>
 where
     T::Math: Math,
 {
     let [query, keys, values, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(2)?, args.tensor(8)?];
     let strides = [&query, &keys, &values, &out].map(|tensor| tensor.strides());
-    let seen = Cached::<T::Math>::new(args, query.size(1), keys.size(1))?;
-    let attention = Attention::<T, E, Cached<T::Math>> {
+    let end = Span::read(args, [3, 4], query.size(1))?.end();
+    let attention = Attention::<T, E, K> {
         queries: query.input()?,
         keys: keys.input()?,
         values: values.input()?,
         out: out.output()?,
         steps: strides.map(|strides| [strides[1], strides[3]]),
-        sizes: [query.size(1), seen.span.end(), query.size(3), values.size(3)],
+        sizes: [query.size(1), end, query.size(3), out.size(3)],
         scale: T::Math::from_f64(args.double(5)?),
         seen,
     };
@@ -190,7 +243,8 @@ struct Cached<M> {
 }
 
 impl<M: Math> Cached<M> {
-    fn new(args: &Args<'_, '_>, rows: usize, slots: usize) -> Result<Self> {
+    fn new(args: &Args<'_, '_>) -> Result<Self> {
+        let (rows, slots) = (args.tensor(0)?.size(1), args.tensor(1)?.size(1));
         let (span, window) = (Span::read(args, [3, 4], rows)?, args.int(6)?);
         let window = if window == 0 { usize::MAX } else { window as usize };
         // The first row sees `window` positions up to its own; those of the rows behind it must not lie in their slots.
@@ -213,5 +267,55 @@ impl<M: Math> Keys<M> for Cached<M> {
 
     fn score(&self, product: M) -> M {
         if self.soft_cap > M::ZERO { (product / self.soft_cap).tanh() * self.soft_cap } else { product }
+    }
+}
+
+/// Keys and values in bytes, whose scales are behind them.
+struct Scaled<'a> {
+    cached: Cached<f32>,
+    keys: Scales<'a>,
+    values: Scales<'a>,
+}
+
+impl Keys<f32> for Scaled<'_> {
+    fn seen(&self, row: usize, all: usize) -> Range<usize> {
+        self.cached.seen(row, all)
+    }
+
+    fn slot(&self, key: usize) -> usize {
+        self.cached.slot(key)
+    }
+
+    fn score(&self, product: f32) -> f32 {
+        self.cached.score(product)
+    }
+
+    fn key_scale(&self, start: usize) -> f32 {
+        self.keys.of_row(start)
+    }
+
+    fn value_scale(&self, start: usize) -> f32 {
+        self.values.of_row(start)
+    }
+}
+
+/// Where the scales of rows lie.
+struct Scales<'a> {
+    bytes: Input<'a, i8>,
+    /// How many numbers are ahead of a scale.
+    numbers: usize,
+    /// From one byte to the next.
+    step: usize,
+}
+
+impl<'a> Scales<'a> {
+    fn new(args: &Args<'a, '_>, index: usize) -> Result<Self> {
+        let tensor = args.tensor(index)?;
+        let numbers = tensor.size(3).saturating_sub(byte_row::SCALE);
+        Ok(Self { bytes: tensor.input()?, numbers, step: tensor.strides()[3] })
+    }
+
+    fn of_row(&self, start: usize) -> f32 {
+        byte_row::scale(self.bytes, start + self.numbers * self.step, self.step)
     }
 }

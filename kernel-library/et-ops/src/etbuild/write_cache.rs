@@ -1,13 +1,16 @@
 //! `etbuild::write_cache`: the rows of a piece of text, written to a cache in place.
 
+use crate::family::byte_row;
 use crate::family::place::Place;
 use crate::family::span::{self, Span};
+use crate::family::walk::Walk;
 use crate::family::{transfer, unary};
 use crate::prelude::*;
 
 /// Writes `rows`, `[batch, rows, heads, depth]`, to `cache`, `[batch, slots, heads, depth]`: the row of a position to slot
-/// `position % slots`. Rows behind `last` are not written. More rows than slots are refused. A cache may be in half precision
-/// where rows are `float32`.
+/// `position % slots`. Rows behind `last` are not written. More rows than slots are refused. Where rows are `float32`, a cache may
+/// be in half precision, or in bytes, `[batch, slots, heads, depth + 4]`: symmetric around 0, with four bytes of the scale of a
+/// row, `float32` and least significant first, behind its numbers.
 #[cfg(feature = "catalogue")]
 pub const WRITE_CACHE: Operator = Operator {
     schema: "etbuild::write_cache(Tensor(a!) cache, Tensor rows, Tensor start, Tensor last) -> Tensor(a!)",
@@ -47,6 +50,26 @@ pub const WRITE_CACHE: Operator = Operator {
             ],
             &[CaseTensor::of(ScalarType::Half, &[1, 2, 1, 2], &[9.0, 9.0, 1.5, 2048.0])],
         ),
+        Case::exact(
+            "rows that become bytes",
+            &[
+                Tensor(CaseTensor::of(ScalarType::Char, &[1, 2, 2, 7], &[9.0; 28])),
+                Tensor(CaseTensor::float(&[1, 1, 2, 3], &[-63.5, 0.25, 0.75, 0.0, 31.75, -0.125])),
+                Tensor(CaseTensor::long(&[1], &[3.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+            ],
+            &[CaseTensor::of(ScalarType::Char, &[1, 2, 2, 7], BYTES)],
+        ),
+        Case::refused(
+            "bytes without room for a scale",
+            &[
+                Tensor(CaseTensor::of(ScalarType::Char, &[1, 1, 1, 4], &[9.0; 4])),
+                Tensor(CaseTensor::float(&[1, 1, 1, 4], &[1.0; 4])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+                Tensor(CaseTensor::long(&[1], &[0.0])),
+            ],
+            Error::InvalidArgument,
+        ),
         Case::refused(
             "rows that would be widened",
             &[
@@ -80,10 +103,20 @@ pub const WRITE_CACHE: Operator = Operator {
     ],
 };
 
+/// A row that is left, and two of three numbers, with the bytes of 0.5 and of 0.25 as `f32` behind.
+#[rustfmt::skip]
+const BYTES: &[f64] = &[
+    9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0,
+    9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0,
+    -127.0, 0.0, 2.0, 0.0, 0.0, 0.0, 63.0,
+    0.0, 127.0, 0.0, 0.0, 0.0, -128.0, 62.0,
+];
+
 fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     let [cache, rows] = [args.tensor(0)?, args.tensor(1)?];
     span::check(args, [2, 3])?;
-    let is_narrowed = (cache.scalar_type(), rows.scalar_type()) == (ScalarType::Half, ScalarType::Float);
+    let is_narrowed =
+        are_bytes(&cache, &rows) || (cache.scalar_type(), rows.scalar_type()) == (ScalarType::Half, ScalarType::Float);
     if cache.scalar_type() != rows.scalar_type() && !is_narrowed {
         return Err(Error::InvalidType);
     }
@@ -92,7 +125,15 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
         return Err(Error::InvalidArgument);
     }
     wanted.sizes_mut()[1] = slots.sizes()[1];
+    if are_bytes(&cache, &rows) {
+        wanted.sizes_mut()[3] += byte_row::SCALE as i32;
+    }
     if wanted == slots { unary::like_first(args, index) } else { Err(Error::InvalidArgument) }
+}
+
+/// Whether rows become bytes.
+fn are_bytes(cache: &et_core::Tensor<'_>, rows: &et_core::Tensor<'_>) -> bool {
+    (cache.scalar_type(), rows.scalar_type()) == (ScalarType::Char, ScalarType::Float)
 }
 
 /// The portable kernel for the types in `D`.
@@ -117,6 +158,22 @@ fn copy<const D: u32>(
 ) -> Result<()> {
     let mut shape = rows.shape();
     shape.sizes_mut()[1] = count as i32;
+    if const { Dtypes(D).contains(ScalarType::Char) } && are_bytes(cache, rows) {
+        return narrow(shape, (rows, from), (cache, to));
+    }
     let (from, to) = (Place::of(rows).moved(1, from as i64), Place::of(cache).moved(1, to as i64));
     transfer::region_converted::<D>(&shape, (rows, from), (cache, to))
+}
+
+/// Writes rows of a piece of `shape` as bytes.
+fn narrow(
+    mut shape: Shape,
+    (rows, from): (&et_core::Tensor<'_>, usize),
+    (cache, to): (&et_core::Tensor<'_>, usize),
+) -> Result<()> {
+    let (numbers, bytes, steps) = (rows.input()?, cache.output()?, [rows, cache].map(|tensor| tensor.strides()[3]));
+    let depth = core::mem::replace(&mut shape.sizes_mut()[3], 1) as usize;
+    let places = [Place::of(rows).moved(1, from as i64), Place::of(cache).moved(1, to as i64)];
+    Walk::over(&shape, places)?.for_each(|[from, to]| byte_row::write((numbers, from), (bytes, to), steps, depth));
+    Ok(())
 }

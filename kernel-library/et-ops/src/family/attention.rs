@@ -8,7 +8,7 @@ use core::ops::Range;
 use et_core::{Input, Number, Output, Result, Shape, Tensor};
 
 use super::contract::{Run, dot};
-use super::opmath::Opmath;
+use super::opmath::{Opmath, Raise};
 use super::place::Place;
 use super::walk::Walk;
 use crate::math::Math;
@@ -19,7 +19,7 @@ const KEYS: usize = 32;
 const COLUMNS: usize = 128;
 
 /// Which keys a row sees, where they lie, and what becomes of a score.
-pub trait Keys<M> {
+pub trait Keys<M: Number> {
     /// The keys that a row sees, of all that there are.
     fn seen(&self, row: usize, all: usize) -> Range<usize>;
 
@@ -32,6 +32,16 @@ pub trait Keys<M> {
     fn score(&self, product: M) -> M {
         product
     }
+
+    /// What the numbers of the key whose row starts here are multiplied with.
+    fn key_scale(&self, _start: usize) -> M {
+        M::ONE
+    }
+
+    /// What the numbers of the value whose row starts here are multiplied with.
+    fn value_scale(&self, _start: usize) -> M {
+        M::ONE
+    }
 }
 
 /// Keys in the order of rows: all of them, or those up to the row's own number.
@@ -40,7 +50,7 @@ pub struct InOrder {
     pub causal: bool,
 }
 
-impl<M> Keys<M> for InOrder {
+impl<M: Number> Keys<M> for InOrder {
     fn seen(&self, row: usize, all: usize) -> Range<usize> {
         0..if self.causal { all.min(row + 1) } else { all }
     }
@@ -69,7 +79,7 @@ pub struct Attention<'a, T: Opmath, E, K> {
 /// What is added to the score of a row and a key.
 pub type Mask<'m, M> = dyn Fn(usize, usize) -> M + 'm;
 
-impl<T: Opmath, E: Opmath<Math = T::Math>, K: Keys<T::Math>> Attention<'_, T, E, K>
+impl<T: Opmath, E: Raise<T::Math>, K: Keys<T::Math>> Attention<'_, T, E, K>
 where
     T::Math: Math,
 {
@@ -117,8 +127,9 @@ where
             for (index, score) in scores.iter().enumerate() {
                 let weight = weight(*score, greatest);
                 total = total + weight;
-                let slot = self.seen.slot(first + index);
-                let start = starts[2] + slot * self.steps[2][0] + column * self.steps[2][1];
+                let row = starts[2] + self.seen.slot(first + index) * self.steps[2][0];
+                let start = row + column * self.steps[2][1];
+                let weight = weight * self.seen.value_scale(row);
                 add_scaled(sums, weight, Run { elements: self.values, start, step: self.steps[2][1] });
             }
         }
@@ -128,8 +139,9 @@ where
     fn product(&self, starts: [usize; 4], row: usize, key: usize) -> T::Math {
         let [queries, keys, ..] = self.steps;
         let query = Run { elements: self.queries, start: starts[0] + row * queries[0], step: queries[1] };
-        let key = Run { elements: self.keys, start: starts[1] + self.seen.slot(key) * keys[0], step: keys[1] };
-        dot(T::Math::ZERO, query, key, self.sizes[2])
+        let start = starts[1] + self.seen.slot(key) * keys[0];
+        let key = Run { elements: self.keys, start, step: keys[1] };
+        dot(T::Math::ZERO, query, key, self.sizes[2]) * self.seen.key_scale(start)
     }
 }
 
@@ -138,14 +150,14 @@ fn weight<M: Math>(score: M, greatest: M) -> M {
     if score == M::LOWEST { M::ZERO } else { (score - greatest).exp() }
 }
 
-fn add_scaled<T: Opmath>(sums: &mut [T::Math], weight: T::Math, values: Run<'_, T>) {
+fn add_scaled<M: Number, E: Raise<M>>(sums: &mut [M], weight: M, values: Run<'_, E>) {
     if values.step == 1 && !sums.is_empty() {
         let values = values.elements.window(values.start, sums.len());
-        let add = |(index, sum): (usize, &mut T::Math)| *sum = sum.plus(weight.times(values.get(index).raise()));
+        let add = |(index, sum): (usize, &mut M)| *sum = sum.plus(weight.times(values.get(index).raised()));
         return sums.iter_mut().enumerate().for_each(add);
     }
     for (index, sum) in sums.iter_mut().enumerate() {
-        *sum = sum.plus(weight.times(values.elements.get(values.start + index * values.step).raise()));
+        *sum = sum.plus(weight.times(values.elements.get(values.start + index * values.step).raised()));
     }
 }
 

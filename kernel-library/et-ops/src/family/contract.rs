@@ -2,7 +2,7 @@
 
 use et_core::{Element, Input, Number, Output, Result, Shape, Tensor};
 
-use super::opmath::Opmath;
+use super::opmath::{Opmath, Raise};
 use super::tile::Product;
 use crate::operator::dispatch;
 use crate::simd::HOSTED;
@@ -20,12 +20,7 @@ pub struct Run<'a, T> {
 
 /// Adds the products of the first `count` pairs to `sum`, in order.
 #[inline]
-pub fn dot<L: Opmath, R: Opmath<Math = L::Math>>(
-    sum: L::Math,
-    left: Run<'_, L>,
-    right: Run<'_, R>,
-    count: usize,
-) -> L::Math {
+pub fn dot<L: Opmath, R: Raise<L::Math>>(sum: L::Math, left: Run<'_, L>, right: Run<'_, R>, count: usize) -> L::Math {
     if (left.step, right.step) == (1, 1) && count > 0 {
         let (left, right) = (left.elements.window(left.start, count), right.elements.window(right.start, count));
         return (0..count).fold(sum, |sum, index| product(sum, left.get(index), right.get(index)));
@@ -37,8 +32,8 @@ pub fn dot<L: Opmath, R: Opmath<Math = L::Math>>(
 }
 
 #[inline(always)]
-fn product<L: Opmath, R: Opmath<Math = L::Math>>(sum: L::Math, left: L, right: R) -> L::Math {
-    sum.plus(left.raise().times(right.raise()))
+fn product<L: Opmath, R: Raise<L::Math>>(sum: L::Math, left: L, right: R) -> L::Math {
+    sum.plus(left.raise().times(right.raised()))
 }
 
 /// A matrix in a tensor.

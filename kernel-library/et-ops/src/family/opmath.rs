@@ -14,6 +14,26 @@ pub trait Opmath: Number {
     fn lower(result: Self::Math) -> Self;
 }
 
+/// An element that is read as a number of type `M`.
+pub trait Raise<M>: Number {
+    /// The same number.
+    fn raised(self) -> M;
+}
+
+impl<T: Opmath> Raise<T::Math> for T {
+    #[inline]
+    fn raised(self) -> T::Math {
+        self.raise()
+    }
+}
+
+impl Raise<f32> for i8 {
+    #[inline]
+    fn raised(self) -> f32 {
+        self.into()
+    }
+}
+
 macro_rules! itself {
     ($($type:ty),*) => { $(
         impl Opmath for $type {

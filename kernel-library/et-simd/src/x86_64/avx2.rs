@@ -6,7 +6,6 @@
 use core::arch::x86_64::*;
 
 use super::detect;
-use crate::half::GREATEST;
 use crate::operators::{methods, operators};
 use crate::{Float, Integer, Isa, Work};
 
@@ -221,12 +220,6 @@ impl Isa for Avx2 {
     unsafe fn read_halves(self, from: *const u16) -> F32x8 {
         // SAFETY: as above.
         F32x8(unsafe { _mm256_cvtph_ps(_mm_loadu_si128(from.cast())) })
-    }
-    #[inline(always)]
-    unsafe fn write_halves(self, to: *mut u16, vector: F32x8) {
-        let within = vector.min(self.splat(GREATEST)).max(self.splat(-GREATEST));
-        // SAFETY: as above.
-        unsafe { _mm_storeu_si128(to.cast(), _mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(within.0)) }
     }
     #[inline(always)]
     unsafe fn read_i8(self, from: *const i8) -> I32x8 {

@@ -6,7 +6,6 @@
 use core::arch::x86_64::*;
 
 use super::{detect, look_up};
-use crate::half::GREATEST;
 use crate::operators::{methods, operators};
 use crate::{Float, Integer, Isa, Work};
 
@@ -197,12 +196,6 @@ impl Isa for Avx512 {
     unsafe fn read_halves(self, from: *const u16) -> F32x16 {
         // SAFETY: as above.
         F32x16(unsafe { _mm512_cvtph_ps(_mm256_loadu_si256(from.cast())) })
-    }
-    #[inline(always)]
-    unsafe fn write_halves(self, to: *mut u16, vector: F32x16) {
-        let within = vector.min(self.splat(GREATEST)).max(self.splat(-GREATEST));
-        // SAFETY: as above.
-        unsafe { _mm256_storeu_si256(to.cast(), _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(within.0)) }
     }
     #[inline(always)]
     unsafe fn read_i8(self, from: *const i8) -> I32x16 {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use et_module::app::number;
 
-use crate::Effort;
+use crate::{Effort, Guesses};
 
 /// What a command line asks for.
 #[derive(Debug, PartialEq)]
@@ -36,6 +36,10 @@ pub struct Request {
     pub top_p: Option<f32>,
     /// The seed; 0 where it is `None`.
     pub seed: Option<u64>,
+    /// Whether tokens are guessed from the text itself.
+    pub lookup: bool,
+    /// The program file of a model that guesses tokens.
+    pub draft_model: Option<PathBuf>,
     /// Where to write the new tokens.
     pub tokens_out: Option<PathBuf>,
     /// Where to write the logits behind every token.
@@ -52,8 +56,10 @@ pub struct Request {
     pub stats: bool,
     /// The most threads; 1 where it is `None`.
     pub threads: Option<usize>,
-    /// Data files; the one beside the program file where none is named.
+    /// Data files; those beside the program file where none is named.
     pub data: Vec<PathBuf>,
+    /// The data file of an adapter; the one beside the program file where none is named.
+    pub adapter: Option<PathBuf>,
 }
 
 impl Request {
@@ -62,6 +68,13 @@ impl Request {
     /// # Errors
     /// What is missing, or does not go together.
     pub fn check(&self) -> Result<(), String> {
+        if self.lookup && self.draft_model.is_some() {
+            return Err("--lookup and --draft-model do not go together".to_owned());
+        }
+        let continues = self.inputs.is_none() && self.perplexity.is_none() && self.bench.is_none();
+        if self.guesses().is_some() && !continues {
+            return Err("--lookup and --draft-model are for a text to continue".to_owned());
+        }
         if self.inputs.is_some() || self.outputs.is_some() {
             let complete = self.inputs.is_some() && self.outputs.is_some();
             return if complete { Ok(()) } else { Err("--inputs and --outputs go together".to_owned()) };
@@ -80,6 +93,12 @@ impl Request {
         }
     }
 
+    /// Where guesses come from, if tokens are to be guessed.
+    pub fn guesses(&self) -> Option<Guesses> {
+        let draft = self.draft_model.clone().map(Guesses::Draft);
+        draft.or_else(|| self.lookup.then_some(Guesses::Lookup))
+    }
+
     /// Sets the option `name`; false where there is none of that name.
     ///
     /// # Errors
@@ -96,6 +115,8 @@ impl Request {
             "--top-k" => self.top_k = Some(number(name, value()?)?),
             "--top-p" => self.top_p = Some(within(name, number(name, value()?)?, 1.0)?),
             "--seed" => self.seed = Some(number(name, value()?)?),
+            "--lookup" => self.lookup = true,
+            "--draft-model" => self.draft_model = Some(value()?.into()),
             "--tokens-out" => self.tokens_out = Some(value()?.into()),
             "--logits" => self.logits = Some(value()?.into()),
             "--inputs" => self.inputs = Some(value()?.into()),
@@ -109,6 +130,7 @@ impl Request {
             "--stats" => self.stats = true,
             "--threads" => self.threads = Some(number::<std::num::NonZero<usize>>(name, value()?)?.get()),
             "--data" => self.data.push(value()?.into()),
+            "--adapter" => self.adapter = Some(value()?.into()),
             _ => return Ok(false),
         }
         Ok(true)
@@ -212,6 +234,11 @@ mod tests {
             "--bench prefill=0,decode=1",
             "--bench 5",
             "--perplexity a --prompt b",
+            "--prompt a --lookup --draft-model b",
+            "--lookup --bench prefill=1,decode=1",
+            "--lookup --perplexity a",
+            "--draft-model a --inputs b --outputs c",
+            "--draft-model a",
         ];
         for line in lines {
             assert!(parsed(line).is_err(), "{line}");

@@ -69,11 +69,13 @@ pub fn execute(
 fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
     let start = Instant::now();
     let (file, beside) = spec.program.open()?;
-    let named = if request.data.is_empty() { beside.into_iter().collect() } else { request.data.clone() };
+    let named = beside.or_named(&request.data, request.adapter.as_deref());
+    let guesses = request.guesses();
     let loading = Loading {
         kernels: Kernels::Selected(spec.kernels),
         engines: spec.engines,
         threads: request.threads.unwrap_or(1),
+        guesses: guesses.as_ref(),
         text: spec.text,
     };
     let mut session = Session::load(file, || DataFiles::open(&named), &loading, start)?;
@@ -101,6 +103,9 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --top-k N            only so many of the most probable tokens; 0 for all
   --top-p P            only the most probable tokens that make up this share
   --seed N             the seed of the random numbers (0)
+  --lookup             guess tokens from what followed the last ones before: faster where the text repeats itself, and never
+                       another text
+  --draft-model FILE   let the model of a program file guess tokens, a smaller one with the same tokens: likewise
   --tokens-out FILE    where to write the new tokens
   --logits FILE        safetensors file to write the logits to, a row for each token that is read, one after the other
   --inputs FILE        safetensors file with texts: `tokens`, int64 [cases, length]
@@ -108,8 +113,9 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --perplexity FILE    text file, each line a text: print how well it is foreseen, as one JSON object
   --stats              say how long it took, and how much memory
   --threads N          the most threads that the program's engines use (1)
-  --data FILE          data file with weights that the program keeps outside itself; may be repeated (the one beside the
+  --data FILE          data file with weights that the program keeps outside itself; may be repeated (those beside the
                        program file)
+  --adapter FILE       data file of an adapter (the one beside the program file)
   --bench EFFORT       measure on so many tokens, and print one JSON object
   --rounds N           how often (3)
 "

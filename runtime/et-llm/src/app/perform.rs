@@ -9,7 +9,8 @@ use super::files::{Rows, line, read_tokens, write_tokens};
 use super::perplexity;
 use crate::statistics::Clock;
 use crate::{
-    Error, Generation, Limits, Measurement, Picked, Sampler, Sampling, Session, Text, TextStream, generate, measure,
+    Error, Generation, Limits, Measurement, Picked, Sampler, Sampling, Session, Speculation, Statistics, Text,
+    TextStream, generate, measure,
 };
 
 /// New tokens where nobody says how many.
@@ -115,7 +116,8 @@ impl<'a> Run<'a> {
         (self.clock, self.prompt) = (Clock::start(), prompt.len());
         let prompt = self.read_for_logits(prompt, most)?;
         let Self { session, sampler, rows, clock, request, .. } = self;
-        let limits = Limits { tokens: most, stops: &session.facts.stops };
+        let Session { model, speculation, facts, .. } = &mut **session;
+        let limits = Limits { tokens: most, stops: &facts.stops };
         let mut stream = TextStream::default();
         let mut see = |picked, logits: &[f32]| {
             if request.logits.is_some() {
@@ -124,7 +126,7 @@ impl<'a> Run<'a> {
             let (Picked::Token(token), ()) = (picked, clock.token()) else { return Ok(()) };
             text.map_or(Ok(()), |text| show(&stream.push(text, token)?, channels))
         };
-        let done = generate(&mut session.model, prompt, sampler, &limits, &mut see)?;
+        let done = generate(model, speculation.as_mut(), prompt, sampler, &limits, &mut see)?;
         if let Some(text) = text {
             show(&stream.finish(text)?, channels)?;
             writeln!(channels.out)?;
@@ -148,7 +150,9 @@ impl<'a> Run<'a> {
     /// Says how long the last continuation took, where that is wanted.
     pub(super) fn tell(&self, channels: &mut Channels<'_>) -> Result<(), Error> {
         if self.request.stats {
-            writeln!(channels.talk, "{}", self.clock.statistics(self.session.load_ms, self.prompt))?;
+            let guessed = self.session.speculation.as_ref().map(Speculation::guessed);
+            let statistics = Statistics { guessed, ..self.clock.statistics(self.session.load_ms, self.prompt) };
+            writeln!(channels.talk, "{statistics}")?;
         }
         Ok(())
     }

@@ -20,8 +20,10 @@ pub(super) enum Command {
 pub(super) struct Subject {
     /// The method; the binary's own where none is named.
     pub(super) method: Option<String>,
-    /// Data files; the one beside the program file where none is named.
+    /// Data files; those beside the program file where none is named.
     pub(super) data: Vec<PathBuf>,
+    /// The data file of an adapter; the one beside the program file where none is named.
+    pub(super) adapter: Option<PathBuf>,
     pub(super) inputs: Option<PathBuf>,
     pub(super) outputs: Option<PathBuf>,
     /// The most threads to use.
@@ -30,7 +32,7 @@ pub(super) struct Subject {
 
 impl Default for Subject {
     fn default() -> Self {
-        Self { method: None, data: Vec::new(), inputs: None, outputs: None, threads: 1 }
+        Self { method: None, data: Vec::new(), adapter: None, inputs: None, outputs: None, threads: 1 }
     }
 }
 
@@ -46,6 +48,7 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Com
             "--inputs" => subject.inputs = Some(value()?.into()),
             "--outputs" => subject.outputs = Some(value()?.into()),
             "--data" => subject.data.push(value()?.into()),
+            "--adapter" => subject.adapter = Some(value()?.into()),
             "--method" => subject.method = Some(value()?.to_string_lossy().into_owned()),
             "--threads" => subject.threads = number::<std::num::NonZero<usize>>(&name, value()?)?.get(),
             "--bench" => bench = true,

@@ -1,12 +1,12 @@
 //! The command line of a generated binary: one program, its kernels, tensors in, tensors out.
 
 mod arguments;
+mod beside;
 mod outcome;
 mod run;
 
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use et_core::Kernel;
@@ -14,6 +14,7 @@ use et_core::Kernel;
 use crate::{Engine, FileBytes};
 pub use arguments::number;
 use arguments::{Command, parse};
+pub use beside::Beside;
 pub use outcome::{Failure, end};
 
 /// What a binary is made of.
@@ -40,21 +41,21 @@ pub struct AppSpec {
 pub enum ProgramSource {
     /// In the binary.
     Embedded(&'static [u8]),
-    /// A file of this name in the folder of the binary, mapped, and the data file (`.ptd`) of this name if there is one.
+    /// A file of this name in the folder of the binary, mapped, and the data files (`.ptd`) of this name if there are such.
     Beside(&'static str),
 }
 
 impl ProgramSource {
-    /// The program file's bytes, and its data file where there is one.
+    /// The program file's bytes, and its data files.
     ///
     /// # Errors
     /// [`Error::File`](crate::Error::File) where it cannot be read.
-    pub fn open(self) -> Result<(FileBytes, Option<PathBuf>), crate::Error> {
+    pub fn open(self) -> Result<(FileBytes, Beside), crate::Error> {
         match self {
-            Self::Embedded(bytes) => Ok((FileBytes::embedded(bytes), None)),
+            Self::Embedded(bytes) => Ok((FileBytes::embedded(bytes), Beside::default())),
             Self::Beside(name) => {
                 let path = std::env::current_exe().unwrap_or_default().with_file_name(name);
-                Ok((FileBytes::open(&path)?, Some(path.with_extension("ptd")).filter(|data| data.exists())))
+                Ok((FileBytes::open(&path)?, Beside::of(&path)))
             }
         }
     }
@@ -96,8 +97,9 @@ Inputs may hold many cases, stacked along the first dimension.
   --inputs FILE      safetensors file to read; zeros in a benchmark without one
   --outputs FILE     safetensors file to write
   --method NAME      the method to run ({method})
-  --data FILE        data file with weights that the program keeps outside itself; may be repeated (the one beside the
+  --data FILE        data file with weights that the program keeps outside itself; may be repeated (those beside the
                      program file)
+  --adapter FILE     data file of an adapter (the one beside the program file)
   --threads N        the most threads that the program's engines use (1)
   --bench            measure, and print one JSON object
   --warmup N         executions before the measured ones (3)

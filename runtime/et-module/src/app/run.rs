@@ -43,8 +43,7 @@ pub(super) fn bench(spec: &AppSpec, subject: &Subject, effort: Effort) -> Result
 fn load(spec: &AppSpec, subject: &Subject) -> Result<(Module, Bench), Error> {
     let start = Instant::now();
     let (file, beside) = spec.program.open()?;
-    let data = if subject.data.is_empty() { beside.into_iter().collect() } else { subject.data.clone() };
-    let data = DataFiles::open(&data)?;
+    let data = DataFiles::open(&beside.or_named(&subject.data, subject.adapter.as_deref()))?;
     let load_ms = milliseconds(start);
     let start = Instant::now();
     let engines = Engines::new(spec.engines, subject.threads);

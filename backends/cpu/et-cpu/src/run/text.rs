@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "tasks write disjoint heads of one result")]
 
 use et_core::{Error, Result};
-use et_kernels::attention::cached::{Cached, attend_part};
+use et_kernels::attention::cached::{Cached, TOGETHER, attend_part};
 use et_kernels::attention::{self, Attention, Numbers, Strides, Tokens};
 use et_kernels::rotate::rotate as turn;
 
@@ -12,9 +12,6 @@ use crate::run::attention::numbers;
 use crate::run::product::LEAST;
 use crate::split::{self, Chunks, Elements};
 use crate::{AttendCache, Piece, Place, Rotate};
-
-/// From how many rows on keys are packed for all of them.
-const MANY: usize = 8;
 
 /// The position of the first row, and which row is the last.
 fn positions(operands: &mut Operands<'_, '_, '_>, piece: &Piece, rows: usize) -> Result<(usize, usize)> {
@@ -61,11 +58,28 @@ fn planned(fields: &AttendCache) -> Cached<'static> {
     Cached { rows, heads, key_heads, width, slots, start, last, window, soft_cap, scale, query, keys, values }
 }
 
-/// Keys or values.
-fn kept<'m>(operands: &mut Operands<'m, '_, '_>, place: Place, count: usize, is_half: bool) -> Result<Numbers<'m>> {
-    Ok(match is_half {
-        true => Numbers::Halves(operands.read(place, count)?),
-        false => Numbers::Floats(operands.read(place, count)?),
+/// In what keys and values are kept, without them.
+fn kind(fields: &AttendCache) -> Result<Numbers<'static>> {
+    match fields.kept {
+        0 => Ok(Numbers::Floats(&[])),
+        1 => Ok(Numbers::Halves(&[])),
+        2 => Ok(Numbers::Bytes(&[])),
+        _ => Err(Error::InvalidProgram),
+    }
+}
+
+/// `rows` keys or values.
+fn kept<'m>(
+    operands: &mut Operands<'m, '_, '_>,
+    place: Place,
+    [rows, width]: [usize; 2],
+    kind: Numbers<'_>,
+) -> Result<Numbers<'m>> {
+    let count = rows.checked_mul(kind.row(width)).ok_or(Error::InvalidProgram)?;
+    Ok(match kind {
+        Numbers::Floats(_) => Numbers::Floats(operands.read(place, count)?),
+        Numbers::Halves(_) => Numbers::Halves(operands.read(place, count)?),
+        Numbers::Bytes(_) => Numbers::Bytes(operands.read(place, count)?),
     })
 }
 
@@ -76,19 +90,19 @@ pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()>
     let mut operands = context.memory.operands();
     let (start, last) = positions(&mut operands, &fields.piece, rows)?;
     let product = |sizes: [usize; 3]| sizes.into_iter().try_fold(1_usize, usize::checked_mul);
-    let (count, all) = (product([rows, heads, width]), product([slots, key_heads, width]));
-    let (count, all) = (count.ok_or(Error::InvalidProgram)?, all.ok_or(Error::InvalidProgram)?);
+    let count = product([rows, heads, width]).ok_or(Error::InvalidProgram)?;
+    let (kind, all) = (kind(fields)?, slots.checked_mul(key_heads).ok_or(Error::InvalidProgram)?);
     let query = operands.read::<f32>(fields.query, count)?;
-    let is_half = fields.is_half == 1;
-    let keys = kept(&mut operands, fields.keys, all, is_half)?;
-    let values = kept(&mut operands, fields.values, all, is_half)?;
+    let keys = kept(&mut operands, fields.keys, [all, width], kind)?;
+    let values = kept(&mut operands, fields.values, [all, width], kind)?;
     let output = operands.write::<f32>(fields.output, count)?;
     let cached = Cached { start, last, query, keys, values, ..planned };
     let elements = Elements::new(&output);
     let output = || core::ptr::slice_from_raw_parts_mut(elements.start(), count);
     let level = context.level;
     let work = [rows, heads, width, (start + last + 1).min(window)].into_iter().fold(2_usize, usize::saturating_mul);
-    if rows >= MANY && window == usize::MAX && soft_cap == 0.0 && start + last < slots {
+    // Keys are packed for many rows.
+    if rows > TOGETHER && window == usize::MAX && soft_cap == 0.0 && start + last < slots {
         let attention = piecewise(&cached);
         let chunks = Chunks::new(context, work, LEAST).at_most(heads);
         return split::tasks(context, chunks, |chunk| {
@@ -107,8 +121,8 @@ pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()>
 /// The same as attention to the tokens from the first one on.
 fn piecewise<'a>(cached: &Cached<'a>) -> Attention<'a> {
     let Cached { rows, heads, key_heads, width, start, last, scale, query, keys, values, .. } = *cached;
-    let [rows_of, kept] = [heads * width, key_heads * width];
-    let strides = |token| Strides { batch: 0, head: width, token };
+    let row = keys.row(width);
+    let strides = |heads, head| Strides { batch: 0, head, token: heads * head };
     Attention {
         batches: 1,
         heads,
@@ -119,11 +133,11 @@ fn piecewise<'a>(cached: &Cached<'a>) -> Attention<'a> {
         value_width: width,
         scale,
         causal: Some(start),
-        query: Tokens { numbers: query, strides: strides(rows_of) },
-        key: Tokens { numbers: keys, strides: strides(kept) },
-        value: Tokens { numbers: values, strides: strides(kept) },
+        query: Tokens { numbers: query, strides: strides(heads, width) },
+        key: Tokens { numbers: keys, strides: strides(key_heads, row) },
+        value: Tokens { numbers: values, strides: strides(key_heads, row) },
         masks: &[],
-        output: strides(rows_of),
+        output: strides(heads, width),
     }
 }
 

@@ -155,7 +155,7 @@ fn bytes(
     let (output, [inner, columns]) = result(builder, call, rounded)?;
     let window = matrix_window(rounded.rows, inner, columns);
     let form = Form::BytesForRows(weights.scales, bias);
-    let weights = builder.packed(Packing { window, weights: weights.bytes, form })?;
+    let weights = builder.packed(Packing { window, weights: weights.bytes, form, adapter: None })?;
     let input = Rows { place: place(&rounded.bytes), stride: inner as u32 };
     let product = quantized::instruction(input, Numbers::REAL, pixels(&output, columns as u32), weights, window);
     builder.make(output.buffer, et_cpu::QuantizedProduct { row_scales: rounded.parameters, ..product });
@@ -175,7 +175,7 @@ fn groups(
     let group = weights.group;
     let is_biased = u32::from(!bias.is_empty());
     let form = Form::Groups(group, weights.scales, bias);
-    let weights = builder.packed(Packing { window, weights: weights.bytes, form })?;
+    let weights = builder.packed(Packing { window, weights: weights.bytes, form, adapter: None })?;
     let product = GroupedProduct {
         input: place(&rounded.bytes),
         row_scales: rounded.parameters,

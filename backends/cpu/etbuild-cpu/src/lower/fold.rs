@@ -29,6 +29,7 @@ pub fn activation(
         Instruction::QuantizedProduct(product) => (&mut product.activation, product.residual_last == 1),
         Instruction::QuantizedDepthwise(depthwise) if is_of_depthwise(operation) => (&mut depthwise.activation, false),
         Instruction::GroupedProduct(product) => (&mut product.activation, false),
+        Instruction::WideProduct(product) => (&mut product.activation, false),
         Instruction::Depthwise(depthwise) if is_of_depthwise(operation) => (&mut depthwise.activation, false),
         _ => return Ok(false),
     };

@@ -6,7 +6,7 @@ use etbuild_ir::ValueId;
 
 use crate::builder::{Builder, place, rows};
 use crate::call::Call;
-use crate::lower::{Lowered, dynamic, quantized};
+use crate::lower::{Lowered, dynamic, quantized, wide};
 use crate::pack::{self, Form, Packing};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Problem, constant};
@@ -77,6 +77,9 @@ pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         Some(_) => builder.lying(call.value(0)?)?,
         None => builder.tensor(call.value(0)?)?,
     };
+    if integers.is_none() && wide::linear(builder, &call, &input)? {
+        return Ok(());
+    }
     let input = match rows(&input) {
         Some(_) => input,
         None => builder.in_row_major(input),
@@ -158,8 +161,10 @@ pub fn pair(numbers: &[i64], spatial: usize, absent: u32) -> Result<[u32; 2], Pr
 /// The slot of the packed weights and biases.
 fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: Window) -> Result<SlotNumber, Problem> {
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
-    let weights = constant::row_major(builder.links, call.value(1)?).ok_or(Problem::Weights)?;
-    builder.packed(Packing { window, weights, form: Form::Floats(bias) })
+    let id = call.value(1)?;
+    let weights = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
+    let adapter = constant::name_in_adapter(builder.links, id);
+    builder.packed(Packing { window, weights, form: Form::Floats(bias), adapter })
 }
 
 /// The slot of the bias, one number per channel.

@@ -125,7 +125,8 @@ pub fn product(
     let scales = operands.scales(numbers);
     let steps = operands.steps(&scales);
     let weights = operands.weights.bytes.clone();
-    let weights = builder.packed(Packing { window, weights, form: Form::Bytes(scales, steps) })?;
+    let packing = Packing { window, weights, form: Form::Bytes(scales, steps), adapter: None };
+    let weights = builder.packed(packing)?;
     let product = instruction(input, numbers, pixels(output, window.output[2]), weights, window);
     builder.make(output.buffer, product);
     Ok(())

@@ -1,4 +1,4 @@
-//! Embedding tables of half bytes that a product reads too: rows of integers and of scales are chosen, and dequantized.
+//! Embedding tables of bytes or half bytes that a product reads too: rows of integers and of scales are chosen, and dequantized.
 
 use et_core::ScalarType;
 use et_cpu::GatherColumns;
@@ -16,7 +16,8 @@ use crate::pack::{Form, Packing};
 pub struct Table {
     integers: ValueId,
     scales: ValueId,
-    group: usize,
+    /// The elements of a group of half bytes; `None` for bytes with a scale for each row.
+    group: Option<usize>,
     indices: ValueId,
     /// Rows and columns.
     sizes: [usize; 2],
@@ -30,15 +31,19 @@ impl Table {
         else {
             return None;
         };
-        let ([Argument::Int(-8), Argument::Int(7), ..], Some((group, ones))) = (ends, block.split_last()) else {
+        let ([Argument::Int(least), Argument::Int(_), ..], Some((group, ones))) = (ends, block.split_last()) else {
             return None;
         };
         let ((integers, indices), (scales, same)) = (chosen(links, *rows)?, chosen(links, *scales)?);
         let (spec, group) = (links.graph.spec(integers), usize::try_from(*group).ok()?);
         let sizes = spec.sizes.iter().map(|size| usize::try_from(*size).ok()).collect::<Option<Vec<_>>>()?;
         let sizes: [usize; 2] = sizes.try_into().ok()?;
-        let is_whole =
-            group > 0 && group.is_multiple_of(8) && sizes[1].is_multiple_of(group) && ones.iter().all(|one| *one == 1);
+        let is_group = match least {
+            -8 => group > 0 && group.is_multiple_of(8) && sizes[1].is_multiple_of(group),
+            _ => *least < -8 && group == sizes[1],
+        };
+        let is_whole = is_group && ones.iter().all(|one| *one == 1);
+        let group = (*least == -8).then_some(group);
         let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_whole && indices == same;
         fits.then_some(Self { integers, scales, group, indices, sizes })
     }
@@ -65,17 +70,22 @@ fn chosen(links: &Links<'_>, id: ValueId) -> Option<(ValueId, ValueId)> {
 pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lowered {
     let Table { integers, scales, group, indices, sizes: [rows, columns] } = table;
     let weights = builder.graph.constant(integers).ok_or(Problem::Order)?.clone();
-    let scales = constant::floats(builder.links, scales).ok_or(Problem::Order)?;
     let indices = builder.tensor(indices)?;
     let indices = builder.in_row_major(indices);
     let output = builder.row_major(FLOAT, &call.output_sizes()?);
-    let form = Form::Groups(group, scales, Vec::new());
-    let weights = builder.packed(Packing { window: matrix_window(1, columns, rows), weights, form })?;
+    let form = match group {
+        Some(group) => {
+            Form::Groups(group, constant::stored_floats(builder.links, scales).ok_or(Problem::Order)?, Vec::new())
+        }
+        None => Form::WideBytes(constant::floats(builder.links, scales).ok_or(Problem::Order)?, Vec::new()),
+    };
+    let window = matrix_window(1, columns, rows);
+    let weights = builder.packed(Packing { window, weights, form, adapter: None })?;
     let gather = GatherColumns {
         weights,
         indices: place(&indices),
         output: place(&output),
-        sizes: [indices.numel(), columns, rows, group].map(|size| size as u32),
+        sizes: [indices.numel(), columns, rows, group.unwrap_or(0)].map(|size| size as u32),
     };
     builder.make(output.buffer, gather);
     builder.set(call.output()?, output);

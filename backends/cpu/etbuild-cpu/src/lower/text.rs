@@ -11,6 +11,9 @@ use crate::call::Call;
 use crate::lower::{FLOAT, Lowered};
 use crate::tensor::Tensor;
 
+/// The bytes of a scale, behind the numbers of a key or a value in bytes.
+const SCALE: usize = size_of::<f32>();
+
 /// Why rows are not rotated.
 pub fn rotate_check(call: &Call<'_>) -> Option<Refusal> {
     let is_refused = || {
@@ -25,15 +28,16 @@ pub fn rotate_check(call: &Call<'_>) -> Option<Refusal> {
 
 /// Why the rows of a text do not attend to a cache.
 pub fn attend_check(call: &Call<'_>) -> Option<Refusal> {
+    let types = [1, 2].map(|index| call.value(index).ok().map(|id| call.graph.spec(id).scalar_type));
     let is_taken = || {
         let sizes = [0, 1, 2].map(|index| call.value(index).map(|id| call.sizes(id)));
         let [Ok(query), Ok(keys), Ok(values)] = sizes else { return None };
         let ([1, _, heads, depth], [1, _, own, key_depth]) = (&query[..], &keys[..]) else { return None };
-        (keys == values && depth == key_depth && *own > 0 && heads % own == 0).then_some(())
+        let row = depth + if types[0] == Some(ScalarType::Char) { SCALE } else { 0 };
+        (keys == values && row == *key_depth && *own > 0 && heads % own == 0).then_some(())
     };
-    let halves =
-        [1, 2].map(|index| call.value(index).is_ok_and(|id| call.graph.spec(id).scalar_type == ScalarType::Half));
-    let floats = if halves == [true; 2] { &[0][..] } else { &[0, 1, 2] };
+    let is_narrow = types[0] == types[1] && matches!(types[0], Some(ScalarType::Half | ScalarType::Char));
+    let floats = if is_narrow { &[0][..] } else { &[0, 1, 2] };
     refused(call, floats, is_taken().is_none(), "it attends to one cache, whose keys are as wide as its values")
 }
 
@@ -108,7 +112,11 @@ pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         scale: call.number(5)?.ok_or(Problem::Arguments)? as f32,
         window: u32::try_from(call.int(6)?.unwrap_or(0)).unwrap_or(0),
         soft_cap: call.number(7)?.unwrap_or(0.0) as f32,
-        is_half: u32::from(keys.scalar_type == ScalarType::Half),
+        kept: match keys.scalar_type {
+            ScalarType::Half => 1,
+            ScalarType::Char => 2,
+            _ => 0,
+        },
     };
     builder.make(output.buffer, attend);
     builder.set(call.output()?, output);

@@ -1,0 +1,37 @@
+//! Single columns of packed weights of a byte or half a byte.
+
+use et_core::{Error, Result};
+use et_gemm::{ByteProduct, NibbleProduct, Shape, WideProduct};
+
+use crate::run::Context;
+use crate::run::images::count;
+use crate::{GatherColumns, byte_isa};
+
+/// Executes the instruction: rows of a table whose transpose is packed.
+pub fn run(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<()> {
+    let [rows, inner, columns, group] = fields.sizes.map(|size| size as usize);
+    let isa = byte_isa(context.isa);
+    if group > 0 {
+        let product = NibbleProduct::new([1, inner, columns], group, false, isa)?;
+        return each(context, fields, [rows, inner], |weights, column, row| product.column(weights, column, row));
+    }
+    let product = ByteProduct::new(Shape::product(1, inner, columns), WideProduct::form_of(isa))?;
+    each(context, fields, [rows, inner], |weights, column, row| product.column(weights, column, row))
+}
+
+/// Has `read` write a column of the weights to each row.
+fn each(
+    context: &Context<'_, '_, '_>,
+    fields: &GatherColumns,
+    [rows, inner]: [usize; 2],
+    read: impl Fn(&[u8], usize, &mut [f32]) -> Result<()>,
+) -> Result<()> {
+    let mut operands = context.memory.operands();
+    let weights = operands.read_all::<u8>(fields.weights)?;
+    let indices = operands.read::<i64>(fields.indices, rows)?;
+    let output = operands.write::<f32>(fields.output, count(&[rows, inner])?)?.slice();
+    for (row, index) in output.chunks_exact_mut(inner.max(1)).zip(indices) {
+        read(weights, usize::try_from(*index).map_err(|_| Error::InvalidArgument)?, row)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! Products of rows of numbers with weights of a byte or half a byte.
+
+use et_core::Result;
+use et_gemm::{Isa, WideOperands, WideProduct};
+
+use crate::byte_isa;
+use crate::run::Context;
+use crate::run::images::count;
+use crate::run::product::{LEAST, activation};
+use crate::run::rectangle::Rectangle;
+
+/// Executes the instruction.
+pub fn run(context: &Context<'_, '_, '_>, fields: &crate::WideProduct) -> Result<()> {
+    let [rows, inner, columns, _] = fields.sizes.map(|size| size as usize);
+    let planned = planned(fields, context.isa)?;
+    let mut operands = context.memory.operands();
+    let read = WideOperands {
+        input: operands.read::<f32>(fields.input, count(&[rows, inner])?)?,
+        weights: operands.read_all::<u8>(fields.weights)?,
+        activation: activation(&fields.activation)?,
+    };
+    let output = Rectangle { place: fields.output, rows, columns };
+    let work = (count(&[rows, inner, columns])?, LEAST);
+    output.write(context, operands, &planned.grid(), work, |output, block, workspace| {
+        planned.compute(&read, output, block, workspace)
+    })
+}
+
+/// The bytes of its own memory that a thread needs.
+pub fn workspace(fields: &crate::WideProduct, isa: Isa) -> usize {
+    planned(fields, isa).map_or(0, |planned| planned.scratch_size())
+}
+
+fn planned(fields: &crate::WideProduct, isa: Isa) -> Result<WideProduct> {
+    let [rows, inner, columns, group] = fields.sizes.map(|size| size as usize);
+    match group {
+        0 => WideProduct::bytes([rows, inner, columns], byte_isa(isa)),
+        _ => WideProduct::halves([rows, inner, columns], group, fields.is_biased == 1, byte_isa(isa)),
+    }
+}

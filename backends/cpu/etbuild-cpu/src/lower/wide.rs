@@ -1,0 +1,45 @@
+//! Linear layers of rows of numbers whose weights stay integers.
+
+use et_core::ScalarType;
+use et_cpu::{Activation, WideProduct};
+
+use crate::Problem;
+use crate::builder::{Builder, place};
+use crate::call::Call;
+use crate::constant;
+use crate::lower::product::{floats, matrix_window, pixels};
+use crate::pack::{Form, Packing};
+use crate::tensor::Tensor;
+
+/// A linear layer with weights of a byte or half a byte; whether it is one.
+pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor) -> Result<bool, Problem> {
+    let (weights, links) = (call.value(1)?, builder.links);
+    let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
+    let is_biased = !bias.is_empty();
+    let (weights, group, form) = if let Some(weights) = constant::byte_weights(links, weights) {
+        (weights.bytes, 0, Form::WideBytes(weights.scales, bias))
+    } else if let Some(weights) = constant::grouped_weights(links, weights) {
+        (weights.bytes, weights.group, Form::Groups(weights.group, weights.scales, bias))
+    } else {
+        return Ok(false);
+    };
+    let input = builder.in_row_major(input.clone());
+    let output = builder.row_major(ScalarType::Float, &call.output_sizes()?);
+    let (Some(inner), Some(columns)) = (input.sizes.last().copied(), output.sizes.last().copied()) else {
+        return Err(Problem::Arguments);
+    };
+    let rows = input.numel().checked_div(inner).ok_or(Problem::Arguments)?;
+    let window = matrix_window(rows, inner, columns);
+    let weights = builder.packed(Packing { window, weights, form, adapter: None })?;
+    let product = WideProduct {
+        input: place(&input),
+        output: pixels(&output, columns as u32),
+        weights,
+        sizes: [rows, inner, columns, group].map(|size| size as u32),
+        is_biased: u32::from(is_biased),
+        activation: Activation::clamp(f32::NEG_INFINITY, f32::INFINITY),
+    };
+    builder.make(output.buffer, product);
+    builder.set(call.output()?, output);
+    Ok(true)
+}

@@ -1,0 +1,136 @@
+//! Running language models in tests, and comparing their logits with those of Python.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use et_module::safetensors::{SafeTensors, TensorView};
+use et_module::{Array, DataFiles, Engine, Engines, FileBytes, Kernels, Module};
+use etbuild_engine::{Event, Mode, Observer, ProgramFiles, World, program_files};
+use etbuild_recipe::Override;
+use etbuild_system::RealSystem;
+
+/// The engines that recipes may name here.
+static BACKENDS: &[&dyn etbuild_backend::Backend] = &[&etbuild_cpu::BACKEND];
+
+/// What runs the blobs of engines here.
+static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
+
+fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
+    let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
+    et_ops::find_kernel(&name)
+}
+
+/// The program file of a checkpoint, or of a recipe, with these options, and its data files.
+pub fn files(model: &Path, cache: &Path, piece: usize, more: &[&str], observer: Arc<dyn Observer>) -> ProgramFiles {
+    let world = World::open(Arc::new(RealSystem::default()), cache, observer, Mode::Build, 1).unwrap();
+    let world = world.backends(BACKENDS);
+    let piece = format!("export.prefill={piece}");
+    let options = more.iter().copied().chain([piece.as_str(), "export.context=64"]);
+    let options: Vec<Override> = options.map(|text| Override::parse(text).unwrap()).collect();
+    program_files(&Arc::new(world), model, &options).unwrap()
+}
+
+/// Both methods of a program, which have one cache.
+pub struct Model {
+    prefill: Module,
+    decode: Module,
+    piece: usize,
+    /// How many tokens have been given.
+    length: usize,
+}
+
+impl Model {
+    /// The program of a checkpoint, or of a recipe, for pieces of this length.
+    pub fn build(model: &Path, cache: &Path, piece: usize, more: &[&str]) -> Self {
+        Self::load(&files(model, cache, piece, more, Arc::new(|_: &Event| {})), piece)
+    }
+
+    /// The methods of a program file for pieces of this length.
+    pub fn load(files: &ProgramFiles, piece: usize) -> Self {
+        Self::try_load(&files.program, &files.data.iter().map(|file| &**file).collect::<Vec<_>>(), piece).unwrap()
+    }
+
+    /// The same of files that may not fit.
+    pub fn try_load(program: &[u8], data: &[&[u8]], piece: usize) -> Result<Self, et_module::Error> {
+        // Engines want their bytes aligned, as mapped files are.
+        let folder = tempfile::tempdir().unwrap();
+        let written = |name: String, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            path
+        };
+        let program = written("program".to_owned(), program);
+        let data: Vec<PathBuf> = (0..).zip(data).map(|(index, file)| written(format!("data {index}"), file)).collect();
+        let bytes = || FileBytes::open(&program).unwrap();
+        let data = || DataFiles::open(&data);
+        let (kernels, engines) = (Kernels::Lookup(&kernel), Engines::new(ENGINES, 1));
+        let prefill = Module::load_method(bytes(), data()?, "prefill", kernels, &engines)?;
+        let decode = prefill.load_beside(bytes(), data()?, "decode", kernels, &engines)?;
+        let named = |module: Module| {
+            let names = module.stored_input_names().unwrap();
+            module.with_input_names(&names.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        Ok(Self { prefill: named(prefill), decode: named(decode), piece, length: 0 })
+    }
+
+    /// The logits behind these tokens.
+    pub fn logits(&mut self, tokens: &[i64]) -> Vec<f32> {
+        self.try_logits(tokens).unwrap()
+    }
+
+    /// The same, which may be refused.
+    pub fn try_logits(&mut self, tokens: &[i64]) -> Result<Vec<f32>, et_module::Error> {
+        let mut logits = Vec::new();
+        let pieces = if tokens.len() == 1 { 1 } else { self.piece };
+        for piece in tokens.chunks(pieces) {
+            let (start, last) = ([self.length as i64], [piece.len() as i64 - 1]);
+            let mut filled = piece.to_vec();
+            filled.resize(pieces, 7);
+            let module = if tokens.len() == 1 { &mut self.decode } else { &mut self.prefill };
+            let arrays = [
+                ("tokens", longs(&[1, pieces], &filled)),
+                ("start", longs(&[1], &start)),
+                ("last", longs(&[1], &last)),
+            ];
+            let inputs = arrays.iter().map(|(name, array)| ((*name).to_owned(), array.view())).collect();
+            logits = module.run(&inputs)?["output_0"].to_floats().unwrap();
+            self.length += piece.len();
+        }
+        Ok(logits)
+    }
+}
+
+fn longs(shape: &[usize], elements: &[i64]) -> Array {
+    let mut array = Array::zeros(et_core::ScalarType::Long, shape);
+    array.bytes = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
+    array
+}
+
+fn integers(view: &TensorView<'_>) -> Vec<i64> {
+    view.bytes.chunks_exact(8).map(|bytes| i64::from_le_bytes(bytes.try_into().unwrap())).collect()
+}
+
+fn floats(view: &TensorView<'_>) -> Vec<f32> {
+    view.bytes.chunks_exact(4).map(|bytes| f32::from_le_bytes(bytes.try_into().unwrap())).collect()
+}
+
+/// The largest difference, and the largest number that is expected.
+pub fn difference(expected: &[f32], got: &[f32]) -> f32 {
+    assert_eq!(expected.len(), got.len());
+    let differences = expected.iter().zip(got).map(|(expected, got)| (expected - got).abs());
+    differences.fold(0.0, |most, difference| if difference > most || difference.is_nan() { difference } else { most })
+}
+
+/// The largest difference to what transformers computes, over the prompt and all steps behind it.
+pub fn largest_difference(expected: &Path, model: &mut Model) -> f32 {
+    let bytes = fs::read(expected).unwrap();
+    let expected = SafeTensors::parse(&bytes).unwrap().tensors;
+    let (prompt, tokens) = (integers(&expected["prompt"]), integers(&expected["tokens"]));
+    let mut most = difference(&floats(&expected["prompt_logits"]), &model.logits(&prompt));
+    let steps = floats(&expected["logits"]);
+    for (token, expected) in tokens.iter().zip(steps.chunks_exact(steps.len() / tokens.len())) {
+        most = most.max(difference(expected, &model.logits(&[*token])));
+    }
+    most
+}

@@ -1,0 +1,263 @@
+//! Products of rows of `f32` with panels of bytes or half bytes, as products of such rows have them: a few elements of a panel's
+//! columns at a time become numbers in memory that stays in the first-level cache, and tiles of `f32` read them there. Every byte
+//! is read once for all rows of a block, in the order of addresses.
+#![allow(unsafe_code, reason = "panels and tiles are passed on by pointer after their bounds are checked, once a call")]
+
+use core::ops::Range;
+
+use et_core::{Error, Result};
+
+use super::unpack::Unpack;
+use crate::activation::Activation;
+use crate::byte::pack::HEADER;
+use crate::byte::product::ByteProduct;
+use crate::float::rows::{FloatKernels, FloatRow};
+use crate::float::tile::Tile;
+use crate::isa::Isa;
+use crate::nibble::product::NibbleProduct;
+use crate::output::Output;
+use crate::scratch::{self, Scratch};
+use crate::shape::{Block, Grid, Shape};
+
+/// Elements of a column that are numbers at a time: with all columns of a panel, half of a first-level cache.
+const DEPTH: usize = 128;
+
+/// The most rows of a tile.
+const MOST_ROWS: usize = 16;
+
+/// The operands of one execution, the same for all blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct WideOperands<'a> {
+    /// Rows of numbers, one after another.
+    pub input: &'a [f32],
+    /// What [`ByteProduct::pack`] wrote, with a bias of real numbers or none, or [`NibbleProduct::pack`].
+    pub weights: &'a [u8],
+    /// What is applied to every element.
+    pub activation: Activation,
+}
+
+/// A product of one shape by the kernels of one instruction set.
+pub struct WideProduct {
+    rows: usize,
+    inner: usize,
+    form: Form,
+    row: &'static FloatRow,
+}
+
+/// How weights are packed.
+enum Form {
+    Bytes(ByteProduct),
+    Halves(NibbleProduct),
+}
+
+/// Columns of a panel that are a tile's.
+struct Part {
+    /// Where the panel begins.
+    start: usize,
+    /// Columns of the panel, those included that fill it up.
+    width: usize,
+    /// The first column in the panel, and in the output.
+    column: [usize; 2],
+    /// Columns that exist.
+    columns: usize,
+    vectors: usize,
+}
+
+impl WideProduct {
+    /// The instruction set whose packed bytes all of its architecture read.
+    pub const fn form_of(isa: Isa) -> Isa {
+        match isa {
+            Isa::Portable => Isa::Portable,
+            Isa::Avx2 | Isa::AvxVnni | Isa::Avx512 | Isa::Avx512Vnni | Isa::Amx => Isa::Amx,
+            Isa::Neon | Isa::NeonDot | Isa::NeonI8mm => Isa::Neon,
+        }
+    }
+
+    /// Rows of `inner` elements times columns of bytes, packed for [`Self::form_of`] the instruction set.
+    pub fn bytes([rows, inner, columns]: [usize; 3], isa: Isa) -> Result<Self> {
+        let form = Form::Bytes(ByteProduct::new(Shape::product(rows, inner, columns), Self::form_of(isa))?);
+        Ok(Self { rows, inner, form, row: FloatRow::of(isa) })
+    }
+
+    /// Rows of `inner` elements times columns of half bytes. Fails where [`NibbleProduct::new`] does.
+    pub fn halves([rows, inner, columns]: [usize; 3], group: usize, is_biased: bool, isa: Isa) -> Result<Self> {
+        let form = Form::Halves(NibbleProduct::new([rows, inner, columns], group, is_biased, isa)?);
+        Ok(Self { rows, inner, form, row: FloatRow::of(isa) })
+    }
+
+    /// The work.
+    pub const fn grid(&self) -> Grid {
+        let panels = match &self.form {
+            Form::Bytes(bytes) => bytes.panels.per_group,
+            Form::Halves(halves) => halves.grid().panels,
+        };
+        Grid::new(self.rows, self.row.height_of(self.rows), panels)
+    }
+
+    /// The columns of the output that some panels cover, for splitting an output.
+    pub fn columns_of(&self, panels: [usize; 2]) -> Range<usize> {
+        match &self.form {
+            Form::Bytes(bytes) => bytes.columns_of(panels),
+            Form::Halves(halves) => halves.columns_of(panels),
+        }
+    }
+
+    /// Bytes of scratch that each call needs.
+    pub const fn scratch_size(&self) -> usize {
+        scratch::total(&[scratch::part((1 + DEPTH) * self.row.width(), 4)])
+    }
+
+    /// Computes a block into the output. Fails if an operand, the output or the scratch is too short, or if this processor
+    /// lacks the instructions.
+    pub fn compute(
+        &self,
+        operands: &WideOperands<'_>,
+        output: &mut Output<'_, f32>,
+        block: Block,
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        let grid = self.grid();
+        if block.tiles[0] >= block.tiles[1] || block.panels[0] >= block.panels[1] {
+            return Ok(());
+        }
+        let size = match &self.form {
+            Form::Bytes(bytes) => bytes.packed_size(),
+            Form::Halves(halves) => halves.packed_size(),
+        };
+        if operands.input.len() != self.rows * self.inner || operands.weights.len() != size || !block.is_in(&grid) {
+            return Err(Error::InvalidArgument);
+        }
+        let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
+        output.check(rows, self.columns_of(block.panels))?;
+        let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        let memory = Scratch::new(scratch)?.take::<f32>((1 + DEPTH) * self.row.width())?.as_mut_ptr();
+        for panel in block.panels[0]..block.panels[1] {
+            for part in self.parts(panel) {
+                for first in (0..self.inner.max(1)).step_by(DEPTH) {
+                    let depth = first..self.inner.min(first + DEPTH);
+                    // SAFETY: operands and output were held against the block; the memory has room for so many elements.
+                    unsafe {
+                        self.unpack(kernels, operands.weights, &part, depth.clone(), memory);
+                        self.multiply(kernels, (operands, memory), output, (&part, block.tiles), depth)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A panel, as wide as tiles are.
+    fn parts(&self, panel: usize) -> impl Iterator<Item = Part> + use<> {
+        let (lanes, most) = (self.row.lanes, self.row.width());
+        let (start, width, first, columns) = match &self.form {
+            Form::Bytes(bytes) => {
+                let panel = bytes.panels.get(panel);
+                (panel.start, panel.vectors * bytes.panels.lanes, panel.column, panel.columns)
+            }
+            Form::Halves(halves) => {
+                let [first, columns, start] = halves.panel(panel);
+                (start, halves.layout(), first, columns)
+            }
+        };
+        (0..columns).step_by(most).map(move |column| {
+            let columns = (columns - column).min(most);
+            Part { start, width, column: [column, first + column], columns, vectors: columns.div_ceil(lanes) }
+        })
+    }
+
+    /// Writes a row of bias, and a row for each of some elements of the columns.
+    ///
+    /// # Safety
+    ///
+    /// The weights have the part; `to` has room for the rows.
+    unsafe fn unpack(&self, kernels: &FloatKernels, weights: &[u8], part: &Part, elements: Range<usize>, to: *mut f32) {
+        let panel = weights.as_ptr().wrapping_add(part.start);
+        let (width, column) = (part.vectors * self.row.lanes, part.column[0]);
+        let bias = match &self.form {
+            Form::Bytes(_) => Some(panel),
+            Form::Halves(halves) => halves.is_biased().then(|| panel.wrapping_add(4 * part.width)),
+        };
+        let bias = bias.filter(|_| elements.start == 0);
+        let to_rows = to.wrapping_add(width);
+        // SAFETY: the caller's promise.
+        unsafe {
+            for lane in 0..width {
+                let from = |bias: *const u8| bias.cast::<f32>().add(column + lane).read_unaligned();
+                to.add(lane).write(bias.map_or(0.0, from));
+            }
+            match &self.form {
+                Form::Bytes(bytes) => (kernels.bytes)(&Unpack {
+                    words: panel.add(HEADER * part.width + elements.start * part.width + 4 * column),
+                    step: 4 * part.width,
+                    count: elements.len().div_ceil(4),
+                    vectors: part.vectors,
+                    scales: panel.add(4 * (part.width + column)),
+                    is_signed: bytes.row.offset == 0,
+                    to: to_rows,
+                }),
+                Form::Halves(halves) => {
+                    let mut first = elements.start;
+                    while first < elements.end {
+                        let (group, within) = (first / halves.group(), first % halves.group());
+                        let count = (halves.group() - within).min(elements.end - first);
+                        let scales = panel.add(halves.group_start(group));
+                        (kernels.halves)(&Unpack {
+                            words: scales.add(2 * part.width + within / 2 * part.width + 4 * column),
+                            step: 4 * part.width,
+                            count: count / 8,
+                            vectors: part.vectors,
+                            scales: scales.add(2 * column),
+                            is_signed: false,
+                            to: to_rows.add((first - elements.start) * width),
+                        });
+                        first += count;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the products with some elements of the columns to what those before them gave.
+    ///
+    /// # Safety
+    ///
+    /// The operands and the output cover tiles and part; the memory has what [`Self::unpack`] wrote.
+    unsafe fn multiply(
+        &self,
+        kernels: &FloatKernels,
+        (operands, memory): (&WideOperands<'_>, *const f32),
+        output: &mut Output<'_, f32>,
+        (part, tiles): (&Part, [usize; 2]),
+        elements: Range<usize>,
+    ) -> Result<()> {
+        let (grid, is_last) = (self.grid(), elements.end == self.inner);
+        for tile in tiles[0]..tiles[1] {
+            let rows = grid.rows_of(tile);
+            let mut table = [core::ptr::null(); MOST_ROWS];
+            for (row, pointer) in rows.clone().zip(&mut table) {
+                *pointer = operands.input.as_ptr().wrapping_add(row * self.inner + elements.start);
+            }
+            let kernel = (kernels.tile)(rows.len() - 1, part.vectors - 1).ok_or(Error::Internal)?;
+            let to = output.at(rows.start, part.column[1]);
+            let before = if elements.start == 0 { core::ptr::null() } else { to.cast_const() };
+            let activation = if is_last { operands.activation } else { Activation::None };
+            let call = Tile {
+                table: table.as_ptr(),
+                runs: 1,
+                length: elements.len(),
+                panel: memory,
+                residual: before,
+                residual_stride: output.stride(),
+                ..Tile::stored(to, output.stride(), part.columns, activation)
+            };
+            // SAFETY: the caller's promise. A tile reads all that it adds before it writes.
+            unsafe { kernel(&call) };
+            if activation.bounds().is_none() {
+                let done = Tile { residual: core::ptr::null(), ..call };
+                // SAFETY: as above.
+                unsafe { (kernels.finish)(&done, rows.len()) };
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,116 @@
+//! Products of rows of numbers with packed bytes and half bytes against plain loops in `f64`.
+
+mod plain;
+
+use et_core::Half;
+use et_gemm::{
+    Activation, BYTE, Bias, ByteProduct, Isa, NibbleProduct, Output, Shape, Weights, WideOperands, WideProduct,
+};
+use plain::{Numbers, activate};
+
+/// Packed weights, and the numbers that they stand for.
+struct Packed {
+    product: WideProduct,
+    bytes: Vec<u8>,
+    numbers: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+fn bytes(isa: Isa, [rows, inner, columns]: [usize; 3]) -> Packed {
+    let mut numbers = Numbers(0x1234_5678_9abc_def1);
+    let mut weights = numbers.bytes(columns * inner);
+    weights.iter_mut().take(2).zip([-128, 127]).for_each(|(weight, end)| *weight = end);
+    let scales: Vec<f32> = numbers.floats(columns).into_iter().map(|number| 0.1 + 0.05 * number).collect();
+    let bias = if rows % 2 == 1 { numbers.floats(columns) } else { Vec::new() };
+    let product = ByteProduct::new(Shape::product(rows, inner, columns), WideProduct::form_of(isa)).unwrap();
+    let mut packed = vec![0; product.packed_size()];
+    let packed_bias = if bias.is_empty() { Bias::None } else { Bias::Real(&bias) };
+    product.pack(&Weights::linear(&weights, inner), &scales, packed_bias, &mut packed).unwrap();
+    let real: Vec<f32> = (0..columns * inner).map(|at| f32::from(weights[at]) * scales[at / inner]).collect();
+    let mut elements = vec![0.0; inner];
+    for column in 0..columns {
+        product.column(&packed, column, &mut elements).unwrap();
+        assert_eq!(elements, real[column * inner..][..inner], "{isa:?} {column}");
+    }
+    assert!(product.column(&packed, columns, &mut elements).is_err());
+    let product = WideProduct::bytes([rows, inner, columns], isa).unwrap();
+    Packed { product, bytes: packed, numbers: real, bias }
+}
+
+fn halves(isa: Isa, [rows, inner, columns, group]: [usize; 4]) -> Packed {
+    let mut numbers = Numbers(0x9abc_def1_1234_5678);
+    let weights: Vec<i8> = numbers.bytes(columns * inner).into_iter().map(|byte| byte >> 4).collect();
+    let scale = |number: f32| Half::from_f32(0.1 + 0.05 * number).to_f32();
+    let scales: Vec<f32> = numbers.floats(columns * (inner / group)).into_iter().map(scale).collect();
+    let bias = if rows % 2 == 1 { numbers.floats(columns) } else { Vec::new() };
+    let product = NibbleProduct::new([rows, inner, columns], group, !bias.is_empty(), isa).unwrap();
+    let mut packed = vec![0; product.packed_size()];
+    product.pack(&weights, &scales, &bias, &mut packed).unwrap();
+    let real = (0..columns * inner).map(|at| f32::from(weights[at]) * scales[at / group]).collect();
+    let product = WideProduct::halves([rows, inner, columns], group, !bias.is_empty(), isa).unwrap();
+    Packed { product, bytes: packed, numbers: real, bias }
+}
+
+fn check(isa: Isa, [rows, inner, columns]: [usize; 3], packed: &Packed, activation: Activation, parts: usize) {
+    let input = Numbers(0xdef1_1234_5678_9abc).floats(rows * inner);
+    let operands = WideOperands { input: &input, weights: &packed.bytes, activation };
+    let (mut memory, grid) = (vec![f32::NAN; rows * columns], packed.product.grid());
+    let mut output = Output::new(&mut memory, rows, columns, columns).unwrap();
+    let mut scratch = vec![0; packed.product.scratch_size()];
+    for part in 0..parts {
+        let block = grid.part([part, part + 1], parts);
+        packed.product.compute(&operands, &mut output, block, &mut scratch).unwrap();
+    }
+    for (index, &value) in memory.iter().enumerate() {
+        let (row, column) = (index / columns, index % columns);
+        let pairs = input[row * inner..][..inner].iter().zip(&packed.numbers[column * inner..]);
+        let (mut sum, mut size) = (0.0, 1.0);
+        for (number, weight) in pairs {
+            sum += f64::from(*number) * f64::from(*weight);
+            // Where multiplying and adding are rounded apart, a number is as exact as the greatest of its scale.
+            size += f64::from(*number).abs() * (f64::from(*weight).abs() + 20.0);
+        }
+        let plain = activate(activation, sum + packed.bias.get(column).copied().map_or(0.0, f64::from));
+        let bound = size * 16.0 * f64::from(f32::EPSILON);
+        assert!((f64::from(value) - plain).abs() <= bound, "{isa:?} {rows} {inner} {columns} {index}: {value} {plain}");
+    }
+}
+
+#[test]
+fn products_are_those_of_the_numbers_that_integers_stand_for() {
+    for isa in BYTE.iter().map(|row| row.isa).filter(|isa| isa.is_available()) {
+        for rows in [0, 1, 2, 7, 15, 41] {
+            for [inner, columns] in [[32, 1], [7, 17], [129, 33], [260, 64], [0, 5], [128, 70]] {
+                let sizes = [rows, inner, columns];
+                check(isa, sizes, &bytes(isa, sizes), Activation::None, 1);
+            }
+            for [inner, columns, group] in
+                [[32, 1, 32], [64, 17, 32], [192, 33, 64], [384, 70, 128], [40, 5, 8], [520, 9, 520]]
+            {
+                check(isa, [rows, inner, columns], &halves(isa, [rows, inner, columns, group]), Activation::None, 1);
+            }
+        }
+        for (rows, activation, parts) in [(9, Activation::Gelu, 3), (1, Activation::RELU, 2), (33, Activation::Silu, 2)]
+        {
+            let sizes = [rows, 264, 70];
+            check(isa, sizes, &bytes(isa, sizes), activation, parts);
+            check(isa, sizes, &halves(isa, [rows, 264, 70, 8]), activation, parts);
+        }
+    }
+}
+
+#[test]
+fn operands_of_other_sizes_are_refused() {
+    let packed = bytes(Isa::detect(), [2, 8, 4]);
+    let (mut memory, mut scratch) = ([0.0; 8], vec![0; packed.product.scratch_size()]);
+    let mut output = Output::new(&mut memory, 2, 4, 4).unwrap();
+    let all = packed.product.grid().all();
+    for (numbers, weights) in [(15, 0), (16, 1)] {
+        let operands = WideOperands {
+            input: &[0.0; 16][..numbers],
+            weights: &packed.bytes[weights..],
+            activation: Activation::None,
+        };
+        assert!(packed.product.compute(&operands, &mut output, all, &mut scratch).is_err());
+    }
+}

@@ -1,0 +1,134 @@
+/* The C interface of programs and language models that etbuild made.
+ *
+ * A recipe with `library: true` makes `lib<name>.a` beside its binary: link it with this header. It has the functions of
+ * programs (`et_module_*`) or those of language models (`et_language_*`), with the kernels of that recipe's program and
+ * with no other. One such library fits into a process.
+ *
+ * An object is used by one thread at a time; different objects by different threads at once. Functions that return `int`
+ * return 0, or another number where something went wrong: et_error_message() says what. Texts are UTF-8. No function keeps a
+ * pointer that it is given.
+ */
+#ifndef ETBUILD_H
+#define ETBUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What went wrong last on this thread: there until something else goes wrong on it. */
+const char *et_error_message(void);
+
+/* ---- programs ------------------------------------------------------------------------------------------------------ */
+
+/* A method of a program. */
+typedef struct et_module et_module;
+
+/* Types of elements, numbered as in ExecuTorch's program files. */
+enum {
+  ET_UINT8 = 0,
+  ET_INT8 = 1,
+  ET_INT16 = 2,
+  ET_INT32 = 3,
+  ET_INT64 = 4,
+  ET_FLOAT16 = 5,
+  ET_FLOAT32 = 6,
+  ET_FLOAT64 = 7,
+  ET_BOOL = 11,
+  ET_BFLOAT16 = 15
+};
+
+/* A tensor in somebody's memory. */
+typedef struct et_tensor {
+  uint8_t type;         /* ET_FLOAT32, ... */
+  size_t rank;          /* how many dimensions there are */
+  const int64_t *shape; /* their sizes, outermost first */
+  const void *data;     /* the elements in row-major order */
+  size_t bytes;         /* how many bytes they take */
+} et_tensor;
+
+/* Loads a method of a program file, the binary's own where `method` is NULL. `data` are the files with weights that the
+ * program keeps outside itself, `data_count` of them. Engines use at most `threads` threads. NULL where it fails. */
+et_module *et_module_load(const char *program, const char *const *data, size_t data_count, const char *method,
+                          size_t threads);
+void et_module_free(et_module *module);
+
+size_t et_module_input_count(et_module *module);
+/* NULL where there is no such input. */
+const char *et_module_input_name(et_module *module, size_t index);
+/* Copies a tensor into an input. */
+int et_module_set_input(et_module *module, size_t index, const et_tensor *tensor);
+/* What outputs pointed to before is gone. */
+int et_module_execute(et_module *module);
+/* How many outputs the last execution gave. */
+size_t et_module_output_count(et_module *module);
+/* Points to an output, until the next execution. */
+int et_module_output(et_module *module, size_t index, et_tensor *tensor);
+
+/* ---- language models ----------------------------------------------------------------------------------------------- */
+
+/* A language model and the text that it has read. */
+typedef struct et_language et_language;
+
+/* How an answer is made. */
+typedef struct et_options {
+  size_t max_new_tokens;
+  float temperature; /* what logits are divided by; 0 takes the most probable token each time */
+  size_t top_k;      /* only so many of the most probable tokens; 0 for all */
+  float top_p;       /* only the most probable tokens that make up this share; 1 for all */
+  uint64_t seed;     /* of the random numbers */
+} et_options;
+
+/* What somebody says in a conversation. */
+typedef struct et_message {
+  const char *role; /* "system", "user" or "assistant" */
+  const char *content;
+} et_message;
+
+/* Why an answer ended. */
+enum {
+  ET_STOPPED = 0,      /* the model ended it */
+  ET_ENOUGH = 1,       /* as many tokens as were asked for */
+  ET_CONTEXT_FULL = 2, /* the text has as many tokens as the program can */
+  ET_BROKEN_OFF = 3    /* the function that saw it returned false */
+};
+
+/* What came of it. */
+typedef struct et_answer {
+  size_t new_tokens;
+  int ended; /* ET_STOPPED, ... */
+} et_answer;
+
+/* Is told each new token as it comes, and the text that it makes certain: `size` bytes, not terminated. Text that is left at
+ * the end comes with the token UINT32_MAX. False ends the answer. */
+typedef bool (*et_token_function)(void *context, uint32_t token, const char *text, size_t size);
+
+/* Loads a language model from its program file. `data` and `threads` are as for et_module_load(). `lookup` guesses tokens from
+ * what the text said before, which is faster and changes nothing; the program needs a method `verify` for it. NULL where it
+ * fails. */
+et_language *et_language_load(const char *program, const char *const *data, size_t data_count, size_t threads,
+                              bool lookup);
+void et_language_free(et_language *language);
+
+/* What the model's makers say about how tokens are picked. */
+int et_language_options(et_language *language, et_options *options);
+/* The most tokens of a text; 0 where nobody knows. */
+size_t et_language_context(et_language *language);
+
+/* Continue a text, or answer in a conversation. What a text has in common with the one before it is not read again. `see` may
+ * be NULL, `answer` too. Text needs a program that holds a tokenizer, a conversation one that holds a chat template. */
+int et_language_continue(et_language *language, const char *prompt, const et_options *options, et_token_function see,
+                         void *context, et_answer *answer);
+int et_language_continue_tokens(et_language *language, const uint32_t *tokens, size_t count, const et_options *options,
+                                et_token_function see, void *context, et_answer *answer);
+int et_language_answer(et_language *language, const et_message *messages, size_t count, const et_options *options,
+                       et_token_function see, void *context, et_answer *answer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,299 @@
+//! A language model: texts are continued and answered.
+#![expect(unsafe_code, reason = "C hands over pointers, and functions that it calls have unmangled names")]
+
+use std::ffi::{c_char, c_int, c_void};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::Instant;
+
+use et_llm::app::AppSpec;
+use et_llm::{
+    Ended, Error, Guesses, Limits, Loading, Message, Picked, Sampler, Sampling, Session, Text, TextStream, generate,
+};
+use et_module::{DataFiles, FileBytes, Kernels};
+
+use crate::failure;
+use crate::pointers::{elements, give, object, paths, put, take, text, value};
+
+/// A loaded language model: `et_language` in the header.
+pub struct Language {
+    session: Session,
+}
+
+/// `et_options` in the header.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Options {
+    max_new_tokens: usize,
+    temperature: f32,
+    top_k: usize,
+    top_p: f32,
+    seed: u64,
+}
+
+/// `et_message` in the header.
+#[repr(C)]
+pub struct Said {
+    role: *const c_char,
+    content: *const c_char,
+}
+
+/// `et_answer` in the header.
+#[repr(C)]
+pub struct Answer {
+    new_tokens: usize,
+    ended: c_int,
+}
+
+/// `et_token_function` in the header: false ends the answer.
+pub type See = Option<unsafe extern "C" fn(context: *mut c_void, token: u32, text: *const c_char, size: usize) -> bool>;
+
+/// Whom new tokens are shown to.
+#[derive(Clone, Copy)]
+struct Viewer {
+    see: See,
+    context: *mut c_void,
+}
+
+type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
+
+/// Loads a language model: what `et_language_load` of a generated library does.
+///
+/// # Safety
+/// Texts are terminated, there are `data_count` of `data`.
+pub unsafe fn load(
+    spec: &'static AppSpec,
+    program: *const c_char,
+    data: *const *const c_char,
+    data_count: usize,
+    threads: usize,
+    lookup: bool,
+) -> *mut Language {
+    // SAFETY: the caller says so.
+    let (program, data) = unsafe { (text(program), paths(data, data_count)) };
+    let loaded = || open(spec, program?, &data?, threads, lookup);
+    failure::or(loaded().map(|session| give(Language { session })), std::ptr::null_mut())
+}
+
+fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup: bool) -> Result<Session> {
+    let start = Instant::now();
+    let guesses = lookup.then_some(Guesses::Lookup);
+    let loading = Loading {
+        kernels: Kernels::Selected(spec.kernels),
+        engines: spec.engines,
+        threads,
+        guesses: guesses.as_ref(),
+        text: spec.text,
+    };
+    let file = FileBytes::open(program.as_ref())?;
+    Ok(Session::load(file, || DataFiles::open(data), &loading, start)?)
+}
+
+/// Frees a language model.
+///
+/// # Safety
+/// `language` is null or was loaded, and is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_free(language: *mut Language) {
+    // SAFETY: the caller says so.
+    unsafe { take(language) }
+}
+
+/// How tokens are picked where nobody says otherwise.
+///
+/// # Safety
+/// `language` is null or was loaded; `options` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_options(language: *mut Language, options: *mut Options) -> c_int {
+    // SAFETY: the caller says so.
+    let session = unsafe { object(language) }.map(|language| &language.session);
+    failure::number(session.map(|session| {
+        let Sampling { temperature, top_k, top_p, seed } = session.sampling();
+        let max_new_tokens = session.model.context().unwrap_or(usize::MAX);
+        // SAFETY: the caller says so.
+        unsafe { put(options, Options { max_new_tokens, temperature, top_k, top_p, seed }) }
+    }))
+}
+
+/// The most tokens of a text; 0 where nobody knows.
+///
+/// # Safety
+/// `language` is null or was loaded.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_context(language: *mut Language) -> usize {
+    // SAFETY: the caller says so.
+    unsafe { object(language) }.ok().and_then(|language| language.session.model.context()).unwrap_or(0)
+}
+
+/// Continues a text of tokens.
+///
+/// # Safety
+/// Pointers are as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_continue_tokens(
+    language: *mut Language,
+    tokens: *const u32,
+    count: usize,
+    options: *const Options,
+    see: See,
+    context: *mut c_void,
+    answer: *mut Answer,
+) -> c_int {
+    // SAFETY: the caller says so.
+    unsafe {
+        reply(language, options, Viewer { see, context }, answer, |_| Ok((elements(tokens, count)?.to_vec(), None)))
+    }
+}
+
+/// Continues a text.
+///
+/// # Safety
+/// Pointers are as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_continue(
+    language: *mut Language,
+    prompt: *const c_char,
+    options: *const Options,
+    see: See,
+    context: *mut c_void,
+    answer: *mut Answer,
+) -> c_int {
+    let prompt = |session: &Session| {
+        let tokenizer = session.text()?;
+        // SAFETY: the caller says so.
+        let tokens = tokenizer.encode(unsafe { text(prompt) }?, true)?;
+        Ok((tokens, Some(tokenizer)))
+    };
+    // SAFETY: the caller says so.
+    unsafe { reply(language, options, Viewer { see, context }, answer, prompt) }
+}
+
+/// Answers in a conversation.
+///
+/// # Safety
+/// Pointers are as the header says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn et_language_answer(
+    language: *mut Language,
+    messages: *const Said,
+    count: usize,
+    options: *const Options,
+    see: See,
+    context: *mut c_void,
+    answer: *mut Answer,
+) -> c_int {
+    let conversation = |session: &Session| {
+        let tokenizer = session.text()?;
+        // SAFETY: the caller says so.
+        let messages = unsafe { elements(messages, count) }?.iter().map(|said| unsafe { message(said) });
+        let messages = messages.collect::<Result<Vec<Message>>>()?;
+        // The template says what every text begins with.
+        let tokens = tokenizer.encode(&tokenizer.conversation(&messages)?, false)?;
+        Ok((tokens, Some(tokenizer)))
+    };
+    // SAFETY: the caller says so.
+    unsafe { reply(language, options, Viewer { see, context }, answer, conversation) }
+}
+
+/// The roles that messages may have.
+const ROLES: [&str; 3] = ["system", "user", "assistant"];
+
+/// # Safety
+/// The texts are terminated.
+unsafe fn message(said: &Said) -> Result<Message> {
+    // SAFETY: the caller says so.
+    let (role, content) = unsafe { (text(said.role)?, text(said.content)?) };
+    let role = ROLES.into_iter().find(|known| *known == role);
+    Ok(Message::new(role.ok_or("a role is none of `system`, `user` and `assistant`")?, content))
+}
+
+/// What is read, and what makes text of what follows.
+type Prompt = (Vec<u32>, Option<Rc<dyn Text>>);
+
+/// # Safety
+/// As the header says.
+unsafe fn reply(
+    language: *mut Language,
+    options: *const Options,
+    viewer: Viewer,
+    answer: *mut Answer,
+    prompt: impl FnOnce(&Session) -> Result<Prompt>,
+) -> c_int {
+    let done = || -> Result<()> {
+        // SAFETY: the caller says so.
+        let (session, options) = unsafe { (&mut object(language)?.session, *value(options)?) };
+        let (tokens, tokenizer) = prompt(session)?;
+        let made = run(session, &tokens, tokenizer.as_deref(), options, viewer)?;
+        // SAFETY: the caller says so.
+        unsafe { put(answer, made) };
+        Ok(())
+    };
+    failure::number(done())
+}
+
+/// How an answer ended, for C.
+const STOPPED: c_int = 0;
+const ENOUGH: c_int = 1;
+const CONTEXT_FULL: c_int = 2;
+const BROKEN_OFF: c_int = 3;
+
+/// What is in common with the last text is not read again.
+fn run(
+    session: &mut Session,
+    tokens: &[u32],
+    text: Option<&dyn Text>,
+    options: Options,
+    viewer: Viewer,
+) -> Result<Answer> {
+    let Options { max_new_tokens, temperature, top_k, top_p, seed } = options;
+    let mut sampler = Sampler::new(Sampling { temperature, top_k, top_p, seed });
+    let Session { model, speculation, facts, .. } = session;
+    let known = model.rewind(tokens);
+    let limits = Limits { tokens: max_new_tokens, stops: &facts.stops };
+    let (mut stream, mut new_tokens, mut wanted) = (TextStream::default(), 0, true);
+    let mut see = |picked, _: &[f32]| {
+        let Picked::Token(token) = picked else { return Ok(()) };
+        let new = text.map_or(Ok(String::new()), |text| stream.push(text, token))?;
+        new_tokens += 1;
+        wanted = viewer.show(token, &new);
+        if wanted { Ok(()) } else { Err(Error::Text(String::new())) }
+    };
+    let rest = tokens.get(known..).unwrap_or_default();
+    let done = generate(model, speculation.as_mut(), rest, &mut sampler, &limits, &mut see);
+    let ended = match done {
+        Ok(generation) => of_ended(generation.ended),
+        Err(_) if !wanted => BROKEN_OFF,
+        Err(error) => return Err(error.into()),
+    };
+    if let (Some(text), true) = (text, wanted) {
+        let last = stream.finish(text)?;
+        viewer.show_text(&last);
+    }
+    Ok(Answer { new_tokens, ended })
+}
+
+const fn of_ended(ended: Ended) -> c_int {
+    match ended {
+        Ended::Stopped => STOPPED,
+        Ended::Enough => ENOUGH,
+        Ended::ContextFull => CONTEXT_FULL,
+    }
+}
+
+/// The token of text that belongs to none: what is left at the end.
+const NO_TOKEN: u32 = u32::MAX;
+
+impl Viewer {
+    /// Whether more is wanted.
+    fn show(self, token: u32, text: &str) -> bool {
+        let pointer = text.as_ptr().cast();
+        // SAFETY: the function takes what its type says; its context is that which was given with it.
+        self.see.is_none_or(|see| unsafe { see(self.context, token, pointer, text.len()) })
+    }
+
+    fn show_text(self, text: &str) {
+        if !text.is_empty() {
+            self.show(NO_TOKEN, text);
+        }
+    }
+}

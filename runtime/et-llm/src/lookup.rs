@@ -1,0 +1,138 @@
+//! Guesses from the text itself: what followed its last tokens when they occurred before.
+
+use std::collections::HashMap;
+
+use crate::{Error, Proposer};
+
+/// The most tokens that are looked for.
+const LONGEST: usize = 3;
+/// The most times that guesses of a kind are left out after they were wrong.
+const PATIENCE: u32 = 16;
+
+/// Prompt lookup: the longest run of tokens at the end of the text, of at most three, that occurred before, and what followed it
+/// there the last time. It knows where every run ended, so that a guess takes the same time however long the text is.
+#[derive(Debug, Default)]
+pub struct Lookup {
+    /// By their number less one.
+    runs: [Runs; LONGEST],
+    /// How many tokens of the text ended a run that is known.
+    known: usize,
+    /// The kind of the last guess.
+    last: Option<usize>,
+}
+
+/// Runs of a number of tokens.
+#[derive(Debug, Default)]
+struct Runs {
+    /// Where each ended the last time.
+    ends: HashMap<[u32; LONGEST], usize>,
+    /// How often guesses are left out before the next one, and how often they were the last time.
+    wait: u32,
+    waited: u32,
+}
+
+impl Proposer for Lookup {
+    fn begin(&mut self) {
+        self.runs.iter_mut().for_each(|runs| runs.ends.clear());
+        (self.known, self.last) = (0, None);
+    }
+
+    fn propose(&mut self, text: &[u32], most: usize, guesses: &mut Vec<u32>) -> Result<(), Error> {
+        // The run at the end of the text is not yet known, or it would be found itself.
+        for end in self.known..text.len() {
+            for (less_one, runs) in self.runs.iter_mut().enumerate() {
+                if let Some(key) = key(text, end, less_one + 1) {
+                    runs.ends.insert(key, end);
+                }
+            }
+        }
+        self.known = text.len();
+        self.last = None;
+        let found = self.runs.iter_mut().enumerate().rev().find_map(|(less_one, runs)| {
+            let end = *runs.ends.get(&key(text, text.len(), less_one + 1)?)?;
+            Some((less_one, runs, end))
+        });
+        let Some((less_one, runs, end)) = found else { return Ok(()) };
+        if runs.wait > 0 {
+            runs.wait -= 1;
+            return Ok(());
+        }
+        self.last = Some(less_one);
+        // Where what followed reaches the end of the text, it goes on as if the guesses were there already.
+        guesses.extend(text.iter().skip(end).copied().cycle().take(most));
+        Ok(())
+    }
+
+    fn judged(&mut self, _guesses: usize, right: usize) {
+        let Some(runs) = self.last.and_then(|last| self.runs.get_mut(last)) else { return };
+        runs.waited = if right > 0 { 0 } else { (2 * runs.waited).clamp(1, PATIENCE) };
+        runs.wait = runs.waited;
+    }
+}
+
+/// The run of so many tokens that ends there, if the text has as many.
+fn key(text: &[u32], end: usize, tokens: usize) -> Option<[u32; LONGEST]> {
+    let run = text.get(end.checked_sub(tokens)?..end)?;
+    let mut key = [0; LONGEST];
+    key.iter_mut().zip(run).for_each(|(key, token)| *key = *token);
+    Some(key)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn guessed(lookup: &mut Lookup, text: &[u32], most: usize) -> Vec<u32> {
+        let mut guesses = Vec::new();
+        lookup.propose(text, most, &mut guesses).unwrap();
+        guesses
+    }
+
+    #[test]
+    fn the_longest_run_decides_and_the_last_time_of_it() {
+        let text = [1, 2, 3, 40, 9, 2, 3, 50, 1, 2, 3, 41, 8, 3, 60, 1, 2, 3];
+        assert_eq!(guessed(&mut Lookup::default(), &text, 2), [41, 8]);
+        assert_eq!(guessed(&mut Lookup::default(), &text[..7], 3), [40, 9, 2]);
+        assert_eq!(guessed(&mut Lookup::default(), &text[..14], 1), [41]);
+        assert_eq!(guessed(&mut Lookup::default(), &text[..5], 4), [0; 0]);
+        assert_eq!(guessed(&mut Lookup::default(), &[], 4), [0; 0]);
+    }
+
+    #[test]
+    fn a_text_that_repeats_itself_is_guessed_beyond_its_end() {
+        assert_eq!(guessed(&mut Lookup::default(), &[7, 1, 2, 1, 2], 5), [1, 2, 1, 2, 1]);
+        assert_eq!(guessed(&mut Lookup::default(), &[4, 4], 3), [4, 4, 4]);
+    }
+
+    #[test]
+    fn a_text_that_grows_is_guessed_as_if_it_were_new() {
+        let text: Vec<u32> = (0..400_u32).map(|index| index * index % 23 % 5).collect();
+        let mut growing = Lookup::default();
+        growing.begin();
+        for end in (1..text.len()).step_by(3) {
+            let new = guessed(&mut Lookup::default(), &text[..end], 6);
+            assert_eq!(guessed(&mut growing, &text[..end], 6), new, "{end}");
+        }
+        growing.begin();
+        assert_eq!(guessed(&mut growing, &[0, 1, 4], 6), [0; 0], "what was there before is forgotten");
+    }
+
+    #[test]
+    fn guesses_that_are_wrong_become_rare_and_one_that_is_right_makes_up_for_them() {
+        let (mut lookup, mut text) = (Lookup::default(), vec![1, 1, 1]);
+        let mut tries = |right: usize, rounds: usize| {
+            let mut tries = 0;
+            for _ in 0..rounds {
+                text.extend([1]);
+                let guesses = guessed(&mut lookup, &text, 2).len();
+                tries += usize::from(guesses > 0);
+                if guesses > 0 {
+                    lookup.judged(guesses, right);
+                }
+            }
+            tries
+        };
+        assert_eq!(tries(0, 1 + 2 + 3 + 5 + 9 + 17 + 17), 7);
+        assert_eq!(tries(1, 17 + 20), 20 + 1);
+    }
+}
