@@ -292,11 +292,12 @@ fn weights_take_the_room_of_their_bits() {
     };
     let small = size(&["quantize.scheme=8da4w", "quantize.group_size=32"]);
     let (four, layers) = (|weights: usize| weights / 2 + weights / 32 * 2, 4);
-    // What is not weights, such as the tokenizer, is the same but for a few instructions and scales.
+    // What is not weights, such as the tokenizer, is the same but for scales and instructions: `8da4w` has twice those of others.
+    const INSTRUCTIONS: usize = 60_000;
     let rest = small - four(layers * (LAYER[0] + LAYER[1]) + TABLE);
     let near = |got: usize, weights: usize| {
-        let (least, most) = (weights + rest, weights + rest + weights / 20 + 30_000);
-        assert!((least.saturating_sub(30_000)..most).contains(&got), "{got} is not {weights} and {rest}");
+        let (least, most) = (weights + rest, weights + rest + weights / 20 + INSTRUCTIONS);
+        assert!((least - INSTRUCTIONS..most).contains(&got), "{got} is not {weights} and {rest}");
     };
     near(size(&MIXED), layers * LAYER[0] + four(layers * LAYER[1] + TABLE));
     near(size(&["quantize.scheme=int8-weights"]), layers * (LAYER[0] + LAYER[1]) + TABLE);
