@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use et_core::Half;
 use et_kernels::activation::Activation;
 use et_kernels::attention::cached::{Cached, attend_part};
-use et_kernels::attention::{self, Attention, Mask, Numbers, Strides, Tokens};
+use et_kernels::attention::{self, Attention, Mask, Numbers, Slots, Strides, Tokens};
 use et_kernels::copy::{Strided, copy};
 use et_kernels::depthwise::{Requantization, depthwise, depthwise_bytes};
 use et_kernels::elementwise::{self, Instruction, Operand, Operation, Output, Program, Source};
@@ -197,7 +197,9 @@ fn attentions(bench: &Bench) {
             width,
             value_width: width,
             scale: 0.125,
+            soft_cap: 0.0,
             causal: None,
+            slots: Slots::of(tokens),
             query: Tokens { numbers: projected, strides },
             key: Tokens { numbers: Numbers::Floats(&projected[row..]), strides },
             value: Tokens { numbers: Numbers::Floats(&projected[2 * row..]), strides },

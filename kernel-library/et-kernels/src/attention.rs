@@ -39,8 +39,12 @@ pub struct Attention<'a> {
     pub value_width: usize,
     /// What products of queries and keys are multiplied by.
     pub scale: f32,
-    /// With `Some(offset)`, query `i` attends to the keys up to `i + offset` only.
-    pub causal: Option<usize>,
+    /// Scores are `tanh(score / soft_cap) * soft_cap` before masks are added, unless it is 0.
+    pub soft_cap: f32,
+    /// Which keys queries attend to, if not to all.
+    pub causal: Option<Causal>,
+    /// In which tokens of keys and values the keys are.
+    pub slots: Slots,
     /// What attends.
     pub query: Tokens<&'a [f32]>,
     /// What is compared with the queries.
@@ -51,6 +55,26 @@ pub struct Attention<'a> {
     pub masks: &'a [Mask<'a>],
     /// Where the results of tokens are.
     pub output: Strides,
+}
+
+/// Queries that continue a text attend to what is before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Causal {
+    /// The key that the first query sees last.
+    pub first: usize,
+    /// The last query that is a token; those behind it see what it sees.
+    pub last: usize,
+    /// How many keys a query sees at most.
+    pub window: usize,
+}
+
+/// Keys are written around the end of a memory: key `i` is token `(first + i) % count`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slots {
+    /// The token of the first key.
+    pub first: usize,
+    /// The tokens that there are.
+    pub count: usize,
 }
 
 /// Where tokens are, in elements of what they are stored as.
@@ -97,24 +121,32 @@ impl Attention<'_> {
         Part { items: 0..self.batches.saturating_mul(self.heads), queries: 0..self.queries }
     }
 
+    /// The keys that a query sees: at least one.
+    #[inline(always)]
+    fn seen(&self, query: usize) -> Range<usize> {
+        self.causal.map_or(0..self.keys, |causal| causal.seen(query, self.keys))
+    }
+
     /// An error unless all that a part reads and writes is there.
     fn check(&self, part: &Part, output: usize) -> Result<()> {
         ensure(self.key_heads > 0 && self.heads.is_multiple_of(self.key_heads) && self.keys > 0 && self.width > 0)?;
         let whole = self.whole();
+        ensure(self.keys <= self.slots.count && self.slots.first < self.slots.count)?;
+        ensure(self.causal.is_none_or(|causal| causal.is_within(self.queries, self.keys)))?;
         ensure(part.items.end <= whole.items.end && part.queries.end <= whole.queries.end)?;
         ensure(part.items.start <= part.items.end && part.queries.start <= part.queries.end)?;
         ensure(self.reaches(self.query.strides, self.heads, self.queries, self.width, self.query.numbers.len()))?;
         ensure(self.reaches(
             self.key.strides,
             self.key_heads,
-            self.keys,
+            self.slots.count,
             self.key.numbers.row(self.width),
             self.key.numbers.len(),
         ))?;
         ensure(self.reaches(
             self.value.strides,
             self.key_heads,
-            self.keys,
+            self.slots.count,
             self.value.numbers.row(self.value_width),
             self.value.numbers.len(),
         ))?;
@@ -133,6 +165,31 @@ impl Attention<'_> {
             (count - 1).checked_mul(*stride).and_then(|distance| distance.checked_add(end))
         });
         steps.is_some_and(|end| end <= length)
+    }
+}
+
+impl Causal {
+    /// Nothing but what is later is hidden: query `i` sees the keys up to `first + i`.
+    pub const fn from(first: usize) -> Self {
+        Self { first, last: usize::MAX, window: usize::MAX }
+    }
+
+    #[inline(always)]
+    fn seen(self, query: usize, keys: usize) -> Range<usize> {
+        let end = query.min(self.last).saturating_add(self.first).saturating_add(1);
+        end.saturating_sub(self.window)..end.min(keys)
+    }
+
+    /// Whether the last query sees a key, so that all do.
+    fn is_within(self, queries: usize, keys: usize) -> bool {
+        queries == 0 || !self.seen(queries - 1, keys).is_empty()
+    }
+}
+
+impl Slots {
+    /// Keys lie one after the other.
+    pub const fn of(keys: usize) -> Self {
+        Self { first: 0, count: keys }
     }
 }
 

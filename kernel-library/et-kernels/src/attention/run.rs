@@ -1,10 +1,12 @@
 //! Attention, block of keys by block of keys, tile of queries by tile of queries.
 #![allow(unsafe_code)] // Threads write interleaved rows of one output; bounds are checked once for a call.
 
+use core::ops::Range;
+
 use et_core::Result;
 use et_simd::{Isa, Level, Work};
 
-use super::scores::{Queries, Seen, exponentials, products};
+use super::scores::{Bent, Queries, Seen, exponentials, products};
 use super::values::{Sums, Values, weigh};
 use super::{Attention, Numbers, Part, pack};
 use crate::check::ensure;
@@ -62,7 +64,7 @@ struct Run<'a> {
     scratch: *mut f32,
 }
 
-/// A block of keys of an item.
+/// A block of keys of an item, whose slots lie side by side.
 #[derive(Clone, Copy)]
 struct Block {
     /// The mask's rows of the first key, and their steps.
@@ -71,6 +73,24 @@ struct Block {
     head: usize,
     first: usize,
     count: usize,
+    slot: usize,
+}
+
+impl Block {
+    /// Which of the block's keys are in a range of all.
+    #[inline(always)]
+    fn part(&self, keys: Range<usize>) -> Range<usize> {
+        keys.start.saturating_sub(self.first).min(self.count)..keys.end.saturating_sub(self.first).min(self.count)
+    }
+}
+
+/// Some queries of a part.
+#[derive(Clone)]
+struct Tile {
+    query: usize,
+    count: usize,
+    /// The keys that at least one of them sees.
+    seen: Range<usize>,
 }
 
 /// Where the parts of the scratch memory are.
@@ -91,11 +111,13 @@ impl Work for Run<'_> {
         let places = self.places();
         for item in self.part.items.clone() {
             let (batch, head) = (item / attention.heads, item % attention.heads);
-            let most = most_keys(attention.width);
-            for first in (0..attention.keys).step_by(most) {
-                let masks = self.masks(batch, head, first);
-                let block = Block { masks, batch, head, first, count: most.min(attention.keys - first) };
-                self.block(isa, places, block);
+            let (most, slots) = (most_keys(attention.width), attention.slots);
+            let mut first = 0;
+            while first < attention.keys {
+                let (masks, slot) = (self.masks(batch, head, first), (slots.first + first) % slots.count);
+                let count = most.min(attention.keys - first).min(slots.count - slot);
+                self.block(isa, places, Block { masks, batch, head, first, count, slot });
+                first += count;
             }
         }
     }
@@ -120,15 +142,25 @@ impl Run<'_> {
         let queries = self.part.queries.clone();
         let mut query = queries.start;
         while query < queries.end {
-            let left = queries.end - query;
-            // A tile for few queries computes some in vain; one for a single query is slower by itself.
-            if left == 1 {
-                self.tile::<S, 1>(isa, places, block, query, 1);
-            } else {
-                self.tile::<S, TILE>(isa, places, block, query, left.min(TILE));
+            let tile = self.tile_of(query..queries.end.min(query + TILE));
+            query += tile.count;
+            if block.part(tile.seen.clone()).is_empty() {
+                continue;
             }
-            query += left.min(TILE);
+            // A tile for few queries computes some in vain; one for a single query is slower by itself.
+            if tile.count == 1 {
+                self.tile::<S, 1>(isa, places, block, &tile);
+            } else {
+                self.tile::<S, TILE>(isa, places, block, &tile);
+            }
         }
+    }
+
+    /// What a later query sees neither begins nor ends earlier.
+    #[inline(always)]
+    fn tile_of(&self, queries: Range<usize>) -> Tile {
+        let seen = self.attention.seen(queries.start).start..self.attention.seen(queries.end - 1).end;
+        Tile { query: queries.start, count: queries.len(), seen }
     }
 
     /// Where the masks of an item's keys from `first` on begin.
@@ -147,8 +179,8 @@ impl Run<'_> {
     fn pack<S: Isa>(&self, isa: S, places: Places, block: Block) {
         let Attention { key, value, width, value_width, heads, key_heads, .. } = *self.attention;
         let key_head = block.head / (heads / key_heads);
-        let (first_key, key_step) = (key.strides.offset(block.batch, key_head, block.first), key.strides.token);
-        let (first_value, value_step) = (value.strides.offset(block.batch, key_head, block.first), value.strides.token);
+        let (first_key, key_step) = (key.strides.offset(block.batch, key_head, block.slot), key.strides.token);
+        let (first_value, value_step) = (value.strides.offset(block.batch, key_head, block.slot), value.strides.token);
         let Places { keys, values, .. } = places;
         // SAFETY: strides were checked to stay within the numbers, and scratch memory has room for a block.
         unsafe {
@@ -177,10 +209,11 @@ impl Run<'_> {
         }
     }
 
-    /// `count` queries from `query` on against a block of keys.
+    /// Some queries against a block of keys.
     #[inline(always)]
-    fn tile<S: Isa, const M: usize>(&self, isa: S, places: Places, block: Block, query: usize, count: usize) {
-        let Attention { width, query: tokens, keys, .. } = *self.attention;
+    fn tile<S: Isa, const M: usize>(&self, isa: S, places: Places, block: Block, tile: &Tile) {
+        let Attention { width, query: tokens, .. } = *self.attention;
+        let &Tile { query, count, .. } = tile;
         let offset = tokens.strides.offset(block.batch, block.head, query);
         let padded = block.count.next_multiple_of(S::LANES);
         let (mut before, mut after) = ([0.0; M], [1.0; M]);
@@ -191,16 +224,16 @@ impl Run<'_> {
             products::<S, M>(isa, queries, places.keys, padded / S::LANES, places.scores, places.row);
             for row in 0..count {
                 let seen = places.seen.add(query + row - self.part.queries.start);
-                if block.first == 0 {
+                if block.first <= tile.seen.start {
                     seen.write(Seen::NOTHING);
                 }
                 before[row] =
                     self.exponentials(isa, places.scores.add(row * places.row), block, query + row, &mut *seen);
-                if block.first + block.count == keys {
+                if block.first + block.count >= tile.seen.end {
                     after[row] = if (*seen).sum == 0.0 { 0.0 } else { 1.0 / (*seen).sum };
                 }
             }
-            self.values::<S, M>(isa, places, block, query, count, before, after);
+            self.values::<S, M>(isa, places, block, tile, before, after);
         }
     }
 
@@ -222,20 +255,11 @@ impl Run<'_> {
             *row = first.wrapping_add(query * step);
         }
         let masks = &masks[..self.attention.masks.len().min(MOST_MASKS)];
-        let end = self.attention.causal.map_or(usize::MAX, |offset| query.saturating_add(offset).saturating_add(1));
-        let visible = block.count.min(end.saturating_sub(block.first));
+        let Attention { scale, soft_cap, .. } = *self.attention;
+        let bent = Bent { scale, soft_cap, masks };
+        let visible = block.part(self.attention.seen(query));
         // SAFETY: the row has room for a whole block.
-        unsafe {
-            exponentials(
-                isa,
-                scores,
-                self.attention.scale,
-                masks,
-                visible,
-                block.count.next_multiple_of(S::LANES),
-                seen,
-            )
-        }
+        unsafe { exponentials(isa, scores, bent, visible, block.count.next_multiple_of(S::LANES), seen) }
     }
 
     /// Adds what the queries take from the block.
@@ -243,23 +267,22 @@ impl Run<'_> {
     /// # Safety
     /// There is a tile of exponentials.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)] // A tile, and the factors of its rows.
     unsafe fn values<S: Isa, const M: usize>(
         &self,
         isa: S,
         places: Places,
         block: Block,
-        query: usize,
-        count: usize,
+        tile: &Tile,
         before: [f32; M],
         after: [f32; M],
     ) {
         let Attention { value_width, output, .. } = *self.attention;
-        let to = output.offset(block.batch, block.head, query);
+        let to = output.offset(block.batch, block.head, tile.query);
         // SAFETY: strides were checked to stay within the numbers and the output.
         unsafe {
             let values = Values { from: places.values, count: block.count, width: value_width };
-            let sums = Sums { to: self.output.add(to), step: output.token, count, later: block.first > 0 };
+            let later = block.first > tile.seen.start;
+            let sums = Sums { to: self.output.add(to), step: output.token, count: tile.count, later };
             weigh::<S, M>(isa, places.scores, places.row, values, sums, before, after);
         }
     }

@@ -1,6 +1,8 @@
 //! Scores of a tile of queries against a block of keys, and their exponentials.
 #![allow(unsafe_code)] // Tiles are read through pointers, whose bounds are checked once for a call.
 
+use core::ops::Range;
+
 use et_simd::{Float, Isa, math};
 
 /// A tile of queries.
@@ -107,9 +109,57 @@ impl Seen {
     pub const NOTHING: Self = Self { greatest: f32::NEG_INFINITY, sum: 0.0 };
 }
 
-/// Makes scores of `visible` products, that is, multiplies them by `scale` and adds the rows of `masks`, hides those beyond,
-/// and replaces all by exponentials. Updates what the
-/// query has seen, and returns the factor for what it took before.
+/// What makes scores of products: `cap(product * scale) + masks`.
+#[derive(Clone, Copy)]
+pub struct Bent<'a> {
+    /// What products are multiplied by.
+    pub scale: f32,
+    /// Scores are bent towards this, unless it is 0.
+    pub soft_cap: f32,
+    /// Rows of addends.
+    pub masks: &'a [*const f32],
+}
+
+impl Bent<'_> {
+    /// The scores of the products of the keys from `at` on, of which `count` are not beyond the visible ones.
+    ///
+    /// # Safety
+    /// There is a vector of products, and each mask has as many numbers.
+    #[inline(always)]
+    unsafe fn scores<S: Isa>(&self, isa: S, products: *const f32, at: usize, count: usize) -> S::F32 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let mut score = isa.read(products) * isa.splat(self.scale);
+            if self.soft_cap > 0.0 {
+                score = math::tanh(isa, score * isa.splat(1.0 / self.soft_cap)) * isa.splat(self.soft_cap);
+            }
+            for mask in self.masks {
+                let mask = mask.add(at);
+                score = score + if count < S::LANES { isa.read_part(mask, count) } else { isa.read(mask) };
+            }
+            score
+        }
+    }
+
+    /// The same where some lanes are hidden, if not all.
+    ///
+    /// # Safety
+    /// As for [`Self::scores`], of the lanes that are shown and those before them.
+    #[inline(always)]
+    unsafe fn shown<S: Isa>(&self, isa: S, products: *const f32, at: usize, lanes: Range<usize>) -> S::F32 {
+        let hidden = isa.splat(f32::NEG_INFINITY);
+        if lanes.is_empty() {
+            return hidden;
+        }
+        // SAFETY: the caller's promise.
+        let score = unsafe { self.scores(isa, products, at, lanes.end) };
+        let score = score.select(crate::rows::first(isa, lanes.end), hidden);
+        hidden.select(crate::rows::first(isa, lanes.start), score)
+    }
+}
+
+/// Makes scores of the `visible` products, hides all others, and replaces all by exponentials. Updates what the query has
+/// seen, and returns the factor for what it took before.
 ///
 /// # Safety
 /// There are `padded` scores, a multiple of [`Isa::LANES`], and at least as many numbers from each mask on as are visible.
@@ -117,36 +167,25 @@ impl Seen {
 pub unsafe fn exponentials<S: Isa>(
     isa: S,
     scores: *mut f32,
-    scale: f32,
-    masks: &[*const f32],
-    visible: usize,
+    bent: Bent<'_>,
+    visible: Range<usize>,
     padded: usize,
     seen: &mut Seen,
 ) -> f32 {
     let hidden = isa.splat(f32::NEG_INFINITY);
-    let whole = visible - visible % S::LANES;
-    let (scale, mut greatest) = (isa.splat(scale), hidden);
-    // SAFETY: vectors below `whole` are visible, the one after them in part, and all are below `padded`.
-    unsafe {
-        for at in (0..whole).step_by(S::LANES) {
-            let mut score = isa.read(scores.add(at)) * scale;
-            for mask in masks {
-                score = score + isa.read(mask.add(at));
-            }
+    let mut greatest = hidden;
+    for at in (0..padded).step_by(S::LANES) {
+        let is_whole = visible.start <= at && at + S::LANES <= visible.end;
+        // SAFETY: vectors are below `padded`, and whole ones are visible.
+        unsafe {
+            let score = if is_whole {
+                bent.scores(isa, scores.add(at), at, S::LANES)
+            } else {
+                let shown = visible.start.saturating_sub(at)..visible.end.saturating_sub(at).min(S::LANES);
+                bent.shown(isa, scores.add(at), at, shown)
+            };
             isa.write(scores.add(at), score);
             greatest = score.max(greatest);
-        }
-        if whole < visible {
-            let mut score = isa.read(scores.add(whole)) * scale;
-            for mask in masks {
-                score = score + isa.read_part(mask.add(whole), visible - whole);
-            }
-            score = score.select(crate::rows::first(isa, visible - whole), hidden);
-            isa.write(scores.add(whole), score);
-            greatest = score.max(greatest);
-        }
-        for at in (visible.next_multiple_of(S::LANES)..padded).step_by(S::LANES) {
-            isa.write(scores.add(at), hidden);
         }
     }
     let greatest = f32::max(seen.greatest, greatest.greatest());

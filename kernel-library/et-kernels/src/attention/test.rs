@@ -6,7 +6,7 @@ use std::vec::Vec;
 use et_core::{Error, Half};
 use et_simd::Level;
 
-use super::{Attention, Mask, Numbers, Part, Strides, Tokens, run, run_part, scratch};
+use super::{Attention, Causal, Mask, Numbers, Part, Slots, Strides, Tokens, run, run_part, scratch};
 use crate::test::{assert_close, numbers};
 
 /// Number `at` of the row of `width` that begins at `row`.
@@ -45,7 +45,7 @@ fn plain(attention: &Attention, length: usize) -> Vec<f64> {
                 let key_head = head / (attention.heads / attention.key_heads);
                 for column in 0..attention.value_width {
                     let value = |key| {
-                        let offset = attention.value.strides.offset(batch, key_head, key);
+                        let offset = attention.value.strides.offset(batch, key_head, slot(attention, key));
                         f64::from(number(attention.value.numbers, offset, column, attention.value_width))
                     };
                     let sum = weights.iter().enumerate().map(|(key, weight)| weight * value(key)).sum();
@@ -57,18 +57,27 @@ fn plain(attention: &Attention, length: usize) -> Vec<f64> {
     output
 }
 
+fn slot(attention: &Attention, key: usize) -> usize {
+    (attention.slots.first + key) % attention.slots.count
+}
+
 fn weights(attention: &Attention, batch: usize, head: usize, query: usize) -> Vec<f64> {
     let key_head = head / (attention.heads / attention.key_heads);
     let score = |key: usize| {
         let from = attention.query.strides.offset(batch, head, query);
-        let to = attention.key.strides.offset(batch, key_head, key);
+        let to = attention.key.strides.offset(batch, key_head, slot(attention, key));
         let kept = |at| number(attention.key.numbers, to, at, attention.width);
         let pair = |at| [attention.query.numbers[from + at], kept(at)].map(f64::from);
         let product: f64 = (0..attention.width).map(pair).map(|[query, key]| query * key).sum();
         let masks = attention.masks.iter();
         let mask: f64 = masks.map(|mask| f64::from(mask.numbers[mask.strides.offset(batch, head, query) + key])).sum();
-        let hidden = attention.causal.is_some_and(|offset| key > query + offset);
-        if hidden { f64::NEG_INFINITY } else { product * f64::from(attention.scale) + mask }
+        let hidden = attention.causal.is_some_and(|Causal { first, last, window }| {
+            let own = query.min(last) + first;
+            key > own || own - key >= window
+        });
+        let (score, cap) = (product * f64::from(attention.scale), f64::from(attention.soft_cap));
+        let bent = if cap > 0.0 { (score / cap).tanh() * cap } else { score };
+        if hidden { f64::NEG_INFINITY } else { bent + mask }
     };
     let scores: Vec<f64> = (0..attention.keys).map(score).collect();
     let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -87,7 +96,30 @@ struct Shape {
     keys: usize,
     width: usize,
     value_width: usize,
-    causal: Option<usize>,
+    soft_cap: f32,
+    causal: Option<Causal>,
+    slots: Slots,
+}
+
+/// Two batches of two heads, of which each has its own keys, and all see all.
+const BASE: Shape = Shape {
+    batches: 2,
+    heads: 2,
+    key_heads: 2,
+    queries: 7,
+    keys: 9,
+    width: 8,
+    value_width: 8,
+    soft_cap: 0.0,
+    causal: None,
+    slots: Slots::of(0),
+};
+
+impl Shape {
+    /// Those of the keys, one after the other, unless the shape says otherwise.
+    fn slots(&self) -> Slots {
+        if self.slots.count == 0 { Slots::of(self.keys) } else { self.slots }
+    }
 }
 
 /// Tokens first, heads within tokens, as projections write them.
@@ -96,9 +128,10 @@ fn strides(heads: usize, tokens: usize, width: usize) -> Strides {
 }
 
 fn check(shape: &Shape, with_masks: bool) {
-    let &Shape { batches, key_heads, keys, width, value_width, .. } = shape;
-    let key: Vec<f32> = numbers(batches * key_heads * keys * width, 2).iter().map(|number| number * 3.0).collect();
-    let value = numbers(batches * key_heads * keys * value_width, 3);
+    let &Shape { batches, key_heads, width, value_width, .. } = shape;
+    let slots = batches * key_heads * shape.slots().count;
+    let key: Vec<f32> = numbers(slots * width, 2).iter().map(|number| number * 3.0).collect();
+    let value = numbers(slots * value_width, 3);
     let halves = |numbers: &[f32]| numbers.iter().map(|number| Half::from_f32(*number)).collect::<Vec<_>>();
     check_kept(shape, with_masks, Numbers::Floats(&key), Numbers::Floats(&value));
     check_kept(shape, with_masks, Numbers::Halves(&halves(&key)), Numbers::Halves(&halves(&value)));
@@ -107,7 +140,8 @@ fn check(shape: &Shape, with_masks: bool) {
 }
 
 fn check_kept(shape: &Shape, with_masks: bool, key: Numbers<'_>, value: Numbers<'_>) {
-    let &Shape { batches, heads, key_heads, queries, keys, width, value_width, causal } = shape;
+    let &Shape { batches, heads, key_heads, queries, keys, width, value_width, soft_cap, causal, .. } = shape;
+    let slots = shape.slots();
     let query: Vec<f32> = numbers(batches * heads * queries * width, 1).iter().map(|number| number * 3.0).collect();
     let bias = numbers(heads * queries * keys, 4);
     let hidden: Vec<f32> = numbers(batches * queries * keys, 5)
@@ -127,10 +161,12 @@ fn check_kept(shape: &Shape, with_masks: bool, key: Numbers<'_>, value: Numbers<
         width,
         value_width,
         scale: 0.3,
+        soft_cap,
         causal,
+        slots,
         query: Tokens { numbers: &query[..], strides: strides(heads, queries, width) },
-        key: Tokens { numbers: key, strides: strides(key_heads, keys, key.row(width)) },
-        value: Tokens { numbers: value, strides: strides(key_heads, keys, value.row(value_width)) },
+        key: Tokens { numbers: key, strides: strides(key_heads, slots.count, key.row(width)) },
+        value: Tokens { numbers: value, strides: strides(key_heads, slots.count, value.row(value_width)) },
         masks: if with_masks { &masks } else { &[] },
         output: strides(heads, queries, value_width),
     };
@@ -164,21 +200,18 @@ fn in_parts(level: Level, attention: &Attention, length: usize) -> Vec<f32> {
 
 #[test]
 fn it_is_the_formula() {
-    let base =
-        Shape { batches: 2, heads: 2, key_heads: 2, queries: 7, keys: 9, width: 8, value_width: 8, causal: None };
-    check(&base, true);
+    check(&BASE, true);
     for count in [1, 2, 5, 6, 7, 12, 13, 49] {
-        check(&Shape { queries: count, keys: count, width: 32, value_width: 32, ..base }, true);
-        check(&Shape { queries: count, keys: 17, width: 5, value_width: 3, ..base }, false);
-        check(&Shape { queries: 3, keys: count, width: 33, value_width: 80, ..base }, true);
+        check(&Shape { queries: count, keys: count, width: 32, value_width: 32, ..BASE }, true);
+        check(&Shape { queries: count, keys: 17, width: 5, value_width: 3, ..BASE }, false);
+        check(&Shape { queries: 3, keys: count, width: 33, value_width: 80, ..BASE }, true);
     }
-    check(&Shape { batches: 1, queries: 197, keys: 197, width: 64, value_width: 64, ..base }, false);
+    check(&Shape { batches: 1, queries: 197, keys: 197, width: 64, value_width: 64, ..BASE }, false);
 }
 
 #[test]
 fn many_keys_are_several_blocks() {
-    let base =
-        Shape { batches: 1, heads: 1, key_heads: 1, queries: 13, keys: 0, width: 16, value_width: 20, causal: None };
+    let base = Shape { batches: 1, heads: 1, key_heads: 1, queries: 13, width: 16, value_width: 20, ..BASE };
     for keys in [255, 256, 257, 512, 700] {
         check(&Shape { keys, ..base }, keys % 2 == 1);
     }
@@ -186,19 +219,35 @@ fn many_keys_are_several_blocks() {
 
 #[test]
 fn heads_share_keys() {
-    check(
-        &Shape { batches: 2, heads: 6, key_heads: 2, queries: 5, keys: 11, width: 16, value_width: 16, causal: None },
-        false,
-    );
+    check(&Shape { heads: 6, queries: 5, keys: 11, width: 16, value_width: 16, ..BASE }, false);
 }
 
 #[test]
 fn causal_queries_do_not_look_ahead() {
-    let base =
-        Shape { batches: 1, heads: 2, key_heads: 2, queries: 20, keys: 20, width: 8, value_width: 8, causal: Some(0) };
+    let base = Shape { batches: 1, queries: 20, keys: 20, causal: Some(Causal::from(0)), ..BASE };
     check(&base, false);
-    check(&Shape { queries: 4, keys: 300, causal: Some(296), ..base }, true);
+    check(&Shape { queries: 4, keys: 300, causal: Some(Causal::from(296)), ..base }, true);
     check(&Shape { queries: 300, keys: 300, ..base }, false);
+}
+
+#[test]
+fn windows_move_with_their_queries() {
+    let base = Shape { batches: 1, width: 16, value_width: 16, ..BASE };
+    for (queries, first, last, window) in [(20, 0, 19, 1), (40, 280, 39, 33), (300, 0, 250, 40), (30, 600, 11, 16)] {
+        let (keys, causal) = (first + last + 1, Some(Causal { first, last, window }));
+        check(&Shape { queries, keys, causal, ..base }, false);
+        check(&Shape { queries, keys, causal, soft_cap: 1.5, ..base }, true);
+    }
+}
+
+#[test]
+fn keys_are_written_around_the_end() {
+    let base = Shape { batches: 1, queries: 12, keys: 300, width: 16, value_width: 16, ..BASE };
+    for (first, count) in [(0, 300), (299, 300), (5, 301), (130, 310), (40, 400)] {
+        let slots = Slots { first, count };
+        check(&Shape { slots, ..base }, false);
+        check(&Shape { slots, causal: Some(Causal { first: 288, last: 11, window: 200 }), ..base }, true);
+    }
 }
 
 #[test]
@@ -217,7 +266,9 @@ fn a_query_that_sees_nothing_results_in_zeros() {
         width: 4,
         value_width: 4,
         scale: 1.0,
+        soft_cap: 0.0,
         causal: None,
+        slots: Slots::of(4),
         query: tokens,
         key: kept,
         value: kept,
@@ -230,7 +281,9 @@ fn a_query_that_sees_nothing_results_in_zeros() {
         assert_eq!(output, [0.0; 8], "{}", level.name());
         assert_eq!(run(level, &attention, &mut output[1..], &mut memory), Err(Error::InvalidArgument));
         assert_eq!(run(level, &attention, &mut output, &mut memory[1..]), Err(Error::InvalidArgument));
-        let too_many = Attention { keys: 5, ..attention };
+        let too_many = Attention { keys: 5, slots: Slots::of(5), ..attention };
         assert_eq!(run(level, &too_many, &mut output, &mut [0.0; 9999]), Err(Error::InvalidArgument));
+        let blind = Attention { causal: Some(Causal { window: 0, ..Causal::from(0) }), ..attention };
+        assert_eq!(run(level, &blind, &mut output, &mut memory), Err(Error::InvalidArgument));
     }
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "tasks write disjoint tokens of one result")]
 
 use et_core::{Error, Result};
-use et_kernels::attention::{self, Mask, Numbers, Part, Strides, Tokens};
+use et_kernels::attention::{self, Causal, Mask, Numbers, Part, Slots, Strides, Tokens};
 
 use crate::memory::Operands;
 use crate::run::Context;
@@ -37,7 +37,9 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
         width,
         value_width: width,
         scale: fields.scale,
-        causal: (fields.causal == 1).then_some(0),
+        soft_cap: 0.0,
+        causal: (fields.causal == 1).then_some(Causal::from(0)),
+        slots: Slots::of(keys),
         query,
         key: kept(key),
         value: kept(value),
@@ -72,7 +74,9 @@ pub fn workspace(fields: &Attention) -> usize {
         width,
         value_width: width,
         scale: fields.scale,
+        soft_cap: 0.0,
         causal: None,
+        slots: Slots::of(keys),
         query: tokens,
         key: kept(tokens),
         value: kept(tokens),

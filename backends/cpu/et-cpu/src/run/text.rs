@@ -3,7 +3,7 @@
 
 use et_core::{Error, Result};
 use et_kernels::attention::cached::{Cached, TOGETHER, attend_part};
-use et_kernels::attention::{self, Attention, Numbers, Strides, Tokens};
+use et_kernels::attention::{self, Attention, Causal, Numbers, Slots, Strides, Tokens};
 use et_kernels::rotate::rotate as turn;
 
 use crate::memory::Operands;
@@ -86,7 +86,7 @@ fn kept<'m>(
 /// Executes the instruction.
 pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()> {
     let planned = planned(fields);
-    let Cached { rows, heads, key_heads, width, slots, window, soft_cap, .. } = planned;
+    let Cached { rows, heads, key_heads, width, slots, window, .. } = planned;
     let mut operands = context.memory.operands();
     let (start, last) = positions(&mut operands, &fields.piece, rows)?;
     let product = |sizes: [usize; 3]| sizes.into_iter().try_fold(1_usize, usize::checked_mul);
@@ -102,8 +102,8 @@ pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()>
     let level = context.level;
     let work = [rows, heads, width, (start + last + 1).min(window)].into_iter().fold(2_usize, usize::saturating_mul);
     // Keys are packed for many rows.
-    if rows > TOGETHER && window == usize::MAX && soft_cap == 0.0 && start + last < slots {
-        let attention = piecewise(&cached);
+    if rows > TOGETHER {
+        let attention = piecewise(&cached)?;
         let chunks = Chunks::new(context, work, LEAST).at_most(heads);
         return split::tasks(context, chunks, |chunk| {
             let part = attention::Part { items: chunk.range(heads), queries: 0..rows };
@@ -118,32 +118,42 @@ pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()>
     })
 }
 
-/// The same as attention to the tokens from the first one on.
-fn piecewise<'a>(cached: &Cached<'a>) -> Attention<'a> {
-    let Cached { rows, heads, key_heads, width, start, last, scale, query, keys, values, .. } = *cached;
+/// The same as attention to the tokens that the first row sees, and those behind them. Refused where the cache has not all
+/// that rows see.
+fn piecewise<'a>(cached: &Cached<'a>) -> Result<Attention<'a>> {
+    let Cached { rows, heads, key_heads, width, slots, start, last, window, soft_cap, scale, query, keys, values } =
+        *cached;
+    let (first, end) = (cached.seen(0).start, start + last + 1);
+    if slots == 0 || end - first > slots {
+        return Err(Error::InvalidArgument);
+    }
     let row = keys.row(width);
     let strides = |heads, head| Strides { batch: 0, head, token: heads * head };
-    Attention {
+    Ok(Attention {
         batches: 1,
         heads,
         key_heads,
         queries: rows,
-        keys: start + last + 1,
+        keys: end - first,
         width,
         value_width: width,
         scale,
-        causal: Some(start),
+        soft_cap,
+        causal: Some(Causal { first: start - first, last, window }),
+        slots: Slots { first: first % slots, count: slots },
         query: Tokens { numbers: query, strides: strides(heads, width) },
         key: Tokens { numbers: keys, strides: strides(key_heads, row) },
         value: Tokens { numbers: values, strides: strides(key_heads, row) },
         masks: &[],
         output: strides(heads, width),
-    }
+    })
 }
 
 /// The bytes of its own memory that a thread needs.
 pub fn workspace(fields: &AttendCache) -> usize {
     let planned = planned(fields);
-    let attention = piecewise(&Cached { start: planned.slots, ..planned });
-    planned.scratch().max(attention::scratch(&attention, &attention.whole())) * size_of::<f32>()
+    // A row that sees the whole cache needs most.
+    let all = Cached { start: planned.slots.saturating_sub(1), window: usize::MAX, ..planned };
+    let pieces = piecewise(&all).map_or(0, |attention| attention::scratch(&attention, &attention.whole()));
+    planned.scratch().max(pieces) * size_of::<f32>()
 }
