@@ -18,15 +18,10 @@ use support::{Place, Ran};
 const CASES: [&str; 6] = ["llama", "qwen3", "phi3", "gemma2", "smollm", "llama-biases"];
 
 /// The folder of all cases, written once; `None` without a Python.
-#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
 fn cases() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
-        let Some(python) = std::env::var_os("ETBUILD_TEST_PYTHON") else {
-            assert!(std::env::var_os("CI").is_none(), "ETBUILD_TEST_PYTHON is not set");
-            eprintln!("skipped: set ETBUILD_TEST_PYTHON to a Python with torch, transformers and peft");
-            return None;
-        };
+        let Some(python) = support::python("torch, transformers and peft") else { return None };
         let folder = tempfile::tempdir().unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/adapters.py");
         Ran::of(Command::new(python).arg(script).arg(folder.path())).expect(0);

@@ -20,15 +20,10 @@ const FAMILIES: [&str; 9] =
     ["llama", "llama-biases", "smollm", "mistral", "qwen2", "qwen3", "phi3", "gemma2", "gemma3"];
 
 /// The folder of all families, written once; `None` without a Python.
-#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
 fn checkpoints() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
-        let Some(python) = std::env::var_os("ETBUILD_TEST_PYTHON") else {
-            assert!(std::env::var_os("CI").is_none(), "ETBUILD_TEST_PYTHON is not set");
-            eprintln!("skipped: set ETBUILD_TEST_PYTHON to a Python with torch and transformers");
-            return None;
-        };
+        let Some(python) = support::python("torch and transformers") else { return None };
         let folder = tempfile::tempdir().unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/checkpoints.py");
         Ran::of(Command::new(python).arg(script).arg(folder.path())).expect(0);

@@ -10,17 +10,6 @@ use std::process::Command;
 
 use support::{Place, Ran, files, tensors};
 
-/// The Python that there is, if there is one.
-#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
-fn python() -> Option<PathBuf> {
-    let python = std::env::var_os("ETBUILD_TEST_PYTHON").map(PathBuf::from);
-    if python.is_none() {
-        assert!(std::env::var_os("CI").is_none(), "ETBUILD_TEST_PYTHON is not set");
-        eprintln!("skipped: set ETBUILD_TEST_PYTHON to a Python with the executorch wheel");
-    }
-    python
-}
-
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
 }
@@ -47,7 +36,9 @@ fn compute(place: &Place, folder: &Path, run: &str, options: &str) -> PathBuf {
 
 #[test]
 fn sizes_state_and_control_flow_are_as_in_pytorch() {
-    let (Some(python), folder) = (python(), tempfile::tempdir().unwrap()) else { return };
+    let (Some(python), folder) = (support::python("the executorch wheel"), tempfile::tempdir().unwrap()) else {
+        return;
+    };
     Ran::of(Command::new(python).arg(script("flow.py")).arg(folder.path())).expect(0);
     let place = Place::cold();
     let runs = runs(folder.path());
@@ -82,7 +73,9 @@ fn program_file(place: &Place) -> Vec<u8> {
 
 #[test]
 fn upstreams_runtime_computes_the_same() {
-    let (Some(python), folder) = (python(), tempfile::tempdir().unwrap()) else { return };
+    let (Some(python), folder) = (support::python("the executorch wheel"), tempfile::tempdir().unwrap()) else {
+        return;
+    };
     Ran::of(Command::new(&python).arg(script("flow.py")).arg(folder.path())).expect(0);
     for run in runs(folder.path()) {
         let place = Place::cold();

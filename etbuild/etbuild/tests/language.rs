@@ -44,15 +44,10 @@ fn run(target: &str, arguments: &[&str]) -> Ran {
 }
 
 /// What Python says, computed once; `None` without one.
-#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
 fn python() -> Option<&'static (tempfile::TempDir, Value)> {
     static EXPECTED: OnceLock<Option<(tempfile::TempDir, Value)>> = OnceLock::new();
     let expected = EXPECTED.get_or_init(|| {
-        let Some(python) = std::env::var_os("ETBUILD_TEST_PYTHON") else {
-            assert!(std::env::var_os("CI").is_none(), "ETBUILD_TEST_PYTHON is not set");
-            eprintln!("skipped: set ETBUILD_TEST_PYTHON to a Python with torch, transformers and tokenizers");
-            return None;
-        };
+        let Some(python) = support::python("torch, transformers and tokenizers") else { return None };
         let folder = tempfile::tempdir().unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/language.py");
         Ran::of(Command::new(python).arg(script).arg(repository().join(MODEL)).arg(folder.path())).expect(0);

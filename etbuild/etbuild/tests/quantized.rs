@@ -9,13 +9,8 @@ use std::process::Command;
 use support::{Place, Ran, files, tensors};
 
 /// Writes the models into a folder, if there is a Python to do it.
-#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
 fn models(folder: &Path) -> bool {
-    let Some(python) = std::env::var_os("ETBUILD_TEST_PYTHON") else {
-        assert!(std::env::var_os("CI").is_none(), "ETBUILD_TEST_PYTHON is not set");
-        eprintln!("skipped: set ETBUILD_TEST_PYTHON to a Python with the executorch wheel and torchao");
-        return false;
-    };
+    let Some(python) = support::python("the executorch wheel and torchao") else { return false };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quantized.py");
     Ran::of(Command::new(python).arg(script).arg(folder)).expect(0);
     true

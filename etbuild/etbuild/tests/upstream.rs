@@ -19,13 +19,8 @@ fn images() -> PathBuf {
 }
 
 /// Runs a script beside this file, if there is a Python to run it.
-#[expect(clippy::print_stderr, reason = "nobody should take a skipped test for a passed one")]
 fn python(script: &str, arguments: &[&Path]) -> Option<Ran> {
-    let Some(python) = std::env::var_os("ETBUILD_TEST_PYTHON") else {
-        assert!(std::env::var_os("CI").is_none(), "ETBUILD_TEST_PYTHON is not set");
-        eprintln!("skipped: set ETBUILD_TEST_PYTHON to a Python with the executorch wheel");
-        return None;
-    };
+    let Some(python) = support::python("the executorch wheel") else { return None };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
     Some(Ran::of(Command::new(python).arg(script).args(arguments)).expect(0))
 }

@@ -20,7 +20,10 @@ pub struct EngineBlob {
     pub nodes: usize,
     /// Bytes.
     pub size: u64,
-    /// The constants that its nodes read, the largest first. An engine may keep them in another form.
+    /// Bytes of the constants beside it that the call is given, which others may be given too.
+    pub given: u64,
+    /// The constants that went into it, the largest first; none where the call is given them. An engine may keep them in
+    /// another form.
     pub weights: Vec<Weight>,
 }
 
@@ -60,22 +63,21 @@ pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace]) -> Vec<Eng
     let mut found = Vec::new();
     for (method, graph) in &planned.methods {
         let before = prepared.methods.get(method);
-        let sizes = graph.nodes.iter().filter_map(DelegateCall::of);
-        let sizes = sizes.map(|call| size(graph, call));
-        let parts = partitions(method, nodes);
-        for (size, ((engine, partition), values)) in sizes.zip(parts) {
-            let weights = before.map(|graph| weights(graph, &values)).unwrap_or_default();
+        let calls = graph.nodes.iter().filter_map(DelegateCall::of);
+        for (call, ((engine, partition), values)) in calls.zip(partitions(method, nodes)) {
+            let (size, given) = (bytes(graph, [call.blob]), bytes(graph, call.inputs.iter().copied().flatten()));
+            let weights = before.filter(|_| given == 0).map(|graph| weights(graph, &values)).unwrap_or_default();
             let nodes = values.len();
-            found.push(EngineBlob { method: method.clone(), engine, partition, nodes, size, weights });
+            found.push(EngineBlob { method: method.clone(), engine, partition, nodes, size, given, weights });
         }
     }
     found
 }
 
-/// Bytes of a call's blob and of the weights that it is given.
-fn size(graph: &Graph, call: DelegateCall<'_>) -> u64 {
-    let read = call.inputs.iter().copied().flatten().chain([call.blob]);
-    read.filter_map(|id| graph.constant(id)).map(|data| data.bytes().len() as u64).sum()
+/// Bytes of those values that are constants.
+fn bytes(graph: &Graph, values: impl IntoIterator<Item = ValueId>) -> u64 {
+    let constants = values.into_iter().filter_map(|id| graph.constant(id));
+    constants.map(|data| data.bytes().len() as u64).sum()
 }
 
 /// The nodes of each partition of a method by what they compute, in the order of the partitions' numbers, which is that of

@@ -6,6 +6,7 @@ pub mod archive;
 pub mod files;
 pub mod logits;
 pub mod proxy;
+mod python;
 pub mod tensors;
 
 use std::ffi::OsStr;
@@ -15,6 +16,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use etbuild_store::Digest;
+pub use python::python;
 use serde_json::Value;
 use tempfile::TempDir;
 
