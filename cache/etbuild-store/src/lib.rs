@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! CACHEDIR.TAG                  tells backup programs to leave the folder out
-//! v1/cas/ab/<62 hex>            blobs, mode 0444, never written in place
+//! v1/cas/ab/<62 hex>            blobs, mode 0444, never written in place; or second names of large files that others own
 //! v1/ac/ab/<62 hex>             records, checksummed
 //! v1/tmp/<pid>-<start>-<n>/     files being written; swept once their process is gone
 //! v1/locks/<64 hex>             one lock file per action being run

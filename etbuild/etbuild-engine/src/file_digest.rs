@@ -6,6 +6,7 @@ use std::path::Path;
 use etbuild_store::{Digest, Hasher};
 use etbuild_system::FileStamp;
 
+use crate::model_file;
 use crate::world::{Mode, World};
 
 /// Files up to this size are hashed every time: that takes less than a millisecond.
@@ -21,8 +22,8 @@ pub fn of(world: &World, path: &Path) -> io::Result<Digest> {
     remembered(world, path, stamp, || hash(world, path))
 }
 
-/// The digest of a model. One that is not known yet is copied into the store on the way: the import, which comes next,
-/// reads the copy, and the file is read once.
+/// The digest of a model. One that is not known yet is taken into the store on the way: the import, which comes next,
+/// reads it there, and the file is read once.
 pub fn of_model(world: &World, path: &Path) -> io::Result<Digest> {
     let stamp = world.system().stamp(path)?;
     if stamp.size <= SMALL || world.mode() == Mode::Plan {
@@ -30,7 +31,7 @@ pub fn of_model(world: &World, path: &Path) -> io::Result<Digest> {
     }
     remembered(world, path, stamp, || {
         // What keeps the store from taking it, the import will meet too, and tell.
-        let Ok(archive) = world.store().put_file(path) else { return hash(world, path) };
+        let Ok(archive) = model_file::keep(world, path) else { return hash(world, path) };
         world.hold(&archive);
         Ok(archive.reference().digest)
     })
@@ -48,8 +49,11 @@ fn remembered(
         return Ok(Digest(known));
     }
     let digest = take()?;
-    // A file that changed meanwhile has another stamp, so what is remembered here is never asked for.
-    let _ = world.store().memo_put(&subject, &digest.0);
+    // Taking a file into the store may give it another name, which its stamp shows. One that was written to is not remembered.
+    let taken = world.system().stamp(path)?;
+    if taken.is_of_the_same_bytes(&stamp) {
+        let _ = world.store().memo_put(&self::subject(path, taken), &digest.0);
+    }
     Ok(digest)
 }
 

@@ -28,6 +28,7 @@ mod link_facts;
 mod losses;
 mod made_once;
 mod materials;
+mod model_file;
 mod operators;
 mod package;
 mod partition_report;

@@ -27,6 +27,7 @@ pub fn keep<const N: usize>(world: &World, subject: &Digest, made: [BlobWriter<'
         world.hold(&blob);
         blob
     });
+    world.check_unchanged();
     let digests = blobs.each_ref().map(|blob| blob.reference().digest.0);
     // What is not noted is made again.
     let _ = world.store().memo_put(subject, digests.as_flattened());

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use et_llm::MakeText;
 use etbuild_backend::Backend;
-use etbuild_diagnostic::Diagnostic;
+use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::Toolchain;
 use etbuild_remote::{Options, OptionsError, RemoteCache};
 use etbuild_store::{Blob, BlobRef, Digest, Store, StoreError};
@@ -14,7 +14,7 @@ use etbuild_system::System;
 
 use crate::event::{Event, Observer};
 use crate::remote::Remote;
-use crate::stage::interrupt;
+use crate::stage::{Transient, interrupt};
 
 /// What the engine may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,7 @@ pub struct World {
     backends: &'static [&'static dyn Backend],
     text_maker: Option<MakeText>,
     held: Mutex<BTreeMap<Digest, Blob>>,
+    shared: Mutex<Vec<Blob>>,
     toolchains: Mutex<BTreeMap<Digest, Toolchain>>,
 }
 
@@ -65,6 +66,7 @@ impl World {
             backends: &[],
             text_maker: None,
             held: Mutex::default(),
+            shared: Mutex::default(),
             toolchains: Mutex::default(),
         })
     }
@@ -191,6 +193,9 @@ impl World {
 
     /// Keeps a blob mapped for [`World::open_weights`].
     pub fn hold(&self, blob: &Blob) {
+        if blob.is_shared() {
+            self.shared().push(blob.clone());
+        }
         self.blobs().insert(blob.reference().digest, blob.clone());
     }
 
@@ -214,9 +219,22 @@ impl World {
         Ok(found)
     }
 
+    /// Interrupts the query where somebody has written to a file that is read where it lies: nothing that was made of it is kept.
+    pub fn check_unchanged(&self) {
+        if self.shared().iter().all(Blob::is_as_opened) {
+            return;
+        }
+        let diagnostic = Diagnostic::error(Code::FileUnreadable, "a file of the model changed while it was read");
+        interrupt(Transient::Environment(Box::new(diagnostic.help("run the command again"))));
+    }
+
     /// Lets go of the memory behind blobs that stay mapped: one stage's reading is not counted to the next one's.
     pub fn release(&self) {
         self.blobs().values().for_each(|blob| blob.release(0..blob.len()));
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Vec<Blob>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn blobs(&self) -> MutexGuard<'_, BTreeMap<Digest, Blob>> {

@@ -51,6 +51,13 @@ pub struct FileStamp {
     pub inode: u64,
 }
 
+impl FileStamp {
+    /// Whether nobody has written to the file between two stamps. Names may have come and gone.
+    pub fn is_of_the_same_bytes(&self, other: &Self) -> bool {
+        Self { changed_ns: other.changed_ns, ..*self } == *other
+    }
+}
+
 /// A process to run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Invocation {

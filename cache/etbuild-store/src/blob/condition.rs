@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use super::mapped;
+use super::shared::is_shared;
 use super::verified::Stamp;
 use crate::{BlobRef, Damage, Digest, Event, Store, StoreError};
 
@@ -44,9 +45,15 @@ impl Store {
     }
 
     fn condition_of(&self, file: File, blob: &BlobRef, hash_up_to: u64) -> io::Result<Condition> {
-        let stamp = Stamp::of(&file.metadata()?);
+        let metadata = file.metadata()?;
+        let stamp = Stamp::of(&metadata);
         match self.damage(&file, stamp, blob, hash_up_to)? {
             None => Ok(Condition::Sound(file)),
+            // Its owner has changed it, which is no fault.
+            Some(_) if is_shared(&metadata) => {
+                fs::remove_file(self.layout().blob(&blob.digest))?;
+                Ok(Condition::Absent)
+            }
             Some(damage) => {
                 self.put_aside(&blob.digest, stamp, damage);
                 Ok(Condition::Damaged)
@@ -89,10 +96,12 @@ impl Store {
     }
 }
 
-/// Notes that a file has been used, for garbage collection; without effect where the store may not be written.
+/// Notes that a file has been used, for garbage collection; without effect where the store may not be written, and where the
+/// time is also that of somebody else's file.
 fn renew(file: &File) {
-    let modified = file.metadata().and_then(|metadata| metadata.modified());
-    if modified.is_ok_and(|time| time.elapsed().is_ok_and(|age| age > RENEW_AFTER)) {
+    let Ok(metadata) = file.metadata() else { return };
+    if !is_shared(&metadata) && metadata.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age > RENEW_AFTER))
+    {
         let _ = file.set_modified(SystemTime::now());
     }
 }

@@ -10,6 +10,7 @@ use memmap2::Mmap;
 use memmap2::UncheckedAdvice;
 
 use super::Condition;
+use super::shared::Shared;
 use crate::{BlobRef, Store, StoreError};
 
 /// A blob's bytes, mapped from the store. Stays valid when the blob is removed from the store. Clones share the mapping.
@@ -17,11 +18,27 @@ use crate::{BlobRef, Store, StoreError};
 pub struct Blob {
     reference: BlobRef,
     map: Arc<Mmap>,
+    shared: Option<Arc<Shared>>,
 }
 
 impl Blob {
     pub(super) fn new(reference: BlobRef, map: Arc<Mmap>) -> Self {
-        Self { reference, map }
+        Self { reference, map, shared: None }
+    }
+
+    /// The same blob, of a file that others may write to.
+    pub(super) fn watched(self, shared: Option<Arc<Shared>>) -> Self {
+        Self { shared, ..self }
+    }
+
+    /// Whether others may write to the file.
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// Whether nobody has written to the file since it was opened. Only a file that [`Store::share_file`] took can be written to.
+    pub fn is_as_opened(&self) -> bool {
+        self.shared.as_ref().is_none_or(|shared| shared.is_as_opened())
     }
 
     /// The blob's name.
@@ -70,8 +87,9 @@ impl Store {
     /// Fails with [`StoreError::Missing`] or, for bytes that had to be put aside, [`StoreError::Corrupt`].
     pub fn open_blob(&self, blob: &BlobRef) -> Result<Blob, StoreError> {
         let file = self.sound(blob)?;
-        let map = map(&file).map_err(|error| StoreError::io(&self.layout().blob(&blob.digest), error))?;
-        Ok(Blob::new(*blob, Arc::new(map)))
+        let failed = |error| StoreError::io(&self.layout().blob(&blob.digest), error);
+        let (shared, map) = (Shared::watch(&file).map_err(failed)?, map(&file).map_err(failed)?);
+        Ok(Blob::new(*blob, Arc::new(map)).watched(shared))
     }
 
     fn sound(&self, blob: &BlobRef) -> Result<File, StoreError> {
@@ -90,7 +108,9 @@ impl Store {
 )]
 pub(super) fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: files below the store's root are written to their end, then mapped or published by a rename, with mode
-    // 0444, and never written again; replacing or removing one leaves the mapped inode as it is.
+    // 0444, and never written again; replacing or removing one leaves the mapped inode as it is. Files that have a name
+    // outside, too, are mapped as their owner's: what is read of them is only bytes, each value of which is valid, and
+    // nothing is made of them unless `Blob::is_as_opened` says that nobody wrote to them.
     unsafe { Mmap::map(file) }
 }
 

@@ -5,6 +5,7 @@ mod mapped;
 mod materialise;
 mod put;
 mod reference;
+mod shared;
 mod verified;
 mod writer;
 

@@ -39,6 +39,16 @@ impl Scratch {
         Staged::create(self.folder.join(number.to_string()), Access::ReadOnly)
     }
 
+    /// A second name for a file, or `None` where the system gives it none: it lies on another file system, say.
+    pub fn stage_name_of(&self, file: &Path) -> Result<Option<Staged>, StoreError> {
+        self.claim()?;
+        let path = self.folder.join(self.next_file.fetch_add(1, Ordering::Relaxed).to_string());
+        match fs::hard_link(file, &path) {
+            Ok(()) => Staged::open(path).map(Some),
+            Err(_) => Ok(None),
+        }
+    }
+
     /// Replaces `destination` by a file that holds `bytes`.
     pub fn write(&self, destination: &Path, bytes: &[u8], durability: Durability) -> Result<(), StoreError> {
         let mut staged = self.stage()?;

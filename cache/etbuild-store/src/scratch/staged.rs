@@ -42,6 +42,12 @@ impl Staged {
         Ok(Self { file, path, size: 0, published: false })
     }
 
+    /// A file that lies at `path` already, and to which nothing may be appended.
+    pub fn open(path: PathBuf) -> Result<Self, StoreError> {
+        let file = File::open(&path).map_err(|error| StoreError::io(&path, error))?;
+        Ok(Self { file, path, size: 0, published: false })
+    }
+
     pub fn append(&mut self, bytes: &[u8]) -> Result<(), StoreError> {
         self.size += bytes.len() as u64;
         self.file.write_all(bytes).map_err(|error| StoreError::while_writing(&self.path, self.size, error))
@@ -66,13 +72,23 @@ impl Staged {
 
     /// Gives the file its final name, over whatever had it. Makes the folder where it is missing.
     pub fn publish(mut self, destination: &Path) -> Result<(), StoreError> {
+        self.rename(destination)?;
+        self.published = true;
+        Ok(())
+    }
+
+    /// The same for another name of a file: a rename to one of its names succeeds and leaves both.
+    pub fn publish_name(self, destination: &Path) -> Result<(), StoreError> {
+        self.rename(destination)
+    }
+
+    fn rename(&self, destination: &Path) -> Result<(), StoreError> {
         let renamed = fs::rename(&self.path, destination).or_else(|error| match (error.kind(), destination.parent()) {
             (io::ErrorKind::NotFound, Some(folder)) => {
                 fs::create_dir_all(folder).and_then(|()| fs::rename(&self.path, destination))
             }
             _ => Err(error),
         });
-        self.published = renamed.is_ok();
         renamed.map_err(|error| StoreError::while_writing(destination, self.size, error))
     }
 }

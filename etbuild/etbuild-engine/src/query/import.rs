@@ -12,6 +12,7 @@ use super::exported;
 use crate::ArtifactKind;
 use crate::db::{Archive, DataFile, Db, ModelSource};
 use crate::failure;
+use crate::model_file;
 use crate::program_artifact::{self, Held, Weights};
 use crate::query::checkpoint;
 use crate::stage::{self, Blocked, Stage, StageResult, interrupt};
@@ -81,13 +82,12 @@ fn digest(db: &dyn Db, model: DataFile) -> Result<Digest, Blocked> {
     model.digest(db).map_err(|error| Blocked::failed(Stage::Import, [unreadable(db, model, error)]))
 }
 
-/// A model's file, copied into the store, so that an edit while it is read cannot be mistaken for what the key says.
+/// A model's file in the store, so that an edit while it is read cannot be mistaken for what the key says.
 pub fn archive(db: &dyn Db, model: DataFile, expected: Digest) -> Blob {
     if let Some(archive) = db.world().held(expected) {
         return archive;
     }
-    let store = db.world().store();
-    let archive = store.put_file(model.path(db)).unwrap_or_else(|error| interrupt(error));
+    let archive = model_file::keep(db.world(), model.path(db)).unwrap_or_else(|error| interrupt(error));
     unchanged::check(model.path(db), Some(expected), archive.reference().digest);
     db.world().hold(&archive);
     archive

@@ -126,6 +126,7 @@ fn execute(
         Err(payload) if payload.is::<Transient>() => panic::resume_unwind(payload),
         Err(payload) => return Err(Blocked::internal(stage, &panic_message(payload.as_ref()))),
     };
+    world.check_unchanged();
     let outputs: Vec<(String, BlobRef)> =
         products.made.iter().map(|artifact| (artifact.kind.name().to_owned(), artifact.blob())).collect();
     world.store().record(&key, &outputs).unwrap_or_else(|error| interrupt(error));

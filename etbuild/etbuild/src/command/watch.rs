@@ -83,7 +83,10 @@ impl Watched {
     }
 
     fn is_unchanged(&self, session: &Session) -> bool {
-        self.stamps.iter().all(|(file, stamp)| session.system.stamp(file).ok() == *stamp)
+        self.stamps.iter().all(|(file, stamp)| match (session.system.stamp(file).ok(), stamp) {
+            (Some(now), Some(then)) => now.is_of_the_same_bytes(then),
+            (now, then) => now.is_some() == then.is_some(),
+        })
     }
 }
 

@@ -1,0 +1,90 @@
+//! Files that the store holds beside their owner, by a second name: a checkpoint of gigabytes is not copied.
+//!
+//! Others may write to them, so the store does not trust them as it trusts its own: they are hashed when they are opened, as all
+//! blobs are; one that was changed is let go, not reported as damage; whoever reads one asks afterwards whether it stayed as it was.
+
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{Blob, mapped};
+use crate::{BlobRef, Digest, Store, StoreError};
+
+/// A file that was opened, and what it was then.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    file: File,
+    opened: Written,
+}
+
+/// What writing to a file changes; other names for it change nothing of this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Written {
+    size: u64,
+    modified: Option<SystemTime>,
+}
+
+impl Written {
+    fn of(file: &File) -> io::Result<Self> {
+        let metadata = file.metadata()?;
+        Ok(Self { size: metadata.len(), modified: metadata.modified().ok() })
+    }
+}
+
+impl Shared {
+    /// What there is to watch of a file that is about to be read: nothing where it is the store's alone.
+    pub fn watch(file: &File) -> io::Result<Option<Arc<Self>>> {
+        if !is_shared(&file.metadata()?) {
+            return Ok(None);
+        }
+        let opened = Written::of(file)?;
+        Ok(Some(Arc::new(Self { file: file.try_clone()?, opened })))
+    }
+
+    pub fn is_as_opened(&self) -> bool {
+        Written::of(&self.file).is_ok_and(|now| now == self.opened)
+    }
+}
+
+/// Whether a file has a name outside the store: its own have one name each.
+#[cfg(unix)]
+pub(crate) fn is_shared(metadata: &Metadata) -> bool {
+    std::os::unix::fs::MetadataExt::nlink(metadata) > 1
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_shared(_metadata: &Metadata) -> bool {
+    false
+}
+
+impl Store {
+    /// Stores the contents of a file as [`Store::put_file`] does, but gives the file a second name where the system allows that,
+    /// instead of copying it. Removing either name leaves the other; whoever writes to the file changes what the blob's readers
+    /// see, so [`Blob::is_as_opened`] is asked before anything is made of what was read.
+    pub fn share_file(&self, path: &Path) -> Result<Blob, StoreError> {
+        match self.shared(path)? {
+            Some(blob) => Ok(blob),
+            None => self.put_file(path),
+        }
+    }
+
+    /// `None` where the file cannot have another name here, or is being written.
+    fn shared(&self, path: &Path) -> Result<Option<Blob>, StoreError> {
+        let failed = |error| StoreError::io(path, error);
+        let Some(staged) = self.scratch().stage_name_of(&fs::canonicalize(path).map_err(failed)?)? else {
+            return Ok(None);
+        };
+        let Some(shared) = staged.map(Shared::watch)? else { return Ok(None) };
+        let map = staged.map(mapped::map)?;
+        let reference = BlobRef { digest: Digest::of(&map), size: map.len() as u64 };
+        if !shared.is_as_opened() {
+            return Ok(None);
+        }
+        staged.publish_name(&self.layout().blob(&reference.digest))?;
+        let blob = Blob::new(reference, Arc::new(map)).watched(Some(shared));
+        blob.release(0..blob.len());
+        Ok(Some(blob))
+    }
+}
