@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
 use crate::retry;
-use crate::{Options, OptionsError, Outputs, Remote, RemoteBlob, RemoteError};
+use crate::{Job, JobResult, Options, OptionsError, Outputs, Remote, RemoteBlob, RemoteError};
 
 /// The first line of a record.
 const HEADING: &str = "etbuild-remote 1";
@@ -208,6 +208,10 @@ impl Remote for Objects {
         let bytes: Buffer = print(outputs).into_bytes().into();
         let written = self.wait(async || self.operator.write(&path, bytes.clone()).await);
         written.map(|_| ()).map_err(|error| failure(&error))
+    }
+
+    fn execute(&self, _: &Job) -> Result<JobResult, RemoteError> {
+        Err(RemoteError::Refused("it runs nothing: it stores objects".to_owned()))
     }
 }
 
