@@ -31,7 +31,11 @@ impl RemoteCache {
     ///
     /// # Errors
     /// The options make no sense.
-    pub fn open(options: &Options, store: Arc<Store>, observer: Arc<dyn Observer<Event>>) -> Result<Self, OptionsError> {
+    pub fn open(
+        options: &Options,
+        store: Arc<Store>,
+        observer: Arc<dyn Observer<Event>>,
+    ) -> Result<Self, OptionsError> {
         if options.execution.is_some() && !options.access.writes() {
             return Err(OptionsError::ReadOnlyExecution);
         }

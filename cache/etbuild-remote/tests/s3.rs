@@ -56,16 +56,18 @@ fn objects_that_are_spoiled_or_gone_are_a_miss() {
     if !with_key("objects_that_are_spoiled_or_gone_are_a_miss", KEY) {
         return;
     }
-    let Some(server) = Rclone::start() else { return };
+    let Some(mut server) = Rclone::start() else { return };
     let made = Machine::new(&server.url(), Access::ReadWrite).make(&action("a"), &[100_000, 200_000]);
     let files = made.iter().map(|(_, blob)| blob.digest.to_string());
     let files: Vec<_> = files.map(|name| server.objects().join("cas").join(&name[..2]).join(&name[2..])).collect();
     fs::write(&files[0], vec![0; 100_000]).unwrap();
+    server.restart();
     let reader = Machine::new(&server.url(), Access::Read);
     assert!(reader.cache.find(&action("a")).unwrap().is_some());
     assert!(!reader.cache.fetch(&made[0].1).unwrap());
     assert!(matches!(&reader.told()[..], [Event::Wrong { .. }]), "{:?}", reader.told());
     fs::remove_file(&files[1]).unwrap();
+    server.restart();
     let later = Machine::new(&server.url(), Access::ReadWrite);
     assert_eq!(later.cache.find(&action("a")).unwrap(), None);
     assert_eq!(later.told(), []);

@@ -44,7 +44,8 @@ impl Capabilities {
     fn with_execution(self, answer: Option<&ExecutionCapabilities>) -> Self {
         let number = self.function.number();
         // Servers from before there was a list name one function, or none and mean SHA-256.
-        let knows = |answer: &ExecutionCapabilities| match (answer.digest_functions.as_slice(), answer.digest_function) {
+        let knows = |answer: &ExecutionCapabilities| match (answer.digest_functions.as_slice(), answer.digest_function)
+        {
             ([], 0) => self.function.is_sha256(),
             ([], one) => one == number,
             (several, _) => several.contains(&number),

@@ -159,11 +159,7 @@ async fn follow(
     Err(Status::unavailable("it stopped telling of the job"))
 }
 
-async fn open(
-    connection: &Connection,
-    request: &ExecuteRequest,
-    name: &str,
-) -> Result<Streaming<Operation>, Status> {
+async fn open(connection: &Connection, request: &ExecuteRequest, name: &str) -> Result<Streaming<Operation>, Status> {
     let mut client = ExecutionClient::new(connection.line());
     let stream = if name.is_empty() {
         client.execute(request.clone()).await

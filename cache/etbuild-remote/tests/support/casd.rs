@@ -37,7 +37,8 @@ impl Casd {
             return None;
         }
         let system = ["/usr", "/bin", "/lib", "/lib64", "/etc/alternatives"].map(Path::new);
-        let there: Vec<&Path> = system.into_iter().chain(folders.iter().copied()).filter(|path| path.exists()).collect();
+        let there: Vec<&Path> =
+            system.into_iter().chain(folders.iter().copied()).filter(|path| path.exists()).collect();
         Self::with(|program| {
             let mut words: Vec<OsString> = vec!["--buildbox-run".into(), program.with_file_name("buildbox-run").into()];
             let bind = |path: &&Path| format!("--runner-arg=--bind-mount={0}:{0}", path.display()).into();
@@ -84,7 +85,12 @@ impl Casd {
     pub fn run(&mut self) {
         let address = self.address();
         let mut command = Command::new(&self.program);
-        command.args(["--bind", &address]).args(&self.workers).arg(self.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(["--bind", &address])
+            .args(&self.workers)
+            .arg(self.folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         self.process = Some(command.spawn().unwrap());
         let start = Instant::now();
         while TcpStream::connect(&address).is_err() {

@@ -1,5 +1,6 @@
 //! A server of S3 that others wrote, `rclone serve s3`, with a bucket of its own.
 
+use std::ffi::OsString;
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -12,9 +13,10 @@ pub const KEY: (&str, &str) = ("team", "a secret of the team");
 
 /// A server that runs until it is dropped.
 pub struct Rclone {
+    program: OsString,
     folder: TempDir,
     port: u16,
-    process: Child,
+    process: Option<Child>,
 }
 
 impl Rclone {
@@ -30,16 +32,31 @@ impl Rclone {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("cache")).unwrap();
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut command = Command::new(program);
-        command.args(["serve", "s3", "--config", "/dev/null", "--vfs-cache-mode", "off", "--dir-cache-time", "0"]);
-        command.args(["--addr", &format!("127.0.0.1:{port}"), "--auth-key", &format!("{},{}", KEY.0, KEY.1)]);
-        let process = command.arg(folder.path()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let (server, start) = (Self { folder, port, process }, Instant::now());
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        let mut server = Self { program, folder, port, process: None };
+        server.restart();
+        Some(server)
+    }
+
+    /// Starts it again, with what it has stored: it remembers what its folders hold.
+    pub fn restart(&mut self) {
+        self.kill();
+        let mut command = Command::new(&self.program);
+        command.args(["serve", "s3", "--config", "/dev/null", "--vfs-cache-mode", "off"]);
+        command.args(["--addr", &format!("127.0.0.1:{}", self.port), "--auth-key", &format!("{},{}", KEY.0, KEY.1)]);
+        command.arg(self.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        self.process = Some(command.spawn().unwrap());
+        let start = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
             assert!(start.elapsed() < Duration::from_secs(60), "rclone does not listen");
             std::thread::sleep(Duration::from_millis(20));
         }
-        Some(server)
+    }
+
+    fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
     }
 
     /// Where it listens, as a URL of the bucket.
@@ -55,7 +72,6 @@ impl Rclone {
 
 impl Drop for Rclone {
     fn drop(&mut self) {
-        self.process.kill().unwrap();
-        self.process.wait().unwrap();
+        self.kill();
     }
 }

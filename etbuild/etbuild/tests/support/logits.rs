@@ -23,7 +23,13 @@ fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
 }
 
 /// The program file of a checkpoint, or of a recipe, with these options, and its data files.
-pub fn files(model: &Path, cache: &Path, piece: usize, more: &[&str], observer: Arc<dyn Observer<Event>>) -> ProgramFiles {
+pub fn files(
+    model: &Path,
+    cache: &Path,
+    piece: usize,
+    more: &[&str],
+    observer: Arc<dyn Observer<Event>>,
+) -> ProgramFiles {
     let world = World::open(Arc::new(RealSystem::default()), cache, observer, Mode::Build, 1).unwrap();
     let world = world.backends(BACKENDS);
     let piece = format!("export.prefill={piece}");
