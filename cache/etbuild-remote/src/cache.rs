@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use etbuild_store::{ActionKey, BlobRef, Store, StoreError};
+use etbuild_store::{ActionKey, BlobRef, Observer, Store, StoreError};
 
 use crate::reapi::Reapi;
 use crate::standing::Standing;
 use crate::upload::Uploads;
-use crate::{Access, Event, Observer, Options, OptionsError, Remote, RemoteError, fetch};
+use crate::{Access, Event, Job, JobResult, Options, OptionsError, Remote, RemoteError, fetch};
 
 /// For so long the end of a build waits for what is still being sent.
 const LAST_UPLOADS: Duration = Duration::from_secs(300);
@@ -31,9 +31,16 @@ impl RemoteCache {
     ///
     /// # Errors
     /// The options make no sense.
-    pub fn open(options: &Options, store: Arc<Store>, observer: Arc<dyn Observer>) -> Result<Self, OptionsError> {
+    pub fn open(
+        options: &Options,
+        store: Arc<Store>,
+        observer: Arc<dyn Observer<Event>>,
+    ) -> Result<Self, OptionsError> {
+        if options.execution.is_some() && !options.access.writes() {
+            return Err(OptionsError::ReadOnlyExecution);
+        }
         let remote = connect(options)?;
-        let standing = Arc::new(Standing::new(remote, store, options.access, &options.url, observer));
+        let standing = Arc::new(Standing::new(remote, store, options, observer));
         Ok(Self { standing, uploads: Uploads::default() })
     }
 
@@ -76,6 +83,25 @@ impl RemoteCache {
         if self.standing.writes() {
             self.uploads.push(&self.standing, *action, outputs.to_vec());
         }
+    }
+
+    /// Whether jobs are sent to workers.
+    pub fn executes(&self) -> bool {
+        self.standing.executes()
+    }
+
+    /// Has a worker run a job; `None` where that is not to be had, or was not asked for.
+    pub fn execute(&self, job: &Job) -> Option<JobResult> {
+        if !self.standing.executes() {
+            return None;
+        }
+        let result = self.standing.remote.execute(job);
+        result.map_err(|error| self.standing.not_executed(&error)).ok()
+    }
+
+    /// Sends no more jobs: what workers make of them is no good.
+    pub fn stop_executing(&self, reason: &str) {
+        self.standing.not_executed(&RemoteError::Refused(reason.to_owned()));
     }
 
     /// Waits for what is still being sent, but not for ever.
@@ -125,6 +151,9 @@ impl std::fmt::Display for Event {
             Self::Lost { url, reason } => write!(formatter, "the remote cache {url} is lost: {reason}"),
             Self::Wrong { url, blob } => {
                 write!(formatter, "the remote cache {url} gave wrong bytes for blob {blob}; they were thrown away")
+            }
+            Self::NotExecuted { url, reason } => {
+                write!(formatter, "the remote cache {url} does not do the work of stages: {reason}")
             }
             Self::NotStored { url, reason } => {
                 write!(formatter, "the remote cache {url} does not take what stages make: {reason}")

@@ -19,6 +19,13 @@ pub enum Event {
         /// The blob.
         blob: Digest,
     },
+    /// The remote runs no jobs; stages run here.
+    NotExecuted {
+        /// Where it is.
+        url: String,
+        /// Why.
+        reason: String,
+    },
     /// The remote does not take what stages made; later builds will run them again.
     NotStored {
         /// Where it is.
@@ -26,16 +33,4 @@ pub enum Event {
         /// Why.
         reason: String,
     },
-}
-
-/// Receives the events, on whichever thread they happen. Any `Fn(&Event)` is one.
-pub trait Observer: Send + Sync {
-    /// Something happened.
-    fn observe(&self, event: &Event);
-}
-
-impl<F: Fn(&Event) + Send + Sync> Observer for F {
-    fn observe(&self, event: &Event) {
-        self(event);
-    }
 }

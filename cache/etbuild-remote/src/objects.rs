@@ -8,21 +8,25 @@ use etbuild_store::{ActionKey, Blob, BlobRef, Digest};
 use opendal::{Buffer, Error, ErrorKind, Operator, OperatorBuilder, services};
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
+use tokio_stream::StreamExt;
 
 use crate::retry;
-use crate::{Options, OptionsError, Outputs, Remote, RemoteBlob, RemoteError};
+use crate::{Job, JobResult, Options, OptionsError, Outputs, Remote, RemoteBlob, RemoteError};
 
 /// The first line of a record.
 const HEADING: &str = "etbuild-remote 1";
-
-/// So many bytes are asked for at a time.
-const PIECE: u64 = 4 << 20;
 
 /// So many objects are asked for side by side.
 const SIDE_BY_SIDE: usize = 16;
 
 /// The object that is asked for when nothing is wanted but an answer.
 const GREETING: &str = "ac/greeting";
+
+/// Why reading ended early.
+enum Broken {
+    Store(Error),
+    Taker(RemoteError),
+}
 
 /// A store of objects.
 pub struct Objects {
@@ -61,6 +65,40 @@ impl Objects {
             }
             within(self.patience, question()).await
         })
+    }
+
+    /// Reads an object from `start`, which follows what was taken. One request asks for all the rest, because there are web
+    /// servers that give nothing less.
+    async fn read_from(
+        &self,
+        path: &str,
+        start: &mut u64,
+        size: u64,
+        take: &mut dyn FnMut(&[u8]) -> Result<(), RemoteError>,
+    ) -> Result<(), Broken> {
+        if *start == size {
+            return Ok(());
+        }
+        let reader = self.operator.reader(path).await.map_err(Broken::Store)?;
+        let mut pieces = within(self.patience, reader.into_stream(*start..size)).await.map_err(Broken::Store)?;
+        while let Some(piece) = within(self.patience, pieces.try_next()).await.map_err(Broken::Store)? {
+            take(&piece.to_bytes()).map_err(Broken::Taker)?;
+            *start += piece.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Why an object was not read. One of another size than it should have is a wrong one.
+    fn not_read(&self, blob: &RemoteBlob, path: &str, error: &Error) -> RemoteError {
+        let size = || self.wait(async || self.operator.stat(path).await).map(|facts| facts.content_length());
+        match error.kind() {
+            ErrorKind::NotFound => RemoteError::Gone(blob.blob.digest),
+            ErrorKind::RangeNotSatisfied => RemoteError::Wrong(blob.blob.digest),
+            _ if !error.is_temporary() && size().is_ok_and(|size| size != blob.blob.size) => {
+                RemoteError::Wrong(blob.blob.digest)
+            }
+            _ => failure(error),
+        }
     }
 
     /// What `question` gives for each path, several at a time, in order.
@@ -166,19 +204,16 @@ impl Remote for Objects {
         blob: &RemoteBlob,
         take: &mut dyn FnMut(&[u8]) -> Result<(), RemoteError>,
     ) -> Result<(), RemoteError> {
-        let path = blob_path(blob);
-        let mut start = 0;
-        while start < blob.blob.size {
-            let end = blob.blob.size.min(start + PIECE);
-            let piece = self.wait(async || self.operator.reader(&path).await?.read(start..end).await);
-            let piece = piece.map_err(|error| match error.kind() {
-                ErrorKind::NotFound => RemoteError::Gone(blob.blob.digest),
-                // It is shorter than it should be.
-                ErrorKind::RangeNotSatisfied => RemoteError::Wrong(blob.blob.digest),
-                _ => failure(&error),
-            })?;
-            take(&piece.to_vec())?;
-            start = end;
+        let (path, mut start) = (blob_path(blob), 0);
+        for attempt in 1.. {
+            match self.runtime.block_on(self.read_from(&path, &mut start, blob.blob.size, take)) {
+                Ok(()) => break,
+                Err(Broken::Taker(error)) => return Err(error),
+                Err(Broken::Store(error)) if error.is_temporary() && attempt < retry::ATTEMPTS => {
+                    self.runtime.block_on(retry::pause(attempt));
+                }
+                Err(Broken::Store(error)) => return Err(self.not_read(blob, &path, &error)),
+            }
         }
         Ok(())
     }
@@ -208,6 +243,10 @@ impl Remote for Objects {
         let bytes: Buffer = print(outputs).into_bytes().into();
         let written = self.wait(async || self.operator.write(&path, bytes.clone()).await);
         written.map(|_| ()).map_err(|error| failure(&error))
+    }
+
+    fn execute(&self, _: &Job) -> Result<JobResult, RemoteError> {
+        Err(RemoteError::Refused("it runs nothing: it stores objects".to_owned()))
     }
 }
 

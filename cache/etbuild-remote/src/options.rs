@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::Execution;
+
 /// What a build may do with a remote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
@@ -41,10 +43,14 @@ pub struct Options {
     pub headers: Vec<(String, String)>,
     /// Sent with every request as `authorization: Bearer`.
     pub token: Option<String>,
+    /// A program that says which headers to send with every request.
+    pub credential_helper: Option<PathBuf>,
     /// For encrypted connections.
     pub tls: Tls,
     /// What may be done.
     pub access: Access,
+    /// How jobs are run there; all is run here where this is `None`.
+    pub execution: Option<Execution>,
     /// For so long a server may say nothing before it counts as lost.
     pub patience: Duration,
 }
@@ -56,8 +62,10 @@ impl Options {
             url: url.to_owned(),
             headers: Vec::new(),
             token: None,
+            credential_helper: None,
             tls: Tls::default(),
             access: Access::default(),
+            execution: None,
             patience: Duration::from_secs(20),
         }
     }
@@ -90,6 +98,9 @@ pub enum OptionsError {
     /// The files do not make up a TLS configuration.
     #[error("no encrypted connection can be made: {0}")]
     Tls(String),
+    /// What jobs read must be sent.
+    #[error("jobs for workers are sent to the server, and `read` sends nothing")]
+    ReadOnlyExecution,
     /// The machine has no threads or sockets left.
     #[error("nothing can be sent: {0}")]
     Runtime(std::io::Error),

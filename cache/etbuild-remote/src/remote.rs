@@ -2,7 +2,7 @@
 
 use etbuild_store::{ActionKey, Blob, BlobRef};
 
-use crate::RemoteError;
+use crate::{Job, JobResult, RemoteError};
 
 /// A blob as a remote knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,4 +70,10 @@ pub trait Remote: Send + Sync {
     /// # Errors
     /// It was not to be reached, or refused.
     fn record(&self, action: &ActionKey, outputs: &Outputs) -> Result<(), RemoteError>;
+
+    /// Has a worker run a job.
+    ///
+    /// # Errors
+    /// It was not to be reached, or has no worker for it. That the process failed is no error.
+    fn execute(&self, job: &Job) -> Result<JobResult, RemoteError>;
 }

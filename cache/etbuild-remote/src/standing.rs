@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use etbuild_store::{BlobRef, Digest, Store};
+use etbuild_store::{BlobRef, Digest, Observer, Store};
 
-use crate::{Access, Event, Observer, Remote, RemoteBlob, RemoteError};
+use crate::{Access, Event, Options, Remote, RemoteBlob, RemoteError};
 
 /// After so many uploads in a row that failed, no more are tried.
 const FAILURES: u32 = 3;
@@ -15,8 +15,9 @@ pub struct Standing {
     pub remote: Box<dyn Remote>,
     pub store: Arc<Store>,
     pub access: Access,
+    jobs: bool,
     url: String,
-    observer: Arc<dyn Observer>,
+    observer: Arc<dyn Observer<Event>>,
     facts: Mutex<Facts>,
 }
 
@@ -26,6 +27,8 @@ struct Facts {
     lost: Option<String>,
     /// Why something was not stored there.
     not_stored: Option<String>,
+    /// Why no jobs are sent there any more.
+    not_executed: Option<String>,
     failures: u32,
     told_wrong: bool,
     unread: bool,
@@ -38,11 +41,11 @@ impl Standing {
     pub fn new(
         remote: Box<dyn Remote>,
         store: Arc<Store>,
-        access: Access,
-        url: &str,
-        observer: Arc<dyn Observer>,
+        options: &Options,
+        observer: Arc<dyn Observer<Event>>,
     ) -> Self {
-        Self { remote, store, access, url: url.to_owned(), observer, facts: Mutex::default() }
+        let (access, jobs, url) = (options.access, options.execution.is_some(), options.url.clone());
+        Self { remote, store, access, jobs, url, observer, facts: Mutex::default() }
     }
 
     /// Whether the remote is asked for anything.
@@ -57,6 +60,12 @@ impl Standing {
         self.access.writes() && facts.lost.is_none() && facts.failures < FAILURES
     }
 
+    /// Whether it is sent jobs.
+    pub fn executes(&self) -> bool {
+        let facts = self.facts();
+        self.jobs && facts.lost.is_none() && facts.not_executed.is_none()
+    }
+
     /// Asks for nothing more: what it gives is no good.
     pub fn stop_reading(&self) {
         self.facts().unread = true;
@@ -65,7 +74,7 @@ impl Standing {
     /// Why a build that requires the remote fails.
     pub fn failure(&self) -> Option<String> {
         let facts = self.facts();
-        let reason = facts.lost.as_ref().or(facts.not_stored.as_ref()).cloned();
+        let reason = facts.lost.as_ref().or(facts.not_executed.as_ref()).or(facts.not_stored.as_ref()).cloned();
         reason.filter(|_| self.access == Access::Required)
     }
 
@@ -117,6 +126,19 @@ impl Standing {
                 drop(facts);
                 if first {
                     self.tell(&Event::NotStored { url: self.url.clone(), reason });
+                }
+            }
+        }
+    }
+
+    /// Notes that a job was not done, and tells it: no more are sent.
+    pub fn not_executed(&self, error: &RemoteError) {
+        match error {
+            RemoteError::Lost(reason) => self.lose(reason),
+            other => {
+                let reason = other.to_string();
+                if self.facts().not_executed.replace(reason.clone()).is_none() {
+                    self.tell(&Event::NotExecuted { url: self.url.clone(), reason });
                 }
             }
         }

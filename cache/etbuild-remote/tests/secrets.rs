@@ -76,6 +76,49 @@ fn the_token_and_the_headers_go_with_every_request_and_appear_nowhere() {
     assert!(!format!("{good:?}").contains(TOKEN) && !format!("{good:?}").contains("red"));
 }
 
+/// A credential helper: a script of a shell.
+fn helper(folder: &Path, script: &str) -> PathBuf {
+    let path = folder.join("helper");
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    path
+}
+
+/// What is told of a first question of someone who knows no token and has this helper.
+fn told_with_helper(address: SocketAddr, script: &str) -> Vec<Event> {
+    let folder = tempfile::tempdir().unwrap();
+    let credential_helper = Some(helper(folder.path(), script));
+    let patience = Duration::from_secs(5);
+    told(&Options { token: None, credential_helper, patience, ..options(&format!("grpc://{address}")) })
+}
+
+#[test]
+fn a_credential_helper_is_asked_what_to_send() {
+    let address = serve(None);
+    let print = r#"printf '{"headers": {"Authorization": ["Bearer a secret"]}}'"#;
+    assert_eq!(told_with_helper(address, print), []);
+    let asks = format!(r#"test "$1 $(cat)" = 'get {{"uri":"http://{address}"}}' && {print}"#);
+    assert_eq!(told_with_helper(address, &asks), []);
+}
+
+#[test]
+fn why_a_credential_helper_fails_is_told_and_what_it_printed_is_not() {
+    let address = serve(None);
+    let reason = |script: &str| match &told_with_helper(address, script)[..] {
+        [Event::Lost { reason, .. }] => reason.clone(),
+        told => panic!("{told:?}"),
+    };
+    let failed = reason("echo a secret; echo 'not logged in' >&2; exit 7");
+    assert!(failed.contains("exit status: 7: not logged in") && !failed.contains("a secret"), "{failed}");
+    let nothing = reason("echo a secret");
+    assert!(nothing.contains("printed no credentials") && !nothing.contains("a secret"), "{nothing}");
+    assert!(reason("exec sleep 60").contains("said nothing within 5 s"));
+    assert_eq!(reason(r#"echo '{"headers": {"Authorization": ["Bearer another"]}}'"#), "who is it?");
+    let absent = Options { credential_helper: Some("/nowhere/helper".into()), ..options(&format!("grpc://{address}")) };
+    let [Event::Lost { reason, .. }] = &told(&absent)[..] else { panic!() };
+    assert!(reason.contains("`/nowhere/helper` cannot be started"), "{reason}");
+}
+
 /// Makes an authority and what it vouches for: `localhost`, and a client.
 fn certificates(folder: &Path) {
     let openssl = |words: &str| {

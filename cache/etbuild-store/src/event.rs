@@ -48,15 +48,3 @@ pub enum Damage {
         found: Digest,
     },
 }
-
-/// Receives the store's events, on whichever thread they happen. Any `Fn(&Event)` is one.
-pub trait Observer: Send + Sync {
-    /// Something happened.
-    fn observe(&self, event: &Event);
-}
-
-impl<F: Fn(&Event) + Send + Sync> Observer for F {
-    fn observe(&self, event: &Event) {
-        self(event);
-    }
-}

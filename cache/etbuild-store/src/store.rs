@@ -15,7 +15,7 @@ const CACHE_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# This fol
 /// A content-addressed store in one folder, shared by any number of threads and processes.
 pub struct Store {
     layout: Layout,
-    observer: Arc<dyn Observer>,
+    observer: Arc<dyn Observer<Event>>,
     scratch: Scratch,
     verified: Verified,
 }
@@ -27,7 +27,7 @@ impl Store {
     }
 
     /// The store at `root`, which tells `observer` what it meets.
-    pub fn open_observed(root: &Path, observer: Arc<dyn Observer>) -> Result<Self, StoreError> {
+    pub fn open_observed(root: &Path, observer: Arc<dyn Observer<Event>>) -> Result<Self, StoreError> {
         let layout = Layout::new(root);
         let scratch = Scratch::new(&layout.temporary());
         let store = Self { layout, observer, scratch, verified: Verified::default() };

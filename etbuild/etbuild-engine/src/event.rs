@@ -59,15 +59,3 @@ pub enum Event {
     /// The store found and dealt with something.
     Store(etbuild_store::Event),
 }
-
-/// Receives events. Any `Fn(&Event)` is one.
-pub trait Observer: Send + Sync {
-    /// Something happened.
-    fn observe(&self, event: &Event);
-}
-
-impl<F: Fn(&Event) + Send + Sync> Observer for F {
-    fn observe(&self, event: &Event) {
-        self(event);
-    }
-}

@@ -56,6 +56,7 @@ mod unit;
 mod verify_data;
 mod version;
 mod widen;
+mod worker;
 mod world;
 
 pub use anatomy::{ArenaUse, EngineBlob, MethodMemory, Placed, UnitAnatomy, Weight, anatomy};
@@ -64,8 +65,8 @@ pub use db::{Db, EngineDatabase};
 pub use deploy::{Goal, deploy};
 pub use etbuild_emit::PRODUCER_KEY;
 pub use etbuild_link::{CodePart, SizeReport};
-pub use etbuild_remote::{Access as RemoteAccess, Options as RemoteOptions};
-pub use event::{Event, Observer};
+pub use etbuild_remote::{Access as RemoteAccess, Execution as RemoteExecution, Options as RemoteOptions};
+pub use event::Event;
 pub use inputs::inputs;
 pub use judge::Judgement;
 pub use losses::{Answers, LayerLoss};

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_remote::RemoteCache;
+use etbuild_remote::{Job, JobResult, RemoteCache};
 use etbuild_store::{ActionKey, BlobRef, Digest, Key, Store, StoreError};
 
 use crate::stage::{Transient, interrupt};
@@ -66,6 +66,23 @@ impl Remote {
         if let Ok(blob) = self.store.put(note) {
             self.publish(ActionKey(*subject), &vec![("note".to_owned(), blob)]);
         }
+    }
+
+    /// Whether jobs are sent to workers.
+    pub fn executes(&self) -> bool {
+        self.cache.executes()
+    }
+
+    /// Has a worker run a job; `None` where that is not to be had. Interrupts the query where the remote is required.
+    pub fn execute(&self, job: &Job) -> Option<JobResult> {
+        let result = self.cache.execute(job);
+        self.sound(Ok(result))
+    }
+
+    /// Sends no more jobs, because of what came of one. Interrupts the query where the remote is required.
+    pub fn stop_executing(&self, reason: &str) {
+        self.cache.stop_executing(reason);
+        self.sound(Ok(()));
     }
 
     /// Asks for nothing more: twice it did not give what it has.

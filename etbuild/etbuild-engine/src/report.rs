@@ -41,6 +41,8 @@ pub struct StageRow {
     pub cached: bool,
     /// Whether the remote cache had it.
     pub fetched: bool,
+    /// Whether a worker of the remote cache ran it.
+    pub worker: bool,
     /// How long it ran, in milliseconds; 0 where it did not.
     pub milliseconds: u64,
 }
@@ -101,7 +103,7 @@ impl UnitReport {
     pub fn staged(&mut self, staged: &Staged, method: Option<&str>) {
         let milliseconds = match staged.source {
             Source::Cache => 0,
-            Source::Fetched(duration) | Source::Run(duration) => {
+            Source::Fetched(duration) | Source::Run(duration) | Source::Worker(duration) => {
                 u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
             }
         };
@@ -111,6 +113,7 @@ impl UnitReport {
             key: staged.key.action().to_string(),
             cached: staged.source == Source::Cache,
             fetched: matches!(staged.source, Source::Fetched(_)),
+            worker: matches!(staged.source, Source::Worker(_)),
             milliseconds,
         });
     }

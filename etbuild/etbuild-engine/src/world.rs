@@ -9,10 +9,10 @@ use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::Toolchain;
 use etbuild_remote::{Options, OptionsError, RemoteCache};
-use etbuild_store::{Blob, BlobRef, Digest, Store, StoreError};
+use etbuild_store::{Blob, BlobRef, Digest, Observer, Store, StoreError};
 use etbuild_system::System;
 
-use crate::event::{Event, Observer};
+use crate::event::Event;
 use crate::remote::Remote;
 use crate::stage::{Transient, interrupt};
 
@@ -32,7 +32,7 @@ pub struct World {
     system: Arc<dyn System>,
     store: Arc<Store>,
     remote: Option<Remote>,
-    observer: Arc<dyn Observer>,
+    observer: Arc<dyn Observer<Event>>,
     mode: Mode,
     jobs: usize,
     offline: bool,
@@ -48,7 +48,7 @@ impl World {
     pub fn open(
         system: Arc<dyn System>,
         cache: &Path,
-        observer: Arc<dyn Observer>,
+        observer: Arc<dyn Observer<Event>>,
         mode: Mode,
         jobs: usize,
     ) -> Result<Self, StoreError> {

@@ -78,8 +78,7 @@ fn cargo(
     sources: &[PathBuf],
 ) -> Invocation {
     let mut invocation = Invocation::new(toolchain.cargo())
-        .args(["build", "--release", "--quiet", "--message-format=json", "--target", &target.triple])
-        .args(["--config", "profile.toml"])
+        .args(arguments(&target.triple))
         .current_dir(folder.project())
         .env("CARGO_ENCODED_RUSTFLAGS", flags::encoded(toolchain, target, project, &folder.project(), sources))
         .env("CARGO_TARGET_DIR", folder.target())
@@ -94,6 +93,11 @@ fn cargo(
         Route::BuildStd => invocation.args(library_arguments(target)).env("RUSTC_BOOTSTRAP", "1"),
         Route::Installed | Route::Added => invocation.arg("--offline").env("CARGO_HOME", folder.cargo_home()),
     }
+}
+
+/// What cargo is told wherever it runs.
+pub fn arguments(triple: &str) -> [&str; 8] {
+    ["build", "--release", "--quiet", "--message-format=json", "--target", triple, "--config", "profile.toml"]
 }
 
 /// Builds the standard library along with the project. Its own dependencies come from the registry, or from the user's
@@ -111,7 +115,8 @@ pub fn removed_variables() -> Vec<OsString> {
     REMOVED.iter().map(Into::into).collect()
 }
 
-const REMOVED: &[&str] = &[
+/// Their names.
+pub const REMOVED: &[&str] = &[
     "RUSTFLAGS",
     "RUSTDOCFLAGS",
     "RUSTC_BOOTSTRAP",

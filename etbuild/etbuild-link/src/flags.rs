@@ -22,9 +22,14 @@ pub fn encoded(
     if toolchain.route == Route::BuildStd {
         flags.push(remap(&toolchain.sysroot, "/rustc"));
     }
-    flags.extend(codegen_options(target).into_iter().map(|option| format!("-C{option}")));
-    flags.extend(linker_options(target, project).into_iter().map(|option| format!("-C{option}")));
+    flags.push(everywhere(target, project));
     flags.join(SEPARATOR)
+}
+
+/// Those flags that name no folder of a machine.
+pub fn everywhere(target: &CompileTarget, project: &Project) -> String {
+    let options = codegen_options(target).into_iter().chain(linker_options(target, project));
+    options.map(|option| format!("-C{option}")).collect::<Vec<_>>().join(SEPARATOR)
 }
 
 /// Has the compiler write `to` for a folder of this machine, so that its name is not in the binary.

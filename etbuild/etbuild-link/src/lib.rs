@@ -1,7 +1,7 @@
 //! From a program file to a binary: kernel selection, the generated Rust project, toolchains, linking, the size report.
 //!
 //! [`select`] finds a kernel for each operator of the program. [`Project::new`] fills in a template with them.
-//! [`toolchain::find`] finds a compiler, [`build`] runs it, [`SizeReport::of`] says what became of the memory,
+//! [`toolchain::find`] finds a compiler, [`build`] runs it, [`BuildJob`] has a worker run it, [`SizeReport::of`] says what became of the memory,
 //! [`uf2::write`] packs an image for a boot ROM, and [`report::parse`] reads what firmware says about itself.
 
 mod build;
@@ -12,6 +12,7 @@ mod embedded;
 mod error;
 mod facts;
 mod flags;
+mod job;
 mod manifest;
 mod messages;
 mod project;
@@ -35,6 +36,7 @@ pub use facts::{
     BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Program, ProjectFacts, Region, RegisterStep,
     Uart, VerifyData,
 };
+pub use job::{BuildJob, JobEnd};
 pub use project::{Project, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, MissingKernel, SelectedKernel, select};
 pub use size::SizeReport;

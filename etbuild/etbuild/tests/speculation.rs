@@ -14,8 +14,9 @@ use std::sync::{Arc, OnceLock};
 use et_llm::Model;
 use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels};
 use etbuild_backend::Backend;
-use etbuild_engine::{Event, Mode, Observer, World, program_file};
+use etbuild_engine::{Event, Mode, World, program_file};
 use etbuild_recipe::Override;
+use etbuild_store::Observer;
 use etbuild_system::RealSystem;
 use support::{Place, Ran, repository};
 
@@ -39,7 +40,7 @@ fn checkpoints() -> Option<&'static Path> {
 
 struct Nobody;
 
-impl Observer for Nobody {
+impl Observer<Event> for Nobody {
     fn observe(&self, _event: &Event) {}
 }
 

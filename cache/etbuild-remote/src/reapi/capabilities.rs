@@ -1,7 +1,9 @@
 //! What a server can do.
 
 use bazel_remote_apis::build::bazel::remote::execution::v2::capabilities_client::CapabilitiesClient;
-use bazel_remote_apis::build::bazel::remote::execution::v2::{CacheCapabilities, GetCapabilitiesRequest};
+use bazel_remote_apis::build::bazel::remote::execution::v2::{
+    CacheCapabilities, ExecutionCapabilities, GetCapabilitiesRequest,
+};
 
 use super::connection::Connection;
 use super::retry;
@@ -20,6 +22,8 @@ pub struct Capabilities {
     pub batch: u64,
     /// Whether it takes action results from clients.
     pub takes_results: bool,
+    /// Whether it runs jobs whose files are named as its blobs are.
+    pub executes: bool,
 }
 
 impl Capabilities {
@@ -33,7 +37,20 @@ impl Capabilities {
         let stated = u64::try_from(answer.max_batch_total_size_bytes).unwrap_or(0);
         let batch = if stated == 0 { MESSAGE } else { stated.min(MESSAGE) };
         let takes_results = answer.action_cache_update_capabilities.is_none_or(|results| results.update_enabled);
-        Ok(Self { function, batch: batch - batch / 16, takes_results })
+        Ok(Self { function, batch: batch - batch / 16, takes_results, executes: false })
+    }
+
+    /// The same with what the server says of jobs.
+    fn with_execution(self, answer: Option<&ExecutionCapabilities>) -> Self {
+        let number = self.function.number();
+        // Servers from before there was a list name one function, or none and mean SHA-256.
+        let knows = |answer: &ExecutionCapabilities| match (answer.digest_functions.as_slice(), answer.digest_function)
+        {
+            ([], 0) => self.function.is_sha256(),
+            ([], one) => one == number,
+            (several, _) => several.contains(&number),
+        };
+        Self { executes: answer.is_some_and(|answer| answer.exec_enabled && knows(answer)), ..self }
     }
 }
 
@@ -45,7 +62,7 @@ pub async fn ask(connection: &Connection) -> Result<Capabilities, RemoteError> {
     });
     let answer = answer.await.map_err(|status| retry::error(&status))?.into_inner();
     let cache = answer.cache_capabilities.ok_or_else(|| RemoteError::Refused("it is no cache".to_owned()))?;
-    Capabilities::of(&cache)
+    Ok(Capabilities::of(&cache)?.with_execution(answer.execution_capabilities.as_ref()))
 }
 
 #[cfg(test)]
@@ -76,6 +93,20 @@ mod tests {
         let batch = |stated| Capabilities::of(&answer(&[Function::Sha256.number()], stated)).unwrap().batch;
         assert_eq!((batch(65_536), batch(0)), (61_440, MESSAGE - MESSAGE / 16));
         assert_eq!((batch(i64::MAX), batch(-1)), (batch(0), batch(0)));
+    }
+
+    #[test]
+    fn jobs_go_to_servers_that_say_so_and_name_blobs_alike() {
+        let can = Capabilities::of(&answer(&[Function::Sha256.number()], 0)).unwrap();
+        let executes = |exec_enabled, digest_function, several: &[i32]| {
+            let digest_functions = several.to_vec();
+            let said = ExecutionCapabilities { exec_enabled, digest_function, digest_functions, ..Default::default() };
+            can.with_execution(Some(&said)).executes
+        };
+        let [sha256, blake3] = [Function::Sha256, Function::Blake3].map(Function::number);
+        assert!(executes(true, 0, &[]) && executes(true, sha256, &[]) && executes(true, blake3, &[blake3, sha256]));
+        assert!(!executes(false, sha256, &[sha256]) && !executes(true, blake3, &[]));
+        assert!(!executes(true, sha256, &[blake3]) && !can.with_execution(None).executes);
     }
 
     #[test]

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::future::Future;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bazel_remote_apis::build::bazel::remote::execution::v2::{RequestMetadata, ToolDetails};
@@ -15,6 +16,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Identity};
 use tonic::{Request, Status};
 
+use crate::helper::Helper;
 use crate::location::Location;
 use crate::{Options, OptionsError, Tls};
 
@@ -39,7 +41,7 @@ impl Connection {
         let endpoint = Endpoint::from_shared(location.http()).map_err(wrong)?;
         let endpoint = endpoint.connect_timeout(options.patience).tcp_nodelay(true);
         let endpoint = if location.encrypted { encrypted(endpoint, &options.tls)? } else { endpoint };
-        let headers = Headers::new(options)?;
+        let headers = Headers::new(location, options)?;
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(OptionsError::Runtime)?;
         let channel = {
@@ -73,10 +75,13 @@ impl Connection {
 
 /// What goes with every request.
 #[derive(Clone)]
-pub struct Headers(MetadataMap);
+pub struct Headers {
+    fixed: MetadataMap,
+    helper: Option<Arc<Helper>>,
+}
 
 impl Headers {
-    fn new(options: &Options) -> Result<Self, OptionsError> {
+    fn new(location: &Location, options: &Options) -> Result<Self, OptionsError> {
         let mut map = MetadataMap::new();
         let token = options.token.as_ref().map(|token| ("authorization".to_owned(), format!("Bearer {token}")));
         for (name, value) in options.headers.iter().cloned().chain(token) {
@@ -88,7 +93,8 @@ impl Headers {
             map.insert(key, value);
         }
         map.insert_bin(METADATA, MetadataValue::from_bytes(&metadata()));
-        Ok(Self(map))
+        let helper = |program: &PathBuf| Arc::new(Helper::new(program.clone(), location.http(), options.patience));
+        Ok(Self { fixed: map, helper: options.credential_helper.as_ref().map(helper) })
     }
 }
 
@@ -100,7 +106,11 @@ fn metadata() -> Vec<u8> {
 impl Interceptor for Headers {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         // What gRPC itself sends is there already.
-        request.metadata_mut().as_mut().extend(self.0.clone().into_headers());
+        request.metadata_mut().as_mut().extend(self.fixed.clone().into_headers());
+        if let Some(helper) = &self.helper {
+            let headers = helper.headers().map_err(Status::unauthenticated)?;
+            request.metadata_mut().as_mut().extend(headers.into_headers());
+        }
         Ok(request)
     }
 }

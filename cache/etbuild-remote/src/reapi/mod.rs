@@ -5,8 +5,11 @@ mod action;
 mod batch;
 mod capabilities;
 mod connection;
+mod execute;
+mod output;
 mod retry;
 mod stream;
+mod tree;
 mod wire;
 
 use std::sync::OnceLock;
@@ -14,7 +17,7 @@ use std::sync::OnceLock;
 use etbuild_store::{ActionKey, Blob};
 
 use crate::location::Location;
-use crate::{Options, OptionsError, Outputs, Remote, RemoteBlob, RemoteError};
+use crate::{Execution, Job, JobResult, Options, OptionsError, Outputs, Remote, RemoteBlob, RemoteError};
 use batch::Load;
 use capabilities::Capabilities;
 use connection::Connection;
@@ -23,6 +26,7 @@ use connection::Connection;
 pub struct Reapi {
     connection: Connection,
     capabilities: OnceLock<Capabilities>,
+    execution: Option<Execution>,
 }
 
 impl Reapi {
@@ -32,7 +36,7 @@ impl Reapi {
     /// The options make no sense.
     pub fn new(options: &Options) -> Result<Self, OptionsError> {
         let connection = Connection::new(&Location::parse(&options.url)?, options)?;
-        Ok(Self { connection, capabilities: OnceLock::new() })
+        Ok(Self { connection, capabilities: OnceLock::new(), execution: options.execution.clone() })
     }
 
     fn capabilities(&self) -> Result<Capabilities, RemoteError> {
@@ -94,5 +98,11 @@ impl Remote for Reapi {
     fn record(&self, action: &ActionKey, outputs: &Outputs) -> Result<(), RemoteError> {
         let capabilities = self.capabilities()?;
         self.connection.wait(action::record(&self.connection, &capabilities, action, outputs))
+    }
+
+    fn execute(&self, job: &Job) -> Result<JobResult, RemoteError> {
+        let capabilities = self.capabilities()?;
+        let execution = self.execution.clone().unwrap_or_default();
+        self.connection.wait(execute::run(&self.connection, &capabilities, &execution, job))
     }
 }

@@ -1,6 +1,7 @@
 //! A server that others wrote, `buildbox-casd` of the BuildStream project, with a folder and a port of its own.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+use std::ffi::OsString;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -14,14 +15,40 @@ pub struct Casd {
     program: PathBuf,
     folder: TempDir,
     port: u16,
+    workers: Vec<OsString>,
     process: Option<Child>,
 }
 
 impl Casd {
     /// Starts one. Without `ETBUILD_TEST_CASD`, the server's program, or `ETBUILD_TEST_PYTHON`, a Python that has the package
     /// BuildStream, the test says so and passes, except in continuous integration.
-    #[allow(clippy::print_stderr, reason = "a skipped test says so")]
     pub fn start() -> Option<Self> {
+        Self::with(|_| Vec::new())
+    }
+
+    /// Starts one that runs jobs, each in a sandbox of `bwrap` where these folders of the machine are, besides its programs
+    /// and libraries. Without `bwrap` the test says so and passes, except where emulators are required.
+    #[allow(clippy::print_stderr, reason = "a skipped test says so")]
+    pub fn start_with_workers(folders: &[&Path]) -> Option<Self> {
+        let has = Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_ok();
+        assert!(has || std::env::var_os("ETBUILD_REQUIRE_EMULATORS").is_none(), "there is no bwrap");
+        if !has {
+            eprintln!("skipped: there is no bwrap, of the package bubblewrap");
+            return None;
+        }
+        let system = ["/usr", "/bin", "/lib", "/lib64", "/etc/alternatives"].map(Path::new);
+        let there: Vec<&Path> =
+            system.into_iter().chain(folders.iter().copied()).filter(|path| path.exists()).collect();
+        Self::with(|program| {
+            let mut words: Vec<OsString> = vec!["--buildbox-run".into(), program.with_file_name("buildbox-run").into()];
+            let bind = |path: &&Path| format!("--runner-arg=--bind-mount={0}:{0}", path.display()).into();
+            words.extend(there.iter().map(bind));
+            words
+        })
+    }
+
+    #[allow(clippy::print_stderr, reason = "a skipped test says so")]
+    fn with(workers: impl FnOnce(&Path) -> Vec<OsString>) -> Option<Self> {
         let Some(program) = program() else {
             assert!(std::env::var_os("CI").is_none(), "neither ETBUILD_TEST_CASD nor a Python with BuildStream");
             eprintln!(
@@ -30,7 +57,8 @@ impl Casd {
             return None;
         };
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut casd = Self { program, folder: tempfile::tempdir().unwrap(), port, process: None };
+        let (workers, folder) = (workers(&program), tempfile::tempdir().unwrap());
+        let mut casd = Self { program, folder, port, workers, process: None };
         casd.run();
         Some(casd)
     }
@@ -57,7 +85,12 @@ impl Casd {
     pub fn run(&mut self) {
         let address = self.address();
         let mut command = Command::new(&self.program);
-        command.args(["--bind", &address]).arg(self.folder.path()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(["--bind", &address])
+            .args(&self.workers)
+            .arg(self.folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         self.process = Some(command.spawn().unwrap());
         let start = Instant::now();
         while TcpStream::connect(&address).is_err() {

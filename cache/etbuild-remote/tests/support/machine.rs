@@ -1,8 +1,9 @@
 //! A machine with a store of its own and a remote cache.
+#![allow(dead_code, reason = "each test file uses a part")]
 
 use std::sync::{Arc, Mutex};
 
-use etbuild_remote::{Access, Event, Options, RemoteCache};
+use etbuild_remote::{Access, Event, Execution, Options, RemoteCache};
 use etbuild_store::{ActionKey, BlobRef, Digest, Store};
 use tempfile::TempDir;
 
@@ -17,13 +18,21 @@ pub struct Machine {
 impl Machine {
     /// With an empty store.
     pub fn new(url: &str, access: Access) -> Self {
+        Self::with(&Options { access, ..Options::new(url) })
+    }
+
+    /// The same, and jobs are sent to workers.
+    pub fn with_workers(url: &str, execution: Execution) -> Self {
+        Self::with(&Options { execution: Some(execution), ..Options::new(url) })
+    }
+
+    fn with(options: &Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(folder.path()).unwrap());
         let told = Arc::new(Mutex::new(Vec::new()));
         let listener = told.clone();
         let observer = move |event: &Event| listener.lock().unwrap().push(event.clone());
-        let options = Options { access, ..Options::new(url) };
-        let cache = RemoteCache::open(&options, store.clone(), Arc::new(observer)).unwrap();
+        let cache = RemoteCache::open(options, store.clone(), Arc::new(observer)).unwrap();
         Self { store, cache, told, _folder: folder }
     }
 

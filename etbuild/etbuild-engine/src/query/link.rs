@@ -13,7 +13,7 @@ use crate::interface::Interface;
 use crate::stage::{self, Blocked, Products, Stage, StageResult, Staged};
 use crate::unchanged;
 use crate::unit::Unit;
-use crate::{ArtifactKind, PRODUCER, failure, link_facts, verify_data};
+use crate::{ArtifactKind, PRODUCER, failure, link_facts, verify_data, worker};
 
 /// The unit's binary, its image where the target takes one, and its sizes. A hosted binary reads the program's kernels
 /// and the names of its inputs only; a board's also carries arenas, the program file and the verification data.
@@ -35,7 +35,11 @@ pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         let project = Project::new(&facts, &sources).map_err(link_failure)?;
         let world = db.world();
         let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline() };
-        let built = build(world.system(), &tools.toolchain, &tools.target, &project, &workshop);
+        let here = || build(world.system(), &tools.toolchain, &tools.target, &project, &workshop);
+        let built = match worker::build(world, &tools, &project) {
+            Some(built) => products.made_elsewhere(built),
+            None => here(),
+        };
         let built = built.map_err(link_failure)?;
         put(products, &unit.target, &built.binary)?;
         if let Some(library) = &built.library {

@@ -18,6 +18,8 @@ pub enum Source {
     Fetched(Duration),
     /// The stage ran, this long.
     Run(Duration),
+    /// A worker of the remote cache ran it; this long it took to send the job and to fetch what came of it.
+    Worker(Duration),
 }
 
 /// A stage whose artifacts are in the store.

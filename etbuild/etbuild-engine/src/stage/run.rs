@@ -16,6 +16,7 @@ use crate::{ArtifactKind, ArtifactRef, Artifacts};
 pub struct Products<'world> {
     world: &'world World,
     made: Vec<ArtifactRef>,
+    by_worker: bool,
 }
 
 impl<'world> Products<'world> {
@@ -33,6 +34,12 @@ impl<'world> Products<'world> {
     /// Takes up an artifact that is stored already, so that it is looked after like the others.
     pub fn adopt(&mut self, kind: ArtifactKind, BlobRef { digest, size }: BlobRef) {
         self.made.push(ArtifactRef { digest, size, kind });
+    }
+
+    /// Notes that a worker of the remote cache did the work; gives back what it made.
+    pub fn made_elsewhere<T>(&mut self, made: T) -> T {
+        self.by_worker = true;
+        made
     }
 
     /// Whether the stage has made or taken up this blob.
@@ -116,7 +123,7 @@ fn execute(
 ) -> StageResult {
     let start = world.system().now();
     world.tell(&Event::Started { stage, action });
-    let mut products = Products { world, made: Vec::new() };
+    let mut products = Products { world, made: Vec::new(), by_worker: false };
     let result = panic::catch_unwind(AssertUnwindSafe(|| body(&mut products)));
     world.release();
     world.tell(&Event::Ended { stage, action });
@@ -133,7 +140,8 @@ fn execute(
     if let Some(remote) = world.remote() {
         remote.publish(key.action(), &outputs);
     }
-    let source = Source::Run(world.system().now().saturating_sub(start));
+    let duration = world.system().now().saturating_sub(start);
+    let source = if products.by_worker { Source::Worker(duration) } else { Source::Run(duration) };
     Ok(staged(world, stage, key, Artifacts::new(products.made), source))
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use etbuild_engine::{Event, Observer, Source, Stage, Staged};
-use etbuild_store::{ActionKey, MissReason};
+use etbuild_engine::{Event, Source, Stage, Staged};
+use etbuild_store::{ActionKey, MissReason, Observer};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Terminal, bytes};
@@ -50,12 +50,15 @@ impl ProgressView {
     }
 
     fn finished(&self, staged: &Staged) {
-        if let Source::Run(duration) | Source::Fetched(duration) = staged.source {
-            let fetched = if matches!(staged.source, Source::Fetched(_)) { "  fetched" } else { "" };
-            let size: u64 = staged.artifacts.iter().map(|artifact| artifact.size).sum();
-            let seconds = duration.as_secs_f64();
-            self.say(&format!("{:<8} {seconds:>7.3} s  {:>10}{fetched}", staged.stage.name(), bytes(size)));
-        }
+        let (duration, how) = match staged.source {
+            Source::Cache => return,
+            Source::Run(duration) => (duration, ""),
+            Source::Fetched(duration) => (duration, "  fetched"),
+            Source::Worker(duration) => (duration, "  by a worker"),
+        };
+        let size: u64 = staged.artifacts.iter().map(|artifact| artifact.size).sum();
+        let seconds = duration.as_secs_f64();
+        self.say(&format!("{:<8} {seconds:>7.3} s  {:>10}{how}", staged.stage.name(), bytes(size)));
     }
 
     fn say(&self, text: &str) {
@@ -65,7 +68,7 @@ impl ProgressView {
     }
 }
 
-impl Observer for ProgressView {
+impl Observer<Event> for ProgressView {
     fn observe(&self, event: &Event) {
         match event {
             Event::Started { stage, action } => self.started(*stage, *action),
@@ -107,6 +110,7 @@ fn remote(event: &etbuild_remote::Event) -> &'static str {
     match event {
         Remote::Lost { .. } => "; the build goes on without it",
         Remote::Wrong { .. } => "",
+        Remote::NotExecuted { .. } => "; they run here",
         Remote::NotStored { .. } => "; the next build elsewhere runs them again",
     }
 }

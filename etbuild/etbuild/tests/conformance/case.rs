@@ -9,7 +9,8 @@ use et_format::INPUTS_KEY;
 use et_module::safetensors::SafeTensors;
 use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module};
 use etbuild_diagnostic::Diagnostic;
-use etbuild_engine::{Event, Mode, Observer, World, program_file};
+use etbuild_engine::{Event, Mode, World, program_file};
+use etbuild_store::Observer;
 use etbuild_system::RealSystem;
 use serde_json::Value;
 
@@ -55,7 +56,7 @@ pub struct Laboratory {
 
 struct Nobody;
 
-impl Observer for Nobody {
+impl Observer<Event> for Nobody {
     fn observe(&self, _event: &Event) {}
 }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use et_module::safetensors::{SafeTensors, TensorView};
 use et_module::{Array, DataFiles, Engine, Engines, FileBytes, Kernels, Module};
-use etbuild_engine::{Event, Mode, Observer, ProgramFiles, World, program_files};
+use etbuild_engine::{Event, Mode, ProgramFiles, World, program_files};
 use etbuild_recipe::Override;
+use etbuild_store::Observer;
 use etbuild_system::RealSystem;
 
 /// The engines that recipes may name here.
@@ -22,7 +23,13 @@ fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
 }
 
 /// The program file of a checkpoint, or of a recipe, with these options, and its data files.
-pub fn files(model: &Path, cache: &Path, piece: usize, more: &[&str], observer: Arc<dyn Observer>) -> ProgramFiles {
+pub fn files(
+    model: &Path,
+    cache: &Path,
+    piece: usize,
+    more: &[&str],
+    observer: Arc<dyn Observer<Event>>,
+) -> ProgramFiles {
     let world = World::open(Arc::new(RealSystem::default()), cache, observer, Mode::Build, 1).unwrap();
     let world = world.backends(BACKENDS);
     let piece = format!("export.prefill={piece}");

@@ -1,0 +1,118 @@
+//! A build as a job for a worker: a process that needs nothing of this machine but files that it is given.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use etbuild_system::Outcome;
+
+use crate::build::{REMOVED, arguments};
+use crate::code::{self, MAP};
+use crate::{Built, CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
+
+const SCRIPT: &str = include_str!("job.sh");
+
+/// Where the script is, beside the project.
+const SCRIPT_FILE: &str = "job.sh";
+
+/// The folder of the project.
+const FOLDER: &str = "project";
+
+/// The status by which the script says that the worker is not suited.
+const UNSUITED: i32 = 78;
+
+/// What every template calls its binary and its library.
+const BINARY: &str = "device-binary";
+const LIBRARY: &str = "libdevice_library.a";
+
+/// A build for a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BuildJob {
+    /// The program, and what it is told.
+    pub arguments: Vec<String>,
+    /// Environment variables by name.
+    pub variables: BTreeMap<String, String>,
+    /// The folder that it starts in, from the root of its files.
+    pub folder: String,
+    /// What it reads, by paths from that root.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// What it may write and is wanted, by paths from the folder that it starts in.
+    pub outputs: BTreeSet<String>,
+    release: String,
+}
+
+/// What came of a job.
+#[derive(Debug)]
+pub enum JobEnd {
+    /// The same as of [`crate::build`].
+    Ended(Result<Built, LinkError>),
+    /// The worker cannot do what the job is keyed by, for this reason: another must.
+    Unsuited(String),
+}
+
+impl BuildJob {
+    /// The job that makes what [`crate::build`] would; `None` where that needs crates from a registry.
+    pub fn new(toolchain: &Toolchain, target: &CompileTarget, project: &Project) -> Option<Self> {
+        if project.third_party || toolchain.route == Route::BuildStd {
+            return None;
+        }
+        let mut words = vec!["/bin/sh".to_owned(), format!("../{SCRIPT_FILE}")];
+        words.extend(arguments(&target.triple).into_iter().chain(["--offline"]).map(str::to_owned));
+        let release = format!("target/{}/release", target.triple);
+        let outputs = [format!("{release}/{BINARY}"), format!("{release}/{LIBRARY}"), MAP.to_owned()];
+        Some(Self {
+            arguments: words,
+            variables: variables(toolchain, target, project),
+            folder: FOLDER.to_owned(),
+            files: files(project),
+            outputs: outputs.into(),
+            release,
+        })
+    }
+
+    /// What the process made, by its outcome and the files that it wrote.
+    pub fn end(&self, outcome: &Outcome, mut outputs: BTreeMap<String, Vec<u8>>) -> JobEnd {
+        if outcome.status == Some(UNSUITED) {
+            return JobEnd::Unsuited(last_line(&outcome.stderr));
+        }
+        if let Err(error) = messages::made(outcome) {
+            return JobEnd::ended_or_unsuited(error);
+        }
+        let mut take = |name: &str| outputs.remove(&format!("{}/{name}", self.release));
+        let (binary, library) = (take(BINARY), take(LIBRARY));
+        let code = code::parts(&String::from_utf8_lossy(&outputs.remove(MAP).unwrap_or_default()));
+        match binary {
+            Some(binary) => JobEnd::Ended(Ok(Built { binary, library, code })),
+            None => JobEnd::Unsuited("a worker has compiled and given nothing back".to_owned()),
+        }
+    }
+}
+
+impl JobEnd {
+    /// A failure that is the worker's alone says nothing about the project.
+    fn ended_or_unsuited(error: LinkError) -> Self {
+        if error.is_transient() { Self::Unsuited(error.to_string()) } else { Self::Ended(Err(error)) }
+    }
+}
+
+fn variables(toolchain: &Toolchain, target: &CompileTarget, project: &Project) -> BTreeMap<String, String> {
+    let linker = toolchain.linker_version.clone().unwrap_or_default();
+    let variables = [
+        ("FLAGS", flags::everywhere(target, project)),
+        ("PATH", "/usr/local/bin:/usr/bin:/bin".to_owned()),
+        ("WANTED_LINKER", linker),
+        ("WANTED_RUSTC", toolchain.rustc_version.trim_end().to_owned()),
+        ("WANTED_TARGET", target.triple.clone()),
+    ];
+    variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn files(project: &Project) -> BTreeMap<String, Vec<u8>> {
+    let placed = |(path, bytes): (&str, &[u8])| (format!("{FOLDER}/{path}"), bytes.to_vec());
+    let script = format!("unset {}\n{SCRIPT}", REMOVED.join(" "));
+    let mut files: BTreeMap<String, Vec<u8>> = project.files().map(placed).collect();
+    files.insert(SCRIPT_FILE.to_owned(), script.into_bytes());
+    files
+}
+
+fn last_line(text: &[u8]) -> String {
+    String::from_utf8_lossy(text).lines().last().unwrap_or("a worker is not suited").to_owned()
+}
