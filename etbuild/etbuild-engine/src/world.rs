@@ -39,7 +39,7 @@ pub struct World {
     backends: &'static [&'static dyn Backend],
     text_maker: Option<MakeText>,
     held: Mutex<BTreeMap<Digest, Blob>>,
-    toolchains: Mutex<BTreeMap<Digest, Toolchain>>,
+    toolchains: Mutex<BTreeMap<Digest, Result<Toolchain, Box<Diagnostic>>>>,
 }
 
 impl World {
@@ -199,19 +199,14 @@ impl World {
         self.blobs().get(&digest).cloned()
     }
 
-    /// The toolchain that answers a question, looked for once in a session.
+    /// The toolchain that answers a question, or why there is none: looked for once in a session, for any number of units.
     pub fn toolchain(
         &self,
         question: Digest,
         find: impl FnOnce() -> Result<Toolchain, Box<Diagnostic>>,
     ) -> Result<Toolchain, Box<Diagnostic>> {
         let mut known = self.toolchains.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known.get(&question) {
-            return Ok(found.clone());
-        }
-        let found = find()?;
-        known.insert(question, found.clone());
-        Ok(found)
+        known.entry(question).or_insert_with(find).clone()
     }
 
     /// Lets go of the memory behind blobs that stay mapped: one stage's reading is not counted to the next one's.

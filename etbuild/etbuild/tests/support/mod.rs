@@ -6,6 +6,7 @@ pub mod archive;
 pub mod files;
 pub mod logits;
 pub mod proxy;
+pub mod signals;
 pub mod tensors;
 
 use std::ffi::OsStr;
