@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures the build engine on many units: python3 measure.py ETBUILD [--cold] [--units 2000]
+"""Measures the build engine on many units: python3 measure.py ETBUILD [--units 2000]
 
 4 recipes for 16 targets each: half of the targets are Linux machines that differ in their names, half are boards that differ in
 their stacks. Then as many recipes as --units asks for, which are only planned. Everything happens in a temporary folder. Prints
@@ -7,9 +7,12 @@ one line for each measurement: the least and the median of several runs of a who
 """
 
 import argparse
+import glob
 import json
 import os
 import pathlib
+import resource
+import select
 import statistics
 import subprocess
 import tempfile
@@ -21,21 +24,21 @@ VARIANTS = ["", "memory: { planner: naive }", "quantize: { scheme: int8-weights 
 
 
 def hosted(name):
-    text = (REPOSITORY / "targets/linux-x86_64.yaml").read_text()
-    return text.replace("name: linux-x86_64", f"name: {name}")
+    shipped = (REPOSITORY / "targets/linux-x86_64.yaml").read_text()
+    return shipped.replace("name: linux-x86_64", f"name: {name}")
 
 
 def board(name, number):
-    text = (REPOSITORY / "targets/mps2-an505.yaml").read_text()
-    return text.replace("name: mps2-an505", f"name: {name}").replace("stack: 16 KiB", f"stack: {16 + number} KiB")
+    shipped = (REPOSITORY / "targets/mps2-an505.yaml").read_text()
+    return shipped.replace("name: mps2-an505", f"name: {name}").replace("stack: 16 KiB", f"stack: {16 + number} KiB")
 
 
 def write_targets(folder):
     (folder / "targets").mkdir()
     names = [f"machine-{number:02}" for number in range(TARGETS)]
     for number, name in enumerate(names):
-        text = hosted(name) if number < TARGETS // 2 else board(name, number)
-        (folder / "targets" / f"{name}.yaml").write_text(text)
+        written = hosted(name) if number < TARGETS // 2 else board(name, number)
+        (folder / "targets" / f"{name}.yaml").write_text(written)
     return names
 
 
@@ -50,40 +53,60 @@ def write_recipe(folder, name, variant, targets):
 
 
 def run(etbuild, folder, *words, watch=None):
-    """Runs the command and returns its seconds, its result, and its own most resident memory in MiB where `watch` is set."""
+    """Runs the command and returns its seconds, its result and, where `watch` is set, the most memory in MiB that it had, alone and
+    with all that it started."""
     environment = dict(os.environ, ETBUILD_CACHE_DIR=str(folder / "cache"))
     command = [etbuild, *words, "--out", str(folder / "out"), "--output", "json"]
     start = time.perf_counter()
     child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    most = []
-    if watch:
-        while child.poll() is None and not select_readable(child.stdout):
-            most.append(resident(child.pid))
+    alone, together = 0, 0
+    while watch and child.poll() is None and not is_readable(child.stdout):
+        alone = max(alone, memory(child.pid))
+        together = max(together, sum(map(memory, family(child.pid))))
     result, _ = child.communicate()
     seconds = time.perf_counter() - start
     if child.returncode:
         raise SystemExit(f"{words} ended with status {child.returncode}: {result[:2000]}")
-    return seconds, json.loads(result), max(most, default=0)
+    return seconds, json.loads(result), (alone, together)
 
 
-def select_readable(stream):
-    import select
+def is_readable(stream):
+    """Whether there is something to read, after waiting a moment."""
+    return bool(select.select([stream], [], [], 0.05)[0])
 
-    return bool(select.select([stream], [], [], 0.02)[0])
 
-
-def resident(process):
-    """The most memory that a process has had, in MiB."""
+def text(path):
     try:
-        lines = pathlib.Path(f"/proc/{process}/status").read_text().splitlines()
+        return pathlib.Path(path).read_text()
     except OSError:
-        return 0
-    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")), 0)
+        return ""
+
+
+def family(process):
+    """A process, those that it has started, and so on."""
+    children = [int(child) for task in glob.glob(f"/proc/{process}/task/*/children") for child in text(task).split()]
+    return [process, *(each for child in children for each in family(child))]
+
+
+def memory(process):
+    """The memory of a process in MiB; what several share is shared out among them."""
+    lines = text(f"/proc/{process}/smaps_rollup").splitlines()
+    return next((int(line.split()[1]) / 1024 for line in lines if line.startswith("Pss:")), 0)
 
 
 def repeated(etbuild, folder, *words, times=15):
-    seconds = sorted(run(etbuild, folder, *words)[0] for _ in range(times))
-    return f"{seconds[0] * 1e3:.0f} ms at least, {statistics.median(seconds) * 1e3:.0f} in the median of {times}"
+    seconds, busy = [], []
+    for _ in range(times):
+        before = processor_time()
+        seconds.append(run(etbuild, folder, *words)[0])
+        busy.append(processor_time() - before)
+    least, median = min(seconds) * 1e3, statistics.median(seconds) * 1e3
+    return f"{least:.0f} ms at least, {median:.0f} in the median of {times}; {min(busy) * 1e3:.0f} ms of processors"
+
+
+def processor_time():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def distinct_runs(result):
@@ -96,9 +119,10 @@ def measure_matrix(etbuild, folder):
     targets = write_targets(folder)
     recipes = [write_recipe(folder, f"net-{number}", variant, targets) for number, variant in enumerate(VARIANTS)]
     for words in (["deploy", recipes[0], "--only", "net-0@machine-00"], ["deploy", *recipes]):
-        seconds, result, most = run(etbuild, folder, *words, watch=True)
+        seconds, result, (alone, together) = run(etbuild, folder, *words, watch=True)
         units = len(result["units"])
-        print(f"cold, {units} units: {seconds:.1f} s, {distinct_runs(result)} actions, {most:.0f} MiB of etbuild itself")
+        print(f"cold, {units} units: {seconds:.1f} s, {distinct_runs(result)} actions, {alone:.0f} MiB of etbuild itself,")
+        print(f"    {together:.0f} MiB with its compilers")
     for count in (1, 2, 4):
         print(f"nothing to do, {count * TARGETS} units: {repeated(etbuild, folder, 'deploy', *recipes[:count])}")
     print(f"plan, {len(recipes) * TARGETS} units: {repeated(etbuild, folder, 'plan', *recipes)}")
