@@ -30,7 +30,8 @@ fn of_row(row: &str, known: &BTreeSet<String>) -> Vec<String> {
     let (fault, tests) = (cells[0].split(' ').next().unwrap_or_default(), cells[cells.len() - 1]);
     let named: Vec<&str> = tests.split('`').skip(1).step_by(2).collect();
     let is_known = |name: &str| name.contains('-') || known.contains(name.rsplit('/').next().unwrap_or(name));
-    let missing = named.iter().filter(|name| !is_known(name)).map(|name| format!("{TABLE}: no test `{name}` ({fault})"));
+    let missing =
+        named.iter().filter(|name| !is_known(name)).map(|name| format!("{TABLE}: no test `{name}` ({fault})"));
     let none = named.is_empty().then(|| format!("{TABLE}: no test for {fault}"));
     missing.chain(none).collect()
 }

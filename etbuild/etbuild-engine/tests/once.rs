@@ -34,7 +34,8 @@ fn deployed(place: &Place, recipes: &[PathBuf]) -> (BTreeMap<Stage, usize>, Vec<
 #[test]
 fn many_units_run_each_distinct_action_once_and_then_none() {
     let place = Place::with_targets(&TARGETS);
-    let options = ["", "memory: { planner: naive }", "quantize: { scheme: int8-weights }", "export: { weights: external }"];
+    let options =
+        ["", "memory: { planner: naive }", "quantize: { scheme: int8-weights }", "export: { weights: external }"];
     let recipe = |(number, options): (usize, &&str)| place.recipe(&format!("net-{number}"), options, &TARGETS);
     let recipes: Vec<PathBuf> = options.iter().enumerate().map(recipe).collect();
     let (ran, reports) = deployed(&place, &recipes);

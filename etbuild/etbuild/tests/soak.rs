@@ -91,7 +91,8 @@ impl Soak {
         let mut results = files::tree(&self.place.out());
         results.retain(|path, _| !path.file_name().unwrap().to_str().unwrap().starts_with('.'));
         let folder = PathBuf::from("digits").join(ON);
-        results = results.into_iter().map(|(path, bytes)| (path.strip_prefix(&folder).unwrap().into(), bytes)).collect();
+        results =
+            results.into_iter().map(|(path, bytes)| (path.strip_prefix(&folder).unwrap().into(), bytes)).collect();
         assert!(results == files::tree(&warm_out().join(&folder)));
         Ran::of(&mut self.compile("again")).expect(0);
         assert!(fs::read(self.outputs("again")).unwrap() == self.expected);

@@ -4,7 +4,6 @@
 mod support;
 
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -20,13 +19,22 @@ fn start(place: &Place) -> Child {
     place.command(BOARD).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Reads what a command says until it says that it waits; the rest is read by nobody.
-fn said_waiting(child: &mut Child) -> String {
-    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    let mut talk = lines.filter(|line| line.contains("waiting"));
-    let line = talk.next().expect("it waits for somebody");
-    thread::spawn(move || talk.count());
-    line
+/// Waits until a command waits for a lock.
+fn until_it_waits(child: &mut Child) {
+    let process = child.id().to_string();
+    let waits = |line: &str| line.contains("->") && line.split_whitespace().any(|word| word == process);
+    while !fs::read_to_string("/proc/locks").unwrap().lines().any(waits) {
+        assert!(child.try_wait().unwrap().is_none(), "it ended and waited for nobody");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// What a command said about waiting, after it has ended well.
+fn said(child: Child) -> String {
+    let output = child.wait_with_output().unwrap();
+    let talk = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{talk}");
+    talk.lines().filter(|line| line.contains("waiting")).collect()
 }
 
 #[test]
@@ -39,13 +47,12 @@ fn a_command_says_for_which_process_it_waits_and_since_when() {
     let store = Store::open(&place.cache()).unwrap();
     let held = store.lock(&ActionKey(import.parse().unwrap()), |_| panic!("nobody else is here")).unwrap();
     let mut waiter = start(&place);
-    let line = said_waiting(&mut waiter);
+    until_it_waits(&mut waiter);
+    drop(held);
+    let line = said(waiter);
     let (who, since) = line.split_once(", which has run the same stage for ").unwrap_or_else(|| panic!("{line}"));
     assert_eq!(who, format!("import: waiting for process {}", std::process::id()));
     assert!(since.strip_suffix(" s").is_some_and(|seconds| seconds.parse::<u64>().is_ok()), "{line}");
-    assert!(waiter.try_wait().unwrap().is_none(), "it waits");
-    drop(held);
-    assert!(waiter.wait().unwrap().success());
 }
 
 /// Stops a process in the middle of a stage: while it holds the lock of one.
@@ -73,10 +80,10 @@ fn who_waits_for_a_deploy_that_stands_still_names_it_and_goes_on_when_it_is_kill
     let mut first = start(&place);
     stop_in_a_stage(&place, first.id());
     let mut second = start(&place);
-    let line = said_waiting(&mut second);
-    assert!(line.contains(&format!("waiting for process {},", first.id())), "{line}");
+    until_it_waits(&mut second);
     first.kill().unwrap();
     first.wait().unwrap();
-    assert!(second.wait().unwrap().success());
+    let said = said(second);
+    assert!(said.contains(&format!("waiting for process {},", first.id())), "{said}");
     assert_eq!(files::tree(&place.out().join("digits/pico2")), files::tree(&warm_out().join("digits/pico2")));
 }
