@@ -149,6 +149,18 @@ fn a_torn_record_is_a_miss_and_is_removed() {
 }
 
 #[test]
+fn a_flipped_bit_anywhere_in_a_record_is_a_miss() {
+    let fixture = Fixture::new();
+    recorded(&fixture, b"bytes");
+    let whole = fs::read(fixture.record(&key(1))).unwrap();
+    for byte in 0..whole.len() {
+        recorded(&fixture, b"bytes");
+        tamper(&fixture.record(&key(1)), |bytes| bytes[byte] ^= 1);
+        assert_eq!(miss(&fixture), MissReason::UnreadableRecord, "{byte}");
+    }
+}
+
+#[test]
 fn a_record_under_another_actions_name_is_a_miss() {
     let fixture = Fixture::new();
     recorded(&fixture, b"bytes");

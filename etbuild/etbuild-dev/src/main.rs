@@ -3,6 +3,7 @@
 mod arrows;
 mod error;
 mod generate;
+mod named_tests;
 mod new_backend;
 mod new_operator;
 mod operators;
@@ -72,6 +73,7 @@ fn run(command: Command) -> Result<Vec<String>, Error> {
             let mut findings = arrows::breaches(&packages, &workspace::arrows(&root)?);
             findings.extend(prefix::breaches(&packages));
             findings.extend(tidy::breaches(&root)?);
+            findings.extend(named_tests::breaches(&root)?);
             Ok(findings)
         }
         Command::Generate { check } => generate::run(&root, check),

@@ -127,6 +127,7 @@ codes! {
     ETB0801 Usage Usage "usage" "The command line is wrong."
     ETB0802 BadOverride Usage "bad --set" "A `--set` is not of the form `key.key=value`."
     ETB0803 Internal StageFailed "internal error" "etbuild broke one of its own rules; please report it."
+    ETB0804 Interrupted Interrupted "interrupted" "Ctrl-C, or another signal that ends programs, ended the command."
 }
 
 impl Code {

@@ -22,6 +22,8 @@ pub enum Failure {
     RemoteLost = 7,
     /// A device, a run or the accuracy failed.
     RunFailed = 8,
+    /// Somebody ended the command, as Ctrl-C does.
+    Interrupted = 130,
 }
 
 impl Failure {

@@ -39,7 +39,7 @@ pub enum Goal {
 /// does not keep the others from being built.
 ///
 /// # Errors
-/// Mistakes in the recipes; nothing has run then.
+/// Mistakes in the recipes; nothing has run then. Or somebody has interrupted the command.
 pub fn deploy(
     world: &Arc<World>,
     request: &Request,
@@ -57,6 +57,9 @@ pub fn deploy(
         });
     let settled = world.remote().map_or(Ok(()), |remote| remote.settle());
     drop(lease);
+    if world.system().is_interrupted() {
+        return Err(vec![Transient::Interrupted.into()]);
+    }
     let outcomes = reports.into_iter().zip(&units);
     let reports = outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient)));
     Ok(reports.map(|report| with(report, &settled)).collect())

@@ -40,7 +40,7 @@ pub struct World {
     text_maker: Option<MakeText>,
     held: Mutex<BTreeMap<Digest, Blob>>,
     shared: Mutex<Vec<Blob>>,
-    toolchains: Mutex<BTreeMap<Digest, Toolchain>>,
+    toolchains: Mutex<BTreeMap<Digest, Result<Toolchain, Box<Diagnostic>>>>,
 }
 
 impl World {
@@ -204,19 +204,14 @@ impl World {
         self.blobs().get(&digest).cloned()
     }
 
-    /// The toolchain that answers a question, looked for once in a session.
+    /// The toolchain that answers a question, or why there is none: looked for once in a session, for any number of units.
     pub fn toolchain(
         &self,
         question: Digest,
         find: impl FnOnce() -> Result<Toolchain, Box<Diagnostic>>,
     ) -> Result<Toolchain, Box<Diagnostic>> {
         let mut known = self.toolchains.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = known.get(&question) {
-            return Ok(found.clone());
-        }
-        let found = find()?;
-        known.insert(question, found.clone());
-        Ok(found)
+        known.entry(question).or_insert_with(find).clone()
     }
 
     /// Interrupts the query where somebody has written to a file that is read where it lies: nothing that was made of it is kept.

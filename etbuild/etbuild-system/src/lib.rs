@@ -4,9 +4,11 @@
 //! command, [`MemorySystem`] in tests. The content store is the one exception: it owns its folder.
 
 mod memory;
+mod processes;
 mod real;
 mod system;
 
 pub use memory::MemorySystem;
+pub use processes::Processes;
 pub use real::RealSystem;
 pub use system::{FileStamp, Invocation, Outcome, System};

@@ -3,11 +3,13 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{FileStamp, Invocation, Outcome, System};
+use crate::processes::Process;
+use crate::{FileStamp, Invocation, Outcome, Processes, System};
 
 /// How much of a file is read at once.
 const PIECE: usize = 8 << 20;
@@ -16,14 +18,22 @@ const PIECE: usize = 8 << 20;
 const POLL: Duration = Duration::from_millis(5);
 
 /// Files, environment, clock and processes of the machine that etbuild runs on.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct RealSystem {
     start: Instant,
+    processes: Arc<Processes>,
 }
 
 impl Default for RealSystem {
     fn default() -> Self {
-        Self { start: Instant::now() }
+        Self { start: Instant::now(), processes: Arc::default() }
+    }
+}
+
+impl RealSystem {
+    /// The processes that run, for whoever may have to end them.
+    pub fn processes(&self) -> Arc<Processes> {
+        self.processes.clone()
     }
 }
 
@@ -77,16 +87,22 @@ impl System for RealSystem {
     }
 
     fn run(&self, invocation: &Invocation) -> io::Result<Outcome> {
-        let mut child = command(invocation).spawn()?;
-        let stdout = drain(child.stdout.take());
-        let stderr = drain(child.stderr.take());
-        let (status, timed_out) = wait(&mut child, invocation.timeout)?;
+        let mut process = self.processes.start(&mut command(invocation))?;
+        let stdout = drain(process.child().stdout.take());
+        let stderr = drain(process.child().stderr.take());
+        let (status, timed_out) = wait(&mut process, invocation.timeout)?;
+        drop(process);
+        self.processes.not_interrupted()?;
         Ok(Outcome {
             status,
             timed_out,
             stdout: stdout.join().unwrap_or_default(),
             stderr: stderr.join().unwrap_or_default(),
         })
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.processes.are_interrupted()
     }
 }
 
@@ -147,18 +163,18 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>
     })
 }
 
-fn wait(child: &mut Child, timeout: Option<Duration>) -> io::Result<(Option<i32>, bool)> {
+fn wait(process: &mut Process<'_>, timeout: Option<Duration>) -> io::Result<(Option<i32>, bool)> {
     let Some(timeout) = timeout else {
-        return Ok((child.wait()?.code(), false));
+        return Ok((process.child().wait()?.code(), false));
     };
     let deadline = Instant::now() + timeout;
     loop {
-        if let Some(status) = child.try_wait()? {
+        if let Some(status) = process.child().try_wait()? {
             return Ok((status.code(), false));
         }
         if Instant::now() >= deadline {
-            let _ = child.kill();
-            return Ok((child.wait()?.code(), true));
+            process.kill();
+            return Ok((process.child().wait()?.code(), true));
         }
         thread::sleep(POLL);
     }

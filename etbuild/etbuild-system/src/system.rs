@@ -34,8 +34,14 @@ pub trait System: Send + Sync {
     /// Time since some fixed point, for durations only; never an input of a stage.
     fn now(&self) -> Duration;
 
-    /// Runs a process to its end and returns what it printed. An `Err` means that it could not be started.
+    /// Runs a process to its end and returns what it printed. An `Err` means that it could not be started, or that
+    /// somebody has interrupted etbuild.
     fn run(&self, invocation: &Invocation) -> io::Result<Outcome>;
+
+    /// Whether somebody has interrupted etbuild: what processes did since tells nothing.
+    fn is_interrupted(&self) -> bool {
+        false
+    }
 }
 
 /// What tells one version of a file from the next without reading it.

@@ -27,7 +27,7 @@ mod watch;
 
 use std::process::ExitCode;
 
-use etbuild_diagnostic::{Diagnostic, exit_code};
+use etbuild_diagnostic::{Diagnostic, Failure, exit_code};
 
 use crate::arguments::{Arguments, Command};
 use crate::session::Session;
@@ -43,7 +43,8 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         session.terminal.report(&diagnostics);
         diagnostics
     });
-    ExitCode::from(exit_code(&diagnostics))
+    let interrupted = session.system.is_interrupted().then(|| Failure::Interrupted.exit_code());
+    ExitCode::from(interrupted.unwrap_or_else(|| exit_code(&diagnostics)))
 }
 
 fn dispatch(session: &Session, command: &Command) -> Outcome {

@@ -5,6 +5,8 @@ mod attest;
 mod command;
 mod engines;
 mod inspect;
+#[cfg(unix)]
+mod interrupt;
 mod lock;
 mod page;
 mod render;

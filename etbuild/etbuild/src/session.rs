@@ -11,6 +11,8 @@ use etbuild_system::{RealSystem, System};
 
 use crate::arguments::{Global, Recipes};
 use crate::engines::BACKENDS;
+#[cfg(unix)]
+use crate::interrupt;
 use crate::render::{ProgressView, Terminal};
 
 /// One run of the command.
@@ -24,9 +26,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// Looks at the terminal.
+    /// Looks at the terminal, and listens to signals from now on.
     pub fn new(global: &Global) -> Self {
         let system = Arc::new(RealSystem::default());
+        #[cfg(unix)]
+        interrupt::end_with(system.processes());
         let terminal = Terminal::new(global, &*system);
         Self { global: global.clone(), system, terminal }
     }

@@ -83,6 +83,7 @@ pub fn run_discovering(
     known: impl Fn() -> Option<Key>,
     body: impl FnOnce(&mut Products<'_>) -> Result<Key, Vec<Diagnostic>>,
 ) -> StageResult {
+    end_if_interrupted(world);
     if let Some(found) = hit(world, stage, known()) {
         return Ok(found);
     }
@@ -127,6 +128,7 @@ fn execute(
     let result = panic::catch_unwind(AssertUnwindSafe(|| body(&mut products)));
     world.release();
     world.tell(&Event::Ended { stage, action });
+    end_if_interrupted(world);
     let key = match result {
         Ok(Ok(key)) => Arc::new(key),
         Ok(Err(diagnostics)) => return Err(Blocked::failed(stage, diagnostics)),
@@ -143,6 +145,13 @@ fn execute(
     let duration = world.system().now().saturating_sub(start);
     let source = if products.by_worker { Source::Worker(duration) } else { Source::Run(duration) };
     Ok(staged(world, stage, key, Artifacts::new(products.made), source))
+}
+
+/// A stage whose process was ended has nothing to say, and no other begins.
+fn end_if_interrupted(world: &World) {
+    if world.system().is_interrupted() {
+        interrupt(Transient::Interrupted);
+    }
 }
 
 fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {

@@ -15,6 +15,8 @@ pub enum Transient {
     Environment(Box<Diagnostic>),
     /// A blob that a record promised is gone or was damaged; it can be derived again.
     BlobLost,
+    /// Somebody has interrupted the command.
+    Interrupted,
     /// A query on another thread that this one waited for was interrupted.
     Elsewhere,
 }
@@ -30,6 +32,8 @@ impl From<Transient> for Diagnostic {
     fn from(transient: Transient) -> Self {
         match transient {
             Transient::Environment(diagnostic) => *diagnostic,
+            Transient::Interrupted => Self::error(Code::Interrupted, "interrupted")
+                .help("what has been built is kept: the same command goes on from there"),
             Transient::BlobLost | Transient::Elsewhere => {
                 let message = "an artifact disappeared from the cache while it was used, twice";
                 Self::error(Code::StoreCorrupt, message).help("check the disk, and run `etbuild cache verify`")

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use etbuild_engine::{Event, Source, Stage, Staged};
-use etbuild_store::{ActionKey, MissReason, Observer};
+use etbuild_store::{ActionKey, Holder, MissReason, Observer};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{Terminal, bytes};
@@ -76,14 +76,26 @@ impl Observer<Event> for ProgressView {
             Event::Finished { staged } => self.finished(staged),
             Event::Missed { stage, reason } => missed(*stage, reason).iter().for_each(|text| self.terminal.say(text)),
             Event::Waiting { stage, holder } => {
-                let process = holder.pid.map_or("another process".to_owned(), |pid| format!("process {pid}"));
-                self.say(&format!("{}: waiting for {process}, which runs the same stage", stage.name()));
+                self.say(&format!("{}: waiting for {}", stage.name(), waited_for(holder)));
             }
             Event::Quantized { .. } | Event::Packed { .. } => {}
             Event::Said(text) => self.terminal.say(text),
             Event::Remote(event) => self.terminal.say(&format!("warning: {event}{}", remote(event))),
             Event::Store(event) => store(event).iter().for_each(|text| self.terminal.say(text)),
         }
+    }
+}
+
+/// Who runs a stage that this command wants too.
+fn waited_for(holder: &Holder) -> String {
+    let who = match holder.pid {
+        Some(pid) if pid == std::process::id() => "another part of this command".to_owned(),
+        Some(pid) => format!("process {pid}"),
+        None => "another process".to_owned(),
+    };
+    match holder.since.and_then(|since| since.elapsed().ok()) {
+        Some(time) => format!("{who}, which has run the same stage for {} s", time.as_secs()),
+        None => format!("{who}, which runs the same stage"),
     }
 }
 

@@ -7,6 +7,7 @@ pub mod files;
 pub mod logits;
 pub mod proxy;
 mod python;
+pub mod signals;
 pub mod tensors;
 
 use std::ffi::OsStr;

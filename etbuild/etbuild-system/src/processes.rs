@@ -1,0 +1,145 @@
+//! The processes that etbuild runs, so that none outlives it.
+//!
+//! Each is started in a group of its own, with whatever it starts itself: compilers and interpreters do. A signal that ends
+//! etbuild is passed on to these groups, wherever it came from, the terminal or another process.
+
+mod group;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::process::{Child, Command};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The processes that run.
+#[derive(Debug, Default)]
+pub struct Processes(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    interrupted: bool,
+    running: BTreeSet<u32>,
+}
+
+impl Processes {
+    /// Starts a process, unless etbuild has been interrupted.
+    pub(crate) fn start(&self, command: &mut Command) -> io::Result<Process<'_>> {
+        // Held until the process is noted: one that starts while others are interrupted is interrupted too.
+        let mut state = self.state();
+        state.not_interrupted()?;
+        let child = group::own(command).spawn()?;
+        state.running.insert(child.id());
+        Ok(Process { child, among: self })
+    }
+
+    /// Asks every process and what it has started to end, and starts no other.
+    pub fn interrupt(&self) {
+        let mut state = self.state();
+        state.interrupted = true;
+        state.running.iter().for_each(|leader| group::terminate(*leader));
+    }
+
+    /// Ends every process and what it has started at once, and starts no other.
+    pub fn kill(&self) {
+        let mut state = self.state();
+        state.interrupted = true;
+        state.running.iter().for_each(|leader| group::kill(*leader));
+    }
+
+    /// Whether no process runs.
+    pub fn are_gone(&self) -> bool {
+        self.state().running.is_empty()
+    }
+
+    /// Whether somebody has ended them.
+    pub fn are_interrupted(&self) -> bool {
+        self.state().interrupted
+    }
+
+    pub(crate) fn not_interrupted(&self) -> io::Result<()> {
+        self.state().not_interrupted()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn not_interrupted(&self) -> io::Result<()> {
+        if self.interrupted { Err(io::ErrorKind::Interrupted.into()) } else { Ok(()) }
+    }
+}
+
+/// A process that runs, until dropped.
+pub(crate) struct Process<'a> {
+    child: Child,
+    among: &'a Processes,
+}
+
+impl Process<'_> {
+    pub fn child(&mut self) -> &mut Child {
+        &mut self.child
+    }
+
+    /// Ends it and what it has started.
+    pub fn kill(&mut self) {
+        group::kill(self.child.id());
+        let _ = self.child.kill();
+    }
+}
+
+impl Drop for Process<'_> {
+    fn drop(&mut self) {
+        let mut state = self.among.state();
+        state.running.remove(&self.child.id());
+        if state.interrupted {
+            // What it started may have more patience than it had.
+            group::kill(self.child.id());
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::path::Path;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{Invocation, RealSystem, System};
+
+    /// A process that asks for nothing better than to go on, with a child of the same mind.
+    const STUBBORN: &str = "trap '' TERM INT; sleep 600 & echo $! > \"$0\"; wait; wait";
+
+    #[test]
+    fn what_does_not_end_when_asked_is_killed_with_what_it_started() {
+        let system = RealSystem::default();
+        let folder = tempfile::tempdir().unwrap();
+        let note = folder.path().join("child");
+        let invocation = Invocation::new("sh").args(["-c", STUBBORN]).arg(&note);
+        thread::scope(|scope| {
+            let run = scope.spawn(|| system.run(&invocation));
+            let child = loop {
+                match std::fs::read_to_string(&note) {
+                    Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
+                    _ => thread::sleep(Duration::from_millis(1)),
+                }
+            };
+            system.processes().interrupt();
+            assert!(is_alive(&child), "the shell has told it to ignore what asks it to end");
+            system.processes().kill();
+            assert_eq!(run.join().unwrap().unwrap_err().kind(), io::ErrorKind::Interrupted);
+            while is_alive(&child) {
+                thread::sleep(Duration::from_millis(1));
+            }
+        });
+        assert!(system.is_interrupted() && system.processes().are_gone());
+        assert_eq!(system.run(&Invocation::new("true")).unwrap_err().kind(), io::ErrorKind::Interrupted);
+    }
+
+    /// Whether a process has not ended; one that has and that nobody has asked about counts as gone.
+    fn is_alive(id: &str) -> bool {
+        let stat = std::fs::read_to_string(Path::new("/proc").join(id).join("stat"));
+        stat.is_ok_and(|text| !text.contains(") Z"))
+    }
+}

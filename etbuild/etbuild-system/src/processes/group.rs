@@ -1,0 +1,40 @@
+//! Groups of processes: a process and what it starts.
+
+use std::process::Command;
+
+/// Makes the process of `command` the leader of a group of its own. What the terminal sends to etbuild's does not reach it.
+#[cfg(unix)]
+pub fn own(command: &mut Command) -> &mut Command {
+    std::os::unix::process::CommandExt::process_group(command, 0)
+}
+
+/// Asks the group of this leader to end.
+#[cfg(unix)]
+pub fn terminate(leader: u32) {
+    signal(leader, rustix::process::Signal::TERM);
+}
+
+/// Ends the group of this leader.
+#[cfg(unix)]
+pub fn kill(leader: u32) {
+    signal(leader, rustix::process::Signal::KILL);
+}
+
+#[cfg(unix)]
+fn signal(leader: u32, signal: rustix::process::Signal) {
+    if let Some(leader) = i32::try_from(leader).ok().and_then(rustix::process::Pid::from_raw) {
+        // A group that is gone needs no signal.
+        let _ = rustix::process::kill_process_group(leader, signal);
+    }
+}
+
+#[cfg(not(unix))]
+pub fn own(command: &mut Command) -> &mut Command {
+    command
+}
+
+#[cfg(not(unix))]
+pub fn terminate(_leader: u32) {}
+
+#[cfg(not(unix))]
+pub fn kill(_leader: u32) {}

@@ -1,0 +1,89 @@
+//! F28: Ctrl-C and its like, whoever is told.
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ExitStatus, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use support::signals::{descendants, is_alive, send};
+use support::{Place, RECIPE, Ran, files, warm_out};
+
+const BOARD: [&str; 4] = ["deploy", RECIPE, "--target", "pico2"];
+
+/// A deploy in a group of its own, as a shell starts it, and what it has started when there is something.
+fn compiling(place: &Place) -> (Child, Vec<u32>) {
+    let mut command = place.command(BOARD);
+    let mut child = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    loop {
+        // A compiler, and not the question for its version: cargo with something of its own below it.
+        let started = descendants(child.id());
+        if started.len() >= 2 {
+            return (child, started);
+        }
+        assert!(child.try_wait().unwrap().is_none(), "the deploy ended without a compiler");
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// What the command left: nothing that runs, nothing that is half written, and a cache from which the next one is right.
+fn expect_order(place: &Place, status: ExitStatus, started: &[u32]) {
+    assert_eq!(status.code(), Some(130));
+    let alive: Vec<&u32> = started.iter().filter(|process| is_alive(**process)).collect();
+    assert!(alive.is_empty(), "{alive:?} of {started:?} go on");
+    assert_eq!(files::paths(&place.out()), [""; 0].map(std::path::PathBuf::from), "no result is half written");
+    assert_eq!(place.json("cache verify")["ok"], true);
+    assert_eq!(place.json("cache stat")["temporary"], 0);
+    Ran::of(&mut place.command(BOARD)).expect(0);
+    assert_eq!(files::tree(&place.out().join("digits/pico2")), files::tree(&warm_out().join("digits/pico2")));
+}
+
+#[test]
+fn an_interrupt_of_the_command_alone_ends_its_compilers_too() {
+    let place = Place::cold_with_compiled_crates();
+    let (mut child, started) = compiling(&place);
+    send("INT", &child.id().to_string());
+    expect_order(&place, child.wait().unwrap(), &started);
+}
+
+#[test]
+fn an_interrupt_of_the_whole_group_ends_all_of_it() {
+    let place = Place::cold_with_compiled_crates();
+    let (mut child, started) = compiling(&place);
+    send("INT", &format!("-{}", child.id()));
+    expect_order(&place, child.wait().unwrap(), &started);
+}
+
+#[test]
+fn an_interrupt_at_any_moment_leaves_a_cache_in_which_the_next_deploy_is_right() {
+    let place = Place::cold_with_compiled_crates();
+    for milliseconds in [0, 3, 10, 40, 200, 600, 1000] {
+        let mut command = place.command(BOARD);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        thread::sleep(Duration::from_millis(milliseconds));
+        send("INT", &child.id().to_string());
+        let status = child.wait().unwrap();
+        // One that comes before the command listens ends it as it ends any program.
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        assert!(matches!((status.code(), signal), (Some(0 | 130), None) | (None, Some(2))), "{status:?}");
+        assert_eq!(place.json("cache verify")["ok"], true, "after {milliseconds} ms");
+    }
+    Ran::of(&mut place.command(BOARD)).expect(0);
+    assert_eq!(files::tree(&place.out().join("digits/pico2")), files::tree(&warm_out().join("digits/pico2")));
+}
+
+#[test]
+fn who_ignores_hang_ups_is_not_ended_by_one() {
+    let place = Place::warm();
+    let mut command = std::process::Command::new("sh");
+    let line = format!("trap '' HUP; exec '{}' watch {RECIPE} --target pico2 --deploys 1", support::ETBUILD);
+    place.surround(command.args(["-c", &line, "sh"]).current_dir(&place.root));
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while std::fs::read_to_string(format!("/proc/{}/comm", child.id())).unwrap().trim() != "etbuild" {
+        thread::sleep(Duration::from_millis(1));
+    }
+    send("HUP", &child.id().to_string());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

@@ -1,0 +1,23 @@
+//! Signals to processes, and whether they are still there.
+
+use std::fs;
+use std::process::Command;
+
+/// Sends a signal, such as `INT`, to a process, or to a group where `to` begins with a dash.
+pub fn send(signal: &str, to: &str) {
+    let status = Command::new("sh").args(["-c", "kill -s \"$0\" -- \"$1\"", signal, to]).status().unwrap();
+    assert!(status.success(), "no signal {signal} to {to}");
+}
+
+/// The processes that this one has started and that these have started, and so on.
+pub fn descendants(process: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+    let lists = tasks.map(|task| fs::read_to_string(task.path().join("children")).unwrap_or_default());
+    let children: Vec<u32> = lists.collect::<String>().split_whitespace().map(|id| id.parse().unwrap()).collect();
+    children.into_iter().flat_map(|child| [vec![child], descendants(child)].concat()).collect()
+}
+
+/// Whether a process has not ended. One that ended and that nobody has asked about is gone.
+pub fn is_alive(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|text| !text.contains(") Z"))
+}
