@@ -9,7 +9,7 @@ use std::sync::Arc;
 use et_format::ProgramFile;
 use et_module::{Array, DataFiles, Engines, Error, FileBytes, Kernels, Module};
 use etbuild_backend::Backend;
-use etbuild_engine::{Event, Mode, Observer, Request, World, partitions, program_file};
+use etbuild_engine::{Event, Mode, Request, World, partitions, program_file};
 use etbuild_recipe::Override;
 use etbuild_system::RealSystem;
 
@@ -17,14 +17,9 @@ use mirror::{ENGINES, ID, MIRROR, PARTLY};
 
 static BACKENDS: &[&dyn Backend] = &[&PARTLY, &MIRROR];
 
-struct Silence;
-
-impl Observer for Silence {
-    fn observe(&self, _: &Event) {}
-}
-
 fn world(cache: &Path) -> Arc<World> {
-    let world = World::open(Arc::new(RealSystem::default()), cache, Arc::new(Silence), Mode::Build, 1).unwrap();
+    let silence = Arc::new(|_: &Event| {});
+    let world = World::open(Arc::new(RealSystem::default()), cache, silence, Mode::Build, 1).unwrap();
     Arc::new(world.backends(BACKENDS))
 }
 

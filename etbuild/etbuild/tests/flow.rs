@@ -36,7 +36,7 @@ fn compute(place: &Place, folder: &Path, run: &str, options: &str) -> PathBuf {
 
 #[test]
 fn sizes_state_and_control_flow_are_as_in_pytorch() {
-    let (Some(python), folder) = (support::python("the executorch wheel"), tempfile::tempdir().unwrap()) else {
+    let (Some(python), folder) = (support::python::with("the executorch wheel"), tempfile::tempdir().unwrap()) else {
         return;
     };
     Ran::of(Command::new(python).arg(script("flow.py")).arg(folder.path())).expect(0);
@@ -73,7 +73,7 @@ fn program_file(place: &Place) -> Vec<u8> {
 
 #[test]
 fn upstreams_runtime_computes_the_same() {
-    let (Some(python), folder) = (support::python("the executorch wheel"), tempfile::tempdir().unwrap()) else {
+    let (Some(python), folder) = (support::python::with("the executorch wheel"), tempfile::tempdir().unwrap()) else {
         return;
     };
     Ran::of(Command::new(&python).arg(script("flow.py")).arg(folder.path())).expect(0);

@@ -10,7 +10,7 @@ use support::{Place, Ran, files, tensors};
 
 /// Writes the models into a folder, if there is a Python to do it.
 fn models(folder: &Path) -> bool {
-    let Some(python) = support::python("the executorch wheel and torchao") else { return false };
+    let Some(python) = support::python::with("the executorch wheel and torchao") else { return false };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quantized.py");
     Ran::of(Command::new(python).arg(script).arg(folder)).expect(0);
     true

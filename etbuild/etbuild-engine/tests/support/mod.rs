@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_backend::Backend;
-use etbuild_engine::{Goal, Mode, Observer, Request, UnitReport, World, deploy};
+use etbuild_engine::{Event, Goal, Mode, Request, UnitReport, World, deploy};
+use etbuild_store::Observer;
 use etbuild_system::RealSystem;
 use tempfile::TempDir;
 
@@ -46,7 +47,7 @@ impl Place {
         &self,
         recipes: &[PathBuf],
         backends: &'static [&'static dyn Backend],
-        observer: Arc<dyn Observer>,
+        observer: Arc<dyn Observer<Event>>,
     ) -> (Arc<World>, Vec<UnitReport>) {
         let cache = self.folder.path().join("cache");
         let world = World::open(Arc::new(RealSystem::default()), &cache, observer, Mode::Build, 4).unwrap();

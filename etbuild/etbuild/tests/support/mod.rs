@@ -6,7 +6,7 @@ pub mod archive;
 pub mod files;
 pub mod logits;
 pub mod proxy;
-mod python;
+pub mod python;
 pub mod signals;
 pub mod tensors;
 
@@ -17,7 +17,6 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use etbuild_store::Digest;
-pub use python::python;
 use serde_json::Value;
 use tempfile::TempDir;
 
