@@ -11,7 +11,7 @@ const TABLE: &str = "docs/reliability.md";
 
 /// Every test that the table of faults names and that no source file has, and every fault without a test.
 pub fn breaches(root: &Path) -> Result<Vec<String>, Error> {
-    let read = |name: &str| fs::read_to_string(root.join(name)).map_err(|error| Error::file(&root.join(name), error));
+    let read = |name: &str| fs::read_to_string(root.join(name)).map_err(|error| Error::file(root.join(name), error));
     let mut known = BTreeSet::new();
     for name in tracked::files(root)?.iter().filter(|name| name.ends_with(".rs")) {
         known.extend(functions(&read(name)?).map(str::to_owned));

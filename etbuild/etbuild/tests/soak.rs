@@ -130,6 +130,7 @@ fn age(blob: &Path) {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "figures for who asks for many kills")]
 fn commands_that_are_killed_side_by_side_and_beside_collections_need_no_repair() {
     let soak = Soak::new();
     let before = soak.size();
