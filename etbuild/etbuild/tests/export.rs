@@ -61,7 +61,7 @@ struct Project {
 
 impl Project {
     fn new() -> Option<Self> {
-        let Some(python) = support::python::with("torch") else { return None };
+        let python = support::python::with("torch")?;
         let mut place = Place::cold();
         let project = Self::fill(&place, "project", &python.to_string_lossy());
         place.root = place.path().to_owned();

@@ -47,7 +47,7 @@ fn run(target: &str, arguments: &[&str]) -> Ran {
 fn python() -> Option<&'static (tempfile::TempDir, Value)> {
     static EXPECTED: OnceLock<Option<(tempfile::TempDir, Value)>> = OnceLock::new();
     let expected = EXPECTED.get_or_init(|| {
-        let Some(python) = support::python::with("torch, transformers and tokenizers") else { return None };
+        let python = support::python::with("torch, transformers and tokenizers")?;
         let folder = tempfile::tempdir().unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/language.py");
         Ran::of(Command::new(python).arg(script).arg(repository().join(MODEL)).arg(folder.path())).expect(0);

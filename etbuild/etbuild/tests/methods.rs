@@ -24,7 +24,7 @@ const CONSTANTS: &str = "export:
 
 /// Runs the script of these tests, if there is a Python to do it.
 fn python<A: AsRef<OsStr>>(arguments: &[A]) -> Option<Ran> {
-    let Some(python) = support::python::with("the executorch wheel") else { return None };
+    let python = support::python::with("the executorch wheel")?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/methods.py");
     Some(Ran::of(Command::new(python).arg(script).args(arguments)))
 }

@@ -29,7 +29,7 @@ const LENGTH: usize = 230;
 fn checkpoints() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
     let folder = FOLDER.get_or_init(|| {
-        let Some(python) = support::python::with("torch and transformers") else { return None };
+        let python = support::python::with("torch and transformers")?;
         let folder = tempfile::tempdir().unwrap();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/checkpoints.py");
         Ran::of(Command::new(python).arg(script).arg(folder.path()).args(FAMILIES)).expect(0);

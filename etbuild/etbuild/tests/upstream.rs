@@ -20,7 +20,7 @@ fn images() -> PathBuf {
 
 /// Runs a script beside this file, if there is a Python to run it.
 fn python(script: &str, arguments: &[&Path]) -> Option<Ran> {
-    let Some(python) = support::python::with("the executorch wheel") else { return None };
+    let python = support::python::with("the executorch wheel")?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
     Some(Ran::of(Command::new(python).arg(script).args(arguments)).expect(0))
 }
