@@ -4,7 +4,7 @@
 mod support;
 
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -13,10 +13,18 @@ use support::{Place, RECIPE, Ran, files, warm_out};
 
 const BOARD: [&str; 4] = ["deploy", RECIPE, "--target", "pico2"];
 
+/// A deploy that ignores no signal, even where what started these tests ignores some, as shells do for what runs in the
+/// background.
+fn deploy(place: &Place) -> Command {
+    let mut command = Command::new("env");
+    command.args(["--default-signal", support::ETBUILD]).args(BOARD).current_dir(&place.root);
+    place.surround(&mut command);
+    command
+}
+
 /// A deploy in a group of its own, as a shell starts it, and what it has started when there is something.
 fn compiling(place: &Place) -> (Child, Vec<u32>) {
-    let mut command = place.command(BOARD);
-    let mut child = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = deploy(place).process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     loop {
         // A compiler, and not the question for its version: cargo with something of its own below it.
         let started = descendants(child.id());
@@ -60,8 +68,7 @@ fn an_interrupt_of_the_whole_group_ends_all_of_it() {
 fn an_interrupt_at_any_moment_leaves_a_cache_in_which_the_next_deploy_is_right() {
     let place = Place::cold_with_compiled_crates();
     for milliseconds in [0, 3, 10, 40, 200, 600, 1000] {
-        let mut command = place.command(BOARD);
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = deploy(&place).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         thread::sleep(Duration::from_millis(milliseconds));
         send("INT", &child.id().to_string());
         let status = child.wait().unwrap();
@@ -77,7 +84,7 @@ fn an_interrupt_at_any_moment_leaves_a_cache_in_which_the_next_deploy_is_right()
 #[test]
 fn who_ignores_hang_ups_is_not_ended_by_one() {
     let place = Place::warm();
-    let mut command = std::process::Command::new("sh");
+    let mut command = Command::new("sh");
     let line = format!("trap '' HUP; exec '{}' watch {RECIPE} --target pico2 --deploys 1", support::ETBUILD);
     place.surround(command.args(["-c", &line, "sh"]).current_dir(&place.root));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
