@@ -20,13 +20,7 @@ const CASES: [&str; 6] = ["llama", "qwen3", "phi3", "gemma2", "smollm", "llama-b
 /// The folder of all cases, written once; `None` without a Python.
 fn cases() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let python = support::python::with("torch, transformers and peft")?;
-        let folder = tempfile::tempdir().unwrap();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/adapters.py");
-        Ran::of(Command::new(python).arg(script).arg(folder.path())).expect(0);
-        Some(folder)
-    });
+    let folder = FOLDER.get_or_init(|| support::python::written_by("adapters.py", "torch, transformers and peft", &[]));
     folder.as_ref().map(tempfile::TempDir::path)
 }
 

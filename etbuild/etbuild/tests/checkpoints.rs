@@ -7,14 +7,13 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, Mutex, OnceLock};
 
 use et_module::safetensors::SafeTensors;
 use etbuild_engine::{Event, Mode, World, program_file};
 use etbuild_system::RealSystem;
+use support::Place;
 use support::logits::{Model, difference, largest_difference};
-use support::{Place, Ran};
 
 const FAMILIES: [&str; 9] =
     ["llama", "llama-biases", "smollm", "mistral", "qwen2", "qwen3", "phi3", "gemma2", "gemma3"];
@@ -22,13 +21,7 @@ const FAMILIES: [&str; 9] =
 /// The folder of all families, written once; `None` without a Python.
 fn checkpoints() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let python = support::python::with("torch and transformers")?;
-        let folder = tempfile::tempdir().unwrap();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/checkpoints.py");
-        Ran::of(Command::new(python).arg(script).arg(folder.path())).expect(0);
-        Some(folder)
-    });
+    let folder = FOLDER.get_or_init(|| support::python::written_by("checkpoints.py", "torch and transformers", &[]));
     folder.as_ref().map(tempfile::TempDir::path)
 }
 

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_engine::{Event, Mode, World, program_file as program_file_of};
-use etbuild_store::Observer;
 use etbuild_system::RealSystem;
 use serde_json::{Value, json};
 use support::{Place, repository};
@@ -149,12 +148,8 @@ fn the_kernels_of_a_model_are_explained_for_each_target() {
 
 /// The program file of a model, without a binary around it.
 fn program_file(place: &Place, model: &Path) -> PathBuf {
-    struct Silence;
-    impl Observer<Event> for Silence {
-        fn observe(&self, _event: &Event) {}
-    }
     let system = Arc::new(RealSystem::default());
-    let world = World::open(system, &place.cache(), Arc::new(Silence), Mode::Build, 1).unwrap();
+    let world = World::open(system, &place.cache(), Arc::new(|_: &Event| {}), Mode::Build, 1).unwrap();
     place.file("model.pte", &program_file_of(&Arc::new(world), model, &[]).unwrap()[..])
 }
 

@@ -7,17 +7,15 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
 use et_llm::Model;
-use et_module::{DataFiles, Engine, Engines, FileBytes, Kernels};
-use etbuild_backend::Backend;
+use et_module::{DataFiles, Engines, FileBytes, Kernels};
 use etbuild_engine::{Event, Mode, World, program_file};
 use etbuild_recipe::Override;
-use etbuild_store::Observer;
 use etbuild_system::RealSystem;
+use support::logits::{BACKENDS, ENGINES, kernel};
 use support::{Place, Ran, repository};
 
 /// One of each kind of attention: all layers see everything; some or all see a window; one with caps.
@@ -28,33 +26,14 @@ const LENGTH: usize = 230;
 /// The folder of the families, written once; `None` without a Python.
 fn checkpoints() -> Option<&'static Path> {
     static FOLDER: OnceLock<Option<tempfile::TempDir>> = OnceLock::new();
-    let folder = FOLDER.get_or_init(|| {
-        let python = support::python::with("torch and transformers")?;
-        let folder = tempfile::tempdir().unwrap();
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/checkpoints.py");
-        Ran::of(Command::new(python).arg(script).arg(folder.path()).args(FAMILIES)).expect(0);
-        Some(folder)
-    });
+    let folder =
+        FOLDER.get_or_init(|| support::python::written_by("checkpoints.py", "torch and transformers", &FAMILIES));
     folder.as_ref().map(tempfile::TempDir::path)
 }
 
-struct Nobody;
-
-impl Observer<Event> for Nobody {
-    fn observe(&self, _event: &Event) {}
-}
-
-fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
-    let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
-    et_ops::find_kernel(&name)
-}
-
-static BACKENDS: &[&dyn Backend] = &[&etbuild_cpu::BACKEND];
-static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
-
 /// The program file of a checkpoint with these options.
 fn built(place: &Place, folder: &Path, options: &[&str]) -> Vec<u8> {
-    let world = World::open(Arc::new(RealSystem::default()), &place.cache(), Arc::new(Nobody), Mode::Build, 1);
+    let world = World::open(Arc::new(RealSystem::default()), &place.cache(), Arc::new(|_: &Event| {}), Mode::Build, 1);
     let world = world.unwrap().backends(BACKENDS);
     let options: Vec<Override> = options.iter().map(|text| Override::parse(text).unwrap()).collect();
     program_file(&Arc::new(world), folder, &options).unwrap().to_vec()

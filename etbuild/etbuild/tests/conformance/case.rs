@@ -10,7 +10,6 @@ use et_module::safetensors::SafeTensors;
 use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module};
 use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::{Event, Mode, World, program_file};
-use etbuild_store::Observer;
 use etbuild_system::RealSystem;
 use serde_json::Value;
 
@@ -54,16 +53,10 @@ pub struct Laboratory {
     world: Arc<World>,
 }
 
-struct Nobody;
-
-impl Observer<Event> for Nobody {
-    fn observe(&self, _event: &Event) {}
-}
-
 impl Laboratory {
     /// With its store in `cache`.
     pub fn new(cache: &Path) -> Self {
-        let world = World::open(Arc::new(RealSystem::default()), cache, Arc::new(Nobody), Mode::Build, 1);
+        let world = World::open(Arc::new(RealSystem::default()), cache, Arc::new(|_: &Event| {}), Mode::Build, 1);
         Self { world: Arc::new(world.unwrap()) }
     }
 

@@ -12,12 +12,13 @@ use etbuild_store::Observer;
 use etbuild_system::RealSystem;
 
 /// The engines that recipes may name here.
-static BACKENDS: &[&dyn etbuild_backend::Backend] = &[&etbuild_cpu::BACKEND];
+pub static BACKENDS: &[&dyn etbuild_backend::Backend] = &[&etbuild_cpu::BACKEND];
 
 /// What runs the blobs of engines here.
-static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
+pub static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
 
-fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
+/// The kernel of an operator.
+pub fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
     let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
     et_ops::find_kernel(&name)
 }

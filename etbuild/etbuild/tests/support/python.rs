@@ -1,6 +1,11 @@
 //! The Python that tests may use.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::Ran;
 
 /// The Python of `ETBUILD_TEST_PYTHON`, which has these packages. Without one the test that asks says so and passes, except in
 /// continuous integration, where it fails.
@@ -12,4 +17,12 @@ pub fn with(packages: &str) -> Option<PathBuf> {
         eprintln!("skipped: set ETBUILD_TEST_PYTHON to a Python with {packages}");
     }
     python
+}
+
+/// A folder in which a script beside the tests has written, with such a Python and these arguments behind the folder.
+pub fn written_by(script: &str, packages: &str, arguments: &[&str]) -> Option<TempDir> {
+    let (python, folder) = (with(packages)?, tempfile::tempdir().unwrap());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
+    Ran::of(Command::new(python).arg(script).arg(folder.path()).args(arguments)).expect(0);
+    Some(folder)
 }

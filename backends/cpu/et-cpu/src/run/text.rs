@@ -152,8 +152,12 @@ fn piecewise<'a>(cached: &Cached<'a>) -> Result<Attention<'a>> {
 /// The bytes of its own memory that a thread needs.
 pub fn workspace(fields: &AttendCache) -> usize {
     let planned = planned(fields);
-    // A row that sees the whole cache needs most.
-    let all = Cached { start: planned.slots.saturating_sub(1), window: usize::MAX, ..planned };
-    let pieces = piecewise(&all).map_or(0, |attention| attention::scratch(&attention, &attention.whole()));
-    planned.scratch().max(pieces) * size_of::<f32>()
+    let numbers = if planned.rows > TOGETHER {
+        // A row that sees the whole cache needs most.
+        let all = Cached { start: planned.slots.saturating_sub(1), window: usize::MAX, ..planned };
+        piecewise(&all).map_or(0, |attention| attention::scratch(&attention, &attention.whole()))
+    } else {
+        planned.scratch()
+    };
+    numbers * size_of::<f32>()
 }
