@@ -1,4 +1,4 @@
-//! What a program costs besides its kernels: `overhead PROGRAM.pte [ROUNDS]` prints the medians of opening the file, of making its
+//! What a program costs besides its kernels: `overhead PROGRAM.pte [ROUNDS [TOGETHER]]` prints the medians of opening the file, of making its
 //! first method ready, of executing that, and of executing it with inputs copied in and outputs copied out.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
@@ -8,16 +8,17 @@ use et_module::{Array, DataFiles, Engine, Engines, FileBytes, Kernels, Module};
 
 static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
 
-/// Executions that are timed together: one takes less than a clock can tell.
+/// Executions that are timed together unless another number is given: one of a small program takes less than a clock can tell.
 const TOGETHER: u32 = 1000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
     let path = arguments.next().ok_or("which program file?")?;
     let rounds: usize = arguments.next().map_or(Ok(200), |number| number.parse())?;
+    let together: u32 = arguments.next().map_or(Ok(TOGETHER), |number| number.parse())?;
     let mut times = [const { Vec::new() }; 4];
     for _ in 0..rounds {
-        let measured = round(path.as_ref())?;
+        let measured = round(path.as_ref(), together)?;
         times.iter_mut().zip(measured).for_each(|(times, time)| times.push(time));
     }
     for (name, mut times) in ["open", "init", "execute", "call"].into_iter().zip(times) {
@@ -28,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn round(path: &std::path::Path) -> Result<[Duration; 4], et_module::Error> {
+fn round(path: &std::path::Path, together: u32) -> Result<[Duration; 4], et_module::Error> {
     let start = Instant::now();
     let file = FileBytes::open(path)?;
     let open = start.elapsed();
@@ -44,19 +45,19 @@ fn round(path: &std::path::Path) -> Result<[Duration; 4], et_module::Error> {
     let inputs: Vec<_> = inputs.collect::<Result<_, _>>()?;
     let zeros: Vec<_> = inputs.iter().flatten().map(|wanted| Array::zeros(wanted.scalar_type, &wanted.shape)).collect();
     let start = Instant::now();
-    for _ in 0..TOGETHER {
+    for _ in 0..together {
         module.execute()?;
     }
-    let execute = start.elapsed() / TOGETHER;
+    let execute = start.elapsed() / together;
     let views: Vec<_> = zeros.iter().map(Array::view).collect();
     let mut results: Vec<Array> = module.outputs()?.arrays.into_values().collect();
     let start = Instant::now();
-    for _ in 0..TOGETHER {
+    for _ in 0..together {
         views.iter().enumerate().try_for_each(|(index, view)| module.set_input(index, view))?;
         module.execute()?;
         for (index, result) in results.iter_mut().enumerate() {
             module.copy_output(index, &mut result.bytes)?;
         }
     }
-    Ok([open, init, execute, start.elapsed() / TOGETHER])
+    Ok([open, init, execute, start.elapsed() / together])
 }

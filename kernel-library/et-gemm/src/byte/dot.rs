@@ -48,7 +48,7 @@ pub trait Dots: Copy {
         let _ = (from, to);
         self
     }
-    /// The same for fewer bytes than a chunk; sums that go to no lane are added to `rest`.
+    /// The same for fewer bytes than a chunk, of which a whole one may be written; sums that go to no lane are added to `rest`.
     #[inline(always)]
     unsafe fn take_rest(self, from: *const i8, to: *mut i8, count: usize, rest: i32) -> (Self, i32) {
         let mut sum = rest;

@@ -94,8 +94,9 @@ impl Dots for Avx512Vnni {
     unsafe fn take_rest(self, from: *const i8, to: *mut i8, count: usize, rest: i32) -> (Self, i32) {
         let mask = (1u64 << count) - 1;
         let bytes = _mm512_maskz_loadu_epi8(mask, from);
+        // What follows is written later, and a whole register is written faster than a part.
         if !to.is_null() {
-            _mm512_mask_storeu_epi8(to, mask, bytes);
+            _mm512_storeu_si512(to.cast(), bytes);
         }
         (Self(_mm512_dpbusd_epi32(self.0, _mm512_set1_epi8(1), bytes)), rest)
     }

@@ -9,7 +9,8 @@ use super::dot::Dots;
 /// # Safety
 ///
 /// `table` has `rows` pointers for each run, each valid for `length` bytes; `addends` takes `rows` sums; `to`, if it is
-/// not null, takes rows `stride` bytes apart, with room for each run filled up to a multiple of four.
+/// not null, takes rows `stride` bytes apart, with room for each run filled up to a multiple of four, and for a register behind
+/// the last.
 pub struct Gather {
     /// Pointers to the runs of the rows.
     pub table: *const *const i8,

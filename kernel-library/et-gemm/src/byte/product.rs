@@ -22,6 +22,12 @@ const STRIP_BYTES: usize = 1 << 20;
 /// rows of the output are written while they are in the first-level cache.
 const RESIDENT_BYTES: usize = 3 << 18;
 
+/// Runs of fewer bytes, and not of whole words, are copied side by side.
+const SHORT_RUN: usize = 32;
+
+/// Bytes of the largest register that a copy writes.
+const REGISTER: usize = 64;
+
 /// The most tiles of a strip.
 const STRIP_TILES: usize = 16;
 
@@ -183,9 +189,24 @@ impl ByteProduct {
         if self.runs.pixels > 1 { rows * self.shape.depth() } else { 0 }
     }
 
-    /// Bytes of rows that matrix instructions read, with room for a whole register behind the last.
+    /// Bytes of rows that are copied side by side, with room for a whole register behind the last.
     const fn gathered(&self, rows: usize) -> usize {
-        if self.row.depth > 4 { (rows + self.row.height) * self.panels.depth } else { 0 }
+        if self.row.depth > 4 || self.joins_runs() {
+            (rows + self.row.height) * self.panels.depth + REGISTER
+        } else {
+            0
+        }
+    }
+
+    /// Whether the runs of a row are copied side by side without matrix instructions too: short ones with parts of words take longer to
+    /// read than to copy. Where bytes of rows are not added up, nothing else reads them before they are multiplied.
+    pub(crate) const fn joins_runs(&self) -> bool {
+        self.row.offset != 0 && self.runs.count > 1 && self.runs.length < SHORT_RUN && self.runs.length % 4 != 0
+    }
+
+    /// Bytes of a row whose runs are side by side.
+    pub(crate) const fn joined(&self) -> usize {
+        self.runs.count * self.runs.length.next_multiple_of(4)
     }
 
     /// Computes a block into bytes. Fails if an operand, the output or the scratch is too short, or if this processor lacks

@@ -40,6 +40,7 @@ pub struct Strip<'a> {
     grid: Grid,
     memory: Memory<'a>,
     first_row: usize,
+    first_tile: usize,
 }
 
 impl<'a> Strip<'a> {
@@ -51,7 +52,7 @@ impl<'a> Strip<'a> {
         (kernels, matrix): (&'static ByteKernels, bool),
         memory: Memory<'a>,
     ) -> Self {
-        Self { product, operands, store, kernels, matrix, grid: product.grid(), memory, first_row: 0 }
+        Self { product, operands, store, kernels, matrix, grid: product.grid(), memory, first_row: 0, first_tile: 0 }
     }
 
     /// Computes tiles times panels.
@@ -61,6 +62,7 @@ impl<'a> Strip<'a> {
     /// The product checked operands and output for them; the memory is that of a strip of so many tiles.
     pub unsafe fn compute(&mut self, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
         self.first_row = self.grid.rows_of(tiles[0]).start;
+        self.first_tile = tiles[0];
         let mut group = None;
         for index in panels[0]..panels[1] {
             let panel = self.product.panels.get(index);
@@ -94,7 +96,7 @@ impl<'a> Strip<'a> {
         let copies = self.memory.copies.wrapping_add(before * product.shape.depth());
         // SAFETY: a strip's rows fit the table and the copies.
         unsafe { windows.fill(group, rows.clone(), table, copies) };
-        let direct = self.matrix && self.direct(rows.start).is_some();
+        let is_copied = if self.matrix { self.direct(rows.start).is_none() } else { product.joins_runs() };
         let gathered = self.memory.gathered.as_mut_ptr().wrapping_add(before * product.panels.depth);
         let gather = Gather {
             table,
@@ -103,7 +105,7 @@ impl<'a> Strip<'a> {
             length: product.runs.length,
             factor: -product.row.offset,
             addends: self.memory.addends.as_mut_ptr().wrapping_add(before),
-            to: if self.matrix && !direct { gathered } else { core::ptr::null_mut() },
+            to: if is_copied { gathered } else { core::ptr::null_mut() },
             stride: product.panels.depth,
         };
         if product.row.offset == 0 {
@@ -111,6 +113,12 @@ impl<'a> Strip<'a> {
         } else {
             // SAFETY: `windows` wrote a pointer for each run of each row; `gathered` has the depth of a panel for each row.
             unsafe { (self.kernels.gather)(&gather) };
+        }
+        if !self.matrix && is_copied {
+            for row in 0..rows.len() {
+                // SAFETY: the table has a pointer for each run of each row, of which there are several.
+                unsafe { table.add(row).write(gathered.wrapping_add(row * product.panels.depth)) };
+            }
         }
     }
 
@@ -147,12 +155,15 @@ impl<'a> Strip<'a> {
         let rows = self.grid.rows_of(tile);
         let width = panel.vectors * self.product.panels.lanes;
         let weights = self.operands.weights.as_ptr().wrapping_add(panel.start + HEADER * width);
+        let size = width * (HEADER + self.product.panels.depth);
+        let half = (tile - self.first_tile) % 2 * (size / 2);
+        let ahead = self.operands.weights.as_ptr().wrapping_add(panel.start + size + half);
         if self.matrix {
             // SAFETY: the caller's promise.
             unsafe { self.multiply_matrix(panel, rows.start, rows.len(), weights) };
         } else {
             // SAFETY: the caller's promise.
-            unsafe { self.multiply(panel, rows.start - self.first_row, rows.len(), weights)? };
+            unsafe { self.multiply(panel, rows.start - self.first_row, rows.len(), weights, ahead)? };
         }
         // SAFETY: the caller's promise, and the sums are computed.
         unsafe { self.finish(index, panel, rows.start, rows.len()) };
@@ -160,20 +171,32 @@ impl<'a> Strip<'a> {
     }
 
     /// The sums of a tile, by as many calls of the kernel as its height needs.
-    unsafe fn multiply(&mut self, panel: &Panel, before: usize, rows: usize, weights: *const u8) -> Result<()> {
+    unsafe fn multiply(
+        &mut self,
+        panel: &Panel,
+        before: usize,
+        rows: usize,
+        weights: *const u8,
+        ahead: *const u8,
+    ) -> Result<()> {
         let product = self.product;
         let parts = rows.div_ceil(self.kernels.height);
+        let (runs, length) = match product.joins_runs() {
+            true => (1, product.joined()),
+            false => (product.runs.count, product.runs.length),
+        };
         for part in 0..parts {
             let (start, end) = (part * rows / parts, (part + 1) * rows / parts);
             let kernel = (self.kernels.tile)(end - start - 1, panel.vectors - 1).ok_or(Error::Internal)?;
             let tile = Tile {
                 table: self.memory.table.wrapping_add(before * product.runs.count + start),
                 step: rows,
-                runs: product.runs.count,
-                length: product.runs.length,
+                runs,
+                length,
                 panel: weights,
                 sums: self.memory.sums.wrapping_add(start * product.panels.width),
                 stride: product.panels.width,
+                ahead,
             };
             // SAFETY: the caller's promise; the processor was asked.
             unsafe { kernel(&tile) };

@@ -26,7 +26,12 @@ pub struct Tile {
     pub sums: *mut i32,
     /// Sums from a row to the next.
     pub stride: usize,
+    /// What is read soon: as many bytes as [`AHEAD`] for each step of four bytes of a row; any address.
+    pub ahead: *const u8,
 }
+
+/// Bytes that are asked for in each step of four bytes of a row: a line.
+pub const AHEAD: usize = 64;
 
 /// A tile of `R` rows and `V` vectors of an instruction set.
 pub type TileKernel = unsafe fn(&Tile);
@@ -40,6 +45,7 @@ pub type TileKernel = unsafe fn(&Tile);
 pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
     let mut sums = [[D::zero(); V]; R];
     let mut weights = tile.panel;
+    let mut ahead = tile.ahead;
     for run in 0..tile.runs {
         let rows = tile.table.add(run * tile.step).cast::<[*const i8; R]>().read();
         let whole = tile.length & !3;
@@ -49,6 +55,8 @@ pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
             weights = weights.add(index * V * D::LANES);
         }
         while index < whole {
+            D::prefetch(ahead, AHEAD);
+            ahead = ahead.wrapping_add(AHEAD);
             step::<D, R, V>(&mut sums, weights, |row| word(rows[row].add(index)));
             weights = weights.add(4 * V * D::LANES);
             index += 4;

@@ -23,6 +23,13 @@ const STRIP_BYTES: usize = 11 << 17;
 /// rows of the output are written while they are in the first-level cache.
 const RESIDENT_BYTES: usize = 3 << 18;
 
+/// Bytes from a row to the next that put all rows into the same set of a first-level cache.
+const ALIASED: usize = 4096;
+
+/// The most rows of a tile of such rows: what a set of twelve lines holds beside those of a panel. With fourteen, a product of 3072
+/// elements took from 1.1 to 1.8 times as long on AMD's Zen 5.
+const ALIASED_ROWS: usize = 10;
+
 /// The most tiles of a strip.
 const STRIP_TILES: usize = 16;
 
@@ -108,7 +115,9 @@ impl FloatProduct {
 
     /// The most rows of a tile.
     const fn height(&self) -> usize {
-        self.row.height_of(self.shape.rows())
+        let most = self.row.height_of(self.shape.rows());
+        let step = size_of::<f32>() * self.shape.pixel_stride * self.shape.stride[1];
+        if step.is_multiple_of(ALIASED) && most > ALIASED_ROWS { ALIASED_ROWS } else { most }
     }
 
     /// Bytes of scratch that each call needs.
