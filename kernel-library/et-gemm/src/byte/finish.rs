@@ -98,10 +98,15 @@ pub type FinishKernel = unsafe fn(&Finish<'_>);
 /// The processor has the instructions of `L`; what `Finish` asks for.
 #[inline(always)]
 pub unsafe fn compute<L: Lanes>(finish: &Finish<'_>) {
-    let plain = matches!((finish.activation, finish.added), (Activation::None, Added::Nothing));
-    match finish.store {
-        Store::Bytes(to, quantization) if plain && finish.row_scales.is_null() && quantization.inverse_scale == 1.0 => {
-            return requantize::<L>(finish, to, &quantization);
+    let plain = matches!(finish.activation, Activation::None) && finish.row_scales.is_null();
+    match (finish.store, finish.added) {
+        (Store::Bytes(to, quantization), Added::Nothing) if plain && quantization.inverse_scale == 1.0 => {
+            return requantize::<L, false>(finish, to, &quantization, &Steps::NONE);
+        }
+        (Store::Bytes(to, quantization), Added::Bytes(from, scale, zero))
+            if plain && quantization.inverse_scale == 1.0 =>
+        {
+            return requantize::<L, true>(finish, to, &quantization, &Steps { from, scale, zero });
         }
         _ => {}
     }
@@ -116,18 +121,34 @@ pub unsafe fn compute<L: Lanes>(finish: &Finish<'_>) {
     each!(None, HardSwish, HardSigmoid, Gelu, GeluTanh, Silu, Sigmoid);
 }
 
-/// Sums to bytes, with nothing between.
+/// Bytes that are added, if any are.
+struct Steps<const ANY: bool> {
+    from: *const i8,
+    scale: f32,
+    zero: f32,
+}
+
+impl Steps<false> {
+    const NONE: Self = Self { from: core::ptr::null(), scale: 0.0, zero: 0.0 };
+}
+
+/// Sums to bytes, with nothing between but bytes that are added.
 #[inline(always)]
-unsafe fn requantize<L: Lanes>(finish: &Finish<'_>, to: *mut i8, quantization: &Quantization<'_>) {
+unsafe fn requantize<L: Lanes, const ANY: bool>(
+    finish: &Finish<'_>,
+    to: *mut i8,
+    quantization: &Quantization<'_>,
+    added: &Steps<ANY>,
+) {
     let bytes = Bytes::new(quantization);
     let mut start = 0;
     while start < finish.columns {
         let count = (finish.columns - start).min(L::COUNT);
         // What is known of `count` inside a branch makes its stores those of a whole vector.
         if count == L::COUNT {
-            requantize_vector::<L>(finish, to, &bytes, start, L::COUNT);
+            requantize_vector::<L, ANY>(finish, to, &bytes, added, [start, L::COUNT]);
         } else {
-            requantize_vector::<L>(finish, to, &bytes, start, count);
+            requantize_vector::<L, ANY>(finish, to, &bytes, added, [start, count]);
         }
         start += count;
     }
@@ -135,12 +156,25 @@ unsafe fn requantize<L: Lanes>(finish: &Finish<'_>, to: *mut i8, quantization: &
 }
 
 #[inline(always)]
-unsafe fn requantize_vector<L: Lanes>(finish: &Finish<'_>, to: *mut i8, bytes: &Bytes, start: usize, count: usize) {
+unsafe fn requantize_vector<L: Lanes, const ANY: bool>(
+    finish: &Finish<'_>,
+    to: *mut i8,
+    bytes: &Bytes,
+    added: &Steps<ANY>,
+    [start, count]: [usize; 2],
+) {
     let (factors, scales) = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
     let (mut sums, stride) = (finish.sums.add(start), finish.stride);
     let (mut to, store_stride, addends) = (to.add(start), finish.store_stride, finish.addends);
+    let mut from = added.from.wrapping_add(start);
     for row in 0..finish.rows {
-        bytes.store(L::from_sums(sums, factors, 1, *addends.add(row)).multiply(scales), to, count);
+        let mut value = L::from_sums(sums, factors, 1, *addends.add(row)).multiply(scales);
+        if ANY {
+            let steps = L::load_bytes(from, count).subtract(L::splat(added.zero));
+            value = value.add(steps.multiply(L::splat(added.scale)));
+            from = from.wrapping_add(finish.added_stride);
+        }
+        bytes.store(value, to, count);
         sums = sums.add(stride);
         to = to.wrapping_add(store_stride);
     }

@@ -40,23 +40,38 @@ pub type GatherKernel = unsafe fn(&Gather);
 /// The processor has the instructions of `D`; what `Gather` asks for.
 #[inline(always)]
 pub unsafe fn compute<D: Dots>(gather: &Gather) {
+    // What is known of the copy makes two loops.
     for row in 0..gather.rows {
-        let mut sum = D::zero();
-        let mut rest = 0;
-        let mut to = gather.to.wrapping_add(row * gather.stride);
-        for run in 0..gather.runs {
-            let mut from = *gather.table.add(run * gather.rows + row);
-            let mut left = gather.length;
-            while left >= D::CHUNK {
-                sum = sum.take_chunk(from, if gather.to.is_null() { core::ptr::null_mut() } else { to });
-                (from, to, left) = (from.add(D::CHUNK), to.wrapping_add(D::CHUNK), left - D::CHUNK);
-            }
-            if left > 0 {
-                let to = if gather.to.is_null() { core::ptr::null_mut() } else { to };
-                (sum, rest) = sum.take_rest(from, to, left, rest);
-            }
-            to = to.wrapping_add(left.next_multiple_of(4));
-        }
-        *gather.addends.add(row) = sum.total().wrapping_add(rest).wrapping_mul(gather.factor);
+        let sum = if gather.to.is_null() {
+            row_sum::<D>(gather, row, core::ptr::null_mut())
+        } else {
+            row_sum::<D>(gather, row, gather.to.add(row * gather.stride))
+        };
+        *gather.addends.add(row) = sum.wrapping_mul(gather.factor);
     }
+}
+
+/// The sum of a row, which is copied unless `to` is null.
+#[inline(always)]
+unsafe fn row_sum<D: Dots>(gather: &Gather, row: usize, mut to: *mut i8) -> i32 {
+    let (mut sum, mut rest) = (D::zero(), 0);
+    for run in 0..gather.runs {
+        let mut from = *gather.table.add(run * gather.rows + row);
+        let mut left = gather.length;
+        while left >= D::CHUNK {
+            sum = sum.take_chunk(from, to);
+            (from, to, left) = (from.add(D::CHUNK), advanced(to, D::CHUNK), left - D::CHUNK);
+        }
+        if left > 0 {
+            (sum, rest) = sum.take_rest(from, to, left, rest);
+            to = advanced(to, left.next_multiple_of(4));
+        }
+    }
+    sum.total().wrapping_add(rest)
+}
+
+/// A place further on, unless it is null.
+#[inline(always)]
+fn advanced(to: *mut i8, count: usize) -> *mut i8 {
+    if to.is_null() { to } else { to.wrapping_add(count) }
 }

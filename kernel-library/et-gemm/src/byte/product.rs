@@ -275,10 +275,6 @@ impl ByteProduct {
         // SAFETY: `kernels` says that AMX is permitted.
         #[cfg(target_arch = "x86_64")]
         let _tiles = matrix.then(|| unsafe { crate::amx::Tiles::configure(crate::amx::DEPTH) });
-        for panel in block.panels[0]..block.panels[1] {
-            // SAFETY: the packed weights hold the panel.
-            unsafe { strip.read_header(panel) };
-        }
         let mut first = block.tiles[0];
         while first < block.tiles[1] {
             let last = block.tiles[1].min(first + self.strip());

@@ -41,6 +41,7 @@ pub struct Strip<'a> {
     memory: Memory<'a>,
     first_row: usize,
     first_tile: usize,
+    first_strip: bool,
 }
 
 impl<'a> Strip<'a> {
@@ -52,7 +53,18 @@ impl<'a> Strip<'a> {
         (kernels, matrix): (&'static ByteKernels, bool),
         memory: Memory<'a>,
     ) -> Self {
-        Self { product, operands, store, kernels, matrix, grid: product.grid(), memory, first_row: 0, first_tile: 0 }
+        Self {
+            product,
+            operands,
+            store,
+            kernels,
+            matrix,
+            grid: product.grid(),
+            memory,
+            first_row: 0,
+            first_tile: 0,
+            first_strip: true,
+        }
     }
 
     /// Computes tiles times panels.
@@ -73,11 +85,16 @@ impl<'a> Strip<'a> {
                     unsafe { self.fill(panel.group, tile) };
                 }
             }
+            if self.first_strip {
+                // SAFETY: the packed weights hold the panel.
+                unsafe { self.read_header(index, &panel) };
+            }
             for tile in tiles[0]..tiles[1] {
                 // SAFETY: the caller's promise, and `fill` wrote what the tile reads.
                 unsafe { self.tile(index, &panel, tile)? };
             }
         }
+        self.first_strip = false;
         Ok(())
     }
 
@@ -136,17 +153,18 @@ impl<'a> Strip<'a> {
     /// # Safety
     ///
     /// The packed weights hold the panel.
-    pub unsafe fn read_header(&mut self, index: usize) {
-        let panel = self.product.panels.get(index);
+    unsafe fn read_header(&mut self, index: usize, panel: &Panel) {
         let width = panel.vectors * self.product.panels.lanes;
         let header = self.operands.weights.as_ptr().wrapping_add(panel.start).cast::<i32>();
-        let zero = i32::from(self.operands.zero_point);
-        let factors = self.memory.factors.iter_mut().skip(index * self.product.panels.width);
-        for (column, factor) in factors.enumerate().take(width) {
-            // SAFETY: a header is three rows of the panel's width.
-            let (bias, sum) =
-                unsafe { (header.add(column).read_unaligned(), header.add(2 * width + column).read_unaligned()) };
-            *factor = if self.operands.row_scales.is_empty() { bias.wrapping_sub(zero.wrapping_mul(sum)) } else { sum };
+        let (zero, is_static) = (i32::from(self.operands.zero_point), self.operands.row_scales.is_empty());
+        let factors = self.memory.factors.as_mut_ptr().wrapping_add(index * self.product.panels.width);
+        for column in 0..width {
+            // SAFETY: a header is three rows of the panel's width, and there are factors for all panels.
+            unsafe {
+                let (bias, sum) =
+                    (header.add(column).read_unaligned(), header.add(2 * width + column).read_unaligned());
+                factors.add(column).write(if is_static { bias.wrapping_sub(zero.wrapping_mul(sum)) } else { sum });
+            }
         }
     }
 
