@@ -1,4 +1,4 @@
-//! What a program costs besides its kernels: `overhead PROGRAM.pte [ROUNDS [TOGETHER]]` prints the medians of opening the file, of making its
+//! What a program costs besides its kernels: `overhead PROGRAM.pte [ROUNDS [TOGETHER [THREADS]]]` prints the medians of opening the file, of making its
 //! first method ready, of executing that, and of executing it with inputs copied in and outputs copied out.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
@@ -16,9 +16,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = arguments.next().ok_or("which program file?")?;
     let rounds: usize = arguments.next().map_or(Ok(200), |number| number.parse())?;
     let together: u32 = arguments.next().map_or(Ok(TOGETHER), |number| number.parse())?;
+    let threads: usize = arguments.next().map_or(Ok(1), |number| number.parse())?;
     let mut times = [const { Vec::new() }; 4];
     for _ in 0..rounds {
-        let measured = round(path.as_ref(), together)?;
+        let measured = round(path.as_ref(), together, threads)?;
         times.iter_mut().zip(measured).for_each(|(times, time)| times.push(time));
     }
     for (name, mut times) in ["open", "init", "execute", "call"].into_iter().zip(times) {
@@ -29,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn round(path: &std::path::Path, together: u32) -> Result<[Duration; 4], et_module::Error> {
+fn round(path: &std::path::Path, together: u32, threads: usize) -> Result<[Duration; 4], et_module::Error> {
     let start = Instant::now();
     let file = FileBytes::open(path)?;
     let open = start.elapsed();
@@ -38,7 +39,7 @@ fn round(path: &std::path::Path, together: u32) -> Result<[Duration; 4], et_modu
         let full = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
         et_ops::find(&full).map(|operator| operator.kernel)
     };
-    let engines = Engines::new(ENGINES, 1);
+    let engines = Engines::new(ENGINES, threads);
     let mut module = Module::load_method(file, DataFiles::default(), "forward", Kernels::Lookup(&lookup), &engines)?;
     let init = start.elapsed();
     let inputs = (0..module.input_names().len()).map(|index| module.input_type(index));

@@ -31,6 +31,9 @@ const REGISTER: usize = 64;
 /// The most tiles of a strip.
 const STRIP_TILES: usize = 16;
 
+/// The most panels whose sums wait for each other: a part of a first-level cache.
+const PANELS: usize = 4;
+
 /// A tensor with the layout of the output that is added to it.
 #[derive(Clone, Copy, Debug)]
 pub enum ByteResidual<'a> {
@@ -162,7 +165,9 @@ impl ByteProduct {
             scratch::part(rows * self.runs.count, size_of::<*const i8>()),
             scratch::part(self.copied(rows), 1),
             scratch::part(rows, 4),
-            scratch::part(self.row.height * self.row.width(), 4),
+            scratch::part(self.row.height * self.together(false) * self.row.width(), 4),
+            scratch::part(self.grid().panels * self.row.width(), 4),
+            scratch::part(self.grid().panels * self.row.width(), 4),
             scratch::part(self.grid().panels * self.row.width(), 4),
             scratch::part(self.gathered(rows), 1),
         ])
@@ -181,6 +186,17 @@ impl ByteProduct {
             tiles
         } else {
             most
+        }
+    }
+
+    /// Panels that a tile goes through before its sums become elements of the output: several where the next tile has the same.
+    pub(crate) const fn together(&self, matrix: bool) -> usize {
+        if self.strip() > 1 || matrix {
+            1
+        } else if self.panels.per_group < PANELS {
+            self.panels.per_group
+        } else {
+            PANELS
         }
     }
 
@@ -262,13 +278,17 @@ impl ByteProduct {
         let rows = self.strip() * self.row.height;
         let padding = scratch.take::<i8>(self.runs.length)?;
         padding.fill(operands.zero_point);
+        let sums = self.row.height * self.together(false) * self.row.width();
+        let columns = self.grid().panels * self.row.width();
         let memory = Memory {
             padding: padding.as_ptr(),
             table: scratch.take::<*const i8>(rows * self.runs.count)?.as_mut_ptr(),
             copies: scratch.take::<i8>(self.copied(rows))?.as_mut_ptr(),
             addends: scratch.take::<i32>(rows)?,
-            sums: scratch.take::<i32>(self.row.height * self.row.width())?.as_mut_ptr(),
-            factors: scratch.take::<i32>(self.grid().panels * self.row.width())?,
+            sums: scratch.take::<i32>(sums)?.as_mut_ptr(),
+            factors: scratch.take::<i32>(columns)?.as_mut_ptr(),
+            scales: scratch.take::<f32>(columns)?.as_mut_ptr(),
+            bias: scratch.take::<f32>(columns)?.as_mut_ptr(),
             gathered: scratch.take::<i8>(self.gathered(rows))?,
         };
         let mut strip = Strip::new(self, operands, store, (kernels, matrix), memory);

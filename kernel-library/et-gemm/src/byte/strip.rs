@@ -1,6 +1,8 @@
 //! Some tiles of rows that go through panels together.
 #![allow(unsafe_code, reason = "kernels are called with pointers that the product checked")]
 
+use core::ops::Range;
+
 use et_core::{Error, Result};
 
 use super::finish::{Added, Finish, Store};
@@ -22,10 +24,14 @@ pub struct Memory<'a> {
     pub copies: *mut i8,
     /// What is added to the sums of each row.
     pub addends: &'a mut [i32],
-    /// The sums of a tile.
+    /// The sums of a tile and some panels.
     pub sums: *mut i32,
     /// What is added to the sums of each column.
-    pub factors: &'a mut [i32],
+    pub factors: *mut i32,
+    /// The scale of each column.
+    pub scales: *mut f32,
+    /// The bias of each column.
+    pub bias: *mut f32,
     /// Rows side by side, for matrix instructions.
     pub gathered: &'a mut [i8],
 }
@@ -75,24 +81,24 @@ impl<'a> Strip<'a> {
     pub unsafe fn compute(&mut self, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
         self.first_row = self.grid.rows_of(tiles[0]).start;
         self.first_tile = tiles[0];
-        let mut group = None;
-        for index in panels[0]..panels[1] {
-            let panel = self.product.panels.get(index);
-            if group != Some(panel.group) {
-                group = Some(panel.group);
+        let (per_group, together) = (self.product.panels.per_group, self.product.together(self.matrix));
+        let mut first = panels[0];
+        while first < panels[1] {
+            let group = first / per_group;
+            let last = panels[1].min((group + 1) * per_group).min(first + together);
+            // SAFETY: the caller's promise; the packed weights hold the panels, and `fill` writes what tiles read.
+            unsafe {
+                if first == panels[0] || first % per_group == 0 {
+                    (tiles[0]..tiles[1]).for_each(|tile| self.fill(group, tile));
+                }
+                if self.first_strip {
+                    (first..last).for_each(|panel| self.read_header(panel));
+                }
                 for tile in tiles[0]..tiles[1] {
-                    // SAFETY: the caller's promise.
-                    unsafe { self.fill(panel.group, tile) };
+                    self.tile(first..last, tile)?;
                 }
             }
-            if self.first_strip {
-                // SAFETY: the packed weights hold the panel.
-                unsafe { self.read_header(index, &panel) };
-            }
-            for tile in tiles[0]..tiles[1] {
-                // SAFETY: the caller's promise, and `fill` wrote what the tile reads.
-                unsafe { self.tile(index, &panel, tile)? };
-            }
+            first = last;
         }
         self.first_strip = false;
         Ok(())
@@ -148,43 +154,52 @@ impl<'a> Strip<'a> {
         (fits && within).then(|| self.operands.input.as_ptr().wrapping_add(first * shape.pixel_stride))
     }
 
-    /// Makes the factors of a panel: its bias less the zero point times the sums of its weights, or those sums.
+    /// Makes the factors of a panel, its bias less the zero point times the sums of its weights, or those sums, and puts its scales
+    /// and bias beside those of the others.
     ///
     /// # Safety
     ///
     /// The packed weights hold the panel.
-    unsafe fn read_header(&mut self, index: usize, panel: &Panel) {
+    unsafe fn read_header(&mut self, index: usize) {
+        let panel = self.product.panels.get(index);
         let width = panel.vectors * self.product.panels.lanes;
         let header = self.operands.weights.as_ptr().wrapping_add(panel.start).cast::<i32>();
         let (zero, is_static) = (i32::from(self.operands.zero_point), self.operands.row_scales.is_empty());
-        let factors = self.memory.factors.as_mut_ptr().wrapping_add(index * self.product.panels.width);
-        for column in 0..width {
-            // SAFETY: a header is three rows of the panel's width, and there are factors for all panels.
-            unsafe {
+        let first = index * self.product.panels.width;
+        // SAFETY: a header is three rows of the panel's width, and there is memory for all panels.
+        unsafe {
+            header.cast::<f32>().copy_to_nonoverlapping(self.memory.bias.add(first), width);
+            header.cast::<f32>().add(width).copy_to_nonoverlapping(self.memory.scales.add(first), width);
+            for column in 0..width {
                 let (bias, sum) =
                     (header.add(column).read_unaligned(), header.add(2 * width + column).read_unaligned());
-                factors.add(column).write(if is_static { bias.wrapping_sub(zero.wrapping_mul(sum)) } else { sum });
+                let factor = if is_static { bias.wrapping_sub(zero.wrapping_mul(sum)) } else { sum };
+                self.memory.factors.add(first + column).write(factor);
             }
         }
     }
 
-    /// Computes one tile.
-    unsafe fn tile(&mut self, index: usize, panel: &Panel, tile: usize) -> Result<()> {
+    /// Computes one tile times some panels of a group.
+    unsafe fn tile(&mut self, panels: Range<usize>, tile: usize) -> Result<()> {
         let rows = self.grid.rows_of(tile);
-        let width = panel.vectors * self.product.panels.lanes;
-        let weights = self.operands.weights.as_ptr().wrapping_add(panel.start + HEADER * width);
-        let size = width * (HEADER + self.product.panels.depth);
-        let half = (tile - self.first_tile) % 2 * (size / 2);
-        let ahead = self.operands.weights.as_ptr().wrapping_add(panel.start + size + half);
-        if self.matrix {
-            // SAFETY: the caller's promise.
-            unsafe { self.multiply_matrix(panel, rows.start, rows.len(), weights) };
-        } else {
-            // SAFETY: the caller's promise.
-            unsafe { self.multiply(panel, rows.start - self.first_row, rows.len(), weights, ahead)? };
+        for index in panels.clone() {
+            let panel = self.product.panels.get(index);
+            let width = panel.vectors * self.product.panels.lanes;
+            let weights = self.operands.weights.as_ptr().wrapping_add(panel.start + HEADER * width);
+            let sums = self.memory.sums.wrapping_add((index - panels.start) * self.product.panels.width);
+            if self.matrix {
+                // SAFETY: the caller's promise.
+                unsafe { self.multiply_matrix(&panel, rows.clone(), weights, sums) };
+            } else {
+                let size = width * (HEADER + self.product.panels.depth);
+                let half = (tile - self.first_tile) % 2 * (size / 2);
+                let ahead = self.operands.weights.as_ptr().wrapping_add(panel.start + size + half);
+                // SAFETY: the caller's promise.
+                unsafe { self.multiply(&panel, rows.clone(), [weights, ahead], sums)? };
+            }
         }
         // SAFETY: the caller's promise, and the sums are computed.
-        unsafe { self.finish(index, panel, rows.start, rows.len()) };
+        unsafe { self.finish(panels, rows) };
         Ok(())
     }
 
@@ -192,11 +207,11 @@ impl<'a> Strip<'a> {
     unsafe fn multiply(
         &mut self,
         panel: &Panel,
-        before: usize,
-        rows: usize,
-        weights: *const u8,
-        ahead: *const u8,
+        rows: Range<usize>,
+        [weights, ahead]: [*const u8; 2],
+        sums: *mut i32,
     ) -> Result<()> {
+        let (before, rows) = (rows.start - self.first_row, rows.len());
         let product = self.product;
         let parts = rows.div_ceil(self.kernels.height);
         let (runs, length) = match product.joins_runs() {
@@ -212,8 +227,8 @@ impl<'a> Strip<'a> {
                 runs,
                 length,
                 panel: weights,
-                sums: self.memory.sums.wrapping_add(start * product.panels.width),
-                stride: product.panels.width,
+                sums: sums.wrapping_add(start * self.stride()),
+                stride: self.stride(),
                 ahead,
             };
             // SAFETY: the caller's promise; the processor was asked.
@@ -224,8 +239,8 @@ impl<'a> Strip<'a> {
 
     /// The sums of a tile by matrix instructions.
     #[cfg(target_arch = "x86_64")]
-    unsafe fn multiply_matrix(&mut self, panel: &Panel, first: usize, rows: usize, weights: *const u8) {
-        let product = self.product;
+    unsafe fn multiply_matrix(&mut self, panel: &Panel, rows: Range<usize>, weights: *const u8, sums: *mut i32) {
+        let (product, first) = (self.product, rows.start);
         let depth = product.panels.depth;
         let gathered = self.memory.gathered.as_ptr().wrapping_add((first - self.first_row) * depth);
         let direct = self.direct(first);
@@ -234,26 +249,32 @@ impl<'a> Strip<'a> {
             row_stride: if direct.is_some() { product.shape.pixel_stride } else { depth },
             blocks: depth / crate::amx::DEPTH,
             panel: weights,
-            sums: self.memory.sums,
-            stride: product.panels.width,
+            sums,
+            stride: self.stride(),
         };
         if tile.blocks > 0 {
             // SAFETY: the caller's promise; `gathered` has room for a whole register behind the last row.
-            unsafe { crate::amx::compute(&tile, rows, panel.vectors) };
+            unsafe { crate::amx::compute(&tile, rows.len(), panel.vectors) };
         } else {
             // SAFETY: a tile has so many sums.
-            unsafe { tile.sums.write_bytes(0, rows * tile.stride) };
+            unsafe { tile.sums.write_bytes(0, rows.len() * tile.stride) };
         }
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    unsafe fn multiply_matrix(&mut self, _: &Panel, _: usize, _: usize, _: *const u8) {}
+    unsafe fn multiply_matrix(&mut self, _: &Panel, _: Range<usize>, _: *const u8, _: *mut i32) {}
 
-    /// Makes elements of the output of the sums of a tile.
-    unsafe fn finish(&self, index: usize, panel: &Panel, first: usize, rows: usize) {
+    /// Sums from a row to the next.
+    const fn stride(&self) -> usize {
+        self.product.together(self.matrix) * self.product.panels.width
+    }
+
+    /// Makes elements of the output of the sums of a tile and some panels of a group.
+    unsafe fn finish(&self, panels: Range<usize>, rows: Range<usize>) {
         let product = self.product;
-        let width = panel.vectors * product.panels.lanes;
-        let header = self.operands.weights.as_ptr().wrapping_add(panel.start).cast::<f32>();
+        let (first, rows) = (rows.start, rows.len());
+        let (panel, last) = (product.panels.get(panels.start), product.panels.get(panels.end - 1));
+        let before = panels.start * product.panels.width;
         let column = panel.group * product.shape.columns + panel.column;
         let place = |stride: usize| first * stride + column;
         let (added, added_stride, added_last) =
@@ -265,13 +286,13 @@ impl<'a> Strip<'a> {
         };
         let finish = Finish {
             sums: self.memory.sums,
-            stride: product.panels.width,
+            stride: self.stride(),
             rows,
-            columns: panel.columns,
-            factors: self.memory.factors.as_ptr().wrapping_add(index * product.panels.width),
+            columns: last.column + last.columns - panel.column,
+            factors: self.memory.factors.wrapping_add(before),
             addends: self.memory.addends.as_ptr().wrapping_add(first - self.first_row),
-            scales: header.wrapping_add(width),
-            bias: header,
+            scales: self.memory.scales.wrapping_add(before),
+            bias: self.memory.bias.wrapping_add(before),
             row_scales,
             added: match added {
                 Added::Nothing => Added::Nothing,
