@@ -1,8 +1,9 @@
-//! Single operators and layers, compiled and run in this process, compute what PyTorch computes.
+//! Single operators and layers, compiled and run in this process, compute what PyTorch computes: by portable kernels, and where
+//! the CPU engine takes what it can.
 //!
 //! `conformance/make_cases.py` writes the cases with the Python of `ETBUILD_TEST_PYTHON`; without one the test says so and
 //! passes, except where `CI` is set. `ETBUILD_CASES` names a folder of other cases of the same layout, for example those
-//! of upstream's suite; `ETBUILD_CASES_OUT` a folder for the outputs and the reasons why there are none.
+//! of upstream's suite; `ETBUILD_CASES_OUT` a folder for the outputs, of each form, and the reasons why there are none.
 
 #[path = "conformance/case.rs"]
 mod case;
@@ -20,16 +21,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use case::{Case, Laboratory};
 use support::Ran;
 
+/// What computes the cases, with the options of recipes that say so.
+const FORMS: [(&str, &[&str]); 2] = [("kernels", &[]), ("cpu", &["partition=[cpu]"])];
+
 #[test]
 fn every_case_computes_what_pytorch_computes() {
     let folder = tempfile::tempdir().unwrap();
     let Some(root) = cases(folder.path()) else { return };
     let found = Case::all(&root);
     assert!(found.len() >= 100, "{} has {} cases", root.display(), found.len());
-    let failures = run_all(&found, folder.path());
-    write_reasons(&failures);
-    let lines: Vec<String> = failures.iter().map(|(id, reason)| format!("{id}: {reason}")).collect();
-    assert!(failures.is_empty(), "{} of {} failed:\n{}", lines.len(), found.len(), lines.join("\n"));
+    for (name, options) in FORMS {
+        let failures = run_all(&found, (name, options), folder.path());
+        write_reasons(name, &failures);
+        let lines: Vec<String> = failures.iter().map(|(id, reason)| format!("{id}: {reason}")).collect();
+        assert!(failures.is_empty(), "{name}: {} of {} failed:\n{}", lines.len(), found.len(), lines.join("\n"));
+    }
 }
 
 /// The folder of cases: one that is named, or one that is made in `folder`.
@@ -45,12 +51,12 @@ fn cases(folder: &Path) -> Option<PathBuf> {
 }
 
 /// Runs the cases on all processors; why each failed that did.
-fn run_all(cases: &[Case], folder: &Path) -> BTreeMap<String, String> {
-    let laboratory = Laboratory::new(&folder.join("cache"));
+fn run_all(cases: &[Case], (name, options): (&str, &[&str]), folder: &Path) -> BTreeMap<String, String> {
+    let laboratory = Laboratory::new(&folder.join("cache"), options);
     let (next, failures) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
     let work = || {
         while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if let Err(reason) = judge(&laboratory, case) {
+            if let Err(reason) = judge(name, &laboratory, case) {
                 failures.lock().unwrap().insert(case.id.clone(), reason);
             }
         }
@@ -60,10 +66,10 @@ fn run_all(cases: &[Case], folder: &Path) -> BTreeMap<String, String> {
     failures.into_inner().unwrap()
 }
 
-fn judge(laboratory: &Laboratory, case: &Case) -> Result<(), String> {
+fn judge(name: &str, laboratory: &Laboratory, case: &Case) -> Result<(), String> {
     let outputs = laboratory.run(case)?;
     if let Some(folder) = std::env::var_os("ETBUILD_CASES_OUT") {
-        let file = Path::new(&folder).join(format!("{}.safetensors", case.id));
+        let file = Path::new(&folder).join(name).join(format!("{}.safetensors", case.id));
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         let mut bytes = Vec::new();
         et_module::safetensors::write(&outputs, &mut bytes).unwrap();
@@ -72,9 +78,9 @@ fn judge(laboratory: &Laboratory, case: &Case) -> Result<(), String> {
     compare::outputs(case, &outputs)
 }
 
-fn write_reasons(failures: &BTreeMap<String, String>) {
+fn write_reasons(name: &str, failures: &BTreeMap<String, String>) {
     if let Some(folder) = std::env::var_os("ETBUILD_CASES_OUT") {
-        let folder = PathBuf::from(folder);
+        let folder = Path::new(&folder).join(name);
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("reasons.json"), serde_json::to_vec_pretty(failures).unwrap()).unwrap();
     }

@@ -10,8 +10,11 @@ use et_module::safetensors::SafeTensors;
 use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module};
 use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::{Event, Mode, World, program_file};
+use etbuild_recipe::Override;
 use etbuild_system::RealSystem;
 use serde_json::Value;
+
+use crate::support::logits::{BACKENDS, ENGINES, kernel};
 
 /// A folder with `model.pt2`, `inputs.safetensors`, `outputs.safetensors` and `case.json`.
 pub struct Case {
@@ -48,30 +51,35 @@ fn folders(parent: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The engine with a store of its own.
+/// The build engine with a store of its own.
 pub struct Laboratory {
     world: Arc<World>,
+    options: Vec<Override>,
 }
 
 impl Laboratory {
-    /// With its store in `cache`.
-    pub fn new(cache: &Path) -> Self {
+    /// With its store in `cache`, for programs of these options of recipes.
+    pub fn new(cache: &Path, options: &[&str]) -> Self {
         let world = World::open(Arc::new(RealSystem::default()), cache, Arc::new(|_: &Event| {}), Mode::Build, 1);
-        Self { world: Arc::new(world.unwrap()) }
+        let options = options.iter().map(|text| Override::parse(text).unwrap()).collect();
+        Self { world: Arc::new(world.unwrap().backends(BACKENDS)), options }
     }
 
     /// The outputs of a case, or why there are none.
     pub fn run(&self, case: &Case) -> Result<BTreeMap<String, Array>, String> {
-        let file =
-            program_file(&self.world, &case.folder.join("model.pt2"), &[]).map_err(|problems| said(&problems))?;
+        let file = program_file(&self.world, &case.folder.join("model.pt2"), &self.options);
+        let file = file.map_err(|problems| said(&problems))?;
         let names = input_names(&file);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        // Engines want their bytes aligned, as mapped files are.
+        let written = tempfile::NamedTempFile::new().unwrap();
+        fs::write(written.path(), &*file).unwrap();
         let module = Module::load_method(
-            FileBytes::owned(file.to_vec()),
+            FileBytes::open(written.path()).unwrap(),
             DataFiles::default(),
             "forward",
             Kernels::Lookup(&kernel),
-            &Engines::none(),
+            &Engines::new(ENGINES, 1),
         );
         let mut module = module.map_err(|error| format!("load: {error}"))?.with_input_names(&names);
         let inputs = case.read("inputs.safetensors");
@@ -90,9 +98,4 @@ fn input_names(file: &[u8]) -> Vec<String> {
     let parsed = et_format::ProgramFile::parse(file).unwrap();
     let names = parsed.named_data(&format!("{INPUTS_KEY}forward")).unwrap();
     String::from_utf8_lossy(names).lines().map(str::to_owned).collect()
-}
-
-fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
-    let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
-    et_ops::find_kernel(&name)
 }
