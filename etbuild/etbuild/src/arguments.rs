@@ -35,7 +35,7 @@ pub struct Global {
     /// Build for this target instead of the recipe's; a name or a YAML file; may be repeated.
     #[arg(long = "target", value_name = "TARGET", global = true)]
     pub targets: Vec<String>,
-    /// Run this many stages at a time; as many as there are processors by default.
+    /// Work on this many units at a time, as many as there are processors by default; two stages at a time run on this machine.
     #[arg(short, long, value_name = "N", global = true)]
     pub jobs: Option<usize>,
     /// Use nothing from the network: no Rust target is installed.
