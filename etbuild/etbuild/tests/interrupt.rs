@@ -6,9 +6,9 @@ mod support;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use support::signals::{descendants, is_alive, send};
+use support::signals::{compilers, is_alive, send};
 use support::{Place, RECIPE, Ran, files, warm_out};
 
 const BOARD: [&str; 4] = ["deploy", RECIPE, "--target", "pico2"];
@@ -27,7 +27,7 @@ fn compiling(place: &Place) -> (Child, Vec<u32>) {
     let mut child = deploy(place).process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     loop {
         // A compiler, and not the question for its version: cargo with something of its own below it.
-        let started = descendants(child.id());
+        let started = compilers(child.id());
         if started.len() >= 2 {
             return (child, started);
         }
@@ -62,6 +62,19 @@ fn an_interrupt_of_the_whole_group_ends_all_of_it() {
     let (mut child, started) = compiling(&place);
     send("INT", &format!("-{}", child.id()));
     expect_order(&place, child.wait().unwrap(), &started);
+}
+
+#[test]
+fn a_kill_that_nobody_can_notice_ends_its_compilers_too() {
+    let place = Place::cold_with_compiled_crates();
+    let (mut child, started) = compiling(&place);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let start = Instant::now();
+    while started.iter().any(|process| is_alive(*process)) {
+        assert!(start.elapsed() < Duration::from_secs(60), "some of {started:?} go on");
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 #[test]
