@@ -20,6 +20,9 @@ pub struct Blob {
     /// What an execution gets as further inputs, behind those of the partition. A program has equal ones once, whichever
     /// partitions of whichever methods read them.
     pub weights: Vec<Weights>,
+    /// For people who look at an execution: the value of the partition that each step of the device crate computes, in order. One
+    /// list for each form that the blob has; none where the engine does not say.
+    pub layers: Vec<Vec<String>>,
 }
 
 /// Constant bytes in the form that the engine reads them in, which are made when they are asked for.

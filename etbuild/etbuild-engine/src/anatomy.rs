@@ -2,6 +2,7 @@
 //! its memory is used over time.
 
 mod blob;
+mod calls;
 mod memory;
 
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use etbuild_link::CodePart;
 use serde::Serialize;
 
 pub use blob::{EngineBlob, Weight};
+pub use calls::PlannedCall;
 pub use memory::{ArenaUse, MethodMemory, Placed};
 
 use crate::db::{Db, EngineDatabase};
@@ -46,6 +48,9 @@ pub struct UnitAnatomy {
     pub kernels: Vec<String>,
     /// What takes the space in the binary's code and constants, by module; empty where the linker does not say.
     pub code: Vec<CodePart>,
+    /// The nodes of each method as they are called, by the first value that each computes; a call of an engine with the values of its
+    /// steps, in each form that its blob has.
+    pub calls: BTreeMap<String, Vec<PlannedCall>>,
     /// The plan of each method's memory.
     pub memory: Vec<MethodMemory>,
     /// What stands against looking; the rest is then empty.
@@ -81,6 +86,7 @@ fn of_unit(db: &dyn Db, unit: &Unit, built: bool) -> UnitAnatomy {
         constants: BTreeMap::new(),
         kernels: Vec::new(),
         code: Vec::new(),
+        calls: BTreeMap::new(),
         memory: Vec::new(),
         diagnostics: Vec::new(),
     };
@@ -94,6 +100,11 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
     anatomy.nodes = partitions::nodes(db, unit)?;
     let planned = planned(db, unit)?;
     anatomy.memory = memory::of(&planned);
+    for (method, layers) in partitions::layers(db, unit)? {
+        if let Some(graph) = planned.program().program().methods.get(&method) {
+            anatomy.calls.insert(method, calls::of(graph, layers));
+        }
+    }
     anatomy.constants = blob::names(planned.program().program());
     anatomy.blobs = blob::of(planned.program().program(), &prepared(db, unit)?, &anatomy.nodes);
     let emitted = query::emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())?;

@@ -59,7 +59,7 @@ mod widen;
 mod worker;
 mod world;
 
-pub use anatomy::{ArenaUse, EngineBlob, MethodMemory, Placed, UnitAnatomy, Weight, anatomy};
+pub use anatomy::{ArenaUse, EngineBlob, MethodMemory, Placed, PlannedCall, UnitAnatomy, Weight, anatomy};
 pub use artifact::{ArtifactKind, ArtifactRef, Artifacts};
 pub use db::{Db, EngineDatabase};
 pub use deploy::{Goal, deploy};

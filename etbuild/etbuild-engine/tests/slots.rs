@@ -50,7 +50,7 @@ impl Backend for Slow {
         thread::sleep(Duration::from_millis(200));
         AT_WORK.fetch_sub(1, Ordering::SeqCst);
         ALL.fetch_add(1, Ordering::SeqCst);
-        Ok(Blob { bytes: Vec::new(), scratch: 0, weights: Vec::new() })
+        Ok(Blob::default())
     }
 }
 

@@ -22,6 +22,8 @@ pub struct Partitioned {
     pub program: LoweredProgram,
     /// Where every node of the program before runs, methods by name and nodes in order.
     pub report: Vec<NodeReport>,
+    /// What each call computes step by step, as its [`Blob`] says; methods by name and calls in order.
+    pub layers: Vec<Vec<Vec<String>>>,
 }
 
 /// Gives parts of a program to engines, which are asked in this order. What they make of weights is in the hands of `keep`.
@@ -35,14 +37,15 @@ pub fn partition(
     keep: &dyn Keep,
 ) -> Result<Partitioned, Vec<Violation>> {
     let mut program = program.into_program();
-    let mut report = Vec::new();
+    let (mut report, mut layers) = (Vec::new(), Vec::new());
     for (name, graph) in &mut program.methods {
         let mut method = Method::new(name, std::mem::take(graph));
         backends.iter().for_each(|backend| method.delegate(*backend, target, keep));
         *graph = method.graph;
         report.extend(method.reports);
+        layers.extend(method.layers);
     }
-    Ok(Partitioned { program: LoweredProgram::verify(program)?, report })
+    Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers })
 }
 
 /// A method on its way.
@@ -53,6 +56,7 @@ struct Method {
     reports: Vec<NodeReport>,
     /// The number of partitions.
     count: usize,
+    layers: Vec<Vec<Vec<String>>>,
 }
 
 /// A lowered partition.
@@ -64,7 +68,7 @@ struct Lowered {
 impl Method {
     fn new(name: &str, graph: Graph) -> Self {
         let reports = portable(name, &graph);
-        Self { places: (0..reports.len()).map(Some).collect(), graph, reports, count: 0 }
+        Self { places: (0..reports.len()).map(Some).collect(), graph, reports, count: 0, layers: Vec::new() }
     }
 
     /// Gives an engine what it takes.
@@ -116,7 +120,7 @@ impl Method {
         if outputs.is_empty() {
             return Ok(None);
         }
-        let Blob { bytes, scratch, weights } = backend.lower(&graph, target)?;
+        let Blob { bytes, scratch, weights, layers } = backend.lower(&graph, target)?;
         inputs.extend(self.weights(&weights, backend, keep)?);
         graph.for_each_data(&mut ConstantData::release);
         let spec = memory(bytes.len(), "blob")?;
@@ -127,7 +131,9 @@ impl Method {
         let kind = ValueKind::Constant { qualified_name: String::new(), data: ConstantData::new(bytes) };
         let blob = self.graph.add_value(&format!("{}_blob", backend.name()), spec, kind);
         let call = DelegateCall::node(backend.name(), blob, &inputs, outputs);
-        call.map(Some).ok_or_else(|| Refusal::new(RefusalKind::Partition, "the engine's name cannot be called"))
+        let call = call.ok_or_else(|| Refusal::new(RefusalKind::Partition, "the engine's name cannot be called"))?;
+        self.layers.push(layers);
+        Ok(Some(call))
     }
 
     /// The constants that hold what an engine made of weights.

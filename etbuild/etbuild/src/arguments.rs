@@ -126,7 +126,7 @@ pub enum Command {
     /// Show what a program file holds, or in what two differ.
     Inspect(Inspect),
     /// Deploy, and write a page for each target about sizes, memory, engines, accuracy and what changed.
-    Report(Recipes),
+    Report(Report),
     /// Deploy, and again at every change of a file that is read; show what each change did. Ends with Ctrl-C.
     Watch(Watch),
     /// Build, and write beside the results what they are made of: a CycloneDX bill of materials and a SLSA provenance.
@@ -385,6 +385,17 @@ pub struct Verify {
     /// Write what came of each unit into this file, as JUnit does.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+}
+
+/// What `report` does.
+#[derive(Clone, Debug, Args)]
+pub struct Report {
+    /// What to deploy.
+    #[command(flatten)]
+    pub recipes: Recipes,
+    /// Measure how long each layer takes on this machine.
+    #[arg(long)]
+    pub latency: bool,
 }
 
 /// Commands on the cache.

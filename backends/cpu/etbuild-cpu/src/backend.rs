@@ -105,6 +105,7 @@ fn lower(graph: &Graph, isa: Isa, shared: &mut Shared) -> Result<Draft, Problem>
     let (matches, replaced) = find_attention(graph);
     let matches: BTreeMap<usize, _> = matches.iter().map(|found| (found.position, found)).collect();
     for (position, node) in graph.nodes.iter().enumerate() {
+        builder.node = position;
         if let Some(found) = matches.get(&position) {
             attention::found(&mut builder, found)?;
         } else if !replaced.contains(&position) {

@@ -86,11 +86,12 @@ fn partitioned(
         let keep = EngineWeights::new(db.world(), revisions(&backends));
         let done = partition(program, &backends, &partitioning.target, &keep).map_err(failure::violations)?;
         weights.extend(keep.into_weights());
-        let Partitioned { program, report } = done;
+        let Partitioned { program, report, layers } = done;
         let printed = text::print(Lowered::NAME, program.program());
         program_artifact::store(products, &printed, program.program(), &weights);
         let report: Vec<NodePlace> = report.iter().map(NodePlace::from).collect();
         products.put(ArtifactKind::Partition, &failure::json(&report)?);
+        products.put(ArtifactKind::Layers, &failure::json(&layers)?);
         Ok(())
     })
 }
