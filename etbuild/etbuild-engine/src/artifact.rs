@@ -23,8 +23,8 @@ pub enum ArtifactKind {
     Moments,
     /// Where every node of a program runs, as JSON.
     Partition,
-    /// What the steps of engines compute.
-    Layers,
+    /// What engines say of the parts that they took.
+    Engines,
     /// A program file.
     ProgramFile,
     /// The constants that a program file keeps outside itself.
@@ -61,7 +61,7 @@ impl ArtifactKind {
         (Self::Losses, "losses"),
         (Self::Moments, "moments"),
         (Self::Partition, "partition"),
-        (Self::Layers, "layers"),
+        (Self::Engines, "engines"),
         (Self::ProgramFile, "program-file"),
         (Self::DataFile, "data-file"),
         (Self::AdapterFile, "adapter-file"),

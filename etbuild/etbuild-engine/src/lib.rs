@@ -13,6 +13,7 @@ mod calibration_tokens;
 mod checkpoint_files;
 mod db;
 mod deploy;
+mod engine_report;
 mod engine_weights;
 mod environment;
 mod event;
@@ -63,6 +64,7 @@ pub use anatomy::{ArenaUse, EngineBlob, MethodMemory, Placed, PlannedCall, UnitA
 pub use artifact::{ArtifactKind, ArtifactRef, Artifacts};
 pub use db::{Db, EngineDatabase};
 pub use deploy::{Goal, deploy};
+pub use engine_report::PackedWeight;
 pub use etbuild_emit::PRODUCER_KEY;
 pub use etbuild_link::{CodePart, SizeReport};
 pub use etbuild_remote::{Access as RemoteAccess, Execution as RemoteExecution, Options as RemoteOptions};

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::db::{Db, EngineDatabase, ModelSource};
+use crate::engine_report::EngineReport;
 use crate::guard::guarded;
 use crate::partition_report::NodePlace;
 use crate::resolve::{Request, resolve};
@@ -56,12 +57,9 @@ pub fn nodes(db: &dyn Db, unit: &Unit) -> Result<Vec<NodePlace>, Blocked> {
     Ok(found.into_iter().flat_map(placed).collect())
 }
 
-/// What the calls of engines of each method compute: for each call a list for each form that its blob has.
-pub type Layers = Vec<Vec<Vec<String>>>;
-
-/// What the calls of engines of all methods compute.
-pub fn layers(db: &dyn Db, unit: &Unit) -> Result<Vec<(String, Layers)>, Blocked> {
-    of_methods(db, unit, ArtifactKind::Layers)
+/// What engines say of each method.
+pub fn engines(db: &dyn Db, unit: &Unit) -> Result<Vec<(String, EngineReport)>, Blocked> {
+    of_methods(db, unit, ArtifactKind::Engines)
 }
 
 /// An artifact of the partitioned program of each method.

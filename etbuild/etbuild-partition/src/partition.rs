@@ -1,11 +1,12 @@
 //! The whole way of a program through the engines.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use et_core::ScalarType;
-use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts, Weights};
+use etbuild_backend::{Backend, Blob, Origin, Refusal, RefusalKind, TargetFacts, Weights};
 use etbuild_ir::{
-    ConstantData, DelegateCall, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation, compact,
+    ConstantData, DelegateCall, Digest, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation,
+    compact,
 };
 
 use crate::carve::{Carved, carve, escaping};
@@ -24,6 +25,8 @@ pub struct Partitioned {
     pub report: Vec<NodeReport>,
     /// What each call computes step by step, as its [`Blob`] says; methods by name and calls in order.
     pub layers: Vec<Vec<Vec<String>>>,
+    /// What engines made weights of, by the digest of what they made.
+    pub origins: BTreeMap<Digest, Origin>,
 }
 
 /// Gives parts of a program to engines, which are asked in this order. What they make of weights is in the hands of `keep`.
@@ -37,15 +40,16 @@ pub fn partition(
     keep: &dyn Keep,
 ) -> Result<Partitioned, Vec<Violation>> {
     let mut program = program.into_program();
-    let (mut report, mut layers) = (Vec::new(), Vec::new());
+    let (mut report, mut layers, mut origins) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (name, graph) in &mut program.methods {
         let mut method = Method::new(name, std::mem::take(graph));
         backends.iter().for_each(|backend| method.delegate(*backend, target, keep));
         *graph = method.graph;
         report.extend(method.reports);
         layers.extend(method.layers);
+        origins.extend(method.origins);
     }
-    Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers })
+    Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, origins })
 }
 
 /// A method on its way.
@@ -57,6 +61,7 @@ struct Method {
     /// The number of partitions.
     count: usize,
     layers: Vec<Vec<Vec<String>>>,
+    origins: BTreeMap<Digest, Origin>,
 }
 
 /// A lowered partition.
@@ -68,7 +73,14 @@ struct Lowered {
 impl Method {
     fn new(name: &str, graph: Graph) -> Self {
         let reports = portable(name, &graph);
-        Self { places: (0..reports.len()).map(Some).collect(), graph, reports, count: 0, layers: Vec::new() }
+        Self {
+            places: (0..reports.len()).map(Some).collect(),
+            graph,
+            reports,
+            count: 0,
+            layers: Vec::new(),
+            origins: BTreeMap::new(),
+        }
     }
 
     /// Gives an engine what it takes.
@@ -144,6 +156,8 @@ impl Method {
         keep: &dyn Keep,
     ) -> Result<Vec<ValueId>, Refusal> {
         let kept = keep.keep(weights)?;
+        let made_of = |(made, data): (&Weights, &ConstantData)| Some((data.digest(), made.origin.clone()?));
+        self.origins.extend(weights.iter().zip(&kept).filter_map(made_of));
         let constant = |(made, data): (&Weights, ConstantData)| {
             let spec = memory(data.bytes().len(), "weight")?;
             let qualified_name = made.name.clone().unwrap_or_else(|| data.distinct_name(backend.name()));

@@ -46,7 +46,7 @@ struct View {
 pub fn html(report: &DeployReport) -> tera::TeraResult<String> {
     let view = View {
         overview: overview::view(report),
-        sizes: report.sizes.as_ref().map(|sizes| sizes::view(sizes, &report.anatomy.kernels)),
+        sizes: report.sizes.as_ref().map(|sizes| sizes::view(sizes, &report.anatomy)),
         changes: report.previous.as_ref().map(|previous| sizes::changes(report, previous)),
         partition: (!report.anatomy.nodes.is_empty()).then(|| partition::view(&report.anatomy)),
         memory: memory::views(&report.anatomy.memory),
@@ -106,6 +106,7 @@ mod tests {
             constants: std::collections::BTreeMap::new(),
             kernels: vec![NAME.to_owned()],
             code: Vec::new(),
+            packed: std::collections::BTreeMap::new(),
             calls: std::collections::BTreeMap::new(),
             memory: Vec::new(),
             diagnostics: Vec::new(),

@@ -51,7 +51,7 @@ impl Backend for Cpu {
             return Err(no_instruction_set());
         }
         let sets = instruction_sets(target, uses_bytes(graph));
-        let mut shared = Shared::new(graph.inputs.len());
+        let mut shared = Shared::new(graph);
         let drafts = sets.into_iter().map(|isa| Ok((isa, lower(graph, isa, &mut shared)?)));
         let drafts = drafts.collect::<Result<Vec<_>, Problem>>()?;
         let blob = write::variants(&drafts, shared.inputs());

@@ -1,7 +1,11 @@
 //! What a method calls, in order.
 
+use std::collections::BTreeSet;
+
 use etbuild_ir::{DelegateCall, Graph, Node};
 use serde::Serialize;
+
+use crate::engine_report::Layers;
 
 /// A node of a planned program.
 #[derive(Clone, Debug, Serialize)]
@@ -12,10 +16,11 @@ pub struct PlannedCall {
     pub layers: Vec<Vec<String>>,
 }
 
-/// The nodes of a graph whose calls of engines compute `layers`.
-pub fn of(graph: &Graph, layers: Vec<Vec<Vec<String>>>) -> Vec<PlannedCall> {
+/// The nodes of a graph but for those that compute `views`; its calls of engines compute `layers`.
+pub fn of(graph: &Graph, views: &BTreeSet<&str>, layers: Layers) -> Vec<PlannedCall> {
     let mut layers = layers.into_iter();
     let value = |node: &Node| node.outputs.first().map(|id| graph.value(*id).name.clone()).unwrap_or_default();
     let mut inside = |node: &Node| DelegateCall::of(node).and_then(|_| layers.next()).unwrap_or_default();
-    graph.nodes.iter().map(|node| PlannedCall { value: value(node), layers: inside(node) }).collect()
+    let calls = graph.nodes.iter().map(|node| PlannedCall { value: value(node), layers: inside(node) });
+    calls.filter(|call| !views.contains(call.value.as_str())).collect()
 }
