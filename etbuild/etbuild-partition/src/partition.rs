@@ -47,7 +47,7 @@ pub fn partition(
         *graph = method.graph;
         report.extend(method.reports);
         layers.extend(method.layers);
-        origins.extend(method.origins);
+        add(&mut origins, method.origins);
     }
     Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, origins })
 }
@@ -157,7 +157,7 @@ impl Method {
     ) -> Result<Vec<ValueId>, Refusal> {
         let kept = keep.keep(weights)?;
         let made_of = |(made, data): (&Weights, &ConstantData)| Some((data.digest(), made.origin.clone()?));
-        self.origins.extend(weights.iter().zip(&kept).filter_map(made_of));
+        add(&mut self.origins, weights.iter().zip(&kept).filter_map(made_of));
         let constant = |(made, data): (&Weights, ConstantData)| {
             let spec = memory(data.bytes().len(), "weight")?;
             let qualified_name = made.name.clone().unwrap_or_else(|| data.distinct_name(backend.name()));
@@ -193,6 +193,16 @@ impl Method {
 fn note(reports: &mut [NodeReport], report: Option<usize>, backend: &dyn Backend, reason: Refusal) {
     if let Some(report) = report {
         reports[report].refusals.push((backend.name(), reason));
+    }
+}
+
+/// Bytes that several forms have in common are of none of them.
+fn add(origins: &mut BTreeMap<Digest, Origin>, more: impl IntoIterator<Item = (Digest, Origin)>) {
+    for (digest, origin) in more {
+        let known = origins.entry(digest).or_insert_with(|| origin.clone());
+        if known.form != origin.form {
+            known.form.clear();
+        }
     }
 }
 

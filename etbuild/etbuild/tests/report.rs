@@ -164,6 +164,11 @@ fn layers_have_times_and_names_inside_engines_too() {
         assert!(layer["operator"].as_str().unwrap().starts_with(operator), "{layer}");
         assert!(layers.iter().all(|layer| layer["milliseconds"].as_f64().unwrap() >= 0.0 && layer["value"] != ""));
         let html = page(&place, "r");
+        let parts = unit["sizes"]["parts"].as_array().unwrap();
+        let forms = ["", " for avx2", " for avx512"].map(|form| format!("conv2.weight{form}"));
+        let found = forms.each_ref().map(|name| parts.iter().any(|part| part["name"] == **name));
+        assert_eq!(found, if partition == "cpu" { [false, true, true] } else { [true, false, false] }, "{parts:?}");
+        assert_eq!(html.contains("once for each instruction set"), partition == "cpu");
         assert!(html.contains("The slowest layers") && unbalanced(&html).is_empty());
     }
 }
