@@ -6,7 +6,7 @@ mod support;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use support::signals::{compilers, is_alive, send};
 use support::{Place, RECIPE, Ran, files, warm_out};
@@ -62,19 +62,6 @@ fn an_interrupt_of_the_whole_group_ends_all_of_it() {
     let (mut child, started) = compiling(&place);
     send("INT", &format!("-{}", child.id()));
     expect_order(&place, child.wait().unwrap(), &started);
-}
-
-#[test]
-fn a_kill_that_nobody_can_notice_ends_its_compilers_too() {
-    let place = Place::cold_with_compiled_crates();
-    let (mut child, started) = compiling(&place);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let start = Instant::now();
-    while started.iter().any(|process| is_alive(*process)) {
-        assert!(start.elapsed() < Duration::from_secs(60), "some of {started:?} go on");
-        thread::sleep(Duration::from_millis(1));
-    }
 }
 
 #[test]
