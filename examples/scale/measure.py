@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures the build engine on many units: python3 measure.py ETBUILD [--units 2000]
 
-4 recipes for 16 targets each: half of the targets are Linux machines that differ in their names, half are boards that differ in
+4 recipes for 16 targets each, cold with each number of --jobs, then with nothing to do: half of the targets are Linux machines that differ in their names, half are boards that differ in
 their stacks. Then as many recipes as --units asks for, which are only planned. Everything happens in a temporary folder. Prints
 one line for each measurement: the least and the median of several runs of a whole process.
 """
@@ -13,6 +13,7 @@ import os
 import pathlib
 import resource
 import select
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -115,14 +116,18 @@ def distinct_runs(result):
     return len({row["key"] for row in rows})
 
 
-def measure_matrix(etbuild, folder):
+def measure_cold(etbuild, folder, jobs, *words):
+    seconds, result, (alone, together) = run(etbuild, folder, *words, "--jobs", str(jobs), watch=True)
+    head = f"cold, {len(result['units'])} units, --jobs {jobs}: {seconds:.1f} s, {distinct_runs(result)} actions"
+    print(f"{head}, {alone:.0f} MiB of etbuild itself, {together:.0f} MiB with its compilers", flush=True)
+
+
+def measure_matrix(etbuild, folder, jobs):
     targets = write_targets(folder)
     recipes = [write_recipe(folder, f"net-{number}", variant, targets) for number, variant in enumerate(VARIANTS)]
-    for words in (["deploy", recipes[0], "--only", "net-0@machine-00"], ["deploy", *recipes]):
-        seconds, result, (alone, together) = run(etbuild, folder, *words, watch=True)
-        units = len(result["units"])
-        print(f"cold, {units} units: {seconds:.1f} s, {distinct_runs(result)} actions, {alone:.0f} MiB of etbuild itself,")
-        print(f"    {together:.0f} MiB with its compilers")
+    for count in jobs:
+        shutil.rmtree(folder / "cache", ignore_errors=True)
+        measure_cold(etbuild, folder, count, "deploy", *recipes)
     for count in (1, 2, 4):
         print(f"nothing to do, {count * TARGETS} units: {repeated(etbuild, folder, 'deploy', *recipes[:count])}")
     print(f"plan, {len(recipes) * TARGETS} units: {repeated(etbuild, folder, 'plan', *recipes)}")
@@ -141,11 +146,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("etbuild", type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("--units", type=int, default=2000, help="how many to plan")
+    parser.add_argument("--jobs", type=int, nargs="*", default=[1, 2, 8], help="of cold builds; with 1, one action runs at a time")
     parser.add_argument("--only", choices=["matrix", "plan"], help="measure one of the two")
     arguments = parser.parse_args()
     if arguments.only != "plan":
         with tempfile.TemporaryDirectory() as folder:
-            measure_matrix(arguments.etbuild, pathlib.Path(folder))
+            measure_matrix(arguments.etbuild, pathlib.Path(folder), arguments.jobs)
     if arguments.only != "matrix":
         with tempfile.TemporaryDirectory() as folder:
             measure_plan(arguments.etbuild, pathlib.Path(folder), arguments.units)

@@ -20,6 +20,9 @@ pub struct Blob {
     /// What an execution gets as further inputs, behind those of the partition. A program has equal ones once, whichever
     /// partitions of whichever methods read them.
     pub weights: Vec<Weights>,
+    /// For people who look at an execution: the value of the partition that each step of the device crate computes, in order. One
+    /// list for each form that the blob has; none where the engine does not say.
+    pub layers: Vec<Vec<String>>,
 }
 
 /// Constant bytes in the form that the engine reads them in, which are made when they are asked for.
@@ -30,10 +33,21 @@ pub struct Weights {
     /// The name that they go by in data files, where others may come in their place: those of another adapter. It depends on
     /// their form, not on what they are made of. Others go by what they are.
     pub name: Option<String>,
+    /// For people who look at sizes: what they are made of, where it has a name in the model.
+    pub origin: Option<Origin>,
     /// How many there are.
     pub size: usize,
     /// What makes them.
     pub content: Arc<dyn Content>,
+}
+
+/// What weights are made of.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    /// The constant's name in the model.
+    pub constant: String,
+    /// Their form: the instruction set that they are packed for. Empty where all read the same.
+    pub form: String,
 }
 
 /// What makes constant bytes.

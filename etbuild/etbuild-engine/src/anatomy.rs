@@ -2,9 +2,10 @@
 //! its memory is used over time.
 
 mod blob;
+mod calls;
 mod memory;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
@@ -13,9 +14,11 @@ use etbuild_link::CodePart;
 use serde::Serialize;
 
 pub use blob::{EngineBlob, Weight};
+pub use calls::PlannedCall;
 pub use memory::{ArenaUse, MethodMemory, Placed};
 
 use crate::db::{Db, EngineDatabase};
+use crate::engine_report::{EngineReport, PackedWeight};
 use crate::guard::guarded;
 use crate::interface::Interface;
 use crate::partition_report::NodePlace;
@@ -42,10 +45,15 @@ pub struct UnitAnatomy {
     pub blobs: Vec<EngineBlob>,
     /// What the model's author calls the constants that the program file holds, by the digests of their elements.
     pub constants: BTreeMap<String, String>,
+    /// What the constants that engines packed were made of, by the same digests.
+    pub packed: BTreeMap<String, PackedWeight>,
     /// The kernels that the binary has, each with a set of types.
     pub kernels: Vec<String>,
     /// What takes the space in the binary's code and constants, by module; empty where the linker does not say.
     pub code: Vec<CodePart>,
+    /// The nodes of each method as they are called, by the first value that each computes; a call of an engine with the values of its
+    /// steps, in each form that its blob has.
+    pub calls: BTreeMap<String, Vec<PlannedCall>>,
     /// The plan of each method's memory.
     pub memory: Vec<MethodMemory>,
     /// What stands against looking; the rest is then empty.
@@ -79,8 +87,10 @@ fn of_unit(db: &dyn Db, unit: &Unit, built: bool) -> UnitAnatomy {
         nodes: Vec::new(),
         blobs: Vec::new(),
         constants: BTreeMap::new(),
+        packed: BTreeMap::new(),
         kernels: Vec::new(),
         code: Vec::new(),
+        calls: BTreeMap::new(),
         memory: Vec::new(),
         diagnostics: Vec::new(),
     };
@@ -95,6 +105,13 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
     let planned = planned(db, unit)?;
     anatomy.memory = memory::of(&planned);
     anatomy.constants = blob::names(planned.program().program());
+    for (method, EngineReport { layers, weights }) in partitions::engines(db, unit)? {
+        if let Some(graph) = planned.program().program().methods.get(&method) {
+            let calls = calls::of(graph, &views(&method, &anatomy.nodes), layers);
+            anatomy.calls.insert(method, calls);
+        }
+        anatomy.packed.extend(weights);
+    }
     anatomy.blobs = blob::of(planned.program().program(), &prepared(db, unit)?, &anatomy.nodes);
     let emitted = query::emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())?;
     let interface: Interface = query::read_interface(db, &emitted)?;
@@ -103,6 +120,12 @@ fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Res
         anatomy.code = code(db, unit, tools)?;
     }
     Ok(())
+}
+
+/// The values of nodes that are no calls.
+fn views<'n>(method: &str, nodes: &'n [NodePlace]) -> BTreeSet<&'n str> {
+    let views = nodes.iter().filter(|node| node.method == method && node.engine.is_none());
+    views.map(|node| node.value.as_str()).collect()
 }
 
 fn code(db: &dyn Db, unit: &Unit, tools: environment::Tools) -> Result<Vec<CodePart>, Blocked> {

@@ -23,6 +23,8 @@ pub enum ArtifactKind {
     Moments,
     /// Where every node of a program runs, as JSON.
     Partition,
+    /// What engines say of the parts that they took.
+    Engines,
     /// A program file.
     ProgramFile,
     /// The constants that a program file keeps outside itself.
@@ -50,7 +52,7 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    const NAMES: [(Self, &'static str); 20] = [
+    const NAMES: [(Self, &'static str); 21] = [
         (Self::Source, "source"),
         (Self::Reads, "reads"),
         (Self::Program, "program"),
@@ -59,6 +61,7 @@ impl ArtifactKind {
         (Self::Losses, "losses"),
         (Self::Moments, "moments"),
         (Self::Partition, "partition"),
+        (Self::Engines, "engines"),
         (Self::ProgramFile, "program-file"),
         (Self::DataFile, "data-file"),
         (Self::AdapterFile, "adapter-file"),

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use etbuild_diagnostic::Diagnostic;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::db::{Db, EngineDatabase};
+use crate::db::{Db, EngineDatabase, ModelSource};
+use crate::engine_report::EngineReport;
 use crate::guard::guarded;
 use crate::partition_report::NodePlace;
 use crate::resolve::{Request, resolve};
@@ -48,15 +50,27 @@ fn of_unit(db: &dyn Db, unit: &Unit) -> Result<UnitPartition, Blocked> {
 
 /// Where the nodes of all methods of a unit run.
 pub fn nodes(db: &dyn Db, unit: &Unit) -> Result<Vec<NodePlace>, Blocked> {
-    let mut nodes = Vec::new();
-    for (method, archive) in &unit.archives {
+    let found = of_methods::<Vec<NodePlace>>(db, unit, ArtifactKind::Partition)?;
+    let placed = |(method, nodes): (String, Vec<NodePlace>)| {
+        nodes.into_iter().map(move |node| NodePlace { method: method.clone(), ..node })
+    };
+    Ok(found.into_iter().flat_map(placed).collect())
+}
+
+/// What engines say of each method.
+pub fn engines(db: &dyn Db, unit: &Unit) -> Result<Vec<(String, EngineReport)>, Blocked> {
+    of_methods(db, unit, ArtifactKind::Engines)
+}
+
+/// An artifact of the partitioned program of each method.
+fn of_methods<T: DeserializeOwned>(db: &dyn Db, unit: &Unit, kind: ArtifactKind) -> Result<Vec<(String, T)>, Blocked> {
+    let of_method = |(method, archive): (&String, &ModelSource)| {
         let staged = query::delegated(db, &unit.archives, (method, *archive), &unit.plan)?;
-        let bytes = db.world().open_blob(&staged.blob(ArtifactKind::Partition)?);
-        let found: Result<Vec<NodePlace>, _> = serde_json::from_slice(&bytes);
-        let found = found.map_err(|error| Blocked::internal(staged.stage, &error.to_string()))?;
-        nodes.extend(found.into_iter().map(|node| NodePlace { method: method.clone(), ..node }));
-    }
-    Ok(nodes)
+        let bytes = db.world().open_blob(&staged.blob(kind)?);
+        let found = serde_json::from_slice(&bytes);
+        Ok((method.clone(), found.map_err(|error| Blocked::internal(staged.stage, &error.to_string()))?))
+    };
+    unit.archives.iter().map(of_method).collect()
 }
 
 /// What keeps a unit from being looked at, at the place of its model.

@@ -70,6 +70,12 @@ impl Stage {
         KeyBuilder::new(self.name(), self.code_version())
     }
 
+    /// Whether the stage is at work on this machine all the time. One that runs cargo waits for its turn in the folder first, or
+    /// has a worker do it, and takes one of the [places](etbuild_system::Slots) just for cargo.
+    const fn is_work_here(self) -> bool {
+        !matches!(self, Self::Select | Self::Link)
+    }
+
     const fn row(self) -> (&'static str, &'static str) {
         match self {
             Self::Export => ("export", version::EXPORT),

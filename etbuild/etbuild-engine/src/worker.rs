@@ -1,6 +1,6 @@
 //! Builds on workers of the remote cache.
 
-use etbuild_link::{BuildJob, Built, JobEnd, LinkError, Project};
+use etbuild_link::{BuildJob, Built, JobAnswer, JobEnd, LinkError, Project};
 use etbuild_remote::{Job, JobResult};
 use etbuild_system::Outcome;
 
@@ -11,9 +11,10 @@ use crate::world::World;
 pub fn build(world: &World, tools: &Tools, project: &Project) -> Option<Result<Built, LinkError>> {
     let remote = world.remote().filter(|remote| remote.executes())?;
     let build = BuildJob::new(&tools.toolchain, &tools.target, project)?;
-    let JobResult { status, stdout, stderr, outputs } = remote.execute(&job(&build))?;
+    let (job, answer) = split(build);
+    let JobResult { status, stdout, stderr, outputs } = remote.execute(&job)?;
     let outcome = Outcome { status: Some(status), timed_out: false, stdout, stderr };
-    match build.end(&outcome, outputs) {
+    match answer.end(&outcome, outputs) {
         JobEnd::Ended(built) => Some(built),
         JobEnd::Unsuited(reason) => {
             remote.stop_executing(&reason);
@@ -22,7 +23,7 @@ pub fn build(world: &World, tools: &Tools, project: &Project) -> Option<Result<B
     }
 }
 
-fn job(build: &BuildJob) -> Job {
-    let BuildJob { arguments, variables, folder, files, outputs, .. } = build.clone();
-    Job { arguments, variables, folder, files, outputs }
+fn split(build: BuildJob) -> (Job, JobAnswer) {
+    let BuildJob { arguments, variables, folder, files, outputs, answer } = build;
+    (Job { arguments, variables, folder, files, outputs }, answer)
 }

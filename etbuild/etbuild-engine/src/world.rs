@@ -10,7 +10,7 @@ use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::Toolchain;
 use etbuild_remote::{Options, OptionsError, RemoteCache};
 use etbuild_store::{Blob, BlobRef, Digest, Observer, Store, StoreError};
-use etbuild_system::System;
+use etbuild_system::{Slots, System};
 
 use crate::event::Event;
 use crate::remote::Remote;
@@ -27,6 +27,10 @@ pub enum Mode {
     Rebuild,
 }
 
+/// How many stages may be at work on this machine at a time, whatever the number of jobs: what they need is then at most twice what
+/// the largest of them needs. Compilers and quantizers use all processors themselves.
+const AT_WORK: usize = 2;
+
 /// The machine, the store and the observer of one session.
 pub struct World {
     system: Arc<dyn System>,
@@ -35,6 +39,7 @@ pub struct World {
     observer: Arc<dyn Observer<Event>>,
     mode: Mode,
     jobs: usize,
+    slots: Slots,
     offline: bool,
     backends: &'static [&'static dyn Backend],
     text_maker: Option<MakeText>,
@@ -44,7 +49,7 @@ pub struct World {
 }
 
 impl World {
-    /// Opens the store below `cache`. `jobs` is how many stages may run at a time.
+    /// Opens the store below `cache`. `jobs` is how many units are worked on at a time.
     pub fn open(
         system: Arc<dyn System>,
         cache: &Path,
@@ -62,6 +67,7 @@ impl World {
             observer,
             mode,
             jobs,
+            slots: Slots::new(AT_WORK),
             offline: false,
             backends: &[],
             text_maker: None,
@@ -145,9 +151,15 @@ impl World {
         self.mode
     }
 
-    /// How many stages may run at a time.
+    /// How many units are worked on at a time: looked up, fetched, made by workers, or here, as far as there are
+    /// [`World::slots`].
     pub fn jobs(&self) -> usize {
         self.jobs.max(1)
+    }
+
+    /// Places for stages that are at work on this machine.
+    pub const fn slots(&self) -> &Slots {
+        &self.slots
     }
 
     /// Tells the observer.

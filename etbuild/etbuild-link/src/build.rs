@@ -7,7 +7,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use etbuild_system::{Invocation, System};
+use etbuild_system::{Invocation, Slots, System};
 
 use crate::code::{self, CodePart, MAP};
 use crate::digest::digest;
@@ -32,6 +32,8 @@ pub struct Workshop<'a> {
     pub folder: &'a Path,
     /// Whether third-party crates come from the user's cache of them alone.
     pub offline: bool,
+    /// Places for those who work, compilers among them.
+    pub slots: &'a Slots,
 }
 
 /// Builds `project` in a workshop. The bytes depend on nothing but project, target and toolchain.
@@ -52,7 +54,10 @@ pub fn build(
     let invocation = cargo(toolchain, target, project, &folder, &sources);
     let missing =
         |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
+    // Not before the folder: who waits for that does not work.
+    let slot = workshop.slots.take();
     let outcome = system.run(&invocation).map_err(missing)?;
+    drop(slot);
     let made = messages::made(&outcome)?;
     let read = |path: PathBuf| system.read(&path).map_err(|source| LinkError::Io { path, source });
     let (binary, library) = (read(made.executable)?, made.library.map(read).transpose()?);

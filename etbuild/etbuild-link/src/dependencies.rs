@@ -47,7 +47,9 @@ pub fn dependencies(
     invocation.removed_variables.push("CARGO_ENCODED_RUSTFLAGS".into());
     let missing =
         |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
+    let slot = workshop.slots.take();
     let outcome = system.run(&invocation).map_err(missing)?;
+    drop(slot);
     if !outcome.success() {
         return Err(LinkError::Template(String::from_utf8_lossy(&outcome.stderr).trim().to_owned()));
     }

@@ -24,7 +24,7 @@ const BINARY: &str = "device-binary";
 const LIBRARY: &str = "libdevice_library.a";
 
 /// A build for a worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct BuildJob {
     /// The program, and what it is told.
     pub arguments: Vec<String>,
@@ -36,6 +36,13 @@ pub struct BuildJob {
     pub files: BTreeMap<String, Vec<u8>>,
     /// What it may write and is wanted, by paths from the folder that it starts in.
     pub outputs: BTreeSet<String>,
+    /// What to make of the outcome.
+    pub answer: JobAnswer,
+}
+
+/// Reads what came of a job.
+#[derive(Debug)]
+pub struct JobAnswer {
     release: String,
 }
 
@@ -64,10 +71,12 @@ impl BuildJob {
             folder: FOLDER.to_owned(),
             files: files(project),
             outputs: outputs.into(),
-            release,
+            answer: JobAnswer { release },
         })
     }
+}
 
+impl JobAnswer {
     /// What the process made, by its outcome and the files that it wrote.
     pub fn end(&self, outcome: &Outcome, mut outputs: BTreeMap<String, Vec<u8>>) -> JobEnd {
         if outcome.status == Some(UNSUITED) {

@@ -36,7 +36,7 @@ pub use facts::{
     BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Program, ProjectFacts, Region, RegisterStep,
     Uart, VerifyData,
 };
-pub use job::{BuildJob, JobEnd};
+pub use job::{BuildJob, JobAnswer, JobEnd};
 pub use project::{Project, template_digest, template_names};
 pub use select::{KernelTable, KernelUse, MissingKernel, SelectedKernel, select};
 pub use size::SizeReport;

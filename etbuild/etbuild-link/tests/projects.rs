@@ -3,7 +3,7 @@
 mod tiny;
 
 use etbuild_link::*;
-use etbuild_system::RealSystem;
+use etbuild_system::{RealSystem, Slots};
 
 /// The files of a project that are written from facts, as one text.
 fn written(facts: &ProjectFacts, paths: &[&str]) -> String {
@@ -113,7 +113,7 @@ fn resolved(template: &str, target: &CompileTarget) -> Vec<String> {
     let system = RealSystem::default();
     let toolchain = toolchain::find(&system, target, true).unwrap();
     let project = Project::skeleton(template, &Sources::embedded().unwrap()).unwrap();
-    let workshop = Workshop { folder: tiny::scratch(), offline: true };
+    let workshop = Workshop { folder: tiny::scratch(), offline: true, slots: &Slots::new(1) };
     let found = dependencies(&system, &toolchain, target, &project, &workshop).unwrap();
     assert!(found.iter().all(|dependency| dependency.version == "0.1.0" && dependency.digest.len() == 64));
     found.into_iter().map(|dependency| dependency.package).collect()

@@ -1,11 +1,12 @@
 //! The whole way of a program through the engines.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use et_core::ScalarType;
-use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts, Weights};
+use etbuild_backend::{Backend, Blob, Origin, Refusal, RefusalKind, TargetFacts, Weights};
 use etbuild_ir::{
-    ConstantData, DelegateCall, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation, compact,
+    ConstantData, DelegateCall, Digest, Graph, Links, LoweredProgram, Node, TensorSpec, ValueId, ValueKind, Violation,
+    compact,
 };
 
 use crate::carve::{Carved, carve, escaping};
@@ -22,6 +23,10 @@ pub struct Partitioned {
     pub program: LoweredProgram,
     /// Where every node of the program before runs, methods by name and nodes in order.
     pub report: Vec<NodeReport>,
+    /// What each call computes step by step, as its [`Blob`] says; methods by name and calls in order.
+    pub layers: Vec<Vec<Vec<String>>>,
+    /// What engines made weights of, by the digest of what they made.
+    pub origins: BTreeMap<Digest, Origin>,
 }
 
 /// Gives parts of a program to engines, which are asked in this order. What they make of weights is in the hands of `keep`.
@@ -35,14 +40,16 @@ pub fn partition(
     keep: &dyn Keep,
 ) -> Result<Partitioned, Vec<Violation>> {
     let mut program = program.into_program();
-    let mut report = Vec::new();
+    let (mut report, mut layers, mut origins) = (Vec::new(), Vec::new(), BTreeMap::new());
     for (name, graph) in &mut program.methods {
         let mut method = Method::new(name, std::mem::take(graph));
         backends.iter().for_each(|backend| method.delegate(*backend, target, keep));
         *graph = method.graph;
         report.extend(method.reports);
+        layers.extend(method.layers);
+        add(&mut origins, method.origins);
     }
-    Ok(Partitioned { program: LoweredProgram::verify(program)?, report })
+    Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, origins })
 }
 
 /// A method on its way.
@@ -53,6 +60,8 @@ struct Method {
     reports: Vec<NodeReport>,
     /// The number of partitions.
     count: usize,
+    layers: Vec<Vec<Vec<String>>>,
+    origins: BTreeMap<Digest, Origin>,
 }
 
 /// A lowered partition.
@@ -64,7 +73,14 @@ struct Lowered {
 impl Method {
     fn new(name: &str, graph: Graph) -> Self {
         let reports = portable(name, &graph);
-        Self { places: (0..reports.len()).map(Some).collect(), graph, reports, count: 0 }
+        Self {
+            places: (0..reports.len()).map(Some).collect(),
+            graph,
+            reports,
+            count: 0,
+            layers: Vec::new(),
+            origins: BTreeMap::new(),
+        }
     }
 
     /// Gives an engine what it takes.
@@ -116,7 +132,7 @@ impl Method {
         if outputs.is_empty() {
             return Ok(None);
         }
-        let Blob { bytes, scratch, weights } = backend.lower(&graph, target)?;
+        let Blob { bytes, scratch, weights, layers } = backend.lower(&graph, target)?;
         inputs.extend(self.weights(&weights, backend, keep)?);
         graph.for_each_data(&mut ConstantData::release);
         let spec = memory(bytes.len(), "blob")?;
@@ -127,7 +143,9 @@ impl Method {
         let kind = ValueKind::Constant { qualified_name: String::new(), data: ConstantData::new(bytes) };
         let blob = self.graph.add_value(&format!("{}_blob", backend.name()), spec, kind);
         let call = DelegateCall::node(backend.name(), blob, &inputs, outputs);
-        call.map(Some).ok_or_else(|| Refusal::new(RefusalKind::Partition, "the engine's name cannot be called"))
+        let call = call.ok_or_else(|| Refusal::new(RefusalKind::Partition, "the engine's name cannot be called"))?;
+        self.layers.push(layers);
+        Ok(Some(call))
     }
 
     /// The constants that hold what an engine made of weights.
@@ -138,6 +156,8 @@ impl Method {
         keep: &dyn Keep,
     ) -> Result<Vec<ValueId>, Refusal> {
         let kept = keep.keep(weights)?;
+        let made_of = |(made, data): (&Weights, &ConstantData)| Some((data.digest(), made.origin.clone()?));
+        add(&mut self.origins, weights.iter().zip(&kept).filter_map(made_of));
         let constant = |(made, data): (&Weights, ConstantData)| {
             let spec = memory(data.bytes().len(), "weight")?;
             let qualified_name = made.name.clone().unwrap_or_else(|| data.distinct_name(backend.name()));
@@ -173,6 +193,16 @@ impl Method {
 fn note(reports: &mut [NodeReport], report: Option<usize>, backend: &dyn Backend, reason: Refusal) {
     if let Some(report) = report {
         reports[report].refusals.push((backend.name(), reason));
+    }
+}
+
+/// Bytes that several forms have in common are of none of them.
+fn add(origins: &mut BTreeMap<Digest, Origin>, more: impl IntoIterator<Item = (Digest, Origin)>) {
+    for (digest, origin) in more {
+        let known = origins.entry(digest).or_insert_with(|| origin.clone());
+        if known.form != origin.form {
+            known.form.clear();
+        }
     }
 }
 

@@ -54,7 +54,7 @@ impl Backend for Only {
         }
         let methods = BTreeMap::from([("partition".to_owned(), graph.clone())]);
         let text = print(Lowered::NAME, &etbuild_ir::Program { methods });
-        Ok(Blob { bytes: text.into_bytes(), scratch: 64 * graph.nodes.len(), weights: Vec::new() })
+        Ok(Blob { bytes: text.into_bytes(), scratch: 64 * graph.nodes.len(), ..Blob::default() })
     }
 }
 

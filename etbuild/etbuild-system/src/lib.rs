@@ -6,9 +6,11 @@
 mod memory;
 mod processes;
 mod real;
+mod slots;
 mod system;
 
 pub use memory::MemorySystem;
 pub use processes::Processes;
 pub use real::RealSystem;
+pub use slots::{Slot, Slots};
 pub use system::{FileStamp, Invocation, Outcome, System};

@@ -1,14 +1,18 @@
 //! The processes that etbuild runs, so that none outlives it.
 //!
 //! Each is started in a group of its own, with whatever it starts itself: compilers and interpreters do. A signal that ends
-//! etbuild is passed on to these groups, wherever it came from, the terminal or another process.
+//! etbuild is passed on to these groups, wherever it came from, the terminal or another process. A shell watches over each, and
+//! ends it where etbuild is killed.
 
 mod group;
+mod warden;
 
 use std::collections::BTreeSet;
 use std::io;
 use std::process::{Child, Command};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use warden::Warden;
 
 /// The processes that run.
 #[derive(Debug, Default)]
@@ -28,7 +32,8 @@ impl Processes {
         state.not_interrupted()?;
         let child = group::own(command).spawn()?;
         state.running.insert(child.id());
-        Ok(Process { child, among: self })
+        let warden = Warden::of(child.id());
+        Ok(Process { child, among: self, _warden: warden })
     }
 
     /// Asks every process and what it has started to end, and starts no other.
@@ -74,6 +79,7 @@ impl State {
 pub(crate) struct Process<'a> {
     child: Child,
     among: &'a Processes,
+    _warden: Option<Warden>,
 }
 
 impl Process<'_> {

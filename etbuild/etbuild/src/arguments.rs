@@ -35,7 +35,7 @@ pub struct Global {
     /// Build for this target instead of the recipe's; a name or a YAML file; may be repeated.
     #[arg(long = "target", value_name = "TARGET", global = true)]
     pub targets: Vec<String>,
-    /// Run this many stages at a time; as many as there are processors by default.
+    /// Work on this many units at a time, as many as there are processors by default; two stages at a time run on this machine.
     #[arg(short, long, value_name = "N", global = true)]
     pub jobs: Option<usize>,
     /// Use nothing from the network: no Rust target is installed.
@@ -126,7 +126,7 @@ pub enum Command {
     /// Show what a program file holds, or in what two differ.
     Inspect(Inspect),
     /// Deploy, and write a page for each target about sizes, memory, engines, accuracy and what changed.
-    Report(Recipes),
+    Report(Report),
     /// Deploy, and again at every change of a file that is read; show what each change did. Ends with Ctrl-C.
     Watch(Watch),
     /// Build, and write beside the results what they are made of: a CycloneDX bill of materials and a SLSA provenance.
@@ -385,6 +385,17 @@ pub struct Verify {
     /// Write what came of each unit into this file, as JUnit does.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
+}
+
+/// What `report` does.
+#[derive(Clone, Debug, Args)]
+pub struct Report {
+    /// What to deploy.
+    #[command(flatten)]
+    pub recipes: Recipes,
+    /// Measure how long each layer takes on this machine.
+    #[arg(long)]
+    pub latency: bool,
 }
 
 /// Commands on the cache.

@@ -28,6 +28,7 @@ mod watch;
 use std::process::ExitCode;
 
 use etbuild_diagnostic::{Diagnostic, Failure, exit_code};
+pub(crate) use run::kernel;
 
 use crate::arguments::{Arguments, Command};
 use crate::session::Session;
@@ -58,7 +59,7 @@ fn dispatch(session: &Session, command: &Command) -> Outcome {
         Command::Matrix(arguments) => matrix::run(session, arguments),
         Command::Explain(arguments) => explain::run(session, arguments),
         Command::Inspect(arguments) => inspect::run(session, arguments),
-        Command::Report(recipes) => report::run(session, recipes),
+        Command::Report(arguments) => report::run(session, arguments),
         Command::Watch(arguments) => watch::run(session, arguments),
         Command::Attest(recipes) => attest::run(session, recipes),
         Command::Verify(arguments) => verify::run(session, arguments),

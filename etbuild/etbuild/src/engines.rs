@@ -14,3 +14,9 @@ pub static ENGINES: &[Engine] = &[
     // A row for each, and one above.
     Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) },
 ];
+
+/// The same, telling of their steps where they can.
+pub static TELLING: &[Engine] = &[Engine {
+    id: et_cpu::ID,
+    make: |workers| Box::new(et_cpu::telling_delegate(workers, |step| crate::report::note_step(step))),
+}];

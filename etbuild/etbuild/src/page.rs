@@ -2,6 +2,7 @@
 //! laid out here.
 
 mod accuracy;
+mod latency;
 mod memory;
 mod overview;
 mod partition;
@@ -13,7 +14,7 @@ use tera::{Context, Tera};
 
 use crate::report::DeployReport;
 
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("report.html", include_str!("../../../templates/report/report.html")),
     ("style.css", include_str!("../../../templates/report/style.css")),
     ("overview.html", include_str!("../../../templates/report/overview.html")),
@@ -22,6 +23,7 @@ const TEMPLATES: [(&str, &str); 9] = [
     ("partition.html", include_str!("../../../templates/report/partition.html")),
     ("memory.html", include_str!("../../../templates/report/memory.html")),
     ("accuracy.html", include_str!("../../../templates/report/accuracy.html")),
+    ("latency.html", include_str!("../../../templates/report/latency.html")),
     ("changes.html", include_str!("../../../templates/report/changes.html")),
 ];
 
@@ -34,6 +36,7 @@ struct View {
     partition: Option<partition::View>,
     memory: Vec<memory::View>,
     accuracy: accuracy::View,
+    latency: Option<latency::View>,
 }
 
 /// The page.
@@ -43,11 +46,12 @@ struct View {
 pub fn html(report: &DeployReport) -> tera::TeraResult<String> {
     let view = View {
         overview: overview::view(report),
-        sizes: report.sizes.as_ref().map(|sizes| sizes::view(sizes, &report.anatomy.kernels)),
+        sizes: report.sizes.as_ref().map(|sizes| sizes::view(sizes, &report.anatomy)),
         changes: report.previous.as_ref().map(|previous| sizes::changes(report, previous)),
         partition: (!report.anatomy.nodes.is_empty()).then(|| partition::view(&report.anatomy)),
         memory: memory::views(&report.anatomy.memory),
         accuracy: accuracy::view(report),
+        latency: latency::view(report),
     };
     let mut tera = Tera::new();
     tera.autoescape_on([".html"]);
@@ -102,6 +106,8 @@ mod tests {
             constants: std::collections::BTreeMap::new(),
             kernels: vec![NAME.to_owned()],
             code: Vec::new(),
+            packed: std::collections::BTreeMap::new(),
+            calls: std::collections::BTreeMap::new(),
             memory: Vec::new(),
             diagnostics: Vec::new(),
         };

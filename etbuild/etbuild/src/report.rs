@@ -1,6 +1,7 @@
 //! What `etbuild report` tells of a deploy, as plain data: the page shows it, `--output json` prints it.
 
 mod changes;
+mod latency;
 mod parts;
 mod previous;
 
@@ -8,6 +9,7 @@ use etbuild_engine::{ProgramLosses, UnitAnatomy, UnitReport};
 use serde::Serialize;
 
 pub use changes::{Change, changes};
+pub use latency::{Latency, LayerTime, measure, note as note_step};
 pub use parts::{Part, PartKind, Sizes};
 pub use previous::{Before, NOTE, note, previous};
 
@@ -22,6 +24,8 @@ pub struct DeployReport {
     pub anatomy: UnitAnatomy,
     /// What quantization loses; `None` where the recipe does not quantize.
     pub accuracy: Option<ProgramLosses>,
+    /// How long each layer takes; `None` where nobody asked for it.
+    pub latency: Option<Latency>,
     /// How large everything is; `None` where nothing was built.
     pub sizes: Option<Sizes>,
     /// The same of the deploy before, where it is known.
@@ -44,6 +48,6 @@ impl DeployReport {
             (Some(before), Some(now)) => changes(before, now),
             _ => Vec::new(),
         };
-        Self { page, deploy, anatomy, accuracy, sizes, previous, changes }
+        Self { page, deploy, anatomy, accuracy, sizes, previous, changes, latency: None }
     }
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use support::signals::{descendants, is_alive, send};
+use support::signals::{compilers, is_alive, send};
 use support::{Place, RECIPE, Ran, files, warm_out};
 
 const BOARD: [&str; 4] = ["deploy", RECIPE, "--target", "pico2"];
@@ -27,7 +27,7 @@ fn compiling(place: &Place) -> (Child, Vec<u32>) {
     let mut child = deploy(place).process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     loop {
         // A compiler, and not the question for its version: cargo with something of its own below it.
-        let started = descendants(child.id());
+        let started = compilers(child.id());
         if started.len() >= 2 {
             return (child, started);
         }

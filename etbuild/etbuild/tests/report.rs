@@ -42,7 +42,7 @@ fn a_page_is_written_for_every_target_and_its_path_printed() {
     for line in printed.lines() {
         let html = std::fs::read_to_string(line).unwrap();
         assert!(html.starts_with("<!DOCTYPE html>") && html.len() < 3_000_000, "{line}");
-        for section in ["size", "changes", "stages", "partition", "memory", "accuracy"] {
+        for section in ["size", "changes", "stages", "partition", "memory", "accuracy", "latency"] {
             assert!(html.contains(&format!("<section id=\"{section}\"")), "{line}: {section}");
         }
         assert_eq!(unbalanced(&html), Vec::<String>::new(), "{line}");
@@ -147,33 +147,28 @@ fn a_recipe_that_fails_still_gets_a_page_and_its_status() {
     assert_eq!(missing["ok"], false);
 }
 
-/// What makes the page tell how wide it is on a phone, in the title: all folds open, no content but what scrolls by itself may be
-/// wider than the screen.
-const PROBE: &str = r#"<script>
-document.querySelectorAll("details").forEach(fold => fold.open = true);
-document.body.style.width = "340px";
-let right = 0;
-document.querySelectorAll("body *").forEach(element => {
-  const own = element.closest(".scroll, .map");
-  if (!own || own === element) right = Math.max(right, element.getBoundingClientRect().right - document.body.getBoundingClientRect().left);
-});
-document.title = "right edge " + Math.ceil(right) + " of 340";
-</script></body>"#;
-
-/// Asks Chromium, where there is one.
 #[test]
-fn a_page_fits_a_phone() {
-    let place = Place::warm();
-    place.run(&format!("report {RECIPE} --target linux-x86_64")).expect(0);
-    let html = page(&place, "digits");
-    let policy = html.lines().find(|line| line.contains("Content-Security-Policy")).unwrap();
-    let probe = place.file("probe.html", html.replace(policy, "").replace("</body>", PROBE));
-    let mut browser = std::process::Command::new("chromium");
-    browser
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--dump-dom"])
-        .arg(format!("file://{}", probe.display()));
-    let Ok(output) = browser.output() else { return };
-    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    let edge = shown.split("right edge ").nth(1).and_then(|text| text.split(' ').next()).unwrap();
-    assert!(edge.parse::<u32>().unwrap() <= 340, "{edge}");
+fn layers_have_times_and_names_inside_engines_too() {
+    let place = Place::cold_with_compiled_crates();
+    for (partition, operator) in [("portable", "aten::convolution"), ("cpu", "Product")] {
+        let path = recipe(&place, &format!("partition: [{partition}]\n"));
+        let json = place.json(&format!("report {path} --latency"));
+        let unit = &json["units"][0];
+        let layers = unit["latency"]["layers"].as_array().unwrap();
+        assert_eq!(unit["latency"]["problem"], Value::Null);
+        let computes = |value: &str| layers.iter().find(|layer| layer["value"] == value);
+        let nodes = unit["anatomy"]["nodes"].as_array().unwrap();
+        let convolution = nodes.iter().find(|node| node["operator"] == "aten.convolution.default").unwrap();
+        let layer =
+            computes(convolution["value"].as_str().unwrap()).unwrap_or_else(|| panic!("{convolution} in {unit}"));
+        assert!(layer["operator"].as_str().unwrap().starts_with(operator), "{layer}");
+        assert!(layers.iter().all(|layer| layer["milliseconds"].as_f64().unwrap() >= 0.0 && layer["value"] != ""));
+        let html = page(&place, "r");
+        let parts = unit["sizes"]["parts"].as_array().unwrap();
+        let forms = ["", " for avx2", " for avx512"].map(|form| format!("conv2.weight{form}"));
+        let found = forms.each_ref().map(|name| parts.iter().any(|part| part["name"] == **name));
+        assert_eq!(found, if partition == "cpu" { [false, true, true] } else { [true, false, false] }, "{parts:?}");
+        assert_eq!(html.contains("once for each instruction set"), partition == "cpu");
+        assert!(html.contains("The slowest layers") && unbalanced(&html).is_empty());
+    }
 }

@@ -184,6 +184,18 @@ impl Module {
         self.loaded.execute().map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
     }
 
+    /// Executes the method; `told` hears of each instruction when it has been executed. A program of several chains is not
+    /// executed.
+    pub fn execute_telling(&mut self, told: impl FnMut(u32)) -> Result<(), Error> {
+        let executed = self.loaded.execute_telling(told);
+        executed.map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
+    }
+
+    /// What an instruction calls: an operator, or an engine.
+    pub fn called(&self, instruction: u32) -> Option<String> {
+        self.operator_at(Failure { place: Place::Instruction(instruction), error: et_core::Error::Internal })
+    }
+
     /// Executes the method on named inputs and returns `output_0`, `output_1`, ...
     pub fn run(&mut self, inputs: &BTreeMap<String, TensorView<'_>>) -> Result<BTreeMap<String, Array>, Error> {
         self.set_inputs(inputs)?;

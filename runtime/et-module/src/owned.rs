@@ -152,6 +152,10 @@ impl LoadedMethod {
         self.method.execute_steps(&self.steps)
     }
 
+    pub(crate) fn execute_telling(&self, told: impl FnMut(u32)) -> Result<(), Failure> {
+        self.method.execute_telling(&self.steps, told)
+    }
+
     /// Memory that lives as long as the method.
     pub(crate) fn allocate(&mut self, size: usize) -> &'static mut [u8] {
         allocate(&mut self.memory, size)

@@ -34,14 +34,19 @@ impl<'a> Method<'a> {
 
     /// Executes the method by what [`Method::steps`] gave, in order; without steps, as [`Method::execute`].
     pub fn execute_steps(&self, steps: &[Step<'a>]) -> core::result::Result<(), Failure> {
-        if steps.is_empty() {
-            return self.execute();
-        }
+        if steps.is_empty() { self.execute() } else { self.execute_telling(steps, |_| ()) }
+    }
+
+    /// The same, and `told` hears of each instruction when it has been executed. Without steps, nothing happens.
+    pub fn execute_telling(&self, steps: &[Step<'a>], mut told: impl FnMut(u32)) -> core::result::Result<(), Failure> {
         let (mut left, mut index) = (INSTRUCTION_LIMIT, 0_u32);
         while let Some(step) = steps.get(index as usize) {
             left = left.checked_sub(1).ok_or(Place::Instruction(index).failure(Error::OutOfResources))?;
             match self.take(step, index) {
-                Ok(next) if next as usize <= steps.len() => index = next,
+                Ok(next) if next as usize <= steps.len() => {
+                    told(index);
+                    index = next;
+                }
                 Ok(_) => return Err(Place::Instruction(index).failure(Error::InvalidProgram)),
                 Err(error) => return Err(Place::Instruction(index).failure(error)),
             }

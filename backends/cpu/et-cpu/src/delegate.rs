@@ -9,7 +9,7 @@ use et_simd::Level;
 
 use crate::memory::Memory;
 use crate::run::{Context, run};
-use crate::{Blob, best};
+use crate::{Blob, Instruction, best};
 
 /// What program files call the engine.
 pub const ID: &str = "EtbuildCpu";
@@ -18,11 +18,17 @@ pub const ID: &str = "EtbuildCpu";
 struct Cpu<'a> {
     workers: &'a dyn Workers,
     loaded: Cell<Option<(Blob<'a>, Isa, Level)>>,
+    told: Option<fn(&Instruction)>,
 }
 
 /// A delegate whose work is done by these threads.
 pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
-    Cpu { workers, loaded: Cell::new(None) }
+    Cpu { workers, loaded: Cell::new(None), told: None }
+}
+
+/// The same, and `told` hears of each instruction when it has been executed, on the thread of the caller.
+pub fn telling_delegate(workers: &dyn Workers, told: fn(&Instruction)) -> impl Delegate<'_> {
+    Cpu { workers, loaded: Cell::new(None), told: Some(told) }
 }
 
 impl<'a> Delegate<'a> for Cpu<'a> {
@@ -41,6 +47,11 @@ impl<'a> Delegate<'a> for Cpu<'a> {
         let memory = Memory::new(blob, arguments)?;
         let threads = blob.header().threads as usize;
         let context = Context { memory: &memory, workers: self.workers, threads, isa, level };
-        blob.instructions().try_for_each(|instruction| run(&context, &instruction?))
+        blob.instructions().try_for_each(|instruction| {
+            let instruction = instruction?;
+            run(&context, &instruction)?;
+            self.told.iter().for_each(|told| told(&instruction));
+            Ok(())
+        })
     }
 }

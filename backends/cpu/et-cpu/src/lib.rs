@@ -15,7 +15,7 @@ mod split;
 mod variants;
 
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
-pub use delegate::{ID, delegate};
+pub use delegate::{ID, delegate, telling_delegate};
 pub use instruction::{
     Activation, ActivationKind, AttendCache, Attention, BatchMatmul, Copy, Depthwise, DequantizeRows, Elementwise,
     Gather, GatherColumns, GroupedProduct, Heads, Instruction, Matrices, Mean, Normalize, Numbers, Piece, Place, Pool,

@@ -51,7 +51,7 @@ impl Backend for Cpu {
             return Err(no_instruction_set());
         }
         let sets = instruction_sets(target, uses_bytes(graph));
-        let mut shared = Shared::new(graph.inputs.len());
+        let mut shared = Shared::new(graph);
         let drafts = sets.into_iter().map(|isa| Ok((isa, lower(graph, isa, &mut shared)?)));
         let drafts = drafts.collect::<Result<Vec<_>, Problem>>()?;
         let blob = write::variants(&drafts, shared.inputs());
@@ -105,6 +105,7 @@ fn lower(graph: &Graph, isa: Isa, shared: &mut Shared) -> Result<Draft, Problem>
     let (matches, replaced) = find_attention(graph);
     let matches: BTreeMap<usize, _> = matches.iter().map(|found| (found.position, found)).collect();
     for (position, node) in graph.nodes.iter().enumerate() {
+        builder.node = position;
         if let Some(found) = matches.get(&position) {
             attention::found(&mut builder, found)?;
         } else if !replaced.contains(&position) {

@@ -49,6 +49,10 @@ pub struct Builder<'g> {
     pub buffers: Vec<Memory>,
     /// The instructions; one that was taken out to be fused into another leaves a hole.
     pub instructions: Vec<Option<Instruction>>,
+    /// The node that each instruction is made for; of one that others were fused into, the first.
+    pub origins: Vec<usize>,
+    /// The node that is being lowered.
+    pub node: usize,
     /// Who reads which memory.
     pub uses: Uses,
     /// Who makes and reads which value.
@@ -57,6 +61,8 @@ pub struct Builder<'g> {
     /// Values whose rows are quantized at run time.
     rounded: IdMap<RoundedRows>,
     makers: BTreeMap<Buffer, usize>,
+    /// The origin of what was taken out to be fused into the next instruction.
+    taken: Option<usize>,
 }
 
 impl<'g> Builder<'g> {
@@ -66,7 +72,9 @@ impl<'g> Builder<'g> {
         let (buffers, instructions) = (Vec::new(), Vec::new());
         let uses = Uses::of(graph);
         let (tensors, rounded, makers) = (IdMap::default(), IdMap::default(), BTreeMap::new());
-        let mut builder = Self { graph, isa, buffers, instructions, uses, links, tensors, rounded, makers };
+        let (origins, node, taken) = (Vec::new(), 0, None);
+        let mut builder =
+            Self { graph, isa, buffers, instructions, origins, node, uses, links, tensors, rounded, makers, taken };
         for (position, id) in (0..).zip(&graph.inputs) {
             let buffer = builder.buffer(Storage::Input(position), graph.spec(*id).nbytes());
             builder.tensors.insert(*id, Tensor::of_spec(buffer, graph.spec(*id)));
@@ -170,6 +178,7 @@ impl<'g> Builder<'g> {
     /// Appends an instruction that makes a part of a buffer.
     pub fn push(&mut self, instruction: impl Into<Instruction>) {
         self.instructions.push(Some(instruction.into()));
+        self.origins.push(self.taken.take().unwrap_or(self.node));
     }
 
     /// The instruction that makes all of a buffer, and its position.
@@ -197,6 +206,7 @@ impl<'g> Builder<'g> {
     /// Takes out an instruction, to be appended in another form.
     pub fn take(&mut self, position: usize) {
         self.instructions[position] = None;
+        self.taken = Some(self.taken.map_or(self.origins[position], |taken| taken.min(self.origins[position])));
     }
 
     /// The tensor in row-major order, copied if it lies otherwise.

@@ -149,6 +149,11 @@ impl Packing {
         self.adapter.as_ref().map(|name| format!("{name}@cpu.{}", isa.name()))
     }
 
+    /// Whether all instruction sets of an architecture read the same form.
+    pub const fn is_for_all(&self) -> bool {
+        matches!(self.form, Form::WideBytes(..) | Form::Groups(..))
+    }
+
     fn shape(&self) -> Result<Shape, Problem> {
         et_cpu::shape(&self.window, self.window.input[2] as usize).ok_or(Problem::Weights)
     }

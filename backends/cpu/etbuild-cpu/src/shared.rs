@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use etbuild_backend::{Content, Refusal, Weights};
-use etbuild_ir::ConstantData;
+use etbuild_backend::{Content, Origin, Refusal, Weights};
+use etbuild_ir::{ConstantData, Digest, Graph, ValueKind};
 
 use crate::Isa;
 use crate::pack::Packing;
@@ -12,6 +12,8 @@ use crate::pack::Packing;
 /// Weights in the order of their positions; equal ones have one.
 pub struct Shared {
     first: usize,
+    /// What the model calls its constants.
+    names: BTreeMap<Digest, String>,
     weights: Vec<Weights>,
     positions: BTreeMap<String, usize>,
 }
@@ -39,27 +41,36 @@ impl Content for Packed {
 }
 
 impl Shared {
-    /// None yet; the first is the input of the call at position `first`.
-    pub const fn new(first: usize) -> Self {
-        Self { first, weights: Vec::new(), positions: BTreeMap::new() }
+    /// None yet; the first is the input of the call behind those of the partition.
+    pub fn new(graph: &Graph) -> Self {
+        Self { first: graph.inputs.len(), names: names(graph), weights: Vec::new(), positions: BTreeMap::new() }
     }
 
     /// The position among the inputs of weights whose packed form has `size` bytes.
     pub fn position(&mut self, packing: &Packing, isa: Isa, size: usize) -> usize {
         let content = || -> Arc<dyn Content> { Arc::new(Packed { packing: packing.clone(), isa }) };
-        self.add(packing.identity(isa), packing.name(isa), size, content)
+        let form = if packing.is_for_all() { "" } else { isa.name() };
+        let origin = self.origin(&packing.weights, form);
+        self.add(packing.identity(isa), packing.name(isa), origin, size, content)
     }
 
     /// The position among the inputs of elements that are read as the model has them.
     pub fn as_is(&mut self, data: &ConstantData) -> usize {
         let (identity, size) = (format!("as it is {}", data.digest()), data.bytes().len());
-        self.add(identity, None, size, || Arc::new(AsIs(data.clone())))
+        let origin = self.origin(data, "");
+        self.add(identity, None, origin, size, || Arc::new(AsIs(data.clone())))
+    }
+
+    fn origin(&self, data: &ConstantData, form: &str) -> Option<Origin> {
+        let constant = self.names.get(&data.digest())?.clone();
+        Some(Origin { constant, form: form.to_owned() })
     }
 
     fn add(
         &mut self,
         identity: String,
         name: Option<String>,
+        origin: Option<Origin>,
         size: usize,
         content: impl FnOnce() -> Arc<dyn Content>,
     ) -> usize {
@@ -68,7 +79,7 @@ impl Shared {
         }
         let position = self.first + self.weights.len();
         self.positions.insert(identity.clone(), position);
-        self.weights.push(Weights { identity, name, size, content: content() });
+        self.weights.push(Weights { identity, name, origin, size, content: content() });
         position
     }
 
@@ -81,4 +92,14 @@ impl Shared {
     pub fn into_weights(self) -> Vec<Weights> {
         self.weights
     }
+}
+
+fn names(graph: &Graph) -> BTreeMap<Digest, String> {
+    let named = graph.values.iter().filter_map(|value| match &value.kind {
+        ValueKind::Constant { qualified_name, data } if !qualified_name.is_empty() => {
+            Some((data.digest(), qualified_name.clone()))
+        }
+        _ => None,
+    });
+    named.collect()
 }

@@ -23,6 +23,8 @@ pub struct Draft {
     /// Slots and instructions.
     body: Vec<u32>,
     constants: Constants,
+    /// The value that each instruction computes.
+    layers: Vec<String>,
 }
 
 /// The blob of what was gathered. Constants that no instruction reads are left out; equal ones are stored once.
@@ -52,7 +54,14 @@ pub fn draft(builder: Builder<'_>, shared: &mut Shared) -> Draft {
     let slots = body.len();
     body.extend(instructions.iter().flat_map(words));
     header.words = (body.len() - slots) as u32;
-    Draft { header, body, constants }
+    Draft { header, body, constants, layers: layers(&builder) }
+}
+
+fn layers(builder: &Builder<'_>) -> Vec<String> {
+    let left = builder.instructions.iter().zip(&builder.origins).filter(|(instruction, _)| instruction.is_some());
+    let value = |node: &usize| builder.graph.nodes.get(*node)?.outputs.first().copied();
+    let name = |value| builder.graph.value(value).name.clone();
+    left.map(|(_, node)| value(node).map(name).unwrap_or_default()).collect()
 }
 
 fn header(builder: &Builder<'_>, instructions: &[Instruction], layout: &Layout, workspace: usize) -> Header {
@@ -86,6 +95,7 @@ pub fn variants(drafts: &[(Isa, Draft)], inputs: usize) -> Blob {
         table.extend(words(&Variant { isa: isa_number(*isa), start: start as u64, size: size as u64 }));
         start = (start + size).next_multiple_of(ALIGNMENT);
         all.scratch = all.scratch.max(draft.scratch());
+        all.layers.push(draft.layers.clone());
     }
     all.bytes = little_endian(&table);
     for bytes in blobs {

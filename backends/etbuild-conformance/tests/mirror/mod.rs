@@ -68,7 +68,7 @@ impl Backend for Mirror {
             bytes.extend((data.bytes().len() as u64).to_le_bytes());
             bytes.extend(data.bytes());
         });
-        Ok(Blob { bytes, scratch: SCRATCH, weights: Vec::new() })
+        Ok(Blob { bytes, scratch: SCRATCH, ..Blob::default() })
     }
 }
 

@@ -174,9 +174,14 @@ fn ended(operation: Operation) -> Result<ExecuteResponse, Status> {
         Some(operation::Result::Response(any)) => {
             ExecuteResponse::decode(any.value.as_slice()).map_err(|error| Status::data_loss(error.to_string()))
         }
-        Some(operation::Result::Error(status)) => Err(Status::new(Code::from(status.code), status.message)),
+        Some(operation::Result::Error(error)) => Err(of_job(Status::new(Code::from(error.code), error.message))),
         None => Err(Status::data_loss("the job ended without a result")),
     }
+}
+
+/// A job that failed for good says nothing about the line to the server.
+fn of_job(status: Status) -> Status {
+    if retry::may_pass(&status) { status } else { Status::failed_precondition(status.message()) }
 }
 
 /// What a worker made of the job; a failure of the worker is none of the job's.
@@ -201,4 +206,46 @@ async fn taken(
         outputs.insert(file.path, read(file.digest.as_ref(), file.contents).await?);
     }
     Ok(JobResult { status: result.exit_code, stdout, stderr, outputs })
+}
+
+#[cfg(test)]
+mod tests {
+    use bazel_remote_apis::google::rpc;
+
+    use super::super::wire::Function;
+    use super::*;
+
+    fn failed(code: Code) -> RemoteError {
+        let error = rpc::Status { code: code as i32, message: "why".to_owned(), details: Vec::new() };
+        let result = Some(operation::Result::Error(error));
+        retry::error(&ended(Operation { result, done: true, ..Operation::default() }).unwrap_err())
+    }
+
+    #[test]
+    fn a_job_that_fails_for_good_does_not_lose_the_server() {
+        for code in [Code::DeadlineExceeded, Code::Cancelled, Code::NotFound, Code::FailedPrecondition] {
+            assert!(matches!(failed(code), RemoteError::Refused(text) if text == "why"), "{code}");
+        }
+        assert!(matches!(failed(Code::Unavailable), RemoteError::Lost(_)));
+    }
+
+    #[test]
+    fn whatever_decides_what_a_job_makes_is_in_its_name() {
+        let can = Capabilities { function: Function::Sha256, batch: 1 << 20, takes_results: true, executes: true };
+        let name = |execution: &Execution, job: &Job| Words::new(&can, execution, job).action;
+        let (execution, job) = (Execution::default(), Job::default());
+        let mut names = vec![name(&execution, &job)];
+        let entry = ("name".to_owned(), "value".to_owned());
+        names.push(name(&Execution { platform: [entry.clone()].into(), ..execution.clone() }, &job));
+        names.push(name(&Execution { variables: [entry.clone()].into(), ..execution.clone() }, &job));
+        names.push(name(&execution, &Job { arguments: vec!["word".to_owned()], ..job.clone() }));
+        names.push(name(&execution, &Job { folder: "folder".to_owned(), ..job.clone() }));
+        names.push(name(&execution, &Job { files: [("file".to_owned(), Vec::new())].into(), ..job.clone() }));
+        names.push(name(&execution, &Job { outputs: ["output".to_owned()].into(), ..job.clone() }));
+        let same = name(&execution, &Job { variables: [entry.clone()].into(), ..job.clone() });
+        assert_eq!(names[2], same, "a variable is one wherever it comes from");
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), 7);
+    }
 }

@@ -26,7 +26,8 @@ impl Machine {
         Self::with(&Options { execution: Some(execution), ..Options::new(url) })
     }
 
-    fn with(options: &Options) -> Self {
+    /// With an empty store, and these options.
+    pub fn with(options: &Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(folder.path()).unwrap());
         let told = Arc::new(Mutex::new(Vec::new()));

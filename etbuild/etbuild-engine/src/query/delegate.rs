@@ -8,6 +8,7 @@ use etbuild_store::Value;
 use super::quantize::lowered_or_quantized;
 use super::{LowerOptions, PlanOptions, QuantizeOptions, lower_options, prepared};
 use crate::db::{Db, ModelSource};
+use crate::engine_report::EngineReport;
 use crate::engine_weights::EngineWeights;
 use crate::partition_report::NodePlace;
 use crate::stage::{self, Blocked, Stage, StageResult};
@@ -86,11 +87,12 @@ fn partitioned(
         let keep = EngineWeights::new(db.world(), revisions(&backends));
         let done = partition(program, &backends, &partitioning.target, &keep).map_err(failure::violations)?;
         weights.extend(keep.into_weights());
-        let Partitioned { program, report } = done;
+        let Partitioned { program, report, layers, origins } = done;
         let printed = text::print(Lowered::NAME, program.program());
         program_artifact::store(products, &printed, program.program(), &weights);
         let report: Vec<NodePlace> = report.iter().map(NodePlace::from).collect();
         products.put(ArtifactKind::Partition, &failure::json(&report)?);
+        products.put(ArtifactKind::Engines, &failure::json(&EngineReport::new(layers, &origins))?);
         Ok(())
     })
 }

@@ -34,7 +34,7 @@ pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         let sources = Sources::embedded().map_err(link_failure)?;
         let project = Project::new(&facts, &sources).map_err(link_failure)?;
         let world = db.world();
-        let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline() };
+        let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline(), slots: world.slots() };
         let here = || build(world.system(), &tools.toolchain, &tools.target, &project, &workshop);
         let built = match worker::build(world, &tools, &project) {
             Some(built) => products.made_elsewhere(built),

@@ -35,7 +35,7 @@ pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         let world = db.world();
         let sources = Sources::embedded().map_err(link_failure)?;
         let project = Project::new(&facts, &sources).map_err(link_failure)?;
-        let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline() };
+        let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline(), slots: world.slots() };
         let found = dependencies(world.system(), &tools.toolchain, &tools.target, &project, &workshop);
         let found = found.map_err(link_failure)?;
         let lines = found.iter().map(|found| format!("{} {} {}\n", found.package, found.version, found.digest));

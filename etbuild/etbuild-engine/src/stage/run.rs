@@ -122,10 +122,13 @@ fn execute(
     action: ActionKey,
     body: impl FnOnce(&mut Products<'_>) -> Result<Key, Vec<Diagnostic>>,
 ) -> StageResult {
+    let slot = stage.is_work_here().then(|| world.slots().take());
+    end_if_interrupted(world);
     let start = world.system().now();
     world.tell(&Event::Started { stage, action });
     let mut products = Products { world, made: Vec::new(), by_worker: false };
     let result = panic::catch_unwind(AssertUnwindSafe(|| body(&mut products)));
+    drop(slot);
     world.release();
     world.tell(&Event::Ended { stage, action });
     end_if_interrupted(world);

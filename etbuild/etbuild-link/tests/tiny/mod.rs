@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use et_core::{Dtypes, ScalarType};
 use etbuild_link::*;
-use etbuild_system::{Invocation, Outcome, RealSystem, System};
+use etbuild_system::{Invocation, Outcome, RealSystem, Slots, System};
 
 /// `relu(x + offset)` on a tensor of four numbers, written by ExecuTorch.
 pub const PROGRAM: &[u8] = include_bytes!("../data/tiny.pte");
@@ -121,7 +121,8 @@ pub fn build_on(
     target: &CompileTarget,
 ) -> Result<Vec<u8>, LinkError> {
     let toolchain = toolchain::find(system, target, true)?;
-    build(system, &toolchain, target, &project(facts), &Workshop { folder, offline: false }).map(|built| built.binary)
+    build(system, &toolchain, target, &project(facts), &Workshop { folder, offline: false, slots: &Slots::new(1) })
+        .map(|built| built.binary)
 }
 
 /// Builds in two folders of different length, and asserts that this makes no difference.

@@ -7,13 +7,13 @@ use etbuild_engine::{Goal, Mode, ProgramLosses, UnitAnatomy, UnitReport, anatomy
 
 use super::Outcome;
 use super::deploy::diagnostics;
-use crate::arguments::Recipes;
+use crate::arguments;
 use crate::page;
-use crate::report::{Before, DeployReport, NOTE, Sizes, note, previous};
+use crate::report::{Before, DeployReport, NOTE, Sizes, measure, note, previous};
 use crate::session::Session;
 
-pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
-    let request = session.request(recipes)?;
+pub fn run(session: &Session, arguments: &arguments::Report) -> Outcome {
+    let request = session.request(&arguments.recipes)?;
     let world = session.world(Mode::Build)?;
     let (system, out) = (&*session.system, &session.global.out);
     let folders: Vec<(String, PathBuf)> =
@@ -27,7 +27,11 @@ pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
         let sizes = Sizes::of(folder, name, Some(&anatomy));
         let sizes = sizes.filter(|_| !deploy.files.is_empty());
         let page = folder.join("report.html");
-        let report = DeployReport::new(page, deploy, anatomy, accuracy, (sizes, before));
+        let mut report = DeployReport::new(page, deploy, anatomy, accuracy, (sizes, before));
+        if arguments.latency && report.sizes.is_some() {
+            session.terminal.say("measuring how long each layer takes");
+            report.latency = Some(measure(folder, &report.anatomy));
+        }
         write(session, folder, &report)?;
         reports.push(report);
     }

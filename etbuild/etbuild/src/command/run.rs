@@ -106,7 +106,8 @@ fn leaves(tree: &Value) -> usize {
     }
 }
 
-pub(super) fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
+/// The portable kernel of an operator.
+pub(crate) fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
     let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
     et_ops::find_kernel(&name)
 }

@@ -1,8 +1,9 @@
 //! Why the files are as large as they are: a treemap, the same as a list, and what changed.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use etbuild_engine::UnitAnatomy;
 use serde::Serialize;
 
 use super::treemap::{Rectangle, layout};
@@ -24,6 +25,8 @@ pub struct View {
     total: String,
     /// One sentence on what takes the most.
     answer: String,
+    /// Instruction sets that weights are packed for, each with the bytes that take it.
+    forms: Vec<(String, String)>,
     groups: Vec<Group>,
     tiles: Vec<Tile>,
     rows: Vec<Row>,
@@ -80,7 +83,7 @@ const fn words(kind: PartKind) -> (&'static str, &'static str) {
     }
 }
 
-pub fn view(sizes: &Sizes, kernels: &[String]) -> View {
+pub fn view(sizes: &Sizes, anatomy: &UnitAnatomy) -> View {
     let mut leaves = leaves(sizes);
     leaves.sort_by_key(|leaf| (Reverse(leaf.size), leaf.name.clone()));
     let total: u64 = leaves.iter().map(|leaf| leaf.size).sum();
@@ -96,8 +99,21 @@ pub fn view(sizes: &Sizes, kernels: &[String]) -> View {
             .map(|leaf| row(leaf, leaves.first().map_or(0, |first| first.size), total))
             .collect(),
         tiles: tiles(leaves, total),
-        kernels: kernels.to_vec(),
+        forms: forms(sizes, anatomy),
+        kernels: anatomy.kernels.clone(),
     }
+}
+
+/// How much is packed for each instruction set, where there are several: each has a copy of the weights.
+fn forms(sizes: &Sizes, anatomy: &UnitAnatomy) -> Vec<(String, String)> {
+    let forms: BTreeSet<&str> = anatomy.packed.values().map(|packed| packed.form.as_str()).collect();
+    let forms = forms.into_iter().filter(|form| !form.is_empty());
+    let taken = |form: &str| {
+        let ending = format!(" for {form}");
+        sizes.parts.iter().filter(|part| part.name.ends_with(&ending)).map(|part| part.size).sum()
+    };
+    let found: Vec<_> = forms.map(|form| (form.to_owned(), bytes(taken(form)))).collect();
+    if found.len() > 1 { found } else { Vec::new() }
 }
 
 /// The parts, with blobs cut into the weights that lie in them and what is left.

@@ -17,6 +17,12 @@ pub fn descendants(process: u32) -> Vec<u32> {
     children.into_iter().flat_map(|child| [vec![child], descendants(child)].concat()).collect()
 }
 
+/// The compilers among them, and what runs compilers: not the shells that watch over these.
+pub fn compilers(process: u32) -> Vec<u32> {
+    let name = |process: &u32| fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
+    descendants(process).into_iter().filter(|process| name(process).trim() != "sh").collect()
+}
+
 /// Whether a process has not ended. One that ended and that nobody has asked about is gone.
 pub fn is_alive(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|text| !text.contains(") Z"))

@@ -1,0 +1,109 @@
+//! The client and another server that others wrote: BuildGrid, in Python.
+
+#[path = "support/buildgrid.rs"]
+mod buildgrid;
+
+#[path = "support/machine.rs"]
+mod machine;
+
+use std::fs;
+
+use buildgrid::BuildGrid;
+use etbuild_remote::{Access, Event, Execution, Job, Options};
+use machine::{Machine, action, bytes};
+
+const SIZES: [usize; 6] = [0, 1, 70_000, 5_000_000, 3000, 70_000];
+
+#[test]
+fn what_one_machine_made_another_gets() {
+    let Some(server) = BuildGrid::start() else { return };
+    let (one, other) = (Machine::new(&server.url(), Access::ReadWrite), Machine::new(&server.url(), Access::Read));
+    let made = one.make(&action("a"), &SIZES);
+    assert_eq!(other.cache.find(&action("a")).unwrap().map(|found| found.outputs), Some(made.clone()));
+    for ((_, blob), size) in made.iter().zip(SIZES) {
+        assert!(other.store.contains(blob).unwrap() || other.cache.fetch(blob).unwrap());
+        assert_eq!(other.store.open_blob(blob).unwrap()[..], bytes(size)[..]);
+    }
+    assert_eq!(other.cache.find(&action("b")).unwrap(), None);
+    assert_eq!((one.told(), other.told()), (vec![], vec![]));
+}
+
+#[test]
+fn hundreds_of_blobs_go_in_several_batches() {
+    let Some(server) = BuildGrid::start() else { return };
+    let (one, other) = (Machine::new(&server.url(), Access::ReadWrite), Machine::new(&server.url(), Access::Read));
+    let sizes: Vec<usize> = (0..400).map(|index| 20_000 + index * 7).collect();
+    let made = one.make(&action("a"), &sizes);
+    assert_eq!(other.cache.find(&action("a")).unwrap().unwrap().outputs, made);
+    let there = made.iter().all(|(_, blob)| other.store.contains(blob).unwrap() || other.cache.fetch(blob).unwrap());
+    assert!(there && other.told().is_empty());
+}
+
+#[test]
+fn bytes_that_are_wrong_are_thrown_away_and_said_once() {
+    let Some(server) = BuildGrid::start() else { return };
+    let made = Machine::new(&server.url(), Access::ReadWrite).make(&action("a"), &[3_000_000]);
+    for file in server.blobs().iter().filter(|file| fs::metadata(file).unwrap().len() == 3_000_000) {
+        let mut bytes = fs::read(file).unwrap();
+        bytes[1_500_000] ^= 1;
+        fs::write(file, bytes).unwrap();
+    }
+    let other = Machine::new(&server.url(), Access::Read);
+    assert!(other.cache.find(&action("a")).unwrap().is_some());
+    assert!(!other.cache.fetch(&made[0].1).unwrap() && !other.store.contains(&made[0].1).unwrap());
+    assert!(matches!(&other.told()[..], [Event::Wrong { .. }]), "{:?}", other.told());
+    assert_eq!(other.cache.find(&action("a")).unwrap(), None, "it is not believed again");
+}
+
+#[test]
+fn a_result_of_which_a_blob_is_gone_is_a_miss_and_can_be_recorded_again() {
+    let Some(server) = BuildGrid::start() else { return };
+    Machine::new(&server.url(), Access::ReadWrite).make(&action("a"), &SIZES);
+    let lost = server.blobs().into_iter().find(|file| fs::metadata(file).unwrap().len() == 5_000_000).unwrap();
+    fs::remove_file(lost).unwrap();
+    let other = Machine::new(&server.url(), Access::ReadWrite);
+    assert_eq!(other.cache.find(&action("a")).unwrap(), None);
+    let made = other.make(&action("a"), &SIZES);
+    let third = Machine::new(&server.url(), Access::Read);
+    assert_eq!(third.cache.find(&action("a")).unwrap().unwrap().outputs, made);
+    assert_eq!((other.told(), third.told()), (vec![], vec![]));
+}
+
+#[test]
+fn a_server_that_wants_a_token_takes_its_own_only() {
+    let Some(server) = BuildGrid::start_guarded() else { return };
+    let machine = |token| Machine::with(&Options { token, ..Options::new(&server.url()) });
+    let made = machine(Some(server.token(true))).make(&action("a"), &SIZES);
+    let one = machine(Some(server.token(true)));
+    assert_eq!(one.cache.find(&action("a")).unwrap().map(|found| found.outputs), Some(made));
+    assert_eq!(one.told(), []);
+    for token in [None, Some(server.token(false))] {
+        let other = machine(token);
+        assert_eq!(other.cache.find(&action("a")).unwrap(), None);
+        assert!(matches!(&other.told()[..], [Event::Lost { .. }]), "{:?}", other.told());
+    }
+}
+
+#[test]
+fn a_server_that_runs_no_jobs_is_asked_once_and_still_read() {
+    let Some(server) = BuildGrid::start() else { return };
+    let machine = Machine::with_workers(&server.url(), Execution::default());
+    let job = Job { arguments: vec!["true".to_owned()], ..Job::default() };
+    assert_eq!((machine.cache.execute(&job), machine.cache.execute(&job)), (None, None));
+    assert!(matches!(&machine.told()[..], [Event::NotExecuted { .. }]), "{:?}", machine.told());
+    let made = machine.make(&action("a"), &[5]);
+    let other = Machine::new(&server.url(), Access::Read);
+    assert_eq!(other.cache.find(&action("a")).unwrap().unwrap().outputs, made);
+}
+
+#[test]
+fn a_server_that_goes_away_is_said_once() {
+    let Some(mut server) = BuildGrid::start() else { return };
+    let machine = Machine::new(&server.url(), Access::Required);
+    assert_eq!(machine.cache.find(&action("a")).unwrap(), None);
+    server.kill();
+    machine.make(&action("a"), &SIZES);
+    assert_eq!(machine.cache.find(&action("b")).unwrap(), None);
+    assert!(matches!(&machine.told()[..], [Event::Lost { .. }]), "{:?}", machine.told());
+    assert!(machine.cache.failure().is_some());
+}

@@ -1,0 +1,154 @@
+//! How long each layer takes, measured on this machine.
+
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::path::Path;
+use std::time::Instant;
+
+use et_module::{Array, DataFiles, Engines, Error, FileBytes, Kernels, Module};
+use etbuild_engine::{PlannedCall, UnitAnatomy};
+use serde::Serialize;
+
+use crate::command::kernel;
+use crate::engines::TELLING;
+
+/// Executions, of which the fastest of each layer counts.
+const EXECUTIONS: usize = 3;
+
+/// How long a layer takes.
+#[derive(Clone, Debug, Serialize)]
+pub struct LayerTime {
+    /// The method.
+    pub method: String,
+    /// The value that the layer computes; empty where that is not known.
+    pub value: String,
+    /// What computes it: an operator, or the kind of an engine's step.
+    pub operator: String,
+    /// Milliseconds.
+    pub milliseconds: f64,
+}
+
+/// What was measured of a program.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Latency {
+    /// Every layer in the order of execution.
+    pub layers: Vec<LayerTime>,
+    /// Why it was not measured.
+    pub problem: Option<String>,
+}
+
+thread_local! {
+    /// The steps of engines since the last instruction of the program.
+    static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A step of an engine.
+struct Step {
+    /// Its kind.
+    kind: String,
+    /// When it had ended.
+    end: Instant,
+    /// When the next one could begin: noting takes time, too.
+    noted: Instant,
+}
+
+/// Notes that an engine has just executed a step, whose kind is the first word of how it prints.
+pub fn note(step: &dyn Debug) {
+    let end = Instant::now();
+    let kind = format!("{step:?}").chars().take_while(char::is_ascii_alphanumeric).collect();
+    STEPS.with_borrow_mut(|steps| steps.push(Step { kind, end, noted: Instant::now() }));
+}
+
+/// Executes the methods of a deployed program on zeros, with the kernels and engines of etbuild itself on one thread.
+pub fn measure(folder: &Path, anatomy: &UnitAnatomy) -> Latency {
+    let mut latency = Latency::default();
+    for (method, calls) in &anatomy.calls {
+        match of_method(folder, anatomy, method, calls) {
+            Ok(layers) => latency.layers.extend(layers),
+            Err(error) => latency.problem = Some(error.to_string()),
+        }
+    }
+    latency
+}
+
+fn of_method(
+    folder: &Path,
+    anatomy: &UnitAnatomy,
+    method: &str,
+    calls: &[PlannedCall],
+) -> Result<Vec<LayerTime>, Error> {
+    let file = |ending: &str| folder.join(format!("{}.{ending}", anatomy.recipe));
+    let data = Some(file("ptd")).filter(|path| path.exists());
+    let data = DataFiles::open(&data.into_iter().collect::<Vec<_>>())?;
+    let engines = Engines::new(TELLING, 1);
+    let bytes = FileBytes::open(&file("pte"))?;
+    let mut module = Module::load_method(bytes, data, method, Kernels::Lookup(&kernel), &engines)?;
+    set_zeros(&mut module)?;
+    let mut best: Vec<Lap> = Vec::new();
+    for _ in 0..EXECUTIONS {
+        let laps = execute(&mut module)?;
+        match best.len() == laps.len() {
+            true => best.iter_mut().zip(laps).for_each(|(best, lap)| best.seconds = best.seconds.min(lap.seconds)),
+            false => best = laps,
+        }
+    }
+    Ok(named(&module, method, calls, best))
+}
+
+fn set_zeros(module: &mut Module) -> Result<(), Error> {
+    for index in 0..module.input_names().len() {
+        if let Some(wanted) = module.input_type(index)? {
+            module.set_input(index, &Array::zeros(wanted.scalar_type, &wanted.shape).view())?;
+        }
+    }
+    Ok(())
+}
+
+/// A measured piece of an execution.
+struct Lap {
+    instruction: u32,
+    /// The kind of an engine's step.
+    step: Option<String>,
+    seconds: f64,
+}
+
+fn execute(module: &mut Module) -> Result<Vec<Lap>, Error> {
+    STEPS.take();
+    let (mut laps, mut last) = (Vec::new(), Instant::now());
+    module.execute_telling(|instruction| {
+        let (end, steps) = (Instant::now(), STEPS.take());
+        let seconds = |end: Instant, start| end.saturating_duration_since(start).as_secs_f64();
+        if steps.is_empty() {
+            laps.push(Lap { instruction, step: None, seconds: seconds(end, last) });
+        }
+        for Step { kind, end, noted } in steps {
+            laps.push(Lap { instruction, step: Some(kind), seconds: seconds(end, last) });
+            last = noted;
+        }
+        last = Instant::now();
+    })?;
+    Ok(laps)
+}
+
+/// The layers by the values that they compute. Names are left out where the program has other instructions than nodes.
+fn named(module: &Module, method: &str, calls: &[PlannedCall], laps: Vec<Lap>) -> Vec<LayerTime> {
+    let steps = |instruction| laps.iter().filter(move |lap| lap.instruction == instruction).count();
+    let last = laps.last().map_or(0, |lap| lap.instruction as usize + 1);
+    let known = last == calls.len();
+    let (mut found, mut position) = (Vec::new(), (0, 0));
+    for lap in &laps {
+        position = if position.0 == lap.instruction { (position.0, position.1 + 1) } else { (lap.instruction, 1) };
+        let call = calls.get(lap.instruction as usize).filter(|_| known);
+        let value = call.and_then(|call| match &lap.step {
+            None => Some(call.value.clone()),
+            Some(_) => {
+                let form = call.layers.iter().find(|form| form.len() == steps(lap.instruction))?;
+                form.get(position.1 - 1).cloned()
+            }
+        });
+        let operator = lap.step.clone().or_else(|| module.called(lap.instruction)).unwrap_or_default();
+        let (value, milliseconds) = (value.unwrap_or_default(), lap.seconds * 1e3);
+        found.push(LayerTime { method: method.to_owned(), value, operator, milliseconds });
+    }
+    found
+}
