@@ -217,7 +217,10 @@ impl ByteProduct {
     /// Whether the runs of a row are copied side by side without matrix instructions too: short ones with parts of words take longer to
     /// read than to copy. Where bytes of rows are not added up, nothing else reads them before they are multiplied.
     pub(crate) const fn joins_runs(&self) -> bool {
-        self.row.offset != 0 && self.runs.count > 1 && self.runs.length < SHORT_RUN && self.runs.length % 4 != 0
+        self.row.offset != 0
+            && self.runs.count > 1
+            && self.runs.length < SHORT_RUN
+            && !self.runs.length.is_multiple_of(4)
     }
 
     /// Bytes of a row whose runs are side by side.

@@ -88,7 +88,7 @@ impl<'a> Strip<'a> {
             let last = panels[1].min((group + 1) * per_group).min(first + together);
             // SAFETY: the caller's promise; the packed weights hold the panels, and `fill` writes what tiles read.
             unsafe {
-                if first == panels[0] || first % per_group == 0 {
+                if first == panels[0] || first.is_multiple_of(per_group) {
                     (tiles[0]..tiles[1]).for_each(|tile| self.fill(group, tile));
                 }
                 if self.first_strip {
