@@ -1,6 +1,6 @@
 //! Builds on workers of the remote cache.
 
-use etbuild_link::{BuildJob, Built, JobAnswer, JobEnd, LinkError, Project};
+use etbuild_link::{BuildJob, Built, JobAnswer, JobEnd, LinkError, Project, Workshop};
 use etbuild_remote::{Job, JobResult};
 use etbuild_system::Outcome;
 
@@ -10,7 +10,8 @@ use crate::world::World;
 /// What a worker makes of a project; `None` where it is to be built here.
 pub fn build(world: &World, tools: &Tools, project: &Project) -> Option<Result<Built, LinkError>> {
     let remote = world.remote().filter(|remote| remote.executes())?;
-    let build = BuildJob::new(&tools.toolchain, &tools.target, project)?;
+    let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline(), slots: world.slots() };
+    let build = BuildJob::new(world.system(), &tools.toolchain, &tools.target, project, &workshop)?;
     let (job, answer) = split(build);
     let JobResult { status, stdout, stderr, outputs } = remote.execute(&job)?;
     let outcome = Outcome { status: Some(status), timed_out: false, stdout, stderr };

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use etbuild_system::Outcome;
+use etbuild_system::{Outcome, System};
 
-use crate::build::{REMOVED, arguments};
+use crate::build::{REMOVED, Workshop, arguments};
 use crate::code::{self, MAP};
+use crate::third_party::{self, Archive};
 use crate::{Built, CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
 
 const SCRIPT: &str = include_str!("job.sh");
@@ -15,6 +16,9 @@ const SCRIPT_FILE: &str = "job.sh";
 
 /// The folder of the project.
 const FOLDER: &str = "project";
+
+/// The folder of third-party crates, beside the project.
+const REGISTRY: &str = "registry";
 
 /// The status by which the script says that the worker is not suited.
 const UNSUITED: i32 = 78;
@@ -56,11 +60,19 @@ pub enum JobEnd {
 }
 
 impl BuildJob {
-    /// The job that makes what [`crate::build`] would; `None` where that needs crates from a registry.
-    pub fn new(toolchain: &Toolchain, target: &CompileTarget, project: &Project) -> Option<Self> {
-        if project.third_party || toolchain.route == Route::BuildStd {
+    /// The job that makes what [`crate::build`] would; `None` where that compiles the standard library, or needs crates that this
+    /// machine cannot fetch.
+    pub fn new(
+        system: &dyn System,
+        toolchain: &Toolchain,
+        target: &CompileTarget,
+        project: &Project,
+        workshop: &Workshop<'_>,
+    ) -> Option<Self> {
+        if toolchain.route == Route::BuildStd {
             return None;
         }
+        let archives = third_party::archives(system, toolchain, project, workshop).ok()?;
         let mut words = vec!["/bin/sh".to_owned(), format!("../{SCRIPT_FILE}")];
         words.extend(arguments(&target.triple).into_iter().chain(["--offline"]).map(str::to_owned));
         let release = format!("target/{}/release", target.triple);
@@ -69,7 +81,7 @@ impl BuildJob {
             arguments: words,
             variables: variables(toolchain, target, project),
             folder: FOLDER.to_owned(),
-            files: files(project),
+            files: files(project, archives),
             outputs: outputs.into(),
             answer: JobAnswer { release },
         })
@@ -114,11 +126,16 @@ fn variables(toolchain: &Toolchain, target: &CompileTarget, project: &Project) -
     variables.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-fn files(project: &Project) -> BTreeMap<String, Vec<u8>> {
+fn files(project: &Project, archives: Vec<Archive>) -> BTreeMap<String, Vec<u8>> {
     let placed = |(path, bytes): (&str, &[u8])| (format!("{FOLDER}/{path}"), bytes.to_vec());
     let script = format!("unset {}\n{SCRIPT}", REMOVED.join(" "));
     let mut files: BTreeMap<String, Vec<u8>> = project.files().map(placed).collect();
     files.insert(SCRIPT_FILE.to_owned(), script.into_bytes());
+    let checksums: String = archives.iter().map(|archive| format!("{} {}\n", archive.name, archive.checksum)).collect();
+    if !checksums.is_empty() {
+        files.insert(format!("{REGISTRY}/checksums"), checksums.into_bytes());
+    }
+    files.extend(archives.into_iter().map(|archive| (format!("{REGISTRY}/{}.crate", archive.name), archive.bytes)));
     files
 }
 

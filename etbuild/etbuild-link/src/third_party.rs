@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use etbuild_system::{Invocation, System};
 use toml::{Table, Value};
 
-use crate::build::removed_variables;
+use crate::build::{Workshop, removed_variables};
 use crate::scratch::Scratch;
 use crate::{CompileTarget, LinkError, Project, Toolchain, manifest};
 
@@ -26,8 +26,20 @@ pub fn fetch(
     if !project.third_party {
         return Ok(Vec::new());
     }
+    fetched(system, toolchain, &["--target", &target.triple], folder, offline)?;
+    Ok(cargo_home(system).map(|home| folders(system, &home, "src")).unwrap_or_default())
+}
+
+fn fetched(
+    system: &dyn System,
+    toolchain: &Toolchain,
+    which: &[&str],
+    folder: &Scratch,
+    offline: bool,
+) -> Result<(), LinkError> {
     let mut invocation = Invocation::new(toolchain.cargo())
-        .args(["fetch", "--quiet", "--target", &target.triple])
+        .args(["fetch", "--quiet"])
+        .args(which)
         .current_dir(folder.project())
         .env("RUSTC", toolchain.rustc());
     if offline {
@@ -37,10 +49,49 @@ pub fn fetch(
     let missing =
         |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
     let outcome = system.run(&invocation).map_err(missing)?;
-    if !outcome.success() {
-        return Err(LinkError::Fetch(String::from_utf8_lossy(&outcome.stderr).trim().to_owned()));
+    if outcome.success() {
+        Ok(())
+    } else {
+        Err(LinkError::Fetch(String::from_utf8_lossy(&outcome.stderr).trim().to_owned()))
     }
-    Ok(cargo_home(system).map(|home| folders(system, &home)).unwrap_or_default())
+}
+
+/// A crate as its registry packed it.
+#[derive(Debug)]
+pub struct Archive {
+    /// Its name and version, as its folder is called.
+    pub name: String,
+    /// What the lock file says that the bytes hash to.
+    pub checksum: String,
+    /// A tar file, compressed by gzip.
+    pub bytes: Vec<u8>,
+}
+
+/// The crates of a project for a machine that cannot fetch any: those of other platforms too, because Cargo reads what they
+/// depend on before it leaves them out.
+///
+/// # Errors
+/// As of [`fetch`].
+pub fn archives(
+    system: &dyn System,
+    toolchain: &Toolchain,
+    project: &Project,
+    workshop: &Workshop<'_>,
+) -> Result<Vec<Archive>, LinkError> {
+    if !project.third_party {
+        return Ok(Vec::new());
+    }
+    let folder = Scratch::open(workshop.folder, "metadata")?;
+    folder.write(system, project)?;
+    fetched(system, toolchain, &[], &folder, workshop.offline)?;
+    let kept = cargo_home(system).map(|home| folders(system, &home, "cache")).unwrap_or_default();
+    let archive = |((name, version), checksum): ((String, String), String)| {
+        let name = format!("{name}-{version}");
+        let found = kept.iter().find_map(|folder| system.read(&folder.join(format!("{name}.crate"))).ok());
+        let bytes = found.ok_or_else(|| LinkError::Fetch(format!("{name} is not where Cargo keeps crates")))?;
+        Ok(Archive { name, checksum, bytes })
+    };
+    digests(system, project, &folder)?.into_iter().map(archive).collect()
 }
 
 /// Cargo's own folder.
@@ -49,9 +100,9 @@ fn cargo_home(system: &dyn System) -> Option<PathBuf> {
     system.variable("CARGO_HOME").map(PathBuf::from).or_else(home)
 }
 
-/// The folders of unpacked crates, one for each registry.
-fn folders(system: &dyn System, cargo_home: &Path) -> Vec<PathBuf> {
-    let mut folders = system.list(&cargo_home.join("registry/src")).unwrap_or_default();
+/// The folders of unpacked crates, `src`, or of packed ones, `cache`: one for each registry.
+fn folders(system: &dyn System, cargo_home: &Path, kind: &str) -> Vec<PathBuf> {
+    let mut folders = system.list(&cargo_home.join("registry").join(kind)).unwrap_or_default();
     folders.sort();
     folders
 }

@@ -14,6 +14,9 @@ use serde_json::Value;
 use support::proxy::Proxy;
 use support::{EMULATED, Place, RECIPE, files, stages};
 
+/// A recipe whose binary reads text, by crates of a registry.
+const TALKER: &str = "recipes/tiny-llama.yaml";
+
 const TARGET: &str = "linux-x86_64";
 
 /// Where Rust is installed here; the server's workers find it at the same place.
@@ -69,6 +72,19 @@ fn what_workers_link_is_what_is_linked_here() {
     for target in EMULATED {
         assert_eq!(stages(&result, target, |row| row["fetched"] != true && row["cached"] != true), [""; 0]);
     }
+}
+
+#[test]
+fn a_reader_of_text_is_compiled_of_crates_that_are_sent() {
+    let Some(casd) = server() else { return };
+    let deploy = format!("deploy {TALKER} --target {TARGET}");
+    let workers = format!("--remote {} --remote-execute --remote-variable PATH={}:/usr/bin:/bin", casd.url(), path());
+    let place = Place::cold();
+    let result = place.json(&format!("{deploy} {workers}"));
+    assert_eq!(by_workers(&result, TARGET), ["link"], "{result}");
+    let here = Place::warm();
+    here.run(&deploy).expect(0);
+    assert_eq!(files::tree(&place.out()), files::tree(&here.out()));
 }
 
 /// A deploy that workers are to compile for, and that is compiled here.
