@@ -172,16 +172,30 @@ async fn open(connection: &Connection, request: &ExecuteRequest, name: &str) -> 
 fn ended(operation: Operation) -> Result<ExecuteResponse, Status> {
     match operation.result {
         Some(operation::Result::Response(any)) => {
-            ExecuteResponse::decode(any.value.as_slice()).map_err(|error| Status::data_loss(error.to_string()))
+            let response = ExecuteResponse::decode(any.value.as_slice());
+            uncancelled(response.map_err(|error| Status::data_loss(error.to_string()))?)
         }
         Some(operation::Result::Error(error)) => Err(of_job(Status::new(Code::from(error.code), error.message))),
         None => Err(Status::data_loss("the job ended without a result")),
     }
 }
 
-/// A job that failed for good says nothing about the line to the server.
+/// A job that failed for good says nothing about the line to the server. A server that is going away cancels its jobs first: what
+/// is asked next finds out.
 fn of_job(status: Status) -> Status {
-    if retry::may_pass(&status) { status } else { Status::failed_precondition(status.message()) }
+    match status.code() {
+        Code::Cancelled => Status::unavailable(status.message()),
+        _ if retry::may_pass(&status) => status,
+        _ => Status::failed_precondition(status.message()),
+    }
+}
+
+/// A response that does not say that the job was cancelled.
+fn uncancelled(response: ExecuteResponse) -> Result<ExecuteResponse, Status> {
+    match &response.status {
+        Some(status) if Code::from(status.code) == Code::Cancelled => Err(Status::unavailable(status.message.clone())),
+        _ => Ok(response),
+    }
 }
 
 /// What a worker made of the job; a failure of the worker is none of the job's.
@@ -223,10 +237,21 @@ mod tests {
 
     #[test]
     fn a_job_that_fails_for_good_does_not_lose_the_server() {
-        for code in [Code::DeadlineExceeded, Code::Cancelled, Code::NotFound, Code::FailedPrecondition] {
+        for code in [Code::DeadlineExceeded, Code::NotFound, Code::FailedPrecondition] {
             assert!(matches!(failed(code), RemoteError::Refused(text) if text == "why"), "{code}");
         }
-        assert!(matches!(failed(Code::Unavailable), RemoteError::Lost(_)));
+        for code in [Code::Unavailable, Code::Cancelled] {
+            assert!(matches!(failed(code), RemoteError::Lost(_)), "{code}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_is_cancelled_is_asked_for_again() {
+        let cancelled = rpc::Status { code: Code::Cancelled as i32, ..rpc::Status::default() };
+        let broken =
+            uncancelled(ExecuteResponse { status: Some(cancelled), ..ExecuteResponse::default() }).unwrap_err();
+        assert!(retry::may_pass(&broken));
+        assert!(uncancelled(ExecuteResponse::default()).is_ok());
     }
 
     #[test]
