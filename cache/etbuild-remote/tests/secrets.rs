@@ -1,6 +1,6 @@
 //! Tokens, headers and certificates, against a server that wants them. It is tonic's own, and answers the first question only.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -12,6 +12,7 @@ use bazel_remote_apis::build::bazel::remote::execution::v2::{
 };
 use etbuild_remote::{Event, Options, RemoteCache, Tls};
 use etbuild_store::Store;
+use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Certificate, Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status};
 
@@ -37,16 +38,18 @@ impl Capabilities for Strict {
 }
 
 fn serve(tls: Option<ServerTlsConfig>) -> SocketAddr {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    // The port stays its own from the moment on at which it is found free.
+    let entered = runtime.enter();
+    let incoming = TcpIncoming::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
+    drop(entered);
+    let address = incoming.local_addr().unwrap();
     std::thread::spawn(move || {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let builder = Server::builder();
         let mut builder = tls.into_iter().fold(builder, |builder, tls| builder.tls_config(tls).unwrap());
-        runtime.block_on(builder.add_service(CapabilitiesServer::new(Strict)).serve(address)).unwrap();
+        let router = builder.add_service(CapabilitiesServer::new(Strict));
+        runtime.block_on(router.serve_with_incoming(incoming)).unwrap();
     });
-    while std::net::TcpStream::connect(address).is_err() {
-        std::thread::sleep(Duration::from_millis(10));
-    }
     address
 }
 
