@@ -3,9 +3,11 @@
 
 #[path = "support/machine.rs"]
 mod machine;
+#[path = "support/port.rs"]
+mod port;
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -24,7 +26,7 @@ struct Server(Child);
 
 impl Server {
     fn start(folder: &Path) -> (Self, String) {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = port::free();
         let mut command = Command::new("python3");
         command.args(["-m", "http.server", "--bind", "127.0.0.1", &port.to_string()]).current_dir(folder);
         let server = Self(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());

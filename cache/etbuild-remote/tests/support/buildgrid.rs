@@ -1,7 +1,10 @@
 //! A server that others wrote, BuildGrid, with a folder and a port of its own.
 
+#[path = "port.rs"]
+mod port;
+
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -43,7 +46,7 @@ impl BuildGrid {
             return None;
         };
         let folder = tempfile::tempdir().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = port::free();
         prepare(&folder);
         fs::write(folder.path().join("server.yml"), configuration(port, authorization)).unwrap();
         let mut server = Self { program, folder, port, process: None };

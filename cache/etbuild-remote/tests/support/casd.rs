@@ -1,9 +1,12 @@
 //! A server that others wrote, `buildbox-casd` of the BuildStream project, with a folder and a port of its own.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+#[path = "port.rs"]
+mod port;
+
 use std::ffi::OsString;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -56,7 +59,7 @@ impl Casd {
             );
             return None;
         };
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = port::free();
         let (workers, folder) = (workers(&program), tempfile::tempdir().unwrap());
         let mut casd = Self { program, folder, port, workers, process: None };
         casd.run();

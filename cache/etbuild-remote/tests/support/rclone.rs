@@ -1,7 +1,10 @@
 //! A server of S3 that others wrote, `rclone serve s3`, with a bucket of its own.
 
+#[path = "port.rs"]
+mod port;
+
 use std::ffi::OsString;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -31,7 +34,7 @@ impl Rclone {
         };
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("cache")).unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = port::free();
         let mut server = Self { program, folder, port, process: None };
         server.restart();
         Some(server)

@@ -1,0 +1,18 @@
+//! Ports for servers that are other processes.
+
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Below those that systems give to connections that go out: who asks whether a server listens must not take its port.
+const FIRST: u32 = 20_000;
+const COUNT: u32 = 12_000;
+
+/// A port that is free, and that no other test looks at first.
+pub fn free() -> u16 {
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    let start = std::process::id().wrapping_mul(61);
+    let next = || FIRST + start.wrapping_add(TAKEN.fetch_add(1, Ordering::Relaxed)) % COUNT;
+    let ports = std::iter::repeat_with(|| u16::try_from(next()).unwrap()).take(COUNT as usize);
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    ports.into_iter().find(is_free).expect("a free port")
+}
