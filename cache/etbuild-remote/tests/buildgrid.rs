@@ -6,13 +6,15 @@ mod buildgrid;
 #[path = "support/machine.rs"]
 mod machine;
 
+#[path = "support/sharing.rs"]
+mod sharing;
+
 use std::fs;
 
 use buildgrid::BuildGrid;
 use etbuild_remote::{Access, Event, Execution, Job, Options};
-use machine::{Machine, action, bytes};
-
-const SIZES: [usize; 6] = [0, 1, 70_000, 5_000_000, 3000, 70_000];
+use machine::{Machine, action};
+use sharing::SIZES;
 
 #[test]
 fn what_one_machine_made_another_gets() {
@@ -20,10 +22,7 @@ fn what_one_machine_made_another_gets() {
     let (one, other) = (Machine::new(&server.url(), Access::ReadWrite), Machine::new(&server.url(), Access::Read));
     let made = one.make(&action("a"), &SIZES);
     assert_eq!(other.cache.find(&action("a")).unwrap().map(|found| found.outputs), Some(made.clone()));
-    for ((_, blob), size) in made.iter().zip(SIZES) {
-        assert!(other.store.contains(blob).unwrap() || other.cache.fetch(blob).unwrap());
-        assert_eq!(other.store.open_blob(blob).unwrap()[..], bytes(size)[..]);
-    }
+    sharing::reads(&other, &made);
     assert_eq!(other.cache.find(&action("b")).unwrap(), None);
     assert_eq!((one.told(), other.told()), (vec![], vec![]));
 }
@@ -31,12 +30,7 @@ fn what_one_machine_made_another_gets() {
 #[test]
 fn hundreds_of_blobs_go_in_several_batches() {
     let Some(server) = BuildGrid::start() else { return };
-    let (one, other) = (Machine::new(&server.url(), Access::ReadWrite), Machine::new(&server.url(), Access::Read));
-    let sizes: Vec<usize> = (0..400).map(|index| 20_000 + index * 7).collect();
-    let made = one.make(&action("a"), &sizes);
-    assert_eq!(other.cache.find(&action("a")).unwrap().unwrap().outputs, made);
-    let there = made.iter().all(|(_, blob)| other.store.contains(blob).unwrap() || other.cache.fetch(blob).unwrap());
-    assert!(there && other.told().is_empty());
+    sharing::hundreds_of_blobs(&server.url());
 }
 
 #[test]
@@ -58,15 +52,7 @@ fn bytes_that_are_wrong_are_thrown_away_and_said_once() {
 #[test]
 fn a_result_of_which_a_blob_is_gone_is_a_miss_and_can_be_recorded_again() {
     let Some(server) = BuildGrid::start() else { return };
-    Machine::new(&server.url(), Access::ReadWrite).make(&action("a"), &SIZES);
-    let lost = server.blobs().into_iter().find(|file| fs::metadata(file).unwrap().len() == 5_000_000).unwrap();
-    fs::remove_file(lost).unwrap();
-    let other = Machine::new(&server.url(), Access::ReadWrite);
-    assert_eq!(other.cache.find(&action("a")).unwrap(), None);
-    let made = other.make(&action("a"), &SIZES);
-    let third = Machine::new(&server.url(), Access::Read);
-    assert_eq!(third.cache.find(&action("a")).unwrap().unwrap().outputs, made);
-    assert_eq!((other.told(), third.told()), (vec![], vec![]));
+    sharing::a_lost_blob(&server.url(), || server.blobs());
 }
 
 #[test]

@@ -6,13 +6,15 @@ mod casd;
 #[path = "support/machine.rs"]
 mod machine;
 
+#[path = "support/sharing.rs"]
+mod sharing;
+
 use std::fs;
 
 use casd::Casd;
 use etbuild_remote::{Access, Event};
-use machine::{Machine, action, bytes};
-
-const SIZES: [usize; 6] = [0, 1, 70_000, 5_000_000, 3000, 70_000];
+use machine::{Machine, action};
+use sharing::SIZES;
 
 #[test]
 fn what_one_machine_made_another_gets() {
@@ -23,10 +25,7 @@ fn what_one_machine_made_another_gets() {
     assert_eq!(found.outputs, made);
     let here: Vec<bool> = made.iter().map(|(_, blob)| other.store.contains(blob).unwrap()).collect();
     assert_eq!(here, [true, true, false, false, true, false], "large ones are fetched when they are read");
-    for ((_, blob), size) in made.iter().zip(SIZES) {
-        assert!(other.store.contains(blob).unwrap() || other.cache.fetch(blob).unwrap());
-        assert_eq!(other.store.open_blob(blob).unwrap()[..], bytes(size)[..]);
-    }
+    sharing::reads(&other, &made);
     assert_eq!(other.cache.find(&action("b")).unwrap(), None);
     assert_eq!((one.told(), other.told()), (vec![], vec![]));
 }
@@ -34,12 +33,7 @@ fn what_one_machine_made_another_gets() {
 #[test]
 fn hundreds_of_blobs_go_in_several_batches() {
     let Some(casd) = Casd::start() else { return };
-    let (one, other) = (Machine::new(&casd.url(), Access::ReadWrite), Machine::new(&casd.url(), Access::Read));
-    let sizes: Vec<usize> = (0..400).map(|index| 20_000 + index * 7).collect();
-    let made = one.make(&action("a"), &sizes);
-    assert_eq!(other.cache.find(&action("a")).unwrap().unwrap().outputs, made);
-    let there = made.iter().all(|(_, blob)| other.store.contains(blob).unwrap() || other.cache.fetch(blob).unwrap());
-    assert!(there && other.told().is_empty());
+    sharing::hundreds_of_blobs(&casd.url());
 }
 
 #[test]
@@ -103,16 +97,7 @@ fn small_bytes_that_are_wrong_are_a_miss() {
 #[test]
 fn an_action_of_which_a_blob_is_gone_is_a_miss_and_can_be_recorded_again() {
     let Some(casd) = Casd::start() else { return };
-    let one = Machine::new(&casd.url(), Access::ReadWrite);
-    one.make(&action("a"), &SIZES);
-    let lost = casd.blobs().into_iter().find(|file| fs::metadata(file).unwrap().len() == 5_000_000).unwrap();
-    fs::remove_file(lost).unwrap();
-    let other = Machine::new(&casd.url(), Access::ReadWrite);
-    assert_eq!(other.cache.find(&action("a")).unwrap(), None);
-    let made = other.make(&action("a"), &SIZES);
-    let third = Machine::new(&casd.url(), Access::Read);
-    assert_eq!(third.cache.find(&action("a")).unwrap().unwrap().outputs, made);
-    assert_eq!((other.told(), third.told()), (vec![], vec![]));
+    sharing::a_lost_blob(&casd.url(), || casd.blobs());
 }
 
 #[test]

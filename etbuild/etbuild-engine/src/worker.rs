@@ -8,10 +8,14 @@ use crate::environment::Tools;
 use crate::world::World;
 
 /// What a worker makes of a project; `None` where it is to be built here.
-pub fn build(world: &World, tools: &Tools, project: &Project) -> Option<Result<Built, LinkError>> {
+pub fn build(
+    world: &World,
+    tools: &Tools,
+    project: &Project,
+    workshop: &Workshop<'_>,
+) -> Option<Result<Built, LinkError>> {
     let remote = world.remote().filter(|remote| remote.executes())?;
-    let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline(), slots: world.slots() };
-    let build = BuildJob::new(world.system(), &tools.toolchain, &tools.target, project, &workshop)?;
+    let build = BuildJob::new(world.system(), &tools.toolchain, &tools.target, project, workshop)?;
     let (job, answer) = split(build);
     let JobResult { status, stdout, stderr, outputs } = remote.execute(&job)?;
     let outcome = Outcome { status: Some(status), timed_out: false, stdout, stderr };

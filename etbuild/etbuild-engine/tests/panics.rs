@@ -1,47 +1,18 @@
 //! F29: a bug of ours that panics in the middle of a stage.
 
+#[path = "support/engine.rs"]
+mod engine;
 mod support;
 
 use std::sync::Arc;
 
-use etbuild_backend::{Backend, Blob, Refusal, TargetFacts};
+use engine::Greedy;
 use etbuild_diagnostic::{Code, exit_code};
 use etbuild_engine::{Event, Stage, UnitReport, World};
-use etbuild_ir::{Graph, Links, Node};
 use support::Place;
 
 /// An engine that takes everything and breaks on it.
-struct Brittle;
-
-impl Backend for Brittle {
-    fn name(&self) -> &'static str {
-        "brittle"
-    }
-
-    fn delegate_id(&self) -> &'static str {
-        "Brittle"
-    }
-
-    fn device_crate(&self) -> &'static str {
-        "et-brittle"
-    }
-
-    fn revision(&self) -> &'static str {
-        "1"
-    }
-
-    fn facts(&self, _: &TargetFacts) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
-    fn refusal(&self, _: &Links<'_>, _: &Node, _: &TargetFacts) -> Option<Refusal> {
-        None
-    }
-
-    fn lower(&self, _: &Graph, _: &TargetFacts) -> Result<Blob, Refusal> {
-        panic!("the engine broke")
-    }
-}
+const BRITTLE: Greedy = Greedy { name: "brittle", lower: || panic!("the engine broke") };
 
 const TARGETS: [&str; 2] = ["one", "other"];
 
@@ -49,7 +20,7 @@ const TARGETS: [&str; 2] = ["one", "other"];
 fn deployed(place: &Place) -> (Arc<World>, Vec<UnitReport>, Vec<UnitReport>) {
     let recipes = [("broken", "partition: [brittle]"), ("whole", "")];
     let recipes = recipes.map(|(name, options)| place.recipe(name, options, &TARGETS));
-    let (world, reports) = place.deploy(&recipes, &[&Brittle], Arc::new(|_: &Event| {}));
+    let (world, reports) = place.deploy(&recipes, &[&BRITTLE], Arc::new(|_: &Event| {}));
     let (broken, whole): (Vec<_>, Vec<_>) = reports.into_iter().partition(|report| report.recipe == "broken");
     assert_eq!((broken.len(), whole.len()), (2, 2));
     (world, broken, whole)

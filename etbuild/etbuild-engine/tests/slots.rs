@@ -1,5 +1,7 @@
 //! However many jobs there are, two stages at a time are at work on this machine.
 
+#[path = "support/engine.rs"]
+mod engine;
 mod support;
 
 use std::sync::Arc;
@@ -7,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use etbuild_backend::{Backend, Blob, Refusal, TargetFacts};
+use engine::Greedy;
+use etbuild_backend::Blob;
 use etbuild_engine::Event;
-use etbuild_ir::{Graph, Links, Node};
 use support::Place;
 
 /// Stages that are at work, the most that were, and those that were in all.
@@ -18,40 +20,14 @@ static MOST: AtomicUsize = AtomicUsize::new(0);
 static ALL: AtomicUsize = AtomicUsize::new(0);
 
 /// An engine that takes its time, in which others of its kind may begin.
-struct Slow;
+const SLOW: Greedy = Greedy { name: "slow", lower: take_time };
 
-impl Backend for Slow {
-    fn name(&self) -> &'static str {
-        "slow"
-    }
-
-    fn delegate_id(&self) -> &'static str {
-        "Slow"
-    }
-
-    fn device_crate(&self) -> &'static str {
-        "et-slow"
-    }
-
-    fn revision(&self) -> &'static str {
-        "1"
-    }
-
-    fn facts(&self, _: &TargetFacts) -> Vec<(String, String)> {
-        Vec::new()
-    }
-
-    fn refusal(&self, _: &Links<'_>, _: &Node, _: &TargetFacts) -> Option<Refusal> {
-        None
-    }
-
-    fn lower(&self, _: &Graph, _: &TargetFacts) -> Result<Blob, Refusal> {
-        MOST.fetch_max(AT_WORK.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-        thread::sleep(Duration::from_millis(200));
-        AT_WORK.fetch_sub(1, Ordering::SeqCst);
-        ALL.fetch_add(1, Ordering::SeqCst);
-        Ok(Blob::default())
-    }
+fn take_time() -> Blob {
+    MOST.fetch_max(AT_WORK.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+    thread::sleep(Duration::from_millis(200));
+    AT_WORK.fetch_sub(1, Ordering::SeqCst);
+    ALL.fetch_add(1, Ordering::SeqCst);
+    Blob::default()
 }
 
 #[test]
@@ -63,7 +39,7 @@ fn two_stages_at_a_time_are_at_work_whatever_the_number_of_jobs() {
         place.recipe(&format!("net-{scheme}"), &options, &["somewhere"])
     };
     let recipes: Vec<_> = schemes.iter().map(recipe).collect();
-    place.deploy(&recipes, &[&Slow], Arc::new(|_: &Event| {}));
+    place.deploy(&recipes, &[&SLOW], Arc::new(|_: &Event| {}));
     assert!(ALL.load(Ordering::SeqCst) >= 4, "programs that differ are partitioned each for itself");
     assert_eq!(MOST.load(Ordering::SeqCst), 2);
 }

@@ -36,7 +36,7 @@ pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
         let world = db.world();
         let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline(), slots: world.slots() };
         let here = || build(world.system(), &tools.toolchain, &tools.target, &project, &workshop);
-        let built = match worker::build(world, &tools, &project) {
+        let built = match worker::build(world, &tools, &project, &workshop) {
             Some(built) => products.made_elsewhere(built),
             None => here(),
         };

@@ -46,7 +46,6 @@ pub struct Strip<'a> {
     grid: Grid,
     memory: Memory<'a>,
     first_row: usize,
-    first_tile: usize,
     first_strip: bool,
 }
 
@@ -68,7 +67,6 @@ impl<'a> Strip<'a> {
             grid: product.grid(),
             memory,
             first_row: 0,
-            first_tile: 0,
             first_strip: true,
         }
     }
@@ -80,7 +78,6 @@ impl<'a> Strip<'a> {
     /// The product checked operands and output for them; the memory is that of a strip of so many tiles.
     pub unsafe fn compute(&mut self, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
         self.first_row = self.grid.rows_of(tiles[0]).start;
-        self.first_tile = tiles[0];
         let (per_group, together) = (self.product.panels.per_group, self.product.together(self.matrix));
         let mut first = panels[0];
         while first < panels[1] {
@@ -192,7 +189,8 @@ impl<'a> Strip<'a> {
                 unsafe { self.multiply_matrix(&panel, rows.clone(), weights, sums) };
             } else {
                 let size = width * (HEADER + self.product.panels.depth);
-                let half = (tile - self.first_tile) % 2 * (size / 2);
+                // A step asks for half as much as it reads, so two tiles bring a panel.
+                let half = tile % 2 * (size / 2);
                 let ahead = self.operands.weights.as_ptr().wrapping_add(panel.start + size + half);
                 // SAFETY: the caller's promise.
                 unsafe { self.multiply(&panel, rows.clone(), [weights, ahead], sums)? };
