@@ -37,5 +37,5 @@ pub use isa::Isa;
 pub use nibble::product::{NibbleOperands, NibbleProduct};
 pub use nibble::rows::{NIBBLE, NibbleRow};
 pub use output::Output;
-pub use shape::{Block, Grid, Runs, Shape};
+pub use shape::{Axis, Block, Grid, Runs, Shape};
 pub use wide::product::{WideOperands, WideProduct};

@@ -157,12 +157,21 @@ pub struct Grid {
     pub tiles: usize,
     /// Panels of columns, of all groups.
     pub panels: usize,
+    /// The rows of each tile, and how many of the first ones have a row more.
+    height: usize,
+    higher: usize,
 }
 
 impl Grid {
     /// Tiles of at most `height` rows each, as equal as they can be.
     pub(crate) const fn new(rows: usize, height: usize, panels: usize) -> Self {
-        Self { rows, tiles: rows.div_ceil(height), panels }
+        Self::of_tiles(rows, rows.div_ceil(height), panels)
+    }
+
+    /// So many tiles, as equal as they can be.
+    pub(crate) const fn of_tiles(rows: usize, tiles: usize, panels: usize) -> Self {
+        let some = if tiles == 0 { 1 } else { tiles };
+        Self { rows, tiles, panels, height: rows / some, higher: rows % some }
     }
 
     /// The whole work.
@@ -170,24 +179,51 @@ impl Grid {
         Block { tiles: [0, self.tiles], panels: [0, self.panels] }
     }
 
-    /// What lies between two parts of `whole`, split along the dimension that gives the more equal parts; it may be empty. Where it
-    /// is the same, few rows are not split, so that each weight is read once.
-    pub const fn part(&self, share: [usize; 2], whole: usize) -> Block {
-        let longest = self.tiles.div_ceil(whole) * self.panels;
-        let widest = self.panels.div_ceil(whole) * self.tiles;
-        let mut block = self.all();
-        if longest < widest || (longest == widest && self.rows > FEW) {
-            block.tiles = [self.tiles * share[0] / whole, self.tiles * share[1] / whole];
-        } else {
-            block.panels = [self.panels * share[0] / whole, self.panels * share[1] / whole];
+    /// The dimension that so many threads share more evenly. Where both are the same, few rows are not split, so that each weight is
+    /// read once.
+    pub const fn axis(&self, threads: usize) -> Axis {
+        let longest = self.tiles.div_ceil(threads) * self.panels;
+        let widest = self.panels.div_ceil(threads) * self.tiles;
+        if longest < widest || (longest == widest && self.rows > FEW) { Axis::Tiles } else { Axis::Panels }
+    }
+
+    /// How many there are along a dimension.
+    pub const fn count(&self, axis: Axis) -> usize {
+        match axis {
+            Axis::Tiles => self.tiles,
+            Axis::Panels => self.panels,
         }
-        block
+    }
+
+    /// Those from the first to before the second along a dimension, times all of the other.
+    pub const fn block(&self, axis: Axis, part: [usize; 2]) -> Block {
+        match axis {
+            Axis::Tiles => Block { tiles: part, ..self.all() },
+            Axis::Panels => Block { panels: part, ..self.all() },
+        }
+    }
+
+    /// One of `whole` parts, which may be empty.
+    pub const fn part(&self, index: usize, whole: usize) -> Block {
+        let axis = self.axis(whole);
+        let count = self.count(axis);
+        self.block(axis, [count * index / whole, count * (index + 1) / whole])
     }
 
     /// The rows of a tile.
     pub const fn rows_of(&self, tile: usize) -> Range<usize> {
-        tile * self.rows / self.tiles..(tile + 1) * self.rows / self.tiles
+        let start = tile * self.height + if tile < self.higher { tile } else { self.higher };
+        start..start + self.height + (tile < self.higher) as usize
     }
+}
+
+/// A dimension of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// Tiles of rows.
+    Tiles,
+    /// Panels of columns.
+    Panels,
 }
 
 /// Some of the work: tiles from the first to before the second, times panels likewise.

@@ -26,7 +26,8 @@ impl<T> Shared<T> {
 }
 
 /// Work cut into chunks: rounds of one for each thread, the chunks of a round half as large as those of the round before, so
-/// that others finish what a thread that is held up does not come to.
+/// that others finish what a thread that is held up does not come to. Chunks of a round are equal, so that threads which are not
+/// held up finish together.
 #[derive(Clone, Copy)]
 pub struct Chunks {
     threads: usize,
@@ -60,37 +61,45 @@ impl Chunks {
         self.threads * self.rounds as usize
     }
 
-    /// The smallest chunks that all others are multiples of.
-    const fn smallest(self) -> usize {
-        self.threads * ((1 << self.rounds) - 1)
+    /// Chunk `index` of `units` units; it may be empty.
+    fn part(self, index: usize, units: usize) -> Range<usize> {
+        let (round, place) = (index / self.threads, index % self.threads);
+        let before = self.before(round, units);
+        let size = self.before(round + 1, units) - before;
+        let start = before * self.threads + place * size;
+        start.min(units)..(start + size).min(units)
     }
 
-    /// The smallest chunks before chunk `index`.
-    const fn before(self, index: usize) -> usize {
-        let (round, place) = (index / self.threads, index % self.threads);
-        let whole = (1 << self.rounds) - (1 << (self.rounds as usize - round));
-        self.threads * whole + (place << (self.rounds as usize - round)) / 2
+    /// The units that each thread has before a round.
+    fn before(self, round: usize, units: usize) -> usize {
+        let each = units.div_ceil(self.threads);
+        (0..round).fold(0, |done, round| {
+            // All later rounds together are less than this one by a chunk of the last.
+            let weight = 1 << (self.rounds as usize - 1 - round);
+            done + ((each - done) * weight).div_ceil(2 * weight - 1)
+        })
     }
 }
 
 /// A chunk, and what the thread that does it works with.
 pub struct Task<'t> {
-    /// The part of the whole.
-    share: Range<usize>,
-    whole: usize,
+    chunks: Chunks,
+    index: usize,
     /// Memory of the thread's own.
     pub workspace: &'t mut [u8],
 }
 
 impl Task<'_> {
     /// Its part of `units` units; it may be empty.
-    pub const fn range(&self, units: usize) -> Range<usize> {
-        units * self.share.start / self.whole..units * self.share.end / self.whole
+    pub fn range(&self, units: usize) -> Range<usize> {
+        self.chunks.part(self.index, units)
     }
 
-    /// Its part of a product.
-    pub const fn block(&self, grid: &Grid) -> Block {
-        grid.part([self.share.start, self.share.end], self.whole)
+    /// Its part of a product; it may be empty.
+    pub fn block(&self, grid: &Grid) -> Block {
+        let axis = grid.axis(self.chunks.threads);
+        let range = self.range(grid.count(axis));
+        grid.block(axis, [range.start, range.end])
     }
 }
 
@@ -117,8 +126,7 @@ pub fn tasks(
             if index >= chunks.count() {
                 return;
             }
-            let share = chunks.before(index)..chunks.before(index + 1);
-            if task(Task { share, whole: chunks.smallest(), workspace: &mut *workspace }).is_err() {
+            if task(Task { chunks, index, workspace: &mut *workspace }).is_err() {
                 failed.store(true, Ordering::Relaxed);
             }
         }
@@ -183,6 +191,10 @@ impl<T> Elements<T> {
 
 #[cfg(test)]
 mod tests {
+    extern crate std;
+
+    use std::vec::Vec;
+
     use super::*;
 
     #[test]
@@ -193,14 +205,17 @@ mod tests {
     }
 
     #[test]
-    fn chunks_cover_the_whole_once() {
+    fn chunks_cover_the_whole_once_and_threads_evenly() {
         for (threads, rounds) in [(1, 1), (2, 1), (2, 3), (3, 2), (5, 3)] {
             let chunks = Chunks { threads, rounds };
-            let sizes = (0..chunks.count()).map(|index| chunks.before(index + 1) - chunks.before(index));
-            assert_eq!(sizes.clone().next(), Some(1 << (rounds - 1)));
-            assert_eq!(sizes.clone().next_back(), Some(1));
-            assert!(sizes.clone().is_sorted_by(|one, other| one >= other));
-            assert_eq!(sizes.sum::<usize>(), chunks.smallest());
+            for units in 0..100 {
+                let parts: Vec<_> = (0..chunks.count()).map(|index| chunks.part(index, units)).collect();
+                assert!(parts.iter().cloned().flatten().eq(0..units), "{units} {threads} {rounds}");
+                let most = (0..threads).map(|thread| parts.iter().skip(thread).step_by(threads).map(Range::len).sum());
+                assert_eq!(most.max(), Some(units.div_ceil(threads)), "{units} {threads} {rounds}");
+            }
+            let sizes: Vec<_> = (0..chunks.count()).map(|index| chunks.part(index, 1 << 20).len()).collect();
+            assert!(sizes.is_sorted_by(|one, other| one >= other));
         }
     }
 }

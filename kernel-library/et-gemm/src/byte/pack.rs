@@ -44,11 +44,14 @@ impl Bias<'_> {
 }
 
 /// Where panels are.
+#[derive(Clone, Copy)]
 pub struct Panels {
     /// Columns of a whole panel.
     pub width: usize,
     /// Sums of a vector.
     pub lanes: usize,
+    /// Vectors of a whole panel.
+    pub vectors: usize,
     /// Columns of a group.
     pub columns: usize,
     /// Panels of a group.
@@ -78,7 +81,7 @@ impl Panels {
         let runs = shape.runs();
         let depth = (runs.count * runs.length.next_multiple_of(4)).next_multiple_of(row.depth);
         let per_group = shape.columns.div_ceil(row.width());
-        Self { width: row.width(), lanes: row.lanes, columns: shape.columns, per_group, depth }
+        Self { width: row.width(), lanes: row.lanes, vectors: row.vectors, columns: shape.columns, per_group, depth }
     }
 
     /// Bytes of a group.
@@ -91,13 +94,14 @@ impl Panels {
         groups * self.group_size()
     }
 
-    /// A panel, counted through all groups.
+    /// A panel, counted through all groups. Most are whole and of the only group, and found without a division.
     pub fn get(&self, index: usize) -> Panel {
-        let (group, index) = (index / self.per_group, index % self.per_group);
-        let column = index * self.width;
+        let group = if index < self.per_group { 0 } else { index / self.per_group };
+        let column = (index - group * self.per_group) * self.width;
         let columns = (self.columns - column).min(self.width);
-        let start = group * self.group_size() + column * (HEADER + self.depth);
-        Panel { group, column, columns, vectors: columns.div_ceil(self.lanes), start }
+        let vectors = if columns == self.width { self.vectors } else { columns.div_ceil(self.lanes) };
+        let before = if group == 0 { 0 } else { group * self.group_size() };
+        Panel { group, column, columns, vectors, start: before + column * (HEADER + self.depth) }
     }
 }
 

@@ -28,6 +28,10 @@ const SHORT_RUN: usize = 32;
 /// Bytes of the largest register that a copy writes.
 const REGISTER: usize = 64;
 
+/// So many rows are enough for tiles of [`TILE_ROWS`], which several calls of a kernel compute: what they share is done once.
+const MANY_ROWS: usize = 784;
+const TILE_ROWS: usize = 28;
+
 /// The most tiles of a strip.
 const STRIP_TILES: usize = 16;
 
@@ -82,25 +86,42 @@ pub struct ByteOperands<'a> {
 }
 
 /// A product of bytes of one shape by the kernels of one instruction set.
+#[derive(Clone, Copy)]
 pub struct ByteProduct {
     pub(crate) shape: Shape,
     pub(crate) row: &'static ByteRow,
     pub(crate) panels: Panels,
     pub(crate) runs: Runs,
-    matrix: bool,
+    /// Whether matrix instructions compute it: where the processor has them and the kernel permits them.
+    pub(crate) matrix: bool,
+    /// The most rows of a tile.
+    pub(crate) height: usize,
+    /// Tiles that go through a panel before the next panel.
+    strip: usize,
+    /// Panels that a tile goes through before its sums become elements of the output: several where the next tile has the same.
+    pub(crate) together: usize,
 }
 
 impl ByteProduct {
     /// Fails if the shape contradicts itself. Any instruction set may be packed for on any machine.
     pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
         shape.check()?;
-        let row = ByteRow::of(isa);
-        Ok(Self { panels: Panels::new(&shape, row), runs: shape.runs(), shape, row, matrix: true })
+        let (row, runs) = (ByteRow::of(isa), shape.runs());
+        let panels = Panels::new(&shape, row);
+        let product = Self { panels, runs, shape, row, matrix: false, height: 0, strip: 0, together: 0 };
+        Ok(product.by(isa == Isa::Amx && isa.is_available()))
     }
 
     /// The same product of the same packed weights without matrix instructions, as where the kernel refuses them.
     pub const fn without_matrices(self) -> Self {
-        Self { matrix: false, ..self }
+        self.by(false)
+    }
+
+    /// The same with matrix instructions or without.
+    const fn by(self, matrix: bool) -> Self {
+        let height = self.height_of(matrix);
+        let strip = self.strip_of(height);
+        Self { matrix, height, strip, together: self.together_of(strip, matrix), ..self }
     }
 
     /// Bytes of the packed weights.
@@ -154,18 +175,35 @@ impl ByteProduct {
 
     /// The work.
     pub const fn grid(&self) -> Grid {
-        Grid::new(self.shape.rows(), self.row.height, self.shape.groups * self.panels.per_group)
+        Grid::new(self.shape.rows(), self.height, self.shape.groups * self.panels.per_group)
     }
 
-    /// Bytes of scratch that each call needs.
-    pub const fn scratch_size(&self) -> usize {
-        let rows = self.strip() * self.row.height;
+    /// The most rows of a tile.
+    const fn height_of(&self, matrix: bool) -> usize {
+        if matrix {
+            self.row.matrix_height
+        } else if self.shape.rows() >= MANY_ROWS {
+            TILE_ROWS / self.row.height * self.row.height
+        } else {
+            self.row.height
+        }
+    }
+
+    /// Bytes of scratch that each call needs, on any machine.
+    pub fn scratch_size(&self) -> usize {
+        let matrix = [false, self.row.matrix_height > 0];
+        matrix.into_iter().map(|matrix| self.by(matrix).own_size()).max().unwrap_or(0)
+    }
+
+    /// Bytes of scratch that each call needs on this machine.
+    const fn own_size(&self) -> usize {
+        let rows = self.strip * self.height;
         scratch::total(&[
             scratch::part(self.runs.length, 1),
             scratch::part(rows * self.runs.count, size_of::<*const i8>()),
             scratch::part(self.copied(rows), 1),
             scratch::part(rows, 4),
-            scratch::part(self.row.height * self.together(false) * self.row.width(), 4),
+            scratch::part(self.height * self.together * self.row.width(), 4),
             scratch::part(self.grid().panels * self.row.width(), 4),
             scratch::part(self.grid().panels * self.row.width(), 4),
             scratch::part(self.grid().panels * self.row.width(), 4),
@@ -173,12 +211,11 @@ impl ByteProduct {
         ])
     }
 
-    /// Tiles that go through a panel before the next panel.
-    pub(crate) const fn strip(&self) -> usize {
+    const fn strip_of(&self, height: usize) -> usize {
         if self.packed_size() <= RESIDENT_BYTES {
             return 1;
         }
-        let tiles = STRIP_BYTES / (self.row.height * (self.panels.depth + 1));
+        let tiles = STRIP_BYTES / (height * (self.panels.depth + 1));
         let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
         if tiles == 0 {
             1
@@ -189,9 +226,8 @@ impl ByteProduct {
         }
     }
 
-    /// Panels that a tile goes through before its sums become elements of the output: several where the next tile has the same.
-    pub(crate) const fn together(&self, matrix: bool) -> usize {
-        if self.strip() > 1 || matrix {
+    const fn together_of(&self, strip: usize, matrix: bool) -> usize {
+        if strip > 1 || matrix {
             1
         } else if self.panels.per_group < PANELS {
             self.panels.per_group
@@ -207,11 +243,7 @@ impl ByteProduct {
 
     /// Bytes of rows that are copied side by side, with room for a whole register behind the last.
     const fn gathered(&self, rows: usize) -> usize {
-        if self.row.depth > 4 || self.joins_runs() {
-            (rows + self.row.height) * self.panels.depth + REGISTER
-        } else {
-            0
-        }
+        if self.row.depth > 4 || self.joins_runs() { (rows + self.height) * self.panels.depth + REGISTER } else { 0 }
     }
 
     /// Whether the runs of a row are copied side by side without matrix instructions too: short ones with parts of words take longer to
@@ -258,10 +290,9 @@ impl ByteProduct {
         unsafe { self.run(operands, (store, output.stride()), block, scratch) }
     }
 
-    /// The kernels that compute this form of weights here, and whether matrix instructions do.
-    fn kernels(&self) -> Result<(&'static ByteKernels, bool)> {
-        let kernels = self.row.kernels.filter(|kernels| kernels.isa.is_available()).ok_or(Error::NotSupported)?;
-        Ok((kernels, self.matrix && self.row.isa == Isa::Amx && Isa::Amx.is_available()))
+    /// The kernels that compute this form of weights here.
+    fn kernels(&self) -> Result<&'static ByteKernels> {
+        self.row.kernels.filter(|kernels| kernels.isa.is_available()).ok_or(Error::NotSupported)
     }
 
     /// Computes a checked block.
@@ -276,12 +307,12 @@ impl ByteProduct {
         block: Block,
         scratch: &mut [u8],
     ) -> Result<()> {
-        let (kernels, matrix) = self.kernels()?;
+        let kernels = self.kernels()?;
         let mut scratch = Scratch::new(scratch)?;
-        let rows = self.strip() * self.row.height;
+        let rows = self.strip * self.height;
         let padding = scratch.take::<i8>(self.runs.length)?;
         padding.fill(operands.zero_point);
-        let sums = self.row.height * self.together(false) * self.row.width();
+        let sums = self.height * self.together * self.row.width();
         let columns = self.grid().panels * self.row.width();
         let memory = Memory {
             padding: padding.as_ptr(),
@@ -294,13 +325,13 @@ impl ByteProduct {
             bias: scratch.take::<f32>(columns)?.as_mut_ptr(),
             gathered: scratch.take::<i8>(self.gathered(rows))?,
         };
-        let mut strip = Strip::new(self, operands, store, (kernels, matrix), memory);
-        // SAFETY: `kernels` says that AMX is permitted.
+        let mut strip = Strip::new(self, operands, store, kernels, memory);
+        // SAFETY: where matrix instructions compute, AMX is permitted.
         #[cfg(target_arch = "x86_64")]
-        let _tiles = matrix.then(|| unsafe { crate::amx::Tiles::configure(crate::amx::DEPTH) });
+        let _tiles = self.matrix.then(|| unsafe { crate::amx::Tiles::configure(crate::amx::DEPTH) });
         let mut first = block.tiles[0];
         while first < block.tiles[1] {
-            let last = block.tiles[1].min(first + self.strip());
+            let last = block.tiles[1].min(first + self.strip);
             // SAFETY: the caller's promise; the processor was asked.
             unsafe { strip.compute([first, last], block.panels)? };
             first = last;

@@ -18,6 +18,8 @@ pub struct ByteRow {
     pub vectors: usize,
     /// The most rows of a tile.
     pub height: usize,
+    /// The most rows of a tile of matrix instructions; zero where there are none.
+    pub matrix_height: usize,
     /// The bytes of a column of a panel are a multiple of it.
     pub depth: usize,
     /// What is added to weights when they are packed.
@@ -30,8 +32,6 @@ pub struct ByteRow {
 pub struct ByteKernels {
     /// The tile for `rows - 1` and `vectors - 1`.
     pub tile: fn(usize, usize) -> Option<TileKernel>,
-    /// The most rows of a tile.
-    pub height: usize,
     /// Makes elements of the output.
     pub finish: FinishKernel,
     /// Adds up, and copies, the rows of a tile.
@@ -44,7 +44,7 @@ pub struct ByteKernels {
 
 /// A row without matrix instructions.
 const fn row(isa: Isa, size: [usize; 3], offset: i32, kernels: Option<&'static ByteKernels>) -> ByteRow {
-    ByteRow { isa, lanes: size[0], vectors: size[1], height: size[2], depth: 4, offset, kernels }
+    ByteRow { isa, lanes: size[0], vectors: size[1], height: size[2], matrix_height: 0, depth: 4, offset, kernels }
 }
 
 /// All rows: vectors of so many lanes, so many a panel, so many rows a tile.
@@ -55,7 +55,7 @@ pub static BYTE: [ByteRow; 8] = [
     row(Isa::Avx512, [16, 2, 10], 0, x86!(avx512)),
     row(Isa::Avx512Vnni, [16, 2, 14], 128, x86!(avx512_vnni)),
     // Packed as for VNNI but for the depth, so that VNNI serves where the kernel refuses AMX.
-    ByteRow { depth: 64, ..row(Isa::Amx, [16, 2, 32], 128, x86!(avx512_vnni)) },
+    ByteRow { matrix_height: 32, depth: 64, ..row(Isa::Amx, [16, 2, 14], 128, x86!(avx512_vnni)) },
     row(Isa::Neon, [4, 4, 4], 0, arm!(neon)),
     row(Isa::NeonDot, [4, 4, 6], 0, arm!(neon_dot)),
 ];
@@ -82,7 +82,7 @@ impl ByteRow {
 }
 
 macro_rules! kernels {
-    ($name:ident, $isa:ident, $dots:ty, $lanes:ty, $height:literal, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
+    ($name:ident, $isa:ident, $dots:ty, $lanes:ty, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
         /// The kernels of one instruction set.
         mod $name {
             use super::*;
@@ -118,7 +118,7 @@ macro_rules! kernels {
             const _: () = assert!(<$dots as Dots>::LANES % <$lanes as crate::lanes::Lanes>::COUNT == 0);
 
             pub static KERNELS: ByteKernels =
-                ByteKernels { tile: kernel, height: $height, finish, gather, quantize, isa: Isa::$isa };
+                ByteKernels { tile: kernel, finish, gather, quantize, isa: Isa::$isa };
         }
     };
     (@row $rows:literal [$($vectors:literal)*]) => { &[$(tile::<$rows, $vectors>),*] };
@@ -169,28 +169,28 @@ macro_rules! arm {
 use arm;
 
 #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-kernels!(portable, Portable, super::super::dot::portable::Portable, crate::lanes::portable::Portable, 4, [1 2 3 4] [1 2]);
+kernels!(portable, Portable, super::super::dot::portable::Portable, crate::lanes::portable::Portable, [1 2 3 4] [1 2]);
 
 #[cfg(target_arch = "x86_64")]
 use super::dot_x86;
 #[cfg(target_arch = "x86_64")]
-kernels!(avx2, Avx2, dot_x86::Avx2, crate::lanes::avx2::Avx2, 4,
+kernels!(avx2, Avx2, dot_x86::Avx2, crate::lanes::avx2::Avx2,
     #[target_feature(enable = "avx2,fma")] [1 2 3 4] [1 2]);
 #[cfg(all(target_arch = "x86_64", feature = "avx-vnni"))]
-kernels!(avx_vnni, AvxVnni, dot_x86::AvxVnni, crate::lanes::avx2::Avx2, 6,
+kernels!(avx_vnni, AvxVnni, dot_x86::AvxVnni, crate::lanes::avx2::Avx2,
     #[target_feature(enable = "avx2,fma,avxvnni")] [1 2 3 4 5 6] [1 2]);
 #[cfg(target_arch = "x86_64")]
-kernels!(avx512, Avx512, dot_x86::Avx512, crate::lanes::avx512::Avx512, 10,
+kernels!(avx512, Avx512, dot_x86::Avx512, crate::lanes::avx512::Avx512,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")] [1 2 3 4 5 6 7 8 9 10] [1 2]);
 #[cfg(target_arch = "x86_64")]
-kernels!(avx512_vnni, Avx512Vnni, dot_x86::Avx512Vnni, crate::lanes::avx512::Avx512, 14,
+kernels!(avx512_vnni, Avx512Vnni, dot_x86::Avx512Vnni, crate::lanes::avx512::Avx512,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2]);
 
 #[cfg(target_arch = "aarch64")]
 use super::dot_arm;
 #[cfg(target_arch = "aarch64")]
-kernels!(neon, Neon, dot_arm::Neon, crate::lanes::neon::Neon, 4, #[target_feature(enable = "neon")] [1 2 3 4] [1 2 3 4]);
+kernels!(neon, Neon, dot_arm::Neon, crate::lanes::neon::Neon, #[target_feature(enable = "neon")] [1 2 3 4] [1 2 3 4]);
 #[cfg(target_arch = "aarch64")]
-kernels!(neon_dot, NeonDot, dot_arm::NeonDot, crate::lanes::neon::Neon, 6,
+kernels!(neon_dot, NeonDot, dot_arm::NeonDot, crate::lanes::neon::Neon,
     #[target_feature(enable = "neon,dotprod")] [1 2 3 4 5 6] [1 2 3 4]);

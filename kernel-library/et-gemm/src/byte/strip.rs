@@ -42,7 +42,6 @@ pub struct Strip<'a> {
     operands: &'a ByteOperands<'a>,
     store: (Store<'a>, usize),
     kernels: &'static ByteKernels,
-    matrix: bool,
     grid: Grid,
     memory: Memory<'a>,
     first_row: usize,
@@ -55,20 +54,10 @@ impl<'a> Strip<'a> {
         product: &'a ByteProduct,
         operands: &'a ByteOperands<'a>,
         store: (Store<'a>, usize),
-        (kernels, matrix): (&'static ByteKernels, bool),
+        kernels: &'static ByteKernels,
         memory: Memory<'a>,
     ) -> Self {
-        Self {
-            product,
-            operands,
-            store,
-            kernels,
-            matrix,
-            grid: product.grid(),
-            memory,
-            first_row: 0,
-            first_strip: true,
-        }
+        Self { product, operands, store, kernels, grid: product.grid(), memory, first_row: 0, first_strip: true }
     }
 
     /// Computes tiles times panels.
@@ -78,7 +67,7 @@ impl<'a> Strip<'a> {
     /// The product checked operands and output for them; the memory is that of a strip of so many tiles.
     pub unsafe fn compute(&mut self, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
         self.first_row = self.grid.rows_of(tiles[0]).start;
-        let (per_group, together) = (self.product.panels.per_group, self.product.together(self.matrix));
+        let (per_group, together) = (self.product.panels.per_group, self.product.together);
         let mut first = panels[0];
         while first < panels[1] {
             let group = first / per_group;
@@ -116,7 +105,7 @@ impl<'a> Strip<'a> {
         let copies = self.memory.copies.wrapping_add(before * product.shape.depth());
         // SAFETY: a strip's rows fit the table and the copies.
         unsafe { windows.fill(group, rows.clone(), table, copies) };
-        let is_copied = if self.matrix { self.direct(rows.start).is_none() } else { product.joins_runs() };
+        let is_copied = if self.product.matrix { self.direct(rows.start).is_none() } else { product.joins_runs() };
         let gathered = self.memory.gathered.as_mut_ptr().wrapping_add(before * product.panels.depth);
         let gather = Gather {
             table,
@@ -134,7 +123,7 @@ impl<'a> Strip<'a> {
             // SAFETY: `windows` wrote a pointer for each run of each row; `gathered` has the depth of a panel for each row.
             unsafe { (self.kernels.gather)(&gather) };
         }
-        if !self.matrix && is_copied {
+        if !self.product.matrix && is_copied {
             for row in 0..rows.len() {
                 // SAFETY: the table has a pointer for each run of each row, of which there are several.
                 unsafe { table.add(row).write(gathered.wrapping_add(row * product.panels.depth)) };
@@ -147,7 +136,7 @@ impl<'a> Strip<'a> {
         let product = self.product;
         let shape = &product.shape;
         let fits = shape.groups == 1 && shape.channels == product.panels.depth && shape.is_pointwise();
-        let within = first + product.row.height <= shape.rows();
+        let within = first + product.height <= shape.rows();
         (fits && within).then(|| self.operands.input.as_ptr().wrapping_add(first * shape.pixel_stride))
     }
 
@@ -184,7 +173,7 @@ impl<'a> Strip<'a> {
             let width = panel.vectors * self.product.panels.lanes;
             let weights = self.operands.weights.as_ptr().wrapping_add(panel.start + HEADER * width);
             let sums = self.memory.sums.wrapping_add((index - panels.start) * self.product.panels.width);
-            if self.matrix {
+            if self.product.matrix {
                 // SAFETY: the caller's promise.
                 unsafe { self.multiply_matrix(&panel, rows.clone(), weights, sums) };
             } else {
@@ -211,13 +200,13 @@ impl<'a> Strip<'a> {
     ) -> Result<()> {
         let (before, rows) = (rows.start - self.first_row, rows.len());
         let product = self.product;
-        let parts = rows.div_ceil(self.kernels.height);
         let (runs, length) = match product.joins_runs() {
             true => (1, product.joined()),
             false => (product.runs.count, product.runs.length),
         };
-        for part in 0..parts {
-            let (start, end) = (part * rows / parts, (part + 1) * rows / parts);
+        let parts = Grid::new(rows, product.row.height, 1);
+        for part in 0..parts.tiles {
+            let Range { start, end } = parts.rows_of(part);
             let kernel = (self.kernels.tile)(end - start - 1, panel.vectors - 1).ok_or(Error::Internal)?;
             let tile = Tile {
                 table: self.memory.table.wrapping_add(before * product.runs.count + start),
@@ -264,7 +253,7 @@ impl<'a> Strip<'a> {
 
     /// Sums from a row to the next.
     const fn stride(&self) -> usize {
-        self.product.together(self.matrix) * self.product.panels.width
+        self.product.together * self.product.panels.width
     }
 
     /// Makes elements of the output of the sums of a tile and some panels of a group.

@@ -14,6 +14,8 @@ pub struct Panels {
     pub width: usize,
     /// Elements of a vector.
     pub lanes: usize,
+    /// Vectors of a whole panel.
+    pub vectors: usize,
     /// Columns of a group.
     pub columns: usize,
     /// Panels of a group.
@@ -42,7 +44,14 @@ impl Panels {
     pub const fn new(shape: &Shape, row: &FloatRow) -> Self {
         let width = row.width();
         let per_group = shape.columns.div_ceil(width);
-        Self { width, lanes: row.lanes, columns: shape.columns, per_group, rows: shape.depth() + 1 }
+        Self {
+            width,
+            lanes: row.lanes,
+            vectors: row.vectors,
+            columns: shape.columns,
+            per_group,
+            rows: shape.depth() + 1,
+        }
     }
 
     /// Elements of a group.
@@ -55,13 +64,14 @@ impl Panels {
         groups * self.group_size()
     }
 
-    /// A panel, counted through all groups.
+    /// A panel, counted through all groups. Most are whole and of the only group, and found without a division.
     pub fn get(&self, index: usize) -> Panel {
-        let (group, index) = (index / self.per_group, index % self.per_group);
-        let column = index * self.width;
+        let group = if index < self.per_group { 0 } else { index / self.per_group };
+        let column = (index - group * self.per_group) * self.width;
         let columns = (self.columns - column).min(self.width);
-        let start = group * self.group_size() + column * self.rows;
-        Panel { group, column, columns, vectors: columns.div_ceil(self.lanes), start }
+        let vectors = if columns == self.width { self.vectors } else { columns.div_ceil(self.lanes) };
+        let before = if group == 0 { 0 } else { group * self.group_size() };
+        Panel { group, column, columns, vectors, start: before + column * self.rows }
     }
 }
 

@@ -95,7 +95,7 @@ impl Winograd {
 
     /// The work: strips of lines. Each reads all weights.
     pub const fn grid(&self) -> Grid {
-        Grid { rows: self.shape.rows(), tiles: self.lines().div_ceil(self.most_lines()), panels: 1 }
+        Grid::of_tiles(self.shape.rows(), self.lines().div_ceil(self.most_lines()), 1)
     }
 
     /// The most lines of windows of a strip.
