@@ -60,7 +60,10 @@ fn check_form(
         }
         let plain = activate(activation, sum + bias.get(column).copied().map_or(0.0, f64::from));
         let bound = (size + 1.0) * ((inner / group) as f64 + 8.0) * f64::from(f32::EPSILON);
-        assert!((f64::from(value) - plain).abs() <= bound, "{isa:?} {form:?} {rows} {inner} {columns} {index}: {value} {plain}");
+        assert!(
+            (f64::from(value) - plain).abs() <= bound,
+            "{isa:?} {form:?} {rows} {inner} {columns} {index}: {value} {plain}"
+        );
     }
 }
 
@@ -68,7 +71,8 @@ fn check_form(
 fn all_rows_agree_with_the_plain_loop() {
     for isa in NIBBLE.iter().map(|row| row.isa).chain([Isa::Amx]).filter(|isa| isa.is_available()) {
         for rows in [0, 1, 2, 5, 6, 7, 13, 32, 41] {
-            for sizes in [[32, 1, 32], [64, 17, 32], [128, 33, 64], [128, 64, 128], [0, 5, 32], [40, 7, 8], [96, 9, 32]] {
+            for sizes in [[32, 1, 32], [64, 17, 32], [128, 33, 64], [128, 64, 128], [0, 5, 32], [40, 7, 8], [96, 9, 32]]
+            {
                 check(isa, [rows, sizes[0], sizes[1], sizes[2]], Activation::None, 1);
             }
         }

@@ -6,10 +6,10 @@ use et_core::{Error, Result};
 use super::matrix;
 #[cfg(target_arch = "x86_64")]
 use super::matrix_x86;
-#[cfg(target_arch = "x86_64")]
-use super::scale::{HalfScales, Scales, StepScales};
 use super::pack::{NibbleForm, Packing};
 use super::rows::NibbleRow;
+#[cfg(target_arch = "x86_64")]
+use super::scale::{HalfScales, Scales, StepScales};
 use super::tile::Tile;
 use crate::activation::Activation;
 use crate::byte::finish::RowScale;

@@ -49,7 +49,7 @@ impl Scales {
                 (half.0.to_le_bytes(), half.to_f32())
             }
             Self::Steps => {
-                let steps = steps(scale, unit);
+                let steps = steps(scale, 1.0 / unit);
                 ([steps, 0], f32::from(steps))
             }
         }
@@ -68,13 +68,14 @@ impl Scales {
 /// The step of which the scales of a column are exact multiples, the largest 255 times; `None` where there is none.
 pub fn step_of(scales: &[f32]) -> Option<f32> {
     let step = scales.iter().fold(0.0, |most: f32, scale| most.max(*scale)) / MOST;
-    let is_multiple = |scale: &f32| step * f32::from(steps(*scale, step)) == *scale;
+    let each = 1.0 / step;
+    let is_multiple = |scale: &f32| step * f32::from(steps(*scale, each)) == *scale;
     scales.iter().all(is_multiple).then_some(step)
 }
 
-/// The nearest number of steps, from 0 to 255.
-fn steps(scale: f32, step: f32) -> u8 {
-    (scale / step + 0.5) as u8
+/// The nearest number of steps, from 0 to 255, for the inverse of a step.
+fn steps(scale: f32, each: f32) -> u8 {
+    (scale * each + 0.5) as u8
 }
 
 /// A form of scales in a kernel.
