@@ -197,3 +197,18 @@ fn integers(links: &Links<'_>, id: ValueId) -> Option<Vec<i64>> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_are_steps_where_those_of_every_column_are() {
+        let form = |scales: &[f32]| {
+            let bytes: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+            form_of_scales(&ConstantData::new(bytes), 2)
+        };
+        assert_eq!(form(&[0.5, 127.5, 25.5, 25.5]), Scales::Steps);
+        assert_eq!(form(&[0.5, 127.5, 0.33, 25.5]), Scales::Halves);
+    }
+}

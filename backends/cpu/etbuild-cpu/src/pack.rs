@@ -239,20 +239,24 @@ mod tests {
         let (inner, columns, group) = (32, (JOBS + 1) * JOB / 32 + 5, 16);
         let weights: Vec<u8> =
             (0..inner * columns).map(|index| ((index * 7919 % 251 % 16) as u8).wrapping_sub(8)).collect();
-        let scales: Vec<f32> = (0..columns * inner / group).map(|index| (index % 77) as f32 / 64.0).collect();
+        let steps = |index: usize| if index.is_multiple_of(inner / group) { 255 } else { index % 77 };
+        let scales: Vec<f32> = (0..columns * inner / group).map(|index| steps(index) as f32 / 64.0).collect();
         let bias: Vec<f32> = (0..columns).map(|index| index as f32).collect();
         let signed: Vec<i8> = weights.iter().map(|byte| byte.cast_signed()).collect();
         let scale_bytes: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
-        let nibbles = NibbleForm { group, is_biased: true, scales: Scales::Halves };
-        let form = Form::Groups(nibbles, ConstantData::new(scale_bytes), bias.clone());
-        let window = matrix_window(1, inner, columns);
-        let packing = Packing { window, weights: ConstantData::new(weights), form, adapter: None };
-        let isa = Isa::Portable;
-        let mut parts = Vec::new();
-        packing.write(isa, &mut |part| parts.extend_from_slice(part)).unwrap();
-        let product = packing.groups(nibbles, isa).unwrap();
-        let mut whole = vec![0; packing.size(isa).unwrap()];
-        product.pack(&signed, &scales, &bias, &mut whole).unwrap();
-        assert!(parts == whole);
+        let (weights, scale_bytes) = (ConstantData::new(weights), ConstantData::new(scale_bytes));
+        for kind in [Scales::Halves, Scales::Steps] {
+            let nibbles = NibbleForm { group, is_biased: true, scales: kind };
+            let form = Form::Groups(nibbles, scale_bytes.clone(), bias.clone());
+            let window = matrix_window(1, inner, columns);
+            let packing = Packing { window, weights: weights.clone(), form, adapter: None };
+            let isa = Isa::Portable;
+            let mut parts = Vec::new();
+            packing.write(isa, &mut |part| parts.extend_from_slice(part)).unwrap();
+            let product = packing.groups(nibbles, isa).unwrap();
+            let mut whole = vec![0; packing.size(isa).unwrap()];
+            product.pack(&signed, &scales, &bias, &mut whole).unwrap();
+            assert!(parts == whole);
+        }
     }
 }
