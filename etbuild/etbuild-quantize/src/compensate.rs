@@ -1,4 +1,5 @@
-//! Rounding weights of a row one after the other, the error of each taken up by those behind it (Frantar et al. 2022, GPTQ).
+//! Rounding weights of a row one after the other, the error of each taken up by those behind it (Frantar et al. 2022, GPTQ). Scales
+//! are those of plain rounding, chosen ahead of it.
 
 use rayon::prelude::*;
 
@@ -23,8 +24,8 @@ pub fn quantize(
     jobs.for_each(|(job, (integers, scales))| {
         let mut reals = Vec::new();
         elements.part(job * ROWS * columns, integers.len()).widen(&mut reals);
-        let first = first + job * blocks;
-        Rows { reals: reals.clone(), wanted: reals, columns, block, first }.round(grid, factor, (integers, scales));
+        grid.scales(&reals, (block, first + job * blocks), scales);
+        Rows { reals: reals.clone(), wanted: reals, columns, block }.round(grid, factor, (integers, scales));
     });
 }
 
@@ -36,16 +37,14 @@ struct Rows {
     wanted: Vec<f32>,
     columns: usize,
     block: usize,
-    /// The number of blocks ahead of them.
-    first: usize,
 }
 
 impl Rows {
-    fn round(mut self, grid: &Grid, factor: &Factor, (integers, scales): (&mut [u8], &mut [f32])) {
+    fn round(mut self, grid: &Grid, factor: &Factor, (integers, scales): (&mut [u8], &[f32])) {
         let mut roundings = Vec::new();
         for column in 0..self.columns {
             if column.is_multiple_of(self.block) {
-                roundings = self.choose(grid, column, scales);
+                roundings = self.of_blocks(grid, column, scales);
             }
             for (row, (rounding, scale)) in roundings.iter().enumerate() {
                 self.element(row * self.columns + column, rounding, *scale, factor.behind(column), integers);
@@ -53,21 +52,10 @@ impl Rows {
         }
     }
 
-    /// The scales of the blocks that begin at a column, and the rounding to them.
-    fn choose(&self, grid: &Grid, column: usize, scales: &mut [f32]) -> Vec<(Rounding, f32)> {
-        let (per_row, block) = (self.columns / self.block, column / self.block);
-        let rows = self.wanted.chunks_exact(self.columns).enumerate();
-        let chosen = rows.map(|(row, wanted)| {
-            let at = row * per_row + block;
-            let wanted = wanted.get(column..column + self.block).unwrap_or_default();
-            let least = grid.least.get(self.first + at).copied().unwrap_or_default();
-            let scale = grid.choose(wanted).scale.max(least);
-            if let Some(slot) = scales.get_mut(at) {
-                *slot = scale;
-            }
-            (Rounding::new(Parameters { scale, zero_point: 0 }, grid.bounds), scale)
-        });
-        chosen.collect()
+    /// The rounding of the blocks that begin at a column, with their scales.
+    fn of_blocks(&self, grid: &Grid, column: usize, scales: &[f32]) -> Vec<(Rounding, f32)> {
+        let block = scales.iter().skip(column / self.block).step_by(self.columns / self.block);
+        block.map(|scale| (Rounding::new(Parameters { scale: *scale, zero_point: 0 }, grid.bounds), *scale)).collect()
     }
 
     /// Rounds an element, and adds to those behind it in its row.
@@ -119,7 +107,8 @@ mod tests {
     }
 
     fn rounded(reals: &[f32], factor: Option<&Factor>) -> Vec<f32> {
-        let (bytes, grid) = (stored(reals), Grid::new(Bounds::WEIGHT4, Observer::MinMax));
+        let grid = Grid::of_groups(Bounds::WEIGHT4, Observer::MinMax, COLUMNS / GROUP);
+        let bytes = stored(reals);
         let elements = Elements::new(ScalarType::Float, &bytes).unwrap();
         let (mut integers, mut scales) = (vec![0; reals.len()], vec![0.0; reals.len() / GROUP]);
         let out = (&mut integers[..], &mut scales[..]);

@@ -27,6 +27,7 @@ mod run;
 mod samples;
 mod search;
 mod source;
+mod step;
 mod weight;
 mod work;
 

@@ -65,7 +65,8 @@ impl Work {
     pub fn new(weights: &ConstantData, scalar_type: ScalarType, sizes: [usize; 3], grid: Grid) -> Option<Self> {
         let elements = Elements::new(scalar_type, weights.bytes())?;
         let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size))?;
-        let fits = count > 0 && count.checked_mul(scalar_type.size()) == Some(weights.bytes().len());
+        let whole = sizes[1].is_multiple_of(grid.together());
+        let fits = whole && count > 0 && count.checked_mul(scalar_type.size()) == Some(weights.bytes().len());
         (fits && elements.len() == count).then(|| Self {
             weights: weights.clone(),
             scalar_type,
@@ -89,6 +90,7 @@ impl Work {
         let [outer, blocks, inner] = self.sizes;
         let count = columns.checked_add(1).and_then(|more| more.checked_mul(columns));
         let fits = count.map(|count| count / 2 * size_of::<f32>()) == Some(moments.bytes().len());
+        let fits = fits && self.grid.row.is_none_or(|row| row * inner == columns);
         let whole = outer == 1 && columns.is_multiple_of(inner) && (blocks * inner).is_multiple_of(columns.max(1));
         if fits && whole && columns > 0 { Self { moments: Some((moments.clone(), columns)), ..self } } else { self }
     }
@@ -96,11 +98,11 @@ impl Work {
     /// All that decides about the outcome, as text.
     pub fn identity(&self) -> String {
         let Self { weights, scalar_type, sizes, grid, pairs, moments } = self;
-        let Grid { bounds, observer, half_scales, least } = grid;
+        let Grid { bounds, observer, row, least } = grid;
         let least: Vec<u8> = least.iter().flat_map(|scale| scale.to_le_bytes()).collect();
         let (weights, least, name) = (weights.digest(), Digest::of(&least), scalar_type.name());
         let [lowest, highest] = [bounds.lowest, bounds.highest];
-        let plain = format!("{weights} {name} {sizes:?} {lowest} {highest} {observer:?} {half_scales} {least} {pairs}");
+        let plain = format!("{weights} {name} {sizes:?} {lowest} {highest} {observer:?} {row:?} {least} {pairs}");
         match moments {
             Some((moments, columns)) => format!("{plain} {columns} {}", moments.digest()),
             None => plain,
@@ -127,7 +129,7 @@ impl Work {
 
     /// One piece is made while the one before it is taken.
     fn in_pieces(&self, elements: Elements<'_>, blocks: usize, inner: usize, take: Take<'_>) {
-        let columns = self.moments.as_ref().map_or(inner, |(_, columns)| *columns);
+        let columns = self.moments.as_ref().map_or(inner * self.grid.together(), |(_, columns)| *columns);
         let factor = self.moments.as_ref().and_then(|(moments, columns)| Factor::of(moments.bytes(), *columns));
         self.moments.iter().for_each(|(moments, _)| moments.release());
         // Neither rows nor pairs cross pieces.

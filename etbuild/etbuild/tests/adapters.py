@@ -85,10 +85,17 @@ def linears(model):
 def group_weights(model):
     for module in set(linears(model)):
         weight = module.weight.detach()
-        groups = weight.reshape(-1, GROUP)
-        scale = torch.maximum(groups.amin(1) / -8, groups.amax(1) / 7).clamp(min=1e-7).half().float()[:, None]
+        groups = weight.reshape(len(weight), -1, GROUP)
+        scale = in_steps(torch.maximum(groups.amin(2) / -8, groups.amax(2) / 7))[:, :, None]
         rounded = torch.round((groups * (1 / scale)).clamp(-8, 7)) * scale
         module.weight = torch.nn.Parameter(rounded.reshape(weight.shape))
+
+
+def in_steps(scales):
+    """The nearest multiples of a row's step, of which its largest scale is 255: a number with 16 significant bits."""
+    bits = (scales.amax(1, keepdim=True) / 255).view(torch.int32)
+    step = ((bits + 255) & ~255).view(torch.float32)
+    return step * torch.round(scales / step).clamp(1, 255)
 
 
 def round_rows(model):

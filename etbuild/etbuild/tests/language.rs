@@ -286,7 +286,7 @@ fn weights_take_the_room_of_their_bits() {
         fs::metadata(file).unwrap().len() as usize
     };
     let small = size(&["quantize.scheme=8da4w", "quantize.group_size=32"]);
-    let (four, layers) = (|weights: usize| weights / 2 + weights / 32 * 2, 4);
+    let (four, layers) = (|weights: usize| weights / 2 + weights / 32, 4);
     // What is not weights, such as the tokenizer, is the same but for scales and instructions: `8da4w` has twice those of others.
     const INSTRUCTIONS: usize = 60_000;
     let rest = small - four(layers * (LAYER[0] + LAYER[1]) + TABLE);
@@ -294,6 +294,10 @@ fn weights_take_the_room_of_their_bits() {
         let (least, most) = (weights + rest, weights + rest + weights / 20 + INSTRUCTIONS);
         assert!((least - INSTRUCTIONS..most).contains(&got), "{got} is not {weights} and {rest}");
     };
+    // A group has a byte for its scale, and the last of an odd number another one.
+    let groups = (layers * (LAYER[0] + LAYER[1]) + TABLE) / 64;
+    let saved = small - size(&["quantize.scheme=8da4w", "quantize.group_size=64"]);
+    assert!((groups - groups / 20..groups).contains(&saved), "{saved} is not {groups}");
     near(size(&MIXED), layers * LAYER[0] + four(layers * LAYER[1] + TABLE));
     near(size(&["quantize.scheme=int8-weights"]), layers * (LAYER[0] + LAYER[1]) + TABLE);
     near(size(&["quantize.scheme=dynamic-int8"]), layers * (LAYER[0] + LAYER[1]) + TABLE);

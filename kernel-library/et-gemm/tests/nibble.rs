@@ -2,21 +2,34 @@
 
 mod plain;
 
-use et_core::Half;
-use et_gemm::{Activation, Isa, NIBBLE, NibbleOperands, NibbleProduct, Output, RowScale, quantize_rows};
+use et_gemm::{
+    Activation, Isa, NIBBLE, NibbleForm, NibbleOperands, NibbleProduct, Output, RowScale, Scales, quantize_rows,
+};
 use plain::{Numbers, activate};
 
-fn check(isa: Isa, [rows, inner, columns, group]: [usize; 4], activation: Activation, parts: usize) {
+const FORMS: [Scales; 2] = [Scales::Halves, Scales::Steps];
+
+fn check(isa: Isa, sizes: [usize; 4], activation: Activation, parts: usize) {
+    FORMS.iter().for_each(|scales| check_form(isa, *scales, sizes, activation, parts));
+}
+
+fn check_form(
+    isa: Isa,
+    scales: Scales,
+    [rows, inner, columns, group]: [usize; 4],
+    activation: Activation,
+    parts: usize,
+) {
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
     let real = numbers.floats(rows * inner);
     let weights: Vec<i8> = numbers.bytes(columns * inner).into_iter().map(|byte| byte >> 4).collect();
-    let scale = |number: f32| Half::from_f32(0.1 + 0.05 * number).to_f32();
-    let scales: Vec<f32> = numbers.floats(columns * (inner / group)).into_iter().map(scale).collect();
-    let bias = if rows % 2 == 1 { numbers.floats(columns) } else { Vec::new() };
+    let form = NibbleForm { group, is_biased: rows % 2 == 1, scales };
+    let scales = plain::scales(&mut numbers, form, [columns, inner]);
+    let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };
     let mut input = vec![0; real.len()];
     let mut row_scales = vec![RowScale { scale: 0.0, zero_point: 0 }; rows];
     quantize_rows(isa, &real, inner, &mut input, &mut row_scales).unwrap();
-    let product = NibbleProduct::new([rows, inner, columns], group, !bias.is_empty(), isa).unwrap();
+    let product = NibbleProduct::new([rows, inner, columns], form, isa).unwrap();
     let mut packed = vec![0; product.packed_size()];
     product.pack(&weights, &scales, &bias, &mut packed).unwrap();
     let mut elements = vec![0.0; inner];
@@ -47,7 +60,10 @@ fn check(isa: Isa, [rows, inner, columns, group]: [usize; 4], activation: Activa
         }
         let plain = activate(activation, sum + bias.get(column).copied().map_or(0.0, f64::from));
         let bound = (size + 1.0) * ((inner / group) as f64 + 8.0) * f64::from(f32::EPSILON);
-        assert!((f64::from(value) - plain).abs() <= bound, "{isa:?} {rows} {inner} {columns} {index}: {value} {plain}");
+        assert!(
+            (f64::from(value) - plain).abs() <= bound,
+            "{isa:?} {form:?} {rows} {inner} {columns} {index}: {value} {plain}"
+        );
     }
 }
 
@@ -55,7 +71,8 @@ fn check(isa: Isa, [rows, inner, columns, group]: [usize; 4], activation: Activa
 fn all_rows_agree_with_the_plain_loop() {
     for isa in NIBBLE.iter().map(|row| row.isa).chain([Isa::Amx]).filter(|isa| isa.is_available()) {
         for rows in [0, 1, 2, 5, 6, 7, 13, 32, 41] {
-            for sizes in [[32, 1, 32], [64, 17, 32], [128, 33, 64], [128, 64, 128], [0, 5, 32], [40, 7, 8]] {
+            for sizes in [[32, 1, 32], [64, 17, 32], [128, 33, 64], [128, 64, 128], [0, 5, 32], [40, 7, 8], [96, 9, 32]]
+            {
                 check(isa, [rows, sizes[0], sizes[1], sizes[2]], Activation::None, 1);
             }
         }
@@ -67,7 +84,32 @@ fn all_rows_agree_with_the_plain_loop() {
 
 #[test]
 fn groups_that_do_not_divide_are_refused() {
-    assert!(NibbleProduct::new([1, 48, 4], 32, false, Isa::Portable).is_err());
-    assert!(NibbleProduct::new([1, 48, 4], 0, false, Isa::Portable).is_err());
-    assert!(NibbleProduct::new([1, 48, 4], 12, false, Isa::Portable).is_err());
+    let product = |group| {
+        let form = NibbleForm { group, is_biased: false, scales: Scales::Steps };
+        NibbleProduct::new([1, 48, 4], form, Isa::Portable)
+    };
+    assert!(product(16).is_ok());
+    assert!([32, 0, 12].into_iter().all(|group| product(group).is_err()));
+}
+
+#[test]
+fn scales_of_steps_take_half_of_what_halves_take_and_a_number_for_each_column() {
+    let size = |inner, scales| {
+        let form = NibbleForm { group: 32, is_biased: false, scales };
+        NibbleProduct::new([1, inner, 64], form, Isa::Avx512).unwrap().packed_size()
+    };
+    assert_eq!(FORMS.map(|scales| size(2048, scales)), [64 * (4 + 2048 / 2 + 128), 64 * (8 + 2048 / 2 + 64)]);
+    // Two groups have their scales side by side, also where there is no second one.
+    assert_eq!(size(96, Scales::Steps), 64 * (8 + 48 + 4));
+}
+
+#[test]
+fn scales_that_are_no_multiples_of_a_step_are_not_packed_so() {
+    let packed = |scales: &[f32]| {
+        let form = NibbleForm { group: 8, is_biased: false, scales: Scales::Steps };
+        let product = NibbleProduct::new([1, 16, 1], form, Isa::Portable).unwrap();
+        product.pack(&[0; 16], scales, &[], &mut vec![0; product.packed_size()])
+    };
+    assert!(packed(&[1.0, 255.0]).is_ok());
+    assert!(packed(&[1.5, 255.0]).is_err());
 }

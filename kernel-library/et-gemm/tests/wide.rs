@@ -2,9 +2,9 @@
 
 mod plain;
 
-use et_core::Half;
 use et_gemm::{
-    Activation, BYTE, Bias, ByteProduct, Isa, NibbleProduct, Output, Shape, Weights, WideOperands, WideProduct,
+    Activation, BYTE, Bias, ByteProduct, Isa, NibbleForm, NibbleProduct, Output, Scales, Shape, Weights, WideOperands,
+    WideProduct,
 };
 use plain::{Numbers, activate};
 
@@ -37,17 +37,17 @@ fn bytes(isa: Isa, [rows, inner, columns]: [usize; 3]) -> Packed {
     Packed { product, bytes: packed, numbers: real, bias }
 }
 
-fn halves(isa: Isa, [rows, inner, columns, group]: [usize; 4]) -> Packed {
+fn halves(isa: Isa, scales: Scales, [rows, inner, columns, group]: [usize; 4]) -> Packed {
     let mut numbers = Numbers(0x9abc_def1_1234_5678);
     let weights: Vec<i8> = numbers.bytes(columns * inner).into_iter().map(|byte| byte >> 4).collect();
-    let scale = |number: f32| Half::from_f32(0.1 + 0.05 * number).to_f32();
-    let scales: Vec<f32> = numbers.floats(columns * (inner / group)).into_iter().map(scale).collect();
-    let bias = if rows % 2 == 1 { numbers.floats(columns) } else { Vec::new() };
-    let product = NibbleProduct::new([rows, inner, columns], group, !bias.is_empty(), isa).unwrap();
+    let form = NibbleForm { group, is_biased: rows % 2 == 1, scales };
+    let scales = plain::scales(&mut numbers, form, [columns, inner]);
+    let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };
+    let product = NibbleProduct::new([rows, inner, columns], form, isa).unwrap();
     let mut packed = vec![0; product.packed_size()];
     product.pack(&weights, &scales, &bias, &mut packed).unwrap();
     let real = (0..columns * inner).map(|at| f32::from(weights[at]) * scales[at / group]).collect();
-    let product = WideProduct::halves([rows, inner, columns], group, !bias.is_empty(), isa).unwrap();
+    let product = WideProduct::halves([rows, inner, columns], form, isa).unwrap();
     Packed { product, bytes: packed, numbers: real, bias }
 }
 
@@ -87,14 +87,17 @@ fn products_are_those_of_the_numbers_that_integers_stand_for() {
             for [inner, columns, group] in
                 [[32, 1, 32], [64, 17, 32], [192, 33, 64], [384, 70, 128], [40, 5, 8], [520, 9, 520]]
             {
-                check(isa, [rows, inner, columns], &halves(isa, [rows, inner, columns, group]), Activation::None, 1);
+                for scales in [Scales::Halves, Scales::Steps] {
+                    let packed = halves(isa, scales, [rows, inner, columns, group]);
+                    check(isa, [rows, inner, columns], &packed, Activation::None, 1);
+                }
             }
         }
         for (rows, activation, parts) in [(9, Activation::Gelu, 3), (1, Activation::RELU, 2), (33, Activation::Silu, 2)]
         {
             let sizes = [rows, 264, 70];
             check(isa, sizes, &bytes(isa, sizes), activation, parts);
-            check(isa, sizes, &halves(isa, [rows, 264, 70, 8]), activation, parts);
+            check(isa, sizes, &halves(isa, Scales::Steps, [rows, 264, 70, 8]), activation, parts);
         }
     }
 }

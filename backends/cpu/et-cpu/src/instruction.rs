@@ -12,7 +12,7 @@ use crate::record::{Record, Words};
 pub use activation::{Activation, ActivationKind};
 pub use attention::{Attention, BatchMatmul, Heads, Matrices};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
-pub use operand::{Numbers, Place, Rows};
+pub use operand::{Groups, Numbers, Place, Rows};
 pub use rows::{DequantizeRows, GroupedProduct, Mean, Normalize, QuantizeRows, Softmax, WideProduct};
 pub use text::{AttendCache, Gather, GatherColumns, Piece, Rotate};
 pub use window::{Depthwise, Pool, Product, QuantizedDepthwise, QuantizedProduct, Window};

@@ -1,8 +1,11 @@
 //! Values that are known when a partition is lowered: constants, and what dequantizing makes of them.
 
 use et_core::ScalarType;
+use et_gemm::{NibbleForm, Scales, step_of};
 use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId, ValueKind, evaluate_constant, is_of_adapter};
+use rayon::prelude::*;
 
+use crate::pack;
 use crate::tensor::{Buffer, Tensor};
 
 /// Bytes with a scale for each index of the first dimension; 0 stands for 0.
@@ -86,6 +89,23 @@ pub struct GroupedWeights {
     pub scales: ConstantData,
     /// Weights of a group.
     pub group: usize,
+    /// Groups of a column.
+    pub count: usize,
+}
+
+impl GroupedWeights {
+    /// How they are packed: what scales are decides about their form.
+    pub fn form(&self, is_biased: bool) -> NibbleForm {
+        NibbleForm { group: self.group, is_biased, scales: form_of_scales(&self.scales, self.count) }
+    }
+}
+
+/// Steps where those of each column, so many, are exact multiples of one, else `float16`.
+pub fn form_of_scales(scales: &ConstantData, count: usize) -> Scales {
+    let columns = scales.bytes().par_chunks(count.max(1) * size_of::<f32>());
+    let are_steps = columns.all(|column| step_of(&pack::floats(column)).is_some());
+    scales.release();
+    if are_steps { Scales::Steps } else { Scales::Halves }
 }
 
 /// The weights of a value that `(bytes, block, scales, zero_points, type, least, most, ...)` dequantizes.
@@ -108,7 +128,8 @@ pub fn grouped_weights(links: &Links<'_>, id: ValueId) -> Option<GroupedWeights>
     let spec = links.graph.spec(*bytes);
     let fits = spec.scalar_type == ScalarType::Char && spec.is_contiguous() && is_symmetric && group % 8 == 0;
     let bytes = links.graph.constant(*bytes).filter(|_| fits)?;
-    Some(GroupedWeights { bytes: bytes.clone(), scales: stored_floats(links, *scales)?, group })
+    let count = usize::try_from(*links.graph.spec(*scales).sizes.last()?).ok()?;
+    Some(GroupedWeights { bytes: bytes.clone(), scales: stored_floats(links, *scales)?, group, count })
 }
 
 /// `(bytes, scales, zero_points, axis, ...)`.
@@ -174,5 +195,20 @@ fn integers(links: &Links<'_>, id: ValueId) -> Option<Vec<i64>> {
         }
         ScalarType::Char => Some(bytes.iter().map(|byte| i64::from(byte.cast_signed())).collect()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scales_are_steps_where_those_of_every_column_are() {
+        let form = |scales: &[f32]| {
+            let bytes: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
+            form_of_scales(&ConstantData::new(bytes), 2)
+        };
+        assert_eq!(form(&[0.5, 127.5, 25.5, 25.5]), Scales::Steps);
+        assert_eq!(form(&[0.5, 127.5, 0.33, 25.5]), Scales::Halves);
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use et_cpu::{Window, byte_isa};
-use et_gemm::{Bias, ByteProduct, FloatProduct, NibbleProduct, Shape, Weights, WideProduct};
+use et_gemm::{Bias, ByteProduct, FloatProduct, NibbleForm, NibbleProduct, Shape, Weights, WideProduct};
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
 
@@ -37,8 +37,8 @@ pub enum Form {
     BytesForRows(Vec<f32>, Vec<f32>),
     /// The same for rows of numbers, and for tables, in a form that all instruction sets of an architecture read.
     WideBytes(Vec<f32>, Vec<f32>),
-    /// Half bytes: the weights of a group, the scales `[columns, inner / group]`, `float32`, and a bias for each column or none.
-    Groups(usize, ConstantData, Vec<f32>),
+    /// Half bytes: how they are packed, the scales `[columns, inner / group]`, `float32`, and a bias for each column or none.
+    Groups(NibbleForm, ConstantData, Vec<f32>),
 }
 
 /// What belongs to the columns of a matrix besides weights.
@@ -54,14 +54,14 @@ impl Packing {
         match &self.form {
             Form::Floats(_) => Ok(self.floats(isa)?.packed_size()),
             Form::Bytes(..) | Form::BytesForRows(..) | Form::WideBytes(..) => Ok(self.bytes(isa)?.packed_size()),
-            Form::Groups(group, _, bias) => Ok(self.groups(*group, !bias.is_empty(), isa)?.packed_size()),
+            Form::Groups(form, ..) => Ok(self.groups(*form, isa)?.packed_size()),
         }
     }
 
     /// Gives the packed form to `take`.
     pub fn write(&self, isa: Isa, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
-        if let Form::Groups(group, scales, bias) = &self.form {
-            return self.panels(*group, Numbers { scales, bias }, isa, take);
+        if let Form::Groups(form, scales, bias) = &self.form {
+            return self.panels(*form, Numbers { scales, bias }, isa, take);
         }
         let mut packed = vec![0; self.size(isa)?];
         self.fill(isa, &mut packed)?;
@@ -92,13 +92,19 @@ impl Packing {
     }
 
     /// Packs columns of half bytes, some at a time: the packed form of a matrix is those of its panels, one after the other.
-    fn panels(&self, group: usize, numbers: Numbers<'_>, isa: Isa, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
-        let whole = self.groups(group, !numbers.bias.is_empty(), isa)?;
+    fn panels(
+        &self,
+        form: NibbleForm,
+        numbers: Numbers<'_>,
+        isa: Isa,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<(), Problem> {
+        let whole = self.groups(form, isa)?;
         let [inner, columns] = [self.window.input[2], self.window.output[2]].map(|size| size as usize);
         let step = (JOB / inner.max(1)).max(1).next_multiple_of(whole.layout());
         let starts: Vec<usize> = (0..columns).step_by(step).collect();
         for starts in starts.chunks(JOBS) {
-            let part = |first: &usize| self.columns(*first..columns.min(first + step), group, numbers, isa);
+            let part = |first: &usize| self.columns(*first..columns.min(first + step), form, numbers, isa);
             let made: Vec<_> = starts.par_iter().map(part).collect();
             made.into_iter().try_for_each(|packed| packed.map(|packed| take(&packed)))?;
         }
@@ -106,15 +112,21 @@ impl Packing {
     }
 
     /// The packed form of some columns, of which the first begins a panel.
-    fn columns(&self, columns: Range<usize>, group: usize, numbers: Numbers<'_>, isa: Isa) -> Result<Vec<u8>, Problem> {
+    fn columns(
+        &self,
+        columns: Range<usize>,
+        form: NibbleForm,
+        numbers: Numbers<'_>,
+        isa: Isa,
+    ) -> Result<Vec<u8>, Problem> {
         let inner = self.window.input[2] as usize;
         let part =
             |bytes: &'_ [u8], size: usize| bytes.get(columns.start * size..columns.end * size).map(<[u8]>::to_vec);
         let weights = part(self.weights.bytes(), inner).ok_or(Problem::Weights)?;
         let weights: Vec<i8> = weights.into_iter().map(u8::cast_signed).collect();
-        let scales = part(numbers.scales.bytes(), inner / group * size_of::<f32>()).ok_or(Problem::Weights)?;
+        let scales = part(numbers.scales.bytes(), inner / form.group * size_of::<f32>()).ok_or(Problem::Weights)?;
         let bias = numbers.bias.get(columns.clone()).unwrap_or_default();
-        let product = NibbleProduct::new([1, inner, columns.len()], group, !bias.is_empty(), byte_isa(isa));
+        let product = NibbleProduct::new([1, inner, columns.len()], form, byte_isa(isa));
         let product = product.map_err(|_| Problem::Weights)?;
         let mut packed = vec![0; product.packed_size()];
         product.pack(&weights, &floats(&scales), bias, &mut packed).map_err(|_| Problem::Weights)?;
@@ -130,8 +142,8 @@ impl Packing {
             _ => format!("{:?}", self.window),
         };
         let layout = match &self.form {
-            Form::Groups(group, _, bias) => {
-                let product = self.groups(*group, !bias.is_empty(), isa);
+            Form::Groups(form, ..) => {
+                let product = self.groups(*form, isa);
                 product.map_or_else(|_| String::new(), |product| format!("panels of {}", product.layout()))
             }
             Form::Bytes(..) | Form::BytesForRows(..) | Form::WideBytes(..) => {
@@ -162,10 +174,10 @@ impl Packing {
         self.weights.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
 
-    fn groups(&self, group: usize, is_biased: bool, isa: Isa) -> Result<NibbleProduct, Problem> {
+    fn groups(&self, form: NibbleForm, isa: Isa) -> Result<NibbleProduct, Problem> {
         let [_, rows, inner] = self.window.input.map(|size| size as usize);
         let columns = self.window.output[2] as usize;
-        NibbleProduct::new([rows, inner, columns], group, is_biased, byte_isa(isa)).map_err(|_| Problem::Weights)
+        NibbleProduct::new([rows, inner, columns], form, byte_isa(isa)).map_err(|_| Problem::Weights)
     }
 
     fn floats(&self, isa: Isa) -> Result<FloatProduct, Problem> {
@@ -191,7 +203,10 @@ impl Form {
             Self::BytesForRows(scales, bias) | Self::WideBytes(scales, bias) => {
                 format!("bytes for rows {} {}", floats(scales), floats(bias))
             }
-            Self::Groups(group, scales, bias) => format!("groups of {group} {} {}", scales.digest(), floats(bias)),
+            Self::Groups(form, scales, bias) => {
+                let NibbleForm { group, is_biased: _, scales: kind } = form;
+                format!("groups of {group} {kind:?} {} {}", scales.digest(), floats(bias))
+            }
         }
     }
 }
@@ -214,6 +229,8 @@ pub fn floats(bytes: &[u8]) -> Vec<f32> {
 
 #[cfg(test)]
 mod tests {
+    use et_gemm::Scales;
+
     use super::*;
     use crate::lower::product::matrix_window;
 
@@ -222,19 +239,24 @@ mod tests {
         let (inner, columns, group) = (32, (JOBS + 1) * JOB / 32 + 5, 16);
         let weights: Vec<u8> =
             (0..inner * columns).map(|index| ((index * 7919 % 251 % 16) as u8).wrapping_sub(8)).collect();
-        let scales: Vec<f32> = (0..columns * inner / group).map(|index| (index % 77) as f32 / 64.0).collect();
+        let steps = |index: usize| if index.is_multiple_of(inner / group) { 255 } else { index % 77 };
+        let scales: Vec<f32> = (0..columns * inner / group).map(|index| steps(index) as f32 / 64.0).collect();
         let bias: Vec<f32> = (0..columns).map(|index| index as f32).collect();
         let signed: Vec<i8> = weights.iter().map(|byte| byte.cast_signed()).collect();
         let scale_bytes: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
-        let form = Form::Groups(group, ConstantData::new(scale_bytes), bias.clone());
-        let window = matrix_window(1, inner, columns);
-        let packing = Packing { window, weights: ConstantData::new(weights), form, adapter: None };
-        let isa = Isa::Portable;
-        let mut parts = Vec::new();
-        packing.write(isa, &mut |part| parts.extend_from_slice(part)).unwrap();
-        let product = packing.groups(group, true, isa).unwrap();
-        let mut whole = vec![0; packing.size(isa).unwrap()];
-        product.pack(&signed, &scales, &bias, &mut whole).unwrap();
-        assert!(parts == whole);
+        let (weights, scale_bytes) = (ConstantData::new(weights), ConstantData::new(scale_bytes));
+        for kind in [Scales::Halves, Scales::Steps] {
+            let nibbles = NibbleForm { group, is_biased: true, scales: kind };
+            let form = Form::Groups(nibbles, scale_bytes.clone(), bias.clone());
+            let window = matrix_window(1, inner, columns);
+            let packing = Packing { window, weights: weights.clone(), form, adapter: None };
+            let isa = Isa::Portable;
+            let mut parts = Vec::new();
+            packing.write(isa, &mut |part| parts.extend_from_slice(part)).unwrap();
+            let product = packing.groups(nibbles, isa).unwrap();
+            let mut whole = vec![0; packing.size(isa).unwrap()];
+            product.pack(&signed, &scales, &bias, &mut whole).unwrap();
+            assert!(parts == whole);
+        }
     }
 }

@@ -28,8 +28,9 @@ pub fn alone(
         }
         Embedding::Weight4 => return None,
     };
-    let blocks = usize::try_from(rows).ok()? * usize::try_from(length / group).ok()?;
-    let grid = Grid::new(bounds, Observer::MinMax);
+    let row = usize::try_from(length / group).ok()?;
+    let blocks = usize::try_from(rows).ok()? * row;
+    let grid = Grid::of_groups(bounds, Observer::MinMax, row);
     let work = weights.work(builder, table, [1, blocks, usize::try_from(group).ok()?], grid)?;
     let (work, integers) = match form {
         Embedding::Weight8 => (work, TensorSpec::contiguous(ScalarType::Char, [rows, length])),

@@ -142,7 +142,8 @@ impl<'a> Weights<'a> {
         let [rows, length] = builder.graph.spec(id).sizes[..] else { return None };
         let count = length / i32::try_from(size).ok()?;
         let blocks = usize::try_from(rows).ok()? * usize::try_from(count).ok()?;
-        let work = self.work(builder, id, [1, blocks, size], Grid::new(bounds, self.options.observer))?;
+        let grid = Grid::of_groups(bounds, self.options.observer, usize::try_from(count).ok()?);
+        let work = self.work(builder, id, [1, blocks, size], grid)?;
         let work = self.compensated(builder, id, work);
         let specs = [builder.like(id, ScalarType::Char), TensorSpec::contiguous(ScalarType::Float, [rows, count])];
         let [integers, scales] = self.constants(builder, id, &work, specs)?;

@@ -3,9 +3,15 @@
 use crate::suites::{aligned, report};
 use crate::{least, peak};
 use et_gemm::{
-    Activation, Bias, ByteOperands, ByteProduct, FloatOperands, FloatProduct, Isa, NibbleOperands, NibbleProduct,
-    Output, RowScale, Shape, Weights, WideOperands, WideProduct, quantize_rows,
+    Activation, Bias, ByteOperands, ByteProduct, FloatOperands, FloatProduct, Isa, NibbleForm, NibbleOperands,
+    NibbleProduct, Output, RowScale, Scales, Shape, Weights, WideOperands, WideProduct, quantize_rows,
 };
+
+/// A scale that either form has.
+const SCALE: f32 = 255.0 / 16384.0;
+
+/// Forms of half bytes, by the scales of their groups.
+const FORMS: [(&str, Scales); 2] = [("int4", Scales::Halves), ("int4 with steps", Scales::Steps)];
 
 /// Linear layers with rows quantized at run time, by weights of a byte and of half a byte in groups of 32.
 pub fn linear(isa: Isa) {
@@ -45,17 +51,21 @@ pub fn linear(isa: Isa) {
             product.compute_floats(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
         });
 
-        let product = NibbleProduct::new([rows, inner, columns], 32, false, isa).expect("a shape");
-        let size = product.packed_size();
-        let (mut packed, skip) = aligned(size);
-        let packed = &mut packed[skip..skip + size];
-        product.pack(&weights, &vec![0.01; columns * inner / 32], &[], packed).expect("sizes");
-        let mut scratch = vec![0; product.scratch_size()];
-        let operands =
-            NibbleOperands { input: &input, row_scales: &row_scales, weights: packed, activation: Activation::None };
-        show("int4", size, &mut |output| {
-            product.compute(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
-        });
+        for (name, scales) in FORMS {
+            let form = NibbleForm { group: 32, is_biased: false, scales };
+            let product = NibbleProduct::new([rows, inner, columns], form, isa).expect("a shape");
+            let size = product.packed_size();
+            let (mut packed, skip) = aligned(size);
+            let packed = &mut packed[skip..skip + size];
+            product.pack(&weights, &vec![SCALE; columns * inner / 32], &[], packed).expect("sizes");
+            let mut scratch = vec![0; product.scratch_size()];
+            let weights = &*packed;
+            let operands =
+                NibbleOperands { input: &input, row_scales: &row_scales, weights, activation: Activation::None };
+            show(name, size, &mut |output| {
+                product.compute(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
+            });
+        }
     }
 }
 
@@ -87,13 +97,14 @@ pub fn wide(isa: Isa) {
         let bytes = &mut packed[skip..skip + packing.packed_size()];
         let integers = vec![3i8; inner * columns];
         packing.pack(&Weights::linear(&integers, inner), &vec![0.01; columns], Bias::None, bytes).expect("sizes");
-        let packing = NibbleProduct::new([rows, inner, columns], 32, false, isa).expect("a shape");
+        let form = NibbleForm { group: 32, is_biased: false, scales: Scales::Steps };
+        let packing = NibbleProduct::new([rows, inner, columns], form, isa).expect("a shape");
         let (mut packed, skip) = aligned(packing.packed_size());
         let halves = &mut packed[skip..skip + packing.packed_size()];
-        packing.pack(&integers, &vec![0.01; columns * inner / 32], &[], halves).expect("sizes");
+        packing.pack(&integers, &vec![SCALE; columns * inner / 32], &[], halves).expect("sizes");
         for (name, weights, product) in [
             ("int8 to float32", bytes, WideProduct::bytes([rows, inner, columns], isa)),
-            ("int4 to float32", halves, WideProduct::halves([rows, inner, columns], 32, false, isa)),
+            ("int4 to float32", halves, WideProduct::halves([rows, inner, columns], form, isa)),
         ] {
             let product = product.expect("a shape");
             let mut scratch = vec![0; product.scratch_size()];

@@ -4,6 +4,7 @@
 use super::tile::{FinishKernel, Tile, TileKernel, compute};
 use super::transform::{InputKernel, OutputKernel, Pixels, Window};
 use crate::isa::Isa;
+use crate::nibble::scale::{HalfScales, StepScales};
 use crate::wide::unpack::{Unpack, UnpackKernel};
 
 /// One row: the tile of an instruction set.
@@ -34,8 +35,10 @@ pub struct FloatKernels {
     pub output: OutputKernel,
     /// Makes numbers of bytes.
     pub bytes: UnpackKernel,
-    /// Makes numbers of half bytes.
+    /// Makes numbers of half bytes with scales of `float16`.
     pub halves: UnpackKernel,
+    /// Makes numbers of half bytes whose scales are steps.
+    pub stepped_halves: UnpackKernel,
 }
 
 /// The most rows of a product that are few: what reads a text ahead has about as many.
@@ -114,10 +117,17 @@ macro_rules! kernels {
             $(#[$feature])?
             unsafe fn halves(part: &Unpack) {
                 // SAFETY: the caller's promise, which includes the processor.
-                unsafe { crate::wide::unpack::halves::<$lanes>(part) }
+                unsafe { crate::wide::unpack::halves::<$lanes, HalfScales>(part) }
             }
 
-            pub static KERNELS: FloatKernels = FloatKernels { tile: kernel, finish, input, output, bytes, halves };
+            $(#[$feature])?
+            unsafe fn stepped_halves(part: &Unpack) {
+                // SAFETY: the caller's promise, which includes the processor.
+                unsafe { crate::wide::unpack::halves::<$lanes, StepScales>(part) }
+            }
+
+            pub static KERNELS: FloatKernels =
+                FloatKernels { tile: kernel, finish, input, output, bytes, halves, stepped_halves };
 
             /// The tile of so many rows and vectors, each less one.
             fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {

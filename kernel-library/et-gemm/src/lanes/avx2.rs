@@ -58,6 +58,10 @@ impl Lanes for Avx2 {
         Self(_mm256_mul_ps(_mm256_castsi256_ps(words), _mm256_set1_ps(HALF_EXPONENTS)))
     }
     #[inline(always)]
+    unsafe fn load_unsigned(from: *const u8) -> Self {
+        Self(_mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast()))))
+    }
+    #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
         _mm256_storeu_ps(to, self.0);
     }

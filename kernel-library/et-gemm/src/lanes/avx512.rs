@@ -57,6 +57,10 @@ impl Lanes for Avx512 {
         Self(_mm512_mul_ps(_mm512_castsi512_ps(words), _mm512_set1_ps(HALF_EXPONENTS)))
     }
     #[inline(always)]
+    unsafe fn load_unsigned(from: *const u8) -> Self {
+        Self(_mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast()))))
+    }
+    #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
         _mm512_storeu_ps(to, self.0);
     }

@@ -40,6 +40,8 @@ pub trait Lanes: Copy {
     unsafe fn load(from: *const f32) -> Self;
     /// Reads a vector of `float16` that are not negative (IEEE 754-2008, binary16).
     unsafe fn load_halves(from: *const u16) -> Self;
+    /// Reads a vector of bytes without a sign.
+    unsafe fn load_unsigned(from: *const u8) -> Self;
     /// Writes a vector.
     unsafe fn store(self, to: *mut f32);
     /// Reads the first `count` elements; the others are zero.

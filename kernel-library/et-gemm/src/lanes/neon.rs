@@ -48,6 +48,11 @@ impl Lanes for Neon {
         Self(vmulq_n_f32(vreinterpretq_f32_u32(words), HALF_EXPONENTS))
     }
     #[inline(always)]
+    unsafe fn load_unsigned(from: *const u8) -> Self {
+        let bytes = vcreate_u8(u64::from(from.cast::<u32>().read_unaligned()));
+        Self(vcvtq_f32_u32(vmovl_u16(vget_low_u16(vmovl_u8(bytes)))))
+    }
+    #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
         vst1q_f32(to, self.0);
     }

@@ -50,6 +50,10 @@ impl Lanes for Portable {
         Self(halves.map(|half| f32::from_bits(u32::from(half) << 13) * HALF_EXPONENTS))
     }
     #[inline(always)]
+    unsafe fn load_unsigned(from: *const u8) -> Self {
+        Self(from.cast::<[u8; 4]>().read_unaligned().map(f32::from))
+    }
+    #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
         to.cast::<[f32; 4]>().write_unaligned(self.0);
     }

@@ -14,6 +14,7 @@ use core::arch::x86_64::*;
 use core::ops::Range;
 
 use super::matrix::{SETS, SIDE, TILE, depth};
+use super::scale::ScaleForm;
 use super::tile::{Tile, store};
 use crate::byte::dot::Dots;
 use crate::byte::dot_x86::Avx512Vnni;
@@ -55,10 +56,10 @@ impl Memory {
 #[target_feature(enable = "avx512f,avx512bw")]
 pub unsafe fn widen(tile: &Tile, memory: Memory) {
     let (mask, zero) = (_mm512_set1_epi8(15), _mm512_set1_epi8(8));
-    let (mut from, mut to) = (tile.first_group(), memory.weights);
-    for _ in 0..tile.groups {
-        from = from.add(2 * SIDE);
-        for _ in 0..tile.group / 8 {
+    let mut to = memory.weights;
+    for group in 0..tile.groups {
+        let mut from = tile.panel.add(tile.form.elements_at(group) * SIDE);
+        for _ in 0..tile.form.group / 8 {
             for vector in 0..2 {
                 let bytes = _mm512_loadu_si512(from.add(64 * vector).cast());
                 let halves = [_mm512_and_si512(bytes, mask), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), mask)];
@@ -76,16 +77,16 @@ pub unsafe fn widen(tile: &Tile, memory: Memory) {
 /// # Safety
 ///
 /// Registers are configured for [`depth()`] of the group; the processor has AVX-512 VNNI; what [`Tile`] asks for so many rows,
-/// of which the output takes those that are stored.
+/// of which the output takes those that are stored; scales are of the form `F`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-pub unsafe fn compute(tile: &Tile, memory: Memory, stored: Range<usize>) {
+pub unsafe fn compute<F: ScaleForm>(tile: &Tile, memory: Memory, stored: Range<usize>) {
     memory.totals.write_bytes(0, TILE);
     for group in 0..=tile.groups {
         if group < tile.groups {
             multiply(tile, memory, group);
         }
         if group > 0 {
-            scale(tile, memory, group - 1);
+            scale::<F>(tile, memory, group - 1);
         }
     }
     for row in stored {
@@ -95,15 +96,15 @@ pub unsafe fn compute(tile: &Tile, memory: Memory, stored: Range<usize>) {
             output: tile.output.wrapping_add(row * tile.stride),
             ..*tile
         };
-        store::<Avx512Vnni, 1, 2>(&row, &[[Real::load(total), Real::load(total.add(REGISTER * REGISTER))]]);
+        store::<Avx512Vnni, F, 1, 2>(&row, &[[Real::load(total), Real::load(total.add(REGISTER * REGISTER))]]);
     }
 }
 
 /// Adds the scaled sums of a group to those of the groups before it.
 #[inline(always)]
-unsafe fn scale(tile: &Tile, memory: Memory, group: usize) {
-    let scales = tile.first_group().add(group * (2 + tile.group / 2) * SIDE).cast::<u16>();
-    let scales = [Real::load_halves(scales), Real::load_halves(scales.add(REGISTER))];
+unsafe fn scale<F: ScaleForm>(tile: &Tile, memory: Memory, group: usize) {
+    let scales = tile.panel.add(tile.form.scales_at(group) * SIDE);
+    let scales = [F::load::<Real>(scales), F::load::<Real>(scales.add(F::SCALES.size() * REGISTER))];
     let (sums, totals) = (memory.sums_of(group), memory.totals);
     for register in 0..4 {
         for row in 0..REGISTER {
@@ -117,8 +118,8 @@ unsafe fn scale(tile: &Tile, memory: Memory, group: usize) {
 /// The sums of a group: registers 0 and 1 are the columns of the first sixteen rows, 2 and 3 those of the others.
 #[inline(always)]
 unsafe fn multiply(tile: &Tile, memory: Memory, group: usize) {
-    let depth = depth(tile.group);
-    let rows = tile.input.add(group * tile.group);
+    let depth = depth(tile.form.group);
+    let rows = tile.input.add(group * tile.form.group);
     asm!(
         "tilezero tmm0",
         "tilezero tmm1",
@@ -145,11 +146,11 @@ unsafe fn multiply(tile: &Tile, memory: Memory, group: usize) {
         low = inout(reg) rows => _,
         high = inout(reg) rows.add(REGISTER * tile.input_stride) => _,
         stride = in(reg) tile.input_stride,
-        weights = inout(reg) memory.weights.add(group * tile.group * SIDE) => _,
+        weights = inout(reg) memory.weights.add(group * tile.form.group * SIDE) => _,
         line = in(reg) 4 * SIDE,
         depth = in(reg) depth,
         size = in(reg) SIDE * depth,
-        steps = inout(reg) tile.group / depth => _,
+        steps = inout(reg) tile.form.group / depth => _,
         sums = in(reg) memory.sums_of(group),
         row = in(reg) 4 * REGISTER,
         options(nostack)

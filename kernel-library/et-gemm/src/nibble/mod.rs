@@ -6,4 +6,5 @@ mod matrix_x86;
 pub mod pack;
 pub mod product;
 pub mod rows;
+pub mod scale;
 pub mod tile;

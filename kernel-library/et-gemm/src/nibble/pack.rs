@@ -1,10 +1,57 @@
 //! The packed form of weights of half a byte: panels of columns.
 //!
 //! A panel is a row of what a zero point of one adds to each column before it is scaled (`f32`), a row of bias (`f32`) where
-//! there is one, and for each group a row of scales (`float16`) and a row for each eight elements. Such a row has four bytes a
-//! column: the first four elements in their low halves, the next four in the high ones, all plus eight. All is little-endian.
+//! there is one, and a row of the sizes of steps (`f32`) where scales are such. Groups follow: one, or two where scales are steps,
+//! have two bytes a column for their scales (a `float16`, or a byte for each), and then a row for each eight elements. Such a row
+//! has four bytes a column: the first four elements in their low halves, the next four in the high ones, all plus eight. All is
+//! little-endian. With scales of either form, rows of 32 columns begin on cache lines.
 
-use et_core::Half;
+use et_core::{Error, Result};
+
+use super::scale::Scales;
+
+/// How weights of half a byte are packed: all that decides where what lies in a panel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NibbleForm {
+    /// Elements of a group.
+    pub group: usize,
+    /// Whether columns have a bias.
+    pub is_biased: bool,
+    /// The form of scales.
+    pub scales: Scales,
+}
+
+/// Places in a panel, in bytes for each of its columns.
+impl NibbleForm {
+    /// What is ahead of the groups; its last four are the size of a step, where there is one.
+    pub(crate) const fn header(self) -> usize {
+        let bias = if self.is_biased { 4 } else { 0 };
+        let step = if matches!(self.scales, Scales::Steps) { 4 } else { 0 };
+        4 + bias + step
+    }
+
+    /// Groups whose scales lie side by side, and these.
+    pub(crate) const fn block(self) -> usize {
+        2 + self.scales.span() * self.group / 2
+    }
+
+    /// All of a column of so many elements.
+    pub(crate) const fn column(self, inner: usize) -> usize {
+        self.header() + (inner / self.group).div_ceil(self.scales.span()) * 2 + inner / 2
+    }
+
+    /// Where the scales of a group are.
+    pub(crate) const fn scales_at(self, group: usize) -> usize {
+        let span = self.scales.span();
+        self.header() + group / span * self.block() + group % span * self.scales.size()
+    }
+
+    /// Where the elements of a group are.
+    pub(crate) const fn elements_at(self, group: usize) -> usize {
+        let span = self.scales.span();
+        self.header() + group / span * self.block() + 2 + group % span * (self.group / 2)
+    }
+}
 
 /// What is packed, lengths checked.
 pub struct Packing<'a> {
@@ -16,44 +63,58 @@ pub struct Packing<'a> {
     pub bias: &'a [f32],
     /// Elements of a column.
     pub inner: usize,
-    /// Elements of a group.
-    pub group: usize,
+    /// The form.
+    pub form: NibbleForm,
 }
 
 impl Packing<'_> {
-    /// Bytes of a column.
-    pub const fn column_size(inner: usize, group: usize, is_biased: bool) -> usize {
-        Self::header(is_biased) + inner / group * 2 + inner / 2
-    }
-
-    /// Bytes of a column before its groups.
-    pub const fn header(is_biased: bool) -> usize {
-        if is_biased { 8 } else { 4 }
-    }
-
-    /// Writes a panel of `width` columns, of which `columns` from `first` on exist. The others are zero.
-    pub fn write(&self, first: usize, columns: usize, width: usize, panel: &mut [u8]) {
+    /// Writes a panel of `width` columns, of which `columns` from `first` on exist. The others are zero. Fails for scales that
+    /// are not of the form.
+    pub fn write(&self, first: usize, columns: usize, width: usize, panel: &mut [u8]) -> Result<()> {
         panel.fill(0);
-        let (header, groups) = panel.split_at_mut(Self::header(!self.bias.is_empty()) * width);
         for lane in 0..columns {
-            let column = first + lane;
-            if let Some(bias) = self.bias.get(column) {
-                header[4 * (width + lane)..][..4].copy_from_slice(&bias.to_le_bytes());
-            }
-            let mut zero = 0.0;
-            for (index, bytes) in groups.chunks_exact_mut((2 + self.group / 2) * width).enumerate() {
-                zero += self.write_group(column, index, lane, width, bytes);
-            }
-            header[4 * lane..][..4].copy_from_slice(&zero.to_le_bytes());
+            self.write_column(first + lane, (width, lane), panel)?;
         }
+        Ok(())
+    }
+
+    fn write_column(&self, column: usize, (width, lane): (usize, usize), panel: &mut [u8]) -> Result<()> {
+        let count = self.inner / self.form.group;
+        let scales = &self.scales[column * count..][..count];
+        let unit = self.form.scales.unit(scales).ok_or(Error::InvalidArgument)?;
+        let mut zero = 0.0;
+        for (index, scale) in scales.iter().enumerate() {
+            let (bytes, number) = self.form.scales.store(*scale, unit);
+            let size = self.form.scales.size();
+            let at = self.form.scales_at(index) * width + size * lane;
+            panel[at..at + size].copy_from_slice(&bytes[..size]);
+            let weights = &self.weights[column * self.inner + index * self.form.group..][..self.form.group];
+            let rows = &mut panel[self.form.elements_at(index) * width..][..self.form.group / 2 * width];
+            zero += number * write_group(weights, lane, width, rows) as f32;
+        }
+        let mut put = |row: usize, number: f32| {
+            panel[4 * (row * width + lane)..][..4].copy_from_slice(&number.to_le_bytes());
+        };
+        put(0, zero);
+        self.bias.get(column).into_iter().for_each(|bias| put(1, *bias));
+        if self.form.scales == Scales::Steps {
+            put(self.form.header() / 4 - 1, unit);
+        }
+        Ok(())
     }
 
     /// Reads the column at place `lane` of a panel of `width` columns.
-    pub fn read(panel: &[u8], (width, lane): (usize, usize), is_biased: bool, elements: &mut [f32], group: usize) {
-        let groups = panel[Self::header(is_biased) * width..].chunks_exact((2 + group / 2) * width);
-        for (bytes, elements) in groups.zip(elements.chunks_exact_mut(group)) {
-            let (scales, rows) = bytes.split_at(2 * width);
-            let scale = Half(u16::from_le_bytes([scales[2 * lane], scales[2 * lane + 1]])).to_f32();
+    pub fn read(panel: &[u8], (width, lane): (usize, usize), form: NibbleForm, elements: &mut [f32]) {
+        let unit = match form.scales {
+            Scales::Halves => 1.0,
+            Scales::Steps => {
+                let at = (form.header() - 4) * width + 4 * lane;
+                f32::from_le_bytes([panel[at], panel[at + 1], panel[at + 2], panel[at + 3]])
+            }
+        };
+        for (index, elements) in elements.chunks_exact_mut(form.group).enumerate() {
+            let scale = unit * form.scales.number(&panel[form.scales_at(index) * width + form.scales.size() * lane..]);
+            let rows = &panel[form.elements_at(index) * width..];
             for (row, eight) in rows.chunks_exact(4 * width).zip(elements.chunks_exact_mut(8)) {
                 for index in 0..4 {
                     let pair = row[4 * lane + index];
@@ -63,22 +124,18 @@ impl Packing<'_> {
             }
         }
     }
+}
 
-    /// Writes a group of a column; gives its scaled sum.
-    fn write_group(&self, column: usize, index: usize, lane: usize, width: usize, bytes: &mut [u8]) -> f32 {
-        let scale = Half::from_f32(self.scales[column * (self.inner / self.group) + index]);
-        let weights = &self.weights[column * self.inner + index * self.group..][..self.group];
-        let (scales, rows) = bytes.split_at_mut(2 * width);
-        scales[2 * lane..][..2].copy_from_slice(&scale.0.to_le_bytes());
-        let mut sum = 0;
-        for (row, eight) in rows.chunks_exact_mut(4 * width).zip(weights.as_chunks::<8>().0) {
-            let halves = halves(eight);
-            let pairs = (halves | halves >> 28) as u32;
-            row[4 * lane..][..4].copy_from_slice(&pairs.to_le_bytes());
-            sum += (halves.wrapping_mul(EACH) >> 56) as i32 - 8 * 8;
-        }
-        scale.to_f32() * sum as f32
+/// Writes a group of a column into its rows; gives its sum.
+fn write_group(weights: &[i8], lane: usize, width: usize, rows: &mut [u8]) -> i32 {
+    let mut sum = 0;
+    for (row, eight) in rows.chunks_exact_mut(4 * width).zip(weights.as_chunks::<8>().0) {
+        let halves = halves(eight);
+        let pairs = (halves | halves >> 28) as u32;
+        row[4 * lane..][..4].copy_from_slice(&pairs.to_le_bytes());
+        sum += (halves.wrapping_mul(EACH) >> 56) as i32 - 8 * 8;
     }
+    sum
 }
 
 /// A one in each byte.

@@ -6,8 +6,10 @@ use et_core::{Error, Result};
 use super::matrix;
 #[cfg(target_arch = "x86_64")]
 use super::matrix_x86;
-use super::pack::Packing;
+use super::pack::{NibbleForm, Packing};
 use super::rows::NibbleRow;
+#[cfg(target_arch = "x86_64")]
+use super::scale::{HalfScales, Scales, StepScales};
 use super::tile::Tile;
 use crate::activation::Activation;
 use crate::byte::finish::RowScale;
@@ -36,45 +38,45 @@ pub struct NibbleProduct {
     rows: usize,
     inner: usize,
     columns: usize,
-    group: usize,
-    is_biased: bool,
+    form: NibbleForm,
     row: &'static NibbleRow,
     /// Whether there are rows and groups for matrix instructions.
     by_matrix: bool,
 }
 
 impl NibbleProduct {
-    /// Rows of `inner` elements times columns whose elements have a scale for each `group`. Fails unless `group` is a
-    /// multiple of eight that divides `inner`. Any instruction set may be packed for on any machine.
-    pub fn new([rows, inner, columns]: [usize; 3], group: usize, is_biased: bool, isa: Isa) -> Result<Self> {
+    /// Rows of `inner` elements times columns of half bytes. Fails unless groups have a multiple of eight elements that divides
+    /// `inner`. Any instruction set may be packed for on any machine.
+    pub fn new([rows, inner, columns]: [usize; 3], form: NibbleForm, isa: Isa) -> Result<Self> {
+        let group = form.group;
         if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) {
             return Err(Error::InvalidArgument);
         }
         let row = NibbleRow::of(isa);
         let fits = rows >= matrix::SIDE && row.panel == matrix::SIDE && matrix::takes(group);
         let by_matrix = isa == Isa::Amx && fits;
-        Ok(Self { rows, inner, columns, group, is_biased, row, by_matrix })
+        Ok(Self { rows, inner, columns, form, row, by_matrix })
     }
 
     /// Bytes of the packed weights.
     pub const fn packed_size(&self) -> usize {
-        self.columns.next_multiple_of(self.row.panel) * Packing::column_size(self.inner, self.group, self.is_biased)
+        self.columns.next_multiple_of(self.row.panel) * self.form.column(self.inner)
     }
 
-    /// Packs weights from -8 to 7 (`[columns, inner]`), scales (`[columns, inner / group]`, kept as `float16`) and a bias, empty
-    /// where the product has none. Fails unless lengths are those of the product.
+    /// Packs weights from -8 to 7 (`[columns, inner]`), scales (`[columns, inner / group]`) and a bias, empty where the product has
+    /// none. Fails unless lengths are those of the product and scales have the form.
     pub fn pack(&self, weights: &[i8], scales: &[f32], bias: &[f32], packed: &mut [u8]) -> Result<()> {
-        let groups = self.inner / self.group;
+        let groups = self.inner / self.form.group;
         let whole = weights.len() == self.columns * self.inner && scales.len() == self.columns * groups;
-        let biased = bias.len() == if self.is_biased { self.columns } else { 0 };
+        let biased = bias.len() == if self.form.is_biased { self.columns } else { 0 };
         if !whole || !biased || packed.len() != self.packed_size() {
             return Err(Error::InvalidArgument);
         }
-        let packing = Packing { weights, scales, bias, inner: self.inner, group: self.group };
+        let packing = Packing { weights, scales, bias, inner: self.inner, form: self.form };
         for panel in 0..self.grid().panels {
             let [first, columns, start] = self.panel(panel);
             let (width, size) = (self.row.panel, self.panel_size());
-            packing.write(first, columns, width, &mut packed[start..start + size]);
+            packing.write(first, columns, width, &mut packed[start..start + size])?;
         }
         Ok(())
     }
@@ -87,13 +89,7 @@ impl NibbleProduct {
         }
         let width = self.row.panel;
         let [first, _, start] = self.panel(column / width);
-        Packing::read(
-            &packed[start..start + self.panel_size()],
-            (width, column - first),
-            self.is_biased,
-            elements,
-            self.group,
-        );
+        Packing::read(&packed[start..start + self.panel_size()], (width, column - first), self.form, elements);
         Ok(())
     }
 
@@ -102,30 +98,20 @@ impl NibbleProduct {
         self.row.panel
     }
 
-    /// Elements of a group.
-    pub(crate) const fn group(&self) -> usize {
-        self.group
-    }
-
-    /// Whether columns have a bias.
-    pub(crate) const fn is_biased(&self) -> bool {
-        self.is_biased
-    }
-
-    /// Where a group begins in a panel.
-    pub(crate) const fn group_start(&self, group: usize) -> usize {
-        (Packing::header(self.is_biased) + group * (2 + self.group / 2)) * self.row.panel
+    /// How weights are packed.
+    pub(crate) const fn form(&self) -> NibbleForm {
+        self.form
     }
 
     const fn panel_size(&self) -> usize {
-        self.row.panel * Packing::column_size(self.inner, self.group, self.is_biased)
+        self.row.panel * self.form.column(self.inner)
     }
 
     /// The first column of a panel, its columns, its first byte.
     pub(crate) fn panel(&self, index: usize) -> [usize; 3] {
         let first = index * self.row.panel;
         let columns = (self.columns - first).min(self.row.panel);
-        [first, columns, first * Packing::column_size(self.inner, self.group, self.is_biased)]
+        [first, columns, first * self.form.column(self.inner)]
     }
 
     /// The work.
@@ -142,7 +128,7 @@ impl NibbleProduct {
 
     /// Bytes of scratch that each call needs.
     pub const fn scratch_size(&self) -> usize {
-        let sums = scratch::total(&[scratch::part(self.rows * (self.inner / self.group), 4)]);
+        let sums = scratch::total(&[scratch::part(self.rows * (self.inner / self.form.group), 4)]);
         let widened = scratch::total(&[
             scratch::part(self.inner, matrix::SIDE),
             scratch::part(matrix::SETS * matrix::TILE, 4),
@@ -195,11 +181,11 @@ impl NibbleProduct {
         mut scratch: Scratch<'_>,
     ) -> Result<()> {
         let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
-        let (grid, groups) = (self.grid(), self.inner / self.group);
+        let (grid, groups) = (self.grid(), self.inner / self.form.group);
         let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
         let sums = scratch.take::<i32>(rows.len() * groups)?;
         let elements = &operands.input[rows.start * self.inner..rows.end * self.inner];
-        for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.group)) {
+        for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.form.group)) {
             *sum = group.iter().fold(0, |sum: i32, &byte| sum.wrapping_add(i32::from(byte))).wrapping_mul(-8);
         }
         for (panel, column) in self.vectors(block.panels, self.row.width()) {
@@ -211,7 +197,8 @@ impl NibbleProduct {
                         row_sums: sums.as_ptr().wrapping_add((first - rows.start) * groups),
                         ..self.call(operands, output, first, [panel, column], self.row.width())
                     };
-                    let kernel = kernels(part.len() - 1, call.columns.div_ceil(self.row.lanes) - 1);
+                    let vectors = call.columns.div_ceil(self.row.lanes);
+                    let kernel = kernels(self.form.scales, part.len() - 1, vectors - 1);
                     // SAFETY: the caller's promise; the processor was asked.
                     unsafe { kernel.ok_or(Error::Internal)?(&call) };
                     // SAFETY: as above.
@@ -241,7 +228,7 @@ impl NibbleProduct {
             totals: scratch.take::<f32>(matrix::TILE)?.as_mut_ptr(),
         };
         // SAFETY: the processor has the instructions, which includes the kernel's leave.
-        let _tiles = unsafe { crate::amx::Tiles::configure(matrix::depth(self.group)) };
+        let _tiles = unsafe { crate::amx::Tiles::configure(matrix::depth(self.form.group)) };
         for (panel, column) in self.vectors(block.panels, matrix::SIDE) {
             // SAFETY: the packed weights have the panel, and scratch room for its columns.
             unsafe { matrix_x86::widen(&self.call(operands, output, 0, [panel, column], matrix::SIDE), memory) };
@@ -251,7 +238,13 @@ impl NibbleProduct {
                 let first = rows.start.min(self.rows - matrix::SIDE);
                 let call = self.call(operands, output, first, [panel, column], matrix::SIDE);
                 // SAFETY: the caller's promise; there are as many rows from the first on as a tile has.
-                unsafe { matrix_x86::compute(&call, memory, rows.start - first..rows.end - first) };
+                unsafe {
+                    let stored = rows.start - first..rows.end - first;
+                    match self.form.scales {
+                        Scales::Halves => matrix_x86::compute::<HalfScales>(&call, memory, stored),
+                        Scales::Steps => matrix_x86::compute::<StepScales>(&call, memory, stored),
+                    }
+                };
                 let stored = call.output.wrapping_add((rows.start - first) * call.stride);
                 // SAFETY: the caller's promise.
                 unsafe { self.finish(operands.activation, stored, &call, rows.len())? };
@@ -293,12 +286,11 @@ impl NibbleProduct {
             input_stride: self.inner,
             row_sums: core::ptr::null(),
             row_scales: operands.row_scales.as_ptr().wrapping_add(row),
-            groups: self.inner / self.group,
-            group: self.group,
+            groups: self.inner / self.form.group,
+            form: self.form,
             panel: operands.weights.as_ptr().wrapping_add(start),
             width: self.row.panel,
             column,
-            is_biased: self.is_biased,
             output: output.at(row, first + column),
             stride: output.stride(),
             columns: (all - column).min(width),

@@ -1,6 +1,7 @@
 //! The rows of products with half bytes: which instruction set has which tiles.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
+use super::scale::{HalfScales, ScaleForm, Scales, StepScales};
 use super::tile::{Tile, TileKernel, compute};
 use crate::byte::dot;
 use crate::isa::Isa;
@@ -17,9 +18,12 @@ pub struct NibbleRow {
     pub panel: usize,
     /// The most rows of a tile.
     pub height: usize,
-    /// The kernels for `rows - 1` and `vectors - 1`; none on other processors.
-    pub kernels: Option<fn(usize, usize) -> Option<TileKernel>>,
+    /// The kernels; none on other processors.
+    pub kernels: Option<Kernels>,
 }
+
+/// The kernel for a form of scales, `rows - 1` and `vectors - 1`.
+pub type Kernels = fn(Scales, usize, usize) -> Option<TileKernel>;
 
 /// All rows.
 pub static NIBBLE: [NibbleRow; 7] = [
@@ -59,25 +63,30 @@ macro_rules! kernels {
             use super::*;
 
             $(#[$feature])?
-            unsafe fn tile<const R: usize, const V: usize>(tile: &Tile) {
+            unsafe fn tile<F: ScaleForm, const R: usize, const V: usize>(tile: &Tile) {
                 // SAFETY: the caller's promise, which includes the processor.
-                unsafe { compute::<$dots, R, V>(tile) }
+                unsafe { compute::<$dots, F, R, V>(tile) }
             }
 
             /// The tile of so many rows and vectors, each less one.
-            pub fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {
-                const KERNELS: &[&[TileKernel]] = &[$(kernels!(@row $rows $vectors)),*];
-                KERNELS.get(rows)?.get(vectors).copied()
+            pub fn kernel(scales: Scales, rows: usize, vectors: usize) -> Option<TileKernel> {
+                const HALVES: &[&[TileKernel]] = &[$(kernels!(@row HalfScales $rows $vectors)),*];
+                const STEPS: &[&[TileKernel]] = &[$(kernels!(@row StepScales $rows $vectors)),*];
+                let kernels = match scales {
+                    Scales::Halves => HALVES,
+                    Scales::Steps => STEPS,
+                };
+                kernels.get(rows)?.get(vectors).copied()
             }
         }
     };
-    (@row $rows:literal [$($vectors:literal)*]) => { &[$(tile::<$rows, $vectors>),*] };
+    (@row $form:ident $rows:literal [$($vectors:literal)*]) => { &[$(tile::<$form, $rows, $vectors>),*] };
 }
 
 macro_rules! x86 {
     ($name:ident) => {{
         #[cfg(target_arch = "x86_64")]
-        let kernels: Option<fn(usize, usize) -> Option<TileKernel>> = Some($name::kernel);
+        let kernels: Option<Kernels> = Some($name::kernel);
         #[cfg(not(target_arch = "x86_64"))]
         let kernels = None;
         kernels
@@ -88,7 +97,7 @@ use x86;
 macro_rules! portable_kernels {
     () => {{
         #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-        let kernels: Option<fn(usize, usize) -> Option<TileKernel>> = Some(portable::kernel);
+        let kernels: Option<Kernels> = Some(portable::kernel);
         #[cfg(not(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))))]
         let kernels = None;
         kernels
@@ -99,7 +108,7 @@ use portable_kernels;
 macro_rules! avx_vnni_kernels {
     () => {{
         #[cfg(all(target_arch = "x86_64", feature = "avx-vnni"))]
-        let kernels: Option<fn(usize, usize) -> Option<TileKernel>> = Some(avx_vnni::kernel);
+        let kernels: Option<Kernels> = Some(avx_vnni::kernel);
         #[cfg(not(all(target_arch = "x86_64", feature = "avx-vnni")))]
         let kernels = None;
         kernels
@@ -110,7 +119,7 @@ use avx_vnni_kernels;
 macro_rules! arm {
     ($name:ident) => {{
         #[cfg(target_arch = "aarch64")]
-        let kernels: Option<fn(usize, usize) -> Option<TileKernel>> = Some($name::kernel);
+        let kernels: Option<Kernels> = Some($name::kernel);
         #[cfg(not(target_arch = "aarch64"))]
         let kernels = None;
         kernels

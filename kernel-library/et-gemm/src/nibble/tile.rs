@@ -3,6 +3,8 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
+use super::pack::NibbleForm;
+use super::scale::ScaleForm;
 use crate::byte::dot::{Dots, word};
 use crate::byte::finish::RowScale;
 use crate::lanes::Lanes;
@@ -14,7 +16,7 @@ const AHEAD: usize = 3 << 10;
 ///
 /// # Safety
 ///
-/// `input` has `R` rows of `groups * group` bytes; `row_sums` a sum for each group of each row; `row_scales` one for each
+/// `input` has `R` rows of `groups` groups of bytes; `row_sums` a sum for each group of each row; `row_scales` one for each
 /// row; `panel` is as [`super::pack`] writes it; `output` takes `R` rows of `columns` elements.
 pub struct Tile {
     /// The rows.
@@ -27,16 +29,14 @@ pub struct Tile {
     pub row_scales: *const RowScale,
     /// Groups of a row.
     pub groups: usize,
-    /// Elements of a group, a multiple of eight.
-    pub group: usize,
+    /// How the panel is packed; groups have a multiple of eight elements.
+    pub form: NibbleForm,
     /// The panel.
     pub panel: *const u8,
     /// Columns of the panel.
     pub width: usize,
     /// The first column of the tile in it.
     pub column: usize,
-    /// Whether it has biases.
-    pub is_biased: bool,
     /// The output.
     pub output: *mut f32,
     /// Elements from a row of the output to the next.
@@ -48,7 +48,12 @@ pub struct Tile {
 impl Tile {
     /// Where the first group of the panel begins.
     pub const fn first_group(&self) -> *const u8 {
-        self.panel.wrapping_add(if self.is_biased { 8 } else { 4 } * self.width)
+        self.panel.wrapping_add(self.form.header() * self.width)
+    }
+
+    /// The sizes of steps from a column of the tile on, where there are such.
+    const fn units(&self, column: usize) -> *const f32 {
+        self.first_group().cast::<f32>().wrapping_sub(self.width).wrapping_add(self.column + column)
     }
 }
 
@@ -59,29 +64,33 @@ pub type TileKernel = unsafe fn(&Tile);
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `D`; what `Tile` asks for.
+/// The processor has the instructions of `D`; what `Tile` asks for, in the form `F`.
 #[inline(always)]
-pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
-    let width = tile.width;
+pub unsafe fn compute<D: Dots, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile) {
+    let (width, size) = (tile.width, const { F::SCALES.size() });
     let mut totals = [[D::Real::splat(0.0); V]; R];
     let mut from = tile.first_group();
+    let mut scales = from;
     for group in 0..tile.groups {
-        let scales = from.cast::<u16>().add(tile.column);
-        from = from.add(2 * width);
+        scales = scales.wrapping_add(width);
+        if group % const { F::SCALES.span() } == 0 {
+            scales = from.add(size * tile.column);
+            from = from.add(2 * width);
+        }
         let mut sums = [[D::zero(); V]; R];
         for (row, sums) in sums.iter_mut().enumerate() {
             *sums = [D::splat(*tile.row_sums.add(row * tile.groups + group)); V];
         }
-        add_group::<D, R, V>(tile, group * tile.group, from.add(4 * tile.column), &mut sums);
-        from = from.add(tile.group / 2 * width);
+        add_group::<D, R, V>(tile, group * tile.form.group, from.add(4 * tile.column), &mut sums);
+        from = from.add(tile.form.group / 2 * width);
         for vector in 0..V {
-            let scale = D::Real::load_halves(scales.add(vector * D::LANES));
+            let scale = F::load::<D::Real>(scales.add(size * vector * D::LANES));
             for row in 0..R {
                 totals[row][vector] = sums[row][vector].real().multiply_add(scale, totals[row][vector]);
             }
         }
     }
-    store::<D, R, V>(tile, &totals);
+    store::<D, F, R, V>(tile, &totals);
 }
 
 /// The loop in which all the time goes: eight elements of each row a step. The halves of a byte have sums of their own, so
@@ -94,7 +103,7 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
     sums: &mut [[D; V]; R],
 ) {
     let mut others = [[D::zero(); V]; R];
-    for step in 0..tile.group / 8 {
+    for step in 0..tile.form.group / 8 {
         let mut weights = [D::nibbles(from); V];
         for (vector, weights) in weights.iter_mut().enumerate() {
             *weights = D::nibbles(from.add(4 * vector * D::LANES));
@@ -127,20 +136,20 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `D`; what `Tile` asks for.
+/// The processor has the instructions of `D`; what `Tile` asks for, in the form `F`.
 #[inline(always)]
-pub unsafe fn store<D: Dots, const R: usize, const V: usize>(tile: &Tile, totals: &[[D::Real; V]; R]) {
+pub unsafe fn store<D: Dots, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile, totals: &[[D::Real; V]; R]) {
     for row in 0..R {
         let RowScale { scale, zero_point } = *tile.row_scales.add(row);
         for vector in 0..V {
             let start = vector * D::LANES;
             let zero = D::Real::load(tile.panel.cast::<f32>().add(tile.column + start));
-            let bias = match tile.is_biased {
+            let bias = match tile.form.is_biased {
                 true => D::Real::load(tile.panel.cast::<f32>().add(tile.width + tile.column + start)),
                 false => D::Real::splat(0.0),
             };
             let value = totals[row][vector].subtract(zero.multiply(D::Real::splat(zero_point as f32)));
-            let value = value.multiply(D::Real::splat(scale)).add(bias);
+            let value = F::scaled(value.multiply(D::Real::splat(scale)), tile.units(start)).add(bias);
             let to = tile.output.wrapping_add(row * tile.stride + start);
             value.store_part(to, tile.columns.saturating_sub(start).min(D::LANES));
         }

@@ -14,7 +14,9 @@ use crate::byte::product::ByteProduct;
 use crate::float::rows::{FloatKernels, FloatRow};
 use crate::float::tile::Tile;
 use crate::isa::Isa;
+use crate::nibble::pack::NibbleForm;
 use crate::nibble::product::NibbleProduct;
+use crate::nibble::scale::Scales;
 use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
@@ -80,8 +82,8 @@ impl WideProduct {
     }
 
     /// Rows of `inner` elements times columns of half bytes. Fails where [`NibbleProduct::new`] does.
-    pub fn halves([rows, inner, columns]: [usize; 3], group: usize, is_biased: bool, isa: Isa) -> Result<Self> {
-        let form = Form::Halves(NibbleProduct::new([rows, inner, columns], group, is_biased, isa)?);
+    pub fn halves([rows, inner, columns]: [usize; 3], form: NibbleForm, isa: Isa) -> Result<Self> {
+        let form = Form::Halves(NibbleProduct::new([rows, inner, columns], form, isa)?);
         Ok(Self { rows, inner, form, row: FloatRow::of(isa) })
     }
 
@@ -175,7 +177,7 @@ impl WideProduct {
         let (width, column) = (part.vectors * self.row.lanes, part.column[0]);
         let bias = match &self.form {
             Form::Bytes(_) => Some(panel),
-            Form::Halves(halves) => halves.is_biased().then(|| panel.wrapping_add(4 * part.width)),
+            Form::Halves(halves) => halves.form().is_biased.then(|| panel.wrapping_add(4 * part.width)),
         };
         let bias = bias.filter(|_| elements.start == 0);
         let to_rows = to.wrapping_add(width);
@@ -192,21 +194,28 @@ impl WideProduct {
                     count: elements.len().div_ceil(4),
                     vectors: part.vectors,
                     scales: panel.add(4 * (part.width + column)),
+                    units: core::ptr::null(),
                     is_signed: bytes.row.offset == 0,
                     to: to_rows,
                 }),
                 Form::Halves(halves) => {
+                    let form = halves.form();
+                    let kernel = match form.scales {
+                        Scales::Halves => kernels.halves,
+                        Scales::Steps => kernels.stepped_halves,
+                    };
                     let mut first = elements.start;
                     while first < elements.end {
-                        let (group, within) = (first / halves.group(), first % halves.group());
-                        let count = (halves.group() - within).min(elements.end - first);
-                        let scales = panel.add(halves.group_start(group));
-                        (kernels.halves)(&Unpack {
-                            words: scales.add(2 * part.width + within / 2 * part.width + 4 * column),
+                        let (group, within) = (first / form.group, first % form.group);
+                        let count = (form.group - within).min(elements.end - first);
+                        let words = panel.add((form.elements_at(group) + within / 2) * part.width + 4 * column);
+                        kernel(&Unpack {
+                            words,
                             step: 4 * part.width,
                             count: count / 8,
                             vectors: part.vectors,
-                            scales: scales.add(2 * column),
+                            scales: panel.add(form.scales_at(group) * part.width + form.scales.size() * column),
+                            units: panel.wrapping_add((form.header() - 4) * part.width + 4 * column).cast(),
                             is_signed: false,
                             to: to_rows.add((first - elements.start) * width),
                         });

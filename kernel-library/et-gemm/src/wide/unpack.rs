@@ -3,12 +3,13 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is a loop under the contract of `Unpack`")]
 
 use crate::lanes::Lanes;
+use crate::nibble::scale::ScaleForm;
 
 /// Some rows of words of a panel: each word has four bytes, or eight half bytes, of a column.
 ///
 /// # Safety
 ///
-/// `words` has `count` rows, `step` bytes apart, of `vectors` vectors of words; `scales` has a scale for each column; `to` takes
+/// `words` has `count` rows, `step` bytes apart, of `vectors` vectors of words; `scales` has a scale for each column, `units` a size of steps where they are such; `to` takes
 /// `vectors` vectors for each byte, or half byte, of a word of every row.
 pub struct Unpack {
     /// The first word.
@@ -19,8 +20,10 @@ pub struct Unpack {
     pub count: usize,
     /// Vectors of a row.
     pub vectors: usize,
-    /// Scales: `f32` of bytes, `float16` of half bytes.
+    /// Scales: `f32` of bytes, of half bytes what their form has.
     pub scales: *const u8,
+    /// What such scales are multiplied with, where they are steps.
+    pub units: *const f32,
     /// Bytes were stored with their highest bit as it is, not the other way round.
     pub is_signed: bool,
     /// The numbers.
@@ -57,14 +60,15 @@ pub unsafe fn bytes<L: Lanes>(part: &Unpack) {
 ///
 /// # Safety
 ///
-/// As for [`bytes`].
+/// As for [`bytes`]; scales are of the form `F`.
 #[inline(always)]
-pub unsafe fn halves<L: Lanes>(part: &Unpack) {
+pub unsafe fn halves<L: Lanes, F: ScaleForm>(part: &Unpack) {
     let width = part.vectors * L::COUNT;
     for row in 0..part.count {
         let to = part.to.add(8 * row * width);
         for start in (0..width).step_by(L::COUNT) {
-            let scale = L::load_halves(part.scales.cast::<u16>().add(start));
+            let scale = F::load::<L>(part.scales.add(F::SCALES.size() * start));
+            let scale = F::scaled(scale, part.units.wrapping_add(start));
             let zero = scale.multiply(L::splat(-8.0));
             let words = L::words(part.words.add(row * part.step + 4 * start).cast());
             for half in 0..8 {

@@ -1,7 +1,8 @@
 //! Plain loops in `f64` and repeatable numbers, which optimized products are held against.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use et_gemm::{Activation, Shape};
+use et_core::Half;
+use et_gemm::{Activation, NibbleForm, Scales, Shape};
 
 /// Repeatable numbers (an xorshift).
 pub struct Numbers(pub u64);
@@ -29,6 +30,21 @@ impl Numbers {
     pub fn bytes(&mut self, count: usize) -> Vec<i8> {
         (0..count).map(|_| self.bits() as i8).collect()
     }
+}
+
+/// Scales of half bytes, `[columns, groups]`, that a form keeps as they are.
+pub fn scales(numbers: &mut Numbers, form: NibbleForm, [columns, inner]: [usize; 2]) -> Vec<f32> {
+    let groups = inner / form.group;
+    let mut column = |_| match form.scales {
+        Scales::Halves => (0..groups).map(|_| Half::from_f32(0.1 + 0.05 * numbers.float()).to_f32()).collect(),
+        Scales::Steps => {
+            let step = (1 + numbers.bits() % 1000) as f32 / 1_048_576.0;
+            let largest = numbers.bits() as usize % groups.max(1);
+            let steps = |group: usize| if group == largest { 255 } else { 1 + numbers.bits() % 255 };
+            (0..groups).map(steps).map(|steps| step * steps as f32).collect::<Vec<_>>()
+        }
+    };
+    (0..columns).flat_map(&mut column).collect()
 }
 
 /// Elements of the input of a shape.

@@ -1,7 +1,7 @@
 //! What is done to rows: quantizing at run time, products with weights of few bits, softmax and normalization.
 
 use super::activation::Activation;
-use super::operand::{Numbers, Place, Rows};
+use super::operand::{Groups, Numbers, Place, Rows};
 use crate::record::{SlotNumber, records};
 
 records! {
@@ -45,10 +45,10 @@ records! {
         pub output: Rows,
         /// The slot of the packed weights.
         pub weights: SlotNumber,
-        /// Rows, elements of a row, columns of the result, elements of a group.
-        pub sizes: [u32; 4],
-        /// 1 where the packed weights have biases.
-        pub is_biased: u32,
+        /// Rows, elements of a row, columns of the result.
+        pub sizes: [u32; 3],
+        /// How the weights are packed.
+        pub groups: Groups,
         /// The activation.
         pub activation: Activation,
     }
@@ -61,10 +61,10 @@ records! {
         pub output: Rows,
         /// The slot of the packed weights.
         pub weights: SlotNumber,
-        /// Rows, elements of a row, columns of the result, elements of a group of half bytes: 0 for bytes.
-        pub sizes: [u32; 4],
-        /// 1 where packed half bytes have biases.
-        pub is_biased: u32,
+        /// Rows, elements of a row, columns of the result.
+        pub sizes: [u32; 3],
+        /// How the weights are packed, where they are half bytes.
+        pub groups: Groups,
         /// The activation.
         pub activation: Activation,
     }

@@ -1,6 +1,6 @@
 //! What language models add: positions, caches, and tables that are looked up.
 
-use super::operand::Place;
+use super::operand::{Groups, Place};
 use crate::record::{SlotNumber, records};
 
 records! {
@@ -77,7 +77,9 @@ records! {
         pub indices: Place,
         /// The rows, dense.
         pub output: Place,
-        /// Indices, elements of a row, rows of the table, elements of a group of half bytes: 0 for bytes.
-        pub sizes: [u32; 4],
+        /// Indices, elements of a row, rows of the table.
+        pub sizes: [u32; 3],
+        /// How the weights are packed, where they are half bytes.
+        pub groups: Groups,
     }
 }

@@ -9,10 +9,10 @@ use crate::{GatherColumns, byte_isa};
 
 /// Executes the instruction: rows of a table whose transpose is packed.
 pub fn run(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<()> {
-    let [rows, inner, columns, group] = fields.sizes.map(|size| size as usize);
+    let [rows, inner, columns] = fields.sizes.map(|size| size as usize);
     let isa = byte_isa(context.isa);
-    if group > 0 {
-        let product = NibbleProduct::new([1, inner, columns], group, false, isa)?;
+    if let Some(form) = fields.groups.form()? {
+        let product = NibbleProduct::new([1, inner, columns], form, isa)?;
         return each(context, fields, [rows, inner], |weights, column, row| product.column(weights, column, row));
     }
     let product = ByteProduct::new(Shape::product(1, inner, columns), WideProduct::form_of(isa))?;

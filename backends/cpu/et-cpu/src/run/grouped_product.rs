@@ -1,6 +1,6 @@
 //! Products of rows that were quantized at run time with weights of half a byte.
 
-use et_core::Result;
+use et_core::{Error, Result};
 use et_gemm::{Isa, NibbleOperands, NibbleProduct, RowScale};
 
 use crate::run::Context;
@@ -11,7 +11,7 @@ use crate::{GroupedProduct, byte_isa};
 
 /// Executes the instruction.
 pub fn run(context: &Context<'_, '_, '_>, fields: &GroupedProduct) -> Result<()> {
-    let [rows, inner, columns, _] = fields.sizes.map(|size| size as usize);
+    let [rows, inner, columns] = fields.sizes.map(|size| size as usize);
     let planned = planned(fields, context.isa)?;
     let mut operands = context.memory.operands();
     let read = NibbleOperands {
@@ -33,6 +33,6 @@ pub fn workspace(fields: &GroupedProduct, isa: Isa) -> usize {
 }
 
 fn planned(fields: &GroupedProduct, isa: Isa) -> Result<NibbleProduct> {
-    let [rows, inner, columns, group] = fields.sizes.map(|size| size as usize);
-    NibbleProduct::new([rows, inner, columns], group, fields.is_biased == 1, byte_isa(isa))
+    let form = fields.groups.form()?.ok_or(Error::InvalidProgram)?;
+    NibbleProduct::new(fields.sizes.map(|size| size as usize), form, byte_isa(isa))
 }

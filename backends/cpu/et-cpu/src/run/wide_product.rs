@@ -11,7 +11,7 @@ use crate::run::rectangle::Rectangle;
 
 /// Executes the instruction.
 pub fn run(context: &Context<'_, '_, '_>, fields: &crate::WideProduct) -> Result<()> {
-    let [rows, inner, columns, _] = fields.sizes.map(|size| size as usize);
+    let [rows, inner, columns] = fields.sizes.map(|size| size as usize);
     let planned = planned(fields, context.isa)?;
     let mut operands = context.memory.operands();
     let read = WideOperands {
@@ -32,9 +32,9 @@ pub fn workspace(fields: &crate::WideProduct, isa: Isa) -> usize {
 }
 
 fn planned(fields: &crate::WideProduct, isa: Isa) -> Result<WideProduct> {
-    let [rows, inner, columns, group] = fields.sizes.map(|size| size as usize);
-    match group {
-        0 => WideProduct::bytes([rows, inner, columns], byte_isa(isa)),
-        _ => WideProduct::halves([rows, inner, columns], group, fields.is_biased == 1, byte_isa(isa)),
+    let sizes = fields.sizes.map(|size| size as usize);
+    match fields.groups.form()? {
+        None => WideProduct::bytes(sizes, byte_isa(isa)),
+        Some(form) => WideProduct::halves(sizes, form, byte_isa(isa)),
     }
 }

@@ -1,7 +1,7 @@
 //! Rows that become bytes at run time, by scales that are found then: the activations of dynamically quantized products.
 
 use et_core::ScalarType;
-use et_cpu::{Activation, DequantizeRows, GroupedProduct, Numbers, Place, QuantizeRows, Rows};
+use et_cpu::{Activation, DequantizeRows, GroupedProduct, Groups, Numbers, Place, QuantizeRows, Rows};
 use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::{Argument, Graph, Node};
 
@@ -172,17 +172,16 @@ fn groups(
 ) -> Lowered {
     let (output, [inner, columns]) = result(builder, call, rounded)?;
     let window = matrix_window(rounded.rows, inner, columns);
-    let group = weights.group;
-    let is_biased = u32::from(!bias.is_empty());
-    let form = Form::Groups(group, weights.scales, bias);
+    let packed = weights.form(!bias.is_empty());
+    let form = Form::Groups(packed, weights.scales, bias);
     let weights = builder.packed(Packing { window, weights: weights.bytes, form, adapter: None })?;
     let product = GroupedProduct {
         input: place(&rounded.bytes),
         row_scales: rounded.parameters,
         output: pixels(&output, columns as u32),
         weights,
-        sizes: [rounded.rows, inner, columns, group].map(|size| size as u32),
-        is_biased,
+        sizes: [rounded.rows, inner, columns].map(|size| size as u32),
+        groups: Groups::of(packed),
         activation: Activation::clamp(f32::NEG_INFINITY, f32::INFINITY),
     };
     builder.make(output.buffer, product);

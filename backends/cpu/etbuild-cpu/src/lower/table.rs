@@ -1,7 +1,8 @@
 //! Embedding tables of bytes or half bytes that a product reads too: rows of integers and of scales are chosen, and dequantized.
 
 use et_core::ScalarType;
-use et_cpu::GatherColumns;
+use et_cpu::{GatherColumns, Groups};
+use et_gemm::NibbleForm;
 use etbuild_ir::{Argument, Links, Node, ValueId};
 
 use crate::Problem;
@@ -73,11 +74,17 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lower
     let indices = builder.tensor(indices)?;
     let indices = builder.in_row_major(indices);
     let output = builder.row_major(FLOAT, &call.output_sizes()?);
-    let form = match group {
+    let (groups, form) = match group {
         Some(group) => {
-            Form::Groups(group, constant::stored_floats(builder.links, scales).ok_or(Problem::Order)?, Vec::new())
+            let scales = constant::stored_floats(builder.links, scales).ok_or(Problem::Order)?;
+            let kind = constant::form_of_scales(&scales, columns / group);
+            let form = NibbleForm { group, is_biased: false, scales: kind };
+            (Groups::of(form), Form::Groups(form, scales, Vec::new()))
         }
-        None => Form::WideBytes(constant::floats(builder.links, scales).ok_or(Problem::Order)?, Vec::new()),
+        None => {
+            let scales = constant::floats(builder.links, scales).ok_or(Problem::Order)?;
+            (Groups::NONE, Form::WideBytes(scales, Vec::new()))
+        }
     };
     let window = matrix_window(1, columns, rows);
     let weights = builder.packed(Packing { window, weights, form, adapter: None })?;
@@ -85,7 +92,8 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lower
         weights,
         indices: place(&indices),
         output: place(&output),
-        sizes: [indices.numel(), columns, rows, group.unwrap_or(0)].map(|size| size as u32),
+        sizes: [indices.numel(), columns, rows].map(|size| size as u32),
+        groups,
     };
     builder.make(output.buffer, gather);
     builder.set(call.output()?, output);

@@ -1,7 +1,7 @@
 //! Linear layers of rows of numbers whose weights stay integers.
 
 use et_core::ScalarType;
-use et_cpu::{Activation, WideProduct};
+use et_cpu::{Activation, Groups, WideProduct};
 
 use crate::Problem;
 use crate::builder::{Builder, place};
@@ -15,11 +15,11 @@ use crate::tensor::Tensor;
 pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor) -> Result<bool, Problem> {
     let (weights, links) = (call.value(1)?, builder.links);
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
-    let is_biased = !bias.is_empty();
-    let (weights, group, form) = if let Some(weights) = constant::byte_weights(links, weights) {
-        (weights.bytes, 0, Form::WideBytes(weights.scales, bias))
+    let (weights, groups, form) = if let Some(weights) = constant::byte_weights(links, weights) {
+        (weights.bytes, Groups::NONE, Form::WideBytes(weights.scales, bias))
     } else if let Some(weights) = constant::grouped_weights(links, weights) {
-        (weights.bytes, weights.group, Form::Groups(weights.group, weights.scales, bias))
+        let form = weights.form(!bias.is_empty());
+        (weights.bytes, Groups::of(form), Form::Groups(form, weights.scales, bias))
     } else {
         return Ok(false);
     };
@@ -35,8 +35,8 @@ pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor) -> Res
         input: place(&input),
         output: pixels(&output, columns as u32),
         weights,
-        sizes: [rows, inner, columns, group].map(|size| size as u32),
-        is_biased: u32::from(is_biased),
+        sizes: [rows, inner, columns].map(|size| size as u32),
+        groups,
         activation: Activation::clamp(f32::NEG_INFINITY, f32::INFINITY),
     };
     builder.make(output.buffer, product);
