@@ -127,14 +127,25 @@ fn all_rows_agree_with_the_plain_loop() {
 
 #[test]
 fn what_is_packed_for_matrices_is_computed_without_them() {
-    if !Isa::Amx.is_available() {
+    if !Isa::Avx512Vnni.is_available() {
         return;
     }
-    for shape in [Shape::product(70, 100, 50), Shape::convolution([9, 9], 3, 40, 3, 2, 1)] {
-        let case = Case::new(shape);
-        let with = case.compute_with(ByteProduct::new(shape, Isa::Amx).unwrap(), None, None, 1);
-        let without = case.compute_with(ByteProduct::new(shape, Isa::Amx).unwrap().without_matrices(), None, None, 1);
-        assert_eq!(with, without);
+    for shape in [Shape::product(70, 100, 50), Shape::product(790, 40, 50), Shape::convolution([9, 9], 3, 40, 3, 2, 1)]
+    {
+        let (case, product) = (Case::new(shape), || ByteProduct::new(shape, Isa::Amx).unwrap());
+        let vectors = case.compute(Isa::Avx512Vnni, None, None, 1);
+        assert_eq!(case.compute_with(product().without_matrices(), None, None, 1), vectors);
+        assert_eq!(case.compute_with(product(), None, None, 1), vectors);
+        // The plan of memory is made on any machine.
+        assert_eq!(product().scratch_size(), product().without_matrices().scratch_size());
+    }
+}
+
+#[test]
+fn many_rows_agree_with_the_plain_loop() {
+    for isa in available() {
+        Case::new(Shape::product(803, 20, 70)).check(isa, Some(true));
+        Case::new(Shape::convolution([29, 28], 5, 37, 3, 1, 1)).check(isa, None);
     }
 }
 
