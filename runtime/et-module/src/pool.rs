@@ -101,6 +101,7 @@ impl Workers for Pool {
         }
         let _turn = guard(&self.turn);
         let call = self.shared.open(tasks, task);
+        task(0);
         call.shared.take_tasks(tasks, task);
         drop(call);
         assert!(!self.shared.panicked.load(Ordering::Relaxed), "a task panicked on another thread");
@@ -162,7 +163,8 @@ impl Shared {
         };
         // SAFETY: the last call is over, so that no thread reads, and the caller holds the turn, so that none other writes.
         unsafe { *self.job.get() = Job { task, tasks } };
-        self.next.store(0, Ordering::Relaxed);
+        // The caller runs the first task itself.
+        self.next.store(1, Ordering::Relaxed);
         self.panicked.store(false, Ordering::Relaxed);
         let state = State(self.state.load(Ordering::Relaxed)).opened();
         self.state.store(state.0, Ordering::SeqCst);
@@ -172,12 +174,12 @@ impl Shared {
         Call { shared: self }
     }
 
-    /// Runs tasks until none is left.
+    /// Runs tasks until none is left. Who only looks leaves the number with the thread that changed it last.
     fn take_tasks(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
-        loop {
-            match self.next.fetch_add(1, Ordering::Relaxed) {
-                index if index < tasks => task(index),
-                _ => return,
+        while self.next.load(Ordering::Relaxed) < tasks {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            if index < tasks {
+                task(index);
             }
         }
     }

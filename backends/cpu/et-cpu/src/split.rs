@@ -121,13 +121,18 @@ pub fn tasks(
             // SAFETY: `Memory::workspace` checked that each thread's part is there; numbers are given out once.
             unsafe { core::slice::from_raw_parts_mut(start.get().add(thread * size), size) }
         };
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index >= chunks.count() {
-                return;
-            }
+        let mut run = |index| {
             if task(Task { chunks, index, workspace: &mut *workspace }).is_err() {
                 failed.store(true, Ordering::Relaxed);
+            }
+        };
+        if chunks.rounds == 1 {
+            return run(thread);
+        }
+        loop {
+            match next.fetch_add(1, Ordering::Relaxed) {
+                index if index < chunks.count() => run(index),
+                _ => return,
             }
         }
     });
