@@ -74,8 +74,8 @@ const PARTS: std::ops::RangeInclusive<u8> = 60..=99;
 /// About so many elements are one job: their numbers fit the first-level cache.
 const JOB: usize = 1 << 12;
 
-/// Quantizes elements, of which `block` neighbours share a scale, on all processors: whole rows where the grid has such. `first` is the number of blocks that were
-/// quantized before. Both results are as long as there are elements and blocks.
+/// Quantizes elements, of which `block` neighbours share a scale, on all processors: whole rows where the grid has such. `first` is
+/// the number of blocks that were quantized before. Both results are as long as there are elements and blocks.
 pub fn quantize(
     elements: Elements<'_>,
     (block, first): (usize, usize),

@@ -19,6 +19,7 @@ mod isa;
 mod lanes;
 mod nibble;
 mod output;
+mod panels;
 mod scratch;
 mod shape;
 mod wide;

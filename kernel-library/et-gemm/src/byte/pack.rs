@@ -6,6 +6,7 @@
 
 use super::rows::ByteRow;
 use crate::float::pack::Weights;
+use crate::panels::Panels;
 use crate::shape::{Runs, Shape};
 
 /// Bytes of a column before its weights.
@@ -43,66 +44,11 @@ impl Bias<'_> {
     }
 }
 
-/// Where panels are.
-#[derive(Clone, Copy)]
-pub struct Panels {
-    /// Columns of a whole panel.
-    pub width: usize,
-    /// Sums of a vector.
-    pub lanes: usize,
-    /// Vectors of a whole panel.
-    pub vectors: usize,
-    /// Columns of a group.
-    pub columns: usize,
-    /// Panels of a group.
-    pub per_group: usize,
-    /// Bytes of a column's weights.
-    pub depth: usize,
-}
-
-/// A panel.
-#[derive(Clone, Copy)]
-pub struct Panel {
-    /// Its group.
-    pub group: usize,
-    /// Its first column in the group.
-    pub column: usize,
-    /// Columns that exist.
-    pub columns: usize,
-    /// Vectors.
-    pub vectors: usize,
-    /// Its first byte in the packed weights.
-    pub start: usize,
-}
-
-impl Panels {
-    /// The panels of a shape.
-    pub const fn new(shape: &Shape, row: &ByteRow) -> Self {
-        let runs = shape.runs();
-        let depth = (runs.count * runs.length.next_multiple_of(4)).next_multiple_of(row.depth);
-        let per_group = shape.columns.div_ceil(row.width());
-        Self { width: row.width(), lanes: row.lanes, vectors: row.vectors, columns: shape.columns, per_group, depth }
-    }
-
-    /// Bytes of a group.
-    const fn group_size(&self) -> usize {
-        self.columns.next_multiple_of(self.lanes) * (HEADER + self.depth)
-    }
-
-    /// Bytes of all groups.
-    pub const fn size(&self, groups: usize) -> usize {
-        groups * self.group_size()
-    }
-
-    /// A panel, counted through all groups. Most are whole and of the only group, and found without a division.
-    pub fn get(&self, index: usize) -> Panel {
-        let group = if index < self.per_group { 0 } else { index / self.per_group };
-        let column = (index - group * self.per_group) * self.width;
-        let columns = (self.columns - column).min(self.width);
-        let vectors = if columns == self.width { self.vectors } else { columns.div_ceil(self.lanes) };
-        let before = if group == 0 { 0 } else { group * self.group_size() };
-        Panel { group, column, columns, vectors, start: before + column * (HEADER + self.depth) }
-    }
+/// The panels of a shape, in bytes.
+pub const fn panels(shape: &Shape, row: &ByteRow) -> Panels {
+    let runs = shape.runs();
+    let depth = (runs.count * runs.length.next_multiple_of(4)).next_multiple_of(row.depth);
+    Panels::new(shape.columns, [row.lanes, row.vectors], HEADER + depth)
 }
 
 /// What is packed.
@@ -129,7 +75,7 @@ impl Packing<'_> {
         for index in 0..self.shape.groups * panels.per_group {
             let panel = panels.get(index);
             let width = panel.vectors * panels.lanes;
-            let bytes = &mut packed[panel.start..panel.start + width * (HEADER + panels.depth)];
+            let bytes = &mut packed[panel.start..panel.start + width * panels.column_size];
             let (header, weights) = bytes.split_at_mut(HEADER * width);
             for lane in 0..panel.columns {
                 self.write_column(panel.group * self.shape.columns + panel.column + lane, lane, width, header, weights);

@@ -4,7 +4,7 @@
 use et_core::{Error, Result};
 
 use super::finish::{Added, Quantization, RowScale, Store};
-use super::pack::{Bias, HEADER, Packing, Panels};
+use super::pack::{Bias, HEADER, Packing, panels};
 use super::rows::{ByteKernels, ByteRow};
 use super::strip::{Memory, Strip};
 use crate::activation::Activation;
@@ -12,6 +12,7 @@ use crate::float::pack::Weights;
 use crate::float::product::Residual;
 use crate::isa::Isa;
 use crate::output::Output;
+use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Runs, Shape};
 
@@ -107,7 +108,7 @@ impl ByteProduct {
     pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
         shape.check()?;
         let (row, runs) = (ByteRow::of(isa), shape.runs());
-        let panels = Panels::new(&shape, row);
+        let panels = panels(&shape, row);
         let product = Self { panels, runs, shape, row, matrix: false, height: 0, strip: 0, together: 0 };
         Ok(product.by(isa == Isa::Amx && isa.is_available()))
     }
@@ -157,7 +158,7 @@ impl ByteProduct {
         }
         let panel = self.panels.get(column / self.panels.width);
         let (width, lane) = (panel.vectors * self.panels.lanes, column - panel.column);
-        let bytes = &packed[panel.start..panel.start + width * (HEADER + self.panels.depth)];
+        let bytes = &packed[panel.start..panel.start + width * self.panels.column_size];
         let (header, rows) = bytes.split_at(HEADER * width);
         let scale = header[4 * (width + lane)..].first_chunk::<4>().map_or(0.0, |bytes| f32::from_le_bytes(*bytes));
         for (row, four) in rows.chunks_exact(4 * width).zip(elements.chunks_mut(4)) {
@@ -176,6 +177,11 @@ impl ByteProduct {
     /// The work.
     pub const fn grid(&self) -> Grid {
         Grid::new(self.shape.rows(), self.height, self.shape.groups * self.panels.per_group)
+    }
+
+    /// Bytes of a column's weights.
+    pub(crate) const fn depth(&self) -> usize {
+        self.panels.column_size - HEADER
     }
 
     /// The most rows of a tile.
@@ -215,7 +221,7 @@ impl ByteProduct {
         if self.packed_size() <= RESIDENT_BYTES {
             return 1;
         }
-        let tiles = STRIP_BYTES / (height * (self.panels.depth + 1));
+        let tiles = STRIP_BYTES / (height * (self.depth() + 1));
         let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
         if tiles == 0 {
             1
@@ -243,7 +249,7 @@ impl ByteProduct {
 
     /// Bytes of rows that are copied side by side, with room for a whole register behind the last.
     const fn gathered(&self, rows: usize) -> usize {
-        if self.row.depth > 4 || self.joins_runs() { (rows + self.height) * self.panels.depth + REGISTER } else { 0 }
+        if self.row.depth > 4 || self.joins_runs() { (rows + self.height) * self.depth() + REGISTER } else { 0 }
     }
 
     /// Whether the runs of a row are copied side by side without matrix instructions too: short ones with parts of words take longer to

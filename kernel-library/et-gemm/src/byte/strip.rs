@@ -7,10 +7,11 @@ use et_core::{Error, Result};
 
 use super::finish::{Added, Finish, Store};
 use super::gather::Gather;
-use super::pack::{HEADER, Panel};
+use super::pack::HEADER;
 use super::product::{ByteOperands, ByteProduct};
 use super::rows::ByteKernels;
 use super::tile::Tile;
+use crate::panels::Panel;
 use crate::shape::Grid;
 use crate::window::Windows;
 
@@ -106,7 +107,7 @@ impl<'a> Strip<'a> {
         // SAFETY: a strip's rows fit the table and the copies.
         unsafe { windows.fill(group, rows.clone(), table, copies) };
         let is_copied = if self.product.matrix { self.direct(rows.start).is_none() } else { product.joins_runs() };
-        let gathered = self.memory.gathered.as_mut_ptr().wrapping_add(before * product.panels.depth);
+        let gathered = self.memory.gathered.as_mut_ptr().wrapping_add(before * product.depth());
         let gather = Gather {
             table,
             rows: rows.len(),
@@ -115,7 +116,7 @@ impl<'a> Strip<'a> {
             factor: -product.row.offset,
             addends: self.memory.addends.as_mut_ptr().wrapping_add(before),
             to: if is_copied { gathered } else { core::ptr::null_mut() },
-            stride: product.panels.depth,
+            stride: product.depth(),
         };
         if product.row.offset == 0 {
             self.memory.addends.fill(0);
@@ -126,7 +127,7 @@ impl<'a> Strip<'a> {
         if !self.product.matrix && is_copied {
             for row in 0..rows.len() {
                 // SAFETY: the table has a pointer for each run of each row, of which there are several.
-                unsafe { table.add(row).write(gathered.wrapping_add(row * product.panels.depth)) };
+                unsafe { table.add(row).write(gathered.wrapping_add(row * product.depth())) };
             }
         }
     }
@@ -135,7 +136,7 @@ impl<'a> Strip<'a> {
     fn direct(&self, first: usize) -> Option<*const i8> {
         let product = self.product;
         let shape = &product.shape;
-        let fits = shape.groups == 1 && shape.channels == product.panels.depth && shape.is_pointwise();
+        let fits = shape.groups == 1 && shape.channels == product.depth() && shape.is_pointwise();
         let within = first + product.height <= shape.rows();
         (fits && within).then(|| self.operands.input.as_ptr().wrapping_add(first * shape.pixel_stride))
     }
@@ -168,6 +169,7 @@ impl<'a> Strip<'a> {
     /// Computes one tile times some panels of a group.
     unsafe fn tile(&mut self, panels: Range<usize>, tile: usize) -> Result<()> {
         let rows = self.grid.rows_of(tile);
+        let calls = Grid::new(rows.len(), self.product.row.height, 1);
         for index in panels.clone() {
             let panel = self.product.panels.get(index);
             let width = panel.vectors * self.product.panels.lanes;
@@ -177,12 +179,12 @@ impl<'a> Strip<'a> {
                 // SAFETY: the caller's promise.
                 unsafe { self.multiply_matrix(&panel, rows.clone(), weights, sums) };
             } else {
-                let size = width * (HEADER + self.product.panels.depth);
+                let size = width * self.product.panels.column_size;
                 // A step asks for half as much as it reads, so two tiles bring a panel.
                 let half = tile % 2 * (size / 2);
                 let ahead = self.operands.weights.as_ptr().wrapping_add(panel.start + size + half);
                 // SAFETY: the caller's promise.
-                unsafe { self.multiply(&panel, rows.clone(), [weights, ahead], sums)? };
+                unsafe { self.multiply(&panel, (rows.start, &calls), [weights, ahead], sums)? };
             }
         }
         // SAFETY: the caller's promise, and the sums are computed.
@@ -194,23 +196,21 @@ impl<'a> Strip<'a> {
     unsafe fn multiply(
         &mut self,
         panel: &Panel,
-        rows: Range<usize>,
+        (first, calls): (usize, &Grid),
         [weights, ahead]: [*const u8; 2],
         sums: *mut i32,
     ) -> Result<()> {
-        let (before, rows) = (rows.start - self.first_row, rows.len());
-        let product = self.product;
+        let (product, before) = (self.product, first - self.first_row);
         let (runs, length) = match product.joins_runs() {
             true => (1, product.joined()),
             false => (product.runs.count, product.runs.length),
         };
-        let parts = Grid::new(rows, product.row.height, 1);
-        for part in 0..parts.tiles {
-            let Range { start, end } = parts.rows_of(part);
+        for call in 0..calls.tiles {
+            let Range { start, end } = calls.rows_of(call);
             let kernel = (self.kernels.tile)(end - start - 1, panel.vectors - 1).ok_or(Error::Internal)?;
             let tile = Tile {
                 table: self.memory.table.wrapping_add(before * product.runs.count + start),
-                step: rows,
+                step: calls.rows,
                 runs,
                 length,
                 panel: weights,
@@ -228,7 +228,7 @@ impl<'a> Strip<'a> {
     #[cfg(target_arch = "x86_64")]
     unsafe fn multiply_matrix(&mut self, panel: &Panel, rows: Range<usize>, weights: *const u8, sums: *mut i32) {
         let (product, first) = (self.product, rows.start);
-        let depth = product.panels.depth;
+        let depth = product.depth();
         let gathered = self.memory.gathered.as_ptr().wrapping_add((first - self.first_row) * depth);
         let direct = self.direct(first);
         let tile = crate::amx::Tile {

@@ -6,73 +6,12 @@
 use et_core::{Error, Result};
 
 use super::rows::FloatRow;
+use crate::panels::Panels;
 use crate::shape::Shape;
 
-/// Where panels are.
-pub struct Panels {
-    /// Columns of a whole panel.
-    pub width: usize,
-    /// Elements of a vector.
-    pub lanes: usize,
-    /// Vectors of a whole panel.
-    pub vectors: usize,
-    /// Columns of a group.
-    pub columns: usize,
-    /// Panels of a group.
-    pub per_group: usize,
-    /// Rows of a panel, the bias included.
-    pub rows: usize,
-}
-
-/// A panel.
-#[derive(Clone, Copy)]
-pub struct Panel {
-    /// Its group.
-    pub group: usize,
-    /// Its first column in the group.
-    pub column: usize,
-    /// Columns that exist.
-    pub columns: usize,
-    /// Vectors.
-    pub vectors: usize,
-    /// Its first element in the packed weights.
-    pub start: usize,
-}
-
-impl Panels {
-    /// The panels of a shape.
-    pub const fn new(shape: &Shape, row: &FloatRow) -> Self {
-        let width = row.width();
-        let per_group = shape.columns.div_ceil(width);
-        Self {
-            width,
-            lanes: row.lanes,
-            vectors: row.vectors,
-            columns: shape.columns,
-            per_group,
-            rows: shape.depth() + 1,
-        }
-    }
-
-    /// Elements of a group.
-    const fn group_size(&self) -> usize {
-        self.columns.next_multiple_of(self.lanes) * self.rows
-    }
-
-    /// Elements of all groups.
-    pub const fn size(&self, groups: usize) -> usize {
-        groups * self.group_size()
-    }
-
-    /// A panel, counted through all groups. Most are whole and of the only group, and found without a division.
-    pub fn get(&self, index: usize) -> Panel {
-        let group = if index < self.per_group { 0 } else { index / self.per_group };
-        let column = (index - group * self.per_group) * self.width;
-        let columns = (self.columns - column).min(self.width);
-        let vectors = if columns == self.width { self.vectors } else { columns.div_ceil(self.lanes) };
-        let before = if group == 0 { 0 } else { group * self.group_size() };
-        Panel { group, column, columns, vectors, start: before + column * self.rows }
-    }
+/// The panels of a shape, in elements.
+pub const fn panels(shape: &Shape, row: &FloatRow) -> Panels {
+    Panels::new(shape.columns, [row.lanes, row.vectors], shape.depth() + 1)
 }
 
 /// Weights as they are stored before packing: elements at equal distances.
@@ -127,7 +66,7 @@ pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[
         let panel = panels.get(index);
         let width = panel.vectors * panels.lanes;
         let first = panel.group * shape.columns + panel.column;
-        let bytes = &mut packed[4 * panel.start..4 * (panel.start + width * panels.rows)];
+        let bytes = &mut packed[4 * panel.start..4 * (panel.start + width * panels.column_size)];
         let (start, rows) = bytes.split_at_mut(4 * width);
         write_row(start, panel.columns, |column| bias.get(first + column).copied().unwrap_or(0.0));
         if weights.strides[0] == 1 {

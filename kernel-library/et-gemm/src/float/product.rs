@@ -5,13 +5,14 @@ use core::ops::Range;
 
 use et_core::{Error, Result};
 
-use super::pack::{Panel, Panels, Weights, pack};
+use super::pack::{Weights, pack, panels};
 use super::rows::{FloatKernels, FloatRow};
 use super::tile::Tile;
 use super::winograd::Winograd;
 use crate::activation::Activation;
 use crate::isa::Isa;
 use crate::output::Output;
+use crate::panels::{Panel, Panels};
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Runs, Shape};
 use crate::window::Windows;
@@ -75,7 +76,7 @@ impl FloatProduct {
         shape.check()?;
         let row = FloatRow::of(isa);
         let winograd = Winograd::new(&shape, isa);
-        Ok(Self { panels: Panels::new(&shape, row), runs: shape.runs(), shape, row, winograd, streams: false })
+        Ok(Self { panels: panels(&shape, row), runs: shape.runs(), shape, row, winograd, streams: false })
     }
 
     /// The same product with weights that come from beyond the second-level cache.
@@ -297,7 +298,7 @@ impl Strip<'_> {
             residual_last: false,
             columns: panel.columns,
             activation: self.operands.activation,
-            ahead: panel_start.wrapping_add(4 * width * product.panels.rows + done),
+            ahead: panel_start.wrapping_add(4 * width * product.panels.column_size + done),
             ahead_step,
         };
         if let Some(residual) = self.operands.residual {

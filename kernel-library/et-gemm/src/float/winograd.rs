@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use et_core::Result;
 
-use super::pack::{Panels, Weights};
+use super::pack::{Weights, panels};
 use super::product::{FloatOperands, FloatProduct};
 use super::rows::{FloatKernels, FloatRow};
 use super::tile::Tile;
@@ -60,7 +60,7 @@ impl Winograd {
 
     /// Elements of the packed weights of one point.
     const fn point_size(&self, row: &FloatRow) -> usize {
-        Panels::new(&Shape::product(1, self.shape.channels, self.shape.columns), row).size(1)
+        panels(&Shape::product(1, self.shape.channels, self.shape.columns), row).size(1)
     }
 
     /// Elements of the packed weights.
@@ -71,7 +71,7 @@ impl Winograd {
     /// Packs checked weights and a bias, which may be empty: the panels of the first point, then those of the second.
     pub fn pack(&self, row: &FloatRow, from: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) {
         let (channels, point_size) = (self.shape.channels, self.point_size(row));
-        let panels = Panels::new(&Shape::product(1, channels, self.shape.columns), row);
+        let panels = panels(&Shape::product(1, channels, self.shape.columns), row);
         packed.fill(0);
         let mut write = |at: usize, value: f32| packed[4 * at..4 * at + 4].copy_from_slice(&value.to_le_bytes());
         for panel in (0..panels.per_group).map(|index| panels.get(index)) {

@@ -9,8 +9,8 @@ use crate::nibble::scale::ScaleForm;
 ///
 /// # Safety
 ///
-/// `words` has `count` rows, `step` bytes apart, of `vectors` vectors of words; `scales` has a scale for each column, `units` a size of steps where they are such; `to` takes
-/// `vectors` vectors for each byte, or half byte, of a word of every row.
+/// `words` has `count` rows, `step` bytes apart, of `vectors` vectors of words; `scales` has a scale for each column, `units` a
+/// size of steps where they are such; `to` takes `vectors` vectors for each byte, or half byte, of a word of every row.
 pub struct Unpack {
     /// The first word.
     pub words: *const u8,
