@@ -9,4 +9,5 @@ mod program;
 mod suite;
 
 pub use candidate::Candidate;
+pub use program::{Compiled, compile, load, run};
 pub use suite::{Tally, check_blobs, check_cases, check_refusals};

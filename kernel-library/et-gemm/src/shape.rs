@@ -92,7 +92,7 @@ impl Shape {
     }
 
     /// Whether rows of the product are pixels of the input, in order.
-    pub(crate) const fn is_pointwise(&self) -> bool {
+    pub const fn is_pointwise(&self) -> bool {
         self.kernel[0] == 1
             && self.kernel[1] == 1
             && self.stride[0] == 1

@@ -15,7 +15,7 @@ pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
 pub use operand::{Groups, Numbers, Place, Rows};
 pub use rows::{DequantizeRows, GroupedProduct, Mean, Normalize, QuantizeRows, Softmax, WideProduct};
 pub use text::{AttendCache, Gather, GatherColumns, Piece, Rotate};
-pub use window::{Depthwise, Pool, Product, QuantizedDepthwise, QuantizedProduct, Window};
+pub use window::{BackToBack, Depthwise, Pool, Product, QuantizedDepthwise, QuantizedProduct, Window};
 
 /// Declares the instructions with their numbers.
 macro_rules! instructions {
@@ -86,4 +86,5 @@ instructions! {
     18 => AttendCache,
     19 => GatherColumns,
     20 => WideProduct,
+    21 => BackToBack,
 }

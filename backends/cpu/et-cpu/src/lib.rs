@@ -17,10 +17,10 @@ mod variants;
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
 pub use delegate::{ID, delegate, telling_delegate};
 pub use instruction::{
-    Activation, ActivationKind, AttendCache, Attention, BatchMatmul, Copy, Depthwise, DequantizeRows, Elementwise,
-    Gather, GatherColumns, GroupedProduct, Groups, Heads, Instruction, Matrices, Mean, Normalize, Numbers, Piece,
-    Place, Pool, Product, QuantizeRows, QuantizedDepthwise, QuantizedProduct, Rotate, Rows, Softmax, Step, Stream,
-    Term, WideProduct, Window,
+    Activation, ActivationKind, AttendCache, Attention, BackToBack, BatchMatmul, Copy, Depthwise, DequantizeRows,
+    Elementwise, Gather, GatherColumns, GroupedProduct, Groups, Heads, Instruction, Matrices, Mean, Normalize, Numbers,
+    Piece, Place, Pool, Product, QuantizeRows, QuantizedDepthwise, QuantizedProduct, Rotate, Rows, Softmax, Step,
+    Stream, Term, WideProduct, Window,
 };
 pub use record::SlotNumber;
 pub use run::workspace;

@@ -1,6 +1,7 @@
 //! Executes instructions: one file for each, which finds the operands, splits the work and calls the kernel.
 
 mod attention;
+mod back_to_back;
 mod copy;
 mod depthwise;
 mod elementwise;
@@ -63,6 +64,7 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
         Instruction::WideProduct(fields) => wide_product::run(context, fields),
         Instruction::Rotate(fields) => text::rotate(context, fields),
         Instruction::AttendCache(fields) => text::attend(context, fields),
+        Instruction::BackToBack(fields) => back_to_back::run(context, fields),
     }
 }
 
@@ -74,6 +76,7 @@ pub fn workspace(instruction: &Instruction, isa: Isa) -> usize {
         Instruction::GroupedProduct(fields) => grouped_product::workspace(fields, isa),
         Instruction::WideProduct(fields) => wide_product::workspace(fields, isa),
         Instruction::Attention(fields) => attention::workspace(fields),
+        Instruction::BackToBack(fields) => back_to_back::workspace(fields, isa),
         Instruction::AttendCache(fields) => text::workspace(fields),
         Instruction::Elementwise(fields) => elementwise::workspace(fields),
         _ => 0,

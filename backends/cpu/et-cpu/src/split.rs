@@ -57,6 +57,11 @@ impl Chunks {
         Self { threads: self.threads.min(threads.max(1)), ..self }
     }
 
+    /// The threads that it is for.
+    pub const fn threads(self) -> usize {
+        self.threads
+    }
+
     const fn count(self) -> usize {
         self.threads * self.rounds as usize
     }

@@ -209,6 +209,13 @@ impl<'g> Builder<'g> {
         self.taken = Some(self.taken.map_or(self.origins[position], |taken| taken.min(self.origins[position])));
     }
 
+    /// Puts an instruction where another was that is taken out, like those before that became a part of it.
+    pub fn place_taken(&mut self, position: usize, instruction: impl Into<Instruction>) {
+        self.take(position);
+        self.instructions[position] = Some(instruction.into());
+        self.origins[position] = self.taken.take().unwrap_or(self.origins[position]);
+    }
+
     /// The tensor in row-major order, copied if it lies otherwise.
     pub fn in_row_major(&mut self, tensor: Tensor) -> Tensor {
         if tensor.is_row_major() {

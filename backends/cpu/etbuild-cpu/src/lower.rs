@@ -1,6 +1,7 @@
 //! What nodes become: one rule for each operator.
 
 pub mod attention;
+pub mod back_to_back;
 mod choose;
 pub mod dynamic;
 pub mod elementwise;
@@ -11,6 +12,7 @@ mod quantized;
 mod rowwise;
 mod table;
 mod text;
+pub mod unread;
 mod view;
 mod wide;
 

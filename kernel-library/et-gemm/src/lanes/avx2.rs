@@ -112,11 +112,6 @@ impl Lanes for Avx2 {
         Self(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(exponent)))
     }
     #[inline(always)]
-    unsafe fn with_sign_of(self, sign: Self) -> Self {
-        let mask = _mm256_set1_ps(-0.0);
-        Self(_mm256_or_ps(_mm256_and_ps(mask, sign.0), _mm256_andnot_ps(mask, self.0)))
-    }
-    #[inline(always)]
     unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self {
         let factors = _mm256_mullo_epi32(factors, _mm256_set1_epi32(factor));
         let sums = _mm256_add_epi32(_mm256_loadu_si256(sums.cast()), _mm256_set1_epi32(addend));

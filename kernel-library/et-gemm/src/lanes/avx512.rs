@@ -111,12 +111,6 @@ impl Lanes for Avx512 {
         Self(_mm512_castsi512_ps(_mm512_slli_epi32::<23>(exponent)))
     }
     #[inline(always)]
-    unsafe fn with_sign_of(self, sign: Self) -> Self {
-        let mask = _mm512_set1_epi32(i32::MIN);
-        let (value, sign) = (_mm512_castps_si512(self.0), _mm512_castps_si512(sign.0));
-        Self(_mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0xd8>(value, sign, mask)))
-    }
-    #[inline(always)]
     unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self {
         let factors = _mm512_mullo_epi32(factors, _mm512_set1_epi32(factor));
         let sums = _mm512_add_epi32(_mm512_loadu_si512(sums.cast()), _mm512_set1_epi32(addend));

@@ -17,9 +17,8 @@ pub unsafe fn activate<L: Lanes>(activation: Activation, value: L) -> L {
         Activation::HardSwish => value.multiply(hard_sigmoid(value)),
         Activation::HardSigmoid => hard_sigmoid(value),
         Activation::Gelu => {
-            let scaled = value.multiply(L::splat(core::f32::consts::FRAC_1_SQRT_2));
             let half = value.multiply(L::splat(0.5));
-            half.multiply_add(error_function(scaled), half)
+            half.multiply_add(error_function_of_root(value), half)
         }
         Activation::GeluTanh => value.multiply(sigmoid(gelu_inner(value))),
         Activation::Silu => value.multiply(sigmoid(value)),
@@ -57,22 +56,24 @@ unsafe fn exponential<L: Lanes>(value: L) -> L {
     polynomial(rest, &series).multiply(whole.power_of_two())
 }
 
-/// Within 2e-7: Abramowitz and Stegun, 7.1.26.
+/// `erf(x / sqrt(2))` within 4e-7: an odd function as `x` times a quotient of polynomials of `x^2`, fitted for the least greatest error
+/// up to [`FAR`], from where on the result is 1 in `f32`. It takes half the instructions of a form with an exponential.
 #[inline(always)]
-unsafe fn error_function<L: Lanes>(value: L) -> L {
-    let one = L::splat(1.0);
-    let magnitude = value.with_sign_of(one);
-    let inverse = one.divide(magnitude.multiply_add(L::splat(0.327_591_1), one));
-    let series = [1.061_405_4, -1.453_152_1, 1.421_413_8, -0.284_496_74, 0.254_829_6, 0.0];
-    let tail = exponential(L::splat(0.0).subtract(magnitude).multiply(magnitude));
-    one.subtract(polynomial(inverse, &series).multiply(tail)).with_sign_of(value)
+unsafe fn error_function_of_root<L: Lanes>(value: L) -> L {
+    const FAR: f32 = 5.6;
+    const ABOVE: [f32; 6] = [4.428_829e-8, 1.271_207_3e-5, 3.476_662_4e-4, 9.414_305e-3, 6.874_96e-2, 7.978_844_4e-1];
+    const BELOW: [f32; 6] = [1.180_140_1e-6, 7.509_422e-5, 1.912_882_8e-3, 2.893_926_9e-2, 2.528_305_6e-1, 1.0];
+    let value = value.at_least(-FAR).at_most(FAR);
+    let square = value.multiply(value);
+    value.multiply(polynomial(square, &ABOVE)).divide(polynomial(square, &BELOW))
 }
 
 /// A polynomial, highest power first.
 #[inline(always)]
 unsafe fn polynomial<L: Lanes>(value: L, series: &[f32]) -> L {
-    let mut sum = L::splat(0.0);
-    for &coefficient in series {
+    let (first, others) = series.split_first().unwrap_or((&0.0, &[]));
+    let mut sum = L::splat(*first);
+    for &coefficient in others {
         sum = sum.multiply_add(value, L::splat(coefficient));
     }
     sum

@@ -66,8 +66,6 @@ pub trait Lanes: Copy {
     unsafe fn round(self) -> Self;
     /// Two to the power of whole numbers from -126 to 127.
     unsafe fn power_of_two(self) -> Self;
-    /// The magnitude of `self` with the sign of `sign`.
-    unsafe fn with_sign_of(self, sign: Self) -> Self;
     /// `sums + factors * factor + addend` in `i32` (wrapping), as `f32`.
     unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self;
     /// Reads the first `count` bytes.

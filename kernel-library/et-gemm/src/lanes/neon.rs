@@ -112,10 +112,6 @@ impl Lanes for Neon {
         Self(vreinterpretq_f32_s32(vshlq_n_s32::<23>(exponent)))
     }
     #[inline(always)]
-    unsafe fn with_sign_of(self, sign: Self) -> Self {
-        Self(vbslq_f32(vdupq_n_u32(0x8000_0000), sign.0, self.0))
-    }
-    #[inline(always)]
     unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self {
         let sums = vaddq_s32(vld1q_s32(sums), vdupq_n_s32(addend));
         Self(vcvtq_f32_s32(vmlaq_s32(sums, factors, vdupq_n_s32(factor))))

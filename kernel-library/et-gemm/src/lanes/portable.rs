@@ -104,10 +104,6 @@ impl Lanes for Portable {
         self.map(|value| f32::from_bits(((value as i32 + 127) as u32) << 23))
     }
     #[inline(always)]
-    unsafe fn with_sign_of(self, sign: Self) -> Self {
-        self.zip(sign, f32::copysign)
-    }
-    #[inline(always)]
     unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self {
         let sums = sums.cast::<[i32; 4]>().read_unaligned();
         let sum = |lane: usize| sums[lane].wrapping_add(addend).wrapping_add(factors[lane].wrapping_mul(factor));

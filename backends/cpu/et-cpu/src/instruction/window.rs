@@ -2,6 +2,7 @@
 
 use super::activation::Activation;
 use super::operand::{Numbers, Place, Rows};
+use super::rows::Normalize;
 use crate::record::{SlotNumber, records};
 
 records! {
@@ -42,6 +43,18 @@ records! {
         pub window: Window,
         /// The activation.
         pub activation: Activation,
+    }
+
+    /// Two products that are computed a band of rows at a time, so that what lies between is never in memory as a whole.
+    pub struct BackToBack {
+        /// What makes the rows that the first product reads, if its input is present.
+        pub normalize: Normalize,
+        /// The first product, whose results have no place.
+        pub first: Product,
+        /// The second one, whose input has none: it reads the results of the first.
+        pub second: Product,
+        /// The least number of bands.
+        pub bands: u32,
     }
 
     /// A convolution of each channel by itself.

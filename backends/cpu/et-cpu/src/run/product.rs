@@ -3,6 +3,7 @@
 use et_core::{Error, Result};
 use et_gemm::{Activation, FloatOperands, FloatProduct, Isa, Residual, Shape};
 
+use crate::memory::Operands;
 use crate::run::Context;
 use crate::run::rectangle::Rectangle;
 use crate::{ActivationKind, Product, Rows, Window, shape};
@@ -20,19 +21,26 @@ pub fn run(context: &Context<'_, '_, '_>, product: &Product) -> Result<()> {
         input: input.read(&mut operands)?,
         weights: operands.read_all::<u8>(product.weights)?,
         activation: activation(&product.activation)?,
-        residual: match product.residual.place.is_present() {
-            true => Some(Residual {
-                elements: Rectangle { place: product.residual, ..output }.read(&mut operands)?,
-                stride: product.residual.stride as usize,
-                after: product.residual_last == 1,
-            }),
-            false => None,
-        },
+        residual: residual(product, &output, &mut operands)?,
     };
     let work = (work(&shape), LEAST);
     output.write(context, operands, &planned.grid(), work, |output, block, workspace| {
         planned.compute(&read, output, block, workspace)
     })
+}
+
+/// What is added to the results, which are in `output`.
+pub fn residual<'m>(
+    product: &Product,
+    output: &Rectangle,
+    operands: &mut Operands<'m, '_, '_>,
+) -> Result<Option<Residual<'m, f32>>> {
+    let place = product.residual;
+    if !place.place.is_present() {
+        return Ok(None);
+    }
+    let elements = Rectangle { place, ..*output }.read(operands)?;
+    Ok(Some(Residual { elements, stride: place.stride as usize, after: product.residual_last == 1 }))
 }
 
 /// The bytes of its own memory that a thread needs.

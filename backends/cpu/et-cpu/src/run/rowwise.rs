@@ -4,6 +4,7 @@ use et_core::Result;
 use et_kernels::normalize::{Normalization, normalize as normalize_rows};
 use et_kernels::softmax::softmax as softmax_rows;
 
+use crate::memory::Operands;
 use crate::run::Context;
 use crate::split;
 use crate::{Normalize, Softmax};
@@ -23,15 +24,19 @@ pub fn softmax(context: &Context<'_, '_, '_>, fields: &Softmax) -> Result<()> {
     })
 }
 
+/// How rows are normalized.
+pub fn normalization<'m>(fields: &Normalize, operands: &mut Operands<'m, '_, '_>) -> Result<Normalization<'m>> {
+    let (weight, bias) = (operands.read_optional(fields.weight)?, operands.read_optional(fields.bias)?);
+    Ok(Normalization { centered: fields.centered == 1, epsilon: fields.epsilon, weight, bias })
+}
+
 /// Normalization of each row.
 pub fn normalize(context: &Context<'_, '_, '_>, fields: &Normalize) -> Result<()> {
     let (rows, columns) = (fields.rows as usize, fields.columns as usize);
     let mut operands = context.memory.operands();
     let input = operands.read::<f32>(fields.input.place, rows * columns)?;
-    let weight = operands.read_optional(fields.weight)?;
-    let bias = operands.read_optional(fields.bias)?;
+    let normalization = normalization(fields, &mut operands)?;
     let output = operands.write::<f32>(fields.output.place, rows * columns)?;
-    let normalization = Normalization { centered: fields.centered == 1, epsilon: fields.epsilon, weight, bias };
     let level = context.level;
     split::runs(context, output, columns, LEAST / columns.max(1), |rows, output, _| {
         normalize_rows(level, &input[rows.start * columns..rows.end * columns], &normalization, output, columns)

@@ -1,0 +1,187 @@
+//! Two products, of which the second reads what the first computes: a band of rows at a time, so that what lies between stays in the
+//! cache of the processor that computes it.
+#![allow(unsafe_code, reason = "tasks write disjoint rows of one result")]
+
+use core::ops::Range;
+
+use et_core::{Error, Result};
+use et_gemm::{Activation, FloatOperands, FloatProduct, Isa, Output, Residual, Shape};
+use et_kernels::normalize::{Normalization, normalize};
+use et_simd::Level;
+
+use crate::memory::Operands;
+use crate::run::Context;
+use crate::run::attention::numbers;
+use crate::run::product::{LEAST, activation, rectangles, residual, shape_of, work};
+use crate::run::rectangle::Rectangle;
+use crate::run::rowwise::normalization;
+use crate::split::{self, Chunks, Elements};
+use crate::{BackToBack, Product};
+
+/// The fewest rows of a band: products of fewer are added up in another order.
+const FEWEST: usize = 16;
+
+/// Executes the instruction.
+pub fn run(context: &Context<'_, '_, '_>, fields: &BackToBack) -> Result<()> {
+    let shapes = shapes(fields)?;
+    let [first, second] = &shapes;
+    let source = if is_normalized(fields) { fields.normalize.input } else { fields.first.input };
+    let input = Rectangle { place: source, rows: first.rows(), columns: first.channels };
+    let output = Rectangle { place: fields.second.output, rows: second.rows(), columns: second.columns };
+    let mut operands = context.memory.operands();
+    let pair = Pair {
+        isa: context.isa,
+        level: context.level,
+        input: input.read(&mut operands)?,
+        stride: source.stride as usize,
+        normalization: match is_normalized(fields) {
+            true => Some(normalization(&fields.normalize, &mut operands)?),
+            false => None,
+        },
+        first: Stage::new(&fields.first, *first, &mut operands)?,
+        second: Stage::new(&fields.second, *second, &mut operands)?,
+    };
+    let elements = Elements::new(&operands.write::<f32>(output.place.place, output.span()?)?);
+    let chunks = Chunks::new(context, work(first).saturating_add(work(second)), LEAST);
+    let bands = bands(fields, output.rows, chunks.threads());
+    split::tasks(context, chunks, |task| {
+        task.range(bands).try_for_each(|band| {
+            let rows = output.rows * band / bands..output.rows * (band + 1) / bands;
+            // SAFETY: the rows are of what is written, and no other band has them.
+            let written = unsafe { elements.part(rows.start * output.columns..rows.end * output.columns) };
+            pair.compute(rows, written, task.workspace)
+        })
+    })
+}
+
+/// The bytes of its own memory that a thread needs.
+pub fn workspace(fields: &BackToBack, isa: Isa) -> usize {
+    let Ok([first, second]) = shapes(fields) else { return 0 };
+    let rows = first.rows().div_ceil(bands(fields, first.rows(), 1));
+    let between = Parts::of(rows, &first, is_normalized(fields)).size();
+    // A product of fewer rows may need more scratch than one of more, as its tiles are others; so all are asked.
+    let scratch = |shape: &Shape| {
+        let needed = |rows| planned(shape, shape.channels, rows, isa).map_or(0, |planned| planned.scratch_size());
+        (FEWEST.min(rows)..=rows).map(needed).max().unwrap_or(0)
+    };
+    size_of::<f32>() * between + scratch(&first).max(scratch(&second))
+}
+
+/// The shapes of both products. Fails unless the rows of each are those of the other.
+fn shapes(fields: &BackToBack) -> Result<[Shape; 2]> {
+    let first = shape_of(&fields.first.window, fields.first.input)?;
+    let second = shape_of(&fields.second.window, fields.second.input)?;
+    let are_rows = [&first, &second].into_iter().all(|shape| shape.groups == 1 && shape.is_pointwise());
+    let fit = first.columns == second.channels && first.rows() == second.rows();
+    let normalize = &fields.normalize;
+    let normalized = !is_normalized(fields)
+        || (normalize.rows as usize, normalize.columns as usize) == (first.rows(), first.channels);
+    let is_dense = fields.second.output.stride as usize == second.columns;
+    if are_rows && fit && normalized && is_dense { Ok([first, second]) } else { Err(Error::InvalidProgram) }
+}
+
+const fn is_normalized(fields: &BackToBack) -> bool {
+    fields.normalize.input.place.is_present()
+}
+
+/// The number of bands: as many as the blob says, or as threads need for equal shares.
+fn bands(fields: &BackToBack, rows: usize, threads: usize) -> usize {
+    let bands = (fields.bands as usize).max(1).next_multiple_of(threads.max(1));
+    bands.min(rows / FEWEST).max(1)
+}
+
+/// The product of some rows of a shape.
+fn planned(shape: &Shape, stride: usize, rows: usize, isa: Isa) -> Result<FloatProduct> {
+    FloatProduct::new(Shape { pixel_stride: stride, ..Shape::product(rows, shape.channels, shape.columns) }, isa)
+}
+
+/// The elements of what lies between, at the beginning of a thread's memory.
+struct Parts {
+    normalized: usize,
+    hidden: usize,
+}
+
+impl Parts {
+    const fn of(rows: usize, first: &Shape, is_normalized: bool) -> Self {
+        let normalized = if is_normalized { (rows * first.channels).next_multiple_of(16) } else { 0 };
+        Self { normalized, hidden: (rows * first.columns).next_multiple_of(16) }
+    }
+
+    const fn size(&self) -> usize {
+        self.normalized + self.hidden
+    }
+}
+
+/// One of the products.
+struct Stage<'m> {
+    shape: Shape,
+    weights: &'m [u8],
+    activation: Activation,
+    residual: Option<Residual<'m, f32>>,
+}
+
+impl<'m> Stage<'m> {
+    fn new(product: &Product, shape: Shape, operands: &mut Operands<'m, '_, '_>) -> Result<Self> {
+        let (_, output) = rectangles(&shape, product.input, product.output);
+        Ok(Self {
+            shape,
+            weights: operands.read_all::<u8>(product.weights)?,
+            activation: activation(&product.activation)?,
+            residual: residual(product, &output, operands)?,
+        })
+    }
+
+    /// Computes some rows, of which `input` begins with the first.
+    fn compute(
+        &self,
+        isa: Isa,
+        (input, stride): (&[f32], usize),
+        rows: &Range<usize>,
+        output: &mut [f32],
+        scratch: &mut [u8],
+    ) -> Result<()> {
+        let planned = planned(&self.shape, stride, rows.len(), isa)?;
+        let residual = self.residual.map(|whole| Residual {
+            elements: whole.elements.get(rows.start * whole.stride..).unwrap_or_default(),
+            ..whole
+        });
+        let operands = FloatOperands { input, weights: self.weights, activation: self.activation, residual };
+        let mut output = Output::new(output, rows.len(), self.shape.columns, self.shape.columns)?;
+        planned.compute(&operands, &mut output, planned.grid().all(), scratch)
+    }
+}
+
+/// Both of them.
+struct Pair<'m> {
+    isa: Isa,
+    level: Level,
+    input: &'m [f32],
+    stride: usize,
+    normalization: Option<Normalization<'m>>,
+    first: Stage<'m>,
+    second: Stage<'m>,
+}
+
+impl Pair<'_> {
+    /// Computes some rows.
+    fn compute(&self, rows: Range<usize>, output: &mut [f32], workspace: &mut [u8]) -> Result<()> {
+        let shape = &self.first.shape;
+        let parts = Parts::of(rows.len(), shape, self.normalization.is_some());
+        let (between, scratch) =
+            workspace.split_at_mut_checked(size_of::<f32>() * parts.size()).ok_or(Error::InvalidProgram)?;
+        let between = numbers(between);
+        let (normalized, hidden) = between.split_at_mut_checked(parts.normalized).ok_or(Error::InvalidProgram)?;
+        let input = self.input.get(rows.start * self.stride..).ok_or(Error::InvalidProgram)?;
+        let source = match &self.normalization {
+            Some(normalization) => {
+                let count = rows.len() * shape.channels;
+                let (input, normalized) = (&input[..count], &mut normalized[..count]);
+                normalize(self.level, input, normalization, normalized, shape.channels)?;
+                (&*normalized, shape.channels)
+            }
+            None => (input, self.stride),
+        };
+        self.first.compute(self.isa, source, &rows, hidden, scratch)?;
+        self.second.compute(self.isa, (hidden, shape.columns), &rows, output, scratch)
+    }
+}

@@ -1,0 +1,48 @@
+//! Copies that nothing reads: views are copied where an instruction needs them so, and what reads them may have become part of another
+//! instruction that reads the original.
+
+use std::collections::BTreeMap;
+
+use et_cpu::Instruction;
+use et_cpu::record::Record;
+
+use crate::builder::{Builder, Storage};
+
+/// How often instructions name each slot.
+pub struct Mentions(BTreeMap<u32, usize>);
+
+impl Mentions {
+    /// Those of all instructions.
+    pub fn of(builder: &Builder<'_>) -> Self {
+        let mut mentions = BTreeMap::new();
+        for instruction in builder.instructions.iter().flatten() {
+            instruction.visit_slots(&mut |slot| *mentions.entry(slot).or_insert(0) += 1);
+        }
+        Self(mentions)
+    }
+
+    /// The number of mentions of memory that lives during a call only; 0 for other memory.
+    pub fn of_scratch(&self, builder: &Builder<'_>, slot: u32) -> usize {
+        let memory = builder.buffers.get(slot as usize);
+        let is_scratch = memory.is_some_and(|memory| matches!(memory.storage, Storage::Scratch));
+        self.0.get(&slot).copied().filter(|_| is_scratch).unwrap_or(0)
+    }
+
+    fn forget(&mut self, instruction: &Instruction) {
+        instruction.visit_slots(&mut |slot| {
+            self.0.entry(slot).and_modify(|count| *count -= 1);
+        });
+    }
+}
+
+/// Takes out all such copies, the last first, as one may have been read by another only.
+pub fn remove(builder: &mut Builder<'_>) {
+    let mut mentions = Mentions::of(builder);
+    for position in (0..builder.instructions.len()).rev() {
+        let Some(instruction @ Instruction::Copy(copy)) = builder.instructions[position] else { continue };
+        if mentions.of_scratch(builder, copy.output.slot.0) == 1 {
+            mentions.forget(&instruction);
+            builder.instructions[position] = None;
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The feed-forward part of a transformer's block: one instruction, whatever the threads.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use et_core::ScalarType;
+use et_cpu::Instruction;
+use et_gemm::Isa;
+use et_module::Engine;
+use etbuild_backend::TargetFacts;
+use etbuild_conformance::{Candidate, compile, load, run};
+use etbuild_cpu::BACKEND;
+use etbuild_ir::{
+    Argument, ConstantData, Graph, LoweredProgram, Node, OperatorName, Program, TensorSpec, ValueId, ValueKind,
+};
+
+thread_local! {
+    /// What was executed.
+    static TOLD: RefCell<Vec<Instruction>> = const { RefCell::new(Vec::new()) };
+}
+
+fn told(instruction: &Instruction) {
+    TOLD.with_borrow_mut(|told| told.push(*instruction));
+}
+
+static ENGINES: &[Engine] =
+    &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::telling_delegate(workers, told)) }];
+
+/// More than a cache holds of hidden rows, and bands of 133 and 134.
+const ROWS: usize = 401;
+const WIDTH: usize = 24;
+const HIDDEN: usize = 1200;
+
+/// The least feature set, of which every machine that runs the tests has the instructions.
+fn this_machine() -> TargetFacts {
+    let feature = if cfg!(target_arch = "x86_64") { "avx2" } else { "neon" };
+    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: vec![feature.to_owned()], hosted: true }
+}
+
+fn candidate(target: &TargetFacts, threads: usize) -> Candidate<'_> {
+    Candidate { backend: &BACKEND, engines: ENGINES, target, threads, tolerance: 0.0 }
+}
+
+/// Numbers between -1 and 1.
+fn numbers(count: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+fn bytes(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// A graph in the making.
+#[derive(Default)]
+struct Made(Graph);
+
+impl Made {
+    fn constant(&mut self, sizes: &[usize], numbers: &[f32]) -> Argument {
+        let name = format!("constant_{}", self.0.values.len());
+        let kind = ValueKind::Constant { qualified_name: name.clone(), data: ConstantData::new(bytes(numbers)) };
+        Argument::Value(self.0.add_value(&name, spec(sizes), kind))
+    }
+
+    fn node(&mut self, operator: &str, sizes: &[usize], arguments: Vec<Argument>) -> ValueId {
+        let name = format!("node_{}", self.0.values.len());
+        let output = self.0.add_value(&name, spec(sizes), ValueKind::Computed);
+        let operator = OperatorName::parse(operator).unwrap();
+        self.0.nodes.push(Node { operator, arguments, outputs: vec![output] });
+        output
+    }
+}
+
+fn spec(sizes: &[usize]) -> TensorSpec {
+    let sizes: Vec<i32> = sizes.iter().map(|size| *size as i32).collect();
+    TensorSpec::contiguous(ScalarType::Float, sizes)
+}
+
+/// Weights of the part.
+struct Weights {
+    scale: Vec<f32>,
+    shift: Vec<f32>,
+    up: Vec<f32>,
+    up_bias: Vec<f32>,
+    down: Vec<f32>,
+}
+
+fn weights() -> Weights {
+    Weights {
+        scale: numbers(WIDTH, 1),
+        shift: numbers(WIDTH, 2),
+        up: numbers(WIDTH * HIDDEN, 3),
+        up_bias: numbers(HIDDEN, 4),
+        down: numbers(WIDTH * HIDDEN, 5),
+    }
+}
+
+/// `x + down(gelu(up(norm(x))))`.
+fn feed_forward(weights: &Weights) -> LoweredProgram {
+    let mut made = Made::default();
+    let input = made.0.add_value("x", spec(&[ROWS, WIDTH]), ValueKind::Input);
+    made.0.inputs.push(input);
+    let parameters = [made.constant(&[WIDTH], &weights.scale), made.constant(&[WIDTH], &weights.shift)];
+    let [scale, shift] = parameters;
+    let shape = Argument::Ints(vec![WIDTH as i64]);
+    let arguments = vec![Argument::Value(input), shape, scale, shift, Argument::Float(1e-5), Argument::Bool(true)];
+    let normalized = made.node("aten.layer_norm.default", &[ROWS, WIDTH], arguments);
+    let (up, bias) = (made.constant(&[HIDDEN, WIDTH], &weights.up), made.constant(&[HIDDEN], &weights.up_bias));
+    let hidden = made.node("aten.linear.default", &[ROWS, HIDDEN], vec![Argument::Value(normalized), up, bias]);
+    let exact = Argument::Text("none".to_owned());
+    let active = made.node("aten.gelu.default", &[ROWS, HIDDEN], vec![Argument::Value(hidden), exact]);
+    let down = made.constant(&[WIDTH, HIDDEN], &weights.down);
+    let lower = made.node("aten.linear.default", &[ROWS, WIDTH], vec![Argument::Value(active), down, Argument::None]);
+    let operands = vec![Argument::Value(input), Argument::Value(lower), Argument::Int(1)];
+    let sum = made.node("aten.add.Tensor", &[ROWS, WIDTH], operands);
+    made.0.outputs.push(sum);
+    LoweredProgram::verify(Program { methods: BTreeMap::from([("forward".to_owned(), made.0)]) }).unwrap()
+}
+
+/// A row of the same in double precision.
+fn plain(weights: &Weights, row: &[f32]) -> Vec<f64> {
+    let numbers: Vec<f64> = row.iter().copied().map(f64::from).collect();
+    let mean = numbers.iter().sum::<f64>() / WIDTH as f64;
+    let variance = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / WIDTH as f64;
+    let norm = |(index, number): (usize, &f64)| {
+        (number - mean) / (variance + 1e-5).sqrt() * f64::from(weights.scale[index]) + f64::from(weights.shift[index])
+    };
+    let normalized: Vec<f64> = numbers.iter().enumerate().map(norm).collect();
+    let dot =
+        |row: &[f32], with: &[f64]| row.iter().zip(with).map(|(left, right)| f64::from(*left) * right).sum::<f64>();
+    let hidden = weights.up.chunks(WIDTH).zip(&weights.up_bias).map(|(row, bias)| {
+        let sum = dot(row, &normalized) + f64::from(*bias);
+        sum * normal_distribution(sum)
+    });
+    let hidden: Vec<f64> = hidden.collect();
+    weights.down.chunks(HIDDEN).zip(&numbers).map(|(row, number)| number + dot(row, &hidden)).collect()
+}
+
+/// The integral of the normal distribution, by Simpson's rule.
+fn normal_distribution(to: f64) -> f64 {
+    const STEPS: usize = 2000;
+    let width = to / STEPS as f64;
+    let density = |at: f64| (-at * at / 2.0).exp() / std::f64::consts::TAU.sqrt();
+    let weight = |step: usize| if step == 0 || step == STEPS { 1.0 } else { [2.0, 4.0][step % 2] };
+    0.5 + (0..=STEPS).map(|step| weight(step) * density(width * step as f64)).sum::<f64>() * width / 3.0
+}
+
+#[test]
+fn it_is_one_instruction() {
+    let target = this_machine();
+    let candidate = candidate(&target, 1);
+    let compiled = compile(feed_forward(&weights()), &candidate).unwrap();
+    run(&mut load(&compiled.file, &candidate).unwrap(), &[bytes(&numbers(ROWS * WIDTH, 6))]).unwrap();
+    TOLD.with_borrow(|told| {
+        let [instruction @ Instruction::BackToBack(_)] = &told[..] else { panic!("{told:?}") };
+        let hidden = ROWS * HIDDEN * size_of::<f32>();
+        assert!(et_cpu::workspace(instruction, Isa::Portable) < hidden, "the rows between are never in memory as a whole");
+    });
+}
+
+#[test]
+fn threads_compute_the_same_bits_and_they_are_right() {
+    let (target, weights) = (this_machine(), weights());
+    let input = numbers(ROWS * WIDTH, 6);
+    let compute = |threads: usize| {
+        let candidate = candidate(&target, threads);
+        let compiled = compile(feed_forward(&weights), &candidate).unwrap();
+        run(&mut load(&compiled.file, &candidate).unwrap(), &[bytes(&input)]).unwrap().remove(0).bytes
+    };
+    let alone = compute(1);
+    for threads in [2, 3, 8] {
+        assert_eq!(alone, compute(threads), "{threads} threads");
+    }
+    let results = alone.as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
+    let results: Vec<f64> = results.collect();
+    for row in [0, 132, 133, 134, 267, ROWS - 1] {
+        let expected = plain(&weights, &input[row * WIDTH..][..WIDTH]);
+        for (result, expected) in results[row * WIDTH..].iter().zip(expected) {
+            assert!((result - expected).abs() < 1e-3, "row {row}: {result} is not {expected}");
+        }
+    }
+}
