@@ -143,41 +143,52 @@ unsafe fn requantize<L: Lanes, const ANY: bool>(
     let bytes = Bytes::new(quantization);
     let mut start = 0;
     while start < finish.columns {
-        let count = (finish.columns - start).min(L::COUNT);
-        // What is known of `count` inside a branch makes its stores those of a whole vector.
-        if count == L::COUNT {
-            requantize_vector::<L, ANY>(finish, to, &bytes, added, [start, L::COUNT]);
+        let left = finish.columns - start;
+        // What is known of the count inside a branch makes stores those of whole vectors.
+        start += if left >= 4 * L::COUNT {
+            requantize_vectors::<L, ANY, 4>(finish, to, &bytes, added, [start, L::COUNT])
+        } else if left >= L::COUNT {
+            requantize_vectors::<L, ANY, 1>(finish, to, &bytes, added, [start, L::COUNT])
         } else {
-            requantize_vector::<L, ANY>(finish, to, &bytes, added, [start, count]);
-        }
-        start += count;
+            requantize_vectors::<L, ANY, 1>(finish, to, &bytes, added, [start, left])
+        };
     }
     look_up(finish, quantization, to);
 }
 
+/// Some vectors of each row, of which the last has `count` columns; gives the columns of all.
 #[inline(always)]
-unsafe fn requantize_vector<L: Lanes, const ANY: bool>(
+unsafe fn requantize_vectors<L: Lanes, const ANY: bool, const N: usize>(
     finish: &Finish<'_>,
     to: *mut i8,
     bytes: &Bytes,
     added: &Steps<ANY>,
     [start, count]: [usize; 2],
-) {
-    let (factors, scales) = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
-    let (mut sums, stride) = (finish.sums.add(start), finish.stride);
-    let (mut to, store_stride, addends) = (to.add(start), finish.store_stride, finish.addends);
-    let mut from = added.from.wrapping_add(start);
-    for row in 0..finish.rows {
-        let mut value = L::from_sums(sums, factors, 1, *addends.add(row)).multiply(scales);
-        if ANY {
-            let steps = L::load_bytes(from, count).subtract(L::splat(added.zero));
-            value = value.add(steps.multiply(L::splat(added.scale)));
-            from = from.wrapping_add(finish.added_stride);
-        }
-        bytes.store(value, to, count);
-        sums = sums.add(stride);
-        to = to.wrapping_add(store_stride);
+) -> usize {
+    let mut columns = [(L::words(finish.factors.add(start)), L::load(finish.scales.add(start))); N];
+    for vector in 1..N {
+        let start = start + vector * L::COUNT;
+        columns[vector] = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
     }
+    let zero = L::splat(-added.zero * added.scale);
+    let (mut sums, mut to, mut from) = (finish.sums.add(start), to.add(start), added.from.wrapping_add(start));
+    for row in 0..finish.rows {
+        let mut values = [zero; N];
+        for vector in 0..N {
+            let (place, (factors, scales)) = (vector * L::COUNT, columns[vector]);
+            let sum = L::from_sums(sums.add(place), factors, 1, *finish.addends.add(row));
+            values[vector] = match ANY {
+                true => L::load_bytes(from.add(place), count)
+                    .multiply_add(L::splat(added.scale), sum.multiply_add(scales, zero)),
+                false => sum.multiply(scales),
+            };
+        }
+        bytes.store_all(values, to, count);
+        sums = sums.add(finish.stride);
+        to = to.wrapping_add(finish.store_stride);
+        from = from.wrapping_add(finish.added_stride);
+    }
+    N * L::COUNT
 }
 
 /// Each call has a constant activation, so that nothing is asked of it per element.
@@ -255,6 +266,18 @@ impl Bytes {
         let zero = i32::from(quantization.zero_point);
         let least = (i32::from(quantization.least) - zero) as f32;
         Self { zero, least, most: (i32::from(quantization.most) - zero) as f32 }
+    }
+
+    /// One vector of `count` columns, or four whole ones.
+    #[inline(always)]
+    unsafe fn store_all<L: Lanes, const N: usize>(&self, values: [L; N], to: *mut i8, count: usize) {
+        if N == 4 {
+            let four = [values[0], values[1 % N], values[2 % N], values[3 % N]];
+            return L::store_four(four, self.zero, [self.least, self.most], to);
+        }
+        for vector in 0..N {
+            self.store(values[vector], to.add(vector * L::COUNT), count);
+        }
     }
 
     #[inline(always)]

@@ -16,6 +16,12 @@ fn first(count: usize) -> __mmask16 {
 }
 
 impl Avx512 {
+    /// To the nearest whole number, ties to even, and at most a whole one.
+    #[inline(always)]
+    unsafe fn whole_at_most(self, most: f32) -> __m512i {
+        _mm512_cvtps_epi32(self.at_most(most).0)
+    }
+
     /// Whole numbers as real ones.
     ///
     /// # Safety
@@ -124,5 +130,19 @@ impl Lanes for Avx512 {
     unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize) {
         let words = _mm512_add_epi32(_mm512_cvtps_epi32(self.0), _mm512_set1_epi32(zero_point));
         _mm_mask_storeu_epi8(to, first(count), _mm512_cvtepi32_epi8(words));
+    }
+    /// Numbers that are too small become the least word and stay so until the bytes are limited; none is too large.
+    #[inline(always)]
+    unsafe fn store_four(values: [Self; 4], zero_point: i32, [least, most]: [f32; 2], to: *mut i8) {
+        let zero = _mm512_set1_epi16(zero_point as i16);
+        let [first, second, third, fourth] = values;
+        let low = _mm512_packs_epi32(first.whole_at_most(most), second.whole_at_most(most));
+        let high = _mm512_packs_epi32(third.whole_at_most(most), fourth.whole_at_most(most));
+        let bytes = _mm512_packs_epi16(_mm512_adds_epi16(low, zero), _mm512_adds_epi16(high, zero));
+        // Packing takes four of each vector in turn.
+        let order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+        let bytes = _mm512_permutexvar_epi32(order, bytes);
+        let least = _mm512_set1_epi8((least as i32 + zero_point) as i8);
+        _mm512_storeu_si512(to.cast(), _mm512_max_epi8(bytes, least));
     }
 }

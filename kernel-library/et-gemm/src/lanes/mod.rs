@@ -72,4 +72,15 @@ pub trait Lanes: Copy {
     unsafe fn load_bytes(from: *const i8, count: usize) -> Self;
     /// Rounds (ties to even), adds a zero point, and writes the first `count` results, which must be within a byte's range.
     unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize);
+    /// Rounds four vectors (ties to even), adds a zero point, limits the results, and writes the bytes of all one after the other.
+    #[inline(always)]
+    unsafe fn store_four(values: [Self; 4], zero_point: i32, [least, most]: [f32; 2], to: *mut i8) {
+        for (index, value) in values.into_iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe {
+                let limited = value.at_least(least).at_most(most);
+                limited.store_bytes(zero_point, to.add(index * Self::COUNT), Self::COUNT);
+            }
+        }
+    }
 }
