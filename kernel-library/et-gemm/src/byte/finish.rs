@@ -1,6 +1,7 @@
 //! From sums of products of bytes to elements of the output.
 #![allow(unsafe_code, reason = "sums and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of `Finish`")]
+#![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
 use crate::activation::Activation;
 use crate::lanes::{Lanes, function::activate};

@@ -62,7 +62,7 @@ unsafe fn exponential<L: Lanes>(value: L) -> L {
 unsafe fn error_function_of_root<L: Lanes>(value: L) -> L {
     const FAR: f32 = 5.6;
     const ABOVE: [f32; 6] = [4.428_829e-8, 1.271_207_3e-5, 3.476_662_4e-4, 9.414_305e-3, 6.874_96e-2, 7.978_844_4e-1];
-    const BELOW: [f32; 6] = [1.180_140_1e-6, 7.509_422e-5, 1.912_882_8e-3, 2.893_926_9e-2, 2.528_305_6e-1, 1.0];
+    const BELOW: [f32; 6] = [1.180_140_1e-6, 7.509_422e-5, 1.912_882_8e-3, 2.893_927e-2, 2.528_305_6e-1, 1.0];
     let value = value.at_least(-FAR).at_most(FAR);
     let square = value.multiply(value);
     value.multiply(polynomial(square, &ABOVE)).divide(polynomial(square, &BELOW))
