@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use et_core::ScalarType;
 use et_cpu::Instruction;
+use et_cpu::record::Record;
 use et_gemm::Isa;
 use et_module::Engine;
 use etbuild_backend::TargetFacts;
@@ -158,7 +159,10 @@ fn it_is_one_instruction() {
     TOLD.with_borrow(|told| {
         let [instruction @ Instruction::BackToBack(_)] = &told[..] else { panic!("{told:?}") };
         let hidden = ROWS * HIDDEN * size_of::<f32>();
-        assert!(et_cpu::workspace(instruction, Isa::Portable) < hidden, "the rows between are never in memory as a whole");
+        assert!(
+            et_cpu::workspace(instruction, Isa::Portable) < hidden,
+            "the rows between are never in memory as a whole"
+        );
     });
 }
 
@@ -183,4 +187,25 @@ fn threads_compute_the_same_bits_and_they_are_right() {
             assert!((result - expected).abs() < 1e-3, "row {row}: {result} is not {expected}");
         }
     }
+}
+
+#[test]
+fn a_damaged_one_is_an_error_or_computes_something() {
+    let target = this_machine();
+    let candidate = candidate(&target, 2);
+    let compiled = compile(feed_forward(&weights()), &candidate).unwrap();
+    let input = [bytes(&numbers(ROWS * WIDTH, 6))];
+    run(&mut load(&compiled.file, &candidate).unwrap(), &input).unwrap();
+    let mut words = Vec::new();
+    TOLD.with_borrow(|told| told[0].write(&mut |word| words.extend(word.to_le_bytes())));
+    let start = compiled.file.windows(words.len()).position(|window| window == words).unwrap();
+    let mut refused = 0;
+    for place in (start..start + words.len()).step_by(4) {
+        for word in [0, 1, 7, 1 << 20, u32::MAX] {
+            let mut file = compiled.file.clone();
+            file[place..place + 4].copy_from_slice(&u32::to_le_bytes(word));
+            refused += usize::from(load(&file, &candidate).and_then(|mut module| run(&mut module, &input)).is_err());
+        }
+    }
+    assert!(refused > words.len() / 4, "{refused}");
 }

@@ -64,7 +64,7 @@ pub fn workspace(fields: &BackToBack, isa: Isa) -> usize {
         let needed = |rows| planned(shape, shape.channels, rows, isa).map_or(0, |planned| planned.scratch_size());
         (FEWEST.min(rows)..=rows).map(needed).max().unwrap_or(0)
     };
-    size_of::<f32>() * between + scratch(&first).max(scratch(&second))
+    between.saturating_add(scratch(&first).max(scratch(&second)))
 }
 
 /// The shapes of both products. Fails unless the rows of each are those of the other.
@@ -74,8 +74,8 @@ fn shapes(fields: &BackToBack) -> Result<[Shape; 2]> {
     let are_rows = [&first, &second].into_iter().all(|shape| shape.groups == 1 && shape.is_pointwise());
     let fit = first.columns == second.channels && first.rows() == second.rows();
     let normalize = &fields.normalize;
-    let normalized = !is_normalized(fields)
-        || (normalize.rows as usize, normalize.columns as usize) == (first.rows(), first.channels);
+    let sizes = [normalize.rows, normalize.columns, normalize.input.stride].map(|size| size as usize);
+    let normalized = !is_normalized(fields) || sizes == [first.rows(), first.channels, first.channels];
     let is_dense = fields.second.output.stride as usize == second.columns;
     if are_rows && fit && normalized && is_dense { Ok([first, second]) } else { Err(Error::InvalidProgram) }
 }
@@ -86,8 +86,8 @@ const fn is_normalized(fields: &BackToBack) -> bool {
 
 /// The number of bands: as many as the blob says, or as threads need for equal shares.
 fn bands(fields: &BackToBack, rows: usize, threads: usize) -> usize {
-    let bands = (fields.bands as usize).max(1).next_multiple_of(threads.max(1));
-    bands.min(rows / FEWEST).max(1)
+    let most = (rows / FEWEST).max(1);
+    (fields.bands as usize).clamp(1, most).next_multiple_of(threads.max(1)).min(most)
 }
 
 /// The product of some rows of a shape.
@@ -103,13 +103,19 @@ struct Parts {
 
 impl Parts {
     const fn of(rows: usize, first: &Shape, is_normalized: bool) -> Self {
-        let normalized = if is_normalized { (rows * first.channels).next_multiple_of(16) } else { 0 };
-        Self { normalized, hidden: (rows * first.columns).next_multiple_of(16) }
+        let normalized = if is_normalized { lines(rows, first.channels) } else { 0 };
+        Self { normalized, hidden: lines(rows, first.columns) }
     }
 
+    /// Bytes of both.
     const fn size(&self) -> usize {
-        self.normalized + self.hidden
+        self.normalized.saturating_add(self.hidden).saturating_mul(size_of::<f32>())
     }
+}
+
+/// The elements of rows, filled up to a cache line.
+const fn lines(rows: usize, columns: usize) -> usize {
+    rows.saturating_mul(columns).div_ceil(16).saturating_mul(16)
 }
 
 /// One of the products.
@@ -167,15 +173,15 @@ impl Pair<'_> {
     fn compute(&self, rows: Range<usize>, output: &mut [f32], workspace: &mut [u8]) -> Result<()> {
         let shape = &self.first.shape;
         let parts = Parts::of(rows.len(), shape, self.normalization.is_some());
-        let (between, scratch) =
-            workspace.split_at_mut_checked(size_of::<f32>() * parts.size()).ok_or(Error::InvalidProgram)?;
+        let (between, scratch) = workspace.split_at_mut_checked(parts.size()).ok_or(Error::InvalidProgram)?;
         let between = numbers(between);
         let (normalized, hidden) = between.split_at_mut_checked(parts.normalized).ok_or(Error::InvalidProgram)?;
         let input = self.input.get(rows.start * self.stride..).ok_or(Error::InvalidProgram)?;
         let source = match &self.normalization {
             Some(normalization) => {
                 let count = rows.len() * shape.channels;
-                let (input, normalized) = (&input[..count], &mut normalized[..count]);
+                let (input, normalized) = (input.get(..count), normalized.get_mut(..count));
+                let (input, normalized) = input.zip(normalized).ok_or(Error::InvalidProgram)?;
                 normalize(self.level, input, normalization, normalized, shape.channels)?;
                 (&*normalized, shape.channels)
             }
