@@ -197,75 +197,49 @@ unsafe fn requantize_vectors<L: Lanes, const ANY: bool, const N: usize>(
 unsafe fn general<L: Lanes>(finish: &Finish<'_>, activation: Activation) {
     let mut start = 0;
     while start < finish.columns {
-        let left = finish.columns - start;
-        start += if left >= 4 * L::COUNT {
-            general_vectors::<L, 4>(finish, activation, start, L::COUNT)
-        } else if left >= L::COUNT {
-            general_vectors::<L, 1>(finish, activation, start, L::COUNT)
+        let count = (finish.columns - start).min(L::COUNT);
+        if count == L::COUNT {
+            general_vector::<L>(finish, activation, start, L::COUNT);
         } else {
-            general_vectors::<L, 1>(finish, activation, start, left)
-        };
+            general_vector::<L>(finish, activation, start, count);
+        }
+        start += count;
     }
     if let Store::Bytes(to, quantization) = &finish.store {
         look_up(finish, quantization, *to);
     }
 }
 
-/// Some vectors of each row, of which the last has `count` columns; gives the columns of all.
 #[inline(always)]
-unsafe fn general_vectors<L: Lanes, const N: usize>(
-    finish: &Finish<'_>,
-    activation: Activation,
-    start: usize,
-    count: usize,
-) -> usize {
+unsafe fn general_vector<L: Lanes>(finish: &Finish<'_>, activation: Activation, start: usize, count: usize) {
+    let (factors, scales) = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
+    let bias = L::load(finish.bias.add(start));
     for row in 0..finish.rows {
-        let mut values = [L::splat(0.0); N];
-        for vector in 0..N {
-            values[vector] = general_vector(finish, activation, [row, start + vector * L::COUNT], count);
+        let (sums, addend) = (finish.sums.add(row * finish.stride + start), *finish.addends.add(row));
+        let mut value = if finish.row_scales.is_null() {
+            L::from_sums(sums, factors, 1, addend).multiply(scales)
+        } else {
+            let RowScale { scale, zero_point } = *finish.row_scales.add(row);
+            let value = L::from_sums(sums, factors, zero_point.wrapping_neg(), addend).multiply(scales);
+            value.multiply(L::splat(scale)).add(bias)
+        };
+        let added = row * finish.added_stride + start;
+        if !finish.added_last {
+            value = add::<L>(finish, value, added, count);
+        }
+        value = activate(activation, value);
+        if finish.added_last {
+            value = add::<L>(finish, value, added, count);
         }
         let place = row * finish.store_stride + start;
         match &finish.store {
-            Store::Floats(to) => {
-                for vector in 0..N {
-                    values[vector].store_part(to.add(place + vector * L::COUNT), count);
-                }
-            }
+            Store::Floats(to) => value.store_part(to.add(place), count),
             Store::Bytes(to, quantization) => {
-                let inverse = L::splat(quantization.inverse_scale);
-                for vector in 0..N {
-                    values[vector] = values[vector].multiply(inverse);
-                }
-                Bytes::new(quantization).store_all(values, to.add(place), count);
+                let value = value.multiply(L::splat(quantization.inverse_scale));
+                Bytes::new(quantization).store(value, to.add(place), count);
             }
         }
     }
-    N * L::COUNT
-}
-
-/// The numbers of a row from a column on.
-#[inline(always)]
-unsafe fn general_vector<L: Lanes>(
-    finish: &Finish<'_>,
-    activation: Activation,
-    [row, start]: [usize; 2],
-    count: usize,
-) -> L {
-    let (factors, scales) = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
-    let (sums, addend) = (finish.sums.add(row * finish.stride + start), *finish.addends.add(row));
-    let mut value = if finish.row_scales.is_null() {
-        L::from_sums(sums, factors, 1, addend).multiply(scales)
-    } else {
-        let RowScale { scale, zero_point } = *finish.row_scales.add(row);
-        let value = L::from_sums(sums, factors, zero_point.wrapping_neg(), addend).multiply(scales);
-        value.multiply(L::splat(scale)).add(L::load(finish.bias.add(start)))
-    };
-    let added = row * finish.added_stride + start;
-    if !finish.added_last {
-        value = add::<L>(finish, value, added, count);
-    }
-    value = activate(activation, value);
-    if finish.added_last { add::<L>(finish, value, added, count) } else { value }
 }
 
 #[inline(always)]

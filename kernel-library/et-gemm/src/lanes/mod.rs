@@ -72,7 +72,8 @@ pub trait Lanes: Copy {
     unsafe fn load_bytes(from: *const i8, count: usize) -> Self;
     /// Rounds (ties to even), adds a zero point, and writes the first `count` results, which must be within a byte's range.
     unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize);
-    /// Rounds four vectors (ties to even), adds a zero point, limits the results, and writes the bytes of all one after the other.
+    /// Rounds four vectors of numbers, none of them NaN (ties to even), adds a zero point, limits the results, and writes the bytes of all
+    /// one after the other.
     #[inline(always)]
     unsafe fn store_four(values: [Self; 4], zero_point: i32, [least, most]: [f32; 2], to: *mut i8) {
         for (index, value) in values.into_iter().enumerate() {
