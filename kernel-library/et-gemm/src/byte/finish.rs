@@ -166,10 +166,9 @@ unsafe fn requantize_vectors<L: Lanes, const ANY: bool, const N: usize>(
     added: &Steps<ANY>,
     [start, count]: [usize; 2],
 ) -> usize {
-    let mut columns = [(L::words(finish.factors.add(start)), L::load(finish.scales.add(start))); N];
+    let mut columns = [column::<L>(finish, start); N];
     for vector in 1..N {
-        let start = start + vector * L::COUNT;
-        columns[vector] = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
+        columns[vector] = column(finish, start + vector * L::COUNT);
     }
     let zero = L::splat(-added.zero * added.scale);
     let (mut sums, mut to, mut from) = (finish.sums.add(start), to.add(start), added.from.wrapping_add(start));
@@ -192,6 +191,12 @@ unsafe fn requantize_vectors<L: Lanes, const ANY: bool, const N: usize>(
     N * L::COUNT
 }
 
+/// The factors and the scales of a vector of columns.
+#[inline(always)]
+unsafe fn column<L: Lanes>(finish: &Finish<'_>, start: usize) -> (L::Words, L) {
+    (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)))
+}
+
 /// Each call has a constant activation, so that nothing is asked of it per element.
 #[inline(always)]
 unsafe fn general<L: Lanes>(finish: &Finish<'_>, activation: Activation) {
@@ -212,7 +217,7 @@ unsafe fn general<L: Lanes>(finish: &Finish<'_>, activation: Activation) {
 
 #[inline(always)]
 unsafe fn general_vector<L: Lanes>(finish: &Finish<'_>, activation: Activation, start: usize, count: usize) {
-    let (factors, scales) = (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)));
+    let (factors, scales) = column::<L>(finish, start);
     let bias = L::load(finish.bias.add(start));
     for row in 0..finish.rows {
         let (sums, addend) = (finish.sums.add(row * finish.stride + start), *finish.addends.add(row));

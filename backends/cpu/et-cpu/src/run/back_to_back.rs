@@ -16,7 +16,7 @@ use crate::run::product::{LEAST, activation, rectangles, residual, shape_of, wor
 use crate::run::rectangle::Rectangle;
 use crate::run::rowwise::normalization;
 use crate::split::{self, Chunks, Elements};
-use crate::{BackToBack, Product};
+use crate::{BackToBack, Product, Rows};
 
 /// The fewest rows of a band: products of fewer are added up in another order.
 const FEWEST: usize = 16;
@@ -25,15 +25,13 @@ const FEWEST: usize = 16;
 pub fn run(context: &Context<'_, '_, '_>, fields: &BackToBack) -> Result<()> {
     let shapes = shapes(fields)?;
     let [first, second] = &shapes;
-    let source = if is_normalized(fields) { fields.normalize.input } else { fields.first.input };
-    let input = Rectangle { place: source, rows: first.rows(), columns: first.channels };
+    let input = Rectangle { place: source(fields), rows: first.rows(), columns: first.channels };
     let output = Rectangle { place: fields.second.output, rows: second.rows(), columns: second.columns };
     let mut operands = context.memory.operands();
     let pair = Pair {
         isa: context.isa,
         level: context.level,
         input: input.read(&mut operands)?,
-        stride: source.stride as usize,
         normalization: match is_normalized(fields) {
             true => Some(normalization(&fields.normalize, &mut operands)?),
             false => None,
@@ -61,20 +59,20 @@ pub fn workspace(fields: &BackToBack, isa: Isa) -> usize {
     let between = Parts::of(rows, &first, is_normalized(fields)).size();
     // A product of fewer rows may need more scratch than one of more, as its tiles are others; so all are asked.
     let scratch = |shape: &Shape| {
-        let needed = |rows| planned(shape, shape.channels, rows, isa).map_or(0, |planned| planned.scratch_size());
+        let needed = |rows| planned(shape, rows, isa).map_or(0, |planned| planned.scratch_size());
         (FEWEST.min(rows)..=rows).map(needed).max().unwrap_or(0)
     };
     between.saturating_add(scratch(&first).max(scratch(&second)))
 }
 
-/// The shapes of both products. Fails unless the rows of each are those of the other.
+/// The shapes of both products, by the rows that each reads. Fails unless the rows of each are those of the other.
 fn shapes(fields: &BackToBack) -> Result<[Shape; 2]> {
-    let first = shape_of(&fields.first.window, fields.first.input)?;
+    let first = shape_of(&fields.first.window, source(fields))?;
     let second = shape_of(&fields.second.window, fields.second.input)?;
     let are_rows = [&first, &second].into_iter().all(|shape| shape.groups == 1 && shape.is_pointwise());
-    let fit = first.columns == second.channels && first.rows() == second.rows();
+    let fit = [first.columns; 2] == [second.channels, second.pixel_stride] && first.rows() == second.rows();
     let normalize = &fields.normalize;
-    let sizes = [normalize.rows, normalize.columns, normalize.input.stride].map(|size| size as usize);
+    let sizes = [normalize.rows as usize, normalize.columns as usize, first.pixel_stride];
     let normalized = !is_normalized(fields) || sizes == [first.rows(), first.channels, first.channels];
     let is_dense = fields.second.output.stride as usize == second.columns;
     if are_rows && fit && normalized && is_dense { Ok([first, second]) } else { Err(Error::InvalidProgram) }
@@ -84,6 +82,11 @@ const fn is_normalized(fields: &BackToBack) -> bool {
     fields.normalize.input.place.is_present()
 }
 
+/// The rows that are read from memory.
+const fn source(fields: &BackToBack) -> Rows {
+    if is_normalized(fields) { fields.normalize.input } else { fields.first.input }
+}
+
 /// The number of bands: as many as the blob says, or as threads need for equal shares.
 fn bands(fields: &BackToBack, rows: usize, threads: usize) -> usize {
     let most = (rows / FEWEST).max(1);
@@ -91,8 +94,11 @@ fn bands(fields: &BackToBack, rows: usize, threads: usize) -> usize {
 }
 
 /// The product of some rows of a shape.
-fn planned(shape: &Shape, stride: usize, rows: usize, isa: Isa) -> Result<FloatProduct> {
-    FloatProduct::new(Shape { pixel_stride: stride, ..Shape::product(rows, shape.channels, shape.columns) }, isa)
+fn planned(shape: &Shape, rows: usize, isa: Isa) -> Result<FloatProduct> {
+    FloatProduct::new(
+        Shape { pixel_stride: shape.pixel_stride, ..Shape::product(rows, shape.channels, shape.columns) },
+        isa,
+    )
 }
 
 /// The elements of what lies between, at the beginning of a thread's memory.
@@ -141,12 +147,12 @@ impl<'m> Stage<'m> {
     fn compute(
         &self,
         isa: Isa,
-        (input, stride): (&[f32], usize),
+        input: &[f32],
         rows: &Range<usize>,
         output: &mut [f32],
         scratch: &mut [u8],
     ) -> Result<()> {
-        let planned = planned(&self.shape, stride, rows.len(), isa)?;
+        let planned = planned(&self.shape, rows.len(), isa)?;
         let residual = self.residual.map(|whole| Residual {
             elements: whole.elements.get(rows.start * whole.stride..).unwrap_or_default(),
             ..whole
@@ -162,7 +168,6 @@ struct Pair<'m> {
     isa: Isa,
     level: Level,
     input: &'m [f32],
-    stride: usize,
     normalization: Option<Normalization<'m>>,
     first: Stage<'m>,
     second: Stage<'m>,
@@ -176,18 +181,18 @@ impl Pair<'_> {
         let (between, scratch) = workspace.split_at_mut_checked(parts.size()).ok_or(Error::InvalidProgram)?;
         let between = numbers(between);
         let (normalized, hidden) = between.split_at_mut_checked(parts.normalized).ok_or(Error::InvalidProgram)?;
-        let input = self.input.get(rows.start * self.stride..).ok_or(Error::InvalidProgram)?;
+        let input = self.input.get(rows.start * shape.pixel_stride..).ok_or(Error::InvalidProgram)?;
         let source = match &self.normalization {
             Some(normalization) => {
                 let count = rows.len() * shape.channels;
                 let (input, normalized) = (input.get(..count), normalized.get_mut(..count));
                 let (input, normalized) = input.zip(normalized).ok_or(Error::InvalidProgram)?;
                 normalize(self.level, input, normalization, normalized, shape.channels)?;
-                (&*normalized, shape.channels)
+                &*normalized
             }
-            None => (input, self.stride),
+            None => input,
         };
         self.first.compute(self.isa, source, &rows, hidden, scratch)?;
-        self.second.compute(self.isa, (hidden, shape.columns), &rows, output, scratch)
+        self.second.compute(self.isa, hidden, &rows, output, scratch)
     }
 }

@@ -84,8 +84,6 @@ fn is_between(builder: &Builder<'_>, mentions: &Mentions, written: Rows, read: R
 
 /// The number of rows, if a window is a row of the input.
 fn of_rows(window: &Window) -> Option<usize> {
-    let is_point = window.kernel == [1, 1] && window.stride == [1, 1] && window.padding == [0, 0] && window.groups == 1;
-    let [input, output] = [window.input, window.output].map(|[height, width, _]| [height, width]);
-    let [height, width] = input;
-    (is_point && input == output).then_some(window.batch as usize * height as usize * width as usize)
+    let shape = et_cpu::shape(window, window.input[2] as usize)?;
+    (shape.groups == 1 && shape.is_pointwise()).then(|| shape.rows())
 }
