@@ -10,7 +10,7 @@ use crate::recipe_schema;
 pub fn reference_markdown() -> String {
     let schema = recipe_schema();
     let mut page = Page { definitions: &schema["$defs"], text: heading(&schema) };
-    page.keys("", &schema, &schema["else"]["required"]);
+    page.keys("", &schema, &schema["else"]);
     page.text
 }
 
@@ -25,18 +25,18 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// A row for each key of a map, and below it the rows of the maps inside it.
-    fn keys(&mut self, prefix: &str, map: &'a Value, required: &Value) {
+    /// A row for each key of a map, and below it the rows of the maps inside it; `whole` is what a whole map requires.
+    fn keys(&mut self, prefix: &str, map: &'a Value, whole: &Value) {
         for (key, value) in object(&map["properties"]) {
             let path = format!("{prefix}{key}");
-            self.row(&path, value, contains(required, key));
-            self.inside(&path, self.resolve(value));
+            self.row(&path, value, contains(&whole["required"], key));
+            self.inside(&path, self.resolve(value), &whole["properties"][key]);
         }
     }
 
-    fn inside(&mut self, path: &str, value: &'a Value) {
+    fn inside(&mut self, path: &str, value: &'a Value, whole: &Value) {
         let prefix = format!("{path}.");
-        self.keys(&prefix, value, &value["required"]);
+        self.keys(&prefix, value, whole);
         for choice in array(&value["oneOf"]).iter().filter(|choice| choice.get("properties").is_some()) {
             for (key, content) in object(&choice["properties"]) {
                 self.line(&format!("{prefix}{key}"), self.kind(content), text(&choice["description"]));

@@ -8,12 +8,13 @@ use crate::Recipe;
 
 /// The JSON Schema (2020-12) of a recipe file.
 ///
-/// A file that extends others may leave out the keys that they give, and `${name}` may stand for any scalar.
+/// A file that extends others may leave out the keys that they give, in maps at any depth, and `${name}` may stand for
+/// any scalar.
 pub fn recipe_schema() -> Value {
     let mut schema = schema_for!(Recipe);
     AllowVariables.transform(&mut schema);
-    require_unless_extended(&mut schema);
     let mut schema = schema.to_value();
+    require_unless_extended(&mut schema);
     if let (Some(properties), Value::Object(more)) = (schema["properties"].as_object_mut(), composition()) {
         properties.extend(more);
     }
@@ -44,11 +45,37 @@ fn composition() -> Value {
     })
 }
 
-fn require_unless_extended(schema: &mut Schema) {
-    if let Some(required) = schema.remove("required") {
-        schema.insert("if".to_owned(), json!({ "required": ["extends"] }));
-        schema.insert("else".to_owned(), json!({ "required": required }));
+fn require_unless_extended(schema: &mut Value) {
+    let mut definitions = schema["$defs"].take();
+    let required = take_required(schema, &mut definitions);
+    schema["$defs"] = definitions;
+    schema["if"] = json!({ "required": ["extends"] });
+    schema["else"] = required;
+}
+
+/// Takes what a map and the maps in it require out of their schemas, as one schema that requires it. Items of lists keep
+/// what they require: a list is replaced as a whole.
+fn take_required(map: &mut Value, definitions: &mut Value) -> Value {
+    let mut taken = json!({});
+    if let Some(required) = map.as_object_mut().and_then(|map| map.remove("required")) {
+        taken["required"] = required;
     }
+    for (key, value) in map["properties"].as_object().into_iter().flatten() {
+        let inner = take_required_of(value, definitions);
+        if inner != json!({}) {
+            taken["properties"][key] = inner;
+        }
+    }
+    taken
+}
+
+fn take_required_of(value: &Value, definitions: &mut Value) -> Value {
+    let reference = value["$ref"].as_str().or_else(|| value["anyOf"][0]["$ref"].as_str());
+    let Some(name) = reference.and_then(|path| path.strip_prefix("#/$defs/")) else { return json!({}) };
+    let mut definition = definitions[name].take();
+    let taken = take_required(&mut definition, definitions);
+    definitions[name] = definition;
+    taken
 }
 
 /// Lets `${name}` stand where a number, a boolean or one of several words is asked for.

@@ -67,6 +67,23 @@ fn the_schema_accepts_every_shipped_recipe() {
     }
 }
 
+/// A file laid over others says in part what they say whole; lists replace theirs, so their items are whole.
+#[test]
+fn maps_are_in_parts_where_a_file_extends_others_and_items_of_lists_never() {
+    let validator = jsonschema::validator_for(&recipe_schema()).unwrap();
+    for (part, laid_over) in [
+        ("quantize: { group_size: 128 }", true),
+        ("quantize: { accuracy: { metric: top1 } }", true),
+        ("verify: { tolerance: 1 }", true),
+        ("quantize: { layers: [{ name: a }] }", false),
+        ("quantize: { size: 128 }", false),
+    ] {
+        assert_eq!(validator.is_valid(&json(&format!("extends: base.yaml\n{part}\n"))), laid_over, "{part}");
+        let whole = format!("etbuild: 1\nname: x\nmodel: {{ pt2: m.pt2 }}\n{part}\n");
+        assert!(!validator.is_valid(&json(&whole)), "{part}");
+    }
+}
+
 #[test]
 fn the_schema_and_the_reader_agree() {
     let base = "etbuild: 1\nname: x\nmodel: { pt2: m.pt2 }\n";
