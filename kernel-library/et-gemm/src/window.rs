@@ -7,17 +7,22 @@ use crate::shape::{Runs, Shape};
 
 /// An image with what surrounds it.
 pub struct Windows<'a, T> {
-    /// The shape.
-    pub shape: &'a Shape,
-    /// Its runs.
-    pub runs: Runs,
-    /// The image; it is as long as the shape says.
-    pub input: *const T,
-    /// A run of padding.
-    pub padding: *const T,
+    shape: &'a Shape,
+    runs: Runs,
+    input: *const T,
+    padding: *const T,
+    /// The columns of the output whose windows are between the left and the right of the image.
+    inside: Range<usize>,
+    /// Runs of a line of a window.
+    across: usize,
 }
 
-impl<T: Copy> Windows<'_, T> {
+impl<'a, T: Copy> Windows<'a, T> {
+    /// The windows of an image, which is as long as the shape says, with a run of padding.
+    pub fn new(shape: &'a Shape, runs: Runs, input: *const T, padding: *const T) -> Self {
+        Self { shape, runs, input, padding, inside: inside(shape), across: shape.kernel[1] / runs.pixels }
+    }
+
     /// Writes the pointers of `rows`: those of the first run of all rows, then of the second run, and so on.
     ///
     /// # Safety
@@ -36,14 +41,15 @@ impl<T: Copy> Windows<'_, T> {
         }
         let [height, width] = self.shape.output;
         let window = self.runs.count * self.runs.length;
+        let (mut line, mut x) = (rows.start / width, rows.start % width);
         let mut row = 0;
         while row < count {
-            let (line, x) = ((rows.start + row) / width, (rows.start + row) % width);
             let end = width.min(x + count - row);
             let copies = copies.wrapping_add(row * window);
             // SAFETY: the caller's promise.
             unsafe { self.fill_line(group, [line / height, line % height], x..end, table.add(row), count, copies) };
             row += end - x;
+            (line, x) = (line + 1, 0);
         }
     }
 
@@ -57,9 +63,7 @@ impl<T: Copy> Windows<'_, T> {
         step: usize,
         copies: *mut T,
     ) {
-        let inside = self.inside();
-        let (begin, end) =
-            (inside.start.clamp(columns.start, columns.end), inside.end.clamp(columns.start, columns.end));
+        let [begin, end] = [self.inside.start, self.inside.end].map(|x| x.clamp(columns.start, columns.end));
         let window = self.runs.count * self.runs.length;
         for x in (columns.start..begin).chain(end.max(begin)..columns.end) {
             let row = x - columns.start;
@@ -72,28 +76,19 @@ impl<T: Copy> Windows<'_, T> {
         unsafe { self.fill_inside(group, place, begin..end, table.add(begin - columns.start), step) };
     }
 
-    /// The columns of the output whose windows are between the left and the right of the image.
-    fn inside(&self) -> Range<usize> {
-        let Shape { input, padding, stride, kernel, dilation, .. } = self.shape;
-        let reach = (kernel[1] - 1) * dilation[1];
-        let last = (input[1] + padding[1]).checked_sub(reach + 1);
-        padding[1].div_ceil(stride[1])..last.map_or(0, |last| last / stride[1] + 1)
-    }
-
     /// Writes the pointers of one row, `step` apart.
     unsafe fn fill_row(&self, group: usize, place: [usize; 3], table: *mut *const T, step: usize, copy: *mut T) {
         let shape = self.shape;
         let top = (place[1] * shape.stride[0]).wrapping_sub(shape.padding[0]);
         let left = (place[2] * shape.stride[1]).wrapping_sub(shape.padding[1]);
-        let across = shape.kernel[1] / self.runs.pixels;
         let inside = left < shape.input[1] && left + self.runs.pixels <= shape.input[1];
         let copied = self.runs.pixels > 1 && !inside;
         let mut slot = table;
         for tap in 0..shape.kernel[0] {
             let y = top.wrapping_add(tap * shape.dilation[0]);
             let line = self.line(group, place[0], y);
-            for index in 0..across {
-                let run = index + tap * across;
+            for index in 0..self.across {
+                let run = index + tap * self.across;
                 let x = left.wrapping_add(index * shape.dilation[1]);
                 let pointer = match line {
                     None => self.padding,
@@ -126,12 +121,13 @@ impl<T: Copy> Windows<'_, T> {
         for tap in 0..shape.kernel[0] {
             let line = self.line(group, place[0], top.wrapping_add(tap * shape.dilation[0]));
             let distance = if line.is_some() { shape.stride[1] * shape.pixel_stride } else { 0 };
-            for index in 0..shape.kernel[1] / self.runs.pixels {
+            for index in 0..self.across {
                 let x = left.wrapping_add(index * shape.dilation[1]);
-                let first = line.map_or(self.padding, |line| line.wrapping_add(x.wrapping_mul(shape.pixel_stride)));
+                let mut pointer = line.map_or(self.padding, |line| line.wrapping_add(x.wrapping_mul(shape.pixel_stride)));
                 for row in 0..columns.len() {
                     // SAFETY: the caller's promise: room for all runs of all rows.
-                    unsafe { slots.add(row).write(first.wrapping_add(row * distance)) };
+                    unsafe { slots.add(row).write(pointer) };
+                    pointer = pointer.wrapping_add(distance);
                 }
                 slots = slots.wrapping_add(step);
             }
@@ -157,4 +153,11 @@ impl<T: Copy> Windows<'_, T> {
         }
         to
     }
+}
+
+fn inside(shape: &Shape) -> Range<usize> {
+    let Shape { input, padding, stride, kernel, dilation, .. } = shape;
+    let reach = (kernel[1] - 1) * dilation[1];
+    let last = (input[1] + padding[1]).checked_sub(reach + 1);
+    padding[1].div_ceil(stride[1])..last.map_or(0, |last| last / stride[1] + 1)
 }

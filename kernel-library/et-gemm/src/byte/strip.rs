@@ -42,6 +42,7 @@ pub struct Strip<'a> {
     product: &'a ByteProduct,
     operands: &'a ByteOperands<'a>,
     store: (Store<'a>, usize),
+    windows: Windows<'a, i8>,
     kernels: &'static ByteKernels,
     grid: Grid,
     memory: Memory<'a>,
@@ -58,7 +59,9 @@ impl<'a> Strip<'a> {
         kernels: &'static ByteKernels,
         memory: Memory<'a>,
     ) -> Self {
-        Self { product, operands, store, kernels, grid: product.grid(), memory, first_row: 0, first_strip: true }
+        let windows = Windows::new(&product.shape, product.runs, operands.input.as_ptr(), memory.padding);
+        let grid = product.grid();
+        Self { product, operands, store, windows, kernels, grid, memory, first_row: 0, first_strip: true }
     }
 
     /// Computes tiles times panels.
@@ -96,16 +99,10 @@ impl<'a> Strip<'a> {
         let product = self.product;
         let rows = self.grid.rows_of(tile);
         let before = rows.start - self.first_row;
-        let windows = Windows {
-            shape: &product.shape,
-            runs: product.runs,
-            input: self.operands.input.as_ptr(),
-            padding: self.memory.padding,
-        };
         let table = self.memory.table.wrapping_add(before * product.runs.count);
         let copies = self.memory.copies.wrapping_add(before * product.shape.depth());
         // SAFETY: a strip's rows fit the table and the copies.
-        unsafe { windows.fill(group, rows.clone(), table, copies) };
+        unsafe { self.windows.fill(group, rows.clone(), table, copies) };
         let is_copied = if self.product.matrix { self.direct(rows.start).is_none() } else { product.joins_runs() };
         let gathered = self.memory.gathered.as_mut_ptr().wrapping_add(before * product.depth());
         let gather = Gather {

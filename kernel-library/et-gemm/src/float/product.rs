@@ -6,8 +6,8 @@ use core::ops::Range;
 use et_core::{Error, Result};
 
 use super::pack::{Weights, pack, panels};
-use super::rows::{FloatKernels, FloatRow};
-use super::tile::Tile;
+use super::rows::{FLOAT, FloatKernels, FloatRow};
+use super::tile::{Computed, Tile};
 use super::winograd::Winograd;
 use crate::activation::Activation;
 use crate::isa::Isa;
@@ -33,6 +33,9 @@ const ALIASED_ROWS: usize = 10;
 
 /// The most tiles of a strip.
 const STRIP_TILES: usize = 16;
+
+/// The most sums of a tile of any instruction set.
+const MOST_SUMS: usize = 512;
 
 /// A tensor with the layout of the output that is added to it.
 #[derive(Clone, Copy, Debug)]
@@ -181,9 +184,8 @@ impl FloatProduct {
         let rows = self.strip() * self.height();
         let table = scratch.take::<*const f32>(rows * self.runs.count)?.as_mut_ptr();
         let copies = scratch.take::<f32>(self.copied(rows))?.as_mut_ptr();
-        let windows =
-            Windows { shape: &self.shape, runs: self.runs, input: operands.input.as_ptr(), padding: padding.as_ptr() };
-        let mut strip = Strip { product: self, operands, windows, kernels, grid, table, copies };
+        let windows = Windows::new(&self.shape, self.runs, operands.input.as_ptr(), padding.as_ptr());
+        let mut strip = Strip { product: self, operands, windows, kernels, grid, table, copies, sums: Sums([0.0; MOST_SUMS]) };
         let mut first = block.tiles[0];
         while first < block.tiles[1] {
             let last = block.tiles[1].min(first + self.strip());
@@ -233,7 +235,20 @@ struct Strip<'a> {
     grid: Grid,
     table: *mut *const f32,
     copies: *mut f32,
+    sums: Sums,
 }
+
+/// The sums of a tile whose activation is yet to come.
+#[repr(align(64))]
+struct Sums([f32; MOST_SUMS]);
+
+const _: () = {
+    let mut index = 0;
+    while index < FLOAT.len() {
+        assert!(FLOAT[index].height * FLOAT[index].width() <= MOST_SUMS, "a tile's sums have room");
+        index += 1;
+    }
+};
 
 impl Strip<'_> {
     /// Computes tiles times panels.
@@ -275,7 +290,7 @@ impl Strip<'_> {
 
     /// Computes one tile.
     #[inline(always)]
-    unsafe fn tile(&self, output: &mut Output<'_, f32>, panel: &Panel, tile: usize, tiles: [usize; 2]) -> Result<()> {
+    unsafe fn tile(&mut self, output: &mut Output<'_, f32>, panel: &Panel, tile: usize, tiles: [usize; 2]) -> Result<()> {
         let product = self.product;
         let rows = self.grid.rows_of(tile);
         let before = rows.start - self.grid.rows_of(tiles[0]).start;
@@ -306,12 +321,16 @@ impl Strip<'_> {
             call.residual_stride = residual.stride;
             call.residual_last = residual.after;
         }
-        // SAFETY: the caller's promise.
+        if self.operands.activation.bounds().is_some() {
+            // SAFETY: the caller's promise.
+            unsafe { kernel(&call) };
+            return Ok(());
+        }
+        let (start, stride) = (self.sums.0.as_mut_ptr(), width);
+        // SAFETY: the caller's promise; there is room for the sums of a tile.
         unsafe {
-            kernel(&call);
-            if self.operands.activation.bounds().is_none() {
-                (self.kernels.finish)(&call, rows.len());
-            }
+            kernel(&Tile { output: start, stride, ..call });
+            (self.kernels.finish)(&call, Computed { start, stride, rows: rows.len() });
         }
         Ok(())
     }

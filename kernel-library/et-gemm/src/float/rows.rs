@@ -1,7 +1,7 @@
 //! The rows of products of `f32`: which instruction set has which tiles. Packing, computing, tests and benchmarks read it.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
-use super::tile::{FinishKernel, Tile, TileKernel, compute};
+use super::tile::{Computed, FinishKernel, Tile, TileKernel, compute};
 use super::transform::{InputKernel, OutputKernel, Pixels, Window};
 use crate::isa::Isa;
 use crate::nibble::scale::{HalfScales, StepScales};
@@ -91,9 +91,9 @@ macro_rules! kernels {
             }
 
             $(#[$feature])?
-            unsafe fn finish(tile: &Tile, rows: usize) {
+            unsafe fn finish(tile: &Tile, computed: Computed) {
                 // SAFETY: the caller's promise, which includes the processor.
-                unsafe { crate::float::tile::finish::<$lanes>(tile, rows) }
+                unsafe { crate::float::tile::finish::<$lanes>(tile, computed) }
             }
 
             $(#[$feature])?

@@ -217,22 +217,45 @@ unsafe fn store<L: Lanes, const R: usize, const V: usize>(tile: &Tile, sums: &[[
     }
 }
 
-/// Finishes the tile that was computed, if that is not done.
-pub type FinishKernel = unsafe fn(&Tile, usize);
-
-/// Applies an activation of many instructions, and adds what comes after it, to `rows` rows of the stored tile, which is
-/// still in the first-level cache.
+/// The rows of a tile that was computed: in the output, or, what is faster if rows of the output share sets of the first-level
+/// cache, beside each other elsewhere.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `L`; what `Tile` asks for, of the output and the residual.
+/// `start` is valid for the tile's rows, `stride` elements apart.
+#[derive(Clone, Copy)]
+pub struct Computed {
+    /// The first element.
+    pub start: *const f32,
+    /// Elements from a row to the next.
+    pub stride: usize,
+    /// Rows.
+    pub rows: usize,
+}
+
+impl Computed {
+    /// Rows in the output of the tile.
+    pub const fn in_output(tile: &Tile, rows: usize) -> Self {
+        Self { start: tile.output.cast_const(), stride: tile.stride, rows }
+    }
+}
+
+/// Finishes the tile that was computed, if that is not done.
+pub type FinishKernel = unsafe fn(&Tile, Computed);
+
+/// Applies an activation of many instructions, and adds what comes after it, to the rows of a tile, which are still in the
+/// first-level cache.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`; what `Tile` asks for, of the output and the residual; what `Computed` asks for.
 #[inline(always)]
-pub unsafe fn finish<L: Lanes>(tile: &Tile, rows: usize) {
+pub unsafe fn finish<L: Lanes>(tile: &Tile, computed: Computed) {
     macro_rules! each {
         ($($case:ident),*) => {
             match tile.activation {
-                $(Activation::$case => finish_with::<L>(tile, rows, Activation::$case),)*
-                Activation::Clamp(least, most) => finish_with::<L>(tile, rows, Activation::Clamp(least, most)),
+                $(Activation::$case => finish_with::<L>(tile, computed, Activation::$case),)*
+                Activation::Clamp(least, most) => finish_with::<L>(tile, computed, Activation::Clamp(least, most)),
                 Activation::None => {}
             }
         };
@@ -242,19 +265,29 @@ pub unsafe fn finish<L: Lanes>(tile: &Tile, rows: usize) {
 
 /// Each call has a constant activation, so that nothing is asked per element.
 #[inline(always)]
-unsafe fn finish_with<L: Lanes>(tile: &Tile, rows: usize, activation: Activation) {
+unsafe fn finish_with<L: Lanes>(tile: &Tile, computed: Computed, activation: Activation) {
     let last = tile.residual_last && !tile.residual.is_null();
-    for row in 0..rows {
+    let whole = tile.columns - tile.columns % L::COUNT;
+    for row in 0..computed.rows {
+        let from = computed.start.add(row * computed.stride);
         let to = tile.output.add(row * tile.stride);
+        let residual = tile.residual.wrapping_add(row * tile.residual_stride);
         let mut start = 0;
-        while start < tile.columns {
-            let count = (tile.columns - start).min(L::COUNT);
-            let mut value = activate(activation, L::load_part(to.add(start), count));
+        while start < whole {
+            let mut value = activate(activation, L::load(from.add(start)));
             if last {
-                value = value.add(L::load_part(tile.residual.add(row * tile.residual_stride + start), count));
+                value = value.add(L::load(residual.add(start)));
+            }
+            value.store(to.add(start));
+            start += L::COUNT;
+        }
+        let count = tile.columns - whole;
+        if count > 0 {
+            let mut value = activate(activation, L::load_part(from.add(start), count));
+            if last {
+                value = value.add(L::load_part(residual.add(start), count));
             }
             value.store_part(to.add(start), count);
-            start += count;
         }
     }
 }

@@ -11,7 +11,7 @@ use et_core::Result;
 use super::pack::{Weights, panels};
 use super::product::{FloatOperands, FloatProduct};
 use super::rows::{FloatKernels, FloatRow};
-use super::tile::Tile;
+use super::tile::{Computed, Tile};
 use super::transform::{CENTRE, POINTS, Pixels, Window, weights};
 use crate::activation::Activation;
 use crate::isa::Isa;
@@ -254,8 +254,9 @@ impl Winograd {
                 if operands.activation.bounds().is_none() {
                     for (to, residual) in to.into_iter().zip(residuals).filter(|(to, _)| !to.is_null()) {
                         let stored = Tile::stored(to, stride, columns, operands.activation);
+                        let tile = Tile { residual, residual_last, ..stored };
                         // SAFETY: as above.
-                        unsafe { (kernels.finish)(&Tile { residual, residual_last, ..stored }, 1) };
+                        unsafe { (kernels.finish)(&tile, Computed::in_output(&tile, 1)) };
                     }
                 }
                 from = from.wrapping_add(columns);

@@ -14,7 +14,7 @@ use super::tile::Tile;
 use crate::activation::Activation;
 use crate::byte::finish::RowScale;
 use crate::float::rows::FloatRow;
-use crate::float::tile::Tile as FloatTile;
+use crate::float::tile::{Computed, Tile as FloatTile};
 use crate::isa::Isa;
 use crate::output::Output;
 use crate::scratch::{self, Scratch};
@@ -304,8 +304,9 @@ impl NibbleProduct {
     /// The output has so many rows of the tile's columns; the processor has the instructions.
     unsafe fn finish(&self, activation: Activation, output: *mut f32, tile: &Tile, rows: usize) -> Result<()> {
         let kernels = FloatRow::of(self.row.isa).kernels.ok_or(Error::Internal)?;
+        let done = FloatTile::stored(output, tile.stride, tile.columns, activation);
         // SAFETY: the caller's promise.
-        unsafe { (kernels.finish)(&FloatTile::stored(output, tile.stride, tile.columns, activation), rows) };
+        unsafe { (kernels.finish)(&done, Computed::in_output(&done, rows)) };
         Ok(())
     }
 }

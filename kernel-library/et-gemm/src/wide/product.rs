@@ -12,7 +12,7 @@ use crate::activation::Activation;
 use crate::byte::pack::HEADER;
 use crate::byte::product::ByteProduct;
 use crate::float::rows::{FloatKernels, FloatRow};
-use crate::float::tile::Tile;
+use crate::float::tile::{Computed, Tile};
 use crate::isa::Isa;
 use crate::nibble::pack::NibbleForm;
 use crate::nibble::product::NibbleProduct;
@@ -264,7 +264,7 @@ impl WideProduct {
             if activation.bounds().is_none() {
                 let done = Tile { residual: core::ptr::null(), ..call };
                 // SAFETY: as above.
-                unsafe { (kernels.finish)(&done, rows.len()) };
+                unsafe { (kernels.finish)(&done, Computed::in_output(&done, rows.len())) };
             }
         }
         Ok(())

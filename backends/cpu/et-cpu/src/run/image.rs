@@ -3,6 +3,7 @@
 use et_core::{Error, Result};
 use et_kernels::pool::{Divisor, average_pool, average_pool_bytes, max_pool, max_pool_bytes};
 use et_kernels::quantized::Quantization;
+use et_kernels::reduce::{Reduction, reduce};
 use et_kernels::window::Window;
 
 use crate::run::Context;
@@ -50,7 +51,7 @@ const fn quantization(numbers: Numbers) -> Quantization {
     Quantization { scale: numbers.scale, zero_point: numbers.zero_point }
 }
 
-/// Means over the middle dimension: sums of rows where the inner dimension is long, of runs where it is one element.
+/// Means over the middle dimension.
 pub fn mean(context: &Context<'_, '_, '_>, fields: &Mean) -> Result<()> {
     let [outer, reduced, inner] = fields.sizes.map(|size| size as usize);
     let count = outer.checked_mul(reduced).and_then(|count| count.checked_mul(inner)).ok_or(Error::InvalidProgram)?;
@@ -62,19 +63,7 @@ pub fn mean(context: &Context<'_, '_, '_>, fields: &Mean) -> Result<()> {
     }
     let input = operands.read::<f32>(fields.input, count)?;
     let output = operands.write::<f32>(fields.output, outer * inner)?.slice();
-    let parts = input.chunks_exact((reduced * inner).max(1));
-    for (sums, part) in output.chunks_exact_mut(inner.max(1)).zip(parts) {
-        if inner == 1 {
-            sums.fill(sum(part) / reduced as f32);
-        } else {
-            sums.fill(0.0);
-            for row in part.chunks_exact(inner) {
-                sums.iter_mut().zip(row).for_each(|(sum, element)| *sum += element);
-            }
-            sums.iter_mut().for_each(|sum| *sum /= reduced as f32);
-        }
-    }
-    Ok(())
+    reduce(context.level, Reduction::Mean, input, [outer, reduced, inner], output)
 }
 
 /// A mean is a pool of one window that is as large as the image.
@@ -88,14 +77,4 @@ fn mean_of_bytes(context: &Context<'_, '_, '_>, fields: &Mean, input: &[i8], out
         average_pool_bytes(context.level, &window, inner, input, from, divisor, to, 0..1, output)?;
     }
     Ok(())
-}
-
-/// The sum of a run, in sixteen parts that are added up in the end.
-fn sum(run: &[f32]) -> f32 {
-    let (chunks, rest) = run.as_chunks::<16>();
-    let mut sums = [0.0; 16];
-    for chunk in chunks {
-        sums.iter_mut().zip(chunk).for_each(|(sum, element)| *sum += element);
-    }
-    sums.iter().sum::<f32>() + rest.iter().sum::<f32>()
 }
