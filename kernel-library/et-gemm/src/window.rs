@@ -123,7 +123,8 @@ impl<'a, T: Copy> Windows<'a, T> {
             let distance = if line.is_some() { shape.stride[1] * shape.pixel_stride } else { 0 };
             for index in 0..self.across {
                 let x = left.wrapping_add(index * shape.dilation[1]);
-                let mut pointer = line.map_or(self.padding, |line| line.wrapping_add(x.wrapping_mul(shape.pixel_stride)));
+                let mut pointer =
+                    line.map_or(self.padding, |line| line.wrapping_add(x.wrapping_mul(shape.pixel_stride)));
                 for row in 0..columns.len() {
                     // SAFETY: the caller's promise: room for all runs of all rows.
                     unsafe { slots.add(row).write(pointer) };

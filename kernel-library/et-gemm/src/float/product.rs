@@ -185,7 +185,8 @@ impl FloatProduct {
         let table = scratch.take::<*const f32>(rows * self.runs.count)?.as_mut_ptr();
         let copies = scratch.take::<f32>(self.copied(rows))?.as_mut_ptr();
         let windows = Windows::new(&self.shape, self.runs, operands.input.as_ptr(), padding.as_ptr());
-        let mut strip = Strip { product: self, operands, windows, kernels, grid, table, copies, sums: Sums([0.0; MOST_SUMS]) };
+        let mut strip =
+            Strip { product: self, operands, windows, kernels, grid, table, copies, sums: Sums([0.0; MOST_SUMS]) };
         let mut first = block.tiles[0];
         while first < block.tiles[1] {
             let last = block.tiles[1].min(first + self.strip());
@@ -290,7 +291,13 @@ impl Strip<'_> {
 
     /// Computes one tile.
     #[inline(always)]
-    unsafe fn tile(&mut self, output: &mut Output<'_, f32>, panel: &Panel, tile: usize, tiles: [usize; 2]) -> Result<()> {
+    unsafe fn tile(
+        &mut self,
+        output: &mut Output<'_, f32>,
+        panel: &Panel,
+        tile: usize,
+        tiles: [usize; 2],
+    ) -> Result<()> {
         let product = self.product;
         let rows = self.grid.rows_of(tile);
         let before = rows.start - self.grid.rows_of(tiles[0]).start;

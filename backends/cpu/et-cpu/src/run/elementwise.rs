@@ -14,7 +14,7 @@ use crate::split;
 use crate::{Elementwise, Numbers, Step, Stream, Term};
 
 /// The least number of elements that are worth a task.
-const LEAST: usize = 1 << 16;
+const LEAST: usize = 1 << 14;
 /// The most steps of a chain.
 const STEPS: usize = 12;
 /// The most operands of a chain.
