@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Map, Value};
 
-use crate::recipe_schema;
+use crate::schema::{recipe_schema, referenced};
 
 /// A Markdown page that describes every key of a recipe, in alphabetical order, keys of inner maps with dots.
 pub fn reference_markdown() -> String {
@@ -58,7 +58,7 @@ impl<'a> Page<'a> {
 
     /// The schema that a value has once references, `null` and `${name}` are left aside.
     fn resolve(&self, value: &'a Value) -> &'a Value {
-        if let Some(name) = value["$ref"].as_str().and_then(|path| path.strip_prefix("#/$defs/")) {
+        if let Some(name) = referenced(value) {
             return self.resolve(&self.definitions[name]);
         }
         let variants = array(&value["anyOf"]);

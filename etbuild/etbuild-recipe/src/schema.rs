@@ -70,12 +70,16 @@ fn take_required(map: &mut Value, definitions: &mut Value) -> Value {
 }
 
 fn take_required_of(value: &Value, definitions: &mut Value) -> Value {
-    let reference = value["$ref"].as_str().or_else(|| value["anyOf"][0]["$ref"].as_str());
-    let Some(name) = reference.and_then(|path| path.strip_prefix("#/$defs/")) else { return json!({}) };
+    let Some(name) = referenced(value).or_else(|| referenced(&value["anyOf"][0])) else { return json!({}) };
     let mut definition = definitions[name].take();
     let taken = take_required(&mut definition, definitions);
     definitions[name] = definition;
     taken
+}
+
+/// The name of the definition that a schema stands for.
+pub fn referenced(schema: &Value) -> Option<&str> {
+    schema["$ref"].as_str()?.strip_prefix("#/$defs/")
 }
 
 /// Lets `${name}` stand where a number, a boolean or one of several words is asked for.

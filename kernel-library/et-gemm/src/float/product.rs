@@ -1,6 +1,7 @@
 //! Products of `f32` with packed weights: sizes, packing, and computing any part of the work.
 #![allow(unsafe_code, reason = "tiles are called with pointers whose bounds are checked here, once a call")]
 
+use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use et_core::{Error, Result};
@@ -35,7 +36,15 @@ const ALIASED_ROWS: usize = 10;
 const STRIP_TILES: usize = 16;
 
 /// The most sums of a tile of any instruction set.
-const MOST_SUMS: usize = 512;
+const MOST_SUMS: usize = {
+    let (mut most, mut index) = (0, 0);
+    while index < FLOAT.len() {
+        let sums = FLOAT[index].height * FLOAT[index].width();
+        most = if sums > most { sums } else { most };
+        index += 1;
+    }
+    most
+};
 
 /// A tensor with the layout of the output that is added to it.
 #[derive(Clone, Copy, Debug)]
@@ -185,8 +194,7 @@ impl FloatProduct {
         let table = scratch.take::<*const f32>(rows * self.runs.count)?.as_mut_ptr();
         let copies = scratch.take::<f32>(self.copied(rows))?.as_mut_ptr();
         let windows = Windows::new(&self.shape, self.runs, operands.input.as_ptr(), padding.as_ptr());
-        let mut strip =
-            Strip { product: self, operands, windows, kernels, grid, table, copies, sums: Sums([0.0; MOST_SUMS]) };
+        let mut strip = Strip { product: self, operands, windows, kernels, grid, table, copies };
         let mut first = block.tiles[0];
         while first < block.tiles[1] {
             let last = block.tiles[1].min(first + self.strip());
@@ -236,20 +244,11 @@ struct Strip<'a> {
     grid: Grid,
     table: *mut *const f32,
     copies: *mut f32,
-    sums: Sums,
 }
 
 /// The sums of a tile whose activation is yet to come.
 #[repr(align(64))]
-struct Sums([f32; MOST_SUMS]);
-
-const _: () = {
-    let mut index = 0;
-    while index < FLOAT.len() {
-        assert!(FLOAT[index].height * FLOAT[index].width() <= MOST_SUMS, "a tile's sums have room");
-        index += 1;
-    }
-};
+struct Sums(MaybeUninit<[f32; MOST_SUMS]>);
 
 impl Strip<'_> {
     /// Computes tiles times panels.
@@ -333,8 +332,9 @@ impl Strip<'_> {
             unsafe { kernel(&call) };
             return Ok(());
         }
-        let (start, stride) = (self.sums.0.as_mut_ptr(), width);
-        // SAFETY: the caller's promise; there is room for the sums of a tile.
+        let mut sums = Sums(MaybeUninit::uninit());
+        let (start, stride) = (sums.0.as_mut_ptr().cast::<f32>(), width);
+        // SAFETY: the caller's promise; there is room for the sums of a tile, and those that are read were written.
         unsafe {
             kernel(&Tile { output: start, stride, ..call });
             (self.kernels.finish)(&call, Computed { start, stride, rows: rows.len() });

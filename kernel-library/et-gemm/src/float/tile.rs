@@ -267,27 +267,27 @@ pub unsafe fn finish<L: Lanes>(tile: &Tile, computed: Computed) {
 #[inline(always)]
 unsafe fn finish_with<L: Lanes>(tile: &Tile, computed: Computed, activation: Activation) {
     let last = tile.residual_last && !tile.residual.is_null();
-    let whole = tile.columns - tile.columns % L::COUNT;
     for row in 0..computed.rows {
         let from = computed.start.add(row * computed.stride);
         let to = tile.output.add(row * tile.stride);
         let residual = tile.residual.wrapping_add(row * tile.residual_stride);
-        let mut start = 0;
-        while start < whole {
-            let mut value = activate(activation, L::load(from.add(start)));
+        for start in (0..tile.columns).step_by(L::COUNT) {
+            let count = (tile.columns - start).min(L::COUNT);
+            let mut value = activate(activation, load_some::<L>(from.add(start), count));
             if last {
-                value = value.add(L::load(residual.add(start)));
+                value = value.add(load_some::<L>(residual.add(start), count));
             }
-            value.store(to.add(start));
-            start += L::COUNT;
-        }
-        let count = tile.columns - whole;
-        if count > 0 {
-            let mut value = activate(activation, L::load_part(from.add(start), count));
-            if last {
-                value = value.add(L::load_part(residual.add(start), count));
+            if count == L::COUNT {
+                value.store(to.add(start));
+            } else {
+                value.store_part(to.add(start), count);
             }
-            value.store_part(to.add(start), count);
         }
     }
+}
+
+/// A vector, or the first `count` elements of one.
+#[inline(always)]
+unsafe fn load_some<L: Lanes>(from: *const f32, count: usize) -> L {
+    if count == L::COUNT { L::load(from) } else { L::load_part(from, count) }
 }
