@@ -4,7 +4,8 @@ use etbuild_ir::{Dialect, Graph, Node, Program, Verified};
 
 use crate::passes::{
     decompose_for_upstream, decompose_to_core, eliminate_dead_code, flatten_control_flow, fold_batch_norm,
-    fold_constants, legalize_to_edge, remove_identities, require_core, require_kernels, require_upstream_kernels,
+    fold_constants, hoist_slices, legalize_to_edge, remove_identities, require_core, require_kernels,
+    require_upstream_kernels,
 };
 use crate::{PassError, Refusal};
 
@@ -24,6 +25,7 @@ pub static TO_CORE_ATEN: &[&Pass] = &[
     &decompose_to_core::PASS,
     &remove_identities::PASS,
     &fold_batch_norm::PASS,
+    &hoist_slices::PASS,
     &eliminate_dead_code::PASS,
     &require_core::PASS,
 ];

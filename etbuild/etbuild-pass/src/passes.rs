@@ -6,6 +6,7 @@ pub mod eliminate_dead_code;
 pub mod flatten_control_flow;
 pub mod fold_batch_norm;
 pub mod fold_constants;
+pub mod hoist_slices;
 pub mod legalize_to_edge;
 pub mod remove_identities;
 pub mod require_core;

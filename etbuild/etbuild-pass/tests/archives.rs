@@ -122,6 +122,26 @@ fn recurrent_layers_shared_heads_and_normalizations() {
 }
 
 #[test]
+fn what_is_not_read_of_an_encoder() {
+    assert_matches_recording("first_token");
+}
+
+#[test]
+fn only_what_is_read_is_computed() {
+    let program = edge("etbuild/etbuild-import/tests/data/first_token.pt2");
+    let rows = |operator: &str| -> Vec<usize> {
+        let graph = forward(&program);
+        let nodes = graph.nodes.iter().filter(|node| node.operator.name() == operator);
+        let sizes = nodes.map(|node| &graph.spec(node.outputs[0]).sizes);
+        sizes.map(|sizes| sizes[..sizes.len() - 1].iter().product::<i32>() as usize).collect()
+    };
+    // Keys and values of all five tokens; two positions of the layer; then the first token alone.
+    assert_eq!(rows("linear"), [5, 1, 2, 1, 1, 1]);
+    assert_eq!((rows("layer_norm"), rows("gelu"), rows("_softmax")), (vec![5, 1, 1], vec![1], vec![2]));
+    assert_eq!(rows("scaled_dot_product_attention"), [2]);
+}
+
+#[test]
 fn layers_stay_in_one_piece_for_our_runtime_only() {
     let archive = "etbuild/etbuild-import/tests/data/layers.pt2";
     let whole =

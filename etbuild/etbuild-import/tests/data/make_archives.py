@@ -158,6 +158,24 @@ class Layers(nn.Module):
         return self.group(attend), self.root(plain), causal, last, cell, final
 
 
+class FirstToken(nn.Module):
+    """An encoder of which one token is classified, and a layer of which two positions are read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.before, self.after, self.last = (nn.LayerNorm(8) for _ in range(3))
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+        self.up, self.down, self.head = nn.Linear(8, 12), nn.Linear(12, 8), nn.Linear(8, 3)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
+        f = nn.functional
+        normal = self.before(x)
+        x = x + self.attention(normal, normal, normal, need_weights=False)[0]
+        pair = torch.softmax(self.up(normal * 2), -1).transpose(1, 2)[..., 1:3]
+        x = x + self.down(f.gelu(self.up(self.after(x))))
+        return self.head(self.last(x)[:, 0]), pair
+
+
 def save(name: str, model: nn.Module, inputs: dict[str, Tensor]) -> None:
     """Exports, drops the source paths that torch records per node, and saves the program with one recorded run."""
     model = model.eval()
@@ -207,6 +225,7 @@ def main() -> None:
     save_decomposed_digits()
     torch.manual_seed(1)
     save("layers", Layers(), {"x": torch.randn(2, 3, 6), "hidden": torch.randn(2, 2, 4)})
+    save("first_token", FirstToken(), {"x": torch.randn(1, 5, 8)})
 
 
 if __name__ == "__main__":
