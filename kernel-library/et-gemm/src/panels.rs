@@ -51,6 +51,7 @@ impl Panels {
     }
 
     /// A panel, counted through all groups. Most are whole and of the only group, and found without a division.
+    #[inline]
     pub fn get(&self, index: usize) -> Panel {
         let group = if index < self.per_group { 0 } else { index / self.per_group };
         let column = (index - group * self.per_group) * self.width;

@@ -17,6 +17,15 @@ pub struct Windows<'a, T> {
     across: usize,
 }
 
+/// Where a window is.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// The line of the output, counted through all images.
+    pub line: usize,
+    /// The column of the output.
+    x: usize,
+}
+
 impl<'a, T: Copy> Windows<'a, T> {
     /// The windows of an image, which is as long as the shape says, with a run of padding.
     pub fn new(shape: &'a Shape, runs: Runs, input: *const T, padding: *const T) -> Self {
@@ -51,6 +60,39 @@ impl<'a, T: Copy> Windows<'a, T> {
             row += end - x;
             (line, x) = (line + 1, 0);
         }
+    }
+
+    /// Where a row's window is.
+    pub const fn place(&self, row: usize) -> Place {
+        let width = self.shape.output[1];
+        Place { line: row / width, x: row % width }
+    }
+
+    /// Where the window is that comes so many rows later.
+    pub const fn later(&self, place: Place, rows: usize) -> Place {
+        let (width, x) = (self.shape.output[1], place.x + rows);
+        if x < width {
+            return Place { x, ..place };
+        }
+        Place { line: place.line + x / width, x: x % width }
+    }
+
+    /// Whether the windows of so many rows are equally far apart: all in one line, between the left and the right of the image.
+    pub const fn is_even(&self, place: Place, rows: usize) -> bool {
+        place.x >= self.inside.start && place.x + rows <= self.inside.end
+    }
+
+    /// Writes the pointers of the runs of a row whose window is between the left and the right of the image.
+    ///
+    /// # Safety
+    ///
+    /// The row is of the shape and between the left and the right. `table` takes a pointer for each run.
+    pub unsafe fn fill_first(&self, group: usize, place: Place, table: *mut *const T) {
+        let height = self.shape.output[0];
+        let image = if place.line < height { 0 } else { place.line / height };
+        let line = [image, place.line - image * height];
+        // SAFETY: the caller's promise.
+        unsafe { self.fill_inside(group, line, place.x..place.x + 1, table, 1) };
     }
 
     /// Writes the pointers of neighbouring rows, the runs of each `step` apart.

@@ -8,7 +8,7 @@ use et_core::{Error, Result};
 
 use super::pack::{Weights, pack, panels};
 use super::rows::{FLOAT, FloatKernels, FloatRow};
-use super::tile::{Computed, Tile};
+use super::tile::{Computed, Tile, TileKernel};
 use super::winograd::Winograd;
 use crate::activation::Activation;
 use crate::isa::Isa;
@@ -140,19 +140,35 @@ impl FloatProduct {
         }
         let rows = self.strip() * self.height();
         scratch::total(&[
-            scratch::part(self.runs.length, 4),
+            scratch::part(self.padding(), 4),
             scratch::part(rows * self.runs.count, size_of::<*const f32>()),
             scratch::part(self.copied(rows), 4),
         ])
     }
 
+    /// Elements from a window to the next, if there are kernels for tiles of such rows.
+    const fn distance(&self) -> Option<usize> {
+        match self.shape.stride[1] * self.shape.pixel_stride {
+            distance @ (3 | 6) if self.runs.pixels > 1 => Some(distance),
+            _ => None,
+        }
+    }
+
+    /// Elements of padding: a run of each row of a tile, as far apart as windows are.
+    fn padding(&self) -> usize {
+        self.runs.length + self.height() * self.distance().unwrap_or(0)
+    }
+
     /// Tiles that go through a panel before the next panel.
     const fn strip(&self) -> usize {
+        let panels = self.shape.groups * self.panels.per_group;
+        if panels == 1 || self.distance().is_some() {
+            return STRIP_TILES;
+        }
         if !self.streams && self.packed_size() <= RESIDENT_BYTES {
             return 1;
         }
-        let tile = 4 * (self.height() * self.shape.depth() + 1);
-        let tiles = STRIP_BYTES / tile;
+        let tiles = STRIP_BYTES / (4 * (self.height() * self.shape.depth() + 1));
         let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
         if tiles == 0 {
             1
@@ -188,16 +204,27 @@ impl FloatProduct {
             return unsafe { winograd.compute(kernels, operands, output, block, scratch) };
         }
         let mut scratch = Scratch::new(scratch)?;
-        let padding = scratch.take::<f32>(self.runs.length)?;
+        let padding = scratch.take::<f32>(self.padding())?;
         padding.fill(0.0);
         let rows = self.strip() * self.height();
         let table = scratch.take::<*const f32>(rows * self.runs.count)?.as_mut_ptr();
         let copies = scratch.take::<f32>(self.copied(rows))?.as_mut_ptr();
         let windows = Windows::new(&self.shape, self.runs, operands.input.as_ptr(), padding.as_ptr());
-        let mut strip = Strip { product: self, operands, windows, kernels, grid, table, copies };
-        let mut first = block.tiles[0];
+        let distance = self.distance();
+        let mut strip = Strip {
+            product: self,
+            operands,
+            windows,
+            kernels,
+            grid,
+            table,
+            copies,
+            distance,
+            together: [0; STRIP_TILES],
+        };
+        let (mut first, tiles) = (block.tiles[0], self.strip());
         while first < block.tiles[1] {
-            let last = block.tiles[1].min(first + self.strip());
+            let last = block.tiles[1].min(first + tiles);
             // SAFETY: `check` held all operands against the shape; the processor was asked.
             unsafe { strip.compute(output, [first, last], block.panels)? };
             first = last;
@@ -244,6 +271,10 @@ struct Strip<'a> {
     grid: Grid,
     table: *mut *const f32,
     copies: *mut f32,
+    /// Elements from a window to the next, if there are kernels for tiles of such rows.
+    distance: Option<usize>,
+    /// For each tile of the strip: how many even ones in a line begin here; none where it is computed by itself.
+    together: [u8; STRIP_TILES],
 }
 
 /// The sums of a tile whose activation is yet to come.
@@ -265,30 +296,73 @@ impl Strip<'_> {
                 // SAFETY: the caller's promise.
                 unsafe { self.fill(panel.group, tiles) };
             }
-            for tile in tiles[0]..tiles[1] {
+            let mut call = self.call(&panel, tiles);
+            let mut tile = tiles[0];
+            while tile < tiles[1] {
                 // SAFETY: the caller's promise, and `fill` wrote the table of these tiles.
-                unsafe { self.tile(output, &panel, tile, tiles)? };
+                unsafe { self.tile(output, &panel, tile, tiles, &mut call)? };
+                tile += call.tiles;
             }
         }
         Ok(())
     }
 
-    /// Writes the table of all tiles, one tile after another.
+    /// Writes the table of all tiles, one tile after another; of even ones in a line, for the first of them.
     unsafe fn fill(&mut self, group: usize, tiles: [usize; 2]) {
         let first = self.grid.rows_of(tiles[0]).start;
-        for tile in tiles[0]..tiles[1] {
+        let mut place = self.windows.place(first);
+        let mut even: Option<(usize, usize)> = None;
+        for (index, tile) in (tiles[0]..tiles[1]).enumerate() {
             let rows = self.grid.rows_of(tile);
-            let before = rows.start - first;
+            let (before, count) = (rows.start - first, rows.len());
             // SAFETY: a strip's rows fit the table and the copies.
-            unsafe {
-                let table = self.table.add(before * self.product.runs.count);
+            let table = unsafe { self.table.add(before * self.product.runs.count) };
+            self.together[index] = 0;
+            if self.distance.is_none() || count != self.product.row.height || !self.windows.is_even(place, count) {
                 let copies = self.copies.wrapping_add(before * self.product.shape.depth());
-                self.windows.fill(group, rows, table, copies);
+                // SAFETY: as above.
+                unsafe { self.windows.fill(group, rows, table, copies) };
+            } else if let Some((leader, _)) = even.filter(|(_, line)| *line == place.line) {
+                self.together[leader] += 1;
+            } else {
+                (self.together[index], even) = (1, Some((index, place.line)));
+                // SAFETY: as above; the window is inside.
+                unsafe { self.windows.fill_first(group, place, table) };
             }
+            place = self.windows.later(place, count);
         }
     }
 
-    /// Computes one tile.
+    /// What the tiles of a panel have in common.
+    #[inline(always)]
+    fn call(&self, panel: &Panel, tiles: [usize; 2]) -> Tile {
+        let product = self.product;
+        let width = panel.vectors * product.row.lanes;
+        let start = self.operands.weights.as_ptr().wrapping_add(4 * panel.start);
+        let residual = self.operands.residual;
+        Tile {
+            runs: product.runs.count,
+            length: product.runs.length,
+            panel: start.cast(),
+            residual_stride: residual.map_or(0, |residual| residual.stride),
+            residual_last: residual.is_some_and(|residual| residual.after),
+            ahead: start.wrapping_add(4 * width * product.panels.column_size),
+            // Each tile of the strip brings its part of the next panel closer.
+            ahead_step: (4 * width).div_ceil(tiles[1] - tiles[0]),
+            ..Tile::stored(core::ptr::null_mut(), 0, panel.columns, self.operands.activation)
+        }
+    }
+
+    /// The kernel for a tile, or for even ones.
+    #[inline(always)]
+    fn kernel(&self, even: bool, rows: usize, vectors: usize) -> Option<TileKernel> {
+        match self.distance.filter(|_| even) {
+            Some(distance) => (self.kernels.even)(distance, vectors - 1),
+            None => (self.kernels.tile)(rows - 1, vectors - 1),
+        }
+    }
+
+    /// Computes one tile, or even ones in a line.
     #[inline(always)]
     unsafe fn tile(
         &mut self,
@@ -296,49 +370,42 @@ impl Strip<'_> {
         panel: &Panel,
         tile: usize,
         tiles: [usize; 2],
+        call: &mut Tile,
     ) -> Result<()> {
         let product = self.product;
-        let rows = self.grid.rows_of(tile);
+        let (rows, index) = (self.grid.rows_of(tile), tile - tiles[0]);
         let before = rows.start - self.grid.rows_of(tiles[0]).start;
         let column = panel.group * product.shape.columns + panel.column;
-        let width = panel.vectors * product.row.lanes;
-        let panel_start = self.operands.weights.as_ptr().wrapping_add(4 * panel.start);
-        // Each tile of the strip brings its part of the next panel closer.
-        let ahead_step = (4 * width).div_ceil(tiles[1] - tiles[0]);
-        let done = (tile - tiles[0]) * ahead_step * product.shape.depth();
-        let kernel = (self.kernels.tile)(rows.len() - 1, panel.vectors - 1).ok_or(Error::Internal)?;
-        let mut call = Tile {
-            table: self.table.wrapping_add(before * product.runs.count),
-            runs: product.runs.count,
-            length: product.runs.length,
-            panel: panel_start.cast(),
-            output: output.at(rows.start, column),
-            stride: output.stride(),
-            residual: core::ptr::null(),
-            residual_stride: 0,
-            residual_last: false,
-            columns: panel.columns,
-            activation: self.operands.activation,
-            ahead: panel_start.wrapping_add(4 * width * product.panels.column_size + done),
-            ahead_step,
-        };
+        let together = usize::from(self.together[index]);
+        let kernel = self.kernel(together > 0, rows.len(), panel.vectors).ok_or(Error::Internal)?;
+        call.tiles = together.max(1);
+        call.table = self.table.wrapping_add(before * product.runs.count);
+        (call.output, call.stride) = (output.at(rows.start, column), output.stride());
         if let Some(residual) = self.operands.residual {
             call.residual = residual.elements.as_ptr().wrapping_add(rows.start * residual.stride + column);
-            call.residual_stride = residual.stride;
-            call.residual_last = residual.after;
         }
         if self.operands.activation.bounds().is_some() {
             // SAFETY: the caller's promise.
-            unsafe { kernel(&call) };
-            return Ok(());
+            unsafe { kernel(call) };
+        } else if call.tiles > 1 {
+            // SAFETY: the caller's promise.
+            unsafe {
+                kernel(call);
+                (self.kernels.finish)(call, Computed::in_output(call, call.tiles * rows.len()));
+            }
+        } else {
+            let mut sums = Sums(MaybeUninit::uninit());
+            let (start, stride) = (sums.0.as_mut_ptr().cast::<f32>(), panel.vectors * product.row.lanes);
+            let output = core::mem::replace(&mut call.output, start);
+            let output_stride = core::mem::replace(&mut call.stride, stride);
+            // SAFETY: the caller's promise; there is room for the sums of a tile, and those that are read were written.
+            unsafe {
+                kernel(call);
+                (call.output, call.stride) = (output, output_stride);
+                (self.kernels.finish)(call, Computed { start, stride, rows: rows.len() });
+            }
         }
-        let mut sums = Sums(MaybeUninit::uninit());
-        let (start, stride) = (sums.0.as_mut_ptr().cast::<f32>(), width);
-        // SAFETY: the caller's promise; there is room for the sums of a tile, and those that are read were written.
-        unsafe {
-            kernel(&Tile { output: start, stride, ..call });
-            (self.kernels.finish)(&call, Computed { start, stride, rows: rows.len() });
-        }
+        call.ahead = call.ahead.wrapping_add(call.ahead_step * product.shape.depth());
         Ok(())
     }
 }

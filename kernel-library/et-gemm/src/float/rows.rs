@@ -1,7 +1,7 @@
 //! The rows of products of `f32`: which instruction set has which tiles. Packing, computing, tests and benchmarks read it.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
-use super::tile::{Computed, FinishKernel, Tile, TileKernel, compute};
+use super::tile::{Computed, FinishKernel, Tile, TileKernel, compute, compute_even};
 use super::transform::{InputKernel, OutputKernel, Pixels, Window};
 use crate::isa::Isa;
 use crate::nibble::scale::{HalfScales, StepScales};
@@ -27,6 +27,8 @@ pub struct FloatRow {
 pub struct FloatKernels {
     /// The tile for `rows - 1` and `vectors - 1`.
     pub tile: fn(usize, usize) -> Option<TileKernel>,
+    /// The highest tile whose rows are so many elements apart, for `vectors - 1`.
+    pub even: fn(usize, usize) -> Option<TileKernel>,
     /// Finishes a tile.
     pub finish: FinishKernel,
     /// Transforms a window of pixels.
@@ -47,12 +49,15 @@ const FEW_ROWS: usize = 8;
 /// [`FloatRow::few`] of all rows.
 const FEW: [usize; 4] = [1, 1, 3, 1];
 
+/// [`FloatRow::height`] of all rows.
+const HEIGHT: [usize; 4] = [4, 6, 14, 6];
+
 /// All rows.
 pub static FLOAT: [FloatRow; 4] = [
-    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: 4, few: FEW[0], kernels: portable_kernels!() },
-    FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: 6, few: FEW[1], kernels: x86!(avx2) },
-    FloatRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: 14, few: FEW[2], kernels: x86!(avx512) },
-    FloatRow { isa: Isa::Neon, lanes: 4, vectors: 4, height: 6, few: FEW[3], kernels: arm!(neon) },
+    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: HEIGHT[0], few: FEW[0], kernels: portable_kernels!() },
+    FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: HEIGHT[1], few: FEW[1], kernels: x86!(avx2) },
+    FloatRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: HEIGHT[2], few: FEW[2], kernels: x86!(avx512) },
+    FloatRow { isa: Isa::Neon, lanes: 4, vectors: 4, height: HEIGHT[3], few: FEW[3], kernels: arm!(neon) },
 ];
 
 impl FloatRow {
@@ -88,6 +93,12 @@ macro_rules! kernels {
             unsafe fn tile<const R: usize, const V: usize>(tile: &Tile) {
                 // SAFETY: the caller's promise, which includes the processor.
                 unsafe { compute::<$lanes, R, V, { FEW[$row] }>(tile) }
+            }
+
+            $(#[$feature])?
+            unsafe fn even_tile<const V: usize, const D: usize>(tile: &Tile) {
+                // SAFETY: the caller's promise, which includes the processor.
+                unsafe { compute_even::<$lanes, { HEIGHT[$row] }, V, D>(tile) }
             }
 
             $(#[$feature])?
@@ -127,16 +138,28 @@ macro_rules! kernels {
             }
 
             pub static KERNELS: FloatKernels =
-                FloatKernels { tile: kernel, finish, input, output, bytes, halves, stepped_halves };
+                FloatKernels { tile: kernel, even, finish, input, output, bytes, halves, stepped_halves };
 
             /// The tile of so many rows and vectors, each less one.
             fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {
                 const KERNELS: &[&[TileKernel]] = &[$(kernels!(@row $rows $vectors)),*];
                 KERNELS.get(rows)?.get(vectors).copied()
             }
+
+            /// The tiles of pixels of three channels, windows one or two pixels apart.
+            fn even(distance: usize, vectors: usize) -> Option<TileKernel> {
+                const KERNELS: [&[TileKernel]; 2] = [kernels!(@even 3 $vectors), kernels!(@even 6 $vectors)];
+                let kernels = match distance {
+                    3 => KERNELS[0],
+                    6 => KERNELS[1],
+                    _ => return None,
+                };
+                kernels.get(vectors).copied()
+            }
         }
     };
     (@row $rows:literal [$($vectors:literal)*]) => { &[$(tile::<$rows, $vectors>),*] };
+    (@even $distance:literal [$($vectors:literal)*]) => { &[$(even_tile::<$vectors, $distance>),*] };
 }
 
 macro_rules! x86 {

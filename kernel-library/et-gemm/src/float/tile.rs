@@ -10,10 +10,10 @@ use crate::lanes::{Lanes, function::activate};
 ///
 /// # Safety
 ///
-/// `table` has `runs * R` pointers, each valid for `length` elements; `panel` has a vector of bias and `runs * length`
+/// `table` has `runs * R` pointers, each valid for `length` elements, or `runs`, each valid for those of all rows; `panel` has a vector of bias and `runs * length`
 /// vectors of weights; `output` and `residual`, if there is one, take `R` rows of `columns` elements, at most a panel's.
 pub struct Tile {
-    /// Pointers to the runs of the rows.
+    /// Pointers to the runs of the rows; to those of the first row alone where rows are equally far apart.
     pub table: *const *const f32,
     /// Runs of a window.
     pub runs: usize,
@@ -39,6 +39,8 @@ pub struct Tile {
     pub ahead: *const u8,
     /// Bytes an element.
     pub ahead_step: usize,
+    /// Tiles one after the other, where rows are equally far apart.
+    pub tiles: usize,
 }
 
 impl Tile {
@@ -58,6 +60,7 @@ impl Tile {
             activation,
             ahead: core::ptr::null(),
             ahead_step: 0,
+            tiles: 1,
         }
     }
 }
@@ -72,7 +75,25 @@ pub type TileKernel = unsafe fn(&Tile);
 /// The processor has the instructions of `L`; what `Tile` asks for.
 #[inline(always)]
 pub unsafe fn compute<L: Lanes, const R: usize, const V: usize, const FEW: usize>(tile: &Tile) {
-    let mut sums = if R <= FEW { sum_few::<L, R, V>(tile) } else { sum::<L, R, V>(tile) };
+    let sums = if R <= FEW { sum_few::<L, R, V>(tile) } else { sum::<L, R, V>(tile) };
+    complete::<L, R, V>(tile, 0, sums);
+}
+
+/// Computes tiles whose rows are `D` elements apart, with the bits of [`compute`]: no pointer is read for a row.
+///
+/// # Safety
+///
+/// As [`compute`].
+#[inline(always)]
+pub unsafe fn compute_even<L: Lanes, const R: usize, const V: usize, const D: usize>(tile: &Tile) {
+    for first in (0..tile.tiles * R).step_by(R) {
+        complete::<L, R, V>(tile, first, sum_even::<L, R, V, D>(tile, first));
+    }
+}
+
+/// Adds the residual, clamps, and stores rows from `first` on.
+#[inline(always)]
+unsafe fn complete<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first: usize, mut sums: [[L; V]; R]) {
     let bounds = tile.activation.bounds();
     let simple = bounds.is_some();
     let [least, most] = bounds.unwrap_or([0.0; 2]);
@@ -80,12 +101,12 @@ pub unsafe fn compute<L: Lanes, const R: usize, const V: usize, const FEW: usize
         if tile.residual_last {
             clamp::<L, R, V>(&mut sums, least, most);
         }
-        add_residual::<L, R, V>(tile, &mut sums);
+        add_residual::<L, R, V>(tile, first, &mut sums);
     }
     if simple && (tile.residual.is_null() || !tile.residual_last) {
         clamp::<L, R, V>(&mut sums, least, most);
     }
-    store::<L, R, V>(tile, &sums);
+    store::<L, R, V>(tile, first, &sums);
 }
 
 /// The loop in which all the time goes.
@@ -102,6 +123,28 @@ unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile) -> [[L; V];
             ahead = ahead.wrapping_add(tile.ahead_step);
             for row in 0..R {
                 let value = L::splat(*rows[row].add(index));
+                for vector in 0..V {
+                    sums[row][vector] = value.multiply_add(vectors[vector], sums[row][vector]);
+                }
+            }
+            weights = weights.add(V * L::COUNT);
+        }
+    }
+    sums
+}
+
+/// The loop where rows are `D` elements apart, for the rows from `first` on.
+#[inline(always)]
+unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(tile: &Tile, first: usize) -> [[L; V]; R] {
+    let mut sums = [load_vectors::<L, V>(tile.panel); R];
+    let mut weights = tile.panel.add(V * L::COUNT);
+    for run in 0..tile.runs {
+        let window = (*tile.table.add(run)).add(first * D);
+        for index in 0..tile.length {
+            let vectors = load_vectors::<L, V>(weights);
+            let element = window.add(index);
+            for row in 0..R {
+                let value = L::splat(*element.add(row * D));
                 for vector in 0..V {
                     sums[row][vector] = value.multiply_add(vectors[vector], sums[row][vector]);
                 }
@@ -185,10 +228,10 @@ unsafe fn clamp<L: Lanes, const R: usize, const V: usize>(sums: &mut [[L; V]; R]
 }
 
 #[inline(always)]
-unsafe fn add_residual<L: Lanes, const R: usize, const V: usize>(tile: &Tile, sums: &mut [[L; V]; R]) {
+unsafe fn add_residual<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first: usize, sums: &mut [[L; V]; R]) {
     let whole = tile.columns == V * L::COUNT;
     for row in 0..R {
-        let from = tile.residual.add(row * tile.residual_stride);
+        let from = tile.residual.add((first + row) * tile.residual_stride);
         for vector in 0..V {
             let start = vector * L::COUNT;
             let residual = if whole {
@@ -202,10 +245,10 @@ unsafe fn add_residual<L: Lanes, const R: usize, const V: usize>(tile: &Tile, su
 }
 
 #[inline(always)]
-unsafe fn store<L: Lanes, const R: usize, const V: usize>(tile: &Tile, sums: &[[L; V]; R]) {
+unsafe fn store<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first: usize, sums: &[[L; V]; R]) {
     let whole = tile.columns == V * L::COUNT;
     for row in 0..R {
-        let to = tile.output.add(row * tile.stride);
+        let to = tile.output.add((first + row) * tile.stride);
         for vector in 0..V {
             let start = vector * L::COUNT;
             if whole {

@@ -117,6 +117,8 @@ pub fn shapes() -> Vec<Shape> {
     shapes.extend([
         convolution([9, 8], 3, 16, 3, 2, 1),
         convolution([23, 21], 3, 20, 7, 2, 3),
+        convolution([8, 56], 3, 20, 3, 2, 1),
+        convolution([5, 30], 3, 40, 3, 1, 0),
         convolution([7, 7], 32, 40, 3, 1, 1),
         convolution([8, 9], 20, 18, 3, 2, 1),
         convolution([6, 5], 66, 10, 1, 2, 0),
