@@ -210,6 +210,11 @@ impl Grid {
         self.block(axis, [count * index / whole, count * (index + 1) / whole])
     }
 
+    /// How many tiles from one on have as many rows.
+    pub(crate) const fn equal_from(&self, tile: usize) -> usize {
+        if tile < self.higher { self.higher - tile } else { self.tiles - tile }
+    }
+
     /// The rows of a tile.
     pub const fn rows_of(&self, tile: usize) -> Range<usize> {
         let start = tile * self.height + if tile < self.higher { tile } else { self.higher };

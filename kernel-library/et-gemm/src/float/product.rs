@@ -25,6 +25,9 @@ const STRIP_BYTES: usize = 11 << 17;
 /// rows of the output are written while they are in the first-level cache.
 const RESIDENT_BYTES: usize = 3 << 18;
 
+/// Rows of the input and the output of at most so many bytes stay in the first-level cache while all panels go through them.
+const CLOSE_BYTES: usize = 1 << 14;
+
 /// Bytes from a row to the next that put all rows into the same set of a first-level cache.
 const ALIASED: usize = 4096;
 
@@ -154,9 +157,9 @@ impl FloatProduct {
         }
     }
 
-    /// Elements of padding: a run of each row of a tile, as far apart as windows are.
+    /// Elements of padding: a run of each row of a line, as far apart as windows are.
     fn padding(&self) -> usize {
-        self.runs.length + self.height() * self.distance().unwrap_or(0)
+        self.runs.length + self.shape.output[1] * self.distance().unwrap_or(0)
     }
 
     /// Tiles that go through a panel before the next panel.
@@ -165,10 +168,13 @@ impl FloatProduct {
         if panels == 1 || self.distance().is_some() {
             return STRIP_TILES;
         }
-        if !self.streams && self.packed_size() <= RESIDENT_BYTES {
-            return 1;
-        }
-        let tiles = STRIP_BYTES / (4 * (self.height() * self.shape.depth() + 1));
+        let columns = self.shape.groups * self.shape.columns;
+        let (bytes, tile) = if !self.streams && self.packed_size() <= RESIDENT_BYTES {
+            (CLOSE_BYTES, self.shape.depth() + columns)
+        } else {
+            (STRIP_BYTES, self.shape.depth() + 1)
+        };
+        let tiles = bytes / (4 * self.height() * tile);
         let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
         if tiles == 0 {
             1
@@ -362,7 +368,14 @@ impl Strip<'_> {
         }
     }
 
-    /// Computes one tile, or even ones in a line.
+    /// Tiles that are computed in one call: of as many rows, and with nothing to do after them.
+    #[inline(always)]
+    fn equal(&self, tile: usize, end: usize) -> usize {
+        let single = self.distance.is_some() || self.operands.activation.bounds().is_none();
+        if single { 1 } else { self.grid.equal_from(tile).min(end - tile) }
+    }
+
+    /// Computes some tiles in one call: one, even ones in a line, or equal ones.
     #[inline(always)]
     unsafe fn tile(
         &mut self,
@@ -376,9 +389,9 @@ impl Strip<'_> {
         let (rows, index) = (self.grid.rows_of(tile), tile - tiles[0]);
         let before = rows.start - self.grid.rows_of(tiles[0]).start;
         let column = panel.group * product.shape.columns + panel.column;
-        let together = usize::from(self.together[index]);
-        let kernel = self.kernel(together > 0, rows.len(), panel.vectors).ok_or(Error::Internal)?;
-        call.tiles = together.max(1);
+        let even = self.together[index] > 0;
+        let kernel = self.kernel(even, rows.len(), panel.vectors).ok_or(Error::Internal)?;
+        call.tiles = if even { usize::from(self.together[index]) } else { self.equal(tile, tiles[1]) };
         call.table = self.table.wrapping_add(before * product.runs.count);
         (call.output, call.stride) = (output.at(rows.start, column), output.stride());
         if let Some(residual) = self.operands.residual {
@@ -405,7 +418,7 @@ impl Strip<'_> {
                 (self.kernels.finish)(call, Computed { start, stride, rows: rows.len() });
             }
         }
-        call.ahead = call.ahead.wrapping_add(call.ahead_step * product.shape.depth());
+        call.ahead = call.ahead.wrapping_add(call.tiles * call.ahead_step * product.shape.depth());
         Ok(())
     }
 }

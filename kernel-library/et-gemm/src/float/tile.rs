@@ -10,10 +10,10 @@ use crate::lanes::{Lanes, function::activate};
 ///
 /// # Safety
 ///
-/// `table` has `runs * R` pointers, each valid for `length` elements, or `runs`, each valid for those of all rows; `panel` has a vector of bias and `runs * length`
+/// `table` has `runs * R` pointers a tile, each valid for `length` elements, or `runs`, each valid for those of all rows; `panel` has a vector of bias and `runs * length`
 /// vectors of weights; `output` and `residual`, if there is one, take `R` rows of `columns` elements, at most a panel's.
 pub struct Tile {
-    /// Pointers to the runs of the rows; to those of the first row alone where rows are equally far apart.
+    /// Pointers to the runs of the rows, tile by tile; to those of the first row alone where rows are equally far apart.
     pub table: *const *const f32,
     /// Runs of a window.
     pub runs: usize,
@@ -39,7 +39,7 @@ pub struct Tile {
     pub ahead: *const u8,
     /// Bytes an element.
     pub ahead_step: usize,
-    /// Tiles one after the other, where rows are equally far apart.
+    /// Tiles of as many rows that come one after the other.
     pub tiles: usize,
 }
 
@@ -75,8 +75,10 @@ pub type TileKernel = unsafe fn(&Tile);
 /// The processor has the instructions of `L`; what `Tile` asks for.
 #[inline(always)]
 pub unsafe fn compute<L: Lanes, const R: usize, const V: usize, const FEW: usize>(tile: &Tile) {
-    let sums = if R <= FEW { sum_few::<L, R, V>(tile) } else { sum::<L, R, V>(tile) };
-    complete::<L, R, V>(tile, 0, sums);
+    for index in 0..tile.tiles {
+        let sums = if R <= FEW { sum_few::<L, R, V>(tile, index) } else { sum::<L, R, V>(tile, index) };
+        complete::<L, R, V>(tile, index * R, sums);
+    }
 }
 
 /// Computes tiles whose rows are `D` elements apart, with the bits of [`compute`]: no pointer is read for a row.
@@ -111,12 +113,13 @@ unsafe fn complete<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first:
 
 /// The loop in which all the time goes.
 #[inline(always)]
-unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile) -> [[L; V]; R] {
+unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usize) -> [[L; V]; R] {
     let mut sums = [load_vectors::<L, V>(tile.panel); R];
     let mut weights = tile.panel.add(V * L::COUNT);
-    let mut ahead = tile.ahead;
+    let mut ahead = tile.ahead.wrapping_add(index * tile.runs * tile.length * tile.ahead_step);
+    let table = tile.table.add(index * tile.runs * R);
     for run in 0..tile.runs {
-        let rows = tile.table.add(run * R).cast::<[*const f32; R]>().read();
+        let rows = table.add(run * R).cast::<[*const f32; R]>().read();
         for index in 0..tile.length {
             let vectors = load_vectors::<L, V>(weights);
             L::prefetch(ahead);
@@ -158,12 +161,13 @@ unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(til
 /// Few rows, each in four partial sums, so that additions need not wait for each other. Only a product of few rows has such
 /// tiles, and no others.
 #[inline(always)]
-unsafe fn sum_few<L: Lanes, const R: usize, const V: usize>(tile: &Tile) -> [[L; V]; R] {
+unsafe fn sum_few<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usize) -> [[L; V]; R] {
     let mut parts = [[[L::splat(0.0); V]; R]; 4];
     parts[0] = [load_vectors::<L, V>(tile.panel); R];
     let mut weights = tile.panel.add(V * L::COUNT);
+    let table = tile.table.add(index * tile.runs * R);
     for run in 0..tile.runs {
-        let rows = tile.table.add(run * R).cast::<[*const f32; R]>().read();
+        let rows = table.add(run * R).cast::<[*const f32; R]>().read();
         let mut index = 0;
         while index < tile.length {
             let count = (tile.length - index).min(4);
