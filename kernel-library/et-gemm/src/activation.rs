@@ -27,6 +27,11 @@ impl Activation {
     /// From zero to six.
     pub const RELU6: Self = Self::Clamp(0.0, 6.0);
 
+    /// Whether it takes so few instructions that tiles apply it while sums are in registers; others wait until a tile is stored.
+    pub(crate) const fn is_cheap(self) -> bool {
+        matches!(self, Self::None | Self::Clamp(..) | Self::HardSwish)
+    }
+
     /// The bounds, if it is a clamp or nothing.
     pub(crate) const fn bounds(self) -> Option<[f32; 2]> {
         match self {

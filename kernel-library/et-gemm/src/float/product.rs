@@ -371,7 +371,7 @@ impl Strip<'_> {
     /// Tiles that are computed in one call: of as many rows, and with nothing to do after them.
     #[inline(always)]
     fn equal(&self, tile: usize, end: usize) -> usize {
-        let single = self.distance.is_some() || self.operands.activation.bounds().is_none();
+        let single = self.distance.is_some() || !self.operands.activation.is_cheap();
         if single { 1 } else { self.grid.equal_from(tile).min(end - tile) }
     }
 
@@ -397,7 +397,7 @@ impl Strip<'_> {
         if let Some(residual) = self.operands.residual {
             call.residual = residual.elements.as_ptr().wrapping_add(rows.start * residual.stride + column);
         }
-        if self.operands.activation.bounds().is_some() {
+        if self.operands.activation.is_cheap() {
             // SAFETY: the caller's promise.
             unsafe { kernel(call) };
         } else if call.tiles > 1 {

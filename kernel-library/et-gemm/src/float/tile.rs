@@ -68,7 +68,7 @@ impl Tile {
 /// A tile of `R` rows and `V` vectors of an instruction set.
 pub type TileKernel = unsafe fn(&Tile);
 
-/// Computes a tile but for what [`finish`] does. Tiles of at most `FEW` rows add up in another order than larger ones.
+/// Computes tiles but for what [`finish`] does. Tiles of at most `FEW` rows add up in another order than larger ones.
 ///
 /// # Safety
 ///
@@ -93,20 +93,18 @@ pub unsafe fn compute_even<L: Lanes, const R: usize, const V: usize, const D: us
     }
 }
 
-/// Adds the residual, clamps, and stores rows from `first` on.
+/// Adds the residual, applies a cheap activation, and stores rows from `first` on.
 #[inline(always)]
 unsafe fn complete<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first: usize, mut sums: [[L; V]; R]) {
-    let bounds = tile.activation.bounds();
-    let simple = bounds.is_some();
-    let [least, most] = bounds.unwrap_or([0.0; 2]);
-    if !tile.residual.is_null() && (simple || !tile.residual_last) {
-        if tile.residual_last {
-            clamp::<L, R, V>(&mut sums, least, most);
-        }
+    let (added, last) = (!tile.residual.is_null(), tile.residual_last);
+    if added && last && tile.activation.is_cheap() {
+        apply::<L, R, V>(&mut sums, tile.activation);
+    }
+    if added && (tile.activation.is_cheap() || !last) {
         add_residual::<L, R, V>(tile, first, &mut sums);
     }
-    if simple && (tile.residual.is_null() || !tile.residual_last) {
-        clamp::<L, R, V>(&mut sums, least, most);
+    if !(added && last) {
+        apply::<L, R, V>(&mut sums, tile.activation);
     }
     store::<L, R, V>(tile, first, &sums);
 }
@@ -219,14 +217,21 @@ unsafe fn load_vectors<L: Lanes, const V: usize>(from: *const f32) -> [L; V] {
     vectors
 }
 
+/// Applies an activation if it is cheap.
 #[inline(always)]
-unsafe fn clamp<L: Lanes, const R: usize, const V: usize>(sums: &mut [[L; V]; R], least: f32, most: f32) {
-    if least == f32::NEG_INFINITY && most == f32::INFINITY {
-        return;
+unsafe fn apply<L: Lanes, const R: usize, const V: usize>(sums: &mut [[L; V]; R], activation: Activation) {
+    match activation {
+        Activation::Clamp(least, most) => apply_each(sums, Activation::Clamp(least, most)),
+        Activation::HardSwish => apply_each(sums, Activation::HardSwish),
+        _ => {}
     }
-    for row in sums {
-        for vector in row {
-            *vector = vector.at_least(least).at_most(most);
+}
+
+#[inline(always)]
+unsafe fn apply_each<L: Lanes, const R: usize, const V: usize>(sums: &mut [[L; V]; R], activation: Activation) {
+    for row in 0..R {
+        for vector in 0..V {
+            sums[row][vector] = activate(activation, sums[row][vector]);
         }
     }
 }

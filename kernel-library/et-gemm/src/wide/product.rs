@@ -261,7 +261,7 @@ impl WideProduct {
             };
             // SAFETY: the caller's promise. A tile reads all that it adds before it writes.
             unsafe { kernel(&call) };
-            if activation.bounds().is_none() {
+            if !activation.is_cheap() {
                 let done = Tile { residual: core::ptr::null(), ..call };
                 // SAFETY: as above.
                 unsafe { (kernels.finish)(&done, Computed::in_output(&done, rows.len())) };
