@@ -168,6 +168,28 @@ fn few_rows_have_the_bits_that_each_has_alone() {
 }
 
 #[test]
+fn factors_of_channels_can_be_in_the_weights() {
+    for isa in available() {
+        let case = Case::new(Shape::product(9, 21, 45));
+        let factors = Numbers(7).floats(21);
+        let product = FloatProduct::new(case.shape, isa).unwrap();
+        let pack = |weights: &[f32]| {
+            let mut packed = vec![0; product.packed_size()];
+            product.pack(&Weights::linear(weights, 21), &case.bias, &mut packed).unwrap();
+            packed
+        };
+        let mut scaled = vec![0; product.packed_size()];
+        product.scale(&pack(&case.weights), &factors, &mut scaled).unwrap();
+        let weights = case.weights.iter().zip(factors.iter().cycle()).map(|(weight, factor)| weight * factor);
+        // Zeros of columns that do not exist may have got another sign.
+        let numbers =
+            |packed: &[u8]| -> Vec<f32> { packed.as_chunks::<4>().0.iter().copied().map(f32::from_le_bytes).collect() };
+        assert_eq!(numbers(&scaled), numbers(&pack(&weights.collect::<Vec<_>>())), "{isa:?}");
+        assert!(product.scale(&scaled.clone(), &factors[1..], &mut scaled).is_err());
+    }
+}
+
+#[test]
 fn what_is_not_a_number_stays_so() {
     for isa in available() {
         let mut case = Case::new(Shape::product(8, 4, 40));

@@ -7,7 +7,7 @@ use etbuild_ir::{Graph, Links, Node};
 
 use crate::builder::Builder;
 use crate::call::Call;
-use crate::lower::{attention, back_to_back, rule, unread};
+use crate::lower::{attention, back_to_back, factors, rule, unread};
 use crate::passes::find_attention;
 use crate::shared::Shared;
 use crate::write::Draft;
@@ -116,6 +116,7 @@ fn lower(graph: &Graph, isa: Isa, shared: &mut Shared) -> Result<Draft, Problem>
     results(&mut builder)?;
     unread::remove(&mut builder);
     back_to_back::join(&mut builder);
+    factors::join(&mut builder);
     Ok(write::draft(builder, shared))
 }
 

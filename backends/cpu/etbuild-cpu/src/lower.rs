@@ -5,6 +5,7 @@ pub mod back_to_back;
 mod choose;
 pub mod dynamic;
 pub mod elementwise;
+pub mod factors;
 pub mod fold;
 mod pool;
 pub mod product;

@@ -121,6 +121,27 @@ impl FloatProduct {
         Ok(())
     }
 
+    /// Writes packed weights for a product whose input has a factor for each channel. Fails unless a row of the product is a
+    /// pixel of one group, and lengths are those of the shape.
+    pub fn scale(&self, packed: &[u8], factors: &[f32], scaled: &mut [u8]) -> Result<()> {
+        let pixels = self.shape.is_pointwise() && self.shape.groups == 1 && factors.len() == self.shape.channels;
+        if !pixels || [packed.len(), scaled.len()] != [self.packed_size(); 2] {
+            return Err(Error::InvalidArgument);
+        }
+        for panel in (0..self.panels.per_group).map(|index| self.panels.get(index)) {
+            let row = 4 * panel.vectors * self.row.lanes;
+            let bytes = 4 * panel.start..4 * panel.start + row * self.panels.column_size;
+            let rows = packed[bytes.clone()].chunks_exact(row).zip(scaled[bytes].chunks_exact_mut(row));
+            // The first row is the bias.
+            for ((from, to), factor) in rows.zip(core::iter::once(&1.0).chain(factors)) {
+                for (from, to) in from.as_chunks::<4>().0.iter().zip(to.as_chunks_mut::<4>().0) {
+                    *to = (f32::from_le_bytes(*from) * factor).to_le_bytes();
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The work.
     pub const fn grid(&self) -> Grid {
         match &self.winograd {

@@ -33,6 +33,8 @@ records! {
         pub input: Rows,
         /// The results.
         pub output: Rows,
+        /// Numbers that channels of the images are multiplied by, if their place is present.
+        pub factors: Place,
         /// Added to the results, if its place is present.
         pub residual: Rows,
         /// The slot of the packed weights and biases.

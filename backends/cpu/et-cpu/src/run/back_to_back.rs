@@ -75,7 +75,12 @@ fn shapes(fields: &BackToBack) -> Result<[Shape; 2]> {
     let sizes = [normalize.rows as usize, normalize.columns as usize, first.pixel_stride];
     let normalized = !is_normalized(fields) || sizes == [first.rows(), first.channels, first.channels];
     let is_dense = fields.second.output.stride as usize == second.columns;
-    if are_rows && fit && normalized && is_dense { Ok([first, second]) } else { Err(Error::InvalidProgram) }
+    let has_factors = [&fields.first, &fields.second].into_iter().any(|product| product.factors.is_present());
+    if are_rows && fit && normalized && is_dense && !has_factors {
+        Ok([first, second])
+    } else {
+        Err(Error::InvalidProgram)
+    }
 }
 
 const fn is_normalized(fields: &BackToBack) -> bool {

@@ -23,10 +23,25 @@ pub fn run(context: &Context<'_, '_, '_>, product: &Product) -> Result<()> {
         activation: activation(&product.activation)?,
         residual: residual(product, &output, &mut operands)?,
     };
+    let factors = factors(product, &shape, &mut operands)?;
     let work = (work(&shape), LEAST);
     output.write(context, operands, &planned.grid(), work, |output, block, workspace| {
-        planned.compute(&read, output, block, workspace)
+        let Some(factors) = factors else { return planned.compute(&read, output, block, workspace) };
+        let (weights, workspace) = workspace.split_at_mut_checked(scaled(&planned)).ok_or(Error::InvalidProgram)?;
+        let weights = weights.get_mut(..planned.packed_size()).ok_or(Error::InvalidProgram)?;
+        planned.scale(read.weights, factors, weights)?;
+        planned.compute(&FloatOperands { weights, ..read }, output, block, workspace)
     })
+}
+
+/// What channels of the images are multiplied by.
+fn factors<'m>(product: &Product, shape: &Shape, operands: &mut Operands<'m, '_, '_>) -> Result<Option<&'m [f32]>> {
+    product.factors.is_present().then(|| operands.read(product.factors, shape.channels)).transpose()
+}
+
+/// Bytes of weights that have factors in them: whole cache lines.
+const fn scaled(planned: &FloatProduct) -> usize {
+    planned.packed_size().next_multiple_of(64)
 }
 
 /// What is added to the results, which are in `output`.
@@ -46,7 +61,8 @@ pub fn residual<'m>(
 /// The bytes of its own memory that a thread needs.
 pub fn workspace(product: &Product, isa: Isa) -> usize {
     let planned = shape_of(&product.window, product.input).and_then(|shape| FloatProduct::new(shape, isa));
-    planned.map_or(0, |planned| planned.scratch_size())
+    let weights = |planned: &FloatProduct| if product.factors.is_present() { scaled(planned) } else { 0 };
+    planned.map_or(0, |planned| weights(&planned).saturating_add(planned.scratch_size()))
 }
 
 /// The shape of a product over the pixels of `input`.

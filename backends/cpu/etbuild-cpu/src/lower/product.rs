@@ -46,7 +46,16 @@ fn product(builder: &mut Builder<'_>, call: &Call<'_>, input: Rows, output: &Ten
     let residual = Rows { place: Place::ABSENT, stride: 0 };
     let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
     let pixels = pixels(output, window.output[2]);
-    let product = Product { input, output: pixels, residual, weights, residual_last: 0, window, activation };
+    let product = Product {
+        input,
+        output: pixels,
+        factors: Place::ABSENT,
+        residual,
+        weights,
+        residual_last: 0,
+        window,
+        activation,
+    };
     builder.make(output.buffer, product);
     Ok(())
 }

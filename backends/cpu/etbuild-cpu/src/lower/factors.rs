@@ -1,0 +1,63 @@
+//! Products of images whose channels were multiplied by a number each, as squeeze and excitation does: factors go to the weights, of
+//! which there are fewer than elements of the image.
+
+use et_cpu::{Elementwise, Instruction, Place, Product, Rows, Stream};
+use et_kernels::elementwise::Operation;
+
+use crate::builder::Builder;
+use crate::lower::unread::Mentions;
+
+/// How many times as many rows as columns are worth scaling the weights for.
+const ROWS: usize = 2;
+
+/// Lets all such products multiply their weights instead.
+pub fn join(builder: &mut Builder<'_>) {
+    let mentions = Mentions::of(builder);
+    let mut before = None;
+    for position in 0..builder.instructions.len() {
+        if builder.instructions[position].is_none() {
+            continue;
+        }
+        if let Some((first, product)) =
+            before.and_then(|first| Some((first, joined(builder, &mentions, first, position)?)))
+        {
+            builder.take(first);
+            builder.place_taken(position, product);
+        }
+        before = Some(position);
+    }
+}
+
+/// The product with factors, if that pays.
+fn joined(builder: &Builder<'_>, mentions: &Mentions, first: usize, second: usize) -> Option<Product> {
+    let (Some(Instruction::Elementwise(elementwise)), Some(Instruction::Product(product))) =
+        (builder.instructions[first], builder.instructions[second])
+    else {
+        return None;
+    };
+    let shape = et_cpu::shape(&product.window, product.input.stride as usize)?;
+    let (input, factors) = image_and_factors(&elementwise)?;
+    let [.., rows, channels] = elementwise.sizes;
+    let follows = product.input == Rows { place: elementwise.output, stride: channels };
+    let fits =
+        shape.is_pointwise() && [shape.groups, shape.rows(), shape.channels] == [1, rows as usize, channels as usize];
+    let is_between = mentions.of_scratch(builder, elementwise.output.slot.0) == 2;
+    let pays = shape.rows() >= ROWS * shape.columns;
+    (follows && fits && is_between && pays).then_some(Product { input, factors, ..product })
+}
+
+/// Rows of channels, and what those are multiplied by, if nothing else is computed.
+fn image_and_factors(elementwise: &Elementwise) -> Option<(Rows, Place)> {
+    let (streams, steps) = (elementwise.streams.get(..2)?, elementwise.steps.first()?);
+    let is_product = [elementwise.stream_count, elementwise.step_count] == [2, 1]
+        && steps.operation == Operation::Mul as u32
+        && steps.terms[..2].iter().all(|term| term.kind == 0)
+        && steps.terms[0].bits + steps.terms[1].bits == 1;
+    let is_one = elementwise.sizes[..2] == [1, 1];
+    let are_real = elementwise.numbers.scale == 0.0 && streams.iter().all(|stream| stream.numbers.scale == 0.0);
+    let factors = |stream: &&Stream| stream.strides[2..] == [0, 1];
+    let image = |stream: &&Stream| stream.strides[2] > 0 && stream.strides[3] == 1;
+    let (image, factors) = (streams.iter().find(image)?, streams.iter().find(factors)?);
+    let input = Rows { place: image.place, stride: image.strides[2] };
+    (is_product && is_one && are_real).then_some((input, factors.place))
+}

@@ -1,0 +1,96 @@
+//! Channels that are multiplied by a number each before a product, as squeeze and excitation does: the product's weights are.
+
+mod part;
+
+use std::collections::BTreeMap;
+
+use et_cpu::Instruction;
+use etbuild_conformance::{compile, load, run};
+use etbuild_ir::{Argument, LoweredProgram, Program, ValueId, ValueKind};
+use part::{Made, TOLD, bytes, candidate, numbers, spec, this_machine};
+
+const PIXELS: [usize; 2] = [9, 11];
+const CHANNELS: usize = 20;
+const COLUMNS: usize = 37;
+
+/// Pixels of one channel more, whose first product makes the image.
+struct Weights {
+    first: Vec<f32>,
+    second: Vec<f32>,
+    bias: Vec<f32>,
+}
+
+fn weights() -> Weights {
+    Weights { first: numbers(CHANNELS, 1), second: numbers(CHANNELS * COLUMNS, 2), bias: numbers(COLUMNS, 3) }
+}
+
+fn convolution(made: &mut Made, input: ValueId, weights: Argument, bias: Argument, columns: usize) -> ValueId {
+    let pair = |number| Argument::Ints(vec![number; 2]);
+    let rest = [pair(1), pair(0), pair(1), Argument::Bool(false), pair(0), Argument::Int(1)];
+    let arguments = [Argument::Value(input), weights, bias].into_iter().chain(rest).collect();
+    made.node("aten.convolution.default", &[1, columns, PIXELS[0], PIXELS[1]], arguments)
+}
+
+/// `second(first(x) * factors)`.
+fn excitation(weights: &Weights) -> LoweredProgram {
+    let mut made = Made::default();
+    let input = made.0.add_value("x", spec(&[1, 1, PIXELS[0], PIXELS[1]]), ValueKind::Input);
+    let factors = made.0.add_value("factors", spec(&[1, CHANNELS, 1, 1]), ValueKind::Input);
+    made.0.inputs.extend([input, factors]);
+    let first = made.constant(&[CHANNELS, 1, 1, 1], &weights.first);
+    let image = convolution(&mut made, input, first, Argument::None, CHANNELS);
+    let operands = vec![Argument::Value(image), Argument::Value(factors)];
+    let excited = made.node("aten.mul.Tensor", &[1, CHANNELS, PIXELS[0], PIXELS[1]], operands);
+    let second = made.constant(&[COLUMNS, CHANNELS, 1, 1], &weights.second);
+    let bias = made.constant(&[COLUMNS], &weights.bias);
+    let output = convolution(&mut made, excited, second, bias, COLUMNS);
+    made.0.outputs.push(output);
+    LoweredProgram::verify(Program { methods: BTreeMap::from([("forward".to_owned(), made.0)]) }).unwrap()
+}
+
+/// An element of the same in double precision.
+fn plain(weights: &Weights, factors: &[f32], pixel: f32, column: usize) -> f64 {
+    let channel = |channel: usize| {
+        let [first, factor] = [weights.first[channel], factors[channel]].map(f64::from);
+        f64::from(pixel) * first * factor * f64::from(weights.second[column * CHANNELS + channel])
+    };
+    (0..CHANNELS).map(channel).sum::<f64>() + f64::from(weights.bias[column])
+}
+
+fn inputs() -> [Vec<f32>; 2] {
+    [numbers(PIXELS[0] * PIXELS[1], 4), numbers(CHANNELS, 5)]
+}
+
+#[test]
+fn factors_are_part_of_the_product() {
+    let target = this_machine();
+    let candidate = candidate(&target, 1);
+    let compiled = compile(excitation(&weights()), &candidate).unwrap();
+    run(&mut load(&compiled.file, &candidate).unwrap(), &inputs().map(|input| bytes(&input))).unwrap();
+    TOLD.with_borrow(|told| {
+        let with_factors = |instruction: &&Instruction| matches!(instruction, Instruction::Product(product) if product.factors.is_present());
+        assert_eq!(told.iter().filter(with_factors).count(), 1, "{told:?}");
+        assert!(told.iter().all(|instruction| !matches!(instruction, Instruction::Elementwise(_))), "{told:?}");
+    });
+}
+
+#[test]
+fn threads_compute_the_same_bits_and_they_are_right() {
+    let (target, weights, [image, factors]) = (this_machine(), weights(), inputs());
+    let compute = |threads: usize| {
+        let candidate = candidate(&target, threads);
+        let compiled = compile(excitation(&weights), &candidate).unwrap();
+        let inputs = [bytes(&image), bytes(&factors)];
+        run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap().remove(0).bytes
+    };
+    let alone = compute(1);
+    for threads in [2, 3] {
+        assert_eq!(alone, compute(threads), "{threads} threads");
+    }
+    let results = alone.as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
+    for (index, result) in results.enumerate() {
+        let (column, pixel) = (index / image.len(), index % image.len());
+        let expected = plain(&weights, &factors, image[pixel], column);
+        assert!((result - expected).abs() < 1e-5, "{column} {pixel}: {result} is not {expected}");
+    }
+}

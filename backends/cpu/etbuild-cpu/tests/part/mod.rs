@@ -1,0 +1,72 @@
+//! Parts of models, made by hand: graphs, what they are compiled and run with, and what was executed.
+
+use std::cell::RefCell;
+
+use et_core::ScalarType;
+use et_cpu::Instruction;
+use et_module::Engine;
+use etbuild_backend::TargetFacts;
+use etbuild_conformance::Candidate;
+use etbuild_cpu::BACKEND;
+use etbuild_ir::{Argument, ConstantData, Graph, Node, OperatorName, TensorSpec, ValueId, ValueKind};
+
+thread_local! {
+    /// What was executed.
+    pub static TOLD: RefCell<Vec<Instruction>> = const { RefCell::new(Vec::new()) };
+}
+
+fn told(instruction: &Instruction) {
+    TOLD.with_borrow_mut(|told| told.push(*instruction));
+}
+
+static ENGINES: &[Engine] =
+    &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::telling_delegate(workers, told)) }];
+
+/// The least feature set, of which every machine that runs the tests has the instructions.
+pub fn this_machine() -> TargetFacts {
+    let feature = if cfg!(target_arch = "x86_64") { "avx2" } else { "neon" };
+    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: vec![feature.to_owned()], hosted: true }
+}
+
+pub fn candidate(target: &TargetFacts, threads: usize) -> Candidate<'_> {
+    Candidate { backend: &BACKEND, engines: ENGINES, target, threads, tolerance: 0.0 }
+}
+
+/// Numbers between -1 and 1.
+pub fn numbers(count: usize, seed: u32) -> Vec<f32> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..count).map(|_| next()).collect()
+}
+
+pub fn bytes(numbers: &[f32]) -> Vec<u8> {
+    numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+}
+
+/// A graph in the making.
+#[derive(Default)]
+pub struct Made(pub Graph);
+
+impl Made {
+    pub fn constant(&mut self, sizes: &[usize], numbers: &[f32]) -> Argument {
+        let name = format!("constant_{}", self.0.values.len());
+        let kind = ValueKind::Constant { qualified_name: name.clone(), data: ConstantData::new(bytes(numbers)) };
+        Argument::Value(self.0.add_value(&name, spec(sizes), kind))
+    }
+
+    pub fn node(&mut self, operator: &str, sizes: &[usize], arguments: Vec<Argument>) -> ValueId {
+        let name = format!("node_{}", self.0.values.len());
+        let output = self.0.add_value(&name, spec(sizes), ValueKind::Computed);
+        let operator = OperatorName::parse(operator).unwrap();
+        self.0.nodes.push(Node { operator, arguments, outputs: vec![output] });
+        output
+    }
+}
+
+pub fn spec(sizes: &[usize]) -> TensorSpec {
+    let sizes: Vec<i32> = sizes.iter().map(|size| *size as i32).collect();
+    TensorSpec::contiguous(ScalarType::Float, sizes)
+}
