@@ -13,7 +13,9 @@ pub struct Shape {
     pub input: [usize; 2],
     /// Height and width of the output in pixels.
     pub output: [usize; 2],
-    /// Channels that one group reads.
+    /// Planes of an image, one after the other: 1, or as many as it has channels, which then lie apart and are of one group.
+    pub planes: usize,
+    /// Channels of a plane that one group reads.
     pub channels: usize,
     /// Channels that one group writes.
     pub columns: usize,
@@ -38,6 +40,7 @@ impl Shape {
             batch: 1,
             input: [1, rows],
             output: [1, rows],
+            planes: 1,
             channels: inner,
             columns,
             groups: 1,
@@ -81,9 +84,15 @@ impl Shape {
         self.batch * self.output[0] * self.output[1]
     }
 
+    /// The same over planes of one channel each.
+    #[must_use]
+    pub const fn planar(self) -> Self {
+        Self { planes: self.channels, channels: 1, pixel_stride: 1, ..self }
+    }
+
     /// Products that are added up for one element of the output.
     pub const fn depth(&self) -> usize {
-        self.kernel[0] * self.kernel[1] * self.channels
+        self.kernel[0] * self.kernel[1] * self.planes * self.channels
     }
 
     /// Columns of all groups.
@@ -93,7 +102,8 @@ impl Shape {
 
     /// Whether rows of the product are pixels of the input, in order.
     pub const fn is_pointwise(&self) -> bool {
-        self.kernel[0] == 1
+        self.planes == 1
+            && self.kernel[0] == 1
             && self.kernel[1] == 1
             && self.stride[0] == 1
             && self.stride[1] == 1
@@ -107,15 +117,16 @@ impl Shape {
     pub const fn runs(&self) -> Runs {
         let adjacent = self.pixel_stride == self.channels && self.dilation[1] == 1 && self.kernel[1] > 1;
         if adjacent && self.channels < 16 {
-            Runs { count: self.kernel[0], length: self.kernel[1] * self.channels, pixels: self.kernel[1] }
+            Runs { count: self.planes * self.kernel[0], length: self.kernel[1] * self.channels, pixels: self.kernel[1] }
         } else {
-            Runs { count: self.kernel[0] * self.kernel[1], length: self.channels, pixels: 1 }
+            Runs { count: self.planes * self.kernel[0] * self.kernel[1], length: self.channels, pixels: 1 }
         }
     }
 
     /// Elements of the input that the shape reaches.
     pub(crate) fn input_length(&self) -> Result<usize> {
-        let pixels = self.batch.checked_mul(self.input[0]).and_then(|rows| rows.checked_mul(self.input[1]));
+        let sizes = [self.planes, self.input[0], self.input[1]];
+        let pixels = sizes.iter().try_fold(self.batch, |pixels, size| pixels.checked_mul(*size));
         match pixels.ok_or(Error::InvalidArgument)? {
             0 => Ok(0),
             pixels => (pixels - 1)
@@ -130,7 +141,8 @@ impl Shape {
         let steps = [self.stride, self.dilation, self.kernel].iter().flatten().all(|&step| step > 0);
         let fits = self.pixel_stride >= self.groups * self.channels || self.batch * self.input[0] * self.input[1] <= 1;
         let pointwise = !self.is_pointwise() || self.input == self.output;
-        if steps && fits && pointwise && self.groups > 0 { Ok(()) } else { Err(Error::InvalidArgument) }
+        let planes = self.planes == 1 || (self.planes > 1 && [self.groups, self.channels] == [1, 1]);
+        if steps && fits && pointwise && planes && self.groups > 0 { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 }
 

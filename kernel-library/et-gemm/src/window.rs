@@ -126,9 +126,8 @@ impl<'a, T: Copy> Windows<'a, T> {
         let inside = left < shape.input[1] && left + self.runs.pixels <= shape.input[1];
         let copied = self.runs.pixels > 1 && !inside;
         let mut slot = table;
-        for tap in 0..shape.kernel[0] {
-            let y = top.wrapping_add(tap * shape.dilation[0]);
-            let line = self.line(group, place[0], y);
+        for tap in 0..shape.planes * shape.kernel[0] {
+            let line = self.line_of_tap(group, place[0], top, tap);
             for index in 0..self.across {
                 let run = index + tap * self.across;
                 let x = left.wrapping_add(index * shape.dilation[1]);
@@ -160,8 +159,8 @@ impl<'a, T: Copy> Windows<'a, T> {
         let top = (place[1] * shape.stride[0]).wrapping_sub(shape.padding[0]);
         let left = (columns.start * shape.stride[1]).wrapping_sub(shape.padding[1]);
         let mut slots = table;
-        for tap in 0..shape.kernel[0] {
-            let line = self.line(group, place[0], top.wrapping_add(tap * shape.dilation[0]));
+        for tap in 0..shape.planes * shape.kernel[0] {
+            let line = self.line_of_tap(group, place[0], top, tap);
             let distance = if line.is_some() { shape.stride[1] * shape.pixel_stride } else { 0 };
             for index in 0..self.across {
                 let x = left.wrapping_add(index * shape.dilation[1]);
@@ -177,7 +176,18 @@ impl<'a, T: Copy> Windows<'a, T> {
         }
     }
 
-    /// The start of a line of an image, if it is one.
+    /// The line that a tap of a window reads, counted through all planes.
+    #[inline(always)]
+    fn line_of_tap(&self, group: usize, image: usize, top: usize, tap: usize) -> Option<*const T> {
+        let shape = self.shape;
+        if shape.planes == 1 {
+            return self.line(group, image, top.wrapping_add(tap * shape.dilation[0]));
+        }
+        let (plane, tap) = (tap / shape.kernel[0], tap % shape.kernel[0]);
+        self.line(group, image * shape.planes + plane, top.wrapping_add(tap * shape.dilation[0]))
+    }
+
+    /// The start of a line of a plane, if it is one.
     #[inline(always)]
     fn line(&self, group: usize, image: usize, y: usize) -> Option<*const T> {
         let [height, width] = self.shape.input;

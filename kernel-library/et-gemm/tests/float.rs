@@ -5,6 +5,7 @@ mod plain;
 use et_gemm::{Activation, FLOAT, FloatOperands, FloatProduct, Isa, Output, Residual, Shape, Weights};
 use plain::{Numbers, activate, input_length, products, shapes};
 
+#[derive(Clone)]
 struct Case {
     shape: Shape,
     input: Vec<f32>,
@@ -163,6 +164,30 @@ fn few_rows_have_the_bits_that_each_has_alone() {
             });
             let alone: Vec<u32> = alone.collect();
             assert!(bits(&case, 1) == alone && bits(&case, 3) == alone, "{isa:?}: {rows} rows");
+        }
+    }
+}
+
+#[test]
+fn images_may_lie_in_planes() {
+    let shapes =
+        [([8, 56], 3, 20, 3, 2, 1), ([5, 30], 3, 40, 3, 1, 0), ([23, 21], 3, 20, 7, 2, 3), ([6, 9], 2, 7, 1, 2, 0)];
+    for (input, channels, columns, kernel, stride, padding) in shapes {
+        let shape = Shape { batch: 2, ..Shape::convolution(input, channels, columns, kernel, stride, padding) };
+        let case = Case::new(shape);
+        let pixels = input[0] * input[1];
+        let place = |index: usize| {
+            let (image, plane, pixel) = (index / pixels / channels, index / pixels % channels, index % pixels);
+            (image * pixels + pixel) * channels + plane
+        };
+        let mut planes: Vec<f32> = (0..case.input.len()).map(|index| case.input[place(index)]).collect();
+        for isa in available() {
+            let expected = case.compute(isa, Activation::RELU, None, 1);
+            let planar = Case { shape: shape.planar(), input: planes, ..case.clone() };
+            let computed = planar.compute(isa, Activation::RELU, None, 3);
+            let near = |(left, right): (&f32, &f32)| (left - right).abs() <= 1e-4;
+            assert!(computed.iter().zip(&expected).all(near), "{isa:?} {shape:?}");
+            planes = planar.input;
         }
     }
 }

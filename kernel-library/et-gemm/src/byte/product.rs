@@ -104,9 +104,12 @@ pub struct ByteProduct {
 }
 
 impl ByteProduct {
-    /// Fails if the shape contradicts itself. Any instruction set may be packed for on any machine.
+    /// Fails if the shape contradicts itself or has planes. Any instruction set may be packed for on any machine.
     pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
         shape.check()?;
+        if shape.planes != 1 {
+            return Err(Error::NotSupported);
+        }
         let (row, runs) = (ByteRow::of(isa), shape.runs());
         let panels = panels(&shape, row);
         let product = Self { panels, runs, shape, row, matrix: false, height: 0, strip: 0, together: 0 };

@@ -37,12 +37,12 @@ impl<'a, T: Copy> Weights<'a, T> {
     /// Those of a convolution: `[columns, channels, height, width]`.
     pub const fn convolution(elements: &'a [T], shape: &Shape) -> Self {
         let taps = shape.kernel[0] * shape.kernel[1];
-        Self { elements, strides: [shape.channels * taps, 1, taps] }
+        Self { elements, strides: [shape.planes * shape.channels * taps, 1, taps] }
     }
 
     /// Fails unless there is an element for each column, tap and channel of the shape.
     pub fn check(&self, shape: &Shape) -> Result<()> {
-        let counts = [shape.all_columns(), shape.kernel[0] * shape.kernel[1], shape.channels];
+        let counts = [shape.all_columns(), shape.kernel[0] * shape.kernel[1], shape.planes * shape.channels];
         if counts.contains(&0) {
             return Ok(());
         }
@@ -69,7 +69,7 @@ pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[
         let bytes = &mut packed[4 * panel.start..4 * (panel.start + width * panels.column_size)];
         let (start, rows) = bytes.split_at_mut(4 * width);
         write_row(start, panel.columns, |column| bias.get(first + column).copied().unwrap_or(0.0));
-        if weights.strides[0] == 1 {
+        if weights.strides[0] == 1 && shape.planes == 1 {
             write_by_rows(shape, weights, [first, panel.columns], rows, 4 * width);
         } else {
             write_by_columns(shape, weights, [first, panel.columns], rows, 4 * width);
@@ -95,8 +95,9 @@ fn write_by_columns(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 
             slots.for_each(|slot| slot.fill(0));
             continue;
         }
-        for tap in 0..shape.kernel[0] * shape.kernel[1] {
-            for (channel, slot) in (0..shape.channels).zip(slots.by_ref()) {
+        let taps = shape.kernel[0] * shape.kernel[1];
+        for (plane, tap) in (0..shape.planes * taps).map(|index| (index / taps, index % taps)) {
+            for (channel, slot) in (plane..plane + shape.channels).zip(slots.by_ref()) {
                 slot.copy_from_slice(&weights.get(columns[0] + lane, tap, channel).to_le_bytes());
             }
         }

@@ -173,7 +173,7 @@ impl FloatProduct {
     /// Elements from a window to the next, if there are kernels for tiles of such rows.
     const fn distance(&self) -> Option<usize> {
         match self.shape.stride[1] * self.shape.pixel_stride {
-            distance @ (3 | 6) if self.runs.pixels > 1 => Some(distance),
+            distance @ (1 | 2) if self.runs.pixels > 1 => Some(distance),
             _ => None,
         }
     }

@@ -146,12 +146,11 @@ macro_rules! kernels {
                 KERNELS.get(rows)?.get(vectors).copied()
             }
 
-            /// The tiles of pixels of three channels, windows one or two pixels apart.
+            /// The tiles of planes, windows one or two pixels apart.
             fn even(distance: usize, vectors: usize) -> Option<TileKernel> {
-                const KERNELS: [&[TileKernel]; 2] = [kernels!(@even 3 $vectors), kernels!(@even 6 $vectors)];
-                let kernels = match distance {
-                    3 => KERNELS[0],
-                    6 => KERNELS[1],
+                let kernels: &[TileKernel] = match distance {
+                    1 => kernels!(@even 1 $vectors),
+                    2 => kernels!(@even 2 $vectors),
                     _ => return None,
                 };
                 kernels.get(vectors).copied()

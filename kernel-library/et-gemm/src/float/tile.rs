@@ -89,7 +89,12 @@ pub unsafe fn compute<L: Lanes, const R: usize, const V: usize, const FEW: usize
 #[inline(always)]
 pub unsafe fn compute_even<L: Lanes, const R: usize, const V: usize, const D: usize>(tile: &Tile) {
     for first in (0..tile.tiles * R).step_by(R) {
-        complete::<L, R, V>(tile, first, sum_even::<L, R, V, D>(tile, first));
+        // Runs of three pixels of one channel are too short for a loop.
+        let sums = match tile.length {
+            3 => sum_even::<L, R, V, D>(tile, first, 3),
+            length => sum_even::<L, R, V, D>(tile, first, length),
+        };
+        complete::<L, R, V>(tile, first, sums);
     }
 }
 
@@ -136,12 +141,16 @@ unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usiz
 
 /// The loop where rows are `D` elements apart, for the rows from `first` on.
 #[inline(always)]
-unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(tile: &Tile, first: usize) -> [[L; V]; R] {
+unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(
+    tile: &Tile,
+    first: usize,
+    length: usize,
+) -> [[L; V]; R] {
     let mut sums = [load_vectors::<L, V>(tile.panel); R];
     let mut weights = tile.panel.add(V * L::COUNT);
     for run in 0..tile.runs {
         let window = (*tile.table.add(run)).add(first * D);
-        for index in 0..tile.length {
+        for index in 0..length {
             let vectors = load_vectors::<L, V>(weights);
             let element = window.add(index);
             for row in 0..R {

@@ -6,7 +6,8 @@ use super::rows::Normalize;
 use crate::record::{SlotNumber, records};
 
 records! {
-    /// The shape of a sliding window over `[batch, height, width, channels]`.
+    /// The shape of a sliding window over `[batch, height, width, channels]`, or `[batch, channels, height, width]` for products of
+    /// planar images.
     pub struct Window {
         /// Images.
         pub batch: u32,
@@ -24,6 +25,8 @@ records! {
         pub dilation: [u32; 2],
         /// Channels are split into so many independent parts.
         pub groups: u32,
+        /// 1 where the channels of an input image lie apart, each as a plane.
+        pub is_planar: u32,
     }
 
     /// `output = activation(windows of input x weights + bias + residual)`: a convolution, of which a product of matrices is

@@ -72,8 +72,9 @@ pub fn shape_of(window: &Window, input: Rows) -> Result<Shape> {
 
 /// The pixels that a product reads, and those that it writes.
 pub fn rectangles(shape: &Shape, input: Rows, output: Rows) -> (Rectangle, Rectangle) {
-    let pixels = shape.batch * shape.input[0] * shape.input[1];
-    let read = Rectangle { place: input, rows: pixels, columns: shape.groups * shape.channels };
+    let pixels = shape.batch * shape.planes * shape.input[0] * shape.input[1];
+    let stride = if shape.planes > 1 { 1 } else { input.stride };
+    let read = Rectangle { place: Rows { stride, ..input }, rows: pixels, columns: shape.groups * shape.channels };
     (read, Rectangle { place: output, rows: shape.rows(), columns: shape.all_columns() })
 }
 

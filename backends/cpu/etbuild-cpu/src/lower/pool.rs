@@ -33,8 +33,17 @@ fn pool(builder: &mut Builder<'_>, call: &Call<'_>, dilation: [u32; 2], kind: u3
     let padding = pair(call.ints(3)?, 2, 0)?;
     let shape = |tensor: &Tensor| [tensor.sizes[2] as u32, tensor.sizes[3] as u32, tensor.sizes[1] as u32];
     let (batch, groups) = (sizes[0] as u32, sizes[1] as u32);
-    let window =
-        Window { batch, input: shape(&input), output: shape(&output), kernel, stride, padding, dilation, groups };
+    let window = Window {
+        batch,
+        input: shape(&input),
+        output: shape(&output),
+        kernel,
+        stride,
+        padding,
+        dilation,
+        groups,
+        is_planar: 0,
+    };
     builder.make(output.buffer, Pool { input: place(&input), output: place(&output), numbers, window, kind });
     builder.set(call.output()?, output);
     Ok(())

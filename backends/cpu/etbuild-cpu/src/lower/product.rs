@@ -18,10 +18,13 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         Some(_) => builder.lying(call.value(0)?)?,
         None => builder.tensor(call.value(0)?)?,
     };
-    let input = builder.in_channels_last(image(&input)?);
+    let input = image(&input)?;
     let sizes = call.output_sizes()?;
     let output = builder.image(ScalarType::Float, &image_sizes(&sizes)?);
     let window = window(&call, &input, &output)?;
+    let is_planar = integers.is_none() && reads_planes(&input, &window);
+    let window = Window { is_planar: u32::from(is_planar), ..window };
+    let input = if is_planar { input } else { builder.in_channels_last(input) };
     match integers {
         Some(integers) if is_depthwise(&window) => quantized::depthwise(builder, &integers, &input, &output, window)?,
         Some(integers) => {
@@ -34,6 +37,17 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
     builder.set(call.output()?, output);
     Ok(())
+}
+
+/// The most channels that are read as planes: those of a picture.
+const MOST_PLANES: u32 = 4;
+
+/// Whether a product reads an image as it lies, channel by channel, as fast as with channels innermost: pixels of one are
+/// neighbours then, and there are kernels for windows of those.
+fn reads_planes(input: &Tensor, window: &Window) -> bool {
+    let few = (2..=MOST_PLANES).contains(&window.input[2]) && window.groups == 1;
+    let close = window.stride[1] <= 2 && window.dilation[1] == 1 && window.kernel[1] > 1;
+    few && close && input.is_row_major() && !input.is_channels_last()
 }
 
 /// Whether each channel is convolved by itself.
@@ -116,6 +130,7 @@ pub fn matrix_window(rows: usize, inner: usize, columns: usize) -> Window {
         padding: [0, 0],
         dilation: [1, 1],
         groups: 1,
+        is_planar: 0,
     }
 }
 
@@ -152,6 +167,7 @@ fn window(call: &Call<'_>, input: &Tensor, output: &Tensor) -> Result<Window, Pr
         padding: pair(call.ints(4)?, spatial, 0)?,
         dilation: pair(call.ints(5)?, spatial, 1)?,
         groups: call.int(8)?.and_then(|groups| u32::try_from(groups).ok()).ok_or(Problem::Arguments)?,
+        is_planar: 0,
     })
 }
 
