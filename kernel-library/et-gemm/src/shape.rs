@@ -139,7 +139,8 @@ impl Shape {
     /// Refuses shapes that contradict themselves.
     pub(crate) fn check(&self) -> Result<()> {
         let steps = [self.stride, self.dilation, self.kernel].iter().flatten().all(|&step| step > 0);
-        let fits = self.pixel_stride >= self.groups * self.channels || self.batch * self.input[0] * self.input[1] <= 1;
+        let pixels = self.batch.saturating_mul(self.input[0]).saturating_mul(self.input[1]);
+        let fits = self.pixel_stride >= self.groups.saturating_mul(self.channels) || pixels <= 1;
         let pointwise = !self.is_pointwise() || self.input == self.output;
         let planes = self.planes == 1 || (self.planes > 1 && [self.groups, self.channels] == [1, 1]);
         if steps && fits && pointwise && planes && self.groups > 0 { Ok(()) } else { Err(Error::InvalidArgument) }
@@ -253,6 +254,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// Whether there is nothing to do.
+    pub const fn is_empty(&self) -> bool {
+        self.tiles[0] >= self.tiles[1] || self.panels[0] >= self.panels[1]
+    }
+
     /// Whether it lies in the grid.
     pub(crate) const fn is_in(&self, grid: &Grid) -> bool {
         self.tiles[0] <= self.tiles[1]

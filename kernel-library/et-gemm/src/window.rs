@@ -27,7 +27,8 @@ pub struct Place {
 }
 
 impl<'a, T: Copy> Windows<'a, T> {
-    /// The windows of an image, which is as long as the shape says, with a run of padding.
+    /// The windows of an image, which is as long as the shape says, with a run of padding; one for each row that is reached from
+    /// what [`Self::fill_first`] writes.
     pub fn new(shape: &'a Shape, runs: Runs, input: *const T, padding: *const T) -> Self {
         Self { shape, runs, input, padding, inside: inside(shape), across: shape.kernel[1] / runs.pixels }
     }
@@ -212,5 +213,5 @@ fn inside(shape: &Shape) -> Range<usize> {
     let Shape { input, padding, stride, kernel, dilation, .. } = shape;
     let reach = (kernel[1] - 1) * dilation[1];
     let last = (input[1] + padding[1]).checked_sub(reach + 1);
-    padding[1].div_ceil(stride[1])..last.map_or(0, |last| last / stride[1] + 1)
+    padding[1].div_ceil(stride[1])..last.map_or(0, |last| last / stride[1] + 1).min(shape.output[1])
 }

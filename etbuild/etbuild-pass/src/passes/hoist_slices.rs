@@ -103,7 +103,7 @@ fn narrowing(graph: &Graph, node: &Node, needed: &Needed) -> Option<Narrowing> {
     Some(Narrowing { part, is_view: rule.is_view, operands })
 }
 
-/// Which part of its operand, the only value that it reads, a slice or a selection is.
+/// Which part of its operand, the only value that it reads then, a slice or a selection is.
 fn part_of(graph: &Graph, node: &Node) -> Option<Part> {
     let [Argument::Value(of), Argument::Int(dim), rest @ ..] = &node.arguments[..] else { return None };
     let dim = usize::try_from(if *dim < 0 { *dim + graph.spec(*of).rank() as i64 } else { *dim }).ok()?;
@@ -112,7 +112,7 @@ fn part_of(graph: &Graph, node: &Node) -> Option<Part> {
     let (start, end) = match (node.operator.as_str(), rest) {
         ("aten.select.int", [Argument::Int(index)]) => (place(*index), place(*index) + 1),
         ("aten.slice.Tensor", [start, end, Argument::Int(1)]) => {
-            (bound(start).map_or(0, place), bound(end).map_or(size, place))
+            (bound(start)?.map_or(0, place), bound(end)?.map_or(size, place))
         }
         _ => return None,
     };
@@ -120,10 +120,11 @@ fn part_of(graph: &Graph, node: &Node) -> Option<Part> {
     Some(Part { dim, start, length })
 }
 
-/// A bound of a slice, if it has one.
-const fn bound(argument: &Argument) -> Option<i64> {
+/// A bound of a slice, if it has one. Those that are computed are not known.
+const fn bound(argument: &Argument) -> Option<Option<i64>> {
     match argument {
-        Argument::Int(bound) => Some(*bound),
+        Argument::None => Some(None),
+        Argument::Int(bound) => Some(Some(*bound)),
         _ => None,
     }
 }
@@ -195,7 +196,7 @@ impl Hoist {
 #[cfg(test)]
 mod tests {
     use et_core::ScalarType;
-    use etbuild_ir::TensorSpec;
+    use etbuild_ir::{Interval, TensorSpec};
 
     use super::*;
 
@@ -257,6 +258,20 @@ mod tests {
         let transposed = vec![Argument::Value(x), Argument::Ints(vec![1, 0])];
         let y = call(&mut graph, "permute.default", transposed, &[4, 4]);
         assert_eq!(rows(&hoisted(graph, y, &[])), [("permute", 4), ("slice", 1)]);
+    }
+
+    #[test]
+    fn a_part_whose_end_is_computed_is_left() {
+        let (mut graph, x) = graph();
+        let range = Interval { least: 1, most: 4 };
+        let end = graph.add_number("end", ScalarType::Long, range, ValueKind::Input);
+        graph.inputs.push(end);
+        let y = call(&mut graph, "relu.default", vec![Argument::Value(x)], &[4, 4]);
+        let bounds = [Argument::Int(0), Argument::Int(0), Argument::Value(end), Argument::Int(1)];
+        let arguments = std::iter::once(Argument::Value(y)).chain(bounds).collect();
+        let part = call(&mut graph, "slice.Tensor", arguments, &[4, 4]);
+        graph.outputs = vec![part];
+        assert_eq!(rows(&run(graph).unwrap()), [("relu", 4), ("slice", 4)]);
     }
 
     #[test]

@@ -178,9 +178,10 @@ impl FloatProduct {
         }
     }
 
-    /// Elements of padding: a run of each row of a line, as far apart as windows are.
+    /// Elements of padding: a run of each row that is computed in one call, as far apart as windows are.
     fn padding(&self) -> usize {
-        self.runs.length + self.shape.output[1] * self.distance().unwrap_or(0)
+        let rows = self.shape.output[1].min(STRIP_TILES * self.row.height);
+        self.runs.length + rows * self.distance().unwrap_or(0)
     }
 
     /// Tiles that go through a panel before the next panel.
@@ -221,7 +222,7 @@ impl FloatProduct {
         scratch: &mut [u8],
     ) -> Result<()> {
         let grid = self.grid();
-        if block.tiles[0] >= block.tiles[1] || block.panels[0] >= block.panels[1] {
+        if block.is_empty() {
             return Ok(());
         }
         self.check(operands, output, &grid, block)?;

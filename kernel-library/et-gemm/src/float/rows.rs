@@ -146,7 +146,7 @@ macro_rules! kernels {
                 KERNELS.get(rows)?.get(vectors).copied()
             }
 
-            /// The tiles of planes, windows one or two pixels apart.
+            /// The tiles of windows that are one or two elements apart: pixels of planes.
             fn even(distance: usize, vectors: usize) -> Option<TileKernel> {
                 let kernels: &[TileKernel] = match distance {
                     1 => kernels!(@even 1 $vectors),

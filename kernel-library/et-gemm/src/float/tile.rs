@@ -10,8 +10,9 @@ use crate::lanes::{Lanes, function::activate};
 ///
 /// # Safety
 ///
-/// `table` has `runs * R` pointers a tile, each valid for `length` elements, or `runs`, each valid for those of all rows; `panel` has a vector of bias and `runs * length`
-/// vectors of weights; `output` and `residual`, if there is one, take `R` rows of `columns` elements, at most a panel's.
+/// `table` has `runs * R` pointers a tile, each valid for `length` elements, or `runs`, each valid for those of all rows; `panel`
+/// has a vector of bias and `runs * length` vectors of weights; `output` and `residual`, if there is one, take `tiles * R` rows
+/// of `columns` elements, at most a panel's.
 pub struct Tile {
     /// Pointers to the runs of the rows, tile by tile; to those of the first row alone where rows are equally far apart.
     pub table: *const *const f32,

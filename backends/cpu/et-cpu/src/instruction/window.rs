@@ -25,7 +25,7 @@ records! {
         pub dilation: [u32; 2],
         /// Channels are split into so many independent parts.
         pub groups: u32,
-        /// 1 where the channels of an input image lie apart, each as a plane.
+        /// 0 where channels of an input image are neighbours; otherwise they lie apart, each as a plane.
         pub is_planar: u32,
     }
 

@@ -26,7 +26,9 @@ pub fn run(context: &Context<'_, '_, '_>, product: &Product) -> Result<()> {
     let factors = factors(product, &shape, &mut operands)?;
     let work = (work(&shape), LEAST);
     output.write(context, operands, &planned.grid(), work, |output, block, workspace| {
-        let Some(factors) = factors else { return planned.compute(&read, output, block, workspace) };
+        let Some(factors) = factors.filter(|_| !block.is_empty()) else {
+            return planned.compute(&read, output, block, workspace);
+        };
         let (weights, workspace) = workspace.split_at_mut_checked(scaled(&planned)).ok_or(Error::InvalidProgram)?;
         let weights = weights.get_mut(..planned.packed_size()).ok_or(Error::InvalidProgram)?;
         planned.scale(read.weights, factors, weights)?;
@@ -72,7 +74,8 @@ pub fn shape_of(window: &Window, input: Rows) -> Result<Shape> {
 
 /// The pixels that a product reads, and those that it writes.
 pub fn rectangles(shape: &Shape, input: Rows, output: Rows) -> (Rectangle, Rectangle) {
-    let pixels = shape.batch * shape.planes * shape.input[0] * shape.input[1];
+    let sizes = [shape.planes, shape.input[0], shape.input[1]];
+    let pixels = sizes.into_iter().fold(shape.batch, usize::saturating_mul);
     let stride = if shape.planes > 1 { 1 } else { input.stride };
     let read = Rectangle { place: Rows { stride, ..input }, rows: pixels, columns: shape.groups * shape.channels };
     (read, Rectangle { place: output, rows: shape.rows(), columns: shape.all_columns() })

@@ -7,8 +7,11 @@ use et_kernels::elementwise::Operation;
 use crate::builder::Builder;
 use crate::lower::unread::Mentions;
 
-/// How many times as many rows as columns are worth scaling the weights for.
-const ROWS: usize = 2;
+/// How many times as many rows as columns are worth that each thread scales the weights.
+const ROWS: usize = 4;
+
+/// The most weights: each thread has room for them.
+const MOST: usize = 1 << 16;
 
 /// Lets all such products multiply their weights instead.
 pub fn join(builder: &mut Builder<'_>) {
@@ -42,7 +45,7 @@ fn joined(builder: &Builder<'_>, mentions: &Mentions, first: usize, second: usiz
     let fits =
         shape.is_pointwise() && [shape.groups, shape.rows(), shape.channels] == [1, rows as usize, channels as usize];
     let is_between = mentions.of_scratch(builder, elementwise.output.slot.0) == 2;
-    let pays = shape.rows() >= ROWS * shape.columns;
+    let pays = shape.rows() >= ROWS * shape.columns && shape.columns * shape.channels <= MOST;
     (follows && fits && is_between && pays).then_some(Product { input, factors, ..product })
 }
 
