@@ -49,15 +49,15 @@ impl<'a, T: Copy> Windows<'a, T> {
             }
             return;
         }
-        let [height, width] = self.shape.output;
+        let width = self.shape.output[1];
         let window = self.runs.count * self.runs.length;
-        let (mut line, mut x) = (rows.start / width, rows.start % width);
+        let Place { mut line, mut x } = self.place(rows.start);
         let mut row = 0;
         while row < count {
             let end = width.min(x + count - row);
             let copies = copies.wrapping_add(row * window);
             // SAFETY: the caller's promise.
-            unsafe { self.fill_line(group, [line / height, line % height], x..end, table.add(row), count, copies) };
+            unsafe { self.fill_line(group, self.in_image(line), x..end, table.add(row), count, copies) };
             row += end - x;
             (line, x) = (line + 1, 0);
         }
@@ -89,11 +89,14 @@ impl<'a, T: Copy> Windows<'a, T> {
     ///
     /// The row is of the shape and between the left and the right. `table` takes a pointer for each run.
     pub unsafe fn fill_first(&self, group: usize, place: Place, table: *mut *const T) {
-        let height = self.shape.output[0];
-        let image = if place.line < height { 0 } else { place.line / height };
-        let line = [image, place.line - image * height];
         // SAFETY: the caller's promise.
-        unsafe { self.fill_inside(group, line, place.x..place.x + 1, table, 1) };
+        unsafe { self.fill_inside(group, self.in_image(place.line), place.x..place.x + 1, table, 1) };
+    }
+
+    /// The image of a line, and the line in it.
+    const fn in_image(&self, line: usize) -> [usize; 2] {
+        let height = self.shape.output[0];
+        if line < height { [0, line] } else { [line / height, line % height] }
     }
 
     /// Writes the pointers of neighbouring rows, the runs of each `step` apart.

@@ -203,6 +203,12 @@ impl<'g> Builder<'g> {
         }
     }
 
+    /// The position of the last instruction before another that is not taken out. Asked for each instruction that is there, all in all
+    /// in time linear in their number.
+    pub fn before(&self, position: usize) -> Option<usize> {
+        self.instructions.get(..position)?.iter().rposition(Option::is_some)
+    }
+
     /// Takes out an instruction, to be appended in another form.
     pub fn take(&mut self, position: usize) {
         self.instructions[position] = None;

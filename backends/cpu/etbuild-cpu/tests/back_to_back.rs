@@ -2,14 +2,12 @@
 
 mod part;
 
-use std::collections::BTreeMap;
-
 use et_cpu::Instruction;
 use et_cpu::record::Record;
 use et_gemm::Isa;
 use etbuild_conformance::{compile, load, run};
-use etbuild_ir::{Argument, LoweredProgram, Program, ValueKind};
-use part::{Made, TOLD, bytes, candidate, numbers, spec, this_machine};
+use etbuild_ir::{Argument, LoweredProgram, ValueKind};
+use part::{Made, TOLD, bytes, candidate, computed, numbers, spec, this_machine};
 
 /// More than a cache holds of hidden rows, and bands of 133 and 134.
 const ROWS: usize = 401;
@@ -53,8 +51,7 @@ fn feed_forward(weights: &Weights) -> LoweredProgram {
     let lower = made.node("aten.linear.default", &[ROWS, WIDTH], vec![Argument::Value(active), down, Argument::None]);
     let operands = vec![Argument::Value(input), Argument::Value(lower), Argument::Int(1)];
     let sum = made.node("aten.add.Tensor", &[ROWS, WIDTH], operands);
-    made.0.outputs.push(sum);
-    LoweredProgram::verify(Program { methods: BTreeMap::from([("forward".to_owned(), made.0)]) }).unwrap()
+    made.program(sum)
 }
 
 /// A row of the same in double precision.
@@ -103,13 +100,8 @@ fn it_is_one_instruction() {
 
 #[test]
 fn threads_compute_the_same_bits_and_they_are_right() {
-    let (target, weights) = (this_machine(), weights());
-    let input = numbers(ROWS * WIDTH, 6);
-    let compute = |threads: usize| {
-        let candidate = candidate(&target, threads);
-        let compiled = compile(feed_forward(&weights), &candidate).unwrap();
-        run(&mut load(&compiled.file, &candidate).unwrap(), &[bytes(&input)]).unwrap().remove(0).bytes
-    };
+    let (weights, input) = (weights(), numbers(ROWS * WIDTH, 6));
+    let compute = |threads| computed(feed_forward(&weights), std::slice::from_ref(&input), threads);
     let alone = compute(1);
     for threads in [2, 3, 8] {
         assert_eq!(alone, compute(threads), "{threads} threads");

@@ -2,12 +2,10 @@
 
 mod part;
 
-use std::collections::BTreeMap;
-
 use et_cpu::Instruction;
 use etbuild_conformance::{compile, load, run};
-use etbuild_ir::{Argument, LoweredProgram, Program, ValueId, ValueKind};
-use part::{Made, TOLD, bytes, candidate, numbers, spec, this_machine};
+use etbuild_ir::{Argument, LoweredProgram, ValueId, ValueKind};
+use part::{Made, TOLD, bytes, candidate, computed, numbers, spec, this_machine};
 
 const PIXELS: [usize; 2] = [12, 13];
 const CHANNELS: usize = 20;
@@ -44,8 +42,7 @@ fn excitation(weights: &Weights) -> LoweredProgram {
     let second = made.constant(&[COLUMNS, CHANNELS, 1, 1], &weights.second);
     let bias = made.constant(&[COLUMNS], &weights.bias);
     let output = convolution(&mut made, excited, second, bias, COLUMNS);
-    made.0.outputs.push(output);
-    LoweredProgram::verify(Program { methods: BTreeMap::from([("forward".to_owned(), made.0)]) }).unwrap()
+    made.program(output)
 }
 
 /// An element of the same in double precision.
@@ -76,13 +73,9 @@ fn factors_are_part_of_the_product() {
 
 #[test]
 fn threads_compute_the_same_bits_and_they_are_right() {
-    let (target, weights, [image, factors]) = (this_machine(), weights(), inputs());
-    let compute = |threads: usize| {
-        let candidate = candidate(&target, threads);
-        let compiled = compile(excitation(&weights), &candidate).unwrap();
-        let inputs = [bytes(&image), bytes(&factors)];
-        run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap().remove(0).bytes
-    };
+    let (weights, inputs) = (weights(), inputs());
+    let compute = |threads| computed(excitation(&weights), &inputs, threads);
+    let [image, factors] = &inputs;
     let alone = compute(1);
     for threads in [2, 3] {
         assert_eq!(alone, compute(threads), "{threads} threads");
@@ -90,7 +83,7 @@ fn threads_compute_the_same_bits_and_they_are_right() {
     let results = alone.as_chunks::<4>().0.iter().map(|bytes| f64::from(f32::from_le_bytes(*bytes)));
     for (index, result) in results.enumerate() {
         let (column, pixel) = (index / image.len(), index % image.len());
-        let expected = plain(&weights, &factors, image[pixel], column);
+        let expected = plain(&weights, factors, image[pixel], column);
         assert!((result - expected).abs() < 1e-5, "{column} {pixel}: {result} is not {expected}");
     }
 }

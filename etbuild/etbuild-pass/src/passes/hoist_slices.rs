@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, ValueId, ValueKind};
 
 use crate::Refusal;
-use crate::edit::wide;
+use crate::edit::{normal_dim, wide};
 use crate::pass::Pass;
 use rule::{Operand, rule};
 
@@ -81,7 +81,7 @@ fn plan(graph: &Graph) -> BTreeMap<usize, Narrowing> {
             let part = operands.iter().find(|(operand, _)| operand.argument == argument).map(|(_, part)| *part);
             read.uses().for_each(|id| need(&mut needed, id, part.or(end)));
         }
-        narrowing.into_iter().for_each(|narrowing| drop(narrowings.insert(position, narrowing)));
+        narrowings.extend(narrowing.map(|narrowing| (position, narrowing)));
     }
     narrowings
 }
@@ -106,7 +106,7 @@ fn narrowing(graph: &Graph, node: &Node, needed: &Needed) -> Option<Narrowing> {
 /// Which part of its operand, the only value that it reads then, a slice or a selection is.
 fn part_of(graph: &Graph, node: &Node) -> Option<Part> {
     let [Argument::Value(of), Argument::Int(dim), rest @ ..] = &node.arguments[..] else { return None };
-    let dim = usize::try_from(if *dim < 0 { *dim + graph.spec(*of).rank() as i64 } else { *dim }).ok()?;
+    let dim = normal_dim(*dim, graph.spec(*of).rank()).ok()?;
     let size = i64::from(*graph.spec(*of).sizes.get(dim)?);
     let place = |index: i64| if index < 0 { index + size } else { index }.clamp(0, size);
     let (start, end) = match (node.operator.as_str(), rest) {

@@ -69,7 +69,7 @@ pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[
         let bytes = &mut packed[4 * panel.start..4 * (panel.start + width * panels.column_size)];
         let (start, rows) = bytes.split_at_mut(4 * width);
         write_row(start, panel.columns, |column| bias.get(first + column).copied().unwrap_or(0.0));
-        if weights.strides[0] == 1 && shape.planes == 1 {
+        if weights.strides[0] == 1 {
             write_by_rows(shape, weights, [first, panel.columns], rows, 4 * width);
         } else {
             write_by_columns(shape, weights, [first, panel.columns], rows, 4 * width);
@@ -79,8 +79,11 @@ pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[
 
 /// Writes a panel row by row, where columns lie side by side.
 fn write_by_rows(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 2], rows: &mut [u8], size: usize) {
+    let taps = shape.kernel[0] * shape.kernel[1];
     for (row, bytes) in rows.chunks_exact_mut(size).enumerate() {
-        let (tap, channel) = (row / shape.channels, row % shape.channels);
+        let (index, channel) = (row / shape.channels, row % shape.channels);
+        let (plane, tap) = (index / taps, index % taps);
+        let channel = plane * shape.channels + channel;
         let start = columns[0] + tap * weights.strides[1] + channel * weights.strides[2];
         let elements = &weights.elements[start..start + columns[1]];
         write_row(bytes, columns[1], |column| elements[column]);
@@ -97,7 +100,8 @@ fn write_by_columns(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 
         }
         let taps = shape.kernel[0] * shape.kernel[1];
         for (plane, tap) in (0..shape.planes * taps).map(|index| (index / taps, index % taps)) {
-            for (channel, slot) in (plane..plane + shape.channels).zip(slots.by_ref()) {
+            let first = plane * shape.channels;
+            for (channel, slot) in (first..first + shape.channels).zip(slots.by_ref()) {
                 slot.copy_from_slice(&weights.get(columns[0] + lane, tap, channel).to_le_bytes());
             }
         }

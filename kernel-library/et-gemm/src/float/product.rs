@@ -335,30 +335,52 @@ impl Strip<'_> {
         Ok(())
     }
 
-    /// Writes the table of all tiles, one tile after another; of even ones in a line, for the first of them.
+    /// Writes the table of all tiles, one tile after another.
     unsafe fn fill(&mut self, group: usize, tiles: [usize; 2]) {
-        let first = self.grid.rows_of(tiles[0]).start;
-        let mut place = self.windows.place(first);
+        if self.distance.is_some() {
+            // SAFETY: the caller's promise.
+            return unsafe { self.fill_even(group, tiles) };
+        }
+        for tile in tiles[0]..tiles[1] {
+            // SAFETY: the caller's promise.
+            unsafe { self.fill_tile(group, tile, tiles) };
+        }
+    }
+
+    /// The same; of even tiles in a line, for the first of them.
+    unsafe fn fill_even(&mut self, group: usize, tiles: [usize; 2]) {
+        let mut place = self.windows.place(self.grid.rows_of(tiles[0]).start);
         let mut even: Option<(usize, usize)> = None;
         for (index, tile) in (tiles[0]..tiles[1]).enumerate() {
-            let rows = self.grid.rows_of(tile);
-            let (before, count) = (rows.start - first, rows.len());
-            // SAFETY: a strip's rows fit the table and the copies.
-            let table = unsafe { self.table.add(before * self.product.runs.count) };
+            let count = self.grid.rows_of(tile).len();
             self.together[index] = 0;
-            if self.distance.is_none() || count != self.product.row.height || !self.windows.is_even(place, count) {
-                let copies = self.copies.wrapping_add(before * self.product.shape.depth());
-                // SAFETY: as above.
-                unsafe { self.windows.fill(group, rows, table, copies) };
+            if count != self.product.row.height || !self.windows.is_even(place, count) {
+                // SAFETY: the caller's promise.
+                unsafe { self.fill_tile(group, tile, tiles) };
             } else if let Some((leader, _)) = even.filter(|(_, line)| *line == place.line) {
                 self.together[leader] += 1;
             } else {
                 (self.together[index], even) = (1, Some((index, place.line)));
-                // SAFETY: as above; the window is inside.
-                unsafe { self.windows.fill_first(group, place, table) };
+                // SAFETY: a strip's rows fit the table; the window is inside.
+                unsafe { self.windows.fill_first(group, place, self.table.add(self.pointers_before(tile, tiles))) };
             }
             place = self.windows.later(place, count);
         }
+    }
+
+    /// Writes the table of a tile.
+    unsafe fn fill_tile(&self, group: usize, tile: usize, tiles: [usize; 2]) {
+        let rows = self.grid.rows_of(tile);
+        let before = rows.start - self.grid.rows_of(tiles[0]).start;
+        let copies = self.copies.wrapping_add(before * self.product.shape.depth());
+        // SAFETY: a strip's rows fit the table and the copies.
+        unsafe { self.windows.fill(group, rows, self.table.add(self.pointers_before(tile, tiles)), copies) };
+    }
+
+    /// Pointers of the tiles of a strip before one.
+    #[inline(always)]
+    const fn pointers_before(&self, tile: usize, tiles: [usize; 2]) -> usize {
+        (self.grid.rows_of(tile).start - self.grid.rows_of(tiles[0]).start) * self.product.runs.count
     }
 
     /// What the tiles of a panel have in common.
@@ -409,12 +431,11 @@ impl Strip<'_> {
     ) -> Result<()> {
         let product = self.product;
         let (rows, index) = (self.grid.rows_of(tile), tile - tiles[0]);
-        let before = rows.start - self.grid.rows_of(tiles[0]).start;
         let column = panel.group * product.shape.columns + panel.column;
         let even = self.together[index] > 0;
         let kernel = self.kernel(even, rows.len(), panel.vectors).ok_or(Error::Internal)?;
         call.tiles = if even { usize::from(self.together[index]) } else { self.equal(tile, tiles[1]) };
-        call.table = self.table.wrapping_add(before * product.runs.count);
+        call.table = self.table.wrapping_add(self.pointers_before(tile, tiles));
         (call.output, call.stride) = (output.at(rows.start, column), output.stride());
         if let Some(residual) = self.operands.residual {
             call.residual = residual.elements.as_ptr().wrapping_add(rows.start * residual.stride + column);

@@ -76,8 +76,7 @@ pub fn shape_of(window: &Window, input: Rows) -> Result<Shape> {
 pub fn rectangles(shape: &Shape, input: Rows, output: Rows) -> (Rectangle, Rectangle) {
     let sizes = [shape.planes, shape.input[0], shape.input[1]];
     let pixels = sizes.into_iter().fold(shape.batch, usize::saturating_mul);
-    let stride = if shape.planes > 1 { 1 } else { input.stride };
-    let read = Rectangle { place: Rows { stride, ..input }, rows: pixels, columns: shape.groups * shape.channels };
+    let read = Rectangle { place: input, rows: pixels, columns: shape.groups * shape.channels };
     (read, Rectangle { place: output, rows: shape.rows(), columns: shape.all_columns() })
 }
 

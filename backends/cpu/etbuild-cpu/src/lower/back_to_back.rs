@@ -17,23 +17,17 @@ const ROWS: usize = 56;
 /// Joins all such pairs.
 pub fn join(builder: &mut Builder<'_>) {
     let mentions = Mentions::of(builder);
-    let mut before: [Option<usize>; 2] = [None; 2];
     for position in 0..builder.instructions.len() {
-        if builder.instructions[position].is_none() {
-            continue;
+        let Some(first) = builder.before(position) else { continue };
+        let Some(mut pair) = joined(builder, &mentions, first, position) else { continue };
+        builder.take(first);
+        let before = builder.before(first);
+        let normalization = before.and_then(|before| normalized(builder, &mentions, before, &pair));
+        if let Some((normalization, normalize)) = normalization {
+            (pair.normalize, pair.first.input) = (normalize, ABSENT);
+            builder.take(normalization);
         }
-        let pair = before[1].and_then(|first| joined(builder, &mentions, first, position));
-        if let (Some(mut pair), Some(first)) = (pair, before[1]) {
-            builder.take(first);
-            if let Some((normalization, normalize)) =
-                before[0].and_then(|before| normalized(builder, &mentions, before, &pair))
-            {
-                (pair.normalize, pair.first.input) = (normalize, ABSENT);
-                builder.take(normalization);
-            }
-            builder.place_taken(position, pair);
-        }
-        before = [before[1].filter(|before| builder.instructions[*before].is_some()), Some(position)];
+        builder.place_taken(position, pair);
     }
 }
 
@@ -49,7 +43,7 @@ fn joined(builder: &Builder<'_>, mentions: &Mentions, first: usize, second: usiz
     let (rows, columns) = (of_rows(&first.window)?, first.window.output[2]);
     let follows = of_rows(&second.window)? == rows && second.window.input[2] == columns;
     let is_dense = second.output.stride == second.window.output[2];
-    if !follows || !is_dense || !is_between(builder, mentions, first.output, second.input, columns) {
+    if !follows || !is_dense || !mentions.are_between(builder, first.output, second.input, columns) {
         return None;
     }
     let bands = (rows * columns as usize * size_of::<f32>()).div_ceil(BAND);
@@ -73,17 +67,12 @@ fn normalized(
     let Some(Instruction::Normalize(normalize)) = builder.instructions[position] else { return None };
     let fits =
         normalize.rows as usize == of_rows(&pair.first.window)? && normalize.columns == pair.first.window.input[2];
-    let is_only = is_between(builder, mentions, normalize.output, pair.first.input, normalize.columns);
+    let is_only = mentions.are_between(builder, normalize.output, pair.first.input, normalize.columns);
     (fits && is_only).then_some((position, Normalize { output: ABSENT, ..normalize }))
 }
 
-/// Whether what one instruction writes is just what another reads, as dense rows of so many columns, and nothing else names it.
-fn is_between(builder: &Builder<'_>, mentions: &Mentions, written: Rows, read: Rows, columns: u32) -> bool {
-    written == read && written.stride == columns && mentions.of_scratch(builder, written.place.slot.0) == 2
-}
-
 /// The number of rows, if a window is a row of the input.
-fn of_rows(window: &Window) -> Option<usize> {
+pub fn of_rows(window: &Window) -> Option<usize> {
     let shape = et_cpu::shape(window, window.input[2] as usize)?;
     (shape.groups == 1 && shape.is_pointwise()).then(|| shape.rows())
 }

@@ -5,6 +5,7 @@ use et_cpu::{Elementwise, Instruction, Place, Product, Rows, Stream};
 use et_kernels::elementwise::Operation;
 
 use crate::builder::Builder;
+use crate::lower::back_to_back::of_rows;
 use crate::lower::unread::Mentions;
 
 /// How many times as many rows as columns are worth that each thread scales the weights.
@@ -16,18 +17,11 @@ const MOST: usize = 1 << 16;
 /// Lets all such products multiply their weights instead.
 pub fn join(builder: &mut Builder<'_>) {
     let mentions = Mentions::of(builder);
-    let mut before = None;
     for position in 0..builder.instructions.len() {
-        if builder.instructions[position].is_none() {
-            continue;
-        }
-        if let Some((first, product)) =
-            before.and_then(|first| Some((first, joined(builder, &mentions, first, position)?)))
-        {
-            builder.take(first);
-            builder.place_taken(position, product);
-        }
-        before = Some(position);
+        let Some(first) = builder.before(position) else { continue };
+        let Some(product) = joined(builder, &mentions, first, position) else { continue };
+        builder.take(first);
+        builder.place_taken(position, product);
     }
 }
 
@@ -38,15 +32,14 @@ fn joined(builder: &Builder<'_>, mentions: &Mentions, first: usize, second: usiz
     else {
         return None;
     };
-    let shape = et_cpu::shape(&product.window, product.input.stride as usize)?;
     let (input, factors) = image_and_factors(&elementwise)?;
     let [.., rows, channels] = elementwise.sizes;
-    let follows = product.input == Rows { place: elementwise.output, stride: channels };
-    let fits =
-        shape.is_pointwise() && [shape.groups, shape.rows(), shape.channels] == [1, rows as usize, channels as usize];
-    let is_between = mentions.of_scratch(builder, elementwise.output.slot.0) == 2;
-    let pays = shape.rows() >= ROWS * shape.columns && shape.columns * shape.channels <= MOST;
-    (follows && fits && is_between && pays).then_some(Product { input, factors, ..product })
+    let [_, _, columns] = product.window.output;
+    let written = Rows { place: elementwise.output, stride: channels };
+    let follows = mentions.are_between(builder, written, product.input, channels);
+    let fits = of_rows(&product.window)? == rows as usize && product.window.input[2] == channels;
+    let pays = rows as usize >= ROWS * columns as usize && columns as usize * channels as usize <= MOST;
+    (follows && fits && pays).then_some(Product { input, factors, ..product })
 }
 
 /// Rows of channels, and what those are multiplied by, if nothing else is computed.

@@ -32,7 +32,10 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
             quantized::product(builder, &integers, (read, input.numbers), &output, window)?;
         }
         None if is_depthwise(&window) => depthwise(builder, &call, &input, &output, window)?,
-        None => product(builder, &call, pixels(&input, window.input[2]), &output, window)?,
+        None => {
+            let stride = if is_planar { 1 } else { window.input[2] };
+            product(builder, &call, pixels(&input, stride), &output, window)?;
+        }
     }
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
     builder.set(call.output()?, output);
@@ -134,7 +137,7 @@ pub fn matrix_window(rows: usize, inner: usize, columns: usize) -> Window {
     }
 }
 
-/// The rows of a dense tensor with this many channels innermost.
+/// The rows of a dense tensor with this many channels innermost; planes have one.
 pub fn pixels(tensor: &Tensor, channels: u32) -> Rows {
     Rows { place: place(tensor), stride: channels }
 }

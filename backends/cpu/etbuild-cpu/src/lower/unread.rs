@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use et_cpu::Instruction;
 use et_cpu::record::Record;
+use et_cpu::{Instruction, Rows};
 
 use crate::builder::{Builder, Storage};
 
@@ -26,6 +26,11 @@ impl Mentions {
         let memory = builder.buffers.get(slot as usize);
         let is_scratch = memory.is_some_and(|memory| matches!(memory.storage, Storage::Scratch));
         self.0.get(&slot).copied().filter(|_| is_scratch).unwrap_or(0)
+    }
+
+    /// Whether what one instruction writes is just what another reads, as dense rows of so many columns, and nothing else names it.
+    pub fn are_between(&self, builder: &Builder<'_>, written: Rows, read: Rows, columns: u32) -> bool {
+        written == read && written.stride == columns && self.of_scratch(builder, written.place.slot.0) == 2
     }
 
     fn forget(&mut self, instruction: &Instruction) {

@@ -1,14 +1,17 @@
 //! Parts of models, made by hand: graphs, what they are compiled and run with, and what was executed.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use et_core::ScalarType;
 use et_cpu::Instruction;
 use et_module::Engine;
 use etbuild_backend::TargetFacts;
-use etbuild_conformance::Candidate;
+use etbuild_conformance::{Candidate, compile, load, run};
 use etbuild_cpu::BACKEND;
-use etbuild_ir::{Argument, ConstantData, Graph, Node, OperatorName, TensorSpec, ValueId, ValueKind};
+use etbuild_ir::{
+    Argument, ConstantData, Graph, LoweredProgram, Node, OperatorName, Program, TensorSpec, ValueId, ValueKind,
+};
 
 thread_local! {
     /// What was executed.
@@ -57,6 +60,12 @@ impl Made {
         Argument::Value(self.0.add_value(&name, spec(sizes), kind))
     }
 
+    /// The program whose only result this is.
+    pub fn program(mut self, output: ValueId) -> LoweredProgram {
+        self.0.outputs.push(output);
+        LoweredProgram::verify(Program { methods: BTreeMap::from([("forward".to_owned(), self.0)]) }).unwrap()
+    }
+
     pub fn node(&mut self, operator: &str, sizes: &[usize], arguments: Vec<Argument>) -> ValueId {
         let name = format!("node_{}", self.0.values.len());
         let output = self.0.add_value(&name, spec(sizes), ValueKind::Computed);
@@ -69,4 +78,13 @@ impl Made {
 pub fn spec(sizes: &[usize]) -> TensorSpec {
     let sizes: Vec<i32> = sizes.iter().map(|size| *size as i32).collect();
     TensorSpec::contiguous(ScalarType::Float, sizes)
+}
+
+/// The bytes of a program's first result, computed by some threads.
+pub fn computed(program: LoweredProgram, inputs: &[Vec<f32>], threads: usize) -> Vec<u8> {
+    let target = this_machine();
+    let candidate = candidate(&target, threads);
+    let compiled = compile(program, &candidate).unwrap();
+    let inputs: Vec<Vec<u8>> = inputs.iter().map(|input| bytes(input)).collect();
+    run(&mut load(&compiled.file, &candidate).unwrap(), &inputs).unwrap().remove(0).bytes
 }

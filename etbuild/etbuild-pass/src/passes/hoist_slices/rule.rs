@@ -2,6 +2,8 @@
 
 use etbuild_ir::{Argument, Graph, Node, ValueId};
 
+use crate::edit::normal_dim;
+
 /// An operand of which a call reads a part, and the dimension of that part.
 pub type PartOf = (Operand, usize);
 
@@ -114,10 +116,7 @@ fn elements(graph: &Graph, node: &Node, along: usize) -> Option<Vec<PartOf>> {
 /// `permute(x, dims)`.
 fn permute(_: &Graph, node: &Node, dim: usize) -> Option<Vec<PartOf>> {
     let Argument::Ints(dims) = node.arguments.get(1)? else { return None };
-    let of = operand(node, 0)?;
-    let rank = dims.len() as i64;
-    let dim = dims.get(dim).map(|dim| if *dim < 0 { dim + rank } else { *dim })?;
-    Some(vec![(of, usize::try_from(dim).ok()?)])
+    Some(vec![(operand(node, 0)?, normal_dim(*dims.get(dim)?, dims.len()).ok()?)])
 }
 
 /// `view(x, sizes)`: the operand has a dimension of the same size with as many elements behind each position.
@@ -172,8 +171,8 @@ fn normalized(graph: &Graph, node: &Node, dim: usize) -> Option<Vec<PartOf>> {
 /// `_softmax(x, dim, half_to_float)`.
 fn softmax(graph: &Graph, node: &Node, dim: usize) -> Option<Vec<PartOf>> {
     let Argument::Int(along) = node.arguments.get(1)? else { return None };
-    let along = if *along < 0 { along + result(graph, node)?.len() as i64 } else { *along };
-    Some(vec![(operand(node, 0).filter(|_| along != dim as i64)?, dim)])
+    let along = normal_dim(*along, result(graph, node)?.len()).ok()?;
+    Some(vec![(operand(node, 0).filter(|_| along != dim)?, dim)])
 }
 
 /// `scaled_dot_product_attention(query, key, value, mask, dropout, causal, ...)`: queries are answered one by one. A causal
