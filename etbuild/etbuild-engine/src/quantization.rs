@@ -95,10 +95,12 @@ pub fn measured(db: &dyn Db, unit: &Unit, method: &str) -> Option<StageResult> {
 /// The measured losses of a method, or why a recipe that states limits for them is not met.
 pub fn judged(db: &dyn Db, unit: &Unit, method: &str) -> Option<StageResult> {
     let quantize = unit.recipe.quantize.as_ref()?;
-    let limits = quantize.min_sqnr.is_some() || quantize.accuracy.is_some();
+    if quantize.min_sqnr.is_none() && quantize.accuracy.is_none() {
+        return None;
+    }
     let judge = |staged: Arc<crate::stage::Staged>| {
         let exceeded = crate::losses::exceeded(&query::losses(db, &staged)?, quantize);
         if exceeded.is_empty() { Ok(staged) } else { Err(Blocked::failed(crate::stage::Stage::Measure, exceeded)) }
     };
-    Some(measured(db, unit, method).filter(|_| limits)?.and_then(judge))
+    Some(measured(db, unit, method)?.and_then(judge))
 }

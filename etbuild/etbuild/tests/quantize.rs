@@ -164,6 +164,19 @@ fn labels_must_fit() {
 }
 
 #[test]
+fn nothing_is_measured_where_nothing_is_limited() {
+    let place = Place::cold();
+    let recipe = recipe(&place, &format!("{{ scheme: int8, calibrate: {} }}", calibration()));
+    place.run(&format!("build {recipe}")).expect(0);
+    let json = place.run(&format!("plan {recipe} --set quantize.min_sqnr=10 --output json")).expect(0).json();
+    let state = |stage: &str| {
+        let rows = json["units"][0]["stages"].as_array().unwrap();
+        rows.iter().find(|row| row["stage"] == stage).unwrap()["state"].clone()
+    };
+    assert_eq!((state("quantize"), state("measure")), ("cached".into(), "missing".into()), "{json}");
+}
+
+#[test]
 fn another_limit_measures_nothing_again() {
     let place = Place::cold();
     let recipe = recipe(&place, &accuracy("max_loss: 0.5"));
