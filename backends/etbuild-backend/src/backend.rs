@@ -18,7 +18,13 @@ pub trait Backend: Send + Sync {
     /// `pub fn delegate(workers: &dyn Workers) -> impl Delegate`.
     fn device_crate(&self) -> &'static str;
 
-    /// Another text whenever [`Backend::lower`] or [`Backend::refusal`] may answer differently, such as a digest of the
+    /// The features of the device crate, none of them a default of a binary, that executing a blob of [`Backend::lower`] needs,
+    /// sorted: those of all blobs of a program are compiled. None where the crate has no such parts.
+    fn device_features(&self, _blob: &[u8]) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// Another text whenever [`Backend::lower`], [`Backend::refusal`] or [`Backend::device_features`] may answer differently, such as a digest of the
     /// backend's sources: stored partitions of another revision are not used.
     fn revision(&self) -> &'static str;
 

@@ -1,6 +1,6 @@
 //! What the emitter is told, and what it tells besides the file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use et_core::Dtypes;
 use et_format::write::ExecutionPlan;
@@ -46,8 +46,6 @@ pub struct MethodInfo {
     pub name: String,
     /// The kernels that it calls: one for each of its operators, in order.
     pub kernels: Vec<KernelUse>,
-    /// What the file calls the engines that it calls: sorted, none twice.
-    pub delegates: Vec<String>,
     /// The names of its inputs, in order.
     pub inputs: Vec<String>,
     /// The number of its outputs.
@@ -88,11 +86,9 @@ pub enum EmitError {
 
 impl MethodInfo {
     pub(crate) fn new(graph: &Graph, plan: &MemoryPlan, emitted: &ExecutionPlan<'_>, kernels: Vec<KernelUse>) -> Self {
-        let ids: BTreeSet<String> = emitted.delegates.iter().map(|delegate| delegate.id.clone()).collect();
         Self {
             name: emitted.name.clone(),
             kernels,
-            delegates: ids.into_iter().collect(),
             inputs: graph.inputs.iter().map(|id| graph.value(*id).name.clone()).collect(),
             outputs: graph.outputs.len(),
             arenas: plan.arenas.clone(),

@@ -1,11 +1,12 @@
 //! What a link must know of a program file, as an artifact: kernels, inputs, arenas. Two models with the same interface
 //! share a hosted binary.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use et_core::Dtypes;
+use etbuild_backend::Backend;
 use etbuild_emit::{Emitted, MethodInfo};
-use etbuild_ir::{Graph, PlannedProgram};
+use etbuild_ir::{DelegateCall, Graph, PlannedProgram};
 use etbuild_link::{KernelUse, MethodFacts};
 use etbuild_recipe::Model;
 use serde::{Deserialize, Serialize};
@@ -14,9 +15,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interface {
     kernels: Vec<InterfaceKernel>,
-    delegates: Vec<String>,
+    engines: Vec<InterfaceEngine>,
     methods: Vec<InterfaceMethod>,
     tokenizer: bool,
+}
+
+/// An engine that the program calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InterfaceEngine {
+    /// What the file calls it.
+    pub id: String,
+    /// The features of its device crate that the blobs need, sorted.
+    pub features: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +39,7 @@ struct InterfaceKernel {
 struct InterfaceMethod {
     name: String,
     kernels: Vec<InterfaceKernel>,
-    delegates: Vec<String>,
+    engines: Vec<InterfaceEngine>,
     inputs: Vec<String>,
     input_bytes: Vec<usize>,
     output_bytes: Vec<usize>,
@@ -39,13 +49,13 @@ struct InterfaceMethod {
 }
 
 impl Interface {
-    /// The interface of the program file that was emitted for `planned`, with a tokenizer or without.
-    pub fn new(planned: &PlannedProgram, emitted: &Emitted, tokenizer: bool) -> Self {
+    /// The interface of the program file that was emitted for `planned`, which calls some of `backends`, with a tokenizer or
+    /// without.
+    pub fn new(planned: &PlannedProgram, emitted: &Emitted, backends: &[&dyn Backend], tokenizer: bool) -> Self {
         let methods = &planned.program().program().methods;
-        let infos = emitted.methods.iter().filter_map(|info| Some(method(info, methods.get(&info.name)?)));
-        let delegates: BTreeSet<&String> = emitted.methods.iter().flat_map(|method| &method.delegates).collect();
-        let delegates = delegates.into_iter().cloned().collect();
-        Self { kernels: kernels(&emitted.kernels), delegates, methods: infos.collect(), tokenizer }
+        let infos = emitted.methods.iter().filter_map(|info| Some(method(info, methods.get(&info.name)?, backends)));
+        let engines = engines(methods.values(), backends);
+        Self { kernels: kernels(&emitted.kernels), engines, methods: infos.collect(), tokenizer }
     }
 
     /// Whether the program file holds a tokenizer.
@@ -65,11 +75,15 @@ impl Interface {
         self.kernels(is_board).iter().map(|kernel| format!("{} {:#x}", kernel.operator, kernel.dtypes)).collect()
     }
 
-    /// What the file calls the engines that it calls, sorted: those of all methods or, for a board, those of the method
-    /// that it runs.
-    pub fn delegates(&self, is_board: bool) -> &[String] {
+    /// The engines that the file calls, sorted: those of all methods or, for a board, those of the method that it runs.
+    pub fn engines(&self, is_board: bool) -> &[InterfaceEngine] {
         let method = self.main_method().filter(|_| is_board);
-        method.map_or(&self.delegates, |method| &method.delegates)
+        method.map_or(&self.engines, |method| &method.engines)
+    }
+
+    /// The engines with what is needed of them, as a key names them: `EtbuildCpu attention pools`.
+    pub fn engine_names(&self, is_board: bool) -> Vec<String> {
+        self.engines(is_board).iter().map(|engine| format!("{} {}", engine.id, engine.features.join(" "))).collect()
     }
 
     fn kernels(&self, is_board: bool) -> &[InterfaceKernel] {
@@ -101,12 +115,27 @@ fn kernels(uses: &[etbuild_emit::KernelUse]) -> Vec<InterfaceKernel> {
     uses.map(|kernel| InterfaceKernel { operator: kernel.operator.clone(), dtypes: kernel.dtypes.0 }).collect()
 }
 
-fn method(info: &MethodInfo, graph: &Graph) -> InterfaceMethod {
+/// The engines that graphs call, with what their blobs need.
+fn engines<'g>(graphs: impl Iterator<Item = &'g Graph>, backends: &[&dyn Backend]) -> Vec<InterfaceEngine> {
+    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for graph in graphs {
+        for call in graph.nodes.iter().filter_map(DelegateCall::of) {
+            if let Some(backend) = backends.iter().find(|backend| backend.name() == call.backend) {
+                let features = call.blob_data(graph).map(|blob| backend.device_features(blob.bytes()));
+                found.entry(backend.delegate_id()).or_default().extend(features.unwrap_or_default());
+            }
+        }
+    }
+    let owned = |features: BTreeSet<&str>| features.into_iter().map(str::to_owned).collect();
+    found.into_iter().map(|(id, features)| InterfaceEngine { id: id.to_owned(), features: owned(features) }).collect()
+}
+
+fn method(info: &MethodInfo, graph: &Graph, backends: &[&dyn Backend]) -> InterfaceMethod {
     let bytes = |ids: &[etbuild_ir::ValueId]| ids.iter().map(|id| graph.spec(*id).nbytes()).collect();
     InterfaceMethod {
         name: info.name.clone(),
         kernels: kernels(&info.kernels),
-        delegates: info.delegates.clone(),
+        engines: engines(std::iter::once(graph), backends),
         inputs: info.inputs.clone(),
         input_bytes: bytes(&graph.inputs),
         output_bytes: bytes(&graph.outputs),

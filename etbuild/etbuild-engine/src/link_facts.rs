@@ -12,7 +12,7 @@ use etbuild_target as target;
 use target::Target;
 
 use crate::PRODUCER;
-use crate::interface::Interface;
+use crate::interface::{Interface, InterfaceEngine};
 use crate::unit::Unit;
 
 /// What the compiler is told.
@@ -58,20 +58,21 @@ pub fn project(
 /// The engines that the binary has. Firmware has none yet.
 fn engines(unit: &Unit, interface: &Interface, backends: &[&dyn Backend]) -> Result<Vec<EngineFacts>, Vec<Diagnostic>> {
     let is_board = unit.target.memory().is_some();
-    let ids = interface.delegates(is_board);
-    if is_board && !ids.is_empty() {
+    let called = interface.engines(is_board);
+    if is_board && !called.is_empty() {
+        let ids: Vec<&str> = called.iter().map(|engine| engine.id.as_str()).collect();
         let message = format!("firmware cannot call engines yet, and the program calls {}", ids.join(", "));
         let diagnostic = Diagnostic::error(Code::EngineUnavailable, message);
         return Err(vec![diagnostic.help("leave `partition` out for this target")]);
     }
-    let engine = |id: &String| {
+    let engine = |InterfaceEngine { id, features }: &InterfaceEngine| {
         let backend = backends.iter().find(|backend| backend.delegate_id() == id);
         let package = backend.map(|backend| backend.device_crate().to_owned());
         package
-            .map(|package| EngineFacts { id: id.clone(), package })
+            .map(|package| EngineFacts { id: id.clone(), package, features: features.clone() })
             .ok_or_else(|| vec![internal("an engine is gone")])
     };
-    ids.iter().map(engine).collect()
+    called.iter().map(engine).collect()
 }
 
 /// The template of processes that run language models.

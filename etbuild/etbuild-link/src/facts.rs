@@ -36,6 +36,8 @@ pub struct EngineFacts {
     pub id: String,
     /// The device crate that executes its blobs.
     pub package: String,
+    /// The features of that crate that the blobs need.
+    pub features: Vec<String>,
 }
 
 /// A method, as far as a generated project cares.

@@ -44,6 +44,7 @@ struct Engine<'a> {
     package: &'a str,
     /// The package as Rust names it.
     path: String,
+    features: &'a [String],
 }
 
 /// The files of `template` with `facts` filled in, and the data that the facts carry.
@@ -102,7 +103,8 @@ fn kernel(selected: &SelectedKernel) -> Kernel<'_> {
 }
 
 fn engine(facts: &EngineFacts) -> Engine<'_> {
-    Engine { id: &facts.id, package: &facts.package, path: facts.package.replace('-', "_") }
+    let path = facts.package.replace('-', "_");
+    Engine { id: &facts.id, package: &facts.package, path, features: &facts.features }
 }
 
 fn fill_in(template: &[u8], context: &Context) -> Result<Vec<u8>, LinkError> {

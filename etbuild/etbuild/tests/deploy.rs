@@ -57,6 +57,18 @@ fn bytes_on_the_engine_read_nearly_as_many_digits_on_both_architectures() {
 }
 
 #[test]
+fn a_binary_has_the_parts_of_the_engine_that_its_scheme_needs() {
+    let place = Place::warm();
+    for scheme in ["dynamic-int8", "int8-weights", "int4-weights", "8da4w"] {
+        let quantized = format!("--quantize {scheme} --set verify.tolerance=10 --target linux-x86_64");
+        let result = place.json(&format!("deploy {RECIPE} --partition cpu {quantized}"));
+        let verification = &unit(&result, "linux-x86_64")["verification"];
+        assert_eq!(verification["state"], "done", "{scheme}: {verification}");
+        assert!(verification["same_prediction"].as_u64().unwrap() >= 350, "{scheme}: {verification}");
+    }
+}
+
+#[test]
 fn results_lie_below_the_output_folder_as_the_manifest_says() {
     let place = Place::warm();
     place.run(&format!("deploy {RECIPE}")).expect(0);

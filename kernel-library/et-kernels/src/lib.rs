@@ -4,6 +4,8 @@
 //! or heads. Threads are the caller's: disjoint ranges give the same results, in any order. Scratch memory is the caller's
 //! too; what a kernel needs of it is a function beside the kernel. What does not fit is
 //! [`Error::InvalidArgument`](et_core::Error::InvalidArgument), before anything is written.
+//!
+//! Kernels are `#[inline]`, so that they are compiled where they are called: a program has, and waits for, no others.
 #![no_std]
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ impl Normalization<'_> {
 }
 
 /// Normalizes every row of `columns` numbers: `(x - mean) / sqrt(variance + epsilon) * weight + bias`.
+#[inline]
 pub fn normalize(
     level: Level,
     input: &[f32],
@@ -40,6 +41,7 @@ pub fn normalize(
 }
 
 /// [`normalize`], in place.
+#[inline]
 pub fn normalize_in_place(level: Level, rows: &mut [f32], normalization: &Normalization, columns: usize) -> Result<()> {
     ensure(normalization.fits(columns))?;
     level.run(Normalize { rows: Rows::in_place(rows, columns)?, normalization });
@@ -47,6 +49,7 @@ pub fn normalize_in_place(level: Level, rows: &mut [f32], normalization: &Normal
 }
 
 /// Adds `addend` to `sum`, and normalizes the rows of the result: a residual connection and what follows it.
+#[inline]
 pub fn add_and_normalize(
     level: Level,
     sum: &mut [f32],

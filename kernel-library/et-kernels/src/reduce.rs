@@ -22,6 +22,7 @@ pub enum Reduction {
 
 /// Reduces the middle of a tensor `[outer, count, inner]`; the output is `[outer, inner]`. Global pooling of a channels-last
 /// image has `[1, pixels, channels]`, a reduction of rows `[rows, columns, 1]`. `count` is at least 1.
+#[inline]
 pub fn reduce(level: Level, reduction: Reduction, input: &[f32], sizes: [usize; 3], output: &mut [f32]) -> Result<()> {
     ensure(product(&sizes)? == input.len() && product(&[sizes[0], sizes[2]])? == output.len() && sizes[1] > 0)?;
     level.run(Reduce { reduction, input, sizes, output });
@@ -29,6 +30,7 @@ pub fn reduce(level: Level, reduction: Reduction, input: &[f32], sizes: [usize; 
 }
 
 /// The mean of bytes, as [`reduce`].
+#[inline]
 pub fn mean_bytes(
     level: Level,
     input: &[i8],

@@ -9,6 +9,7 @@ use crate::check::ensure;
 ///
 /// "RoFormer: Enhanced Transformer with Rotary Position Embedding" (Su et al., 2021), in the order of Hugging Face's models.
 /// `cosines` and `sines` are those of the row's position, one for each pair; `input` and `output` are heads of `width` numbers.
+#[inline]
 pub fn rotate(
     level: Level,
     input: &[f32],

@@ -6,12 +6,14 @@ use et_simd::{Float, Isa, Level, Work, math};
 use crate::rows::{Row, Rows};
 
 /// The softmax of every row of `columns` numbers.
+#[inline]
 pub fn softmax(level: Level, input: &[f32], output: &mut [f32], columns: usize) -> Result<()> {
     level.run(Softmax(Rows::apart(input, output, columns)?));
     Ok(())
 }
 
 /// [`softmax`], in place.
+#[inline]
 pub fn softmax_in_place(level: Level, rows: &mut [f32], columns: usize) -> Result<()> {
     level.run(Softmax(Rows::in_place(rows, columns)?));
     Ok(())

@@ -94,11 +94,21 @@ pub struct Blob<'a> {
 const SLOT_WORDS: usize = 5;
 
 impl<'a> Blob<'a> {
+    /// Finds the parts of a blob that can be executed where it lies.
+    ///
+    /// # Errors
+    /// As [`Blob::read`]; [`Error::InvalidProgram`] where constants are not aligned.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let blob = Self::read(bytes)?;
+        let is_aligned = blob.constants.is_empty() || blob.constants.as_ptr().addr() % ALIGNMENT == 0;
+        if is_aligned { Ok(blob) } else { Err(Error::InvalidProgram) }
+    }
+
     /// Finds the parts.
     ///
     /// # Errors
     /// [`Error::DelegateInvalidCompatibility`] for other bytes, [`Error::InvalidProgram`] for parts that are not there.
-    pub fn parse(bytes: &'a [u8]) -> Result<Self> {
+    pub fn read(bytes: &'a [u8]) -> Result<Self> {
         let mut words = Words::new(bytes);
         let header = Header::read(&mut words).ok_or(Error::InvalidProgram)?;
         if (header.magic, header.version) != (MAGIC, VERSION) {
@@ -109,10 +119,10 @@ impl<'a> Blob<'a> {
         let instructions = words.take(header.words as usize).ok_or(Error::InvalidProgram)?;
         let start = usize::try_from(header.constants).map_err(|_| Error::InvalidProgram)?;
         let constants = bytes.get(start..).ok_or(Error::InvalidProgram)?;
-        if start % ALIGNMENT != 0 || constants.as_ptr().addr() % ALIGNMENT != 0 && !constants.is_empty() {
-            return Err(Error::InvalidProgram);
+        match start % ALIGNMENT {
+            0 => Ok(Self { header, slots, instructions, constants }),
+            _ => Err(Error::InvalidProgram),
         }
-        Ok(Self { header, slots, instructions, constants })
     }
 
     /// The header.
@@ -132,7 +142,7 @@ impl<'a> Blob<'a> {
     }
 
     /// The instructions in their order.
-    pub fn instructions(&self) -> impl Iterator<Item = Result<Instruction>> + 'a {
+    pub fn instructions(&self) -> impl Iterator<Item = Result<Instruction>> + use<'a> {
         let mut words = self.instructions;
         (0..self.header.instructions).map(move |_| Instruction::read(&mut words).ok_or(Error::InvalidProgram))
     }

@@ -17,9 +17,9 @@ pub use rows::{DequantizeRows, GroupedProduct, Mean, Normalize, QuantizeRows, So
 pub use text::{AttendCache, Gather, GatherColumns, Piece, Rotate};
 pub use window::{BackToBack, Depthwise, Pool, Product, QuantizedDepthwise, QuantizedProduct, Window};
 
-/// Declares the instructions with their numbers.
+/// Declares the instructions with their numbers, and the features of this crate without which they are not executed.
 macro_rules! instructions {
-    ($($number:literal => $name:ident,)*) => {
+    ($($number:literal => $name:ident $(if $feature:literal)?,)*) => {
         /// An instruction of a blob.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[allow(missing_docs, reason = "the records say what they are")]
@@ -52,10 +52,26 @@ macro_rules! instructions {
         }
 
         impl Instruction {
+            /// The feature of this crate that it needs, if any.
+            pub const fn feature(&self) -> Option<&'static str> {
+                match self { $(Self::$name(_) => $name::FEATURE,)* }
+            }
+
+            /// Whether this build can execute it.
+            pub const fn is_compiled(&self) -> bool {
+                match self { $(Self::$name(_) => $name::IS_COMPILED,)* }
+            }
+
             fn write_fields(&self, put: &mut dyn FnMut(u32)) {
                 match self { $(Self::$name(fields) => fields.write(put),)* }
             }
         }
+
+        $(impl $name {
+            const FEATURE: Option<&'static str> = [$(Some($feature),)? None][0];
+            /// Whether this build can execute it.
+            pub const IS_COMPILED: bool = true $(&& cfg!(feature = $feature))?;
+        })*
 
         $(impl From<$name> for Instruction {
             fn from(fields: $name) -> Self {
@@ -66,25 +82,25 @@ macro_rules! instructions {
 }
 
 instructions! {
-    1 => Product,
-    2 => Depthwise,
-    3 => Pool,
+    1 => Product if "float-products",
+    2 => Depthwise if "depthwise",
+    3 => Pool if "pools",
     4 => Mean,
     5 => Copy,
     6 => Softmax,
     7 => Normalize,
-    8 => Attention,
+    8 => Attention if "attention",
     9 => BatchMatmul,
     10 => Gather,
     11 => Elementwise,
-    12 => QuantizedProduct,
-    13 => QuantizedDepthwise,
-    14 => QuantizeRows,
+    12 => QuantizedProduct if "byte-products",
+    13 => QuantizedDepthwise if "byte-depthwise",
+    14 => QuantizeRows if "byte-products",
     15 => DequantizeRows,
-    16 => GroupedProduct,
-    17 => Rotate,
-    18 => AttendCache,
+    16 => GroupedProduct if "grouped-products",
+    17 => Rotate if "cached-attention",
+    18 => AttendCache if "cached-attention",
     19 => GatherColumns,
-    20 => WideProduct,
-    21 => BackToBack,
+    20 => WideProduct if "wide-products",
+    21 => BackToBack if "float-products",
 }

@@ -25,4 +25,4 @@ pub use instruction::{
 pub use record::SlotNumber;
 pub use run::workspace;
 pub use shape::{byte_isa, isa, isa_number, shape};
-pub use variants::{VARIANTS_MAGIC, Variant, best};
+pub use variants::{VARIANTS_MAGIC, Variant, best, variants};

@@ -19,7 +19,7 @@ mod rowwise;
 mod text;
 mod wide_product;
 
-use et_core::Result;
+use et_core::{Error, Result};
 use et_gemm::Isa;
 use et_runtime::Workers;
 use et_simd::Level;
@@ -41,30 +41,44 @@ pub struct Context<'r, 'a, 'c> {
     pub level: Level,
 }
 
+/// Executes an instruction by the function beside its name. What is not compiled is not called, so that neither are the
+/// kernels of what the program does not have.
+macro_rules! execute {
+    ($instruction:ident, $context:ident, $($name:ident => $function:path,)*) => {
+        match $instruction {
+            $(Instruction::$name(fields) if crate::$name::IS_COMPILED => $function($context, fields),)*
+            _ => Err(Error::NotSupported),
+        }
+    };
+}
+
 /// Executes an instruction.
+///
+/// # Errors
+/// [`Error::NotSupported`] for one that this build leaves out.
 pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
-    match instruction {
-        Instruction::Product(fields) => product::run(context, fields),
-        Instruction::Depthwise(fields) => depthwise::run(context, fields),
-        Instruction::Pool(fields) => image::pool(context, fields),
-        Instruction::Mean(fields) => image::mean(context, fields),
-        Instruction::Copy(fields) => copy::run(context, fields),
-        Instruction::Softmax(fields) => rowwise::softmax(context, fields),
-        Instruction::Normalize(fields) => rowwise::normalize(context, fields),
-        Instruction::Attention(fields) => attention::run(context, fields),
-        Instruction::BatchMatmul(fields) => matmul::run(context, fields),
-        Instruction::Gather(fields) => copy::gather(context, fields),
-        Instruction::Elementwise(fields) => elementwise::run(context, fields),
-        Instruction::QuantizedProduct(fields) => quantized_product::run(context, fields),
-        Instruction::QuantizedDepthwise(fields) => quantized_depthwise::run(context, fields),
-        Instruction::QuantizeRows(fields) => quantize_rows::quantize(context, fields),
-        Instruction::DequantizeRows(fields) => quantize_rows::dequantize(context, fields),
-        Instruction::GroupedProduct(fields) => grouped_product::run(context, fields),
-        Instruction::GatherColumns(fields) => gather_columns::run(context, fields),
-        Instruction::WideProduct(fields) => wide_product::run(context, fields),
-        Instruction::Rotate(fields) => text::rotate(context, fields),
-        Instruction::AttendCache(fields) => text::attend(context, fields),
-        Instruction::BackToBack(fields) => back_to_back::run(context, fields),
+    execute! { instruction, context,
+        Product => product::run,
+        Depthwise => depthwise::run,
+        Pool => image::pool,
+        Mean => image::mean,
+        Copy => copy::run,
+        Softmax => rowwise::softmax,
+        Normalize => rowwise::normalize,
+        Attention => attention::run,
+        BatchMatmul => matmul::run,
+        Gather => copy::gather,
+        Elementwise => elementwise::run,
+        QuantizedProduct => quantized_product::run,
+        QuantizedDepthwise => quantized_depthwise::run,
+        QuantizeRows => quantize_rows::quantize,
+        DequantizeRows => quantize_rows::dequantize,
+        GroupedProduct => grouped_product::run,
+        GatherColumns => gather_columns::run,
+        WideProduct => wide_product::run,
+        Rotate => text::rotate,
+        AttendCache => text::attend,
+        BackToBack => back_to_back::run,
     }
 }
 

@@ -21,22 +21,33 @@ records! {
     }
 }
 
-/// The blob for the best instruction set that this machine has.
+/// Every instruction set of a partition with its blob.
 ///
 /// # Errors
-/// [`Error::DelegateInvalidCompatibility`] for other bytes, and where the machine has none of the sets.
-pub fn best(bytes: &[u8]) -> Result<(Isa, &[u8])> {
+/// [`Error::DelegateInvalidCompatibility`] for other bytes; in place of a blob, [`Error::InvalidProgram`] for what is none.
+pub fn variants(bytes: &[u8]) -> Result<impl Iterator<Item = Result<(Isa, &[u8])>>> {
     let mut words = Words::new(bytes);
     let (magic, count) = (words.word(), words.word());
     if magic != Some(VARIANTS_MAGIC) {
         return Err(Error::DelegateInvalidCompatibility);
     }
-    let mut found = None;
-    for _ in 0..count.unwrap_or(0) {
+    Ok((0..count.unwrap_or(0)).map(move |_| {
         let variant = Variant::read(&mut words).ok_or(Error::InvalidProgram)?;
         let isa = isa(variant.isa).ok_or(Error::InvalidProgram)?;
+        Ok((isa, part(bytes, variant)?))
+    }))
+}
+
+/// The blob for the best instruction set that this machine has.
+///
+/// # Errors
+/// As [`variants`]; [`Error::DelegateInvalidCompatibility`] where the machine has none of the sets.
+pub fn best(bytes: &[u8]) -> Result<(Isa, &[u8])> {
+    let mut found = None;
+    for variant in variants(bytes)? {
+        let (isa, blob) = variant?;
         if isa.is_available() && found.is_none_or(|(best, _)| isa > best) {
-            found = Some((isa, part(bytes, variant)?));
+            found = Some((isa, blob));
         }
     }
     found.ok_or(Error::DelegateInvalidCompatibility)

@@ -7,6 +7,7 @@ use etbuild_ir::{Graph, Links, Node};
 
 use crate::builder::Builder;
 use crate::call::Call;
+use crate::features::features;
 use crate::lower::{attention, back_to_back, factors, rule, unread};
 use crate::passes::find_attention;
 use crate::shared::Shared;
@@ -31,6 +32,10 @@ impl Backend for Cpu {
 
     fn device_crate(&self) -> &'static str {
         "et-cpu"
+    }
+
+    fn device_features(&self, blob: &[u8]) -> Vec<&'static str> {
+        features(blob).into_iter().collect()
     }
 
     fn revision(&self) -> &'static str {

@@ -7,6 +7,7 @@ mod call;
 mod capability;
 mod constant;
 mod constants;
+mod features;
 mod lower;
 mod memory;
 mod pack;

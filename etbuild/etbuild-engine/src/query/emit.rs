@@ -36,7 +36,7 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
     let partition = plan.partition.clone();
     let planned = planned(db, archives, plan).map_err(|blocked: Blocked| blocked.downstream())?;
     let program = planned.blob(ArtifactKind::Program)?;
-    let ids = delegate_ids(db.world(), &partition);
+    let (ids, revisions) = (delegate_ids(db.world(), &partition), revisions(db.world(), &partition));
     let key = Stage::Emit
         .key()
         .input("program", program.digest)
@@ -44,7 +44,8 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
         .option("export.constants", constants(&file))
         .option("export.weights.external", file.external_weights)
         .option("adapter", file.adapter)
-        .fact("delegates", delegates(&ids));
+        .fact("delegates", delegates(&ids))
+        .fact("engines", revisions);
     let key = with_texts(db, key, file.texts)?.finish();
     stage::run(db.world(), Stage::Emit, key, |products| {
         let (planned, _weights) = program_artifact::load(db.world(), &planned, text::parse_plan)?;
@@ -67,7 +68,8 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
             etbuild_emit::emit(&planned, &options, &mut out).map_err(failure::emit)?
         };
         products.finish(ArtifactKind::ProgramFile, out);
-        products.put(ArtifactKind::Interface, &failure::json(&Interface::new(&planned, &emitted, tokenizer))?);
+        let interface = Interface::new(&planned, &emitted, db.world().engines(), tokenizer);
+        products.put(ArtifactKind::Interface, &failure::json(&interface)?);
         Ok(())
     })
 }
@@ -88,6 +90,12 @@ fn with_texts(db: &dyn Db, mut key: KeyBuilder, texts: Option<CheckpointFolder>)
 fn delegate_ids(world: &World, partition: &PartitionOptions) -> BTreeMap<String, String> {
     let engines = partition.engines.iter().filter_map(|name| world.engine(name));
     engines.map(|backend| (backend.name().to_owned(), backend.delegate_id().to_owned())).collect()
+}
+
+/// What engines need of their device crates is asked of them.
+fn revisions(world: &World, partition: &PartitionOptions) -> Vec<String> {
+    let engines = partition.engines.iter().filter_map(|name| world.engine(name));
+    engines.map(|backend| backend.revision().to_owned()).collect()
 }
 
 fn delegates(ids: &BTreeMap<String, String>) -> Value {

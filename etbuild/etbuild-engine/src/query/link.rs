@@ -63,7 +63,7 @@ fn key(
     let mut key = Stage::Link
         .key()
         .fact("kernels", interface.kernel_names(unit.target.memory().is_some()))
-        .fact("delegates", interface.delegates(unit.target.memory().is_some()).to_vec())
+        .fact("engines", interface.engine_names(unit.target.memory().is_some()))
         .fact("method", interface.method().map(|method| method.name))
         .fact("inputs", interface.method().map(|method| method.inputs))
         .input("dependencies", selected.blob(ArtifactKind::Dependencies)?.digest)

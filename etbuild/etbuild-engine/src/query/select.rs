@@ -20,7 +20,7 @@ pub fn selected(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
     let key = Stage::Select
         .key()
         .fact("kernels", interface.kernel_names(unit.target.memory().is_some()))
-        .fact("delegates", interface.delegates(unit.target.memory().is_some()).to_vec())
+        .fact("engines", interface.engine_names(unit.target.memory().is_some()))
         .fact("template", link_facts::template(&unit))
         .input("template", link_facts::template_digest(&unit))
         .fact("device-crates", device_crates_digest())

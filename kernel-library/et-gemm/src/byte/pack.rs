@@ -69,6 +69,7 @@ pub struct Packing<'a> {
 
 impl Packing<'_> {
     /// Writes the packed form.
+    #[inline]
     pub fn write(&self, packed: &mut [u8]) {
         let panels = self.panels;
         packed.fill(0);
@@ -83,6 +84,7 @@ impl Packing<'_> {
         }
     }
 
+    #[inline]
     fn write_column(&self, column: usize, lane: usize, width: usize, header: &mut [u8], weights: &mut [u8]) {
         let Runs { count, length, pixels } = self.shape.runs();
         let mut sum = 0i32;

@@ -136,6 +136,7 @@ impl ByteProduct {
     /// Packs weights, a scale for each column, and a bias. The scale of a column makes real numbers of sums: that of the
     /// input times that of the weight, divided by that of the output where [`Quantization::inverse_scale`] is one; that of
     /// the weight alone where rows have scales. Fails unless lengths are those of the shape.
+    #[inline]
     pub fn pack(&self, weights: &Weights<'_, i8>, scales: &[f32], bias: Bias<'_>, packed: &mut [u8]) -> Result<()> {
         weights.check(&self.shape)?;
         let columns = self.shape.all_columns();
@@ -154,6 +155,7 @@ impl ByteProduct {
 
     /// The elements of a column of a product of matrices as numbers: a row of the table whose transpose the packed matrix is.
     /// Fails unless the column is there and has so many, and the scale is that of the weight alone.
+    #[inline]
     pub fn column(&self, packed: &[u8], column: usize, elements: &mut [f32]) -> Result<()> {
         let is_there = column < self.shape.all_columns() && elements.len() == self.shape.depth();
         if !is_there || packed.len() != self.packed_size() || self.runs.count != 1 || self.shape.groups != 1 {

@@ -24,7 +24,7 @@ pub struct ByteRow {
     pub depth: usize,
     /// What is added to weights when they are packed.
     pub offset: i32,
-    /// The kernels; none on other processors.
+    /// The kernels; none on other processors, and where they are not compiled.
     pub kernels: Option<&'static ByteKernels>,
 }
 
@@ -49,15 +49,15 @@ const fn row(isa: Isa, size: [usize; 3], offset: i32, kernels: Option<&'static B
 
 /// All rows: vectors of so many lanes, so many a panel, so many rows a tile.
 pub static BYTE: [ByteRow; 8] = [
-    row(Isa::Portable, [4, 2, 4], 0, portable_kernels!()),
-    row(Isa::Avx2, [8, 2, 4], 0, x86!(avx2)),
-    row(Isa::AvxVnni, [8, 2, 6], 128, avx_vnni_kernels!()),
-    row(Isa::Avx512, [16, 2, 10], 0, x86!(avx512)),
-    row(Isa::Avx512Vnni, [16, 2, 14], 128, x86!(avx512_vnni)),
+    row(Isa::Portable, [4, 2, 4], 0, portable::KERNELS),
+    row(Isa::Avx2, [8, 2, 4], 0, avx2::KERNELS),
+    row(Isa::AvxVnni, [8, 2, 6], 128, avx_vnni::KERNELS),
+    row(Isa::Avx512, [16, 2, 10], 0, avx512::KERNELS),
+    row(Isa::Avx512Vnni, [16, 2, 14], 128, avx512_vnni::KERNELS),
     // Packed as for VNNI but for the depth, so that VNNI serves where the kernel refuses AMX.
-    ByteRow { matrix_height: 32, depth: 64, ..row(Isa::Amx, [16, 2, 14], 128, x86!(avx512_vnni)) },
-    row(Isa::Neon, [4, 4, 4], 0, arm!(neon)),
-    row(Isa::NeonDot, [4, 4, 6], 0, arm!(neon_dot)),
+    ByteRow { matrix_height: 32, depth: 64, ..row(Isa::Amx, [16, 2, 14], 128, avx512_vnni::KERNELS) },
+    row(Isa::Neon, [4, 4, 4], 0, neon::KERNELS),
+    row(Isa::NeonDot, [4, 4, 6], 0, neon_dot::KERNELS),
 ];
 
 impl ByteRow {
@@ -82,8 +82,14 @@ impl ByteRow {
 }
 
 macro_rules! kernels {
-    ($name:ident, $isa:ident, $dots:ty, $lanes:ty, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
-        /// The kernels of one instruction set.
+    ($name:ident, $condition:meta, $isa:ident, $dots:ty, $lanes:ty,
+        $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
+        /// The kernels of one instruction set; none where they are not compiled.
+        #[cfg(not($condition))]
+        mod $name {
+            pub const KERNELS: Option<&super::ByteKernels> = None;
+        }
+        #[cfg($condition)]
         mod $name {
             use super::*;
 
@@ -117,80 +123,31 @@ macro_rules! kernels {
 
             const _: () = assert!(<$dots as Dots>::LANES % <$lanes as crate::lanes::Lanes>::COUNT == 0);
 
-            pub static KERNELS: ByteKernels =
-                ByteKernels { tile: kernel, finish, gather, quantize, isa: Isa::$isa };
+            pub const KERNELS: Option<&ByteKernels> =
+                Some(&ByteKernels { tile: kernel, finish, gather, quantize, isa: Isa::$isa });
         }
     };
     (@row $rows:literal [$($vectors:literal)*]) => { &[$(tile::<$rows, $vectors>),*] };
 }
 
-macro_rules! x86 {
-    ($name:ident) => {{
-        #[cfg(target_arch = "x86_64")]
-        let kernels = Some(&$name::KERNELS);
-        #[cfg(not(target_arch = "x86_64"))]
-        let kernels = None;
-        kernels
-    }};
-}
-use x86;
-
-macro_rules! portable_kernels {
-    () => {{
-        #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-        let kernels = Some(&portable::KERNELS);
-        #[cfg(not(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))))]
-        let kernels = None;
-        kernels
-    }};
-}
-use portable_kernels;
-
-macro_rules! avx_vnni_kernels {
-    () => {{
-        #[cfg(all(target_arch = "x86_64", feature = "avx-vnni"))]
-        let kernels = Some(&avx_vnni::KERNELS);
-        #[cfg(not(all(target_arch = "x86_64", feature = "avx-vnni")))]
-        let kernels = None;
-        kernels
-    }};
-}
-use avx_vnni_kernels;
-
-macro_rules! arm {
-    ($name:ident) => {{
-        #[cfg(target_arch = "aarch64")]
-        let kernels = Some(&$name::KERNELS);
-        #[cfg(not(target_arch = "aarch64"))]
-        let kernels = None;
-        kernels
-    }};
-}
-use arm;
-
-#[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-kernels!(portable, Portable, super::super::dot::portable::Portable, crate::lanes::portable::Portable, [1 2 3 4] [1 2]);
-
-#[cfg(target_arch = "x86_64")]
-use super::dot_x86;
-#[cfg(target_arch = "x86_64")]
-kernels!(avx2, Avx2, dot_x86::Avx2, crate::lanes::avx2::Avx2,
+kernels!(portable, all(feature = "byte", any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))),
+    Portable, crate::byte::dot::portable::Portable, crate::lanes::portable::Portable, [1 2 3 4] [1 2]);
+kernels!(avx2, all(feature = "byte", target_arch = "x86_64"),
+    Avx2, crate::byte::dot_x86::Avx2, crate::lanes::avx2::Avx2,
     #[target_feature(enable = "avx2,fma")] [1 2 3 4] [1 2]);
-#[cfg(all(target_arch = "x86_64", feature = "avx-vnni"))]
-kernels!(avx_vnni, AvxVnni, dot_x86::AvxVnni, crate::lanes::avx2::Avx2,
+kernels!(avx_vnni, all(feature = "byte", feature = "avx-vnni", target_arch = "x86_64"),
+    AvxVnni, crate::byte::dot_x86::AvxVnni, crate::lanes::avx2::Avx2,
     #[target_feature(enable = "avx2,fma,avxvnni")] [1 2 3 4 5 6] [1 2]);
-#[cfg(target_arch = "x86_64")]
-kernels!(avx512, Avx512, dot_x86::Avx512, crate::lanes::avx512::Avx512,
+kernels!(avx512, all(feature = "byte", feature = "avx512-bytes", target_arch = "x86_64"),
+    Avx512, crate::byte::dot_x86::Avx512, crate::lanes::avx512::Avx512,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")] [1 2 3 4 5 6 7 8 9 10] [1 2]);
-#[cfg(target_arch = "x86_64")]
-kernels!(avx512_vnni, Avx512Vnni, dot_x86::Avx512Vnni, crate::lanes::avx512::Avx512,
+kernels!(avx512_vnni, all(feature = "byte", target_arch = "x86_64"),
+    Avx512Vnni, crate::byte::dot_x86::Avx512Vnni, crate::lanes::avx512::Avx512,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2]);
-
-#[cfg(target_arch = "aarch64")]
-use super::dot_arm;
-#[cfg(target_arch = "aarch64")]
-kernels!(neon, Neon, dot_arm::Neon, crate::lanes::neon::Neon, #[target_feature(enable = "neon")] [1 2 3 4] [1 2 3 4]);
-#[cfg(target_arch = "aarch64")]
-kernels!(neon_dot, NeonDot, dot_arm::NeonDot, crate::lanes::neon::Neon,
+kernels!(neon, all(feature = "byte", target_arch = "aarch64"),
+    Neon, crate::byte::dot_arm::Neon, crate::lanes::neon::Neon,
+    #[target_feature(enable = "neon")] [1 2 3 4] [1 2 3 4]);
+kernels!(neon_dot, all(feature = "byte", target_arch = "aarch64"),
+    NeonDot, crate::byte::dot_arm::NeonDot, crate::lanes::neon::Neon,
     #[target_feature(enable = "neon,dotprod")] [1 2 3 4 5 6] [1 2 3 4]);

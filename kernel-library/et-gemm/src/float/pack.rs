@@ -61,6 +61,7 @@ impl<'a, T: Copy> Weights<'a, T> {
 }
 
 /// Writes the packed form of checked weights.
+#[inline]
 pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) {
     for index in 0..shape.groups * panels.per_group {
         let panel = panels.get(index);
@@ -78,6 +79,7 @@ pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[
 }
 
 /// Writes a panel row by row, where columns lie side by side.
+#[inline]
 fn write_by_rows(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 2], rows: &mut [u8], size: usize) {
     let taps = shape.kernel[0] * shape.kernel[1];
     for (row, bytes) in rows.chunks_exact_mut(size).enumerate() {
@@ -91,6 +93,7 @@ fn write_by_rows(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 2],
 }
 
 /// Writes a panel column by column, as their elements lie closer to each other.
+#[inline]
 fn write_by_columns(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 2], rows: &mut [u8], size: usize) {
     for lane in 0..size / 4 {
         let mut slots = rows.chunks_exact_mut(size).map(|row| &mut row[4 * lane..4 * lane + 4]);

@@ -108,6 +108,7 @@ impl FloatProduct {
     }
 
     /// Packs weights and a bias, which may be empty. Fails unless lengths are those of the shape.
+    #[inline]
     pub fn pack(&self, weights: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) -> Result<()> {
         weights.check(&self.shape)?;
         let biased = bias.is_empty() || bias.len() == self.shape.all_columns();
@@ -123,6 +124,7 @@ impl FloatProduct {
 
     /// Writes packed weights for a product whose input has a factor for each channel. Fails unless a row of the product is a
     /// pixel of one group, and lengths are those of the shape.
+    #[inline]
     pub fn scale(&self, packed: &[u8], factors: &[f32], scaled: &mut [u8]) -> Result<()> {
         let pixels = self.shape.is_pointwise() && self.shape.groups == 1 && factors.len() == self.shape.channels;
         if !pixels || [packed.len(), scaled.len()] != [self.packed_size(); 2] {

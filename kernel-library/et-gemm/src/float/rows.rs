@@ -19,7 +19,7 @@ pub struct FloatRow {
     pub height: usize,
     /// The most rows of a tile whose rows have several sums each: what registers have room for.
     pub few: usize,
-    /// The kernels; none on other processors.
+    /// The kernels; none on other processors, and where they are not compiled.
     pub kernels: Option<&'static FloatKernels>,
 }
 
@@ -54,10 +54,10 @@ const HEIGHT: [usize; 4] = [4, 6, 14, 6];
 
 /// All rows.
 pub static FLOAT: [FloatRow; 4] = [
-    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: HEIGHT[0], few: FEW[0], kernels: portable_kernels!() },
-    FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: HEIGHT[1], few: FEW[1], kernels: x86!(avx2) },
-    FloatRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: HEIGHT[2], few: FEW[2], kernels: x86!(avx512) },
-    FloatRow { isa: Isa::Neon, lanes: 4, vectors: 4, height: HEIGHT[3], few: FEW[3], kernels: arm!(neon) },
+    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: HEIGHT[0], few: FEW[0], kernels: portable::KERNELS },
+    FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: HEIGHT[1], few: FEW[1], kernels: avx2::KERNELS },
+    FloatRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: HEIGHT[2], few: FEW[2], kernels: avx512::KERNELS },
+    FloatRow { isa: Isa::Neon, lanes: 4, vectors: 4, height: HEIGHT[3], few: FEW[3], kernels: neon::KERNELS },
 ];
 
 impl FloatRow {
@@ -84,8 +84,13 @@ impl FloatRow {
 }
 
 macro_rules! kernels {
-    ($name:ident, $lanes:ty, $row:literal, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
-        /// The tiles of one instruction set.
+    ($name:ident, $condition:meta, $lanes:ty, $row:literal, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
+        /// The tiles of one instruction set; none where they are not compiled.
+        #[cfg(not($condition))]
+        mod $name {
+            pub const KERNELS: Option<&super::FloatKernels> = None;
+        }
+        #[cfg($condition)]
         mod $name {
             use super::*;
 
@@ -137,8 +142,8 @@ macro_rules! kernels {
                 unsafe { crate::wide::unpack::halves::<$lanes, StepScales>(part) }
             }
 
-            pub static KERNELS: FloatKernels =
-                FloatKernels { tile: kernel, even, finish, input, output, bytes, halves, stepped_halves };
+            pub const KERNELS: Option<&FloatKernels> =
+                Some(&FloatKernels { tile: kernel, even, finish, input, output, bytes, halves, stepped_halves });
 
             /// The tile of so many rows and vectors, each less one.
             fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {
@@ -161,45 +166,11 @@ macro_rules! kernels {
     (@even $distance:literal [$($vectors:literal)*]) => { &[$(even_tile::<$vectors, $distance>),*] };
 }
 
-macro_rules! x86 {
-    ($name:ident) => {{
-        #[cfg(target_arch = "x86_64")]
-        let kernels = Some(&$name::KERNELS);
-        #[cfg(not(target_arch = "x86_64"))]
-        let kernels = None;
-        kernels
-    }};
-}
-use x86;
-
-macro_rules! portable_kernels {
-    () => {{
-        #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-        let kernels = Some(&portable::KERNELS);
-        #[cfg(not(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))))]
-        let kernels = None;
-        kernels
-    }};
-}
-use portable_kernels;
-
-macro_rules! arm {
-    ($name:ident) => {{
-        #[cfg(target_arch = "aarch64")]
-        let kernels = Some(&$name::KERNELS);
-        #[cfg(not(target_arch = "aarch64"))]
-        let kernels = None;
-        kernels
-    }};
-}
-use arm;
-
-#[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-kernels!(portable, crate::lanes::portable::Portable, 0, [1 2 3 4] [1 2]);
-#[cfg(target_arch = "x86_64")]
-kernels!(avx2, crate::lanes::avx2::Avx2, 1, #[target_feature(enable = "avx2,fma")] [1 2 3 4 5 6] [1 2]);
-#[cfg(target_arch = "x86_64")]
-kernels!(avx512, crate::lanes::avx512::Avx512, 2,
+kernels!(portable, all(feature = "float", any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))),
+    crate::lanes::portable::Portable, 0, [1 2 3 4] [1 2]);
+kernels!(avx2, all(feature = "float", target_arch = "x86_64"), crate::lanes::avx2::Avx2, 1,
+    #[target_feature(enable = "avx2,fma")] [1 2 3 4 5 6] [1 2]);
+kernels!(avx512, all(feature = "float", target_arch = "x86_64"), crate::lanes::avx512::Avx512, 2,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")] [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2]);
-#[cfg(target_arch = "aarch64")]
-kernels!(neon, crate::lanes::neon::Neon, 3, #[target_feature(enable = "neon")] [1 2 3 4 5 6] [1 2 3 4]);
+kernels!(neon, all(feature = "float", target_arch = "aarch64"), crate::lanes::neon::Neon, 3,
+    #[target_feature(enable = "neon")] [1 2 3 4 5 6] [1 2 3 4]);

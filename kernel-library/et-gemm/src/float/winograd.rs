@@ -69,6 +69,7 @@ impl Winograd {
     }
 
     /// Packs checked weights and a bias, which may be empty: the panels of the first point, then those of the second.
+    #[inline]
     pub fn pack(&self, row: &FloatRow, from: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) {
         let (channels, point_size) = (self.shape.channels, self.point_size(row));
         let panels = panels(&Shape::product(1, channels, self.shape.columns), row);

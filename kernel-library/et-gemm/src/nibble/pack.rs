@@ -70,6 +70,7 @@ pub struct Packing<'a> {
 impl Packing<'_> {
     /// Writes a panel of `width` columns, of which `columns` from `first` on exist. The others are zero. Fails for scales that
     /// are not of the form.
+    #[inline]
     pub fn write(&self, first: usize, columns: usize, width: usize, panel: &mut [u8]) -> Result<()> {
         panel.fill(0);
         for lane in 0..columns {
@@ -78,6 +79,7 @@ impl Packing<'_> {
         Ok(())
     }
 
+    #[inline]
     fn write_column(&self, column: usize, (width, lane): (usize, usize), panel: &mut [u8]) -> Result<()> {
         let count = self.inner / self.form.group;
         let scales = &self.scales[column * count..][..count];
@@ -104,6 +106,7 @@ impl Packing<'_> {
     }
 
     /// Reads the column at place `lane` of a panel of `width` columns.
+    #[inline]
     pub fn read(panel: &[u8], (width, lane): (usize, usize), form: NibbleForm, elements: &mut [f32]) {
         let unit = match form.scales {
             Scales::Halves => 1.0,
@@ -127,6 +130,7 @@ impl Packing<'_> {
 }
 
 /// Writes a group of a column into its rows; gives its sum.
+#[inline]
 fn write_group(weights: &[i8], lane: usize, width: usize, rows: &mut [u8]) -> i32 {
     let mut sum = 0;
     for (row, eight) in rows.chunks_exact_mut(4 * width).zip(weights.as_chunks::<8>().0) {

@@ -65,6 +65,7 @@ impl NibbleProduct {
 
     /// Packs weights from -8 to 7 (`[columns, inner]`), scales (`[columns, inner / group]`) and a bias, empty where the product has
     /// none. Fails unless lengths are those of the product and scales have the form.
+    #[inline]
     pub fn pack(&self, weights: &[i8], scales: &[f32], bias: &[f32], packed: &mut [u8]) -> Result<()> {
         let groups = self.inner / self.form.group;
         let whole = weights.len() == self.columns * self.inner && scales.len() == self.columns * groups;
@@ -83,6 +84,7 @@ impl NibbleProduct {
 
     /// The elements of a column as they are multiplied with: a row of the table whose transpose the packed matrix is. Fails
     /// unless the column is there and has so many.
+    #[inline]
     pub fn column(&self, packed: &[u8], column: usize, elements: &mut [f32]) -> Result<()> {
         if column >= self.columns || packed.len() != self.packed_size() || elements.len() != self.inner {
             return Err(Error::InvalidArgument);
@@ -139,6 +141,7 @@ impl NibbleProduct {
 
     /// Computes a block into the output. Fails if an operand, the output or the scratch is too short, or if this processor
     /// lacks the instructions.
+    #[inline]
     pub fn compute(
         &self,
         operands: &NibbleOperands<'_>,
@@ -173,6 +176,7 @@ impl NibbleProduct {
     /// # Safety
     ///
     /// Operands and output cover it.
+    #[inline]
     unsafe fn multiply_vectors(
         &self,
         operands: &NibbleOperands<'_>,
@@ -215,6 +219,7 @@ impl NibbleProduct {
     ///
     /// Operands and output cover it; the processor has the instructions.
     #[cfg(target_arch = "x86_64")]
+    #[inline]
     unsafe fn multiply_matrices(
         &self,
         operands: &NibbleOperands<'_>,
@@ -272,6 +277,7 @@ impl NibbleProduct {
     }
 
     /// What a kernel is told of rows from `row` on and at most `width` columns, but for sums of rows.
+    #[inline]
     fn call(
         &self,
         operands: &NibbleOperands<'_>,
@@ -302,6 +308,7 @@ impl NibbleProduct {
     /// # Safety
     ///
     /// The output has so many rows of the tile's columns; the processor has the instructions.
+    #[inline]
     unsafe fn finish(&self, activation: Activation, output: *mut f32, tile: &Tile, rows: usize) -> Result<()> {
         let kernels = FloatRow::of(self.row.isa).kernels.ok_or(Error::Internal)?;
         let done = FloatTile::stored(output, tile.stride, tile.columns, activation);

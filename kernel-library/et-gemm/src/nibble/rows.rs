@@ -3,7 +3,6 @@
 
 use super::scale::{HalfScales, ScaleForm, Scales, StepScales};
 use super::tile::{Tile, TileKernel, compute};
-use crate::byte::dot;
 use crate::isa::Isa;
 
 /// One row: the tile of an instruction set.
@@ -18,7 +17,7 @@ pub struct NibbleRow {
     pub panel: usize,
     /// The most rows of a tile.
     pub height: usize,
-    /// The kernels; none on other processors.
+    /// The kernels; none on other processors, and where they are not compiled.
     pub kernels: Option<Kernels>,
 }
 
@@ -27,13 +26,13 @@ pub type Kernels = fn(Scales, usize, usize) -> Option<TileKernel>;
 
 /// All rows.
 pub static NIBBLE: [NibbleRow; 7] = [
-    NibbleRow { isa: Isa::Portable, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: portable_kernels!() },
-    NibbleRow { isa: Isa::Avx2, lanes: 8, vectors: 1, panel: 32, height: 3, kernels: x86!(avx2) },
-    NibbleRow { isa: Isa::AvxVnni, lanes: 8, vectors: 1, panel: 32, height: 4, kernels: avx_vnni_kernels!() },
-    NibbleRow { isa: Isa::Avx512, lanes: 16, vectors: 2, panel: 32, height: 4, kernels: x86!(avx512) },
-    NibbleRow { isa: Isa::Avx512Vnni, lanes: 16, vectors: 2, panel: 32, height: 6, kernels: x86!(avx512_vnni) },
-    NibbleRow { isa: Isa::Neon, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: arm!(neon) },
-    NibbleRow { isa: Isa::NeonDot, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: arm!(neon_dot) },
+    NibbleRow { isa: Isa::Portable, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: portable::KERNELS },
+    NibbleRow { isa: Isa::Avx2, lanes: 8, vectors: 1, panel: 32, height: 3, kernels: avx2::KERNELS },
+    NibbleRow { isa: Isa::AvxVnni, lanes: 8, vectors: 1, panel: 32, height: 4, kernels: avx_vnni::KERNELS },
+    NibbleRow { isa: Isa::Avx512, lanes: 16, vectors: 2, panel: 32, height: 4, kernels: avx512::KERNELS },
+    NibbleRow { isa: Isa::Avx512Vnni, lanes: 16, vectors: 2, panel: 32, height: 6, kernels: avx512_vnni::KERNELS },
+    NibbleRow { isa: Isa::Neon, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: neon::KERNELS },
+    NibbleRow { isa: Isa::NeonDot, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: neon_dot::KERNELS },
 ];
 
 impl NibbleRow {
@@ -57,8 +56,13 @@ impl NibbleRow {
 }
 
 macro_rules! kernels {
-    ($name:ident, $dots:ty, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
-        /// The tiles of one instruction set.
+    ($name:ident, $condition:meta, $dots:ty, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
+        /// The tiles of one instruction set; none where they are not compiled.
+        #[cfg(not($condition))]
+        mod $name {
+            pub const KERNELS: Option<super::Kernels> = None;
+        }
+        #[cfg($condition)]
         mod $name {
             use super::*;
 
@@ -68,8 +72,10 @@ macro_rules! kernels {
                 unsafe { compute::<$dots, F, R, V>(tile) }
             }
 
+            pub const KERNELS: Option<Kernels> = Some(kernel);
+
             /// The tile of so many rows and vectors, each less one.
-            pub fn kernel(scales: Scales, rows: usize, vectors: usize) -> Option<TileKernel> {
+            fn kernel(scales: Scales, rows: usize, vectors: usize) -> Option<TileKernel> {
                 const HALVES: &[&[TileKernel]] = &[$(kernels!(@row HalfScales $rows $vectors)),*];
                 const STEPS: &[&[TileKernel]] = &[$(kernels!(@row StepScales $rows $vectors)),*];
                 let kernels = match scales {
@@ -83,68 +89,17 @@ macro_rules! kernels {
     (@row $form:ident $rows:literal [$($vectors:literal)*]) => { &[$(tile::<$form, $rows, $vectors>),*] };
 }
 
-macro_rules! x86 {
-    ($name:ident) => {{
-        #[cfg(target_arch = "x86_64")]
-        let kernels: Option<Kernels> = Some($name::kernel);
-        #[cfg(not(target_arch = "x86_64"))]
-        let kernels = None;
-        kernels
-    }};
-}
-use x86;
-
-macro_rules! portable_kernels {
-    () => {{
-        #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-        let kernels: Option<Kernels> = Some(portable::kernel);
-        #[cfg(not(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))))]
-        let kernels = None;
-        kernels
-    }};
-}
-use portable_kernels;
-
-macro_rules! avx_vnni_kernels {
-    () => {{
-        #[cfg(all(target_arch = "x86_64", feature = "avx-vnni"))]
-        let kernels: Option<Kernels> = Some(avx_vnni::kernel);
-        #[cfg(not(all(target_arch = "x86_64", feature = "avx-vnni")))]
-        let kernels = None;
-        kernels
-    }};
-}
-use avx_vnni_kernels;
-
-macro_rules! arm {
-    ($name:ident) => {{
-        #[cfg(target_arch = "aarch64")]
-        let kernels: Option<Kernels> = Some($name::kernel);
-        #[cfg(not(target_arch = "aarch64"))]
-        let kernels = None;
-        kernels
-    }};
-}
-use arm;
-
-#[cfg(target_arch = "aarch64")]
-use crate::byte::dot_arm;
-#[cfg(target_arch = "x86_64")]
-use crate::byte::dot_x86;
-
-#[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-kernels!(portable, dot::portable::Portable, [1 2 3 4] [1 2]);
-#[cfg(target_arch = "x86_64")]
-kernels!(avx2, dot_x86::Avx2, #[target_feature(enable = "avx2,fma")] [1 2 3] [1]);
-#[cfg(all(target_arch = "x86_64", feature = "avx-vnni"))]
-kernels!(avx_vnni, dot_x86::AvxVnni, #[target_feature(enable = "avx2,fma,avxvnni")] [1 2 3 4] [1]);
-#[cfg(target_arch = "x86_64")]
-kernels!(avx512, dot_x86::Avx512,
+kernels!(portable, all(feature = "nibble", any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))),
+    crate::byte::dot::portable::Portable, [1 2 3 4] [1 2]);
+kernels!(avx2, all(feature = "nibble", target_arch = "x86_64"), crate::byte::dot_x86::Avx2,
+    #[target_feature(enable = "avx2,fma")] [1 2 3] [1]);
+kernels!(avx_vnni, all(feature = "nibble", feature = "avx-vnni", target_arch = "x86_64"), crate::byte::dot_x86::AvxVnni,
+    #[target_feature(enable = "avx2,fma,avxvnni")] [1 2 3 4] [1]);
+kernels!(avx512, all(feature = "nibble", feature = "avx512-bytes", target_arch = "x86_64"), crate::byte::dot_x86::Avx512,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")] [1 2 3 4] [1 2]);
-#[cfg(target_arch = "x86_64")]
-kernels!(avx512_vnni, dot_x86::Avx512Vnni,
+kernels!(avx512_vnni, all(feature = "nibble", target_arch = "x86_64"), crate::byte::dot_x86::Avx512Vnni,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")] [1 2 3 4 5 6] [1 2]);
-#[cfg(target_arch = "aarch64")]
-kernels!(neon, dot_arm::Neon, #[target_feature(enable = "neon")] [1 2 3 4] [1 2]);
-#[cfg(target_arch = "aarch64")]
-kernels!(neon_dot, dot_arm::NeonDot, #[target_feature(enable = "neon,dotprod")] [1 2 3 4] [1 2]);
+kernels!(neon, all(feature = "nibble", target_arch = "aarch64"), crate::byte::dot_arm::Neon,
+    #[target_feature(enable = "neon")] [1 2 3 4] [1 2]);
+kernels!(neon_dot, all(feature = "nibble", target_arch = "aarch64"), crate::byte::dot_arm::NeonDot,
+    #[target_feature(enable = "neon,dotprod")] [1 2 3 4] [1 2]);

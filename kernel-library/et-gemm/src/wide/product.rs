@@ -111,6 +111,7 @@ impl WideProduct {
 
     /// Computes a block into the output. Fails if an operand, the output or the scratch is too short, or if this processor
     /// lacks the instructions.
+    #[inline]
     pub fn compute(
         &self,
         operands: &WideOperands<'_>,
@@ -172,6 +173,7 @@ impl WideProduct {
     /// # Safety
     ///
     /// The weights have the part; `to` has room for the rows.
+    #[inline]
     unsafe fn unpack(&self, kernels: &FloatKernels, weights: &[u8], part: &Part, elements: Range<usize>, to: *mut f32) {
         let panel = weights.as_ptr().wrapping_add(part.start);
         let (width, column) = (part.vectors * self.row.lanes, part.column[0]);
@@ -231,6 +233,7 @@ impl WideProduct {
     /// # Safety
     ///
     /// The operands and the output cover tiles and part; the memory has what [`Self::unpack`] wrote.
+    #[inline]
     unsafe fn multiply(
         &self,
         kernels: &FloatKernels,

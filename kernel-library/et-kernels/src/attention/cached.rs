@@ -132,6 +132,7 @@ impl Cached<'_> {
 /// # Safety
 /// `output`, `[rows, heads, width]`, is valid for writes, and while this runs nobody else reads or writes what belongs to the
 /// items.
+#[inline]
 pub unsafe fn attend_part(
     level: Level,
     cached: &Cached<'_>,

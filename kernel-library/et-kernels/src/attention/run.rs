@@ -33,6 +33,7 @@ pub fn scratch(attention: &Attention, part: &Part) -> usize {
 }
 
 /// All of the work.
+#[inline]
 pub fn run(level: Level, attention: &Attention, output: &mut [f32], scratch: &mut [f32]) -> Result<()> {
     // SAFETY: nobody else has the output.
     unsafe { run_part(level, attention, output, &attention.whole(), scratch) }
@@ -42,6 +43,7 @@ pub fn run(level: Level, attention: &Attention, output: &mut [f32], scratch: &mu
 ///
 /// # Safety
 /// `output` is valid for writes, and while this runs, nobody else reads or writes the rows of the part's tokens.
+#[inline]
 pub unsafe fn run_part(
     level: Level,
     attention: &Attention,

@@ -8,6 +8,7 @@ use super::Strided;
 use super::plan::{Dimension, Plan};
 
 /// Copies a box of elements.
+#[inline]
 pub fn copy<T: Copy + Send + Sync>(level: Level, strided: &Strided, input: &[T], output: &mut [T]) -> Result<()> {
     // SAFETY: nobody else has the output.
     unsafe { copy_part(level, strided, input, output) }
@@ -17,6 +18,7 @@ pub fn copy<T: Copy + Send + Sync>(level: Level, strided: &Strided, input: &[T],
 ///
 /// # Safety
 /// `output` is valid for writes, and while this runs, nobody else reads or writes the box.
+#[inline]
 pub unsafe fn copy_part<T: Copy>(level: Level, strided: &Strided, input: &[T], output: *mut [T]) -> Result<()> {
     if let Some(plan) = Plan::new(strided, input.len(), output.len())? {
         // SAFETY: the box is within both.

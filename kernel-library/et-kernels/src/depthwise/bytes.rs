@@ -29,6 +29,7 @@ pub struct Requantization<'a> {
 /// Convolves the `rows` of the output of an image `[rows, columns, channels]`, as [`super::depthwise`]. `zero_point` is the
 /// input byte that is 0; `bias` counts in input scale times weight scale.
 #[allow(clippy::too_many_arguments)] // Three tensors, the geometry, and the share of the work.
+#[inline]
 pub fn depthwise_bytes(
     level: Level,
     window: &Window,
@@ -45,6 +46,7 @@ pub fn depthwise_bytes(
     run(Dots::fastest(level), Depthwise { tensors, zero_point, bias, requantization })
 }
 
+#[inline]
 fn run(dots: Dots, work: Depthwise<'_>) -> Result<()> {
     let Tensors { window, channels, input, weights, rows, output } = &work.tensors;
     window.check(*channels, input.len(), rows, output.len())?;

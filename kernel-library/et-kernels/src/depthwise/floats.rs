@@ -15,6 +15,7 @@ use crate::window::Window;
 /// Convolves the `rows` of the output of an image `[rows, columns, channels]`. `weights` are `[rows, columns, channels]` of
 /// the window, `bias` has a number for each channel, and `output` has those rows only.
 #[allow(clippy::too_many_arguments)] // Three tensors, the geometry, and the share of the work.
+#[inline]
 pub fn depthwise(
     level: Level,
     window: &Window,

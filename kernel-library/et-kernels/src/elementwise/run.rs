@@ -17,6 +17,7 @@ pub fn scratch(program: &Program) -> usize {
 }
 
 /// Computes the output. Slices begin at a row: threads take disjoint ranges of rows.
+#[inline]
 pub fn run(level: Level, program: &Program, output: Output, scratch: &mut [f32]) -> Result<()> {
     program.check(&output)?;
     ensure(scratch.len() >= self::scratch(program))?;

@@ -12,6 +12,7 @@ use crate::tile::{Pixels, Tile, row};
 use crate::window::Window;
 
 /// The greatest byte of each window, as [`super::max_pool`]; bytes stand for the same numbers as in the input.
+#[inline]
 pub fn max_pool_bytes(
     level: Level,
     window: &Window,
@@ -27,6 +28,7 @@ pub fn max_pool_bytes(
 
 /// The mean of each window, as [`super::average_pool`].
 #[allow(clippy::too_many_arguments)] // Two tensors, what their bytes mean, the geometry, and the share of the work.
+#[inline]
 pub fn average_pool_bytes(
     level: Level,
     window: &Window,

@@ -12,6 +12,7 @@ use crate::window::Window;
 
 /// The greatest number of each window, negative infinity where a window is outside of the image, for the `rows` of the
 /// output of an image `[rows, columns, channels]`. `output` has those rows only.
+#[inline]
 pub fn max_pool(
     level: Level,
     window: &Window,
@@ -26,6 +27,7 @@ pub fn max_pool(
 }
 
 /// The mean of each window, as [`max_pool`].
+#[inline]
 pub fn average_pool(
     level: Level,
     window: &Window,

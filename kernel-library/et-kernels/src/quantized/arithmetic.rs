@@ -7,6 +7,7 @@ use super::{Quantization, Rescale};
 use crate::check::ensure;
 
 /// Sums of numbers. `range` has the least and the greatest byte, as an activation wants them.
+#[inline]
 pub fn add(
     level: Level,
     left: (&[i8], Quantization),
@@ -22,6 +23,7 @@ pub fn add(
 
 /// Products of numbers, as [`add`]. The right tensor may have a byte for each of its length's columns instead: rows of the
 /// left one are multiplied by it one after the other.
+#[inline]
 pub fn mul(
     level: Level,
     left: (&[i8], Quantization),

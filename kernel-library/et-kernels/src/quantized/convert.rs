@@ -7,6 +7,7 @@ use super::Quantization;
 use crate::check::ensure;
 
 /// Bytes of numbers.
+#[inline]
 pub fn quantize(level: Level, input: &[f32], to: Quantization, output: &mut [i8]) -> Result<()> {
     ensure(input.len() == output.len())?;
     level.run(Quantize { input, to, output });
@@ -14,6 +15,7 @@ pub fn quantize(level: Level, input: &[f32], to: Quantization, output: &mut [i8]
 }
 
 /// Numbers of bytes.
+#[inline]
 pub fn dequantize(level: Level, input: &[i8], from: Quantization, output: &mut [f32]) -> Result<()> {
     ensure(input.len() == output.len())?;
     level.run(Dequantize { input, from, output });
@@ -21,6 +23,7 @@ pub fn dequantize(level: Level, input: &[i8], from: Quantization, output: &mut [
 }
 
 /// The same numbers in other bytes.
+#[inline]
 pub fn requantize(level: Level, input: &[i8], from: Quantization, to: Quantization, output: &mut [i8]) -> Result<()> {
     ensure(input.len() == output.len())?;
     level.run(Requantize { input, from, to, output });

@@ -8,6 +8,7 @@ use crate::check::ensure;
 
 /// Quantizes every row of `columns` numbers to all 256 bytes between its least and greatest number, and 0. `parameters` gets
 /// what the bytes of each row mean. Numbers have to be finite.
+#[inline]
 pub fn quantize_rows(
     level: Level,
     input: &[f32],

@@ -10,6 +10,7 @@ use crate::rows::Rows;
 use crate::softmax::softmax_row;
 
 /// The softmax of every row of `columns` bytes. `scratch` has room for a row.
+#[inline]
 pub fn softmax(
     level: Level,
     input: &[i8],
@@ -24,6 +25,7 @@ pub fn softmax(
 
 /// The normalization of every row of `columns` bytes, as [`crate::normalize::normalize`]. `scratch` has room for a row.
 #[allow(clippy::too_many_arguments)] // Two tensors, what their bytes mean, parameters, and scratch memory.
+#[inline]
 pub fn normalize(
     level: Level,
     input: &[i8],

@@ -21,6 +21,7 @@ pub fn table(from: Quantization, to: Quantization, function: impl Fn(f32) -> f32
 }
 
 /// Replaces every byte by its result.
+#[inline]
 pub fn look_up(level: Level, table: &Table, input: &[i8], output: &mut [i8]) -> Result<()> {
     ensure(input.len() == output.len())?;
     level.run(LookUp { table, input, output });
