@@ -83,6 +83,11 @@ impl<'a, T: Copy> Windows<'a, T> {
         place.x >= self.inside.start && place.x + rows <= self.inside.end
     }
 
+    /// Whether so many rows are in one line.
+    pub const fn is_line(&self, place: Place, rows: usize) -> bool {
+        place.x + rows <= self.shape.output[1]
+    }
+
     /// Writes the pointers of the runs of a row whose window is between the left and the right of the image.
     ///
     /// # Safety
@@ -91,6 +96,27 @@ impl<'a, T: Copy> Windows<'a, T> {
     pub unsafe fn fill_first(&self, group: usize, place: Place, table: *mut *const T) {
         // SAFETY: the caller's promise.
         unsafe { self.fill_inside(group, self.in_image(place.line), place.x..place.x + 1, table, 1) };
+    }
+
+    /// The same where some windows of so many rows leave the image at the left or right: what they read is copied with padding.
+    ///
+    /// # Safety
+    ///
+    /// The rows are of the shape, in one line; runs have several pixels. `table` takes a pointer for each run, and `copies` what the
+    /// rows reach over.
+    pub unsafe fn fill_copied(&self, place: Place, rows: usize, table: *mut *const T, copies: *mut T) {
+        let (shape, [image, y]) = (self.shape, self.in_image(place.line));
+        let top = (y * shape.stride[0]).wrapping_sub(shape.padding[0]);
+        let left = (place.x * shape.stride[1]).wrapping_sub(shape.padding[1]);
+        let pixels = (rows - 1) * shape.stride[1] + self.runs.pixels;
+        for run in 0..self.runs.count {
+            let line = self.line_of_tap(0, image, top, run);
+            // SAFETY: the caller's promise.
+            unsafe {
+                let copy = copies.add(run * pixels * shape.channels);
+                table.add(run).write(line.map_or(self.padding, |line| self.copy(line, left, pixels, copy)));
+            }
+        }
     }
 
     /// The image of a line, and the line in it.
@@ -138,7 +164,9 @@ impl<'a, T: Copy> Windows<'a, T> {
                 let pointer = match line {
                     None => self.padding,
                     // SAFETY: the caller's promise: room for a window.
-                    Some(line) if copied => unsafe { self.copy(line, x, copy.add(run * self.runs.length)) },
+                    Some(line) if copied => unsafe {
+                        self.copy(line, x, self.runs.pixels, copy.add(run * self.runs.length))
+                    },
                     Some(line) if x < shape.input[1] => line.wrapping_add(x * shape.pixel_stride),
                     Some(_) => self.padding,
                 };
@@ -199,14 +227,21 @@ impl<'a, T: Copy> Windows<'a, T> {
         (y < height).then(|| self.input.wrapping_add(start.wrapping_add(group * self.shape.channels)))
     }
 
-    /// Copies a run that leaves the image at the left or right.
-    unsafe fn copy(&self, line: *const T, left: usize, to: *mut T) -> *const T {
-        let channels = self.shape.channels;
-        for pixel in 0..self.runs.pixels {
-            let x = left.wrapping_add(pixel);
-            let from = if x < self.shape.input[1] { line.wrapping_add(x * channels) } else { self.padding };
-            // SAFETY: a pixel of the image or of padding, to the caller's room for a run.
-            unsafe { core::ptr::copy_nonoverlapping(from, to.add(pixel * channels), channels) };
+    /// Copies so many pixels from `left` on, of which some are left or right of the image.
+    unsafe fn copy(&self, line: *const T, left: usize, pixels: usize, to: *mut T) -> *const T {
+        let (width, channels) = (self.shape.input[1], self.shape.channels);
+        // Before the image, `left` is a negative number.
+        let before = if left < width { 0 } else { left.wrapping_neg().min(pixels) };
+        let first = left.wrapping_add(before);
+        let within = width.saturating_sub(first).min(pixels - before);
+        let after = (pixels - before - within) * channels;
+        // SAFETY: pixels of the image, and elements of padding, to the caller's room for as many.
+        unsafe {
+            let zero = *self.padding;
+            (0..before * channels).for_each(|index| to.add(index).write(zero));
+            let (from, image) = (line.wrapping_add(first.wrapping_mul(channels)), to.add(before * channels));
+            core::ptr::copy_nonoverlapping(from, image, within * channels);
+            (0..after).for_each(|index| image.add(within * channels + index).write(zero));
         }
         to
     }

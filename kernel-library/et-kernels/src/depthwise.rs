@@ -7,6 +7,7 @@ mod bytes;
 mod convolve;
 mod floats;
 mod line;
+mod pairs;
 mod plan;
 
 pub use bytes::{Requantization, depthwise_bytes};

@@ -355,16 +355,22 @@ impl Strip<'_> {
         let mut even: Option<(usize, usize)> = None;
         for (index, tile) in (tiles[0]..tiles[1]).enumerate() {
             let count = self.grid.rows_of(tile).len();
-            self.together[index] = 0;
-            if count != self.product.row.height || !self.windows.is_even(place, count) {
-                // SAFETY: the caller's promise.
-                unsafe { self.fill_tile(group, tile, tiles) };
-            } else if let Some((leader, _)) = even.filter(|(_, line)| *line == place.line) {
-                self.together[leader] += 1;
-            } else {
-                (self.together[index], even) = (1, Some((index, place.line)));
-                // SAFETY: a strip's rows fit the table; the window is inside.
-                unsafe { self.windows.fill_first(group, place, self.table.add(self.pointers_before(tile, tiles))) };
+            // SAFETY: a strip's rows fit the table and the copies, which have room for a window for each row; windows are less
+            // far apart than they are wide.
+            unsafe {
+                let table = self.table.add(self.pointers_before(tile, tiles));
+                self.together[index] = 0;
+                if count != self.product.row.height || !self.windows.is_line(place, count) {
+                    self.fill_tile(group, tile, tiles);
+                } else if !self.windows.is_even(place, count) {
+                    self.together[index] = 1;
+                    self.windows.fill_copied(place, count, table, self.copies_of(tile, tiles));
+                } else if let Some((leader, _)) = even.filter(|(_, line)| *line == place.line) {
+                    self.together[leader] += 1;
+                } else {
+                    (self.together[index], even) = (1, Some((index, place.line)));
+                    self.windows.fill_first(group, place, table);
+                }
             }
             place = self.windows.later(place, count);
         }
@@ -372,11 +378,15 @@ impl Strip<'_> {
 
     /// Writes the table of a tile.
     unsafe fn fill_tile(&self, group: usize, tile: usize, tiles: [usize; 2]) {
-        let rows = self.grid.rows_of(tile);
-        let before = rows.start - self.grid.rows_of(tiles[0]).start;
-        let copies = self.copies.wrapping_add(before * self.product.shape.depth());
+        let table = self.table.wrapping_add(self.pointers_before(tile, tiles));
         // SAFETY: a strip's rows fit the table and the copies.
-        unsafe { self.windows.fill(group, rows, self.table.add(self.pointers_before(tile, tiles)), copies) };
+        unsafe { self.windows.fill(group, self.grid.rows_of(tile), table, self.copies_of(tile, tiles)) };
+    }
+
+    /// Room for the windows of a tile.
+    fn copies_of(&self, tile: usize, tiles: [usize; 2]) -> *mut f32 {
+        let before = self.grid.rows_of(tile).start - self.grid.rows_of(tiles[0]).start;
+        self.copies.wrapping_add(before * self.product.shape.depth())
     }
 
     /// Pointers of the tiles of a strip before one.
@@ -401,6 +411,7 @@ impl Strip<'_> {
             ahead: start.wrapping_add(4 * width * product.panels.column_size),
             // Each tile of the strip brings its part of the next panel closer.
             ahead_step: (4 * width).div_ceil(tiles[1] - tiles[0]),
+            below: 4 * product.shape.stride[0] * product.shape.input[1] * product.shape.pixel_stride,
             ..Tile::stored(core::ptr::null_mut(), 0, panel.columns, self.operands.activation)
         }
     }

@@ -40,6 +40,8 @@ pub struct Tile {
     pub ahead: *const u8,
     /// Bytes an element.
     pub ahead_step: usize,
+    /// Bytes from what even rows read to what those of the next line do, which is brought closer.
+    pub below: usize,
     /// Tiles of as many rows that come one after the other.
     pub tiles: usize,
 }
@@ -61,6 +63,7 @@ impl Tile {
             activation,
             ahead: core::ptr::null(),
             ahead_step: 0,
+            below: 0,
             tiles: 1,
         }
     }
@@ -68,6 +71,9 @@ impl Tile {
 
 /// A tile of `R` rows and `V` vectors of an instruction set.
 pub type TileKernel = unsafe fn(&Tile);
+
+/// Bytes that a cache keeps together.
+const CACHE_LINE: usize = 64;
 
 /// Computes tiles but for what [`finish`] does. Tiles of at most `FEW` rows add up in another order than larger ones.
 ///
@@ -151,6 +157,9 @@ unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(
     let mut weights = tile.panel.add(V * L::COUNT);
     for run in 0..tile.runs {
         let window = (*tile.table.add(run)).add(first * D);
+        for part in (0..R * D * size_of::<f32>()).step_by(CACHE_LINE) {
+            L::prefetch(window.cast::<u8>().wrapping_add(tile.below + part));
+        }
         for index in 0..length {
             let vectors = load_vectors::<L, V>(weights);
             let element = window.add(index);

@@ -80,11 +80,8 @@ impl<'a, A: Arithmetic> Block<'a, A> {
             self.prepare_weights(tensors);
             let mut first = 0;
             while first < window.output[1] {
-                let inner = window.inner(1);
-                let inside = if inner.contains(&first) { (inner.end - first) / PIXELS * PIXELS } else { 0 };
-                let is_direct = self.plan.direct && inside > 0 && self.channels.lanes == lanes::<A>();
-                let pixels = if is_direct { inside } else { self.plan.pixels.min(window.output[1] - first) };
-                self.columns(tensors, first..first + pixels, is_direct);
+                let pixels = self.plan.pixels.min(window.output[1] - first);
+                self.columns(tensors, first..first + pixels);
                 first += pixels;
             }
         }
@@ -95,7 +92,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
     /// # Safety
     /// As for [`Self::run`]; weights are prepared.
     #[inline(always)]
-    unsafe fn columns(&mut self, tensors: &mut Tensors<'_, A::Number>, columns: Range<usize>, is_direct: bool) {
+    unsafe fn columns(&mut self, tensors: &mut Tensors<'_, A::Number>, columns: Range<usize>) {
         let window = tensors.window;
         let mut prepared = [usize::MAX; MOST_LINES];
         for row in tensors.rows.clone() {
@@ -106,16 +103,12 @@ impl<'a, A: Arithmetic> Block<'a, A> {
             unsafe {
                 for tap in taps.clone() {
                     let line = window.place(0, row, tap);
-                    lines[tap] = if is_direct {
-                        line * window.input[1] * tensors.channels
-                    } else {
-                        self.line(tensors, line, slot, columns.start, &mut prepared)
-                    };
+                    lines[tap] = self.line(tensors, line, slot, columns.start, &mut prepared);
                     slot += window.dilation[0];
                     slot -= if slot < self.plan.lines { 0 } else { self.plan.lines };
                 }
                 for index in 0..self.vectors.len() {
-                    self.row(tensors, index, row, columns.clone(), taps.clone(), &lines, is_direct);
+                    self.row(tensors, index, row, columns.clone(), taps.clone(), &lines);
                 }
             }
         }
@@ -203,7 +196,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
     /// Some pixels of an output row.
     ///
     /// # Safety
-    /// As for [`Self::run`]; the lines are prepared, unless they are read directly.
+    /// As for [`Self::run`]; the lines are prepared.
     #[inline(always)]
     #[allow(clippy::too_many_arguments)] // Where, and from where.
     unsafe fn row(
@@ -214,7 +207,6 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         columns: Range<usize>,
         taps: Range<usize>,
         lines: &[usize; MOST_LINES],
-        is_direct: bool,
     ) {
         let (window, all, channel) = (tensors.window, tensors.channels, self.channels(index).first);
         let Plan { groups, vectors, window_step, lines: count, .. } = self.plan;
@@ -225,31 +217,20 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         unsafe {
             let rows = index * window.kernel[0] + taps.start;
             let weights = self.scratch.weights.as_ptr().cast::<u32>().add(rows * (groups + 1) * lanes::<A>());
-            let (mut from, unit) = if is_direct {
-                let from = window.place(1, columns.start, 0) * all + channel;
-                (tensors.input.as_ptr().add(from).cast::<u32>(), all)
-            } else {
-                let from = index * count * vectors * lanes::<A>();
-                (self.scratch.lines.as_ptr().cast::<u32>().add(from), lanes::<A>())
-            };
+            let mut from = self.scratch.lines.as_ptr().cast::<u32>().add(index * count * vectors * lanes::<A>());
             let start = self.start(channel, weights, taps.len());
             let mut pixel = 0;
             while pixel < columns.len() {
-                let lines = &lines[taps.clone()];
-                let sums = if is_direct {
-                    self.accumulate(from, unit, weights, lines, start)
-                } else {
-                    self.accumulate(from, lanes::<A>(), weights, lines, start)
-                };
+                let sums = self.accumulate(from, weights, &lines[taps.clone()], start);
                 self.channels.arithmetic.finish(sums, columns.len() - pixel, to);
                 to.first = to.first.wrapping_add(PIXELS * all);
-                from = from.wrapping_add(PIXELS * window_step * unit);
+                from = from.wrapping_add(PIXELS * window_step * lanes::<A>());
                 pixel += PIXELS;
             }
         }
     }
 
-    /// The sums of a tile of pixels, whose vectors are `unit` words apart.
+    /// The sums of a tile of pixels.
     ///
     /// # Safety
     /// Vectors and weights are there.
@@ -257,7 +238,6 @@ impl<'a, A: Arithmetic> Block<'a, A> {
     unsafe fn accumulate(
         &self,
         from: *const u32,
-        unit: usize,
         weights: *const u32,
         lines: &[usize],
         start: A::Vector,
@@ -266,14 +246,14 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         // SAFETY: the caller says so.
         unsafe {
             match (A::TAPS, window_step, groups, group_step) {
-                (1, 1, 3, 1) => self.products::<1, 3, 1>(from, unit, weights, lines, start),
-                (1, 1, 5, 1) => self.products::<1, 5, 1>(from, unit, weights, lines, start),
-                (1, 2, 3, 1) => self.products::<2, 3, 1>(from, unit, weights, lines, start),
-                (1, 2, 5, 1) => self.products::<2, 5, 1>(from, unit, weights, lines, start),
-                (2.., 1, 2, 2) => self.products::<1, 2, 2>(from, unit, weights, lines, start),
-                (4, 1, 2, 4) => self.products::<1, 2, 4>(from, unit, weights, lines, start),
-                (_, 1, 1, _) => self.products::<1, 1, 1>(from, unit, weights, lines, start),
-                _ => self.products::<0, 0, 0>(from, unit, weights, lines, start),
+                (1, 1, 3, 1) => self.products::<1, 3, 1>(from, weights, lines, start),
+                (1, 1, 5, 1) => self.products::<1, 5, 1>(from, weights, lines, start),
+                (1, 2, 3, 1) => self.products::<2, 3, 1>(from, weights, lines, start),
+                (1, 2, 5, 1) => self.products::<2, 5, 1>(from, weights, lines, start),
+                (2.., 1, 2, 2) => self.products::<1, 2, 2>(from, weights, lines, start),
+                (4, 1, 2, 4) => self.products::<1, 2, 4>(from, weights, lines, start),
+                (_, 1, 1, _) => self.products::<1, 1, 1>(from, weights, lines, start),
+                _ => self.products::<0, 0, 0>(from, weights, lines, start),
             }
         }
     }
@@ -287,7 +267,6 @@ impl<'a, A: Arithmetic> Block<'a, A> {
     unsafe fn products<const WINDOW: usize, const GROUPS: usize, const GROUP: usize>(
         &self,
         from: *const u32,
-        unit: usize,
         mut weights: *const u32,
         lines: &[usize],
         start: A::Vector,
@@ -304,7 +283,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
                 for group in 0..groups {
                     let weight = arithmetic.read(weights.add((1 + group) * lanes::<A>()));
                     for (pixel, sum) in sums.iter_mut().enumerate() {
-                        let at = (pixel * window_step + group * group_step) * unit;
+                        let at = (pixel * window_step + group * group_step) * lanes::<A>();
                         *sum = arithmetic.add(*sum, arithmetic.read(from.add(at)), weight);
                     }
                 }

@@ -8,6 +8,7 @@ use et_simd::{Float, Isa, Level, Work};
 
 use super::arithmetic::{Arithmetic, To};
 use super::convolve::{Tensors, convolve};
+use super::pairs;
 use crate::activation::Activation;
 use crate::check::{ensure, product};
 use crate::window::Window;
@@ -43,15 +44,19 @@ struct Depthwise<'a> {
 impl Work for Depthwise<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
-        convolve(Numbers { isa, bias: self.bias, activation: self.activation }, self.tensors);
+    fn run<S: Isa>(mut self, isa: S) {
+        let numbers = Numbers { isa, bias: self.bias, activation: self.activation };
+        if !pairs::convolve(numbers, &mut self.tensors) {
+            convolve(numbers, self.tensors);
+        }
     }
 }
 
 /// Sums of products of numbers.
 #[derive(Clone, Copy)]
-struct Numbers<'a, S> {
-    isa: S,
+pub struct Numbers<'a, S> {
+    /// The instruction set.
+    pub isa: S,
     bias: &'a [f32],
     activation: Activation,
 }
@@ -170,9 +175,14 @@ mod tests {
         output
     }
 
+    /// Windows whose last rows are below the image.
+    fn tall() -> Window {
+        Window { input: [3, 9], output: [6, 9], kernel: [3, 3], stride: [1, 1], padding: [2, 1], dilation: [1, 1] }
+    }
+
     #[test]
     fn it_is_a_sum_over_the_window() {
-        for window in windows().into_iter().chain(large_windows()) {
+        for window in windows().into_iter().chain(large_windows()).chain([tall()]) {
             for channels in [1, 3, 8, 16, 17, 40, 72, 100] {
                 let input = numbers(window.input[0] * window.input[1] * channels, 1);
                 let weights = numbers(window.kernel[0] * window.kernel[1] * channels, 2);

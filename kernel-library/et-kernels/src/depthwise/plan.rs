@@ -34,9 +34,6 @@ pub struct Plan {
     pub vectors: usize,
     /// The vectors of channels whose lines are prepared at a time.
     pub depth: usize,
-    /// Whether windows that have all their columns are read from the image: their vectors are its pixels, and few windows
-    /// share one, so that preparing takes longer than it saves.
-    pub direct: bool,
 }
 
 impl Plan {
@@ -51,13 +48,10 @@ impl Plan {
         let first = (groups - 1).checked_mul(group_step)?.checked_add(1)?;
         let room = LINE_WORDS / lanes::<A>() / lines;
         let most = room.checked_sub(first)? / window_step + 1;
-        let direct = !A::PADDING_ADDS && A::TAPS == 1 && window.stride[1] > 1;
-        let wanted = if direct { PIXELS } else { window.output[1].next_multiple_of(PIXELS) };
-        let pixels = (most / PIXELS * PIXELS).min(wanted);
+        let pixels = (most / PIXELS * PIXELS).min(window.output[1].next_multiple_of(PIXELS));
         let vectors = first + pixels.checked_sub(1)? * window_step;
-        let most_depth = if direct { 2 * MOST_DEPTH } else { MOST_DEPTH };
-        let depth = (room / vectors).min(WEIGHT_WORDS / lanes::<A>() / weights).min(most_depth);
-        let plan = Self { groups, stride, window_step, group_step, lines, pixels, vectors, depth, direct };
+        let depth = (room / vectors).min(WEIGHT_WORDS / lanes::<A>() / weights).min(MOST_DEPTH);
+        let plan = Self { groups, stride, window_step, group_step, lines, pixels, vectors, depth };
         (lines <= MOST_LINES && depth > 0).then_some(plan)
     }
 }
