@@ -216,6 +216,7 @@ impl FloatProduct {
 
     /// Computes a block into the output. Fails if an operand, the output or the scratch is too short, or if this processor
     /// lacks the instructions.
+    #[inline]
     pub fn compute(
         &self,
         operands: &FloatOperands<'_>,
@@ -317,6 +318,7 @@ impl Strip<'_> {
     /// # Safety
     ///
     /// The operands and the output cover the block; the table and the copies take its rows.
+    #[inline]
     unsafe fn compute(&mut self, output: &mut Output<'_, f32>, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
         let mut group = None;
         for index in panels[0]..panels[1] {
@@ -338,6 +340,7 @@ impl Strip<'_> {
     }
 
     /// Writes the table of all tiles, one tile after another.
+    #[inline]
     unsafe fn fill(&mut self, group: usize, tiles: [usize; 2]) {
         if self.distance.is_some() {
             // SAFETY: the caller's promise.
@@ -350,6 +353,7 @@ impl Strip<'_> {
     }
 
     /// The same; of even tiles in a line, for the first of them.
+    #[inline]
     unsafe fn fill_even(&mut self, group: usize, tiles: [usize; 2]) {
         let mut place = self.windows.place(self.grid.rows_of(tiles[0]).start);
         let mut even: Option<(usize, usize)> = None;
@@ -377,6 +381,7 @@ impl Strip<'_> {
     }
 
     /// Writes the table of a tile.
+    #[inline]
     unsafe fn fill_tile(&self, group: usize, tile: usize, tiles: [usize; 2]) {
         let table = self.table.wrapping_add(self.pointers_before(tile, tiles));
         // SAFETY: a strip's rows fit the table and the copies.

@@ -140,6 +140,7 @@ impl Winograd {
     /// # Safety
     ///
     /// The operands and the output were checked against the block; the processor has the instructions of the kernels.
+    #[inline]
     pub unsafe fn compute(
         &self,
         kernels: &'static FloatKernels,
@@ -169,6 +170,7 @@ impl Winograd {
     }
 
     /// Transforms the windows of some lines.
+    #[inline]
     unsafe fn transform(
         &self,
         kernels: &FloatKernels,
@@ -200,6 +202,7 @@ impl Winograd {
     }
 
     /// Multiplies each point of all windows by the weights of that point.
+    #[inline]
     fn multiply(
         &self,
         packed: &[u8],
@@ -221,6 +224,7 @@ impl Winograd {
     }
 
     /// Makes pixels of the products of some lines.
+    #[inline]
     unsafe fn finish(
         &self,
         kernels: &FloatKernels,
