@@ -18,8 +18,8 @@ pub trait Backend: Send + Sync {
     /// `pub fn delegate(workers: &dyn Workers) -> impl Delegate`.
     fn device_crate(&self) -> &'static str;
 
-    /// The features of the device crate, none of them a default of a binary, that executing a blob of [`Backend::lower`] needs,
-    /// sorted: those of all blobs of a program are compiled. None where the crate has no such parts.
+    /// The features of the device crate that executing a blob of [`Backend::lower`] needs, sorted. A binary has those of all
+    /// blobs of its program, and no default ones. None where the crate has no parts that could be left out.
     fn device_features(&self, _blob: &[u8]) -> Vec<&'static str> {
         Vec::new()
     }

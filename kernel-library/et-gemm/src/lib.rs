@@ -3,11 +3,18 @@
 //! Weights are packed at build time, on any machine for any instruction set; computing needs the processor. Images are
 //! channels-last, and a product of two matrices is a convolution with one tap. Work is a [`Grid`] of tiles of rows times
 //! panels of columns: any split of it gives the same bits. Nothing is allocated: the caller lends scratch memory. What not
-//! every program calls is `#[inline]`, so that it is compiled where it is called.
+//! every program calls, products of bytes apart, is `#[inline]`, so that it is compiled where it is called.
 #![no_std]
 // What only the kernels use that features leave out.
 #![cfg_attr(
-    not(all(feature = "float", feature = "byte", feature = "nibble", feature = "portable", feature = "avx-vnni")),
+    not(all(
+        feature = "float",
+        feature = "byte",
+        feature = "nibble",
+        feature = "portable",
+        feature = "avx512-bytes",
+        feature = "avx-vnni"
+    )),
     allow(dead_code, unused_imports)
 )]
 

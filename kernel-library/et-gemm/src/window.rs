@@ -104,13 +104,13 @@ impl<'a, T: Copy> Windows<'a, T> {
     ///
     /// The rows are of the shape, in one line; runs have several pixels. `table` takes a pointer for each run, and `copies` what the
     /// rows reach over.
-    pub unsafe fn fill_copied(&self, place: Place, rows: usize, table: *mut *const T, copies: *mut T) {
+    pub unsafe fn fill_copied(&self, group: usize, place: Place, rows: usize, table: *mut *const T, copies: *mut T) {
         let (shape, [image, y]) = (self.shape, self.in_image(place.line));
         let top = (y * shape.stride[0]).wrapping_sub(shape.padding[0]);
         let left = (place.x * shape.stride[1]).wrapping_sub(shape.padding[1]);
         let pixels = (rows - 1) * shape.stride[1] + self.runs.pixels;
         for run in 0..self.runs.count {
-            let line = self.line_of_tap(0, image, top, run);
+            let line = self.line_of_tap(group, image, top, run);
             // SAFETY: the caller's promise.
             unsafe {
                 let copy = copies.add(run * pixels * shape.channels);
@@ -237,11 +237,14 @@ impl<'a, T: Copy> Windows<'a, T> {
         let after = (pixels - before - within) * channels;
         // SAFETY: pixels of the image, and elements of padding, to the caller's room for as many.
         unsafe {
-            let zero = *self.padding;
-            (0..before * channels).for_each(|index| to.add(index).write(zero));
+            for index in 0..before * channels {
+                to.add(index).write(*self.padding);
+            }
             let (from, image) = (line.wrapping_add(first.wrapping_mul(channels)), to.add(before * channels));
             core::ptr::copy_nonoverlapping(from, image, within * channels);
-            (0..after).for_each(|index| image.add(within * channels + index).write(zero));
+            for index in 0..after {
+                image.add(within * channels + index).write(*self.padding);
+            }
         }
         to
     }

@@ -170,8 +170,16 @@ fn few_rows_have_the_bits_that_each_has_alone() {
 
 #[test]
 fn images_may_lie_in_planes() {
-    let shapes =
-        [([8, 56], 3, 20, 3, 2, 1), ([5, 30], 3, 40, 3, 1, 0), ([23, 21], 3, 20, 7, 2, 3), ([6, 9], 2, 7, 1, 2, 0)];
+    let shapes = [
+        ([8, 56], 3, 20, 3, 2, 1),
+        ([5, 30], 3, 40, 3, 1, 0),
+        ([23, 21], 3, 20, 7, 2, 3),
+        ([6, 9], 2, 7, 1, 2, 0),
+        // Tiles at the left and right, and windows that are side by side.
+        ([5, 28], 3, 20, 3, 1, 1),
+        ([8, 56], 3, 20, 2, 2, 1),
+        ([4, 84], 2, 20, 5, 2, 2),
+    ];
     for (input, channels, columns, kernel, stride, padding) in shapes {
         let shape = Shape { batch: 2, ..Shape::convolution(input, channels, columns, kernel, stride, padding) };
         let case = Case::new(shape);

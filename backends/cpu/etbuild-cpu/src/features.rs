@@ -14,12 +14,12 @@ const BYTES: [&str; 2] = ["byte-products", "grouped-products"];
 
 /// The features of `et-cpu` that the instructions of a blob need, for any of its instruction sets.
 pub fn features(bytes: &[u8]) -> BTreeSet<&'static str> {
-    let variants = variants(bytes).into_iter().flatten().filter_map(Result::ok);
+    let variants = variants(bytes).into_iter().flatten().map_while(Result::ok);
     variants.flat_map(|(isa, blob)| of_variant(isa, blob)).collect()
 }
 
 fn of_variant(isa: Isa, bytes: &[u8]) -> BTreeSet<&'static str> {
-    let instructions = Blob::read(bytes).into_iter().flat_map(|blob| blob.instructions()).filter_map(Result::ok);
+    let instructions = Blob::read(bytes).into_iter().flat_map(|blob| blob.instructions()).map_while(Result::ok);
     let mut found: BTreeSet<&str> = instructions.filter_map(|instruction| instruction.feature()).collect();
     if isa == Isa::Avx512 && BYTES.iter().any(|feature| found.contains(feature)) {
         found.insert(AVX512_BYTES);

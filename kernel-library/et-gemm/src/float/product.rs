@@ -180,6 +180,12 @@ impl FloatProduct {
         }
     }
 
+    /// Bytes from a line of windows to the next; any number does where there is none.
+    const fn line_below(&self) -> usize {
+        let Shape { input, stride, pixel_stride, .. } = &self.shape;
+        stride[0].wrapping_mul(input[1]).wrapping_mul(*pixel_stride).wrapping_mul(4)
+    }
+
     /// Elements of padding: a run of each row that is computed in one call, as far apart as windows are.
     fn padding(&self) -> usize {
         let rows = self.shape.output[1].min(STRIP_TILES * self.row.height);
@@ -359,8 +365,8 @@ impl Strip<'_> {
         let mut even: Option<(usize, usize)> = None;
         for (index, tile) in (tiles[0]..tiles[1]).enumerate() {
             let count = self.grid.rows_of(tile).len();
-            // SAFETY: a strip's rows fit the table and the copies, which have room for a window for each row; windows are less
-            // far apart than they are wide.
+            // SAFETY: a strip's rows fit the table and the copies, which have room for a window for each row; windows are no
+            // farther apart than they are wide.
             unsafe {
                 let table = self.table.add(self.pointers_before(tile, tiles));
                 self.together[index] = 0;
@@ -368,7 +374,7 @@ impl Strip<'_> {
                     self.fill_tile(group, tile, tiles);
                 } else if !self.windows.is_even(place, count) {
                     self.together[index] = 1;
-                    self.windows.fill_copied(place, count, table, self.copies_of(tile, tiles));
+                    self.windows.fill_copied(group, place, count, table, self.copies_of(tile, tiles));
                 } else if let Some((leader, _)) = even.filter(|(_, line)| *line == place.line) {
                     self.together[leader] += 1;
                 } else {
@@ -416,7 +422,7 @@ impl Strip<'_> {
             ahead: start.wrapping_add(4 * width * product.panels.column_size),
             // Each tile of the strip brings its part of the next panel closer.
             ahead_step: (4 * width).div_ceil(tiles[1] - tiles[0]),
-            below: 4 * product.shape.stride[0] * product.shape.input[1] * product.shape.pixel_stride,
+            below: product.line_below(),
             ..Tile::stored(core::ptr::null_mut(), 0, panel.columns, self.operands.activation)
         }
     }

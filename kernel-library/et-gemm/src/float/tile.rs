@@ -40,7 +40,7 @@ pub struct Tile {
     pub ahead: *const u8,
     /// Bytes an element.
     pub ahead_step: usize,
-    /// Bytes from what even rows read to what those of the next line do, which is brought closer.
+    /// Bytes from what even rows read to what those of the next line do, which is brought closer; any, where rows are copies.
     pub below: usize,
     /// Tiles of as many rows that come one after the other.
     pub tiles: usize,

@@ -1,4 +1,5 @@
-//! The convolution: some channels of the whole image, then the next ones, so that what is at hand stays small.
+//! The convolution of bytes, and of what [`super::pairs`] does not take: some channels of the whole image, then the next ones, so
+//! that what is at hand stays small.
 //!
 //! The lines of the image that windows reach over are prepared, once each: as vectors of neighbouring pixels, with padding on
 //! both sides. A window is then sums of products of those vectors wherever it is.
@@ -198,7 +199,6 @@ impl<'a, A: Arithmetic> Block<'a, A> {
     /// # Safety
     /// As for [`Self::run`]; the lines are prepared.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)] // Where, and from where.
     unsafe fn row(
         &self,
         tensors: &mut Tensors<'_, A::Number>,

@@ -175,14 +175,23 @@ mod tests {
         output
     }
 
-    /// Windows whose last rows are below the image.
-    fn tall() -> Window {
-        Window { input: [3, 9], output: [6, 9], kernel: [3, 3], stride: [1, 1], padding: [2, 1], dilation: [1, 1] }
+    /// Images for pairs of rows: windows below, above and between lines, and of different sizes along both axes.
+    fn wide() -> [Window; 6] {
+        let window =
+            Window { input: [3, 9], output: [6, 9], kernel: [3; 2], stride: [1; 2], padding: [2, 1], dilation: [1; 2] };
+        [
+            window,
+            Window { output: [9, 9], padding: [4, 1], ..window },
+            Window { input: [9, 9], output: [7, 9], kernel: [5, 3], padding: [1, 1], ..window },
+            Window { input: [9, 11], output: [9, 11], kernel: [3, 5], padding: [1, 2], ..window },
+            Window { input: [9, 9], output: [5, 9], stride: [2, 1], padding: [1, 1], ..window },
+            Window { input: [11, 15], output: [3, 8], stride: [4, 2], padding: [1, 1], ..window },
+        ]
     }
 
     #[test]
     fn it_is_a_sum_over_the_window() {
-        for window in windows().into_iter().chain(large_windows()).chain([tall()]) {
+        for window in windows().into_iter().chain(large_windows()).chain(wide()) {
             for channels in [1, 3, 8, 16, 17, 40, 72, 100] {
                 let input = numbers(window.input[0] * window.input[1] * channels, 1);
                 let weights = numbers(window.kernel[0] * window.kernel[1] * channels, 2);
@@ -202,6 +211,27 @@ mod tests {
                     depthwise(level, &window, channels, &input, &weights, &bias, clamp, last, &mut part).unwrap();
                     assert_close(&what, &part, &clamped[clamped.len() - part.len()..], 1e-5);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_do_not_depend_on_those_beside_them() {
+        for window in wide() {
+            let channels = 40;
+            let input = numbers(window.input[0] * window.input[1] * channels, 1);
+            let weights = numbers(window.kernel[0] * window.kernel[1] * channels, 2);
+            let bias = numbers(channels, 3);
+            for level in Level::available() {
+                let computed = |rows: Range<usize>| {
+                    let mut output = vec![9.0; rows.len() * window.output[1] * channels];
+                    let function = Activation::Hardswish;
+                    depthwise(level, &window, channels, &input, &weights, &bias, function, rows, &mut output).unwrap();
+                    output.into_iter().map(f32::to_bits).collect::<Vec<_>>()
+                };
+                let all = 0..window.output[0];
+                let each: Vec<u32> = all.clone().flat_map(|row| computed(row..row + 1)).collect();
+                assert!(computed(all) == each, "{window:?} {}", level.name());
             }
         }
     }

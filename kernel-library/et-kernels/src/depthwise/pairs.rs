@@ -84,7 +84,9 @@ impl<S: Isa> Image<'_, '_, S> {
         for first in (0..vectors).step_by(equal) {
             self.first = first;
             let depth = equal.min(vectors - first);
-            (0..depth).for_each(|index| self.prepare_weights(index));
+            for index in 0..depth {
+                self.prepare_weights(index);
+            }
             for row in rows.clone().step_by(2) {
                 for column in (0..columns).step_by(PIXELS) {
                     let tile = self.tile::<KERNEL, STRIDE>(row, column.min(columns - PIXELS));

@@ -41,6 +41,7 @@ pub fn normalize(
 }
 
 #[allow(clippy::too_many_arguments)] // As above.
+#[inline]
 fn each_row(
     level: Level,
     input: &[i8],
