@@ -1,5 +1,6 @@
 //! The contract.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use etbuild_ir::{Graph, Links, Node};
@@ -18,14 +19,14 @@ pub trait Backend: Send + Sync {
     /// `pub fn delegate(workers: &dyn Workers) -> impl Delegate`.
     fn device_crate(&self) -> &'static str;
 
-    /// The features of the device crate that executing a blob of [`Backend::lower`] needs, sorted. A binary has those of all
-    /// blobs of its program, and no default ones. None where the crate has no parts that could be left out.
-    fn device_features(&self, _blob: &[u8]) -> Vec<&'static str> {
-        Vec::new()
+    /// The features of the device crate that executing a blob of [`Backend::lower`] needs. A binary has those of all blobs
+    /// of its program, and no default ones. None where the crate has no parts that could be left out.
+    fn device_features(&self, _blob: &[u8]) -> BTreeSet<&'static str> {
+        BTreeSet::new()
     }
 
-    /// Another text whenever [`Backend::lower`], [`Backend::refusal`] or [`Backend::device_features`] may answer differently, such as a digest of the
-    /// backend's sources: stored partitions of another revision are not used.
+    /// Another text whenever [`Backend::lower`], [`Backend::refusal`] or [`Backend::device_features`] may answer differently,
+    /// such as a digest of the backend's sources: stored partitions of another revision are not used.
     fn revision(&self) -> &'static str;
 
     /// The facts of the target that lowering reads, by name: targets that agree in them share the stored partitions.

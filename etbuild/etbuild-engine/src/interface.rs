@@ -25,8 +25,14 @@ pub struct Interface {
 pub struct InterfaceEngine {
     /// What the file calls it.
     pub id: String,
-    /// The features of its device crate that the blobs need, sorted.
-    pub features: Vec<String>,
+    /// The features of its device crate that the blobs need.
+    pub features: BTreeSet<String>,
+}
+
+impl InterfaceEngine {
+    fn text(&self) -> String {
+        self.features.iter().fold(self.id.clone(), |text, feature| format!("{text} {feature}"))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,8 +60,9 @@ impl Interface {
     pub fn new(planned: &PlannedProgram, emitted: &Emitted, backends: &[&dyn Backend], tokenizer: bool) -> Self {
         let methods = &planned.program().program().methods;
         let infos = emitted.methods.iter().filter_map(|info| Some(method(info, methods.get(&info.name)?, backends)));
-        let engines = engines(methods.values(), backends);
-        Self { kernels: kernels(&emitted.kernels), engines, methods: infos.collect(), tokenizer }
+        let methods: Vec<InterfaceMethod> = infos.collect();
+        let engines = union(methods.iter().flat_map(|method| &method.engines));
+        Self { kernels: kernels(&emitted.kernels), engines, methods, tokenizer }
     }
 
     /// Whether the program file holds a tokenizer.
@@ -83,7 +90,7 @@ impl Interface {
 
     /// The engines with what is needed of them, as a key names them: `EtbuildCpu attention pools`.
     pub fn engine_names(&self, is_board: bool) -> Vec<String> {
-        self.engines(is_board).iter().map(|engine| format!("{} {}", engine.id, engine.features.join(" "))).collect()
+        self.engines(is_board).iter().map(InterfaceEngine::text).collect()
     }
 
     fn kernels(&self, is_board: bool) -> &[InterfaceKernel] {
@@ -115,19 +122,25 @@ fn kernels(uses: &[etbuild_emit::KernelUse]) -> Vec<InterfaceKernel> {
     uses.map(|kernel| InterfaceKernel { operator: kernel.operator.clone(), dtypes: kernel.dtypes.0 }).collect()
 }
 
-/// The engines that graphs call, with what their blobs need.
-fn engines<'g>(graphs: impl Iterator<Item = &'g Graph>, backends: &[&dyn Backend]) -> Vec<InterfaceEngine> {
-    let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for graph in graphs {
-        for call in graph.nodes.iter().filter_map(DelegateCall::of) {
-            if let Some(backend) = backends.iter().find(|backend| backend.name() == call.backend) {
-                let features = call.blob_data(graph).map(|blob| backend.device_features(blob.bytes()));
-                found.entry(backend.delegate_id()).or_default().extend(features.unwrap_or_default());
-            }
-        }
+/// The engines that a graph calls, with what their blobs need.
+fn engines(graph: &Graph, backends: &[&dyn Backend]) -> Vec<InterfaceEngine> {
+    let engine = |call: DelegateCall<'_>| {
+        let backend = backends.iter().find(|backend| backend.name() == call.backend)?;
+        let features = backend.device_features(call.blob_data(graph)?.bytes());
+        let features = features.into_iter().map(str::to_owned).collect();
+        Some(InterfaceEngine { id: backend.delegate_id().to_owned(), features })
+    };
+    let called: Vec<InterfaceEngine> = graph.nodes.iter().filter_map(DelegateCall::of).filter_map(engine).collect();
+    union(&called)
+}
+
+/// Each engine once, with all that is needed of it.
+fn union<'e>(engines: impl IntoIterator<Item = &'e InterfaceEngine>) -> Vec<InterfaceEngine> {
+    let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for engine in engines {
+        found.entry(&engine.id).or_default().extend(engine.features.iter().cloned());
     }
-    let owned = |features: BTreeSet<&str>| features.into_iter().map(str::to_owned).collect();
-    found.into_iter().map(|(id, features)| InterfaceEngine { id: id.to_owned(), features: owned(features) }).collect()
+    found.into_iter().map(|(id, features)| InterfaceEngine { id: id.to_owned(), features }).collect()
 }
 
 fn method(info: &MethodInfo, graph: &Graph, backends: &[&dyn Backend]) -> InterfaceMethod {
@@ -135,7 +148,7 @@ fn method(info: &MethodInfo, graph: &Graph, backends: &[&dyn Backend]) -> Interf
     InterfaceMethod {
         name: info.name.clone(),
         kernels: kernels(&info.kernels),
-        engines: engines(std::iter::once(graph), backends),
+        engines: engines(graph, backends),
         inputs: info.inputs.clone(),
         input_bytes: bytes(&graph.inputs),
         output_bytes: bytes(&graph.outputs),

@@ -1,5 +1,7 @@
 //! What a project is made from: plain values, independent of recipes and target files.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::KernelTable;
@@ -37,7 +39,7 @@ pub struct EngineFacts {
     /// The device crate that executes its blobs.
     pub package: String,
     /// The features of that crate that the blobs need.
-    pub features: Vec<String>,
+    pub features: BTreeSet<String>,
 }
 
 /// A method, as far as a generated project cares.

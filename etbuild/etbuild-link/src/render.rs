@@ -1,6 +1,6 @@
 //! Templates to files: `name.tera` is filled in and becomes `name`, everything else is copied.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use tera::{Context, Kwargs, State, Tera};
@@ -44,7 +44,7 @@ struct Engine<'a> {
     package: &'a str,
     /// The package as Rust names it.
     path: String,
-    features: &'a [String],
+    features: &'a BTreeSet<String>,
 }
 
 /// The files of `template` with `facts` filled in, and the data that the facts carry.

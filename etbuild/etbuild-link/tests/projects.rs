@@ -32,8 +32,11 @@ fn a_process_states_its_program_kernels_and_inputs() {
 #[test]
 fn a_process_depends_on_the_engines_that_it_calls_only() {
     // Any device crate will do: nothing is compiled here.
-    let engine =
-        EngineFacts { id: "Engine".to_owned(), package: "et-platform".to_owned(), features: vec!["more".to_owned()] };
+    let engine = EngineFacts {
+        id: "Engine".to_owned(),
+        package: "et-platform".to_owned(),
+        features: ["more".to_owned()].into(),
+    };
     let facts = ProjectFacts { engines: vec![engine], ..tiny::hosted(Program::Beside("tiny.pte".to_owned())) };
     let text = written(&facts, &["Cargo.toml", "src/engines.rs"]);
     assert!(text.contains("[dependencies.et-platform]\nfeatures = [\"more\"]\nworkspace = true"), "{text}");

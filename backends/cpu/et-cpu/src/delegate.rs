@@ -36,11 +36,12 @@ impl<'a> Delegate<'a> for Cpu<'a> {
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
         let (isa, bytes) = best(setup.blob)?;
         let blob = Blob::parse(bytes)?;
-        blob.instructions().try_for_each(|instruction| match instruction?.is_compiled() {
-            true => Ok(()),
-            // The binary was made for another program.
-            false => Err(Error::DelegateInvalidCompatibility),
-        })?;
+        for instruction in blob.instructions() {
+            if !instruction?.is_compiled() {
+                // The binary was made for another program.
+                return Err(Error::DelegateInvalidCompatibility);
+            }
+        }
         let level = Level::detect().ok_or(Error::DelegateInvalidCompatibility)?;
         self.loaded.set(Some((blob, isa, level)));
         Ok(())

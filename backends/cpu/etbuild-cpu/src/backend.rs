@@ -1,6 +1,6 @@
 //! The engine as a backend.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
@@ -34,8 +34,8 @@ impl Backend for Cpu {
         "et-cpu"
     }
 
-    fn device_features(&self, blob: &[u8]) -> Vec<&'static str> {
-        features(blob).into_iter().collect()
+    fn device_features(&self, blob: &[u8]) -> BTreeSet<&'static str> {
+        features(blob)
     }
 
     fn revision(&self) -> &'static str {

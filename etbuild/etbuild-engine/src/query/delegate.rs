@@ -27,7 +27,7 @@ pub struct PartitionOptions {
 
 impl PartitionOptions {
     /// The engines themselves.
-    fn backends(&self, world: &World) -> Result<Vec<&'static dyn Backend>, Blocked> {
+    pub fn backends(&self, world: &World) -> Result<Vec<&'static dyn Backend>, Blocked> {
         let find = |name: &String| {
             let unknown =
                 || Blocked::failed(Stage::Delegate, failure::internal(&format!("no engine is called `{name}`")));
@@ -97,8 +97,8 @@ fn partitioned(
     })
 }
 
-/// The engines, each with its revision: what one makes of weights is good for as long.
-fn revisions(backends: &[&'static dyn Backend]) -> String {
+/// The engines, each with its revision: what one makes of weights, or says of blobs, is good for as long.
+pub fn revisions(backends: &[&'static dyn Backend]) -> String {
     backends.iter().map(|backend| format!("{} {}\n", backend.name(), backend.revision())).collect()
 }
 

@@ -3,18 +3,19 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use etbuild_backend::Backend;
 use etbuild_emit::{ConstantMethod, ConstantOutputs, ConstantScalar, DataFiles, EmitOptions};
 use etbuild_ir::text;
 use etbuild_recipe::{FixedScalar, FixedValue};
 use etbuild_store::{KeyBuilder, Value};
 
-use super::{PartitionOptions, PlanOptions, planned};
+use super::delegate::revisions;
+use super::{PlanOptions, planned};
 use crate::db::{CheckpointFolder, Db};
 use crate::interface::Interface;
 use crate::program_artifact;
 use crate::stage::{self, Blocked, Stage, StageResult};
 use crate::unit::Archives;
-use crate::world::World;
 use crate::{ArtifactKind, PRODUCER, failure, texts};
 
 /// What goes into a program file besides the model.
@@ -36,7 +37,8 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
     let partition = plan.partition.clone();
     let planned = planned(db, archives, plan).map_err(|blocked: Blocked| blocked.downstream())?;
     let program = planned.blob(ArtifactKind::Program)?;
-    let (ids, revisions) = (delegate_ids(db.world(), &partition), revisions(db.world(), &partition));
+    let backends = partition.backends(db.world())?;
+    let ids = delegate_ids(&backends);
     let key = Stage::Emit
         .key()
         .input("program", program.digest)
@@ -45,7 +47,7 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
         .option("export.weights.external", file.external_weights)
         .option("adapter", file.adapter)
         .fact("delegates", delegates(&ids))
-        .fact("engines", revisions);
+        .fact("engines", revisions(&backends));
     let key = with_texts(db, key, file.texts)?.finish();
     stage::run(db.world(), Stage::Emit, key, |products| {
         let (planned, _weights) = program_artifact::load(db.world(), &planned, text::parse_plan)?;
@@ -68,7 +70,7 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
             etbuild_emit::emit(&planned, &options, &mut out).map_err(failure::emit)?
         };
         products.finish(ArtifactKind::ProgramFile, out);
-        let interface = Interface::new(&planned, &emitted, db.world().engines(), tokenizer);
+        let interface = Interface::new(&planned, &emitted, &backends, tokenizer);
         products.put(ArtifactKind::Interface, &failure::json(&interface)?);
         Ok(())
     })
@@ -87,15 +89,8 @@ fn with_texts(db: &dyn Db, mut key: KeyBuilder, texts: Option<CheckpointFolder>)
 }
 
 /// What program files call the engines, by their names in programs.
-fn delegate_ids(world: &World, partition: &PartitionOptions) -> BTreeMap<String, String> {
-    let engines = partition.engines.iter().filter_map(|name| world.engine(name));
-    engines.map(|backend| (backend.name().to_owned(), backend.delegate_id().to_owned())).collect()
-}
-
-/// What engines need of their device crates is asked of them.
-fn revisions(world: &World, partition: &PartitionOptions) -> Vec<String> {
-    let engines = partition.engines.iter().filter_map(|name| world.engine(name));
-    engines.map(|backend| backend.revision().to_owned()).collect()
+fn delegate_ids(backends: &[&'static dyn Backend]) -> BTreeMap<String, String> {
+    backends.iter().map(|backend| (backend.name().to_owned(), backend.delegate_id().to_owned())).collect()
 }
 
 fn delegates(ids: &BTreeMap<String, String>) -> Value {

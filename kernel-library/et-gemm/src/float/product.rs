@@ -396,14 +396,19 @@ impl Strip<'_> {
 
     /// Room for the windows of a tile.
     fn copies_of(&self, tile: usize, tiles: [usize; 2]) -> *mut f32 {
-        let before = self.grid.rows_of(tile).start - self.grid.rows_of(tiles[0]).start;
-        self.copies.wrapping_add(before * self.product.shape.depth())
+        self.copies.wrapping_add(self.rows_before(tile, tiles) * self.product.shape.depth())
     }
 
     /// Pointers of the tiles of a strip before one.
     #[inline(always)]
     const fn pointers_before(&self, tile: usize, tiles: [usize; 2]) -> usize {
-        (self.grid.rows_of(tile).start - self.grid.rows_of(tiles[0]).start) * self.product.runs.count
+        self.rows_before(tile, tiles) * self.product.runs.count
+    }
+
+    /// Rows of the same.
+    #[inline(always)]
+    const fn rows_before(&self, tile: usize, tiles: [usize; 2]) -> usize {
+        self.grid.rows_of(tile).start - self.grid.rows_of(tiles[0]).start
     }
 
     /// What the tiles of a panel have in common.
