@@ -19,9 +19,9 @@ use crate::unit::Unit;
 pub fn compile_target(target: &Target) -> CompileTarget {
     let rust = target.rust();
     CompileTarget {
-        triple: rust.triple.clone(),
-        cpu: rust.cpu.clone(),
-        features: rust.features.clone(),
+        triple: rust.triple.to_string(),
+        cpu: rust.cpu.as_ref().map(ToString::to_string),
+        features: rust.features.iter().map(ToString::to_string).collect(),
         linker: match rust.linker {
             target::Linker::Default => etbuild_link::Linker::System,
             target::Linker::RustLld => etbuild_link::Linker::RustLld,
@@ -108,7 +108,7 @@ fn memory_facts(memory: &target::Memory) -> MemoryFacts {
 }
 
 fn region(bank: &target::Bank) -> Region {
-    Region { name: bank.name.clone(), origin: bank.origin, size: bank.size.0 }
+    Region { name: bank.name.to_string(), origin: bank.origin, size: bank.size.0 }
 }
 
 fn console(console: &target::Console) -> Result<Console, Vec<Diagnostic>> {

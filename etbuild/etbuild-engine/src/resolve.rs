@@ -293,7 +293,7 @@ const fn planner(planner: Planner) -> &'static str {
 fn banks(target: &Target) -> Vec<(String, Option<u64>)> {
     match target.memory() {
         Some(memory) => {
-            vec![(memory.arena.name.clone(), Some(memory.arena.size.0.saturating_sub(memory.stack.0)))]
+            vec![(memory.arena.name.to_string(), Some(memory.arena.size.0.saturating_sub(memory.stack.0)))]
         }
         None => vec![("memory".to_owned(), None)],
     }

@@ -5,12 +5,12 @@ use etbuild_target::{Kind, Target};
 
 /// What engines may know of a target.
 pub fn of(target: &Target) -> TargetFacts {
-    let stated = target.rust().features.iter().filter_map(|feature| feature.strip_prefix('+')).map(str::to_owned);
+    let stated = target.rust().features.iter().filter_map(|feature| feature.enabled()).map(str::to_owned);
     let mut features: Vec<String> = target.instruction_sets().iter().cloned().chain(stated).collect();
     features.sort();
     features.dedup();
     let hosted = target.kind() == Kind::Hosted;
-    TargetFacts { architecture: architecture(&target.rust().triple), features, hosted }
+    TargetFacts { architecture: architecture(target.rust().triple.as_str()), features, hosted }
 }
 
 /// The first part of a triple, without the version that Arm's have: `thumbv8m.main` is `thumb`.

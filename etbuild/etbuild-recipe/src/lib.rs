@@ -14,7 +14,6 @@ mod files;
 mod load;
 mod matrix;
 mod merge;
-mod name;
 mod options;
 mod overrides;
 mod recipe;
@@ -24,10 +23,10 @@ mod starter;
 mod substitute;
 mod tolerance;
 
+pub use etbuild_yaml::Name;
 pub use file_path::FilePath;
 pub use files::{RecipeFiles, SystemFiles};
 pub use load::{Loaded, load, load_from};
-pub use name::Name;
 pub use options::{
     Accuracy, Budget, Cache, Embedding, Export, FixedScalar, FixedValue, Float, LayerScheme, Memory, Method, Metric,
     Model, Observer, Planner, PythonFunction, Quantize, Rotation, Runtime, Scheme, TimeLimit, Verify, Weights,

@@ -17,7 +17,7 @@ pub use catalogue::Catalogue;
 pub use console::{Console, RegisterBits, RegisterStep, RegisterValue, Uart};
 pub use memory::{Access, Bank, BootBlock, Memory};
 pub use run::{Device, Emulator, Image, Run, Uf2};
-pub use rust::{Linker, Rust};
+pub use rust::{Feature, Linker, Rust};
 pub use schema::target_schema;
 pub use shipped::SHIPPED;
 pub use target::{Endian, Kind, Target, parse_target};

@@ -1,7 +1,7 @@
 //! The memory of a bare-metal target: named banks, and what lives in which.
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_yaml::{ByteSize, Spanned, suggest};
+use etbuild_yaml::{ByteSize, Name, Spanned, suggest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +26,8 @@ pub struct Memory {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bank {
-    /// Its name, by which messages call it.
-    pub name: String,
+    /// The name of the bank in messages and in the linker script.
+    pub name: Name,
     /// Its first address.
     pub origin: u64,
     /// Its size.
@@ -106,7 +106,8 @@ impl MemoryFile {
     }
 
     fn bank(&self, name: &Spanned<String>, usable: fn(Access) -> bool, rule: &str) -> Result<Bank, Diagnostic> {
-        let bank = self.banks.iter().find(|bank| bank.name == name.value).ok_or_else(|| self.unknown_bank(name))?;
+        let bank =
+            self.banks.iter().find(|bank| bank.name.as_str() == name.value).ok_or_else(|| self.unknown_bank(name))?;
         if usable(bank.access) { Ok(bank.clone()) } else { Err(unusable(name, rule)) }
     }
 

@@ -1,5 +1,6 @@
 //! The forms of a binary, and the ways to run it.
 
+use etbuild_yaml::Name;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,7 +51,7 @@ pub struct Emulator {
 #[serde(deny_unknown_fields)]
 pub struct Device {
     /// The label of the drive.
-    pub drive: String,
+    pub drive: Name,
     /// What a person does to make the drive appear.
     pub attach: String,
 }

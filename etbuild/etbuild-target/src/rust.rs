@@ -1,6 +1,11 @@
 //! How Rust compiles for a target.
 
-use schemars::JsonSchema;
+use std::borrow::Cow;
+use std::fmt;
+
+use etbuild_yaml::{Name, quote};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 
 /// What `rustc` is told.
@@ -8,19 +13,64 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Rust {
     /// The target triple, as `rustup target list` names it.
-    pub triple: String,
+    pub triple: Name,
     /// The processor (`-C target-cpu`); the triple's own where it is left out.
     #[serde(default)]
-    pub cpu: Option<String>,
+    pub cpu: Option<Name>,
     /// Processor features to switch on (`+name`) or off (`-name`), as `-C target-feature` takes them.
     #[serde(default)]
-    pub features: Vec<String>,
+    pub features: Vec<Feature>,
     /// The linker.
     #[serde(default)]
     pub linker: Linker,
     /// Whether the C library is linked in, so that the binary needs nothing of the system it runs on.
     #[serde(default)]
     pub crt_static: bool,
+}
+
+/// A processor feature with its sign: `+fp16` switches it on, `-crc` off.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+pub struct Feature(String);
+
+impl Feature {
+    /// The feature in `text`; `None` without a sign, or where the rest is not a [`Name`].
+    pub fn new(text: &str) -> Option<Self> {
+        Name::new(text.strip_prefix(['+', '-'])?)?;
+        Some(Self(text.to_owned()))
+    }
+
+    /// The name of a feature that is switched on.
+    pub fn enabled(&self) -> Option<&str> {
+        self.0.strip_prefix('+')
+    }
+}
+
+impl fmt::Display for Feature {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Feature {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let message = || format!("{} is not a processor feature; write `+name` or `-name`", quote(&text));
+        Self::new(&text).ok_or_else(|| de::Error::custom(message()))
+    }
+}
+
+impl JsonSchema for Feature {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Feature".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[+-][A-Za-z0-9][A-Za-z0-9._-]{0,63}$" })
+    }
 }
 
 /// A linker.

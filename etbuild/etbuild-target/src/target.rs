@@ -1,7 +1,7 @@
 //! A target: the file, the checks, and the facts by aspect.
 
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_yaml::{FormatVersion, Source, Spanned, check_version, parse, read};
+use etbuild_yaml::{FormatVersion, Name, Source, Spanned, check_version, parse, read};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,14 +36,14 @@ pub struct TargetFile {
     /// Version of the target format: `1`.
     #[serde(rename = "etbuild")]
     _etbuild: FormatVersion,
-    /// The name by which recipes call it.
-    name: Spanned<String>,
+    /// The name by which recipes call it, and of its folder of results.
+    name: Name,
     /// What it is, in a few words.
     summary: String,
     /// Whether it has an operating system.
     kind: Spanned<Kind>,
     /// The folder below `templates/` that the binary's project is made from.
-    template: String,
+    template: Name,
     /// Bits of an address: 32 or 64.
     #[schemars(extend("enum" = [32, 64]))]
     pointer_width: Spanned<u32>,
@@ -68,10 +68,10 @@ pub struct TargetFile {
 /// A checked target. Values only: two files that state the same facts make equal targets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Target {
-    name: String,
+    name: Name,
     summary: String,
     kind: Kind,
-    template: String,
+    template: Name,
     pointer_width: u32,
     endian: Endian,
     rust: Rust,
@@ -98,7 +98,7 @@ impl TargetFile {
         check_pointer_width(&self.pointer_width)?;
         let memory = check_memory(&self.kind, self.memory)?;
         Ok(Target {
-            name: self.name.value,
+            name: self.name,
             summary: self.summary,
             kind: self.kind.value,
             template: self.template,
@@ -140,7 +140,7 @@ fn check_memory(kind: &Spanned<Kind>, memory: Option<Spanned<MemoryFile>>) -> Re
 impl Target {
     /// The name by which recipes call it.
     pub fn name(&self) -> &str {
-        &self.name
+        self.name.as_str()
     }
 
     /// What it is, in a few words.
@@ -155,7 +155,7 @@ impl Target {
 
     /// The folder below `templates/` that the binary's project is made from.
     pub fn template(&self) -> &str {
-        &self.template
+        self.template.as_str()
     }
 
     /// Bits of an address: 32 or 64.
@@ -245,7 +245,7 @@ mod tests {
     fn a_board_states_its_image_and_how_it_is_reached() {
         let target = target("pico2");
         assert_eq!(target.image(), [Image::Elf, Image::Uf2(crate::Uf2 { family: 0xe48b_ff59 })]);
-        assert!(matches!(target.run(), Run::Device(device) if device.drive == "RP2350"));
+        assert!(matches!(target.run(), Run::Device(device) if device.drive.as_str() == "RP2350"));
     }
 
     #[test]
@@ -255,6 +255,24 @@ mod tests {
         assert_eq!(mistake("pico2", "arena: sram", "arena: flash").0, Code::TargetInconsistent);
         assert_eq!(mistake("pico2", "code: flash", "code: sram").0, Code::TargetInconsistent);
         assert_eq!(mistake("pico2", "stack: 16 KiB", "stack: 520 KiB").0, Code::TargetInconsistent);
+    }
+
+    /// A target file may come from a stranger: a name must not leave the output folder, add a flag or a linker command.
+    #[test]
+    fn names_cannot_become_paths_flags_or_linker_commands() {
+        for (name, from, to) in [
+            ("pico2", "name: pico2", "name: ../../elsewhere"),
+            ("pico2", "name: pico2", "name: /elsewhere"),
+            ("pico2", "name: flash", "name: \"flash (rx) : ORIGIN = 0, LENGTH = 1 } INCLUDE /etc/passwd\""),
+            ("pico2", "cpu: cortex-m33", "cpu: \"cortex-m33\\x1f-Clink-arg=-wrapper\""),
+            ("pico2", "triple: thumbv8m.main-none-eabihf", "triple: ../thumbv8m.json"),
+            ("pico2", "cpu: cortex-m33", "cpu: cortex-m33, features: [\"+fp16\\x1f-Clinker=program\"]"),
+            ("pico2", "template: firmware", "template: ../firmware"),
+            ("pico2", "drive: RP2350", "drive: /any/folder"),
+        ] {
+            let (code, _, _) = mistake(name, from, to);
+            assert_eq!(code, Code::BadValue, "{to}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod byte_size;
 mod deserializer;
 mod error;
 pub mod limits;
+mod name;
 mod node;
 mod parse;
 mod place;
@@ -21,6 +22,7 @@ mod text;
 mod version;
 
 pub use byte_size::ByteSize;
+pub use name::Name;
 pub use node::{Entry, Map, Node, Text, Value};
 pub use parse::{parse, parse_after};
 pub use place::{Place, Source};

@@ -40,7 +40,7 @@ pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>>
 }
 
 fn native(target: &Target) -> Result<Runner, Box<Diagnostic>> {
-    let triple = &target.rust().triple;
+    let triple = target.rust().triple.as_str();
     let mut parts = triple.split('-');
     let same = parts.next() == Some(std::env::consts::ARCH) && parts.any(|part| part == std::env::consts::OS);
     if same {
@@ -68,7 +68,7 @@ fn drive(world: &World, device: &Device) -> Result<Runner, Box<Diagnostic>> {
     let system = world.system();
     let users = MOUNTS.iter().flat_map(|mount| system.list(Path::new(mount)).unwrap_or_default());
     let folders = MOUNTS.iter().map(PathBuf::from).chain(users);
-    let found = folders.map(|folder| folder.join(&device.drive)).find(|drive| system.is_dir(drive));
+    let found = folders.map(|folder| folder.join(device.drive.as_str())).find(|drive| system.is_dir(drive));
     found.map(Runner::Drive).ok_or_else(|| {
         let message = format!("no board is attached: there is no drive `{}`", device.drive);
         Box::new(Diagnostic::error(Code::DeviceMissing, message).help(device.attach.clone()))

@@ -116,7 +116,7 @@ fn put(products: &mut Products<'_>, target: &Target, binary: &[u8]) -> Result<()
     for image in target.image() {
         if let (Image::Uf2(format), Some(memory)) = (image, target.memory()) {
             let bank = &memory.code;
-            let flash = Region { name: bank.name.clone(), origin: bank.origin, size: bank.size.0 };
+            let flash = Region { name: bank.name.to_string(), origin: bank.origin, size: bank.size.0 };
             let packed = uf2::write(binary, format.family, &flash).map_err(link_failure)?;
             products.put(ArtifactKind::Image, &packed);
         }

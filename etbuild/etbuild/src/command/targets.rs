@@ -25,7 +25,7 @@ pub fn run(session: &Session, command: &Targets) -> Outcome {
 fn list(session: &Session, catalogue: &Catalogue) {
     let mut table = Table::new(&["target", "triple", "summary"]);
     for target in catalogue.iter() {
-        table.row(vec![target.name().to_owned(), target.rust().triple.clone(), target.summary().to_owned()]);
+        table.row(vec![target.name().to_owned(), target.rust().triple.to_string(), target.summary().to_owned()]);
     }
     let targets: Vec<&Target> = catalogue.iter().collect();
     session.terminal.present(&serde_json::json!({ "targets": targets }), &table.render());

@@ -1,16 +1,20 @@
-//! The name of a recipe, which is also a file name.
+//! A validated name: safe as a file name, a compiler flag's value and a word of a linker script.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
 use serde::de::{self, Deserialize, Deserializer};
 
 /// Longest name, in bytes.
 const LONGEST: usize = 64;
 
-/// Letters, digits, `-`, `_` and `.`, beginning with a letter or digit; at most 64.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A name of letters, digits, `-`, `_` and `.` that begins with a letter or digit; at most 64 bytes.
+///
+/// Every text of a recipe or target file that becomes a path, a flag or linker text has this type, so a file from a stranger
+/// can neither leave the output folder nor add a flag.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Name(String);
 
 impl Name {
@@ -37,7 +41,7 @@ impl fmt::Display for Name {
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let message = || format!("{} is no name; use letters, digits, `-`, `_` and `.`", etbuild_yaml::quote(&text));
+        let message = || format!("{} is no name; use letters, digits, `-`, `_` and `.`", crate::suggest::quote(&text));
         Self::new(&text).ok_or_else(|| de::Error::custom(message()))
     }
 }
