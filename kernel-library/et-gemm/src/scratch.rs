@@ -6,9 +6,13 @@ use et_core::{Error, Result};
 /// Bytes between starts of parts: a cache line.
 const LINE: usize = 64;
 
-/// The bytes that [`Scratch::take`] needs for `count` elements of `size` bytes, wherever the scratch starts.
+/// The bytes that [`Scratch::take`] needs for `count` elements of `size` bytes, wherever the scratch starts. A size that no
+/// memory has saturates, so that the scratch is too small for it.
 pub const fn part(count: usize, size: usize) -> usize {
-    (count * size).next_multiple_of(LINE)
+    match count.saturating_mul(size).checked_next_multiple_of(LINE) {
+        Some(bytes) => bytes,
+        None => usize::MAX,
+    }
 }
 
 /// The bytes of several parts, wherever the scratch starts.
@@ -16,7 +20,7 @@ pub const fn total(parts: &[usize]) -> usize {
     let mut sum = LINE - 1;
     let mut index = 0;
     while index < parts.len() {
-        sum += parts[index];
+        sum = sum.saturating_add(parts[index]);
         index += 1;
     }
     sum

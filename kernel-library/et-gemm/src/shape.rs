@@ -136,14 +136,36 @@ impl Shape {
         }
     }
 
-    /// Refuses shapes that contradict themselves.
-    pub(crate) fn check(&self) -> Result<()> {
+    /// Refuses shapes that contradict themselves, and sizes whose products no memory could hold.
+    pub fn check(&self) -> Result<()> {
         let steps = [self.stride, self.dilation, self.kernel].iter().flatten().all(|&step| step > 0);
         let pixels = self.batch.saturating_mul(self.input[0]).saturating_mul(self.input[1]);
         let fits = self.pixel_stride >= self.groups.saturating_mul(self.channels) || pixels <= 1;
         let pointwise = !self.is_pointwise() || self.input == self.output;
         let planes = self.planes == 1 || (self.planes > 1 && [self.groups, self.channels] == [1, 1]);
-        if steps && fits && pointwise && planes && self.groups > 0 { Ok(()) } else { Err(Error::InvalidArgument) }
+        let valid = steps && fits && pointwise && planes && self.groups > 0 && self.is_addressable();
+        if valid { Ok(()) } else { Err(Error::InvalidArgument) }
+    }
+
+    /// Whether every size that follows from the shape (the im2col matrix, an indirection buffer, packed weights, input
+    /// coordinates) is at most [`LARGEST`], so that no later product of sizes wraps around. Shapes come from program files.
+    fn is_addressable(&self) -> bool {
+        let product = |sizes: &[usize]| sizes.iter().try_fold(1, |product: usize, size| product.checked_mul(*size));
+        // Packing pads the K segments of a row and the columns of a group, each to less than 64 more.
+        let padded = |size: usize| size.checked_add(PADDING);
+        let depth = product(&[self.kernel[0], self.kernel[1], self.planes])
+            .and_then(|positions| product(&[positions, padded(self.channels)?]).and_then(padded));
+        let sizes = depth.and_then(|depth| {
+            let matrix = product(&[self.batch, self.output[0], self.output[1], self.groups, depth])?;
+            let weights = product(&[self.groups, padded(self.columns)?, depth])?;
+            Some(matrix.max(weights))
+        });
+        let coordinate = |axis: usize| {
+            let last = product(&[self.output[axis], self.stride[axis]])?;
+            let reach = product(&[self.kernel[axis], self.dilation[axis]])?;
+            last.checked_add(reach)?.checked_add(self.padding[axis])?.checked_add(self.input[axis])
+        };
+        [sizes, coordinate(0), coordinate(1)].iter().all(|size| size.is_some_and(|size| size <= LARGEST))
     }
 }
 
@@ -157,6 +179,13 @@ pub struct Runs {
     /// Pixels of a run.
     pub pixels: usize,
 }
+
+/// The largest size that follows from a shape, in elements: an element and its share of headers and pointers take at most
+/// 64 bytes.
+const LARGEST: usize = isize::MAX as usize / 64;
+
+/// More than packing pads a K segment, a row or a group of columns by.
+const PADDING: usize = 64;
 
 /// The most rows that are less to read than the weights that they meet.
 const FEW: usize = 16;
@@ -265,5 +294,28 @@ impl Block {
             && self.tiles[1] <= grid.tiles
             && self.panels[0] <= self.panels[1]
             && self.panels[1] <= grid.panels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sizes of a program file whose products wrap around: the number of kernel positions is 2^62.
+    #[test]
+    fn a_shape_whose_sizes_wrap_around_is_refused() {
+        let shape = Shape { dilation: [2, 2], channels: 4, pixel_stride: 4, ..Shape::product(8, 4, 8) };
+        assert_eq!(shape.check(), Ok(()));
+        for hostile in [
+            Shape { kernel: [1 << 31, 1 << 31], ..shape },
+            Shape { kernel: [1 << 31, 1 << 31], dilation: [1, 1], ..shape },
+            Shape { output: [1 << 31, 1 << 31], batch: 1 << 31, ..shape },
+            Shape { columns: usize::MAX - 8, ..shape },
+            Shape { stride: [usize::MAX / 2, 4], output: [4, 4], ..shape },
+            Shape { padding: [usize::MAX, 0], ..shape },
+            Shape { groups: 1 << 62, pixel_stride: usize::MAX, ..shape },
+        ] {
+            assert_eq!(hostile.check(), Err(Error::InvalidArgument), "{hostile:?}");
+        }
     }
 }

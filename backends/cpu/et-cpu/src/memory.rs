@@ -7,6 +7,7 @@ use core::ops::Range;
 use et_core::{Access, Args, Error, Half, Result};
 use et_gemm::RowScale;
 
+use crate::blob::Header;
 use crate::{Blob, Place, SlotKind, SlotNumber};
 
 /// A kind of element that memory of any content may be read as.
@@ -36,6 +37,8 @@ pub struct Memory<'a, 'c> {
     arguments: &'c Args<'a, 'c>,
     /// The memory that the call is given, from a multiple of a cache line on.
     scratch: (*mut u8, usize),
+    /// Addresses of the threads' workspaces. Kernels keep pointers there, so no operand may overlap them.
+    workspaces: Range<usize>,
 }
 
 /// The operands of one instruction: what it writes is apart from all that it reads.
@@ -58,7 +61,8 @@ impl<'a, 'c> Memory<'a, 'c> {
             0 => (core::ptr::null_mut(), 0),
             _ => scratch(arguments, (header.inputs as usize).saturating_add(header.outputs as usize))?,
         };
-        Ok(Self { blob, arguments, scratch })
+        let workspaces = workspaces(&header, scratch.0.addr())?;
+        Ok(Self { blob, arguments, scratch, workspaces })
     }
 
     /// The operands of an instruction, none of them asked for yet.
@@ -150,6 +154,9 @@ impl<'m> Operands<'m, '_, '_> {
         if bytes > size || start.addr() % align_of::<T>() != 0 {
             return Err(Error::InvalidProgram);
         }
+        if bytes > 0 && meet(&(start.addr()..start.addr() + bytes), &self.memory.workspaces) {
+            return Err(Error::InvalidProgram);
+        }
         Ok(start.cast())
     }
 }
@@ -172,6 +179,14 @@ impl<'m, T> Written<'m, T> {
     pub const fn raw(&self) -> (*mut T, usize) {
         (self.start, self.count)
     }
+}
+
+/// The addresses of all threads' workspaces, in scratch memory at address `scratch`.
+fn workspaces(header: &Header, scratch: usize) -> Result<Range<usize>> {
+    let number = |number: u64| usize::try_from(number).map_err(|_| Error::InvalidProgram);
+    let size = (header.threads as usize).checked_mul(number(header.workspace)?).ok_or(Error::InvalidProgram)?;
+    let start = scratch.checked_add(number(header.workspaces)?).ok_or(Error::InvalidProgram)?;
+    Ok(start..start.checked_add(size).ok_or(Error::InvalidProgram)?)
 }
 
 fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {

@@ -18,7 +18,7 @@ use crate::float::tile::{Computed, Tile as FloatTile};
 use crate::isa::Isa;
 use crate::output::Output;
 use crate::scratch::{self, Scratch};
-use crate::shape::{Block, Grid};
+use crate::shape::{Block, Grid, Shape};
 
 /// The operands of one execution, the same for all blocks.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,7 @@ impl NibbleProduct {
         if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) {
             return Err(Error::InvalidArgument);
         }
+        Shape::product(rows, inner, columns).check()?;
         let row = NibbleRow::of(isa);
         let fits = rows >= matrix::SIDE && row.panel == matrix::SIDE && matrix::takes(group);
         let by_matrix = isa == Isa::Amx && fits;

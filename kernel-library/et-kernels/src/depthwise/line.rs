@@ -111,7 +111,7 @@ impl<A: Arithmetic> Channels<'_, A> {
                 vector = self.shift_in(vector, self.pixel(columns, line, column + index.cast_signed()));
             }
             vector = self.border::<STRIDE>(vector, 0..before, columns, line, column + filled.cast_signed(), to);
-            let mut from = line.wrapping_add(start.cast_unsigned() * self.all + self.first);
+            let mut from = line.wrapping_add(start.cast_unsigned().wrapping_mul(self.all).wrapping_add(self.first));
             let mut place = to.add(before * lanes::<A>());
             for _ in before..end {
                 let pixels: [_; STRIDE] = from_fn(

@@ -50,7 +50,10 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
     if !split::are_apart([(batches, batch), (heads, head), (queries, token), (width, 1)]) {
         return Err(Error::InvalidProgram);
     }
-    let items = batches * heads;
+    if length == 0 {
+        return Ok(());
+    }
+    let items = batches.checked_mul(heads).ok_or(Error::InvalidProgram)?;
     let (level, elements) = (context.level, Elements::new(&written));
     let work = [items, queries, keys, width].into_iter().fold(1_usize, usize::saturating_mul);
     split::tasks(context, Chunks::new(context, work, LEAST).at_most(items), |chunk| {

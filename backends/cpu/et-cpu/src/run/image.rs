@@ -7,7 +7,7 @@ use et_kernels::reduce::{Reduction, reduce};
 use et_kernels::window::Window;
 
 use crate::run::Context;
-use crate::run::images::Images;
+use crate::run::images::{Images, count};
 use crate::{Mean, Numbers, Pool};
 
 /// The least number of elements that are worth a task.
@@ -54,15 +54,15 @@ const fn quantization(numbers: Numbers) -> Quantization {
 /// Means over the middle dimension.
 pub fn mean(context: &Context<'_, '_, '_>, fields: &Mean) -> Result<()> {
     let [outer, reduced, inner] = fields.sizes.map(|size| size as usize);
-    let count = outer.checked_mul(reduced).and_then(|count| count.checked_mul(inner)).ok_or(Error::InvalidProgram)?;
+    let (elements, means) = (count(&[outer, reduced, inner])?, count(&[outer, inner])?);
     let mut operands = context.memory.operands();
     if fields.from.are_bytes() {
-        let input = operands.read::<i8>(fields.input, count)?;
-        let output = operands.write::<i8>(fields.output, outer * inner)?.slice();
+        let input = operands.read::<i8>(fields.input, elements)?;
+        let output = operands.write::<i8>(fields.output, means)?.slice();
         return mean_of_bytes(context, fields, input, output);
     }
-    let input = operands.read::<f32>(fields.input, count)?;
-    let output = operands.write::<f32>(fields.output, outer * inner)?.slice();
+    let input = operands.read::<f32>(fields.input, elements)?;
+    let output = operands.write::<f32>(fields.output, means)?.slice();
     reduce(context.level, Reduction::Mean, input, [outer, reduced, inner], output)
 }
 

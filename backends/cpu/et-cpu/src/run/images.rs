@@ -8,6 +8,7 @@ use et_kernels::window::Window;
 use crate::Place;
 use crate::memory::{Operands, Plain};
 use crate::run::Context;
+use crate::shape::shape;
 use crate::split;
 
 /// Images with as many channels as their results, over which a window slides.
@@ -24,16 +25,17 @@ pub struct Images {
 
 impl Images {
     /// The images of a window.
-    pub fn of(window: &crate::Window) -> Result<Self> {
-        let (batch, channels) = (window.batch as usize, window.input[2] as usize);
+    pub fn of(fields: &crate::Window) -> Result<Self> {
+        let (batch, channels) = (fields.batch as usize, fields.input[2] as usize);
+        shape(fields, channels).ok_or(Error::InvalidProgram)?.check()?;
         let pair = |pair: [u32; 2]| pair.map(|number| number as usize);
         let window = Window {
-            input: pair([window.input[0], window.input[1]]),
-            output: pair([window.output[0], window.output[1]]),
-            kernel: pair(window.kernel),
-            stride: pair(window.stride),
-            padding: pair(window.padding),
-            dilation: pair(window.dilation),
+            input: pair([fields.input[0], fields.input[1]]),
+            output: pair([fields.output[0], fields.output[1]]),
+            kernel: pair(fields.kernel),
+            stride: pair(fields.stride),
+            padding: pair(fields.padding),
+            dilation: pair(fields.dilation),
         };
         let image = count(&[window.input[0], window.input[1], channels])?;
         let width = count(&[window.output[1], channels])?;
