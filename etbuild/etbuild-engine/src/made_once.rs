@@ -3,11 +3,12 @@
 use etbuild_store::{Blob, BlobRef, BlobWriter, Digest};
 
 use crate::stage::interrupt;
+use crate::version;
 use crate::world::{Mode, World};
 
 /// The blobs of these sizes that were made of `subject`, if the store still has all of them.
 pub fn known<const N: usize>(world: &World, subject: &Digest, sizes: [usize; N]) -> Option<[Blob; N]> {
-    let noted = world.store().memo_get(subject)?;
+    let noted = world.store().memo_get(&versioned(subject))?;
     let digests: [[u8; 32]; N] = noted.as_chunks().0.try_into().ok()?;
     let blobs: [BlobRef; N] =
         std::array::from_fn(|index| BlobRef { digest: Digest(digests[index]), size: sizes[index] as u64 });
@@ -30,8 +31,13 @@ pub fn keep<const N: usize>(world: &World, subject: &Digest, made: [BlobWriter<'
     world.check_unchanged();
     let digests = blobs.each_ref().map(|blob| blob.reference().digest.0);
     // What is not noted is made again.
-    let _ = world.store().memo_put(subject, digests.as_flattened());
+    let _ = world.store().memo_put(&versioned(subject), digests.as_flattened());
     blobs
+}
+
+/// The subject under the version of the code that makes blobs of subjects: other code makes other blobs of the same weights.
+fn versioned(subject: &Digest) -> Digest {
+    Digest::of(format!("{} {subject}", version::SHARED).as_bytes())
 }
 
 /// Begins a blob.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use etbuild_checkpoint::PREFILL;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{Dialect, Lowered, LoweredProgram, text};
-use etbuild_quantize::{Data, Embedding, Moments, Observer, Options, QuantizeError, Scheme};
+use etbuild_quantize::{Data, Embedding, Layer, Moments, Observer, Options, QuantizeError, Scheme};
 use etbuild_store::Value;
 
 use super::lower::LowerOptions;
@@ -84,12 +84,15 @@ pub fn quantized(db: &dyn Db, model: ModelSource, lower: LowerOptions, quantize:
     if let Some(moments) = &moments {
         key = key.input("moments", moments.blob(ArtifactKind::Moments)?.digest);
     }
+    // No `..`: a new option does not compile until the key has it.
+    let Options { scheme: of_layers, observer: ranges, group_size, embedding: table, layers: exceptions } =
+        &quantize.options;
     let key = key
-        .option("quantize.scheme", scheme(quantize.options.scheme))
-        .option("quantize.observer", observer(quantize.options.observer).as_str())
-        .option("quantize.group_size", quantize.options.group_size.map(|size| size as u64))
-        .option("quantize.embedding", quantize.options.embedding.map(embedding))
-        .option("quantize.layers", layers(&quantize.options))
+        .option("quantize.scheme", scheme(*of_layers))
+        .option("quantize.observer", observer(*ranges).as_str())
+        .option("quantize.group_size", group_size.map(|size| size as u64))
+        .option("quantize.embedding", table.map(embedding))
+        .option("quantize.layers", layers(exceptions))
         .finish();
     stage::run(db.world(), Stage::Quantize, key, |products| {
         let (program, mut weights) = read_lowered(db, &lowered)?;
@@ -187,13 +190,10 @@ const fn embedding(embedding: Embedding) -> &'static str {
     }
 }
 
-fn layers(options: &Options) -> Value {
-    let layer = |layer: &etbuild_quantize::Layer| {
-        Value::List(vec![
-            layer.name.as_deref().map(str::to_owned).into(),
-            layer.operator.as_deref().map(str::to_owned).into(),
-            scheme(layer.scheme).into(),
-        ])
+fn layers(layers: &[Layer]) -> Value {
+    let layer = |layer: &Layer| {
+        let Layer { name, operator, scheme: of_layer } = layer;
+        Value::List(vec![name.clone().into(), operator.clone().into(), scheme(*of_layer).into()])
     };
-    Value::List(options.layers.iter().map(layer).collect())
+    Value::List(layers.iter().map(layer).collect())
 }
