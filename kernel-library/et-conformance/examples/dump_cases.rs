@@ -1,6 +1,6 @@
-//! Prints every case of the catalogue as JSON, one object per line, for `check_with_torch.py`.
+//! Prints every case of the operator catalogue as JSON, one object per line, for `check_with_torch.py`.
 //!
-//! Not-a-number and the infinities are the strings `nan`, `inf` and `-inf`.
+//! NaN and the infinities are written as the strings `nan`, `inf` and `-inf`.
 
 use std::io::{Result, Write, stdout};
 

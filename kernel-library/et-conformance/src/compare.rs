@@ -30,8 +30,9 @@ fn near(expected: f64, got: f64, tolerance: f64) -> bool {
     same || (expected.is_finite() && (expected - got).abs() <= tolerance * expected.abs().max(1.0))
 }
 
-/// Whether outputs have the expected numbers, whatever their types: within the tolerance, or the rounding of the types that
-/// the numbers come in, if that is coarser.
+/// Whether outputs have the expected numbers, whatever the dtypes: within the tolerance, or within the rounding of the
+/// coarser
+/// of the two dtypes if that is larger.
 pub fn numbers(expected: &[OwnedTensor], got: &[OwnedTensor], tolerance: f64) -> bool {
     let same = |(expected, got): (&OwnedTensor, &OwnedTensor)| {
         let tolerance = tolerance.max(rounding(got.scalar_type)).max(rounding(expected.scalar_type));

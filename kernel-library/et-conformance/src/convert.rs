@@ -4,9 +4,9 @@ use et_core::{BFloat16, Element, Error, Half, ScalarType, Shape};
 use et_ops::call::{Argument, OwnedTensor};
 use et_ops::{CaseArgument, CaseTensor, Meta};
 
-/// An argument of a case with its tensors in memory.
+/// An argument of a case, with tensors in memory.
 pub enum Owned {
-    /// Anything but a tensor.
+    /// An argument that is not a tensor.
     Plain(Argument<'static>),
     /// A tensor.
     Tensor(OwnedTensor),
@@ -41,7 +41,7 @@ fn owned(argument: &CaseArgument) -> Owned {
 }
 
 impl Owned {
-    /// The argument as a call takes it.
+    /// Borrows the argument in the form that a kernel call takes.
     pub fn borrow(&self) -> Argument<'_> {
         match self {
             Self::Plain(argument) => argument.clone(),
@@ -77,7 +77,8 @@ pub const fn part(scalar_type: ScalarType) -> ScalarType {
     }
 }
 
-/// A number as an element of a type, little-endian; of a type that cannot hold it, as that type converts it.
+/// A number as a little-endian element of a dtype. A number that the dtype cannot hold is converted by the rules of
+/// that dtype.
 pub fn bytes_of(scalar_type: ScalarType, element: f64) -> Vec<u8> {
     match scalar_type {
         ScalarType::Byte => vec![u8::from_f64(element)],

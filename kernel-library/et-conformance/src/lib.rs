@@ -1,7 +1,8 @@
-//! The catalogue's cases times whoever provides kernels.
+//! Runs the cases of the operator catalogue on the kernels of any provider.
 //!
-//! A provider gives a kernel for an operator or declines. [`run`] calls it on every case of the operator and compares
-//! with what PyTorch computes.
+//! A provider gives a kernel for an operator or declines. [`run`] calls the kernel on every case of the operator and
+//! compares
+//! the outputs with PyTorch's.
 
 mod compare;
 mod convert;
@@ -21,14 +22,14 @@ use et_core::{Error, Kernel};
 use et_ops::call::{Argument, OwnedTensor, call_kernel_for, infer};
 use et_ops::{Case, Expectation, Meta, OPERATORS, Operator};
 
-/// A case that did not end as it should.
+/// A case that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The operator's name.
     pub operator: &'static str,
     /// The case's name.
     pub case: &'static str,
-    /// What went wrong.
+    /// Why the case failed.
     pub reason: String,
 }
 
@@ -55,7 +56,8 @@ fn run_case(operator: &Operator, kernel: Kernel, case: &Case) -> Result<(), Stri
     judge(&case.expect, metas.and_then(|metas| call_kernel_for(operator, kernel, &arguments, &metas)))
 }
 
-/// What the outputs of a case are by the operator's rule. Of a case that chooses types the rule is told the outputs.
+/// Dtype and shape of each output of a case, by the operator's shape rule. In a conversion case the rule reads the
+/// output dtypes.
 fn output_metas(operator: &Operator, case: &Case, arguments: &[Argument<'_>]) -> Result<Vec<Meta>, Error> {
     let wanted = match case.expect {
         Expectation::Conversion(tensors) => convert::metas(tensors)?.into_iter().map(Some).collect(),

@@ -6,7 +6,7 @@ use et_ops::{CaseArgument, PRIMITIVES, Primitive, PrimitiveCase};
 
 use crate::convert::{Owned, owned_arguments};
 
-/// Runs all cases of all primitives; returns how many ran, and a sentence for each that did not end as it should.
+/// Runs all cases of all primitives. Returns the number of cases, and a sentence for each failed case.
 pub fn run_primitives() -> (usize, Vec<String>) {
     let cases = PRIMITIVES.iter().flat_map(|primitive| primitive.cases.iter().map(move |case| (*primitive, case)));
     let (mut ran, mut failures) = (0, Vec::new());

@@ -6,7 +6,7 @@ use et_ops::{Case, CaseTensor, Expectation, Meta, OPERATORS, Operator};
 use crate::convert::{Owned, owned_arguments};
 use crate::{Failure, output_metas};
 
-/// Compares what the rule of each operator says about each case that has outputs with those outputs.
+/// Compares the outputs that the shape rule of each operator states for each case with the case's expected outputs.
 pub fn check_rules() -> Vec<Failure> {
     let cases = OPERATORS.iter().flat_map(|operator| operator.cases.iter().map(move |case| (operator, case)));
     let failures = cases.filter_map(|(operator, case)| {

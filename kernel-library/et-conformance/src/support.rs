@@ -1,4 +1,4 @@
-//! Which operators take which types: what cases that ran have shown, not what the catalogue says.
+//! Which operators support which dtypes, measured by running cases instead of read from the catalogue.
 
 use et_core::{Dtypes, Error, ScalarType};
 use et_ops::call::{Argument, OwnedTensor, call_kernel_for};
@@ -7,19 +7,20 @@ use et_ops::{Case, CaseTensor, Expectation, OPERATORS, Operator};
 use crate::convert::{Owned, bytes_of, owned_arguments};
 use crate::{compare, output_metas, run_case};
 
-/// What the cases of an operator have shown of its portable kernel.
+/// The dtypes that an operator's portable kernel supports, as the operator's cases have shown.
 #[derive(Clone, Debug)]
 pub struct Support {
     /// The operator.
     pub operator: &'static Operator,
-    /// The types of tensors for which the kernel gave what PyTorch gives.
+    /// The tensor dtypes for which the kernel matched PyTorch's outputs.
     pub checked: Dtypes,
-    /// Further types for which it gave the same numbers as for a checked one, on a case with one type exchanged for the other.
+    /// Further dtypes that gave the same numbers as a checked dtype, on a case with the checked dtype replaced.
     pub carried: Dtypes,
 }
 
-/// Runs the portable kernel of every operator on all its cases, as they are and with each type of a tensor exchanged for
-/// each other type.
+/// Runs the portable kernel of every operator on all cases of the operator: unchanged, and with each tensor dtype
+/// replaced by
+/// each different dtype.
 pub fn support() -> Vec<Support> {
     OPERATORS.iter().map(|operator| of_operator(operator)).collect()
 }
@@ -51,7 +52,7 @@ fn outputs(case: &Case) -> Option<&'static [CaseTensor]> {
     }
 }
 
-/// The types of the tensors that a case passes; of the outputs where it passes none.
+/// The dtypes of the tensors that a case passes, or of the outputs if the case passes no tensor.
 fn types(case: &Case, expected: &[CaseTensor]) -> Dtypes {
     let owned = owned_arguments(case.arguments);
     let tensors = owned.iter().flat_map(tensors).map(|tensor| tensor.scalar_type);
@@ -67,8 +68,9 @@ fn tensors(argument: &Owned) -> Vec<&OwnedTensor> {
     }
 }
 
-/// Whether the kernel gives the same numbers with every tensor of type `from` as one of type `to`. Elements that `to` lacks
-/// are small whole numbers in both.
+/// Whether the kernel gives the same numbers with every tensor of dtype `from` replaced by a tensor of dtype `to`.
+/// Elements
+/// that `to` cannot represent become the same small whole numbers in both runs.
 fn agrees(operator: &Operator, case: &Case, from: ScalarType, to: ScalarType) -> bool {
     if from.is_complex() || to.is_complex() {
         return false;
@@ -87,7 +89,7 @@ fn call(operator: &Operator, case: &Case, owned: &[Owned]) -> Result<Vec<OwnedTe
     call_kernel_for(operator, operator.kernel, &arguments, &output_metas(operator, case, &arguments)?)
 }
 
-/// The argument, where it is of type `from`, with numbers that `to` has too, and as a tensor of type `as_type`.
+/// The argument; if its dtype is `from`, with numbers that `to` can represent, stored as a tensor of dtype `as_type`.
 fn exchange(argument: Owned, from: ScalarType, to: ScalarType, as_type: ScalarType) -> Owned {
     let of_type = |tensor: OwnedTensor| {
         if tensor.scalar_type == from { converted(&tensor, to, as_type) } else { tensor }
@@ -105,7 +107,7 @@ fn converted(tensor: &OwnedTensor, common: ScalarType, as_type: ScalarType) -> O
     OwnedTensor { scalar_type: as_type, sizes: tensor.sizes.clone(), bytes }
 }
 
-/// The number if the type has it, else one like it that every type has.
+/// The number if the dtype can represent the number, else a similar number that every dtype can represent.
 fn number_in(scalar_type: ScalarType, number: f64) -> f64 {
     let has = |number: f64| {
         let kept = compare::element(scalar_type, &bytes_of(scalar_type, number));

@@ -1,4 +1,4 @@
-//! A kernel selected for one type computes that type and refuses the others.
+//! A kernel selected for one dtype computes that dtype and refuses every different dtype.
 
 use et_core::{Dtypes, Error, Kernel, ScalarType};
 use et_ops::call::{Argument, OwnedTensor, call_kernel};

@@ -1,4 +1,4 @@
-//! Every portable kernel computes what PyTorch computes on every case of its operator.
+//! Every portable kernel matches PyTorch on every case of its operator.
 
 #[test]
 fn portable_kernels_pass_all_cases() {
@@ -9,7 +9,8 @@ fn portable_kernels_pass_all_cases() {
 
 #[test]
 fn portable_kernels_do_not_care_how_dimensions_lie_in_memory() {
-    // Operators on dim orders are told the order of their output, which another one contradicts.
+    // `dim_order_ops` operators take the dim order of the output as an argument, which the reversed order would
+    // contradict.
     let logical = |operator: &et_ops::Operator| !operator.name().starts_with("dim_order_ops::");
     let (ran, failures) = et_conformance::run_reversed(|operator| logical(operator).then_some(operator.kernel));
     assert!(ran >= et_ops::OPERATORS.iter().filter(|operator| logical(operator)).count());

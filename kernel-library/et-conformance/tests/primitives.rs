@@ -1,4 +1,4 @@
-//! Every primitive computes what Python computes on all its cases.
+//! Every primitive matches Python on all cases of the primitive.
 
 use et_ops::{PRIMITIVES, PrimitiveResult};
 

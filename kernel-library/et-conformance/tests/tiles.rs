@@ -1,4 +1,4 @@
-//! Products and convolutions in tiles give the bits of the plain loops, whatever is left over at the edges of tiles.
+//! Tiled GEMMs and convolutions are bit-identical to the plain loops, also at partial edge tiles.
 
 use et_core::ScalarType;
 use et_ops::call::{Argument, TensorRef, call};
@@ -39,7 +39,8 @@ fn products() {
     }
 }
 
-/// One convolution of square images: batch, channels, size; output channels, groups; window, stride, padding, dilation.
+/// A convolution of square images: batch, channels, size; output channels, groups; kernel size, stride, padding,
+/// dilation.
 struct Shape {
     image: [usize; 3],
     outputs: [usize; 2],

@@ -1,4 +1,4 @@
-//! `aten::abs`: each element without its sign.
+//! `aten::abs`: the absolute value of each element.
 
 use crate::family::unary;
 use crate::prelude::*;

@@ -1,5 +1,6 @@
-//! `aten::adaptive_max_pool3d`: the greatest element of each of the windows that cover the volume evenly, and where in its
-//! channel it is. NaN is greatest.
+//! `aten::adaptive_max_pool3d`: max pooling of volumes to a given output size; returns the maximum of each receptive
+//! field and
+//! the row-major index of the maximum in its channel. NaN is greatest.
 
 use crate::family::adaptive;
 use crate::family::pool::values_or_indices;
@@ -41,7 +42,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     adaptive::meta(args, 3).map(|values| values_or_indices(values, index))
 }
 
-/// The portable kernel for inputs of the types in `D`; indices are `int64` whatever `D` says.
+/// The portable kernel for input dtypes `D`; indices are `int64` regardless of `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out, indices) = (args.tensor(0)?, args.tensor(2)?, args.tensor(3)?);
     let shape = infer(args, 0)?.shape;

@@ -54,7 +54,7 @@ pub const ANY_ALL: Operator = Operator {
     ],
 };
 
-/// `torch.any` along some dimensions, or all where none are given; an empty list folds none.
+/// `torch.any` along some dimensions; an absent list reduces every dimension, an empty list reduces no dimension.
 #[cfg(feature = "catalogue")]
 pub const ANY_DIMS: Operator = Operator {
     schema: "aten::any.dims_out(Tensor self, int[]? dim=None, bool keepdim=False, *, Tensor(a!) out) -> Tensor(a!)",

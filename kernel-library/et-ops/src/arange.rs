@@ -101,7 +101,7 @@ fn fill<const D: u32>(bounds: Bounds, out: &et_core::Tensor<'_>) -> Result<()> {
     dispatch!(D, out.scalar_type(), numbers, T => numbers::<T>(bounds, out))
 }
 
-/// Integers are computed as `int64`, everything else in double precision, as in PyTorch.
+/// Integers are computed in `int64`, floating-point numbers in double precision, as in PyTorch.
 fn numbers<T: Number>(bounds: Bounds, out: &et_core::Tensor<'_>) -> Result<()> {
     let to = out.output::<T>()?;
     if T::TYPE.is_integer() {

@@ -85,7 +85,7 @@ fn store(input: &et_core::Tensor<'_>, out: &et_core::Tensor<'_>, bucket: impl Fn
     Ok(())
 }
 
-/// How many boundaries lie before the element. What compares with nothing lies behind all of them.
+/// The number of boundaries before the element. NaN compares with no boundary and lies behind the last boundary.
 fn bucket<T: Element>(element: T, count: usize, right: bool, boundary: &dyn Fn(usize) -> T) -> usize {
     let (mut start, mut end) = (0, count);
     while start < end {

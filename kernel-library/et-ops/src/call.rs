@@ -1,4 +1,4 @@
-//! Calling one operator from a host: owned arguments in, owned tensors out.
+//! Calls a single operator from the host: owned arguments in, owned tensors out.
 #![allow(unsafe_code)] // Lends owned buffers to raw tensors for the length of a call.
 
 use core::cell::Cell;
@@ -11,7 +11,7 @@ use et_core::{
 
 use crate::{Meta, Operator, Outs, Primitive};
 
-/// A tensor that owns its elements.
+/// A tensor that owns the memory of its elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnedTensor {
     /// The type of the elements.
@@ -22,12 +22,12 @@ pub struct OwnedTensor {
     pub bytes: Vec<u8>,
 }
 
-/// An argument that owns or borrows what it refers to.
+/// An argument of an operator, owned or borrowed.
 #[derive(Clone, Debug)]
 pub enum Argument<'a> {
     /// Absent.
     None,
-    /// An integer; a scalar type travels as its number.
+    /// An integer; a scalar type is passed as its number.
     Int(i64),
     /// A boolean.
     Bool(bool),
@@ -67,7 +67,8 @@ impl OwnedTensor {
         Ok(Self { scalar_type: meta.scalar_type, sizes: meta.shape.sizes().to_vec(), bytes })
     }
 
-    /// Takes the shape that a kernel gave the tensor; the elements that no longer count lie behind the others.
+    /// Shrinks the tensor to the shape that a kernel gave the output; the dropped elements lie at the end of the
+    /// buffer.
     fn shrink(&mut self, shape: &Shape) -> Result<()> {
         self.bytes.truncate(shape.numel()? * self.scalar_type.size());
         self.sizes = shape.sizes().to_vec();
@@ -80,8 +81,9 @@ impl OwnedTensor {
     }
 }
 
-/// Type and shape of each output of `operator`, by its rule. `wanted` has one item per output: what the caller wants, or
-/// nothing where it has no wish. Only some operators leave their callers a choice.
+/// Dtype and shape of each output of `operator`, by the operator's shape rule. `wanted` has an item per output: the
+/// tensor that
+/// the caller wants, or `None` for no preference. Only some operators leave the caller a choice.
 pub fn infer(operator: &Operator, arguments: &[Argument<'_>], wanted: &[Option<Meta>]) -> Result<Vec<Meta>> {
     let outs = match operator.outs() {
         Outs::FirstArgument => Vec::new(),
@@ -112,8 +114,9 @@ pub fn call_kernel_for(
     call_ordered(operator, kernel, arguments, metas, DimOrder::contiguous)
 }
 
-/// As [`call_kernel_for`]; the elements of an output of each rank lie in memory as `order` says, and so must those of an
-/// argument that is written.
+/// Like [`call_kernel_for`], with outputs laid out in the dim order that `order` gives for their rank. An argument that
+/// the
+/// kernel writes must have that dim order too.
 pub fn call_ordered(
     operator: &Operator,
     kernel: Kernel,
@@ -165,7 +168,7 @@ fn elements(argument: &Argument<'_>) -> Option<Vec<u8>> {
     }
 }
 
-/// Everything that the values of one call point into: what a program file holds for a method.
+/// Owns the memory that the values of a call point into: the counterpart of a method in a program file.
 struct Table<'a> {
     /// The arguments, the out tensors, then the items of lists and the list of out tensors.
     slots: Vec<Slot<'a>>,
@@ -190,7 +193,8 @@ enum Room {
 }
 
 impl<'a> Table<'a> {
-    /// `outs` are the out tensors. That of a kernel that writes its first argument stands for it.
+    /// `outs` are the out tensors. If a kernel writes its first argument, the out tensor takes the place of that
+    /// argument.
     fn new(form: Outs, arguments: &'a [Argument<'a>], outs: Vec<Slot<'a>>) -> Result<Self> {
         let places = arguments.len() as i32..(arguments.len() + outs.len()) as i32;
         let mut items = Vec::new();
@@ -229,8 +233,9 @@ impl Slot<'_> {
             Self::Tensor { scalar_type, sizes, order, data, room } => {
                 let (sizes, dim_order) = (Indices::new(sizes), order.dims());
                 let layout = TensorLayout { scalar_type: *scalar_type, sizes, dim_order };
-                // SAFETY: the table borrows the buffer, mutably where it is writable, and `tensor_slot` and
-                // `OwnedTensor::zeros` made sure that it is as long as the shape says, or null.
+                // SAFETY: the table borrows the buffer, mutably if the buffer is writable, and `tensor_slot` and
+                // `OwnedTensor::zeros`
+                // guarantee that the buffer is as long as the shape says, or null.
                 let tensor = unsafe {
                     match room {
                         Room::Constant => et_core::Tensor::new(layout, *data, Access::Constant),
@@ -290,7 +295,7 @@ fn output_slot<'a>(output: &'a mut OwnedTensor, order: DimOrder) -> Slot<'a> {
     Slot::Tensor { scalar_type, sizes, order, data: output.bytes.as_mut_ptr(), room }
 }
 
-/// What a caller wants an output to be: a tensor without memory.
+/// The output that a caller wants, as a tensor without memory.
 fn wanted_slot<'a>(wanted: &Option<Meta>) -> Slot<'a> {
     let Some(Meta { scalar_type, shape }) = wanted else { return Slot::Plain(Value::None) };
     Slot::Tensor {

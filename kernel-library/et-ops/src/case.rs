@@ -1,11 +1,11 @@
-//! Cases: inputs to an operator and what PyTorch computes from them, as plain data that any kernel provider can run.
+//! Cases: operator inputs and PyTorch's outputs as plain data, which any kernel provider can run.
 
 use et_core::{Error, ScalarType};
 
-/// One call with a known outcome.
+/// An operator call with a known outcome.
 #[derive(Debug)]
 pub struct Case {
-    /// What the case shows, in a few words.
+    /// A short description of the tested behaviour.
     pub name: &'static str,
     /// The arguments in schema order, without the out tensors.
     pub arguments: &'static [CaseArgument],
@@ -32,7 +32,7 @@ pub enum CaseArgument {
     Doubles(&'static [f64]),
     /// Booleans.
     Bools(&'static [bool]),
-    /// A scalar type, which travels as its number.
+    /// A scalar type, which is passed as its number.
     Type(ScalarType),
     /// A tensor.
     Tensor(CaseTensor),
@@ -49,11 +49,11 @@ pub struct CaseTensor {
     pub scalar_type: ScalarType,
     /// The sizes.
     pub sizes: &'static [i32],
-    /// The elements, row-major; of complex ones the real and the imaginary parts in turn.
+    /// The elements in row-major order; a complex element is its real part followed by its imaginary part.
     pub elements: &'static [f64],
 }
 
-/// What a call must do.
+/// The expected outcome of a call.
 #[derive(Debug)]
 pub enum Expectation {
     /// Give these outputs, each element within the relative and absolute tolerance.
@@ -65,7 +65,7 @@ pub enum Expectation {
     },
     /// Give exactly these outputs when the caller, not the rule, chooses their types.
     Conversion(&'static [CaseTensor]),
-    /// Give exactly these outputs, whose sizes the elements decide within those of the rule.
+    /// Give exactly these outputs, whose sizes depend on the elements, within the bounds that the shape rule states.
     Bounded(&'static [CaseTensor]),
     /// Fail with this error.
     Refusal(Error),

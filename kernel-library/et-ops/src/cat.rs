@@ -1,4 +1,4 @@
-//! `aten::cat`: tensors one after the other along a dimension. An empty tensor of rank 1 counts for nothing.
+//! `aten::cat`: concatenates tensors along a dimension. An empty tensor of rank 1 is ignored.
 
 use crate::family::place::Place;
 use crate::family::transfer;
@@ -40,7 +40,7 @@ pub const CAT: Operator = Operator {
     ],
 };
 
-/// Whether a tensor counts for nothing.
+/// Whether a tensor is ignored.
 fn is_void(tensor: &et_core::Tensor<'_>) -> bool {
     tensor.shape().sizes() == [0]
 }

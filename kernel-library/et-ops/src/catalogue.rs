@@ -1,10 +1,10 @@
-//! The one list of operators, and how to find one in it.
+//! The list of operators, and lookup by name.
 
 use et_core::Kernel;
 
 use crate::{Operator, find_primitive};
 
-/// Every operator, in the order of its name.
+/// Every operator, sorted by name.
 pub static OPERATORS: &[&Operator] = &[
     &crate::adaptive_avg_pool2d::ADAPTIVE_AVG_POOL2D,
     &crate::adaptive_avg_pool3d::ADAPTIVE_AVG_POOL3D,
@@ -278,18 +278,19 @@ pub static OPERATORS: &[&Operator] = &[
     &crate::torchao::quantize_affine::QUANTIZE_AFFINE,
 ];
 
-/// The operator whose out-variant has this name, such as `aten::add.out`.
+/// Looks up an operator by the name of the out-variant, such as `aten::add.out`.
 pub fn find(name: &str) -> Option<&'static Operator> {
     let found = OPERATORS.binary_search_by(|operator| operator.name().cmp(name));
     found.ok().and_then(|index| OPERATORS.get(index)).copied()
 }
 
-/// The operator whose functional form has this name, such as `aten::add.Tensor`.
+/// Looks up an operator by the name of the functional form, such as `aten::add.Tensor`.
 pub fn find_functional(name: &str) -> Option<&'static Operator> {
     OPERATORS.iter().copied().find(|operator| operator.functional == name)
 }
 
-/// The kernel that a program calls by this name: an operator's portable one for all types, or a primitive's.
+/// The kernel that a program calls by this name: the portable kernel of an operator for all dtypes, or a primitive's
+/// kernel.
 pub fn find_kernel(name: &str) -> Option<Kernel> {
     let operator = find(name).map(|operator| operator.kernel);
     operator.or_else(|| find_primitive(name).map(|primitive| primitive.kernel))

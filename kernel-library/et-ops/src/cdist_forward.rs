@@ -1,4 +1,4 @@
-//! `aten::_cdist_forward`: the distances of all pairs of rows of two matrices, or of batches of them.
+//! `aten::_cdist_forward`: the distances between all pairs of rows of two matrices, or of two batches of matrices.
 
 use crate::family::distance::{Norm, Vector, distance};
 use crate::family::opmath::Opmath;
@@ -103,8 +103,9 @@ where
     Ok(())
 }
 
-/// Where the row that belongs to each element of the output starts. The rows of the left tensor (0) go along the last
-/// dimension but one, those of the right tensor (1) along the last.
+/// The start offset of the row that belongs to each output element. The rows of the left tensor (0) run along the
+/// second-last
+/// output dimension, the rows of the right tensor (1) along the last.
 fn rows(tensor: &et_core::Tensor<'_>, shape: &Shape, side: usize) -> Place {
     let (strides, rank, own) = (tensor.strides(), shape.rank(), tensor.rank());
     let mut place = Place { start: 0, strides: [0; et_core::MAX_RANK] };

@@ -1,4 +1,4 @@
-//! `aten::ceil`: the least integer that is not less. Integers stay as they are.
+//! `aten::ceil`: rounds each element up to an integer. Integer tensors are copied.
 
 use crate::family::real::{self, Function};
 use crate::family::unary;

@@ -1,4 +1,4 @@
-//! `aten::clamp`: each element, or the bound that it passes, in the promoted type.
+//! `aten::clamp`: clamps each element to a lower and an upper bound, in the promoted dtype.
 
 use et_core::Scalar;
 
@@ -9,7 +9,7 @@ use crate::family::unary;
 use crate::family::walk::Walk;
 use crate::prelude::*;
 
-/// `torch.clamp` with numbers as bounds, of which one may be absent.
+/// `torch.clamp` with scalar bounds, either of which may be absent.
 #[cfg(feature = "catalogue")]
 pub const CLAMP: Operator = Operator {
     schema: "aten::clamp.out(Tensor self, Scalar? min=None, Scalar? max=None, *, Tensor(a!) out) -> Tensor(a!)",
@@ -72,7 +72,7 @@ pub const CLAMP: Operator = Operator {
     ],
 };
 
-/// `torch.clamp` with tensors as bounds, of which one may be absent.
+/// `torch.clamp` with tensor bounds, either of which may be absent.
 #[cfg(feature = "catalogue")]
 pub const CLAMP_TENSOR: Operator = Operator {
     schema: "aten::clamp.Tensor_out(Tensor self, Tensor? min=None, Tensor? max=None, *, Tensor(a!) out) -> Tensor(a!)",

@@ -1,4 +1,5 @@
-//! `aten::constant_pad_nd`: `value` around the tensor; pairs of widths start at the innermost dimension, negative ones crop.
+//! `aten::constant_pad_nd`: pads a tensor with `value`. Pairs of widths start at the innermost dimension; negative
+//! widths crop.
 
 use crate::family::fill::fill;
 use crate::family::place::Place;

@@ -1,7 +1,10 @@
-//! `aten::convolution`: cross-correlation over one to three dimensions, or its transpose.
+//! `aten::convolution`: convolution (cross-correlation) over one to three dimensions, or transposed convolution.
 //!
-//! `input` is `[n, c, d, h, w]` (or `[n, c, h, w]`, or `[n, c, l]`), `weight` `[out channels, c / groups, kernel..]`; transposed,
-//! `[c, out channels / groups, kernel..]`. Products are summed over channels, planes, rows, then columns; the bias comes last.
+//! `input` is `[n, c, d, h, w]` (or `[n, c, h, w]`, or `[n, c, l]`), `weight` is `[out channels, c / groups,
+//! kernel..]`; for a
+//! transposed convolution, `[c, out channels / groups, kernel..]`. Products are summed over channels, planes, rows,
+//! then
+//! columns; the bias is added last.
 
 use core::num::NonZero;
 
@@ -137,7 +140,7 @@ pub const CONVOLUTION: Operator = Operator {
     ],
 };
 
-/// What the arguments say, one dimension to three.
+/// The shapes and parameters of a convolution over one to three dimensions, parsed from the arguments.
 struct Geometry {
     axes: [Axis; 3],
     input: Volume,
@@ -255,14 +258,14 @@ fn convolve<T: Opmath>(geometry: &Geometry, args: &Args<'_, '_>, out: &et_core::
 impl Geometry {
     /// Where the group of an output channel starts in the input, and the channel's weights in the weights.
     fn starts(&self, batch: usize, channel: usize) -> (usize, usize) {
-        // At least 1, since there is a channel.
+        // The quotient is at least 1, since an output channel exists.
         let outputs = NonZero::new(self.out_channels / self.groups).unwrap_or(NonZero::<usize>::MIN);
         let (first, within) = (channel / outputs * self.group_channels(), channel % outputs);
         let weight = if self.transposed { self.weight.channel(first, within) } else { self.weight.channel(channel, 0) };
         (self.input.channel(batch, first), weight)
     }
 
-    /// The same convolution as products of matrices, where weights and output lie as that needs it.
+    /// The same convolution as tiled GEMMs, if the layouts of weight and output allow that.
     fn tiled<'a>(
         &self,
         input: Input<'a, f32>,
@@ -306,7 +309,7 @@ impl Geometry {
         sum
     }
 
-    /// From the pixel of one tap to that of the next, along each dimension.
+    /// The offset from the pixel of a kernel position to the pixel of the next kernel position, along each dimension.
     fn steps(&self) -> [usize; 3] {
         core::array::from_fn(|dim| self.axes[dim].dilation.get() * self.input.strides[dim + 2])
     }
@@ -324,7 +327,7 @@ impl Geometry {
         sum
     }
 
-    /// Visits the offsets of the pixels that spread to an output, with those of their weights.
+    /// Visits the offsets of the input pixels that spread to an output pixel, each with the offset of the weight.
     fn for_each_source(&self, at: [usize; 3], mut visit: impl FnMut(usize, usize)) {
         let sources = |dim: usize| {
             let axis = self.axes[dim];

@@ -1,7 +1,9 @@
-//! `aten::convolution_backward`: the gradients of a convolution's input, weights and bias.
+//! `aten::convolution_backward`: the gradients of a convolution's input, weight and bias.
 //!
-//! A plain and a transposed convolution are the same relation between a larger image, over which windows slide, and a
-//! smaller one with an element per window; only which of the two is the input differs.
+//! A plain and a transposed convolution are the same relation between a larger image, over which the kernel slides, and
+//! a
+//! smaller image with an element per kernel placement. Only the role of the input differs: the larger image in a plain
+//! convolution, the smaller image in a transposed convolution.
 
 use et_core::{Input, Number as _, Output, Scalar};
 
@@ -86,7 +88,9 @@ pub const CONVOLUTION_BACKWARD: Operator = Operator {
     ],
 };
 
-/// Output `index`: as the input, the weights, or one element per channel of the gradient; nothing where it is masked.
+/// The meta of gradient `index`: shaped like the input, like the weight, or with an element per channel of the output
+/// gradient;
+/// an empty list entry if the output mask excludes the gradient.
 fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     Geometry::new(args)?;
     let mut channels = Shape::SCALAR;
@@ -151,7 +155,7 @@ fn add<T: Opmath>(to: Output<'_, T>, at: usize, amount: T::Math) {
     to.set(at, T::lower(to.get(at).raise().plus(amount)));
 }
 
-/// What the arguments say. `small` has one element per window on `large`.
+/// The shapes and parameters from the arguments. `small` has an element per placement of the kernel on `large`.
 struct Geometry {
     axes: [Axis; 3],
     small: Volume,
@@ -162,7 +166,8 @@ struct Geometry {
     transposed: bool,
 }
 
-/// One product of the convolution: where its factors lie and whose gradients it is a part of.
+/// A product of the convolution: the positions of its two factors, and the offsets of the gradients that it contributes
+/// to.
 struct Product {
     input: [usize; 5],
     weight: [usize; 5],
@@ -205,7 +210,7 @@ impl Geometry {
         });
     }
 
-    /// Visits the taps of a window that lie inside the larger image, and the pixels under them.
+    /// Visits the kernel positions that lie inside the larger image at a placement, each with the pixel under it.
     fn for_each_tap(&self, at: [usize; 3], mut visit: impl FnMut([usize; 3], [usize; 3])) {
         let along = |dim: usize| {
             let (taps, step) = (self.axes[dim].taps(at[dim]), self.axes[dim].dilation.get());

@@ -1,4 +1,5 @@
-//! `aten::copy` and `aten::copy_`: the second tensor, broadcast to the shape of the first and converted to its type.
+//! `aten::copy` and `aten::copy_`: the second tensor, broadcast to the shape of the first and cast to the dtype of the
+//! first.
 
 use crate::family::{copy, unary};
 use crate::prelude::*;

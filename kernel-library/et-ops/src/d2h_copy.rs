@@ -1,9 +1,9 @@
-//! `et_copy::_d2h_copy`: a copy from the memory of a device, which here is that of the host.
+//! `et_copy::_d2h_copy`: a copy from device memory to host memory; here both are host memory.
 
 use crate::family::{copy, unary};
 use crate::prelude::*;
 
-/// A copy from the memory of a device to that of the host.
+/// Copies from device memory to host memory.
 #[cfg(feature = "catalogue")]
 pub const D2H_COPY: Operator = Operator {
     schema: "et_copy::_d2h_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",

@@ -1,4 +1,4 @@
-//! `aten::detach_copy`: a copy; there are no gradients to detach from.
+//! `aten::detach_copy`: a copy; inference has no gradients to detach.
 
 use crate::family::{copy, unary};
 use crate::prelude::*;

@@ -47,7 +47,7 @@ pub const DIAGONAL_COPY: Operator = Operator {
     ],
 };
 
-/// The two dimensions, where the diagonal starts in each, and how long it is.
+/// The two dimensions, the start of the diagonal in each, and the length of the diagonal.
 struct Diagonal {
     dims: [usize; 2],
     starts: [i64; 2],

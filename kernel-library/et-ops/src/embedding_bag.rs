@@ -1,13 +1,15 @@
-//! `aten::_embedding_bag`: for each bag of indices, the sum, the mean or the maximum of those rows of `weight`.
+//! `aten::_embedding_bag`: the sum, mean or maximum of the rows of `weight` that each bag of indices selects.
 
 use et_core::{Element, Float, MAX_RANK, Tensor as AnyTensor};
 
 use crate::family::index;
 use crate::prelude::*;
 
-/// What `torch.nn.functional.embedding_bag` calls. Beside the results it returns the bag of each index, the size of each
-/// bag and, for maxima, where they come from. The size is 0 for sums, as PyTorch has it; indices equal to `padding_idx` count
-/// for nothing.
+/// The operator behind `torch.nn.functional.embedding_bag`. Besides the results, it returns the bag of each index, the
+/// size of
+/// each bag and, for maxima, the index of the row that each maximum comes from. As in PyTorch, the bag size is 0 for
+/// sums.
+/// Indices equal to `padding_idx` are skipped.
 #[cfg(feature = "catalogue")]
 pub const EMBEDDING_BAG: Operator = Operator {
     schema: "aten::_embedding_bag.out(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, \
@@ -81,7 +83,8 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     args.tensor(9)?.resize(&infer(args, 0)?.shape)?;
     for index in 1..4 {
-        // Implementations differ in which of these they fill in: what a program has no room for, it does not read.
+        // Implementations differ in which of these outputs are filled in. A program that gives an output no memory does
+        // not read it.
         let _ = args.tensor(9 + index)?.resize(&infer(args, index)?.shape);
     }
     dispatch!(D, args.tensor(0)?.scalar_type(), floats, T => bags::<T>(args))
@@ -102,7 +105,7 @@ fn bags<T: Float + Element>(args: &Args<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// Sets an element, where there is one.
+/// Sets an element, if the tensor has an element at `at`.
 fn note(tensor: &AnyTensor<'_>, at: usize, number: i64) -> Result<()> {
     if at < tensor.numel() {
         tensor.output::<i64>()?.set(at, number);
@@ -110,7 +113,7 @@ fn note(tensor: &AnyTensor<'_>, at: usize, number: i64) -> Result<()> {
     Ok(())
 }
 
-/// Reduces the rows of one bag; how many there are.
+/// Reduces the rows of a bag. Returns the number of rows, without padding.
 fn reduce<T: Float + Element>(args: &Args<'_, '_>, bag: usize, positions: core::ops::Range<usize>) -> Result<i64> {
     let [weight, indices, results] = [args.tensor(0)?, args.tensor(1)?, args.tensor(9)?];
     let (rows, width, mode) = (weight.size(0), weight.size(1), args.int(4)?);

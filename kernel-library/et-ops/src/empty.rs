@@ -1,4 +1,4 @@
-//! `aten::empty`: a tensor with whatever lies in its memory. The caller chooses its type.
+//! `aten::empty`: an uninitialized tensor. The caller chooses the dtype.
 
 use crate::family::fill;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! `dim_order_ops::_empty_dim_order`: a tensor with whatever lies in its memory. The caller chooses its type.
+//! `dim_order_ops::_empty_dim_order`: an uninitialized tensor. The caller chooses the dtype.
 
 use crate::family::{copy, fill};
 use crate::prelude::*;

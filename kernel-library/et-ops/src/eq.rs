@@ -1,4 +1,4 @@
-//! `aten::eq`: `self == other`; NaN equals nothing.
+//! `aten::eq`: `self == other`; NaN is unequal to every number, NaN included.
 
 use core::cmp::Ordering;
 

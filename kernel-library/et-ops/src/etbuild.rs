@@ -1,8 +1,13 @@
-//! `etbuild`: what language models do with tokens that come in pieces, which ATen has no operators for.
+//! `etbuild`: KV cache and RoPE operators of language models that run in prefill chunks, for which ATen has no
+//! operators.
 //!
-//! The operators share two arguments: `start`, the position of the first row in the text, and `last`, the last row that is a
-//! token; rows behind it fill the tensor up. Caches are `[batch, slots, heads, depth]`, so that the rows of a piece, as a
-//! projection computes them, are written as they are; the row of a position lies in slot `position % slots`.
+//! The operators share two arguments: `start`, the token position of the first row, and `last`, the index of the last
+//! row that
+//! holds a token; rows behind `last` are padding. KV caches are `[batch, slots, heads, depth]`, so that the rows of a
+//! chunk are
+//! written in the layout that the projection GEMM produces. Each KV cache is a ring buffer: the row of a position lies
+//! in slot
+//! `position % slots`.
 
 pub mod attend_cache;
 pub mod rotate;

@@ -1,4 +1,4 @@
-//! `aten::expand_copy`: dimensions of size 1 repeated. A size of -1 stays as it is.
+//! `aten::expand_copy`: repeats dimensions of size 1. A size of -1 keeps the size of the input.
 
 use crate::family::place::Place;
 use crate::family::transfer;

@@ -1,4 +1,4 @@
-//! `etbuild::attend_cache`: attention of the rows of a piece of text to what a cache holds of the text up to them.
+//! `etbuild::attend_cache`: attention of the rows of a prefill chunk, or of a decode step, to the KV cache.
 
 use core::ops::Range;
 
@@ -11,12 +11,18 @@ use crate::math::Math;
 use crate::prelude::*;
 use et_core::{Element, Half, Input};
 
-/// Attention (Vaswani et al. 2017) of `query`, `[batch, rows, heads, depth]`, to `keys` and `values`, `[batch, slots, own
-/// heads, depth or columns]`, each of whose heads serves as many neighbouring ones of the query (Ainslie et al. 2023). A row
-/// sees the positions up to its own; with a `window`, only that many of them; 0 is none. With a `soft_cap`, a score is
-/// `tanh(score / soft_cap) * soft_cap` (Gemma 2). Rows behind `last` see what it sees. The rows of the piece are in the cache
-/// already. A position that a row sees and that the cache has no slot for any more is refused. Where the query is `float32`, keys
-/// and values may be in half precision, or in bytes: rows with four bytes of their scale behind the numbers.
+/// Attention (Vaswani et al. 2017) of `query`, `[batch, rows, heads, depth]`, to `keys` and `values`, `[batch, slots,
+/// KV
+/// heads, depth or columns]`. Each KV head serves a group of neighbouring query heads (grouped-query attention, Ainslie
+/// et al.
+/// 2023). Attention is causal; a nonzero `window` limits each row to a sliding window of that many positions. With a
+/// `soft_cap`, a score is `tanh(score / soft_cap) * soft_cap` (logit soft-capping, Gemma 2). Padding rows behind `last`
+/// see the
+/// same positions as `last`. The KV cache must already hold the rows of the chunk. A call is refused if the ring buffer
+/// has
+/// overwritten a position that a row sees. With a `float32` query, keys and values may be fp16, or int8 with a scale
+/// per row:
+/// the four bytes of the scale follow the numbers of the row.
 #[cfg(feature = "catalogue")]
 pub const ATTEND_CACHE: Operator = Operator {
     schema: "etbuild::attend_cache.out(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, \
@@ -142,7 +148,7 @@ const QUERY: CaseTensor = CaseTensor::float(&[1, 2, 2, 1], &[1.0, -1.0, 0.5, -2.
 const KEYS: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[0.0, 1.0, -1.0, 0.5]);
 const VALUES: CaseTensor = CaseTensor::float(&[1, 4, 1, 1], &[1.0, 2.0, 3.0, 1.0]);
 
-/// The bytes of these keys; those of 1 as `f32`, and of a half, are behind each.
+/// The int8 form of `KEYS`; each row ends with the bytes of its scale, 1 or 0.5 as `f32`.
 #[rustfmt::skip]
 const KEY_BYTES: CaseTensor = CaseTensor::of(ScalarType::Char, &[1, 4, 1, 5], &[
     0.0, 0.0, 0.0, -128.0, 63.0,
@@ -247,7 +253,8 @@ impl<M: Math> Cached<M> {
         let (rows, slots) = (args.tensor(0)?.size(1), args.tensor(1)?.size(1));
         let (span, window) = (Span::read(args, [3, 4], rows)?, args.int(6)?);
         let window = if window == 0 { usize::MAX } else { window as usize };
-        // The first row sees `window` positions up to its own; those of the rows behind it must not lie in their slots.
+        // The first row sees `window` positions up to its own; the later rows must not overwrite the slots of those
+        // positions.
         if span.end() > slots && window.saturating_add(span.last) > slots {
             return Err(Error::InvalidArgument);
         }
@@ -270,7 +277,7 @@ impl<M: Math> Keys<M> for Cached<M> {
     }
 }
 
-/// Keys and values in bytes, whose scales are behind them.
+/// Keys and values in int8; the scale of a row follows the numbers of the row.
 struct Scaled<'a> {
     cached: Cached<f32>,
     keys: Scales<'a>,
@@ -304,7 +311,7 @@ struct Scales<'a> {
     bytes: Input<'a, i8>,
     /// How many numbers are ahead of a scale.
     numbers: usize,
-    /// From one byte to the next.
+    /// The stride between neighbouring bytes of a row.
     step: usize,
 }
 
