@@ -10,7 +10,8 @@ use super::pool::{greatest, resized, sum};
 use super::spatial::{Taps, Volume, per_dim_argument};
 use crate::Meta;
 
-/// The type of the first argument and its shape with the sizes of argument 1. An image without pixels is refused.
+/// The dtype of the first argument and its shape, with the spatial sizes replaced by argument 1. An image without
+/// pixels is refused.
 pub fn meta(args: &Args<'_, '_>, dims: usize) -> Result<Meta> {
     let image = Volume::new(&args.tensor(0)?, dims)?;
     if image.sizes[1..].contains(&0) {
@@ -32,7 +33,7 @@ pub fn means<T: Opmath>(input: &Tensor<'_>, out: &Tensor<'_>, dims: usize) -> Re
     Ok(())
 }
 
-/// Stores the greatest element of each window in `out`, and where in its channel it is in `indices`.
+/// Stores the maximum of each receptive field in `out`, and the index of the maximum in its channel in `indices`.
 pub fn maxima<T: Number>(input: &Tensor<'_>, [out, indices]: [&Tensor<'_>; 2], dims: usize) -> Result<()> {
     let (from, to, places) = (input.input::<T>()?, out.output::<T>()?, indices.output::<i64>()?);
     let image = Volume::new(input, dims)?;

@@ -1,4 +1,4 @@
-//! Affine quantization: a real number is `(quantized - zero_point) * scale`, with one scale and zero point per block.
+//! Affine quantization: a real number is `(quantized - zero_point) * scale`; each block has a scale and a zero point.
 
 use et_core::{Args, Element, Error, Result, ScalarType, Shape, Tensor};
 
@@ -37,12 +37,12 @@ pub enum Difference {
     Float,
 }
 
-/// Scales and zero points, one for each block in the row-major order of the grid.
+/// The scale and the zero point of each block, in the row-major order of the grid of blocks.
 #[derive(Clone, Copy)]
 pub struct Parameters<'t> {
     /// Floating-point numbers.
     pub scales: Tensor<'t>,
-    /// As many numbers; all 0 where there are none.
+    /// A zero point per scale; `None` for symmetric quantization, where every zero point is 0.
     pub zero_points: Option<Tensor<'t>>,
     /// The blocks.
     pub blocks: Blocks,
@@ -128,20 +128,20 @@ impl<'t> Parameters<'t> {
     /// Arguments `position` and `position + 1`, of which the second may be absent.
     pub fn of(args: &Args<'t, '_>, position: usize, blocks: Blocks) -> Result<Self> {
         let (scales, zero_points) = (args.tensor(position)?, args.optional_tensor(position + 1)?);
-        // Exporters write an absent tensor as an empty one.
+        // Exporters write an absent tensor as an empty tensor.
         let zero_points = zero_points.filter(|tensor| tensor.numel() > 0 || scales.numel() == 0);
         let wanted = blocks.grid().numel()?;
         let fits = scales.numel() == wanted && zero_points.is_none_or(|tensor| tensor.numel() == wanted);
         if fits { Ok(Self { scales, zero_points, blocks }) } else { Err(Error::InvalidArgument) }
     }
 
-    /// Whether the scales, and so what is computed with them, are `float64`.
+    /// Whether the scales are `float64`, and the arithmetic with scales therefore too.
     pub fn are_double<const D: u32>(&self) -> bool {
         let selected = const { et_core::Dtypes(D).contains(ScalarType::Double) };
         selected && self.scales.scalar_type() == ScalarType::Double
     }
 
-    /// Calls `visit` for each block with its scale, its zero point, and a walk over it in two tensors.
+    /// Calls `visit` for each block with the scale, the zero point, and a walk over the block in two tensors.
     fn for_each<const D: u32>(
         &self,
         tensors: [&Tensor<'_>; 2],
@@ -165,9 +165,9 @@ impl<'t> Parameters<'t> {
 pub struct Quantizer<M> {
     /// 1 divided by the scale.
     pub inverse: M,
-    /// What 0 becomes.
+    /// The integer that 0 is quantized to.
     pub zero_point: M,
-    /// What is possible.
+    /// The range of the quantized integers.
     pub range: Range,
     /// When to round.
     pub rounding: Rounding,
@@ -186,7 +186,7 @@ impl<M: Math> Quantizer<M> {
     }
 }
 
-/// Quantizes a tensor with one quantizer.
+/// Quantizes a tensor per-tensor, with the same quantizer for every element.
 pub fn quantize_whole<M: Math, const D: u32>(
     input: &Tensor<'_>,
     out: &Tensor<'_>,
@@ -237,9 +237,9 @@ fn quantize_in<M: Math, const D: u32>(
 pub struct Dequantizer<M> {
     /// The distance between neighbours.
     pub scale: M,
-    /// What becomes 0.
+    /// The integer that is dequantized to 0.
     pub zero_point: f64,
-    /// How it is taken away.
+    /// How the zero point is subtracted.
     pub difference: Difference,
 }
 
@@ -255,7 +255,7 @@ impl<M: Math> Dequantizer<M> {
     }
 }
 
-/// Dequantizes a tensor with one dequantizer.
+/// Dequantizes a tensor per-tensor, with the same dequantizer for every element.
 pub fn dequantize_whole<M: Math, const D: u32>(
     input: &Tensor<'_>,
     out: &Tensor<'_>,

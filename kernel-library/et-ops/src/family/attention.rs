@@ -15,12 +15,12 @@ use crate::math::Math;
 
 /// Keys whose scores are computed before their values are added.
 const KEYS: usize = 32;
-/// Columns of the values that are summed at a time. Scores are computed once for each so many.
+/// Columns of the values that are accumulated at a time. The scores are recomputed for each block of columns.
 const COLUMNS: usize = 128;
 
-/// Which keys a row sees, where they lie, and what becomes of a score.
+/// Which keys a query row attends to, where the keys lie, and how a score is computed.
 pub trait Keys<M: Number> {
-    /// The keys that a row sees, of all that there are.
+    /// The range of keys that a query row attends to; `all` is the number of keys.
     fn seen(&self, row: usize, all: usize) -> Range<usize>;
 
     /// The row of the keys, and of the values, in which a key lies.
@@ -28,25 +28,25 @@ pub trait Keys<M: Number> {
         key
     }
 
-    /// What the softmax sees of a scaled product.
+    /// The input of the softmax for a scaled query-key product; logit soft-capping happens here.
     fn score(&self, product: M) -> M {
         product
     }
 
-    /// What the numbers of the key whose row starts here are multiplied with.
+    /// The scale of the key whose row starts at `_start`, for quantized keys.
     fn key_scale(&self, _start: usize) -> M {
         M::ONE
     }
 
-    /// What the numbers of the value whose row starts here are multiplied with.
+    /// The scale of the value whose row starts at `_start`, for quantized values.
     fn value_scale(&self, _start: usize) -> M {
         M::ONE
     }
 }
 
-/// Keys in the order of rows: all of them, or those up to the row's own number.
+/// Keys in row order: every key, or with a causal mask the keys up to the row's own index.
 pub struct InOrder {
-    /// Whether a row sees only the keys up to its own number.
+    /// Whether attention is causal: a row attends only to keys up to the row's own index.
     pub causal: bool,
 }
 
@@ -56,7 +56,7 @@ impl<M: Number> Keys<M> for InOrder {
     }
 }
 
-/// What is read and written. Positions in memory are those of the first row of a head.
+/// The tensors and parameters of attention. Start offsets are those of the first row of a head.
 pub struct Attention<'a, T: Opmath, E, K> {
     /// The queries of all heads, `[.., rows, depth]`.
     pub queries: Input<'a, T>,
@@ -66,24 +66,24 @@ pub struct Attention<'a, T: Opmath, E, K> {
     pub values: Input<'a, E>,
     /// The results, `[.., rows, columns]`.
     pub out: Output<'a, T>,
-    /// From one row to the next and from one column to the next, in the order of the fields above.
+    /// The strides of rows and columns of queries, keys, values and results.
     pub steps: [[usize; 2]; 4],
     /// Rows, keys, depth, columns.
     pub sizes: [usize; 4],
-    /// What products are multiplied with.
+    /// The factor of each query-key product.
     pub scale: T::Math,
     /// The keys of each row.
     pub seen: K,
 }
 
-/// What is added to the score of a row and a key.
+/// The term that a mask adds to the score of a row and a key.
 pub type Mask<'m, M> = dyn Fn(usize, usize) -> M + 'm;
 
 impl<T: Opmath, E: Raise<T::Math>, K: Keys<T::Math>> Attention<'_, T, E, K>
 where
     T::Math: Math,
 {
-    /// Computes one head, whose parts start at these positions of queries, keys, values and results.
+    /// Computes a head. `starts` are the offsets of the head in queries, keys, values and results.
     pub fn head(&self, starts: [usize; 4], mask: Option<&Mask<'_, T::Math>>) {
         let [rows, _, _, columns] = self.sizes;
         for row in 0..rows {
@@ -145,7 +145,7 @@ where
     }
 }
 
-/// The exponential of the distance between a score and the greatest one; 0 for a masked key, whatever the greatest is.
+/// The softmax weight `exp(score - greatest)`; 0 for a masked key, whatever `greatest` is.
 fn weight<M: Math>(score: M, greatest: M) -> M {
     if score == M::LOWEST { M::ZERO } else { (score - greatest).exp() }
 }
@@ -161,17 +161,18 @@ fn add_scaled<M: Number, E: Raise<M>>(sums: &mut [M], weight: M, values: Run<'_,
     }
 }
 
-/// Where heads start: outer dimensions are broadcast, and a tensor with fewer heads has each for as many neighbouring ones.
+/// Start offsets of heads: outer dimensions are broadcast, and a KV head is shared by a group of neighbouring query
+/// heads.
 pub struct Heads {
     /// The first head of each batch in the queries, keys, values and results, and in the mask.
     walk: Walk<5>,
-    /// For each of those: for how many heads it has one, and from one to the next.
+    /// For each tensor of `walk`: the number of query heads per head of the tensor, and the stride between heads.
     shared: [(usize, usize); 5],
     heads: usize,
 }
 
 impl Heads {
-    /// The heads of `outer`, all dimensions of the result but the last two; `mask` is broadcast to it.
+    /// The heads of `outer`, the dimensions of the result without the last two; `mask` is broadcast to `outer`.
     pub fn new(outer: &Shape, tensors: [&Tensor<'_>; 4], mask: Place) -> Result<Self> {
         let mut firsts = *outer;
         let heads = firsts.sizes_mut().last_mut().map_or(1, |heads| core::mem::replace(heads, 1) as usize);
@@ -197,7 +198,7 @@ impl Heads {
     }
 }
 
-/// For how many of `heads` a tensor has one, and from one to the next.
+/// The number of query heads, out of `heads`, per head of a tensor, and the stride between heads.
 fn sharing(tensor: &Tensor<'_>, heads: usize) -> (usize, usize) {
     let dim = tensor.rank().checked_sub(3);
     let own = dim.map(|dim| (heads.checked_div(tensor.size(dim)), tensor.strides()[dim]));

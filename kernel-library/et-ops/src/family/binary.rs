@@ -12,8 +12,8 @@ pub fn promote(left: &Tensor<'_>, right: &Tensor<'_>) -> ScalarType {
     if left.scalar_type() == right.scalar_type() { left.scalar_type() } else { promote_all(&[left, right]) }
 }
 
-/// The type in which an operation on tensors is computed: those of rank 0 count only where they are of a higher category
-/// (boolean, integer, floating-point) than the others, as in PyTorch.
+/// The dtype in which an operation on tensors is computed. As in PyTorch, tensors of rank 0 count only if they are of a
+/// higher category (boolean, integer, floating-point) than the rest.
 pub fn promote_all(tensors: &[&Tensor<'_>]) -> ScalarType {
     let of = |is_single: bool| {
         let types =
@@ -61,8 +61,8 @@ pub fn zip<C: Element, R: Element, const D: u32>(tensors: [&Tensor<'_>; 3], f: i
     }
 }
 
-/// Gives the last tensor the broadcast shape of the others; returns whether the elements that belong together are at equal
-/// places in all three. Shapes are made only where the tensors differ.
+/// Resizes the last tensor to the broadcast shape of the first two. Returns whether corresponding elements lie at equal
+/// offsets in all three tensors. Shapes are built only if the layouts differ.
 fn fit([left, right, out]: [&Tensor<'_>; 3]) -> Result<bool> {
     let alike = left.lies_like(right);
     if !(alike && left.lies_like(out)) {
@@ -79,7 +79,7 @@ fn zip_same<C: Element, R: Element>(
 ) -> Result<()> {
     let (first, second, to) = (left.input::<C>()?, right.input::<C>()?, out.output::<R>()?);
     if in_step {
-        // One comparison of lengths here spares one per element.
+        // This comparison of lengths spares a bounds check per element.
         let (first, second) = (first.window(0, to.len()), second.window(0, to.len()));
         (0..to.len()).for_each(|index| to.set(index, f(first.get(index), second.get(index))));
     } else {

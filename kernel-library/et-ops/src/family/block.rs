@@ -15,7 +15,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks of these sizes, one for each dimension of `shape`, of which they must be divisors.
+    /// Blocks of these sizes, a size per dimension of `shape`; each size must divide the dimension.
     pub fn of(shape: &Shape, sizes: &[i64]) -> Result<Self> {
         let (mut grid, mut block) = (*shape, Shape::SCALAR);
         if sizes.len() != shape.rank() {
@@ -32,7 +32,7 @@ impl Blocks {
         Ok(Self { grid, block })
     }
 
-    /// One block.
+    /// A single block that covers the whole shape.
     pub fn whole(shape: &Shape) -> Self {
         Self { grid: Self::ones(shape), block: *shape }
     }
@@ -88,7 +88,7 @@ impl Blocks {
     }
 }
 
-/// One block, in each of `N` tensors.
+/// A block, in each of `N` tensors.
 pub struct Block<const N: usize> {
     block: Shape,
     places: [Place; N],

@@ -2,8 +2,8 @@
 
 use et_core::{Error, Number, Result, Scalar};
 
-/// The bounds as elements; an absent one, and one beyond the range of an integer type that holds back nothing, is the end
-/// of the range. A bound that no element can meet is refused, as by PyTorch.
+/// The bounds as elements. An absent bound becomes the end of the dtype's range, as does a bound beyond the range of an
+/// integer dtype that excludes no element. A bound that no element can meet is refused, as in PyTorch.
 pub fn bounds<T: Number>(low: Option<Scalar>, high: Option<Scalar>) -> Result<[T; 2]> {
     let low = low.filter(|low| T::TYPE.is_float() || low.to_i64() >= T::LOWEST.to_i64());
     let high = high.filter(|high| T::TYPE.is_float() || high.to_i64() <= T::HIGHEST.to_i64());
@@ -16,7 +16,8 @@ fn element<T: Number>(bound: Scalar) -> Result<T> {
     if fits { Ok(element) } else { Err(Error::InvalidArgument) }
 }
 
-/// `element`, or the bound that it passes; the upper one where they cross. NaN stays, and a bound that is NaN wins.
+/// Clamps `element` to the bounds; the upper bound wins if the bounds cross. A NaN element stays NaN, and a NaN bound
+/// wins.
 pub fn bound<T: Number>(element: T, [low, high]: [T; 2]) -> T {
     let raised = if element < low || low.is_nan() { low } else { element };
     if raised > high || high.is_nan() { high } else { raised }

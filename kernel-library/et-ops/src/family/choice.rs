@@ -1,17 +1,17 @@
-//! What operators let their callers choose: types of outputs, and sizes that only the elements decide.
+//! Choices that operators leave to the caller: dtypes of outputs, and sizes that depend on the elements.
 
 use et_core::{Args, Result, ScalarType, Shape};
 
 use super::unary;
 use crate::Meta;
 
-/// The type that the caller wants for the output in position `out`, else the usual one.
+/// The dtype that the caller wants for the output at position `out`, else `usual`.
 pub fn scalar_type(args: &Args<'_, '_>, out: usize, usual: ScalarType) -> Result<ScalarType> {
     Ok(args.optional_tensor(out)?.map_or(usual, |out| out.scalar_type()))
 }
 
-/// The rule of operators whose one output, in position `OUT`, has the shape of their first argument and any type, usually
-/// that of the argument.
+/// The shape rule of operators whose only output, at position `OUT`, has the shape of the first argument and any dtype,
+/// by default the dtype of the first argument.
 pub fn converted<const OUT: usize>(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     let like = unary::like_first(args, index)?;
     Ok(Meta { scalar_type: scalar_type(args, OUT, like.scalar_type)?, ..like })

@@ -14,7 +14,7 @@ pub struct Run<'a, T> {
     pub elements: Input<'a, T>,
     /// The offset of the first.
     pub start: usize,
-    /// From one to the next.
+    /// The stride between neighbouring elements.
     pub step: usize,
 }
 
@@ -43,7 +43,7 @@ pub struct Matrix<'a, T> {
     pub elements: Input<'a, T>,
     /// The offset of the first element.
     pub start: usize,
-    /// From one row to the next, and from one column to the next.
+    /// The strides of rows and of columns.
     pub steps: [usize; 2],
 }
 
@@ -70,12 +70,12 @@ pub struct Target<'a, T> {
     pub elements: Output<'a, T>,
     /// The offset of the first element.
     pub start: usize,
-    /// From one row to the next, and from one column to the next.
+    /// The strides of rows and of columns.
     pub steps: [usize; 2],
 }
 
 impl<'a, T: Element> Target<'a, T> {
-    /// All of a tensor of rank 2.
+    /// The whole of a tensor of rank 2.
     pub fn of(tensor: &Tensor<'a>) -> Result<Self> {
         Ok(Self { elements: tensor.output()?, start: 0, steps: matrix_steps(tensor, 0) })
     }
@@ -86,8 +86,8 @@ impl<'a, T: Element> Target<'a, T> {
     }
 }
 
-/// Stores what `finish` makes of each element of `left @ right`, with its row and column. `[rows, inner, columns]` are the
-/// sizes.
+/// GEMM: computes `left @ right` and stores the result of the epilogue `finish(row, column, sum)` of each element.
+/// `sizes` are `[rows, inner, columns]`.
 pub fn multiply<T: Opmath>(
     sizes: [usize; 3],
     left: Matrix<'_, T>,
@@ -96,7 +96,7 @@ pub fn multiply<T: Opmath>(
     finish: impl Fn(usize, usize, T::Math) -> T::Math,
 ) {
     if HOSTED && let (Some(left), Some(right), Some(target)) = (left.of_type(), right.of_type(), target.of_type()) {
-        // `T` is `f32`, so that conversions change nothing.
+        // `T` is `f32` here, so that the casts are identities.
         let finish_run = |row: usize, first: usize, sums: &mut [f32]| {
             (first..).zip(sums).for_each(|(column, sum)| *sum = finish(row, column, sum.cast()).cast());
         };
@@ -106,7 +106,8 @@ pub fn multiply<T: Opmath>(
     }
 }
 
-/// One function for the callers of all types, whose `finish` is behind a reference: it is the largest there is.
+/// The tiled GEMM is the largest function of the library, so the callers of all dtypes share a single copy; the
+/// epilogue `finish` is called through a reference.
 #[inline(never)]
 fn multiply_in_tiles(
     sizes: [usize; 3],
@@ -156,7 +157,7 @@ pub fn matrix_product<const D: u32>(left: &Tensor<'_>, right: &Tensor<'_>, out: 
     })
 }
 
-/// All of a tensor of rank 2.
+/// The whole of a tensor of rank 2.
 pub fn matrix<'a, T: Opmath>(tensor: &Tensor<'a>) -> Result<Matrix<'a, T>> {
     Ok(Matrix { elements: tensor.input()?, start: 0, steps: matrix_steps(tensor, 0) })
 }

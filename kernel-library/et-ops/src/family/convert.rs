@@ -1,16 +1,17 @@
-//! Elements of tensors whose type is known at run time only, as elements of one that the operator computes in.
+//! Access to tensors whose dtype is known only at run time, with elements cast to the dtype that the operator computes
+//! in.
 
 use et_core::{Element, Result, Tensor};
 
 use crate::operator::dispatch;
 
-/// What uses a function from positions in memory to elements.
+/// A callback that receives a function from offsets to elements.
 pub type Reader<'a, C> = dyn FnMut(&dyn Fn(usize) -> C) -> Result<()> + 'a;
 
-/// What uses a function that stores an element at a position in memory.
+/// A callback that receives a function that stores an element at an offset.
 type Writer<'a, R> = dyn FnMut(&dyn Fn(usize, R)) -> Result<()> + 'a;
 
-/// Calls `body` with a function that reads elements of `tensor` as `C`; `D` are the types that it may have.
+/// Calls `body` with a function that reads elements of `tensor` as `C`; `D` are the possible dtypes of the tensor.
 pub fn reading<C: Element, const D: u32>(tensor: &Tensor<'_>, body: &mut Reader<'_, C>) -> Result<()> {
     dispatch!(D, tensor.scalar_type(), all, T => {
         let elements = tensor.input::<T>()?;
@@ -18,7 +19,7 @@ pub fn reading<C: Element, const D: u32>(tensor: &Tensor<'_>, body: &mut Reader<
     })
 }
 
-/// Calls `body` with a function that stores an `R` in `tensor`; `D` are the types that it may have.
+/// Calls `body` with a function that stores an `R` in `tensor`; `D` are the possible dtypes of the tensor.
 pub fn writing<R: Element, const D: u32>(tensor: &Tensor<'_>, body: &mut Writer<'_, R>) -> Result<()> {
     dispatch!(D, tensor.scalar_type(), all, T => {
         let elements = tensor.output::<T>()?;

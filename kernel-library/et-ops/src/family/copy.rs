@@ -1,4 +1,4 @@
-//! Copies, into whatever type and dim order the output has.
+//! Copies that cast to the dtype and the dim order of the output.
 
 use et_core::{Args, Error, Result, Tensor};
 
@@ -19,7 +19,7 @@ pub fn broadcast<const D: u32>(like: &Tensor<'_>, source: &Tensor<'_>, out: &Ten
     dispatch!(D, out.scalar_type(), all, T => binary::zip::<T, T, D>([like, source, out], |_, element| element))
 }
 
-/// Refuses an output whose dim order is not the one that argument `position` states.
+/// Refuses an output whose dim order differs from the dim order that argument `position` states.
 pub fn check_order(args: &Args<'_, '_>, position: usize, out: usize) -> Result<()> {
     let Some(stated) = args.optional_ints(position)? else { return Ok(()) };
     let order = args.tensor(out)?.dim_order();

@@ -1,4 +1,5 @@
-//! Convolution of one channel of `f32` by one window: rows of the image, each times a weight, add up to a row of the output.
+//! Depthwise convolution of a single `f32` channel: rows of the image, each times a weight, are summed to a row of the
+//! output.
 
 use super::contract::Target;
 use super::picture::Picture;
@@ -10,7 +11,7 @@ use et_core::Input;
 /// The positions that are summed at once, whose sums stay close by.
 const SPAN: usize = 64;
 
-/// One channel's convolution.
+/// The depthwise convolution of a channel.
 pub struct Channel<'a> {
     /// The elements of the whole input.
     pub elements: Input<'a, f32>,
@@ -22,7 +23,7 @@ pub struct Channel<'a> {
     pub axes: [Axis; 2],
     /// The weights of the window, row-major.
     pub weights: Input<'a, f32>,
-    /// What is added to every sum.
+    /// The bias that is added to every sum.
     pub bias: Option<f32>,
     /// The output's rows and columns.
     pub target: Target<'a, f32>,

@@ -8,7 +8,7 @@ use crate::math::Math;
 pub struct Norm(f64);
 
 impl Norm {
-    /// A norm with `p` of at least 0. For 0 it counts, for infinity it takes the greatest.
+    /// The `p`-norm, for `p >= 0`: 0 counts the nonzero differences, infinity takes the maximum.
     pub fn new(p: f64) -> Option<Self> {
         (p >= 0.0).then_some(Self(p))
     }
@@ -36,7 +36,7 @@ pub struct Vector<'a, T> {
     pub elements: et_core::Input<'a, T>,
     /// The offset of the first.
     pub start: usize,
-    /// From one to the next.
+    /// The stride between neighbouring elements.
     pub step: usize,
 }
 

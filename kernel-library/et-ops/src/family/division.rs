@@ -22,7 +22,7 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// Argument `position`: nothing, `trunc` or `floor`.
+    /// The rounding mode from argument `position`: absent, `trunc` or `floor`.
     pub fn of(args: &Args<'_, '_>, position: usize) -> Result<Self> {
         match args.optional_string(position)? {
             None => Ok(Self::None),
@@ -96,7 +96,7 @@ pub fn floor_quotient<M: Math>(left: M, right: M) -> M {
     if quotient - floor > M::HALF { floor + M::ONE } else { floor }
 }
 
-/// Integers have no quotient by 0, which clears `valid`; the least one by -1 wraps around.
+/// Integer division by 0 has no quotient and clears `valid`; the least `int64` divided by -1 wraps around.
 fn divide_integers<T: Number>(left: T, right: T, rounding: Rounding, valid: &Cell<bool>) -> T {
     let (left, right) = (left.to_i64(), right.to_i64());
     if right == 0 {

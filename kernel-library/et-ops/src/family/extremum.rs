@@ -12,7 +12,7 @@ pub fn meta_of_values(args: &Args<'_, '_>) -> Result<Meta> {
     meta(args, Folded::argument(args, 1)?)
 }
 
-/// The one dimension that argument 1 names, or all for nothing.
+/// The dimension that argument 1 names; every dimension if the argument is absent.
 pub fn dimension(args: &Args<'_, '_>) -> Result<Folded> {
     match args.optional_int(1)? {
         Some(dim) => Folded::of(&args.tensor(0)?.shape(), &[dim]),
@@ -20,7 +20,8 @@ pub fn dimension(args: &Args<'_, '_>) -> Result<Folded> {
     }
 }
 
-/// What is left of the first argument; argument 2 says whether folded dimensions stay. An element of nothing is refused.
+/// The dtype and shape of the reduced first argument; argument 2 says whether reduced dimensions are kept. An output
+/// element that reduces zero input elements is refused.
 pub fn meta(args: &Args<'_, '_>, folded: Folded) -> Result<Meta> {
     let input = args.tensor(0)?;
     let shape = folded.shape(&input.shape(), args.bool(2)?)?;
@@ -30,7 +31,7 @@ pub fn meta(args: &Args<'_, '_>, folded: Folded) -> Result<Meta> {
     Ok(Meta { scalar_type: input.scalar_type(), shape })
 }
 
-/// The one element that is left of all; of nothing none is.
+/// The meta of the rank-0 extremum over all elements; an empty tensor is refused.
 pub fn meta_of_all(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     let input = args.tensor(0)?;
     if input.numel() == 0 {
@@ -85,7 +86,7 @@ pub fn store_both<T: Element>(args: &Args<'_, '_>, wanted: Ordering) -> Result<(
     })
 }
 
-/// The extreme element and its index in the lane, the first of equals.
+/// The extreme element and its index in the lane; the first of equal elements.
 fn find<T: Element>(from: Input<'_, T>, lane: Lane, wanted: Ordering) -> Result<(T, usize)> {
     let mut elements = lane.map(|offset| from.get(offset)).enumerate();
     let (_, first) = elements.next().ok_or(Error::InvalidArgument)?;
@@ -97,7 +98,8 @@ fn find<T: Element>(from: Input<'_, T>, lane: Lane, wanted: Ordering) -> Result<
     ))
 }
 
-/// Whether `element` comes before `held`: where they do not compare, one of them is NaN.
+/// Whether `element` comes before `held`. If the two do not compare, at least one operand is NaN, and the first NaN
+/// wins.
 pub fn beats<T: Element>(element: T, held: T, wanted: Ordering) -> bool {
     match element.partial_cmp(&held) {
         Some(ordering) => ordering == wanted,

@@ -1,4 +1,4 @@
-//! Tensors of one number, and tensors that are made of nothing but sizes.
+//! Tensors filled with a number, and tensors that only have sizes.
 
 use et_core::{Args, Error, Result, Scalar, ScalarType, Shape, Tensor};
 
@@ -25,8 +25,8 @@ pub fn sizes(args: &Args<'_, '_>, position: usize) -> Result<Shape> {
     Ok(shape)
 }
 
-/// The rule of operators whose one output, in position `OUT`, has the sizes in their first argument: `float32` unless the
-/// caller wants another type.
+/// The shape rule of operators whose only output, at position `OUT`, has the sizes of the first argument: `float32`
+/// unless the caller wants a different dtype.
 pub fn of_sizes<const OUT: usize>(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: choice::scalar_type(args, OUT, ScalarType::Float)?, shape: sizes(args, 0)? })
 }

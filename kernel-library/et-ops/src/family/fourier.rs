@@ -1,14 +1,15 @@
-//! Discrete Fourier transforms in place: no memory but that of the output.
+//! Discrete Fourier transforms in place, in the memory of the output.
 //!
-//! A length is split into its prime factors. For each, elements a quotient apart are transformed together and turned (the
-//! Gentleman-Sande scheme); the result comes out with its digits reversed and is put in order by following cycles.
-//! Source: W. M. Gentleman and G. Sande, "Fast Fourier Transforms: for fun and profit", 1966.
+//! A mixed-radix FFT: a length is split into its prime factors. For each factor, elements a quotient apart go through a
+//! small transform and are multiplied by twiddle factors (decimation in frequency, Gentleman and Sande). The
+//! digit-reversed result is put in order by following the cycles of the permutation. Source: W. M. Gentleman and G.
+//! Sande, "Fast Fourier Transforms: for fun and profit", 1966.
 
 use et_core::{Complex, Error, Output, Part, Result};
 
 use crate::math::Math;
 
-/// The largest prime factor of a length: its elements are held on the stack.
+/// The largest prime factor of a length: the elements of a small transform are held on the stack.
 const LARGEST_FACTOR: usize = 61;
 /// The most prime factors that a length below 2^31 has.
 const MOST_FACTORS: usize = 31;
@@ -37,7 +38,7 @@ pub struct Elements<'a, P> {
     pub elements: Output<'a, Complex<P>>,
     /// The offset of the first.
     pub start: usize,
-    /// From one to the next.
+    /// The stride between neighbouring elements.
     pub step: usize,
 }
 
@@ -48,7 +49,7 @@ pub struct Pairs<'a, P> {
     pub elements: Output<'a, P>,
     /// The offset of the first.
     pub start: usize,
-    /// From one to the next.
+    /// The stride between neighbouring elements.
     pub step: usize,
 }
 
@@ -76,7 +77,7 @@ impl<P: Part> Sequence<P> for Pairs<'_, P> {
 /// The `numerator / denominator`-th part of a turn on the unit circle.
 pub fn turn<P: Part + Math>(direction: Direction, numerator: usize, denominator: usize) -> Complex<P> {
     let numerator = (numerator % denominator) as i64;
-    // Small angles are the more exact ones.
+    // The sine and cosine of a small angle are more exact.
     let nearest = if 2 * numerator > denominator as i64 { numerator - denominator as i64 } else { numerator };
     let angle = P::from_f64(core::f64::consts::TAU * nearest as f64 / denominator as f64);
     match direction {
@@ -92,7 +93,7 @@ struct Factors {
 }
 
 impl Factors {
-    /// Those of `length`; an error where one is too large.
+    /// The prime factors of `length`; an error if a factor is above [`LARGEST_FACTOR`].
     fn of(mut length: usize) -> Result<Self> {
         let mut found = Self { factors: [1; MOST_FACTORS], count: 0 };
         let mut factor = 2;
@@ -144,7 +145,7 @@ pub fn transform<P: Part + Math>(sequence: &impl Sequence<P>, length: usize, dir
     Ok(())
 }
 
-/// One step on a block: transforms elements that are a `factor`-th of the block apart, and turns them.
+/// A step on a block: transforms elements that are a `factor`-th of the block apart, and multiplies by twiddle factors.
 fn split<P: Part + Math>(sequence: &impl Sequence<P>, start: usize, block: usize, factor: usize, direction: Direction) {
     let quotient = block / factor;
     let mut held = [Complex::new(P::ZERO, P::ZERO); LARGEST_FACTOR];
@@ -172,7 +173,7 @@ fn small_transform<P: Part + Math>(held: &[Complex<P>], bin: usize, direction: D
     }
 }
 
-/// Moves every element to where it belongs; each cycle starts at its least index.
+/// Undoes the digit reversal; each cycle of the permutation starts at its least index.
 fn reorder<P: Part>(sequence: &impl Sequence<P>, length: usize, factors: &Factors) {
     for first in 0..length {
         let mut place = factors.reversed(first, length);
@@ -194,8 +195,8 @@ fn reorder<P: Part>(sequence: &impl Sequence<P>, length: usize, factors: &Factor
     }
 }
 
-/// What a transform over `count` elements is multiplied by: normalization 0 for nothing, 1 for the reciprocal of the square
-/// root of the count, 2 for that of the count.
+/// The factor of a transform over `count` elements: normalization 0 is 1, normalization 1 is `1 / sqrt(count)`,
+/// normalization 2 is `1 / count`.
 pub fn scale<P: Part + Math>(normalization: i64, count: usize) -> Result<P> {
     let count = P::from_i64(count as i64);
     match normalization {

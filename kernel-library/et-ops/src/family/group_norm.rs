@@ -8,7 +8,8 @@ use super::place::Place;
 use super::spatial::natural;
 use crate::math::Math;
 
-/// The number of groups, once it divides the channels of `[n, c, ..]` and the parameters have one element per channel.
+/// The number of groups. Checks that the number divides the channels of `[n, c, ..]` and that the parameters have an
+/// element per channel.
 pub fn groups(shape: &Shape, groups: i64, parameters: &[Option<Tensor<'_>>; 2]) -> Result<usize> {
     let (groups, channels) = (natural(groups)?, shape.size(1));
     let divides = shape.rank() >= 2 && groups > 0 && channels.is_multiple_of(groups);
@@ -16,8 +17,8 @@ pub fn groups(shape: &Shape, groups: i64, parameters: &[Option<Tensor<'_>>; 2]) 
     if divides && fits { Ok(groups) } else { Err(Error::InvalidArgument) }
 }
 
-/// Normalizes each group of each sample by its own statistics. Gives `keep` sample, group, and its mean and the reciprocal of
-/// its standard deviation.
+/// Group normalization: normalizes each group of each sample by the group's mean and variance. Calls `keep` with sample
+/// and group, and with the mean and the reciprocal standard deviation.
 pub fn normalize<T: Opmath>(
     tensors: [&Tensor<'_>; 2],
     parameters: [Option<Tensor<'_>>; 2],

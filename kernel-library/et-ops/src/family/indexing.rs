@@ -1,4 +1,4 @@
-//! Indexing as NumPy has it: tensors of indices, which broadcast, for some of the dimensions.
+//! NumPy's advanced indexing: index tensors for some dimensions, broadcast to a common shape.
 
 use et_core::{Args, Error, MAX_RANK, Result, ScalarType, Shape, Tensor};
 
@@ -6,12 +6,12 @@ use super::index;
 use super::place::Place;
 use super::walk::Walk;
 
-/// What a mask stands for.
+/// Which positions a boolean mask selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Each of its positions, for rules: they see no elements.
+    /// Every position of the mask, as an upper bound: shape rules see no elements.
     Shapes,
-    /// The positions where it is true.
+    /// The positions at which the mask is true.
     Elements,
 }
 
@@ -74,7 +74,8 @@ impl Indexing {
         (dim..shape.rank()).try_for_each(|dim| self.slice(shape, dim))
     }
 
-    /// A mask is a vector of `count` indices; where that is only a bound, other indices know better.
+    /// A mask acts as a vector of `count` indices; if `count` is only an upper bound, the size of the remaining index
+    /// tensors wins.
     fn broadcast_mask(&mut self, count: i32, bound: Bound) -> Result<()> {
         let known = self.indices.sizes().last().copied().filter(|size| *size != 1);
         let count = if bound == Bound::Shapes { known.unwrap_or(count) } else { count };
@@ -82,8 +83,8 @@ impl Indexing {
         Ok(())
     }
 
-    /// The shape of what is indexed: the dimensions of the indices in place of those that they are for, or first where those
-    /// are apart.
+    /// The shape of the indexed elements: the broadcast index dimensions replace the indexed dimensions, or come first
+    /// if the indexed dimensions are not adjacent.
     pub fn shape(&self) -> Result<Shape> {
         let (before, after) = self.sliced.sizes().split_at(self.position);
         let mut shape = Shape::new(before)?;
@@ -91,7 +92,8 @@ impl Indexing {
         Ok(shape)
     }
 
-    /// Calls `visit` for each element of what is indexed, with its offset in `indexed` and in what lies as `result` says.
+    /// Calls `visit` for each indexed element with its offset in `indexed` and its offset in the tensor that `result`
+    /// places.
     pub fn for_each(
         &self,
         args: &Args<'_, '_>,
@@ -121,18 +123,18 @@ struct Source<'p> {
     tensor: Tensor<'p>,
     /// The first dimension that this is for.
     dim: usize,
-    /// Over the indices; of a mask, over the ordinals of its true elements.
+    /// Walks over the indices; for a mask, over the ordinals of its true elements.
     walk: Walk<1>,
     cursor: Cursor,
 }
 
 /// Where the search for the true elements of a mask is.
 struct Cursor {
-    /// Over the elements of the mask, and the offsets that they stand for.
+    /// Walks over the elements of the mask and the offsets in the indexed tensor that the elements select.
     walk: Walk<2>,
-    /// The number of true elements that it has passed.
+    /// The number of true elements already passed.
     passed: usize,
-    /// The offset that the last of them stands for.
+    /// The offset that the last passed true element selects.
     offset: usize,
 }
 
@@ -187,7 +189,7 @@ impl Cursor {
         Ok(Self { walk: Walk::over(&mask.shape(), [Place::of(mask), stands_for])?, passed: 0, offset: 0 })
     }
 
-    /// What true element `ordinal` stands for, which is not before the last one found.
+    /// The offset that true element `ordinal` selects; `ordinal` must not precede the last element found.
     fn find(&mut self, mask: &Tensor<'_>, ordinal: usize) -> Result<usize> {
         let elements = mask.input::<bool>()?;
         while self.passed <= ordinal {
@@ -229,7 +231,7 @@ fn common(one: i32, other: i32, bound: Bound) -> Result<i32> {
     }
 }
 
-/// A mask has the sizes of the dimensions that it is for.
+/// Checks that a mask has the sizes of the dimensions that the mask indexes.
 fn check_mask(mask: &Tensor<'_>, shape: &Shape, dim: usize) -> Result<()> {
     let sizes = shape.sizes().get(dim..dim + mask.rank());
     if mask.rank() > 0 && sizes == Some(mask.shape().sizes()) { Ok(()) } else { Err(Error::InvalidArgument) }

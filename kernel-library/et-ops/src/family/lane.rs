@@ -1,4 +1,4 @@
-//! Lanes: the elements along one dimension, in tensors that have the other dimensions in common.
+//! Lanes: the elements along a dimension, in tensors that agree in the remaining dimensions.
 
 use et_core::{Result, Shape, Tensor};
 
@@ -7,13 +7,13 @@ use super::walk::Walk;
 
 /// Where each lane starts in each of `N` tensors.
 pub struct Lanes<const N: usize> {
-    /// From one element of a lane to the next, in each tensor.
+    /// The stride between neighbouring elements of a lane, in each tensor.
     pub steps: [usize; N],
     walk: Walk<N>,
 }
 
 impl<const N: usize> Lanes<N> {
-    /// The lanes of dimension `axis`; `shape` is that of any of the tensors.
+    /// The lanes of dimension `axis`; `shape` is the shape of any of the tensors.
     pub fn new(shape: &Shape, axis: usize, tensors: [&Tensor<'_>; N]) -> Result<Self> {
         let (mut starts, places) = (*shape, tensors.map(Place::of));
         if let Some(size) = starts.sizes_mut().get_mut(axis) {

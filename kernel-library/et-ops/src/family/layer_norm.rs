@@ -8,8 +8,8 @@ use super::place::Place;
 use super::walk::Walk;
 use crate::math::Math;
 
-/// The number of dimensions before the normalized ones, once `normalized_shape` and the tensors at the positions `parameters`,
-/// which may be absent, have the sizes of the trailing dimensions.
+/// The number of dimensions before the normalized dimensions. Checks that `normalized_shape`, and the optional tensors
+/// at the positions `parameters`, have the sizes of the trailing dimensions.
 pub fn leading(args: &Args<'_, '_>, parameters: &[usize]) -> Result<usize> {
     let (shape, normalized) = (args.tensor(0)?.shape(), args.ints(1)?);
     let leading = shape.rank().checked_sub(normalized.len()).ok_or(Error::InvalidArgument)?;
@@ -24,22 +24,22 @@ pub fn leading(args: &Args<'_, '_>, parameters: &[usize]) -> Result<usize> {
     if equal { Ok(leading) } else { Err(Error::InvalidArgument) }
 }
 
-/// The shape with 1 for all dimensions but the first `leading`: one position per sample.
+/// The shape with every dimension after the first `leading` set to 1: a position per sample.
 pub fn samples(shape: &Shape, leading: usize) -> Shape {
     let mut samples = *shape;
     samples.sizes_mut()[leading..].fill(1);
     samples
 }
 
-/// The shape with 1 for the first `leading` dimensions: one sample.
+/// The shape with the first `leading` dimensions set to 1: a single sample.
 pub fn sample(shape: &Shape, leading: usize) -> Shape {
     let mut sample = *shape;
     sample.sizes_mut()[..leading].fill(1);
     sample
 }
 
-/// Normalizes each sample by its own statistics: arguments `input, normalized_shape, weight, bias, eps`. Gives `keep` the mean
-/// and the reciprocal of the standard deviation of each, in logical order.
+/// Layer normalization of each sample by the sample's mean and variance: arguments `input, normalized_shape, weight,
+/// bias, eps`. Calls `keep` with the mean and the reciprocal standard deviation of each sample, in logical order.
 pub fn normalize<T: Opmath>(args: &Args<'_, '_>, out: &Tensor<'_>, mut keep: impl FnMut([T::Math; 2])) -> Result<()>
 where
     T::Math: Math,

@@ -1,4 +1,4 @@
-//! Operators on truth values: a number is true where it is not 0, NaN included.
+//! Logical operators: a number is true if it is not 0; NaN is true.
 
 use et_core::{Args, Result};
 

@@ -1,4 +1,4 @@
-//! Margins that repeat what is inside: each position of the output is read from a position of the input.
+//! Reflection and replication padding: each output position is read from an input position.
 
 use et_core::{Args, Element, Error, Result, Shape, Tensor};
 
@@ -7,7 +7,7 @@ use super::transfer;
 use crate::Meta;
 use crate::operator::dispatch;
 
-/// What is behind the border.
+/// The content of the padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Margin {
     /// The image in a mirror that stands on the outermost element.
@@ -28,7 +28,7 @@ impl Margin {
         }
     }
 
-    /// Whether a margin of this width can be filled; a negative one crops.
+    /// Whether a margin of this width can be filled; a negative width crops.
     const fn reaches(self, width: i64, size: i64) -> bool {
         match self {
             Self::Reflection => width < size,
@@ -54,7 +54,7 @@ pub fn meta(args: &Args<'_, '_>, margin: Margin, dims: usize) -> Result<Meta> {
     transfer::reshaped(args, shape)
 }
 
-/// Whether a dimension other than the batch has no elements.
+/// Whether a dimension, not counting the batch, has no elements.
 fn is_empty(shape: &Shape, dims: usize) -> bool {
     shape.sizes().iter().skip(shape.rank() - dims - 1).any(|size| *size == 0)
 }

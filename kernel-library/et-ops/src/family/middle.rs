@@ -1,10 +1,10 @@
-//! The middle element of a lane: the lower of two. NaN is the middle of everything that it is in, as in PyTorch.
+//! The median of a lane; the lower of two middle elements. A lane that contains NaN has the median NaN, as in PyTorch.
 
 use et_core::{Error, Input, Number, Result};
 
 use super::reduce::Lane;
 
-/// The middle element and its index in the lane, the first of equals.
+/// The median and its index in the lane; the first of equal elements.
 pub fn find<T: Number>(from: Input<'_, T>, lane: &Lane) -> Result<(T, usize)> {
     let elements = || lane.clone().map(|offset| from.get(offset)).enumerate();
     if let Some((index, element)) = elements().find(|(_, element)| element.is_nan()) {
@@ -14,11 +14,11 @@ pub fn find<T: Number>(from: Input<'_, T>, lane: &Lane) -> Result<(T, usize)> {
     let (mut above, mut below) = (None, None);
     let mut left_out = 0;
     loop {
-        // The bounds close in on the element of this rank, so there is one between them.
+        // The bounds close in on the element of this rank, so an element remains between the bounds.
         let inside =
             |element: T| above.is_none_or(|bound| element > bound) && below.is_none_or(|bound| element < bound);
         let count = elements().filter(|(_, element)| inside(*element)).count();
-        // One from the middle of those that are left divides them well where they come in order.
+        // As a pivot, the middle candidate divides sorted input well.
         let pivot = elements().filter(|(_, element)| inside(*element)).nth(count / 2);
         let (_, pivot) = pivot.ok_or(Error::Internal)?;
         let less = elements().filter(|(_, element)| inside(*element) && *element < pivot).count();

@@ -13,7 +13,7 @@ pub struct Factors<'t> {
 }
 
 impl<'t> Factors<'t> {
-    /// Arguments 0 to 3, of which the last, the zero points, must be absent: no kernel knows them.
+    /// Arguments 0 to 3. The last argument, the zero points, must be absent, since no kernel supports zero points.
     pub fn of(args: &Args<'t, '_>) -> Result<Self> {
         let factors = Self { input: args.tensor(0)?, weight: args.tensor(1)?, scales: args.tensor(2)? };
         let real = factors.input.scalar_type();

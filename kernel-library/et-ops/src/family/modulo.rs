@@ -1,4 +1,4 @@
-//! What division leaves.
+//! The remainder of a division.
 
 use core::cell::Cell;
 
@@ -12,9 +12,9 @@ use crate::operator::dispatch;
 /// Whose sign the rest has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// That of the dividend, as in C.
+    /// The sign of the dividend, as in C.
     Dividend,
-    /// That of the divisor, as in Python.
+    /// The sign of the divisor, as in Python.
     Divisor,
 }
 
@@ -58,7 +58,7 @@ fn rest<M: Math>(left: M, right: M, sign: Sign) -> M {
     if sign == Sign::Divisor && signs_differ { rest + right } else { rest }
 }
 
-/// A division by 0 leaves nothing, which clears `valid`.
+/// An integer division by 0 has no remainder and clears `valid`.
 fn rest_of_integers<T: Number>(left: T, right: T, sign: Sign, valid: &Cell<bool>) -> T {
     let (left, right) = (left.to_i64(), right.to_i64());
     if right == 0 {

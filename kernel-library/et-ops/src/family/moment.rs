@@ -6,8 +6,8 @@ use super::divide::Divide;
 use super::opmath::Opmath;
 use super::reduce::Folded;
 
-/// Stores the mean of each lane of argument 0 along the dimensions of argument 1, and then its variance, so that variances
-/// are left where both outputs are the same. The divisor is the number of elements less `correction`, 0 at least.
+/// Stores the mean of each lane of argument 0 along the dimensions of argument 1, then the variance; if both outputs
+/// are the same tensor, the variances remain. The divisor is `count - correction`, but at least 0.
 pub fn store<T: Opmath>(args: &Args<'_, '_>, correction: Scalar, [variances, means]: [&Tensor<'_>; 2]) -> Result<()> {
     let (input, folded) = (args.tensor(0)?, Folded::argument(args, 1)?);
     let from = input.input::<T>()?;

@@ -7,7 +7,7 @@ use super::place::Place;
 use super::walk::Walk;
 use crate::math::Math;
 
-/// What is read and written.
+/// The tensors of a normalization.
 pub struct Normalizer<'a, T> {
     from: Input<'a, T>,
     to: Output<'a, T>,
@@ -27,8 +27,8 @@ where
         Ok(Self { from: input.input()?, to: out.output()?, weight, bias, epsilon })
     }
 
-    /// Normalizes the elements of a box by their own statistics, and returns their mean and the reciprocal of their standard
-    /// deviation. The places are those of the box in the input, the output, the weight and the bias.
+    /// Normalizes the elements of a box by the box's mean and variance. Returns the mean and the reciprocal standard
+    /// deviation. `places` lay out the box in the input, the output, the weight and the bias.
     pub fn by_own(&self, shape: &Shape, places: [Place; 4]) -> Result<[T::Math; 2]> {
         let elements = Walk::over(shape, [places[0]])?.map(|[at]| self.from.get(at).raise());
         let count = T::Math::from_i64(shape.numel()? as i64);
@@ -56,14 +56,14 @@ where
     }
 }
 
-/// Where a vector of one element per channel lies in a box whose dimension 1 are the channels.
+/// The layout of a per-channel vector in a box whose dimension 1 is the channel dimension.
 pub fn per_channel(tensor: Option<&Tensor<'_>>) -> Place {
     let mut place = Place { start: 0, strides: [0; et_core::MAX_RANK] };
     place.strides[1] = tensor.map_or(0, |tensor| tensor.strides()[0]);
     place
 }
 
-/// Whether a tensor is absent or has one element per channel.
+/// Whether a tensor is absent or has an element per channel.
 pub fn fits_channels(tensor: Option<&Tensor<'_>>, channels: usize) -> bool {
     tensor.is_none_or(|tensor| tensor.shape().rank() == 1 && tensor.shape().size(0) == channels)
 }

@@ -1,4 +1,4 @@
-//! The type that an operator computes in, which PyTorch calls its opmath type.
+//! The dtype that an operator computes in: PyTorch's opmath type.
 
 use et_core::{BFloat16, Float, Half, Number};
 

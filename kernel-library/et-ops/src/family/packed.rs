@@ -1,4 +1,4 @@
-//! Rows of a matrix of integers, several in a byte, as the real numbers that they stand for.
+//! Dequantization of rows of packed integers, several integers per byte.
 
 use et_core::{Args, Element, Error, Float, Result, ScalarType, Shape, Tensor};
 
@@ -18,17 +18,17 @@ const DTYPE: usize = 6;
 
 /// How integers lie in the bytes of the weight.
 pub trait Packing {
-    /// Integers in one byte.
+    /// The number of integers in a byte.
     const COUNT: usize;
-    /// The least and the greatest integer, where there is no choice.
+    /// The range of the integers, if the packing fixes the range.
     const RANGE: Option<[i64; 2]>;
 
     /// Integer `position` of an element of the weight.
     fn unpack(element: i64, position: usize) -> i64;
 }
 
-/// The rule: a row of real numbers for each index, of the type that the argument behind the indices names if `has_dtype` says
-/// that there is one, else of the type of the scales.
+/// The shape rule: a row of real numbers for each index. If `has_dtype`, the argument behind the indices names the
+/// dtype; otherwise, and if that argument is absent, the output has the dtype of the scales.
 pub fn infer<P: Packing>(args: &Args<'_, '_>, has_dtype: bool) -> Result<Meta> {
     let (weight, scales) = (args.tensor(WEIGHT)?, args.tensor(SCALES)?);
     let chosen = if has_dtype { args.optional_scalar_type(DTYPE)? } else { None };

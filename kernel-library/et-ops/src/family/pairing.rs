@@ -1,4 +1,4 @@
-//! Operators that combine two numbers of one type into a third: products, maxima.
+//! Operators that combine two numbers of a dtype into a third of the same dtype: products, maxima.
 
 use et_core::{Args, Dtypes, Number, Result, ScalarType};
 

@@ -8,7 +8,7 @@ use super::picture::Picture;
 use super::spatial::Axis;
 use super::tile::{Right, copy_run};
 
-/// The patches of some channels of one image.
+/// The receptive fields in some channels of an image, as the right matrix of a GEMM (implicit im2col).
 #[derive(Clone, Copy, Debug)]
 pub struct Patches<'a> {
     /// The elements of the whole tensor.
@@ -69,7 +69,7 @@ impl Patches<'_> {
         }
     }
 
-    /// Gives what a tap sees from each position on, 0 where it is outside of the image.
+    /// Reads the pixel under a kernel position for each output position from `position` on; 0 outside the image.
     #[inline(always)]
     fn read_tap(&self, tap: Tap, mut position: Position, mut slots: &mut [f32]) {
         let inside = self.axes[1].positions_inside(tap.column);
@@ -83,7 +83,8 @@ impl Patches<'_> {
         }
     }
 
-    /// As [`Patches::read_tap`] for positions in one row, of which those `inside` have the tap's column in the image.
+    /// Like [`Patches::read_tap`], for output positions in a single row; for columns in `inside`, the kernel position
+    /// lies inside the image.
     #[inline(always)]
     fn read_segment(&self, tap: Tap, position: Position, inside: &Range<usize>, slots: &mut [f32]) {
         let [rows, columns] = &self.axes;

@@ -12,7 +12,7 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// A volume of one plane.
+    /// The picture of a volume that has a single plane.
     pub fn of(volume: &Volume) -> Option<Self> {
         let without_planes = |[batch, channel, _, row, column]: [usize; 5]| [batch, channel, row, column];
         let picture = Self { sizes: without_planes(volume.sizes), strides: without_planes(volume.strides) };

@@ -11,12 +11,12 @@ pub fn cut_dim(args: &Args<'_, '_>, position: usize) -> Result<usize> {
     if shape.rank() == 0 { Err(Error::InvalidArgument) } else { shape.axis(args.int(position)?) }
 }
 
-/// Refuses a list of outputs in position `out` that has not one tensor for each of `count` pieces.
+/// Refuses a list of outputs at position `out` whose length is not `count`.
 pub fn check_count(args: &Args<'_, '_>, out: usize, count: usize) -> Result<()> {
     if args.tensors_len(out)? == count { Ok(()) } else { Err(Error::InvalidArgument) }
 }
 
-/// Copies to `piece`, which has its shape, what starts `start` steps along dimension `dim` of the first argument.
+/// Copies to `piece` a slice of the first argument with the shape of `piece`, from index `start` of dimension `dim`.
 pub fn cut<const D: u32>(args: &Args<'_, '_>, (dim, start): (usize, i64), piece: &Tensor<'_>) -> Result<()> {
     let input = args.tensor(0)?;
     let from = Place::of(&input).moved(dim, start);

@@ -60,7 +60,7 @@ impl Pixels {
         self.place(tensor, |factor, [channel, row, column]| [channel, row, column, row * factor, column * factor])
     }
 
-    /// From the strides of channels, rows and columns to those of the blocks.
+    /// Derives the strides of the blocks from the strides of channels, rows and columns.
     fn place(&self, tensor: &Tensor<'_>, inner: fn(usize, [usize; 3]) -> [usize; 5]) -> Place {
         let (own, outer, mut strides) = (tensor.strides(), self.outer, [0; MAX_RANK]);
         let factor = self.blocks.size(outer + 1);

@@ -13,15 +13,15 @@ pub struct Place {
 }
 
 impl Place {
-    /// The first position, whatever the index.
+    /// The first position, regardless of the index.
     pub const FIRST: Self = Self { start: 0, strides: [0; MAX_RANK] };
 
-    /// All of `tensor`.
+    /// The layout of the whole of `tensor`.
     pub fn of(tensor: &Tensor<'_>) -> Self {
         Self { start: 0, strides: tensor.strides() }
     }
 
-    /// `tensor` broadcast to `shape`: strides are 0 where it is repeated.
+    /// `tensor` broadcast to `shape`: the stride of a repeated dimension is 0.
     pub fn broadcast(tensor: &Tensor<'_>, shape: &Shape) -> Result<Self> {
         let own = tensor.shape();
         if own.broadcast(shape)? != *shape {

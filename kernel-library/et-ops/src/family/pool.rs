@@ -1,4 +1,4 @@
-//! Pooling: one number for each position of a window on each channel of an image.
+//! Pooling: a number for each position of the kernel on each channel of an image.
 
 use core::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::Meta;
 /// How windows slide over the first argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool {
-    /// Planes, rows, columns; those that the argument lacks are [`Axis::ABSENT`].
+    /// Planes, rows, columns; missing dimensions are [`Axis::ABSENT`].
     pub axes: [Axis; 3],
     /// The number of spatial dimensions.
     pub dims: usize,
@@ -72,7 +72,7 @@ pub fn values_or_indices(values: Meta, index: usize) -> Meta {
     if index == 0 { values } else { Meta { scalar_type: ScalarType::Long, ..values } }
 }
 
-/// The type of the first argument and its shape with other sizes of the last `dims` dimensions.
+/// The dtype of the first argument and its shape, with the last `dims` sizes replaced.
 pub fn resized(args: &Args<'_, '_>, sizes: [usize; 3], dims: usize) -> Result<Meta> {
     transfer::reshaped(args, resized_shape(&args.tensor(0)?.shape(), sizes, dims)?)
 }
@@ -143,7 +143,7 @@ fn padded_counts(pool: &Pool, at: [usize; 3]) -> [usize; 3] {
     })
 }
 
-/// Stores the greatest element of each window in `out`, and where in its channel it is in `indices`.
+/// Stores the maximum of each receptive field in `out`, and the index of the maximum in its channel in `indices`.
 pub fn maxima<T: Number>(pool: &Pool, input: &Tensor<'_>, [out, indices]: [&Tensor<'_>; 2]) -> Result<()> {
     let (from, to, places) = (input.input::<T>()?, out.output::<T>()?, indices.output::<i64>()?);
     let image = Volume::new(input, pool.dims)?;
@@ -158,7 +158,8 @@ pub fn maxima<T: Number>(pool: &Pool, input: &Tensor<'_>, [out, indices]: [&Tens
     Ok(())
 }
 
-/// The greatest element of a window, the first of equals, and its row-major index in the channel. NaN is greatest.
+/// The maximum of a receptive field, the first of equal elements, and its row-major index in the channel. NaN is
+/// greatest.
 pub fn greatest<T: Number>(
     image: &Volume,
     window: [Taps; 3],

@@ -1,10 +1,10 @@
-//! Numbers that look random. Every start gives the same ones: a kernel keeps nothing between calls.
+//! Pseudorandom numbers. Every call starts from the same seed: a kernel keeps no state between calls.
 
 /// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 pub struct Random(u64);
 
 impl Random {
-    /// The generator at its start.
+    /// The generator in its initial state.
     #[must_use]
     pub const fn new() -> Self {
         Self(0)

@@ -1,4 +1,4 @@
-//! Choosing how a block of real numbers is quantized: from its least and greatest, and 0.
+//! Chooses the qparams of a block from its minimum, its maximum and 0.
 
 use et_core::{Element, Input, Result, Tensor};
 
@@ -50,7 +50,7 @@ impl<T: Real> Extent<T> {
     }
 }
 
-/// `length` divided into so many steps, and at least `least`, computed as PyTorch does in `T`.
+/// `length / steps`, but at least `least`, computed in `T` as PyTorch does.
 pub fn scale<T: Real>(length: T, steps: f64, least: f64) -> T {
     at_least(T::narrow(length.widen() / <T::Wide as Element>::from_f64(steps)), least)
 }

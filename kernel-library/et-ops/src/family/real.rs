@@ -1,4 +1,4 @@
-//! Functions of one real number.
+//! Functions of a real number.
 
 use core::marker::PhantomData;
 
@@ -17,13 +17,13 @@ impl<T: Float<Wide: Math>> Real for T {}
 
 /// The function.
 pub trait Function {
-    /// Its value at `x`.
+    /// The value of the function at `x`.
     fn of<M: Math>(x: M) -> M;
 }
 
 /// A function with parameters.
 pub trait Formula {
-    /// Its value at `x`.
+    /// The value of the function at `x`.
     fn at<M: Math>(&self, x: M) -> M;
 }
 
@@ -40,7 +40,7 @@ pub fn promoted(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: floated(first.scalar_type()), shape: first.shape() })
 }
 
-/// The type itself, or `float32` where it has no fractions.
+/// The dtype if it is a floating-point type, else `float32`.
 pub const fn floated(scalar_type: ScalarType) -> ScalarType {
     if scalar_type.is_float() { scalar_type } else { ScalarType::Float }
 }
@@ -76,7 +76,7 @@ pub fn activate<F: Function, const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     map_floats::<_, D>(&args.tensor(0)?, &args.tensor(1)?, &PhantomData::<F>)
 }
 
-/// Stores the function's values at floating-point elements; others are refused.
+/// Stores the function's values at floating-point elements; integer tensors are refused.
 pub fn map_floats<F: Formula, const D: u32>(input: &Tensor<'_>, out: &Tensor<'_>, formula: &F) -> Result<()> {
     dispatch!(D, input.scalar_type(), floats, T => unary::map::<T, T>(input, out, |x| at(formula, x)))
 }

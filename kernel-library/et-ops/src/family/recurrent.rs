@@ -1,13 +1,13 @@
-//! Recurrent layers: a cell steps through a sequence, in one direction or in both.
+//! Recurrent layers: a cell steps through a sequence, forwards or in both directions.
 //!
-//! The state between steps is where it belongs in the outputs: the hidden state in the rows of the result, that of the cell in
-//! its final state. So nothing else is stored; but a layer on top of another needs the other's whole result, which therefore is
-//! a tensor of the program: one call is one layer.
+//! The state between steps lives in the outputs: the hidden state in the rows of the result, the cell state in the
+//! final cell state. So a layer needs no temporary memory. A layer on top of a second layer needs the whole result of
+//! that layer, which is therefore a tensor of the program: a call computes a single layer.
 //!
 //! Arguments: `input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first`, then the result
 //! `[time, batch, directions * hidden]` (batch and time exchanged with `batch_first`) and each final state
-//! `[directions, batch, hidden]`. Per direction, `params` has the weights of inputs `[gates * hidden, features]` and of the
-//! hidden state `[gates * hidden, hidden]`, then the bias of each.
+//! `[directions, batch, hidden]`. Per direction, `params` has the input weights `[gates * hidden, features]` and the
+//! hidden-state weights `[gates * hidden, hidden]`, then the bias of each.
 
 use et_core::{Args, Error, Input, Output, Result, Tensor, Value};
 
@@ -81,8 +81,8 @@ pub fn meta(args: &Args<'_, '_>, index: usize, counts: [usize; 2]) -> Result<Met
     transfer::reshaped(args, shape)
 }
 
-/// Runs a cell, a function of the sums of each gate over the input and over the hidden state, of the unit's hidden state and,
-/// where there is one, its cell state; it gives both states after the step.
+/// Runs a layer. `cell` takes, for each gate, the sums over the input and over the hidden state, then the unit's hidden
+/// state and, if present, its cell state; `cell` returns both states after the step.
 pub fn run<T: Opmath, const GATES: usize, const STATES: usize>(
     args: &Args<'_, '_>,
     cell: impl Fn([[T::Math; 2]; GATES], [T::Math; 2]) -> [T::Math; 2],
@@ -122,7 +122,7 @@ const fn at<T>(run: &Run<'_, T>, index: usize) -> usize {
     run.start + index * run.step
 }
 
-/// One direction of a layer.
+/// A direction of a layer.
 struct Direction<'a, T> {
     sizes: Sizes,
     backward: bool,
@@ -218,7 +218,7 @@ impl<'a, T: Opmath> Direction<'a, T> {
         }
     }
 
-    /// One row of a weight times a vector, plus the bias.
+    /// The dot product of a weight row and a vector, plus the bias.
     fn sum(&self, which: usize, row: usize, vector: Run<'_, T>, count: usize) -> T::Math {
         use et_core::Number;
         let sum = dot(T::Math::ZERO, vector, self.weights[which].row(row, 0), count);
@@ -242,7 +242,7 @@ impl<'a, T: Opmath> Direction<'a, T> {
     }
 }
 
-/// What a gate gets from the input and from the hidden state.
+/// The pre-activation of a gate: the sum of the input part and the hidden-state part.
 pub fn total<M: Math>([input, hidden]: [M; 2]) -> M {
     input + hidden
 }

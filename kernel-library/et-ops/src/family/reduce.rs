@@ -1,4 +1,4 @@
-//! Operators that fold many elements into one.
+//! Reductions over dimensions.
 
 use et_core::{Args, Error, MAX_RANK, Result, Shape, Tensor};
 
@@ -26,7 +26,7 @@ impl Folded {
         Ok(folded)
     }
 
-    /// Argument `position` as dimensions of the first argument; nothing and an empty list stand for all of them.
+    /// Argument `position` as dimensions of the first argument; an absent or empty list stands for every dimension.
     pub fn argument(args: &Args<'_, '_>, position: usize) -> Result<Self> {
         match args.optional_ints(position)? {
             Some(dims) if !dims.is_empty() => Self::of(&args.tensor(0)?.shape(), &dims),
@@ -39,7 +39,7 @@ impl Folded {
         self.0 & (1 << dim) != 0
     }
 
-    /// The shape that is left: with folded dimensions of size 1 or without them.
+    /// The reduced shape: reduced dimensions have size 1 if `keep`, otherwise they are removed.
     pub fn shape(self, input: &Shape, keep: bool) -> Result<Shape> {
         let mut shape = Shape::SCALAR;
         for (dim, size) in input.sizes().iter().enumerate() {
@@ -52,12 +52,12 @@ impl Folded {
         Ok(shape)
     }
 
-    /// The number of elements that are folded into one.
+    /// The number of input elements per output element.
     pub fn count(self, input: &Shape) -> Result<usize> {
         self.lane(input).numel()
     }
 
-    /// The box of the elements that are folded into one.
+    /// The box of the input elements that are reduced to an output element.
     fn lane(self, input: &Shape) -> Shape {
         let mut lane = *input;
         for (_, size) in lane.sizes_mut().iter_mut().enumerate().filter(|(dim, _)| !self.contains(*dim)) {
@@ -80,8 +80,8 @@ impl Folded {
         Place { start: 0, strides: spread }
     }
 
-    /// Calls `visit` for each element of the outputs, which have one shape, with the offsets of the elements that are folded
-    /// into it, in logical order, and with its own offsets.
+    /// Calls `visit` for each element of the outputs, which have the same shape, with the offsets of the reduced input
+    /// elements in logical order, and with the element's offset in each output.
     pub fn for_each<const N: usize>(
         self,
         input: &Tensor<'_>,
@@ -98,7 +98,7 @@ impl Folded {
     }
 }
 
-/// The offsets of the elements that are folded into one.
+/// The offsets of the input elements that are reduced to an output element.
 #[derive(Clone)]
 pub struct Lane(Walk<1>);
 

@@ -1,4 +1,4 @@
-//! Images in other sizes: where each output position lies between input positions.
+//! Image resizing: where each output position lies between input positions.
 
 use et_core::{Args, Error, Result, Tensor};
 
@@ -8,7 +8,7 @@ use super::spatial::{Volume, per_dim_argument};
 use crate::Meta;
 use crate::math::Math;
 
-/// The sizes of the output, and the factors that the caller gave in their place or beside them.
+/// The sizes of the output, and the scale factors that the caller gave instead of the sizes or in addition.
 #[derive(Clone, Copy, Debug)]
 pub struct Resize {
     /// The number of spatial dimensions.
@@ -37,8 +37,8 @@ impl Resize {
         Ok(resize)
     }
 
-    /// Of the other overloads: argument 1 says how large the output is, and arguments from `factors` on may say by what
-    /// factor each dimension grew.
+    /// Reads the arguments of the remaining overloads: argument 1 is the output size, and optional arguments from
+    /// `factors` on are the scale factor of each dimension.
     pub fn plain(args: &Args<'_, '_>, dims: usize, factors: usize) -> Result<Self> {
         let sizes = at_least_one(per_dim_argument(args, 1, dims)?, dims)?;
         let mut resize = Self { dims, sizes, factors: [None; 3] };
@@ -87,7 +87,8 @@ pub fn number<M: Math>(size: usize) -> M {
     M::from_i64(size as i64)
 }
 
-/// Stores at each output position the input element below or at it. Positions are computed in `float32`, whatever the type.
+/// Nearest-neighbour resizing: stores at each output position the input element at or below it. Positions are computed
+/// in `float32`, whatever the dtype.
 pub fn nearest<T: et_core::Element>(resize: &Resize, input: &Tensor<'_>, out: &Tensor<'_>) -> Result<()> {
     let (from, to) = (input.input::<T>()?, out.output::<T>()?);
     let (image, out_image) = (Volume::new(input, resize.dims)?, Volume::new(out, resize.dims)?);
@@ -125,8 +126,8 @@ impl<M: Math> Between<M> {
     }
 }
 
-/// Stores at each output position the mean of the input elements around it, weighted by how near they are; `corners` says
-/// whether the centres of the outermost elements, not their outer edges, lie on each other.
+/// Linear interpolation: stores at each output position the mean of the surrounding input elements, weighted by
+/// proximity. `corners` aligns the centres of the outermost elements instead of the outer edges.
 pub fn linear<T: Opmath>(resize: &Resize, [input, out]: [&Tensor<'_>; 2], corners: bool) -> Result<()>
 where
     T::Math: Math,
@@ -147,7 +148,7 @@ where
 }
 
 impl<M: Math> Between<M> {
-    /// The weighted mean of what is at the two positions; one without weight is not looked at.
+    /// The weighted mean of the elements at the two positions; equal positions are loaded once.
     fn blend(&self, load: impl Fn(usize) -> M) -> M {
         let first = load(self.positions[0]);
         if self.positions[0] == self.positions[1] {

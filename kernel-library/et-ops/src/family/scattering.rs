@@ -1,4 +1,4 @@
-//! Writes to positions whose index along one dimension is an element of a tensor.
+//! Scatter: writes to positions whose index along a dimension is read from an index tensor.
 
 use et_core::{Args, Error, Result, Shape, Tensor};
 
@@ -10,7 +10,7 @@ use super::walk::Walk;
 pub struct Scattering<'p> {
     indices: Tensor<'p>,
     size: usize,
-    /// What is written, with a step of 0 along the dimension.
+    /// The layout of the written tensor, with a stride of 0 along the scattered dimension.
     others: Place,
     step: usize,
 }
@@ -34,7 +34,8 @@ impl<'p> Scattering<'p> {
         Ok(Self { indices, size, others: Place::of(out).stepped(axis, 0), step: out.strides()[axis] })
     }
 
-    /// Calls `visit` for each index with the offset that it leads to and the offset of its position in `source`.
+    /// Calls `visit` for each index with the offset of the written element and the offset of the index's position in
+    /// `source`.
     pub fn for_each(&self, source: Place, mut visit: impl FnMut(usize, usize)) -> Result<()> {
         let walk = Walk::over(&self.indices.shape(), [Place::of(&self.indices), self.others, source])?;
         for [index_at, own, source_at] in walk {

@@ -31,12 +31,12 @@ pub fn with_scalar<const D: u32>(args: &Args<'_, '_>, shift: impl Fn(i64, i64) -
     bitwise::with_scalar::<D>(args, shift)
 }
 
-/// Bits that leave the type are lost, so a shift by as many bits as it has or more leaves 0; so does a negative one.
+/// Shifts left; overflowing bits are dropped. A shift by at least the bit width, or by a negative number, gives 0.
 pub fn left(number: i64, bits: i64) -> i64 {
     if (0..64).contains(&bits) { number << bits } else { 0 }
 }
 
-/// Copies of the sign move in. A shift by as many bits as the type has or more, or by a negative number, leaves only them.
+/// Arithmetic shift right. A shift by at least the bit width, or by a negative number, gives copies of the sign bit.
 pub fn right(number: i64, bits: i64) -> i64 {
     number >> if (0..64).contains(&bits) { bits } else { 63 }
 }

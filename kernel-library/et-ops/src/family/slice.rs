@@ -1,10 +1,10 @@
-//! Slices: every `step`-th position of a range of one dimension. Bounds count from either end and are clamped.
+//! Slices: every `step`-th position of a range of a dimension. Negative bounds count from the end; bounds are clamped.
 
 use et_core::{Args, Error, Result, Shape};
 
 use super::place::Place;
 
-/// The dimension, where the range starts, its step and how many positions it has.
+/// The dimension, the start of the range, the step and the number of positions.
 pub struct Slice {
     dim: usize,
     start: i64,
@@ -13,7 +13,7 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// What the arguments `dim, start, end, step` from `position` on name in a tensor of this shape.
+    /// The slice that the arguments `dim, start, end, step` from `position` on select in a tensor of this shape.
     pub fn of(shape: &Shape, args: &Args<'_, '_>, position: usize) -> Result<Self> {
         let (dim, step) = (shape.axis(args.int(position)?)?, args.int(position + 3)?);
         if step <= 0 || shape.rank() == 0 {

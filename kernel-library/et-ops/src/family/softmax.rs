@@ -14,8 +14,8 @@ pub fn meta(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     if args.bool(2)? { Err(Error::NotSupported) } else { unary::like_first(args, index) }
 }
 
-/// Stores `finish(distance, scale)` of each element, with its distance to the greatest of its lane and with `scale` of the sum
-/// of the exponentials of all distances in its lane.
+/// Stores `finish(distance, scale)` for each element: `distance` is the element minus the maximum of the lane, `scale`
+/// is the result of the argument `scale` for the sum of `exp(distance)` over the lane.
 pub fn store<T: Opmath>(
     args: &Args<'_, '_>,
     scale: impl Fn(T::Math) -> T::Math,

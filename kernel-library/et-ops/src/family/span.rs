@@ -1,11 +1,11 @@
-//! Rows of a tensor that are tokens of a text, one after another.
+//! The token rows of a tensor, in the order of the text.
 
 use et_core::{Args, Error, Result, ScalarType, Tensor};
 
-/// The largest position: that of a text of two thousand million tokens.
+/// The largest token position.
 const LARGEST: i64 = i32::MAX as i64;
 
-/// Which rows of a tensor are tokens, and where in the text they stand.
+/// Which rows of a tensor hold tokens, and the token position of the first row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The position of row 0.
@@ -15,7 +15,8 @@ pub struct Span {
 }
 
 impl Span {
-    /// Reads the position of the first row and the last of `rows` rows that is a token, which are arguments of one element.
+    /// Reads two arguments of a single element each: the token position of the first row, and the index of the last of
+    /// `rows` rows that holds a token.
     pub fn read(args: &Args<'_, '_>, [start, last]: [usize; 2], rows: usize) -> Result<Self> {
         let [start, last] = [element(&args.tensor(start)?)?, element(&args.tensor(last)?)?];
         let fits = (0..=LARGEST).contains(&start) && (0..=LARGEST).contains(&last) && (last as usize) < rows;

@@ -8,29 +8,29 @@ use et_core::{Args, Error, Result, Shape, Tensor};
 /// The largest parameter of a window, and the largest window: with sizes below 2^31, offsets stay within 32 bits.
 const LARGEST: usize = 1 << 24;
 
-/// How a window slides along one dimension.
+/// The parameters of a convolution or pooling kernel along a dimension.
 #[derive(Clone, Copy, Debug)]
 pub struct Axis {
     /// The size of the input.
     pub input: usize,
     /// The number of taps of the window.
     pub kernel: usize,
-    /// From one position of the window to the next.
+    /// The step between neighbouring placements of the kernel.
     pub stride: NonZero<usize>,
     /// How far the window reaches out of the input at either end.
     pub padding: usize,
-    /// From one tap to the next.
+    /// The step between neighbouring kernel positions.
     pub dilation: NonZero<usize>,
 }
 
-/// The taps of one window that lie inside the input.
+/// The kernel positions that lie inside the input, for a placement of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taps {
     /// The input index of the first.
     pub start: usize,
     /// The number of the first.
     pub first: usize,
-    /// How many there are.
+    /// The number of kernel positions inside the input.
     pub count: usize,
 }
 
@@ -55,7 +55,7 @@ impl Axis {
         (self.kernel - 1) * self.dilation.get() + 1
     }
 
-    /// The number of positions of the window in the padded input and `extra` elements behind it.
+    /// The number of placements of the kernel in the padded input plus `extra` elements behind the padding.
     pub fn outputs(&self, extra: usize) -> Result<usize> {
         let slack = (self.input + 2 * self.padding + extra).checked_sub(self.span());
         slack.map(|slack| slack / self.stride + 1).ok_or(Error::InvalidArgument)
@@ -76,7 +76,8 @@ impl Axis {
         self.kernel.min(distance / self.dilation)
     }
 
-    /// The positions at which tap `tap` may be inside the input: those before see its start, those behind its end.
+    /// The output positions at which kernel position `tap` may lie inside the input: at earlier outputs it lies before
+    /// the start of the input, at later outputs behind the end.
     #[inline]
     pub fn positions_inside(&self, tap: usize) -> Range<usize> {
         let ahead = tap * self.dilation.get();
@@ -109,8 +110,8 @@ pub struct Volume {
 }
 
 impl Volume {
-    /// A tensor of `dims` spatial dimensions (1 to 3) behind its channels, with a batch in front or without. What it lacks,
-    /// the batch or planes or rows, has size 1.
+    /// A tensor of 1 to 3 spatial dimensions (`dims`) behind its channels, with or without a leading batch dimension. A
+    /// missing batch, plane or row dimension has size 1.
     pub fn new(tensor: &Tensor<'_>, dims: usize) -> Result<Self> {
         let rank = tensor.rank();
         if rank != dims + 1 && rank != dims + 2 {
@@ -167,7 +168,7 @@ impl Volume {
         plane * self.strides[2] + row * self.strides[3] + column * self.strides[4]
     }
 
-    /// The row-major number of a pixel in its channel, whatever the order in memory.
+    /// The row-major index of a pixel in its channel, regardless of the dim order.
     #[inline]
     pub const fn number(&self, [plane, row, column]: [usize; 3]) -> usize {
         (plane * self.sizes[3] + row) * self.sizes[4] + column
@@ -179,7 +180,8 @@ pub fn natural(value: i64) -> Result<usize> {
     usize::try_from(value).map_err(|_| Error::InvalidArgument)
 }
 
-/// A number for each of the last `dims` of planes, rows and columns, 0 for the others; one number holds for all.
+/// A number for each of the last `dims` of planes, rows and columns, 0 for missing dimensions; a list of length 1
+/// applies to every dimension.
 pub fn per_dim(list: &[i64], dims: usize) -> Result<[usize; 3]> {
     let mut numbers = [0; 3];
     let slots = numbers.iter_mut().skip(3_usize.saturating_sub(dims));

@@ -1,8 +1,8 @@
-//! Products of matrices of `f32` in tiles whose sums stay in registers.
+//! Tiled `f32` GEMM whose accumulators stay in registers.
 //!
-//! Columns of the right matrix are packed, a few vectors wide and up to [`DEPTH`] rows long, into a panel on the stack. Each
-//! tile of rows of the left matrix is multiplied by it. Sums that go on in the next panel wait in the output. Every element
-//! is summed in the order of the plain loop, one product after the other, so that both give the same bits.
+//! Columns of the right matrix are packed into a panel on the stack: one or two vectors wide and up to [`DEPTH`] rows
+//! long. A tile of rows of the left matrix is multiplied by the panel. Partial sums wait in the output until the next
+//! panel. Every element is summed in the order of the plain loop, so that both give bit-identical results.
 
 use core::ops::Range;
 
@@ -11,15 +11,16 @@ use et_core::Input;
 use super::contract::{Matrix, Target};
 use crate::simd::{Vector, Work, run};
 
-/// The most rows of a panel. With two of the longest vectors across it takes 32 KiB.
+/// The maximum number of rows of a panel (KC). With two of the longest vectors per row a panel takes 32 KiB.
 const DEPTH: usize = 256;
 
 /// The vectors of a panel.
 const PANEL: usize = 2 * DEPTH;
 
-/// The right matrix, however it is stored.
+/// The right matrix of a GEMM, in any storage.
 pub trait Right {
-    /// Gives the elements of `rows` in `columns`: each row at the start of `width` slots, one row after another.
+    /// Packs the elements of `rows` and `columns` into `slots`: each row takes `width` slots, and the elements fill the
+    /// first slots of the row.
     fn read(&self, rows: Range<usize>, columns: Range<usize>, width: usize, slots: &mut [f32]);
 }
 
@@ -54,7 +55,7 @@ pub struct Product<'a, B, F> {
     pub right: B,
     /// The output.
     pub target: Target<'a, f32>,
-    /// Makes what is stored of sums that are neighbours, of which it gets the row and the first column.
+    /// The epilogue: maps a run of finished sums in place; the arguments are the row and the first column of the run.
     pub finish: F,
 }
 
@@ -83,7 +84,7 @@ impl<B: Right, F: Fn(usize, usize, &mut [f32])> Work for Product<'_, B, F> {
     }
 }
 
-/// One panel's part of the product.
+/// The part of the GEMM that a panel covers.
 struct Part<'p, const L: usize> {
     panel: &'p [[f32; L]],
     inner: Range<usize>,
@@ -91,7 +92,7 @@ struct Part<'p, const L: usize> {
 }
 
 impl<B: Right, F: Fn(usize, usize, &mut [f32])> Product<'_, B, F> {
-    /// Computes some columns, at most `W` vectors of them.
+    /// Computes a block of columns, at most `W` vectors wide.
     #[inline(always)]
     fn columns<V: Vector<L>, const L: usize, const R: usize, const W: usize>(
         &self,
@@ -112,7 +113,7 @@ impl<B: Right, F: Fn(usize, usize, &mut [f32])> Product<'_, B, F> {
         }
     }
 
-    /// Multiplies all rows by a panel: as many at once as fit, then the rest in fours and one by one.
+    /// Multiplies all rows by a panel: in tiles of `R` rows, then of four rows, then of single rows.
     #[inline(always)]
     fn rows<V: Vector<L>, const L: usize, const R: usize, const W: usize>(&self, part: &Part<'_, L>) {
         let rows = self.sizes[0];
@@ -183,7 +184,7 @@ impl<B: Right, F: Fn(usize, usize, &mut [f32])> Product<'_, B, F> {
         }
     }
 
-    /// Stores sums: as they are where there is more to add, else what is made of them.
+    /// Stores the accumulators of a tile: partial sums unchanged, finished sums after the epilogue.
     #[inline(always)]
     fn keep<const L: usize, const R: usize, const W: usize>(
         &self,

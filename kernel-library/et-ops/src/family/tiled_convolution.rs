@@ -29,11 +29,11 @@ pub struct Tiled<'a> {
     pub out: Picture,
 }
 
-/// A group of one image.
+/// A convolution group of an image.
 struct Group {
-    /// The offset of its first input channel.
+    /// The offset of the group's first input channel.
     input: usize,
-    /// Its first output channel, and their number.
+    /// The group's first output channel, and the number of output channels.
     channel: usize,
     channels: usize,
     /// The offset of that channel in the output.
@@ -88,7 +88,8 @@ impl<'a> Tiled<'a> {
         }
     }
 
-    /// Whether the window is one pixel that visits all pixels, which are at equal distances.
+    /// Whether the convolution is pointwise (a 1 x 1 kernel, stride 1, no padding) and the pixels lie at equal
+    /// distances.
     fn is_pointwise(&self) -> bool {
         let [_, _, row_step, column_step] = self.image.strides;
         let is_alone = |axis: &Axis| axis.kernel == 1 && axis.stride.get() == 1 && axis.padding == 0;
@@ -111,7 +112,7 @@ impl<'a> Tiled<'a> {
         Product { sizes, left, right, target, finish }.compute();
     }
 
-    /// A group of one input channel and few output channels: each of them by itself.
+    /// A group of one input channel and few output channels: computes each output channel as a depthwise convolution.
     #[inline]
     fn by_channel(&self, group: &Group, bias: Option<Input<'_, f32>>) {
         for within in 0..group.channels {

@@ -1,4 +1,4 @@
-//! Operators that move elements without looking at them.
+//! Operators that move elements without computing.
 
 use et_core::{Args, Element, Input, Number, Output, Result, ScalarType, Shape, Tensor};
 
@@ -14,7 +14,7 @@ pub fn reshaped(args: &Args<'_, '_>, shape: Shape) -> Result<Meta> {
     Ok(Meta { shape, ..unary::like_first(args, 0)? })
 }
 
-/// Copies a box of `shape` elements from where it lies in one tensor to where it lies in another. Types are equal.
+/// Copies a box of `shape` elements from a place in a tensor to a place in a second tensor of the same dtype.
 pub fn region<const D: u32>(
     shape: &Shape,
     (input, from): (&Tensor<'_>, Place),
@@ -23,14 +23,14 @@ pub fn region<const D: u32>(
     dispatch!(D, out.scalar_type(), stored, T => region_of(shape, (input.input::<T>()?, from), (out.output::<T>()?, to)))
 }
 
-/// Copies all of `input` to `out`, which takes its shape. Types are equal.
+/// Copies `input` to `out`, which takes the shape of `input`. The dtypes are equal.
 pub fn whole<const D: u32>(input: &Tensor<'_>, out: &Tensor<'_>) -> Result<()> {
     out.resize(&input.shape())?;
     region::<D>(&input.shape(), (input, Place::of(input)), (out, Place::of(out)))
 }
 
-/// Has `for_each` name offsets in `out` and in `values`, and adds elements of the latter to those of the former. Booleans add
-/// up to whether any is true. Types are equal.
+/// Adds elements of `values` to elements of `out`, at the pairs of offsets that `for_each` names. The sum of booleans
+/// is their logical or. The dtypes are equal.
 pub fn accumulate<const D: u32>(
     values: &Tensor<'_>,
     out: &Tensor<'_>,

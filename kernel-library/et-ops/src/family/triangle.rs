@@ -1,4 +1,4 @@
-//! Matrices of which only one side of a diagonal is kept.
+//! Triangular matrices: elements on the far side of a diagonal become 0.
 
 use et_core::{Args, Element, Error, Result};
 

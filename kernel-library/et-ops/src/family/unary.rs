@@ -8,13 +8,13 @@ use super::walk::Walk;
 use crate::Meta;
 use crate::simd::HOSTED;
 
-/// The rule of operators whose one output is like their first argument.
+/// The shape rule of operators whose only output has the dtype and shape of the first argument.
 pub fn like_first(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     let first = args.tensor(0)?;
     Ok(Meta { scalar_type: first.scalar_type(), shape: first.shape() })
 }
 
-/// The rule of operators whose one output is boolean and has the shape of their first argument.
+/// The shape rule of operators whose only output is boolean and has the shape of the first argument.
 pub fn boolean(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: ScalarType::Bool, ..like_first(args, index)? })
 }
@@ -28,7 +28,7 @@ pub fn map<A: Element, R: Element>(input: &Tensor<'_>, out: &Tensor<'_>, f: impl
     }
     let (from, to) = (input.input::<A>()?, out.output::<R>()?);
     if in_step || input.dims() == out.dims() {
-        // One comparison of lengths here spares one per element.
+        // This comparison of lengths spares a bounds check per element.
         let from = from.window(0, to.len());
         (0..to.len()).for_each(|index| to.set(index, f(from.get(index))));
     } else {

@@ -1,4 +1,4 @@
-//! Stepping through several tensors at once, whatever their dim orders.
+//! Iterates over several tensors in step, regardless of their dim orders.
 
 use et_core::{MAX_RANK, Result, Shape, Tensor};
 
@@ -25,7 +25,7 @@ impl<const N: usize> Walk<N> {
         Self::over(shape, places)
     }
 
-    /// Walks over a box of this shape, which lies in each tensor as its place says.
+    /// Walks over a box of this shape; `places` lay out the box in each tensor.
     pub fn over(shape: &Shape, places: [Place; N]) -> Result<Self> {
         let mut walk = Self { shape: *shape, position: [0; MAX_RANK], places, remaining: shape.numel()? };
         if HOSTED && walk.remaining > 0 {
@@ -34,8 +34,8 @@ impl<const N: usize> Walk<N> {
         Ok(walk)
     }
 
-    /// Makes one dimension of neighbours that every tensor steps through alike, so that rows are long. The sizes of a box
-    /// with positions multiply without overflow.
+    /// Joins neighbouring dimensions whose strides compose in every tensor, so that rows are long. The sizes of a
+    /// non-empty box multiply without overflow.
     fn join_dims(&mut self) {
         let sizes = self.shape;
         let mut joined = Shape::SCALAR;
@@ -56,8 +56,8 @@ impl<const N: usize> Walk<N> {
         self.places.iter().all(|place| place.strides[outer] == place.strides[dim].wrapping_mul(size as usize))
     }
 
-    /// The offsets of the current position, how far they move along the innermost dimension, and how many positions are left
-    /// there; moves behind them.
+    /// Returns the offsets of the current position, the innermost strides, and the number of positions left in the row;
+    /// advances behind the row.
     fn take_row(&mut self) -> ([usize; N], [usize; N], usize) {
         let inner = self.shape.rank().saturating_sub(1);
         let count = self.shape.sizes().last().map_or(1, |size| *size as usize - self.position[inner]);
@@ -72,7 +72,7 @@ impl<const N: usize> Walk<N> {
         (offsets, steps, count)
     }
 
-    /// Moves to the next position: one step along the innermost dimension that has one left.
+    /// Advances to the next position: a step along the innermost dimension that has a position left.
     fn advance(&mut self) {
         for (dim, size) in self.shape.sizes().iter().enumerate().rev() {
             let Some(position) = self.position.get_mut(dim) else { return };
