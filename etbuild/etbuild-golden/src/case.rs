@@ -39,7 +39,8 @@ impl Case {
         let mut described = false;
         for line in header.lines() {
             if let Some(option) = line.strip_prefix("//! ") {
-                let (key, value) = option.split_once(": ").ok_or_else(|| format!("`{line}` is not `//! key: value`"))?;
+                let (key, value) =
+                    option.split_once(": ").ok_or_else(|| format!("`{line}` is not `//! key: value`"))?;
                 options.insert(key.to_owned(), value.to_owned());
             } else if let Some(comment) = line.strip_prefix("//") {
                 described |= !comment.trim().is_empty();

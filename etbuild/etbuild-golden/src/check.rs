@@ -29,7 +29,13 @@ pub fn check(folder: impl AsRef<Path>, run: impl Fn(&Case) -> Result<String, Str
     let failures: Vec<String> = files.iter().filter_map(|file| failure(file, update, &run)).collect();
     let package = env::var("CARGO_PKG_NAME").unwrap_or_else(|_| "<crate>".to_owned());
     let hint = format!("to accept the found output: UPDATE=1 cargo test -p {package}");
-    assert!(failures.is_empty(), "{} of {} cases failed\n\n{}\n{hint}", failures.len(), files.len(), failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{} of {} cases failed\n\n{}\n{hint}",
+        failures.len(),
+        files.len(),
+        failures.join("\n")
+    );
 }
 
 fn case_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
@@ -70,7 +76,9 @@ fn outcome(text: &str, update: bool, run: impl Fn(&Case) -> Result<String, Strin
     match found == case.expected {
         true => Outcome::Passed,
         false if update => Outcome::Updated(case.with_expected(&found)),
-        false if case.expected.trim().is_empty() => Outcome::Failed(format!("the case expects nothing; found:\n{found}")),
+        false if case.expected.trim().is_empty() => {
+            Outcome::Failed(format!("the case expects nothing; found:\n{found}"))
+        }
         false => Outcome::Failed(diff(&case.expected, &found)),
     }
 }

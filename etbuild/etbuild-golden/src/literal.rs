@@ -7,7 +7,8 @@ const PRINTED: usize = 32;
 
 /// The bytes of `count` elements that `text` spells: `[1, 2]`, `splat(0.5)` or `ramp(-1.0, 1.0)`.
 pub fn parse(scalar_type: ScalarType, count: usize, text: &str) -> Result<Vec<u8>, String> {
-    let elements = elements(count, text).ok_or_else(|| format!("`{text}` is not a list, `splat(x)` or `ramp(x, y)`"))?;
+    let elements =
+        elements(count, text).ok_or_else(|| format!("`{text}` is not a list, `splat(x)` or `ramp(x, y)`"))?;
     if elements.len() != count {
         return Err(format!("`{text}` has {} elements, the type has {count}", elements.len()));
     }

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use et_core::ScalarType;
-use etbuild_ir::{
-    Aten, ConstantData, CoreAten, Dialect, Digest, Edge, Lowered, Program, Verified, Violation, text,
-};
+use etbuild_ir::{Aten, ConstantData, CoreAten, Dialect, Digest, Edge, Lowered, Program, Verified, Violation, text};
 
 use crate::literal;
 
@@ -53,7 +51,10 @@ fn with_digest(line: &str, literals: &mut Literals) -> Result<String, String> {
 /// A printed program with literals in place of digests, without value numbers.
 pub fn abbreviate(text: &str, program: &Program, literals: &Literals) -> String {
     let mut data: BTreeMap<Digest, &ConstantData> = BTreeMap::new();
-    program.methods.values().for_each(|graph| graph.for_each_data(&mut |constant| _ = data.insert(constant.digest(), constant)));
+    program
+        .methods
+        .values()
+        .for_each(|graph| graph.for_each_data(&mut |constant| _ = data.insert(constant.digest(), constant)));
     let line = |line: &str| with_literal(&without_numbers(line), &data, literals) + "\n";
     text.lines().map(line).collect()
 }
@@ -127,6 +128,9 @@ mod tests {
     fn numbers_of_values_are_left_out_and_names_are_not() {
         let line = "  (%y@12: float32[2], %z: int64[]) = a.b.c(%\"@1\")";
         assert_eq!(without_numbers(line), "  (%y: float32[2], %z: int64[]) = a.b.c(%\"@1\")");
-        assert_eq!(without_numbers("  constant %w@1: int8[1] = \"w@91d5\" b3:00"), "  constant %w: int8[1] = \"w@91d5\" b3:00");
+        assert_eq!(
+            without_numbers("  constant %w@1: int8[1] = \"w@91d5\" b3:00"),
+            "  constant %w: int8[1] = \"w@91d5\" b3:00"
+        );
     }
 }

@@ -17,7 +17,8 @@ mod whole;
 use etbuild_ir::{AtenProgram, CoreAtenProgram, EdgeProgram, LoweredProgram};
 
 pub use error::{PassError, Reason, Refusal};
-pub use pass::{CHECK_UPSTREAM, FOR_UPSTREAM, Pass, TO_CORE_ATEN, TO_EDGE, TO_LOWERED};
+pub use pass::Pass;
+pub use passes::{CHECK_UPSTREAM, FOR_UPSTREAM, TO_CORE_ATEN, TO_EDGE, TO_LOWERED};
 pub use runtime::Runtime;
 pub use survey::{Survey, survey};
 

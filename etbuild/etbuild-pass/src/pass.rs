@@ -1,12 +1,7 @@
-//! What a pass is, which ones run in what order, and running them.
+//! The type of passes, and running a list of passes.
 
 use etbuild_ir::{Dialect, Graph, Node, Program, Verified};
 
-use crate::passes::{
-    decompose_for_upstream, decompose_to_core, eliminate_dead_code, flatten_control_flow, fold_batch_norm,
-    fold_constants, hoist_slices, legalize_to_edge, remove_identities, require_core, require_kernels,
-    require_upstream_kernels,
-};
 use crate::{PassError, Refusal};
 
 /// A pure function on graphs. It takes time linear in the size of the graph, but for looking up names.
@@ -19,33 +14,6 @@ pub struct Pass {
     /// The function; it refuses with every call that it cannot deal with.
     pub run: fn(Graph) -> Result<Graph, Vec<Refusal>>,
 }
-
-/// From a captured program to canonical operators.
-pub static TO_CORE_ATEN: &[&Pass] = &[
-    &decompose_to_core::PASS,
-    &remove_identities::PASS,
-    &fold_batch_norm::PASS,
-    &hoist_slices::PASS,
-    &eliminate_dead_code::PASS,
-    &require_core::PASS,
-];
-
-/// From canonical operators to what runs.
-pub static TO_EDGE: &[&Pass] = &[
-    &legalize_to_edge::PASS,
-    &fold_constants::PASS,
-    &remove_identities::PASS,
-    &eliminate_dead_code::PASS,
-    &require_kernels::PASS,
-];
-
-/// From one graph with graphs inside to one line of nodes with jumps.
-pub static TO_LOWERED: &[&Pass] = &[&flatten_control_flow::PASS];
-/// Ahead of both for ExecuTorch's runtime.
-pub static FOR_UPSTREAM: &[&Pass] = &[&decompose_for_upstream::PASS];
-
-/// Behind both for ExecuTorch's runtime.
-pub static CHECK_UPSTREAM: &[&Pass] = &[&require_upstream_kernels::PASS];
 
 /// Runs passes in order on every method.
 pub fn run(passes: &[&Pass], mut program: Program) -> Result<Program, PassError> {

@@ -1,4 +1,4 @@
-//! The passes, one per file.
+//! The passes, one per file, and the order in which they run.
 
 pub mod decompose_for_upstream;
 pub mod decompose_to_core;
@@ -12,3 +12,33 @@ pub mod remove_identities;
 pub mod require_core;
 pub mod require_kernels;
 pub mod require_upstream_kernels;
+
+use crate::pass::Pass;
+
+/// From a captured program to Core ATen.
+pub static TO_CORE_ATEN: &[&Pass] = &[
+    &decompose_to_core::PASS,
+    &remove_identities::PASS,
+    &fold_batch_norm::PASS,
+    &hoist_slices::PASS,
+    &eliminate_dead_code::PASS,
+    &require_core::PASS,
+];
+
+/// From Core ATen to Edge.
+pub static TO_EDGE: &[&Pass] = &[
+    &legalize_to_edge::PASS,
+    &fold_constants::PASS,
+    &remove_identities::PASS,
+    &eliminate_dead_code::PASS,
+    &require_kernels::PASS,
+];
+
+/// From Edge to a lowered program: nested graphs become labels and jumps.
+pub static TO_LOWERED: &[&Pass] = &[&flatten_control_flow::PASS];
+
+/// Before [`TO_CORE_ATEN`], for ExecuTorch's runtime.
+pub static FOR_UPSTREAM: &[&Pass] = &[&decompose_for_upstream::PASS];
+
+/// After [`TO_EDGE`], for ExecuTorch's runtime.
+pub static CHECK_UPSTREAM: &[&Pass] = &[&require_upstream_kernels::PASS];

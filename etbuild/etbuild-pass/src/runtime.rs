@@ -1,6 +1,7 @@
 //! Which runtime a program is for.
 
-use crate::pass::{CHECK_UPSTREAM, FOR_UPSTREAM, Pass};
+use crate::pass::Pass;
+use crate::passes::{CHECK_UPSTREAM, FOR_UPSTREAM};
 
 /// The runtime that loads a program: it decides which operators stay in one piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

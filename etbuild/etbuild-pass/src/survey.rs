@@ -4,7 +4,8 @@ use std::collections::HashSet;
 
 use etbuild_ir::{AtenProgram, Graph, Node, Program, ValueKind};
 
-use crate::pass::{Pass, TO_CORE_ATEN, TO_EDGE, TO_LOWERED};
+use crate::pass::Pass;
+use crate::passes::{TO_CORE_ATEN, TO_EDGE, TO_LOWERED};
 use crate::{Refusal, Runtime};
 
 /// A program as far as it can be lowered.
@@ -63,38 +64,4 @@ fn take_out(graph: &mut Graph, refusals: &[Refusal]) -> bool {
         node.outputs.iter().for_each(|id| graph.values[id.index()].kind = ValueKind::Input);
     }
     !refused.is_empty()
-}
-
-#[cfg(test)]
-mod tests {
-    use et_core::ScalarType;
-    use etbuild_ir::{Argument, OperatorName, TensorSpec};
-
-    use super::*;
-    use crate::Reason;
-
-    #[test]
-    fn what_different_passes_refuse_is_found_at_once_and_the_rest_is_lowered() {
-        let mut graph = Graph::default();
-        let spec = TensorSpec::contiguous(ScalarType::Float, [2, 2]);
-        let mut last = graph.add_value("x", spec.clone(), ValueKind::Input);
-        graph.inputs.push(last);
-        for name in ["relu", "cholesky", "dropout", "abs"] {
-            let output = graph.add_value(name, spec.clone(), ValueKind::Computed);
-            let operator = OperatorName::aten(name, "default");
-            let training = [Argument::Float(0.5), Argument::Bool(true)].into_iter().filter(|_| name == "dropout");
-            let arguments = std::iter::once(Argument::Value(last)).chain(training).collect();
-            graph.nodes.push(Node { operator, arguments, outputs: vec![output] });
-            last = output;
-        }
-        graph.outputs.push(last);
-        let program = Program { methods: [("forward".to_owned(), graph)].into() };
-        let survey = survey(AtenProgram::verify(program).unwrap(), Runtime::Etbuild);
-        let refused: Vec<_> = survey.refusals.iter().map(|refusal| (&refusal.value[..], &refusal.reason)).collect();
-        assert_eq!(refused, [("dropout", &Reason::Training), ("cholesky", &Reason::NoDecomposition)]);
-        assert!(survey.refusals.iter().all(|refusal| refusal.method == "forward"));
-        let nodes = survey.program.methods["forward"].nodes.iter();
-        let left: Vec<_> = nodes.map(|node| node.operator.as_str()).collect();
-        assert_eq!(left, ["aten.relu.default", "aten.abs.default"]);
-    }
 }

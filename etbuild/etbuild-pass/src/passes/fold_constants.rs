@@ -93,29 +93,3 @@ fn constant(graph: &Graph, id: ValueId) -> TensorRef<'_> {
     let bytes = graph.constant(id).map(ConstantData::bytes).unwrap_or_default();
     TensorRef { scalar_type: graph.spec(id).scalar_type, sizes: &graph.spec(id).sizes, bytes }
 }
-
-#[cfg(test)]
-mod tests {
-    use etbuild_ir::{Argument, OperatorName, TensorSpec};
-
-    use super::*;
-
-    #[test]
-    fn a_chain_of_constants_becomes_one() {
-        let mut graph = Graph::default();
-        let spec = TensorSpec::contiguous(ScalarType::Float, [2]);
-        let bytes: Vec<u8> = [-1.0_f32, 2.0].into_iter().flat_map(f32::to_le_bytes).collect();
-        let kind = ValueKind::Constant { qualified_name: "c".into(), data: ConstantData::new(bytes) };
-        let mut operand = graph.add_value("c", spec.clone(), kind);
-        for _ in 0..2 {
-            let output = graph.add_value("relu", spec.clone(), ValueKind::Computed);
-            let operator = OperatorName::aten("relu", "default");
-            graph.nodes.push(Node { operator, arguments: vec![Argument::Value(operand)], outputs: vec![output] });
-            operand = output;
-        }
-        graph.outputs = vec![operand];
-        let graph = run(graph).unwrap();
-        assert!(graph.nodes.is_empty());
-        assert_eq!(graph.constant(operand).unwrap().bytes(), [0, 0, 0, 0, 0, 0, 0, 0x40]);
-    }
-}

@@ -26,26 +26,3 @@ fn has_upstream(node: &Node) -> bool {
 fn is_convolution_of_volumes(graph: &Graph, node: &Node) -> bool {
     node.operator.name() == "convolution" && node.uses().next().is_some_and(|input| graph.spec(input).rank() > 4)
 }
-
-#[cfg(test)]
-mod tests {
-    use et_core::ScalarType;
-    use etbuild_ir::{Argument, OperatorName, TensorSpec, ValueKind};
-
-    use super::*;
-
-    #[test]
-    fn a_kernel_of_ours_alone_is_refused() {
-        let mut graph = Graph::default();
-        let spec = TensorSpec::contiguous(ScalarType::Float, [2, 2]);
-        let x = graph.add_value("x", spec.clone(), ValueKind::Input);
-        for name in ["relu", "linear"] {
-            let output = graph.add_value(name, spec.clone(), ValueKind::Computed);
-            let operator = OperatorName::aten(name, "default");
-            graph.nodes.push(Node { operator, arguments: vec![Argument::Value(x)], outputs: vec![output] });
-        }
-        let refusals = run(graph).unwrap_err();
-        assert_eq!(refusals.len(), 1);
-        assert_eq!((&refusals[0].operator[..], &refusals[0].reason), ("aten.linear.default", &Reason::NotUpstream));
-    }
-}
