@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
+use et_core::ScalarType;
 use etbuild_ir::Program;
 
+use crate::literal;
 use crate::program::{self, Literals};
 
 /// The line between the input and the expected output.
@@ -81,6 +83,14 @@ impl Case {
     pub fn parsed_option<T: FromStr>(&self, key: &str) -> Result<Option<T>, String> {
         let parse = |text: &str| text.parse().map_err(|_| format!("option `{key}` has an invalid value `{text}`"));
         self.option(key).map(parse).transpose()
+    }
+
+    /// The elements of the option `key`, a literal of `count` elements, as bytes.
+    ///
+    /// # Errors
+    /// A value that is no such literal.
+    pub fn literal(&self, key: &str, scalar_type: ScalarType, count: usize) -> Result<Option<Vec<u8>>, String> {
+        self.option(key).map(|text| literal::parse(scalar_type, count, text)).transpose()
     }
 
     /// The program as a case file writes it.

@@ -30,3 +30,11 @@ mod program;
 
 pub use case::Case;
 pub use check::check;
+
+/// A program whose constants are literals, for tests that check numbers or errors.
+///
+/// # Errors
+/// Text that does not parse, or a program that is not valid in the dialect that its first line names.
+pub fn parse(text: &str) -> Result<etbuild_ir::Program, String> {
+    program::parse(text, &mut program::Literals::default()).map(|(_, program)| program)
+}
