@@ -1,139 +1,57 @@
-//! From lowered programs to planned ones.
+//! Golden tests of memory plans (`tests/plans/*.ir`).
+//!
+//! The option `banks` lists memory banks with their sizes in bytes, such as `tcm 20, sram 40`; a bank without a size never
+//! fills. The option `planner` names a planner. The output is a line per value: its lifetime in steps (0 writes the inputs,
+//! step `n` is the `n`th node, the last step reads the outputs), its bank, and its bytes there.
 
-use etbuild_ir::text::{parse, print_plan};
-use etbuild_ir::{ConstantData, Lowered, LoweredProgram, Verified};
-use etbuild_memory::{Bank, Greedy, MemoryError, MethodUsage, Naive, Options, Planner, plan, usage};
+use std::path::Path;
 
-const CHAIN: &str = "etbuild-ir 1 lowered
-method forward
-  input %x: float32[4]
-  %a: float32[4] = aten.relu.default(%x)
-  %b: float32[4] = aten.relu.default(%a)
-  %c: float32[4] = aten.add.Tensor(%b, %b, 1)
-  return %c
-";
+use etbuild_golden::{Case, check};
+use etbuild_ir::{LoweredProgram, PlannedProgram, lifetimes};
+use etbuild_memory::{Bank, Options, PLANNERS, find_planner, plan, usage};
 
-fn lowered(text: &str) -> LoweredProgram {
-    let (_, program) = parse(text, &mut |_| None).unwrap();
-    Verified::<Lowered>::verify(program).unwrap()
+fn bank(text: &str) -> Result<Bank, String> {
+    match text.split_once(' ') {
+        None => Ok(Bank::unlimited(text)),
+        Some((name, size)) => {
+            let size = size.parse().map_err(|_| format!("`{size}` is not a size in bytes"))?;
+            Ok(Bank { size: Some(size), ..Bank::unlimited(name) })
+        }
+    }
 }
 
-fn options(planner: &'static dyn Planner, banks: Vec<Bank>) -> Options {
-    Options { planner, banks }
+fn options(case: &Case) -> Result<Options, String> {
+    let banks =
+        case.option("banks").into_iter().flat_map(|list| list.split(", ")).map(bank).collect::<Result<_, _>>()?;
+    let planner = case.option("planner").unwrap_or(PLANNERS[0].name());
+    let planner = find_planner(planner).ok_or_else(|| format!("there is no planner `{planner}`"))?;
+    Ok(Options { planner, banks })
 }
 
-fn bank(name: &str, size: u64) -> Bank {
-    Bank { size: Some(size), ..Bank::unlimited(name) }
-}
-
-#[test]
-fn a_chain_takes_turns_in_two_places() {
-    let planned = plan(lowered(CHAIN), &options(&Greedy, vec![Bank::unlimited("ram")])).unwrap();
-    let plans = "plan forward
-  arena ram 32 16
-  place %x 1 0
-  place %a 1 16
-  place %b 1 0
-  place %c 1 16
-";
-    assert!(print_plan(&planned).ends_with(plans), "{}", print_plan(&planned));
-    assert_eq!(usage(&planned)["forward"], MethodUsage { planned: 32, lower_bound: 32 });
-}
-
-#[test]
-fn without_sharing_every_value_has_its_own_bytes() {
-    let planned = plan(lowered(CHAIN), &options(&Naive, vec![Bank::unlimited("ram")])).unwrap();
-    assert_eq!(usage(&planned)["forward"], MethodUsage { planned: 64, lower_bound: 32 });
-}
-
-#[test]
-fn values_spill_to_the_next_bank() {
-    let banks = vec![bank("tcm", 20), bank("empty", 0), bank("sram", 40)];
-    let planned = plan(lowered(CHAIN), &options(&Greedy, banks)).unwrap();
-    let arenas = planned.plans()["forward"].arenas.iter().map(|arena| (&arena.bank[..], arena.size));
-    assert_eq!(arenas.collect::<Vec<_>>(), [("tcm", 16), ("sram", 16)]);
+fn table(planned: &PlannedProgram) -> String {
+    let usage = usage(planned);
+    let mut text = String::new();
+    for (method, graph) in &planned.program().program().methods {
+        let (plan, usage) = (&planned.plans()[method], usage[&method[..]]);
+        text += &format!("method {method}: {} bytes, lower bound {}\n", usage.planned, usage.lower_bound);
+        for arena in &plan.arenas {
+            text += &format!("  arena {}: {} bytes, alignment {}\n", arena.bank, arena.size, arena.alignment);
+        }
+        let lifetimes = lifetimes(graph);
+        for (id, place) in plan.allocations.iter() {
+            let (name, lifetime) = (&graph.value(id).name, lifetimes.get(id).unwrap());
+            let (start, end) = (place.offset, place.offset + graph.spec(id).nbytes() as u64);
+            let steps = format!("steps {}..={}", lifetime.first, lifetime.last);
+            text += &format!("  %{name:8} {steps:12} arena {} bytes {start}..{end}\n", place.memory_id);
+        }
+    }
+    text
 }
 
 #[test]
-fn what_fits_nowhere_is_named() {
-    let error = plan(lowered(CHAIN), &options(&Greedy, vec![bank("tcm", 20), bank("sram", 10)])).unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "method `forward` needs 16 bytes in memory bank `sram`, which has 10; largest at the peak: `a` (16 bytes)"
-    );
-}
-
-#[test]
-fn a_program_with_values_needs_a_bank() {
-    assert_eq!(plan(lowered(CHAIN), &options(&Greedy, Vec::new())), Err(MemoryError::NoBank));
-}
-
-/// Two methods that hold the same state, and a third that holds none.
-const SHARING: &str = "etbuild-ir 1 lowered
-method read
-  input %x: float32[4]
-  state %k: float32[4] = \"cache\" b3:ZEROS
-  %a: float32[4] = aten.add.Tensor(%x, %k, 1)
-  return %a
-method sum
-  input %y: float32[4]
-  %b: float32[4] = aten.relu.default(%y)
-  return %b
-method write
-  input %x: float32[4]
-  input %y: float32[4]
-  state %k: float32[4] = \"cache\" b3:ZEROS
-  %a: float32[4] = aten.add.Tensor(%x, %y, 1)
-  update %k %a
-  return %a
-";
-
-fn sharing(text: &str) -> LoweredProgram {
-    let mut data = |digest| {
-        let known = [vec![0_u8; 16], vec![0; 32]].map(ConstantData::new);
-        known.into_iter().find(|data| data.digest() == digest)
-    };
-    let text = text.replace("ZEROS", &ConstantData::new(vec![0_u8; 16]).digest().to_string());
-    let (_, program) = parse(&text, &mut data).unwrap();
-    Verified::<Lowered>::verify(program).unwrap()
-}
-
-#[test]
-fn state_of_one_name_has_one_place_in_the_first_arena_of_all_methods() {
-    let planned = plan(sharing(SHARING), &options(&Greedy, vec![bank("ram", 80)])).unwrap();
-    let plans = "plan read
-  arena ram 16 16
-  arena ram 32 16
-  place %x 2 0
-  place %k 1 0
-  place %a 2 16
-plan sum
-  arena ram 16 16
-  arena ram 32 16
-  place %y 2 0
-  place %b 2 16
-plan write
-  arena ram 16 16
-  arena ram 48 16
-  place %x 2 0
-  place %y 2 16
-  place %k 1 0
-  place %a 2 32
-";
-    assert!(print_plan(&planned).ends_with(plans), "{}", print_plan(&planned));
-    // What is shared is taken from the bank of every method.
-    let error = plan(sharing(SHARING), &options(&Greedy, vec![bank("ram", 48)])).unwrap_err();
-    assert!(matches!(&error, MemoryError::DoesNotFit { method, .. } if method == "write"), "{error}");
-}
-
-#[test]
-fn state_of_one_name_that_is_not_the_same_is_refused() {
-    let zeros = ConstantData::new(vec![0_u8; 32]).digest();
-    let (first, last) = SHARING.split_at(SHARING.find("method write").unwrap());
-    let last = last.replace("%k: float32[4]", "%k: float32[8]");
-    let last = last.replace("ZEROS", &zeros.to_string());
-    let last = last.replace("update %k %a\n", "");
-    let error = plan(sharing(&format!("{first}{last}")), &options(&Greedy, vec![Bank::unlimited("ram")])).unwrap_err();
-    let methods = ["read", "write"].map(str::to_owned);
-    assert_eq!(error, MemoryError::StateDiffers { name: "cache".to_owned(), methods });
+fn values_lie_where_the_cases_say() {
+    check(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plans")), |case| {
+        let program = LoweredProgram::verify(case.program()).map_err(|violations| format!("{violations:?}"))?;
+        Ok(plan(program, &options(case)?).map_or_else(|error| format!("error: {error}"), |planned| table(&planned)))
+    });
 }
