@@ -75,7 +75,7 @@ pub fn check_cases(candidate: &Candidate<'_>) -> Result<Tally, Vec<String>> {
 fn check_case(subject: &Subject, candidate: &Candidate<'_>) -> Result<Option<bool>, String> {
     let Some(CaseProgram { program, inputs }) = subject.program() else { return Ok(None) };
     let compiled = compile(program, candidate)?;
-    let taken = compiled.partitioned.report.iter().any(|node| matches!(node.place, Place::Engine(..)));
+    let taken = compiled.partitioned.report.iter().any(|node| matches!(node.place, Place::Backend(..)));
     if taken {
         let got = run(&mut load(&compiled.file, candidate)?, &inputs)?;
         compare_outputs(subject.expected, &got, subject.tolerance.max(candidate.tolerance))?;

@@ -39,7 +39,7 @@ pub const PORTABLE: &str = "portable";
 impl From<&NodeReport> for NodePlace {
     fn from(report: &NodeReport) -> Self {
         let (engine, partition) = match report.place {
-            Place::Engine(name, partition) => (Some(name), Some(partition)),
+            Place::Backend(name, partition) => (Some(name), Some(partition)),
             Place::Portable => (Some(PORTABLE), None),
             Place::Nowhere => (None, None),
         };

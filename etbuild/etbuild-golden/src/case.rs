@@ -1,4 +1,4 @@
-//! One case: description, options, input and expected output.
+//! Case files: description, options, input and expected output.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Parses a case file and verifies its input program.
+    /// Parses a case file and verifies the input program.
     ///
     /// # Errors
     /// A file without a description, with a malformed option, or whose program does not parse or verify.
@@ -60,7 +60,7 @@ impl Case {
         Ok(Self { header, options, read, input, expected, program, dialect, literals })
     }
 
-    /// The input program. It is valid in the dialect that its first line names.
+    /// The input program, valid in the dialect that the first line names.
     pub fn program(&self) -> Program {
         self.program.clone()
     }
@@ -88,7 +88,7 @@ impl Case {
     /// The elements of the option `key`, a literal of `count` elements, as bytes.
     ///
     /// # Errors
-    /// A value that is no such literal.
+    /// A value that is no literal of this type and length.
     pub fn literal(&self, key: &str, scalar_type: ScalarType, count: usize) -> Result<Option<Vec<u8>>, String> {
         self.option(key).map(|text| literal::parse(scalar_type, count, text)).transpose()
     }

@@ -6,7 +6,7 @@ use std::{env, fs};
 use crate::case::Case;
 use crate::diff::diff;
 
-/// The result of one case.
+/// The result of a case.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Passed,
@@ -16,7 +16,7 @@ enum Outcome {
 }
 
 /// Runs every `*.ir` file of `folder`, in the order of their names. `run` computes the output of a case; an error of the
-/// code under test is output as well, where the case is about it.
+/// code under test is output too, where the case shows an error.
 ///
 /// # Panics
 /// When a case fails, with a diff for each, or when the folder has no case: this is a function for tests.
@@ -46,7 +46,7 @@ fn case_files(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Runs the case of a file; the message of its failure.
+/// Runs the case of a file; the message of a failure.
 fn failure(file: &Path, update: bool, run: &impl Fn(&Case) -> Result<String, String>) -> Option<String> {
     let outcome = match fs::read_to_string(file) {
         Ok(text) => outcome(&text, update, run),

@@ -4,7 +4,7 @@
 //! the expected output.
 //!
 //! ```text
-//! // A slice moves above `relu`, so that `relu` computes one row.
+//! // A slice moves above `relu`, so that `relu` computes a single row.
 //! //! runtime: etbuild
 //! etbuild-ir 1 aten
 //! method forward
@@ -34,7 +34,7 @@ pub use check::check;
 /// A program whose constants are literals, for tests that check numbers or errors.
 ///
 /// # Errors
-/// Text that does not parse, or a program that is not valid in the dialect that its first line names.
+/// Text that does not parse, or a program that is not valid in the dialect that the first line names.
 pub fn parse(text: &str) -> Result<etbuild_ir::Program, String> {
     program::parse(text, &mut program::Literals::default()).map(|(_, program)| program)
 }

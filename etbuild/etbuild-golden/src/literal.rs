@@ -2,7 +2,7 @@
 
 use et_core::{BFloat16, Half, ScalarType};
 
-/// The most elements that are printed one by one; longer constants are cut short.
+/// The most elements that are printed in full; longer constants are cut short.
 const PRINTED: usize = 32;
 
 /// The bytes of `count` elements that `text` spells: `[1, 2]`, `splat(0.5)` or `ramp(-1.0, 1.0)`.
@@ -59,7 +59,7 @@ fn encode(scalar_type: ScalarType, element: f64) -> Option<Vec<u8>> {
     })
 }
 
-/// The literal of a constant; `None` for types without literals. A long one has its first elements and their number.
+/// The literal of a constant; `None` for types without literals. A long literal has the first elements and the number of the rest.
 pub fn print(scalar_type: ScalarType, bytes: &[u8]) -> Option<String> {
     let words: Option<Vec<String>> = bytes.chunks(scalar_type.size()).map(|bytes| decode(scalar_type, bytes)).collect();
     let words = words?;

@@ -7,7 +7,7 @@ use etbuild_ir::{Aten, ConstantData, CoreAten, Dialect, Digest, Edge, Lowered, P
 
 use crate::literal;
 
-/// The literals of a case: their bytes, and each as it is written, by type and digest.
+/// The literals of a case: bytes by digest, and text as written by type and digest.
 #[derive(Debug, Default)]
 pub struct Literals {
     data: BTreeMap<Digest, ConstantData>,
@@ -25,7 +25,7 @@ const DIALECTS: [(&str, Verify); 4] = [
     (Lowered::NAME, |program| Verified::<Lowered>::verify(program).map(Verified::into_program)),
 ];
 
-/// Parses and verifies a program with literals; the name of its dialect comes first.
+/// Parses and verifies a program with literals. Returns the name of the dialect and the program.
 pub fn parse(input: &str, literals: &mut Literals) -> Result<(String, Program), String> {
     let lines: Result<Vec<String>, String> = input.lines().map(|line| with_digest(line, literals)).collect();
     let text = lines?.join("\n") + "\n";
@@ -37,7 +37,7 @@ pub fn parse(input: &str, literals: &mut Literals) -> Result<(String, Program), 
     verify(program).map(|program| (dialect, program)).map_err(all)
 }
 
-/// The line of a constant with the digest of its literal; other lines as they are.
+/// The line of a constant with a digest in place of the literal; the rest of the text is copied.
 fn with_digest(line: &str, literals: &mut Literals) -> Result<String, String> {
     let Some(constant) = Constant::of(line) else { return Ok(line.to_owned()) };
     let (scalar_type, count) = constant.elements().ok_or_else(|| format!("`{line}` has no type"))?;
@@ -69,7 +69,7 @@ fn with_literal(line: &str, data: &BTreeMap<Digest, &ConstantData>, literals: &L
         let literal = written.or_else(|| literal::print(scalar_type, data.get(&digest)?.bytes()))?;
         let short = hex.get(..16)?;
         let cut = if literal.contains("...") { format!(" b3:{short}") } else { String::new() };
-        // A name that contains the digest of its elements says so, without the digits.
+        // Names made of a digest of the elements are stable text in a golden file.
         Some(format!("{}{literal}{cut}", constant.before.replace(&format!("@{short}"), "@digest")))
     };
     constant().unwrap_or_else(|| line.to_owned())
@@ -77,7 +77,7 @@ fn with_literal(line: &str, data: &BTreeMap<Digest, &ConstantData>, literals: &L
 
 /// The parts of the line of a constant or state.
 struct Constant<'t> {
-    /// The line up to its content.
+    /// The line up to the content.
     before: &'t str,
     /// Type and shape, such as `float32[2, 3]`.
     spec: &'t str,

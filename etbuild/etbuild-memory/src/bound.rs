@@ -1,4 +1,4 @@
-//! How much memory a method needs at least, and how much its plan takes.
+//! Memory use of methods: the plan, and a lower bound.
 
 use std::collections::BTreeMap;
 
@@ -7,16 +7,16 @@ use etbuild_ir::PlannedProgram;
 use crate::Item;
 use crate::plan::items;
 
-/// The memory of one method.
+/// The memory of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MethodUsage {
     /// Bytes of all arenas together.
     pub planned: u64,
-    /// Bytes below which no plan can go: the most that is in use at a step.
+    /// The most bytes in use at any step: no plan can be smaller.
     pub lower_bound: u64,
 }
 
-/// What the plan of each method takes.
+/// The memory of each method, by name.
 pub fn usage(program: &PlannedProgram) -> BTreeMap<&str, MethodUsage> {
     let method_usage = |(name, graph): (_, &_)| {
         let plan = program.plans().get(name)?;
@@ -27,12 +27,12 @@ pub fn usage(program: &PlannedProgram) -> BTreeMap<&str, MethodUsage> {
     program.program().program().methods.iter().filter_map(method_usage).collect()
 }
 
-/// The most bytes that are in use at a step.
+/// The most bytes that are in use at any step.
 pub fn lower_bound(items: &[Item]) -> u64 {
     peak(items).1
 }
 
-/// The step at which most bytes are in use, the first if several, and how many. Takes `n log n` steps.
+/// The first step at which the most bytes are in use, and their number. Takes `n log n` steps.
 pub(crate) fn peak(items: &[Item]) -> (usize, u64) {
     let mut changes: BTreeMap<usize, (u128, u128)> = BTreeMap::new();
     for item in items {

@@ -1,4 +1,4 @@
-//! Why a program has no memory plan.
+//! Errors of memory planning.
 
 use etbuild_ir::Violation;
 
@@ -14,15 +14,15 @@ pub enum MemoryError {
         /// The bank.
         bank: String,
     },
-    /// Two methods have state of the same name that is not the same.
+    /// Two methods declare the state of one name differently.
     #[error("state `{name}` of methods `{}` and `{}` has another type, shape or first value in one than in the other", .methods[0], .methods[1])]
     StateDiffers {
-        /// The qualified name.
+        /// The qualified name of the state.
         name: String,
-        /// The methods.
+        /// The two methods.
         methods: [String; 2],
     },
-    /// The values do not fit in any bank.
+    /// Some values fit in no bank.
     #[error(
         "method `{method}` needs {need} bytes in memory bank `{bank}`, which has {size}; largest at the peak: {}",
         largest(.peak)
@@ -30,21 +30,21 @@ pub enum MemoryError {
     DoesNotFit {
         /// The method.
         method: String,
-        /// The last bank in the order of preference.
+        /// The last bank in order of preference.
         bank: String,
-        /// Bytes that the bank would have to have for what the banks before it have no room for.
+        /// The bytes that the bank would need for the values that the earlier banks have no room for.
         need: u64,
-        /// Bytes that it has.
+        /// The size of the bank in bytes.
         size: u64,
-        /// Of these values, those in use when most bytes are, largest first.
+        /// The values of this bank that are in use at the peak, largest first.
         peak: Vec<LiveTensor>,
     },
-    /// A planner made a plan that breaks a rule.
+    /// The layout of a planner breaks a rule of memory plans.
     #[error("planner `{planner}` made a plan that breaks a rule: {}", all(.violations))]
     Unsound {
         /// The planner.
         planner: &'static str,
-        /// The breaches.
+        /// The broken rules.
         violations: Vec<Violation>,
     },
 }
@@ -52,13 +52,13 @@ pub enum MemoryError {
 /// A value that needs memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LiveTensor {
-    /// Its name.
+    /// The name of the value.
     pub name: String,
-    /// The number of its bytes.
+    /// The size in bytes.
     pub bytes: u64,
 }
 
-/// How many values a message names.
+/// The number of values that a message names.
 const NAMED: usize = 3;
 
 fn all(violations: &[Violation]) -> String {

@@ -1,9 +1,9 @@
-//! Memory planning: every value of a program gets a place in one of the target's memory banks.
+//! Memory planning: every value of a program gets a place in a memory bank of the target.
 //!
-//! [`plan`] asks a [`Planner`] to lay out the values of each method, bank by bank: what does not fit in one bank goes
-//! to the next. Values that are never in use at the same time share bytes; views that need no copy lie on what they are
-//! views of. Every method is planned by itself, since a runtime loads and runs methods one by one. State that several
-//! methods have under one name has the same place in the first arena of each: memory that they share.
+//! [`plan`] asks a [`Planner`] to lay out the values of each method, bank by bank: a value without room in one bank
+//! goes to the next. Values whose lifetimes do not overlap share bytes; a view that needs no copy has the place of
+//! its source. Methods are planned independently, since a runtime loads and runs methods separately. State with one
+//! name in several methods has the same place in the first arena of each method: shared memory.
 
 mod bound;
 mod error;

@@ -1,4 +1,4 @@
-//! From a lowered program to a planned one.
+//! From a lowered program to a planned program.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -11,37 +11,40 @@ use crate::bound::peak;
 use crate::shared::SharedState;
 use crate::{Item, LiveTensor, MemoryError, PlanRequest, Planner};
 
-/// What the runtime of ExecuTorch aligns tensors to.
+/// The alignment of tensors in ExecuTorch's runtime, in bytes.
 pub const DEFAULT_ALIGNMENT: u64 = 16;
 
-/// How to plan.
+/// Options of memory planning.
 #[derive(Clone)]
 pub struct Options {
-    /// Lays out each bank.
+    /// The planner that lays out each bank.
     pub planner: &'static dyn Planner,
-    /// The banks that values may lie in, in the order of preference.
+    /// The banks for values, in order of preference.
     pub banks: Vec<Bank>,
 }
 
-/// A memory of the target.
+/// A memory bank of the target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bank {
-    /// Its name.
+    /// The name in the target's description.
     pub name: String,
-    /// The number of bytes that values may take; `None` for as many as needed.
+    /// The bytes available for values; `None` for an unlimited bank.
     pub size: Option<u64>,
-    /// What the start of every value is a multiple of.
+    /// The alignment of every value, in bytes.
     pub alignment: u64,
 }
 
 impl Bank {
-    /// A bank that never fills, with [`DEFAULT_ALIGNMENT`].
+    /// An unlimited bank with [`DEFAULT_ALIGNMENT`].
     pub fn unlimited(name: impl Into<String>) -> Self {
         Self { name: name.into(), size: None, alignment: DEFAULT_ALIGNMENT }
     }
 }
 
-/// Gives every value a place. A value lies in the first bank that has room for it.
+/// Places every value in the first bank with room.
+///
+/// # Errors
+/// An alignment of 0, no bank, values that do not fit in any bank, state that differs between methods.
 pub fn plan(program: LoweredProgram, options: &Options) -> Result<PlannedProgram, MemoryError> {
     if let Some(bank) = options.banks.iter().find(|bank| bank.alignment == 0) {
         return Err(MemoryError::Alignment { bank: bank.name.clone() });
@@ -80,7 +83,7 @@ fn plan_method(
     Ok(plan)
 }
 
-/// Places what fits; returns the rest. A bank in which nothing lies has no arena.
+/// Places the values that fit and returns the rest. A bank without values has no arena.
 fn fill_bank(bank: &Bank, entries: &[Entry], planner: &dyn Planner, plan: &mut MemoryPlan) -> Vec<Entry> {
     let layout = planner.plan(&request(bank, entries, bank.size));
     let memory_id = plan.arenas.len() as u32 + 1;
@@ -102,7 +105,7 @@ fn request(bank: &Bank, entries: &[Entry], capacity: Option<u64>) -> PlanRequest
     PlanRequest { items, alignment: bank.alignment, capacity }
 }
 
-/// The error for the last bank, given everything that was handed to it.
+/// The error for the last bank, given the values that the earlier banks had no room for.
 fn does_not_fit(method: &str, graph: &Graph, handed: &[Entry], options: &Options) -> MemoryError {
     let Some(bank) = options.banks.last() else { return MemoryError::NoBank };
     let unlimited = request(bank, handed, None);
@@ -123,10 +126,10 @@ fn live_at(step: usize, graph: &Graph, entries: &[Entry]) -> Vec<LiveTensor> {
     live
 }
 
-/// A value, and what it needs.
+/// A value with size and lifetime.
 pub(crate) type Entry = (ValueId, Item);
 
-/// The values that need memory of their own, with the lifetimes of their views.
+/// The values that are no views. The lifetime of a value includes the lifetimes of views of the value.
 pub(crate) fn items(graph: &Graph) -> Vec<Entry> {
     let aliases = aliases(graph);
     let mut items: IdMap<Item> = IdMap::default();

@@ -1,4 +1,4 @@
-//! Planners: how the values of a method share one bank.
+//! Planners: layouts of the values of one method in one bank.
 
 mod greedy;
 mod naive;
@@ -8,15 +8,15 @@ pub use greedy::Greedy;
 pub use naive::Naive;
 pub use request::{Item, Layout, PlanRequest};
 
-/// A way to lay out values in a bank.
+/// A strategy for laying out values in a bank.
 pub trait Planner: Sync {
     /// The name in recipes.
     fn name(&self) -> &'static str;
-    /// Places for the items; equal requests get equal layouts.
+    /// Places the items. Equal requests get equal layouts.
     fn plan(&self, request: &PlanRequest) -> Layout;
 }
 
-/// Every planner, the default first.
+/// All planners, the default first.
 pub static PLANNERS: &[&dyn Planner] = &[&Greedy, &Naive];
 
 /// The planner with this name.

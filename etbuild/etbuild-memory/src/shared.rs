@@ -1,4 +1,4 @@
-//! State that several methods have under the same name: one place for all of them.
+//! State that several methods declare under the same name: a single place for all methods.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use etbuild_ir::{Allocation, Arena, ConstantData, Graph, Lifetime, Program, Tens
 
 use crate::{Item, LiveTensor, MemoryError, Options, PlanRequest};
 
-/// The arena of shared state: the first of every method, so that a runtime that hands all methods the same first arena
-/// lets them share what is in it.
+/// The arena of shared state. A runtime hands the same first arena to all methods, so that methods share the
+/// contents.
 #[derive(Debug, Default)]
 pub struct SharedState {
-    /// `None` where the methods share nothing.
+    /// `None` where the methods share no state.
     arena: Option<Arena>,
-    /// The offset of each shared state by its qualified name.
+    /// The offset of each shared state, by qualified name.
     offsets: BTreeMap<String, u64>,
 }
 
-/// State as a method has it.
+/// The declaration of state in one method.
 struct Held<'a> {
     method: &'a str,
     spec: &'a TensorSpec,
@@ -24,7 +24,7 @@ struct Held<'a> {
 }
 
 impl SharedState {
-    /// Places what more than one method holds in the first bank that has room for all of it.
+    /// Places the state of two or more methods in the first bank with room for all shared state.
     pub fn place(program: &Program, options: &Options) -> Result<Self, MemoryError> {
         let shared: Vec<(&str, Vec<Held<'_>>)> = held(program).into_iter().filter(|(_, held)| held.len() > 1).collect();
         if shared.is_empty() {
@@ -44,18 +44,18 @@ impl SharedState {
         Err(does_not_fit(&shared, &sizes, options))
     }
 
-    /// The arena, where there is one.
+    /// The arena, if the methods share state.
     pub const fn arena(&self) -> Option<&Arena> {
         self.arena.as_ref()
     }
 
-    /// The bytes that the arena takes of a bank.
+    /// The bytes of `bank` that the arena takes.
     pub fn taken(&self, bank: &str) -> u64 {
         let arena = self.arena.as_ref().filter(|arena| arena.bank == bank);
         arena.map_or(0, |arena| arena.size.next_multiple_of(arena.alignment))
     }
 
-    /// The places of what a method shares with others.
+    /// The places of the shared state of a method.
     pub fn places<'a>(&'a self, graph: &'a Graph) -> impl Iterator<Item = (ValueId, Allocation)> + 'a {
         graph.values_with_ids().filter_map(|(id, value)| match &value.kind {
             ValueKind::State { qualified_name, .. } => {
@@ -66,7 +66,7 @@ impl SharedState {
     }
 }
 
-/// All state by its qualified name.
+/// The declarations of state, by qualified name.
 fn held(program: &Program) -> BTreeMap<&str, Vec<Held<'_>>> {
     let mut held: BTreeMap<&str, Vec<Held<'_>>> = BTreeMap::new();
     for (method, graph) in &program.methods {
@@ -79,7 +79,7 @@ fn held(program: &Program) -> BTreeMap<&str, Vec<Held<'_>>> {
     held
 }
 
-/// What methods share has one type, one shape and one first value.
+/// Checks that all methods declare one type, one shape and one first value.
 fn is_the_same(name: &str, held: &[Held<'_>]) -> Result<(), MemoryError> {
     let [first, others @ ..] = held else { return Ok(()) };
     let other = others.iter().find(|other| (other.spec, other.initial) != (first.spec, first.initial));
@@ -93,7 +93,7 @@ fn bytes(spec: &TensorSpec) -> u64 {
     spec.nbytes() as u64
 }
 
-/// Shared state is in use always.
+/// Shared state is in use at every step, so no two items share bytes.
 fn request(sizes: &[u64], alignment: u64, capacity: Option<u64>) -> PlanRequest {
     let items = sizes.iter().map(|size| Item { size: *size, lifetime: Lifetime { first: 0, last: 0 } }).collect();
     PlanRequest { items, alignment, capacity }

@@ -1,8 +1,9 @@
 //! Golden tests of memory plans (`tests/plans/*.ir`).
 //!
-//! The option `banks` lists memory banks with their sizes in bytes, such as `tcm 20, sram 40`; a bank without a size never
-//! fills. The option `planner` names a planner. The output is a line per value: its lifetime in steps (0 writes the inputs,
-//! step `n` is the `n`th node, the last step reads the outputs), its bank, and its bytes there.
+//! The option `banks` lists memory banks with sizes in bytes, such as `tcm 20, sram 40`; a bank without a size is
+//! unlimited. The option `planner` names a planner. The output has a line per value: its lifetime in steps (step 0
+//! writes the inputs, step `n` runs the `n`th node, the last step reads the outputs), its arena, and its bytes in the
+//! arena.
 
 use std::path::Path;
 
@@ -49,7 +50,7 @@ fn table(planned: &PlannedProgram) -> String {
 }
 
 #[test]
-fn values_lie_where_the_cases_say() {
+fn values_get_the_expected_lifetimes_and_bytes() {
     check(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/plans")), |case| {
         let program = LoweredProgram::verify(case.program()).map_err(|violations| format!("{violations:?}"))?;
         Ok(plan(program, &options(case)?).map_or_else(|error| format!("error: {error}"), |planned| table(&planned)))

@@ -1,4 +1,4 @@
-//! What holds for the layouts of every planner.
+//! Properties of the layouts of every planner.
 
 use etbuild_ir::Lifetime;
 use etbuild_memory::{Greedy, Item, Layout, Naive, PLANNERS, PlanRequest, Planner, find_planner, lower_bound};
@@ -18,7 +18,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
     vec(item, 0..40)
 }
 
-/// The first rule that the layout breaks.
+/// The first broken rule of a layout.
 fn fault(request: &PlanRequest, layout: &Layout) -> Option<&'static str> {
     let placed: Vec<(Item, u64)> =
         request.items.iter().zip(&layout.offsets).filter_map(|(item, offset)| Some((*item, (*offset)?))).collect();
@@ -42,13 +42,13 @@ fn planners_are_found_by_name() {
 }
 
 #[test]
-fn a_dead_value_gives_its_bytes_away() {
+fn the_bytes_of_a_dead_value_are_reused() {
     let chain = request((0..6).map(|step| item(64, step, step + 1)).collect());
     assert_eq!((Naive.plan(&chain).size, Greedy.plan(&chain).size), (384, 128));
 }
 
 #[test]
-fn the_smallest_gap_that_fits_is_taken() {
+fn an_item_goes_to_the_smallest_gap_that_is_wide_enough() {
     // At step 1 the gaps between the long-lived items are 48 and 16 bytes wide.
     let long = [item(64, 0, 9), item(63, 0, 9), item(62, 0, 9)];
     let brief = [item(48, 0, 0), item(16, 0, 0), item(15, 1, 1), item(47, 1, 1)];
@@ -56,9 +56,9 @@ fn the_smallest_gap_that_fits_is_taken() {
     assert_eq!(Greedy.plan(&request).size, 256);
 }
 
-/// The values of a convolutional digit classifier: ExecuTorch 1.5 plans 9216 bytes for them.
+/// The values of a convolutional digit classifier: ExecuTorch 1.5 plans 9216 bytes.
 #[test]
-fn a_small_network_takes_what_its_widest_step_takes() {
+fn a_small_network_needs_no_more_than_its_widest_step() {
     let values = [
         item(256, 0, 1),
         item(4096, 1, 2),
@@ -79,7 +79,7 @@ fn a_small_network_takes_what_its_widest_step_takes() {
 }
 
 #[test]
-fn what_exceeds_the_bank_is_left_out() {
+fn items_that_exceed_the_bank_are_left_out() {
     let request = PlanRequest { capacity: Some(100), ..request(vec![item(120, 0, 3), item(64, 1, 2), item(40, 2, 2)]) };
     for planner in PLANNERS {
         assert_eq!(planner.plan(&request).offsets, [None, Some(0), None], "{}", planner.name());
@@ -98,16 +98,16 @@ proptest! {
     }
 
     #[test]
-    fn sharing_never_costs_and_never_beats_the_bound(items in items()) {
+    fn sharing_never_costs_bytes_and_never_beats_the_lower_bound(items in items()) {
         let request = request(items);
         let greedy = Greedy.plan(&request).size;
-        // The last item of a layout is not padded, so which one it is may cost less than one alignment.
+        // The last item of a layout is not padded, so the choice of the last item may cost less than one alignment.
         prop_assert!(greedy <= Naive.plan(&request).size.next_multiple_of(request.alignment));
         prop_assert!(greedy >= lower_bound(&request.items));
     }
 
     #[test]
-    fn the_order_of_the_items_does_not_matter(
+    fn the_layout_does_not_depend_on_the_order_of_the_items(
         (items, shuffled) in items().prop_flat_map(|items| (Just(items.clone()), Just(items).prop_shuffle())),
         capacity in proptest::option::of(0..1000_u64),
     ) {

@@ -1,20 +1,21 @@
-//! A partition as a graph of its own.
+//! Carving: a partition becomes a graph.
 
 use std::collections::HashSet;
 
 use etbuild_ir::{Graph, IdMap, Node, ValueId, ValueKind};
 
-/// A graph of some nodes of another, and what stands there for its inputs and outputs.
+/// A graph of some nodes of a source graph, with the connections to the source graph.
 pub struct Carved {
-    /// The graph: constants are inside.
+    /// The partition, constants included.
     pub graph: Graph,
-    /// The values of the other graph that are its inputs, in the order of their first use.
+    /// The inputs of the partition as values of the source graph, in order of first use.
     pub inputs: Vec<ValueId>,
-    /// The values of the other graph that are its outputs, in the order in which they are computed.
+    /// The outputs of the partition as values of the source graph, in order of computation.
     pub outputs: Vec<ValueId>,
 }
 
-/// Carves the nodes at `indices`, ascending, out of `graph`. `escapes` says which of its values are used elsewhere.
+/// Carves the nodes at `indices`, ascending, out of `graph`. `escapes` says whether a value is read outside of the
+/// partition.
 pub fn carve(graph: &Graph, indices: &[usize], escapes: impl Fn(ValueId) -> bool) -> Carved {
     let mut carver = Carver { source: graph, moved: IdMap::default(), carved: Graph::default(), inputs: Vec::new() };
     let nodes: Vec<Node> = indices.iter().map(|index| carver.node(&graph.nodes[*index])).collect();
@@ -26,7 +27,7 @@ pub fn carve(graph: &Graph, indices: &[usize], escapes: impl Fn(ValueId) -> bool
     Carved { graph: carved, inputs, outputs }
 }
 
-/// The values of a graph that are used elsewhere than in the partition that computes them.
+/// The values that are read outside of the partition that computes the value.
 pub fn escaping(graph: &Graph, partitions: &[Vec<usize>]) -> HashSet<ValueId> {
     let mut partition_of = vec![None; graph.nodes.len()];
     for (partition, nodes) in partitions.iter().enumerate() {
@@ -60,7 +61,7 @@ impl Carver<'_> {
         node
     }
 
-    /// A value that a node reads: it is computed inside, a constant, or an input.
+    /// The operand of a node as a value of the partition: computed inside, a constant, or an input.
     fn used(&mut self, id: ValueId) -> ValueId {
         if let Some(moved) = self.moved.get(id) {
             return *moved;

@@ -1,6 +1,6 @@
-//! As few partitions as the order of a method allows.
+//! Gathering: as few partitions as the order of a method allows.
 //!
-//! Taken nodes of one stretch and one [level](crate::levels) run together, whether they are connected or not.
+//! Accepted nodes of one stretch and one [level](crate::levels) run together, connected or not.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,17 @@ use crate::judge::boundaries;
 use crate::levels::{edges, levels};
 use crate::trivial::is_trivial;
 
-/// How the nodes of a graph hang together.
+/// The result of gathering.
 pub struct Gathered {
-    /// The stretch of each node: nodes may be moved within it.
+    /// The stretch of each node. Nodes may move within a stretch.
     pub stretches: Vec<usize>,
     /// The partitions: indices of nodes, ascending.
     pub partitions: Vec<Vec<usize>>,
-    /// Taken nodes that are in none, because a call would not be worth it.
+    /// Accepted nodes without a partition, because a call would not pay off.
     pub dropped: Vec<usize>,
 }
 
-/// Gathers the nodes that are `taken`.
+/// Gathers the nodes that the backend accepts, as `taken` says.
 pub fn gather(graph: &Graph, taken: &[bool]) -> Gathered {
     let stretches = stretches(&boundaries(graph));
     let edges = edges(graph, &stretches);
@@ -44,7 +44,7 @@ pub fn gather(graph: &Graph, taken: &[bool]) -> Gathered {
     Gathered { stretches, partitions, dropped }
 }
 
-/// A number for each node: a boundary is alone in its stretch.
+/// Numbers the stretches. A boundary is a stretch by itself.
 fn stretches(boundaries: &[bool]) -> Vec<usize> {
     let mut stretch = 0;
     let number = |is_boundary: &bool| {
@@ -56,7 +56,7 @@ fn stretches(boundaries: &[bool]) -> Vec<usize> {
     boundaries.iter().map(number).collect()
 }
 
-/// Which taken nodes of a level are connected by others of it.
+/// Connected components of accepted nodes of one level (union-find).
 struct Components {
     parents: Vec<usize>,
 }
@@ -72,7 +72,7 @@ impl Components {
         components
     }
 
-    /// The first node of a component. Ways to it get shorter as they are gone.
+    /// The first node of a component. Halves the path on the way, so that later searches are short.
     fn root(&mut self, mut index: usize) -> usize {
         while self.parents[index] != index {
             self.parents[index] = self.parents[self.parents[index]];

@@ -1,4 +1,4 @@
-//! Which nodes an engine takes.
+//! Whether a backend accepts a node.
 
 use std::collections::HashSet;
 
@@ -6,34 +6,35 @@ use et_ops::{Outs, PrimitiveResult};
 use etbuild_backend::{Backend, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Control, DelegateCall, Graph, Links, Node, ValueId, in_place};
 
-/// Why the engine does not take the node; `None` where it does. Nodes that no engine can take are not shown to it.
+/// The reason why the backend refuses the node; `None` where the backend accepts. Inseparable nodes are refused without asking
+/// the backend.
 pub fn refusal(links: &Links<'_>, node: &Node, backend: &dyn Backend, target: &TargetFacts) -> Option<Refusal> {
     inseparable(links.graph, node).or_else(|| backend.refusal(links, node, target))
 }
 
-/// Why a node cannot be taken out of its method.
+/// The reason why a node cannot leave its method.
 fn inseparable(graph: &Graph, node: &Node) -> Option<Refusal> {
     if Control::of(node).is_some() || node.operator.runs_graphs() {
-        return Some(Refusal::new(RefusalKind::Control, "the node steers the method"));
+        return Some(Refusal::new(RefusalKind::Control, "the node is control flow"));
     }
     if node.operator.primitive().is_some() {
-        return Some(Refusal::new(RefusalKind::Control, "the node computes with numbers"));
+        return Some(Refusal::new(RefusalKind::Control, "the node computes with scalars, not tensors"));
     }
     if writes_in_place(node) {
-        return Some(Refusal::new(RefusalKind::Control, "the node writes to memory that stays"));
+        return Some(Refusal::new(RefusalKind::Control, "the node writes to an input or to state in place"));
     }
     let mut mentioned = node.uses().chain(node.outputs.iter().copied());
     let moving = mentioned.any(|id| graph.number(id).is_some() || graph.spec(id).is_dynamic());
-    moving.then(|| Refusal::new(RefusalKind::DynamicShape, "a size is known at run time only"))
+    moving.then(|| Refusal::new(RefusalKind::DynamicShape, "a size is dynamic"))
 }
 
-/// Whether the node is a call of an engine.
+/// Whether the node is a delegate call.
 pub fn is_delegated(node: &Node) -> bool {
     DelegateCall::of(node).is_some()
 }
 
-/// Nodes that others must not be moved across: they jump, write to memory in a way that values do not tell, or compute what
-/// another node computes as well.
+/// The nodes that no node may move across: jumps, writes that no value stands for, and nodes whose value
+/// another node computes too.
 pub fn boundaries(graph: &Graph) -> Vec<bool> {
     let again = computed_again(graph);
     let is_boundary = |node: &Node| {

@@ -1,18 +1,18 @@
-//! Where the weights of engines go.
+//! Storage for the packed weights of backends.
 
 use etbuild_backend::{Refusal, Weights};
 use etbuild_ir::ConstantData;
 
-/// Keeps constant bytes that engines make.
+/// Stores constants that backends compute.
 pub trait Keep {
-    /// The bytes of each, made where they are not kept yet.
+    /// The bytes of each constant, computed unless stored already.
     ///
     /// # Errors
-    /// Weights that contradict themselves.
+    /// Inconsistent weights.
     fn keep(&self, weights: &[Weights]) -> Result<Vec<ConstantData>, Refusal>;
 }
 
-/// In memory.
+/// Keeps packed weights in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InMemory;
 

@@ -1,13 +1,14 @@
-//! The level of a node: how often the ways to it within its stretch, from taken nodes, went on to others.
+//! The level of a node: the largest number of times that a path to the node, within its stretch, leaves a partition.
 //!
-//! Taken nodes of one level can run together: a way from one to another through a node that is not taken would have raised
-//! the level. No cut of a stretch has fewer partitions on its longest way. A taken node that nothing of its own level reads
-//! sinks to the first that does, with all that it is computed from, so that a mask that is computed early is no partition of its
-//! own. One that reads what stays, and what would not leave otherwise, does not sink. Linear in the graph.
+//! Accepted nodes of one level can run together: a path between two accepted nodes through a refused node would raise
+//! the level. The number of levels is the fewest partitions on the longest path of the stretch. Accepted nodes that
+//! no node of their level reads sink, with their operands, to the level of the first reader, so that a mask that is
+//! computed early joins the partition of its reader. A node stays if its operand stays and would leave the partition
+//! only because of the node. Linear in the size of the graph.
 
 use etbuild_ir::{Graph, IdMap};
 
-/// Who computes what who reads within a stretch, by readers in order.
+/// Pairs of producer and reader within a stretch, in the order of the readers.
 pub fn edges(graph: &Graph, stretches: &[usize]) -> Vec<(usize, usize)> {
     let mut producers: IdMap<usize> = IdMap::default();
     let mut edges = Vec::new();
@@ -34,11 +35,11 @@ pub fn levels(graph: &Graph, taken: &[bool], stretches: &[usize], edges: &[(usiz
     sink(taken, &pinned, edges, &levels)
 }
 
-/// The levels once taken nodes have sunk as far as those that read them allow. What is pinned stays.
+/// The levels after accepted nodes have sunk as far as their readers allow. Pinned nodes stay.
 fn sink(taken: &[bool], pinned: &[bool], edges: &[(usize, usize)], levels: &[usize]) -> Vec<usize> {
     let mut levels = levels.to_vec();
     let mut limits: Vec<Option<usize>> = vec![None; levels.len()];
-    // Readers come after what they read, so that a reader has sunk before its level is a limit.
+    // Readers come after producers, so a reader has sunk before its level limits the producer.
     let mut edges = edges.iter().rev().peekable();
     for index in (0..levels.len()).rev() {
         if let (true, false, Some(limit)) = (taken[index], pinned[index], limits[index]) {
@@ -52,8 +53,8 @@ fn sink(taken: &[bool], pinned: &[bool], edges: &[(usize, usize)], levels: &[usi
     levels
 }
 
-/// Pins nodes that would sink away from a taken node which they were in one level with, and which stays, where nothing else would
-/// carry its result out of there.
+/// Pins a node that would sink away from an accepted producer of the same level, where the producer stays and its
+/// result would leave the partition only because of the node.
 fn pin_followers(
     taken: &[bool],
     edges: &[(usize, usize)],
@@ -71,7 +72,7 @@ fn pin_followers(
     }
 }
 
-/// The nodes that compute a result of the method, or what another stretch reads.
+/// The nodes whose value is a result of the method or is read in another stretch.
 fn read_elsewhere(graph: &Graph, stretches: &[usize]) -> Vec<bool> {
     let mut producers: IdMap<usize> = IdMap::default();
     for (index, node) in graph.nodes.iter().enumerate() {

@@ -1,8 +1,9 @@
-//! Gives parts of lowered programs to engines.
+//! Partitioning: subgraphs of lowered programs become delegate calls.
 //!
-//! Each engine in turn judges every node that no engine before it took. Nodes that it takes are gathered into as few
-//! partitions as keep the method's order possible; each becomes a graph of its own, which the engine lowers to a blob, and
-//! a [`etbuild_ir::DelegateCall`] in the method. What nobody takes stays with the portable kernels.
+//! Backends judge nodes in order of preference; each sees the nodes that no earlier backend accepted. The accepted
+//! nodes are gathered into as few partitions as the order of the method allows. Each partition is carved into a
+//! graph, the backend lowers the graph to a blob, and a [`etbuild_ir::DelegateCall`] replaces the nodes. Portable
+//! kernels run the remaining nodes.
 
 mod carve;
 mod gather;

@@ -1,21 +1,21 @@
-//! The order of a method in which partitions are single steps.
+//! The order of a method in which each partition is a single step.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashSet};
 
 use etbuild_ir::{Graph, IdMap};
 
-/// What takes the place of nodes.
+/// A step of a partitioned method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The node of this index.
+    /// The node with this index.
     Node(usize),
-    /// The partition of this index.
+    /// The partition with this index.
     Partition(usize),
 }
 
-/// The steps of a graph, each after those that it reads from and as close to the nodes' own order as that allows. Nodes
-/// stay in their stretch.
+/// The steps of a graph. Each step follows the steps that it reads from and otherwise keeps the order of the nodes.
+/// Nodes stay in their stretch.
 pub fn order(graph: &Graph, stretches: &[usize], partitions: &[&[usize]]) -> Vec<Step> {
     let mut steps = Steps::new(graph, stretches, partitions);
     let mut ordered = Vec::new();
@@ -26,10 +26,10 @@ pub fn order(graph: &Graph, stretches: &[usize], partitions: &[&[usize]]) -> Vec
     ordered
 }
 
-/// Steps and how they wait for each other.
+/// Steps in topological order.
 struct Steps {
     steps: Vec<Step>,
-    /// Stretch and position of each.
+    /// The stretch and position of each step.
     keys: Vec<(usize, usize)>,
     readers: Vec<Vec<usize>>,
     waiting: Vec<usize>,
@@ -46,7 +46,8 @@ impl Steps {
         for (index, node) in graph.nodes.iter().enumerate() {
             let reader = step_of[index];
             for producer in node.uses().filter_map(|id| producers.get(id).copied()) {
-                // What earlier stretches compute is there; what later ones compute was there in the last round of a loop.
+                // Within a loop, a later stretch may have computed the value in the previous iteration: only one
+                // stretch is ordered here.
                 let inside = keys[reader].0 == keys[producer].0;
                 if inside && producer != reader && seen.insert((producer, reader)) {
                     readers[producer].push(reader);
@@ -81,7 +82,7 @@ impl Steps {
     }
 }
 
-/// The steps, their keys, and the step of each node. A partition stands where its last node does.
+/// The steps, the key of each step, and the step of each node. A partition has the position of its last node.
 fn list(stretches: &[usize], partitions: &[&[usize]]) -> (Vec<Step>, Vec<(usize, usize)>, Vec<usize>) {
     let mut inside = BTreeMap::new();
     for (partition, nodes) in partitions.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The whole way of a program through the engines.
+//! Partitioning of a program for several backends.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -16,23 +16,23 @@ use crate::keep::Keep;
 use crate::order::{Step, order};
 use crate::report::{NodeReport, Place, portable};
 
-/// A program whose partitions are calls of engines.
+/// A program with delegate calls.
 #[derive(Clone, Debug)]
 pub struct Partitioned {
     /// The program.
     pub program: LoweredProgram,
-    /// Where every node of the program before runs, methods by name and nodes in order.
+    /// The report of every node of the original program: methods by name, nodes in order.
     pub report: Vec<NodeReport>,
-    /// What each call computes step by step, as its [`Blob`] says; methods by name and calls in order.
+    /// The value that each instruction of a call computes, from [`Blob::layers`]; methods by name, calls in order.
     pub layers: Vec<Vec<Vec<String>>>,
-    /// What engines made weights of, by the digest of what they made.
+    /// The model constant behind each packed weight, by the digest of the packed weight.
     pub origins: BTreeMap<Digest, Origin>,
 }
 
-/// Gives parts of a program to engines, which are asked in this order. What they make of weights is in the hands of `keep`.
+/// Partitions a program for `backends`, in order of preference. `keep` stores the packed weights.
 ///
 /// # Errors
-/// What the dialect does not allow in the result: only a mistake of an engine or of this crate.
+/// The partitioned program is invalid: a fault of a backend or of this crate.
 pub fn partition(
     program: LoweredProgram,
     backends: &[&dyn Backend],
@@ -52,13 +52,13 @@ pub fn partition(
     Ok(Partitioned { program: LoweredProgram::verify(program)?, report, layers, origins })
 }
 
-/// A method on its way.
+/// A method during partitioning.
 struct Method {
     graph: Graph,
-    /// The report of each node of the graph; `None` for calls of engines.
+    /// The report of each node of the graph; `None` for delegate calls.
     places: Vec<Option<usize>>,
     reports: Vec<NodeReport>,
-    /// The number of partitions.
+    /// The number of partitions so far.
     count: usize,
     layers: Vec<Vec<Vec<String>>>,
     origins: BTreeMap<Digest, Origin>,
@@ -83,11 +83,12 @@ impl Method {
         }
     }
 
-    /// Gives an engine what it takes.
+    /// Partitions the remaining nodes for one backend.
     fn delegate(&mut self, backend: &dyn Backend, target: &TargetFacts, keep: &dyn Keep) {
         let taken = self.judge(backend, target);
         let Gathered { stretches, partitions, dropped } = gather(&self.graph, &taken);
-        let reason = Refusal::new(RefusalKind::Gain, "only views are here, and a call would cost more than they do");
+        let reason =
+            Refusal::new(RefusalKind::Gain, "the partition has only views, and a call costs more than the views");
         self.refuse(&dropped, backend, &reason);
         let escaping = escaping(&self.graph, &partitions);
         let mut lowered = Vec::new();
@@ -103,7 +104,7 @@ impl Method {
         }
     }
 
-    /// Which nodes the engine takes. Why it does not take the others is noted.
+    /// Whether the backend accepts each node. The reports record the reasons for refusals.
     fn judge(&mut self, backend: &dyn Backend, target: &TargetFacts) -> Vec<bool> {
         let mut taken = vec![false; self.graph.nodes.len()];
         let links = Links::of(&self.graph);
@@ -120,7 +121,7 @@ impl Method {
         nodes.iter().for_each(|node| note(&mut self.reports, self.places[*node], backend, reason.clone()));
     }
 
-    /// The call that stands for the nodes; `None` where nothing uses what they compute.
+    /// The delegate call for a partition; `None` where no node outside reads the results.
     fn lower(
         &mut self,
         nodes: &[usize],
@@ -143,12 +144,13 @@ impl Method {
         let kind = ValueKind::Constant { qualified_name: String::new(), data: ConstantData::new(bytes) };
         let blob = self.graph.add_value(&format!("{}_blob", backend.name()), spec, kind);
         let call = DelegateCall::node(backend.name(), blob, &inputs, outputs);
-        let call = call.ok_or_else(|| Refusal::new(RefusalKind::Partition, "the engine's name cannot be called"))?;
+        let call =
+            call.ok_or_else(|| Refusal::new(RefusalKind::Partition, "the backend's name is not an operator name"))?;
         self.layers.push(layers);
         Ok(Some(call))
     }
 
-    /// The constants that hold what an engine made of weights.
+    /// The packed weights of a partition as constants.
     fn weights(
         &mut self,
         weights: &[Weights],
@@ -167,7 +169,7 @@ impl Method {
         weights.iter().zip(kept).map(constant).collect()
     }
 
-    /// Puts calls in the place of the nodes that they stand for.
+    /// Replaces the nodes of lowered partitions by calls.
     fn replace(&mut self, lowered: Vec<Lowered>, stretches: &[usize], backend: &dyn Backend) {
         let partitions: Vec<&[usize]> = lowered.iter().map(|lowered| &*lowered.nodes).collect();
         let steps = order(&self.graph, stretches, &partitions);
@@ -175,7 +177,7 @@ impl Method {
             partitions.iter().enumerate().flat_map(|(index, nodes)| nodes.iter().map(move |node| (index, *node)))
         {
             if let (index, Some(report)) = (node.0, self.places[node.1]) {
-                self.reports[report].place = Place::Engine(backend.name(), self.count + index);
+                self.reports[report].place = Place::Backend(backend.name(), self.count + index);
             }
         }
         self.count += partitions.len();
@@ -196,7 +198,7 @@ fn note(reports: &mut [NodeReport], report: Option<usize>, backend: &dyn Backend
     }
 }
 
-/// Bytes that several forms have in common are of none of them.
+/// Packed weights that several forms share have no form.
 fn add(origins: &mut BTreeMap<Digest, Origin>, more: impl IntoIterator<Item = (Digest, Origin)>) {
     for (digest, origin) in more {
         let known = origins.entry(digest).or_insert_with(|| origin.clone());
@@ -206,7 +208,7 @@ fn add(origins: &mut BTreeMap<Digest, Origin>, more: impl IntoIterator<Item = (D
     }
 }
 
-/// The type of so many bytes.
+/// The spec of `size` bytes.
 fn memory(size: usize, what: &str) -> Result<TensorSpec, Refusal> {
     match i32::try_from(size) {
         Ok(size) => Ok(TensorSpec::contiguous(ScalarType::Byte, [size])),

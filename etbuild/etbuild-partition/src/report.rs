@@ -1,39 +1,39 @@
-//! Where every node runs, and why not elsewhere.
+//! The report of partitioning: where every node runs, and why backends refuse the node.
 
 use std::sync::Arc;
 
 use etbuild_backend::Refusal;
 use etbuild_ir::{Control, Graph, IdMap, Node, ValueId, aliases, is_elided};
 
-/// Where a node of the lowered program runs, and why not elsewhere.
+/// Where a node of the lowered program runs, and the reasons of the backends that refuse the node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeReport {
     /// The method.
     pub method: String,
     /// The operator.
     pub operator: String,
-    /// The first value that it computes; empty for a node that computes none.
+    /// The first output of the node; empty for a node without outputs.
     pub value: String,
-    /// The module of the model's source that it comes from.
+    /// The module of the model's source.
     pub module: Option<Arc<str>>,
-    /// Where it runs.
+    /// Where the node runs.
     pub place: Place,
-    /// What the engines said that were asked before, in order.
+    /// The refusals, in the order of the backends.
     pub refusals: Vec<(&'static str, Refusal)>,
 }
 
 /// Where a node runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// In a partition of an engine, which are counted from 0 in each method.
-    Engine(&'static str, usize),
-    /// In a portable kernel.
+    /// A partition of a backend. Partitions are numbered from 0 in each method.
+    Backend(&'static str, usize),
+    /// A portable kernel.
     Portable,
-    /// Nowhere: a view moves no bytes, a label or a jump is no call.
+    /// No instruction: views move no bytes, labels and jumps call no kernel.
     Nowhere,
 }
 
-/// A report for each node, as if no engine took any.
+/// A report for each node before partitioning.
 pub fn portable(method: &str, graph: &Graph) -> Vec<NodeReport> {
     let aliases = aliases(graph);
     graph.nodes.iter().map(|node| report(method, graph, node, &aliases)).collect()

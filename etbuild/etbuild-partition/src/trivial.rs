@@ -1,8 +1,8 @@
-//! Nodes that compute nothing: they move elements, or only say how they are read.
+//! Nodes without arithmetic: copies and views.
 
 use etbuild_ir::Node;
 
-/// Operators that give the elements of their operand another shape or order.
+/// Operators that change only the shape or order of elements.
 const TRIVIAL: &[&str] = &[
     "aten.alias_copy.default",
     "aten.clone.default",
@@ -18,7 +18,7 @@ const TRIVIAL: &[&str] = &[
     "aten.view_copy.default",
 ];
 
-/// Whether a call of an engine for this node alone would cost more than it gains.
+/// Whether a delegate call for this node alone would cost more than the call saves.
 pub fn is_trivial(node: &Node) -> bool {
     TRIVIAL.contains(&node.operator.as_str())
 }

@@ -1,7 +1,8 @@
 //! Golden tests of partitioning (`tests/partitions/*.ir`), and random graphs.
 //!
-//! Two backends take part: `arith` takes additions, multiplications and views, `relu` takes `relu`. The option `backends`
-//! says which and in which order; `most nodes` limits the partitions that `arith` lowers.
+//! Two backends take part: `arith` accepts additions, multiplications and views, `relu` accepts `relu`. The option
+//! `backends` lists the backends in order of preference; `most nodes` limits the size of partitions that `arith`
+//! lowers.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -12,13 +13,13 @@ use etbuild_ir::text::parse;
 use etbuild_ir::{DelegateCall, Dialect, Graph, Links, Lowered, LoweredProgram, Node, Program};
 use etbuild_partition::{InMemory, NodeReport, Partitioned, Place, partition};
 
-/// A backend for some operators. Its blob is one byte, the number of nodes.
+/// A backend for some operators. The blob is a byte, the number of nodes.
 struct Only {
     name: &'static str,
     operators: &'static [&'static str],
-    /// The largest partition that it lowers.
+    /// The largest partition that the backend lowers.
     most_nodes: usize,
-    /// The partitions that it lowered.
+    /// The lowered partitions.
     lowered: Mutex<Vec<Graph>>,
 }
 
@@ -99,7 +100,7 @@ fn run(case: &Case) -> Result<String, String> {
 
 fn line(node: &NodeReport) -> String {
     let place = match node.place {
-        Place::Engine(backend, index) => format!("partition {index} of {backend}"),
+        Place::Backend(backend, index) => format!("partition {index} of {backend}"),
         Place::Portable => "portable".to_owned(),
         Place::Nowhere => "no instruction".to_owned(),
     };
@@ -113,7 +114,7 @@ fn programs_are_partitioned_as_expected() {
     check(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/partitions")), run);
 }
 
-/// The verifier accepts the result, which it would not with a wrong order or a cycle, and the report counts every node.
+/// The verifier rejects a wrong order or a cycle, and the report covers every node.
 #[test]
 fn random_graphs_stay_in_order() {
     let mut seed = 1_u64;

@@ -1,18 +1,18 @@
-//! Items in order of their size, each in the gap that it fills best.
+//! Best fit: large items first, each in the smallest gap that is wide enough.
 
 use std::cmp::Reverse;
 
 use super::{Item, Layout, PlanRequest, Planner};
 
-/// Places one item after the other, each in the smallest gap between those placed before whose lifetimes it meets. Does
-/// so in several orders and keeps the best layout: the one that leaves out the fewest bytes, then the smallest.
+/// Places items one by one. Each goes to the smallest gap between the placed items with overlapping lifetimes. Tries
+/// several orders of the items and keeps the best layout: fewest bytes left out, then smallest arena.
 ///
-/// Best fit by size follows Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020); the
-/// other orders win where a large value lives briefly between small ones that live long.
+/// Best fit by size follows Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020).
+/// The orders by duration and by area win where a large short-lived value meets small long-lived values.
 #[derive(Clone, Copy, Debug)]
 pub struct Greedy;
 
-/// What an order sorts by, smallest first. Items that every order considers equal are interchangeable.
+/// The sort key of an order, smallest first. Items with equal keys in every order are interchangeable.
 type Order = fn(&Item) -> (Reverse<u128>, Reverse<u64>, usize, usize);
 
 const ORDERS: &[Order] = &[
@@ -66,8 +66,8 @@ struct Placed {
     item: Item,
 }
 
-/// The offset of the smallest gap that takes `item`, or else behind everything that it meets. `placed` is sorted by
-/// offset.
+/// The offset of the smallest gap for `item`, or the end of the last item with an overlapping lifetime. `placed` is
+/// sorted by offset.
 fn best_fit(request: &PlanRequest, placed: &[Placed], item: Item) -> Option<u64> {
     let mut end = 0;
     let mut best: Option<(u64, u64)> = None;

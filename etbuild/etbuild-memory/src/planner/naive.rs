@@ -1,8 +1,9 @@
-//! No sharing: every item has bytes of its own.
+//! No sharing: items are side by side.
 
 use super::{Layout, PlanRequest, Planner};
 
-/// Items one after the other. Useful to tell a planner's fault from a kernel's: nothing is ever overwritten.
+/// Places items side by side, so that no value is ever overwritten. Separates faults of a planner from faults of
+/// kernels.
 #[derive(Clone, Copy, Debug)]
 pub struct Naive;
 

@@ -1,33 +1,33 @@
-//! What a planner is asked, and what it answers.
+//! Requests to planners, and the layouts that planners return.
 
 use etbuild_ir::Lifetime;
 
-/// Items that want places in a bank.
+/// Items to place in a bank.
 #[derive(Clone, Debug)]
 pub struct PlanRequest {
-    /// What is to be placed.
+    /// The items.
     pub items: Vec<Item>,
-    /// What every offset must be a multiple of.
+    /// The alignment of every offset, in bytes.
     pub alignment: u64,
-    /// The bytes that the bank has; `None` for as many as needed.
+    /// The size of the bank in bytes; `None` for an unlimited bank.
     pub capacity: Option<u64>,
 }
 
-/// Bytes that are needed for some time.
+/// Bytes with a lifetime.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// The number of bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// When they are needed.
+    /// The steps during which the bytes are in use.
     pub lifetime: Lifetime,
 }
 
-/// Places in a bank.
+/// The places of the items of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The offset of each item; `None` where it does not fit.
+    /// The offset of each item; `None` for an item that does not fit.
     pub offsets: Vec<Option<u64>>,
-    /// The number of bytes up to the end of the last item.
+    /// The end of the last item, in bytes.
     pub size: u64,
 }
 
@@ -38,12 +38,12 @@ impl PlanRequest {
         end.is_some_and(|end| self.capacity.is_none_or(|capacity| end <= capacity))
     }
 
-    /// The first offset from `position` on that an item may have.
+    /// The first aligned offset from `position` on.
     pub(super) fn align(&self, position: u64) -> u64 {
         position.checked_next_multiple_of(self.alignment).unwrap_or(u64::MAX)
     }
 
-    /// The layout that these places make.
+    /// The layout with these offsets.
     pub(super) fn layout(&self, offsets: Vec<Option<u64>>) -> Layout {
         let ends = self.items.iter().zip(&offsets).filter_map(|(item, offset)| Some((*offset)? + item.size));
         Layout { size: ends.max().unwrap_or(0), offsets }
