@@ -1,28 +1,28 @@
-//! Methods without instructions, whose outputs are values that the file fixes.
+//! Methods without instructions, with outputs that the file stores.
 
 use et_format::write::{Chain, EValue, ExecutionPlan};
 
 use crate::container::{constant, constant_list};
 
-/// A method that returns fixed values, as upstream emits the `constant_methods` of its exporter.
+/// A method that returns fixed values, like the `constant_methods` of ExecuTorch's exporter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConstantMethod {
-    /// Its name.
+    /// The name of the method.
     pub name: String,
-    /// What it returns.
+    /// The outputs of the method.
     pub outputs: ConstantOutputs,
 }
 
-/// What a constant method returns.
+/// The outputs of a constant method.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConstantOutputs {
-    /// A value.
+    /// A single value.
     One(ConstantScalar),
-    /// A list, each item an output of its own.
+    /// A list: each item is a separate output.
     List(Vec<ConstantScalar>),
 }
 
-/// A value that is no tensor.
+/// A value other than a tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ConstantScalar {
     /// A boolean.
@@ -36,7 +36,7 @@ pub enum ConstantScalar {
 }
 
 impl ConstantMethod {
-    /// The method as the file holds it.
+    /// The method as an execution plan of the file.
     pub(crate) fn execution_plan(&self) -> ExecutionPlan<'static> {
         let (scalars, container) = match &self.outputs {
             ConstantOutputs::One(scalar) => (std::slice::from_ref(scalar), constant()),

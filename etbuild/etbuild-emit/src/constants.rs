@@ -1,4 +1,4 @@
-//! The constants of a file, each content once, and what its state is at first.
+//! Constants of a file, deduplicated by content, and first values of state.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use etbuild_ir::{ConstantData, Digest, TensorSpec};
 
 use crate::external::External;
 
-/// Constants in the order of their first use.
+/// Constants in order of first use.
 #[derive(Default)]
 pub struct Constants<'a> {
     bytes: Vec<&'a [u8]>,
     buffers: BTreeMap<Digest, u32>,
     initial_values: Vec<&'a [u8]>,
-    /// The buffers of first values; 0 for those that are not stored.
+    /// The buffers of first values of state; 0 for implied zeros.
     initial_buffers: BTreeMap<Digest, u32>,
-    /// Whether state that begins with zeros needs no first value.
+    /// Whether the runtime initializes state without a first value with zeros.
     implies_zeros: bool,
-    /// The constants that lie in a data file, where there is one.
+    /// The constants of the data file, if the constants go to a data file.
     external: Option<External<'a>>,
 }
 
-/// Where a constant is.
+/// The place of a constant.
 pub enum ConstantPlace {
     /// In the program file: its data buffer, counted from 1.
     Embedded(u32),
@@ -29,12 +29,12 @@ pub enum ConstantPlace {
 }
 
 impl<'a> Constants<'a> {
-    /// No constants yet; those to come go to a data file.
+    /// An empty set of constants for a data file.
     pub fn external() -> Self {
         Self { external: Some(External::default()), ..Self::default() }
     }
 
-    /// Puts a constant where constants go. One without elements stays in the program file.
+    /// Places a constant. A constant without elements stays in the program file.
     pub fn place(&mut self, qualified_name: &str, spec: &'a TensorSpec, data: &'a ConstantData) -> ConstantPlace {
         match &mut self.external {
             Some(external) if !data.bytes().is_empty() => {
@@ -44,12 +44,12 @@ impl<'a> Constants<'a> {
         }
     }
 
-    /// Says that what loads the file begins state with zeros where there is no first value.
+    /// Leaves out first values that are zeros: the runtime initializes state with zeros.
     pub fn imply_zeros(&mut self) {
         self.implies_zeros = true;
     }
 
-    /// The data buffer of a first value of state, counted from 1 among those of state; 0 for zeros that are implied.
+    /// The data buffer of a first value of state, counted from 1; 0 for implied zeros.
     pub fn initial_value(&mut self, data: &'a ConstantData) -> u32 {
         let Self { initial_values, initial_buffers, implies_zeros, .. } = self;
         *initial_buffers.entry(data.digest()).or_insert_with(|| {
@@ -61,12 +61,12 @@ impl<'a> Constants<'a> {
         })
     }
 
-    /// What a data file holds.
+    /// The contents of the data file.
     pub fn take_external(&mut self) -> External<'a> {
         self.external.take().unwrap_or_default()
     }
 
-    /// The bytes of each data buffer, and of each first value of state.
+    /// The bytes of each data buffer, then of each first value of state.
     pub fn take_bytes(&mut self) -> (Vec<&'a [u8]>, Vec<&'a [u8]>) {
         (std::mem::take(&mut self.bytes), std::mem::take(&mut self.initial_values))
     }

@@ -1,23 +1,23 @@
-//! How Python sees the arguments and results of a method: PyTorch's serialized pytrees.
+//! Serialized pytrees: the Python structure of the arguments and results of a method.
 
 use et_format::write::ContainerMetadata;
 
 const LEAF: &str = r#"{"type": null, "context": null, "children_spec": []}"#;
 const NO_KEYWORDS: &str = r#"{"type": "builtins.dict", "context": "[]", "children_spec": []}"#;
 
-/// Positional inputs; one output as it is, several as a tuple.
+/// Positional inputs; a single output as a leaf, several outputs as a tuple.
 pub fn container(inputs: usize, outputs: usize) -> ContainerMetadata {
     let arguments = tuple(&[&tuple(&vec![LEAF; inputs]), NO_KEYWORDS]);
     let results = if outputs == 1 { LEAF.to_owned() } else { tuple(&vec![LEAF; outputs]) };
     ContainerMetadata { inputs: format!("[1, {arguments}]"), outputs: format!("[1, {results}]") }
 }
 
-/// No inputs are described for a method that returns one fixed value.
+/// The structure of a method that returns a single fixed value.
 pub fn constant() -> ContainerMetadata {
     ContainerMetadata { inputs: String::new(), outputs: format!("[1, {LEAF}]") }
 }
 
-/// The same for a list of fixed values.
+/// The structure of a method that returns a list of fixed values.
 pub fn constant_list(items: usize) -> ContainerMetadata {
     ContainerMetadata { inputs: String::new(), outputs: format!("[1, {}]", node("list", &vec![LEAF; items])) }
 }
@@ -35,9 +35,9 @@ fn node(kind: &str, children: &[&str]) -> String {
 mod tests {
     use super::container;
 
-    /// The texts that ExecuTorch 1.5 writes for a module with one input and one output.
+    /// The text that ExecuTorch 1.5 writes for a module with a single input and output.
     #[test]
-    fn one_tensor_in_and_out_is_what_upstream_writes() {
+    fn a_single_input_and_output_print_like_upstream() {
         let one = container(1, 1);
         assert_eq!(
             one.inputs,

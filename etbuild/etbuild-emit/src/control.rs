@@ -1,15 +1,15 @@
-//! Instructions in a line, with jumps to labels that may come later.
+//! Instructions with jumps to labels, also forward jumps.
 
 use std::collections::BTreeMap;
 
 use et_format::write::Instruction;
 
-/// The instructions of a method in the making.
+/// The instructions of a method under construction.
 #[derive(Default)]
 pub struct Line {
     instructions: Vec<Instruction>,
     labels: BTreeMap<i64, i32>,
-    /// Where each jump stands and the label that it goes to.
+    /// The position and the label of each jump.
     jumps: Vec<(usize, i64)>,
 }
 
@@ -24,13 +24,13 @@ impl Line {
         self.labels.insert(label, self.instructions.len() as i32);
     }
 
-    /// Adds a jump to a label that is taken when the condition is false.
+    /// Adds a jump that is taken when the condition is false.
     pub fn jump(&mut self, condition: i32, label: i64) {
         self.jumps.push((self.instructions.len(), label));
         self.instructions.push(Instruction::JumpFalseCall { condition, destination: 0 });
     }
 
-    /// The instructions; `None` where a label is missing.
+    /// The instructions with resolved jumps; `None` where a label is missing.
     pub fn finish(mut self) -> Option<Vec<Instruction>> {
         for (position, label) in self.jumps {
             let target = *self.labels.get(&label)?;
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_jump_knows_where_its_label_is() {
+    fn jumps_are_resolved_to_the_positions_of_labels() {
         let mut line = Line::default();
         line.jump(3, 1);
         line.push(Instruction::MoveCall { from: 0, to: 1 });
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_label_is_noticed() {
+    fn a_jump_to_a_missing_label_is_an_error() {
         let mut line = Line::default();
         line.jump(0, 7);
         assert_eq!(line.finish(), None);

@@ -1,4 +1,4 @@
-//! The delegates of a method: one for each blob.
+//! The delegates of a method: one per blob.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use etbuild_ir::{DelegateCall, Digest, Graph};
 
 use crate::EmitError;
 
-/// Delegates in the order of their first call.
+/// Delegates in order of first call.
 pub struct Delegates<'a> {
-    /// What the file calls each engine.
+    /// The delegate ids of backends, by backend.
     ids: &'a BTreeMap<String, String>,
     list: Vec<BackendDelegate<'a>>,
     indices: BTreeMap<(&'a str, Digest), i32>,
@@ -20,7 +20,7 @@ impl<'a> Delegates<'a> {
         Self { ids, list: Vec::new(), indices: BTreeMap::new() }
     }
 
-    /// The index of the delegate that a call goes to: calls with the same blob share it.
+    /// The index of the delegate of a call. Calls with equal blobs share a delegate.
     pub fn index(&mut self, call: DelegateCall<'a>, graph: &'a Graph) -> Result<i32, EmitError> {
         let missing = || EmitError::EngineMissing(call.backend.to_owned());
         let id = self.ids.get(call.backend).ok_or_else(missing)?;

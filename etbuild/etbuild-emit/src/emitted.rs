@@ -1,4 +1,4 @@
-//! What the emitter is told, and what it tells besides the file.
+//! Options of the emitter, and the description of the emitted file.
 
 use std::collections::BTreeMap;
 
@@ -8,57 +8,57 @@ use etbuild_ir::{Arena, Graph, MemoryPlan};
 
 use crate::ConstantMethod;
 
-/// What goes into a file besides the program.
+/// The contents of a file besides the program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EmitOptions {
-    /// Who made the file: name, version and whatever else identifies it.
+    /// The producer stamp: name, version and further identification.
     pub producer: String,
-    /// Methods that return fixed values, besides those of the program.
+    /// Methods with fixed values, besides the methods of the program.
     pub constant_methods: Vec<ConstantMethod>,
-    /// What the file calls each engine, by the engine's name in the program.
+    /// Delegate ids by backend name: `EtbuildCpu` for `cpu`.
     pub delegates: BTreeMap<String, String>,
-    /// Bytes that the program's runner reads, by key.
+    /// Named data for the runner of the program, by key.
     pub named_data: BTreeMap<String, Vec<u8>>,
 }
 
-/// What is in a program file.
+/// The description of a program file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emitted {
-    /// The kernels that the methods call, in the order of the first call.
+    /// The kernels that the methods call, in order of first call.
     pub kernels: Vec<KernelUse>,
-    /// The methods that compute something, in the order of their names.
+    /// The methods with instructions, in order of names.
     pub methods: Vec<MethodInfo>,
 }
 
-/// A kernel, and the types that it must be compiled for.
+/// A kernel with the dtypes that a selective build must keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelUse {
     /// The operator's registered name, such as `aten::relu.out`.
     pub operator: String,
-    /// The types that its calls select ([`et_ops::selection`]): index outputs, for one, select nothing.
+    /// The dtypes that calls select ([`et_ops::selection`]). Index outputs, for example, select no dtype.
     pub dtypes: Dtypes,
 }
 
-/// What a caller must know of a method.
+/// The interface and the size of a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodInfo {
-    /// Its name.
+    /// The name of the method.
     pub name: String,
-    /// The kernels that it calls: one for each of its operators, in order.
+    /// The kernels of the method: one for each entry of the operator table, in order.
     pub kernels: Vec<KernelUse>,
-    /// The names of its inputs, in order.
+    /// The names of the inputs, in order.
     pub inputs: Vec<String>,
-    /// The number of its outputs.
+    /// The number of outputs.
     pub outputs: usize,
-    /// The arenas that it must be handed, in order.
+    /// The arenas that the caller must provide, in order.
     pub arenas: Vec<Arena>,
-    /// The number of entries of its value table.
+    /// The number of entries of the value table.
     pub values: usize,
-    /// The number of its instructions.
+    /// The number of instructions.
     pub instructions: usize,
 }
 
-/// Why no program file was written.
+/// Errors of the emitter.
 #[derive(Debug, thiserror::Error)]
 pub enum EmitError {
     /// The file could not be written.
@@ -67,19 +67,19 @@ pub enum EmitError {
     /// A node calls an operator that the kernel catalogue lacks.
     #[error("the kernel catalogue has no operator `{0}`")]
     OperatorMissing(String),
-    /// A node calls an engine that the options do not name.
-    #[error("no engine is called `{0}`")]
+    /// A delegate call of a backend without a delegate id in the options.
+    #[error("backend `{0}` has no delegate id")]
     EngineMissing(String),
-    /// A node has another number of arguments or outputs than its operator's schema.
-    #[error("a call of `{0}` does not have the arguments and outputs of its schema")]
+    /// The number of arguments or outputs of a node differs from the schema of the operator.
+    #[error("a call of `{0}` does not match the arguments and outputs of the operator's schema")]
     Arity(String),
-    /// A node goes to a label that is not there.
-    #[error("method `{0}` jumps to where nothing is")]
+    /// A jump to a label that does not exist.
+    #[error("method `{0}` jumps to a label that does not exist")]
     Label(String),
     /// A method has no memory plan.
     #[error("method `{0}` has no memory plan")]
     Unplanned(String),
-    /// A constant method has the name of another method.
+    /// A constant method and another method have the same name.
     #[error("there are two methods `{0}`")]
     MethodTwice(String),
 }

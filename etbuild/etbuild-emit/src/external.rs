@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use et_format::write::{DataEntry, DataLayout};
 use etbuild_ir::{ConstantData, TensorSpec, is_of_adapter};
 
-/// Constants in the order of their names, so that programs with the same constants have the same data file.
+/// Constants in the order of names, so that programs with the same constants have equal data files.
 #[derive(Default)]
 pub struct External<'a> {
     entries: BTreeMap<String, (&'a TensorSpec, &'a ConstantData)>,
 }
 
 impl<'a> External<'a> {
-    /// Adds a constant and returns the name that it is found by: its own or, where another constant of the program has
-    /// that, its own with the digest of its elements.
+    /// Adds a constant and returns its name in the file: the qualified name, with the digest of the elements where
+    /// another constant of the program already has the qualified name.
     pub fn add(&mut self, qualified_name: &str, spec: &'a TensorSpec, data: &'a ConstantData) -> String {
         let with_digest = || data.distinct_name(qualified_name);
         let numbered = (1_u32..).map(|number| format!("{}.{number}", with_digest()));
@@ -26,12 +26,12 @@ impl<'a> External<'a> {
         qualified_name.to_owned()
     }
 
-    /// The entries of the data file of the model, without those that an adapter has.
+    /// The entries of the model's data file: all constants except the constants of an adapter.
     pub fn of_model(&self) -> Vec<DataEntry<'a>> {
         self.entries(|name| !is_of_adapter(name))
     }
 
-    /// The entries of the data file of the adapter.
+    /// The entries of the adapter's data file.
     pub fn of_adapter(&self) -> Vec<DataEntry<'a>> {
         self.entries(is_of_adapter)
     }
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_stands_for_one_constant() {
+    fn constants_with_equal_names_are_told_apart_by_digest() {
         let spec = TensorSpec::contiguous(ScalarType::Byte, [2]);
         let (one, other) = (ConstantData::new(vec![1, 2]), ConstantData::new(vec![3, 4]));
         let mut external = External::default();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn an_adapter_has_a_file_of_its_own() {
+    fn constants_of_an_adapter_go_to_a_separate_file() {
         let spec = TensorSpec::contiguous(ScalarType::Byte, [2]);
         let data = ConstantData::new(vec![1, 2]);
         let mut external = External::default();

@@ -6,7 +6,7 @@ use et_core::Dtypes;
 
 use crate::KernelUse;
 
-/// Kernels in the order of their first call.
+/// Kernels in order of first call.
 #[derive(Default)]
 pub struct Kernels {
     uses: Vec<KernelUse>,
@@ -14,7 +14,7 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// Notes a call of `operator` that selects these types.
+    /// Records a call of `operator` that selects these dtypes.
     pub fn add(&mut self, operator: &str, selected: Dtypes) {
         let position = *self.positions.entry(operator.to_owned()).or_insert_with(|| {
             self.uses.push(KernelUse { operator: operator.to_owned(), dtypes: Dtypes::NONE });
@@ -25,12 +25,12 @@ impl Kernels {
         }
     }
 
-    /// Notes the calls of a method.
+    /// Records the calls of a method.
     pub fn add_all(&mut self, uses: &[KernelUse]) {
         uses.iter().for_each(|kernel| self.add(&kernel.operator, kernel.dtypes));
     }
 
-    /// The kernels with the types of all their calls.
+    /// The kernels, each with the dtypes of all calls.
     pub fn into_uses(self) -> Vec<KernelUse> {
         self.uses
     }

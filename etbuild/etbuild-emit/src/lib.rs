@@ -1,7 +1,8 @@
-//! Planned programs to program files that ExecuTorch's runtime and ours load.
+//! The emitter: planned programs become program files (`.pte`) for ExecuTorch's runtime and for ours.
 //!
-//! Every node becomes a call of its operator's out-variant, as the kernel catalogue's schema has it. Views that need no
-//! copy become no instruction, constants go to one segment or to a data file, and the producer's stamp is named data.
+//! Every node becomes a call of the operator's out-variant, as the schema of the kernel catalogue declares it. Views
+//! that need no copy become no instruction. Constants go to a segment or to a data file. The producer stamp is named
+//! data.
 
 mod constant_method;
 mod constants;
@@ -30,11 +31,14 @@ use delegates::Delegates;
 use kernels::Kernels;
 use method::MethodEmitter;
 
-/// The key of the named data that says which producer made the file.
+/// The key of the named data that holds the producer stamp.
 pub const PRODUCER_KEY: &str = "etbuild.producer";
 
-/// Writes the program file to `out`; constants go there straight from where they lie. Equal programs and options give
-/// equal bytes.
+/// Writes the program file to `out`; constants are streamed from mapped memory. Equal programs and options give equal
+/// bytes.
+///
+/// # Errors
+/// A failed write, an operator outside the kernel catalogue, an unknown backend, a missing label or memory plan.
 pub fn emit(program: &PlannedProgram, options: &EmitOptions, out: &mut dyn Write) -> Result<Emitted, EmitError> {
     let names = input_names(program);
     let (file, emitted) = lower(program, options, &names, &mut Constants::default())?;
@@ -42,15 +46,15 @@ pub fn emit(program: &PlannedProgram, options: &EmitOptions, out: &mut dyn Write
     Ok(emitted)
 }
 
-/// Where constants go that are not in the program file.
+/// The outputs for constants outside of the program file.
 pub struct DataFiles<'w> {
-    /// Those of the model: the same bytes with and without an adapter, and with any.
+    /// The data file of the model. The bytes do not depend on the adapter.
     pub model: &'w mut dyn Write,
-    /// Those of an adapter, where there is one.
+    /// The data file of an adapter, if the program has an adapter.
     pub adapter: Option<&'w mut dyn Write>,
 }
 
-/// The same with the constants in data files of their own, by their names in the model. First values of state stay in the
+/// Like [`emit`], with constants in data files under their names in the model. First values of state stay in the
 /// program file.
 pub fn emit_with_data(
     program: &PlannedProgram,
@@ -70,7 +74,7 @@ pub fn emit_with_data(
     Ok(emitted)
 }
 
-/// The names of each method's inputs by key.
+/// The named data with the input names of each method.
 fn input_names(program: &PlannedProgram) -> BTreeMap<String, String> {
     let methods = program.program().program().methods.iter();
     let lines = |graph: &Graph| graph.inputs.iter().map(|id| format!("{}\n", graph.value(*id).name)).collect();
@@ -106,13 +110,16 @@ fn lower<'a>(
     Ok((file, Emitted { kernels: kernels.into_uses(), methods }))
 }
 
-/// Whether the program calls what ExecuTorch's runtime lacks: operators of our own, or engines.
+/// Whether the program needs our runtime: operators outside of ExecuTorch, or delegates.
 fn needs_own_runtime(program: &PlannedProgram) -> bool {
     let mut nodes = program.program().program().methods.values().flat_map(|graph| &graph.nodes);
     nodes.any(|node| node.operator.namespace() == "etbuild" || DelegateCall::of(node).is_some())
 }
 
-/// The methods that return fixed values, whose names must not be taken.
+/// The methods with fixed values.
+///
+/// # Errors
+/// A name that another method has.
 fn constant_methods<'a>(
     others: &[ExecutionPlan<'a>],
     options: &EmitOptions,
@@ -143,7 +150,7 @@ mod tests {
 
     use super::*;
 
-    /// Two constants with the same bytes, a view, integers that repeat, and an operator with two outputs.
+    /// Equal constants, a view, repeated integers, and an operator with two outputs.
     const PROGRAM: &str = "etbuild-ir 1 planned
 method forward
   input %x: float32[1, 1, 4, 4]
@@ -165,7 +172,7 @@ plan forward
   place %out 1 192
 ";
 
-    /// The digest of four zeros.
+    /// The digest of four zero bytes.
     const ZEROS: &str = "ec2bd03bf86b935fa34d71ad7ebb049f1f10f87d343e521511d8f9e6625620cd";
 
     fn planned() -> PlannedProgram {
@@ -194,7 +201,7 @@ plan forward
     }
 
     #[test]
-    fn a_list_is_passed_and_returned_and_what_is_written_in_place_is_returned() {
+    fn out_lists_are_passed_and_returned_and_in_place_operands_are_returned() {
         let text = "etbuild-ir 1 planned
 method forward
   input %x: float32[3]
@@ -223,7 +230,7 @@ plan forward
     }
 
     #[test]
-    fn a_view_is_a_tensor_in_the_same_place() {
+    fn a_view_is_a_tensor_at_the_place_of_the_source() {
         let (planned, options) = (planned(), options());
         let names = BTreeMap::new();
         let (file, _) = lower(&planned, &options, &names, &mut Constants::default()).unwrap();
@@ -244,7 +251,7 @@ plan forward
     }
 
     #[test]
-    fn zeros_that_state_begins_with_are_stored_only_for_other_runtimes() {
+    fn initial_zeros_of_state_are_stored_only_for_executorchs_runtime() {
         let text = |operator: &str, place: usize| {
             format!(
                 "etbuild-ir 1 planned
@@ -284,7 +291,7 @@ plan forward
     }
 
     #[test]
-    fn kernels_are_told_with_the_types_that_select_code() {
+    fn kernels_are_listed_with_the_dtypes_that_select_code() {
         let emitted = emit(&planned(), &options(), &mut Vec::new()).unwrap();
         let floats = Dtypes::of(&[ScalarType::Float]);
         let uses = [
@@ -306,7 +313,7 @@ plan forward
     }
 
     #[test]
-    fn the_file_says_who_made_it_and_what_its_inputs_are_called() {
+    fn the_file_holds_the_producer_and_the_names_of_inputs() {
         let mut bytes = Vec::new();
         emit(&planned(), &options(), &mut bytes).unwrap();
         let file = et_format::ProgramFile::parse(&bytes).unwrap();

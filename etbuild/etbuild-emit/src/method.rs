@@ -19,10 +19,10 @@ use crate::kernels::Kernels;
 use crate::schema::argument_types;
 use crate::values::{ConstantValue, ValueTable};
 
-/// The operator that writes to a tensor that stays.
+/// The operator that copies into an input or into state.
 const COPY: &str = "aten::copy_";
 
-/// What a number is before a node computes it.
+/// The initial entry of the value table for a number.
 const fn zero(scalar_type: ScalarType) -> EValue {
     match scalar_type {
         ScalarType::Bool => EValue::Bool(false),
@@ -31,7 +31,7 @@ const fn zero(scalar_type: ScalarType) -> EValue {
     }
 }
 
-/// A method in the making.
+/// A method under construction.
 pub struct MethodEmitter<'a, 's> {
     graph: &'a Graph,
     plan: &'a MemoryPlan,
@@ -99,7 +99,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         }
     }
 
-    /// Writes what state or an input holds from then on.
+    /// The instruction that stores the new value of state or of an input.
     fn update(&mut self, update: Update) -> Instruction {
         let scalar_type = |id| self.graph.spec(id).scalar_type;
         self.kernels.add(COPY, et_ops::selection([scalar_type(update.value)], [scalar_type(update.target)]));
@@ -108,7 +108,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         Instruction::KernelCall { operator: self.operator(COPY), arguments: vec![target, value, blocking, target] }
     }
 
-    /// A call on numbers: arguments in schema order, then the result.
+    /// A call of a primitive: arguments in schema order, then the result.
     fn primitive_call(&mut self, primitive: &'static Primitive, node: &Node) -> Instruction {
         let mut arguments: Vec<i32> = node.arguments.iter().map(|argument| self.argument(argument, "Scalar")).collect();
         match primitive.result {
@@ -137,14 +137,15 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         Ok(Instruction::KernelCall { operator: self.operator(operator.name()), arguments })
     }
 
-    /// A call of an engine: inputs, then outputs, then scratch.
+    /// A delegate call: inputs, then outputs, then scratch.
     fn delegate_call(&mut self, call: DelegateCall<'a>) -> Result<Instruction, EmitError> {
         let delegate = self.delegates.index(call, self.graph)?;
         let passed = call.inputs.iter().flatten().chain(call.outputs);
         Ok(Instruction::DelegateCall { delegate, arguments: passed.map(|id| self.tensor(*id)).collect() })
     }
 
-    /// Arguments in schema order, then what the kernel writes and returns; `None` where the schema has another number.
+    /// The arguments in schema order, then out tensors and the returned value; `None` where the schema has another
+    /// number.
     fn call_arguments(&mut self, node: &Node, operator: &et_ops::Operator) -> Option<Vec<i32>> {
         let declared = argument_types(operator.schema).take(operator.in_count());
         let same_number = operator.in_count() == node.arguments.len();
@@ -155,8 +156,8 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         Some(arguments)
     }
 
-    /// The out tensors, then the returned value: the one out tensor or out list again, or the list of several. What a
-    /// kernel writes in place is only returned.
+    /// The out tensors, then the returned value: again the out tensor or out list, or a list of several out tensors.
+    /// An operand that the kernel writes in place is only returned.
     fn written(&mut self, node: &Node, outs: Outs, first_argument: Option<i32>) -> Option<Vec<i32>> {
         if outs.count().is_some_and(|count| count != node.outputs.len()) {
             return None;
@@ -184,7 +185,8 @@ impl<'a, 's> MethodEmitter<'a, 's> {
             Argument::Sizes(items) => return self.sizes(items),
             Argument::Values(ids) => self.tensors(ids, declared),
             Argument::None => ConstantValue::Null,
-            // A kernel that takes a `float` does not accept an integer; one that takes a `Scalar` tells them apart.
+            // A kernel with a `float` parameter does not accept an integer; a `Scalar` parameter distinguishes
+            // integer and float.
             Argument::Int(number) if declared.starts_with("float") => ConstantValue::Double((*number as f64).to_bits()),
             Argument::Int(number) => ConstantValue::Int(*number),
             Argument::Float(number) => ConstantValue::Double(number.to_bits()),
@@ -221,7 +223,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         self.values.constant(ConstantValue::TensorList(tensors))
     }
 
-    /// The slot of a tensor or a number.
+    /// The index of a tensor or number in the value table.
     fn tensor(&mut self, id: ValueId) -> i32 {
         if let Some(index) = self.tensors.get(id) {
             return *index;
@@ -250,7 +252,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         }
     }
 
-    /// The data buffer of a tensor, 0 for none, and its name where its data is in another file.
+    /// The data buffer of a tensor, 0 for no data, and the name of an external constant.
     fn data(&mut self, id: ValueId) -> (u32, Option<ExtraTensorInfo>) {
         let graph = self.graph;
         match &graph.value(id).kind {

@@ -1,4 +1,4 @@
-//! Types of arguments, from an operator's schema.
+//! Types of arguments, from the schema of an operator.
 
 /// The types of all arguments in order, out tensors included: `Tensor`, `int[2]`, `Tensor(a!)`.
 pub fn argument_types(schema: &str) -> impl Iterator<Item = &str> {
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_and_marks_are_no_types() {
+    fn defaults_and_keyword_marks_are_not_types() {
         let schema = "aten::op.out(Tensor self, int[2] stride=[1, 1], Tensor?[] indices, *, Scalar alpha=1, \
                       Tensor(a!) out0, Tensor(b!)[] out1) -> (Tensor(a!), Tensor(b!)[])";
         let types: Vec<_> = argument_types(schema).collect();
@@ -27,7 +27,7 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_may_return_nothing() {
+    fn an_operator_may_have_no_return_value() {
         assert_eq!(argument_types("aten::op.out(Tensor self, Tensor(a!)[] out) -> ()").count(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! The value table of a method. Values that nothing writes are there once.
+//! The value table of a method, with equal constants stored once.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ pub struct ValueTable {
     constants: BTreeMap<ConstantValue, i32>,
 }
 
-/// A value that is the same in every run. Floating-point numbers are equal when their bits are.
+/// A value that no instruction writes. Floating-point numbers are equal when the bits are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConstantValue {
     Null,
@@ -25,7 +25,7 @@ pub enum ConstantValue {
     BoolList(Vec<bool>),
     /// Indices of tensors.
     TensorList(Vec<i32>),
-    /// Indices of tensors, -1 for none.
+    /// Indices of tensors, -1 for an absent tensor.
     OptionalTensorList(Vec<i32>),
 }
 
@@ -36,7 +36,7 @@ impl ValueTable {
         self.values.len() as i32 - 1
     }
 
-    /// The index of a value that may be shared.
+    /// The index of a constant value; equal values share an index.
     pub fn constant(&mut self, value: ConstantValue) -> i32 {
         if let Some(index) = self.constants.get(&value) {
             return *index;
@@ -46,7 +46,7 @@ impl ValueTable {
         index
     }
 
-    /// The index of a list of integers, which are values themselves.
+    /// The index of a list of integers. The items are values of the table.
     pub fn integers(&mut self, items: &[i64]) -> i32 {
         let indices = items.iter().map(|item| i64::from(self.constant(ConstantValue::Int(*item)))).collect();
         self.constant(ConstantValue::IntList(indices))

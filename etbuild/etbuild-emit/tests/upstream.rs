@@ -1,5 +1,5 @@
-//! Upstream's runtime accepts what we emit and computes what PyTorch would. Runs where `ETBUILD_TEST_PYTHON` names a
-//! Python that has ExecuTorch.
+//! ExecuTorch's runtime loads an emitted program and computes the outputs of PyTorch. Runs where
+//! `ETBUILD_TEST_PYTHON` names a Python with ExecuTorch.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use etbuild_ir::text::parse_plan;
 
 const RUNNER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../etbuild/tests/upstream.py");
 
-/// A convolution whose kernel only has a centre, a rectifier over it, a view, and a sum with itself.
+/// A convolution with a kernel that has only a center, `relu`, a view, and a sum.
 const PROGRAM: &str = "etbuild-ir 1 planned
 method forward
   input %x: float32[1, 1, 3, 3]
@@ -35,20 +35,20 @@ fn bytes(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// A safetensors file with one tensor of single-precision numbers.
+/// A safetensors file with a single `float32` tensor.
 fn safetensors(name: &str, sizes: &[usize], numbers: &[f32]) -> Vec<u8> {
     let end = 4 * numbers.len();
     let header = format!(r#"{{"{name}":{{"dtype":"F32","shape":{sizes:?},"data_offsets":[0,{end}]}}}}"#);
     [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &bytes(numbers)].concat()
 }
 
-/// The numbers of the only tensor of a safetensors file.
+/// The elements of the only tensor of a safetensors file.
 fn only_tensor(file: &[u8]) -> Vec<f32> {
     let header = u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;
     file[8 + header..].chunks_exact(4).map(|item| f32::from_le_bytes(item.try_into().unwrap())).collect()
 }
 
-/// The program file of `PROGRAM`, with the filters `[w -> 1 * w]` and `[w -> -2 * w]` and the biases 0.5 and 1.
+/// The program file of `PROGRAM` with the filters `[w -> 1 * w]` and `[w -> -2 * w]` and the biases 0.5 and 1.
 fn program_file() -> Vec<u8> {
     let mut filters = [0.0; 18];
     (filters[4], filters[13]) = (1.0, -2.0);

@@ -1,20 +1,20 @@
-//! Why a file cannot become a program.
+//! Errors of importers.
 
 use etbuild_ir::Violation;
 
-/// One reason. A reader reports as many as it can find before it gives up.
+/// An error of an importer. A reader collects as many errors as it can before it stops.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ImportError {
-    /// The bytes are no zip container, or a broken one.
+    /// The bytes are no zip container, or a broken container.
     #[error("the file is not a zip archive: {0}")]
     NotZip(String),
-    /// A zip container of something else.
+    /// A zip container of another kind.
     #[error("the archive is not an exported program: {0}; write it with `torch.export.save`")]
     NotPt2(String),
-    /// A member that the archive must have.
+    /// A required member is missing.
     #[error("the archive has no member `{0}`")]
     MemberMissing(String),
-    /// A member that cannot be used in place.
+    /// A compressed member: the contents cannot be mapped.
     #[error("member `{0}` is compressed; `torch.export.save` stores members as they are, so the file was packed again")]
     MemberCompressed(String),
     /// JSON that does not follow the schema.
@@ -22,25 +22,25 @@ pub enum ImportError {
     Malformed {
         /// The name in the archive.
         member: String,
-        /// What the parser says, with line and column.
+        /// The message of the parser, with line and column.
         reason: String,
     },
-    /// A schema that this reader does not know.
+    /// An unsupported schema version.
     #[error("the program has schema version {found}, this reader knows {known}; save it with another release of torch")]
     SchemaVersion {
         /// The major version in the file.
         found: u64,
-        /// The major version that is understood.
+        /// The supported major version.
         known: u64,
     },
-    /// A size that depends on the inputs in a way that is not known.
-    #[error("`{0}` has a size that depends on the inputs in a way that is not understood")]
+    /// A size that is an unsupported expression of input sizes.
+    #[error("the size of `{0}` is an unsupported expression of the input sizes")]
     DynamicShape(String),
     /// A size without an upper bound.
-    #[error("`{0}` can be of any size; give its dimensions an upper bound at export: `Dim(name, max=...)`")]
+    #[error("the size of `{0}` is unbounded; set an upper bound at export: `Dim(name, max=...)`")]
     Unbounded(String),
-    /// Control flow or another operator that takes graphs.
-    #[error("`{0}` calls a part of the program, which is not supported")]
+    /// Unsupported control flow or higher-order operator.
+    #[error("unsupported control flow: {0}")]
     HigherOrder(String),
     /// A weight that is stored as a Python object.
     #[error(
@@ -48,65 +48,65 @@ pub enum ImportError {
          `program = program.run_decompositions({{}})` after it"
     )]
     PickledWeight(String),
-    /// An object of a class that only the exporting process knows.
+    /// An object of a class of the exporting process.
     #[error("`{0}` is a custom object, which is not supported")]
     CustomObject(String),
     /// An operator without a schema.
     #[error("operator `{0}` is unknown")]
     UnknownOperator(String),
-    /// Arguments that do not fit the schema.
+    /// Arguments that do not match the schema.
     #[error("operator `{operator}`: argument `{argument}` {reason}")]
     Argument {
-        /// The operator's dotted name.
+        /// The dotted name of the operator.
         operator: String,
-        /// The argument's name in the schema.
+        /// The name of the argument in the schema.
         argument: String,
-        /// What is wrong with it.
+        /// The mismatch.
         reason: String,
     },
-    /// An element type that nothing here computes with.
+    /// An unsupported element type.
     #[error("`{value}` has elements of type {number} of the export schema, which is not supported")]
     ScalarType {
-        /// The value's name.
+        /// The name of the value.
         value: String,
-        /// The type's number in the archive.
+        /// The number of the type in the archive.
         number: i64,
     },
-    /// A shape that no tensor can have.
-    #[error("`{0}` has an impossible shape: negative, of too many dimensions, or too large")]
+    /// An impossible shape.
+    #[error("`{0}` has an invalid shape: a negative size, too many dimensions, or too many elements")]
     Shape(String),
-    /// A weight whose elements lie outside what the archive holds.
+    /// A weight with elements outside of the archive.
     #[error("weight `{0}` is truncated: its elements lie outside its member of the archive")]
     TruncatedWeight(String),
     /// Weights that would take far more memory than the file.
     #[error("weight `{0}` repeats elements of the archive until they would take far more memory than the file")]
     InflatedWeight(String),
-    /// A weight that the archive does not have.
+    /// A weight that the archive lacks.
     #[error("the program reads `{0}`, which the archive does not hold")]
     MissingWeight(String),
-    /// A name without meaning, or with several.
-    #[error("value `{0}` is not defined, or defined twice")]
+    /// An undefined or ambiguous name.
+    #[error("value `{0}` is undefined or defined twice")]
     Undefined(String),
-    /// An input or output that is no tensor.
+    /// An input or output that is not a tensor.
     #[error("{0} is not a tensor")]
     NotTensor(String),
-    /// A step of training.
+    /// An output of a training step.
     #[error("output {0} is one of a training step; export the model for inference")]
     Training(usize),
-    /// A write that has no functional equivalent here.
+    /// A write without a functional equivalent.
     #[error("operator `{operator}` writes to `{value}`, {reason}")]
     Mutation {
-        /// The operator's dotted name.
+        /// The dotted name of the operator.
         operator: String,
-        /// The value that is written to.
+        /// The written value.
         value: String,
-        /// Why that cannot be made functional.
+        /// The reason.
         reason: &'static str,
     },
-    /// Memory that the exporting process may have shared, or not.
+    /// A write to memory that may or may not be shared.
     #[error("the program writes to memory that `{0}` may share in a way that cannot be followed; `clone` it first")]
     Aliased(String),
-    /// The importer built a program that breaks the rules of its dialect.
+    /// The imported program is invalid: a fault of the importer.
     #[error(transparent)]
     Invalid(#[from] Violation),
 }

@@ -1,9 +1,9 @@
-//! From a graph that writes in place to one that does not.
+//! Functionalization: a graph with in-place writes becomes a graph without.
 //!
-//! A tensor of the captured program is memory, perhaps shared with others as a view. Here each write becomes a new value,
-//! and is carried through the views that the tensor was made with up to the tensor that owns the memory. Whoever reads
-//! another view of that memory afterwards reads a view made anew. Weights that are written to become state, and what they
-//! and the inputs hold in the end becomes an update.
+//! A tensor of the captured program is memory, possibly shared with views. Each write becomes a new value, which is
+//! carried through the views of the written tensor up to the owner of the memory. Later reads of another view of the
+//! memory create the view again. Weights that are written become state; the final value of state and of written
+//! inputs becomes an update.
 
 mod view;
 
@@ -14,19 +14,22 @@ use crate::ImportError;
 use crate::schema::{self, Schema};
 use view::{Apply, Inverse, View};
 
-/// A graph as captured.
+/// A captured graph.
 #[derive(Default)]
 pub struct Captured {
-    /// The graph; nodes may write to their first argument.
+    /// The graph. Nodes may write to their first argument.
     pub graph: Graph,
-    /// Which values lie in memory in row-major order without gaps.
+    /// The values that are row-major without gaps.
     pub row_major: IdMap<bool>,
 }
 
-/// Writes may multiply the nodes of a program by this, each being carried through many views.
+/// The largest growth of the node count: each write may be carried through many views.
 const GROWTH: usize = 64;
 
-/// The same computation without writes.
+/// The graph without in-place writes.
+///
+/// # Errors
+/// Writes without a functional equivalent.
 pub fn functionalize(captured: Captured) -> Result<Graph, ImportError> {
     let Captured { mut graph, row_major } = captured;
     let nodes = std::mem::take(&mut graph.nodes);
@@ -49,25 +52,25 @@ pub fn functionalize(captured: Captured) -> Result<Graph, ImportError> {
 struct Functionalizer {
     graph: Graph,
     row_major: IdMap<bool>,
-    /// The number of writes to memory, by the tensor that owns it.
+    /// The number of writes to the memory of each owner.
     memories: IdMap<usize>,
-    /// Views, and tensors that have been written to.
+    /// Views, and tensors with writes.
     tensors: IdMap<Tensor>,
-    /// The tensor that an operator returned after it had written to it.
+    /// The written argument behind the value that an in-place operator returns.
     same: IdMap<ValueId>,
     limit: usize,
 }
 
-/// What is known of a tensor of the captured program.
+/// The state of a tensor of the captured program.
 #[derive(Clone)]
 struct Tensor {
-    /// The value that holds its elements as of `writes`.
+    /// The value with the elements after `writes` writes.
     latest: ValueId,
-    /// How many writes to the memory `latest` knows of.
+    /// The number of writes to the memory that `latest` includes.
     writes: usize,
     /// The tensor that owns the memory.
     owner: ValueId,
-    /// The tensor that it is a view of.
+    /// The source of the view, and the kind of view.
     source: Option<(ValueId, View)>,
 }
 
@@ -89,7 +92,7 @@ impl Functionalizer {
         self.push(node)
     }
 
-    /// Reads what the caller gets, and what state and inputs hold afterwards.
+    /// Reads the outputs, and the final values of state and inputs.
     fn results(&mut self) -> Result<(), ImportError> {
         for index in 0..self.graph.outputs.len() {
             self.graph.outputs[index] = self.read(self.graph.outputs[index])?;
@@ -109,7 +112,7 @@ impl Functionalizer {
         Ok(())
     }
 
-    /// Lets a constant be the first value of state.
+    /// Turns a constant into state with the constant as first value.
     fn make_state(&mut self, id: ValueId) {
         let Some(value) = self.graph.values.get_mut(id.index()) else { return };
         if let ValueKind::Constant { qualified_name, data } = &value.kind {
@@ -125,7 +128,7 @@ impl Functionalizer {
         self.tensors.insert(output, Tensor { latest: output, writes, owner, source: Some((source, view)) });
     }
 
-    /// The tensor itself, where an operator returned its written argument.
+    /// The written tensor, for the value that an in-place operator returns.
     fn resolve(&self, id: ValueId) -> ValueId {
         self.same.get(id).copied().unwrap_or(id)
     }
@@ -145,7 +148,7 @@ impl Functionalizer {
         failure
     }
 
-    /// The value that now holds the elements of a tensor: made anew from what it is a view of where that was written to.
+    /// The value with the current elements of a tensor. A view is created again if the source was written since.
     fn read(&mut self, id: ValueId) -> Result<ValueId, ImportError> {
         let mut stale = Vec::new();
         let mut at = self.resolve(id);
@@ -186,7 +189,7 @@ impl Functionalizer {
         }
     }
 
-    /// Adds a node whose output is like the tensor `like`.
+    /// Adds a node with an output like the tensor `like`.
     fn call(
         &mut self,
         operator: OperatorName,
@@ -205,13 +208,13 @@ impl Functionalizer {
 
     fn push(&mut self, node: Node) -> Result<(), ImportError> {
         if self.graph.nodes.len() >= self.limit {
-            return Err(refusal(&self.graph, &node, "through more views than can be followed"));
+            return Err(refusal(&self.graph, &node, "through too many views"));
         }
         self.graph.nodes.push(node);
         Ok(())
     }
 
-    /// Replaces an operator that writes to its first argument by the one that returns the new elements.
+    /// Replaces an in-place operator by the functional operator.
     fn write(&mut self, mut node: Node, schema: &Schema<'_>) -> Result<(), ImportError> {
         let (target, output) = self.write_target(&node, schema)?;
         self.same.insert(output, target);
@@ -228,7 +231,7 @@ impl Functionalizer {
         self.carry(target, output)
     }
 
-    /// Carries the new value of a tensor up to the owner of its memory.
+    /// Carries the new value of a tensor up to the owner of the memory.
     fn carry(&mut self, target: ValueId, value: ValueId) -> Result<(), ImportError> {
         let (mut at, mut value, mut carried) = (target, value, Vec::new());
         while let Some((source, view)) = self.tensors.get(at).and_then(|tensor| tensor.source.clone()) {
@@ -243,7 +246,7 @@ impl Functionalizer {
         Ok(())
     }
 
-    /// What `source` holds once its view `at` holds `value`.
+    /// The new value of `source` after its view `at` changed to `value`.
     fn write_back(
         &mut self,
         at: ValueId,
@@ -263,7 +266,7 @@ impl Functionalizer {
         }
     }
 
-    /// The tensor that the node writes to and the value that it returns for it.
+    /// The tensor that the node writes, and the value that the node returns for the tensor.
     fn write_target(&self, node: &Node, schema: &Schema<'_>) -> Result<(ValueId, ValueId), ImportError> {
         let mut written = schema.parameters.iter().map(|parameter| parameter.written);
         let only_first = written.next() == Some(true) && !written.any(|written| written);
@@ -273,12 +276,12 @@ impl Functionalizer {
         };
         let target = self.resolve(*target);
         if self.graph.spec(target) != self.graph.spec(*output) {
-            return Err(refusal(&self.graph, node, "whose shape or type changes by that"));
+            return Err(refusal(&self.graph, node, "and changes the shape or type of the tensor"));
         }
         Ok((target, *output))
     }
 
-    /// The type that the operator computes in where an operand is of a wider one than the tensor that is written.
+    /// The type that the operator computes in, where an operand is wider than the written tensor.
     fn wider_type(&self, node: &Node, schema: &Schema<'_>, target: ValueId) -> Option<ScalarType> {
         let other = schema.parameters.iter().position(|parameter| parameter.name == "other")?;
         let Some(Argument::Value(other)) = node.arguments.get(other) else { return None };
@@ -288,7 +291,7 @@ impl Functionalizer {
         (counts && promoted != target.scalar_type).then_some(promoted)
     }
 
-    /// Computes in a wider type, then converts: a tensor that is written keeps its type.
+    /// Computes in the wider type, then converts: a written tensor keeps its type.
     fn push_narrowed(&mut self, mut node: Node, wider: ScalarType, output: ValueId) -> Result<(), ImportError> {
         let spec = self.graph.spec(output).clone();
         let narrow = Argument::Type(spec.scalar_type);
@@ -302,20 +305,20 @@ impl Functionalizer {
     }
 }
 
-/// The operator that returns what `node` writes: `add` of `add_`, if it takes the same and makes no view.
+/// The functional operator: `add` for `add_`, with the same parameters and no view as result.
 fn functional(graph: &Graph, node: &Node, schema: &Schema<'_>) -> Result<OperatorName, ImportError> {
     let name = &node.operator;
     let operator = name.name().strip_suffix('_').map(|stem| OperatorName::aten(stem, name.overload()));
     let found = operator.filter(|_| name.namespace() == "aten").and_then(|operator| {
         let functional = schema::find(&operator)?;
-        // What is written may have another name: `dropout_(self, p, train)` and `dropout(input, p, train)`.
+        // Parameters may be renamed: `dropout_(self, p, train)` and `dropout(input, p, train)`.
         let settings = |schema: &Schema<'_>| {
             schema.parameters.iter().skip(1).map(|known| known.name.to_owned()).collect::<Vec<_>>()
         };
         let pure = !functional.parameters.iter().any(|parameter| parameter.aliased || parameter.written);
         (pure && settings(&functional) == settings(schema)).then_some(operator)
     });
-    found.ok_or_else(|| refusal(graph, node, "and no operator returns the same instead"))
+    found.ok_or_else(|| refusal(graph, node, "and has no functional equivalent"))
 }
 
 fn with_first(value: ValueId, rest: impl IntoIterator<Item = Argument>) -> Vec<Argument> {

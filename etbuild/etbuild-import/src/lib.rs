@@ -1,7 +1,7 @@
-//! Model files to programs, one module per format.
+//! Importers: model files become programs, one module per format.
 //!
-//! A reader takes the bytes of a file, which are untrusted, and returns a program whose constants are parts of those
-//! bytes. It never panics, and allocates in proportion to the file.
+//! A reader takes the untrusted bytes of a file and returns a program whose constants are slices of these bytes.
+//! Readers never panic, and allocate in proportion to the file.
 
 mod error;
 mod functionalize;

@@ -1,4 +1,4 @@
-//! Archives that `torch.export.save` writes, `.pt2`: a zip container of one JSON program and raw weights.
+//! Archives of `torch.export.save`, `.pt2`: a zip container with a JSON program and raw weights.
 
 mod archive;
 mod argument;
@@ -18,13 +18,16 @@ use etbuild_ir::{AtenProgram, Buffer, Program};
 
 use crate::{ImportError, functionalize};
 
-/// Bytes that somebody keeps alive, such as a mapped file.
+/// Bytes with an owner, such as a mapped file.
 pub(crate) type Bytes = Arc<dyn Buffer>;
 
-/// Reads an archive, decomposed or not, as a program whose only method is `forward`.
+/// Imports an archive, decomposed or not, as a program with the single method `forward`.
 ///
-/// Constants are parts of `bytes` where the archive holds their elements in row-major order. Every value is row-major;
-/// memory formats other than that change no element of any result.
+/// Constants are slices of `bytes` where the archive stores the elements in row-major order. Every value is
+/// row-major; other memory formats change no element of a result.
+///
+/// # Errors
+/// Every reason found why the archive cannot be imported.
 pub fn import_pt2(bytes: Bytes) -> Result<AtenProgram, Vec<ImportError>> {
     let archive = archive::Archive::open(bytes).map_err(|error| vec![error])?;
     let model = model::read(&archive).map_err(|error| vec![error])?;

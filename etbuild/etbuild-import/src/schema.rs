@@ -1,4 +1,4 @@
-//! Operator schemas: what the arguments are called, what types they have and what an archive leaves out.
+//! Operator schemas: names, types and defaults of parameters.
 
 mod default;
 mod parse;

@@ -55,7 +55,7 @@ fn constants_are_parts_of_the_archive_with_the_names_of_the_source() {
 }
 
 #[test]
-fn nodes_know_the_module_that_they_come_from() {
+fn nodes_have_the_module_of_the_source() {
     let graph = import(archive("digits")).unwrap();
     assert_eq!(graph.origins.get(graph.nodes[0].outputs[0]).map(|origin| &**origin), Some("conv1"));
     assert_eq!(graph.origins.get(graph.nodes[2].outputs[0]), None, "relu is called by the model itself");

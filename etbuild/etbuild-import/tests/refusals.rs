@@ -1,4 +1,4 @@
-//! Archives that cannot be imported: each is refused with its own reason, and none breaks the importer.
+//! Archives that cannot be imported: each is refused with a specific error, and no input makes the importer panic.
 
 use std::io::{Cursor, Write};
 use std::path::Path;
@@ -20,7 +20,7 @@ fn import(bytes: Vec<u8>) -> Result<(), Vec<ImportError>> {
     import_pt2(Arc::new(bytes)).map(drop)
 }
 
-/// The archive with a member changed by `edit`, which may drop it.
+/// The archive with a member changed by `edit`, which may remove the member.
 fn edited(archive: &str, member: &str, edit: impl Fn(Vec<u8>) -> Option<Vec<u8>>) -> Vec<u8> {
     repacked(archive, CompressionMethod::Stored, |name, bytes| if name == member { edit(bytes) } else { Some(bytes) })
 }
@@ -39,7 +39,7 @@ fn repacked(archive: &str, method: CompressionMethod, edit: impl Fn(&str, Vec<u8
     to.finish().unwrap().into_inner()
 }
 
-/// What the importer says once `from` in a member reads `to`.
+/// The errors of the importer after replacing `from` by `to` in a member.
 fn errors(archive: &str, member: &str, from: &str, to: &str) -> Vec<ImportError> {
     let replace = |bytes| {
         let text = String::from_utf8(bytes).unwrap();
@@ -55,7 +55,7 @@ fn only(mut errors: Vec<ImportError>) -> ImportError {
 }
 
 #[test]
-fn what_is_no_archive() {
+fn other_files_are_not_archives() {
     assert!(matches!(only(import(b"PK".to_vec()).unwrap_err()), ImportError::NotZip(_)));
     let renamed = edited("elementwise", "archive_format", |_| Some(b"torchscript".to_vec()));
     assert!(matches!(only(import(renamed).unwrap_err()), ImportError::NotPt2(_)));
@@ -64,26 +64,26 @@ fn what_is_no_archive() {
 }
 
 #[test]
-fn packed_again_with_compression() {
+fn compressed_members_are_refused() {
     let packed = repacked("elementwise", CompressionMethod::Deflated, |_, bytes| Some(bytes));
     assert!(only(import(packed).unwrap_err()).to_string().contains("packed again"));
 }
 
 #[test]
-fn another_version_of_the_schema() {
+fn another_schema_version_is_refused() {
     let error = only(errors("elementwise", MODEL, r#""major": 8"#, r#""major": 9"#));
     assert_eq!(error, ImportError::SchemaVersion { found: 9, known: 8 });
 }
 
 #[test]
-fn a_symbolic_size_names_its_value() {
+fn an_unsupported_size_expression_is_refused_with_the_name_of_the_value() {
     let to = r#""sizes": [{"as_expr": {"expr_str": "s0", "hint": null}}, {"as_int": 3}"#;
     let error = only(errors("shapes", MODEL, r#""sizes": [{"as_int": 2}, {"as_int": 3}"#, to));
     assert_eq!(error, ImportError::DynamicShape("x".into()));
 }
 
 #[test]
-fn operators_without_schema_are_all_named() {
+fn all_operators_without_a_schema_are_listed() {
     let foreign = edited("elementwise", MODEL, |bytes| {
         let text = String::from_utf8(bytes).unwrap();
         Some(
@@ -97,19 +97,19 @@ fn operators_without_schema_are_all_named() {
 }
 
 #[test]
-fn control_flow_is_named() {
+fn unsupported_control_flow_is_refused() {
     let error = only(errors("elementwise", MODEL, "torch.ops.aten.sigmoid.default", "torch.ops.higher_order.cond"));
     assert_eq!(error, ImportError::HigherOrder("higher_order.cond".into()));
 }
 
 #[test]
-fn arguments_outside_the_schema() {
+fn arguments_outside_the_schema_are_refused() {
     let errors = errors("elementwise", MODEL, r#""name": "alpha""#, r#""name": "beta""#);
     assert!(matches!(&errors[0], ImportError::Argument { argument, .. } if argument == "beta"), "{errors:?}");
 }
 
 #[test]
-fn a_pickled_weight_comes_with_advice() {
+fn a_pickled_weight_is_refused_with_a_hint() {
     let error = only(errors("elementwise", WEIGHTS, r#""use_pickle": false"#, r#""use_pickle": true"#));
     assert!(error.to_string().contains("run_decompositions({})"), "{error}");
 }
@@ -121,13 +121,13 @@ fn complex_weights_are_refused_by_type() {
 }
 
 #[test]
-fn weights_that_do_not_fit_their_member() {
+fn weights_outside_of_the_member_are_refused() {
     let error = only(errors("elementwise", WEIGHTS, r#""sizes": [{"as_int": 4}"#, r#""sizes": [{"as_int": 5}"#));
     assert_eq!(error, ImportError::TruncatedWeight("scale".into()));
 }
 
 #[test]
-fn weights_that_would_fill_the_memory() {
+fn weights_that_inflate_the_archive_are_refused() {
     let from = r#""sizes": [{"as_int": 4}, {"as_int": 1}]"#;
     let to = r#""sizes": [{"as_int": 2000000000}, {"as_int": 3000}]"#;
     let big = edited("elementwise", WEIGHTS, |bytes| {
@@ -138,7 +138,7 @@ fn weights_that_would_fill_the_memory() {
 }
 
 #[test]
-fn what_is_written_to_an_input_is_an_update() {
+fn a_write_to_an_input_becomes_an_update() {
     let target = r#"{"name": "self", "arg": {"as_tensor": {"name": "mul"}}"#;
     let to = |name: &str| target.replace("mul", name);
     let written = edited("elementwise", MODEL, |bytes| {
@@ -152,19 +152,19 @@ fn what_is_written_to_an_input_is_an_update() {
 }
 
 #[test]
-fn writing_through_a_view_of_unknown_kind() {
+fn a_write_through_an_unknown_view_is_refused() {
     let error = only(errors("writes", MODEL, "torch.ops.aten.t.default", "torch.ops.aten.adjoint.default"));
     assert_eq!(error, ImportError::Aliased("t".into()));
 }
 
 #[test]
-fn writing_what_no_operator_returns() {
+fn a_write_without_a_functional_equivalent_is_refused() {
     let error = only(errors("elementwise", MODEL, "torch.ops.aten.relu_.default", "torch.ops.aten.squeeze_.default"));
     assert!(matches!(error, ImportError::Mutation { operator, .. } if operator == "aten.squeeze_.default"));
 }
 
 #[test]
-fn changed_bytes_never_break_the_importer() {
+fn changed_bytes_never_make_the_importer_panic() {
     let archive = read("elementwise");
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = |bound: usize| {
@@ -182,7 +182,7 @@ fn changed_bytes_never_break_the_importer() {
 }
 
 #[test]
-fn changed_programs_never_break_the_importer() {
+fn changed_programs_never_make_the_importer_panic() {
     let mut state = 1_u64;
     for round in 0..300_u64 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(round);
@@ -191,7 +191,7 @@ fn changed_programs_never_break_the_importer() {
     }
 }
 
-/// The text with some digits and some letters of value names replaced by others, which keeps it JSON more often than not.
+/// The text with some digits and some letters of value names replaced. The result is often still JSON.
 fn swap_numbers_and_names(mut bytes: Vec<u8>, mut state: u64) -> Vec<u8> {
     for _ in 0..3 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(7);

@@ -1,4 +1,4 @@
-//! Any bytes are a program that runs, or errors. Start from the archives in `tests/data`.
+//! Arbitrary bytes either import as a program that runs, or are an error. Corpus: the archives in `tests/data`.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Archives whose JSON is well-formed and whose program is not: edits of the program and of the list of weights of an
-//! archive in `tests/data`. Each is a program that runs, or errors.
+//! Archives with well-formed JSON and an edited program or weight list. Each either imports as a program that runs,
+//! or is an error. Corpus: the archives in `tests/data`.
 
 #![no_main]
 
@@ -19,7 +19,7 @@ use libfuzzer_sys::fuzz_target;
 
 static ARCHIVES: LazyLock<Vec<Archive>> = LazyLock::new(archives);
 
-/// One archive, changed.
+/// An edited archive.
 #[derive(Arbitrary, Debug)]
 struct Changed {
     archive: u8,

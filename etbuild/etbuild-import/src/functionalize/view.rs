@@ -1,50 +1,50 @@
-//! Operators whose result shows the memory of their first argument, how to show it again, and how to write through it.
+//! View operators: how to create a view again, and how to write through a view.
 
 use etbuild_ir::{Argument, Graph, IdMap, MemoryFormat, Node, OperatorName, TensorSpec, ValueId};
 
 use crate::schema::Schema;
 
-/// How a tensor shows another.
+/// The relation of a view to the source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum View {
-    /// All elements as they are.
+    /// All elements, same shape.
     Same,
-    /// All elements in the same order.
+    /// All elements in the same order, another shape.
     Reshape,
-    /// All elements with the dimensions in this order.
+    /// All elements with permuted dimensions.
     Permute(Vec<i64>),
-    /// Some positions of a dimension.
+    /// A range of a dimension.
     Slice { dim: i64, start: Bound, end: Bound, step: i64 },
-    /// One position of a dimension.
+    /// A single position of a dimension.
     Select { dim: i64, index: Bound },
     /// Elements repeated along dimensions.
     Expand,
-    /// In some other way, or perhaps not at all.
+    /// Unknown: another kind of view, or possibly a copy.
     Unknown,
 }
 
-/// A position, which may be computed.
+/// A position, possibly computed.
 pub type Bound = Argument;
 
-/// How to show a tensor again: an operator and its arguments after the tensor.
+/// The operator that creates the view again, with the arguments after the source.
 pub enum Apply {
     Same,
     Call(OperatorName, Vec<Argument>),
     Unknown,
 }
 
-/// How to compute the tensor that is shown from what the view holds.
+/// How to compute the source from a changed view.
 pub enum Inverse {
     Same,
-    /// An operator and its arguments after the view.
+    /// An operator, with the arguments after the view.
     Call(OperatorName, Vec<Argument>),
-    /// An operator and its arguments after the tensor as it was and the view.
+    /// An operator, with the arguments after the old source and the view.
     Scatter(OperatorName, Vec<Argument>),
     Unknown,
 }
 
 impl View {
-    /// Shows a tensor again, with a result like `spec`.
+    /// Creates the view again, with a result like `spec`.
     pub fn apply(&self, spec: &TensorSpec) -> Apply {
         let call = |name, overload, arguments| Apply::Call(OperatorName::aten(name, overload), arguments);
         match self {
@@ -84,7 +84,7 @@ fn range(dim: i64, start: &Bound, end: &Bound, step: i64) -> Vec<Argument> {
     vec![Argument::Int(dim), start.clone(), end.clone(), Argument::Int(step)]
 }
 
-/// The sizes that a view has; one that is known at run time only follows from the others.
+/// The sizes of a view; a single dynamic size is inferred (-1).
 fn shape(spec: &TensorSpec) -> Option<Argument> {
     let mut dynamic = spec.dynamic_dims();
     let (first, second) = (dynamic.next(), dynamic.next());
@@ -104,7 +104,7 @@ fn inverse_order(dims: &[i64]) -> Vec<i64> {
     (0..dims.len() as i64).map(position).collect()
 }
 
-/// Which outputs of `node` are views of its first argument, and how.
+/// The outputs of `node` that are views of the first argument, with the kind of view.
 pub fn views(graph: &Graph, row_major: &IdMap<bool>, node: &Node, schema: &Schema<'_>) -> Vec<(ValueId, View)> {
     let Some(Argument::Value(source)) = node.arguments.first() else { return Vec::new() };
     let call = Call { graph, node, source: *source, row_major: row_major.get(*source) == Some(&true) };
@@ -127,7 +127,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// One view per output, none where the operator copies; `None` where that is not known.
+    /// A view per output; empty where the operator copies; `None` where the behaviour is unknown.
     fn views(&self) -> Option<Vec<View>> {
         match (self.node.operator.name(), self.node.operator.overload()) {
             ("alias" | "detach", _) => Some(vec![View::Same]),
@@ -165,7 +165,7 @@ impl Call<'_> {
         plain.then(|| if self.row_major { vec![View::Same] } else { Vec::new() })
     }
 
-    /// A conversion copies where it changes the type. One that only might change the layout is not known.
+    /// A conversion copies where the type changes. A conversion of the layout alone is unknown.
     fn conversion(&self) -> Option<Vec<View>> {
         let output = self.node.outputs.first()?;
         let changes = self.graph.spec(*output).scalar_type != self.graph.spec(self.source).scalar_type;
@@ -198,7 +198,7 @@ impl Call<'_> {
         Some(View::Slice { dim, start: Argument::Int(start), end: Argument::Int(end.max(start)), step })
     }
 
-    /// Slices of the sizes that the outputs have.
+    /// Slices with the sizes of the outputs.
     fn pieces(&self) -> Option<Vec<View>> {
         let dim = self.dim(2)?;
         let mut start = 0;
@@ -238,7 +238,7 @@ impl Call<'_> {
         }
     }
 
-    /// An argument that is a dimension, counted from the front.
+    /// A dimension argument, counted from the front.
     fn dim(&self, index: usize) -> Option<i64> {
         self.normal(self.int(index)?)
     }
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_written_through_repeated_elements() {
+    fn writes_through_repeated_elements_are_refused() {
         let spec = TensorSpec::contiguous(et_core::ScalarType::Float, [1]);
         assert!(matches!(View::Expand.invert(&spec), Inverse::Unknown));
     }

@@ -1,4 +1,4 @@
-//! The container: which members there are and where their bytes lie.
+//! The zip container: members and their bytes.
 
 use std::collections::HashMap;
 use std::io::Cursor;
@@ -13,7 +13,7 @@ use crate::ImportError;
 /// An archive whose members are used in place.
 pub struct Archive {
     bytes: Bytes,
-    /// Members by their name below the root folder. Only ever asked for one name.
+    /// Members by name below the root folder. Accessed by key only: iteration order is random.
     members: HashMap<String, Member>,
 }
 
@@ -23,19 +23,19 @@ enum Member {
 }
 
 impl Archive {
-    /// Reads the central directory and checks that this is an exported program.
+    /// Reads the central directory and checks that the archive is an exported program.
     pub fn open(bytes: Bytes) -> Result<Self, ImportError> {
         let members = directory(bytes.bytes())?;
         let archive = Self { bytes, members };
         match archive.member("archive_format") {
             Ok(b"pt2") => Ok(archive),
-            Ok(_) => Err(ImportError::NotPt2("its member `archive_format` does not say pt2".into())),
-            Err(ImportError::MemberMissing(_)) => Err(ImportError::NotPt2("it has no member `archive_format`".into())),
+            Ok(_) => Err(ImportError::NotPt2("member `archive_format` is not `pt2`".into())),
+            Err(ImportError::MemberMissing(_)) => Err(ImportError::NotPt2("member `archive_format` is missing".into())),
             Err(error) => Err(error),
         }
     }
 
-    /// The bytes that keep the weights alive.
+    /// The owner of the bytes of the weights.
     pub fn buffer(&self) -> &Bytes {
         &self.bytes
     }
@@ -46,7 +46,7 @@ impl Archive {
         self.bytes.bytes().get(range).ok_or_else(|| ImportError::MemberMissing(name.to_owned()))
     }
 
-    /// Where in the archive the contents of a member lie.
+    /// The byte range of a member.
     pub fn range(&self, name: &str) -> Result<Range<usize>, ImportError> {
         match self.members.get(name) {
             Some(Member::Stored(range)) => Ok(range.clone()),
@@ -56,9 +56,9 @@ impl Archive {
     }
 }
 
-/// All members, named without the root folder, whose name is up to whoever saved the archive.
+/// All members by name below the root folder. The name of the root folder is arbitrary.
 fn directory(bytes: &[u8]) -> Result<HashMap<String, Member>, ImportError> {
-    // Sample inputs are a zip archive too, whose directory must not be taken for that of this one.
+    // Sample inputs are a zip archive inside the archive; skip the inner directory.
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let mut archive = ZipArchive::with_config(config, Cursor::new(bytes)).map_err(not_zip)?;
     let mut members = HashMap::new();

@@ -1,4 +1,4 @@
-//! Arguments of nodes, completed and converted as the operator's schema says.
+//! Arguments of nodes, completed and converted according to the schema of the operator.
 
 use etbuild_ir::{Argument, MemoryFormat, Size};
 
@@ -8,7 +8,7 @@ use super::spec;
 use crate::ImportError;
 use crate::schema::{Kind, Parameter, Schema};
 
-/// One argument for every parameter of `schema`.
+/// An argument for every parameter of `schema`.
 pub fn complete(
     scope: &Scope,
     operator: &str,
@@ -49,12 +49,12 @@ fn convert(
     fit(plain, parameter).ok_or_else(wrong)
 }
 
-/// Whether a computed number may stand here.
+/// Whether the parameter accepts a computed number.
 const fn takes_number(kind: Kind) -> bool {
     matches!(kind, Kind::Int | Kind::Ints | Kind::Float | Kind::Bool | Kind::Scalar | Kind::Tensor)
 }
 
-/// The argument as it stands; `None` for types that no supported operator takes.
+/// The argument as written; `None` for types that no supported operator takes.
 pub fn plain(scope: &Scope, operator: &str, given: &model::Argument) -> Result<Option<Argument>, ImportError> {
     use model::Argument as Given;
     let symbolic = || ImportError::DynamicShape(operator.to_owned());
@@ -110,7 +110,7 @@ fn size(scope: &Scope, operator: &str, size: &SymInt) -> Result<Size, ImportErro
     }
 }
 
-/// The export schema's numbers of memory formats.
+/// Memory formats by their number in the export schema.
 const fn memory_format(number: i64) -> Option<MemoryFormat> {
     match number {
         1 => Some(MemoryFormat::Contiguous),
@@ -120,7 +120,7 @@ const fn memory_format(number: i64) -> Option<MemoryFormat> {
     }
 }
 
-/// The argument as the parameter takes it. A number may stand for a tensor: the dispatcher of torch wraps it.
+/// The argument as the parameter takes it. A number may stand for a tensor: torch's dispatcher wraps the number.
 fn fit(argument: Argument, parameter: &Parameter<'_>) -> Option<Argument> {
     match (parameter.kind, argument) {
         (_, Argument::None) if parameter.optional || parameter.kind == Kind::Place => Some(Argument::None),
@@ -140,7 +140,7 @@ fn fit(argument: Argument, parameter: &Parameter<'_>) -> Option<Argument> {
     }
 }
 
-/// An empty list is written as one of tensors, whatever it is of.
+/// Archives write an empty list as a list of tensors, whatever the type of the items.
 fn empty_list(kind: Kind) -> Argument {
     match kind {
         Kind::Floats => Argument::Floats(Vec::new()),

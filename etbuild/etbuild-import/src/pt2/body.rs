@@ -1,4 +1,4 @@
-//! The nodes of a graph, which is the program's or one that another node runs.
+//! The nodes of a graph: the graph of the program, or a nested graph.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::ImportError;
 use crate::functionalize::{Captured, functionalize};
 use crate::schema::{self, Schema};
 
-/// A graph in the making.
+/// A graph under construction.
 pub struct Body<'a> {
     model: &'a GraphBody,
     symbols: &'a Symbols,
-    /// What names mean.
+    /// The values by name.
     pub scope: Scope,
-    /// What has been built.
+    /// The graph so far.
     pub captured: Captured,
 }
 
-/// Graphs nest at most this deep.
+/// The deepest nesting of graphs.
 const DEPTH: usize = 32;
 
 impl<'a> Body<'a> {
@@ -34,7 +34,7 @@ impl<'a> Body<'a> {
         Self { model, symbols, scope: Scope::default(), captured: Captured::default() }
     }
 
-    /// Defines the tensor of a name with the type and shape that the archive states.
+    /// Defines a tensor with the type and shape in the archive.
     pub fn define(&mut self, name: &str, kind: ValueKind) -> Result<ValueId, ImportError> {
         let meta = self.model.tensor_values.get(name);
         let meta = meta.ok_or_else(|| ImportError::Undefined(name.to_owned()))?;
@@ -46,7 +46,7 @@ impl<'a> Body<'a> {
         Ok(id)
     }
 
-    /// Defines the number of a name.
+    /// Defines a number.
     fn define_number(&mut self, name: &str, scalar_type: ScalarType, kind: ValueKind) -> Result<ValueId, ImportError> {
         let stated = self.model.sym_int_values.get(name).and_then(|size| range(size, self.symbols));
         let unknown = if scalar_type == ScalarType::Bool { Interval::FLAG } else { Interval::ALL };
@@ -55,7 +55,7 @@ impl<'a> Body<'a> {
         Ok(id)
     }
 
-    /// Defines what a node returns or a graph takes: tensors, or a number.
+    /// Defines the results of a node or the inputs of a graph: tensors, or a number.
     fn define_all(&mut self, argument: &Argument, kind: &ValueKind) -> Result<Vec<ValueId>, ImportError> {
         if let Some(name) = argument.number() {
             return Ok(vec![self.define_number(name, number::scalar_type(argument), kind.clone())?]);
@@ -89,7 +89,7 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// A node that computes a number from numbers.
+    /// Adds a node that computes a number from numbers.
     fn number_node(&mut self, operator: OperatorName, node: &model::Node) -> Result<(), ImportError> {
         let given = node.inputs.iter();
         let arguments =
@@ -99,7 +99,7 @@ impl<'a> Body<'a> {
         self.push(Node { operator, arguments, outputs })
     }
 
-    /// A node that runs graphs.
+    /// Adds a node with nested graphs.
     fn higher_order(&mut self, name: &str, node: &model::Node, depth: usize) -> Result<(), ImportError> {
         let name = match name {
             "cond" | "scan" | "while_loop" => name,
@@ -122,7 +122,7 @@ impl<'a> Body<'a> {
         self.push(Node { operator: operator.ok_or_else(|| wrong(node))?, arguments, outputs })
     }
 
-    /// A graph that shares no value with this one.
+    /// A nested graph. Values are not shared with this graph.
     fn nested(&self, model: &GraphBody, depth: usize) -> Result<Graph, ImportError> {
         let mut body = Body::new(model, self.symbols);
         for input in &model.inputs {
@@ -135,10 +135,14 @@ impl<'a> Body<'a> {
             body.captured.graph.outputs.push(id);
         }
         let graph = functionalize(body.captured)?;
-        if graph.updates.is_empty() { Ok(graph) } else { Err(ImportError::HigherOrder("a part that writes".into())) }
+        if graph.updates.is_empty() {
+            Ok(graph)
+        } else {
+            Err(ImportError::HigherOrder("a nested graph with writes".into()))
+        }
     }
 
-    /// Adds the nodes of the graph that a node runs exactly once.
+    /// Inlines a nested graph that runs exactly once.
     fn inline(&mut self, node: &model::Node, depth: usize) -> Result<(), ImportError> {
         let position = node.inputs.iter().position(|input| matches!(input.arg, Argument::AsGraph(_)));
         let (nested, operands) =
@@ -176,7 +180,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The names of the values in an argument, tensors or a number.
+/// The names of the values in an argument: tensors or a number.
 fn named(argument: &Argument) -> impl Iterator<Item = &str> {
     argument.names().chain(argument.number())
 }
@@ -185,7 +189,7 @@ fn wrong(node: &model::Node) -> ImportError {
     ImportError::HigherOrder(node.target.trim_start_matches("torch.ops.").to_owned())
 }
 
-/// What a node calls.
+/// The operator of a node.
 fn operator(target: &str) -> Result<(OperatorName, Schema<'static>), ImportError> {
     let unknown = || ImportError::UnknownOperator(target.to_owned());
     let name = target.strip_prefix("torch.ops.").ok_or_else(unknown)?;
@@ -194,7 +198,7 @@ fn operator(target: &str) -> Result<(OperatorName, Schema<'static>), ImportError
     Ok((operator, schema))
 }
 
-/// The path of the innermost module of a stack `key,path,class;key,path,class`; nothing for the model itself.
+/// The path of the innermost module of a stack `key,path,class;key,path,class`; `None` for the model itself.
 fn module_path(stack: &str) -> Option<&str> {
     let innermost = stack.rsplit(';').next()?;
     innermost.split(',').nth(1).filter(|path| !path.is_empty())
@@ -212,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_operator_is_named() {
+    fn an_unknown_target_is_an_error_with_its_name() {
         let missing = "torch.ops.mylib.secret.default";
         assert_eq!(operator(missing).unwrap_err(), ImportError::UnknownOperator(missing.into()));
     }

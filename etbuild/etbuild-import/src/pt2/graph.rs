@@ -1,4 +1,4 @@
-//! From the archive's program to a graph, still with operators that write in place.
+//! From the program of an archive to a graph, still with in-place operators.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,10 @@ use super::weights::Weights;
 use crate::ImportError;
 use crate::functionalize::Captured;
 
-/// Builds the graph, with every reason why that is impossible.
+/// Builds the graph.
+///
+/// # Errors
+/// Every unsupported part of the program.
 pub fn build(archive: &Archive, model: &Model) -> Result<Captured, Vec<ImportError>> {
     let symbols = Symbols::new(&model.range_constraints);
     let weights = Weights::open(archive).map_err(|error| vec![error])?;
@@ -29,7 +32,8 @@ pub fn build(archive: &Archive, model: &Model) -> Result<Captured, Vec<ImportErr
     if errors.is_empty() { Ok(builder.body.captured) } else { Err(errors) }
 }
 
-/// Each error once, without those that follow from another: what could not be defined is undefined where it is read.
+/// The errors without duplicates and without follow-ups: a value that could not be defined is also undefined where it
+/// is read.
 fn causes(mut errors: Vec<ImportError>) -> Vec<ImportError> {
     let mut seen = HashSet::new();
     errors.retain(|error| seen.insert(error.to_string()));
@@ -45,12 +49,12 @@ struct Builder<'a> {
     symbols: &'a Symbols,
     weights: Weights<'a>,
     body: Body<'a>,
-    /// Weights by the names that the model's author knows them by. Only ever asked for one name.
+    /// Weights by qualified name. Accessed by key only: iteration order is random.
     named: HashMap<&'a str, ValueId>,
 }
 
 impl<'a> Builder<'a> {
-    /// Every name that a node or an output reads: weights of other names are not part of the program.
+    /// The names that nodes or outputs read. Weights with other names are not imported.
     fn used_names(&self) -> HashSet<String> {
         let module = &self.model.graph_module;
         let read_by_nodes = module.graph.nodes.iter().flat_map(|node| &node.inputs).map(|input| &input.arg);

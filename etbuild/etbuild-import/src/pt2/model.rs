@@ -1,6 +1,7 @@
 //! `model.json`: the exported program, as `torch/_export/serde/schema.py` of torch 2.15 declares it.
 //!
-//! Unknown fields are skipped, because minor versions of the schema add some. A union is an object with one key.
+//! Unknown fields are skipped, because minor versions of the schema add fields. A union is an object with a single
+//! key.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use super::archive::Archive;
 use crate::ImportError;
 
-/// The major version of the schema that this reader knows.
+/// The supported major version of the schema.
 const SCHEMA_MAJOR: u64 = 8;
 const MODEL: &str = "models/model.json";
 
@@ -43,7 +44,7 @@ pub struct Model {
     schema_version: SchemaVersion,
 }
 
-/// What a symbol in sizes can be; no number where there is no bound.
+/// The range of a symbol in sizes; an absent bound means no bound.
 #[derive(Debug, Deserialize)]
 pub struct RangeConstraint {
     pub min_val: Option<i64>,
@@ -60,14 +61,14 @@ struct SchemaVersion {
     major: u64,
 }
 
-/// A graph and what its inputs and outputs mean.
+/// A graph and its signature.
 #[derive(Debug, Deserialize)]
 pub struct GraphModule {
     pub graph: GraphBody,
     pub signature: Signature,
 }
 
-/// Nodes in execution order and the types of what they compute.
+/// Nodes in execution order, and the types of values.
 #[derive(Debug, Deserialize)]
 pub struct GraphBody {
     pub inputs: Vec<Argument>,
@@ -78,7 +79,7 @@ pub struct GraphBody {
     pub sym_int_values: HashMap<String, SymInt>,
 }
 
-/// A graph that a node runs.
+/// A nested graph.
 #[derive(Debug, Deserialize)]
 pub struct NestedGraph {
     pub graph: GraphBody,
@@ -94,7 +95,7 @@ pub struct Node {
     pub metadata: Metadata,
 }
 
-/// What the author's program knows of a node.
+/// Metadata of a node.
 #[derive(Debug, Default, Deserialize)]
 pub struct Metadata {
     /// The modules around the call, outermost first, separated by `;`, each `key,path,class`.
@@ -117,7 +118,7 @@ pub struct TensorMeta {
     pub storage_offset: SymInt,
 }
 
-/// An integer, or an expression in sizes of the inputs.
+/// An integer, or an expression of input sizes.
 #[derive(Debug, Deserialize)]
 pub enum SymInt {
     #[serde(rename = "as_int")]
@@ -134,7 +135,7 @@ pub struct Expression {
     pub expr_str: String,
 }
 
-/// A boolean, or an expression in sizes of the inputs.
+/// A boolean, or an expression of input sizes.
 #[derive(Debug, Deserialize)]
 pub enum SymBool {
     #[serde(rename = "as_bool")]
@@ -145,7 +146,7 @@ pub enum SymBool {
     Name(String),
 }
 
-/// A number, or an expression in sizes of the inputs.
+/// A number, or an expression of input sizes.
 #[derive(Debug, Deserialize)]
 pub enum SymFloat {
     #[serde(rename = "as_float")]
@@ -171,7 +172,7 @@ pub enum OptionalTensor {
     None(IgnoredAny),
 }
 
-/// A number; what JSON has no numbers for is text.
+/// A number, or the text of a number that JSON cannot write.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Float {
@@ -179,7 +180,7 @@ pub enum Float {
     Other(NonFinite),
 }
 
-/// The numbers that JSON lacks.
+/// The numbers that JSON cannot write.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub enum NonFinite {
     Infinity,
@@ -200,7 +201,7 @@ impl Float {
     }
 }
 
-/// What a node passes or returns.
+/// An argument or result of a node.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::enum_variant_names)] // The schema's own names.
@@ -239,7 +240,7 @@ pub enum Argument {
 }
 
 impl Argument {
-    /// The name of the number that the argument is.
+    /// The name of the number, if the argument is a number.
     pub fn number(&self) -> Option<&str> {
         match self {
             Self::AsSymInt(SymInt::Name(name))
@@ -267,14 +268,14 @@ impl Argument {
     }
 }
 
-/// What the inputs and outputs of the graph mean.
+/// The signature of the graph.
 #[derive(Debug, Deserialize)]
 pub struct Signature {
     pub input_specs: Vec<InputSpec>,
     pub output_specs: Vec<OutputSpec>,
 }
 
-/// The meaning of an input.
+/// The role of an input.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum InputSpec {
@@ -287,7 +288,7 @@ pub enum InputSpec {
     Token(IgnoredAny),
 }
 
-/// The meaning of an output.
+/// The role of an output.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutputSpec {
@@ -302,7 +303,7 @@ pub enum OutputSpec {
 }
 
 impl InputSpec {
-    /// The value of a weight, and the name that the model's author knows it by.
+    /// The value of a weight, and the qualified name.
     pub fn weight(&self) -> Option<(&Named, &str)> {
         match self {
             Self::Parameter { arg, parameter_name: name }
@@ -314,7 +315,7 @@ impl InputSpec {
 }
 
 impl OutputSpec {
-    /// The name of the weight that the output is the new value of.
+    /// The name of the weight that the output updates.
     pub fn updated_weight(&self) -> Option<&str> {
         match self {
             Self::BufferMutation { buffer_name: name, .. } | Self::ParameterMutation { parameter_name: name, .. } => {

@@ -1,17 +1,17 @@
-//! Operators on numbers: sizes, positions and conditions.
+//! Operators on numbers: sizes, indices and conditions.
 
 use et_core::ScalarType;
 use etbuild_ir::OperatorName;
 
 use super::model::Argument;
 
-/// The primitive that computes what a function of Python does.
+/// The primitive for a Python function.
 pub fn operator(target: &str) -> Option<OperatorName> {
     let primitive = et_ops::PRIMITIVES.iter().find(|primitive| primitive.exported == target)?;
     OperatorName::parse(&primitive.name().replace("::", "."))
 }
 
-/// The operator under the name that kernels have for it.
+/// The operator under the name of its kernel.
 pub fn as_primitive(operator: OperatorName) -> OperatorName {
     match operator.as_str() {
         "aten.item.default" => OperatorName::aten("_local_scalar_dense", "default"),

@@ -1,4 +1,4 @@
-//! Which value of the graph a name of the archive means.
+//! Values of a graph by their names in the archive.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use etbuild_ir::ValueId;
 
 use crate::ImportError;
 
-/// Names that have been defined so far. Only ever asked for one name.
+/// The names defined so far. Accessed by key only: iteration order is random.
 #[derive(Default)]
 pub struct Scope {
     values: HashMap<String, ValueId>,
 }
 
 impl Scope {
-    /// Gives a name its value.
+    /// Defines a name.
     pub fn define(&mut self, name: &str, id: ValueId) -> Result<(), ImportError> {
         match self.values.insert(name.to_owned(), id) {
             None => Ok(()),
@@ -21,7 +21,7 @@ impl Scope {
         }
     }
 
-    /// The value that a name means.
+    /// The value with this name.
     pub fn find(&self, name: &str) -> Result<ValueId, ImportError> {
         self.values.get(name).copied().ok_or_else(|| ImportError::Undefined(name.to_owned()))
     }

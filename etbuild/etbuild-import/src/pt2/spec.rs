@@ -1,4 +1,4 @@
-//! Types and shapes in the export schema's terms.
+//! Types and shapes in the terms of the export schema.
 
 use et_core::{MAX_RANK, ScalarType};
 use etbuild_ir::{Interval, TensorSpec};
@@ -7,22 +7,22 @@ use super::model::{SymInt, TensorMeta};
 use super::symbol::Symbols;
 use crate::ImportError;
 
-/// The number of bytes that a tensor can have: what every host can address.
+/// The largest number of bytes of a tensor: the address space of every host.
 const LARGEST: u64 = 1 << 47;
 
-/// Type and shape of a tensor, and how its elements lie in its storage.
+/// Type and shape of a tensor, and the layout of the elements in the storage.
 #[derive(Clone, Debug)]
 pub struct Layout {
     /// Type and shape, row-major whatever the strides.
     pub spec: TensorSpec,
     /// The distance between neighbours along each dimension, in elements.
     pub strides: Vec<i64>,
-    /// The first element.
+    /// The index of the first element in the storage.
     pub offset: i64,
 }
 
 impl Layout {
-    /// Reads the layout of the value called `name`.
+    /// Reads the layout of the value `name`.
     pub fn read(name: &str, meta: &TensorMeta, symbols: &Symbols) -> Result<Self, ImportError> {
         let scalar_type =
             scalar_type(meta.dtype).ok_or(ImportError::ScalarType { value: name.to_owned(), number: meta.dtype })?;
@@ -39,7 +39,7 @@ impl Layout {
         Ok(Self { spec, strides, offset: range(&meta.storage_offset)?.least })
     }
 
-    /// Whether the elements lie in row-major order without gaps.
+    /// Whether the elements are row-major without gaps.
     pub fn is_row_major(&self) -> bool {
         let mut expected = 1;
         self.spec.sizes.iter().zip(&self.strides).rev().all(|(size, stride)| {
@@ -50,7 +50,7 @@ impl Layout {
     }
 }
 
-/// Between which bounds a size lies.
+/// The range of a size.
 pub fn range(size: &SymInt, symbols: &Symbols) -> Option<Interval> {
     match size {
         SymInt::Int(value) => Some(Interval { least: *value, most: *value }),
@@ -69,7 +69,7 @@ fn checked_spec(ranges: &[Interval], scalar_type: ScalarType) -> Option<TensorSp
     Some(TensorSpec::contiguous(scalar_type, sizes?).with_least(least?))
 }
 
-/// The type with this number in the export schema, which counts otherwise than program files do.
+/// The scalar type with this number in the export schema. Program files use other numbers.
 pub const fn scalar_type(number: i64) -> Option<ScalarType> {
     Some(match number {
         1 => ScalarType::Byte,

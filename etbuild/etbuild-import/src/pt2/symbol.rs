@@ -1,7 +1,7 @@
-//! Sizes that depend on the inputs: what SymPy's `srepr` writes, and between which bounds it lies.
+//! Sizes that depend on input sizes: expressions in the form of SymPy's `srepr`, and their ranges.
 //!
-//! `Add(Symbol('s77', positive=True, integer=True), Integer(1))` is one more than the symbol, whose own bounds the archive
-//! states. Bounds of expressions are those of interval arithmetic (Moore 1966): never too narrow.
+//! `Add(Symbol('s77', positive=True, integer=True), Integer(1))` is the symbol plus 1; the archive states the range
+//! of the symbol. Ranges of expressions follow from interval arithmetic (Moore 1966): never too narrow.
 
 use std::collections::HashMap;
 
@@ -9,13 +9,13 @@ use etbuild_ir::Interval;
 
 use super::model::RangeConstraint;
 
-/// What symbols can be. Only ever asked for one name.
+/// The ranges of symbols. Accessed by key only: iteration order is random.
 pub struct Symbols {
     ranges: HashMap<String, Interval>,
 }
 
 impl Symbols {
-    /// The ranges that an archive states.
+    /// The ranges in an archive.
     pub fn new(constraints: &HashMap<String, RangeConstraint>) -> Self {
         let range = |constraint: &RangeConstraint| Interval {
             least: constraint.min_val.unwrap_or(i64::MIN),
@@ -24,7 +24,7 @@ impl Symbols {
         Self { ranges: constraints.iter().map(|(name, constraint)| (name.clone(), range(constraint))).collect() }
     }
 
-    /// Between which bounds an expression lies; `None` where it is not one that sizes have.
+    /// The range of an expression; `None` for an unsupported expression.
     pub fn range(&self, expression: &str) -> Option<Interval> {
         let mut reader = Reader { text: expression, symbols: self, depth: 0 };
         let range = reader.expression()?;
@@ -32,7 +32,7 @@ impl Symbols {
     }
 }
 
-/// Expressions nest at most this deep.
+/// The deepest nesting of expressions.
 const DEPTH: usize = 64;
 
 struct Reader<'a> {
@@ -116,7 +116,7 @@ fn combine(function: &str, operands: &[Interval]) -> Option<Interval> {
     }
 }
 
-/// A quotient by something positive.
+/// The quotient by a positive divisor.
 fn divide(function: &str, left: Interval, right: Interval) -> Option<Interval> {
     if right.least < 1 {
         return None;
@@ -128,7 +128,7 @@ fn divide(function: &str, left: Interval, right: Interval) -> Option<Interval> {
     Some(hull(left, right, quotient))
 }
 
-/// The bounds of a function that is monotonic in both operands, from its values at their bounds.
+/// The range of a function that is monotonic in both operands, from the values at the bounds.
 fn hull(left: Interval, right: Interval, function: impl Fn(i64, i64) -> Option<i64>) -> Interval {
     let corners =
         [(left.least, right.least), (left.least, right.most), (left.most, right.least), (left.most, right.most)];
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_refused() {
+    fn unsupported_expressions_are_refused() {
         assert_eq!(range("Sin(Integer(1))"), None);
         assert_eq!(range("Integer(1"), None);
         assert_eq!(range("Integer(1))"), None);

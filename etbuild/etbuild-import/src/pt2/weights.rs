@@ -1,4 +1,4 @@
-//! The elements of parameters, buffers and constants: parts of the archive, or gathered from it where strides say so.
+//! The elements of parameters, buffers and constants: slices of the archive, or gathered according to strides.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use super::spec::Layout;
 use super::symbol::Symbols;
 use crate::ImportError;
 
-/// The lists of weights, each with the folder that its files lie in.
+/// The weight lists, each with the folder of the weight files.
 const LISTS: [(&str, &str); 2] = [
     ("data/weights/model_weights_config.json", "data/weights/"),
     ("data/constants/model_constants_config.json", "data/constants/"),
@@ -19,10 +19,10 @@ const LISTS: [(&str, &str); 2] = [
 /// Gathered weights may take this many times the size of the archive.
 const INFLATION: usize = 16;
 
-/// The weights of an archive by the names that the model's author knows them by.
+/// The weights of an archive by qualified name.
 pub struct Weights<'a> {
     archive: &'a Archive,
-    /// Only ever asked for one name.
+    /// Accessed by key only: iteration order is random.
     entries: HashMap<String, Entry>,
     gathered: usize,
 }
@@ -46,7 +46,7 @@ struct Entry {
 }
 
 impl<'a> Weights<'a> {
-    /// Reads the lists.
+    /// Reads the weight lists.
     pub fn open(archive: &'a Archive) -> Result<Self, ImportError> {
         let mut entries = HashMap::new();
         for (list, folder) in LISTS {
@@ -78,7 +78,10 @@ impl<'a> Weights<'a> {
         Ok((layout.spec, data.ok_or_else(|| ImportError::TruncatedWeight(name.to_owned()))?))
     }
 
-    /// The bytes gathered with `more`, if that is in proportion to the archive.
+    /// The bytes of all gathered weights with `more`.
+    ///
+    /// # Errors
+    /// More bytes than [`INFLATION`] allows.
     fn room_for(&self, name: &str, more: usize) -> Result<usize, ImportError> {
         let total = self.gathered.saturating_add(more);
         let limit = self.archive.buffer().bytes().len().saturating_mul(INFLATION);
@@ -86,7 +89,7 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// Elements that lie in the archive as they are wanted.
+/// Row-major elements as a slice of the archive.
 fn part(archive: &Archive, member: std::ops::Range<usize>, layout: &Layout) -> Option<ConstantData> {
     let skipped = usize::try_from(layout.offset).ok()?.checked_mul(layout.spec.scalar_type.size())?;
     let start = member.start.checked_add(skipped)?;
@@ -94,7 +97,7 @@ fn part(archive: &Archive, member: std::ops::Range<usize>, layout: &Layout) -> O
     (start.checked_add(len)? <= member.end).then(|| ConstantData::part_of(archive.buffer().clone(), start, len))?
 }
 
-/// Elements in row-major order, from a storage in which they lie otherwise.
+/// The elements in row-major order, gathered from the storage.
 fn gather(storage: Option<&[u8]>, layout: &Layout) -> Option<Vec<u8>> {
     let (storage, size) = (storage?, layout.spec.scalar_type.size());
     let mut elements = Vec::with_capacity(layout.spec.nbytes());
@@ -107,7 +110,7 @@ fn gather(storage: Option<&[u8]>, layout: &Layout) -> Option<Vec<u8>> {
     Some(elements)
 }
 
-/// Where in the storage the element at `position` lies.
+/// The byte offset in the storage of the element at `position`.
 fn offset(layout: &Layout, position: &[i32]) -> Option<usize> {
     let mut offset = layout.offset;
     for (index, stride) in position.iter().zip(&layout.strides) {

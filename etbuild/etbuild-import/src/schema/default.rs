@@ -1,11 +1,11 @@
-//! Default values as schemas write them.
+//! Default values in schemas.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, MemoryFormat};
 
 use super::Kind;
 
-/// Reads a default of a parameter of this kind; a single item of a list of known length stands for all of them.
+/// Reads the default of a parameter of this kind. For a list of known length, a single item stands for every item.
 pub fn parse(text: &str, kind: Kind, length: Option<usize>) -> Option<Argument> {
     if text == "None" {
         return Some(Argument::None);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_and_what_stands_for_one() {
+    fn a_single_item_stands_for_a_list_of_known_length() {
         assert_eq!(parse("[1, 1]", Kind::Ints, Some(2)), Some(Argument::Ints(vec![1, 1])));
         assert_eq!(parse("[]", Kind::Ints, Some(2)), Some(Argument::Ints(vec![])));
         assert_eq!(parse("-1", Kind::Ints, Some(3)), Some(Argument::Ints(vec![-1; 3])));

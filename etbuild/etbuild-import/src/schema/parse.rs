@@ -7,28 +7,28 @@ use super::default;
 /// A parsed schema.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Schema<'a> {
-    /// The parameters in order, those after `*` included.
+    /// The parameters in order, including the parameters after `*`.
     pub parameters: Vec<Parameter<'a>>,
-    /// Whether the operator returns anything.
+    /// Whether the operator has a result.
     pub returns: bool,
 }
 
 /// A parameter of an operator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter<'a> {
-    /// Its name.
+    /// The name of the parameter.
     pub name: &'a str,
-    /// What it takes.
+    /// The type of the parameter.
     pub kind: Kind,
-    /// The number of items that a single one stands for: 2 for `int[2]`.
+    /// The length of a list that a single item may stand for: 2 for `int[2]`.
     pub length: Option<usize>,
-    /// Whether it may be absent.
+    /// Whether the parameter may be absent.
     pub optional: bool,
-    /// Whether the operator writes to it: `Tensor(a!)`.
+    /// Whether the operator writes to the parameter: `Tensor(a!)`.
     pub written: bool,
-    /// Whether what the operator returns may share its memory: `Tensor(a)`.
+    /// Whether results may share the memory of the parameter: `Tensor(a)`.
     pub aliased: bool,
-    /// What it is when the caller says nothing.
+    /// The default value.
     pub default: Option<Argument>,
 }
 
@@ -59,12 +59,12 @@ pub enum Kind {
     ScalarType,
     /// `MemoryFormat`.
     MemoryFormat,
-    /// `Layout`, `Device`, `Generator` and what else says where, not what.
+    /// `Layout`, `Device`, `Generator`: the place of a result, without influence on the elements.
     Place,
 }
 
 impl<'a> Schema<'a> {
-    /// Reads one schema.
+    /// Reads a schema.
     pub fn parse(line: &'a str) -> Option<Self> {
         let (_, rest) = line.split_once('(')?;
         let (parameters, returns) = rest.rsplit_once(") -> ")?;
@@ -73,7 +73,7 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// Splits at commas outside brackets and quotes.
+/// Splits at commas outside of brackets and quotes.
 fn items(list: &str) -> impl Iterator<Item = &str> {
     let (mut depth, mut quoted, mut escaped) = (0_i32, false, false);
     list.split(move |character| {
@@ -103,7 +103,7 @@ fn parameter(item: &str) -> Option<Parameter<'_>> {
     Some(Parameter { name, kind, length, optional, written, aliased, default })
 }
 
-/// Kind, length and whether it is optional of `SymInt[2]?`.
+/// Kind, length and optionality of `SymInt[2]?`.
 fn type_of(text: &str) -> Option<(Kind, Option<usize>, bool)> {
     let (text, optional) = text.strip_suffix('?').map_or((text, false), |text| (text, true));
     let Some((item, length)) = text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) else {
@@ -160,14 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn only_exclamation_marks_mean_writing() {
+    fn only_an_exclamation_mark_declares_a_write() {
         let schema = schema("aten::f(Tensor(a) self, Tensor(b!) out, Tensor(a -> *) x) -> Tensor(a)");
         let written: Vec<_> = schema.parameters.iter().map(|parameter| parameter.written).collect();
         assert_eq!(written, [false, true, false]);
     }
 
     #[test]
-    fn lists_of_known_length_and_optional_ones() {
+    fn lists_of_known_length_and_optional_lists() {
         let schema = schema("aten::f(int[2] padding=0, SymInt[1]? dim=None, Tensor?[] indices) -> ()");
         let [padding, dim, indices] = &schema.parameters[..] else { unreachable!("three were written") };
         assert_eq!((padding.kind, &padding.default), (Kind::Ints, &Some(Argument::Ints(vec![0, 0]))));

@@ -1,10 +1,10 @@
-//! The table of all operators that an exported program can call, searched without parsing it.
+//! The table of all operators of exported programs, searched without parsing the whole table.
 
 use etbuild_ir::OperatorName;
 
 use super::Schema;
 
-/// One schema per line in the order of names; `generate_schemas.py` writes it from torch's registry.
+/// A schema per line, in the order of names. `generate_schemas.py` writes the table from torch's registry.
 const TABLE: &str = include_str!("../aten_schemas.txt");
 
 /// The schema of an operator.
@@ -26,7 +26,7 @@ fn find_line(name: &str) -> Option<&'static str> {
     None
 }
 
-/// The line that the byte at `position` belongs to, without its line feed.
+/// The line around the byte at `position`, without the line feed.
 fn line_around(position: usize) -> std::ops::Range<usize> {
     let bytes = TABLE.as_bytes();
     let start = bytes[..position].iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
@@ -34,7 +34,8 @@ fn line_around(position: usize) -> std::ops::Range<usize> {
     start..length.map_or(bytes.len(), |length| position + length)
 }
 
-/// The part of a line before its arguments. The heading of the table has none and sorts before every operator.
+/// The part of a line before the arguments. The heading of the table has no arguments and sorts before every
+/// operator.
 fn name_of(line: &str) -> &str {
     line.split_once('(').map_or(line, |(name, _)| name)
 }

@@ -1,4 +1,4 @@
-//! The archives that edits start from, taken apart and put together again.
+//! Taking archives apart and putting archives together.
 
 use std::io::{Cursor, Read, Write};
 
@@ -7,22 +7,22 @@ use zip::read::{ArchiveOffset, Config};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// The member that holds the program.
+/// The member with the program.
 pub const MODEL: &str = "models/model.json";
-/// The member that lists weights.
+/// The member with the weight list.
 pub const WEIGHTS: &str = "data/weights/model_weights_config.json";
-/// The file, in the folder of weights, of weights that an edit adds.
+/// The file, in the weight folder, for weights that an edit adds.
 pub const SPARE: &str = "spare";
 
 /// An archive in parts.
 pub struct Archive {
-    /// The contents of the JSON members by their names below the root folder, as one tree.
+    /// The JSON members, by name below the root folder, as a single tree.
     pub documents: Value,
-    /// Name and contents of every other member.
+    /// Name and contents of the remaining members.
     members: Vec<(String, Vec<u8>)>,
 }
 
-/// All archives of the importer's tests.
+/// The archives of the importer's tests.
 pub fn archives() -> Vec<Archive> {
     let files: [&[u8]; 7] = [
         include_bytes!("../../../tests/data/attention.pt2"),
@@ -38,7 +38,7 @@ pub fn archives() -> Vec<Archive> {
 
 impl Archive {
     fn open(file: &[u8]) -> Self {
-        // Sample inputs are a zip archive too, whose directory must not be taken for that of this one.
+        // Sample inputs are a zip archive inside the archive; skip the inner directory.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let mut zip = ZipArchive::with_config(config, Cursor::new(file)).expect("an archive of the tests");
         let (mut documents, mut members) = (Map::new(), Vec::new());
@@ -57,7 +57,7 @@ impl Archive {
         Self { documents: Value::Object(documents), members }
     }
 
-    /// The archive with these documents instead of its own.
+    /// The archive with other JSON members.
     pub fn with(&self, documents: &Value) -> Vec<u8> {
         let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
         let texts =
@@ -72,7 +72,7 @@ impl Archive {
     }
 }
 
-/// Adds a member as it is. One whose name cannot be a member's is left out.
+/// Adds a member. A name that no member can have is skipped.
 fn add(zip: &mut ZipWriter<Cursor<Vec<u8>>>, name: &str, bytes: &[u8]) {
     let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
     if zip.start_file(format!("root/{name}"), options).is_ok() {

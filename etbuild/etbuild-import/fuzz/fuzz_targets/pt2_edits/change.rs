@@ -1,44 +1,44 @@
-//! Changes of a JSON tree that leave it a JSON tree.
+//! Edits of a JSON tree.
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use serde_json::Value;
 
-/// The most nodes that a tree is copied into: copies of copies would grow without bound.
+/// The largest tree that is copied into: copies of copies would grow without bound.
 const LARGEST: usize = 20_000;
 
-/// What happens at one node.
+/// An edit of a node.
 #[derive(Arbitrary, Debug)]
 pub enum Change {
     /// A small number.
     Number(i8),
-    /// A power of two, or one off, of either sign: where computations overflow.
+    /// A power of two, or a neighbour of a power of two, of either sign: values where arithmetic overflows.
     Power { exponent: u8, off: i8, negative: bool },
     /// Any fraction.
     Fraction(f64),
-    /// This number instead of the one there, wherever that one is.
+    /// Replaces a number by this number, at every place with the same number.
     NumberEverywhere(i8),
-    /// The text or number of another place instead of the one there, wherever that one is.
+    /// Replaces a text or number by the text or number of another place, at every place with the same value.
     Everywhere(u16),
-    /// The node of another place.
+    /// A copy of the node at another place.
     Copy(u16),
-    /// This and another place trade nodes.
+    /// Swaps the node with the node at another place.
     Swap(u16),
-    /// Nothing is there any more.
+    /// Removes the node.
     Remove,
-    /// Twice in a list.
+    /// Repeats the node within a list.
     Repeat,
-    /// A list starts from its other end.
+    /// Reverses a list.
     Reverse,
-    /// The key of an object's only entry: another alternative of a union.
+    /// Renames the key of an object with a single entry: another alternative of a union.
     Rename(u16),
     /// `null`.
     Null,
-    /// The opposite, or `true`.
+    /// Negates a boolean; `true` for any value but a boolean.
     Flip,
 }
 
 impl Change {
-    /// Changes the tree at the node with this number in depth-first order.
+    /// Edits the node with this number in depth-first order.
     pub fn apply(&self, tree: &mut Value, place: u16) {
         let total = count(tree);
         let place = usize::from(place) % total;
@@ -68,7 +68,7 @@ fn power(exponent: u8, off: i8, negative: bool) -> Value {
     i64::try_from(number).map(Value::from).or_else(|_| u64::try_from(number).map(Value::from)).unwrap_or_default()
 }
 
-/// How many nodes the tree has.
+/// The number of nodes of the tree.
 fn count(tree: &Value) -> usize {
     1 + children(tree).map(count).sum::<usize>()
 }
@@ -116,7 +116,7 @@ fn nth_mut(tree: &mut Value, mut place: usize) -> Option<&mut Value> {
     None
 }
 
-/// Changes one node.
+/// Applies a function to a node.
 fn with(tree: &mut Value, place: usize, change: impl FnOnce(&mut Value)) {
     nth_mut(tree, place).map(change);
 }
@@ -128,12 +128,12 @@ fn set(tree: &mut Value, place: usize, value: Value) {
 fn swap(tree: &mut Value, one: usize, other: usize) {
     let (Some(first), Some(second)) = (nth(tree, one).cloned(), nth(tree, other).cloned()) else { return };
     let (early, late) = if one < other { ((one, second), (other, first)) } else { ((other, first), (one, second)) };
-    // The later place first: the earlier one may contain it.
+    // The later place first: the earlier place may contain the later.
     set(tree, late.0, late.1);
     set(tree, early.0, early.1);
 }
 
-/// Takes the last element off a list, the first entry off an object; the rest becomes `null`.
+/// Removes the last element of a list or the first entry of an object; the rest becomes `null`.
 fn shrink(tree: &mut Value, place: usize) {
     with(tree, place, |node| match node {
         Value::Array(list) => drop(list.pop()),
@@ -152,7 +152,7 @@ fn repeat(tree: &mut Value, place: usize) {
     });
 }
 
-/// Gives the only entry of an object the key of another object's, or a text's.
+/// Gives the only entry of an object the key of another object, or a text as key.
 fn rename(tree: &mut Value, place: usize, from: Value) {
     let key = from.as_object().and_then(|object| object.keys().next().cloned());
     let Some(key) = key.or_else(|| from.as_str().map(str::to_owned)) else { return };
@@ -165,7 +165,7 @@ fn rename(tree: &mut Value, place: usize, from: Value) {
     });
 }
 
-/// Replaces a text or number wherever it is.
+/// Replaces every occurrence of a text or number.
 fn everywhere(tree: &mut Value, place: usize, to: &Value) {
     let scalar = |value: &Value| value.is_string() || value.is_number();
     let from = nth(tree, place).filter(|value| scalar(value)).cloned();

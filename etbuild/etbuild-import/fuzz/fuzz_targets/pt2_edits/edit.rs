@@ -1,4 +1,5 @@
-//! What is done to an archive: changes of its JSON anywhere, and changes that keep more of its meaning and so get further.
+//! Edits of an archive: arbitrary edits of the JSON, and edits that keep the structure of programs and so reach
+//! deeper code.
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use serde_json::{Value, json};
@@ -6,21 +7,21 @@ use serde_json::{Value, json};
 use crate::archive::{Archive, MODEL, SPARE, WEIGHTS};
 use crate::change::Change;
 
-/// One edit. A number that is too large counts from the start again.
+/// An edit. Indices wrap around.
 #[derive(Arbitrary, Debug)]
 pub enum Edit {
-    /// At the node of the JSON with this number.
+    /// Edits the node of the JSON with this number.
     Anywhere { place: u16, change: Change },
-    /// In the program's list of calls.
+    /// Replaces a call of the program by a call of another archive.
     Call { call: u8, archive: u8, like: u8 },
-    /// In the type of a value: a size of one of its dimensions.
+    /// Changes a size in the type of a value.
     Size { value: u8, dim: u8, size: i32 },
-    /// An input of the program becomes a weight, so that what is computed from it is computed by the importer's caller.
+    /// Turns an input of the program into a weight, so that constant folding computes its readers.
     Constant { input: u8 },
 }
 
 impl Edit {
-    /// Changes the documents. An edit of something that they lack changes nothing.
+    /// Applies the edit. An edit of an absent part has no effect.
     pub fn apply(&self, documents: &mut Value, archives: &[Archive]) {
         let _nothing_to_change = match self {
             Self::Anywhere { place, change } => Some(change.apply(documents, *place)),
@@ -42,7 +43,7 @@ fn pick_mut<T>(items: &mut [T], number: u8) -> Option<&mut T> {
     items.get_mut(usize::from(number) % len)
 }
 
-/// Gives a call the operator and the arguments of another archive's call, but for tensors, which stay its own.
+/// Gives a call the operator and the arguments of another archive's call. Tensors stay.
 fn replace_call(documents: &mut Value, call: u8, others: &Value, like: u8) -> Option<()> {
     let calls = others.get(MODEL)?.pointer("/graph_module/graph/nodes")?.as_array()?;
     let other = pick(calls, like)?;
@@ -58,7 +59,7 @@ fn replace_call(documents: &mut Value, call: u8, others: &Value, like: u8) -> Op
     Some(())
 }
 
-/// Visits the name of every tensor in arguments: an object with no entry but `name`.
+/// Visits the name of every tensor in arguments: an object whose only entry is `name`.
 fn tensors(arguments: &mut Value, visit: &mut impl FnMut(&mut Value)) {
     match arguments {
         Value::Array(items) => items.iter_mut().for_each(|item| tensors(item, visit)),
