@@ -1,9 +1,9 @@
-//! Constants that an adapter brings: the same program runs with those of another adapter in their place.
+//! Constants of an adapter (LoRA): the program runs with the constants of any adapter of the same shape.
 //!
-//! Nothing in a program but these constants may depend on their elements: they go by a name that does not, and neither a pass
-//! nor an engine takes two of them for one because they are equal.
+//! No part of a program but these constants may depend on the elements of an adapter. The names of adapter constants
+//! are therefore independent of the elements, and neither passes nor backends merge equal adapter constants.
 
-/// What the names of such constants begin with.
+/// The prefix of names of adapter constants.
 const PREFIX: &str = "adapter:";
 
 /// The name of a constant that holds a tensor of an adapter.
@@ -11,7 +11,7 @@ pub fn adapter_name(tensor: &str) -> String {
     format!("{PREFIX}{tensor}")
 }
 
-/// Whether a constant of this name is an adapter's, as it is or in the form of an engine.
+/// Whether a constant of this name belongs to an adapter, as stored or packed for a backend.
 pub fn is_of_adapter(qualified_name: &str) -> bool {
     qualified_name.starts_with(PREFIX)
 }

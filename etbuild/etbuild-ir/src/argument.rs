@@ -1,23 +1,24 @@
-//! What a node passes to its operator.
+//! Arguments of nodes.
 
 use et_core::ScalarType;
 
 use crate::{Graph, ValueId};
 
-/// An argument. A node has one for every argument of its operator's schema, defaults included, in schema order.
+/// An argument. A node has an argument for every parameter of the operator's schema, defaults included, in schema
+/// order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Argument {
     /// Absent.
     None,
     /// A value of the graph, a tensor or a number.
     Value(ValueId),
-    /// Values of the graph, some perhaps absent.
+    /// Values of the graph; items may be absent.
     Values(Vec<Option<ValueId>>),
     /// An integer.
     Int(i64),
     /// Integers.
     Ints(Vec<i64>),
-    /// Integers of which some are computed.
+    /// Integers, at least partly computed.
     Sizes(Vec<Size>),
     /// A floating-point number.
     Float(f64),
@@ -33,35 +34,34 @@ pub enum Argument {
     Type(ScalarType),
     /// A memory format.
     MemoryFormat(MemoryFormat),
-    /// A layout or device: strided memory of the CPU, the only one there is.
+    /// A layout or device. Tensors are strided memory of the CPU, so the argument carries no information.
     Place,
-    /// A computation that the operator runs, perhaps several times or not at all. It shares no value with the graph
-    /// around it.
+    /// A nested graph that the operator runs any number of times. Nested and outer graph share no value.
     Graph(Box<Graph>),
 }
 
-/// An integer that is known, or that a node computes.
+/// A constant or computed integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Known.
+    /// A constant.
     Fixed(i64),
     /// A number of the graph.
     Value(ValueId),
 }
 
-/// How PyTorch names common dim orders.
+/// PyTorch's memory formats: names of common dim orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryFormat {
-    /// Row-major.
+    /// Row-major (NCHW).
     Contiguous,
-    /// Channels innermost, for four dimensions.
+    /// Channels last (NHWC), for four dimensions.
     ChannelsLast,
-    /// As the operand has it.
+    /// The memory format of the operand.
     Preserve,
 }
 
 impl MemoryFormat {
-    /// PyTorch's number for it (`c10::MemoryFormat`).
+    /// The number of the format in PyTorch (`c10::MemoryFormat`).
     pub const fn number(self) -> i64 {
         match self {
             Self::Contiguous => 0,
@@ -72,12 +72,12 @@ impl MemoryFormat {
 }
 
 impl Argument {
-    /// A list of values none of which is absent.
+    /// A list of present values.
     pub fn values(ids: impl IntoIterator<Item = ValueId>) -> Self {
         Self::Values(ids.into_iter().map(Some).collect())
     }
 
-    /// The values of the graph that this argument refers to.
+    /// The values of the graph that the argument reads.
     pub fn uses(&self) -> impl Iterator<Item = ValueId> + '_ {
         let (one, many, sizes) = match self {
             Self::Value(id) => (Some(*id), &[][..], &[][..]),
@@ -88,13 +88,13 @@ impl Argument {
         one.into_iter().chain(many.iter().copied().flatten()).chain(sizes.iter().filter_map(|size| size.value()))
     }
 
-    /// Integers, as plain as they can be.
+    /// A list of sizes: [`Argument::Ints`] if all sizes are constants.
     pub fn sizes(sizes: Vec<Size>) -> Self {
         let fixed: Option<Vec<i64>> = sizes.iter().map(|size| size.fixed()).collect();
         fixed.map_or(Self::Sizes(sizes), Self::Ints)
     }
 
-    /// Lets every reference to a value be replaced.
+    /// Visits every reference to a value, to replace the reference.
     pub fn for_each_use_mut(&mut self, mut visit: impl FnMut(&mut ValueId)) {
         match self {
             Self::Value(id) => visit(id),
@@ -110,7 +110,7 @@ impl Argument {
 }
 
 impl Size {
-    /// The integer, if it is known.
+    /// The integer, if constant.
     pub const fn fixed(self) -> Option<i64> {
         match self {
             Self::Fixed(value) => Some(value),
@@ -118,7 +118,7 @@ impl Size {
         }
     }
 
-    /// The number that holds the integer, if it is computed.
+    /// The number of the graph, if computed.
     pub const fn value(self) -> Option<ValueId> {
         match self {
             Self::Fixed(_) => None,

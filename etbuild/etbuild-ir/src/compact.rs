@@ -1,10 +1,10 @@
-//! A graph without the values that nothing mentions.
+//! Removal of unused values.
 
 use std::collections::HashSet;
 
 use crate::{Graph, IdMap, Node, Update, ValueId};
 
-/// The graph with these nodes in the place of its own, and only the values that are mentioned.
+/// The graph with other nodes, and only the values that nodes, inputs, outputs and updates refer to.
 pub fn compact(old: Graph, mut nodes: Vec<Node>) -> Graph {
     let in_nodes = nodes.iter().flat_map(|node| node.uses().chain(node.outputs.iter().copied()));
     let updated = old.updates.iter().map(|update| update.target);

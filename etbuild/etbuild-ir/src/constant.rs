@@ -1,13 +1,13 @@
-//! The bytes of constants: shared, never copied, named by their digest.
+//! The bytes of constants: shared, never copied, identified by digest.
 
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// From this many bytes on, hashing on every core is worth waking the threads for.
+/// From this many bytes on, hashing on all cores is faster than hashing on a single core.
 const PARALLEL_FROM: usize = 1 << 19;
 
-/// A 256-bit BLAKE3 of bytes.
+/// A 256-bit BLAKE3 digest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
 
@@ -38,12 +38,12 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// What holds the bytes of constants.
+/// The owner of the bytes of constants.
 pub trait Buffer: Send + Sync {
     /// All bytes.
     fn bytes(&self) -> &[u8];
 
-    /// Lets go of the memory behind `part` where the next read brings it back, as it does for a mapped file.
+    /// Releases the memory of `part` where the next read restores the contents, as with mapped files.
     fn release(&self, _part: Range<usize>) {}
 }
 
@@ -53,7 +53,7 @@ impl Buffer for Vec<u8> {
     }
 }
 
-/// The elements of a constant: a part of some buffer or mapped file that is kept alive.
+/// The elements of a constant: a slice of a shared buffer or mapped file.
 #[derive(Clone)]
 pub struct ConstantData {
     owner: Arc<dyn Buffer>,
@@ -69,7 +69,7 @@ impl ConstantData {
         Self { owner: Arc::new(owner), start: 0, len, digest }
     }
 
-    /// Bytes `start..start + len` of `owner`; `None` where it is shorter.
+    /// Bytes `start..start + len` of `owner`; `None` where `owner` is shorter.
     pub fn part_of(owner: Arc<dyn Buffer>, start: usize, len: usize) -> Option<Self> {
         let part = start..start.checked_add(len)?;
         let digest = Digest::of(owner.bytes().get(part.clone())?);
@@ -77,13 +77,13 @@ impl ConstantData {
         Some(Self { owner, start, len, digest })
     }
 
-    /// Bytes whose digest the caller knows, because they come from a store that checks them.
+    /// Bytes with a known digest, from a store that checks digests.
     pub fn verified(owner: impl Buffer + 'static, digest: Digest) -> Self {
         let len = owner.bytes().len();
         Self { owner: Arc::new(owner), start: 0, len, digest }
     }
 
-    /// Bytes `start..start + len` of `owner`, whose digest the caller knows; `None` where it is shorter.
+    /// Bytes `start..start + len` of `owner`, with a known digest; `None` where `owner` is shorter.
     pub fn verified_part(owner: impl Buffer + 'static, start: usize, len: usize, digest: Digest) -> Option<Self> {
         let end = start.checked_add(len)?;
         (end <= owner.bytes().len()).then(|| Self { owner: Arc::new(owner), start, len, digest })
@@ -94,13 +94,13 @@ impl ConstantData {
         self.owner.bytes().get(self.start..self.start + self.len).unwrap_or_default()
     }
 
-    /// Lets go of the memory behind the bytes where the next read brings it back: for constants that were read to make
-    /// others of them.
+    /// Releases the memory of the bytes where the next read restores the contents. For constants that have been read
+    /// to compute derived constants.
     pub fn release(&self) {
         self.owner.release(self.start..self.start + self.len);
     }
 
-    /// A name of its own for a constant that is made from those of `name`: no other elements have it.
+    /// A unique name for a constant derived from the constant `name`: the name with a part of the digest.
     pub fn distinct_name(&self, name: &str) -> String {
         let digest = self.digest.to_string();
         format!("{name}@{}", digest.get(..16).unwrap_or_default())

@@ -1,8 +1,9 @@
-//! Operators that steer a lowered method instead of computing: labels and jumps.
+//! Control operators of lowered methods: labels, jumps and moves.
 //!
-//! `control.label(n)` marks a place, `control.jump(n)` goes there, `control.jump_if_false(condition, n)` does so unless all
-//! of a condition is true, and `control.move(number)` gives a number another name. Only lowered programs contain them;
-//! there a value may be computed by several nodes, of which each execution takes the last.
+//! `control.label(n)` marks a position, `control.jump(n)` goes to the label, `control.jump_if_false(condition, n)`
+//! goes to the label unless all elements of the condition are true, and `control.move(number)` copies a number to
+//! another value. Only lowered programs have control operators. In a method with jumps, several nodes may compute a
+//! value; the last node that ran counts.
 
 use crate::{Argument, Node, OperatorName, ValueId};
 
@@ -11,21 +12,21 @@ const JUMP: &str = "control.jump.default";
 const JUMP_IF_FALSE: &str = "control.jump_if_false.default";
 const MOVE: &str = "control.move.default";
 
-/// What a node of this namespace does.
+/// A control operator with arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Marks a place.
+    /// Marks a position.
     Label(i64),
     /// Goes to a label.
     Jump(i64),
     /// Goes to a label unless the condition is true.
     JumpIfFalse(ValueId, i64),
-    /// Gives a number, or the tensor that a slot shows, to another value.
+    /// Copies a number, or the tensor of a slot, to another value.
     Move(ValueId, ValueId),
 }
 
 impl Control {
-    /// What the node does; `None` for nodes that compute.
+    /// The control operator of a node; `None` for nodes that compute.
     pub fn of(node: &Node) -> Option<Self> {
         match (node.operator.as_str(), &node.arguments[..], &node.outputs[..]) {
             (LABEL, [Argument::Int(label)], []) => Some(Self::Label(*label)),
@@ -38,7 +39,7 @@ impl Control {
         }
     }
 
-    /// The node that does this.
+    /// The node of the control operator.
     pub fn node(self) -> Node {
         let (name, arguments, outputs) = match self {
             Self::Label(label) => (LABEL, vec![Argument::Int(label)], Vec::new()),
@@ -51,7 +52,7 @@ impl Control {
         Node { operator: OperatorName::known(name), arguments, outputs }
     }
 
-    /// The same with the label that `rename` gives for its own.
+    /// The control operator with a renamed label.
     #[must_use]
     pub fn with_label(self, rename: impl FnOnce(i64) -> i64) -> Self {
         match self {
@@ -62,7 +63,7 @@ impl Control {
         }
     }
 
-    /// The label that the node goes to.
+    /// The label that the node jumps to.
     pub const fn target(self) -> Option<i64> {
         match self {
             Self::Jump(label) | Self::JumpIfFalse(_, label) => Some(label),
@@ -71,7 +72,7 @@ impl Control {
     }
 }
 
-/// Whether the node marks a place.
+/// Whether the node is a label.
 pub fn is_label(node: &Node) -> bool {
     node.operator.as_str() == LABEL
 }

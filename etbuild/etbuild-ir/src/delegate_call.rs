@@ -1,8 +1,9 @@
-//! Calls of engines: a node that runs a whole partition at once.
+//! Delegate calls: a node that runs a whole partition on a backend.
 //!
-//! `delegate.cpu.default(%blob, [%x, %y])` calls the engine `cpu` with a blob, a constant of bytes, on inputs. It computes
-//! the partition's outputs and, where the engine asks for memory, one value of bytes more, which holds nothing afterwards:
-//! the memory planner places it like any other. Only lowered programs contain such nodes.
+//! `delegate.cpu.default(%blob, [%x, %y])` calls the backend `cpu` with a blob, a `uint8` constant, and inputs. The
+//! call computes the outputs of the partition and, where the backend needs scratch memory, a last `uint8` value
+//! without meaning after the call. The memory planner places scratch like any value. Only lowered programs have
+//! delegate calls.
 
 use et_core::ScalarType;
 
@@ -10,21 +11,21 @@ use crate::{Argument, ConstantData, Graph, Node, OperatorName, ValueId};
 
 const NAMESPACE: &str = "delegate";
 
-/// A call of an engine.
+/// A delegate call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelegateCall<'a> {
-    /// What recipes call the engine.
+    /// The name of the backend in recipes.
     pub backend: &'a str,
-    /// The constant that it executes.
+    /// The constant that the delegate executes.
     pub blob: ValueId,
-    /// What it reads.
+    /// The values that the call reads.
     pub inputs: &'a [Option<ValueId>],
-    /// What it writes: the results, then scratch where it needs any.
+    /// The values that the call writes: results, then scratch memory if needed.
     pub outputs: &'a [ValueId],
 }
 
 impl<'a> DelegateCall<'a> {
-    /// The call that the node is; `None` for other nodes.
+    /// The delegate call of a node; `None` for nodes of another kind.
     pub fn of(node: &'a Node) -> Option<Self> {
         if node.operator.namespace() != NAMESPACE {
             return None;
@@ -37,31 +38,31 @@ impl<'a> DelegateCall<'a> {
         }
     }
 
-    /// The node that calls `backend`; `None` where that is no name for one.
+    /// The node that calls `backend`; `None` where `backend` is not an operator name.
     pub fn node(backend: &str, blob: ValueId, inputs: &[ValueId], outputs: Vec<ValueId>) -> Option<Node> {
         let operator = OperatorName::parse(&format!("{NAMESPACE}.{backend}.default"))?;
         let arguments = vec![Argument::Value(blob), Argument::values(inputs.iter().copied())];
         Some(Node { operator, arguments, outputs })
     }
 
-    /// The bytes that the engine executes; `None` where the graph is not that of the call.
+    /// The bytes that the delegate executes; `None` where `graph` does not contain the call.
     pub fn blob_data(self, graph: &'a Graph) -> Option<&'a ConstantData> {
         graph.constant(self.blob)
     }
 
-    /// What is wrong with the call.
+    /// The fault of an invalid call.
     pub(crate) fn mistake(self, graph: &Graph) -> Option<&'static str> {
         let blob = graph.spec(self.blob);
         if graph.constant(self.blob).is_none() || blob.scalar_type != ScalarType::Byte || blob.rank() != 1 {
-            return Some("the blob is not a constant of bytes");
+            return Some("the blob is not a `uint8` constant");
         }
         let mut passed = self.inputs.iter().copied().chain(self.outputs.iter().copied().map(Some));
         let is_tensor = |id: Option<ValueId>| id.is_some_and(|id| graph.number(id).is_none());
-        (!passed.all(is_tensor)).then_some("an engine reads and writes tensors only")
+        (!passed.all(is_tensor)).then_some("a delegate call reads and writes tensors only")
     }
 }
 
-/// Whether the node is in the namespace of engines.
+/// Whether the node is in the namespace of delegate calls.
 pub(crate) fn is_delegate(node: &Node) -> bool {
     node.operator.namespace() == NAMESPACE
 }
@@ -98,14 +99,14 @@ method forward
     }
 
     #[test]
-    fn only_lowered_programs_call_engines() {
+    fn only_lowered_programs_have_delegate_calls() {
         assert!(LoweredProgram::verify(program(TEXT)).is_ok());
         assert!(EdgeProgram::verify(program(TEXT)).is_err());
         assert_eq!(Edge::NAME, "edge");
     }
 
     #[test]
-    fn what_a_call_passes_is_checked() {
+    fn blob_and_inputs_of_a_call_are_checked() {
         for (from, to) in [
             ("(%blob, values[%x])", "(%x, values[%x])"),
             ("(%blob, values[%x])", "(%blob, %x)"),

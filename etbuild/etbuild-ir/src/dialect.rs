@@ -1,4 +1,4 @@
-//! Dialects, and programs that are known to be of one.
+//! Dialects, and programs that a verifier has checked.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,43 +15,43 @@ pub use core_aten::CoreAten;
 pub(crate) use edge::plain_argument;
 pub use edge::{Edge, Lowered};
 
-/// A rule for what a program may contain.
+/// A set of rules for programs.
 pub trait Dialect {
     /// The name in printed programs.
     const NAME: &'static str;
-    /// Everything in the program that the dialect does not allow. Structure has been checked before.
+    /// The violations of the dialect's rules. Only called for programs with a valid structure.
     fn violations(program: &Program) -> Vec<Violation>;
 }
 
-/// A program of dialect `D`: only [`Verified::verify`] makes one.
+/// A program of dialect `D`. [`Verified::verify`] is the only constructor.
 pub struct Verified<D> {
     program: Program,
     dialect: PhantomData<fn() -> D>,
 }
 
-/// A program as captured: any operator of ATen, in its functional form.
+/// A captured program: any ATen operator in functional form.
 pub type AtenProgram = Verified<Aten>;
-/// A program of the canonical operators only.
+/// A program of Core ATen operators.
 pub type CoreAtenProgram = Verified<CoreAten>;
-/// A program of the kernel catalogue's operators only, with every type as the catalogue infers it.
+/// A program of operators in the kernel catalogue, with the types and shapes that the catalogue infers.
 pub type EdgeProgram = Verified<Edge>;
-/// An Edge program whose partitions have been carved out.
+/// An Edge program after partitioning, with control flow as jumps.
 pub type LoweredProgram = Verified<Lowered>;
 
-/// Something that a program must not contain.
+/// A violation of the rules of a dialect.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("method `{method}`, {place}: {reason}")]
 pub struct Violation {
     /// The method.
     pub method: String,
-    /// The node's operator or the value's name.
+    /// The operator of the node, or the name of the value.
     pub place: String,
-    /// What is wrong, as a sentence without a full stop.
+    /// The reason, without a full stop.
     pub reason: String,
 }
 
 impl<D: Dialect> Verified<D> {
-    /// Checks the program's structure and the dialect's rules.
+    /// Checks the structure of the program and the rules of the dialect.
     pub fn verify(program: Program) -> Result<Self, Vec<Violation>> {
         let mut violations = structure::violations(&program);
         if violations.is_empty() {
@@ -65,7 +65,7 @@ impl<D: Dialect> Verified<D> {
         &self.program
     }
 
-    /// The program, to change; it must be verified again.
+    /// The program, for changes. The changed program must be verified again.
     pub fn into_program(self) -> Program {
         self.program
     }
@@ -89,7 +89,7 @@ impl<D: Dialect> fmt::Debug for Verified<D> {
     }
 }
 
-/// Asks `judge` about every node; what it answers is a reason why the node is not allowed.
+/// Calls `judge` for every node; a returned text is the reason of a violation.
 fn nodes(program: &Program, judge: impl Fn(&crate::Graph, &crate::Node) -> Option<String>) -> Vec<Violation> {
     let mut found = Vec::new();
     for (method, graph) in &program.methods {
@@ -101,7 +101,7 @@ fn nodes(program: &Program, judge: impl Fn(&crate::Graph, &crate::Node) -> Optio
     found
 }
 
-/// Judges the nodes of a graph and of the graphs that they run.
+/// Judges the nodes of a graph and of nested graphs.
 fn visit(
     graph: &crate::Graph,
     judge: &impl Fn(&crate::Graph, &crate::Node) -> Option<String>,
@@ -115,7 +115,7 @@ fn visit(
     }
 }
 
-/// Asks `judge` about the operator of every node.
+/// Calls `judge` for the operator of every node.
 fn operators(program: &Program, judge: impl Fn(&crate::OperatorName) -> Option<String>) -> Vec<Violation> {
     nodes(program, |_, node| judge(&node.operator))
 }

@@ -1,4 +1,4 @@
-//! Computing a node on a host, with the portable kernels.
+//! Evaluation of a node on the host, with the portable kernels.
 
 use et_core::{Error, Shape};
 use et_ops::Meta;
@@ -7,8 +7,8 @@ use et_ops::call::{self, OwnedTensor, TensorRef};
 use crate::dialect::plain_argument;
 use crate::{ConstantData, Graph, Node, ValueId};
 
-/// The outputs of `node`, given the row-major tensors that it reads. Where the elements decide how large an output is, it
-/// may be smaller than the graph says. An operator that the catalogue lacks is [`Error::OperatorMissing`].
+/// The outputs of `node` for row-major operands. Where the size of an output depends on elements, the output may be
+/// smaller than the spec. An operator outside the catalogue is [`Error::OperatorMissing`].
 pub fn evaluate<'a>(
     graph: &Graph,
     node: &'a Node,
@@ -20,8 +20,8 @@ pub fn evaluate<'a>(
     call::call_kernel_for(operator, operator.kernel, &arguments, &output_metas(graph, node)?)
 }
 
-/// The first output of a node that reads constants only, row-major like all of them; `None` for other nodes, and where the
-/// kernel refuses.
+/// The first output of a node with only row-major constant operands; `None` for other nodes, and where the kernel
+/// fails.
 pub fn evaluate_constant(graph: &Graph, node: &Node) -> Option<ConstantData> {
     let is_plain = |id: ValueId| graph.constant(id).is_some() && graph.spec(id).is_contiguous();
     if !node.uses().all(is_plain) {
@@ -36,7 +36,7 @@ pub fn evaluate_constant(graph: &Graph, node: &Node) -> Option<ConstantData> {
     outputs.into_iter().next().map(|output| ConstantData::new(output.bytes))
 }
 
-/// Types and shapes that the graph gives the outputs; a kernel refuses such as it does not compute.
+/// Types and shapes of the outputs according to the graph. Kernels reject a wrong type or shape.
 pub(crate) fn output_metas(graph: &Graph, node: &Node) -> Result<Vec<Meta>, Error> {
     let meta = |id: &ValueId| {
         let spec = graph.spec(*id);

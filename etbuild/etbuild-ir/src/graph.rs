@@ -10,53 +10,52 @@ use crate::{Argument, ConstantData, IdMap, OperatorName, TensorSpec, ValueId};
 /// Named methods.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Program {
-    /// The methods by name; an archive's only method is `forward`.
+    /// The methods by name. The only method of an archive is `forward`.
     pub methods: BTreeMap<String, Graph>,
 }
 
-/// The body of a method: values, and the nodes that compute them in execution order. Graphs that compute the same in the
-/// same way are equal, whatever part of the model's source they come from.
+/// The body of a method: values, and nodes in execution order. Equality ignores origins.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    /// Every value, by id; made by [`Graph::add_value`] only. Some may be unused.
+    /// Every value, by id. Only [`Graph::add_value`] adds values. Values may be unused.
     pub values: Vec<Value>,
-    /// The values that the caller provides, in the order of the signature.
+    /// The inputs, in the order of the signature.
     pub inputs: Vec<ValueId>,
-    /// The values that the caller receives, in the order of the signature.
+    /// The outputs, in the order of the signature.
     pub outputs: Vec<ValueId>,
-    /// The computation, each node after those that it reads from.
+    /// The nodes, each after the nodes that it reads from.
     pub nodes: Vec<Node>,
-    /// What state and inputs hold once the outputs are computed.
+    /// The new values of state and inputs after an execution.
     pub updates: Vec<Update>,
-    /// The module of the model's source that computes a value, such as `encoder.0.attention`; for messages only.
+    /// The module of the model's source that computes a value, such as `encoder.0.attention`. For messages only.
     pub origins: IdMap<Arc<str>>,
-    /// The names that values have. Only ever asked whether it contains one.
+    /// The names of the values. Accessed by key only: iteration order is random.
     names: HashSet<String>,
 }
 
-/// A new value for memory that outlives an execution.
+/// A new value for state or an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Update {
-    /// State, or an input.
+    /// The state or input.
     pub target: ValueId,
-    /// What it holds from then on.
+    /// The value after the execution.
     pub value: ValueId,
 }
 
 /// A tensor or a number of a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Value {
-    /// Unique within the graph. An input's is its name in the exported signature.
+    /// Unique within the graph. The name of an input is the name in the exported signature.
     pub name: String,
     /// Type, shape and layout. A number has rank 0.
     pub spec: TensorSpec,
-    /// What the value can be where it is not a tensor but a number, such as a size: it lies in no memory.
+    /// The range of a number such as a size; `None` for a tensor. Numbers need no memory.
     pub number: Option<Interval>,
-    /// Where it comes from.
+    /// The origin of the value.
     pub kind: ValueKind,
 }
 
-/// The integers from `least` to `most`, both included.
+/// The integers from `least` to `most`, inclusive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Interval {
     /// The smallest.
@@ -65,37 +64,37 @@ pub struct Interval {
     pub most: i64,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ValueKind {
     /// The caller.
     Input,
-    /// The program itself.
+    /// Stored in the program.
     Constant {
-        /// The name that the model's author knows it by, such as `conv1.weight`.
+        /// The name in the model, such as `conv1.weight`.
         qualified_name: String,
-        /// The elements in the order that the spec says.
+        /// The elements in the order of the spec.
         data: ConstantData,
     },
-    /// The last execution; before the first, the program itself.
+    /// Memory between executions, with a first value in the program.
     State {
-        /// The name that the model's author knows it by, such as `cache.keys`.
+        /// The name in the model, such as `cache.keys`.
         qualified_name: String,
         /// The elements before the first execution.
         initial: ConstantData,
     },
-    /// A node.
+    /// Computed by a node.
     Computed,
 }
 
 /// A call of an operator.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What is called.
+    /// The operator.
     pub operator: OperatorName,
-    /// One for every argument of the operator's schema, in order.
+    /// An argument for every parameter of the operator's schema, in order.
     pub arguments: Vec<Argument>,
-    /// One for every tensor that the operator returns.
+    /// An output for every tensor that the operator returns.
     pub outputs: Vec<ValueId>,
 }
 
@@ -111,7 +110,7 @@ impl Graph {
     /// The value with this id.
     ///
     /// # Panics
-    /// When the id belongs to another graph: ids are made by [`Graph::add_value`] only.
+    /// For the id of another graph.
     pub fn value(&self, id: ValueId) -> &Value {
         &self.values[id.index()]
     }
@@ -119,12 +118,12 @@ impl Graph {
     /// The spec of the value with this id.
     ///
     /// # Panics
-    /// As [`Graph::value`].
+    /// Like [`Graph::value`].
     pub fn spec(&self, id: ValueId) -> &TensorSpec {
         &self.value(id).spec
     }
 
-    /// Adds a value. A name that is taken gets a number at its end.
+    /// Adds a value. A number is appended to a name that is taken.
     pub fn add_value(&mut self, name: &str, spec: TensorSpec, kind: ValueKind) -> ValueId {
         let id = ValueId(self.values.len() as u32);
         let name = self.claim_name(name);
@@ -132,25 +131,25 @@ impl Graph {
         id
     }
 
-    /// Adds a number of type `int64`, `float64` or `bool`. A name that is taken gets a number at its end.
+    /// Adds a number of type `int64`, `float64` or `bool`. A number is appended to a name that is taken.
     pub fn add_number(&mut self, name: &str, scalar_type: ScalarType, range: Interval, kind: ValueKind) -> ValueId {
         let id = self.add_value(name, TensorSpec::contiguous(scalar_type, []), kind);
         self.values[id.index()].number = Some(range);
         id
     }
 
-    /// What a number can be; `None` for a tensor.
+    /// The range of a number; `None` for a tensor.
     pub fn number(&self, id: ValueId) -> Option<Interval> {
         self.value(id).number
     }
 
-    /// Whether the value lies in memory that an execution needs: neither a constant nor a number.
+    /// Whether the value needs memory: true for tensors that are not constants.
     pub fn needs_memory(&self, id: ValueId) -> bool {
         let value = self.value(id);
         value.number.is_none() && !matches!(value.kind, ValueKind::Constant { .. })
     }
 
-    /// The elements of a constant; `None` for other values.
+    /// The elements of a constant; `None` for values of another kind.
     pub fn constant(&self, id: ValueId) -> Option<&ConstantData> {
         match &self.value(id).kind {
             ValueKind::Constant { data, .. } => Some(data),
@@ -158,7 +157,7 @@ impl Graph {
         }
     }
 
-    /// Visits the bytes of every constant and of every first value of state, also in the graphs that nodes run.
+    /// Visits the bytes of every constant and of every first value of state, nested graphs included.
     pub fn for_each_data<'g>(&'g self, visit: &mut impl FnMut(&'g ConstantData)) {
         for value in &self.values {
             match &value.kind {
@@ -174,14 +173,14 @@ impl Graph {
         self.values.iter().enumerate().map(|(index, value)| (ValueId(index as u32), value))
     }
 
-    /// Adds a value like one of another graph. A name that is taken gets a number at its end.
+    /// Adds a copy of a value of another graph. A number is appended to a name that is taken.
     pub fn add_like(&mut self, value: &Value) -> ValueId {
         let id = self.add_value(&value.name, value.spec.clone(), value.kind.clone());
         self.values[id.index()].number = value.number;
         id
     }
 
-    /// Replaces every use of a value, by nodes and as result, according to `replace`.
+    /// Replaces every use of a value, by nodes and as result.
     pub fn replace_uses(&mut self, mut replace: impl FnMut(ValueId) -> ValueId) {
         for node in &mut self.nodes {
             node.replace_uses(&mut replace);
@@ -189,13 +188,13 @@ impl Graph {
         self.replace_results(replace);
     }
 
-    /// Replaces outputs and the values of updates according to `replace`.
+    /// Replaces outputs and the new values of updates.
     pub fn replace_results(&mut self, mut replace: impl FnMut(ValueId) -> ValueId) {
         self.outputs.iter_mut().for_each(|id| *id = replace(*id));
         self.updates.iter_mut().for_each(|update| update.value = replace(update.value));
     }
 
-    /// What must be computed although no node reads it: the outputs and the updates.
+    /// The results of an execution: outputs, then new values of updates.
     pub fn results(&self) -> impl Iterator<Item = ValueId> + '_ {
         self.outputs.iter().copied().chain(self.updates.iter().map(|update| update.value))
     }
@@ -212,12 +211,12 @@ impl Graph {
 }
 
 impl Node {
-    /// The values that the node reads, in argument order.
+    /// The values that the node reads, in the order of arguments.
     pub fn uses(&self) -> impl Iterator<Item = ValueId> + '_ {
         self.arguments.iter().flat_map(Argument::uses)
     }
 
-    /// The graphs that the node's operator runs.
+    /// The nested graphs.
     pub fn graphs(&self) -> impl Iterator<Item = &Graph> {
         self.arguments.iter().filter_map(|argument| match argument {
             Argument::Graph(graph) => Some(&**graph),
@@ -225,7 +224,7 @@ impl Node {
         })
     }
 
-    /// The graphs that the node's operator runs, to change.
+    /// The nested graphs, for changes.
     pub fn graphs_mut(&mut self) -> impl Iterator<Item = &mut Graph> {
         self.arguments.iter_mut().filter_map(|argument| match argument {
             Argument::Graph(graph) => Some(&mut **graph),
@@ -233,7 +232,7 @@ impl Node {
         })
     }
 
-    /// Replaces every value that the node reads according to `replace`.
+    /// Replaces the values that the node reads.
     pub fn replace_uses(&mut self, mut replace: impl FnMut(ValueId) -> ValueId) {
         for argument in &mut self.arguments {
             argument.for_each_use_mut(|id| *id = replace(*id));
@@ -242,9 +241,9 @@ impl Node {
 }
 
 impl Interval {
-    /// Every integer.
+    /// All integers.
     pub const ALL: Self = Self { least: i64::MIN, most: i64::MAX };
 
-    /// What a condition can be.
+    /// The range of a condition.
     pub const FLAG: Self = Self { least: 0, most: 1 };
 }

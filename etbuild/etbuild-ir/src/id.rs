@@ -1,19 +1,19 @@
-//! Identities of values, and facts keyed by them.
+//! Ids of values, and maps keyed by id.
 
 use std::marker::PhantomData;
 
-/// A value of one graph: its position in [`crate::Graph::values`].
+/// The id of a value of a graph: the index in [`crate::Graph::values`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ValueId(pub u32);
 
 impl ValueId {
-    /// The position as an index.
+    /// The index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A fact per value, owned by the stage that writes it.
+/// A map from values to facts, owned by the stage that computes the facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdMap<T> {
     facts: Vec<Option<T>>,
@@ -32,12 +32,12 @@ impl<T> IdMap<T> {
         self.facts.get(id.index())?.as_ref()
     }
 
-    /// The fact about `id`, to change.
+    /// The fact about `id`, for changes.
     pub fn get_mut(&mut self, id: ValueId) -> Option<&mut T> {
         self.facts.get_mut(id.index())?.as_mut()
     }
 
-    /// States a fact; returns the one that it replaces.
+    /// Adds a fact; returns the previous fact.
     pub fn insert(&mut self, id: ValueId, fact: T) -> Option<T> {
         if self.facts.len() <= id.index() {
             self.facts.resize_with(id.index() + 1, || None);
@@ -45,12 +45,12 @@ impl<T> IdMap<T> {
         self.facts[id.index()].replace(fact)
     }
 
-    /// All facts, to change.
+    /// All facts, for changes.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.facts.iter_mut().flatten()
     }
 
-    /// All facts in the order of ids.
+    /// All facts, in the order of ids.
     pub fn iter(&self) -> impl Iterator<Item = (ValueId, &T)> {
         let entries = self.facts.iter().enumerate();
         entries.filter_map(|(index, fact)| fact.as_ref().map(|fact| (ValueId(index as u32), fact)))

@@ -1,10 +1,10 @@
-//! Nodes that write to the memory of what they read: state and inputs take their new value where they lie.
+//! Nodes that write in place: state and inputs get the new value in their own memory.
 
 use et_ops::Outs;
 
 use crate::{Graph, IdMap, Node, ValueId, ValueKind};
 
-/// What a node reads and writes in place, and the value that stands for it from then on; `None` for other nodes.
+/// The operand that a node writes in place, and the value after the write; `None` for nodes without writes.
 pub fn in_place(node: &Node) -> Option<(ValueId, ValueId)> {
     let operator = et_ops::find_functional(&node.operator.qualified())?;
     match (operator.outs(), node.uses().next(), &node.outputs[..]) {
@@ -13,9 +13,9 @@ pub fn in_place(node: &Node) -> Option<(ValueId, ValueId)> {
     }
 }
 
-/// The nodes that write in place though something else needs what was there, each with the reason. Nobody else may read it,
-/// and what is written is state or an input whose update is the node's value: so nodes may be moved as their values allow.
-/// Linear in the graph.
+/// The nodes whose write in place is unsound, each with the reason. A sound write has state or an input as target,
+/// the target is updated with the written value, and no other node reads the target, so nodes may be moved as their
+/// values allow. Linear in the size of the graph.
 pub fn unsound_writes(graph: &Graph) -> Vec<(&Node, &'static str)> {
     let writes: Vec<(&Node, ValueId, ValueId)> =
         graph.nodes.iter().filter_map(|node| in_place(node).map(|(target, value)| (node, target, value))).collect();
@@ -32,11 +32,11 @@ pub fn unsound_writes(graph: &Graph) -> Vec<(&Node, &'static str)> {
     graph.updates.iter().for_each(|update| _ = updates.insert(update.target, update.value));
     let reason = |target: ValueId, value: ValueId| match graph.values.get(target.index()).map(|value| &value.kind) {
         Some(ValueKind::State { .. } | ValueKind::Input) if updates.get(target) != Some(&value) => {
-            Some("it writes to what is not updated with its value")
+            Some("the written value is not the update of the target")
         }
         Some(ValueKind::State { .. } | ValueKind::Input) if reads.get(target) == Some(&1) => None,
-        Some(ValueKind::State { .. } | ValueKind::Input) => Some("it writes to what is read elsewhere too"),
-        _ => Some("it writes to what is neither state nor an input"),
+        Some(ValueKind::State { .. } | ValueKind::Input) => Some("another node reads the target"),
+        _ => Some("the target is neither state nor an input"),
     };
     writes.into_iter().filter_map(|(node, target, value)| Some((node, reason(target, value)?))).collect()
 }
@@ -48,7 +48,7 @@ mod tests {
 
     const DIGEST: &str = "b3:ec2bd03bf86b935fa34d71ad7ebb049f1f10f87d343e521511d8f9e6625620cd";
 
-    /// A method that writes rows to a cache and does `rest` with it.
+    /// A method that writes rows to a cache, followed by the lines `rest`.
     fn program(rest: &str) -> Program {
         let text = format!(
             "etbuild-ir 1 aten
@@ -70,7 +70,7 @@ method forward
     }
 
     #[test]
-    fn state_that_is_updated_is_written_where_it_lies() {
+    fn updated_state_is_written_in_place() {
         let program = program("  update %cache %new\n  return %new\n");
         let graph = &program.methods["forward"];
         let aliases = aliases(graph);
@@ -80,7 +80,7 @@ method forward
     }
 
     #[test]
-    fn what_is_written_is_updated_and_not_read_elsewhere() {
+    fn the_target_of_a_write_is_updated_and_not_read_elsewhere() {
         assert!(is_sound("  update %cache %new\n  return %new\n"));
         assert!(!is_sound("  return %new\n"));
         assert!(!is_sound("  update %cache %rows\n  return %new\n"));

@@ -1,4 +1,4 @@
-//! Running a graph on a host, node by node, with the portable kernels.
+//! The interpreter: runs a graph on the host, node by node, with the portable kernels.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,29 @@ use et_ops::call::{OwnedTensor, TensorRef};
 
 use crate::{ConstantData, Graph, IdMap, ValueId, ValueKind, evaluate};
 
-/// Why a graph did not run to its end.
+/// Errors of the interpreter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Interruption {
-    /// The caller gave no tensor of this name, or one of another type or shape.
+    /// A missing input, or an input of another type or shape.
     #[error("input `{0}` is missing or has another type or shape")]
     Input(String),
     /// A node failed.
     #[error("`{operator}`: {error}")]
     Node {
-        /// The node's operator.
+        /// The operator of the node.
         operator: String,
-        /// What its kernel says.
+        /// The error of the kernel.
         error: Error,
     },
-    /// An output that nothing computes.
+    /// An output that no node computes.
     #[error("output `{0}` is not computed")]
     Output(String),
 }
 
-/// The outputs of `graph` for the inputs by their names. Operators that the kernel catalogue lacks interrupt.
+/// The outputs of `graph` for the inputs by name.
+///
+/// # Errors
+/// A missing or unfit input, an operator outside the kernel catalogue, an error of a kernel.
 pub fn interpret(graph: &Graph, inputs: &BTreeMap<String, OwnedTensor>) -> Result<Vec<OwnedTensor>, Interruption> {
     let mut tensors = IdMap::default();
     for id in &graph.inputs {
@@ -53,14 +56,14 @@ fn input<'a>(
     inputs.get(&value.name).filter(fits).ok_or_else(|| Interruption::Input(value.name.clone()))
 }
 
-/// A value as it was computed, or as the program holds it; without elements where neither is so.
+/// The tensor of a value: computed, or stored in the program. A tensor without elements for values that are neither.
 fn tensor<'a>(graph: &'a Graph, tensors: &'a IdMap<OwnedTensor>, id: ValueId) -> TensorRef<'a> {
     let (spec, held) = (graph.spec(id), held(graph, id).map(ConstantData::bytes));
     let other = TensorRef { scalar_type: spec.scalar_type, sizes: &spec.sizes, bytes: held.unwrap_or_default() };
     tensors.get(id).map_or(other, OwnedTensor::as_ref)
 }
 
-/// The elements of a constant, and those that state has before the first execution.
+/// The elements of a constant, or the first value of state.
 fn held(graph: &Graph, id: ValueId) -> Option<&ConstantData> {
     match &graph.value(id).kind {
         ValueKind::Constant { data, .. } | ValueKind::State { initial: data, .. } => Some(data),
@@ -100,13 +103,13 @@ mod tests {
     }
 
     #[test]
-    fn outputs_come_in_the_order_of_the_signature() {
+    fn outputs_have_the_order_of_the_signature() {
         let inputs = BTreeMap::from([("x".to_owned(), tensor(&[-1.0, 2.0]))]);
         assert_eq!(interpret(&relu(), &inputs), Ok(vec![tensor(&[0.0, 2.0]), tensor(&[-1.0, 2.0])]));
     }
 
     #[test]
-    fn an_input_of_another_shape_is_named() {
+    fn an_input_of_another_shape_is_an_error() {
         let inputs = BTreeMap::from([("x".to_owned(), tensor(&[1.0]))]);
         assert_eq!(interpret(&relu(), &inputs), Err(Interruption::Input("x".into())));
     }

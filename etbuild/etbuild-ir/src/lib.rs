@@ -1,9 +1,9 @@
-//! Programs as graphs of operators.
+//! The intermediate representation: programs as graphs of operators.
 //!
-//! A [`Program`] is named methods, each a [`Graph`]: values, and nodes in execution order that compute values from
-//! values. What a program may contain depends on its dialect, and only a dialect's verifier makes the type that a later
-//! stage accepts: [`AtenProgram`] as captured, [`CoreAtenProgram`] decomposed to the canonical operators,
-//! [`EdgeProgram`] with every operator in the kernel catalogue and every type explicit, [`LoweredProgram`] partitioned.
+//! A [`Program`] has named methods, each a [`Graph`]: values, and nodes in execution order. A dialect limits the
+//! operators and types of a program, and only the verifier of a dialect constructs the type that later stages accept:
+//! [`AtenProgram`] as captured, [`CoreAtenProgram`] after decomposition, [`EdgeProgram`] with a kernel for every
+//! operator and explicit types, [`LoweredProgram`] after partitioning, [`PlannedProgram`] with a memory plan.
 
 mod adapter;
 mod argument;

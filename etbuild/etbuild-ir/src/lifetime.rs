@@ -1,34 +1,34 @@
-//! From when to when each value of a graph must keep its memory.
+//! Lifetimes of values.
 
 use std::collections::HashMap;
 
 use crate::{Control, Graph, IdMap, ValueId, ValueKind};
 
-/// The steps of a method during which a value is in use, both ends included. Step 0 is the caller's writing of the
-/// inputs, step `n` the `n`th node, and the step after the last node the caller's reading of the outputs.
+/// The steps of a method during which a value is in use, inclusive. Step 0 writes the inputs, step `n` runs the `n`th
+/// node, and the step after the last node reads the outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
     /// The step that writes the value.
     pub first: usize,
-    /// The last step that reads or writes it.
+    /// The last step that reads or writes the value.
     pub last: usize,
 }
 
 impl Lifetime {
-    /// Whether both values need memory at some step.
+    /// Whether the lifetimes have a common step.
     pub const fn overlaps(self, other: Self) -> bool {
         self.first <= other.last && other.first <= self.last
     }
 
-    /// The shortest lifetime that covers both.
+    /// The shortest lifetime that contains both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self { first: self.first.min(other.first), last: self.last.max(other.last) }
     }
 }
 
-/// The lifetime of every value that needs memory: inputs, state and computed tensors. State lives always. Linear in the
-/// size of the graph, but for its loops: what is in use around one is so during all of it.
+/// The lifetime of every value that needs memory: inputs, state and computed tensors. State lives for the whole
+/// method. A value that is in use before and inside of a loop lives until the end of the loop. Linear in the size of the graph per loop.
 pub fn lifetimes(graph: &Graph) -> IdMap<Lifetime> {
     let mut lifetimes = IdMap::default();
     let end = graph.nodes.len() + 1;
@@ -51,7 +51,7 @@ pub fn lifetimes(graph: &Graph) -> IdMap<Lifetime> {
     lifetimes
 }
 
-/// The steps of every loop: from the label to the jump back to it, inner loops first.
+/// The first and last step of every loop, from the label to the jump back, inner loops first.
 fn loops(graph: &Graph) -> Vec<(usize, usize)> {
     let (mut labels, mut found) = (HashMap::new(), Vec::new());
     for (index, node) in graph.nodes.iter().enumerate() {
@@ -67,7 +67,7 @@ fn loops(graph: &Graph) -> Vec<(usize, usize)> {
     found
 }
 
-/// Lets what is written before a loop and read in it live until the loop ends.
+/// Extends the lifetime of values that are written before a loop and read inside until the end of the loop.
 fn span(lifetimes: &mut IdMap<Lifetime>, first: usize, last: usize) {
     for lifetime in lifetimes.iter_mut() {
         if lifetime.first < first && (first..last).contains(&lifetime.last) {

@@ -1,8 +1,8 @@
-//! Who computes a value, and who reads it.
+//! Producers and readers of values.
 
 use crate::{Graph, IdMap, Node, ValueId};
 
-/// The makers and readers of all values of a graph. Built in time linear in the graph.
+/// The producer and the readers of every value of a graph. Built in linear time.
 #[derive(Clone, Debug)]
 pub struct Links<'g> {
     /// The graph.
@@ -11,7 +11,7 @@ pub struct Links<'g> {
     reads: IdMap<Reads>,
 }
 
-/// How often a value is read, and the last node that does.
+/// The number of reads of a value, and the last node that reads the value.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reads {
     count: usize,
@@ -19,7 +19,7 @@ struct Reads {
 }
 
 impl<'g> Links<'g> {
-    /// The links of a graph. Its results are read once more, by the caller.
+    /// The links of a graph. The caller reads every result.
     pub fn of(graph: &'g Graph) -> Self {
         let mut links = Self { graph, makers: IdMap::default(), reads: IdMap::default() };
         for (position, node) in graph.nodes.iter().enumerate() {
@@ -45,7 +45,7 @@ impl<'g> Links<'g> {
         self.graph.nodes.get(self.maker_position(id)?)
     }
 
-    /// How often a value is read.
+    /// The number of reads of a value.
     pub fn read_count(&self, id: ValueId) -> usize {
         self.reads.get(id).map_or(0, |reads| reads.count)
     }
@@ -55,7 +55,7 @@ impl<'g> Links<'g> {
         self.reads.get(id)?.last
     }
 
-    /// The only node that reads a value, once, where the caller does not.
+    /// The only reader of a value; `None` where the value is read twice or is a result.
     pub fn only_reader(&self, id: ValueId) -> Option<&'g Node> {
         let reads = self.reads.get(id).filter(|reads| reads.count == 1)?;
         self.graph.nodes.get(reads.last?)
@@ -70,7 +70,7 @@ mod tests {
     use crate::{Argument, OperatorName, TensorSpec, ValueKind};
 
     #[test]
-    fn values_know_their_makers_and_readers() {
+    fn links_find_producers_and_readers() {
         let mut graph = Graph::default();
         let spec = TensorSpec::contiguous(ScalarType::Float, [2]);
         let [input, middle, output] = ["x", "middle", "y"].map(|name| {

@@ -1,28 +1,28 @@
-//! Names of operators as programs write them.
+//! Names of operators in programs.
 
 use std::fmt;
 use std::sync::Arc;
 
 use et_ops::Primitive;
 
-/// `namespace.name.overload`, such as `aten.conv2d.default`: what `torch.ops` calls it, without the `torch.ops`.
+/// `namespace.name.overload`, such as `aten.conv2d.default`: the path in `torch.ops`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OperatorName(Arc<str>);
 
 impl OperatorName {
-    /// A name from its dotted form; `None` where that has not three non-empty parts.
+    /// Parses the dotted form; `None` unless the name has three non-empty parts.
     pub fn parse(dotted: &str) -> Option<Self> {
         let parts = dotted.split('.').collect::<Vec<_>>();
         let well_formed = parts.len() == 3 && parts.iter().all(|part| !part.is_empty());
         well_formed.then(|| Self(dotted.into()))
     }
 
-    /// A name that is written in this code base.
+    /// A name that is a constant of this crate.
     pub(crate) fn known(dotted: &'static str) -> Self {
         Self(dotted.into())
     }
 
-    /// The name of an overload of an ATen operator; overload `default` for the one without a name.
+    /// The name of an overload of an ATen operator; the overload without a name is `default`.
     pub fn aten(name: &str, overload: &str) -> Self {
         Self(format!("aten.{name}.{overload}").into())
     }
@@ -47,7 +47,7 @@ impl OperatorName {
         self.part(2)
     }
 
-    /// The form in which schemas and the kernel catalogue name it: `aten::conv2d`, `aten::add.Tensor`.
+    /// The name in schemas and in the kernel catalogue: `aten::conv2d`, `aten::add.Tensor`.
     pub fn qualified(&self) -> String {
         match self.overload() {
             "default" => format!("{}::{}", self.namespace(), self.name()),
@@ -55,12 +55,12 @@ impl OperatorName {
         }
     }
 
-    /// Whether the operator runs graphs that are its arguments.
+    /// Whether the operator is a higher-order operator, with nested graphs as arguments.
     pub fn runs_graphs(&self) -> bool {
         self.namespace() == "higher_order"
     }
 
-    /// The primitive of this name: an operator on numbers.
+    /// The primitive with this name: an operator on numbers.
     pub fn primitive(&self) -> Option<&'static Primitive> {
         et_ops::find_primitive(&self.qualified())
     }

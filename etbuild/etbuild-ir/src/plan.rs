@@ -1,4 +1,4 @@
-//! Programs whose values have places in memory.
+//! Planned programs: memory plans and their verifier.
 
 mod alias;
 mod memory;

@@ -1,4 +1,4 @@
-//! What is known of a tensor at compile time.
+//! Tensor specs: the compile-time properties of tensors.
 
 use et_core::ScalarType;
 
@@ -7,9 +7,9 @@ use et_core::ScalarType;
 pub struct TensorSpec {
     /// The type of the elements.
     pub scalar_type: ScalarType,
-    /// The size of each dimension, outermost first; the largest that it can have where it is dynamic.
+    /// The size of each dimension, outermost first; the maximum of a dynamic size.
     pub sizes: Vec<i32>,
-    /// The smallest size of each dimension; that of `sizes` where it is static.
+    /// The minimum size of each dimension; equal to `sizes` for a static size.
     pub least: Vec<i32>,
     /// The dimensions in memory order, outermost first.
     pub dim_order: Vec<u8>,
@@ -23,20 +23,20 @@ impl TensorSpec {
         Self { scalar_type, least: sizes.clone(), sizes, dim_order }
     }
 
-    /// The same tensor with dimensions that can be as small as `least` says.
+    /// The tensor with dynamic sizes, `least` as minimum.
     #[must_use]
     pub fn with_least(self, least: impl Into<Vec<i32>>) -> Self {
         Self { least: least.into(), ..self }
     }
 
-    /// Gives a dimension a size that is known; `None` where there is no such dimension.
+    /// Makes a size static; `None` where the dimension does not exist.
     pub fn set_size(&mut self, dim: usize, size: i32) -> Option<()> {
         *self.sizes.get_mut(dim)? = size;
         *self.least.get_mut(dim)? = size;
         Some(())
     }
 
-    /// Makes a dimension larger; `None` where there is no such dimension or its size is too large.
+    /// Enlarges a dimension; `None` where the dimension does not exist or the size overflows.
     pub fn grow(&mut self, dim: usize, by: i32) -> Option<()> {
         for sizes in [&mut self.sizes, &mut self.least] {
             let size = sizes.get_mut(dim)?;
@@ -45,24 +45,24 @@ impl TensorSpec {
         Some(())
     }
 
-    /// Whether the size of a dimension is known at run time only.
+    /// Whether a size is dynamic.
     pub fn is_dynamic(&self) -> bool {
         self.least != self.sizes
     }
 
-    /// The dimensions whose size is known at run time only.
+    /// The dynamic dimensions.
     pub fn dynamic_dims(&self) -> impl Iterator<Item = usize> + '_ {
         let pairs = self.sizes.iter().zip(&self.least).enumerate();
         pairs.filter(|(_, (most, least))| most != least).map(|(dim, _)| dim)
     }
 
-    /// The largest number of elements; 1 for a scalar, the largest number for more than can be counted.
+    /// The maximum number of elements; 1 for a scalar. Saturates.
     pub fn numel(&self) -> usize {
         let sizes = self.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0));
         sizes.fold(1, usize::saturating_mul)
     }
 
-    /// The largest number of bytes that the elements take.
+    /// The maximum number of bytes of the elements. Saturates.
     pub fn nbytes(&self) -> usize {
         self.numel().saturating_mul(self.scalar_type.size())
     }
@@ -72,7 +72,7 @@ impl TensorSpec {
         self.sizes.len()
     }
 
-    /// Whether the elements lie in row-major order.
+    /// Whether the dim order is row-major.
     pub fn is_contiguous(&self) -> bool {
         self.dim_order.iter().enumerate().all(|(position, dim)| position == usize::from(*dim))
     }

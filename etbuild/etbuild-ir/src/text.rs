@@ -1,4 +1,4 @@
-//! Programs as text: readable, stable, one node per line. It is the form in which stages hand programs to each other.
+//! Programs as text: readable, stable, a node per line. Stages exchange programs in this form.
 //!
 //! ```text
 //! etbuild-ir 1 aten
@@ -10,12 +10,12 @@
 //!   return %z
 //! ```
 //!
-//! Values are numbered in the order of their lines; one that has another number states it (`%x@7`). A layout other than
-//! row-major stands in braces (`float32[1, 2, 3, 4]{0, 2, 3, 1}`), the module of the model's source that a value comes
-//! from after `from`. A dynamic size is a range (`float32[1..8, 3]`), a number has no brackets (`int64 0..7`), state is
-//! like a constant with its first value, and `update %state %new` says what it holds afterwards. Lists are of integers
-//! unless they say what they are of: `values[%a, none]`, `sizes[%n, 3]`, `floats[0.5]`, `bools[true]`. A graph that an
-//! operator runs stands between `graph {` and `}`.
+//! Values are numbered in the order of lines; a value with another number states the number (`%x@7`). Braces hold a
+//! dim order other than row-major (`float32[1, 2, 3, 4]{0, 2, 3, 1}`), `from` precedes the module of the model's
+//! source. A dynamic size is a range (`float32[1..8, 3]`), a number has no brackets (`int64 0..7`). State is declared
+//! like a constant, with the first value, and `update %state %new` states the value after an execution. Lists are
+//! lists of integers unless tagged: `values[%a, none]`, `sizes[%n, 3]`, `floats[0.5]`, `bools[true]`. A nested graph
+//! is enclosed in `graph {` and `}`.
 
 mod lex;
 mod parse;
@@ -29,5 +29,5 @@ pub use parse::parse;
 pub use plan::{PlanTextError, parse_plan, print_plan};
 pub use print::print;
 
-/// The version of the form, which its first line states.
+/// The version of the text format, in the first line.
 const VERSION: &str = "1";

@@ -1,4 +1,4 @@
-//! The verifier of memory plans finds every overlap and nothing else.
+//! The verifier of memory plans rejects exactly the plans with overlaps.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use etbuild_ir::{
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// A program of sums and views: step `n` adds the values that `operands[n]` picks, or views the first of them.
+/// A program of sums and views: step `n` adds the values that `operands[n]` selects, or views the first value.
 fn program(operands: &[(usize, usize, bool)]) -> LoweredProgram {
     let mut text = "etbuild-ir 1 lowered\nmethod forward\n  input %v0: float32[4]\n".to_owned();
     for (index, (left, right, view)) in operands.iter().enumerate() {
@@ -25,7 +25,7 @@ fn program(operands: &[(usize, usize, bool)]) -> LoweredProgram {
     LoweredProgram::verify(parse(&text, &mut |_| None).unwrap().1).unwrap()
 }
 
-/// Whether two values that are not views of one another share bytes while both are in use, by comparing all pairs.
+/// Whether two values other than aliases share bytes while both are live, by comparing all pairs.
 fn overlaps(graph: &Graph, places: &IdMap<Allocation>) -> bool {
     let aliases = aliases(graph);
     let mut whole: BTreeMap<ValueId, Lifetime> = BTreeMap::new();
@@ -42,7 +42,7 @@ fn overlaps(graph: &Graph, places: &IdMap<Allocation>) -> bool {
 
 proptest! {
     #[test]
-    fn exactly_the_plans_with_overlaps_are_refused(
+    fn exactly_the_plans_with_overlaps_are_rejected(
         operands in vec((0..9_usize, 0..9_usize, prop::bool::weighted(0.3)), 1..9),
         offsets in vec(0..12_u64, 10),
         arenas in vec(1..3_u32, 10),

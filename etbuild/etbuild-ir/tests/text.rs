@@ -34,7 +34,7 @@ fn a_planned_program_prints_as_it_was_written() {
 }
 
 #[test]
-fn values_know_the_module_that_they_come_from() {
+fn values_print_the_module_of_the_source() {
     let text = "etbuild-ir 1 aten
 method forward
   input %x: float32[2]
@@ -47,20 +47,20 @@ method forward
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_have_line_and_column() {
     let text = PLANNED.replace("(%x, %w, 2)", "(%x, %v, 2)");
     let error = parse(&text, &mut zeros).unwrap_err();
     assert_eq!(error.to_string(), "line 5, column 47: `v` is not defined above");
 }
 
 #[test]
-fn constants_come_from_the_caller() {
+fn an_unknown_digest_is_an_error() {
     let error = parse(PLANNED, &mut |_| None).unwrap_err();
-    assert_eq!((error.line, &error.reason[..]), (4, "there is no constant with this digest"));
+    assert_eq!((error.line, &error.reason[..]), (4, "no constant has this digest"));
 }
 
 #[test]
-fn a_value_that_is_not_numbered_by_its_line_says_so() {
+fn values_out_of_line_order_print_their_number() {
     let spec = || TensorSpec::contiguous(ScalarType::Float, [1]);
     let mut graph = Graph::default();
     let late = graph.add_value("late", spec(), ValueKind::Computed);
@@ -81,7 +81,7 @@ method forward
     assert_eq!(parse(text, &mut zeros), Ok(("edge".to_owned(), program)));
 }
 
-/// An argument that refers to no value.
+/// An argument without references to values.
 fn literal() -> impl Strategy<Value = Argument> {
     let float = || any::<f64>().prop_filter("NaN equals nothing", |number| !number.is_nan());
     prop_oneof![
@@ -100,7 +100,7 @@ fn literal() -> impl Strategy<Value = Argument> {
     ]
 }
 
-/// An argument of a node before which `count` values are known.
+/// An argument of a node, with `count` values defined before.
 fn argument(count: u32) -> impl Strategy<Value = Argument> {
     let id = || (0..count).prop_map(ValueId);
     prop_oneof![

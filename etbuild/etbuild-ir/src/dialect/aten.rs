@@ -2,7 +2,7 @@
 
 use crate::{Dialect, Program, Violation};
 
-/// Any operator, in its functional form: nothing is written in place.
+/// Any operator, in functional form: no node writes in place.
 #[derive(Clone, Copy, Debug)]
 pub enum Aten {}
 
@@ -12,7 +12,8 @@ impl Dialect for Aten {
     fn violations(program: &Program) -> Vec<Violation> {
         let in_place = |name: &str| name.ends_with('_') && !name.starts_with("__");
         super::operators(program, |operator| {
-            in_place(operator.name()).then(|| "the operator writes in place; it must be made functional".to_owned())
+            in_place(operator.name())
+                .then(|| "the operator writes in place; functionalize the program first".to_owned())
         })
     }
 }

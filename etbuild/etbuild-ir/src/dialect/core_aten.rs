@@ -1,12 +1,12 @@
-//! The dialect of canonical operators.
+//! The dialect of Core ATen operators.
 
 use crate::{Dialect, OperatorName, Program, Violation};
 
-/// Operators that PyTorch tags as core, those that a kernel exists for in one piece, and those on numbers and graphs.
+/// Operators with PyTorch's core tag, operators of the kernel catalogue, primitives, and higher-order operators.
 #[derive(Clone, Copy, Debug)]
 pub enum CoreAten {}
 
-/// One operator per line, sorted; `generate_core_aten.py` beside it writes it from PyTorch's tags.
+/// An operator per line, sorted. `generate_core_aten.py` writes the list from PyTorch's tags.
 const CORE_OPERATORS: &str = include_str!("core_aten.txt");
 
 impl Dialect for CoreAten {
@@ -15,13 +15,13 @@ impl Dialect for CoreAten {
     fn violations(program: &Program) -> Vec<Violation> {
         super::operators(program, |operator| {
             (!Self::contains(operator))
-                .then(|| "the operator is neither canonical nor in the kernel catalogue".to_owned())
+                .then(|| "the operator is neither in Core ATen nor in the kernel catalogue".to_owned())
         })
     }
 }
 
 impl CoreAten {
-    /// Whether the operator needs no decomposition.
+    /// Whether the operator may stay without decomposition.
     pub fn contains(operator: &OperatorName) -> bool {
         operator.runs_graphs()
             || operator.primitive().is_some()

@@ -1,4 +1,4 @@
-//! The dialect that runs: every operator has a kernel, every type is what the kernel gives.
+//! The dialects that run: every operator has a kernel, and every type is the type that the kernel computes.
 
 use et_core::ScalarType;
 use et_ops::call::{self, TensorRef};
@@ -8,7 +8,7 @@ use crate::delegate_call::is_delegate;
 use crate::evaluate::output_metas;
 use crate::{Argument, Control, DelegateCall, Dialect, Graph, Node, Program, Size, ValueId, Violation};
 
-/// Operators of the kernel catalogue, with the types and shapes that their rules give.
+/// Operators of the kernel catalogue, with the dtypes and shapes of the catalogue's rules.
 #[derive(Clone, Copy, Debug)]
 pub enum Edge {}
 
@@ -36,7 +36,7 @@ impl Dialect for Lowered {
     }
 }
 
-/// Operators that run graphs.
+/// Higher-order operators.
 const HIGHER_ORDER: &[&str] = &["cond", "map", "scan", "while_loop"];
 
 fn check(graph: &Graph, node: &Node) -> Result<(), String> {
@@ -81,7 +81,7 @@ fn infer(operator: &Operator, graph: &Graph, node: &Node) -> Result<Vec<Meta>, S
         .map_err(|error| format!("`{}` does not accept these arguments: {error}", operator.name()))
 }
 
-/// Whether the value has the type and shape. Of sizes that are known at run time only, just their number is compared.
+/// Checks type and shape of an output. With dynamic sizes, only the rank is compared.
 fn check_output(graph: &Graph, id: ValueId, meta: &Meta, dynamic: bool) -> Result<(), String> {
     let value = graph.value(id);
     let same_shape = if dynamic || value.spec.is_dynamic() {
@@ -94,7 +94,7 @@ fn check_output(graph: &Graph, id: ValueId, meta: &Meta, dynamic: bool) -> Resul
     }
     let (have, want) = (&value.spec, (meta.scalar_type.name(), meta.shape.sizes()));
     Err(format!(
-        "`{}` is {} {:?}, the operator gives {} {:?}",
+        "`{}` is {} {:?}, but the operator computes {} {:?}",
         value.name,
         have.scalar_type.name(),
         have.sizes,
@@ -104,7 +104,7 @@ fn check_output(graph: &Graph, id: ValueId, meta: &Meta, dynamic: bool) -> Resul
 }
 
 fn check_delegate(graph: &Graph, node: &Node) -> Result<(), String> {
-    let call = DelegateCall::of(node).ok_or("a call of an engine takes a blob and a list of inputs")?;
+    let call = DelegateCall::of(node).ok_or("a delegate call takes a blob and a list of inputs")?;
     call.mistake(graph).map_or(Ok(()), |mistake| Err(mistake.to_owned()))
 }
 
@@ -115,14 +115,14 @@ fn check_primitive(primitive: &Primitive, node: &Node) -> Result<(), String> {
     }
 }
 
-/// Whether the node gives every graph that it runs as many values as it takes.
+/// Checks that the higher-order operator is known and has nested graphs.
 fn check_higher_order(node: &Node) -> Result<(), String> {
     let known = HIGHER_ORDER.contains(&node.operator.name());
     let graphs = node.graphs().count();
-    if known && graphs > 0 { Ok(()) } else { Err("the operator runs graphs in a way that is not known".to_owned()) }
+    if known && graphs > 0 { Ok(()) } else { Err("the higher-order operator is not supported".to_owned()) }
 }
 
-/// The argument as shape rules see it: tensors without elements, at their largest.
+/// The argument for shape rules: tensors without elements, at the largest size.
 fn shape_argument<'a>(graph: &'a Graph, argument: &'a Argument) -> call::Argument<'a> {
     let tensor = |id: ValueId| {
         let spec = graph.spec(id);
@@ -131,7 +131,7 @@ fn shape_argument<'a>(graph: &'a Graph, argument: &'a Argument) -> call::Argumen
     plain_argument(argument, tensor, |id| largest(graph, id))
 }
 
-/// What a number is at most, as an argument; `None` for a tensor.
+/// The largest value of a number, as an argument; `None` for a tensor.
 fn largest(graph: &Graph, id: ValueId) -> Option<call::Argument<'static>> {
     let range = graph.number(id)?;
     Some(match graph.spec(id).scalar_type {
@@ -141,7 +141,7 @@ fn largest(graph: &Graph, id: ValueId) -> Option<call::Argument<'static>> {
     })
 }
 
-/// The argument as a kernel takes it, with `tensor` giving the tensors of the graph and `number` its numbers.
+/// The argument for a kernel. `tensor` gives the tensors of the graph, and `number` the numbers.
 pub(crate) fn plain_argument<'a>(
     argument: &'a Argument,
     tensor: impl Fn(ValueId) -> TensorRef<'a>,

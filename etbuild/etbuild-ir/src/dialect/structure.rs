@@ -1,13 +1,13 @@
-//! What holds for a graph of any dialect.
+//! Rules for graphs of every dialect.
 
 use std::collections::HashSet;
 
 use crate::in_place::unsound_writes;
 use crate::{Graph, Node, Program, ValueId, ValueKind, Violation, control};
 
-/// Every breach of structure: ids out of range, values used before they are computed or computed twice, constants of the
-/// wrong length, dim orders of the wrong rank, updates of what no execution leaves behind. Where nodes jump, a value may be
-/// computed on several ways.
+/// The violations of structure: ids out of range, values that are read before their definition or defined twice,
+/// constants of the wrong length, dim orders of the wrong rank, updates of values other than state and inputs. In a
+/// graph with jumps, several nodes may compute a value.
 pub fn violations(program: &Program) -> Vec<Violation> {
     let mut found = Vec::new();
     for (method, graph) in &program.methods {
@@ -37,11 +37,11 @@ impl Check<'_> {
     fn values(&mut self) {
         for (id, value) in self.graph.values_with_ids() {
             if value.spec.dim_order.len() != value.spec.rank() {
-                self.report(&value.name, "the dim order has another rank than the shape".into());
+                self.report(&value.name, "the rank of the dim order differs from the rank of the shape".into());
             }
             let ordered = value.spec.least.iter().zip(&value.spec.sizes).all(|(least, most)| least <= most);
             if value.spec.least.len() != value.spec.rank() || !ordered {
-                self.report(&value.name, "the smallest sizes are not below the largest".into());
+                self.report(&value.name, "a minimum size is larger than the maximum size".into());
             }
             if let ValueKind::Constant { data, .. } | ValueKind::State { initial: data, .. } = &value.kind {
                 self.defined.insert(id);
@@ -53,7 +53,7 @@ impl Check<'_> {
 
     fn constant_length(&mut self, name: &str, have: usize, want: usize) {
         if have != want {
-            self.report(name, format!("the constant has {have} bytes, its type and shape take {want}"));
+            self.report(name, format!("the constant has {have} bytes, but the type and shape need {want}"));
         }
     }
 

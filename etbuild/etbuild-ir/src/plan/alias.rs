@@ -1,10 +1,10 @@
-//! Views that need no copy: values that repeat the bytes of another.
+//! Views without copies: values that share the bytes of another value.
 
 use std::collections::HashSet;
 
 use crate::{Graph, IdMap, Node, Update, ValueId, ValueKind, in_place};
 
-/// Operators whose output has the elements of their first argument in the same row-major order.
+/// Operators whose output has the elements of the first argument in the same row-major order.
 const VIEWS: &[&str] = &[
     "aten.alias_copy.default",
     "aten.detach_copy.default",
@@ -15,13 +15,13 @@ const VIEWS: &[&str] = &[
     "aten.view_copy.default",
 ];
 
-/// The values that share the memory of another, each with the value at the start of its chain. The node that computes
-/// such a value moves no bytes and becomes no instruction.
+/// The values that share the memory of another value, each with the first value of the chain. The node of an alias
+/// moves no bytes and becomes no instruction.
 ///
-/// A view of a constant is not among them, since constants lie outside the arenas; nor is a view of an input or of state
-/// that is an output or an update, because writing the next input, or the update, would change it; nor one of values that
-/// several nodes compute. What a node writes in place shares the memory of what was there; that node is an instruction.
-/// Linear in the size of the graph.
+/// Not aliases: views of constants, since constants are outside of the arenas; views of inputs or state that are
+/// outputs or updates, because writing the next input, or the update, would change the view; views of values with
+/// several producers. The result of a write in place is an alias of the written value, but its node is an
+/// instruction. Linear in the size of the graph.
 pub fn aliases(graph: &Graph) -> IdMap<ValueId> {
     let results: HashSet<ValueId> = graph.results().collect();
     let written_again = written_again(graph);
@@ -43,18 +43,17 @@ pub fn aliases(graph: &Graph) -> IdMap<ValueId> {
     aliases
 }
 
-/// Whether a node becomes no instruction, because its value only shows the memory of another.
+/// Whether a node becomes no instruction, because its output is an alias.
 pub fn is_elided(node: &Node, aliases: &IdMap<ValueId>) -> bool {
     node.outputs.iter().any(|id| aliases.get(*id).is_some()) && in_place(node).is_none()
 }
 
-/// The updates that something has to be copied for: those whose value does not lie there already.
+/// The updates that need a copy: the new value is not in the memory of the target.
 pub fn copied_updates<'a>(graph: &'a Graph, aliases: &'a IdMap<ValueId>) -> impl Iterator<Item = &'a Update> {
     graph.updates.iter().filter(|update| aliases.get(update.value) != Some(&update.target))
 }
 
-/// The values that several nodes compute, as the ways of a condition and the rounds of a loop do, and those that an update
-/// writes.
+/// The values with several producers, such as results of branches and loops, and the targets of updates.
 fn written_again(graph: &Graph) -> HashSet<ValueId> {
     let mut seen = HashSet::new();
     let computed = graph.nodes.iter().flat_map(|node| node.outputs.iter().copied());
@@ -62,7 +61,7 @@ fn written_again(graph: &Graph) -> HashSet<ValueId> {
     again.into_iter().chain(graph.updates.iter().map(|update| update.target)).collect()
 }
 
-/// Operand and result of a node that only changes the shape.
+/// Operand and result of a node that changes only the shape.
 fn view(graph: &Graph, node: &Node) -> Option<(ValueId, ValueId)> {
     let source = VIEWS.contains(&node.operator.as_str()).then(|| node.uses().next())??;
     let [result] = node.outputs[..] else { return None };
@@ -86,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_of_views_leads_to_its_start() {
+    fn a_chain_of_views_aliases_the_first_value() {
         let graph = graph(
             "  input %x: float32[2, 1]
   %y: float32[2, 1] = aten.relu.default(%x)
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_is_not_returned_through_a_view() {
+    fn a_view_of_an_input_that_is_an_output_is_copied() {
         let graph = graph(
             "  input %x: float32[2, 1]
   %a: float32[2] = aten.view_copy.default(%x, [2])
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn constants_and_other_layouts_are_copied() {
+    fn views_of_constants_and_of_other_layouts_are_copied() {
         let graph = graph(
             "  input %x: float32[1, 2, 1, 2]{0, 2, 3, 1}
   constant %c: float32[1] = \"c\" b3:ec2bd03bf86b935fa34d71ad7ebb049f1f10f87d343e521511d8f9e6625620cd

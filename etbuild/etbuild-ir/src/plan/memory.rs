@@ -1,33 +1,33 @@
-//! Arenas, and places in them.
+//! Arenas, and allocations in arenas.
 
 use crate::IdMap;
 
-/// Where the values of one method lie.
+/// The memory plan of a method.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryPlan {
-    /// The arenas; memory id `n` is the `n`th, counted from 1.
+    /// The arenas. Memory ids count from 1.
     pub arenas: Vec<Arena>,
-    /// The place of every value that needs memory: inputs and computed values.
+    /// The place of every value that needs memory: inputs, state and computed values.
     pub allocations: IdMap<Allocation>,
 }
 
-/// Memory that the runtime is handed before a method is loaded.
+/// Memory that the caller provides before a method is loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arena {
-    /// The memory bank of the target that it lies in.
+    /// The memory bank of the target.
     pub bank: String,
-    /// The number of bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// What its start, and every offset in it, is a multiple of.
+    /// The alignment of the start of the arena and of every offset, in bytes.
     pub alignment: u64,
 }
 
 /// A place in an arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allocation {
-    /// The arena, counted from 1.
+    /// The memory id: the index of the arena, from 1.
     pub memory_id: u32,
-    /// Bytes from the arena's start.
+    /// The offset from the start of the arena, in bytes.
     pub offset: u64,
 }
 

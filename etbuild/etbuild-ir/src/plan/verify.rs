@@ -1,11 +1,11 @@
-//! What holds for a memory plan.
+//! The verifier of memory plans.
 
 use std::collections::BTreeMap;
 
 use super::aliases;
 use crate::{Allocation, Graph, IdMap, Lifetime, MemoryPlan, Program, ValueId, ValueKind, Violation, lifetimes};
 
-/// Every breach of the plan, methods in order. Takes `n log n` steps for `n` values.
+/// The violations of a plan, methods in order. Takes `n log n` steps for `n` values.
 pub(super) fn violations(program: &Program, plans: &BTreeMap<String, MemoryPlan>) -> Vec<Violation> {
     let mut found = Vec::new();
     let mut report = |method: &str, (place, reason): Finding| {
@@ -24,7 +24,7 @@ pub(super) fn violations(program: &Program, plans: &BTreeMap<String, MemoryPlan>
     found
 }
 
-/// State of one name is one memory: methods have it at the same place.
+/// State with the same name in several methods must have the same place.
 fn shared_state(program: &Program, plans: &BTreeMap<String, MemoryPlan>, report: &mut impl FnMut(&str, Finding)) {
     let mut places: BTreeMap<&str, Option<&Allocation>> = BTreeMap::new();
     for (method, graph) in &program.methods {
@@ -32,16 +32,16 @@ fn shared_state(program: &Program, plans: &BTreeMap<String, MemoryPlan>, report:
             let ValueKind::State { qualified_name, .. } = &value.kind else { continue };
             let place = plans.get(method).and_then(|plan| plan.allocations.get(id));
             if *places.entry(qualified_name).or_insert(place) != place {
-                report(method, (value.name.clone(), "the state lies elsewhere than in another method".into()));
+                report(method, (value.name.clone(), "the state has a different place in another method".into()));
             }
         }
     }
 }
 
-/// The value and what is wrong with its place.
+/// The value, and the fault.
 type Finding = (String, String);
 
-/// Bytes that are in use for some time.
+/// Bytes with a lifetime.
 struct Block {
     value: ValueId,
     place: Allocation,
@@ -60,7 +60,7 @@ fn check(graph: &Graph, plan: &MemoryPlan) -> Vec<Finding> {
 struct Check<'a> {
     graph: &'a Graph,
     plan: &'a MemoryPlan,
-    /// By the value at the start of a chain of views.
+    /// By the first value of a chain of views.
     blocks: IdMap<Block>,
     found: Vec<Finding>,
 }
@@ -83,7 +83,7 @@ impl Check<'_> {
             match self.plan.allocations.get(id) {
                 None => self.report(id, "the value has no memory"),
                 Some(place) if self.plan.allocations.get(root) != Some(place) => {
-                    self.report(id, "a view lies elsewhere than what it is a view of");
+                    self.report(id, "a view has a different place than its source");
                 }
                 Some(place) => self.place(id, root, *place, *lifetime),
             }
@@ -99,8 +99,8 @@ impl Check<'_> {
         self.blocks.insert(root, Block { value: root, place, size, lifetime: whole });
     }
 
-    /// Goes through the blocks in the order of their start. Those in use at a time are disjoint, or were reported, so a
-    /// new one can only meet its neighbours.
+    /// Visits the blocks in the order of their start. Live blocks are disjoint, or were reported, so a new block can
+    /// only overlap its neighbours.
     fn sweep(&mut self) {
         let blocks = std::mem::take(&mut self.blocks);
         let mut starts: Vec<&Block> = blocks.iter().map(|(_, block)| block).filter(|block| block.size > 0).collect();
@@ -163,7 +163,7 @@ plan forward
   arena ram 64 16
 ";
 
-    /// The reasons why a plan with these places is refused.
+    /// The reasons for rejecting a plan with these places.
     fn reasons(places: &str) -> Vec<String> {
         match parse_plan(&format!("{PROGRAM}{places}"), &mut |_| None) {
             Ok(_) => Vec::new(),
@@ -173,12 +173,12 @@ plan forward
     }
 
     #[test]
-    fn values_that_are_never_in_use_together_may_share() {
+    fn values_with_disjoint_lifetimes_may_share_bytes() {
         assert!(reasons("  place %x 1 0\n  place %a 1 16\n  place %b 1 0\n").is_empty());
     }
 
     #[test]
-    fn values_that_meet_must_not_share() {
+    fn values_with_overlapping_lifetimes_must_not_share_bytes() {
         let found = reasons("  place %x 1 0\n  place %a 1 0\n  place %b 1 16\n");
         assert_eq!(found, ["the value shares bytes with `x`, which is in use"]);
     }
@@ -198,7 +198,7 @@ plan forward
     }
 
     #[test]
-    fn a_plan_belongs_to_a_method() {
+    fn a_plan_of_an_unknown_method_is_rejected() {
         let found = reasons("  place %x 1 0\n  place %a 1 16\n  place %b 1 0\nplan other\n");
         assert_eq!(found, ["there is no such method"]);
     }

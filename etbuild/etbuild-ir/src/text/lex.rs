@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::word::is_word_character;
 
-/// Where and why a text is not a program.
+/// The position and reason of a syntax error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}, column {column}: {reason}")]
 pub struct ParseError {
@@ -13,7 +13,7 @@ pub struct ParseError {
     pub line: usize,
     /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong, as a sentence without a full stop.
+    /// The reason, without a full stop.
     pub reason: String,
 }
 
@@ -48,19 +48,19 @@ impl<'t> Cursor<'t> {
         self.rest().chars().next()
     }
 
-    /// Passes `symbol` if it is next.
+    /// Consumes `symbol` if next.
     pub(super) fn accept(&mut self, symbol: char) -> bool {
         let found = self.peek() == Some(symbol);
         self.position += if found { symbol.len_utf8() } else { 0 };
         found
     }
 
-    /// Passes `symbol`, which must be next.
+    /// Consumes `symbol`, or fails.
     pub(super) fn expect(&mut self, symbol: char) -> Result<()> {
         if self.accept(symbol) { Ok(()) } else { self.error(format!("expected `{symbol}`")) }
     }
 
-    /// Passes the word `word` if it is next.
+    /// Consumes the word `word` if next.
     pub(super) fn accept_word(&mut self, word: &str) -> bool {
         self.peek();
         let found = self.word_ahead() == word;
@@ -68,12 +68,12 @@ impl<'t> Cursor<'t> {
         found
     }
 
-    /// Passes the word `word`, which must be next.
+    /// Consumes the word `word`, or fails.
     pub(super) fn expect_word(&mut self, word: &str) -> Result<()> {
         if self.accept_word(word) { Ok(()) } else { self.error(format!("expected `{word}`")) }
     }
 
-    /// The next word.
+    /// Consumes a word.
     pub(super) fn word(&mut self) -> Result<&'t str> {
         self.peek();
         let word = self.word_ahead();
@@ -84,7 +84,7 @@ impl<'t> Cursor<'t> {
         Ok(word)
     }
 
-    /// The next word, read as a `T`.
+    /// Consumes a word and parses the word as a `T`.
     pub(super) fn number<T: FromStr>(&mut self) -> Result<T> {
         self.peek();
         match self.word_ahead().parse() {
@@ -96,12 +96,12 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// A word or a quoted text.
+    /// Consumes a word or a quoted text.
     pub(super) fn name(&mut self) -> Result<Cow<'t, str>> {
         if self.peek() == Some('"') { self.quoted() } else { self.word().map(Cow::Borrowed) }
     }
 
-    /// A quoted text.
+    /// Consumes a quoted text.
     pub(super) fn quoted(&mut self) -> Result<Cow<'t, str>> {
         self.expect('"')?;
         let plain = self.rest().find(['"', '\\', '\n']).unwrap_or(self.rest().len());
@@ -113,7 +113,7 @@ impl<'t> Cursor<'t> {
         self.escaped().map(Cow::Owned)
     }
 
-    /// Items between brackets with commas between them; the opening bracket has been passed.
+    /// Consumes items between brackets, separated by commas. The opening bracket is consumed already.
     pub(super) fn list<T>(&mut self, close: char, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut items = Vec::new();
         while !self.accept(close) {
@@ -125,12 +125,12 @@ impl<'t> Cursor<'t> {
         Ok(items)
     }
 
-    /// Passes the end of the line.
+    /// Consumes the end of the line.
     pub(super) fn end_of_line(&mut self) -> Result<()> {
         if self.peek().is_none() || self.accept('\n') { Ok(()) } else { self.error("expected the end of the line") }
     }
 
-    /// Whether nothing is left.
+    /// Whether the text is consumed.
     pub(super) fn is_at_end(&self) -> bool {
         self.rest().is_empty()
     }
@@ -150,7 +150,7 @@ impl<'t> Cursor<'t> {
             match self.next_character() {
                 Some('"') => return Ok(text),
                 Some('\\') => text.push(self.escape()?),
-                None | Some('\n') => return self.error("the text has no end"),
+                None | Some('\n') => return self.error("the quoted text is not closed"),
                 Some(plain) => text.push(plain),
             }
         }

@@ -5,11 +5,14 @@ use super::lex::{Cursor, ParseError, Result};
 use super::parse_method::MethodParser;
 use crate::{ConstantData, Digest, Program};
 
-/// Where a parser gets the bytes of constants from.
+/// Looks up the bytes of constants.
 pub(super) type Constants<'c> = dyn FnMut(Digest) -> Option<ConstantData> + 'c;
 
-/// The program that [`super::print`] gave this text for, and its dialect's name. Constants are looked up by the digest of
-/// their bytes. Takes time linear in the text.
+/// Parses a program that [`super::print`] printed; returns the name of the dialect and the program. `constants` looks
+/// up the bytes of constants by digest. Takes linear time.
+///
+/// # Errors
+/// The first syntax error, with line and column.
 pub fn parse(
     text: &str,
     constants: &mut dyn FnMut(Digest) -> Option<ConstantData>,
@@ -19,7 +22,7 @@ pub fn parse(
     if cursor.is_at_end() { Ok((dialect, program)) } else { cursor.error("expected `method`") }
 }
 
-/// The first line and the methods; what follows them is left.
+/// Consumes the first line and the methods.
 pub(super) fn program(cursor: &mut Cursor<'_>, constants: &mut Constants<'_>) -> Result<(String, Program)> {
     cursor.expect_word("etbuild-ir")?;
     cursor.expect_word(VERSION)?;
@@ -31,7 +34,7 @@ pub(super) fn program(cursor: &mut Cursor<'_>, constants: &mut Constants<'_>) ->
         cursor.end_of_line()?;
         let graph = MethodParser::new(cursor, constants).parse()?;
         if program.methods.insert(name, graph).is_some() {
-            return cursor.error("there is another method of this name");
+            return cursor.error("the method is defined twice");
         }
     }
     Ok((dialect, program))

@@ -1,4 +1,4 @@
-//! The parser of one method.
+//! The parser of methods.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -15,14 +15,14 @@ use crate::{
     ValueKind,
 };
 
-/// A method in the making: the lines after `method NAME`, `return` included.
+/// A method under construction: the lines after `method NAME`, up to `return`.
 pub(super) struct MethodParser<'p, 't, 'c> {
     cursor: &'p mut Cursor<'t>,
     constants: &'p mut Constants<'c>,
     ids: HashMap<Cow<'t, str>, ValueId>,
     values: BTreeMap<ValueId, Value>,
     origins: BTreeMap<ValueId, Arc<str>>,
-    /// The id of the next definition unless it states another.
+    /// The id of the next definition without a number.
     next: u32,
     graph: Graph,
 }
@@ -49,7 +49,7 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
         self.finish()
     }
 
-    /// Adds the values in the order of their ids.
+    /// Adds the values in the order of ids.
     fn finish(mut self) -> Result<Graph> {
         if self.values.last_key_value().is_some_and(|(last, _)| last.index() + 1 != self.values.len()) {
             return self.cursor.error("the numbers of the values have a gap");
@@ -110,7 +110,7 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
             return self.cursor.error("expected 64 hexadecimal digits");
         };
         let Some(data) = (self.constants)(digest) else {
-            return self.cursor.error("there is no constant with this digest");
+            return self.cursor.error("no constant has this digest");
         };
         Ok((id, qualified_name, data))
     }
@@ -148,7 +148,7 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
         Ok(outputs)
     }
 
-    /// A value that a node computes, perhaps one that another node computes too.
+    /// The output of a node, possibly also the output of an earlier node.
     fn node_output(&mut self) -> Result<ValueId> {
         self.cursor.expect('%')?;
         let name = self.cursor.name()?;
@@ -173,7 +173,7 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
         let value = Value { name: name.clone().into_owned(), spec, number, kind };
         self.origin(id)?;
         if self.ids.insert(name, id).is_some() || self.values.insert(id, value).is_some() {
-            return self.cursor.error("there is another value of this name or number");
+            return self.cursor.error("the name or number of the value is defined twice");
         }
         Ok(id)
     }
@@ -187,7 +187,7 @@ impl<'p, 't, 'c> MethodParser<'p, 't, 'c> {
     }
 }
 
-/// The type of a tensor, or of a number and what it can be.
+/// The type of a tensor, or the type and range of a number.
 fn spec(cursor: &mut Cursor<'_>) -> Result<(TensorSpec, Option<Interval>)> {
     let Some(scalar_type) = ScalarType::from_name(cursor.word()?) else {
         return cursor.error("expected a scalar type such as `float32`");
@@ -237,7 +237,7 @@ fn argument(
     }
 }
 
-/// A graph between braces, on lines of their own.
+/// A nested graph between braces, on separate lines.
 fn graph(cursor: &mut Cursor<'_>, constants: &mut Constants<'_>) -> Result<Argument> {
     cursor.expect('{')?;
     cursor.end_of_line()?;
@@ -254,7 +254,7 @@ fn word_argument(cursor: &mut Cursor<'_>, ids: &HashMap<Cow<'_, str>, ValueId>) 
             "sizes" => cursor.list(']', |cursor| size(cursor, ids)).map(Argument::Sizes),
             "bools" => cursor.list(']', Cursor::number).map(Argument::Bools),
             "values" => cursor.list(']', |cursor| optional_use(cursor, ids)).map(Argument::Values),
-            _ => cursor.error(format!("there are no lists of `{word}`")),
+            _ => cursor.error(format!("`{word}` is not a kind of list")),
         };
     }
     literal(word).map_or_else(|| cursor.error(format!("`{word}` is not an argument")), Ok)

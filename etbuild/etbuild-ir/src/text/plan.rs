@@ -1,5 +1,5 @@
-//! Planned programs as text: the program, then for each method its arenas (bank, size, alignment) and a line per value
-//! (memory id, offset).
+//! Planned programs as text: the program, then for each method the arenas (bank, size, alignment) and a line per
+//! value (memory id, offset).
 //!
 //! ```text
 //! plan forward
@@ -18,25 +18,28 @@ use crate::{
     Violation,
 };
 
-/// Why a text is not a planned program.
+/// Errors of [`parse_plan`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanTextError {
-    /// It is not well-formed.
+    /// A syntax error.
     #[error(transparent)]
     Syntax(#[from] ParseError),
-    /// The program or its plan breaks a rule.
+    /// Violations of the program or of the plan.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Violations(Vec<Violation>),
 }
 
-/// The program and its plans as text, which parses back to an equal one.
+/// The program and the memory plans as text.
 pub fn print_plan(planned: &PlannedProgram) -> String {
     let program = planned.program().program();
     let plans = PlansText { program, plans: planned.plans() };
     format!("{}{plans}", print(PlannedProgram::NAME, program))
 }
 
-/// The planned program that [`print_plan`] gave this text for, verified.
+/// Parses and verifies a planned program that [`print_plan`] printed.
+///
+/// # Errors
+/// The first syntax error, or all violations.
 pub fn parse_plan(
     text: &str,
     constants: &mut dyn FnMut(Digest) -> Option<ConstantData>,
@@ -84,7 +87,7 @@ fn plans(cursor: &mut Cursor<'_>, program: &Program) -> Result<BTreeMap<String, 
         cursor.end_of_line()?;
         let plan = plan(cursor, program.methods.get(&method))?;
         if plans.insert(method, plan).is_some() {
-            return cursor.error("there is another plan of this method");
+            return cursor.error("the method has two plans");
         }
     }
     Ok(plans)
@@ -105,7 +108,7 @@ fn plan(cursor: &mut Cursor<'_>, graph: Option<&Graph>) -> Result<MemoryPlan> {
         let Some(id) = ids.get(&*name) else { return cursor.error(format!("the method has no value `{name}`")) };
         let place = Allocation { memory_id: cursor.number()?, offset: cursor.number()? };
         if plan.allocations.insert(*id, place).is_some() {
-            return cursor.error(format!("`{name}` has a place already"));
+            return cursor.error(format!("`{name}` has two places"));
         }
         cursor.end_of_line()?;
     }

@@ -7,10 +7,10 @@ use super::VERSION;
 use super::word::{MEMORY_FORMATS, Name, Quoted};
 use crate::{Argument, ConstantData, Graph, MemoryFormat, Node, Program, Size, TensorSpec, Value, ValueId, ValueKind};
 
-/// The program as text. What [`crate::Verified::verify`] accepts parses back to an equal program.
+/// The program as text. A verified program parses back to an equal program.
 ///
 /// # Panics
-/// When an id belongs to another graph.
+/// For a program with the id of another graph.
 pub fn print(dialect: &str, program: &Program) -> String {
     ProgramText { dialect, program }.to_string()
 }
@@ -33,7 +33,7 @@ impl Display for ProgramText<'_> {
 
 struct GraphPrinter<'a, 'f, 'o> {
     graph: &'a Graph,
-    /// The id of the next definition unless it states another.
+    /// The id of the next definition without a number.
     next: u32,
     defined: HashSet<ValueId>,
     formatter: &'f mut Formatter<'o>,
@@ -56,7 +56,7 @@ impl<'a, 'f, 'o> GraphPrinter<'a, 'f, 'o> {
         writeln!(self.formatter, "  return{space}{}", List(names))
     }
 
-    /// Constants, and what remains of values that are no longer used.
+    /// Constants, state, and unused values.
     fn values_without_definition(&mut self) -> fmt::Result {
         let computed = self.graph.nodes.iter().flat_map(|node| &node.outputs);
         let defined: HashSet<ValueId> = self.graph.inputs.iter().chain(computed).copied().collect();
@@ -102,7 +102,7 @@ impl<'a, 'f, 'o> GraphPrinter<'a, 'f, 'o> {
         write!(self.formatter, ")")
     }
 
-    /// The value with its type where it stands for the first time.
+    /// The value, with the type at the first occurrence.
     fn definition(&mut self, id: ValueId) -> fmt::Result {
         let value = self.graph.value(id);
         write!(self.formatter, "%{}", Name(&value.name))?;
@@ -144,7 +144,7 @@ impl Display for Spec<'_> {
     }
 }
 
-/// A size, or the smallest and the largest that it can be.
+/// A static size, or the minimum and maximum of a dynamic size.
 struct Range(i32, i32);
 
 impl Display for Range {
@@ -221,7 +221,7 @@ impl<T: Display> Display for OrNone<T> {
     }
 }
 
-/// The shortest decimal form that reads back as the same number, told from an integer by a point, exponent or name.
+/// The shortest decimal form that parses to the same number, with a point, exponent or name as in no integer.
 struct Float(f64);
 
 impl Display for Float {
@@ -230,7 +230,7 @@ impl Display for Float {
     }
 }
 
-/// Items with commas between them.
+/// Items separated by commas.
 struct List<I>(I);
 
 impl<I: Iterator<Item: Display> + Clone> Display for List<I> {

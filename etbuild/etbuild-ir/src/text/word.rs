@@ -1,10 +1,10 @@
-//! Names in printed programs: bare where they can be, quoted otherwise.
+//! Names in printed programs: words, or quoted text.
 
 use std::fmt::{self, Write as _};
 
 use crate::MemoryFormat;
 
-/// A name; quoted unless it is a plain word.
+/// A name, quoted unless the name is a word.
 pub struct Name<'a>(pub &'a str);
 
 /// Text in quotes, with `"`, `\` and control characters escaped.
@@ -15,7 +15,7 @@ pub const fn is_word_character(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '.' | '-')
 }
 
-/// Memory formats and the words for them.
+/// The words for memory formats.
 pub const MEMORY_FORMATS: [(MemoryFormat, &str); 3] = [
     (MemoryFormat::Contiguous, "contiguous"),
     (MemoryFormat::ChannelsLast, "channels_last"),
