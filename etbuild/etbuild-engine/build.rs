@@ -5,6 +5,7 @@
 //! these depend on, by their manifests; of the third-party crates behind them, the versions that `Cargo.lock` states. A new
 //! module or dependency is part of the version without an entry anywhere.
 
+#[path = "build/closure.rs"]
 mod closure;
 
 use std::path::{Path, PathBuf};
