@@ -1,11 +1,11 @@
-//! What is applied to an element of a product before it is stored.
+//! Activation functions that the epilogue of a GEMM applies.
 
-/// A function of one element.
+/// An elementwise activation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Activation {
-    /// The element itself.
+    /// The identity.
     None,
-    /// At least the first, at most the second; what is not a number stays so.
+    /// Clamps to `[first, second]`; NaN stays NaN.
     Clamp(f32, f32),
     /// `x * clamp(x + 3, 0, 6) / 6`.
     HardSwish,
@@ -13,7 +13,7 @@ pub enum Activation {
     HardSigmoid,
     /// `x * (1 + erf(x / sqrt(2))) / 2`.
     Gelu,
-    /// Its approximation by a hyperbolic tangent.
+    /// GELU in the tanh approximation.
     GeluTanh,
     /// `x / (1 + exp(-x))`.
     Silu,
@@ -22,17 +22,18 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// At least zero.
+    /// ReLU: `max(x, 0)`.
     pub const RELU: Self = Self::Clamp(0.0, f32::INFINITY);
-    /// From zero to six.
+    /// ReLU6: `clamp(x, 0, 6)`.
     pub const RELU6: Self = Self::Clamp(0.0, 6.0);
 
-    /// Whether it takes so few instructions that tiles apply it while sums are in registers; others wait until a tile is stored.
+    /// Whether the activation is cheap enough to apply in registers, on the accumulators. Expensive activations run
+    /// over the stored tile.
     pub(crate) const fn is_cheap(self) -> bool {
         matches!(self, Self::None | Self::Clamp(..) | Self::HardSwish)
     }
 
-    /// The bounds, if it is a clamp or nothing.
+    /// The bounds of a clamp, or infinite bounds for the identity; `None` for every other activation.
     pub(crate) const fn bounds(self) -> Option<[f32; 2]> {
         match self {
             Self::None => Some([f32::NEG_INFINITY, f32::INFINITY]),

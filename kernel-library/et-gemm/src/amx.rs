@@ -1,6 +1,7 @@
-//! Tiles of bytes with AMX: thirty-two rows times thirty-two columns.
+//! int8 micro-kernels with AMX: tiles of 32 rows x 32 columns.
 //!
-//! The instructions have no stable intrinsics, so that they are written out. The operating system must be asked first.
+//! The instructions have no stable intrinsics, so the kernels are inline assembly. The operating system must grant the
+//! tile registers first.
 #![allow(unsafe_code, reason = "instructions are written out, and matrices are read and written by pointer")]
 
 use core::arch::asm;
@@ -12,10 +13,10 @@ pub const ROWS: usize = 16;
 /// Bytes of a row of a tile register.
 pub const DEPTH: usize = 64;
 
-/// Whether the kernel lets this process use tiles: 0 unknown, 1 no, 2 yes.
+/// Whether the operating system lets this process use AMX: 0 unknown, 1 no, 2 yes.
 static PERMITTED: AtomicU8 = AtomicU8::new(0);
 
-/// Whether the processor has tiles of bytes and the kernel lets this process use them.
+/// Whether the CPU has AMX-INT8 and the operating system lets this process use the tile registers.
 pub fn permitted() -> bool {
     match PERMITTED.load(Ordering::Relaxed) {
         0 => {
@@ -34,11 +35,11 @@ fn exists() -> bool {
     most >= 7 && core::arch::x86_64::__cpuid_count(7, 0).edx & BOTH == BOTH
 }
 
-/// Asks Linux for the registers: `arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)`.
+/// Requests the tile registers from Linux: `arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)`.
 #[cfg(target_os = "linux")]
 fn ask() -> bool {
     let mut result: isize = 158;
-    // SAFETY: the system call reads no memory; it clobbers `rcx` and `r11`.
+    // SAFETY: the system call reads no memory, and the clobbered registers `rcx` and `r11` are declared.
     unsafe {
         asm!("syscall", inout("rax") result, in("rdi") 0x1023, in("rsi") 18, out("rcx") _, out("r11") _, options(nostack));
     }
@@ -50,16 +51,16 @@ fn ask() -> bool {
     false
 }
 
-/// Tile registers of this thread in use; they are released when it is dropped.
+/// Guard for the configured tile registers of this thread: dropping the guard releases the registers.
 pub struct Tiles(());
 
 impl Tiles {
-    /// Configures registers 0 to 3 for sums and 4 and 5 for sixteen rows of `depth` bytes, at most 64 and a multiple of four,
-    /// 6 and 7 for as many elements of sixteen columns.
+    /// Configures registers 0 to 3 as accumulators, 4 and 5 as sixteen rows of A with `depth` bytes each (at most 64, a
+    /// multiple of four), and 6 and 7 as `depth` elements of sixteen columns of B.
     ///
     /// # Safety
     ///
-    /// [`permitted`] said yes.
+    /// [`permitted`] returned true.
     pub unsafe fn configure(depth: usize) -> Self {
         let mut configuration = [0u8; 64];
         configuration[0] = 1;
@@ -80,24 +81,25 @@ impl Drop for Tiles {
     }
 }
 
-/// What one tile computes.
+/// Arguments of an AMX micro-kernel.
 ///
 /// # Safety
 ///
-/// `rows` has sixteen rows for each register of rows, `row_stride` bytes apart, of `blocks` times 64 bytes; `panel` has
-/// sixteen rows a block of 64 bytes for each vector; `sums` takes sixteen rows for each register, `stride` apart.
+/// `rows` has sixteen rows for each A register, `row_stride` bytes apart, each of `blocks` times 64 bytes; `panel` has
+/// sixteen packed rows per 64-byte K block and vector; `sums` has room for sixteen accumulator rows per register,
+/// `stride` apart.
 pub struct Tile {
-    /// The rows.
+    /// The rows of A.
     pub rows: *const i8,
     /// Bytes from a row to the next.
     pub row_stride: usize,
-    /// Blocks of 64 bytes of a row.
+    /// K blocks of 64 bytes per row.
     pub blocks: usize,
-    /// The weights of the panel.
+    /// The packed weights of the panel.
     pub panel: *const u8,
-    /// The sums.
+    /// The accumulators.
     pub sums: *mut i32,
-    /// Sums from a row to the next.
+    /// Row stride of the accumulators, in elements.
     pub stride: usize,
 }
 
@@ -174,11 +176,11 @@ tile!(one_by_one, 1, ["tilezero tmm0"] [
     "tdpbsud tmm0, tmm4, tmm6"
 ] ["tilestored [{sums} + {stride}], tmm0" "/* {below} */"]);
 
-/// Computes `rows` rows, at most thirty-two, times `vectors` vectors, one or two.
+/// Computes an accumulator tile of `rows` rows, at most 32, and `vectors` vectors, one or two.
 ///
 /// # Safety
 ///
-/// Registers are configured on this thread; what [`Tile`] asks for.
+/// The tile registers of this thread are configured, and the contract of [`Tile`] holds.
 pub unsafe fn compute(tile: &Tile, rows: usize, vectors: usize) {
     // SAFETY: the caller's promise.
     unsafe {

@@ -1,6 +1,6 @@
-//! Instruction sets that kernels are written for, and which of them this processor has.
+//! The instruction sets (ISAs) of the kernels, and detection on this CPU.
 
-/// An instruction set. The order is by preference: of two that a processor has, the later one is faster.
+/// An instruction set. The order is by preference: of two available ISAs, the later is faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Isa {
     /// Plain code for any processor.
@@ -37,7 +37,7 @@ impl Isa {
         Self::NeonI8mm,
     ];
 
-    /// The name in artifacts and recipes; it never changes.
+    /// The stable name in artifacts and recipes.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
@@ -57,7 +57,8 @@ impl Isa {
         Self::ALL.into_iter().find(|isa| isa.name() == name)
     }
 
-    /// Whether this processor has it: asked at run time with the feature `std`, else what the binary was compiled for.
+    /// Whether this CPU has the ISA: detected at run time with the feature `std`, otherwise from the target features of
+    /// the build.
     pub fn is_available(self) -> bool {
         available(self)
     }

@@ -1,11 +1,11 @@
-//! Products of matrices and convolutions over packed weights, in `f32` and `i8`, for each instruction set.
+//! GEMM and convolution over packed weights, in `f32`, int8 and blockwise int4, with kernels per ISA.
 //!
-//! Weights are packed at build time, on any machine for any instruction set; computing needs the processor. Images are
-//! channels-last, and a product of two matrices is a convolution with one tap. Work is a [`Grid`] of tiles of rows times
-//! panels of columns: any split of it gives the same bits. Nothing is allocated: the caller lends scratch memory. What not
-//! every program calls, products of bytes apart, is `#[inline]`, so that it is compiled where it is called.
+//! Packing happens at build time and works on any host for any ISA; computing requires the CPU. Images are NHWC, and a
+//! GEMM is a convolution with a 1 x 1 kernel. The work is a [`Grid`] of M tiles x N panels: every split of the grid
+//! produces the same bits. The crate never allocates: the caller lends scratch memory. Except for the int8 GEMM, code
+//! that not every program calls is `#[inline]`, so that the code is compiled in the calling crate.
 #![no_std]
-// What only the kernels use that features leave out.
+// Helpers of kernels that the enabled features leave out.
 #![cfg_attr(
     not(all(
         feature = "float",

@@ -1,4 +1,4 @@
-//! Where a product is written: a rectangle of rows and columns that can be handed out in disjoint parts.
+//! The output of a GEMM: a rectangle of rows and columns that splits into disjoint parts.
 #![allow(unsafe_code, reason = "parts of a rectangle interleave in memory, so that they cannot be slices")]
 
 use core::marker::PhantomData;
@@ -6,7 +6,7 @@ use core::ops::Range;
 
 use et_core::{Error, Result};
 
-/// A rectangle of an output; the owner alone may write it.
+/// A rectangle of an output, with exclusive write access.
 #[derive(Debug)]
 pub struct Output<'a, T> {
     start: *mut T,
@@ -16,11 +16,11 @@ pub struct Output<'a, T> {
     memory: PhantomData<&'a mut [T]>,
 }
 
-// SAFETY: it is the only access to its elements, as `&mut [T]` is.
+// SAFETY: an `Output` has exclusive access to the elements of the rectangle, like `&mut [T]`.
 unsafe impl<T: Send> Send for Output<'_, T> {}
 
 impl<'a, T: Copy> Output<'a, T> {
-    /// `rows` rows of `columns` elements, from one row to the next `stride` elements. Fails if the memory is too short.
+    /// `rows` rows of `columns` elements with a row stride of `stride` elements. Fails if the memory is too short.
     pub fn new(memory: &'a mut [T], rows: usize, columns: usize, stride: usize) -> Result<Self> {
         let last = rows.saturating_sub(1).checked_mul(stride).and_then(|start| start.checked_add(columns));
         let apart = rows <= 1 || stride >= columns;
@@ -30,24 +30,24 @@ impl<'a, T: Copy> Output<'a, T> {
         Ok(Self { start: memory.as_mut_ptr(), stride, rows: 0..rows, columns: 0..columns, memory: PhantomData })
     }
 
-    /// The same over memory that others may write elsewhere.
+    /// Like [`Self::new`] over memory of which other parts may be written concurrently.
     ///
     /// # Safety
     ///
-    /// For `'a`, nobody else reads or writes the elements that blocks computed into this output cover, and
-    /// `start` is valid for `rows` rows of `columns` elements at distance `stride`.
+    /// For `'a`, no other code reads or writes the elements that blocks compute into this output, and `start` is valid
+    /// for `rows` rows of `columns` elements with a row stride of `stride`.
     pub const unsafe fn from_raw(start: *mut T, rows: usize, columns: usize, stride: usize) -> Self {
         Self { start, stride, rows: 0..rows, columns: 0..columns, memory: PhantomData }
     }
 
-    /// The rows before `row`, and those from it on.
+    /// Splits into the rows before `row` and the rows from `row` on.
     pub fn split_rows(self, row: usize) -> (Self, Self) {
         let row = row.clamp(self.rows.start, self.rows.end);
         let (first, last) = (self.rows.start..row, row..self.rows.end);
         (self.part(first, self.columns.clone()), self.part(last, self.columns.clone()))
     }
 
-    /// The columns before `column`, and those from it on.
+    /// Splits into the columns before `column` and the columns from `column` on.
     pub fn split_columns(self, column: usize) -> (Self, Self) {
         let column = column.clamp(self.columns.start, self.columns.end);
         let (first, last) = (self.columns.start..column, column..self.columns.end);
@@ -58,7 +58,7 @@ impl<'a, T: Copy> Output<'a, T> {
         Self { start: self.start, stride: self.stride, rows, columns, memory: PhantomData }
     }
 
-    /// Elements from a row to the next.
+    /// Row stride in elements.
     pub(crate) const fn stride(&self) -> usize {
         self.stride
     }
@@ -72,7 +72,7 @@ impl<'a, T: Copy> Output<'a, T> {
         if fits { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 
-    /// Where an element is; it may be written if [`Self::check`] accepted it.
+    /// The address of an element, writable if [`Self::check`] accepted the element.
     pub(crate) fn at(&mut self, row: usize, column: usize) -> *mut T {
         self.start.wrapping_add(row * self.stride + column)
     }

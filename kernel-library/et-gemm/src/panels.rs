@@ -1,56 +1,56 @@
-//! Panels of packed weights: neighbouring columns of a group, as wide as the tile of an instruction set. The last one of a group is
-//! as many vectors as it needs.
+//! Panels of packed weights: NR neighbouring columns of a group. The last panel of a group has only the vectors that
+//! the remaining columns need.
 
-/// Where panels are. Sizes and places are in what the weights are packed as: elements or bytes.
+/// The layout of panels. Sizes and offsets are in the packing unit: elements or bytes.
 #[derive(Clone, Copy)]
 pub struct Panels {
-    /// Columns of a whole panel.
+    /// NR: columns of a full panel.
     pub width: usize,
     /// Columns of a vector.
     pub lanes: usize,
-    /// Vectors of a whole panel.
+    /// Vectors of a full panel.
     vectors: usize,
     /// Columns of a group.
     columns: usize,
     /// Panels of a group.
     pub per_group: usize,
-    /// What a column takes.
+    /// Packed size of a column.
     pub column_size: usize,
 }
 
 /// A panel.
 #[derive(Clone, Copy)]
 pub struct Panel {
-    /// Its group.
+    /// The group of the panel.
     pub group: usize,
-    /// Its first column in the group.
+    /// The first column within the group.
     pub column: usize,
-    /// Columns that exist.
+    /// Columns without padding.
     pub columns: usize,
-    /// Vectors.
+    /// Vectors, padding included.
     pub vectors: usize,
-    /// Where it begins in the packed weights.
+    /// Offset in the packed weights.
     pub start: usize,
 }
 
 impl Panels {
-    /// The panels of groups of so many columns, with so many lanes a vector and vectors a panel.
+    /// Panels for groups of `columns` columns, with `vectors` vectors of `lanes` columns per panel.
     pub const fn new(columns: usize, [lanes, vectors]: [usize; 2], column_size: usize) -> Self {
         let width = lanes * vectors;
         Self { width, lanes, vectors, columns, per_group: columns.div_ceil(width), column_size }
     }
 
-    /// What a group takes.
+    /// Packed size of a group.
     const fn group_size(&self) -> usize {
         self.columns.next_multiple_of(self.lanes) * self.column_size
     }
 
-    /// What all groups take.
+    /// Packed size of every group together.
     pub const fn size(&self, groups: usize) -> usize {
         groups * self.group_size()
     }
 
-    /// A panel, counted through all groups. Most are whole and of the only group, and found without a division.
+    /// The panel at `index`, counted across groups. Full panels of the first group need no division.
     #[inline]
     pub fn get(&self, index: usize) -> Panel {
         let group = if index < self.per_group { 0 } else { index / self.per_group };

@@ -6,8 +6,8 @@ use et_core::{Error, Result};
 /// Bytes between starts of parts: a cache line.
 const LINE: usize = 64;
 
-/// The bytes that [`Scratch::take`] needs for `count` elements of `size` bytes, wherever the scratch starts. A size that no
-/// memory has saturates, so that the scratch is too small for it.
+/// The bytes that [`Scratch::take`] needs for `count` elements of `size` bytes, for any alignment of the scratch. The
+/// size saturates on overflow, so that no scratch is large enough.
 pub const fn part(count: usize, size: usize) -> usize {
     match count.saturating_mul(size).checked_next_multiple_of(LINE) {
         Some(bytes) => bytes,
@@ -15,7 +15,7 @@ pub const fn part(count: usize, size: usize) -> usize {
     }
 }
 
-/// The bytes of several parts, wherever the scratch starts.
+/// The bytes of several parts, for any alignment of the scratch.
 pub const fn total(parts: &[usize]) -> usize {
     let mut sum = LINE - 1;
     let mut index = 0;
@@ -26,19 +26,19 @@ pub const fn total(parts: &[usize]) -> usize {
     sum
 }
 
-/// What is left of the scratch.
+/// The unused rest of the scratch.
 pub struct Scratch<'a> {
     rest: &'a mut [u8],
 }
 
 impl<'a> Scratch<'a> {
-    /// All of it, from the first cache line on.
+    /// The scratch from the first cache line boundary on.
     pub fn new(bytes: &'a mut [u8]) -> Result<Self> {
         let skip = bytes.as_ptr().addr().wrapping_neg() % LINE;
         bytes.get_mut(skip..).map(|rest| Self { rest }).ok_or(Error::MemoryAllocationFailed)
     }
 
-    /// The next `count` elements, which hold anything. They start on a cache line.
+    /// Takes the next `count` elements, cache-line aligned and with arbitrary contents.
     pub fn take<T: Plain>(&mut self, count: usize) -> Result<&'a mut [T]> {
         let size = part(count, size_of::<T>());
         let (taken, rest) =
@@ -56,13 +56,13 @@ impl<'a> Scratch<'a> {
 /// Both must be true.
 pub unsafe trait Plain: Copy {}
 
-// SAFETY: any bytes are such a value.
+// SAFETY: every bit pattern is a valid `f32`, aligned to 4 bytes.
 unsafe impl Plain for f32 {}
-// SAFETY: any bytes are such a value.
+// SAFETY: every bit pattern is a valid `i8`, aligned to 1 byte.
 unsafe impl Plain for i8 {}
-// SAFETY: any bytes are such a value.
+// SAFETY: every bit pattern is a valid `u8`, aligned to 1 byte.
 unsafe impl Plain for u8 {}
-// SAFETY: any bytes are such a value.
+// SAFETY: every bit pattern is a valid `i32`, aligned to 4 bytes.
 unsafe impl Plain for i32 {}
-// SAFETY: a pointer may have any bits as long as it is not read through.
+// SAFETY: a raw pointer may have any bit pattern; only dereferencing requires validity.
 unsafe impl<T> Plain for *const T {}

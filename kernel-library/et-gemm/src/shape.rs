@@ -1,40 +1,41 @@
-//! The shape of a product: a convolution over channels-last pixels, of which the product of two matrices is a case.
+//! The shape of a convolution over NHWC or NCHW input; a GEMM is the 1 x 1 case.
 
 use core::ops::Range;
 
 use et_core::{Error, Result};
 
-/// A convolution of channels-last images. Output pixels are the rows of the product, output channels its columns.
+/// A convolution shape. As a GEMM: M is the number of output pixels, N the output channels per group, K the receptive
+/// field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
-    /// Images.
+    /// Images (batch size).
     pub batch: usize,
     /// Height and width of an image in pixels.
     pub input: [usize; 2],
     /// Height and width of the output in pixels.
     pub output: [usize; 2],
-    /// Planes of an image, one after the other: 1, or as many as it has channels, which then lie apart and are of one group.
+    /// Channel planes: 1 for NHWC input, the number of channels for NCHW input (then `groups` and `channels` are 1).
     pub planes: usize,
-    /// Channels of a plane that one group reads.
+    /// Input channels per group and plane.
     pub channels: usize,
-    /// Channels that one group writes.
+    /// Output channels per group.
     pub columns: usize,
     /// Groups; group `g` reads channels from `g * channels` and writes columns from `g * columns`.
     pub groups: usize,
-    /// Elements from a pixel of the input to the next; at least `groups * channels`.
+    /// Pixel stride of the input in elements; at least `groups * channels`.
     pub pixel_stride: usize,
     /// Height and width of the kernel.
     pub kernel: [usize; 2],
-    /// Pixels from a window to the next.
+    /// Vertical and horizontal stride of the convolution in pixels.
     pub stride: [usize; 2],
-    /// Pixels of padding above and left of the image. What a window reads beyond the image is padding on all sides.
+    /// Padding in pixels at the top and the left. Positions outside the image read padding on every side.
     pub padding: [usize; 2],
-    /// Pixels from a tap of the kernel to the next.
+    /// Vertical and horizontal dilation in pixels.
     pub dilation: [usize; 2],
 }
 
 impl Shape {
-    /// The product of `rows` rows of `inner` elements, one after another, with a matrix of `columns` columns.
+    /// A GEMM of M = `rows`, K = `inner` and N = `columns`, with contiguous rows of A.
     pub const fn product(rows: usize, inner: usize, columns: usize) -> Self {
         Self {
             batch: 1,
@@ -52,7 +53,7 @@ impl Shape {
         }
     }
 
-    /// A convolution of one image with a square kernel, equal padding on all sides, one group.
+    /// A convolution of a single NHWC image with a square kernel, equal padding on every side and a single group.
     pub const fn convolution(
         input: [usize; 2],
         channels: usize,
@@ -79,28 +80,28 @@ impl Shape {
         }
     }
 
-    /// Rows of the product: output pixels.
+    /// M: output pixels of the batch.
     pub const fn rows(&self) -> usize {
         self.batch * self.output[0] * self.output[1]
     }
 
-    /// The same over planes of one channel each.
+    /// The same convolution over NCHW input.
     #[must_use]
     pub const fn planar(self) -> Self {
         Self { planes: self.channels, channels: 1, pixel_stride: 1, ..self }
     }
 
-    /// Products that are added up for one element of the output.
+    /// K: multiply-adds per output element.
     pub const fn depth(&self) -> usize {
         self.kernel[0] * self.kernel[1] * self.planes * self.channels
     }
 
-    /// Columns of all groups.
+    /// Output channels of every group together.
     pub const fn all_columns(&self) -> usize {
         self.groups * self.columns
     }
 
-    /// Whether rows of the product are pixels of the input, in order.
+    /// Whether the convolution is pointwise with stride 1: row `i` of A is pixel `i` of the input.
     pub const fn is_pointwise(&self) -> bool {
         self.planes == 1
             && self.kernel[0] == 1
@@ -113,7 +114,7 @@ impl Shape {
             && self.input[1] == self.output[1]
     }
 
-    /// How the kernel falls into runs of elements that lie side by side in the input.
+    /// Splits K into segments that are contiguous in the input.
     pub const fn runs(&self) -> Runs {
         let adjacent = self.pixel_stride == self.channels && self.dilation[1] == 1 && self.kernel[1] > 1;
         if adjacent && self.channels < 16 {
@@ -123,7 +124,7 @@ impl Shape {
         }
     }
 
-    /// Elements of the input that the shape reaches.
+    /// Elements of the input that the shape spans.
     pub(crate) fn input_length(&self) -> Result<usize> {
         let sizes = [self.planes, self.input[0], self.input[1]];
         let pixels = sizes.iter().try_fold(self.batch, |pixels, size| pixels.checked_mul(*size));
@@ -136,7 +137,7 @@ impl Shape {
         }
     }
 
-    /// Refuses shapes that contradict themselves, and sizes whose products no memory could hold.
+    /// Rejects inconsistent shapes, and sizes that overflow.
     pub fn check(&self) -> Result<()> {
         let steps = [self.stride, self.dilation, self.kernel].iter().flatten().all(|&step| step > 0);
         let pixels = self.batch.saturating_mul(self.input[0]).saturating_mul(self.input[1]);
@@ -169,14 +170,15 @@ impl Shape {
     }
 }
 
-/// The kernel as runs of adjacent elements: a tap of all channels, or a row of taps where pixels have few channels.
+/// K as contiguous segments: a kernel position with its channels, or a kernel row if pixels have fewer than 16
+/// channels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Runs {
-    /// Runs of a window.
+    /// K segments per receptive field.
     pub count: usize,
-    /// Elements of a run.
+    /// Elements per K segment.
     pub length: usize,
-    /// Pixels of a run.
+    /// Pixels per K segment.
     pub pixels: usize,
 }
 
@@ -187,41 +189,41 @@ const LARGEST: usize = isize::MAX as usize / 64;
 /// More than packing pads a K segment, a row or a group of columns by.
 const PADDING: usize = 64;
 
-/// The most rows that are less to read than the weights that they meet.
+/// The largest M for which re-reading A costs less than re-reading B; up to this M, threads split N.
 const FEW: usize = 16;
 
-/// The work of a product: tiles of rows times panels of columns. Any split of it gives the same bits.
+/// The work of a GEMM: M tiles x N panels. Every split produces the same bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// Rows of the product.
+    /// M.
     pub rows: usize,
-    /// Tiles of rows.
+    /// Tiles along M.
     pub tiles: usize,
-    /// Panels of columns, of all groups.
+    /// Panels along N, over every group.
     pub panels: usize,
-    /// The rows of each tile, and how many of the first ones have a row more.
+    /// Rows per tile, and the number of leading tiles with an extra row.
     height: usize,
     higher: usize,
 }
 
 impl Grid {
-    /// Tiles of at most `height` rows each, as equal as they can be.
+    /// Tiles of at most `height` rows, of equal height up to a row.
     pub(crate) const fn new(rows: usize, height: usize, panels: usize) -> Self {
         Self::of_tiles(rows, rows.div_ceil(height), panels)
     }
 
-    /// So many tiles, as equal as they can be.
+    /// `tiles` tiles of equal height up to a row.
     pub(crate) const fn of_tiles(rows: usize, tiles: usize, panels: usize) -> Self {
         let some = if tiles == 0 { 1 } else { tiles };
         Self { rows, tiles, panels, height: rows / some, higher: rows % some }
     }
 
-    /// The whole work.
+    /// The block that covers the grid.
     pub const fn all(&self) -> Block {
         Block { tiles: [0, self.tiles], panels: [0, self.panels] }
     }
 
-    /// The dimension that so many threads share more evenly. Where both are the same, few rows are not split, so that each weight is
+    /// The dimension that `threads` threads share more evenly. On a tie, a small M is not split, so that each weight is
     /// read once.
     pub const fn axis(&self, threads: usize) -> Axis {
         let longest = self.tiles.div_ceil(threads) * self.panels;
@@ -229,7 +231,7 @@ impl Grid {
         if longest < widest || (longest == widest && self.rows > FEW) { Axis::Tiles } else { Axis::Panels }
     }
 
-    /// How many there are along a dimension.
+    /// The extent of the grid along a dimension.
     pub const fn count(&self, axis: Axis) -> usize {
         match axis {
             Axis::Tiles => self.tiles,
@@ -237,7 +239,7 @@ impl Grid {
         }
     }
 
-    /// Those from the first to before the second along a dimension, times all of the other.
+    /// The range `part` along `axis`, times the full extent of the other dimension.
     pub const fn block(&self, axis: Axis, part: [usize; 2]) -> Block {
         match axis {
             Axis::Tiles => Block { tiles: part, ..self.all() },
@@ -245,14 +247,14 @@ impl Grid {
         }
     }
 
-    /// One of `whole` parts, which may be empty.
+    /// Part `index` of `whole` parts; may be empty.
     pub const fn part(&self, index: usize, whole: usize) -> Block {
         let axis = self.axis(whole);
         let count = self.count(axis);
         self.block(axis, [count * index / whole, count * (index + 1) / whole])
     }
 
-    /// How many tiles from one on have as many rows.
+    /// The number of consecutive tiles from `tile` on with equal height.
     pub(crate) const fn equal_from(&self, tile: usize) -> usize {
         if tile < self.higher { self.higher - tile } else { self.tiles - tile }
     }
@@ -264,31 +266,31 @@ impl Grid {
     }
 }
 
-/// A dimension of the work.
+/// A dimension of the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Axis {
-    /// Tiles of rows.
+    /// M: tiles of rows.
     Tiles,
-    /// Panels of columns.
+    /// N: panels of columns.
     Panels,
 }
 
-/// Some of the work: tiles from the first to before the second, times panels likewise.
+/// A block of the grid: half-open ranges of tiles and panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Tiles of rows.
+    /// The range of tiles along M.
     pub tiles: [usize; 2],
-    /// Panels of columns.
+    /// The range of panels along N.
     pub panels: [usize; 2],
 }
 
 impl Block {
-    /// Whether there is nothing to do.
+    /// Whether the block has no tile or no panel.
     pub const fn is_empty(&self) -> bool {
         self.tiles[0] >= self.tiles[1] || self.panels[0] >= self.panels[1]
     }
 
-    /// Whether it lies in the grid.
+    /// Whether the block lies within the grid.
     pub(crate) const fn is_in(&self, grid: &Grid) -> bool {
         self.tiles[0] <= self.tiles[1]
             && self.tiles[1] <= grid.tiles

@@ -1,4 +1,4 @@
-//! Products of bytes against plain loops: the same bytes on every instruction set.
+//! int8 GEMM and convolution against reference loops: the same bytes on every ISA.
 
 mod plain;
 

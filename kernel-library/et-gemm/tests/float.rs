@@ -1,4 +1,4 @@
-//! Products of `f32` against plain loops in `f64`.
+//! `f32` GEMM and convolution against reference loops in `f64`.
 
 mod plain;
 
@@ -175,7 +175,7 @@ fn images_may_lie_in_planes() {
         ([5, 30], 3, 40, 3, 1, 0),
         ([23, 21], 3, 20, 7, 2, 3),
         ([6, 9], 2, 7, 1, 2, 0),
-        // Tiles at the left and right, and windows that are side by side.
+        // Tiles at the left and right border, and contiguous receptive fields.
         ([5, 28], 3, 20, 3, 1, 1),
         ([8, 56], 3, 20, 2, 2, 1),
         ([4, 84], 2, 20, 5, 2, 2),

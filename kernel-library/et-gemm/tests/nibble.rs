@@ -1,4 +1,4 @@
-//! Products with weights of half a byte against plain loops in `f64`.
+//! Blockwise int4 GEMM against reference loops in `f64`.
 
 mod plain;
 
@@ -99,7 +99,7 @@ fn scales_of_steps_take_half_of_what_halves_take_and_a_number_for_each_column() 
         NibbleProduct::new([1, inner, 64], form, Isa::Avx512).unwrap().packed_size()
     };
     assert_eq!(FORMS.map(|scales| size(2048, scales)), [64 * (4 + 2048 / 2 + 128), 64 * (8 + 2048 / 2 + 64)]);
-    // Two groups have their scales side by side, also where there is no second one.
+    // Scales of two blocks are interleaved, even if the number of blocks is odd.
     assert_eq!(size(96, Scales::Steps), 64 * (8 + 48 + 4));
 }
 

@@ -1,4 +1,4 @@
-//! Products of rows of numbers with packed bytes and half bytes against plain loops in `f64`.
+//! Weight-only int8 and int4 GEMM against reference loops in `f64`.
 
 mod plain;
 
@@ -8,7 +8,7 @@ use et_gemm::{
 };
 use plain::{Numbers, activate};
 
-/// Packed weights, and the numbers that they stand for.
+/// Packed weights, and the dequantized values.
 struct Packed {
     product: WideProduct,
     bytes: Vec<u8>,
@@ -67,7 +67,8 @@ fn check(isa: Isa, [rows, inner, columns]: [usize; 3], packed: &Packed, activati
         let (mut sum, mut size) = (0.0, 1.0);
         for (number, weight) in pairs {
             sum += f64::from(*number) * f64::from(*weight);
-            // Where multiplying and adding are rounded apart, a number is as exact as the greatest of its scale.
+            // Without FMA the product is rounded too, so that the error is relative to the largest quantized weight of
+            // the scale.
             size += f64::from(*number).abs() * (f64::from(*weight).abs() + 20.0);
         }
         let plain = activate(activation, sum + packed.bias.get(column).copied().map_or(0.0, f64::from));

@@ -1,6 +1,7 @@
-//! Measures the processor's peak rates, and products of layer shapes of four models as fractions of them.
+//! Measures the peak rates of the CPU, and the GEMM and convolution layers of four models as fractions of peak.
 //!
-//! `gemm_bench [float|int8|dynamic|wide|batch|all] [instruction set] [part of a layer's name]`. Times are processor time of this thread; the least of many runs counts.
+//! `gemm_bench [float|int8|dynamic|wide|batch|all] [instruction set] [part of a layer's name]`. Times are CPU time of
+//! this thread; the minimum over many runs counts.
 #![allow(unsafe_code, reason = "the clock of a thread is a C function, and peaks are loops of instructions")]
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
@@ -47,7 +48,7 @@ pub fn seconds() -> f64 {
     time[0] as f64 + time[1] as f64 * 1e-9
 }
 
-/// The least time of one call among runs of about two milliseconds.
+/// The minimum time of a call, over runs of about two milliseconds.
 pub fn least(mut call: impl FnMut()) -> f64 {
     let start = seconds();
     call();

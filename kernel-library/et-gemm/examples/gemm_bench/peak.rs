@@ -1,9 +1,9 @@
-//! The most operations a second that instructions on registers reach.
+//! Peak throughput of register-only instruction loops.
 
 use crate::least;
 use et_gemm::Isa;
 
-/// Operations a second (a product and a sum are two) of `f32`.
+/// Peak `f32` operations per second (a multiply-add counts as two).
 pub fn float(isa: Isa) -> f64 {
     #[cfg(target_arch = "x86_64")]
     match isa {
@@ -25,7 +25,7 @@ pub fn float(isa: Isa) -> f64 {
     f64::NAN
 }
 
-/// Operations a second of bytes.
+/// Peak int8 operations per second.
 pub fn byte(isa: Isa) -> f64 {
     #[cfg(target_arch = "x86_64")]
     match isa {
@@ -48,7 +48,7 @@ pub fn byte(isa: Isa) -> f64 {
     f64::NAN
 }
 
-/// Bytes a second that are read from memory.
+/// Read bandwidth of main memory in bytes per second.
 pub fn reading() -> f64 {
     let words = vec![1u64; 32 << 20];
     let time = least(|| {
@@ -96,7 +96,7 @@ mod x86 {
         black_box(sums);
     }
 
-    /// The tile registers hold anything: only the time counts.
+    /// The tile registers hold arbitrary values: only the time counts.
     pub unsafe fn amx(steps: usize) {
         let mut configuration = [0u8; 64];
         configuration[0] = 1;
@@ -104,7 +104,8 @@ mod x86 {
             configuration[16 + 2 * register] = 64;
             configuration[48 + register] = 16;
         }
-        // SAFETY: the processor has tiles and the kernel permits them; no memory but the configuration is read.
+        // SAFETY: the CPU has AMX and the operating system permits this process to use AMX; only the configuration is
+        // read from memory.
         unsafe {
             asm!(
                 "ldtilecfg [{configuration}]",

@@ -1,4 +1,4 @@
-//! Products of what is known at run time only: rows quantized then, and two activations.
+//! GEMMs with run-time operands: dynamically quantized rows, and attention with two activation matrices.
 
 use crate::suites::{aligned, report};
 use crate::{least, peak};
@@ -7,13 +7,13 @@ use et_gemm::{
     NibbleProduct, Output, RowScale, Scales, Shape, Weights, WideOperands, WideProduct, quantize_rows,
 };
 
-/// A scale that either form has.
+/// A scale that both scale formats represent exactly.
 const SCALE: f32 = 255.0 / 16384.0;
 
-/// Forms of half bytes, by the scales of their groups.
+/// int4 formats, by the format of the block scales.
 const FORMS: [(&str, Scales); 2] = [("int4", Scales::Halves), ("int4 with steps", Scales::Steps)];
 
-/// Linear layers with rows quantized at run time, by weights of a byte and of half a byte in groups of 32.
+/// Linear layers with dynamically quantized rows, by int8 weights and by blockwise int4 weights with blocks of 32.
 pub fn linear(isa: Isa) {
     let reading = peak::reading();
     println!("memory is read at {:.1} GB/s", reading / 1e9);
@@ -69,7 +69,7 @@ pub fn linear(isa: Isa) {
     }
 }
 
-/// The same linear layers of rows that stay numbers, by weights of `float32`, of a byte and of half a byte.
+/// The same linear layers with `f32` rows, by `f32` weights and by weight-only int8 and int4 weights.
 pub fn wide(isa: Isa) {
     for [rows, inner, columns] in [[1, 4096, 4096], [1, 4096, 14336], [256, 1024, 1024]] {
         let input: Vec<f32> = (0..rows * inner).map(|index| (index % 17) as f32 - 8.0).collect();
@@ -116,7 +116,7 @@ pub fn wide(isa: Isa) {
     }
 }
 
-/// The two products of a head of attention, of which the right matrix is packed each time.
+/// The two GEMMs of an attention head; the right-hand matrix is packed in every run.
 pub fn attention(isa: Isa) {
     for (name, rows, inner, columns, transposed) in
         [("queries x keys", 197, 64, 197, true), ("scores x values", 197, 197, 64, false)]

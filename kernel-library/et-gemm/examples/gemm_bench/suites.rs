@@ -1,11 +1,11 @@
-//! Layer shapes of the four models, and their rates.
+//! Layer shapes of the four models, and the measured rates.
 
 use crate::{least, peak};
 use et_gemm::{
     Activation, Bias, ByteOperands, ByteProduct, FloatOperands, FloatProduct, Isa, Output, Quantization, Shape, Weights,
 };
 
-/// Layers with what they are.
+/// Names and shapes of the layers.
 fn layers() -> Vec<(&'static str, Shape)> {
     let convolution = Shape::convolution;
     let product = Shape::product;
@@ -59,13 +59,13 @@ fn layers() -> Vec<(&'static str, Shape)> {
     ]
 }
 
-/// The layers whose names hold the third argument, or all.
+/// The layers whose names contain the third argument, or every layer without the argument.
 fn chosen() -> Vec<(&'static str, Shape)> {
     let part = std::env::args().nth(3).unwrap_or_default();
     layers().into_iter().filter(|(name, _)| name.contains(&part)).collect()
 }
 
-/// Operations of a product: two for each pair.
+/// Operations of a GEMM: two per multiply-add.
 fn operations(shape: &Shape) -> f64 {
     2.0 * shape.rows() as f64 * shape.all_columns() as f64 * shape.depth() as f64
 }
@@ -82,7 +82,7 @@ pub fn aligned(size: usize) -> (Vec<u8>, usize) {
     (bytes, skip)
 }
 
-/// Products of `f32`.
+/// `f32` GEMMs.
 pub fn float(isa: Isa) {
     let mut fractions = Vec::new();
     for (name, shape) in chosen() {
@@ -131,7 +131,7 @@ fn summary(fractions: &[(f64, f64)]) {
     );
 }
 
-/// Products of bytes.
+/// int8 GEMMs.
 pub fn byte(isa: Isa) {
     let mut fractions = Vec::new();
     for (name, shape) in chosen() {

@@ -1,54 +1,56 @@
-//! Vectors of sums of products of bytes: four products a lane and step.
+//! Vectors of int32 accumulators with a 4-way int8 dot product per lane (`vpdpbusd`, `sdot`).
 #![allow(unsafe_code, reason = "instructions exist only on processors that have them, and memory is read by pointer")]
 
 use crate::lanes::Lanes;
 
-/// Vectors of sums. Weights are four bytes a lane; of the activation, four bytes go to all lanes.
+/// A vector of int32 accumulators. A weight vector has four int8 per lane; four int8 of the activation are broadcast to
+/// every lane.
 ///
 /// # Safety
 ///
-/// Every method needs a processor with the instructions of the implementation, and valid pointers.
+/// Every method requires a CPU with the implementation's ISA, and valid pointers.
 pub trait Dots: Copy {
-    /// Weights of a vector, as the products take them.
+    /// A weight vector, in the operand format of the dot product.
     type Weights: Copy;
-    /// Four bytes of an activation, as the products take them.
+    /// Four broadcast int8 of an activation, in the operand format of the dot product.
     type Activation: Copy;
-    /// The vector of `f32` with as many lanes.
+    /// The `f32` vector for the epilogue.
     type Real: Lanes;
     /// Lanes.
     const LANES: usize;
-    /// Sums of zero.
+    /// Accumulators of zero.
     unsafe fn zero() -> Self;
-    /// Reads the weights of a vector: four bytes a lane.
+    /// Loads a weight vector: four int8 per lane.
     unsafe fn weights(from: *const u8) -> Self::Weights;
-    /// Reads eight half bytes a lane, from 0 to 15: the low halves, then the high ones.
+    /// Unpacks eight int4 per lane to int8 from 0 to 15: first the low 4 bits of each byte, then the high 4 bits.
     unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2];
-    /// Sums that are all equal.
+    /// Broadcasts an accumulator value.
     unsafe fn splat(value: i32) -> Self;
-    /// The sums as real numbers.
+    /// Converts the accumulators to `f32`.
     unsafe fn real(self) -> Self::Real;
-    /// Spreads four bytes.
+    /// Broadcasts four int8.
     unsafe fn spread(word: i32) -> Self::Activation;
-    /// Adds four products to each lane.
+    /// Adds a 4-way int8 dot product to each accumulator.
     unsafe fn add(self, weights: Self::Weights, activation: Self::Activation) -> Self;
-    /// Adds lanes.
+    /// Adds lanewise.
     unsafe fn plus(self, other: Self) -> Self;
-    /// Writes the sums.
+    /// Stores the accumulators.
     unsafe fn store(self, to: *mut i32);
-    /// Asks for some bytes that are read soon. The address may be any.
+    /// Prefetches `count` bytes. Any address is allowed.
     #[inline(always)]
     fn prefetch(from: *const u8, count: usize) {
         let _ = (from, count);
     }
     /// Bytes that [`Self::take_chunk`] reads.
     const CHUNK: usize = 1;
-    /// Adds the bytes of a chunk to lanes, and copies them unless `to` is null.
+    /// Adds the int8 of a chunk to the row sum, and copies the chunk unless `to` is null.
     #[inline(always)]
     unsafe fn take_chunk(self, from: *const i8, to: *mut i8) -> Self {
         let _ = (from, to);
         self
     }
-    /// The same for fewer bytes than a chunk, of which a whole one may be written; sums that go to no lane are added to `rest`.
+    /// Like [`Self::take_chunk`] for the last `count` bytes, fewer than a chunk; a whole chunk may be written. The
+    /// default adds to the scalar `rest` instead of the lanes.
     #[inline(always)]
     unsafe fn take_rest(self, from: *const i8, to: *mut i8, count: usize, rest: i32) -> (Self, i32) {
         let mut sum = rest;
@@ -82,7 +84,7 @@ pub unsafe fn word(from: *const i8) -> i32 {
     unsafe { from.cast::<i32>().read_unaligned() }
 }
 
-/// The first `count` bytes, less than four, as a word; the others are zero.
+/// Loads `count` bytes, fewer than four, zero-extended to a word.
 ///
 /// # Safety
 ///
@@ -97,12 +99,12 @@ pub unsafe fn part_of_word(from: *const i8, count: usize) -> i32 {
     i32::from_ne_bytes(bytes)
 }
 
-/// Plain code: four lanes.
+/// Portable implementation: four lanes.
 pub mod portable {
     use super::{Dots, Lanes};
     use core::array::from_fn;
 
-    /// Four sums.
+    /// Four int32 accumulators.
     #[derive(Clone, Copy)]
     pub struct Portable([i32; 4]);
 
@@ -132,7 +134,7 @@ pub mod portable {
         }
         #[inline(always)]
         unsafe fn real(self) -> Self::Real {
-            // SAFETY: four sums and four factors are read.
+            // SAFETY: both operands are arrays of four `i32`, the vector length of `Real`.
             unsafe { Self::Real::from_sums(self.0.as_ptr(), [0; 4], 0, 0) }
         }
         #[inline(always)]

@@ -1,4 +1,4 @@
-//! Sums of products of bytes on AArch64.
+//! int8 dot products on AArch64.
 #![allow(unsafe_code, reason = "instructions exist only on processors that have them, and memory is read by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each method is one expression under the contract of the trait")]
 
@@ -8,7 +8,7 @@ use core::arch::asm;
 use super::dot::Dots;
 use crate::lanes;
 
-/// Four sums with Advanced SIMD: products of two bytes a lane are widened and added in pairs.
+/// Four int32 accumulators with Advanced SIMD: per lane, int8 products are widened and added in pairs.
 #[derive(Clone, Copy)]
 pub struct Neon(int32x4_t);
 
@@ -64,7 +64,7 @@ impl Dots for Neon {
     }
 }
 
-/// Four sums with dotprod.
+/// Four int32 accumulators with `sdot` (dotprod).
 #[derive(Clone, Copy)]
 pub struct NeonDot(int32x4_t);
 

@@ -1,7 +1,7 @@
-//! Sums of products of bytes on x86-64.
+//! int8 dot products on x86-64.
 //!
-//! The instructions of VNNI multiply unsigned bytes by signed ones. Weights are stored plus 128, so that activations need no
-//! change; what that adds to a sum, 128 times the sum of the row, is taken off afterwards.
+//! `vpdpbusd` of VNNI multiplies unsigned by signed int8. The packed weights carry an offset of +128 (u8), so that the
+//! int8 activations need no conversion; the epilogue subtracts 128 times the row sum of the activations.
 #![allow(unsafe_code, reason = "instructions exist only on processors that have them, and memory is read by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each method is one expression under the contract of the trait")]
 
@@ -10,7 +10,7 @@ use core::arch::x86_64::*;
 use super::dot::Dots;
 use crate::lanes;
 
-/// Asks for the cache lines of some bytes.
+/// Prefetches the cache lines of `count` bytes.
 #[inline(always)]
 fn prefetch(from: *const u8, count: usize) {
     for line in (0..count).step_by(64) {
@@ -19,16 +19,16 @@ fn prefetch(from: *const u8, count: usize) {
     }
 }
 
-/// Sixteen sums with AVX-512 VNNI.
+/// Sixteen int32 accumulators with AVX-512 VNNI.
 #[derive(Clone, Copy)]
 pub struct Avx512Vnni(__m512i);
 
 impl Avx512Vnni {
-    /// Reads sums.
+    /// Loads sixteen accumulators.
     ///
     /// # Safety
     ///
-    /// The processor has the instructions; `from` is valid for sixteen sums.
+    /// The CPU has AVX-512 VNNI; `from` is valid for sixteen `i32`.
     #[inline(always)]
     pub unsafe fn load(from: *const i32) -> Self {
         Self(_mm512_loadu_si512(from.cast()))
@@ -94,7 +94,7 @@ impl Dots for Avx512Vnni {
     unsafe fn take_rest(self, from: *const i8, to: *mut i8, count: usize, rest: i32) -> (Self, i32) {
         let mask = (1u64 << count) - 1;
         let bytes = _mm512_maskz_loadu_epi8(mask, from);
-        // What follows is written later, and a whole register is written faster than a part.
+        // A full register store is faster than a masked store, and the next copy overwrites the excess.
         if !to.is_null() {
             _mm512_storeu_si512(to.cast(), bytes);
         }
@@ -106,7 +106,7 @@ impl Dots for Avx512Vnni {
     }
 }
 
-/// Eight sums with AVX-VNNI.
+/// Eight int32 accumulators with AVX-VNNI.
 #[derive(Clone, Copy)]
 pub struct AvxVnni(__m256i);
 
@@ -173,8 +173,8 @@ impl Dots for AvxVnni {
     }
 }
 
-/// Eight sums with AVX2: bytes 0 and 2, and bytes 1 and 3, of each lane are widened and multiplied in pairs, which never
-/// saturates.
+/// Eight int32 accumulators with AVX2: `vpmaddwd` on int8 pairs (0, 2) and (1, 3) of each lane, widened to 16 bits, so
+/// that no product saturates.
 #[derive(Clone, Copy)]
 pub struct Avx2(__m256i);
 
@@ -232,7 +232,7 @@ impl Dots for Avx2 {
     }
 }
 
-/// Sixteen sums with AVX-512 BW, as with AVX2.
+/// Sixteen int32 accumulators with AVX-512 BW, computed as in [`Avx2`].
 #[derive(Clone, Copy)]
 pub struct Avx512(__m512i);
 

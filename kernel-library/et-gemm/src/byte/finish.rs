@@ -1,4 +1,4 @@
-//! From sums of products of bytes to elements of the output.
+//! Epilogue of the int8 GEMM: int32 accumulators to int8 (requantize) or `f32` outputs.
 #![allow(unsafe_code, reason = "sums and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of `Finish`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
@@ -6,97 +6,98 @@
 use crate::activation::Activation;
 use crate::lanes::{Lanes, function::activate};
 
-/// How real numbers become bytes: `round(value * inverse_scale) + zero_point`, ties to even, within bounds.
+/// Qparams of an int8 output: `clamp(round(value * inverse_scale) + zero_point)`, ties to even.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantization<'a> {
-    /// One over the scale; one if the scales of the weights are divided by it already.
+    /// Reciprocal of the output scale; 1 if the weight scales already include the reciprocal.
     pub inverse_scale: f32,
-    /// The byte of zero.
+    /// The zero point.
     pub zero_point: i8,
-    /// The least byte.
+    /// The lower bound of the int8 output.
     pub least: i8,
-    /// The greatest byte.
+    /// The upper bound of the int8 output.
     pub most: i8,
-    /// A function of the byte: the result for -128, -127 and so on.
+    /// A lookup table on the int8 result, for inputs from -128 to 127.
     pub table: Option<&'a [i8; 256]>,
 }
 
-/// How a row of the input was quantized at run time.
+/// Per-token qparams of a dynamically quantized input row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowScale {
-    /// The real number of a step.
+    /// The scale.
     pub scale: f32,
-    /// The byte of zero.
+    /// The zero point.
     pub zero_point: i32,
 }
 
-/// What is added to the sums.
+/// The residual of an epilogue.
 #[derive(Clone, Copy)]
 pub enum Added {
-    /// Nothing.
+    /// No residual.
     Nothing,
-    /// Bytes with their scale and zero point.
+    /// int8 residual with scale and zero point.
     Bytes(*const i8, f32, f32),
-    /// Floats.
+    /// `f32` residual.
     Floats(*const f32),
 }
 
-/// Where results go.
+/// Destination and dtype of the output.
 #[derive(Clone, Copy)]
 pub enum Store<'a> {
-    /// Bytes.
+    /// int8 output, requantized.
     Bytes(*mut i8, Quantization<'a>),
-    /// Floats.
+    /// `f32` output.
     Floats(*mut f32),
 }
 
-/// What is done with the sums of a tile.
+/// Arguments of the epilogue of a tile.
 ///
 /// # Safety
 ///
-/// `sums`, `factors`, `scales` and `bias` have whole vectors for `columns`; `addends` and `row_scales`, if it is not null,
-/// an element for each row; what is added and the output have `rows` rows of `columns` elements.
+/// `sums`, `factors`, `scales` and `bias` are readable in whole vectors for `columns`; `addends`, and `row_scales`
+/// unless null, have an element per row; residual and output have `rows` rows of `columns` elements.
 pub struct Finish<'a> {
-    /// The sums.
+    /// The int32 accumulators.
     pub sums: *const i32,
-    /// Sums from a row to the next.
+    /// Row stride of the accumulators, in elements.
     pub stride: usize,
-    /// Rows.
+    /// Rows of the tile.
     pub rows: usize,
     /// Columns that are stored.
     pub columns: usize,
-    /// What is added to each column; with row scales, what is multiplied by the row's zero point and taken off.
+    /// Static input: bias minus zero point times the column sum, per column. With per-token scales: the column sum,
+    /// which the epilogue multiplies by the row's zero point and subtracts.
     pub factors: *const i32,
-    /// What is added to each row.
+    /// Correction per row for the +128 offset of the weights: -128 times the row sum of the activations.
     pub addends: *const i32,
-    /// The scale of each column.
+    /// Per-channel scales.
     pub scales: *const f32,
-    /// The bias of each column, used with row scales.
+    /// The `f32` bias per column, used with per-token scales.
     pub bias: *const f32,
-    /// The scale of each row, or null.
+    /// Per-token qparams of the rows, or null.
     pub row_scales: *const RowScale,
     /// The residual.
     pub added: Added,
-    /// Elements from a row of the residual to the next.
+    /// Row stride of the residual, in elements.
     pub added_stride: usize,
     /// Whether the residual is added after the activation.
     pub added_last: bool,
-    /// The activation, of real numbers.
+    /// The activation, applied in `f32`.
     pub activation: Activation,
     /// The output.
     pub store: Store<'a>,
-    /// Elements from a row of the output to the next.
+    /// Row stride of the output, in elements.
     pub store_stride: usize,
 }
 
 /// [`compute`] for an instruction set.
 pub type FinishKernel = unsafe fn(&Finish<'_>);
 
-/// Finishes a tile.
+/// Runs the epilogue of a tile.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `L`; what `Finish` asks for.
+/// The CPU has the ISA of `L`, and the contract of [`Finish`] holds.
 #[inline(always)]
 pub unsafe fn compute<L: Lanes>(finish: &Finish<'_>) {
     let plain = matches!(finish.activation, Activation::None) && finish.row_scales.is_null();
@@ -122,7 +123,7 @@ pub unsafe fn compute<L: Lanes>(finish: &Finish<'_>) {
     each!(None, HardSwish, HardSigmoid, Gelu, GeluTanh, Silu, Sigmoid);
 }
 
-/// Bytes that are added, if any are.
+/// int8 residual of the requantizing fast path, if `ANY`.
 struct Steps<const ANY: bool> {
     from: *const i8,
     scale: f32,
@@ -133,7 +134,7 @@ impl Steps<false> {
     const NONE: Self = Self { from: core::ptr::null(), scale: 0.0, zero: 0.0 };
 }
 
-/// Sums to bytes, with nothing between but bytes that are added.
+/// Requantizes accumulators to int8, with an optional int8 residual and no activation.
 #[inline(always)]
 unsafe fn requantize<L: Lanes, const ANY: bool>(
     finish: &Finish<'_>,
@@ -145,7 +146,7 @@ unsafe fn requantize<L: Lanes, const ANY: bool>(
     let mut start = 0;
     while start < finish.columns {
         let left = finish.columns - start;
-        // What is known of the count inside a branch makes stores those of whole vectors.
+        // A constant count inside each branch turns partial stores into full vector stores.
         start += if left >= 4 * L::COUNT {
             requantize_vectors::<L, ANY, 4>(finish, to, &bytes, added, [start, L::COUNT])
         } else if left >= L::COUNT {
@@ -157,7 +158,8 @@ unsafe fn requantize<L: Lanes, const ANY: bool>(
     look_up(finish, quantization, to);
 }
 
-/// Some vectors of each row, of which the last has `count` columns; gives the columns of all.
+/// Requantizes `N` vectors of each row, the last with `count` columns. Returns the number of columns in `N` full
+/// vectors.
 #[inline(always)]
 unsafe fn requantize_vectors<L: Lanes, const ANY: bool, const N: usize>(
     finish: &Finish<'_>,
@@ -191,13 +193,14 @@ unsafe fn requantize_vectors<L: Lanes, const ANY: bool, const N: usize>(
     N * L::COUNT
 }
 
-/// The factors and the scales of a vector of columns.
+/// The corrections and scales of a vector of columns.
 #[inline(always)]
 unsafe fn column<L: Lanes>(finish: &Finish<'_>, start: usize) -> (L::Words, L) {
     (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)))
 }
 
-/// Each call has a constant activation, so that nothing is asked of it per element.
+/// The general epilogue. Each call site passes a constant activation, so that the inner loop has no branch on the
+/// activation.
 #[inline(always)]
 unsafe fn general<L: Lanes>(finish: &Finish<'_>, activation: Activation) {
     let mut start = 0;
@@ -259,7 +262,7 @@ unsafe fn add<L: Lanes>(finish: &Finish<'_>, value: L, place: usize, count: usiz
     }
 }
 
-/// The bounds of bytes before the zero point is added.
+/// Output bounds relative to the zero point.
 struct Bytes {
     zero: i32,
     least: f32,
@@ -274,7 +277,7 @@ impl Bytes {
         Self { zero, least, most: (i32::from(quantization.most) - zero) as f32 }
     }
 
-    /// One vector of `count` columns, or four whole ones.
+    /// Stores a single vector of `count` columns, or four full vectors.
     #[inline(always)]
     unsafe fn store_all<L: Lanes, const N: usize>(&self, values: [L; N], to: *mut i8, count: usize) {
         if N == 4 {

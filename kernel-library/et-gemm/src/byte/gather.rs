@@ -1,46 +1,46 @@
-//! What instructions need to know of the rows of a tile before the first panel: their sums, or all bytes side by side.
+//! LHS packing: row sums of A (the correction for u8 weights), and contiguous copies of the rows for AMX.
 #![allow(unsafe_code, reason = "windows are read by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of `Gather`")]
 
 use super::dot::Dots;
 
-/// The rows of a tile.
+/// Arguments of LHS packing for a tile.
 ///
 /// # Safety
 ///
-/// `table` has `rows` pointers for each run, each valid for `length` bytes; `addends` takes `rows` sums; `to`, if it is
-/// not null, takes rows `stride` bytes apart, with room for each run filled up to a multiple of four, and for a register behind
-/// the last.
+/// `table` has `rows` pointers per K segment, each valid for `length` bytes; `addends` has room for `rows` sums; `to`,
+/// unless null, has room for rows `stride` bytes apart, with each K segment padded to a multiple of four, and for a
+/// full register behind the last row.
 pub struct Gather {
-    /// Pointers to the runs of the rows.
+    /// The indirection buffer: pointers to the K segments of the rows.
     pub table: *const *const i8,
     /// Rows.
     pub rows: usize,
-    /// Runs of a window.
+    /// K segments per row.
     pub runs: usize,
-    /// Bytes of a run.
+    /// Bytes per K segment.
     pub length: usize,
-    /// What sums are multiplied by.
+    /// Multiplier of the row sums: minus the offset of the packed weights.
     pub factor: i32,
-    /// The sums of the rows.
+    /// Destination of the scaled row sums.
     pub addends: *mut i32,
-    /// Where rows are copied, or null.
+    /// Destination of the packed rows, or null.
     pub to: *mut i8,
-    /// Bytes from a copied row to the next.
+    /// Row stride of the packed rows, in bytes.
     pub stride: usize,
 }
 
 /// [`compute`] for an instruction set.
 pub type GatherKernel = unsafe fn(&Gather);
 
-/// Adds up, and copies, the rows of a tile.
+/// Computes the row sums of a tile, and packs the rows if `to` is not null.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `D`; what `Gather` asks for.
+/// The CPU has the ISA of `D`, and the contract of [`Gather`] holds.
 #[inline(always)]
 pub unsafe fn compute<D: Dots>(gather: &Gather) {
-    // What is known of the copy makes two loops.
+    // The branch on a null `to` specializes two inner loops.
     for row in 0..gather.rows {
         let sum = if gather.to.is_null() {
             row_sum::<D>(gather, row, core::ptr::null_mut())
@@ -51,7 +51,7 @@ pub unsafe fn compute<D: Dots>(gather: &Gather) {
     }
 }
 
-/// The sum of a row, which is copied unless `to` is null.
+/// The sum of a row; packs the row unless `to` is null.
 #[inline(always)]
 unsafe fn row_sum<D: Dots>(gather: &Gather, row: usize, mut to: *mut i8) -> i32 {
     let (mut sum, mut rest) = (D::zero(), 0);
@@ -70,7 +70,7 @@ unsafe fn row_sum<D: Dots>(gather: &Gather, row: usize, mut to: *mut i8) -> i32 
     sum.total().wrapping_add(rest)
 }
 
-/// A place further on, unless it is null.
+/// `to + count`, or null if `to` is null.
 #[inline(always)]
 fn advanced(to: *mut i8, count: usize) -> *mut i8 {
     if to.is_null() { to } else { to.wrapping_add(count) }

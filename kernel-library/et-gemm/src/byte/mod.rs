@@ -1,4 +1,4 @@
-//! Products of bytes with sums in `i32`.
+//! int8 GEMM with int32 accumulators.
 
 pub mod dot;
 #[cfg(target_arch = "aarch64")]

@@ -1,30 +1,30 @@
-//! The packed form of byte weights: panels of columns.
+//! Packed int8 weights: panels of columns.
 //!
-//! A panel is a row of bias (`i32` or `f32`), a row of scales (`f32`), a row of sums of weights (`i32`), and a row for each
-//! four bytes of each run of the window. Runs are filled up to a multiple of four with zeros, and the last row to the depth
-//! of the instruction set. All is little-endian.
+//! Panel header, a row each: bias (`i32` or `f32`), per-channel scales (`f32`), column sums (`i32`). A packed row per
+//! four int8 of each K segment follows. Zeros pad each K segment to a multiple of four, and K to the depth of the ISA.
+//! Values are little-endian.
 
 use super::rows::ByteRow;
 use crate::float::pack::Weights;
 use crate::panels::Panels;
 use crate::shape::{Runs, Shape};
 
-/// Bytes of a column before its weights.
+/// Header bytes per column.
 pub const HEADER: usize = 12;
 
-/// What a column starts with.
+/// The bias of a GEMM, in the unit of the accumulators or of the output.
 #[derive(Clone, Copy, Debug)]
 pub enum Bias<'a> {
-    /// Zero.
+    /// No bias.
     None,
-    /// In units of the input's scale times the weights' scale.
+    /// int32 bias in units of input scale x weight scale.
     Steps(&'a [i32]),
-    /// Real numbers, for inputs that are quantized at run time.
+    /// `f32` bias, for dynamically quantized inputs.
     Real(&'a [f32]),
 }
 
 impl Bias<'_> {
-    /// The bytes of a column's bias.
+    /// The little-endian bias of a column.
     fn bytes(&self, column: usize) -> [u8; 4] {
         match self {
             Self::None => None,
@@ -34,7 +34,7 @@ impl Bias<'_> {
         .unwrap_or_default()
     }
 
-    /// Whether it has a value for each of `columns`.
+    /// Whether the bias is absent or has `columns` values.
     pub(crate) const fn fits(&self, columns: usize) -> bool {
         match self {
             Self::None => true,
@@ -44,31 +44,31 @@ impl Bias<'_> {
     }
 }
 
-/// The panels of a shape, in bytes.
+/// The panels of a shape; sizes are in bytes.
 pub const fn panels(shape: &Shape, row: &ByteRow) -> Panels {
     let runs = shape.runs();
     let depth = (runs.count * runs.length.next_multiple_of(4)).next_multiple_of(row.depth);
     Panels::new(shape.columns, [row.lanes, row.vectors], HEADER + depth)
 }
 
-/// What is packed.
+/// Arguments of weight packing.
 pub struct Packing<'a> {
     /// The shape.
     pub shape: &'a Shape,
-    /// Its panels.
+    /// The panels of the shape.
     pub panels: &'a Panels,
-    /// The row.
+    /// The kernel configuration.
     pub row: &'a ByteRow,
-    /// Checked weights.
+    /// The weights, already validated.
     pub weights: &'a Weights<'a, i8>,
-    /// A scale for each column.
+    /// Per-channel scales.
     pub scales: &'a [f32],
     /// The bias.
     pub bias: Bias<'a>,
 }
 
 impl Packing<'_> {
-    /// Writes the packed form.
+    /// Writes the packed weights.
     #[inline]
     pub fn write(&self, packed: &mut [u8]) {
         let panels = self.panels;

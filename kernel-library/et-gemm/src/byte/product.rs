@@ -1,4 +1,4 @@
-//! Products of bytes with packed weights: sizes, packing, and computing any part of the work.
+//! int8 GEMM and convolution with packed weights: sizes, packing, and computing a block of tiles.
 #![allow(unsafe_code, reason = "outputs are passed on by pointer after their bounds are checked, once a call")]
 
 use et_core::{Error, Result};
@@ -16,40 +16,41 @@ use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Runs, Shape};
 
-/// Bytes of windows that a strip of tiles reads before the next panel: what a second-level cache holds beside two panels.
+/// L2 budget for the A rows of a strip (M block), next to two weight panels.
 const STRIP_BYTES: usize = 1 << 20;
 
-/// Packed weights of at most so many bytes stay in the second-level cache: each tile goes through all of them, so that its
-/// rows of the output are written while they are in the first-level cache.
+/// Packed weights up to this size stay in L2. Each tile then runs over every panel, so that the epilogue writes the
+/// tile's output rows while the rows are in L1.
 const RESIDENT_BYTES: usize = 3 << 18;
 
-/// Runs of fewer bytes, and not of whole words, are copied side by side.
+/// K segments shorter than this, and not a multiple of four bytes, are copied to contiguous rows.
 const SHORT_RUN: usize = 32;
 
-/// Bytes of the largest register that a copy writes.
+/// Size in bytes of the widest register that LHS packing stores.
 const REGISTER: usize = 64;
 
-/// So many rows are enough for tiles of [`TILE_ROWS`], which several calls of a kernel compute: what they share is done once.
+/// From this M on, macro-tiles have [`TILE_ROWS`] rows, so that row sums and epilogue setup are amortized over several
+/// micro-kernel calls.
 const MANY_ROWS: usize = 784;
 const TILE_ROWS: usize = 28;
 
-/// The most tiles of a strip.
+/// The maximum number of tiles in a strip.
 const STRIP_TILES: usize = 16;
 
-/// The most panels whose sums wait for each other: a part of a first-level cache.
+/// The maximum number of panels whose accumulators are buffered before the epilogue: a part of L1.
 const PANELS: usize = 4;
 
-/// A tensor with the layout of the output that is added to it.
+/// A residual tensor in the layout of the output.
 #[derive(Clone, Copy, Debug)]
 pub enum ByteResidual<'a> {
-    /// Bytes with their scale (in the unit of the weights' scales) and zero point.
+    /// int8 residual with scale (relative to the unit of the weight scales) and zero point.
     Bytes(Residual<'a, i8>, f32, i8),
-    /// Real numbers.
+    /// `f32` residual.
     Floats(Residual<'a, f32>),
 }
 
 impl ByteResidual<'_> {
-    /// Elements from a row to the next, and how many there are.
+    /// Row stride and length, in elements.
     const fn extent(&self) -> [usize; 2] {
         match self {
             Self::Bytes(residual, ..) => [residual.stride, residual.elements.len()],
@@ -57,7 +58,7 @@ impl ByteResidual<'_> {
         }
     }
 
-    /// Where it is, elements from a row to the next, and whether it comes last.
+    /// Pointer, row stride in elements, and whether the residual is added after the activation.
     pub(crate) fn parts(&self) -> (Added, usize, bool) {
         match *self {
             Self::Bytes(residual, scale, zero) => {
@@ -68,43 +69,43 @@ impl ByteResidual<'_> {
     }
 }
 
-/// The operands of one execution, the same for all blocks.
+/// Operands of an execution, shared by every block.
 #[derive(Clone, Copy, Debug)]
 pub struct ByteOperands<'a> {
-    /// Pixels of the input: rows of the left matrix.
+    /// Pixels of the NHWC input: rows of A.
     pub input: &'a [i8],
-    /// The byte of zero, which is also the padding.
+    /// The zero point of the input, also the padding value.
     pub zero_point: i8,
-    /// A scale and a zero point for each row, for inputs that are quantized at run time; empty for others. It needs a
-    /// shape that reads one pixel a row, and a real bias.
+    /// Per-token qparams of a dynamically quantized input; empty for a static input. Requires a pointwise shape and an
+    /// `f32` bias.
     pub row_scales: &'a [RowScale],
-    /// What [`ByteProduct::pack`] wrote; best on a 64-byte boundary.
+    /// Weights packed by [`ByteProduct::pack`]; 64-byte alignment is fastest.
     pub weights: &'a [u8],
-    /// What is applied to every real number.
+    /// The activation, applied in `f32` before requantization.
     pub activation: Activation,
-    /// What is added to every element.
+    /// The residual.
     pub residual: Option<ByteResidual<'a>>,
 }
 
-/// A product of bytes of one shape by the kernels of one instruction set.
+/// An int8 GEMM or convolution of a fixed shape with the kernels of a fixed ISA.
 #[derive(Clone, Copy)]
 pub struct ByteProduct {
     pub(crate) shape: Shape,
     pub(crate) row: &'static ByteRow,
     pub(crate) panels: Panels,
     pub(crate) runs: Runs,
-    /// Whether matrix instructions compute it: where the processor has them and the kernel permits them.
+    /// Whether AMX computes: the CPU has AMX and the operating system permits AMX.
     pub(crate) matrix: bool,
-    /// The most rows of a tile.
+    /// The maximum number of rows per tile.
     pub(crate) height: usize,
-    /// Tiles that go through a panel before the next panel.
+    /// Tiles that share a panel before the next panel (M block).
     strip: usize,
-    /// Panels that a tile goes through before its sums become elements of the output: several where the next tile has the same.
+    /// Panels per epilogue: several if every tile reuses the panels from L2.
     pub(crate) together: usize,
 }
 
 impl ByteProduct {
-    /// Fails if the shape contradicts itself or has planes. Any instruction set may be packed for on any machine.
+    /// Fails if the shape is inconsistent or the input is NCHW. Packing for any ISA works on every host.
     pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
         shape.check()?;
         if shape.planes != 1 {
@@ -116,26 +117,26 @@ impl ByteProduct {
         Ok(product.by(isa == Isa::Amx && isa.is_available()))
     }
 
-    /// The same product of the same packed weights without matrix instructions, as where the kernel refuses them.
+    /// The same GEMM on the same packed weights without AMX, as on systems that refuse AMX.
     pub const fn without_matrices(self) -> Self {
         self.by(false)
     }
 
-    /// The same with matrix instructions or without.
+    /// Selects AMX or vector kernels.
     const fn by(self, matrix: bool) -> Self {
         let height = self.height_of(matrix);
         let strip = self.strip_of(height);
         Self { matrix, height, strip, together: self.together_of(strip, matrix), ..self }
     }
 
-    /// Bytes of the packed weights.
+    /// Size of the packed weights in bytes.
     pub const fn packed_size(&self) -> usize {
         self.panels.size(self.shape.groups)
     }
 
-    /// Packs weights, a scale for each column, and a bias. The scale of a column makes real numbers of sums: that of the
-    /// input times that of the weight, divided by that of the output where [`Quantization::inverse_scale`] is one; that of
-    /// the weight alone where rows have scales. Fails unless lengths are those of the shape.
+    /// Packs weights, per-channel scales and bias. A scale converts accumulators to `f32`: input scale x weight scale,
+    /// divided by the output scale if [`Quantization::inverse_scale`] is 1; the weight scale alone for per-token
+    /// inputs. Fails if a length differs from the shape.
     #[inline]
     pub fn pack(&self, weights: &Weights<'_, i8>, scales: &[f32], bias: Bias<'_>, packed: &mut [u8]) -> Result<()> {
         weights.check(&self.shape)?;
@@ -147,14 +148,15 @@ impl ByteProduct {
         Ok(())
     }
 
-    /// What tells packed forms of the same weights apart: columns of a panel and of a vector, bytes that a column's are a multiple
-    /// of, and what is added to weights.
+    /// Identifies the packed layout of the weights: columns per panel, lanes per vector, K alignment in bytes, and
+    /// weight offset.
     pub const fn layout(&self) -> [usize; 4] {
         [self.row.width(), self.row.lanes, self.row.depth, self.row.offset as usize]
     }
 
-    /// The elements of a column of a product of matrices as numbers: a row of the table whose transpose the packed matrix is.
-    /// Fails unless the column is there and has so many, and the scale is that of the weight alone.
+    /// Dequantizes a column of a packed GEMM weight: a row of the embedding table whose transpose is packed (tied
+    /// weights). The packed scale must be the weight scale alone. Fails if the column does not exist or `elements` has
+    /// a length other than K.
     #[inline]
     pub fn column(&self, packed: &[u8], column: usize, elements: &mut [f32]) -> Result<()> {
         let is_there = column < self.shape.all_columns() && elements.len() == self.shape.depth();
@@ -179,17 +181,17 @@ impl ByteProduct {
         Ok(())
     }
 
-    /// The work.
+    /// The grid of tiles and panels.
     pub const fn grid(&self) -> Grid {
         Grid::new(self.shape.rows(), self.height, self.shape.groups * self.panels.per_group)
     }
 
-    /// Bytes of a column's weights.
+    /// Packed weight bytes per column, without the header.
     pub(crate) const fn depth(&self) -> usize {
         self.panels.column_size - HEADER
     }
 
-    /// The most rows of a tile.
+    /// The maximum number of rows per tile.
     const fn height_of(&self, matrix: bool) -> usize {
         if matrix {
             self.row.matrix_height
@@ -200,13 +202,13 @@ impl ByteProduct {
         }
     }
 
-    /// Bytes of scratch that each call needs, on any machine.
+    /// Scratch bytes per call, on any machine.
     pub fn scratch_size(&self) -> usize {
         let matrix = [false, self.row.matrix_height > 0];
         matrix.into_iter().map(|matrix| self.by(matrix).own_size()).max().unwrap_or(0)
     }
 
-    /// Bytes of scratch that each call needs on this machine.
+    /// Scratch bytes per call on this machine.
     const fn own_size(&self) -> usize {
         let rows = self.strip * self.height;
         scratch::total(&[
@@ -247,18 +249,19 @@ impl ByteProduct {
         }
     }
 
-    /// Bytes of the windows that may have to be copied for some rows.
+    /// Bytes for receptive fields copied for `rows` rows.
     const fn copied(&self, rows: usize) -> usize {
         if self.runs.pixels > 1 { rows * self.shape.depth() } else { 0 }
     }
 
-    /// Bytes of rows that are copied side by side, with room for a whole register behind the last.
+    /// Bytes for packed rows of A, with room for a full register store behind the last row.
     const fn gathered(&self, rows: usize) -> usize {
         if self.row.depth > 4 || self.joins_runs() { (rows + self.height) * self.depth() + REGISTER } else { 0 }
     }
 
-    /// Whether the runs of a row are copied side by side without matrix instructions too: short ones with parts of words take longer to
-    /// read than to copy. Where bytes of rows are not added up, nothing else reads them before they are multiplied.
+    /// Whether LHS packing also runs without AMX: packing short K segments that end within a word is faster than
+    /// partial loads in the micro-kernel. Limited to ISAs with weight offset, whose row sums read A before the
+    /// micro-kernel anyway.
     pub(crate) const fn joins_runs(&self) -> bool {
         self.row.offset != 0
             && self.runs.count > 1
@@ -266,13 +269,13 @@ impl ByteProduct {
             && !self.runs.length.is_multiple_of(4)
     }
 
-    /// Bytes of a row whose runs are side by side.
+    /// Bytes of a packed row of A.
     pub(crate) const fn joined(&self) -> usize {
         self.runs.count * self.runs.length.next_multiple_of(4)
     }
 
-    /// Computes a block into bytes. Fails if an operand, the output or the scratch is too short, or if this processor lacks
-    /// the instructions.
+    /// Computes a block with int8 output. Fails if an operand, the output or the scratch is too short, or if this CPU
+    /// lacks the ISA.
     pub fn compute(
         &self,
         operands: &ByteOperands<'_>,
@@ -283,11 +286,11 @@ impl ByteProduct {
     ) -> Result<()> {
         self.check(operands, block, |rows, columns| output.check(rows, columns))?;
         let store = Store::Bytes(output.at(0, 0), quantization);
-        // SAFETY: `check` held operands and output against the block.
+        // SAFETY: `check` validated operands and output for the block.
         unsafe { self.run(operands, (store, output.stride()), block, scratch) }
     }
 
-    /// Computes a block into real numbers. Fails as [`Self::compute`].
+    /// Computes a block with `f32` output. Fails as [`Self::compute`].
     pub fn compute_floats(
         &self,
         operands: &ByteOperands<'_>,
@@ -297,16 +300,16 @@ impl ByteProduct {
     ) -> Result<()> {
         self.check(operands, block, |rows, columns| output.check(rows, columns))?;
         let store = Store::Floats(output.at(0, 0));
-        // SAFETY: `check` held operands and output against the block.
+        // SAFETY: `check` validated operands and output for the block.
         unsafe { self.run(operands, (store, output.stride()), block, scratch) }
     }
 
-    /// The kernels that compute this form of weights here.
+    /// The kernels for this packing, if this CPU has the ISA.
     fn kernels(&self) -> Result<&'static ByteKernels> {
         self.row.kernels.filter(|kernels| kernels.isa.is_available()).ok_or(Error::NotSupported)
     }
 
-    /// Computes a checked block.
+    /// Computes a validated block.
     ///
     /// # Safety
     ///
@@ -337,7 +340,7 @@ impl ByteProduct {
             gathered: scratch.take::<i8>(self.gathered(rows))?,
         };
         let mut strip = Strip::new(self, operands, store, kernels, memory);
-        // SAFETY: where matrix instructions compute, AMX is permitted.
+        // SAFETY: `matrix` is only set where the operating system permits AMX.
         #[cfg(target_arch = "x86_64")]
         let _tiles = self.matrix.then(|| unsafe { crate::amx::Tiles::configure(crate::amx::DEPTH) });
         let mut first = block.tiles[0];
@@ -376,7 +379,7 @@ impl ByteProduct {
         output(rows, columns)
     }
 
-    /// The columns of the output that some panels cover, for splitting an output.
+    /// The output columns that a range of panels covers, for splitting an output.
     pub fn columns_of(&self, panels: [usize; 2]) -> core::ops::Range<usize> {
         let column = |index: usize| {
             let group = index.checked_div(self.panels.per_group).unwrap_or(0);

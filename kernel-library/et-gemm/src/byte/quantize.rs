@@ -1,4 +1,4 @@
-//! Quantizes rows at run time: a scale and a zero point for each.
+//! Dynamic quantization: per-token scale and zero point.
 #![allow(unsafe_code, reason = "the plain code is compiled for instruction sets that not every processor has")]
 
 use et_core::{Error, Result};
@@ -7,17 +7,17 @@ use super::finish::RowScale;
 use super::rows::ByteRow;
 use crate::isa::Isa;
 
-/// The steps of a byte.
+/// Quantization steps of an int8 range.
 const STEPS: f32 = 255.0;
 
-/// Quantizes `rows` of `length` elements to bytes from -128 to 127, so that zero is a byte: the same bytes on every
-/// instruction set. Fails unless there is a row of bytes and a scale for each, or if this processor lacks the instructions.
+/// Quantizes `rows` of `length` elements to int8 per token; zero is exactly representable, and every ISA produces the
+/// same bytes. Fails unless `bytes` and `scales` match the rows, or if this CPU lacks the ISA.
 pub fn quantize_rows(isa: Isa, rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) -> Result<()> {
     if bytes.len() != rows.len() || scales.len().checked_mul(length) != Some(rows.len()) {
         return Err(Error::InvalidArgument);
     }
     let kernels = ByteRow::of(isa).kernels.filter(|kernels| kernels.isa.is_available()).ok_or(Error::NotSupported)?;
-    // SAFETY: the processor was asked.
+    // SAFETY: `is_available` checked that the CPU has the ISA of the kernels.
     unsafe { (kernels.quantize)(rows, length, bytes, scales) };
     Ok(())
 }
@@ -25,7 +25,7 @@ pub fn quantize_rows(isa: Isa, rows: &[f32], length: usize, bytes: &mut [i8], sc
 /// [`compute`] for an instruction set.
 pub type QuantizeKernel = unsafe fn(&[f32], usize, &mut [i8], &mut [RowScale]);
 
-/// Quantizes rows whose lengths were checked.
+/// Quantizes rows whose lengths are validated.
 #[inline(always)]
 pub fn compute(rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) {
     if length == 0 {
@@ -38,7 +38,7 @@ pub fn compute(rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowS
     }
 }
 
-/// The scale and zero point that cover a row and zero.
+/// The scale and zero point of the range that covers the row and zero.
 #[inline(always)]
 fn range(row: &[f32]) -> RowScale {
     let mut least = [0f32; 16];
@@ -69,7 +69,8 @@ fn greater(left: f32, right: f32) -> f32 {
     if right > left { right } else { left }
 }
 
-/// To a whole number, ties to even, of magnitudes below 2^22: they are the low bits of a sum with 1.5 * 2^23.
+/// Rounds to the nearest integer, ties to even, for magnitudes below 2^22: the result is in the low bits of `value +
+/// 1.5 * 2^23`.
 #[inline(always)]
 fn nearest(value: f32) -> i32 {
     const ROUNDER: f32 = 12_582_912.0;

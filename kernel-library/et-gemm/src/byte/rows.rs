@@ -1,4 +1,4 @@
-//! The rows of products of bytes: which instruction set has which tiles. Packing, computing, tests and benchmarks read it.
+//! Kernel configurations of the int8 GEMM, a row per ISA. Packing, computing, tests and benchmarks read this table.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
 use super::dot::Dots;
@@ -8,60 +8,61 @@ use super::quantize::QuantizeKernel;
 use super::tile::{Tile, TileKernel, compute};
 use crate::isa::Isa;
 
-/// One row: the tile of an instruction set.
+/// The kernel configuration of an ISA.
 pub struct ByteRow {
     /// The instruction set.
     pub isa: Isa,
-    /// Sums of a vector.
+    /// Accumulators per vector.
     pub lanes: usize,
-    /// Vectors of a panel.
+    /// Vectors per panel.
     pub vectors: usize,
-    /// The most rows of a tile.
+    /// MR: the maximum number of rows per micro-kernel.
     pub height: usize,
-    /// The most rows of a tile of matrix instructions; zero where there are none.
+    /// The maximum number of rows of an AMX tile; zero without AMX.
     pub matrix_height: usize,
-    /// The bytes of a column of a panel are a multiple of it.
+    /// K alignment of packed columns in bytes (KR).
     pub depth: usize,
-    /// What is added to weights when they are packed.
+    /// Offset of the packed weights: 128 for u8 x i8 dot products, otherwise 0.
     pub offset: i32,
-    /// The kernels; none on other processors, and where they are not compiled.
+    /// The kernels; `None` on foreign architectures or if compiled out.
     pub kernels: Option<&'static ByteKernels>,
 }
 
-/// The kernels of an instruction set.
+/// The kernels of an ISA.
 pub struct ByteKernels {
-    /// The tile for `rows - 1` and `vectors - 1`.
+    /// The micro-kernel for `rows - 1` and `vectors - 1`.
     pub tile: fn(usize, usize) -> Option<TileKernel>,
-    /// Makes elements of the output.
+    /// The epilogue.
     pub finish: FinishKernel,
-    /// Adds up, and copies, the rows of a tile.
+    /// LHS packing and row sums.
     pub gather: GatherKernel,
-    /// Quantizes rows at run time.
+    /// Dynamic quantization of rows.
     pub quantize: QuantizeKernel,
-    /// What the tiles need.
+    /// The ISA that the kernels require.
     pub isa: Isa,
 }
 
-/// A row without matrix instructions.
+/// A configuration without AMX.
 const fn row(isa: Isa, size: [usize; 3], offset: i32, kernels: Option<&'static ByteKernels>) -> ByteRow {
     ByteRow { isa, lanes: size[0], vectors: size[1], height: size[2], matrix_height: 0, depth: 4, offset, kernels }
 }
 
-/// All rows: vectors of so many lanes, so many a panel, so many rows a tile.
+/// Every configuration: lanes per vector, vectors per panel, rows per tile.
 pub static BYTE: [ByteRow; 8] = [
     row(Isa::Portable, [4, 2, 4], 0, portable::KERNELS),
     row(Isa::Avx2, [8, 2, 4], 0, avx2::KERNELS),
     row(Isa::AvxVnni, [8, 2, 6], 128, avx_vnni::KERNELS),
     row(Isa::Avx512, [16, 2, 10], 0, avx512::KERNELS),
     row(Isa::Avx512Vnni, [16, 2, 14], 128, avx512_vnni::KERNELS),
-    // Packed as for VNNI but for the depth, so that VNNI serves where the kernel refuses AMX.
+    // AMX shares the VNNI packing except for the K alignment, so that the VNNI kernels serve where the operating system
+    // refuses AMX.
     ByteRow { matrix_height: 32, depth: 64, ..row(Isa::Amx, [16, 2, 14], 128, avx512_vnni::KERNELS) },
     row(Isa::Neon, [4, 4, 4], 0, neon::KERNELS),
     row(Isa::NeonDot, [4, 4, 6], 0, neon_dot::KERNELS),
 ];
 
 impl ByteRow {
-    /// The row that an instruction set uses.
+    /// The configuration for an ISA.
     pub fn of(isa: Isa) -> &'static Self {
         &BYTE[match isa {
             Isa::Portable => 0,
@@ -75,7 +76,7 @@ impl ByteRow {
         }]
     }
 
-    /// Columns of a panel.
+    /// NR: columns per panel.
     pub const fn width(&self) -> usize {
         self.lanes * self.vectors
     }
@@ -84,7 +85,7 @@ impl ByteRow {
 macro_rules! kernels {
     ($name:ident, $condition:meta, $isa:ident, $dots:ty, $lanes:ty,
         $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
-        /// The kernels of one instruction set; none where they are not compiled.
+        /// The kernels of an ISA; `None` if compiled out.
         #[cfg(not($condition))]
         mod $name {
             pub const KERNELS: Option<&super::ByteKernels> = None;

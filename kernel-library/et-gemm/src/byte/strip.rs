@@ -1,4 +1,4 @@
-//! Some tiles of rows that go through panels together.
+//! A strip: an M block of several tiles that shares each weight panel.
 #![allow(unsafe_code, reason = "kernels are called with pointers that the product checked")]
 
 use core::ops::Range;
@@ -17,23 +17,23 @@ use crate::window::Windows;
 
 /// Scratch memory of a strip.
 pub struct Memory<'a> {
-    /// A run of padding.
+    /// A K segment of padding.
     pub padding: *const i8,
-    /// Pointers to the runs of all rows.
+    /// The indirection buffer: pointers to the K segments of the rows.
     pub table: *mut *const i8,
-    /// Windows that had to be copied.
+    /// Copied receptive fields (im2col at the image borders).
     pub copies: *mut i8,
-    /// What is added to the sums of each row.
+    /// Corrections per row: scaled row sums.
     pub addends: &'a mut [i32],
-    /// The sums of a tile and some panels.
+    /// Accumulators of a tile and up to `together` panels.
     pub sums: *mut i32,
-    /// What is added to the sums of each column.
+    /// Corrections per column: bias minus zero point times column sum, or the column sums.
     pub factors: *mut i32,
-    /// The scale of each column.
+    /// Per-channel scales.
     pub scales: *mut f32,
     /// The bias of each column.
     pub bias: *mut f32,
-    /// Rows side by side, for matrix instructions.
+    /// Packed rows of A, for AMX and for short K segments.
     pub gathered: &'a mut [i8],
 }
 
@@ -51,7 +51,7 @@ pub struct Strip<'a> {
 }
 
 impl<'a> Strip<'a> {
-    /// A strip of no tiles yet.
+    /// A strip before the first tile.
     pub fn new(
         product: &'a ByteProduct,
         operands: &'a ByteOperands<'a>,
@@ -64,11 +64,12 @@ impl<'a> Strip<'a> {
         Self { product, operands, store, windows, kernels, grid, memory, first_row: 0, first_strip: true }
     }
 
-    /// Computes tiles times panels.
+    /// Computes the tiles of a strip for a range of panels.
     ///
     /// # Safety
     ///
-    /// The product checked operands and output for them; the memory is that of a strip of so many tiles.
+    /// The product validated operands and output for the tiles and panels, and `memory` has room for the rows of the
+    /// strip.
     pub unsafe fn compute(&mut self, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
         self.first_row = self.grid.rows_of(tiles[0]).start;
         let (per_group, together) = (self.product.panels.per_group, self.product.together);
@@ -76,7 +77,8 @@ impl<'a> Strip<'a> {
         while first < panels[1] {
             let group = first / per_group;
             let last = panels[1].min((group + 1) * per_group).min(first + together);
-            // SAFETY: the caller's promise; the packed weights hold the panels, and `fill` writes what tiles read.
+            // SAFETY: the caller guarantees validated operands; the packed weights hold the panels, and `fill` writes
+            // the indirection buffer before the tiles read from there.
             unsafe {
                 if first == panels[0] || first.is_multiple_of(per_group) {
                     (tiles[0]..tiles[1]).for_each(|tile| self.fill(group, tile));
@@ -94,14 +96,14 @@ impl<'a> Strip<'a> {
         Ok(())
     }
 
-    /// Writes the table, the addends and, for matrix instructions, the rows of a tile.
+    /// Fills the indirection buffer, the row corrections and, if needed, the packed rows of a tile.
     unsafe fn fill(&mut self, group: usize, tile: usize) {
         let product = self.product;
         let rows = self.grid.rows_of(tile);
         let before = rows.start - self.first_row;
         let table = self.memory.table.wrapping_add(before * product.runs.count);
         let copies = self.memory.copies.wrapping_add(before * product.shape.depth());
-        // SAFETY: a strip's rows fit the table and the copies.
+        // SAFETY: indirection buffer and copies have room for the rows of a strip.
         unsafe { self.windows.fill(group, rows.clone(), table, copies) };
         let is_copied = if self.product.matrix { self.direct(rows.start).is_none() } else { product.joins_runs() };
         let gathered = self.memory.gathered.as_mut_ptr().wrapping_add(before * product.depth());
@@ -118,18 +120,20 @@ impl<'a> Strip<'a> {
         if product.row.offset == 0 {
             self.memory.addends.fill(0);
         } else {
-            // SAFETY: `windows` wrote a pointer for each run of each row; `gathered` has the depth of a panel for each row.
+            // SAFETY: `windows` wrote a pointer for each K segment of each row; `gathered` has room for the packed
+            // depth of each row.
             unsafe { (self.kernels.gather)(&gather) };
         }
         if !self.product.matrix && is_copied {
             for row in 0..rows.len() {
-                // SAFETY: the table has a pointer for each run of each row, of which there are several.
+                // SAFETY: the indirection buffer has `count * rows` pointers, of which the first `rows` are
+                // overwritten.
                 unsafe { table.add(row).write(gathered.wrapping_add(row * product.depth())) };
             }
         }
     }
 
-    /// Where the rows of a tile are, if matrix instructions can read them in the input.
+    /// The address of a tile's rows in the input, if AMX can read the rows in place.
     fn direct(&self, first: usize) -> Option<*const i8> {
         let product = self.product;
         let shape = &product.shape;
@@ -138,8 +142,8 @@ impl<'a> Strip<'a> {
         (fits && within).then(|| self.operands.input.as_ptr().wrapping_add(first * shape.pixel_stride))
     }
 
-    /// Makes the factors of a panel, its bias less the zero point times the sums of its weights, or those sums, and puts its scales
-    /// and bias beside those of the others.
+    /// Reads a panel header: computes the column corrections (bias minus zero point times column sum for static inputs,
+    /// the column sum for per-token inputs) and copies scales and bias to the block's arrays.
     ///
     /// # Safety
     ///
@@ -150,7 +154,7 @@ impl<'a> Strip<'a> {
         let header = self.operands.weights.as_ptr().wrapping_add(panel.start).cast::<i32>();
         let (zero, is_static) = (i32::from(self.operands.zero_point), self.operands.row_scales.is_empty());
         let first = index * self.product.panels.width;
-        // SAFETY: a header is three rows of the panel's width, and there is memory for all panels.
+        // SAFETY: a header has three rows of the panel's width, and the arrays have room for every panel.
         unsafe {
             header.cast::<f32>().copy_to_nonoverlapping(self.memory.bias.add(first), width);
             header.cast::<f32>().add(width).copy_to_nonoverlapping(self.memory.scales.add(first), width);
@@ -163,7 +167,7 @@ impl<'a> Strip<'a> {
         }
     }
 
-    /// Computes one tile times some panels of a group.
+    /// Computes a tile for a range of panels in the same group.
     unsafe fn tile(&mut self, panels: Range<usize>, tile: usize) -> Result<()> {
         let rows = self.grid.rows_of(tile);
         let calls = Grid::new(rows.len(), self.product.row.height, 1);
@@ -177,7 +181,8 @@ impl<'a> Strip<'a> {
                 unsafe { self.multiply_matrix(&panel, rows.clone(), weights, sums) };
             } else {
                 let size = width * self.product.panels.column_size;
-                // A step asks for half as much as it reads, so two tiles bring a panel.
+                // Each K step prefetches half of the bytes that the step consumes, so that two tiles prefetch the next
+                // panel.
                 let half = tile % 2 * (size / 2);
                 let ahead = self.operands.weights.as_ptr().wrapping_add(panel.start + size + half);
                 // SAFETY: the caller's promise.
@@ -189,7 +194,7 @@ impl<'a> Strip<'a> {
         Ok(())
     }
 
-    /// The sums of a tile, by as many calls of the kernel as its height needs.
+    /// Accumulates a macro-tile by as many micro-kernel calls as MR requires.
     unsafe fn multiply(
         &mut self,
         panel: &Panel,
@@ -221,7 +226,7 @@ impl<'a> Strip<'a> {
         Ok(())
     }
 
-    /// The sums of a tile by matrix instructions.
+    /// Accumulates a tile with AMX.
     #[cfg(target_arch = "x86_64")]
     unsafe fn multiply_matrix(&mut self, panel: &Panel, rows: Range<usize>, weights: *const u8, sums: *mut i32) {
         let (product, first) = (self.product, rows.start);
@@ -240,7 +245,7 @@ impl<'a> Strip<'a> {
             // SAFETY: the caller's promise; `gathered` has room for a whole register behind the last row.
             unsafe { crate::amx::compute(&tile, rows.len(), panel.vectors) };
         } else {
-            // SAFETY: a tile has so many sums.
+            // SAFETY: the accumulators of the tile have `rows * stride` elements.
             unsafe { tile.sums.write_bytes(0, rows.len() * tile.stride) };
         }
     }
@@ -248,12 +253,12 @@ impl<'a> Strip<'a> {
     #[cfg(not(target_arch = "x86_64"))]
     unsafe fn multiply_matrix(&mut self, _: &Panel, _: Range<usize>, _: *const u8, _: *mut i32) {}
 
-    /// Sums from a row to the next.
+    /// Row stride of the accumulators, in elements.
     const fn stride(&self) -> usize {
         self.product.together * self.product.panels.width
     }
 
-    /// Makes elements of the output of the sums of a tile and some panels of a group.
+    /// Runs the epilogue of a tile for a range of panels in the same group.
     unsafe fn finish(&self, panels: Range<usize>, rows: Range<usize>) {
         let product = self.product;
         let (first, rows) = (rows.start, rows.len());

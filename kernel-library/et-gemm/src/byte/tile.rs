@@ -1,46 +1,47 @@
-//! The tile of a product of bytes: rows of windows times a panel of columns, with all sums in registers.
+//! The int8 micro-kernel: an MR x NR tile with the accumulators in registers.
 #![allow(unsafe_code, reason = "windows, panels and sums are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
 use super::dot::{Dots, part_of_word, word};
 
-/// What one tile computes.
+/// Arguments of the micro-kernel.
 ///
 /// # Safety
 ///
-/// `table` has `R` pointers for each run, `step` apart from run to run, each valid for `length` bytes; `panel` has a
-/// vector of weights for each four bytes of each run; `sums` takes `R` rows of a panel's columns, `stride` apart.
+/// `table` has `R` pointers per K segment, `step` apart from segment to segment, each valid for `length` bytes; `panel`
+/// has a weight vector for each four int8 of each K segment; `sums` has room for `R` accumulator rows of a panel's
+/// columns, `stride` apart.
 pub struct Tile {
-    /// Pointers to the runs of the rows.
+    /// The indirection buffer: pointers to the K segments of the rows.
     pub table: *const *const i8,
-    /// Pointers from a run to the next.
+    /// Pointers from a K segment to the next.
     pub step: usize,
-    /// Runs of a window.
+    /// K segments per row.
     pub runs: usize,
-    /// Bytes of a run.
+    /// Bytes per K segment.
     pub length: usize,
-    /// The weights of the panel.
+    /// The packed weights of the panel.
     pub panel: *const u8,
-    /// The sums.
+    /// Destination of the accumulators.
     pub sums: *mut i32,
-    /// Sums from a row to the next.
+    /// Row stride of the accumulators, in elements.
     pub stride: usize,
-    /// What is read soon: as many bytes as [`AHEAD`] for each step of four bytes of a row; any address.
+    /// Prefetch pointer: each K step of four int8 prefetches [`AHEAD`] bytes. Any address is allowed.
     pub ahead: *const u8,
 }
 
-/// Bytes that are asked for in each step of four bytes of a row: a line.
+/// Bytes prefetched per K step of four int8: a cache line.
 pub const AHEAD: usize = 64;
 
-/// A tile of `R` rows and `V` vectors of an instruction set.
+/// A micro-kernel of `R` rows and `V` vectors.
 pub type TileKernel = unsafe fn(&Tile);
 
-/// Computes a tile.
+/// Computes an `R` x `V` tile.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `D`; what `Tile` asks for.
+/// The CPU has the ISA of `D`, and the contract of [`Tile`] holds.
 #[inline(always)]
 pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
     let mut sums = [[D::zero(); V]; R];
@@ -74,7 +75,8 @@ pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
     }
 }
 
-/// Few rows in four sets of sums, so that additions need not wait for each other; gives the bytes that were read.
+/// GEMV path: four independent accumulator sets hide the latency of the dot product. Returns the bytes of the segment
+/// that were consumed.
 #[inline(always)]
 unsafe fn pairs<D: Dots, const R: usize, const V: usize>(
     sums: &mut [[D; V]; R],

@@ -1,10 +1,10 @@
-//! Plain loops in `f64` and repeatable numbers, which optimized products are held against.
+//! Reference loops in `f64` and reproducible random values.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use et_core::Half;
 use et_gemm::{Activation, NibbleForm, Scales, Shape};
 
-/// Repeatable numbers (an xorshift).
+/// A reproducible random generator (xorshift).
 pub struct Numbers(pub u64);
 
 impl Numbers {
@@ -32,7 +32,7 @@ impl Numbers {
     }
 }
 
-/// Scales of half bytes, `[columns, groups]`, that a form keeps as they are.
+/// int4 block scales, `[columns, groups]`, that both scale formats represent exactly.
 pub fn scales(numbers: &mut Numbers, form: NibbleForm, [columns, inner]: [usize; 2]) -> Vec<f32> {
     let groups = inner / form.group;
     let mut column = |_| match form.scales {
@@ -52,8 +52,8 @@ pub fn input_length(shape: &Shape) -> usize {
     shape.batch * shape.input[0] * shape.input[1] * shape.pixel_stride
 }
 
-/// Calls `visit` with the place in the input (none for padding) and in `[columns, channels, height, width]` weights of
-/// every product that belongs to an element of the output.
+/// Calls `visit` for each multiply-add of an output element with the offset in the input (`None` for padding) and the
+/// offset in the `[columns, channels, height, width]` weights.
 pub fn products(shape: &Shape, row: usize, column: usize, mut visit: impl FnMut(Option<usize>, usize)) {
     let [height, width] = shape.output;
     let (image, y, x) = (row / width / height, row / width % height, row % width);
@@ -92,7 +92,7 @@ pub fn activate(activation: Activation, x: f64) -> f64 {
     }
 }
 
-/// By its series; from 4 on it is one within 2e-8.
+/// By the power series; from 4 on the result is 1 within 2e-8.
 fn error_function(x: f64) -> f64 {
     if x.abs() > 4.0 {
         return x.signum();
@@ -105,7 +105,7 @@ fn error_function(x: f64) -> f64 {
     sum * 2.0 / std::f64::consts::PI.sqrt()
 }
 
-/// Products of matrices and convolutions whose sizes are at, below and above those of tiles.
+/// GEMM and convolution shapes with sizes at, below and above tile sizes.
 pub fn shapes() -> Vec<Shape> {
     let mut shapes = Vec::new();
     for rows in [0, 1, 2, 5, 6, 7, 13, 14, 15, 33, 64] {
