@@ -31,8 +31,7 @@ fn near(expected: f64, got: f64, tolerance: f64) -> bool {
 }
 
 /// Whether outputs have the expected numbers, whatever the dtypes: within the tolerance, or within the rounding of the
-/// coarser
-/// of the two dtypes if that is larger.
+/// coarser of the two dtypes if that is larger.
 pub fn numbers(expected: &[OwnedTensor], got: &[OwnedTensor], tolerance: f64) -> bool {
     let same = |(expected, got): (&OwnedTensor, &OwnedTensor)| {
         let tolerance = tolerance.max(rounding(got.scalar_type)).max(rounding(expected.scalar_type));

@@ -1,8 +1,7 @@
 //! Runs the cases of the operator catalogue on the kernels of any provider.
 //!
 //! A provider gives a kernel for an operator or declines. [`run`] calls the kernel on every case of the operator and
-//! compares
-//! the outputs with PyTorch's.
+//! compares the outputs with PyTorch's.
 
 mod compare;
 mod convert;

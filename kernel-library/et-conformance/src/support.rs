@@ -19,8 +19,7 @@ pub struct Support {
 }
 
 /// Runs the portable kernel of every operator on all cases of the operator: unchanged, and with each tensor dtype
-/// replaced by
-/// each different dtype.
+/// replaced by each different dtype.
 pub fn support() -> Vec<Support> {
     OPERATORS.iter().map(|operator| of_operator(operator)).collect()
 }
@@ -69,8 +68,7 @@ fn tensors(argument: &Owned) -> Vec<&OwnedTensor> {
 }
 
 /// Whether the kernel gives the same numbers with every tensor of dtype `from` replaced by a tensor of dtype `to`.
-/// Elements
-/// that `to` cannot represent become the same small whole numbers in both runs.
+/// Elements that `to` cannot represent become the same small whole numbers in both runs.
 fn agrees(operator: &Operator, case: &Case, from: ScalarType, to: ScalarType) -> bool {
     if from.is_complex() || to.is_complex() {
         return false;

@@ -1,6 +1,5 @@
 //! `aten::adaptive_max_pool3d`: max pooling of volumes to a given output size; returns the maximum of each receptive
-//! field and
-//! the row-major index of the maximum in its channel. NaN is greatest.
+//! field and the row-major index of the maximum in its channel. NaN is greatest.
 
 use crate::family::adaptive;
 use crate::family::pool::values_or_indices;

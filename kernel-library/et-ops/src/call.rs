@@ -82,8 +82,7 @@ impl OwnedTensor {
 }
 
 /// Dtype and shape of each output of `operator`, by the operator's shape rule. `wanted` has an item per output: the
-/// tensor that
-/// the caller wants, or `None` for no preference. Only some operators leave the caller a choice.
+/// tensor that the caller wants, or `None` for no preference. Only some operators leave the caller a choice.
 pub fn infer(operator: &Operator, arguments: &[Argument<'_>], wanted: &[Option<Meta>]) -> Result<Vec<Meta>> {
     let outs = match operator.outs() {
         Outs::FirstArgument => Vec::new(),
@@ -115,8 +114,7 @@ pub fn call_kernel_for(
 }
 
 /// Like [`call_kernel_for`], with outputs laid out in the dim order that `order` gives for their rank. An argument that
-/// the
-/// kernel writes must have that dim order too.
+/// the kernel writes must have that dim order too.
 pub fn call_ordered(
     operator: &Operator,
     kernel: Kernel,
@@ -234,8 +232,7 @@ impl Slot<'_> {
                 let (sizes, dim_order) = (Indices::new(sizes), order.dims());
                 let layout = TensorLayout { scalar_type: *scalar_type, sizes, dim_order };
                 // SAFETY: the table borrows the buffer, mutably if the buffer is writable, and `tensor_slot` and
-                // `OwnedTensor::zeros`
-                // guarantee that the buffer is as long as the shape says, or null.
+                // `OwnedTensor::zeros` guarantee that the buffer is as long as the shape says, or null.
                 let tensor = unsafe {
                     match room {
                         Room::Constant => et_core::Tensor::new(layout, *data, Access::Constant),

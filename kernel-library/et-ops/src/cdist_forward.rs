@@ -104,8 +104,7 @@ where
 }
 
 /// The start offset of the row that belongs to each output element. The rows of the left tensor (0) run along the
-/// second-last
-/// output dimension, the rows of the right tensor (1) along the last.
+/// second-last output dimension, the rows of the right tensor (1) along the last.
 fn rows(tensor: &et_core::Tensor<'_>, shape: &Shape, side: usize) -> Place {
     let (strides, rank, own) = (tensor.strides(), shape.rank(), tensor.rank());
     let mut place = Place { start: 0, strides: [0; et_core::MAX_RANK] };

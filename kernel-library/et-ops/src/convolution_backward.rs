@@ -1,9 +1,8 @@
 //! `aten::convolution_backward`: the gradients of a convolution's input, weight and bias.
 //!
 //! A plain and a transposed convolution are the same relation between a larger image, over which the kernel slides, and
-//! a
-//! smaller image with an element per kernel placement. Only the role of the input differs: the larger image in a plain
-//! convolution, the smaller image in a transposed convolution.
+//! a smaller image with an element per kernel placement. Only the role of the input differs: the larger image in a
+//! plain convolution, the smaller image in a transposed convolution.
 
 use et_core::{Input, Number as _, Output, Scalar};
 
@@ -89,8 +88,7 @@ pub const CONVOLUTION_BACKWARD: Operator = Operator {
 };
 
 /// The meta of gradient `index`: shaped like the input, like the weight, or with an element per channel of the output
-/// gradient;
-/// an empty list entry if the output mask excludes the gradient.
+/// gradient; empty (shape `[0]`) if the output mask excludes the gradient.
 fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     Geometry::new(args)?;
     let mut channels = Shape::SCALAR;

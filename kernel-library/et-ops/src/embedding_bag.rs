@@ -6,10 +6,8 @@ use crate::family::index;
 use crate::prelude::*;
 
 /// The operator behind `torch.nn.functional.embedding_bag`. Besides the results, it returns the bag of each index, the
-/// size of
-/// each bag and, for maxima, the index of the row that each maximum comes from. As in PyTorch, the bag size is 0 for
-/// sums.
-/// Indices equal to `padding_idx` are skipped.
+/// size of each bag and, for maxima, the index of the row that each maximum comes from. As in PyTorch, the bag size is
+/// 0 for sums. Indices equal to `padding_idx` are skipped.
 #[cfg(feature = "catalogue")]
 pub const EMBEDDING_BAG: Operator = Operator {
     schema: "aten::_embedding_bag.out(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, \

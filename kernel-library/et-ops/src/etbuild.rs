@@ -2,12 +2,9 @@
 //! operators.
 //!
 //! The operators share two arguments: `start`, the token position of the first row, and `last`, the index of the last
-//! row that
-//! holds a token; rows behind `last` are padding. KV caches are `[batch, slots, heads, depth]`, so that the rows of a
-//! chunk are
-//! written in the layout that the projection GEMM produces. Each KV cache is a ring buffer: the row of a position lies
-//! in slot
-//! `position % slots`.
+//! row that holds a token; rows behind `last` are padding. KV caches are `[batch, slots, heads, depth]`, so that the
+//! rows of a chunk are written in the layout that the projection GEMM produces. Each KV cache is a ring buffer: the row
+//! of a position lies in slot `position % slots`.
 
 pub mod attend_cache;
 pub mod rotate;

@@ -1,7 +1,7 @@
-//! `aten::_fft_c2r`: real numbers from the half of their Fourier transform that determines them.
+//! `aten::_fft_c2r`: real numbers from the half of their Fourier transform that determines the rest.
 //!
-//! Over one dimension of even length, whose half has no prime factor above 61, the transform is fast; else each element is
-//! the sum of its definition.
+//! A transform over a single dimension of even length, half of which has no prime factor above 61, is an FFT; otherwise
+//! each element is computed by the definition (a direct sum).
 
 use et_core::{Complex, Input, Part};
 
@@ -148,13 +148,14 @@ fn by_definition<P: Part + Math>(args: &Args<'_, '_>, folded: Folded, factor: P)
 /// All bins.
 struct Spectrum<'a, P> {
     from: Input<'a, Complex<P>>,
-    /// The box of the bins of one transform.
+    /// The box of the bins of a transform.
     lane: Shape,
     place: Place,
 }
 
 impl<P: Part + Math> Spectrum<'_, P> {
-    /// The output at `position`: bins turned and added. Those that are not stored are the conjugates of others.
+    /// The output at `position`: the sum of the bins times their twiddle factors. A bin that is not stored is the
+    /// conjugate of a stored bin.
     fn sum(&self, position: &[usize], out: &Shape, last: usize, folded: Folded) -> Result<P> {
         let kept = (0..out.rank()).filter(|dim| !folded.contains(*dim));
         let start = kept.fold(self.place, |place, dim| place.moved(dim, position[dim] as i64));

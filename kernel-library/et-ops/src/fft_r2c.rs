@@ -1,7 +1,8 @@
 //! `aten::_fft_r2c`: the Fourier transform of real numbers over some dimensions.
 //!
-//! The last of the dimensions goes first, from the input to the output; the others follow in place, and their lengths must
-//! have no prime factor above 61. An even length is transformed as half as many complex numbers.
+//! The last of the dimensions is transformed first, from the input to the output; the remaining dimensions follow in
+//! place, and their lengths must have no prime factor above 61. An even length is transformed as half the number of
+//! complex numbers.
 
 use et_core::{Complex, Input, Part};
 
@@ -129,7 +130,7 @@ impl<P: Part + Math> Lane<'_, P> {
         Ok(())
     }
 
-    /// One element of the transform, by its definition.
+    /// A bin of the transform, by the definition (a direct sum).
     fn bin(&self, bin: usize) -> Complex<P> {
         (0..self.length).fold(Complex::new(P::ZERO, P::ZERO), |sum, index| {
             sum.plus(turn(Direction::Forward, index * bin % self.length, self.length).scaled(self.get(index)))

@@ -1,4 +1,4 @@
-//! `aten::fill`: a tensor like another, of one number.
+//! `aten::fill`: a tensor of the same shape and dtype, filled with a number.
 
 use crate::family::fill::fill;
 use crate::family::place::Place;

@@ -1,4 +1,4 @@
-//! `aten::floor`: the greatest integer that is not greater. Integers stay as they are.
+//! `aten::floor`: rounds each element down to an integer. Integer tensors are copied.
 
 use crate::family::real::{self, Function};
 use crate::family::unary;

@@ -1,4 +1,4 @@
-//! `aten::fmod`: what division leaves, with the sign of the dividend; broadcast and promoted.
+//! `aten::fmod`: the remainder with the sign of the dividend; broadcast and promoted.
 
 use crate::family::binary;
 use crate::family::modulo::{self, Sign};

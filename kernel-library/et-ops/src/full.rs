@@ -1,4 +1,4 @@
-//! `aten::full`: a tensor of one number. The caller chooses its type.
+//! `aten::full`: a tensor filled with a number. The caller chooses the dtype.
 
 use et_core::Scalar;
 

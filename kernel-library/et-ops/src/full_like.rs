@@ -1,4 +1,4 @@
-//! `aten::full_like`: a tensor of the shape of another, of one number. The caller chooses its type.
+//! `aten::full_like`: a tensor of the input's shape, filled with a number. The caller chooses the dtype.
 
 use crate::family::choice;
 use crate::family::fill::fill;

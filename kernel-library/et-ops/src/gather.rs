@@ -1,4 +1,5 @@
-//! `aten::gather`: each element's position along one dimension is taken from `index`, the others are its own.
+//! `aten::gather`: reads each output element from the input, at the index that `index` gives along a dimension and at
+//! the output element's own indices along the rest.
 
 use et_core::Element;
 

@@ -1,4 +1,4 @@
-//! `aten::gelu`: `x` times the probability that a standard normal variable is below `x`, or an approximation of it.
+//! `aten::gelu`: `x` times the probability that a standard normal variable is below `x`, or the tanh approximation.
 
 use core::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 

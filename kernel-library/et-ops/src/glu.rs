@@ -1,4 +1,4 @@
-//! `aten::glu`: one half of a dimension times the sigmoid of the other.
+//! `aten::glu`: the first half of a dimension times the sigmoid of the second half.
 
 use crate::family::place::Place;
 use crate::family::real::Real;

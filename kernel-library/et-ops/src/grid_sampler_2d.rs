@@ -118,7 +118,7 @@ where
     Ok(())
 }
 
-/// What is seen outside the image.
+/// How positions outside the image are padded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outside {
     Zeros,
@@ -137,7 +137,7 @@ impl Outside {
     }
 }
 
-/// How positions relate to pixels: -1 and 1 are the centres of the outermost ones or their outer edges.
+/// How positions map to pixels: -1 and 1 are the centres of the outermost pixels (`corners`), or their outer edges.
 #[derive(Clone, Copy, Debug)]
 struct Border {
     outside: Outside,
@@ -151,7 +151,7 @@ impl Border {
         if self.corners { (at + M::ONE) * half * (size - M::ONE) } else { ((at + M::ONE) * size - M::ONE) * half }
     }
 
-    /// The position inside the image that is seen at `at`; zeros are seen where they are.
+    /// Maps position `at` into the image; with zero padding the position is unchanged.
     fn inside<M: Math>(self, at: M, size: usize) -> M {
         match self.outside {
             Outside::Zeros => at,
@@ -175,7 +175,7 @@ impl Border {
     }
 }
 
-/// Neither below the first nor above the last pixel. What is not a number is at the first.
+/// Clamps a position to the first and the last pixel. NaN becomes the first pixel.
 fn clip<M: Math>(at: M, size: usize) -> M {
     let last = number::<M>(size - 1);
     if at > last {
@@ -187,7 +187,7 @@ fn clip<M: Math>(at: M, size: usize) -> M {
     }
 }
 
-/// One channel.
+/// A channel of an image.
 struct Plane<'a, T> {
     from: Input<'a, T>,
     image: Volume,
@@ -199,7 +199,7 @@ impl<T: Opmath> Plane<'_, T>
 where
     T::Math: Math,
 {
-    /// The pixel at a whole position, 0 where there is none.
+    /// The pixel at an integer position; 0 outside the image.
     fn pixel(&self, [row, column]: [T::Math; 2]) -> T::Math {
         let index = |at: T::Math, size: usize| (at >= T::Math::ZERO && at < number(size)).then(|| index_of(at));
         match (index(row, self.image.sizes[3]), index(column, self.image.sizes[4])) {

@@ -1,11 +1,11 @@
-//! `aten::gru`, one layer: gated recurrent units (Cho et al. 2014) over a sequence.
+//! `aten::gru`, single layer: gated recurrent units (Cho et al. 2014) over a sequence.
 
 use crate::family::opmath::Opmath;
 use crate::family::recurrent::{self, sigmoid, total};
 use crate::math::Math;
 use crate::prelude::*;
 
-/// `torch.nn.GRU`, a layer at a time. Gates are those of reset and update, and the candidate.
+/// `torch.nn.GRU`, a layer per call. The gates are reset, update and candidate.
 #[cfg(feature = "catalogue")]
 pub const GRU: Operator = Operator {
     schema: "aten::gru.input_out(Tensor input, Tensor hx, Tensor[] params, bool has_biases, int num_layers, \

@@ -1,9 +1,9 @@
-//! `et_copy::_h2d_copy`: a copy to the memory of a device, which here is that of the host.
+//! `et_copy::_h2d_copy`: a copy from host memory to device memory; here both are host memory.
 
 use crate::family::{copy, unary};
 use crate::prelude::*;
 
-/// A copy from the memory of the host to that of a device.
+/// Copies from host memory to device memory.
 #[cfg(feature = "catalogue")]
 pub const H2D_COPY: Operator = Operator {
     schema: "et_copy::_h2d_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",

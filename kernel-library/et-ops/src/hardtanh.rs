@@ -1,4 +1,4 @@
-//! `aten::hardtanh`: each element, or the bound that it passes, in the type of the input.
+//! `aten::hardtanh`: clamps each element to two bounds, in the dtype of the input.
 
 use crate::family::bound::{bound, bounds};
 use crate::family::unary;

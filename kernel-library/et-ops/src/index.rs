@@ -1,4 +1,4 @@
-//! `aten::index`: the elements at the positions that tensors of indices name, as NumPy's indexing has them.
+//! `aten::index`: the elements at the positions that index tensors select (NumPy's advanced indexing).
 
 use crate::family::choice;
 use crate::family::indexing::{Bound, Indexing};
@@ -6,7 +6,7 @@ use crate::family::place::Place;
 use crate::family::transfer;
 use crate::prelude::*;
 
-/// `self[indices]`. A mask stands for the positions where it is true.
+/// `self[indices]`. A boolean mask selects the positions at which the mask is true.
 #[cfg(feature = "catalogue")]
 pub const INDEX: Operator = Operator {
     schema: "aten::index.Tensor_out(Tensor self, Tensor?[] indices, *, Tensor(a!) out) -> Tensor(a!)",

@@ -1,4 +1,4 @@
-//! `aten::index_select`: the named positions of one dimension.
+//! `aten::index_select`: selects the given indices of a dimension.
 
 use crate::family::place::Place;
 use crate::family::{index, transfer};

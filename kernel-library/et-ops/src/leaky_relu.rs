@@ -1,4 +1,4 @@
-//! `aten::leaky_relu`: each element, times `negative_slope` where it is not positive.
+//! `aten::leaky_relu`: `x` for positive elements, else `x * negative_slope`.
 
 use et_core::Float;
 

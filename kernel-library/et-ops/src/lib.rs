@@ -1,12 +1,12 @@
 //! The operator catalogue.
 //!
-//! One file per operator holds everything that etbuild knows about it: documentation, schema, accepted types, shape rule,
-//! portable kernel and cases. The portable kernel is the interpreter, the constant folder and the oracle of every
-//! faster one. Firmware names the kernels that its program calls, with the types that it calls them on
-//! (`et_ops::relu::out::<{ types }>`) and is built without feature `catalogue`, so that nothing else is even compiled: a
-//! constant that is an entry of the catalogue names a kernel for every type, and the compiler would make them all.
+//! The file of an operator holds its whole definition: documentation, schema, accepted dtypes, shape rule, portable
+//! kernel and cases. The portable kernels serve as interpreter, as constant folder and as the reference for every
+//! faster kernel. Firmware names the kernels that its program calls, with the dtypes of the calls
+//! (`et_ops::relu::out::<{ types }>`), and is built without feature `catalogue`, so that no further kernel is compiled:
+//! a constant of the catalogue names a kernel for every dtype, which the compiler would have to instantiate.
 #![no_std]
-// What only entries of the catalogue refer to.
+// Without feature `catalogue`, items that only catalogue entries refer to are unused.
 #![cfg_attr(not(feature = "catalogue"), allow(dead_code, unused_imports, unused_macros))]
 
 #[cfg(any(test, feature = "std"))]

@@ -3,7 +3,7 @@
 use crate::family::{copy, unary};
 use crate::prelude::*;
 
-/// What capture puts around a tensor constant.
+/// A copy; capture inserts this operator around tensor constants.
 #[cfg(feature = "catalogue")]
 pub const LIFT_FRESH_COPY: Operator = Operator {
     schema: "aten::lift_fresh_copy.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",

@@ -87,7 +87,7 @@ fn project<T: Opmath>(
     let weight_steps = [weight.strides()[0], weight.strides()[weight_shape.rank() - 1]];
     let right = Matrix { elements: weights, start: 0, steps: weight_steps }.transposed();
     let finish = |_, output, sum: T::Math| biases.map_or(sum, |biases| sum.plus(biases.get(output).raise()));
-    // Rows that follow one another are one matrix.
+    // Contiguous rows form a single matrix, and so a single GEMM.
     let is_matrix = input.is_contiguous() && out.is_contiguous() && inner_dim > 0;
     let rows = if is_matrix { shape.around(inner_dim)[0] } else { 1 };
     let starts = Shape::new(if is_matrix { &[] } else { &shape.sizes()[..inner_dim] })?;

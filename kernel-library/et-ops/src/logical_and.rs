@@ -1,4 +1,4 @@
-//! `aten::logical_and`: whether both elements are true, broadcast; a number is true where it is not 0.
+//! `aten::logical_and`: the logical and of two tensors, broadcast; a number is true if it is not 0.
 
 use crate::family::{binary, logical};
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! `aten::logical_xor`: whether exactly one element is true, broadcast; a number is true where it is not 0.
+//! `aten::logical_xor`: the exclusive or of two tensors, broadcast; a number is true if it is not 0.
 
 use crate::family::{binary, logical};
 use crate::prelude::*;

@@ -4,7 +4,7 @@ use crate::family::real::{self, Formula};
 use crate::math::Math;
 use crate::prelude::*;
 
-/// `torch.logit`. A negative `eps` stands for none.
+/// `torch.logit`. A negative `eps` counts as absent.
 #[cfg(feature = "catalogue")]
 pub const LOGIT: Operator = Operator {
     schema: "aten::logit.out(Tensor self, float? eps=None, *, Tensor(a!) out) -> Tensor(a!)",

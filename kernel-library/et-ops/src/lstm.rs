@@ -1,11 +1,11 @@
-//! `aten::lstm`, one layer: long short-term memory (Hochreiter and Schmidhuber 1997) over a sequence.
+//! `aten::lstm`, single layer: long short-term memory (Hochreiter and Schmidhuber 1997) over a sequence.
 
 use crate::family::opmath::Opmath;
 use crate::family::recurrent::{self, sigmoid, total};
 use crate::math::Math;
 use crate::prelude::*;
 
-/// `torch.nn.LSTM`, a layer at a time. Gates are those of input, forgetting, candidate and output.
+/// `torch.nn.LSTM`, a layer per call. The gates are input, forget, candidate and output.
 #[cfg(feature = "catalogue")]
 pub const LSTM: Operator = Operator {
     schema: "aten::lstm.input_out(Tensor input, Tensor[] hx, Tensor[] params, bool has_biases, int num_layers, \

@@ -1,4 +1,4 @@
-//! `aten::masked_fill`: one number where a mask holds, else the elements of a tensor; both broadcast.
+//! `aten::masked_fill`: a number where the mask is true, else the element of the tensor; both broadcast.
 
 use et_core::{Element, Scalar};
 
@@ -123,13 +123,14 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: input.scalar_type(), shape: input.shape().broadcast(&mask.shape())? })
 }
 
-/// The portable kernel of a number for the types in `D`; the mask is boolean whatever `D` says.
+/// The portable kernel of the scalar overload for the dtypes in `D`; the mask is boolean regardless of `D`.
 pub fn scalar_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let value = args.scalar(2)?;
     dispatch!(D, args.tensor(0)?.scalar_type(), all, T => select::<T>(args, converted(value)?))
 }
 
-/// The portable kernel of a tensor of rank 0 for the types in `D`; the mask is boolean whatever `D` says.
+/// The portable kernel of the overload with a rank-0 tensor, for the dtypes in `D`; the mask is boolean regardless of
+/// `D`.
 pub fn tensor_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let value = args.tensor(2)?;
     if value.rank() != 0 {
@@ -140,7 +141,7 @@ pub fn tensor_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     })
 }
 
-/// The number as an element. An unsigned type takes negative numbers of its size too.
+/// The number as an element. An unsigned dtype accepts negative numbers of the same width too.
 fn converted<T: Element>(value: Scalar) -> Result<T> {
     let (exact, element) = (value.to_f64(), value.cast::<T>());
     let fits = match T::TYPE {

@@ -1,4 +1,4 @@
-//! `aten::masked_select`: the elements where a mask is true, one after the other.
+//! `aten::masked_select`: a vector of the elements at which the mask is true.
 
 use et_core::{Element, Tensor as Operand};
 
@@ -47,7 +47,7 @@ pub const MASKED_SELECT: Operator = Operator {
     ],
 };
 
-/// As many elements as there are at most, unless the caller knows better.
+/// The upper bound is the number of elements, unless the caller states a tighter bound.
 fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     let most = args.tensor(0)?.shape().broadcast(&args.tensor(1)?.shape())?.numel()?;
     transfer::reshaped(args, choice::shape(args, 2, Shape::new(&[most as i32])?)?)

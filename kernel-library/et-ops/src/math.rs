@@ -1,7 +1,7 @@
-//! Elementary functions for `f32` and `f64` where no C library is.
+//! Elementary functions for `f32` and `f64` on targets without a C library.
 //!
-//! Each file states its method and its error bound in units in the last place (ulp) of the result, and tests the bound
-//! against the host's library. `f32` functions never compute in `f64`, which microcontrollers emulate.
+//! Each file states the method and the error bound in units in the last place (ulp) of the result, and tests the bound
+//! against the host's math library. `f32` functions never compute in `f64`, which microcontrollers emulate.
 
 mod asin;
 mod atan;
@@ -76,7 +76,7 @@ pub trait Math: Format {
     fn ceil(self) -> Self;
     /// The integer towards 0.
     fn trunc(self) -> Self;
-    /// The nearest integer; the even one of two.
+    /// The nearest integer; ties round to even.
     fn round_ties_even(self) -> Self;
 }
 

@@ -1,4 +1,5 @@
-//! `aten::max_pool2d_with_indices`: the greatest element of each window, and where in its plane it is. NaN is greatest.
+//! `aten::max_pool2d_with_indices`: the maximum of each receptive field, and the index of the maximum in its plane. NaN
+//! is greatest.
 
 use crate::family::pool::{Pool, maxima};
 use crate::family::spatial::per_dim_argument;
@@ -78,7 +79,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     pool(args)?.meta_with_indices(args, index)
 }
 
-/// The portable kernel for inputs of the types in `D`; indices are `int64` whatever `D` says.
+/// The portable kernel for input dtypes `D`; indices are `int64` regardless of `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, pool) = (args.tensor(0)?, pool(args)?);
     let (out, indices, shape) = (args.tensor(6)?, args.tensor(7)?, pool.meta(args)?.shape);

@@ -1,4 +1,4 @@
-//! `aten::max_pool2d_with_indices_backward`: the gradient of each window goes to the element that was its greatest.
+//! `aten::max_pool2d_with_indices_backward`: adds each output gradient to the input position of the maximum.
 
 use et_core::Number as _;
 
@@ -76,7 +76,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     transfer::reshaped(args, input.shape())
 }
 
-/// The portable kernel for gradients of the types in `D`; indices are `int64` whatever `D` says.
+/// The portable kernel for gradient dtypes `D`; indices are `int64` regardless of `D`.
 pub fn grad_input<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let out = args.tensor(8)?;
     fill::<D>(&out, &infer(args, 0)?.shape, et_core::Scalar::Int(0))?;

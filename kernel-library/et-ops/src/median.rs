@@ -1,4 +1,4 @@
-//! `aten::median`: the middle of the elements in order, the lower one of two. NaN where there is one.
+//! `aten::median`: the median; the lower of two middle elements. A NaN element makes the median NaN.
 
 use crate::family::extremum::{self, dimension};
 use crate::family::middle;
@@ -6,7 +6,7 @@ use crate::family::pool::values_or_indices;
 use crate::family::reduce::Folded;
 use crate::prelude::*;
 
-/// `torch.median` along a dimension, with its indices: of equal elements, that of the first.
+/// `torch.median` along a dimension, with indices: the first of equal elements.
 #[cfg(feature = "catalogue")]
 pub const MEDIAN_DIM: Operator = Operator {
     schema: "aten::median.dim_values(Tensor self, int dim, bool keepdim=False, *, Tensor(a!) values, \
@@ -62,7 +62,7 @@ fn infer_along(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     extremum::meta(args, dimension(args)?).map(|values| values_or_indices(values, index))
 }
 
-/// The portable kernel for inputs of the types in `D`; indices are `int64` whatever `D` says.
+/// The portable kernel for input dtypes `D`; indices are `int64` regardless of `D`.
 pub fn dim_values<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, values, indices) = (args.tensor(0)?, args.tensor(3)?, args.tensor(4)?);
     let shape = infer_along(args, 0)?.shape;

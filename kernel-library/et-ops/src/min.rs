@@ -1,4 +1,4 @@
-//! `aten::min`: the least element of a tensor, or those along a dimension with their indices, the first of equals.
+//! `aten::min`: the minimum of a tensor, or the minima along a dimension with the index of the first of equal elements.
 
 use core::cmp::Ordering;
 
@@ -70,7 +70,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     if index == 0 { extremum::meta(args, folded) } else { extremum::meta_of_indices(args, folded) }
 }
 
-/// The portable kernel for inputs of the types in `D`; indices are `int64` whatever `D` says.
+/// The portable kernel for input dtypes `D`; indices are `int64` regardless of `D`.
 pub fn dim_min<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, shape) = (args.tensor(0)?, infer(args, 0)?.shape);
     args.tensor(3)?.resize(&shape)?;

@@ -1,4 +1,4 @@
-//! `aten::narrow_copy`: a range of one dimension, by its start and length.
+//! `aten::narrow_copy`: a range of a dimension, by start and length.
 
 use crate::family::place::Place;
 use crate::family::transfer;

@@ -1,4 +1,5 @@
-//! `aten::_native_batch_norm_legit`: each channel normalized by its own statistics, or by running ones outside training.
+//! `aten::_native_batch_norm_legit`: normalizes each channel by the channel's statistics, or outside training by the
+//! running statistics.
 
 use crate::family::normalize::{Normalizer, fits_channels, per_channel};
 use crate::family::opmath::Opmath;
@@ -174,7 +175,7 @@ where
     Ok(())
 }
 
-/// The box of the first channel, and where it lies in input, output, weight and bias.
+/// The box of the first channel, and the place of the box in input, output, weight and bias.
 fn channel(
     input: &et_core::Tensor<'_>,
     out: &et_core::Tensor<'_>,

@@ -1,4 +1,4 @@
-//! `aten::native_dropout`: the input, and outside training nothing else.
+//! `aten::native_dropout`: outside training, a copy of the input.
 
 use et_core::Element;
 
@@ -8,7 +8,7 @@ use crate::family::unary;
 use crate::family::walk::Walk;
 use crate::prelude::*;
 
-/// `torch.nn.functional.dropout` with the mask of what it kept. In training every call keeps the same positions.
+/// `torch.nn.functional.dropout` with the mask of kept elements. In training every call keeps the same positions.
 #[cfg(feature = "catalogue")]
 pub const NATIVE_DROPOUT: Operator = Operator {
     schema: "aten::native_dropout.out(Tensor input, float p, bool? train, *, Tensor(a!) out0, Tensor(b!) out1) -> (Tensor(a!), Tensor(b!))",

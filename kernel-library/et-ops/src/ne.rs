@@ -1,4 +1,4 @@
-//! `aten::ne`: `self != other`; NaN differs from everything.
+//! `aten::ne`: `self != other`; NaN is unequal to every number, NaN included.
 
 use core::cmp::Ordering;
 

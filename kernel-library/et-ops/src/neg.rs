@@ -1,4 +1,4 @@
-//! `aten::neg`: each element with the other sign; unsigned integers wrap around.
+//! `aten::neg`: the negative of each element; unsigned integers wrap around.
 
 use crate::family::unary;
 use crate::prelude::*;

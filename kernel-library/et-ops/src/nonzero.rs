@@ -40,7 +40,7 @@ fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: ScalarType::Long, shape: choice::shape(args, 1, bound)? })
 }
 
-/// The portable kernel for inputs of the types in `D`; positions are `int64` whatever `D` says.
+/// The portable kernel for input dtypes `D`; positions are `int64` regardless of `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, out) = (args.tensor(0)?, args.tensor(1)?);
     dispatch!(D, input.scalar_type(), all, T => positions::<T>(&input, &out))

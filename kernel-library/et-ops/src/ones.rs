@@ -1,4 +1,4 @@
-//! `aten::ones`: a tensor of ones. The caller chooses its type.
+//! `aten::ones`: a tensor filled with 1. The caller chooses the dtype.
 
 use et_core::Scalar;
 

@@ -1,4 +1,4 @@
-//! What an operator is.
+//! The definition of an operator: schema, dtypes, shape rule, kernel and cases.
 
 use et_core::{Args, Dtypes, Kernel, Result, ScalarType, Shape};
 
@@ -7,14 +7,15 @@ use crate::Case;
 /// All scalar types, as a kernel's const argument.
 pub const ALL: u32 = Dtypes::STORED.0;
 
-/// Type and shape of output `index`, from the arguments. Reads shapes and numbers, never elements.
+/// The shape rule: dtype and shape of output `index`, from the arguments. A rule reads shapes and numbers, never tensor
+/// elements.
 ///
-/// The out arguments are there as what the caller wants, none where it leaves that to the rule. A rule reads from them what
-/// an operator lets its caller choose: the type of a conversion, the number of tensors in a list, or a bound below its own
-/// of a size that only the elements decide.
+/// The out arguments hold the caller's wishes: a tensor spec, or `None` to follow the rule. A rule reads from the out
+/// arguments the choices that an operator leaves to the caller: the dtype of a conversion, the number of tensors in a
+/// list, or a tighter bound of a size that depends on the elements.
 pub type Infer = fn(args: &Args<'_, '_>, index: usize) -> Result<Meta>;
 
-/// What a tensor will be, before it has memory.
+/// The dtype and shape of a tensor that has no memory yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meta {
     /// The type of the elements.
@@ -23,23 +24,22 @@ pub struct Meta {
     pub shape: Shape,
 }
 
-/// Where a kernel puts what it computes.
+/// Where a kernel stores its outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outs {
-    /// In so many out tensors.
+    /// In this number of out tensors.
     Tensors(usize),
-    /// In the tensors of one list, as many as the caller gives.
+    /// In the tensors of a list, whose length the caller chooses.
     List,
-    /// In its first argument, which is its one output.
+    /// In the first argument, which is the only output (an in-place operator).
     FirstArgument,
 }
 
-/// One entry of the catalogue.
+/// An operator of the catalogue.
 #[derive(Debug)]
 pub struct Operator {
-    /// The schema of the out-variant, as ExecuTorch registers it:
-    /// `aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`. Names every argument in order, and says by its marks
-    /// where the outputs go.
+    /// The schema of the out-variant, as ExecuTorch registers it: `aten::relu.out(Tensor self, *, Tensor(a!) out) ->
+    /// Tensor(a!)`. The schema names every argument in order; its alias annotations mark the outputs.
     pub schema: &'static str,
     /// The functional operator of ATen or Edge that this is the out-variant of, without `.default`: `aten::relu`.
     pub functional: &'static str,
@@ -51,12 +51,12 @@ pub struct Operator {
     pub infer: Infer,
     /// The portable kernel for all types.
     pub kernel: Kernel,
-    /// Inputs with what PyTorch computes from them.
+    /// Inputs with PyTorch's outputs.
     pub cases: &'static [Case],
 }
 
 impl Operator {
-    /// The registered name: the schema up to its argument list.
+    /// The registered name: the schema without the argument list.
     pub fn name(&self) -> &'static str {
         self.schema.split_once('(').map_or(self.schema, |(name, _)| name)
     }
@@ -64,7 +64,7 @@ impl Operator {
     /// Where the outputs go.
     pub fn outs(&self) -> Outs {
         let arguments = self.argument_list();
-        // Arguments before the star may be written too, but their callers get nothing from that.
+        // Arguments before the star may be written too, but are not outputs of the call.
         let outs = arguments.rsplit_once('*').map_or("", |(_, outs)| outs);
         match outs.matches("!)").count() {
             _ if arguments.starts_with("Tensor(a!) ") => Outs::FirstArgument,
@@ -90,7 +90,7 @@ impl Operator {
 }
 
 impl Outs {
-    /// The number of outputs; `None` where the caller decides it.
+    /// The number of outputs; `None` if the caller chooses the number.
     pub const fn count(self) -> Option<usize> {
         match self {
             Self::Tensors(count) => Some(count),
@@ -111,7 +111,7 @@ fn split_arguments(list: &str) -> impl Iterator<Item = &str> {
     .filter(|argument| !argument.is_empty())
 }
 
-/// The path of a kernel of this module, as [`Operator::path`] wants it.
+/// The path of a kernel of this module, in the form of [`Operator::path`].
 macro_rules! kernel_path {
     ($kernel:ident) => {
         concat!(module_path!(), "::", stringify!($kernel))
@@ -119,11 +119,12 @@ macro_rules! kernel_path {
 }
 pub(crate) use kernel_path;
 
-/// Runs `body` with `T` standing for the Rust type of a scalar type, if that is both in the named group and selected.
+/// Runs `body` with `T` bound to the Rust type of a scalar type, if the scalar type is both in the named group and
+/// selected.
 ///
-/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; groups are `floats`, `integers`, `numbers`, `all`, and
-/// with complex numbers `stored`; of `complex` numbers `T` is the type of the parts. What is
-/// not selected is not compiled into firmware: `D` is a constant.
+/// `dispatch!(D, scalar_type, floats, T => body::<T>(..))`; the groups are `floats`, `integers`, `numbers`, `all`, and
+/// with complex numbers `stored`; for `complex`, `T` is the type of the real and imaginary parts. Since `D` is a
+/// constant, dtypes that are not selected are not compiled into firmware (selective build).
 macro_rules! dispatch {
     ($selected:ident, $scalar_type:expr, floats, $T:ident => $body:expr) => {
         $crate::operator::dispatch!(@ $selected, $scalar_type, $T, $body,

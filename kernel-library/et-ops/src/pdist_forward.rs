@@ -1,4 +1,4 @@
-//! `aten::_pdist_forward`: the distance of each row of a matrix to each later one.
+//! `aten::_pdist_forward`: the distance between each row of a matrix and each later row.
 
 use crate::family::distance::{Norm, Vector, distance};
 use crate::family::opmath::Opmath;

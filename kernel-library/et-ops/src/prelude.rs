@@ -1,4 +1,4 @@
-//! What nearly every operator file uses.
+//! The imports of nearly every operator file.
 
 pub(crate) use et_core::{Args, Dtypes, Error, Number, Result, ScalarType, Shape};
 

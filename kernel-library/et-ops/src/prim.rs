@@ -1,7 +1,7 @@
 //! Primitives: arithmetic on sizes, conditions, and the few operators that connect tensors with numbers.
 //!
-//! The numbers are Python's: integers and floating-point numbers mix as they do there, and quotients round as they do there.
-//! What Python refuses, such as a quotient by 0, is refused; integers wrap around where Python's grow.
+//! Numbers follow Python: integers and floating-point numbers mix, and quotients round, as in Python. A call that
+//! Python refuses, such as a division by 0, is refused; integers wrap around instead of growing.
 
 pub mod arithmetic;
 pub mod compare;

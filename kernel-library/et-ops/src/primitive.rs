@@ -1,25 +1,25 @@
-//! What a primitive is: an operator that a program calls on numbers, or to move between tensors and control flow.
+//! The definition of a primitive: an operator on numbers, or between tensors and control flow.
 
 use et_core::{Error, Kernel};
 
 use crate::CaseArgument;
 
-/// One entry of the list of primitives. Unlike an [`crate::Operator`], it has no out tensor: the last argument of its kernel is the
-/// slot that it writes its result to.
+/// A primitive. Unlike an [`crate::Operator`], a primitive has no out tensor: its kernel writes the result to the slot
+/// of the last argument.
 #[derive(Debug)]
 pub struct Primitive {
     /// The schema, as ExecuTorch registers it: `executorch_prim::add.Scalar(Scalar a, Scalar b) -> Scalar`.
     pub schema: &'static str,
-    /// What an exported program calls it: `_operator.add`, `aten::sym_size.int`. Several primitives may share a name, of
-    /// which the first in the list is the one to call; empty for what only a compiler makes.
+    /// The name in exported programs: `_operator.add`, `aten::sym_size.int`. Several primitives may share a name; calls
+    /// resolve to the first in the list. Empty for primitives that only a compiler emits.
     pub exported: &'static str,
-    /// The path of the kernel in Rust; it is not generic.
+    /// The path of the kernel in Rust; the kernel is not generic.
     pub path: &'static str,
-    /// What it leaves in the slot of its result.
+    /// The kind of value that the kernel writes to the result slot.
     pub result: PrimitiveResult,
     /// The kernel: arguments in schema order, then the result's slot.
     pub kernel: Kernel,
-    /// Arguments with what Python computes from them.
+    /// Arguments with Python's results.
     pub cases: &'static [PrimitiveCase],
 }
 
@@ -32,7 +32,7 @@ pub enum PrimitiveResult {
     Double,
     /// A boolean.
     Bool,
-    /// A floating-point number if any argument from this position on is one, else an integer.
+    /// A floating-point number if any argument from this position on is a floating-point number, else an integer.
     Promoted(usize),
     /// A number of the kind of the first argument's elements.
     Element,
@@ -40,7 +40,7 @@ pub enum PrimitiveResult {
     Tensor,
 }
 
-/// One call with a known outcome.
+/// A call with a known outcome.
 #[derive(Debug)]
 pub struct PrimitiveCase {
     /// The arguments in schema order.
@@ -56,7 +56,7 @@ impl Primitive {
         arguments.rsplit_once(") ->").map_or(0, |(arguments, _)| arguments.split(',').count())
     }
 
-    /// The registered name: the schema up to its argument list.
+    /// The registered name: the schema without the argument list.
     pub fn name(&self) -> &'static str {
         self.schema.split_once('(').map_or(self.schema, |(name, _)| name)
     }

@@ -1,4 +1,4 @@
-//! `aten::prod`: products of all elements, or of those along a dimension. Integers and booleans multiply as `int64`.
+//! `aten::prod`: the product of all elements, or products along a dimension. Integers and booleans multiply as `int64`.
 
 use crate::family::convert::reading;
 use crate::family::reduce::Folded;
@@ -115,7 +115,7 @@ fn infer_all(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: product_type(args, 1)?, shape: Shape::SCALAR })
 }
 
-/// The type that argument `position` asks for, or else one with room for products.
+/// The dtype that argument `position` asks for; by default `int64` for integers and booleans.
 fn product_type(args: &Args<'_, '_>, position: usize) -> Result<ScalarType> {
     let own = args.tensor(0)?.scalar_type();
     let default = if own.is_float() { own } else { ScalarType::Long };

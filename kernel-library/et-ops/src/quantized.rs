@@ -1,5 +1,5 @@
-//! `quantized_decomposed`: conversions between real numbers and integers with scales and zero points, as PyTorch's exported
-//! quantized programs spell them out, and operators on quantized tensors.
+//! `quantized_decomposed`: quantize and dequantize operators with explicit qparams, as PyTorch's exported quantized
+//! programs contain, and operators on quantized tensors.
 
 pub mod add;
 pub mod choose_qparams;

@@ -34,7 +34,7 @@ pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
 }
 
 fn uniform<T: Element>(elements: Output<'_, T>) -> Result<()> {
-    // As many bits as the type holds between 1/2 and 1, so that nothing is rounded up to 1.
+    // The number of bits that the dtype holds between 1/2 and 1, so that no number is rounded up to 1.
     let precision = match T::TYPE {
         ScalarType::Double => 53,
         ScalarType::Float => 24,

@@ -1,4 +1,4 @@
-//! `aten::reciprocal`: one over each element.
+//! `aten::reciprocal`: `1 / x` of each element.
 
 use crate::family::real::{self, Function};
 use crate::math::Math;

@@ -1,4 +1,5 @@
-//! `aten::reflection_pad1d`: signals mirrored at their borders; pairs of widths start at the innermost dimension, negative ones crop.
+//! `aten::reflection_pad1d`: reflection padding of signals. Pairs of widths start at the innermost dimension; negative
+//! widths crop.
 
 use crate::family::margin::{self, Margin};
 use crate::prelude::*;

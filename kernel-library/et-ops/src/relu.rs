@@ -1,4 +1,4 @@
-//! `aten::relu`: each element, or 0 where it is negative. NaN stays NaN.
+//! `aten::relu`: `max(x, 0)` of each element. NaN stays NaN.
 
 use crate::family::unary;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! `aten::remainder`: what division leaves, with the sign of the divisor; broadcast and promoted.
+//! `aten::remainder`: the remainder with the sign of the divisor; broadcast and promoted.
 
 use crate::family::binary;
 use crate::family::modulo::{self, Sign};

@@ -38,7 +38,7 @@ pub const REPEAT: Operator = Operator {
     ],
 };
 
-/// How often each dimension is repeated, and the input's shape with as many dimensions.
+/// The number of repeats of each dimension, and the input's shape extended to the same rank.
 fn blocks(args: &Args<'_, '_>) -> Result<[Shape; 2]> {
     let (own, repeats) = (args.tensor(0)?.shape(), args.ints(1)?);
     let missing = repeats.len().checked_sub(own.rank()).ok_or(Error::InvalidArgument)?;

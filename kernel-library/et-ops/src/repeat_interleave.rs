@@ -1,4 +1,4 @@
-//! `aten::repeat_interleave`: each position as often as its element says.
+//! `aten::repeat_interleave`: each index, repeated by the count that its element gives.
 
 use et_core::{Element, Tensor as Operand};
 
@@ -44,7 +44,7 @@ pub const REPEAT_INTERLEAVE: Operator = Operator {
     ],
 };
 
-/// The stated size, else what the caller expects at most: shapes alone give no bound.
+/// The stated output size, else the upper bound that the caller expects: the shapes give no bound.
 fn infer(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     let repeats = args.tensor(0)?;
     let size = match args.optional_int(1)? {

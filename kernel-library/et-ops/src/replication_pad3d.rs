@@ -1,4 +1,5 @@
-//! `aten::replication_pad3d`: volumes with their borders repeated; pairs of widths start at the innermost dimension, negative ones crop.
+//! `aten::replication_pad3d`: replication padding of volumes. Pairs of widths start at the innermost dimension;
+//! negative widths crop.
 
 use crate::family::margin::{self, Margin};
 use crate::prelude::*;

@@ -1,4 +1,5 @@
-//! `aten::rms_norm`: each sample divided by its root mean square over the trailing dimensions `normalized_shape`.
+//! `aten::rms_norm` (RMSNorm): divides each sample by the root mean square over the trailing dimensions
+//! `normalized_shape`.
 
 use crate::family::opmath::Opmath;
 use crate::family::place::Place;
@@ -84,7 +85,7 @@ where
     Ok(())
 }
 
-/// What is added to the mean of squares: where it is not given, the distance from 1 to the next number that is computed with.
+/// The epsilon that is added to the mean of squares; by default the machine epsilon of the dtype of the computation.
 fn epsilon<M: Math>(args: &Args<'_, '_>) -> Result<M> {
     let given = args.optional_scalar(3)?;
     Ok(given.map_or(M::power_of_two(-(M::FRACTION as i32)), |epsilon| M::from_f64(epsilon.to_f64())))

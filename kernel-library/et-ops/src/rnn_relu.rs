@@ -1,4 +1,4 @@
-//! `aten::rnn_relu`, one layer: rectified linear units over a sequence.
+//! `aten::rnn_relu`, single layer: a recurrent layer with ReLU activation over a sequence.
 
 use crate::family::opmath::Opmath;
 use crate::family::recurrent;

@@ -1,4 +1,4 @@
-//! `aten::rnn_tanh`, one layer: units of a hyperbolic tangent over a sequence (Elman 1990).
+//! `aten::rnn_tanh`, single layer: a recurrent layer with tanh activation over a sequence (Elman 1990).
 
 use crate::family::opmath::Opmath;
 use crate::family::recurrent;

@@ -1,4 +1,4 @@
-//! `aten::roll`: elements moved along dimensions; what leaves at one end comes back at the other.
+//! `aten::roll`: shifts elements along dimensions; elements that leave at the end reappear at the start.
 
 use et_core::{Element, MAX_RANK, Tensor as Operand};
 
@@ -80,7 +80,7 @@ fn in_order<T: Element>(input: &Operand<'_>, shift: i64, out: &Operand<'_>) -> R
     Ok(())
 }
 
-/// By how much each dimension is moved, from 0 up to its size.
+/// The shift of each dimension, at least 0 and below the size.
 fn steps(shape: &Shape, shifts: &[i64], dims: &[i64]) -> Result<[usize; MAX_RANK]> {
     let mut steps = [0; MAX_RANK];
     for (shift, dim) in shifts.iter().zip(dims) {
@@ -92,7 +92,7 @@ fn steps(shape: &Shape, shifts: &[i64], dims: &[i64]) -> Result<[usize; MAX_RANK
     Ok(steps)
 }
 
-/// Each moved dimension is two ranges, which change places; so the whole is as many boxes as these combine to.
+/// Each rolled dimension consists of two ranges, which change places; each combination of ranges is copied as a box.
 fn along<const D: u32>(input: &Operand<'_>, steps: &[usize; MAX_RANK], out: &Operand<'_>) -> Result<()> {
     let moved = || (0..input.rank()).filter(|dim| steps[*dim] > 0);
     for choice in 0_u32..1 << moved().count() {

@@ -1,4 +1,4 @@
-//! `aten::round`: the nearest integer, the even one of two. Integers stay as they are.
+//! `aten::round`: rounds each element to the nearest integer, ties to even. Integer tensors are copied.
 
 use crate::family::real::{self, Function};
 use crate::family::unary;

@@ -1,4 +1,4 @@
-//! `aten::rsqrt`: one over the square root.
+//! `aten::rsqrt`: `1 / sqrt(x)` of each element.
 
 use crate::family::real::{self, Function};
 use crate::math::Math;

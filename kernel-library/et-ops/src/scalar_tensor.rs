@@ -1,4 +1,4 @@
-//! `aten::scalar_tensor`: a number as a tensor of rank 0. The caller chooses its type.
+//! `aten::scalar_tensor`: a number as a tensor of rank 0. The caller chooses the dtype.
 
 use crate::family::choice;
 use crate::family::fill::fill;
@@ -21,7 +21,7 @@ pub const SCALAR_TENSOR: Operator = Operator {
     ],
 };
 
-/// `float32`, whatever the number, unless the caller wants another type.
+/// `float32`, whatever the number, unless the caller wants a different dtype.
 fn rule(args: &Args<'_, '_>, _index: usize) -> Result<Meta> {
     args.scalar(0)?;
     Ok(Meta { scalar_type: choice::scalar_type(args, 1, ScalarType::Float)?, shape: Shape::SCALAR })

@@ -116,7 +116,8 @@ const QUERY: CaseTensor = CaseTensor::float(&[1, 2, 2], &[1.0, 0.0, 0.0, 2.0]);
 const KEY: CaseTensor = CaseTensor::float(&[1, 3, 2], &[1.0, 1.0, 0.0, 1.0, -1.0, 0.5]);
 const VALUE: CaseTensor = CaseTensor::float(&[1, 3, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, -1.0, 0.0, 1.0]);
 
-/// All dimensions but the last two. Heads of keys and values may be fewer than the `heads` that share them.
+/// The dimensions before the last two. `heads` query heads may share fewer heads of keys and values (grouped-query
+/// attention).
 fn outer(tensor: &et_core::Tensor<'_>, heads: Option<usize>) -> Result<Shape> {
     let (shape, rank) = (tensor.shape(), tensor.rank().checked_sub(2).ok_or(Error::InvalidArgument)?);
     let mut outer = Shape::new(&shape.sizes()[..rank])?;
@@ -212,7 +213,7 @@ where
     })
 }
 
-/// What an element of a mask adds to a score: a boolean one hides keys where it is false.
+/// The term that a mask element adds to a score: a boolean mask hides the keys at which it is false.
 fn added<M: Math>(element: M, scalar_type: ScalarType) -> M {
     match scalar_type {
         ScalarType::Bool if element == M::ZERO => M::LOWEST,
@@ -221,12 +222,12 @@ fn added<M: Math>(element: M, scalar_type: ScalarType) -> M {
     }
 }
 
-/// From one row to the next, and from one column to the next.
+/// The strides of rows and of columns.
 fn last_steps(tensor: &et_core::Tensor<'_>) -> [usize; 2] {
     matrix_steps(tensor, tensor.rank().saturating_sub(2))
 }
 
-/// What products are multiplied with: where it is not given, the reciprocal of the square root of their depth.
+/// The factor of the query-key products; by default `1 / sqrt(depth)`.
 fn scale<M: Math>(args: &Args<'_, '_>, depth: usize) -> Result<M> {
     let given = args.optional_scalar(6)?.map(|scale| M::from_f64(scale.to_f64()));
     Ok(given.unwrap_or_else(|| M::ONE / M::from_i64(depth as i64).sqrt()))

@@ -1,4 +1,4 @@
-//! `aten::scatter`: writes to positions whose index along one dimension is given.
+//! `aten::scatter`: writes to positions whose index along a dimension is given.
 
 use crate::family::place::Place;
 use crate::family::scattering::Scattering;

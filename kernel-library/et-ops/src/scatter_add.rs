@@ -1,4 +1,4 @@
-//! `aten::scatter_add`: adds to positions whose index along one dimension is given.
+//! `aten::scatter_add`: adds to positions whose index along a dimension is given.
 
 use crate::family::place::Place;
 use crate::family::scattering::Scattering;

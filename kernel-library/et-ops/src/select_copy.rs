@@ -1,4 +1,4 @@
-//! `aten::select_copy`: what has one index in one dimension, without that dimension.
+//! `aten::select_copy`: the elements at an index of a dimension, without that dimension.
 
 use crate::family::place::Place;
 use crate::family::reduce::Folded;

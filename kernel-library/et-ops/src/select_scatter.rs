@@ -1,4 +1,4 @@
-//! `aten::select_scatter`: a tensor with another in place of one position of a dimension.
+//! `aten::select_scatter`: a copy of a tensor, with a second tensor at an index of a dimension.
 
 use crate::family::place::Place;
 use crate::family::{transfer, unary};

@@ -2,11 +2,11 @@
 
 use et_core::{Dtypes, ScalarType};
 
-/// The `D` of a kernel that is called on tensors of these types: those of all input tensors and of the first output.
+/// The dtypes `D` of a kernel for a call with these tensors: the dtypes of all input tensors and of the first output.
 ///
-/// Later outputs do not count: their type is fixed by the operator (the `int64` indices of pooling and searching) or that
-/// of an input, so no kernel chooses code by it. Without this rule every program that pools `float32` images would hold the
-/// code that pools `int64` ones.
+/// Later outputs do not count: the operator fixes their dtype (the `int64` indices of pooling and searching), or they
+/// share the dtype of an input, so no kernel dispatches on the later outputs. Without this rule every program that
+/// pools `float32` images would contain the code that pools `int64` images.
 pub fn selection(
     inputs: impl IntoIterator<Item = ScalarType>,
     outputs: impl IntoIterator<Item = ScalarType>,

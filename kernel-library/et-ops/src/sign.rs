@@ -1,4 +1,4 @@
-//! `aten::sign`: 1, 0 or -1; 0 for NaN. Booleans stay as they are.
+//! `aten::sign`: 1, 0 or -1; 0 for NaN. Boolean tensors are copied.
 
 use crate::family::unary;
 use crate::prelude::*;

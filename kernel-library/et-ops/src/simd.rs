@@ -1,7 +1,8 @@
-//! Work on vectors of `f32`, compiled for several instruction sets and run with the best that the processor has.
+//! SIMD work on vectors of `f32`, compiled for several instruction sets and dispatched to the best instruction set of
+//! the processor.
 //!
-//! Results do not depend on the choice: a lane is a number of its own, and products are rounded before they are added. Bare
-//! metal links nothing of this: there, small counts.
+//! Results do not depend on the instruction set: lanes are independent, and products are rounded before the addition
+//! (no fused multiply-add). Bare-metal builds link no SIMD code, since code size matters most on these targets.
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;

@@ -1,4 +1,5 @@
-//! `aten::slice_copy`: every `step`-th element of a range of one dimension. Bounds count from either end and are clamped.
+//! `aten::slice_copy`: every `step`-th element of a range of a dimension. Negative bounds count from the end; bounds
+//! are clamped.
 
 use crate::family::place::Place;
 use crate::family::slice::Slice;

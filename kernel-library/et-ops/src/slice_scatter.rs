@@ -1,4 +1,5 @@
-//! `aten::slice_scatter`: a tensor with another in place of a range of a dimension. Bounds are those of slices.
+//! `aten::slice_scatter`: a copy of a tensor, with a second tensor in a slice of a dimension. The bounds are those of
+//! `slice_copy`.
 
 use crate::family::place::Place;
 use crate::family::slice::Slice;

@@ -1,4 +1,4 @@
-//! `aten::sort`: the elements along a dimension in order, and where they were. NaN is greatest.
+//! `aten::sort`: the elements along a dimension in order, with their original indices. NaN is greatest.
 
 use et_core::{Element, Output};
 
@@ -99,12 +99,12 @@ fn infer<const DIM: usize>(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     Ok(if index == 0 { values } else { Meta { scalar_type: ScalarType::Long, ..values } })
 }
 
-/// The portable kernel of `values` for inputs of the types in `D`; indices are `int64` whatever `D` says.
+/// The portable kernel of `values` for input dtypes `D`; indices are `int64` regardless of `D`.
 pub fn values<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     sort::<D>(args, 1)
 }
 
-/// The portable kernel of `values_stable` for inputs of the types in `D`; indices are `int64` whatever `D` says.
+/// The portable kernel of `values_stable` for input dtypes `D`; indices are `int64` regardless of `D`.
 pub fn values_stable<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     sort::<D>(args, 2)
 }
@@ -133,7 +133,7 @@ fn lanes<T: Element>(args: &Args<'_, '_>, dim: usize) -> Result<()> {
     Ok(())
 }
 
-/// The elements of a lane, each with its index.
+/// The elements of a lane, each with an index.
 struct Lane<'a, T> {
     to: Output<'a, T>,
     to_start: usize,
@@ -154,7 +154,7 @@ impl<T: Element> Lane<'_, T> {
         self.places.set(self.place_start + at * self.place_step, index);
     }
 
-    /// Heapsort: it needs no memory, and indices make the order of equal elements that of the input.
+    /// Heapsort, which needs no extra memory; comparing the indices of equal elements makes the sort stable.
     fn sort(&self, length: usize) {
         (0..length / 2).rev().for_each(|root| self.sift(root, length));
         for end in (1..length).rev() {
@@ -165,7 +165,7 @@ impl<T: Element> Lane<'_, T> {
         }
     }
 
-    /// Moves the element at `root` down the heap of the first `end` elements, until none below comes after it.
+    /// Sifts the element at `root` down the heap of the first `end` elements, until no child comes after the element.
     fn sift(&self, mut root: usize, end: usize) {
         let moved = self.get(root);
         while 2 * root + 1 < end {

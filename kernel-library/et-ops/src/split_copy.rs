@@ -1,9 +1,9 @@
-//! `aten::split_copy`: pieces of one size along a dimension; the last may be smaller.
+//! `aten::split_copy`: pieces of equal size along a dimension; the last may be smaller.
 
 use crate::family::{pieces, transfer};
 use crate::prelude::*;
 
-/// `torch.split_copy` into pieces of one size.
+/// `torch.split_copy` into pieces of equal size.
 #[cfg(feature = "catalogue")]
 pub const SPLIT_COPY: Operator = Operator {
     schema: "aten::split_copy.Tensor_out(Tensor self, SymInt split_size, int dim=0, *, Tensor(a!)[] out) -> ()",
@@ -37,7 +37,7 @@ pub const SPLIT_COPY: Operator = Operator {
     ],
 };
 
-/// Where piece `index` starts along the dimension, and its type and shape.
+/// The start of piece `index` along the dimension, and the piece's dtype and shape.
 fn piece(args: &Args<'_, '_>, index: usize) -> Result<(i64, Meta)> {
     let (dim, size, mut shape) = (pieces::cut_dim(args, 2)?, args.int(1)?, args.tensor(0)?.shape());
     let whole = shape.size(dim) as i64;

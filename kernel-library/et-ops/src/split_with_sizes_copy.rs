@@ -40,7 +40,7 @@ pub const SPLIT_WITH_SIZES_COPY: Operator = Operator {
     ],
 };
 
-/// Where each piece starts along the dimension, and its size.
+/// The start of each piece along the dimension, and the piece's size.
 fn spans<'a>(args: &'a Args<'_, '_>) -> Result<impl Iterator<Item = Result<(i64, i64)>> + 'a> {
     let count = args.ints_len(1)?;
     pieces::check_count(args, 3, count)?;
@@ -52,7 +52,7 @@ fn spans<'a>(args: &'a Args<'_, '_>) -> Result<impl Iterator<Item = Result<(i64,
     }))
 }
 
-/// Refuses sizes that are not together that of the dimension.
+/// Refuses sizes whose sum is not the size of the dimension.
 fn check_sum(args: &Args<'_, '_>) -> Result<()> {
     let (dim, mut end) = (pieces::cut_dim(args, 2)?, 0);
     for span in spans(args)? {

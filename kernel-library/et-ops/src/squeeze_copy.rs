@@ -4,7 +4,7 @@ use crate::family::reduce::Folded;
 use crate::family::transfer;
 use crate::prelude::*;
 
-/// `torch.squeeze_copy` of one dimension.
+/// `torch.squeeze_copy` of a single dimension.
 #[cfg(feature = "catalogue")]
 pub const SQUEEZE_COPY_DIM: Operator = Operator {
     schema: "aten::squeeze_copy.dim_out(Tensor self, int dim, *, Tensor(a!) out) -> Tensor(a!)",

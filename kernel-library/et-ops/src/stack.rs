@@ -1,4 +1,4 @@
-//! `aten::stack`: tensors of one shape next to each other along a new dimension.
+//! `aten::stack`: concatenates tensors of the same shape along a new dimension.
 
 use crate::family::place::Place;
 use crate::family::transfer;

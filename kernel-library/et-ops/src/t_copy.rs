@@ -1,4 +1,4 @@
-//! `aten::t_copy`: a matrix transposed; fewer dimensions stay as they are.
+//! `aten::t_copy`: transposes a matrix; tensors of rank 0 and 1 are copied.
 
 use crate::family::permute::Permutation;
 use crate::prelude::*;

@@ -65,7 +65,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: if index == 0 { input.scalar_type() } else { ScalarType::Long }, shape })
 }
 
-/// The portable kernel for inputs of the types in `D`; indices are `int64` whatever `D` says.
+/// The portable kernel for input dtypes `D`; indices are `int64` regardless of `D`.
 pub fn values<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let (input, shape) = (args.tensor(0)?, infer(args, 0)?.shape);
     args.tensor(5)?.resize(&shape)?;

@@ -1,4 +1,4 @@
-//! `torchao`: quantization with parameters per block, as torchao's tensor subclasses spell it out.
+//! `torchao`: blockwise quantization with explicit qparams, as torchao's tensor subclasses export.
 
 pub mod choose_qparams_affine;
 pub mod dequantize_affine;

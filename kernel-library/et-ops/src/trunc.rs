@@ -1,4 +1,4 @@
-//! `aten::trunc`: the integer towards 0. Integers stay as they are.
+//! `aten::trunc`: rounds each element towards 0. Integer tensors are copied.
 
 use crate::family::real::{self, Function};
 use crate::family::unary;

@@ -1,4 +1,4 @@
-//! `aten::unbind_copy`: one tensor per position along a dimension, without that dimension.
+//! `aten::unbind_copy`: a tensor for each index of a dimension, without that dimension.
 
 use crate::family::place::Place;
 use crate::family::{pieces, transfer};

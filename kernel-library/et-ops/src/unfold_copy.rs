@@ -1,4 +1,4 @@
-//! `aten::unfold_copy`: windows along a dimension; what lies in a window becomes the last dimension.
+//! `aten::unfold_copy`: sliding windows along a dimension; the elements of a window become the last dimension.
 
 use crate::family::place::Place;
 use crate::family::transfer;

@@ -1,4 +1,4 @@
-//! `aten::unsqueeze_copy`: one more dimension of size 1.
+//! `aten::unsqueeze_copy`: inserts a dimension of size 1.
 
 use crate::family::transfer;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! `aten::upsample_bilinear2d`: images in another size, each pixel a weighted mean of the four around it.
+//! `aten::upsample_bilinear2d`: bilinear resizing of images; each pixel is a weighted mean of the four nearest pixels.
 
 use crate::family::resize::{Resize, linear};
 use crate::prelude::*;

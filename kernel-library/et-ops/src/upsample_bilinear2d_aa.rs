@@ -1,4 +1,5 @@
-//! `aten::_upsample_bilinear2d_aa`: images in another size, each pixel a mean of all that it covers, the nearer the heavier.
+//! `aten::_upsample_bilinear2d_aa`: antialiased bilinear resizing of images; each pixel is a mean of the input pixels
+//! that it covers, weighted by proximity.
 
 use core::ops::Range;
 
@@ -85,7 +86,7 @@ where
     Ok(())
 }
 
-/// The input positions that one output position covers, whose weights fall linearly from its centre.
+/// The input positions that an output position covers, with weights that fall linearly from the centre.
 struct Tent<M> {
     inside: Range<usize>,
     centre: M,

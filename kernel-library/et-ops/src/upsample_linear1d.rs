@@ -1,4 +1,4 @@
-//! `aten::upsample_linear1d`: signals in another size, each element a weighted mean of those around it.
+//! `aten::upsample_linear1d`: linear resizing of signals; each element is a weighted mean of its neighbours.
 
 use crate::family::resize::{Resize, linear};
 use crate::prelude::*;

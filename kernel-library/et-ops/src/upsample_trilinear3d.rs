@@ -1,4 +1,4 @@
-//! `aten::upsample_trilinear3d`: volumes in another size, each element a weighted mean of those around it.
+//! `aten::upsample_trilinear3d`: trilinear resizing of volumes; each element is a weighted mean of its neighbours.
 
 use crate::family::resize::{Resize, linear};
 use crate::prelude::*;

@@ -1,10 +1,11 @@
 //! Which kernels ExecuTorch's own runtime has.
 
-/// One registered name per line, sorted; `generate_upstream_operators.py` beside it writes it from ExecuTorch's wheel.
+/// A registered name per line, sorted. `generate_upstream_operators.py` in this folder generates the file from
+/// ExecuTorch's wheel.
 const UPSTREAM_OPERATORS: &str = include_str!("upstream_operators.txt");
 
-/// Whether ExecuTorch's portable or quantized library or its primitives have a kernel of this registered name, such as
-/// `aten::add.out`.
+/// Whether ExecuTorch's portable library, its quantized library or its primitives have a kernel of this registered
+/// name, such as `aten::add.out`.
 pub fn has_upstream(name: &str) -> bool {
     UPSTREAM_OPERATORS.lines().any(|line| line == name)
 }

@@ -1,4 +1,5 @@
-//! `aten::view_copy`: the same elements in logical order under another shape. One size may be -1: what is left.
+//! `aten::view_copy`: the same elements in logical order with a different shape. A size of -1 is inferred from the
+//! rest.
 
 use crate::family::{spatial, transfer};
 use crate::prelude::*;

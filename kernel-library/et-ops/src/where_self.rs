@@ -1,4 +1,5 @@
-//! `aten::where`: elements of one tensor where a condition holds, else of another; all broadcast.
+//! `aten::where`: elements of the first tensor where a condition holds, else of the second; the three tensors
+//! broadcast.
 
 use et_core::Element;
 

@@ -1,4 +1,4 @@
-//! `aten::zeros`: a tensor of zeros. The caller chooses its type.
+//! `aten::zeros`: a tensor filled with 0. The caller chooses the dtype.
 
 use et_core::Scalar;
 

@@ -14,7 +14,7 @@ const COLUMNS: &[u8] = &[1, 0];
 fn tensor<'a>(elements: &'a mut [f32; 6], dim_order: &'a [u8]) -> Value<'a> {
     let layout = TensorLayout { scalar_type: ScalarType::Float, sizes: Indices::new(&SIZES), dim_order };
     let data = elements.as_mut_ptr().cast();
-    // SAFETY: the elements are borrowed for as long as the tensor lives, and used through it only.
+    // SAFETY: the elements are borrowed for the lifetime of the tensor, and accessed only through the tensor.
     Value::Tensor(unsafe { Tensor::new(layout, data, Access::Writable) }.unwrap())
 }
 

@@ -9,12 +9,9 @@ use crate::math::Math;
 use crate::prelude::*;
 
 /// Rotary position embedding (RoPE, Su et al. 2021) in the element order of Hugging Face's models: element `i` of a
-/// head pairs
-/// with element `i + pairs`; elements behind all pairs are copied. `input` is `[.., rows, heads, depth]`; `cosines` and
-/// `sines`
-/// are `[positions, pairs]`. Padding rows behind `last` are rotated by the position of `last`. A position behind the
-/// end of the
-/// tables is refused.
+/// head pairs with element `i + pairs`; elements behind all pairs are copied. `input` is `[.., rows, heads, depth]`;
+/// `cosines` and `sines` are `[positions, pairs]`. Padding rows behind `last` are rotated by the position of `last`. A
+/// position behind the end of the tables is refused.
 #[cfg(feature = "catalogue")]
 pub const ROTATE: Operator = Operator {
     schema: "etbuild::rotate.out(Tensor input, Tensor cosines, Tensor sines, Tensor start, Tensor last, *, \

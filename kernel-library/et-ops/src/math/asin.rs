@@ -1,7 +1,7 @@
 //! `asin` and `acos`: a minimax polynomial up to 1/2; above, the half-angle formula.
 //!
-//! `acos x = 2 asin(sqrt((1 - x) / 2))`, with what rounding the root loses. The coefficients are least-maximum-error fits of
-//! `(asin x / x - 1) / x^2` in powers of `x^2`, computed with 60 digits. Within 1.5 ulp.
+//! `acos x = 2 asin(sqrt((1 - x) / 2))`, corrected by the rounding error of the root. The coefficients are
+//! least-maximum-error fits of `(asin x / x - 1) / x^2` in powers of `x^2`, computed with 60 digits. Within 1.5 ulp.
 
 use super::atan::Arctangent;
 use super::pair::Pair;

@@ -16,7 +16,7 @@ pub trait Arctangent: Format {
     const THREE_EIGHTHS: Self;
     /// pi/2, rounded.
     const HALF_PI: Self;
-    /// What rounding lost of pi/2.
+    /// The rounding error of [`Arctangent::HALF_PI`].
     const HALF_PI_LOW: Self;
 }
 
@@ -64,7 +64,7 @@ pub fn atan2<F: Arctangent>(y: F, x: F) -> F {
     angle.with_sign_of(y)
 }
 
-/// The angle of a point with positive coordinates: that of the origin is 0, and infinities lie on the diagonal.
+/// The angle of a point with positive coordinates: 0 for the origin, pi/4 if both coordinates are infinite.
 fn slope<F: Arctangent>(height: F, width: F) -> F {
     match height / width {
         ratio if !ratio.is_nan() => positive(ratio),

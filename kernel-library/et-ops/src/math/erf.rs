@@ -1,4 +1,4 @@
-//! `erf`: a minimax polynomial near 0, else `1 - e^(-x^2) G(t)` with another one.
+//! `erf`: a minimax polynomial near 0, else `1 - e^(-x^2) G(t)` with a second minimax polynomial `G`.
 //!
 //! `G(t) = e^(x^2) erfc(x)` is smooth in `t = (x - 2) / (x + 2)`. The coefficients are least-maximum-error fits of both
 //! functions, computed with 60 digits. Within 1.5 ulp in `f32`, 2 in `f64`.

@@ -1,6 +1,6 @@
-//! `exp`: Cody and Waite's reduction by multiples of ln 2 and the Taylor series on what remains.
+//! `exp`: Cody and Waite's reduction by multiples of ln 2, and the Taylor series of the remainder.
 //!
-//! Within 1 ulp in `f32`, 1.5 in `f64` and where the result is subnormal.
+//! Within 1 ulp in `f32`, 1.5 in `f64` and for subnormal results.
 
 use super::Format;
 
@@ -8,7 +8,7 @@ use super::Format;
 pub trait Exp: Format {
     /// 1 / ln 2.
     const LOG2_E: Self;
-    /// ln 2 cut to so few bits that its product with any exponent is exact.
+    /// ln 2, truncated so that the product with any exponent is exact.
     const LN_2_HIGH: Self;
     /// The rest of ln 2.
     const LN_2_LOW: Self;

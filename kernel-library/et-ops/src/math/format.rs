@@ -1,4 +1,4 @@
-//! What the algorithms need to know of a binary floating-point format.
+//! The constants and operations of a binary floating-point format that the algorithms need.
 
 use core::ops::{Add, Div, Mul, Neg, Rem, Sub};
 

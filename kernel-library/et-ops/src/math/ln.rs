@@ -8,7 +8,7 @@ use super::exp::Exp;
 
 /// 2/3, 2/5, 2/7, ...
 pub trait Ln: Exp {
-    /// As many terms as the format can see.
+    /// The coefficients, up to the precision of the format.
     const TERMS: &'static [Self];
 }
 

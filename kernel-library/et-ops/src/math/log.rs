@@ -1,4 +1,5 @@
-//! Logarithms to bases 2 and 10: the natural one in twice the precision, which keeps powers of the base exact.
+//! Logarithms to bases 2 and 10, from the natural logarithm in twice the precision, which keeps powers of the base
+//! exact.
 //!
 //! Within 1 ulp.
 

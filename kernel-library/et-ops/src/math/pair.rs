@@ -7,7 +7,7 @@ use super::Format;
 pub struct Pair<F> {
     /// The sum, rounded.
     pub high: F,
-    /// What rounding lost.
+    /// The rounding error.
     pub low: F,
 }
 
@@ -24,7 +24,7 @@ impl<F: Format> Pair<F> {
         Self { high, low: (left - (high - of_right)) + (right - of_right) }
     }
 
-    /// `left * right`, exactly unless it under- or overflows.
+    /// `left * right`, exact unless the product under- or overflows.
     pub fn product(left: F, right: F) -> Self {
         let high = left * right;
         let ([a, b], [c, d]) = (halves(left), halves(right));

@@ -1,6 +1,6 @@
 //! `pow`: `e^(y ln x)` with the logarithm and the product in twice the precision.
 //!
-//! Within 1.5 ulp in `f32`, 2 in `f64`. Special cases are those of C (ISO C, F.10.4.4).
+//! Within 1.5 ulp in `f32`, 2 in `f64`. The special cases follow ISO C, F.10.4.4.
 
 use super::exp::exp_of_sum;
 use super::ln::Ln;

@@ -1,7 +1,7 @@
-//! Angles to the nearest multiple of pi/2, of any size, in integers (Payne and Hanek, 1983).
+//! Reduction of angles of any size by multiples of pi/2, in integers (Payne and Hanek, 1983).
 //!
-//! `x 2/pi` is the product of the integer `m` of `x = m 2^k` and a window of the bits of `2/pi`: bits above the window add
-//! whole turns, and 192 bits leave 64 exact ones even where `x` is nearest to a multiple of pi/2.
+//! `x 2/pi` is the product of the integer `m` of `x = m 2^k` and a window of the bits of `2/pi`: bits above the window
+//! add whole turns, and 192 bits leave 64 exact bits even for the `x` nearest to a multiple of pi/2.
 
 use super::Format;
 
@@ -36,9 +36,9 @@ const HALF_PI: u64 = 0xc90f_daa2_2168_c235;
 pub struct Reduced<F> {
     /// 0 to 3.
     pub quadrant: u32,
-    /// What remains, rounded.
+    /// The remainder, rounded.
     pub high: F,
-    /// What rounding lost.
+    /// The rounding error of the remainder.
     pub low: F,
 }
 
@@ -48,7 +48,7 @@ pub fn reduce<F: Format>(x: F) -> Reduced<F> {
         return Reduced { quadrant: 0, high: x, low: F::ZERO };
     }
     let (integer, exponent) = x.magnitude().integer();
-    // Quadrants with two bits before the point and 126 after it.
+    // Quadrants in fixed point: two bits before the point, 126 after the point.
     let turns = product(integer, window(exponent));
     let quadrant = (turns.wrapping_add(1 << 125) >> 126) as u32;
     let [high, low]: [F; 2] = remainder((turns << 2) as i128);
@@ -59,7 +59,7 @@ pub fn reduce<F: Format>(x: F) -> Reduced<F> {
     }
 }
 
-/// 192 bits of `2/pi`, from the one that counts as 2 when multiplied by `2^exponent`.
+/// 192 bits of `2/pi`, from the bit whose weight is 2 after multiplication by `2^exponent`.
 fn window(exponent: i32) -> [u64; 3] {
     let position = (exponent + 62) as usize;
     let (first, shift) = (position / 64, position % 64);

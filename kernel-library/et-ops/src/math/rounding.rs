@@ -19,7 +19,7 @@ pub fn ceil<F: Format>(x: F) -> F {
     -floor(-x)
 }
 
-/// To the nearest integer, halves to the even one: adding 2^fraction bits leaves no bit below 1.
+/// Rounds to the nearest integer, ties to even: adding `2^fraction bits` leaves no bit below 1.
 pub fn round_ties_even<F: Format>(x: F) -> F {
     let magnitude = x.magnitude();
     if magnitude < F::INTEGERS { ((magnitude + F::INTEGERS) - F::INTEGERS).with_sign_of(x) } else { x }

@@ -1,4 +1,4 @@
-//! The square root, correctly rounded: the processor's instruction where there is one, else an integer root.
+//! The square root, correctly rounded: the processor's instruction if available, else an integer root.
 #![allow(unsafe_code)] // The instructions have no safe name in `core`.
 
 /// A type with a square root.
@@ -26,8 +26,9 @@ impl Sqrt for f32 {
     #[cfg(all(target_arch = "arm", target_abi = "eabihf"))]
     fn sqrt(self) -> Self {
         let mut bits = self.to_bits();
-        // SAFETY: the hard-float ABI implies the instructions, which read and write these registers only. The number
-        // travels in a core register: stable Rust does not name floating-point ones here.
+        // SAFETY: the hard-float ABI guarantees that the processor has these instructions, and the instructions read
+        // and write only the declared registers. The operand is passed in a core register, since stable Rust has no
+        // floating-point register class here.
         unsafe {
             core::arch::asm!(
                 "vmov s0, {0}", "vsqrt.f32 s0, s0", "vmov {0}, s0",
@@ -67,8 +68,8 @@ impl Sqrt for f64 {
 
 macro_rules! integer_root {
     ($name:ident, $type:ident, $wide:ty, $shift:literal) => {
-        /// `x = m 2^k` with an even `k`; the root of `m` in integers has one bit more than the fraction, and whether
-        /// anything remains decides ties.
+        /// `x = m 2^k` with an even `k`; the integer root of `m` has one more bit than the fraction, and a nonzero
+        /// remainder decides ties.
         #[allow(dead_code)] // Only tests call it where the processor has the instruction.
         fn $name(x: $type) -> $type {
             use super::Format;

@@ -38,7 +38,7 @@ pub fn tanh<F: Tanh>(x: F) -> F {
     (F::ONE - F::TWO / (exp(F::TWO * magnitude) + F::ONE)).with_sign_of(x)
 }
 
-/// `x / (1 + t)` with `t = x^2 / (3 + x^2 / (5 + ...))`, as `x` minus a small part of it.
+/// `x / (1 + t)` with `t = x^2 / (3 + x^2 / (5 + ...))`, as `x` minus a small fraction of `x`.
 fn near<F: Tanh>(x: F) -> F {
     let square = x * x;
     let t = F::DENOMINATORS.iter().fold(F::ZERO, |inner, denominator| square / (*denominator + inner));

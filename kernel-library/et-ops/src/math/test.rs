@@ -28,14 +28,15 @@ pub fn ulps64(got: f64, host: f64) -> f64 {
     ((got - host) / (host.abs().next_up() - host.abs())).abs()
 }
 
-/// The largest error of `function` in `f32` over `inputs`, with what gave it.
+/// The largest error of `function` in `f32` over `inputs`, with the input that caused the error.
 pub fn worst32(inputs: &[f64], function: impl Fn(f32) -> f32, exact: impl Fn(f64) -> f64) -> (f64, f32) {
     let inputs = inputs.iter().map(|input| *input as f32);
     let errors = inputs.map(|input| (ulps32(function(input), exact(f64::from(input))), input));
     errors.fold((0.0, 0.0), |worst, next| if next.0 > worst.0 || next.0.is_nan() { next } else { worst })
 }
 
-/// The largest difference from the host of `function` in `f64` over `inputs`, with what gave it.
+/// The largest difference from the host of `function` in `f64` over `inputs`, with the input that caused the
+/// difference.
 pub fn worst64(inputs: &[f64], function: impl Fn(f64) -> f64, host: impl Fn(f64) -> f64) -> (f64, f64) {
     let errors = inputs.iter().map(|input| (ulps64(function(*input), host(*input)), *input));
     errors.fold((0.0, 0.0), |worst, next| if next.0 > worst.0 || next.0.is_nan() { next } else { worst })

@@ -83,7 +83,7 @@ fn sine<F: Trigonometric>(angle: &Reduced<F>) -> F {
     (angle.high + (series + correction)).with_sign_of(angle.high)
 }
 
-/// `cos(high) - low sin(high)`; what rounding takes from `1 - high^2/2` is added back.
+/// `cos(high) - low sin(high)`; the rounding error of `1 - high^2/2` is added back.
 fn cosine<F: Trigonometric>(angle: &Reduced<F>) -> F {
     let square = angle.high * angle.high;
     let half = F::HALF * square;
@@ -125,7 +125,7 @@ mod tests {
 
     #[test]
     fn angles_next_to_multiples_of_half_pi_keep_their_precision() {
-        // The double nearest to a multiple of pi/2 in relation to its size: 6381956970095103 * 2^797.
+        // The `f64` nearest to a multiple of pi/2 relative to its magnitude: 6381956970095103 * 2^797.
         let angle = 6_381_956_970_095_103.0 * 2.0_f64.powi(797);
         assert!((cos(angle) / -4.687_165_924_254_628e-19 - 1.0).abs() < 1e-15, "{:e}", cos(angle));
     }

@@ -96,7 +96,7 @@ pub fn le(args: &Args<'_, '_>) -> Result<()> {
     compare(args, Ordering::is_le)
 }
 
-/// Nothing compares with what is not a number.
+/// Every comparison with NaN is false.
 fn compare(args: &Args<'_, '_>, is_wanted: fn(Ordering) -> bool) -> Result<()> {
     let (left, right) = pair(args)?;
     let order = if is_double(left) || is_double(right) {

@@ -1,4 +1,4 @@
-//! `executorch_prim::et_copy_index`: one step of a loop writes its row of a stack.
+//! `executorch_prim::et_copy_index`: a step of a loop writes its row of a stack.
 
 use et_core::{Args, Error, Result, Shape, Tensor};
 
@@ -30,7 +30,7 @@ pub fn et_copy_index(args: &Args<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// Makes sure that `stack` has row `index`, and that it is of shape `row`.
+/// Resizes a dynamic `stack` to `index + 1` rows of shape `row`. Refuses a static `stack` without row `index`.
 fn resize(stack: &Tensor<'_>, row: &Shape, index: i32) -> Result<()> {
     let rows =
         if stack.is_dynamic() { index.checked_add(1).ok_or(Error::InvalidArgument)? } else { stack.size(0) as i32 };

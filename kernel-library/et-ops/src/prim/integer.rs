@@ -3,7 +3,7 @@
 use super::number::prelude::*;
 use crate::math::Math;
 
-/// The number as a floating-point one.
+/// Converts a number to floating point.
 #[cfg(feature = "catalogue")]
 pub const SYM_FLOAT: Primitive = Primitive {
     schema: "executorch_prim::sym_float.Scalar(Scalar a) -> Scalar",
@@ -60,7 +60,7 @@ pub const CEIL: Primitive = Primitive {
     ],
 };
 
-/// The nearest integer; the even one of two.
+/// The nearest integer; ties round to even.
 #[cfg(feature = "catalogue")]
 pub const ROUND: Primitive = Primitive {
     schema: "executorch_prim::round.Scalar(Scalar a) -> Scalar",
@@ -95,7 +95,7 @@ pub fn round(args: &Args<'_, '_>) -> Result<()> {
     to_integer(args, Math::round_ties_even)
 }
 
-/// Integers stay as they are; what an integer cannot hold is refused.
+/// Integers are unchanged; a number beyond the range of `int64` is refused.
 fn to_integer(args: &Args<'_, '_>, rounded: fn(f64) -> f64) -> Result<()> {
     /// 2 to the power 63.
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;

@@ -1,9 +1,9 @@
-//! The one list of primitives, and how to find one in it.
+//! The list of primitives, and lookup by name.
 
 use super::{arithmetic, compare, copy_index, integer, logic, quotient, size, view};
 use crate::Primitive;
 
-/// Every primitive, in the order of its name.
+/// Every primitive, sorted by name.
 pub static PRIMITIVES: &[&Primitive] = &[
     &size::LOCAL_SCALAR_DENSE,
     &size::SYM_NUMEL,
@@ -35,7 +35,7 @@ pub static PRIMITIVES: &[&Primitive] = &[
     &integer::TRUNC,
 ];
 
-/// The primitive of this name, such as `executorch_prim::add.Scalar`.
+/// Looks up a primitive by name, such as `executorch_prim::add.Scalar`.
 pub fn find_primitive(name: &str) -> Option<&'static Primitive> {
     PRIMITIVES.iter().copied().find(|primitive| primitive.name() == name)
 }

@@ -13,7 +13,7 @@ pub const SYM_NOT: Primitive = Primitive {
     cases: &[Case::gives(&[Bool(true)], Bool(false)), Case::gives(&[Int(0)], Bool(true))],
 };
 
-/// One of two numbers: the first if the condition is true.
+/// Selects between two numbers: the first if the condition is true.
 #[cfg(feature = "catalogue")]
 pub const SYM_ITE: Primitive = Primitive {
     schema: "executorch_prim::sym_ite.Scalar(Scalar b, Scalar t, Scalar f) -> Scalar",

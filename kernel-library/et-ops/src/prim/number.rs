@@ -2,7 +2,7 @@
 
 use et_core::{Args, Result, Scalar, Value};
 
-/// What nearly every file of primitives uses.
+/// The imports of nearly every file of primitives.
 pub(crate) mod prelude {
     pub(crate) use et_core::{Args, Error, Result, Scalar, Value};
 
@@ -12,7 +12,7 @@ pub(crate) mod prelude {
     pub(crate) use crate::primitive::{Primitive, PrimitiveCase as Case, PrimitiveResult};
 }
 
-/// Whether a number is a floating-point one.
+/// Whether a number is a floating-point number.
 pub(crate) const fn is_double(number: Scalar) -> bool {
     matches!(number, Scalar::Double(_))
 }
@@ -22,7 +22,7 @@ pub(crate) fn pair(args: &Args<'_, '_>) -> Result<(Scalar, Scalar)> {
     Ok((args.scalar(0)?, args.scalar(1)?))
 }
 
-/// An operation on two numbers: on integers if both are (booleans count as such), else on floating-point numbers.
+/// An operation on two numbers: in integers if both are integers or booleans, else in floating point.
 pub(crate) fn binary(
     args: &Args<'_, '_>,
     integers: impl FnOnce(i64, i64) -> Result<i64>,

@@ -1,4 +1,4 @@
-//! `aten`: what is read from a tensor as a number: a size, the number of elements, the only element.
+//! `aten`: numbers read from a tensor: a size, the number of elements, the only element.
 
 use et_core::{Element, ScalarType};
 
@@ -37,7 +37,7 @@ pub const SYM_NUMEL: Primitive = Primitive {
     ],
 };
 
-/// The value of a tensor of one element.
+/// The value of a tensor with a single element.
 #[cfg(feature = "catalogue")]
 pub const LOCAL_SCALAR_DENSE: Primitive = Primitive {
     schema: "aten::_local_scalar_dense(Tensor self) -> Scalar",

@@ -1,4 +1,4 @@
-//! `executorch_prim::et_view`: another shape over the same memory. One size may be -1: what is left.
+//! `executorch_prim::et_view`: a different shape over the same memory. A size of -1 is inferred from the rest.
 
 use et_core::{Args, Error, Result, Value};
 

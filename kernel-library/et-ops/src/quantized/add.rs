@@ -4,7 +4,7 @@ use crate::family::affine::{Dequantizer, Difference, Quantizer, Range, Rounding}
 use crate::family::walk::Walk;
 use crate::prelude::*;
 
-/// `a` and `b` have one shape and one type of at most 32 bits, which the result has too.
+/// `a` and `b` have the same shape and the same dtype of at most 32 bits; the result has both.
 #[cfg(feature = "catalogue")]
 pub const QUANTIZED_ADD: Operator = Operator {
     schema: "quantized_decomposed::add.out(Tensor a, float a_scale, int a_zero_point, int a_quant_min, int a_quant_max, \

@@ -5,7 +5,7 @@ use crate::family::block::Blocks;
 use crate::family::range;
 use crate::prelude::*;
 
-/// One scale, `float64`, and one zero point, `int64`.
+/// Per-tensor qparams: a `float64` scale and an `int64` zero point.
 #[cfg(feature = "catalogue")]
 pub const CHOOSE_QPARAMS: Operator = Operator {
     schema: "quantized_decomposed::choose_qparams.Tensor_out(Tensor input, int quant_min, int quant_max, float eps, \
@@ -62,7 +62,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type, shape: Shape::new(&[1])? })
 }
 
-/// The portable kernel for the types in `D`; the zero point is `int64` whatever `D` says.
+/// The portable kernel for the dtypes in `D`; the zero point is `int64` regardless of `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, scale_out, zero_point_out] = [args.tensor(0)?, args.tensor(5)?, args.tensor(6)?];
     let shape = infer(args, 0)?.shape;

@@ -10,10 +10,10 @@ use crate::family::real::Real;
 use crate::math::Math;
 use crate::prelude::*;
 
-/// The range of the results, whatever `dtype` says.
+/// The range of the quantized integers (int8), regardless of `dtype`.
 const RANGE: Range = Range { lowest: -128, highest: 127 };
 
-/// One scale, `float64`, and one zero point, `int64`, for each row.
+/// Per-token qparams: a `float64` scale and an `int64` zero point for each row.
 #[cfg(feature = "catalogue")]
 pub const CHOOSE_QPARAMS_PER_TOKEN_ASYMMETRIC: Operator = Operator {
     schema: "quantized_decomposed::choose_qparams_per_token_asymmetric.out(Tensor input, ScalarType dtype, *, \
@@ -42,7 +42,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     Ok(Meta { scalar_type: if index == 0 { Type::Double } else { Type::Long }, shape })
 }
 
-/// The portable kernel for the types in `D`; zero points are `int64` whatever `D` says.
+/// The portable kernel for the dtypes in `D`; zero points are `int64` regardless of `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, scale_out, zero_point_out] = [args.tensor(0)?, args.tensor(2)?, args.tensor(3)?];
     let shape = infer(args, 0)?.shape;

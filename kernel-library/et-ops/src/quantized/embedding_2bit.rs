@@ -1,5 +1,5 @@
-//! `quantized_decomposed::embedding_2bit`: rows of a weight of 2-bit integers, four in a byte, as real numbers. A row has one
-//! scale, or one for each of its equal parts.
+//! `quantized_decomposed::embedding_2bit`: dequantized rows of a weight of 2-bit integers, four per byte. The scales
+//! are per row, or blockwise with blocks of equal size.
 
 use crate::family::packed::{self, Packing};
 use crate::prelude::*;

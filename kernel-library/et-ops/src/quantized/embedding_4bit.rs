@@ -1,5 +1,5 @@
-//! `quantized_decomposed::embedding_4bit`: rows of a weight of 4-bit integers, two in a byte, as real numbers. A row has one
-//! scale, or one for each of its equal parts.
+//! `quantized_decomposed::embedding_4bit`: dequantized rows of an int4 weight, two integers per byte. The scales are
+//! per row, or blockwise with blocks of equal size.
 
 use crate::family::packed::{self, Packing};
 use crate::prelude::*;

@@ -1,5 +1,5 @@
-//! `quantized_decomposed::embedding_byte`: rows of a weight of bytes, as real numbers. A row has one
-//! scale, or one for each of its equal parts.
+//! `quantized_decomposed::embedding_byte`: dequantized rows of an 8-bit weight. The scales are per row, or blockwise
+//! with blocks of equal size.
 
 use crate::family::packed::{self, Packing};
 use crate::prelude::*;

@@ -77,7 +77,7 @@ pub const QUANTIZE_PER_TENSOR: Operator = Operator {
     ],
 };
 
-/// With the scale and the zero point as tensors of one element.
+/// The overload with scale and zero point as single-element tensors.
 #[cfg(feature = "catalogue")]
 pub const QUANTIZE_PER_TENSOR_TENSOR: Operator = Operator {
     schema: "quantized_decomposed::quantize_per_tensor.Tensor_out(Tensor input, Tensor scale, Tensor zero_point, \

@@ -17,7 +17,7 @@ vector!(__m512, 16, _mm512_set1_ps, _mm512_add_ps, _mm512_mul_ps);
 /// Does the work with the widest vectors that the processor and the system have.
 pub fn run(work: impl Work) {
     match level() {
-        // SAFETY: the processor has it, and the system keeps its registers.
+        // SAFETY: `level` reports that the processor has AVX-512 and that the operating system saves its registers.
         AVX_512 => unsafe { run_avx512(work) },
         // SAFETY: as above.
         AVX_2 => unsafe { run_avx2(work) },
@@ -42,7 +42,7 @@ const SSE_2: u8 = 1;
 const AVX_2: u8 = 2;
 const AVX_512: u8 = 3;
 
-/// What the processor has, asked once: the question takes as long as a thousand additions.
+/// The instruction set of the processor, detected once: detection takes as long as a thousand additions.
 fn level() -> u8 {
     static LEVEL: AtomicU8 = AtomicU8::new(UNKNOWN);
     let known = LEVEL.load(Ordering::Relaxed);
@@ -54,19 +54,20 @@ fn level() -> u8 {
     level
 }
 
-/// "Intel 64 and IA-32 Architectures Software Developer's Manual", volume 1, chapters 14.3 and 15.2: the processor has the
-/// instructions, and the system says that it keeps the registers.
+/// Detects the instruction set: the processor has the instructions, and the operating system saves the registers.
+/// Source: "Intel 64 and IA-32 Architectures Software Developer's Manual", volume 1, chapters 14.3 and 15.2.
 #[allow(unused_unsafe)] // Asking is safe as of Rust 1.94 or so.
 fn detected() -> u8 {
     const SAVES: u32 = 1 << 27;
     const AVX_REGISTERS: u64 = 0b110;
     const AVX_512_REGISTERS: u64 = 0b1110_0110;
-    // SAFETY: every such processor has the instruction.
+    // SAFETY: every 64-bit x86 processor has the `cpuid` instruction.
     let (leaves, saves) = unsafe { (__cpuid(0).eax, __cpuid(1).ecx & SAVES != 0) };
     if leaves < 7 || !saves {
         return SSE_2;
     }
-    // SAFETY: as above, and the system uses the other instruction, so that the processor has it.
+    // SAFETY: `cpuid` as above; the operating system has enabled `xsave` (the `SAVES` bit), so the processor has
+    // `xgetbv`.
     let (has, kept) = unsafe { (__cpuid_count(7, 0).ebx, _xgetbv(0)) };
     let is_kept = |registers| kept & registers == registers;
     match (has & 1 << 16 != 0, has & 1 << 5 != 0) {

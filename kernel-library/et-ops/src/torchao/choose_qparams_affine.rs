@@ -1,4 +1,4 @@
-//! `torchao::choose_qparams_affine`: for each block, a scale and a zero point with which its elements and 0 can be quantized.
+//! `torchao::choose_qparams_affine`: chooses the scale and zero point of each block from its elements and 0.
 
 use et_core::Element;
 
@@ -9,7 +9,8 @@ use crate::family::range::{self, Extent};
 use crate::family::real::Real;
 use crate::prelude::*;
 
-/// One scale and one zero point for each block. Dimensions of one block are left out unless `keepdim` says otherwise.
+/// Blockwise qparams: a scale and a zero point for each block. Dimensions with a single block are removed unless
+/// `keepdim` is true.
 #[cfg(feature = "catalogue")]
 pub const CHOOSE_QPARAMS_AFFINE: Operator = Operator {
     schema: "torchao::choose_qparams_affine.out(Tensor? input, str mapping_type, SymInt[] block_size, \
@@ -95,7 +96,7 @@ pub const CHOOSE_QPARAMS_AFFINE: Operator = Operator {
 /// Where 0 comes to lie.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mapping {
-    /// Where the extent of the block has it.
+    /// At the position of 0 in the range of the block's elements.
     Asymmetric,
     /// In the middle; the greater magnitude becomes the greatest integer.
     Symmetric,
@@ -134,7 +135,7 @@ fn shape(args: &Args<'_, '_>, blocks: &Blocks) -> Result<Shape> {
     Ok(shape)
 }
 
-/// The portable kernel for the types in `D`; the zero point is of the type that the caller chooses, whatever `D` says.
+/// The portable kernel for the dtypes in `D`; the caller chooses the dtype of the zero point regardless of `D`.
 pub fn out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     let [input, scale_out, zero_point_out] = [args.tensor(0)?, args.tensor(10)?, args.tensor(11)?];
     let shape = infer(args, 0)?.shape;
