@@ -1,4 +1,4 @@
-//! `aten::_adaptive_avg_pool2d`: means of windows that cover the image evenly with a given number of outputs.
+//! `aten::_adaptive_avg_pool2d`: average pooling of images to a given output size.
 
 use crate::family::adaptive;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! `aten::_adaptive_avg_pool3d`: means of windows that cover the volume evenly with a given number of outputs.
+//! `aten::_adaptive_avg_pool3d`: average pooling of volumes to a given output size.
 
 use crate::family::adaptive;
 use crate::prelude::*;

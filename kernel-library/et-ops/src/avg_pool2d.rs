@@ -1,4 +1,4 @@
-//! `aten::avg_pool2d`: the mean of each window.
+//! `aten::avg_pool2d`: average pooling of images; the mean of each receptive field.
 
 use crate::family::pool::{Pool, means};
 use crate::prelude::*;

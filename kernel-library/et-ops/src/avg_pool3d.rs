@@ -1,4 +1,4 @@
-//! `aten::avg_pool3d`: the mean of each window of planes, rows and columns.
+//! `aten::avg_pool3d`: average pooling of volumes; the mean of each receptive field.
 
 use crate::family::pool::{Pool, means};
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! `aten::cumsum`: running sums along a dimension. Integers and booleans sum up as `int64`.
+//! `aten::cumsum`: cumulative sums along a dimension. Integers and booleans are summed as `int64`.
 
 use crate::family::convert::reading;
 use crate::family::lane::Lanes;

@@ -141,7 +141,7 @@ pub fn tensor_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
     })
 }
 
-/// The number as an element. An unsigned dtype accepts negative numbers of the same width too.
+/// The number as an element. `uint8` accepts every number of magnitude below 256, negative numbers included.
 fn converted<T: Element>(value: Scalar) -> Result<T> {
     let (exact, element) = (value.to_f64(), value.cast::<T>());
     let fits = match T::TYPE {

@@ -1,4 +1,4 @@
-//! `aten::mm`: the product of two matrices, `[n, k] @ [k, m]`.
+//! `aten::mm`: GEMM, `[n, k] @ [k, m]`.
 
 use crate::family::contract;
 use crate::prelude::*;

@@ -38,8 +38,8 @@ pub enum Outs {
 /// An operator of the catalogue.
 #[derive(Debug)]
 pub struct Operator {
-    /// The schema of the out-variant, as ExecuTorch registers it: `aten::relu.out(Tensor self, *, Tensor(a!) out) ->
-    /// Tensor(a!)`. The schema names every argument in order; its alias annotations mark the outputs.
+    /// The schema of the out-variant, as ExecuTorch registers it:
+    /// `aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`. The schema names every argument in order; its alias annotations mark the outputs.
     pub schema: &'static str,
     /// The functional operator of ATen or Edge that this is the out-variant of, without `.default`: `aten::relu`.
     pub functional: &'static str,
@@ -61,7 +61,7 @@ impl Operator {
         self.schema.split_once('(').map_or(self.schema, |(name, _)| name)
     }
 
-    /// Where the outputs go.
+    /// Where a kernel of this operator stores its outputs.
     pub fn outs(&self) -> Outs {
         let arguments = self.argument_list();
         // Arguments before the star may be written too, but are not outputs of the call.

@@ -20,5 +20,5 @@ pub use vector::{Vector, Work};
 #[cfg(target_arch = "x86_64")]
 pub use x86_64::run;
 
-/// Whether this is compiled for a process, where speed counts more than a few KiB of instructions and of stack.
+/// Whether the target has an operating system, so that speed counts more than a few KiB of code and stack.
 pub const HOSTED: bool = cfg!(not(target_os = "none"));

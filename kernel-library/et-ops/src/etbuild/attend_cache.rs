@@ -11,8 +11,8 @@ use crate::math::Math;
 use crate::prelude::*;
 use et_core::{Element, Half, Input};
 
-/// Attention (Vaswani et al. 2017) of `query`, `[batch, rows, heads, depth]`, to `keys` and `values`, `[batch, slots,
-/// KV heads, depth or columns]`. Each KV head serves a group of neighbouring query heads (grouped-query attention,
+/// Attention (Vaswani et al. 2017) of `query`, `[batch, rows, heads, depth]`, to `keys` and `values`,
+/// `[batch, slots, KV heads, depth or columns]`. Each KV head serves a group of neighbouring query heads (grouped-query attention,
 /// Ainslie et al. 2023). Attention is causal; a nonzero `window` limits each row to a sliding window of that many
 /// positions. With a `soft_cap`, a score is `tanh(score / soft_cap) * soft_cap` (logit soft-capping, Gemma 2). Padding
 /// rows behind `last` see the same positions as `last`. The KV cache must already hold the rows of the chunk. A call is
@@ -234,11 +234,11 @@ where
     Ok(())
 }
 
-/// The keys that a cache holds of a text.
+/// The keys of a KV cache.
 struct Cached<M> {
     span: Span,
     slots: usize,
-    /// How many positions a row sees.
+    /// The number of positions that a row sees.
     window: usize,
     soft_cap: M,
 }
@@ -301,10 +301,10 @@ impl Keys<f32> for Scaled<'_> {
     }
 }
 
-/// Where the scales of rows lie.
+/// The scales of int8 rows.
 struct Scales<'a> {
     bytes: Input<'a, i8>,
-    /// How many numbers are ahead of a scale.
+    /// The number of int8 elements before the scale.
     numbers: usize,
     /// The stride between neighbouring bytes of a row.
     step: usize,

@@ -1,4 +1,4 @@
-//! `etbuild::write_cache`: the rows of a piece of text, written to a cache in place.
+//! `etbuild::write_cache`: writes the rows of a prefill chunk, or of a decode step, to the KV cache in place.
 
 use crate::family::byte_row;
 use crate::family::place::Place;
@@ -9,8 +9,8 @@ use crate::prelude::*;
 
 /// Writes `rows`, `[batch, rows, heads, depth]`, to the KV cache `cache`, `[batch, slots, heads, depth]`: the row of a
 /// position goes to slot `position % slots` of the ring buffer. Padding rows behind `last` are not written. More rows
-/// than slots are refused. With `float32` rows, a cache may be fp16, or int8 of shape `[batch, slots, heads, depth +
-/// 4]`: symmetric quantization per row, with the row's `float32` scale as four little-endian bytes behind the numbers.
+/// than slots are refused. With `float32` rows, a cache may be fp16, or int8 of shape
+/// `[batch, slots, heads, depth + 4]`: symmetric quantization per row, with the row's `float32` scale as four little-endian bytes behind the numbers.
 #[cfg(feature = "catalogue")]
 pub const WRITE_CACHE: Operator = Operator {
     schema: "etbuild::write_cache(Tensor(a!) cache, Tensor rows, Tensor start, Tensor last) -> Tensor(a!)",
@@ -103,7 +103,7 @@ pub const WRITE_CACHE: Operator = Operator {
     ],
 };
 
-/// A row that is left, and two of three numbers, with the bytes of 0.5 and of 0.25 as `f32` behind.
+/// An unwritten row, then a row of two int8 heads, each followed by the bytes of its scale: 0.5 and 0.25 as `f32`.
 #[rustfmt::skip]
 const BYTES: &[f64] = &[
     9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0,
@@ -131,7 +131,7 @@ fn infer(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
     if wanted == slots { unary::like_first(args, index) } else { Err(Error::InvalidArgument) }
 }
 
-/// Whether rows become bytes.
+/// Whether rows are quantized to int8.
 fn are_bytes(cache: &et_core::Tensor<'_>, rows: &et_core::Tensor<'_>) -> bool {
     (cache.scalar_type(), rows.scalar_type()) == (ScalarType::Char, ScalarType::Float)
 }
@@ -165,7 +165,7 @@ fn copy<const D: u32>(
     transfer::region_converted::<D>(&shape, (rows, from), (cache, to))
 }
 
-/// Writes rows of a piece of `shape` as bytes.
+/// Quantizes the rows of a chunk of `shape` to int8 and writes the rows.
 fn narrow(
     mut shape: Shape,
     (rows, from): (&et_core::Tensor<'_>, usize),

@@ -1,4 +1,4 @@
-//! Adaptive pooling: windows that cover an image evenly with a given number of outputs.
+//! Adaptive pooling: receptive fields that cover an image evenly, for a given output size.
 
 use core::ops::Range;
 
@@ -20,7 +20,7 @@ pub fn meta(args: &Args<'_, '_>, dims: usize) -> Result<Meta> {
     resized(args, per_dim_argument(args, 1, dims)?, dims)
 }
 
-/// Stores the mean of each window.
+/// Stores the mean of each receptive field.
 pub fn means<T: Opmath>(input: &Tensor<'_>, out: &Tensor<'_>, dims: usize) -> Result<()> {
     let (from, to) = (input.input::<T>()?, out.output::<T>()?);
     let (image, out_image) = (Volume::new(input, dims)?, Volume::new(out, dims)?);

@@ -10,12 +10,12 @@ use crate::Meta;
 use crate::math::Math;
 use crate::operator::dispatch;
 
-/// The integers that a real number may become.
+/// The range of the quantized integers.
 #[derive(Clone, Copy, Debug)]
 pub struct Range {
-    /// The least.
+    /// The least integer.
     pub lowest: i64,
-    /// The greatest.
+    /// The greatest integer.
     pub highest: i64,
 }
 
@@ -24,16 +24,16 @@ pub struct Range {
 pub enum Rounding {
     /// Before the zero point is added.
     Quotient,
-    /// After that.
+    /// After the zero point is added.
     Sum,
 }
 
-/// How a zero point is taken away from an integer.
+/// How the zero point is subtracted from an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// As integers.
+    /// As an integer subtraction.
     Integer,
-    /// After both have become floating-point numbers.
+    /// As a floating-point subtraction.
     Float,
 }
 
@@ -60,7 +60,7 @@ impl Range {
         range.within(Self::whole(scalar_type)?)
     }
 
-    /// As [`Range::of`]; an absent argument stands for the end of the range of the type.
+    /// Like [`Range::of`]; an absent argument stands for the end of the dtype's range.
     pub fn optional(args: &Args<'_, '_>, position: usize, scalar_type: ScalarType) -> Result<Self> {
         let whole = Self::whole(scalar_type)?;
         let end = |position, default| Ok(args.optional_scalar(position)?.map_or(default, et_core::Scalar::to_i64));
@@ -160,7 +160,7 @@ impl<'t> Parameters<'t> {
     }
 }
 
-/// How the real numbers of a block become integers.
+/// The qparams that quantize a block.
 #[derive(Clone, Copy)]
 pub struct Quantizer<M> {
     /// 1 divided by the scale.
@@ -232,7 +232,7 @@ fn quantize_in<M: Math, const D: u32>(
     })
 }
 
-/// How the integers of a block become real numbers.
+/// The qparams that dequantize a block.
 #[derive(Clone, Copy)]
 pub struct Dequantizer<M> {
     /// The distance between neighbours.

@@ -164,7 +164,7 @@ fn add_scaled<M: Number, E: Raise<M>>(sums: &mut [M], weight: M, values: Run<'_,
 /// Start offsets of heads: outer dimensions are broadcast, and a KV head is shared by a group of neighbouring query
 /// heads.
 pub struct Heads {
-    /// The first head of each batch in the queries, keys, values and results, and in the mask.
+    /// Start offsets of the first head of each batch, in the queries, keys, values, results and the mask.
     walk: Walk<5>,
     /// For each tensor of `walk`: the number of query heads per head of the tensor, and the stride between heads.
     shared: [(usize, usize); 5],

@@ -1,4 +1,4 @@
-//! Sums of products.
+//! Dot products and GEMM.
 
 use et_core::{Element, Input, Number, Output, Result, Shape, Tensor};
 
@@ -48,7 +48,7 @@ pub struct Matrix<'a, T> {
 }
 
 impl<T> Matrix<'_, T> {
-    /// The same elements with rows and columns exchanged.
+    /// The transposed matrix, over the same elements.
     #[must_use]
     pub fn transposed(self) -> Self {
         let [rows, columns] = self.steps;
@@ -57,13 +57,13 @@ impl<T> Matrix<'_, T> {
 }
 
 impl<'a, T: Element> Matrix<'a, T> {
-    /// The same matrix where `U` is `T`.
+    /// The same matrix, if `U` is `T`.
     fn of_type<U: Element>(self) -> Option<Matrix<'a, U>> {
         Some(Matrix { elements: self.elements.of_type()?, start: self.start, steps: self.steps })
     }
 }
 
-/// Where the elements of a product go.
+/// The output matrix of a GEMM.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a, T> {
     /// The elements of the whole tensor.
@@ -80,7 +80,7 @@ impl<'a, T: Element> Target<'a, T> {
         Ok(Self { elements: tensor.output()?, start: 0, steps: matrix_steps(tensor, 0) })
     }
 
-    /// The same place where `U` is `T`.
+    /// The same target, if `U` is `T`.
     fn of_type<U: Element>(self) -> Option<Target<'a, U>> {
         Some(Target { elements: self.elements.of_type()?, start: self.start, steps: self.steps })
     }
@@ -138,7 +138,7 @@ fn multiply_plainly<T: Opmath>(
     }
 }
 
-/// The shape of the product of two matrices.
+/// The shape of the result of a GEMM.
 pub fn product_shape(left: &Shape, right: &Shape) -> Result<Shape> {
     match (left.sizes(), right.sizes()) {
         ([rows, inner], [right_inner, columns]) if inner == right_inner => Shape::new(&[*rows, *columns]),
@@ -146,7 +146,7 @@ pub fn product_shape(left: &Shape, right: &Shape) -> Result<Shape> {
     }
 }
 
-/// Stores the product of two matrices in `out`.
+/// Stores the GEMM of `left` and `right` in `out`.
 pub fn matrix_product<const D: u32>(left: &Tensor<'_>, right: &Tensor<'_>, out: &Tensor<'_>) -> Result<()> {
     let (left_shape, right_shape) = (left.shape(), right.shape());
     out.resize(&product_shape(&left_shape, &right_shape)?)?;

@@ -27,7 +27,7 @@ pub fn writing<R: Element, const D: u32>(tensor: &Tensor<'_>, body: &mut Writer<
     })
 }
 
-/// Whether a kernel for the types `D` can meet tensors of different types.
+/// Whether a kernel for the dtypes `D` can be called with tensors of different dtypes.
 pub const fn is_mixed(selected: u32) -> bool {
     selected.count_ones() > 1
 }

@@ -19,9 +19,9 @@ pub struct Channel<'a> {
     pub start: usize,
     /// Sizes and strides of the input.
     pub image: Picture,
-    /// How the window slides over rows and columns.
+    /// The kernel parameters along rows and columns.
     pub axes: [Axis; 2],
-    /// The weights of the window, row-major.
+    /// The weights of the kernel, row-major.
     pub weights: Input<'a, f32>,
     /// The bias that is added to every sum.
     pub bias: Option<f32>,

@@ -10,7 +10,7 @@ use super::{binary, unary};
 use crate::math::Math;
 use crate::operator::dispatch;
 
-/// How a quotient becomes an integer.
+/// How a quotient is rounded to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
     /// Not at all.

@@ -115,7 +115,7 @@ impl Factors {
         self.factors.into_iter().take(self.count)
     }
 
-    /// Where the element of the transform that was left at `index` belongs.
+    /// The digit reversal of `index`.
     fn reversed(&self, mut index: usize, length: usize) -> usize {
         let (mut block, mut weight, mut place) = (length, 1, 0);
         for factor in self.all() {
@@ -128,7 +128,7 @@ impl Factors {
     }
 }
 
-/// Whether [`transform`] takes this length.
+/// Whether [`transform`] supports this length.
 pub fn is_supported(length: usize) -> bool {
     Factors::of(length).is_ok()
 }

@@ -22,7 +22,7 @@ pub struct Indexing {
     /// The dimensions without indices.
     sliced: Shape,
     sliced_dims: [usize; MAX_RANK],
-    /// Where in the result the dimensions of the indices are.
+    /// The position of the index dimensions in the result.
     position: usize,
 }
 
@@ -121,14 +121,14 @@ struct Sources<'p> {
 
 struct Source<'p> {
     tensor: Tensor<'p>,
-    /// The first dimension that this is for.
+    /// The first dimension that the tensor indexes.
     dim: usize,
     /// Walks over the indices; for a mask, over the ordinals of its true elements.
     walk: Walk<1>,
     cursor: Cursor,
 }
 
-/// Where the search for the true elements of a mask is.
+/// The state of the search for the true elements of a mask.
 struct Cursor {
     /// Walks over the elements of the mask and the offsets in the indexed tensor that the elements select.
     walk: Walk<2>,
@@ -213,7 +213,7 @@ fn is_mask(tensor: &Tensor<'_>) -> bool {
     tensor.scalar_type() == ScalarType::Bool
 }
 
-/// The number of indices that a mask stands for.
+/// The number of positions that a mask selects.
 fn count(mask: &Tensor<'_>, bound: Bound) -> Result<i32> {
     Ok(match bound {
         Bound::Shapes => mask.numel(),

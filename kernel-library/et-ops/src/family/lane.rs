@@ -5,7 +5,7 @@ use et_core::{Result, Shape, Tensor};
 use super::place::Place;
 use super::walk::Walk;
 
-/// Where each lane starts in each of `N` tensors.
+/// The start offset of each lane in each of `N` tensors.
 pub struct Lanes<const N: usize> {
     /// The stride between neighbouring elements of a lane, in each tensor.
     pub steps: [usize; N],

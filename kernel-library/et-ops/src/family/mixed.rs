@@ -8,7 +8,7 @@ pub struct Factors<'t> {
     pub input: Tensor<'t>,
     /// Bytes with signs.
     pub weight: Tensor<'t>,
-    /// Of the type of the input.
+    /// The scales, of the dtype of the input.
     pub scales: Tensor<'t>,
 }
 

@@ -8,7 +8,7 @@ use super::divide::Divide;
 pub trait Opmath: Number {
     /// The type computed in.
     type Math: Divide;
-    /// The same number in the type computed in.
+    /// The same number in the opmath type.
     fn raise(self) -> Self::Math;
     /// The nearest number of this type.
     fn lower(result: Self::Math) -> Self;

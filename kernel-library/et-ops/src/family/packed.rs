@@ -8,7 +8,7 @@ use super::walk::Walk;
 use crate::Meta;
 use crate::operator::dispatch;
 
-/// Where the arguments of all these operators are.
+/// The argument positions of the embedding operators.
 const WEIGHT: usize = 0;
 const SCALES: usize = 1;
 const ZERO_POINTS: usize = 2;
@@ -16,7 +16,7 @@ const RANGE: [usize; 2] = [3, 4];
 const INDICES: usize = 5;
 const DTYPE: usize = 6;
 
-/// How integers lie in the bytes of the weight.
+/// The packing of integers in the bytes of the weight.
 pub trait Packing {
     /// The number of integers in a byte.
     const COUNT: usize;

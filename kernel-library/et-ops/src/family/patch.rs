@@ -1,4 +1,5 @@
-//! The parts of an image of `f32` that a window sees, as a matrix: a row for each channel and tap, a column for each position.
+//! The receptive fields of an `f32` image as a matrix (implicit im2col): a row for each channel and kernel position, a
+//! column for each output position.
 
 use core::ops::Range;
 
@@ -17,13 +18,13 @@ pub struct Patches<'a> {
     pub start: usize,
     /// Sizes and strides of the tensor.
     pub image: Picture,
-    /// How the window slides over rows and columns.
+    /// The kernel parameters along rows and columns.
     pub axes: [Axis; 2],
-    /// The number of positions of the window along a row.
+    /// The number of output positions in a row.
     pub width: usize,
 }
 
-/// A channel and a tap.
+/// A channel and a kernel position.
 #[derive(Clone, Copy)]
 struct Tap {
     plane: usize,
@@ -31,7 +32,7 @@ struct Tap {
     column: usize,
 }
 
-/// A position of the window.
+/// An output position.
 #[derive(Clone, Copy)]
 struct Position {
     row: usize,

@@ -4,7 +4,7 @@ use et_core::{Args, Error, MAX_RANK, Result, Shape, Tensor};
 
 use super::place::Place;
 
-/// How the elements of the blocks lie.
+/// The layout of the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// As channels: `[.., channels * factor * factor, rows, columns]`.
@@ -48,14 +48,14 @@ impl Pixels {
         })
     }
 
-    /// Where the blocks lie in a tensor that has [`Form::Channels`].
+    /// The place of the blocks in a tensor of [`Form::Channels`].
     pub fn place_of_channels(&self, tensor: &Tensor<'_>) -> Place {
         self.place(tensor, |factor, [channel, row, column]| {
             [channel * factor * factor, channel * factor, channel, row, column]
         })
     }
 
-    /// Where the blocks lie in a tensor that has [`Form::Spread`].
+    /// The place of the blocks in a tensor of [`Form::Spread`].
     pub fn place_of_spread(&self, tensor: &Tensor<'_>) -> Place {
         self.place(tensor, |factor, [channel, row, column]| [channel, row, column, row * factor, column * factor])
     }

@@ -1,4 +1,4 @@
-//! Where the positions of a box lie in a tensor.
+//! The layout of a box in a tensor: a start offset and strides.
 
 use et_core::{Error, MAX_RANK, Result, Shape, Tensor};
 

@@ -10,7 +10,7 @@ use super::spatial::{Axis, Taps, Volume, per_dim, per_dim_argument, push};
 use super::transfer;
 use crate::Meta;
 
-/// How windows slide over the first argument.
+/// The parameters of pooling of the first argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool {
     /// Planes, rows, columns; missing dimensions are [`Axis::ABSENT`].
@@ -21,8 +21,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Windows over `dims` dimensions of the first argument. Kernel sizes, strides and paddings are arguments 1 to 3;
-    /// `ceiling` says whether windows may start inside and end outside the padded image.
+    /// Pooling over `dims` dimensions of the first argument. Kernel sizes, strides and paddings are arguments 1 to 3;
+    /// `ceiling` says whether receptive fields may start inside and end outside the padded image.
     pub fn new(args: &Args<'_, '_>, dims: usize, dilations: [usize; 3], ceiling: bool) -> Result<Self> {
         Self::of(args, [0, 1, 2, 3], dims, dilations, ceiling)
     }
@@ -112,7 +112,7 @@ pub fn sum<T: Opmath>(
     sum
 }
 
-/// Stores the mean of each window: arguments 5 and 6 say whether padding counts, and another divisor.
+/// Stores the mean of each receptive field: arguments 5 and 6 say whether padding counts, and give a different divisor.
 pub fn means<T: Opmath>(pool: &Pool, args: &Args<'_, '_>, out: &Tensor<'_>) -> Result<()> {
     let (input, padding_counts, divisor) = (args.tensor(0)?, args.bool(5)?, args.optional_int(6)?);
     let (from, to) = (input.input::<T>()?, out.output::<T>()?);
@@ -134,7 +134,7 @@ fn taps(pool: &Pool, [plane, row, column]: [usize; 3]) -> [Taps; 3] {
     [planes.taps(plane), rows.taps(row), columns.taps(column)]
 }
 
-/// The taps of a window that lie inside the padded input.
+/// The kernel positions that lie inside the padded input.
 fn padded_counts(pool: &Pool, at: [usize; 3]) -> [usize; 3] {
     core::array::from_fn(|dim| {
         let axis = &pool.axes[dim];

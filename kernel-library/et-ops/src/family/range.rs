@@ -7,12 +7,12 @@ use super::block::{Block, Blocks};
 use super::real::Real;
 use crate::math::Math;
 
-/// The least and the greatest number of a block, no greater and no less than 0. NaN if any is.
+/// The minimum and the maximum of a block, extended to include 0. NaN if any element is NaN.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent<T> {
-    /// The least.
+    /// The minimum, at most 0.
     pub lowest: T,
-    /// The greatest.
+    /// The maximum, at least 0.
     pub highest: T,
 }
 
@@ -32,7 +32,7 @@ impl<T: Real> Extent<T> {
         Ok(extent)
     }
 
-    /// From the least to the greatest.
+    /// The maximum minus the minimum.
     pub fn width(self) -> T {
         T::narrow(self.highest.widen() - self.lowest.widen())
     }
@@ -43,7 +43,7 @@ impl<T: Real> Extent<T> {
         if below > self.highest || below.is_nan() { below } else { self.highest }
     }
 
-    /// Where the least number lies under `scale`.
+    /// The zero point that maps the minimum to the least integer, under `scale`.
     pub fn zero_point(self, range: Range, scale: T) -> i64 {
         let quotient = T::narrow(self.lowest.widen() / scale.widen()).widen().round_ties_even();
         range.lowest.saturating_sub(quotient.to_i64()).clamp(range.lowest, range.highest)

@@ -126,14 +126,14 @@ const fn at<T>(run: &Run<'_, T>, index: usize) -> usize {
 struct Direction<'a, T> {
     sizes: Sizes,
     backward: bool,
-    /// By time and batch.
+    /// Indexed by time and batch.
     input: Rows<'a, T>,
     result: Rows<'a, T>,
     result_out: Output<'a, T>,
-    /// By batch in the second place: hidden and cell state, at the start and at the end.
+    /// Indexed by batch in the second dimension: hidden and cell state, at the start and at the end.
     initial: [Option<Rows<'a, T>>; 2],
     last: [Option<(Rows<'a, T>, Output<'a, T>)>; 2],
-    /// By row, for inputs and for the hidden state.
+    /// Indexed by row: the input weights and the hidden-state weights.
     weights: [Rows<'a, T>; 2],
     biases: Option<[Rows<'a, T>; 2]>,
 }

@@ -34,7 +34,7 @@ impl Folded {
         }
     }
 
-    /// Whether `dim` is folded.
+    /// Whether `dim` is reduced.
     pub const fn contains(self, dim: usize) -> bool {
         self.0 & (1 << dim) != 0
     }
@@ -66,7 +66,7 @@ impl Folded {
         lane
     }
 
-    /// Where positions of the input, 0 in every folded dimension, lie in the output.
+    /// The place in the output of positions of the input, which are 0 in every reduced dimension.
     fn place(self, input: &Shape, out: &Tensor<'_>) -> Place {
         let (strides, keep) = (out.strides(), out.shape().rank() == input.rank());
         let mut spread = [0; MAX_RANK];

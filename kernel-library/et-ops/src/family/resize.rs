@@ -20,7 +20,7 @@ pub struct Resize {
 }
 
 impl Resize {
-    /// Of the `vec` overloads: argument `sizes` or else argument `factors` says how large the output is.
+    /// Reads the arguments of the `vec` overloads: argument `sizes`, or else argument `factors`, gives the output size.
     pub fn vector(args: &Args<'_, '_>, dims: usize, sizes: usize, factors: usize) -> Result<Self> {
         let input = Volume::new(&args.tensor(0)?, dims)?;
         let mut resize = Self { dims, sizes: [1; 3], factors: [None; 3] };

@@ -6,7 +6,7 @@ use super::index;
 use super::place::Place;
 use super::walk::Walk;
 
-/// Where each element of the tensor of indices leads.
+/// The target of each element of an index tensor.
 pub struct Scattering<'p> {
     indices: Tensor<'p>,
     size: usize,

@@ -37,7 +37,7 @@ impl Slice {
         shape
     }
 
-    /// Where the range lies, given where the whole does.
+    /// The place of the slice, given the place of the whole tensor.
     #[must_use]
     pub const fn place(&self, whole: Place) -> Place {
         whole.moved(self.dim, self.start).stepped(self.dim, self.step)

@@ -10,7 +10,7 @@ const LARGEST: i64 = i32::MAX as i64;
 pub struct Span {
     /// The position of row 0.
     pub start: usize,
-    /// The last row that is a token.
+    /// The index of the last row that holds a token.
     pub last: usize,
 }
 

@@ -1,11 +1,12 @@
-//! Windows that slide over images: signals, pictures and volumes.
+//! Kernels of convolution and pooling over images: signals, pictures and volumes.
 
 use core::num::NonZero;
 use core::ops::Range;
 
 use et_core::{Args, Error, Result, Shape, Tensor};
 
-/// The largest parameter of a window, and the largest window: with sizes below 2^31, offsets stay within 32 bits.
+/// The largest kernel parameter, and the largest extent of a kernel: with sizes below 2^31, offsets stay within 32
+/// bits.
 const LARGEST: usize = 1 << 24;
 
 /// The parameters of a convolution or pooling kernel along a dimension.
@@ -13,11 +14,11 @@ const LARGEST: usize = 1 << 24;
 pub struct Axis {
     /// The size of the input.
     pub input: usize,
-    /// The number of taps of the window.
+    /// The kernel size.
     pub kernel: usize,
     /// The step between neighbouring placements of the kernel.
     pub stride: NonZero<usize>,
-    /// How far the window reaches out of the input at either end.
+    /// The padding at either end of the input.
     pub padding: usize,
     /// The step between neighbouring kernel positions.
     pub dilation: NonZero<usize>,
@@ -26,20 +27,21 @@ pub struct Axis {
 /// The kernel positions that lie inside the input, for a placement of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Taps {
-    /// The input index of the first.
+    /// The input index of the first kernel position inside.
     pub start: usize,
-    /// The number of the first.
+    /// The number of the first kernel position inside.
     pub first: usize,
     /// The number of kernel positions inside the input.
     pub count: usize,
 }
 
 impl Axis {
-    /// A dimension that is not there.
+    /// A missing dimension.
     pub const ABSENT: Self =
         Self { input: 1, kernel: 1, stride: NonZero::<usize>::MIN, padding: 0, dilation: NonZero::<usize>::MIN };
 
-    /// Checks that a stride, a dilation and a window are at least 1, and that sums of parameters and sizes cannot overflow.
+    /// Checks that stride, dilation and kernel size are at least 1, and that sums of parameters and sizes cannot
+    /// overflow.
     pub fn new(input: usize, [kernel, stride, padding, dilation]: [usize; 4]) -> Result<Self> {
         let largest = kernel.max(stride).max(padding).max(dilation);
         let reach = kernel.checked_sub(1).and_then(|steps| steps.checked_mul(dilation));
@@ -50,7 +52,7 @@ impl Axis {
         }
     }
 
-    /// From the first to behind the last tap.
+    /// The extent of the dilated kernel.
     pub const fn span(&self) -> usize {
         (self.kernel - 1) * self.dilation.get() + 1
     }
@@ -61,7 +63,7 @@ impl Axis {
         slack.map(|slack| slack / self.stride + 1).ok_or(Error::InvalidArgument)
     }
 
-    /// The taps of the window at position `output`.
+    /// The kernel positions inside the input at output position `output`.
     pub fn taps(&self, output: usize) -> Taps {
         let origin = output * self.stride.get();
         let first = self.taps_before(self.padding, origin);
@@ -70,7 +72,7 @@ impl Axis {
         Taps { start, first, count }
     }
 
-    /// The number of taps before `end`, counted from the first element of the padding.
+    /// The number of kernel positions before `end`, counted from the first element of the padding.
     fn taps_before(&self, end: usize, origin: usize) -> usize {
         let distance = end.saturating_sub(origin) + (self.dilation.get() - 1);
         self.kernel.min(distance / self.dilation)
@@ -85,14 +87,14 @@ impl Axis {
         up_to(self.padding)..up_to(self.input + self.padding)
     }
 
-    /// The input index that tap `tap` sees at position `output`, if that is inside.
+    /// The input index under kernel position `tap` at output position `output`, if the index is inside the input.
     #[inline]
     pub fn seen(&self, output: usize, tap: usize) -> Option<usize> {
         let index = (output * self.stride.get() + tap * self.dilation.get()).checked_sub(self.padding)?;
         (index < self.input).then_some(index)
     }
 
-    /// The input index that tap `tap` spreads to `output` when the window writes instead of reads.
+    /// For a transposed convolution: the input index that kernel position `tap` spreads to `output`, if any.
     pub fn source(&self, output: usize, tap: usize) -> Option<usize> {
         let distance = (output + self.padding).checked_sub(tap * self.dilation.get())?;
         let source = distance / self.stride;

@@ -45,7 +45,7 @@ pub fn copy_run(elements: Input<'_, f32>, start: usize, step: usize, slots: &mut
     }
 }
 
-/// The product of two matrices.
+/// An `f32` GEMM.
 pub struct Product<'a, B, F> {
     /// Rows, inner size, columns.
     pub sizes: [usize; 3],

@@ -1,4 +1,4 @@
-//! Convolution of images of `f32` as products of matrices: for each group, weights times patches.
+//! `f32` convolution of images as GEMMs: for each group, the weight times the receptive fields (implicit im2col).
 
 use core::num::NonZero;
 
@@ -13,7 +13,7 @@ use super::tile::{Product, Right};
 
 /// A convolution, not transposed.
 pub struct Tiled<'a> {
-    /// How the window slides over rows and columns.
+    /// The kernel parameters along rows and columns.
     pub axes: [Axis; 2],
     /// The number of groups.
     pub groups: NonZero<usize>,
@@ -41,7 +41,7 @@ struct Group {
 }
 
 impl<'a> Tiled<'a> {
-    /// Whether weights are row-major and positions in the output are at equal distances.
+    /// Whether the weight is row-major and the output positions lie at equal distances.
     pub fn is_possible(&self, weights: &Picture) -> bool {
         let [_, channels, rows, columns] = weights.sizes;
         let [_, channel_step, row_step, column_step] = weights.strides;

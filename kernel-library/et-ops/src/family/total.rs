@@ -22,7 +22,7 @@ pub fn store<T: Opmath, const D: u32>(
     store_folded::<T, D>(&args.tensor(0)?, Folded::argument(args, 1)?, out, finish)
 }
 
-/// As [`store`], of `input` along the folded dimensions.
+/// Like [`store`], for `input` along the reduced dimensions.
 pub fn store_folded<T: Opmath, const D: u32>(
     input: &Tensor<'_>,
     folded: Folded,

@@ -1,4 +1,4 @@
-//! Advanced SIMD, which every 64-bit Arm processor for processes has.
+//! NEON (Advanced SIMD), which every 64-bit Arm application processor has.
 #![allow(unsafe_code)] // Calls functions of `core::arch`.
 
 use core::arch::aarch64::{float32x4_t, vaddq_f32, vdupq_n_f32, vmulq_f32};
@@ -8,7 +8,7 @@ use super::vector::vector;
 
 vector!(float32x4_t, 4, vdupq_n_f32, vaddq_f32, vmulq_f32);
 
-/// Does the work: 16 of 32 registers for sums.
+/// Does the work; 16 of 32 registers hold accumulators.
 pub fn run(work: impl Work) {
     work.run::<float32x4_t, 4, 8>();
 }

@@ -1,4 +1,5 @@
-//! Processors without vectors that we know: four lanes in a row, which a compiler may or may not join.
+//! Fallback for processors without a known SIMD instruction set: arrays of four lanes, which the compiler may
+//! vectorize.
 
 use super::{Vector, Work};
 

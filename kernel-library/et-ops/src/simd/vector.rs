@@ -2,7 +2,7 @@
 
 /// `L` numbers that are computed on at once, each by itself.
 pub trait Vector<const L: usize>: Copy {
-    /// The same number in all lanes.
+    /// Broadcasts a number to all lanes.
     fn splat(number: f32) -> Self;
     /// A vector with a number for each lane.
     fn load(numbers: &[f32; L]) -> Self;

@@ -1,4 +1,4 @@
-//! SSE2, which every 64-bit x86 processor has, AVX2 and AVX-512, which are asked for.
+//! SSE2, which every 64-bit x86 processor has, and AVX2 and AVX-512, which are detected at run time.
 #![allow(unsafe_code)] // Calls functions of `core::arch`, and functions compiled for more than the target has.
 
 use core::arch::x86_64::{
@@ -19,19 +19,19 @@ pub fn run(work: impl Work) {
     match level() {
         // SAFETY: `level` reports that the processor has AVX-512 and that the operating system saves its registers.
         AVX_512 => unsafe { run_avx512(work) },
-        // SAFETY: as above.
+        // SAFETY: `level` reports that the processor has AVX2 and that the operating system saves its registers.
         AVX_2 => unsafe { run_avx2(work) },
         _ => work.run::<__m128, 4, 4>(),
     }
 }
 
-/// 24 of 32 registers for sums.
+/// 24 of 32 registers hold accumulators.
 #[target_feature(enable = "avx512f")]
 fn run_avx512(work: impl Work) {
     work.run::<__m512, 16, 12>();
 }
 
-/// 12 of 16 registers for sums.
+/// 12 of 16 registers hold accumulators.
 #[target_feature(enable = "avx2")]
 fn run_avx2(work: impl Work) {
     work.run::<__m256, 8, 6>();

@@ -93,14 +93,14 @@ pub const CHOOSE_QPARAMS_AFFINE: Operator = Operator {
     ],
 };
 
-/// Where 0 comes to lie.
+/// The position of 0 in the quantized range.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mapping {
     /// At the position of 0 in the range of the block's elements.
     Asymmetric,
-    /// In the middle; the greater magnitude becomes the greatest integer.
+    /// In the middle; the greatest magnitude is mapped to the greatest integer.
     Symmetric,
-    /// In the middle; both ends of the extent fit.
+    /// In the middle; neither the minimum nor the maximum is clipped.
     SymmetricUnclipped,
 }
 
@@ -181,7 +181,7 @@ fn zero_point<T: Real>(extent: Extent<T>, range: Range, mapping: Mapping, scale:
     }
 }
 
-/// The least positive number of full precision.
+/// The least positive normal number.
 const fn smallest_normal(scalar_type: ScalarType) -> f64 {
     match scalar_type {
         ScalarType::Half => 6.103515625e-05,
