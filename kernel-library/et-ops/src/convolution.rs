@@ -1,9 +1,8 @@
 //! `aten::convolution`: convolution (cross-correlation) over one to three dimensions, or transposed convolution.
 //!
 //! `input` is `[n, c, d, h, w]` (or `[n, c, h, w]`, or `[n, c, l]`), `weight` is
-//! `[out channels, c / groups, kernel..]`; for a transposed convolution,
-//! `[c, out channels / groups, kernel..]`. Products are summed over channels,
-//! planes, rows, then columns; the bias is added last.
+//! `[out channels, c / groups, kernel..]`; for a transposed convolution, `[c, out channels / groups, kernel..]`.
+//! Products are summed over channels, planes, rows, then columns; the bias is added last.
 
 use core::num::NonZero;
 

@@ -39,7 +39,8 @@ pub enum Outs {
 #[derive(Debug)]
 pub struct Operator {
     /// The schema of the out-variant, as ExecuTorch registers it:
-    /// `aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`. The schema names every argument in order; its alias annotations mark the outputs.
+    /// `aten::relu.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)`. The schema names every argument in order; its
+    /// alias annotations mark the outputs.
     pub schema: &'static str,
     /// The functional operator of ATen or Edge that this is the out-variant of, without `.default`: `aten::relu`.
     pub functional: &'static str,

@@ -12,12 +12,12 @@ use crate::prelude::*;
 use et_core::{Element, Half, Input};
 
 /// Attention (Vaswani et al. 2017) of `query`, `[batch, rows, heads, depth]`, to `keys` and `values`,
-/// `[batch, slots, KV heads, depth or columns]`. Each KV head serves a group of neighbouring query heads (grouped-query attention,
-/// Ainslie et al. 2023). Attention is causal; a nonzero `window` limits each row to a sliding window of that many
-/// positions. With a `soft_cap`, a score is `tanh(score / soft_cap) * soft_cap` (logit soft-capping, Gemma 2). Padding
-/// rows behind `last` see the same positions as `last`. The KV cache must already hold the rows of the chunk. A call is
-/// refused if the ring buffer has overwritten a position that a row sees. With a `float32` query, keys and values may
-/// be fp16, or int8 with a scale per row: the four bytes of the scale follow the numbers of the row.
+/// `[batch, slots, KV heads, depth or columns]`. Each KV head serves a group of neighbouring query heads (grouped-query
+/// attention, Ainslie et al. 2023). Attention is causal; a nonzero `window` limits each row to a sliding window of that
+/// many positions. With a `soft_cap`, a score is `tanh(score / soft_cap) * soft_cap` (logit soft-capping, Gemma 2).
+/// Padding rows behind `last` see the same positions as `last`. The KV cache must already hold the rows of the chunk. A
+/// call is refused if the ring buffer has overwritten a position that a row sees. With a `float32` query, keys and
+/// values may be fp16, or int8 with a scale per row: the four bytes of the scale follow the numbers of the row.
 #[cfg(feature = "catalogue")]
 pub const ATTEND_CACHE: Operator = Operator {
     schema: "etbuild::attend_cache.out(Tensor query, Tensor keys, Tensor values, Tensor start, Tensor last, float scale, \

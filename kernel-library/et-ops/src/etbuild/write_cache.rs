@@ -10,7 +10,8 @@ use crate::prelude::*;
 /// Writes `rows`, `[batch, rows, heads, depth]`, to the KV cache `cache`, `[batch, slots, heads, depth]`: the row of a
 /// position goes to slot `position % slots` of the ring buffer. Padding rows behind `last` are not written. More rows
 /// than slots are refused. With `float32` rows, a cache may be fp16, or int8 of shape
-/// `[batch, slots, heads, depth + 4]`: symmetric quantization per row, with the row's `float32` scale as four little-endian bytes behind the numbers.
+/// `[batch, slots, heads, depth + 4]`: symmetric quantization per row, with the row's `float32` scale as four
+/// little-endian bytes behind the numbers.
 #[cfg(feature = "catalogue")]
 pub const WRITE_CACHE: Operator = Operator {
     schema: "etbuild::write_cache(Tensor(a!) cache, Tensor rows, Tensor start, Tensor last) -> Tensor(a!)",

@@ -2,8 +2,8 @@
 //!
 //! A mixed-radix FFT: a length is split into its prime factors. For each factor, elements a quotient apart go through a
 //! small transform and are multiplied by twiddle factors (decimation in frequency, Gentleman and Sande). The
-//! digit-reversed result is put in order by following the cycles of the permutation. Source: W. M. Gentleman and G.
-//! Sande, "Fast Fourier Transforms: for fun and profit", 1966.
+//! digit-reversed result is put in order by following the cycles of the permutation.
+//! Source: W. M. Gentleman and G. Sande, "Fast Fourier Transforms: for fun and profit", 1966.
 
 use et_core::{Complex, Error, Output, Part, Result};
 

@@ -39,7 +39,8 @@ pub fn sample(shape: &Shape, leading: usize) -> Shape {
 }
 
 /// Layer normalization of each sample by the sample's mean and variance: arguments
-/// `input, normalized_shape, weight, bias, eps`. Calls `keep` with the mean and the reciprocal standard deviation of each sample, in logical order.
+/// `input, normalized_shape, weight, bias, eps`. Calls `keep` with the mean and the reciprocal standard deviation of
+/// each sample, in logical order.
 pub fn normalize<T: Opmath>(args: &Args<'_, '_>, out: &Tensor<'_>, mut keep: impl FnMut([T::Math; 2])) -> Result<()>
 where
     T::Math: Math,

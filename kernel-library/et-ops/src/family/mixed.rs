@@ -6,7 +6,7 @@ use et_core::{Args, Error, Float, Input, Result, ScalarType, Tensor};
 pub struct Factors<'t> {
     /// Real numbers, `[rows, depth]`.
     pub input: Tensor<'t>,
-    /// Bytes with signs.
+    /// The int8 weight.
     pub weight: Tensor<'t>,
     /// The scales, of the dtype of the input.
     pub scales: Tensor<'t>,
