@@ -7,19 +7,19 @@ pub enum Isa {
     Portable,
     /// x86-64 with AVX2 and FMA.
     Avx2,
-    /// AVX2 with products of bytes (AVX-VNNI).
+    /// AVX2 with int8 dot products (AVX-VNNI).
     AvxVnni,
     /// AVX-512 F, BW, DQ, VL.
     Avx512,
-    /// AVX-512 with products of bytes (VNNI).
+    /// AVX-512 with int8 dot products (VNNI).
     Avx512Vnni,
     /// AVX-512 VNNI with tiles of bytes (AMX-INT8).
     Amx,
     /// AArch64 with Advanced SIMD.
     Neon,
-    /// Advanced SIMD with products of bytes (dotprod).
+    /// Advanced SIMD with int8 dot products (dotprod).
     NeonDot,
-    /// Advanced SIMD with products of matrices of bytes (i8mm).
+    /// Advanced SIMD with int8 matrix multiplication (i8mm).
     NeonI8mm,
 }
 

@@ -1,44 +1,45 @@
-//! Finds the elements that a row of the product reads: pointers into the image, to padding, or to a copied window.
+//! Fills the indirection buffer of a convolution: pointers into the image, to padding, or to a copied receptive field.
 #![allow(unsafe_code, reason = "tables hold pointers into the image")]
 
 use core::ops::Range;
 
 use crate::shape::{Runs, Shape};
 
-/// An image with what surrounds it.
+/// An input image with a padding buffer.
 pub struct Windows<'a, T> {
     shape: &'a Shape,
     runs: Runs,
     input: *const T,
     padding: *const T,
-    /// The columns of the output whose windows are between the left and the right of the image.
+    /// The output columns whose receptive fields lie horizontally within the image.
     inside: Range<usize>,
-    /// Runs of a line of a window.
+    /// K segments per kernel row.
     across: usize,
 }
 
-/// Where a window is.
+/// An output position.
 #[derive(Clone, Copy)]
 pub struct Place {
-    /// The line of the output, counted through all images.
+    /// The output line, counted across the batch.
     pub line: usize,
-    /// The column of the output.
+    /// The output column.
     x: usize,
 }
 
 impl<'a, T: Copy> Windows<'a, T> {
-    /// The windows of an image, which is as long as the shape says, with a run of padding; one for each row that is reached from
-    /// what [`Self::fill_first`] writes.
+    /// `input` has the length of the shape. `padding` has a K segment; for rows addressed from the pointers of
+    /// [`Self::fill_first`], a K segment per row at the row stride.
     pub fn new(shape: &'a Shape, runs: Runs, input: *const T, padding: *const T) -> Self {
         Self { shape, runs, input, padding, inside: inside(shape), across: shape.kernel[1] / runs.pixels }
     }
 
-    /// Writes the pointers of `rows`: those of the first run of all rows, then of the second run, and so on.
+    /// Fills the indirection buffer for `rows`: the pointers of the first K segment of every row, then of the second K
+    /// segment, and so on.
     ///
     /// # Safety
     ///
-    /// Rows are of the shape. `table` takes `rows.len() * runs.count` pointers, and `copies`, if runs have several
-    /// pixels, a window for each row.
+    /// `rows` are within the shape. `table` has room for `rows.len() * runs.count` pointers; if K segments have several
+    /// pixels, `copies` has room for a receptive field per row.
     pub unsafe fn fill(&self, group: usize, rows: Range<usize>, table: *mut *const T, copies: *mut T) {
         let count = rows.len();
         if self.shape.is_pointwise() {
@@ -63,13 +64,13 @@ impl<'a, T: Copy> Windows<'a, T> {
         }
     }
 
-    /// Where a row's window is.
+    /// The output position of a row.
     pub const fn place(&self, row: usize) -> Place {
         let width = self.shape.output[1];
         Place { line: row / width, x: row % width }
     }
 
-    /// Where the window is that comes so many rows later.
+    /// The output position `rows` rows later.
     pub const fn later(&self, place: Place, rows: usize) -> Place {
         let (width, x) = (self.shape.output[1], place.x + rows);
         if x < width {
@@ -78,32 +79,33 @@ impl<'a, T: Copy> Windows<'a, T> {
         Place { line: place.line + x / width, x: x % width }
     }
 
-    /// Whether the windows of so many rows are equally far apart: all in one line, between the left and the right of the image.
+    /// Whether `rows` receptive fields have a uniform stride: in the same output line, horizontally within the image.
     pub const fn is_even(&self, place: Place, rows: usize) -> bool {
         place.x >= self.inside.start && place.x + rows <= self.inside.end
     }
 
-    /// Whether so many rows are in one line.
+    /// Whether `rows` rows are in the same output line.
     pub const fn is_line(&self, place: Place, rows: usize) -> bool {
         place.x + rows <= self.shape.output[1]
     }
 
-    /// Writes the pointers of the runs of a row whose window is between the left and the right of the image.
+    /// Writes the K segment pointers of a row whose receptive field lies horizontally within the image.
     ///
     /// # Safety
     ///
-    /// The row is of the shape and between the left and the right. `table` takes a pointer for each run.
+    /// The row is within the shape and horizontally within the image. `table` has room for a pointer per K segment.
     pub unsafe fn fill_first(&self, group: usize, place: Place, table: *mut *const T) {
         // SAFETY: the caller's promise.
         unsafe { self.fill_inside(group, self.in_image(place.line), place.x..place.x + 1, table, 1) };
     }
 
-    /// The same where some windows of so many rows leave the image at the left or right: what they read is copied with padding.
+    /// Like [`Self::fill_first`] where receptive fields reach over the left or right border: copies the pixels of
+    /// `rows` rows with padding.
     ///
     /// # Safety
     ///
-    /// The rows are of the shape, in one line; runs have several pixels. `table` takes a pointer for each run, and `copies` what the
-    /// rows reach over.
+    /// The rows are within the shape and in the same output line; K segments have several pixels. `table` has room for
+    /// a pointer per K segment, and `copies` for the pixels that the rows span.
     pub unsafe fn fill_copied(&self, group: usize, place: Place, rows: usize, table: *mut *const T, copies: *mut T) {
         let (shape, [image, y]) = (self.shape, self.in_image(place.line));
         let top = (y * shape.stride[0]).wrapping_sub(shape.padding[0]);
@@ -119,13 +121,13 @@ impl<'a, T: Copy> Windows<'a, T> {
         }
     }
 
-    /// The image of a line, and the line in it.
+    /// Splits an output line into image and line within the image.
     const fn in_image(&self, line: usize) -> [usize; 2] {
         let height = self.shape.output[0];
         if line < height { [0, line] } else { [line / height, line % height] }
     }
 
-    /// Writes the pointers of neighbouring rows, the runs of each `step` apart.
+    /// Writes the pointers of neighbouring rows, with `step` pointers from a K segment to the next.
     unsafe fn fill_line(
         &self,
         group: usize,
@@ -144,11 +146,11 @@ impl<'a, T: Copy> Windows<'a, T> {
                 self.fill_row(group, [place[0], place[1], x], table.add(row), step, copies.wrapping_add(row * window))
             };
         }
-        // SAFETY: the caller's promise; these windows are between the left and the right of the image.
+        // SAFETY: the caller guarantees room for the pointers; the receptive fields lie horizontally within the image.
         unsafe { self.fill_inside(group, place, begin..end, table.add(begin - columns.start), step) };
     }
 
-    /// Writes the pointers of one row, `step` apart.
+    /// Writes the pointers of a single row, `step` pointers apart.
     unsafe fn fill_row(&self, group: usize, place: [usize; 3], table: *mut *const T, step: usize, copy: *mut T) {
         let shape = self.shape;
         let top = (place[1] * shape.stride[0]).wrapping_sub(shape.padding[0]);
@@ -163,22 +165,22 @@ impl<'a, T: Copy> Windows<'a, T> {
                 let x = left.wrapping_add(index * shape.dilation[1]);
                 let pointer = match line {
                     None => self.padding,
-                    // SAFETY: the caller's promise: room for a window.
+                    // SAFETY: the caller guarantees room for a receptive field.
                     Some(line) if copied => unsafe {
                         self.copy(line, x, self.runs.pixels, copy.add(run * self.runs.length))
                     },
                     Some(line) if x < shape.input[1] => line.wrapping_add(x * shape.pixel_stride),
                     Some(_) => self.padding,
                 };
-                // SAFETY: the caller's promise: room for all runs of all rows.
+                // SAFETY: the caller guarantees room for the K segments of every row.
                 unsafe { slot.write(pointer) };
                 slot = slot.wrapping_add(step);
             }
         }
     }
 
-    /// Writes the pointers of neighbouring rows whose windows are between the left and the right of the image: those of a run
-    /// are as far apart as windows are.
+    /// Writes the pointers of neighbouring rows whose receptive fields lie horizontally within the image: the pointers
+    /// of a K segment advance by the convolution stride.
     unsafe fn fill_inside(
         &self,
         group: usize,
@@ -199,7 +201,7 @@ impl<'a, T: Copy> Windows<'a, T> {
                 let mut pointer =
                     line.map_or(self.padding, |line| line.wrapping_add(x.wrapping_mul(shape.pixel_stride)));
                 for row in 0..columns.len() {
-                    // SAFETY: the caller's promise: room for all runs of all rows.
+                    // SAFETY: the caller guarantees room for the K segments of every row.
                     unsafe { slots.add(row).write(pointer) };
                     pointer = pointer.wrapping_add(distance);
                 }
@@ -208,7 +210,7 @@ impl<'a, T: Copy> Windows<'a, T> {
         }
     }
 
-    /// The line that a tap of a window reads, counted through all planes.
+    /// The input line of a kernel row, counted across the channel planes.
     #[inline(always)]
     fn line_of_tap(&self, group: usize, image: usize, top: usize, tap: usize) -> Option<*const T> {
         let shape = self.shape;
@@ -219,7 +221,7 @@ impl<'a, T: Copy> Windows<'a, T> {
         self.line(group, image * shape.planes + plane, top.wrapping_add(tap * shape.dilation[0]))
     }
 
-    /// The start of a line of a plane, if it is one.
+    /// The start of an input line, or `None` in the vertical padding.
     #[inline(always)]
     fn line(&self, group: usize, image: usize, y: usize) -> Option<*const T> {
         let [height, width] = self.shape.input;
@@ -227,15 +229,16 @@ impl<'a, T: Copy> Windows<'a, T> {
         (y < height).then(|| self.input.wrapping_add(start.wrapping_add(group * self.shape.channels)))
     }
 
-    /// Copies so many pixels from `left` on, of which some are left or right of the image.
+    /// Copies `pixels` pixels from `left` on, with padding left and right of the image.
     unsafe fn copy(&self, line: *const T, left: usize, pixels: usize, to: *mut T) -> *const T {
         let (width, channels) = (self.shape.input[1], self.shape.channels);
-        // Before the image, `left` is a negative number.
+        // Left of the image, `left` wraps around as a negative number.
         let before = if left < width { 0 } else { left.wrapping_neg().min(pixels) };
         let first = left.wrapping_add(before);
         let within = width.saturating_sub(first).min(pixels - before);
         let after = (pixels - before - within) * channels;
-        // SAFETY: pixels of the image, and elements of padding, to the caller's room for as many.
+        // SAFETY: reads pixels of the image and elements of the padding; the caller guarantees room for `pixels`
+        // pixels.
         unsafe {
             for index in 0..before * channels {
                 to.add(index).write(*self.padding);

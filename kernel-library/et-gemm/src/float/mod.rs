@@ -1,4 +1,4 @@
-//! Products of `f32`.
+//! `f32` GEMM and convolution.
 
 pub mod pack;
 pub mod product;

@@ -1,7 +1,7 @@
-//! The packed form of `f32` weights: panels of columns, each a row of bias and a row per element of the window.
+//! Packed `f32` weights: panels of NR columns, each with a bias row and a row per element of K.
 //!
-//! A panel is as wide as the tile of the instruction set; the last one of a group is as many vectors as it needs. Columns
-//! beyond the last are zero. Elements are little-endian.
+//! The last panel of a group has only the vectors that the remaining columns need; padding columns are zero. Elements
+//! are little-endian.
 
 use et_core::{Error, Result};
 
@@ -9,38 +9,38 @@ use super::rows::FloatRow;
 use crate::panels::Panels;
 use crate::shape::Shape;
 
-/// The panels of a shape, in elements.
+/// The panels of a shape; sizes are in elements.
 pub const fn panels(shape: &Shape, row: &FloatRow) -> Panels {
     Panels::new(shape.columns, [row.lanes, row.vectors], shape.depth() + 1)
 }
 
-/// Weights as they are stored before packing: elements at equal distances.
+/// Strided weights before packing.
 #[derive(Clone, Copy, Debug)]
 pub struct Weights<'a, T> {
     /// The elements.
     pub elements: &'a [T],
-    /// Elements from a column (of all groups) to the next, from a tap to the next, from a channel to the next.
+    /// Strides in elements: column (over every group), kernel position, channel.
     pub strides: [usize; 3],
 }
 
 impl<'a, T: Copy> Weights<'a, T> {
-    /// Those of a linear layer: `[columns, inner]`.
+    /// Weights of a linear layer: `[columns, inner]`.
     pub const fn linear(elements: &'a [T], inner: usize) -> Self {
         Self { elements, strides: [inner, 0, 1] }
     }
 
-    /// A matrix `[inner, columns]`, such as the right one of a product of activations that is packed at run time.
+    /// A matrix `[inner, columns]`, such as the right-hand matrix of an attention GEMM, packed at run time.
     pub const fn matrix(elements: &'a [T], columns: usize) -> Self {
         Self { elements, strides: [1, 0, columns] }
     }
 
-    /// Those of a convolution: `[columns, channels, height, width]`.
+    /// Weights of a convolution: `[columns, channels, height, width]`.
     pub const fn convolution(elements: &'a [T], shape: &Shape) -> Self {
         let taps = shape.kernel[0] * shape.kernel[1];
         Self { elements, strides: [shape.planes * shape.channels * taps, 1, taps] }
     }
 
-    /// Fails unless there is an element for each column, tap and channel of the shape.
+    /// Fails unless the strides address an element for each column, kernel position and channel of the shape.
     pub fn check(&self, shape: &Shape) -> Result<()> {
         let counts = [shape.all_columns(), shape.kernel[0] * shape.kernel[1], shape.planes * shape.channels];
         if counts.contains(&0) {
@@ -53,14 +53,14 @@ impl<'a, T: Copy> Weights<'a, T> {
         if last.is_some_and(|last| last < self.elements.len()) { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 
-    /// The weight of a column (of all groups), a tap and a channel.
+    /// The weight of a column (over every group), a kernel position and a channel.
     #[inline]
     pub fn get(&self, column: usize, tap: usize, channel: usize) -> T {
         self.elements[column * self.strides[0] + tap * self.strides[1] + channel * self.strides[2]]
     }
 }
 
-/// Writes the packed form of checked weights.
+/// Writes the packed form of validated weights.
 #[inline]
 pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) {
     for index in 0..shape.groups * panels.per_group {
@@ -78,7 +78,7 @@ pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[
     }
 }
 
-/// Writes a panel row by row, where columns lie side by side.
+/// Packs a panel row by row, for weights with contiguous columns.
 #[inline]
 fn write_by_rows(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 2], rows: &mut [u8], size: usize) {
     let taps = shape.kernel[0] * shape.kernel[1];
@@ -92,7 +92,7 @@ fn write_by_rows(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 2],
     }
 }
 
-/// Writes a panel column by column, as their elements lie closer to each other.
+/// Packs a panel column by column, for weights with contiguous K.
 #[inline]
 fn write_by_columns(shape: &Shape, weights: &Weights<'_, f32>, columns: [usize; 2], rows: &mut [u8], size: usize) {
     for lane in 0..size / 4 {

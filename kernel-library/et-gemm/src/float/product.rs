@@ -1,4 +1,4 @@
-//! Products of `f32` with packed weights: sizes, packing, and computing any part of the work.
+//! `f32` GEMM and convolution with packed weights: sizes, packing, and computing a block of tiles.
 #![allow(unsafe_code, reason = "tiles are called with pointers whose bounds are checked here, once a call")]
 
 use core::mem::MaybeUninit;
@@ -18,27 +18,27 @@ use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Runs, Shape};
 use crate::window::Windows;
 
-/// Bytes of windows that a strip of tiles reads before the next panel: what a second-level cache holds beside two panels.
+/// L2 budget for the A rows of a strip (M block), next to two weight panels.
 const STRIP_BYTES: usize = 11 << 17;
 
-/// Packed weights of at most so many bytes stay in the second-level cache: each tile goes through all of them, so that its
-/// rows of the output are written while they are in the first-level cache.
+/// Packed weights up to this size stay in L2. Each tile then runs over every panel, so that the tile's output rows are
+/// written while the rows are in L1.
 const RESIDENT_BYTES: usize = 3 << 18;
 
-/// Rows of the input and the output of at most so many bytes stay in the first-level cache while all panels go through them.
+/// L1 budget for the A and C rows of a strip whose weights stay in L2.
 const CLOSE_BYTES: usize = 1 << 14;
 
-/// Bytes from a row to the next that put all rows into the same set of a first-level cache.
+/// Row stride in bytes at which every row maps to the same L1 set.
 const ALIASED: usize = 4096;
 
-/// The most rows of a tile of such rows: what a set of twelve lines holds beside those of a panel. With fourteen, a product of 3072
-/// elements took from 1.1 to 1.8 times as long on AMD's Zen 5.
+/// MR for aliased rows: an L1 set of twelve lines holds ten row lines next to the panel's lines. With MR = 14, a GEMM
+/// with K = 3072 took 1.1 to 1.8 times as long on AMD Zen 5.
 const ALIASED_ROWS: usize = 10;
 
-/// The most tiles of a strip.
+/// The maximum number of tiles in a strip.
 const STRIP_TILES: usize = 16;
 
-/// The most sums of a tile of any instruction set.
+/// The largest accumulator tile of any ISA, in elements.
 const MOST_SUMS: usize = {
     let (mut most, mut index) = (0, 0);
     while index < FLOAT.len() {
@@ -49,44 +49,44 @@ const MOST_SUMS: usize = {
     most
 };
 
-/// A tensor with the layout of the output that is added to it.
+/// A residual tensor in the layout of the output.
 #[derive(Clone, Copy, Debug)]
 pub struct Residual<'a, T> {
-    /// Its elements.
+    /// The elements.
     pub elements: &'a [T],
-    /// Elements from a row to the next.
+    /// Row stride in elements.
     pub stride: usize,
-    /// Whether it is added after the activation.
+    /// Whether the residual is added after the activation.
     pub after: bool,
 }
 
-/// The operands of one execution, the same for all blocks.
+/// Operands of an execution, shared by every block.
 #[derive(Clone, Copy, Debug)]
 pub struct FloatOperands<'a> {
-    /// Pixels of the input: rows of the left matrix.
+    /// Pixels of the input: rows of A.
     pub input: &'a [f32],
-    /// What [`FloatProduct::pack`] wrote; best on a 64-byte boundary.
+    /// Weights packed by [`FloatProduct::pack`]; 64-byte alignment is fastest.
     pub weights: &'a [u8],
-    /// What is applied to every element.
+    /// The activation of the epilogue.
     pub activation: Activation,
-    /// What is added to every element.
+    /// The residual of the epilogue.
     pub residual: Option<Residual<'a, f32>>,
 }
 
-/// A product of `f32` of one shape by the kernels of one instruction set.
+/// An `f32` GEMM or convolution of a fixed shape with the kernels of a fixed ISA.
 pub struct FloatProduct {
     shape: Shape,
     row: &'static FloatRow,
     panels: Panels,
     runs: Runs,
-    /// How it is computed instead, where that is faster.
+    /// The Winograd algorithm, if faster for the shape.
     winograd: Option<Winograd>,
-    /// Whether the weights come from beyond the second-level cache, small as they may be.
+    /// Whether the weights are cold in L2 regardless of size.
     streams: bool,
 }
 
 impl FloatProduct {
-    /// Fails if the shape contradicts itself. Any instruction set may be packed for on any machine.
+    /// Fails if the shape is inconsistent. Packing for any ISA works on every host.
     pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
         shape.check()?;
         let row = FloatRow::of(isa);
@@ -94,12 +94,12 @@ impl FloatProduct {
         Ok(Self { panels: panels(&shape, row), runs: shape.runs(), shape, row, winograd, streams: false })
     }
 
-    /// The same product with weights that come from beyond the second-level cache.
+    /// The same GEMM for weights that are cold in L2.
     pub(super) fn streaming(self) -> Self {
         Self { streams: true, ..self }
     }
 
-    /// Bytes of the packed weights.
+    /// Size of the packed weights in bytes.
     pub const fn packed_size(&self) -> usize {
         match &self.winograd {
             Some(winograd) => 4 * winograd.packed_size(self.row),
@@ -107,7 +107,7 @@ impl FloatProduct {
         }
     }
 
-    /// Packs weights and a bias, which may be empty. Fails unless lengths are those of the shape.
+    /// Packs weights and an optional bias (may be empty). Fails if a length differs from the shape.
     #[inline]
     pub fn pack(&self, weights: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) -> Result<()> {
         weights.check(&self.shape)?;
@@ -122,8 +122,8 @@ impl FloatProduct {
         Ok(())
     }
 
-    /// Writes packed weights for a product whose input has a factor for each channel. Fails unless a row of the product is a
-    /// pixel of one group, and lengths are those of the shape.
+    /// Folds per-channel input scales (squeeze-and-excite) into a copy of the packed weights. Fails unless the
+    /// convolution is pointwise with a single group and the lengths match the shape.
     #[inline]
     pub fn scale(&self, packed: &[u8], factors: &[f32], scaled: &mut [u8]) -> Result<()> {
         let pixels = self.shape.is_pointwise() && self.shape.groups == 1 && factors.len() == self.shape.channels;
@@ -144,7 +144,7 @@ impl FloatProduct {
         Ok(())
     }
 
-    /// The work.
+    /// The grid of tiles and panels.
     pub const fn grid(&self) -> Grid {
         match &self.winograd {
             Some(winograd) => winograd.grid(),
@@ -152,14 +152,14 @@ impl FloatProduct {
         }
     }
 
-    /// The most rows of a tile.
+    /// The maximum number of rows per tile.
     const fn height(&self) -> usize {
         let most = self.row.height_of(self.shape.rows());
         let step = size_of::<f32>() * self.shape.pixel_stride * self.shape.stride[1];
         if step.is_multiple_of(ALIASED) && most > ALIASED_ROWS { ALIASED_ROWS } else { most }
     }
 
-    /// Bytes of scratch that each call needs.
+    /// Scratch bytes per call.
     pub fn scratch_size(&self) -> usize {
         if let Some(winograd) = &self.winograd {
             return winograd.scratch_size();
@@ -172,7 +172,7 @@ impl FloatProduct {
         ])
     }
 
-    /// Elements from a window to the next, if there are kernels for tiles of such rows.
+    /// The uniform row stride in elements (1 or 2, NCHW input), if the ISA has a micro-kernel for the stride.
     const fn distance(&self) -> Option<usize> {
         match self.shape.stride[1] * self.shape.pixel_stride {
             distance @ (1 | 2) if self.runs.pixels > 1 => Some(distance),
@@ -180,19 +180,20 @@ impl FloatProduct {
         }
     }
 
-    /// Bytes from a line of windows to the next; any number does where there is none.
+    /// Bytes between the receptive fields of vertically adjacent outputs. Only a prefetch offset, so that any value is
+    /// safe.
     const fn line_below(&self) -> usize {
         let Shape { input, stride, pixel_stride, .. } = &self.shape;
         stride[0].wrapping_mul(input[1]).wrapping_mul(*pixel_stride).wrapping_mul(4)
     }
 
-    /// Elements of padding: a run of each row that is computed in one call, as far apart as windows are.
+    /// Elements of the padding: a K segment, extended by the row stride times the rows of a micro-kernel call.
     fn padding(&self) -> usize {
         let rows = self.shape.output[1].min(STRIP_TILES * self.row.height);
         self.runs.length + rows * self.distance().unwrap_or(0)
     }
 
-    /// Tiles that go through a panel before the next panel.
+    /// Tiles that share a panel before the next panel (M block).
     const fn strip(&self) -> usize {
         let panels = self.shape.groups * self.panels.per_group;
         if panels == 1 || self.distance().is_some() {
@@ -215,13 +216,13 @@ impl FloatProduct {
         }
     }
 
-    /// Elements of the windows that may have to be copied for some rows.
+    /// Elements for receptive fields copied for `rows` rows.
     const fn copied(&self, rows: usize) -> usize {
         if self.runs.pixels > 1 { rows * self.shape.depth() } else { 0 }
     }
 
-    /// Computes a block into the output. Fails if an operand, the output or the scratch is too short, or if this processor
-    /// lacks the instructions.
+    /// Computes a block of the output. Fails if an operand, the output or the scratch is too short, or if this CPU
+    /// lacks the ISA.
     #[inline]
     pub fn compute(
         &self,
@@ -237,7 +238,7 @@ impl FloatProduct {
         self.check(operands, output, &grid, block)?;
         let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
         if let Some(winograd) = &self.winograd {
-            // SAFETY: `check` held all operands against the block; the processor was asked.
+            // SAFETY: `check` validated every operand for the block, and `is_available` the ISA of the CPU.
             return unsafe { winograd.compute(kernels, operands, output, block, scratch) };
         }
         let mut scratch = Scratch::new(scratch)?;
@@ -262,7 +263,7 @@ impl FloatProduct {
         let (mut first, tiles) = (block.tiles[0], self.strip());
         while first < block.tiles[1] {
             let last = block.tiles[1].min(first + tiles);
-            // SAFETY: `check` held all operands against the shape; the processor was asked.
+            // SAFETY: `check` validated every operand for the shape, and `is_available` the ISA of the CPU.
             unsafe { strip.compute(output, [first, last], block.panels)? };
             first = last;
         }
@@ -288,7 +289,7 @@ impl FloatProduct {
         output.check(rows, columns)
     }
 
-    /// The columns of the output that a block makes.
+    /// The output columns of a block.
     fn columns(&self, block: Block) -> Range<usize> {
         if self.winograd.is_some() {
             return 0..self.shape.columns;
@@ -299,7 +300,7 @@ impl FloatProduct {
     }
 }
 
-/// Some tiles of rows that go through panels together.
+/// A strip: an M block of several tiles that shares each weight panel.
 struct Strip<'a> {
     product: &'a FloatProduct,
     operands: &'a FloatOperands<'a>,
@@ -308,22 +309,23 @@ struct Strip<'a> {
     grid: Grid,
     table: *mut *const f32,
     copies: *mut f32,
-    /// Elements from a window to the next, if there are kernels for tiles of such rows.
+    /// The uniform row stride in elements, if the ISA has a micro-kernel for the stride.
     distance: Option<usize>,
-    /// For each tile of the strip: how many even ones in a line begin here; none where it is computed by itself.
+    /// Per tile of the strip: the number of consecutive uniform-stride tiles of an output line that start here; zero
+    /// for tiles addressed by the indirection buffer.
     together: [u8; STRIP_TILES],
 }
 
-/// The sums of a tile whose activation is yet to come.
+/// Accumulators of a tile before the activation.
 #[repr(align(64))]
 struct Sums(MaybeUninit<[f32; MOST_SUMS]>);
 
 impl Strip<'_> {
-    /// Computes tiles times panels.
+    /// Computes the tiles of a strip for a range of panels.
     ///
     /// # Safety
     ///
-    /// The operands and the output cover the block; the table and the copies take its rows.
+    /// Operands and output cover the block; indirection buffer and copies have room for the rows of the strip.
     #[inline]
     unsafe fn compute(&mut self, output: &mut Output<'_, f32>, tiles: [usize; 2], panels: [usize; 2]) -> Result<()> {
         let mut group = None;
@@ -337,7 +339,7 @@ impl Strip<'_> {
             let mut call = self.call(&panel, tiles);
             let mut tile = tiles[0];
             while tile < tiles[1] {
-                // SAFETY: the caller's promise, and `fill` wrote the table of these tiles.
+                // SAFETY: the caller guarantees valid operands, and `fill` wrote the indirection buffer of the tiles.
                 unsafe { self.tile(output, &panel, tile, tiles, &mut call)? };
                 tile += call.tiles;
             }
@@ -345,7 +347,7 @@ impl Strip<'_> {
         Ok(())
     }
 
-    /// Writes the table of all tiles, one tile after another.
+    /// Fills the indirection buffer, tile by tile.
     #[inline]
     unsafe fn fill(&mut self, group: usize, tiles: [usize; 2]) {
         if self.distance.is_some() {
@@ -358,15 +360,16 @@ impl Strip<'_> {
         }
     }
 
-    /// The same; of even tiles in a line, for the first of them.
+    /// Fills the indirection buffer for uniform row strides: consecutive tiles of an output line share the pointers of
+    /// the first tile.
     #[inline]
     unsafe fn fill_even(&mut self, group: usize, tiles: [usize; 2]) {
         let mut place = self.windows.place(self.grid.rows_of(tiles[0]).start);
         let mut even: Option<(usize, usize)> = None;
         for (index, tile) in (tiles[0]..tiles[1]).enumerate() {
             let count = self.grid.rows_of(tile).len();
-            // SAFETY: a strip's rows fit the table and the copies, which have room for a window for each row; windows are no
-            // farther apart than they are wide.
+            // SAFETY: indirection buffer and copies have room for the rows of a strip, each with a receptive field; the
+            // row stride is at most the width of a receptive field.
             unsafe {
                 let table = self.table.add(self.pointers_before(tile, tiles));
                 self.together[index] = 0;
@@ -386,32 +389,32 @@ impl Strip<'_> {
         }
     }
 
-    /// Writes the table of a tile.
+    /// Fills the indirection buffer of a tile.
     #[inline]
     unsafe fn fill_tile(&self, group: usize, tile: usize, tiles: [usize; 2]) {
         let table = self.table.wrapping_add(self.pointers_before(tile, tiles));
-        // SAFETY: a strip's rows fit the table and the copies.
+        // SAFETY: indirection buffer and copies have room for the rows of a strip.
         unsafe { self.windows.fill(group, self.grid.rows_of(tile), table, self.copies_of(tile, tiles)) };
     }
 
-    /// Room for the windows of a tile.
+    /// The copy buffer for the receptive fields of a tile.
     fn copies_of(&self, tile: usize, tiles: [usize; 2]) -> *mut f32 {
         self.copies.wrapping_add(self.rows_before(tile, tiles) * self.product.shape.depth())
     }
 
-    /// Pointers of the tiles of a strip before one.
+    /// Offset of a tile in the indirection buffer of the strip.
     #[inline(always)]
     const fn pointers_before(&self, tile: usize, tiles: [usize; 2]) -> usize {
         self.rows_before(tile, tiles) * self.product.runs.count
     }
 
-    /// Rows of the same.
+    /// Rows of the strip before a tile.
     #[inline(always)]
     const fn rows_before(&self, tile: usize, tiles: [usize; 2]) -> usize {
         self.grid.rows_of(tile).start - self.grid.rows_of(tiles[0]).start
     }
 
-    /// What the tiles of a panel have in common.
+    /// Micro-kernel arguments that the tiles of a panel share.
     #[inline(always)]
     fn call(&self, panel: &Panel, tiles: [usize; 2]) -> Tile {
         let product = self.product;
@@ -425,14 +428,14 @@ impl Strip<'_> {
             residual_stride: residual.map_or(0, |residual| residual.stride),
             residual_last: residual.is_some_and(|residual| residual.after),
             ahead: start.wrapping_add(4 * width * product.panels.column_size),
-            // Each tile of the strip brings its part of the next panel closer.
+            // Each tile of the strip prefetches a share of the next panel.
             ahead_step: (4 * width).div_ceil(tiles[1] - tiles[0]),
             below: product.line_below(),
             ..Tile::stored(core::ptr::null_mut(), 0, panel.columns, self.operands.activation)
         }
     }
 
-    /// The kernel for a tile, or for even ones.
+    /// The micro-kernel for a tile, by indirection buffer or by uniform stride.
     #[inline(always)]
     fn kernel(&self, even: bool, rows: usize, vectors: usize) -> Option<TileKernel> {
         match self.distance.filter(|_| even) {
@@ -441,14 +444,15 @@ impl Strip<'_> {
         }
     }
 
-    /// Tiles that are computed in one call: of as many rows, and with nothing to do after them.
+    /// Consecutive tiles of equal height for a single micro-kernel call; one tile if an epilogue follows.
     #[inline(always)]
     fn equal(&self, tile: usize, end: usize) -> usize {
         let single = self.distance.is_some() || !self.operands.activation.is_cheap();
         if single { 1 } else { self.grid.equal_from(tile).min(end - tile) }
     }
 
-    /// Computes some tiles in one call: one, even ones in a line, or equal ones.
+    /// Computes the tiles of a micro-kernel call: a single tile, a group of uniform-stride tiles in an output line, or
+    /// a group of equal height.
     #[inline(always)]
     unsafe fn tile(
         &mut self,
@@ -483,7 +487,8 @@ impl Strip<'_> {
             let (start, stride) = (sums.0.as_mut_ptr().cast::<f32>(), panel.vectors * product.row.lanes);
             let output = core::mem::replace(&mut call.output, start);
             let output_stride = core::mem::replace(&mut call.stride, stride);
-            // SAFETY: the caller's promise; there is room for the sums of a tile, and those that are read were written.
+            // SAFETY: the caller guarantees valid operands; `sums` has room for the tile, and the epilogue only reads
+            // elements that the micro-kernel wrote.
             unsafe {
                 kernel(call);
                 (call.output, call.stride) = (output, output_stride);

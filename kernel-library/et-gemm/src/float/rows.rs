@@ -1,4 +1,4 @@
-//! The rows of products of `f32`: which instruction set has which tiles. Packing, computing, tests and benchmarks read it.
+//! Kernel configurations of the `f32` GEMM, a row per ISA. Packing, computing, tests and benchmarks read this table.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
 use super::tile::{Computed, FinishKernel, Tile, TileKernel, compute, compute_even};
@@ -7,52 +7,52 @@ use crate::isa::Isa;
 use crate::nibble::scale::{HalfScales, StepScales};
 use crate::wide::unpack::{Unpack, UnpackKernel};
 
-/// One row: the tile of an instruction set.
+/// The kernel configuration of an ISA.
 pub struct FloatRow {
     /// The instruction set.
     pub isa: Isa,
-    /// Elements of a vector.
+    /// Elements per vector.
     pub lanes: usize,
-    /// Vectors of a panel.
+    /// Vectors per panel.
     pub vectors: usize,
-    /// The most rows of a tile.
+    /// MR: the maximum number of rows per micro-kernel.
     pub height: usize,
-    /// The most rows of a tile whose rows have several sums each: what registers have room for.
+    /// MR of the small-M micro-kernels, which keep four accumulator sets per row; limited by the registers.
     pub few: usize,
-    /// The kernels; none on other processors, and where they are not compiled.
+    /// The kernels; `None` on foreign architectures or if compiled out.
     pub kernels: Option<&'static FloatKernels>,
 }
 
-/// The kernels of an instruction set.
+/// The kernels of an ISA.
 pub struct FloatKernels {
-    /// The tile for `rows - 1` and `vectors - 1`.
+    /// The micro-kernel for `rows - 1` and `vectors - 1`.
     pub tile: fn(usize, usize) -> Option<TileKernel>,
-    /// The highest tile whose rows are so many elements apart, for `vectors - 1`.
+    /// The micro-kernel of MR rows for a uniform row stride (in elements) and `vectors - 1`.
     pub even: fn(usize, usize) -> Option<TileKernel>,
-    /// Finishes a tile.
+    /// The epilogue of expensive activations.
     pub finish: FinishKernel,
-    /// Transforms a window of pixels.
+    /// The Winograd input transform.
     pub input: InputKernel,
-    /// Makes pixels of transformed ones.
+    /// The Winograd output transform.
     pub output: OutputKernel,
-    /// Makes numbers of bytes.
+    /// Dequantizes int8 weights.
     pub bytes: UnpackKernel,
-    /// Makes numbers of half bytes with scales of `float16`.
+    /// Dequantizes blockwise int4 weights with fp16 scales.
     pub halves: UnpackKernel,
-    /// Makes numbers of half bytes whose scales are steps.
+    /// Dequantizes blockwise int4 weights with second-level scales.
     pub stepped_halves: UnpackKernel,
 }
 
-/// The most rows of a product that are few: what reads a text ahead has about as many.
+/// The largest M that counts as small: about the tokens that speculative decoding verifies at once.
 const FEW_ROWS: usize = 8;
 
-/// [`FloatRow::few`] of all rows.
+/// [`FloatRow::few`] per configuration.
 const FEW: [usize; 4] = [1, 1, 3, 1];
 
-/// [`FloatRow::height`] of all rows.
+/// [`FloatRow::height`] per configuration.
 const HEIGHT: [usize; 4] = [4, 6, 14, 6];
 
-/// All rows.
+/// Every configuration.
 pub static FLOAT: [FloatRow; 4] = [
     FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: HEIGHT[0], few: FEW[0], kernels: portable::KERNELS },
     FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: HEIGHT[1], few: FEW[1], kernels: avx2::KERNELS },
@@ -61,7 +61,7 @@ pub static FLOAT: [FloatRow; 4] = [
 ];
 
 impl FloatRow {
-    /// The row that an instruction set uses.
+    /// The configuration for an ISA.
     pub fn of(isa: Isa) -> &'static Self {
         &FLOAT[match isa {
             Isa::Portable => 0,
@@ -71,13 +71,13 @@ impl FloatRow {
         }]
     }
 
-    /// The most rows of a tile of so many in all. Few rows are computed in tiles as one row is, to the same bits: their weights
-    /// come from memory, and that decides how long they take.
+    /// MR for a GEMM of M = `rows`. A small M uses the same summation order as a GEMV, with bit-identical results: both
+    /// are bound by the bandwidth of the weights.
     pub const fn height_of(&self, rows: usize) -> usize {
         if rows <= FEW_ROWS { self.few } else { self.height }
     }
 
-    /// Columns of a panel.
+    /// NR: columns per panel.
     pub const fn width(&self) -> usize {
         self.lanes * self.vectors
     }
@@ -85,7 +85,7 @@ impl FloatRow {
 
 macro_rules! kernels {
     ($name:ident, $condition:meta, $lanes:ty, $row:literal, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
-        /// The tiles of one instruction set; none where they are not compiled.
+        /// The kernels of an ISA; `None` if compiled out.
         #[cfg(not($condition))]
         mod $name {
             pub const KERNELS: Option<&super::FloatKernels> = None;
@@ -96,62 +96,63 @@ macro_rules! kernels {
 
             $(#[$feature])?
             unsafe fn tile<const R: usize, const V: usize>(tile: &Tile) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of `Tile` and that the CPU has this row's ISA.
                 unsafe { compute::<$lanes, R, V, { FEW[$row] }>(tile) }
             }
 
             $(#[$feature])?
             unsafe fn even_tile<const V: usize, const D: usize>(tile: &Tile) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of `Tile` and that the CPU has this row's ISA.
                 unsafe { compute_even::<$lanes, { HEIGHT[$row] }, V, D>(tile) }
             }
 
             $(#[$feature])?
             unsafe fn finish(tile: &Tile, computed: Computed) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contracts of `Tile` and `Computed` and that the CPU has this row's
+                // ISA.
                 unsafe { crate::float::tile::finish::<$lanes>(tile, computed) }
             }
 
             $(#[$feature])?
             unsafe fn input(window: &Window) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of `Window` and that the CPU has this row's ISA.
                 unsafe { crate::float::transform::input::<$lanes>(window) }
             }
 
             $(#[$feature])?
             unsafe fn output(pixels: &Pixels) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of `Pixels` and that the CPU has this row's ISA.
                 unsafe { crate::float::transform::output::<$lanes>(pixels) }
             }
 
             $(#[$feature])?
             unsafe fn bytes(part: &Unpack) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of `Unpack` and that the CPU has this row's ISA.
                 unsafe { crate::wide::unpack::bytes::<$lanes>(part) }
             }
 
             $(#[$feature])?
             unsafe fn halves(part: &Unpack) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of `Unpack` and that the CPU has this row's ISA.
                 unsafe { crate::wide::unpack::halves::<$lanes, HalfScales>(part) }
             }
 
             $(#[$feature])?
             unsafe fn stepped_halves(part: &Unpack) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of `Unpack` and that the CPU has this row's ISA.
                 unsafe { crate::wide::unpack::halves::<$lanes, StepScales>(part) }
             }
 
             pub const KERNELS: Option<&FloatKernels> =
                 Some(&FloatKernels { tile: kernel, even, finish, input, output, bytes, halves, stepped_halves });
 
-            /// The tile of so many rows and vectors, each less one.
+            /// The micro-kernel for `rows + 1` rows and `vectors + 1` vectors.
             fn kernel(rows: usize, vectors: usize) -> Option<TileKernel> {
                 const KERNELS: &[&[TileKernel]] = &[$(kernels!(@row $rows $vectors)),*];
                 KERNELS.get(rows)?.get(vectors).copied()
             }
 
-            /// The tiles of windows that are one or two elements apart: pixels of planes.
+            /// The micro-kernels for a uniform row stride of one or two elements (NCHW input).
             fn even(distance: usize, vectors: usize) -> Option<TileKernel> {
                 let kernels: &[TileKernel] = match distance {
                     1 => kernels!(@even 1 $vectors),

@@ -1,4 +1,4 @@
-//! The tile of a product of `f32`: rows of windows times a panel of columns, with all sums in registers.
+//! The `f32` micro-kernel: an MR x NR tile with the accumulators in registers.
 #![allow(unsafe_code, reason = "windows, panels and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
@@ -6,29 +6,30 @@
 use crate::activation::Activation;
 use crate::lanes::{Lanes, function::activate};
 
-/// What one tile computes.
+/// Arguments of the micro-kernel.
 ///
 /// # Safety
 ///
-/// `table` has `runs * R` pointers a tile, each valid for `length` elements, or `runs`, each valid for those of all rows; `panel`
-/// has a vector of bias and `runs * length` vectors of weights; `output` and `residual`, if there is one, take `tiles * R` rows
-/// of `columns` elements, at most a panel's.
+/// `table` has `runs * R` pointers per tile, each valid for `length` elements; for uniform strides `runs` pointers,
+/// each valid for the K segments of every row. `panel` has a bias row and `runs * length` weight rows; `output`, and
+/// `residual` unless null, have `tiles * R` rows of `columns` elements, at most a panel's.
 pub struct Tile {
-    /// Pointers to the runs of the rows, tile by tile; to those of the first row alone where rows are equally far apart.
+    /// The indirection buffer: pointers to the K segments of the rows, tile by tile; for uniform strides the pointers
+    /// of the first row alone.
     pub table: *const *const f32,
-    /// Runs of a window.
+    /// K segments per row.
     pub runs: usize,
-    /// Elements of a run.
+    /// Elements per K segment.
     pub length: usize,
-    /// The panel.
+    /// The packed weights of the panel.
     pub panel: *const f32,
     /// The first element of the output.
     pub output: *mut f32,
-    /// Elements from a row of the output to the next.
+    /// Row stride of the output, in elements.
     pub stride: usize,
-    /// The first element of what is added, or null.
+    /// The first element of the residual, or null.
     pub residual: *const f32,
-    /// Elements from a row of the residual to the next.
+    /// Row stride of the residual, in elements.
     pub residual_stride: usize,
     /// Whether the residual is added after the activation.
     pub residual_last: bool,
@@ -36,18 +37,19 @@ pub struct Tile {
     pub columns: usize,
     /// The activation.
     pub activation: Activation,
-    /// What a later tile reads: every element of the window brings the next `ahead_step` bytes of it closer.
+    /// Prefetch pointer into the next panel: each K step prefetches the next `ahead_step` bytes.
     pub ahead: *const u8,
-    /// Bytes an element.
+    /// Bytes prefetched per K step.
     pub ahead_step: usize,
-    /// Bytes from what even rows read to what those of the next line do, which is brought closer; any, where rows are copies.
+    /// Prefetch offset of uniform-stride kernels: bytes from a receptive field to the receptive field of the next
+    /// output line. Any value is safe.
     pub below: usize,
-    /// Tiles of as many rows that come one after the other.
+    /// Consecutive tiles of equal height.
     pub tiles: usize,
 }
 
 impl Tile {
-    /// A tile that is computed and only waits for its activation, clamps included.
+    /// Arguments for the epilogue alone: the tile is stored and lacks the activation, clamps included.
     pub const fn stored(output: *mut f32, stride: usize, columns: usize, activation: Activation) -> Self {
         Self {
             table: core::ptr::null(),
@@ -69,17 +71,18 @@ impl Tile {
     }
 }
 
-/// A tile of `R` rows and `V` vectors of an instruction set.
+/// A micro-kernel of `R` rows and `V` vectors.
 pub type TileKernel = unsafe fn(&Tile);
 
-/// Bytes that a cache keeps together.
+/// Bytes per cache line.
 const CACHE_LINE: usize = 64;
 
-/// Computes tiles but for what [`finish`] does. Tiles of at most `FEW` rows add up in another order than larger ones.
+/// Computes tiles except for the epilogue of [`finish`]. Tiles of at most `FEW` rows use another summation order than
+/// larger tiles.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `L`; what `Tile` asks for.
+/// The CPU has the ISA of `L`, and the contract of [`Tile`] holds.
 #[inline(always)]
 pub unsafe fn compute<L: Lanes, const R: usize, const V: usize, const FEW: usize>(tile: &Tile) {
     for index in 0..tile.tiles {
@@ -88,7 +91,8 @@ pub unsafe fn compute<L: Lanes, const R: usize, const V: usize, const FEW: usize
     }
 }
 
-/// Computes tiles whose rows are `D` elements apart, with the bits of [`compute`]: no pointer is read for a row.
+/// Computes tiles with a uniform row stride of `D` elements, bit-identical to [`compute`], without loading a pointer
+/// per row.
 ///
 /// # Safety
 ///
@@ -96,7 +100,7 @@ pub unsafe fn compute<L: Lanes, const R: usize, const V: usize, const FEW: usize
 #[inline(always)]
 pub unsafe fn compute_even<L: Lanes, const R: usize, const V: usize, const D: usize>(tile: &Tile) {
     for first in (0..tile.tiles * R).step_by(R) {
-        // Runs of three pixels of one channel are too short for a loop.
+        // K segments of three elements (3 x 3 kernel, a channel plane) are unrolled.
         let sums = match tile.length {
             3 => sum_even::<L, R, V, D>(tile, first, 3),
             length => sum_even::<L, R, V, D>(tile, first, length),
@@ -105,7 +109,7 @@ pub unsafe fn compute_even<L: Lanes, const R: usize, const V: usize, const D: us
     }
 }
 
-/// Adds the residual, applies a cheap activation, and stores rows from `first` on.
+/// Applies residual and cheap activations to the accumulators, and stores the rows from `first` on.
 #[inline(always)]
 unsafe fn complete<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first: usize, mut sums: [[L; V]; R]) {
     let (added, last) = (!tile.residual.is_null(), tile.residual_last);
@@ -121,7 +125,7 @@ unsafe fn complete<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first:
     store::<L, R, V>(tile, first, &sums);
 }
 
-/// The loop in which all the time goes.
+/// The hot loop: multiply-adds over K.
 #[inline(always)]
 unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usize) -> [[L; V]; R] {
     let mut sums = [load_vectors::<L, V>(tile.panel); R];
@@ -146,7 +150,7 @@ unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usiz
     sums
 }
 
-/// The loop where rows are `D` elements apart, for the rows from `first` on.
+/// The hot loop for a uniform row stride of `D` elements, for the rows from `first` on.
 #[inline(always)]
 unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(
     tile: &Tile,
@@ -175,8 +179,8 @@ unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(
     sums
 }
 
-/// Few rows, each in four partial sums, so that additions need not wait for each other. Only a product of few rows has such
-/// tiles, and no others.
+/// The hot loop for a small M: four accumulator sets per row hide the FMA latency. A GEMM uses either this kernel for
+/// every tile or for no tile.
 #[inline(always)]
 unsafe fn sum_few<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usize) -> [[L; V]; R] {
     let mut parts = [[[L::splat(0.0); V]; R]; 4];
@@ -236,7 +240,7 @@ unsafe fn load_vectors<L: Lanes, const V: usize>(from: *const f32) -> [L; V] {
     vectors
 }
 
-/// Applies an activation if it is cheap.
+/// Applies the activation if cheap.
 #[inline(always)]
 unsafe fn apply<L: Lanes, const R: usize, const V: usize>(sums: &mut [[L; V]; R], activation: Activation) {
     match activation {
@@ -288,8 +292,8 @@ unsafe fn store<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first: us
     }
 }
 
-/// The rows of a tile that was computed: in the output, or, what is faster if rows of the output share sets of the first-level
-/// cache, beside each other elsewhere.
+/// The rows of a computed tile: in the output, or in a contiguous buffer, which is faster if the output rows alias in
+/// L1.
 ///
 /// # Safety
 ///
@@ -298,28 +302,28 @@ unsafe fn store<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first: us
 pub struct Computed {
     /// The first element.
     pub start: *const f32,
-    /// Elements from a row to the next.
+    /// Row stride in elements.
     pub stride: usize,
     /// Rows.
     pub rows: usize,
 }
 
 impl Computed {
-    /// Rows in the output of the tile.
+    /// Rows stored in the output of the tile.
     pub const fn in_output(tile: &Tile, rows: usize) -> Self {
         Self { start: tile.output.cast_const(), stride: tile.stride, rows }
     }
 }
 
-/// Finishes the tile that was computed, if that is not done.
+/// The epilogue of a computed tile: the expensive activation and a late residual.
 pub type FinishKernel = unsafe fn(&Tile, Computed);
 
-/// Applies an activation of many instructions, and adds what comes after it, to the rows of a tile, which are still in the
-/// first-level cache.
+/// Applies an expensive activation and the residual after the activation to the rows of a tile, which are still in L1.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `L`; what `Tile` asks for, of the output and the residual; what `Computed` asks for.
+/// The CPU has the ISA of `L`; output and residual fulfil the contract of [`Tile`], and `computed` the contract of
+/// [`Computed`].
 #[inline(always)]
 pub unsafe fn finish<L: Lanes>(tile: &Tile, computed: Computed) {
     macro_rules! each {
@@ -334,7 +338,7 @@ pub unsafe fn finish<L: Lanes>(tile: &Tile, computed: Computed) {
     each!(HardSwish, HardSigmoid, Gelu, GeluTanh, Silu, Sigmoid);
 }
 
-/// Each call has a constant activation, so that nothing is asked per element.
+/// Each call site passes a constant activation, so that the inner loop has no branch on the activation.
 #[inline(always)]
 unsafe fn finish_with<L: Lanes>(tile: &Tile, computed: Computed, activation: Activation) {
     let last = tile.residual_last && !tile.residual.is_null();
@@ -357,7 +361,7 @@ unsafe fn finish_with<L: Lanes>(tile: &Tile, computed: Computed, activation: Act
     }
 }
 
-/// A vector, or the first `count` elements of one.
+/// Loads a full vector, or the first `count` elements.
 #[inline(always)]
 unsafe fn load_some<L: Lanes>(from: *const f32, count: usize) -> L {
     if count == L::COUNT { L::load(from) } else { L::load_part(from, count) }

@@ -1,25 +1,26 @@
-//! The transforms of products with windows of 3 x 3 that compute 2 x 2 pixels with 16 multiplications instead of 36
-//! (Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks", 2015, section 4.1).
+//! Winograd transforms F(2x2, 3x3): 2 x 2 output pixels with 16 multiplications instead of 36 (Lavin and Gray, "Fast
+//! Algorithms for Convolutional Neural Networks", 2015, section 4.1).
 #![allow(unsafe_code, reason = "pixels and matrices are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of its argument")]
 
 use crate::lanes::Lanes;
 
-/// The elements of a transformed window.
+/// Points of a transformed 4 x 4 input tile.
 pub const POINTS: usize = 16;
 
-/// The point that is added to all four pixels: a bias goes there.
+/// The point that contributes to all four output pixels: the bias goes there.
 pub const CENTRE: usize = 5;
 
-/// A window of 4 x 4 pixels to transform.
+/// A 4 x 4 input tile to transform.
 ///
 /// # Safety
 ///
-/// Each pixel is valid for `channels` elements, and so is `to` at each multiple of `step` below [`POINTS`].
+/// Each pixel is valid for `channels` elements, and `to` is valid for `channels` elements at each multiple of `step`
+/// below [`POINTS`].
 pub struct Window {
-    /// The pixels, line by line.
+    /// The pixels in row-major order.
     pub pixels: [*const f32; POINTS],
-    /// Elements of a pixel.
+    /// Channels per pixel.
     pub channels: usize,
     /// The first point.
     pub to: *mut f32,
@@ -27,26 +28,26 @@ pub struct Window {
     pub step: usize,
 }
 
-/// 2 x 2 pixels of the result.
+/// A 2 x 2 output tile.
 ///
 /// # Safety
 ///
-/// `from` is valid for `columns` elements at each multiple of `step` below [`POINTS`], and so is each pixel, and each residual
-/// of a pixel, that is not null.
+/// `from` is valid for `columns` elements at each multiple of `step` below [`POINTS`]; each non-null pixel and residual
+/// is valid for `columns` elements.
 pub struct Pixels {
     /// The first point.
     pub from: *const f32,
     /// Elements from a point to the next.
     pub step: usize,
-    /// Elements of a pixel.
+    /// Output channels per pixel.
     pub columns: usize,
-    /// The pixels, line by line; null beyond the image.
+    /// The pixels in row-major order; null outside the image.
     pub to: [*mut f32; 4],
-    /// What is added to each pixel, or null.
+    /// The residual of each pixel, or null.
     pub residuals: [*const f32; 4],
-    /// Whether it is added after the bounds.
+    /// Whether the residual is added after the clamp.
     pub residual_last: bool,
-    /// The bounds of a pixel.
+    /// The clamp of the output.
     pub bounds: [f32; 2],
 }
 
@@ -56,7 +57,7 @@ pub type InputKernel = unsafe fn(&Window);
 /// [`output`] for an instruction set.
 pub type OutputKernel = unsafe fn(&Pixels);
 
-/// The weights of a window of 3 x 3 as points.
+/// Transforms the weights of a 3 x 3 kernel.
 pub fn weights(taps: [f32; 9]) -> [f32; POINTS] {
     let lines = [[0, 1, 2], [3, 4, 5], [6, 7, 8]].map(|line| spread(line.map(|tap: usize| f64::from(taps[tap]))));
     let columns: [[f64; 4]; 4] = core::array::from_fn(|column| spread(lines.map(|line| line[column])));
@@ -68,17 +69,17 @@ fn spread([first, middle, last]: [f64; 3]) -> [f64; 4] {
     [first, even + odd, even - odd, last]
 }
 
-/// Transforms a window.
+/// Transforms an input tile.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `L`; what [`Window`] asks for.
+/// The CPU has the ISA of `L`, and the contract of [`Window`] holds.
 #[inline(always)]
 pub unsafe fn input<L: Lanes>(window: &Window) {
     let mut channel = 0;
     while channel < window.channels {
         let count = (window.channels - channel).min(L::COUNT);
-        // One expression per vector: what is indexed in a loop would lie in memory.
+        // Unrolled by hand: an array indexed in a loop would be spilled to the stack.
         let at = |index: usize| L::load_part(window.pixels[index].add(channel), count);
         let first = differences([at(0), at(4), at(8), at(12)]);
         let second = differences([at(1), at(5), at(9), at(13)]);
@@ -100,18 +101,18 @@ pub unsafe fn input<L: Lanes>(window: &Window) {
     }
 }
 
-/// One dimension of [`input`].
+/// The input transform along a dimension.
 #[inline(always)]
 fn differences<L: Lanes>([a, b, c, d]: [L; 4]) -> [L; 4] {
-    // SAFETY: the caller is a function for processors that have the instructions.
+    // SAFETY: the caller guarantees that the CPU has the ISA of `L`.
     unsafe { [a.subtract(c), b.add(c), c.subtract(b), b.subtract(d)] }
 }
 
-/// Makes pixels of points, but for activations that are no bounds.
+/// Transforms points to output pixels, with residual and clamp; other activations run later.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `L`; what [`Pixels`] asks for.
+/// The CPU has the ISA of `L`, and the contract of [`Pixels`] holds.
 #[inline(always)]
 pub unsafe fn output<L: Lanes>(pixels: &Pixels) {
     let mut column = 0;
@@ -132,14 +133,14 @@ pub unsafe fn output<L: Lanes>(pixels: &Pixels) {
     }
 }
 
-/// One dimension of [`output`].
+/// The output transform along a dimension.
 #[inline(always)]
 fn sums<L: Lanes>([a, b, c, d]: [L; 4]) -> [L; 2] {
-    // SAFETY: the caller is a function for processors that have the instructions.
+    // SAFETY: the caller guarantees that the CPU has the ISA of `L`.
     unsafe { [a.add(b).add(c), b.subtract(c).subtract(d)] }
 }
 
-/// Stores some elements of a pixel.
+/// Runs the epilogue of a pixel for `count` output channels.
 #[inline(always)]
 unsafe fn finish<L: Lanes>(pixels: &Pixels, index: usize, mut value: L, column: usize, count: usize) {
     let (to, residual) = (pixels.to[index], pixels.residuals[index]);

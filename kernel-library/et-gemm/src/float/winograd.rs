@@ -1,7 +1,7 @@
-//! Convolutions of 3 x 3 with stride one in fewer multiplications: windows are transformed, multiplied by transformed weights
-//! as sixteen products of matrices, and transformed back. Sums differ from those of the plain loop in the last bits.
+//! Winograd convolution F(2x2, 3x3) for stride 1: input transform, a GEMM per point (16), output transform. Results
+//! differ from direct convolution in the last bits.
 //!
-//! Weights take 16 / 9 of the room. Transformed windows of a strip of lines stay in the second-level cache.
+//! Packed weights are 16/9 of the direct size. The transformed input of a strip of lines stays in L2.
 #![allow(unsafe_code, reason = "kernels are called with pointers whose bounds are checked here, once a call")]
 
 use core::ops::Range;
@@ -19,29 +19,30 @@ use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
 
-/// Fewer channels or columns make transforms cost more than they save.
+/// With fewer input or output channels, the transforms cost more than the GEMMs save.
 const LEAST_CHANNELS: usize = 48;
 
-/// Fewer windows do not pay for reading the larger weights.
+/// With fewer output tiles, the larger weights cost more bandwidth than the GEMMs save.
 const LEAST_WINDOWS: usize = 40;
 
-/// Transformed windows of a strip, and their products, take at most so many bytes.
+/// L2 budget for the transformed input and the GEMM outputs of a strip.
 const STRIP_BYTES: usize = 7 << 17;
 
-/// Elements between the points of a strip: a cache line, so that a window's points are not all in the same sets of the caches.
+/// Padding between the points of a strip, in elements: a cache line, so that the points of a tile do not alias in the
+/// caches.
 const GAP: usize = 16;
 
-/// A convolution that is computed in this way.
+/// A convolution by the Winograd algorithm.
 #[derive(Clone, Copy)]
 pub struct Winograd {
     shape: Shape,
     isa: Isa,
-    /// Lines of windows of an image, and windows of a line. A window makes 2 x 2 pixels.
+    /// Vertical and horizontal number of output tiles (2 x 2 pixels) per image.
     windows: [usize; 2],
 }
 
 impl Winograd {
-    /// The convolution, if that is faster.
+    /// The Winograd convolution, if faster than the direct convolution.
     pub fn new(shape: &Shape, isa: Isa) -> Option<Self> {
         let windows = shape.output.map(|size| size.div_ceil(2));
         let small = [shape.kernel, shape.stride, shape.dilation] == [[3, 3], [1, 1], [1, 1]];
@@ -52,23 +53,23 @@ impl Winograd {
         chosen.then_some(Self { shape: *shape, isa, windows })
     }
 
-    /// The product of one point of all windows.
+    /// The GEMM of a point: M is the number of output tiles, K the input channels, N the output channels.
     fn product(&self, windows: usize) -> Result<FloatProduct> {
         let product = FloatProduct::new(Shape::product(windows, self.shape.channels, self.shape.columns), self.isa)?;
         Ok(product.streaming())
     }
 
-    /// Elements of the packed weights of one point.
+    /// Packed weights per point, in elements.
     const fn point_size(&self, row: &FloatRow) -> usize {
         panels(&Shape::product(1, self.shape.channels, self.shape.columns), row).size(1)
     }
 
-    /// Elements of the packed weights.
+    /// Packed weights in elements.
     pub const fn packed_size(&self, row: &FloatRow) -> usize {
         POINTS * self.point_size(row)
     }
 
-    /// Packs checked weights and a bias, which may be empty: the panels of the first point, then those of the second.
+    /// Packs validated weights and an optional bias (may be empty), point by point, each point as panels of a GEMM.
     #[inline]
     pub fn pack(&self, row: &FloatRow, from: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) {
         let (channels, point_size) = (self.shape.channels, self.point_size(row));
@@ -89,28 +90,28 @@ impl Winograd {
         }
     }
 
-    /// Lines of windows of all images.
+    /// Lines of output tiles in the batch.
     const fn lines(&self) -> usize {
         self.shape.batch * self.windows[0]
     }
 
-    /// The work: strips of lines. Each reads all weights.
+    /// The grid: strips of lines. Each strip reads every weight.
     pub const fn grid(&self) -> Grid {
         Grid::of_tiles(self.shape.rows(), self.lines().div_ceil(self.most_lines()), 1)
     }
 
-    /// The most lines of windows of a strip.
+    /// The maximum number of tile lines per strip.
     const fn most_lines(&self) -> usize {
         let line = 4 * POINTS * self.windows[1] * (self.shape.channels + self.shape.columns);
         STRIP_BYTES / line
     }
 
-    /// The lines before a strip: strips are as equal as they can be.
+    /// The first tile line of a strip: strips have equal numbers of lines, up to a line.
     const fn lines_before(&self, strip: usize) -> usize {
         strip * self.lines() / self.grid().tiles
     }
 
-    /// Bytes of scratch that each call needs.
+    /// Scratch bytes per call.
     pub fn scratch_size(&self) -> usize {
         let windows = self.most_lines() * self.windows[1];
         let inner = self.product(windows).map_or(0, |product| product.scratch_size());
@@ -122,7 +123,7 @@ impl Winograd {
         ])
     }
 
-    /// The first row of the output that a strip makes.
+    /// The first output row (pixel) of a strip.
     const fn row_of(&self, strip: usize) -> usize {
         let line = self.lines_before(strip);
         let [height, width] = self.shape.output;
@@ -130,16 +131,16 @@ impl Winograd {
         (image * height + if within < height { within } else { height }) * width
     }
 
-    /// The rows of the output that a block makes.
+    /// The output rows (pixels) of a block.
     pub const fn rows_of(&self, block: Block) -> Range<usize> {
         self.row_of(block.tiles[0])..self.row_of(block.tiles[1])
     }
 
-    /// Computes a block of at least one strip.
+    /// Computes a block of at least a strip.
     ///
     /// # Safety
     ///
-    /// The operands and the output were checked against the block; the processor has the instructions of the kernels.
+    /// Operands and output are validated for the block, and the CPU has the ISA of the kernels.
     #[inline]
     pub unsafe fn compute(
         &self,
@@ -160,7 +161,7 @@ impl Winograd {
         for strip in block.tiles[0]..block.tiles[1] {
             let lines = self.lines_before(strip)..self.lines_before(strip + 1);
             let windows = lines.len() * self.windows[1];
-            // SAFETY: the caller's promise, and the scratch is that of a strip.
+            // SAFETY: the caller guarantees validated operands, and the scratch has room for a strip.
             unsafe { self.transform(kernels, operands.input, padding, lines.clone(), points) };
             self.multiply(operands.weights, windows, points, products, inner)?;
             // SAFETY: as above.
@@ -169,7 +170,7 @@ impl Winograd {
         Ok(())
     }
 
-    /// Transforms the windows of some lines.
+    /// Transforms the input tiles of `lines`.
     #[inline]
     unsafe fn transform(
         &self,
@@ -194,14 +195,14 @@ impl Winograd {
                         *pixel = input.as_ptr().wrapping_add(index * self.shape.pixel_stride);
                     }
                 }
-                // SAFETY: pixels are in the image or padding; the points have room for the strip's windows.
+                // SAFETY: each pixel is in the image or the padding; `points` has room for the tiles of the strip.
                 unsafe { (kernels.input)(&Window { pixels, channels, to, step }) };
                 to = to.wrapping_add(channels);
             }
         }
     }
 
-    /// Multiplies each point of all windows by the weights of that point.
+    /// Runs the GEMM of each point.
     #[inline]
     fn multiply(
         &self,
@@ -223,7 +224,7 @@ impl Winograd {
         Ok(())
     }
 
-    /// Makes pixels of the products of some lines.
+    /// Transforms the GEMM outputs of `lines` to output pixels.
     #[inline]
     unsafe fn finish(
         &self,
@@ -252,7 +253,8 @@ impl Winograd {
                 });
                 let early = if bounds.is_none() && residual_last { [core::ptr::null(); 4] } else { residuals };
                 let bounds = bounds.unwrap_or([f32::NEG_INFINITY, f32::INFINITY]);
-                // SAFETY: the products are of the strip's windows; pixels and residuals are those of the block.
+                // SAFETY: `products` covers the tiles of the strip; pixels and residuals are within the validated
+                // block.
                 unsafe {
                     (kernels.output)(&Pixels { from, step, columns, to, residuals: early, residual_last, bounds });
                 }

@@ -9,7 +9,7 @@ use super::{HALF_EXPONENTS, Lanes};
 #[derive(Clone, Copy)]
 pub struct Avx2(__m256);
 
-/// The first `count` lanes, all from eight on.
+/// The mask of the first `count` lanes, every lane from eight on.
 #[inline(always)]
 unsafe fn first(count: usize) -> __m256i {
     let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
@@ -17,11 +17,11 @@ unsafe fn first(count: usize) -> __m256i {
 }
 
 impl Avx2 {
-    /// Whole numbers as real ones.
+    /// Converts `i32` lanes to `f32`.
     ///
     /// # Safety
     ///
-    /// The processor has the instructions.
+    /// The CPU has AVX2.
     #[inline(always)]
     pub unsafe fn from_words(words: __m256i) -> Self {
         Self(_mm256_cvtepi32_ps(words))
@@ -95,7 +95,7 @@ impl Lanes for Avx2 {
     }
     #[inline(always)]
     unsafe fn at_most(self, bound: f32) -> Self {
-        // The instruction gives its second operand if one is not a number.
+        // The instruction returns the second operand if either operand is NaN.
         Self(_mm256_min_ps(_mm256_set1_ps(bound), self.0))
     }
     #[inline(always)]

@@ -9,24 +9,24 @@ use super::{HALF_EXPONENTS, Lanes};
 #[derive(Clone, Copy)]
 pub struct Avx512(__m512);
 
-/// The first `count` lanes, all from sixteen on.
+/// The mask of the first `count` lanes, every lane from sixteen on.
 #[inline(always)]
 fn first(count: usize) -> __mmask16 {
     if count >= 16 { 0xffff } else { (1 << count) - 1 }
 }
 
 impl Avx512 {
-    /// To the nearest whole number, ties to even, and at most a whole one.
+    /// `_mm512_roundscale_ps` mode: round to the nearest integer, ties to even, without exceptions.
     #[inline(always)]
     unsafe fn whole_at_most(self, most: f32) -> __m512i {
         _mm512_cvtps_epi32(self.at_most(most).0)
     }
 
-    /// Whole numbers as real ones.
+    /// Converts `i32` lanes to `f32`.
     ///
     /// # Safety
     ///
-    /// The processor has the instructions.
+    /// The CPU has AVX-512.
     #[inline(always)]
     pub unsafe fn from_words(words: __m512i) -> Self {
         Self(_mm512_cvtepi32_ps(words))
@@ -100,7 +100,7 @@ impl Lanes for Avx512 {
     }
     #[inline(always)]
     unsafe fn at_most(self, bound: f32) -> Self {
-        // The instruction gives its second operand if one is not a number.
+        // The instruction returns the second operand if either operand is NaN.
         Self(_mm512_min_ps(_mm512_set1_ps(bound), self.0))
     }
     #[inline(always)]
@@ -131,7 +131,7 @@ impl Lanes for Avx512 {
         let words = _mm512_add_epi32(_mm512_cvtps_epi32(self.0), _mm512_set1_epi32(zero_point));
         _mm_mask_storeu_epi8(to, first(count), _mm512_cvtepi32_epi8(words));
     }
-    /// Numbers that are too small become the least word and stay so until the bytes are limited; none is too large.
+    /// Underflow converts to `i32::MIN`, which the int8 clamp maps to the lower bound; overflow does not occur.
     #[inline(always)]
     unsafe fn store_four(values: [Self; 4], zero_point: i32, [least, most]: [f32; 2], to: *mut i8) {
         let zero = _mm512_set1_epi16(zero_point as i16);
@@ -139,7 +139,7 @@ impl Lanes for Avx512 {
         let low = _mm512_packs_epi32(first.whole_at_most(most), second.whole_at_most(most));
         let high = _mm512_packs_epi32(third.whole_at_most(most), fourth.whole_at_most(most));
         let bytes = _mm512_packs_epi16(_mm512_adds_epi16(low, zero), _mm512_adds_epi16(high, zero));
-        // Packing takes four of each vector in turn.
+        // The pack instructions interleave groups of four elements of each vector.
         let order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
         let bytes = _mm512_permutexvar_epi32(order, bytes);
         let least = _mm512_set1_epi8((least as i32 + zero_point) as i8);

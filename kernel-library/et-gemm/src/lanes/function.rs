@@ -1,4 +1,4 @@
-//! Activations of vectors.
+//! Vectorized activations.
 #![allow(unsafe_op_in_unsafe_fn, reason = "every function is arithmetic under the contract of `Lanes`")]
 
 use super::Lanes;
@@ -8,7 +8,7 @@ use crate::activation::Activation;
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `L`.
+/// The CPU has the ISA of `L`.
 #[inline(always)]
 pub unsafe fn activate<L: Lanes>(activation: Activation, value: L) -> L {
     match activation {
@@ -45,7 +45,7 @@ unsafe fn sigmoid<L: Lanes>(value: L) -> L {
     one.divide(one.add(exponential(L::splat(0.0).subtract(value))))
 }
 
-/// `e^x` within 2e-7 of its value, from 2e-38 to 2e38.
+/// `e^x` with a relative error of 2e-7, for results from 2e-38 to 2e38.
 #[inline(always)]
 unsafe fn exponential<L: Lanes>(value: L) -> L {
     let value = value.at_least(-87.0).at_most(88.0);
@@ -56,8 +56,8 @@ unsafe fn exponential<L: Lanes>(value: L) -> L {
     polynomial(rest, &series).multiply(whole.power_of_two())
 }
 
-/// `erf(x / sqrt(2))` within 4e-7: an odd function as `x` times a quotient of polynomials of `x^2`, fitted for the least greatest error
-/// up to [`FAR`], from where on the result is 1 in `f32`. It takes half the instructions of a form with an exponential.
+/// `erf(x / sqrt(2))` with an error of 4e-7: `x` times a rational function of `x^2`, a minimax fit up to [`FAR`],
+/// beyond which the `f32` result is 1. Takes half the instructions of a formula with an exponential.
 #[inline(always)]
 unsafe fn error_function_of_root<L: Lanes>(value: L) -> L {
     const FAR: f32 = 5.6;
@@ -68,7 +68,7 @@ unsafe fn error_function_of_root<L: Lanes>(value: L) -> L {
     value.multiply(polynomial(square, &ABOVE)).divide(polynomial(square, &BELOW))
 }
 
-/// A polynomial, highest power first.
+/// Evaluates a polynomial, highest power first.
 #[inline(always)]
 unsafe fn polynomial<L: Lanes>(value: L, series: &[f32]) -> L {
     let (first, others) = series.split_first().unwrap_or((&0.0, &[]));

@@ -1,4 +1,4 @@
-//! Vectors of `f32` of the instruction sets: what tiles and what follows the sums are written in.
+//! `f32` vectors per ISA, in which micro-kernels and epilogues are written.
 #![allow(unsafe_code, reason = "instructions exist only on processors that have them, and memory is read by pointer")]
 
 #[cfg(target_arch = "x86_64")]
@@ -10,43 +10,42 @@ pub mod function;
 pub mod neon;
 pub mod portable;
 
-/// What a `float16`, its bits moved to where a `float32` has them, is multiplied by: the exponents begin 112 apart.
+/// The factor that converts fp16 bits shifted into `f32` position: the exponent biases differ by 112.
 pub const HALF_EXPONENTS: f32 = f32::from_bits((127 + 112) << 23);
 
 /// A vector of `f32`.
 ///
 /// # Safety
 ///
-/// Every method needs a processor with the instructions of the implementation, and pointers that are valid for
-/// [`Lanes::COUNT`] elements, or for `count` where that is given.
+/// Every method requires a CPU with the implementation's ISA, and pointers valid for [`Lanes::COUNT`] elements, or for
+/// `count` elements if the method has the parameter.
 pub trait Lanes: Copy {
-    /// As many `i32`.
+    /// The `i32` vector of the same length.
     type Words: Copy;
-    /// Elements of a vector.
+    /// Elements per vector.
     const COUNT: usize;
-    /// Reads a vector of `i32`.
+    /// Loads an `i32` vector.
     unsafe fn words(from: *const i32) -> Self::Words;
-    /// Some bits of words, from the lowest on after a shift to the right: those of `mask`, the ones of `flipped` the other way
-    /// round; as numbers.
+    /// `((word >> shift) & mask) ^ flipped` per lane, converted to `f32`.
     unsafe fn field(words: Self::Words, shift: i32, mask: i32, flipped: i32) -> Self;
-    /// Brings memory into the second-level cache; any address will do.
+    /// Prefetches a cache line into L2. Any address is allowed.
     #[inline(always)]
     unsafe fn prefetch(from: *const u8) {
         let _ = from;
     }
-    /// All elements equal.
+    /// Broadcasts a value.
     unsafe fn splat(value: f32) -> Self;
-    /// Reads a vector.
+    /// Loads a vector.
     unsafe fn load(from: *const f32) -> Self;
-    /// Reads a vector of `float16` that are not negative (IEEE 754-2008, binary16).
+    /// Loads a vector of non-negative fp16 (IEEE 754-2008 binary16), converted to `f32`.
     unsafe fn load_halves(from: *const u16) -> Self;
-    /// Reads a vector of bytes without a sign.
+    /// Loads a vector of `u8`, converted to `f32`.
     unsafe fn load_unsigned(from: *const u8) -> Self;
-    /// Writes a vector.
+    /// Stores a vector.
     unsafe fn store(self, to: *mut f32);
-    /// Reads the first `count` elements; the others are zero.
+    /// Loads the first `count` elements; the remaining lanes are zero.
     unsafe fn load_part(from: *const f32, count: usize) -> Self;
-    /// Writes the first `count` elements.
+    /// Stores the first `count` elements.
     unsafe fn store_part(self, to: *mut f32, count: usize);
     /// Sum.
     unsafe fn add(self, other: Self) -> Self;
@@ -56,24 +55,25 @@ pub trait Lanes: Copy {
     unsafe fn multiply(self, other: Self) -> Self;
     /// Quotient.
     unsafe fn divide(self, other: Self) -> Self;
-    /// `self * factor + addend`, rounded once where the processor can.
+    /// `self * factor + addend`, fused where the ISA has FMA.
     unsafe fn multiply_add(self, factor: Self, addend: Self) -> Self;
-    /// The lesser; `self` if that is not a number.
+    /// The minimum; `self` if `self` is NaN.
     unsafe fn at_most(self, bound: f32) -> Self;
-    /// The greater; `self` if that is not a number.
+    /// The maximum; `self` if `self` is NaN.
     unsafe fn at_least(self, bound: f32) -> Self;
-    /// To the nearest whole number, ties to even, of magnitudes below 2^22.
+    /// Rounds to the nearest integer, ties to even, for magnitudes below 2^22.
     unsafe fn round(self) -> Self;
-    /// Two to the power of whole numbers from -126 to 127.
+    /// Two to the power of integers from -126 to 127.
     unsafe fn power_of_two(self) -> Self;
-    /// `sums + factors * factor + addend` in `i32` (wrapping), as `f32`.
+    /// `sums + factors * factor + addend` in wrapping `i32`, converted to `f32`.
     unsafe fn from_sums(sums: *const i32, factors: Self::Words, factor: i32, addend: i32) -> Self;
-    /// Reads the first `count` bytes.
+    /// Loads the first `count` int8, converted to `f32`.
     unsafe fn load_bytes(from: *const i8, count: usize) -> Self;
-    /// Rounds (ties to even), adds a zero point, and writes the first `count` results, which must be within a byte's range.
+    /// Requantizes: rounds (ties to even), adds the zero point, and stores the first `count` int8. Results must be in
+    /// the int8 range.
     unsafe fn store_bytes(self, zero_point: i32, to: *mut i8, count: usize);
-    /// Rounds four vectors of numbers, none of them NaN (ties to even), adds a zero point, limits the results, and writes the bytes of all
-    /// one after the other.
+    /// Requantizes four vectors without NaN: rounds (ties to even), adds the zero point, clamps, and stores contiguous
+    /// int8.
     #[inline(always)]
     unsafe fn store_four(values: [Self; 4], zero_point: i32, [least, most]: [f32; 2], to: *mut i8) {
         for (index, value) in values.into_iter().enumerate() {

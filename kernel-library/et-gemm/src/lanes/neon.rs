@@ -11,11 +11,11 @@ use super::{HALF_EXPONENTS, Lanes};
 pub struct Neon(float32x4_t);
 
 impl Neon {
-    /// Whole numbers as real ones.
+    /// Converts `i32` lanes to `f32`.
     ///
     /// # Safety
     ///
-    /// The processor has the instructions.
+    /// The CPU has Advanced SIMD.
     #[inline(always)]
     pub unsafe fn from_words(words: int32x4_t) -> Self {
         Self(vcvtq_f32_s32(words))

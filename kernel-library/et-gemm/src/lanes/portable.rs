@@ -1,4 +1,4 @@
-//! Plain code: four lanes.
+//! Portable implementation: four lanes.
 #![allow(unsafe_op_in_unsafe_fn, reason = "each method is one expression under the contract of the trait")]
 
 use core::array::from_fn;
@@ -6,7 +6,7 @@ use core::ptr::copy_nonoverlapping;
 
 use super::{HALF_EXPONENTS, Lanes};
 
-/// Adding and subtracting it rounds to a whole number: 1.5 * 2^23.
+/// 1.5 * 2^23: adding and subtracting this constant rounds to an integer.
 const ROUNDER: f32 = 12_582_912.0;
 
 /// Four `f32`.

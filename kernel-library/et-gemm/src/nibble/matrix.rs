@@ -1,21 +1,20 @@
-//! What products with half bytes by matrix instructions are cut into: thirty-two rows times thirty-two columns, a group at a
-//! time.
+//! AMX tiling of the blockwise int4 GEMM: 32 rows x 32 columns, a block of K at a time.
 
-/// Rows of a tile, and columns of one: two registers each way.
+/// MR and NR of a tile: two tile registers in each direction.
 pub const SIDE: usize = 32;
 
 /// Elements of a tile.
 pub const TILE: usize = SIDE * SIDE;
 
-/// Tiles of sums in scratch memory.
+/// Accumulator tiles in scratch memory.
 pub const SETS: usize = 2;
 
-/// Bytes of a row that one instruction multiplies with.
+/// K bytes per AMX instruction.
 pub const fn depth(group: usize) -> usize {
     if group.is_multiple_of(64) { 64 } else { 32 }
 }
 
-/// Whether groups are whole steps of the instructions.
+/// Whether the block size is a multiple of the K bytes per AMX instruction.
 pub const fn takes(group: usize) -> bool {
     group.is_multiple_of(32)
 }

@@ -1,8 +1,8 @@
-//! Products with half bytes by AMX.
+//! Blockwise int4 GEMM with AMX.
 //!
-//! Half bytes become bytes once for all rows. The sums of a group leave the matrix registers through memory, and are scaled and
-//! added up in vectors. What was stored by rows of a register cannot be loaded as a vector before it has reached the cache, so
-//! that the next group is multiplied first.
+//! int4 weights are unpacked to int8 once for every row. The int32 accumulators of a block are stored to memory, then
+//! scaled and accumulated in `f32` vectors. `tilestored` has no store forwarding, so that the loop is
+//! software-pipelined: the next block is multiplied before the previous block is scaled.
 #![allow(
     unsafe_code,
     reason = "instructions are written out, and rows, panels and outputs are read and written by pointer"
@@ -20,39 +20,39 @@ use crate::byte::dot::Dots;
 use crate::byte::dot_x86::Avx512Vnni;
 use crate::lanes::Lanes;
 
-/// Columns, and rows, of a register.
+/// Rows and columns of a tile register.
 const REGISTER: usize = 16;
 
-/// The real numbers of sixteen columns.
+/// The `f32` vector of sixteen columns.
 type Real = <Avx512Vnni as Dots>::Real;
 
-/// What lies in scratch memory.
+/// Scratch memory of the AMX path.
 ///
 /// # Safety
 ///
-/// `weights` has [`SIDE`] bytes for each element of a column, `sums` [`SETS`] tiles, `totals` one.
+/// `weights` has [`SIDE`] bytes per element of K, `sums` has [`SETS`] tiles, `totals` has a tile.
 #[derive(Clone, Copy)]
 pub struct Memory {
-    /// The bytes of a panel: for each four elements of a column a row of four bytes a column.
+    /// The int8 weights of a panel: rows of four consecutive K elements per column.
     pub weights: *mut i8,
-    /// Sums of groups, register after register.
+    /// int32 accumulators of the blocks, register by register.
     pub sums: *mut i32,
-    /// Scaled sums of all groups, in the order of the sums.
+    /// `f32` accumulators over every block, in the layout of `sums`.
     pub totals: *mut f32,
 }
 
 impl Memory {
-    /// Where the sums of a group are: groups take turns.
+    /// The accumulators of a block: alternating buffers.
     const unsafe fn sums_of(self, group: usize) -> *mut i32 {
         self.sums.add(group % SETS * TILE)
     }
 }
 
-/// Makes bytes of the panel of `tile`.
+/// Unpacks the panel of `tile` from int4 to int8.
 ///
 /// # Safety
 ///
-/// The processor has AVX-512 BW; what [`Tile`] and [`Memory`] ask for.
+/// The CPU has AVX-512 BW, and the contracts of [`Tile`] and [`Memory`] hold.
 #[target_feature(enable = "avx512f,avx512bw")]
 pub unsafe fn widen(tile: &Tile, memory: Memory) {
     let (mask, zero) = (_mm512_set1_epi8(15), _mm512_set1_epi8(8));
@@ -72,12 +72,12 @@ pub unsafe fn widen(tile: &Tile, memory: Memory) {
     }
 }
 
-/// Computes [`SIDE`] rows of `tile` from the widened weights and stores some of them, but for the activation.
+/// Computes [`SIDE`] rows of `tile` from the unpacked weights and stores the rows `stored`, without the activation.
 ///
 /// # Safety
 ///
-/// Registers are configured for [`depth()`] of the group; the processor has AVX-512 VNNI; what [`Tile`] asks for so many rows,
-/// of which the output takes those that are stored; scales are of the form `F`.
+/// The tile registers are configured for [`depth()`] of the block size; the CPU has AVX-512 VNNI; the contract of
+/// [`Tile`] holds for [`SIDE`] input rows and for the stored output rows; scales have the format `F`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 pub unsafe fn compute<F: ScaleForm>(tile: &Tile, memory: Memory, stored: Range<usize>) {
     memory.totals.write_bytes(0, TILE);
@@ -100,7 +100,7 @@ pub unsafe fn compute<F: ScaleForm>(tile: &Tile, memory: Memory, stored: Range<u
     }
 }
 
-/// Adds the scaled sums of a group to those of the groups before it.
+/// Scales the accumulators of a block and adds the result to the `f32` accumulators.
 #[inline(always)]
 unsafe fn scale<F: ScaleForm>(tile: &Tile, memory: Memory, group: usize) {
     let scales = tile.panel.add(tile.form.scales_at(group) * SIDE);
@@ -115,7 +115,8 @@ unsafe fn scale<F: ScaleForm>(tile: &Tile, memory: Memory, group: usize) {
     }
 }
 
-/// The sums of a group: registers 0 and 1 are the columns of the first sixteen rows, 2 and 3 those of the others.
+/// Accumulates a block: registers 0 and 1 hold the columns of the first sixteen rows, 2 and 3 the columns of the last
+/// sixteen.
 #[inline(always)]
 unsafe fn multiply(tile: &Tile, memory: Memory, group: usize) {
     let depth = depth(tile.form.group);

@@ -1,4 +1,4 @@
-//! Products of bytes with weights of half a byte that have a scale for each group of a column.
+//! int8 x blockwise int4 GEMM (XNNPACK's `qd8-f32-qb4w`).
 
 mod matrix;
 #[cfg(target_arch = "x86_64")]

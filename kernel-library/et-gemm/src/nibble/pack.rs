@@ -1,75 +1,75 @@
-//! The packed form of weights of half a byte: panels of columns.
+//! Packed blockwise int4 weights: panels of columns.
 //!
-//! A panel is a row of what a zero point of one adds to each column before it is scaled (`f32`), a row of bias (`f32`) where
-//! there is one, and a row of the sizes of steps (`f32`) where scales are such. Groups follow: one, or two where scales are steps,
-//! have two bytes a column for their scales (a `float16`, or a byte for each), and then a row for each eight elements. Such a row
-//! has four bytes a column: the first four elements in their low halves, the next four in the high ones, all plus eight. All is
-//! little-endian. With scales of either form, rows of 32 columns begin on cache lines.
+//! Panel header, an `f32` row each: column sums of the dequantized weights (zero-point correction), optional bias,
+//! optional second-level scales. Blocks of K follow: two scale bytes per column (an fp16 scale, or the u8 scales of two
+//! blocks), then a row per eight K elements. A row has four bytes per column: elements 0 to 3 in the low 4 bits,
+//! elements 4 to 7 in the high 4 bits, with an offset of 8. Values are little-endian. With either scale format, the
+//! rows of a panel of 32 columns are cache-line aligned.
 
 use et_core::{Error, Result};
 
 use super::scale::Scales;
 
-/// How weights of half a byte are packed: all that decides where what lies in a panel.
+/// The packed format of blockwise int4 weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NibbleForm {
-    /// Elements of a group.
+    /// Block size: elements of K that share a scale.
     pub group: usize,
-    /// Whether columns have a bias.
+    /// Whether the panels have a bias row.
     pub is_biased: bool,
-    /// The form of scales.
+    /// The format of the block scales.
     pub scales: Scales,
 }
 
-/// Places in a panel, in bytes for each of its columns.
+/// Offsets in a panel, in bytes per column.
 impl NibbleForm {
-    /// What is ahead of the groups; its last four are the size of a step, where there is one.
+    /// Header bytes per column; the last four are the second-level scale, if the format has one.
     pub(crate) const fn header(self) -> usize {
         let bias = if self.is_biased { 4 } else { 0 };
         let step = if matches!(self.scales, Scales::Steps) { 4 } else { 0 };
         4 + bias + step
     }
 
-    /// Groups whose scales lie side by side, and these.
+    /// Size of a unit of scales and elements: one block, or two blocks with u8 scales.
     pub(crate) const fn block(self) -> usize {
         2 + self.scales.span() * self.group / 2
     }
 
-    /// All of a column of so many elements.
+    /// Packed size of a column with K = `inner`.
     pub(crate) const fn column(self, inner: usize) -> usize {
         self.header() + (inner / self.group).div_ceil(self.scales.span()) * 2 + inner / 2
     }
 
-    /// Where the scales of a group are.
+    /// Offset of the scales of a block.
     pub(crate) const fn scales_at(self, group: usize) -> usize {
         let span = self.scales.span();
         self.header() + group / span * self.block() + group % span * self.scales.size()
     }
 
-    /// Where the elements of a group are.
+    /// Offset of the elements of a block.
     pub(crate) const fn elements_at(self, group: usize) -> usize {
         let span = self.scales.span();
         self.header() + group / span * self.block() + 2 + group % span * (self.group / 2)
     }
 }
 
-/// What is packed, lengths checked.
+/// Validated arguments of weight packing.
 pub struct Packing<'a> {
-    /// Weights from -8 to 7: `[columns, inner]`.
+    /// int4 weights from -8 to 7: `[columns, inner]`.
     pub weights: &'a [i8],
-    /// Scales: `[columns, groups]`.
+    /// Block scales: `[columns, groups]`.
     pub scales: &'a [f32],
-    /// A real bias for each column, or nothing.
+    /// `f32` bias per column, or empty.
     pub bias: &'a [f32],
-    /// Elements of a column.
+    /// K.
     pub inner: usize,
-    /// The form.
+    /// The packed format.
     pub form: NibbleForm,
 }
 
 impl Packing<'_> {
-    /// Writes a panel of `width` columns, of which `columns` from `first` on exist. The others are zero. Fails for scales that
-    /// are not of the form.
+    /// Writes a panel of `width` columns, of which `columns` exist from `first` on; padding columns are zero. Fails if
+    /// the format cannot represent the scales.
     #[inline]
     pub fn write(&self, first: usize, columns: usize, width: usize, panel: &mut [u8]) -> Result<()> {
         panel.fill(0);
@@ -105,7 +105,7 @@ impl Packing<'_> {
         Ok(())
     }
 
-    /// Reads the column at place `lane` of a panel of `width` columns.
+    /// Dequantizes column `lane` of a panel of `width` columns.
     #[inline]
     pub fn read(panel: &[u8], (width, lane): (usize, usize), form: NibbleForm, elements: &mut [f32]) {
         let unit = match form.scales {
@@ -129,7 +129,7 @@ impl Packing<'_> {
     }
 }
 
-/// Writes a group of a column into its rows; gives its sum.
+/// Packs a block of a column and returns the sum of the weights.
 #[inline]
 fn write_group(weights: &[i8], lane: usize, width: usize, rows: &mut [u8]) -> i32 {
     let mut sum = 0;
@@ -142,13 +142,13 @@ fn write_group(weights: &[i8], lane: usize, width: usize, rows: &mut [u8]) -> i3
     sum
 }
 
-/// A one in each byte.
+/// The byte 1, repeated.
 const EACH: u64 = 0x0101_0101_0101_0101;
 
-/// Eight weights with eight added, a byte each, the first lowest. Those beyond the ends become the ends.
+/// Adds 8 to eight weights, a byte each, lowest first. Weights outside the int4 range are clamped.
 fn halves(eight: &[i8; 8]) -> u64 {
     let weights = u64::from_le_bytes(eight.map(i8::cast_unsigned));
-    // Eight is added to seven bits of each byte, so that nothing is carried, and the eighth bit by itself.
+    // Adds 8 to the low 7 bits of each byte without carry, and handles the sign bit by xor.
     let halves = ((weights & !(EACH << 7)) + (EACH << 3)) ^ (weights & (EACH << 7));
     if halves & (EACH * 0xf0) == 0 {
         return halves;

@@ -1,4 +1,4 @@
-//! Products of rows that were quantized at run time with weights of half a byte: sizes, packing, and computing.
+//! Blockwise int4 GEMM on dynamically quantized int8 rows: sizes, packing, and computing a block of tiles.
 #![allow(unsafe_code, reason = "tiles are called with pointers whose bounds are checked here, once a call")]
 
 use et_core::{Error, Result};
@@ -20,33 +20,33 @@ use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
 
-/// The operands of one execution, the same for all blocks.
+/// Operands of an execution, shared by every block.
 #[derive(Clone, Copy, Debug)]
 pub struct NibbleOperands<'a> {
-    /// Rows of bytes, one after another: what [`crate::quantize_rows`] wrote.
+    /// Contiguous int8 rows, quantized by [`crate::quantize_rows`].
     pub input: &'a [i8],
-    /// A scale and a zero point for each row.
+    /// Per-token qparams.
     pub row_scales: &'a [RowScale],
-    /// What [`NibbleProduct::pack`] wrote; best on a 64-byte boundary.
+    /// Weights packed by [`NibbleProduct::pack`]; 64-byte alignment is fastest.
     pub weights: &'a [u8],
-    /// What is applied to every element.
+    /// The activation of the epilogue.
     pub activation: Activation,
 }
 
-/// A product with half bytes of one shape by the kernels of one instruction set.
+/// An int8 x blockwise int4 GEMM of a fixed shape with the kernels of a fixed ISA.
 pub struct NibbleProduct {
     rows: usize,
     inner: usize,
     columns: usize,
     form: NibbleForm,
     row: &'static NibbleRow,
-    /// Whether there are rows and groups for matrix instructions.
+    /// Whether M and the block size fit AMX tiles.
     by_matrix: bool,
 }
 
 impl NibbleProduct {
-    /// Rows of `inner` elements times columns of half bytes. Fails unless groups have a multiple of eight elements that divides
-    /// `inner`. Any instruction set may be packed for on any machine.
+    /// A GEMM of M = `rows`, K = `inner`, N = `columns`. Fails unless the block size is a multiple of eight and divides
+    /// K. Packing for any ISA works on every host.
     pub fn new([rows, inner, columns]: [usize; 3], form: NibbleForm, isa: Isa) -> Result<Self> {
         let group = form.group;
         if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) {
@@ -59,13 +59,13 @@ impl NibbleProduct {
         Ok(Self { rows, inner, columns, form, row, by_matrix })
     }
 
-    /// Bytes of the packed weights.
+    /// Size of the packed weights in bytes.
     pub const fn packed_size(&self) -> usize {
         self.columns.next_multiple_of(self.row.panel) * self.form.column(self.inner)
     }
 
-    /// Packs weights from -8 to 7 (`[columns, inner]`), scales (`[columns, inner / group]`) and a bias, empty where the product has
-    /// none. Fails unless lengths are those of the product and scales have the form.
+    /// Packs weights from -8 to 7 (`[columns, inner]`), block scales (`[columns, inner / group]`) and a bias (empty
+    /// without bias). Fails if a length differs from the shape or the format cannot represent the scales.
     #[inline]
     pub fn pack(&self, weights: &[i8], scales: &[f32], bias: &[f32], packed: &mut [u8]) -> Result<()> {
         let groups = self.inner / self.form.group;
@@ -83,8 +83,8 @@ impl NibbleProduct {
         Ok(())
     }
 
-    /// The elements of a column as they are multiplied with: a row of the table whose transpose the packed matrix is. Fails
-    /// unless the column is there and has so many.
+    /// Dequantizes a column of the packed weights: a row of the embedding table whose transpose is packed (tied
+    /// weights). Fails if the column does not exist or `elements` has a length other than K.
     #[inline]
     pub fn column(&self, packed: &[u8], column: usize, elements: &mut [f32]) -> Result<()> {
         if column >= self.columns || packed.len() != self.packed_size() || elements.len() != self.inner {
@@ -96,12 +96,12 @@ impl NibbleProduct {
         Ok(())
     }
 
-    /// What tells packed forms of the same weights apart: the columns of a panel.
+    /// Identifies the packed layout of the weights: columns per panel.
     pub const fn layout(&self) -> usize {
         self.row.panel
     }
 
-    /// How weights are packed.
+    /// The packed format of the weights.
     pub(crate) const fn form(&self) -> NibbleForm {
         self.form
     }
@@ -110,26 +110,26 @@ impl NibbleProduct {
         self.row.panel * self.form.column(self.inner)
     }
 
-    /// The first column of a panel, its columns, its first byte.
+    /// First column, number of columns, and byte offset of a panel.
     pub(crate) fn panel(&self, index: usize) -> [usize; 3] {
         let first = index * self.row.panel;
         let columns = (self.columns - first).min(self.row.panel);
         [first, columns, first * self.form.column(self.inner)]
     }
 
-    /// The work.
+    /// The grid of tiles and panels.
     pub const fn grid(&self) -> Grid {
         let height = if self.by_matrix { matrix::SIDE } else { self.row.height };
         Grid::new(self.rows, height, self.columns.div_ceil(self.row.panel))
     }
 
-    /// The columns of the output that some panels cover, for splitting an output.
+    /// The output columns that a range of panels covers, for splitting an output.
     pub fn columns_of(&self, panels: [usize; 2]) -> core::ops::Range<usize> {
         let column = |panel: usize| (panel * self.row.panel).min(self.columns);
         column(panels[0])..column(panels[1])
     }
 
-    /// Bytes of scratch that each call needs.
+    /// Scratch bytes per call.
     pub const fn scratch_size(&self) -> usize {
         let sums = scratch::total(&[scratch::part(self.rows * (self.inner / self.form.group), 4)]);
         let widened = scratch::total(&[
@@ -140,8 +140,8 @@ impl NibbleProduct {
         if self.by_matrix && widened > sums { widened } else { sums }
     }
 
-    /// Computes a block into the output. Fails if an operand, the output or the scratch is too short, or if this processor
-    /// lacks the instructions.
+    /// Computes a block of the output. Fails if an operand, the output or the scratch is too short, or if this CPU
+    /// lacks the ISA.
     #[inline]
     pub fn compute(
         &self,
@@ -163,7 +163,7 @@ impl NibbleProduct {
         let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
         output.check(rows.clone(), self.columns_of(block.panels))?;
         let scratch = Scratch::new(scratch)?;
-        // SAFETY: operands and output were held against the block.
+        // SAFETY: operands and output are validated for the block above.
         unsafe {
             match self.by_matrix && Isa::Amx.is_available() {
                 true => self.multiply_matrices(operands, output, block, scratch),
@@ -172,11 +172,11 @@ impl NibbleProduct {
         }
     }
 
-    /// Computes a block in vectors.
+    /// Computes a block with the vector micro-kernels.
     ///
     /// # Safety
     ///
-    /// Operands and output cover it.
+    /// Operands and output cover the block.
     #[inline]
     unsafe fn multiply_vectors(
         &self,
@@ -204,7 +204,8 @@ impl NibbleProduct {
                     };
                     let vectors = call.columns.div_ceil(self.row.lanes);
                     let kernel = kernels(self.form.scales, part.len() - 1, vectors - 1);
-                    // SAFETY: the caller's promise; the processor was asked.
+                    // SAFETY: the caller guarantees that operands and output cover the block; `is_available` checked
+                    // the ISA.
                     unsafe { kernel.ok_or(Error::Internal)?(&call) };
                     // SAFETY: as above.
                     unsafe { self.finish(operands.activation, call.output, &call, part.len())? };
@@ -214,11 +215,11 @@ impl NibbleProduct {
         Ok(())
     }
 
-    /// Computes a block by matrix instructions.
+    /// Computes a block with AMX.
     ///
     /// # Safety
     ///
-    /// Operands and output cover it; the processor has the instructions.
+    /// Operands and output cover the block; the CPU has AMX.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     unsafe fn multiply_matrices(
@@ -233,17 +234,18 @@ impl NibbleProduct {
             sums: scratch.take::<i32>(matrix::SETS * matrix::TILE)?.as_mut_ptr(),
             totals: scratch.take::<f32>(matrix::TILE)?.as_mut_ptr(),
         };
-        // SAFETY: the processor has the instructions, which includes the kernel's leave.
+        // SAFETY: the caller guarantees AMX, which includes the permission of the operating system.
         let _tiles = unsafe { crate::amx::Tiles::configure(matrix::depth(self.form.group)) };
         for (panel, column) in self.vectors(block.panels, matrix::SIDE) {
-            // SAFETY: the packed weights have the panel, and scratch room for its columns.
+            // SAFETY: the packed weights hold the panel, and the scratch has room for the panel's columns.
             unsafe { matrix_x86::widen(&self.call(operands, output, 0, [panel, column], matrix::SIDE), memory) };
             for tile in block.tiles[0]..block.tiles[1] {
                 let rows = self.grid().rows_of(tile);
-                // Where there are fewer rows than a register has, rows before them are read too, and not stored.
+                // A partial tile also computes earlier rows, which are not stored.
                 let first = rows.start.min(self.rows - matrix::SIDE);
                 let call = self.call(operands, output, first, [panel, column], matrix::SIDE);
-                // SAFETY: the caller's promise; there are as many rows from the first on as a tile has.
+                // SAFETY: the caller guarantees that operands and output cover the block; `first` leaves
+                // [`matrix::SIDE`] rows.
                 unsafe {
                     let stored = rows.start - first..rows.end - first;
                     match self.form.scales {
@@ -270,14 +272,14 @@ impl NibbleProduct {
         Err(Error::NotSupported)
     }
 
-    /// The columns of panels, `width` at a time: a panel, and where in it they begin.
+    /// Splits panels into tiles of `width` columns: pairs of panel index and first column within the panel.
     fn vectors(&self, panels: [usize; 2], width: usize) -> impl Iterator<Item = (usize, usize)> {
         let columns = |panel: usize| (self.columns - panel * self.row.panel).min(self.row.panel);
         (panels[0]..panels[1])
             .flat_map(move |panel| (0..columns(panel)).step_by(width).map(move |column| (panel, column)))
     }
 
-    /// What a kernel is told of rows from `row` on and at most `width` columns, but for sums of rows.
+    /// Micro-kernel arguments for the rows from `row` on and at most `width` columns, without the row sums.
     #[inline]
     fn call(
         &self,
@@ -304,11 +306,11 @@ impl NibbleProduct {
         }
     }
 
-    /// Applies the activation to rows of a tile.
+    /// Applies the activation to the rows of a tile.
     ///
     /// # Safety
     ///
-    /// The output has so many rows of the tile's columns; the processor has the instructions.
+    /// The output has `rows` rows of the tile's columns; the CPU has the ISA.
     #[inline]
     unsafe fn finish(&self, activation: Activation, output: *mut f32, tile: &Tile, rows: usize) -> Result<()> {
         let kernels = FloatRow::of(self.row.isa).kernels.ok_or(Error::Internal)?;

@@ -1,30 +1,30 @@
-//! The rows of products with half bytes: which instruction set has which tiles.
+//! Kernel configurations of the blockwise int4 GEMM, a row per ISA.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
 use super::scale::{HalfScales, ScaleForm, Scales, StepScales};
 use super::tile::{Tile, TileKernel, compute};
 use crate::isa::Isa;
 
-/// One row: the tile of an instruction set.
+/// The kernel configuration of an ISA.
 pub struct NibbleRow {
     /// The instruction set.
     pub isa: Isa,
-    /// Sums of a vector.
+    /// Accumulators per vector.
     pub lanes: usize,
-    /// The most vectors of a tile.
+    /// The maximum number of vectors per micro-kernel.
     pub vectors: usize,
-    /// Columns of a panel: all instruction sets of an architecture read the same weights.
+    /// Columns per panel, equal for every ISA of an architecture, so that the ISAs share packed weights.
     pub panel: usize,
-    /// The most rows of a tile.
+    /// MR: the maximum number of rows per micro-kernel.
     pub height: usize,
-    /// The kernels; none on other processors, and where they are not compiled.
+    /// The kernels; `None` on foreign architectures or if compiled out.
     pub kernels: Option<Kernels>,
 }
 
-/// The kernel for a form of scales, `rows - 1` and `vectors - 1`.
+/// The micro-kernel for a scale format, `rows - 1` and `vectors - 1`.
 pub type Kernels = fn(Scales, usize, usize) -> Option<TileKernel>;
 
-/// All rows.
+/// Every configuration.
 pub static NIBBLE: [NibbleRow; 7] = [
     NibbleRow { isa: Isa::Portable, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: portable::KERNELS },
     NibbleRow { isa: Isa::Avx2, lanes: 8, vectors: 1, panel: 32, height: 3, kernels: avx2::KERNELS },
@@ -36,7 +36,7 @@ pub static NIBBLE: [NibbleRow; 7] = [
 ];
 
 impl NibbleRow {
-    /// The row that an instruction set uses.
+    /// The configuration for an ISA.
     pub fn of(isa: Isa) -> &'static Self {
         &NIBBLE[match isa {
             Isa::Portable => 0,
@@ -49,7 +49,7 @@ impl NibbleRow {
         }]
     }
 
-    /// Columns of a tile.
+    /// NR: columns per tile.
     pub const fn width(&self) -> usize {
         self.lanes * self.vectors
     }
@@ -57,7 +57,7 @@ impl NibbleRow {
 
 macro_rules! kernels {
     ($name:ident, $condition:meta, $dots:ty, $(#[$feature:meta])? [$($rows:literal)*] $vectors:tt) => {
-        /// The tiles of one instruction set; none where they are not compiled.
+        /// The kernels of an ISA; `None` if compiled out.
         #[cfg(not($condition))]
         mod $name {
             pub const KERNELS: Option<super::Kernels> = None;
@@ -68,13 +68,13 @@ macro_rules! kernels {
 
             $(#[$feature])?
             unsafe fn tile<F: ScaleForm, const R: usize, const V: usize>(tile: &Tile) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of `Tile` and that the CPU has this row's ISA.
                 unsafe { compute::<$dots, F, R, V>(tile) }
             }
 
             pub const KERNELS: Option<Kernels> = Some(kernel);
 
-            /// The tile of so many rows and vectors, each less one.
+            /// The micro-kernel for `rows + 1` rows and `vectors + 1` vectors.
             fn kernel(scales: Scales, rows: usize, vectors: usize) -> Option<TileKernel> {
                 const HALVES: &[&[TileKernel]] = &[$(kernels!(@row HalfScales $rows $vectors)),*];
                 const STEPS: &[&[TileKernel]] = &[$(kernels!(@row StepScales $rows $vectors)),*];

@@ -1,4 +1,4 @@
-//! How the scales of groups are stored.
+//! Storage formats of block scales.
 #![allow(unsafe_code, reason = "scales are read by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is one expression under the contract of the trait")]
 
@@ -6,21 +6,21 @@ use et_core::Half;
 
 use crate::lanes::Lanes;
 
-/// The most steps of a scale.
+/// The largest u8 scale.
 const MOST: f32 = 255.0;
 
-/// The form of the scales of groups.
+/// The storage format of block scales.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scales {
-    /// `float16`.
+    /// An fp16 scale per block.
     Halves,
-    /// A byte for each, which counts steps, and the size of a step, `f32`, for each column. Only scales that [`step_of`] finds a
-    /// step of are stored so.
+    /// A u8 scale per block and an `f32` second-level scale per column. Requires scales that are exact multiples, as
+    /// [`step_of`] checks.
     Steps,
 }
 
 impl Scales {
-    /// Bytes of a scale.
+    /// Bytes per block scale.
     pub const fn size(self) -> usize {
         match self {
             Self::Halves => 2,
@@ -28,12 +28,12 @@ impl Scales {
         }
     }
 
-    /// Groups whose scales lie side by side: those of all columns take two bytes a column either way.
+    /// Blocks whose scales are stored together: two bytes per column in either format.
     pub const fn span(self) -> usize {
         2 / self.size()
     }
 
-    /// What numbers that are stored for the scales of a column are multiplied with; `None` for scales that are not of the form.
+    /// The second-level scale of a column (1 for fp16); `None` if the format cannot represent the scales.
     pub fn unit(self, scales: &[f32]) -> Option<f32> {
         match self {
             Self::Halves => Some(1.0),
@@ -41,7 +41,7 @@ impl Scales {
         }
     }
 
-    /// What is stored for a scale, in the first bytes, and the number that this is.
+    /// The stored bytes of a scale (in the first [`Self::size`] bytes), and the stored value.
     pub fn store(self, scale: f32, unit: f32) -> ([u8; 2], f32) {
         match self {
             Self::Halves => {
@@ -55,7 +55,7 @@ impl Scales {
         }
     }
 
-    /// The number that is stored in so many bytes.
+    /// Decodes a stored scale.
     pub fn number(self, bytes: &[u8]) -> f32 {
         match (self, bytes) {
             (Self::Halves, &[low, high, ..]) => Half(u16::from_le_bytes([low, high])).to_f32(),
@@ -65,7 +65,8 @@ impl Scales {
     }
 }
 
-/// The step of which the scales of a column are exact multiples, the largest 255 times; `None` where there is none.
+/// The second-level scale of which every block scale of a column is an exact multiple, the largest by 255; `None` if a
+/// scale is not an exact multiple.
 pub fn step_of(scales: &[f32]) -> Option<f32> {
     let step = scales.iter().fold(0.0, |most: f32, scale| most.max(*scale)) / MOST;
     let each = 1.0 / step;
@@ -73,35 +74,35 @@ pub fn step_of(scales: &[f32]) -> Option<f32> {
     scales.iter().all(is_multiple).then_some(step)
 }
 
-/// The nearest number of steps, from 0 to 255, for the inverse of a step.
+/// The nearest u8 multiple, given the reciprocal of the second-level scale.
 fn steps(scale: f32, each: f32) -> u8 {
     (scale * each + 0.5) as u8
 }
 
-/// A form of scales in a kernel.
+/// A scale format, at compile time.
 pub trait ScaleForm {
-    /// The form.
+    /// The format.
     const SCALES: Scales;
 
-    /// Reads what is stored for a vector of columns.
+    /// Loads the stored block scales of a vector of columns.
     ///
     /// # Safety
     ///
-    /// The processor has the instructions of `L`; `from` is valid for so many scales.
+    /// The CPU has the ISA of `L`; `from` is valid for a vector of stored scales.
     unsafe fn load<L: Lanes>(from: *const u8) -> L;
 
-    /// A vector times the units of its columns.
+    /// Multiplies a vector by the second-level scales of the columns, if the format has second-level scales.
     ///
     /// # Safety
     ///
-    /// The processor has the instructions of `L`; where there are units, `units` is valid for so many.
+    /// The CPU has the ISA of `L`; for formats with second-level scales, `units` is valid for a vector.
     unsafe fn scaled<L: Lanes>(value: L, units: *const f32) -> L;
 }
 
-/// [`Scales::Halves`].
+/// [`Scales::Halves`] (fp16).
 pub struct HalfScales;
 
-/// [`Scales::Steps`].
+/// [`Scales::Steps`] (u8 with second-level scales).
 pub struct StepScales;
 
 impl ScaleForm for HalfScales {

@@ -1,4 +1,4 @@
-//! The tile of a product with half bytes: whole sums of a group in registers, then real sums over groups.
+//! The blockwise int4 micro-kernel: int32 accumulators within a block, `f32` accumulators across blocks.
 #![allow(unsafe_code, reason = "rows, panels and outputs are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
@@ -9,62 +9,62 @@ use crate::byte::dot::{Dots, word};
 use crate::byte::finish::RowScale;
 use crate::lanes::Lanes;
 
-/// How far ahead a single row asks for weights, which it waits for and nothing else.
+/// Prefetch distance of the GEMV in bytes: a GEMV is bound by the bandwidth of the weights.
 const AHEAD: usize = 3 << 10;
 
-/// What one tile computes.
+/// Arguments of the micro-kernel.
 ///
 /// # Safety
 ///
-/// `input` has `R` rows of `groups` groups of bytes; `row_sums` a sum for each group of each row; `row_scales` one for each
-/// row; `panel` is as [`super::pack`] writes it; `output` takes `R` rows of `columns` elements.
+/// `input` has `R` int8 rows of `groups` blocks; `row_sums` has a sum per block of each row; `row_scales` has qparams
+/// per row; `panel` has the layout of [`super::pack`]; `output` has room for `R` rows of `columns` elements.
 pub struct Tile {
-    /// The rows.
+    /// The int8 rows of A.
     pub input: *const i8,
-    /// Bytes from a row to the next.
+    /// Row stride of A in bytes.
     pub input_stride: usize,
-    /// Minus eight times the sum of each group of each row.
+    /// -8 times the row sum of each block of each row: the correction for the offset of the int4 weights.
     pub row_sums: *const i32,
-    /// How rows were quantized.
+    /// Per-token qparams.
     pub row_scales: *const RowScale,
-    /// Groups of a row.
+    /// Blocks per row.
     pub groups: usize,
-    /// How the panel is packed; groups have a multiple of eight elements.
+    /// The packed format; the block size is a multiple of eight.
     pub form: NibbleForm,
-    /// The panel.
+    /// The packed weights of the panel.
     pub panel: *const u8,
     /// Columns of the panel.
     pub width: usize,
-    /// The first column of the tile in it.
+    /// The first column of the tile within the panel.
     pub column: usize,
     /// The output.
     pub output: *mut f32,
-    /// Elements from a row of the output to the next.
+    /// Row stride of the output, in elements.
     pub stride: usize,
     /// Columns that are stored.
     pub columns: usize,
 }
 
 impl Tile {
-    /// Where the first group of the panel begins.
+    /// The first block of the panel.
     pub const fn first_group(&self) -> *const u8 {
         self.panel.wrapping_add(self.form.header() * self.width)
     }
 
-    /// The sizes of steps from a column of the tile on, where there are such.
+    /// The second-level scales from a column of the tile on, if the format has second-level scales.
     const fn units(&self, column: usize) -> *const f32 {
         self.first_group().cast::<f32>().wrapping_sub(self.width).wrapping_add(self.column + column)
     }
 }
 
-/// A tile of `R` rows and `V` vectors of an instruction set.
+/// A micro-kernel of `R` rows and `V` vectors.
 pub type TileKernel = unsafe fn(&Tile);
 
-/// Computes a tile but for the activation.
+/// Computes a tile without the activation.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `D`; what `Tile` asks for, in the form `F`.
+/// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the scale format `F`.
 #[inline(always)]
 pub unsafe fn compute<D: Dots, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile) {
     let (width, size) = (tile.width, const { F::SCALES.size() });
@@ -93,8 +93,8 @@ pub unsafe fn compute<D: Dots, F: ScaleForm, const R: usize, const V: usize>(til
     store::<D, F, R, V>(tile, &totals);
 }
 
-/// The loop in which all the time goes: eight elements of each row a step. The halves of a byte have sums of their own, so
-/// that additions wait less for each other.
+/// The hot loop: eight K elements per step. The GEMV keeps separate accumulators for the low and high 4 bits, to hide
+/// the latency of the dot product.
 #[inline(always)]
 unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
     tile: &Tile,
@@ -132,11 +132,11 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
     }
 }
 
-/// Stores a tile.
+/// The epilogue: applies qparams, second-level scales and bias, and stores the tile.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `D`; what `Tile` asks for, in the form `F`.
+/// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the scale format `F`.
 #[inline(always)]
 pub unsafe fn store<D: Dots, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile, totals: &[[D::Real; V]; R]) {
     for row in 0..R {

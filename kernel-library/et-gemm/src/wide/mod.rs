@@ -1,4 +1,4 @@
-//! Products of rows of `f32` with weights that are packed as integers.
+//! Weight-only GEMM: `f32` activations with int8 or blockwise int4 weights.
 
 pub mod product;
 pub mod unpack;

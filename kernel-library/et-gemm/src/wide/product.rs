@@ -1,6 +1,6 @@
-//! Products of rows of `f32` with panels of bytes or half bytes, as products of such rows have them: a few elements of a panel's
-//! columns at a time become numbers in memory that stays in the first-level cache, and tiles of `f32` read them there. Every byte
-//! is read once for all rows of a block, in the order of addresses.
+//! Weight-only GEMM with int8 or blockwise int4 weights in the packed layout of the quantized GEMMs: a K block of a
+//! panel is dequantized to an L1-resident buffer, from which the `f32` micro-kernel reads. Each packed byte is read
+//! once per M block, in address order.
 #![allow(unsafe_code, reason = "panels and tiles are passed on by pointer after their bounds are checked, once a call")]
 
 use core::ops::Range;
@@ -21,24 +21,24 @@ use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
 
-/// Elements of a column that are numbers at a time: with all columns of a panel, half of a first-level cache.
+/// KC: K elements that are dequantized at a time; with the columns of a panel, half of L1.
 const DEPTH: usize = 128;
 
-/// The most rows of a tile.
+/// An upper bound for MR.
 const MOST_ROWS: usize = 16;
 
-/// The operands of one execution, the same for all blocks.
+/// Operands of an execution, shared by every block.
 #[derive(Clone, Copy, Debug)]
 pub struct WideOperands<'a> {
-    /// Rows of numbers, one after another.
+    /// Contiguous `f32` rows.
     pub input: &'a [f32],
-    /// What [`ByteProduct::pack`] wrote, with a bias of real numbers or none, or [`NibbleProduct::pack`].
+    /// Weights packed by [`ByteProduct::pack`] (with `f32` bias or without bias) or [`NibbleProduct::pack`].
     pub weights: &'a [u8],
-    /// What is applied to every element.
+    /// The activation of the epilogue.
     pub activation: Activation,
 }
 
-/// A product of one shape by the kernels of one instruction set.
+/// A weight-only GEMM of a fixed shape with the kernels of a fixed ISA.
 pub struct WideProduct {
     rows: usize,
     inner: usize,
@@ -46,27 +46,27 @@ pub struct WideProduct {
     row: &'static FloatRow,
 }
 
-/// How weights are packed.
+/// The packed format of the weights.
 enum Form {
     Bytes(ByteProduct),
     Halves(NibbleProduct),
 }
 
-/// Columns of a panel that are a tile's.
+/// The columns of a tile within a panel.
 struct Part {
-    /// Where the panel begins.
+    /// Byte offset of the panel.
     start: usize,
-    /// Columns of the panel, those included that fill it up.
+    /// Columns of the panel, padding included.
     width: usize,
-    /// The first column in the panel, and in the output.
+    /// The first column, within the panel and within the output.
     column: [usize; 2],
-    /// Columns that exist.
+    /// Columns without padding.
     columns: usize,
     vectors: usize,
 }
 
 impl WideProduct {
-    /// The instruction set whose packed bytes all of its architecture read.
+    /// The ISA whose packed weights every ISA of the same architecture reads.
     pub const fn form_of(isa: Isa) -> Isa {
         match isa {
             Isa::Portable => Isa::Portable,
@@ -75,19 +75,19 @@ impl WideProduct {
         }
     }
 
-    /// Rows of `inner` elements times columns of bytes, packed for [`Self::form_of`] the instruction set.
+    /// A GEMM of M = `rows`, K = `inner`, N = `columns` with int8 weights, packed for [`Self::form_of`] the ISA.
     pub fn bytes([rows, inner, columns]: [usize; 3], isa: Isa) -> Result<Self> {
         let form = Form::Bytes(ByteProduct::new(Shape::product(rows, inner, columns), Self::form_of(isa))?);
         Ok(Self { rows, inner, form, row: FloatRow::of(isa) })
     }
 
-    /// Rows of `inner` elements times columns of half bytes. Fails where [`NibbleProduct::new`] does.
+    /// A GEMM of M = `rows`, K = `inner`, N = `columns` with blockwise int4 weights. Fails as [`NibbleProduct::new`].
     pub fn halves([rows, inner, columns]: [usize; 3], form: NibbleForm, isa: Isa) -> Result<Self> {
         let form = Form::Halves(NibbleProduct::new([rows, inner, columns], form, isa)?);
         Ok(Self { rows, inner, form, row: FloatRow::of(isa) })
     }
 
-    /// The work.
+    /// The grid of tiles and panels.
     pub const fn grid(&self) -> Grid {
         let panels = match &self.form {
             Form::Bytes(bytes) => bytes.panels.per_group,
@@ -96,7 +96,7 @@ impl WideProduct {
         Grid::new(self.rows, self.row.height_of(self.rows), panels)
     }
 
-    /// The columns of the output that some panels cover, for splitting an output.
+    /// The output columns that a range of panels covers, for splitting an output.
     pub fn columns_of(&self, panels: [usize; 2]) -> Range<usize> {
         match &self.form {
             Form::Bytes(bytes) => bytes.columns_of(panels),
@@ -104,13 +104,13 @@ impl WideProduct {
         }
     }
 
-    /// Bytes of scratch that each call needs.
+    /// Scratch bytes per call.
     pub const fn scratch_size(&self) -> usize {
         scratch::total(&[scratch::part((1 + DEPTH) * self.row.width(), 4)])
     }
 
-    /// Computes a block into the output. Fails if an operand, the output or the scratch is too short, or if this processor
-    /// lacks the instructions.
+    /// Computes a block of the output. Fails if an operand, the output or the scratch is too short, or if this CPU
+    /// lacks the ISA.
     #[inline]
     pub fn compute(
         &self,
@@ -138,7 +138,8 @@ impl WideProduct {
             for part in self.parts(panel) {
                 for first in (0..self.inner.max(1)).step_by(DEPTH) {
                     let depth = first..self.inner.min(first + DEPTH);
-                    // SAFETY: operands and output were held against the block; the memory has room for so many elements.
+                    // SAFETY: operands and output are validated for the block, and `memory` has `(1 + DEPTH) * width`
+                    // elements.
                     unsafe {
                         self.unpack(kernels, operands.weights, &part, depth.clone(), memory);
                         self.multiply(kernels, (operands, memory), output, (&part, block.tiles), depth)?;
@@ -149,7 +150,7 @@ impl WideProduct {
         Ok(())
     }
 
-    /// A panel, as wide as tiles are.
+    /// Splits a panel into tiles of NR columns.
     fn parts(&self, panel: usize) -> impl Iterator<Item = Part> + use<> {
         let (lanes, most) = (self.row.lanes, self.row.width());
         let (start, width, first, columns) = match &self.form {
@@ -168,11 +169,11 @@ impl WideProduct {
         })
     }
 
-    /// Writes a row of bias, and a row for each of some elements of the columns.
+    /// Writes a bias row and the dequantized K rows `elements` of the tile's columns.
     ///
     /// # Safety
     ///
-    /// The weights have the part; `to` has room for the rows.
+    /// The packed weights hold the part; `to` has room for the rows.
     #[inline]
     unsafe fn unpack(&self, kernels: &FloatKernels, weights: &[u8], part: &Part, elements: Range<usize>, to: *mut f32) {
         let panel = weights.as_ptr().wrapping_add(part.start);
@@ -228,11 +229,11 @@ impl WideProduct {
         }
     }
 
-    /// Adds the products with some elements of the columns to what those before them gave.
+    /// Accumulates a K block into the output.
     ///
     /// # Safety
     ///
-    /// The operands and the output cover tiles and part; the memory has what [`Self::unpack`] wrote.
+    /// Operands and output cover tiles and part; `memory` holds the rows that [`Self::unpack`] wrote.
     #[inline]
     unsafe fn multiply(
         &self,
@@ -262,11 +263,12 @@ impl WideProduct {
                 residual_stride: output.stride(),
                 ..Tile::stored(to, output.stride(), part.columns, activation)
             };
-            // SAFETY: the caller's promise. A tile reads all that it adds before it writes.
+            // SAFETY: the caller guarantees that operands and output cover the tile. The micro-kernel reads the
+            // residual rows, which alias the output, before the store.
             unsafe { kernel(&call) };
             if !activation.is_cheap() {
                 let done = Tile { residual: core::ptr::null(), ..call };
-                // SAFETY: as above.
+                // SAFETY: the tile above is stored in the output.
                 unsafe { (kernels.finish)(&done, Computed::in_output(&done, rows.len())) };
             }
         }

@@ -1,43 +1,44 @@
-//! Integers of a panel as the numbers that they stand for, in the order in which tiles of `f32` read them.
+//! Dequantizes packed int8 and int4 weights to panels of the `f32` micro-kernel.
 #![allow(unsafe_code, reason = "panels are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is a loop under the contract of `Unpack`")]
 
 use crate::lanes::Lanes;
 use crate::nibble::scale::ScaleForm;
 
-/// Some rows of words of a panel: each word has four bytes, or eight half bytes, of a column.
+/// Packed rows to dequantize: each 32-bit word has four int8 or eight int4 of a column.
 ///
 /// # Safety
 ///
-/// `words` has `count` rows, `step` bytes apart, of `vectors` vectors of words; `scales` has a scale for each column, `units` a
-/// size of steps where they are such; `to` takes `vectors` vectors for each byte, or half byte, of a word of every row.
+/// `words` has `count` rows, `step` bytes apart, of `vectors` vectors of words; `scales` has a scale per column, and
+/// `units` a second-level scale per column if the format requires; `to` has room for `vectors` vectors per weight of a
+/// word and row.
 pub struct Unpack {
     /// The first word.
     pub words: *const u8,
-    /// Bytes from a row of words to the next.
+    /// Row stride of the words, in bytes.
     pub step: usize,
     /// Rows of words.
     pub count: usize,
-    /// Vectors of a row.
+    /// Vectors per row.
     pub vectors: usize,
-    /// Scales: `f32` of bytes, of half bytes what their form has.
+    /// Scales: `f32` for int8, the stored block scales for int4.
     pub scales: *const u8,
-    /// What such scales are multiplied with, where they are steps.
+    /// Second-level scales of the int4 block scales, if the format has second-level scales.
     pub units: *const f32,
-    /// Bytes were stored with their highest bit as it is, not the other way round.
+    /// Whether the int8 weights are stored as `i8`, without the +128 offset of `u8`.
     pub is_signed: bool,
-    /// The numbers.
+    /// The destination panel.
     pub to: *mut f32,
 }
 
-/// [`bytes`] or [`halves`] for an instruction set.
+/// [`bytes`] or [`halves`] for an ISA.
 pub type UnpackKernel = unsafe fn(&Unpack);
 
-/// Bytes of a word: elements that follow each other.
+/// Dequantizes int8 weights: a word holds four consecutive K elements.
 ///
 /// # Safety
 ///
-/// The processor has the instructions of `L`; what `Unpack` asks for.
+/// The CPU has the ISA of `L`, and the contract of [`Unpack`] holds.
 #[inline(always)]
 pub unsafe fn bytes<L: Lanes>(part: &Unpack) {
     let width = part.vectors * L::COUNT;
@@ -56,11 +57,12 @@ pub unsafe fn bytes<L: Lanes>(part: &Unpack) {
     }
 }
 
-/// Half bytes of a word: the lower halves of its bytes are four elements that follow each other, the higher ones the next four.
+/// Dequantizes int4 weights: the low 4 bits of a word's bytes are four consecutive K elements, the high 4 bits the next
+/// four.
 ///
 /// # Safety
 ///
-/// As for [`bytes`]; scales are of the form `F`.
+/// As for [`bytes`], with scales in the format `F`.
 #[inline(always)]
 pub unsafe fn halves<L: Lanes, F: ScaleForm>(part: &Unpack) {
     let width = part.vectors * L::COUNT;
