@@ -33,7 +33,7 @@ impl Activation {
         matches!(self, Self::None | Self::Clamp(..) | Self::HardSwish)
     }
 
-    /// The bounds of a clamp, or infinite bounds for the identity; `None` for every other activation.
+    /// The bounds of a clamp, or infinite bounds for the identity; `None` otherwise.
     pub(crate) const fn bounds(self) -> Option<[f32; 2]> {
         match self {
             Self::None => Some([f32::NEG_INFINITY, f32::INFINITY]),

@@ -68,7 +68,7 @@ impl Tiles {
             configuration[16 + 2 * register] = if matches!(register, 4 | 5) { depth as u8 } else { DEPTH as u8 };
             configuration[48 + register] = if register < 6 { ROWS as u8 } else { (depth / 4) as u8 };
         }
-        // SAFETY: the caller's promise; the configuration is 64 bytes of palette 1.
+        // SAFETY: the caller guarantees AMX; the configuration is 64 bytes of palette 1.
         unsafe { asm!("ldtilecfg [{}]", in(reg) configuration.as_ptr(), options(nostack, readonly)) };
         Self(())
     }
@@ -106,7 +106,7 @@ pub struct Tile {
 macro_rules! tile {
     ($name:ident, $vectors:literal, [$($zero:literal)*] [$($body:literal)*] [$($end:literal)*]) => {
         unsafe fn $name(tile: &Tile) {
-            // SAFETY: the caller's promise: registers are configured, and rows, weights and sums are as `Tile` says.
+            // SAFETY: the caller guarantees configured registers and the contract of `Tile`.
             unsafe {
                 asm!(
                     $($zero,)*
@@ -182,7 +182,7 @@ tile!(one_by_one, 1, ["tilezero tmm0"] [
 ///
 /// The tile registers of this thread are configured, and the contract of [`Tile`] holds.
 pub unsafe fn compute(tile: &Tile, rows: usize, vectors: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe {
         match (rows > ROWS, vectors > 1) {
             (true, true) => two_by_two(tile),

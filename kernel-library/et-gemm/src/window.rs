@@ -45,7 +45,7 @@ impl<'a, T: Copy> Windows<'a, T> {
         if self.shape.is_pointwise() {
             let first = rows.start * self.shape.pixel_stride + group * self.shape.channels;
             for row in 0..count {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller upholds the contract of this function.
                 unsafe { table.add(row).write(self.input.wrapping_add(first + row * self.shape.pixel_stride)) };
             }
             return;
@@ -57,7 +57,7 @@ impl<'a, T: Copy> Windows<'a, T> {
         while row < count {
             let end = width.min(x + count - row);
             let copies = copies.wrapping_add(row * window);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.fill_line(group, self.in_image(line), x..end, table.add(row), count, copies) };
             row += end - x;
             (line, x) = (line + 1, 0);
@@ -95,7 +95,7 @@ impl<'a, T: Copy> Windows<'a, T> {
     ///
     /// The row is within the shape and horizontally within the image. `table` has room for a pointer per K segment.
     pub unsafe fn fill_first(&self, group: usize, place: Place, table: *mut *const T) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.fill_inside(group, self.in_image(place.line), place.x..place.x + 1, table, 1) };
     }
 
@@ -113,7 +113,7 @@ impl<'a, T: Copy> Windows<'a, T> {
         let pixels = (rows - 1) * shape.stride[1] + self.runs.pixels;
         for run in 0..self.runs.count {
             let line = self.line_of_tap(group, image, top, run);
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe {
                 let copy = copies.add(run * pixels * shape.channels);
                 table.add(run).write(line.map_or(self.padding, |line| self.copy(line, left, pixels, copy)));
@@ -141,7 +141,7 @@ impl<'a, T: Copy> Windows<'a, T> {
         let window = self.runs.count * self.runs.length;
         for x in (columns.start..begin).chain(end.max(begin)..columns.end) {
             let row = x - columns.start;
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe {
                 self.fill_row(group, [place[0], place[1], x], table.add(row), step, copies.wrapping_add(row * window))
             };

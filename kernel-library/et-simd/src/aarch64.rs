@@ -1,4 +1,4 @@
-//! Advanced SIMD, which every 64-bit Arm processor for processes has: four lanes.
+//! Advanced SIMD (Neon), part of every AArch64 application CPU: four lanes.
 #![allow(unsafe_code)] // Calls functions of `core::arch`, some of which read and write through pointers.
 #![allow(unused_unsafe)] // Where they are compiled for in any case, calling them is safe.
 
@@ -19,12 +19,12 @@ pub struct F32x4(float32x4_t);
 #[derive(Clone, Copy, Debug)]
 pub struct I32x4(int32x4_t);
 
-/// Four truths: lanes of all ones or all zeros.
+/// A mask of four lanes, each with every bit set or every bit clear.
 #[derive(Clone, Copy, Debug)]
 pub struct Mask4(uint32x4_t);
 
 impl Neon {
-    /// The instruction set, which the processor has.
+    /// The ISA token; every AArch64 CPU has Advanced SIMD.
     pub fn detect() -> Option<Self> {
         Some(Self(()))
     }
@@ -48,7 +48,7 @@ impl Float for F32x4 {
 
     #[inline(always)]
     fn mul_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: every such processor has the instructions. So everywhere below.
+        // SAFETY: every AArch64 CPU has Advanced SIMD. The same argument holds for the methods below.
         Self(unsafe { vfmaq_f32(addend.0, self.0, factor.0) })
     }
     #[inline(always)]
@@ -68,7 +68,7 @@ impl Float for F32x4 {
     }
     #[inline(always)]
     fn times_power_of_two(self, exponent: Self) -> Self {
-        // SAFETY: as above. An `f32` has exponents from -126, so that there are two halves.
+        // SAFETY: as above. The smallest normal `f32` exponent is -126, so that the scaling is split into two factors.
         unsafe {
             let exponent = vcvtnq_s32_f32(exponent.0);
             let half = vshrq_n_s32::<1>(exponent);
@@ -107,10 +107,10 @@ impl Float for F32x4 {
     }
 }
 
-/// Two to an exponent from -126 to 127.
+/// Two to the power of `exponent`, from -126 to 127.
 #[inline(always)]
 fn power_of_two(exponent: int32x4_t) -> F32x4 {
-    // SAFETY: every such processor has the instructions.
+    // SAFETY: every AArch64 CPU has Advanced SIMD.
     F32x4(unsafe { vreinterpretq_f32_s32(vshlq_n_s32::<23>(vaddq_s32(exponent, vdupq_n_s32(127)))) })
 }
 
@@ -155,7 +155,7 @@ impl Isa for Neon {
     }
     #[inline(always)]
     unsafe fn read(self, from: *const f32) -> F32x4 {
-        // SAFETY: as above; what is read and written is the caller's to vouch for. So everywhere below.
+        // SAFETY: as above; the caller guarantees valid pointers. The same argument holds for the methods below.
         F32x4(unsafe { vld1q_f32(from) })
     }
     #[inline(always)]
@@ -195,7 +195,7 @@ impl Isa for Neon {
     }
     #[inline(always)]
     unsafe fn read_halves(self, from: *const u16) -> F32x4 {
-        // SAFETY: as above. The intrinsic for this conversion is not stable.
+        // SAFETY: as above. Inline assembly, because the intrinsic for fp16 conversion is not stable.
         unsafe {
             let bits = vshlq_n_s32::<13>(vmovl_s16(vld1_s16(from.cast())));
             let number = vreinterpretq_f32_s32(vandq_s32(bits, vdupq_n_s32(half::PLACES)));

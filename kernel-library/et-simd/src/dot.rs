@@ -1,80 +1,81 @@
-//! Sums of products of bytes, several bytes in each lane.
+//! int8 dot products with int32 accumulators, several int8 per lane.
 #![allow(unsafe_code)] // Reads through pointers.
 
 #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 use crate::Portable;
 use crate::{Integer, Isa, Level, Work};
 
-/// Work on sums of products of bytes, as [`Work`].
+/// A kernel generic over the int8 dot product, like [`Work`].
 pub trait DotWork {
-    /// What the work results in.
+    /// The result of the kernel.
     type Output;
-    /// Does the work with the given instructions.
+    /// Runs the kernel with the given dot product.
     fn run<D: Dot>(self, dot: D) -> Self::Output;
 }
 
-/// Instructions that multiply bytes and add up the products. Bytes enter a vector one for each lane, after those that
-/// were there before, so that a lane has the last [`Dot::TAPS`] of them.
+/// An int8 dot product per lane. Each lane holds a sliding window of the last [`Dot::TAPS`] int8 inputs; `shift_in`
+/// pushes new inputs.
 pub trait Dot: Copy {
-    /// The instruction set that they belong to.
+    /// The ISA of the instruction.
     type Isa: Isa;
-    /// How many bytes a lane has.
+    /// int8 products per lane: 1, 2 (`vpmaddwd`) or 4 (`vpdpbusd`).
     const TAPS: usize;
 
-    /// The instruction set.
+    /// The ISA token.
     fn isa(self) -> Self::Isa;
-    /// Drops the first `N` bytes of each lane, and appends as many, one of each place.
+    /// Drops the oldest `N` int8 of each lane and appends the int8 at each of the `N` pointers, a lane per consecutive
+    /// address.
     ///
     /// # Safety
-    /// Places are valid for reads of [`Isa::LANES`] bytes, and `N` is 1 or 2, and at most [`Dot::TAPS`].
+    /// Each pointer is valid for reads of [`Isa::LANES`] bytes, and `N` is 1 or 2, and at most [`Dot::TAPS`].
     unsafe fn shift_in<const N: usize>(self, bytes: Bytes<Self>, from: [*const i8; N]) -> Bytes<Self>;
-    /// Bytes of [`Dot::shift_in`], prepared to be the second factor.
+    /// Prepares the int8 of [`Dot::shift_in`] as the second operand of the dot product.
     fn second_factor(self, bytes: Bytes<Self>) -> Bytes<Self>;
-    /// The sum, and the products of a lane's bytes, the first ones plus an offset: a constant, so that what it adds to sums
-    /// is the same whatever the bytes are.
+    /// Accumulates the dot product of each lane. The first operand may carry a constant offset (128 for VNNI), whose
+    /// contribution depends on the second operand alone.
     fn add_products(self, sum: Bytes<Self>, first: Bytes<Self>, second: Bytes<Self>) -> Bytes<Self>;
 }
 
-/// The bytes, or the sum, of each lane.
+/// The packed int8, or the int32 accumulator, of each lane.
 pub type Bytes<D> = <<D as Dot>::Isa as Isa>::I32;
 
-/// Instructions for sums of products of bytes that this processor has.
+/// An int8 dot product that this CPU has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dots {
-    /// A byte in each lane, as an integer.
+    /// One int8 per lane, widened to 32 bits.
     #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     Portable,
-    /// A byte in each lane, as an integer.
+    /// One int8 per lane, widened to 32 bits.
     #[cfg(target_arch = "aarch64")]
     Neon(crate::Neon),
-    /// Two bytes in each lane, as words.
+    /// Two int8 per lane, widened to 16 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2(crate::x86_64::dot::Avx2Pairs),
-    /// Four bytes in each lane.
+    /// Four int8 per lane.
     #[cfg(target_arch = "x86_64")]
     AvxVnni(crate::x86_64::dot::AvxVnni),
-    /// Two bytes in each lane, as words.
+    /// Two int8 per lane, widened to 16 bits.
     #[cfg(target_arch = "x86_64")]
     Avx512(crate::x86_64::dot::Avx512Pairs),
-    /// Four bytes in each lane.
+    /// Four int8 per lane.
     #[cfg(target_arch = "x86_64")]
     Avx512Vnni(crate::x86_64::dot::Avx512Vnni),
 }
 
 impl Dots {
-    /// Those of an instruction set that this processor has, the slowest first.
+    /// The dot products of an ISA that this CPU has, slowest first.
     pub fn available(level: Level) -> impl Iterator<Item = Self> {
         let (always, faster) = Self::of(level);
         core::iter::once(always).chain(faster)
     }
 
-    /// The fastest of an instruction set.
+    /// The fastest dot product of an ISA on this CPU.
     pub fn fastest(level: Level) -> Self {
         let (always, faster) = Self::of(level);
         faster.unwrap_or(always)
     }
 
-    /// Those that an instruction set has always, and faster ones if this processor has them.
+    /// The baseline dot product of an ISA, and the VNNI variant if this CPU has VNNI.
     fn of(level: Level) -> (Self, Option<Self>) {
         match level {
             #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -94,7 +95,7 @@ impl Dots {
         }
     }
 
-    /// Does the work with these.
+    /// Runs a kernel with this dot product.
     #[inline]
     pub fn run<W: DotWork>(self, work: W) -> W::Output {
         match self {
@@ -114,7 +115,7 @@ impl Dots {
     }
 }
 
-/// Does the work with the instructions that any instruction set has.
+/// Runs a kernel with the fallback dot product of an ISA.
 struct WithSingles<W>(W);
 
 impl<W: DotWork> Work for WithSingles<W> {
@@ -125,7 +126,7 @@ impl<W: DotWork> Work for WithSingles<W> {
     }
 }
 
-/// A byte in each lane.
+/// The fallback: one int8 per lane.
 #[derive(Clone, Copy, Debug)]
 struct Singles<S>(S);
 
@@ -139,7 +140,7 @@ impl<S: Isa> Dot for Singles<S> {
     }
     #[inline(always)]
     unsafe fn shift_in<const N: usize>(self, bytes: S::I32, from: [*const i8; N]) -> S::I32 {
-        // SAFETY: the caller vouches for the bytes.
+        // SAFETY: the caller guarantees that each pointer is valid for a vector of int8.
         from.last().map_or(
             bytes,
             #[inline(always)]

@@ -2,45 +2,45 @@
 
 use core::ops::{Add, Div, Mul, Sub};
 
-/// A vector of `f32`, each lane by itself.
+/// A vector of `f32` with lanewise arithmetic.
 pub trait Float: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self> {
-    /// A vector of as many `i32`.
+    /// The `i32` vector of the same length.
     type Integer;
-    /// A truth for every lane.
+    /// The lane mask.
     type Mask: Copy;
 
-    /// `self * factor + addend`, rounded once where the instructions can, else twice.
+    /// `self * factor + addend`, fused where the ISA has FMA.
     fn mul_add(self, factor: Self, addend: Self) -> Self;
-    /// `addend - self * factor`, rounded once where the instructions can, else twice.
+    /// `addend - self * factor`, fused where the ISA has FMA.
     fn neg_mul_add(self, factor: Self, addend: Self) -> Self;
-    /// The lesser. Where `other` is NaN, the result is; where `self` is, the result is one of both.
+    /// The minimum. NaN if `other` is NaN; if `self` is NaN, either operand.
     fn min(self, other: Self) -> Self;
-    /// The greater. Where `other` is NaN, the result is; where `self` is, the result is one of both.
+    /// The maximum. NaN if `other` is NaN; if `self` is NaN, either operand.
     fn max(self, other: Self) -> Self;
-    /// Without the sign.
+    /// The absolute value.
     fn abs(self) -> Self;
-    /// With the other sign.
+    /// The negation.
     fn neg(self) -> Self;
-    /// With the sign of another.
+    /// The magnitude of `self` with the sign of `sign`.
     fn copy_sign(self, sign: Self) -> Self;
     /// The square root.
     fn sqrt(self) -> Self;
-    /// The nearest whole number, the even one of two. Of magnitudes below 2^22.
+    /// Rounds to the nearest integer, ties to even, for magnitudes below 2^22.
     fn round(self) -> Self;
-    /// The nearest integer, the even one of two. Of magnitudes below 2^31.
+    /// Converts to the nearest `i32`, ties to even, for magnitudes below 2^31.
     fn to_integer(self) -> Self::Integer;
-    /// Times two to a whole `exponent` between -250 and 250.
+    /// `self * 2^exponent` for integral exponents between -250 and 250.
     fn times_power_of_two(self, exponent: Self) -> Self;
-    /// Where it is less than another; not where one is NaN.
+    /// `self < other`; false for NaN.
     fn is_less(self, other: Self) -> Self::Mask;
-    /// Where it equals another; not where one is NaN.
+    /// `self == other`; false for NaN.
     fn is_equal(self, other: Self) -> Self::Mask;
-    /// `self` where the mask is true, else `other`.
+    /// `self` where the mask is set, otherwise `other`.
     fn select(self, mask: Self::Mask, other: Self) -> Self;
-    /// The sum of all lanes.
+    /// The horizontal sum.
     fn sum(self) -> f32;
-    /// The greatest lane, if none is NaN.
+    /// The horizontal maximum, for lanes without NaN.
     fn greatest(self) -> f32;
-    /// The least lane, if none is NaN.
+    /// The horizontal minimum, for lanes without NaN.
     fn least(self) -> f32;
 }

@@ -1,12 +1,12 @@
-//! Numbers of half precision (IEEE 754 binary16) as bits, for processors without instructions for them.
+//! fp16 (IEEE 754 binary16) conversion by bit manipulation, for CPUs without fp16 instructions.
 
-/// What the exponent of a number of half precision is too small by where its bits are those of an `f32`: 2^112.
+/// 2^112, the difference of the exponent biases: the factor for fp16 bits shifted into `f32` position.
 pub const EXPONENT: f32 = f32::from_bits((127 + 112) << 23);
 
-/// The bits of sign, exponent and fraction of a number of half precision at their places in an `f32`.
+/// The mask of the fp16 sign, exponent and fraction in `f32` position.
 pub const PLACES: i32 = 0x8FFF_E000_u32.cast_signed();
 
-/// The same number. Infinities and what is no number are of no use here: they become numbers.
+/// Converts fp16 to `f32`. Infinity and NaN convert to finite values; the kernels never store non-finite fp16.
 pub fn widen(half: u16) -> f32 {
     let bits = (i32::from(half.cast_signed()) << 13) & PLACES;
     f32::from_bits(bits.cast_unsigned()) * EXPONENT

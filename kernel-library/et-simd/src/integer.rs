@@ -2,19 +2,19 @@
 
 use core::ops::{Add, Mul, Sub};
 
-/// A vector of `i32`, each lane by itself; what does not fit wraps around.
+/// A vector of `i32` with lanewise wrapping arithmetic.
 pub trait Integer: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {
-    /// A vector of as many `f32`.
+    /// The `f32` vector of the same length.
     type Float;
 
-    /// The nearest `f32`.
+    /// Converts to the nearest `f32`.
     fn to_float(self) -> Self::Float;
-    /// The product with a vector of [`Integer::words`]. Both fit into 16 bits.
+    /// The product with a vector of [`Integer::words`]. Both operands are in the 16-bit range.
     fn mul_words(self, words: Self) -> Self;
-    /// Integers that fit into 16 bits, prepared for [`Integer::mul_words`].
+    /// Prepares 16-bit integers as the operand of [`Integer::mul_words`].
     fn words(self) -> Self;
-    /// The lesser.
+    /// The minimum.
     fn min(self, other: Self) -> Self;
-    /// The greater.
+    /// The maximum.
     fn max(self, other: Self) -> Self;
 }

@@ -1,4 +1,4 @@
-//! The choice of an instruction set.
+//! Run-time selection of the ISA.
 
 #[cfg(target_arch = "aarch64")]
 use crate::Neon;
@@ -8,11 +8,11 @@ use crate::Portable;
 use crate::{Avx2, Avx512};
 use crate::{Isa, Work};
 
-/// An instruction set that this processor has. Without feature `portable` none stands for processors that lack the vectors
-/// that programs are made for: every kernel is compiled for each.
+/// An ISA that this CPU has. Every kernel is compiled per variant, so that `Portable` is a variant only with the
+/// feature `portable` or on architectures without SIMD support.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// The language's own instructions.
+    /// Portable Rust without intrinsics.
     #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     Portable,
     /// Advanced SIMD.
@@ -27,12 +27,12 @@ pub enum Level {
 }
 
 impl Level {
-    /// The fastest instruction set that this processor has, if any. Fast itself, after the first time.
+    /// The fastest ISA of this CPU, if any. Detection is cached after the first call.
     pub fn detect() -> Option<Self> {
         Self::available().last()
     }
 
-    /// All instruction sets that this processor has, the slowest first.
+    /// The ISAs of this CPU, slowest first.
     pub fn available() -> impl Iterator<Item = Self> {
         let known = [
             #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -47,7 +47,7 @@ impl Level {
         known.into_iter().flatten()
     }
 
-    /// What people call it.
+    /// The display name.
     pub const fn name(self) -> &'static str {
         match self {
             #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -61,7 +61,7 @@ impl Level {
         }
     }
 
-    /// How many numbers of 32 bits are in a vector.
+    /// 32-bit lanes per vector.
     pub const fn lanes(self) -> usize {
         match self {
             #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
@@ -75,7 +75,7 @@ impl Level {
         }
     }
 
-    /// Does the work with this instruction set.
+    /// Runs a kernel on this ISA.
     #[inline]
     pub fn run<W: Work>(self, work: W) -> W::Output {
         match self {

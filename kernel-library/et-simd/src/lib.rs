@@ -1,7 +1,7 @@
-//! Work on vectors of numbers, written once and compiled for several instruction sets.
+//! SIMD kernels written once and compiled per instruction set (ISA).
 //!
-//! An instruction set is a value, an [`Isa`], which exists only where the processor has the instructions: whoever holds one
-//! may use its vectors. A kernel implements [`Work`] for any of them, and [`Level::run`] runs it with the given one.
+//! An ISA is a token, an [`Isa`] value, which exists only if the CPU has the instructions: a holder may use the
+//! vectors. A kernel implements [`Work`] for every ISA, and [`Level::run`] dispatches to the given ISA.
 //!
 //! ```
 //! use et_simd::{Float, Isa, Level, Work};
@@ -24,7 +24,7 @@
 //! assert_eq!(numbers, [2.0, 4.0, 6.0]);
 //! ```
 #![no_std]
-// What only the vectors use that features leave out.
+// Helpers of ISAs that the enabled features leave out.
 #![cfg_attr(not(feature = "portable"), allow(dead_code, unused_imports))]
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! Functions of vectors, with the error that the tests allow. A unit is the distance of the result to the next `f32`.
+//! Vectorized math functions, with the error bounds that the tests check. Errors are in ULP (units in the last place).
 //!
-//! Coefficients are fits of least greatest error to the functions' quotients by their leading terms, made for this file.
+//! Coefficients are minimax fits of the functions divided by the leading term, computed for this crate.
 
 mod erf;
 mod exp;
@@ -18,7 +18,7 @@ pub use tanh::tanh;
 
 use crate::{Float, Isa};
 
-/// A polynomial in `x`, lowest coefficient first, by the rule of Horner.
+/// Evaluates a polynomial in `x`, lowest coefficient first, by Horner's rule.
 #[inline(always)]
 fn polynomial<S: Isa, const N: usize>(isa: S, x: S::F32, coefficients: [f32; N]) -> S::F32 {
     let mut sum = isa.splat(coefficients[N - 1]);

@@ -1,4 +1,4 @@
-//! Arrays of numbers, which a compiler may or may not turn into vectors: for processors that we know no vectors of.
+//! Portable vectors: arrays that the compiler may vectorize, for architectures without SIMD support in this crate.
 #![allow(unsafe_code)] // Implements reads and writes through pointers.
 #![allow(clippy::needless_range_loop)]
 
@@ -9,7 +9,7 @@ use crate::{Float, Integer, Isa, Work, half};
 
 const LANES: usize = 8;
 
-/// No instructions but the language's.
+/// Portable Rust without intrinsics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Portable;
 
@@ -118,7 +118,7 @@ impl Float for Floats {
     }
     #[inline(always)]
     fn round(self) -> Self {
-        // A number this large has no bits for fractions: adding it rounds.
+        // An `f32` of this magnitude has no fraction bits, so that the addition rounds to an integer.
         const LARGE: f32 = 12_582_912.0;
         self.map(
             #[inline(always)]
@@ -180,18 +180,18 @@ impl Float for Floats {
     }
 }
 
-/// Two to an exponent from -126 to 127, or a number of that magnitude where it is not.
+/// Two to the power of `exponent`, clamped to the range from -126 to 127.
 fn power_of_two(exponent: i32) -> f32 {
     f32::from_bits(((exponent.clamp(-126, 127) + 127) as u32) << 23)
 }
 
-/// The nearest integer, the even one of two.
+/// The nearest integer, ties to even.
 fn nearest(number: f32) -> i32 {
     const EXACT: f32 = 4_194_304.0;
     if number.abs() < EXACT { Floats([number; LANES]).round().0[0] as i32 } else { number as i32 }
 }
 
-/// The square root to the last bit or two: an estimate from the bits, improved by the rule of Heron.
+/// The square root within 1 or 2 ULP: a bit-level estimate, refined by Heron's method.
 fn square_root(number: f32) -> f32 {
     if number == 0.0 || number.is_nan() || number == f32::INFINITY {
         return number;
@@ -264,7 +264,7 @@ impl Isa for Portable {
     }
     #[inline(always)]
     unsafe fn read(self, from: *const f32) -> Floats {
-        // SAFETY: the caller vouches for as many lanes. So everywhere below.
+        // SAFETY: the caller guarantees pointers to a vector's lanes. The same argument holds for the methods below.
         Floats(unsafe { from.cast::<[f32; LANES]>().read_unaligned() })
     }
     #[inline(always)]

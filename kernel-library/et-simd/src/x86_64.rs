@@ -1,4 +1,4 @@
-//! The instruction sets of 64-bit x86 processors.
+//! The ISAs of x86-64.
 
 mod avx2;
 mod avx512;

@@ -1,16 +1,16 @@
-//! Every operation of every instruction set that runs here, compared with the language's own on single numbers.
+//! Compares every operation of every ISA of this machine with scalar arithmetic.
 #![allow(unsafe_code)] // One operation works through pointers.
 
 use et_simd::{Float, Integer, Isa, Level, Work};
 
-/// Numbers of all kinds, some of them halfway between integers.
+/// Sample values, some halfway between integers.
 fn numbers(count: usize) -> Vec<f32> {
     (0..count).map(|index| (index as f32 * 37.0) % 101.0 - 50.0 + (index % 4) as f32 * 0.5).collect()
 }
 
 struct Unary<F>(F);
 
-/// Results of many operations on two vectors, each with what it should be.
+/// Results of many operations on two vectors, each with the expected result.
 struct Arithmetic;
 
 type Pairs = Vec<(&'static str, Vec<f32>, Vec<f32>)>;
@@ -94,7 +94,7 @@ fn arithmetic_is_that_of_single_numbers() {
     }
 }
 
-/// Where a number is NaN, the result is.
+/// The result is NaN if the second operand is NaN.
 struct NotANumber;
 
 impl Work for NotANumber {
@@ -115,7 +115,7 @@ fn the_other_number_of_least_and_greatest_may_be_none() {
 
 impl<F: Fn(f32) -> f32> Work for Unary<F> {
     type Output = Vec<(usize, Vec<f32>, Vec<i8>)>;
-    /// Copies slices of all lengths, through floating-point lanes and through bytes.
+    /// Copies slices of every length, through `f32` lanes and through int8.
     #[inline(always)]
     fn run<S: Isa>(self, isa: S) -> Self::Output {
         let mut results = Vec::new();
@@ -151,7 +151,7 @@ fn slices_of_any_length_are_loaded_and_stored() {
     }
 }
 
-/// A square and its neighbours, transposed.
+/// A square tile, transposed, and the elements around the tile.
 struct Transposed;
 
 impl Work for Transposed {
@@ -161,7 +161,7 @@ impl Work for Transposed {
         let step = S::LANES + 3;
         let input = numbers(S::LANES * step);
         let mut output = vec![0.0; S::LANES * step];
-        // SAFETY: both have as many rows of at least as many numbers.
+        // SAFETY: both tiles have at least `LANES` rows of at least `LANES` elements.
         unsafe { isa.transpose(input.as_ptr(), step, output.as_mut_ptr(), step) };
         (0..S::LANES).all(|row| {
             (0..S::LANES).all(|column| output[column * step + row] == input[row * step + column])

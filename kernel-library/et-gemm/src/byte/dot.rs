@@ -55,7 +55,7 @@ pub trait Dots: Copy {
     unsafe fn take_rest(self, from: *const i8, to: *mut i8, count: usize, rest: i32) -> (Self, i32) {
         let mut sum = rest;
         for index in 0..count {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe {
                 let byte = *from.add(index);
                 sum = sum.wrapping_add(i32::from(byte));
@@ -80,7 +80,7 @@ pub trait Dots: Copy {
 /// `from` is valid for four bytes.
 #[inline(always)]
 pub unsafe fn word(from: *const i8) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller upholds the contract of this function.
     unsafe { from.cast::<i32>().read_unaligned() }
 }
 
@@ -93,7 +93,7 @@ pub unsafe fn word(from: *const i8) -> i32 {
 pub unsafe fn part_of_word(from: *const i8, count: usize) -> i32 {
     let mut bytes = [0; 4];
     for (index, byte) in bytes.iter_mut().enumerate().take(count) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         *byte = unsafe { *from.add(index) } as u8;
     }
     i32::from_ne_bytes(bytes)
@@ -119,12 +119,12 @@ pub mod portable {
         }
         #[inline(always)]
         unsafe fn weights(from: *const u8) -> Self::Weights {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { from.cast::<[[i8; 4]; 4]>().read() }
         }
         #[inline(always)]
         unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2] {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             let bytes = unsafe { from.cast::<[[u8; 4]; 4]>().read() };
             [bytes.map(|lane| lane.map(|byte| (byte & 15) as i8)), bytes.map(|lane| lane.map(|byte| (byte >> 4) as i8))]
         }
@@ -152,7 +152,7 @@ pub mod portable {
         }
         #[inline(always)]
         unsafe fn store(self, to: *mut i32) {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { to.cast::<[i32; 4]>().write(self.0) }
         }
     }

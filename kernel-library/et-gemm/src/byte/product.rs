@@ -346,7 +346,7 @@ impl ByteProduct {
         let mut first = block.tiles[0];
         while first < block.tiles[1] {
             let last = block.tiles[1].min(first + self.strip);
-            // SAFETY: the caller's promise; the processor was asked.
+            // SAFETY: the caller upholds the contract of this function, and `is_available` checked the ISA.
             unsafe { strip.compute([first, last], block.panels)? };
             first = last;
         }

@@ -96,19 +96,19 @@ macro_rules! kernels {
 
             $(#[$feature])?
             unsafe fn tile<const R: usize, const V: usize>(tile: &Tile) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of the argument and that the CPU has this row's ISA.
                 unsafe { compute::<$dots, R, V>(tile) }
             }
 
             $(#[$feature])?
             unsafe fn finish(finish: &Finish<'_>) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of the argument and that the CPU has this row's ISA.
                 unsafe { crate::byte::finish::compute::<$lanes>(finish) }
             }
 
             $(#[$feature])?
             unsafe fn gather(gather: &Gather) {
-                // SAFETY: the caller's promise, which includes the processor.
+                // SAFETY: the caller guarantees the contract of the argument and that the CPU has this row's ISA.
                 unsafe { crate::byte::gather::compute::<$dots>(gather) }
             }
 

@@ -177,7 +177,7 @@ impl<'a> Strip<'a> {
             let weights = self.operands.weights.as_ptr().wrapping_add(panel.start + HEADER * width);
             let sums = self.memory.sums.wrapping_add((index - panels.start) * self.product.panels.width);
             if self.product.matrix {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller upholds the contract of this function.
                 unsafe { self.multiply_matrix(&panel, rows.clone(), weights, sums) };
             } else {
                 let size = width * self.product.panels.column_size;
@@ -185,16 +185,16 @@ impl<'a> Strip<'a> {
                 // panel.
                 let half = tile % 2 * (size / 2);
                 let ahead = self.operands.weights.as_ptr().wrapping_add(panel.start + size + half);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller upholds the contract of this function.
                 unsafe { self.multiply(&panel, (rows.start, &calls), [weights, ahead], sums)? };
             }
         }
-        // SAFETY: the caller's promise, and the sums are computed.
+        // SAFETY: the caller guarantees valid operands, and the accumulators are computed.
         unsafe { self.finish(panels, rows) };
         Ok(())
     }
 
-    /// Accumulates a macro-tile by as many micro-kernel calls as MR requires.
+    /// Accumulates a macro-tile with a micro-kernel call per MR rows.
     unsafe fn multiply(
         &mut self,
         panel: &Panel,
@@ -220,7 +220,7 @@ impl<'a> Strip<'a> {
                 stride: self.stride(),
                 ahead,
             };
-            // SAFETY: the caller's promise; the processor was asked.
+            // SAFETY: the caller upholds the contract of this function, and `is_available` checked the ISA.
             unsafe { kernel(&tile) };
         }
         Ok(())
@@ -242,7 +242,7 @@ impl<'a> Strip<'a> {
             stride: self.stride(),
         };
         if tile.blocks > 0 {
-            // SAFETY: the caller's promise; `gathered` has room for a whole register behind the last row.
+            // SAFETY: the caller guarantees valid operands; `gathered` has room for a whole register behind the last row.
             unsafe { crate::amx::compute(&tile, rows.len(), panel.vectors) };
         } else {
             // SAFETY: the accumulators of the tile have `rows * stride` elements.
@@ -297,7 +297,7 @@ impl<'a> Strip<'a> {
             },
             store_stride,
         };
-        // SAFETY: the caller's promise; the processor was asked.
+        // SAFETY: the caller upholds the contract of this function, and `is_available` checked the ISA.
         unsafe { (self.kernels.finish)(&finish) };
     }
 }

@@ -333,7 +333,7 @@ impl Strip<'_> {
             let panel = self.product.panels.get(index);
             if group != Some(panel.group) {
                 group = Some(panel.group);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller upholds the contract of this function.
                 unsafe { self.fill(panel.group, tiles) };
             }
             let mut call = self.call(&panel, tiles);
@@ -351,11 +351,11 @@ impl Strip<'_> {
     #[inline]
     unsafe fn fill(&mut self, group: usize, tiles: [usize; 2]) {
         if self.distance.is_some() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             return unsafe { self.fill_even(group, tiles) };
         }
         for tile in tiles[0]..tiles[1] {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.fill_tile(group, tile, tiles) };
         }
     }
@@ -474,10 +474,10 @@ impl Strip<'_> {
             call.residual = residual.elements.as_ptr().wrapping_add(rows.start * residual.stride + column);
         }
         if self.operands.activation.is_cheap() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe { kernel(call) };
         } else if call.tiles > 1 {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe {
                 kernel(call);
                 (self.kernels.finish)(call, Computed::in_output(call, call.tiles * rows.len()));

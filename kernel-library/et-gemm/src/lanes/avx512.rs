@@ -16,7 +16,7 @@ fn first(count: usize) -> __mmask16 {
 }
 
 impl Avx512 {
-    /// `_mm512_roundscale_ps` mode: round to the nearest integer, ties to even, without exceptions.
+    /// `min(self, most)` rounded to the nearest integer, ties to even; `most` is integral.
     #[inline(always)]
     unsafe fn whole_at_most(self, most: f32) -> __m512i {
         _mm512_cvtps_epi32(self.at_most(most).0)
@@ -131,7 +131,7 @@ impl Lanes for Avx512 {
         let words = _mm512_add_epi32(_mm512_cvtps_epi32(self.0), _mm512_set1_epi32(zero_point));
         _mm_mask_storeu_epi8(to, first(count), _mm512_cvtepi32_epi8(words));
     }
-    /// Underflow converts to `i32::MIN`, which the int8 clamp maps to the lower bound; overflow does not occur.
+    /// Underflow converts to `i32::MIN` and saturates to the int8 lower bound; `most` excludes overflow.
     #[inline(always)]
     unsafe fn store_four(values: [Self; 4], zero_point: i32, [least, most]: [f32; 2], to: *mut i8) {
         let zero = _mm512_set1_epi16(zero_point as i16);

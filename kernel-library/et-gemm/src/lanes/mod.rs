@@ -77,7 +77,7 @@ pub trait Lanes: Copy {
     #[inline(always)]
     unsafe fn store_four(values: [Self; 4], zero_point: i32, [least, most]: [f32; 2], to: *mut i8) {
         for (index, value) in values.into_iter().enumerate() {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             unsafe {
                 let limited = value.at_least(least).at_most(most);
                 limited.store_bytes(zero_point, to.add(index * Self::COUNT), Self::COUNT);

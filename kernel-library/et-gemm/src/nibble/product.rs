@@ -254,7 +254,7 @@ impl NibbleProduct {
                     }
                 };
                 let stored = call.output.wrapping_add((rows.start - first) * call.stride);
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller upholds the contract of this function.
                 unsafe { self.finish(operands.activation, stored, &call, rows.len())? };
             }
         }
@@ -315,7 +315,7 @@ impl NibbleProduct {
     unsafe fn finish(&self, activation: Activation, output: *mut f32, tile: &Tile, rows: usize) -> Result<()> {
         let kernels = FloatRow::of(self.row.isa).kernels.ok_or(Error::Internal)?;
         let done = FloatTile::stored(output, tile.stride, tile.columns, activation);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { (kernels.finish)(&done, Computed::in_output(&done, rows)) };
         Ok(())
     }

@@ -184,7 +184,7 @@ impl WideProduct {
         };
         let bias = bias.filter(|_| elements.start == 0);
         let to_rows = to.wrapping_add(width);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe {
             for lane in 0..width {
                 let from = |bias: *const u8| bias.cast::<f32>().add(column + lane).read_unaligned();

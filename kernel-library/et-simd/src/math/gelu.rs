@@ -3,13 +3,13 @@
 use super::polynomial;
 use crate::{Float, Isa};
 
-/// `x` times the share of the normal distribution that is below it, within `1.5e-7` of the greater of 1 and `|x|`.
+/// `gelu(x)` with an error of `1.5e-7 * max(1, |x|)`.
 ///
-/// That is, `x` or 0, less `|x|` times the share that is above `|x|`. The share's binary logarithm is nearly a parabola,
-/// so that neither a quotient nor a case for small numbers is needed.
+/// Computed as `max(x, 0) - |x| * Q(|x|)` with the upper tail `Q` of the normal distribution. `log2(Q)` is nearly a
+/// parabola, so that no division and no special case for small inputs is needed.
 #[inline(always)]
 pub fn gelu<S: Isa>(isa: S, x: S::F32) -> S::F32 {
-    // From 0 to 5.5; the shares of larger numbers do not count.
+    // Fitted from 0 to 5.5; the tail of larger inputs is negligible.
     const GREATEST: f32 = 5.5;
     const SHARE: [f32; 9] = [
         -1.0,
@@ -22,7 +22,7 @@ pub fn gelu<S: Isa>(isa: S, x: S::F32) -> S::F32 {
         3.937_768_6e-5,
         -2.834_912_3e-6,
     ];
-    // Two to a number between -0.5 and 0.5.
+    // `2^x` for `x` between -0.5 and 0.5.
     const POWER: [f32; 7] =
         [1.0, core::f32::consts::LN_2, 0.240_226_48, 0.055_503_324, 0.009_618_438, 0.001_339_888_8, 1.535_335_2e-4];
     let size = isa.splat(GREATEST).min(x.abs());

@@ -3,7 +3,7 @@
 use super::exp;
 use crate::{Float, Isa};
 
-/// `1 / (1 + exp(-x))`, within 4 units.
+/// `1 / (1 + exp(-x))` within 4 ULP.
 #[inline(always)]
 pub fn sigmoid<S: Isa>(isa: S, x: S::F32) -> S::F32 {
     let one = isa.splat(1.0);

@@ -3,7 +3,7 @@
 use super::{exp, polynomial};
 use crate::{Float, Isa};
 
-/// The hyperbolic tangent, within 3 units.
+/// `tanh(x)` within 3 ULP.
 #[inline(always)]
 pub fn tanh<S: Isa>(isa: S, x: S::F32) -> S::F32 {
     let size = x.abs();

@@ -1,4 +1,4 @@
-//! Functions of vectors compared with those of double precision, on every instruction set that runs here.
+//! Compares the vectorized functions with double precision, on every ISA of this machine.
 
 use std::ops::Range;
 use std::vec::Vec;
@@ -30,12 +30,12 @@ impl Work for Apply<'_> {
     }
 }
 
-/// The function of all numbers, for every instruction set.
+/// Applies the function to the inputs on every ISA.
 pub fn apply(function: &str, input: &[f32]) -> Vec<Vec<f32>> {
     Level::available().map(|level| level.run(Apply { function, input })).collect()
 }
 
-/// Fails if any of many numbers within the range has a result that is more than `units` off.
+/// Fails if the result for any sampled input of the range is more than `units` ULP off.
 pub fn sweep(function: &str, range: Range<f64>, units: f64, expected: fn(f64) -> f64) {
     const COUNT: u32 = 1_000_003;
     let step = (range.end - range.start) / f64::from(COUNT);
@@ -55,7 +55,7 @@ fn units_between(exact: f64, output: f32) -> f64 {
     (exact - f64::from(output)).abs() / unit
 }
 
-/// The error function: its power series, and farther out its continued fraction.
+/// The error function: the power series near 0, the continued fraction farther out.
 pub fn error_function(x: f64) -> f64 {
     let square = x * x;
     if x.abs() < 3.0 {

@@ -1,4 +1,4 @@
-//! AVX2 with fused multiplication and addition: eight lanes.
+//! AVX2 with FMA: eight lanes.
 #![allow(unsafe_code)] // Calls functions of `core::arch`, which exist only where the processor has the instructions.
 #![allow(unused_unsafe)] // Where they are compiled for in any case, calling them is safe.
 #![allow(clippy::cast_ptr_alignment)] // The instructions take any alignment.
@@ -21,12 +21,12 @@ pub struct F32x8(__m256);
 #[derive(Clone, Copy, Debug)]
 pub struct I32x8(pub(super) __m256i);
 
-/// Eight truths: lanes of all ones or all zeros.
+/// A mask of eight lanes, each with every bit set or every bit clear.
 #[derive(Clone, Copy, Debug)]
 pub struct Mask8(__m256);
 
 impl Avx2 {
-    /// The instruction set, if the processor has it.
+    /// The ISA token, if the CPU has AVX2 and FMA.
     pub fn detect() -> Option<Self> {
         (detect::features() & detect::AVX2 != 0).then_some(Self(()))
     }
@@ -43,7 +43,7 @@ impl Float for F32x8 {
 
     #[inline(always)]
     fn mul_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: a vector exists only where the processor has the instructions. So everywhere below.
+        // SAFETY: a vector exists only if the CPU has AVX2. The same argument holds for the methods below.
         Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
     }
     #[inline(always)]
@@ -78,7 +78,7 @@ impl Float for F32x8 {
     }
     #[inline(always)]
     fn times_power_of_two(self, exponent: Self) -> Self {
-        // SAFETY: as above. An `f32` has exponents from -126, so that there are two halves.
+        // SAFETY: as above. The smallest normal `f32` exponent is -126, so that the scaling is split into two factors.
         unsafe {
             let exponent = _mm256_cvtps_epi32(exponent.0);
             let half = _mm256_srai_epi32::<1>(exponent);
@@ -124,10 +124,10 @@ impl Float for F32x8 {
     }
 }
 
-/// Two to an exponent from -126 to 127.
+/// Two to the power of `exponent`, from -126 to 127.
 #[inline(always)]
 fn power_of_two(exponent: __m256i) -> F32x8 {
-    // SAFETY: called only with a vector at hand.
+    // SAFETY: every caller holds a vector, which proves that the CPU has AVX2.
     F32x8(unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_add_epi32(exponent, _mm256_set1_epi32(127)))) })
 }
 
@@ -138,7 +138,8 @@ impl Integer for I32x8 {
 
     #[inline(always)]
     fn words(self) -> Self {
-        // SAFETY: as above. Sums of two products of 16 bits are as fast as products of 32 bits are not: one product is 0.
+        // SAFETY: as above. `vpmaddwd` is faster than a 32-bit multiplication; the upper 16 bits are 0, so that the
+        // second product of a pair vanishes.
         Self(unsafe { _mm256_and_si256(self.0, _mm256_set1_epi32(0xFFFF)) })
     }
 
@@ -154,11 +155,11 @@ fn vectorize<W: Work>(isa: Avx2, work: W) -> W::Output {
     work.run(isa)
 }
 
-/// Ones in the first `count` lanes.
+/// The mask of the first `count` lanes.
 #[inline(always)]
 fn first(count: usize) -> __m256i {
     const ONES_AND_ZEROS: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
-    // SAFETY: eight of the sixteen from at most the eighth on; called only with an instruction set at hand.
+    // SAFETY: reads eight of the sixteen elements, at most from the eighth on; every caller holds an ISA token.
     unsafe { _mm256_loadu_si256(ONES_AND_ZEROS.as_ptr().add(8 - count.min(8)).cast()) }
 }
 
@@ -172,8 +173,8 @@ impl Isa for Avx2 {
 
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
-        // SAFETY: the value exists only where the processor has the instructions. So everywhere below; what is read
-        // and written is the caller's to vouch for.
+        // SAFETY: the token exists only if the CPU has AVX2; the caller guarantees valid pointers. The same argument
+        // holds for the methods below.
         unsafe { vectorize(self, work) }
     }
     #[inline(always)]

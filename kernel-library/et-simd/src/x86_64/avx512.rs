@@ -1,4 +1,4 @@
-//! AVX-512 with the subsets F, BW, DQ and VL: sixteen lanes.
+//! AVX-512 F, BW, DQ and VL: sixteen lanes.
 #![allow(unsafe_code)] // Calls functions of `core::arch`, which exist only where the processor has the instructions.
 #![allow(unused_unsafe)] // Where they are compiled for in any case, calling them is safe.
 #![allow(clippy::cast_ptr_alignment)] // The instructions take any alignment.
@@ -22,7 +22,7 @@ pub struct F32x16(__m512);
 pub struct I32x16(pub(super) __m512i);
 
 impl Avx512 {
-    /// The instruction set, if the processor has it.
+    /// The ISA token, if the CPU has AVX-512.
     pub fn detect() -> Option<Self> {
         (detect::features() & detect::AVX512 != 0).then_some(Self(()))
     }
@@ -45,7 +45,7 @@ impl Float for F32x16 {
 
     #[inline(always)]
     fn mul_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: a vector exists only where the processor has the instructions. So everywhere below.
+        // SAFETY: a vector exists only if the CPU has AVX-512. The same argument holds for the methods below.
         Self(unsafe { _mm512_fmadd_ps(self.0, factor.0, addend.0) })
     }
     #[inline(always)]
@@ -60,7 +60,8 @@ impl Float for F32x16 {
     }
     #[inline(always)]
     fn copy_sign(self, sign: Self) -> Self {
-        // SAFETY: as above. The table takes a bit of the first where the third has a 1, else of the second.
+        // SAFETY: as above. The truth table selects bits of the first operand where the third has a 1, otherwise of the
+        // second.
         unsafe {
             let [number, sign] = [_mm512_castps_si512(self.0), _mm512_castps_si512(sign.0)];
             let signs = _mm512_set1_epi32(i32::MIN);
@@ -116,7 +117,8 @@ impl Integer for I32x16 {
 
     #[inline(always)]
     fn words(self) -> Self {
-        // SAFETY: as above. Sums of two products of 16 bits are as fast as products of 32 bits are not: one product is 0.
+        // SAFETY: as above. `vpmaddwd` is faster than a 32-bit multiplication; the upper 16 bits are 0, so that the
+        // second product of a pair vanishes.
         Self(unsafe { _mm512_and_si512(self.0, _mm512_set1_epi32(0xFFFF)) })
     }
 
@@ -132,7 +134,7 @@ fn vectorize<W: Work>(isa: Avx512, work: W) -> W::Output {
     work.run(isa)
 }
 
-/// A mask of the first `count` lanes.
+/// The mask of the first `count` lanes.
 #[inline(always)]
 fn first(count: usize) -> __mmask16 {
     ((1_u32 << count.min(16)) - 1) as __mmask16
@@ -148,8 +150,8 @@ impl Isa for Avx512 {
 
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
-        // SAFETY: the value exists only where the processor has the instructions. So everywhere below; what is read
-        // and written is the caller's to vouch for.
+        // SAFETY: the token exists only if the CPU has AVX-512; the caller guarantees valid pointers. The same argument
+        // holds for the methods below.
         unsafe { vectorize(self, work) }
     }
     #[inline(always)]
@@ -226,7 +228,7 @@ impl Isa for Avx512 {
     fn look_up(self, table: &[i8; 256], input: &[i8], output: &mut [i8]) {
         let mut done = 0;
         if detect::features() & detect::VBMI != 0 {
-            // SAFETY: the processor says so.
+            // SAFETY: `detect` found that the CPU has VBMI.
             done = unsafe { look_up::with_vbmi(table, input, output) };
         }
         for (output, &input) in output.iter_mut().zip(input).skip(done) {

@@ -1,6 +1,7 @@
-//! Sums of products of bytes: pairs of bytes as words with AVX2 and AVX-512, four bytes with VNNI.
+//! int8 dot products on x86-64: `vpmaddwd` on pairs widened to 16 bits with AVX2 and AVX-512, `vpdpbusd` on four int8
+//! with VNNI.
 //!
-//! The instructions of VNNI multiply unsigned bytes by signed ones: the first factor has 128 added to each byte.
+//! `vpdpbusd` multiplies unsigned by signed int8, so that the first operand carries an offset of 128.
 #![allow(unsafe_code)] // Calls functions of `core::arch`, which exist only where the processor has the instructions.
 #![allow(unused_unsafe)] // Where they are compiled for in any case, calling them is safe.
 #![allow(clippy::cast_ptr_alignment)] // The instructions take any alignment.
@@ -12,37 +13,37 @@ use super::avx512::{Avx512, I32x16};
 use super::detect;
 use crate::{Dot, DotWork, Isa, Work};
 
-/// Two bytes in each lane with AVX2.
+/// Two int8 per lane with AVX2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx2Pairs(pub Avx2);
 
-/// Four bytes in each lane with AVX2 and AVX-VNNI.
+/// Four int8 per lane with AVX-VNNI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AvxVnni(Avx2);
 
-/// Two bytes in each lane with AVX-512.
+/// Two int8 per lane with AVX-512.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx512Pairs(pub Avx512);
 
-/// Four bytes in each lane with AVX-512 and its VNNI.
+/// Four int8 per lane with AVX-512 VNNI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Avx512Vnni(Avx512);
 
 impl AvxVnni {
-    /// The instructions, if the processor has them.
+    /// The dot product, if the CPU has AVX-VNNI.
     pub fn detect(isa: Avx2) -> Option<Self> {
         (detect::features() & detect::AVX_VNNI != 0).then_some(Self(isa))
     }
 }
 
 impl Avx512Vnni {
-    /// The instructions, if the processor has them.
+    /// The dot product, if the CPU has AVX-512 VNNI.
     pub fn detect(isa: Avx512) -> Option<Self> {
         (detect::features() & detect::AVX512_VNNI != 0).then_some(Self(isa))
     }
 }
 
-/// Does the work with some instructions of an instruction set.
+/// Runs a [`DotWork`] as a [`Work`].
 struct With<D, W>(D, W);
 
 impl<D: Dot, W: DotWork> Work for With<D, W> {
@@ -54,7 +55,7 @@ impl<D: Dot, W: DotWork> Work for With<D, W> {
 }
 
 impl Avx2Pairs {
-    /// Does work whose parts are compiled for these instructions.
+    /// Runs a kernel compiled with AVX2.
     #[inline(always)]
     pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
         self.0.vectorize(With(self, work))
@@ -62,7 +63,7 @@ impl Avx2Pairs {
 }
 
 impl Avx512Pairs {
-    /// Does work whose parts are compiled for these instructions.
+    /// Runs a kernel compiled with AVX-512.
     #[inline(always)]
     pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
         self.0.vectorize(With(self, work))
@@ -70,17 +71,17 @@ impl Avx512Pairs {
 }
 
 impl AvxVnni {
-    /// Does work whose parts are compiled for these instructions.
+    /// Runs a kernel compiled with AVX-VNNI.
     #[inline(always)]
     pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
-        // SAFETY: the value exists only where the processor has the instructions. So everywhere below; what is read is
-        // the caller's to vouch for.
+        // SAFETY: the token exists only if the CPU has the ISA; the caller guarantees valid pointers. The same argument
+        // holds for the methods below.
         unsafe { with_avx_vnni(self, work) }
     }
 }
 
 impl Avx512Vnni {
-    /// Does work whose parts are compiled for these instructions.
+    /// Runs a kernel compiled with AVX-512 VNNI.
     #[inline(always)]
     pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
         // SAFETY: as above.
@@ -155,8 +156,8 @@ impl Dot for Avx512Pairs {
     }
 }
 
-/// For each lane of a vector, a place for one of its bytes: the third ones, then the last ones. Each part of 16 bytes takes
-/// those of its lanes from the same 16, one for each lane of the vector; a place of -1 is 0.
+/// Shuffle indices that place a byte of the source in byte 2, or byte 3, of each lane. The source is repeated in every
+/// 128-bit part, so that part `i` selects bytes `4 * i` to `4 * i + 3`; index -1 yields 0.
 static PLACES: [[[i8; 16]; 4]; 2] = {
     let mut places = [[[-1; 16]; 4]; 2];
     let mut lane = 0;
@@ -209,7 +210,7 @@ impl Dot for AvxVnni {
     }
 }
 
-/// What makes the last byte of a lane, or the last two, unsigned: 128 more.
+/// The sign bits of the last byte, or the last two bytes, of a lane: flipping adds the offset of 128.
 const OFFSETS: [i32; 2] = [0x8000_0000_u32.cast_signed(), 0x8080_0000_u32.cast_signed()];
 
 impl Dot for Avx512Vnni {
@@ -230,7 +231,7 @@ impl Dot for Avx512Vnni {
                 _mm512_shuffle_epi8(sixteen, _mm512_loadu_si512(PLACES[which].as_ptr().cast()))
             }
         }
-        // The table is of `first | (second ^ third)`.
+        // Truth table of `first | (second ^ third)`.
         // SAFETY: as above.
         unsafe {
             let (last, offset) = (place(from[N - 1], 1), _mm512_set1_epi32(OFFSETS[N - 1]));

@@ -1,11 +1,11 @@
-//! Tables of 256 bytes held in registers.
+//! Lookup in a table of 256 bytes held in registers (VBMI).
 #![allow(unsafe_code)] // Calls functions of `core::arch`.
 #![allow(unused_unsafe)] // Where they are compiled for in any case, calling them is safe.
 #![allow(clippy::cast_ptr_alignment)] // The instructions take any alignment.
 
 use core::arch::x86_64::*;
 
-/// Replaces 64 bytes at a time, and returns how many there were.
+/// Maps 64 bytes at a time and returns the number of mapped bytes.
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 pub fn with_vbmi(table: &[i8; 256], input: &[i8], output: &mut [i8]) -> usize {
     let whole = input.len().min(output.len()) / 64 * 64;

@@ -1,16 +1,16 @@
-//! Squares of numbers with rows and columns exchanged.
+//! Transposition of square `f32` tiles.
 #![allow(unsafe_code)] // Calls functions of `core::arch`.
 #![allow(unused_unsafe)] // Where they are compiled for in any case, calling them is safe.
 
 use core::arch::x86_64::*;
 
-/// Eight rows of eight numbers, rows `from_step` and `to_step` numbers apart.
+/// Transposes an 8 x 8 tile, with row strides `from_step` and `to_step` in elements.
 ///
 /// # Safety
-/// The processor has AVX. All rows of `from` are valid for reads, those of `to` for writes.
+/// The CPU has AVX. The rows of `from` are valid for reads, the rows of `to` for writes.
 #[inline(always)]
 pub unsafe fn eight(from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
-    // SAFETY: the caller vouches for both. A pair joins the halves of rows `row` and `row + 4`.
+    // SAFETY: the caller guarantees AVX and valid rows. A pair joins four elements of rows `row` and `row + 4`.
     unsafe {
         let low =
             [pair(from, from_step, 0), pair(from, from_step, 1), pair(from, from_step, 2), pair(from, from_step, 3)];
@@ -22,26 +22,26 @@ pub unsafe fn eight(from: *const f32, from_step: usize, to: *mut f32, to_step: u
     }
 }
 
-/// Four numbers of a row, and four of the fourth row after it.
+/// Four elements of `row`, and four elements of `row + 4`.
 ///
 /// # Safety
-/// The processor has AVX, and both are valid for reads.
+/// The CPU has AVX, and both rows are valid for reads.
 #[inline(always)]
 unsafe fn pair(from: *const f32, step: usize, row: usize) -> __m256 {
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees AVX and valid rows.
     unsafe {
         let low = _mm256_castps128_ps256(_mm_loadu_ps(from.add(row * step)));
         _mm256_insertf128_ps::<1>(low, _mm_loadu_ps(from.add((row + 4) * step)))
     }
 }
 
-/// Four columns of eight rows, stored as four rows of eight.
+/// Transposes four columns of eight rows to four rows of eight elements.
 ///
 /// # Safety
-/// The processor has AVX, and the rows of `to` are valid for writes.
+/// The CPU has AVX, and the rows of `to` are valid for writes.
 #[inline(always)]
 unsafe fn four(rows: [__m256; 4], to: *mut f32, step: usize) {
-    // SAFETY: the caller vouches for both.
+    // SAFETY: the caller guarantees AVX and valid rows.
     unsafe {
         let [low, high] = [_mm256_unpacklo_ps(rows[0], rows[1]), _mm256_unpackhi_ps(rows[0], rows[1])];
         let [next_low, next_high] = [_mm256_unpacklo_ps(rows[2], rows[3]), _mm256_unpackhi_ps(rows[2], rows[3])];
@@ -52,13 +52,13 @@ unsafe fn four(rows: [__m256; 4], to: *mut f32, step: usize) {
     }
 }
 
-/// Sixteen rows of sixteen numbers, as four squares of eight.
+/// Transposes a 16 x 16 tile as four 8 x 8 tiles.
 ///
 /// # Safety
 /// As for [`eight`].
 #[inline(always)]
 pub unsafe fn sixteen(from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
-    // SAFETY: the caller vouches for all four.
+    // SAFETY: the caller guarantees AVX and valid rows, for each of the four tiles.
     unsafe {
         eight(from, from_step, to, to_step);
         eight(from.add(8), from_step, to.add(8 * to_step), to_step);
