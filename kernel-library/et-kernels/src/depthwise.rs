@@ -1,6 +1,6 @@
-//! Convolution of every channel of a channels-last image by a window of its own.
+//! Depthwise convolution of NHWC images.
 //!
-//! Weights are `[rows, columns, channels]` of the window, so that the same ones serve vectors of any length.
+//! Weights are `[rows, columns, channels]` of the kernel, so that the same layout serves vectors of any length.
 
 mod arithmetic;
 mod bytes;

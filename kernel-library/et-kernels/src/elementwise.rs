@@ -1,7 +1,7 @@
-//! Chains of operations on every element by itself, without a tensor for what is in between.
+//! Fused chains of elementwise operations, without intermediate tensors.
 //!
-//! A [`Program`] is a list of instructions, data that a file can hold. It runs on blocks of elements that stay in the
-//! nearest cache, so that a chain of any length reads its inputs once and writes its output once.
+//! A [`Program`] is a list of instructions that can be stored in a file. The program runs on L1-resident blocks, so
+//! that a chain of any length reads the inputs once and writes the output once.
 
 mod block;
 mod operation;

@@ -1,11 +1,12 @@
-//! Fast kernels for everything that is no product of matrices.
+//! Fast kernels for every operator that is not a GEMM: attention, normalization, pooling, depthwise convolution,
+//! elementwise.
 //!
-//! Each takes an instruction set ([`et_simd::Level`]), slices, and the range of the work that the slices are: rows, channels
-//! or heads. Threads are the caller's: disjoint ranges give the same results, in any order. Scratch memory is the caller's
-//! too; what a kernel needs of it is a function beside the kernel. What does not fit is
-//! [`Error::InvalidArgument`](et_core::Error::InvalidArgument), before anything is written.
+//! A kernel takes the ISA ([`et_simd::Level`]), slices, and the range of the work that the slices cover: rows, channels
+//! or heads. Threading is up to the caller: disjoint ranges produce the same results in any order. The caller also
+//! lends the scratch memory; a function beside each kernel returns the required size. Arguments that do not fit fail
+//! with [`Error::InvalidArgument`](et_core::Error::InvalidArgument) before the first write.
 //!
-//! Kernels are `#[inline]`, so that they are compiled where they are called: a program has, and waits for, no others.
+//! Kernels are `#[inline]`, so that a program compiles only the kernels that the program calls.
 #![no_std]
 
 #[cfg(test)]

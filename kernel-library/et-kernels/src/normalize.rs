@@ -1,4 +1,4 @@
-//! Normalization of rows: layer normalization and root-mean-square normalization.
+//! LayerNorm and RMSNorm of rows.
 #![allow(unsafe_code)] // Whole vectors are read without a check of each.
 
 use et_core::Result;
@@ -7,16 +7,16 @@ use et_simd::{Float, Isa, Level, Work};
 use crate::check::ensure;
 use crate::rows::{Row, Rows};
 
-/// How rows are normalized.
+/// A normalization of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Normalization<'a> {
-    /// Whether the mean is subtracted (layer normalization) or not (root mean square).
+    /// Whether the mean is subtracted (LayerNorm) or not (RMSNorm).
     pub centered: bool,
-    /// What is added to the mean square, so that it is not 0.
+    /// The epsilon added to the variance or mean square.
     pub epsilon: f32,
-    /// A factor for each column.
+    /// The weight per column.
     pub weight: Option<&'a [f32]>,
-    /// An addend for each column.
+    /// The bias per column.
     pub bias: Option<&'a [f32]>,
 }
 
@@ -26,7 +26,7 @@ impl Normalization<'_> {
     }
 }
 
-/// Normalizes every row of `columns` numbers: `(x - mean) / sqrt(variance + epsilon) * weight + bias`.
+/// Normalizes each row of `columns` elements: `(x - mean) / sqrt(variance + epsilon) * weight + bias`.
 #[inline]
 pub fn normalize(
     level: Level,
@@ -48,7 +48,7 @@ pub fn normalize_in_place(level: Level, rows: &mut [f32], normalization: &Normal
     Ok(())
 }
 
-/// Adds `addend` to `sum`, and normalizes the rows of the result: a residual connection and what follows it.
+/// Adds `addend` to `sum` and normalizes the rows of the result: a fused residual addition.
 #[inline]
 pub fn add_and_normalize(
     level: Level,
@@ -104,7 +104,7 @@ impl Work for AddAndNormalize<'_> {
     }
 }
 
-/// The normalization of a row.
+/// Normalizes a row.
 #[inline(always)]
 pub(crate) fn normalize_row<S: Isa>(isa: S, row: &Row, normalization: &Normalization, columns: usize) {
     let count = columns as f32;
@@ -124,7 +124,7 @@ pub(crate) fn normalize_row<S: Isa>(isa: S, row: &Row, normalization: &Normaliza
     }
 }
 
-/// The sums of four interleaved parts of the row, added up: close to exact, and not one long chain of additions.
+/// The sum of a row with four independent accumulators, for accuracy and to hide the addition latency.
 #[inline(always)]
 fn sum<S: Isa>(isa: S, row: &Row, columns: usize) -> f32 {
     let zero = isa.splat(0.0);
@@ -132,7 +132,7 @@ fn sum<S: Isa>(isa: S, row: &Row, columns: usize) -> f32 {
     let whole = columns - columns % (4 * S::LANES);
     for at in (0..whole).step_by(4 * S::LANES) {
         for (part, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: four vectors fit.
+            // SAFETY: the loop condition leaves room for four vectors.
             *sum = *sum + unsafe { row.read_whole(isa, at + part * S::LANES) };
         }
     }
@@ -142,7 +142,7 @@ fn sum<S: Isa>(isa: S, row: &Row, columns: usize) -> f32 {
     ((sums[0] + sums[1]) + (sums[2] + sums[3])).sum()
 }
 
-/// The sum of squared distances to the mean.
+/// The sum of squared deviations from the mean.
 #[inline(always)]
 fn sum_of_squares<S: Isa>(isa: S, row: &Row, columns: usize, mean: f32) -> f32 {
     let mean = isa.splat(mean);
@@ -150,7 +150,7 @@ fn sum_of_squares<S: Isa>(isa: S, row: &Row, columns: usize, mean: f32) -> f32 {
     let whole = columns - columns % (4 * S::LANES);
     for at in (0..whole).step_by(4 * S::LANES) {
         for (part, sum) in sums.iter_mut().enumerate() {
-            // SAFETY: four vectors fit.
+            // SAFETY: the loop condition leaves room for four vectors.
             let distance = unsafe { row.read_whole(isa, at + part * S::LANES) } - mean;
             *sum = distance.mul_add(distance, *sum);
         }
@@ -169,7 +169,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// Normalization in double precision.
+    /// Reference normalization in double precision.
     fn plain(input: &[f32], normalization: &Normalization, columns: usize) -> Vec<f64> {
         let mut output = Vec::new();
         for row in input.chunks(columns) {

@@ -1,4 +1,4 @@
-//! Pooling of channels-last images: the greatest or the mean number of a window, channel by channel.
+//! Max and average pooling of NHWC images.
 
 mod bytes;
 mod floats;
@@ -6,17 +6,17 @@ mod floats;
 pub use bytes::{average_pool_bytes, max_pool_bytes};
 pub use floats::{average_pool, max_pool};
 
-/// What the sum of a window is divided by.
+/// The divisor of average pooling.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Divisor {
-    /// The taps that are within the image.
+    /// The number of kernel positions within the image (`count_include_pad = false`).
     Inside,
-    /// A number, such as that of all taps.
+    /// A constant, such as the number of kernel positions.
     Fixed(f32),
 }
 
 impl Divisor {
-    /// The number for a window with so many taps within the image.
+    /// The divisor for `count` kernel positions within the image.
     #[inline(always)]
     fn of(self, inside: usize) -> f32 {
         match self {

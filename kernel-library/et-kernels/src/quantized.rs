@@ -1,7 +1,6 @@
-//! Kernels of bytes that stand for numbers: number = `scale * (byte - zero_point)`.
+//! int8 kernels: `value = scale * (byte - zero_point)`.
 //!
-//! Quantizing rounds to the nearest byte, the even one of two, and takes the first or last byte where a number is out of
-//! range.
+//! Quantization rounds to the nearest int8, ties to even, and saturates.
 
 mod arithmetic;
 mod convert;
@@ -16,11 +15,11 @@ pub use dynamic::quantize_rows;
 pub use rows::{normalize, softmax};
 pub use table::{Table, look_up, table};
 
-/// How bytes stand for numbers.
+/// Per-tensor qparams.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quantization {
-    /// The distance between two neighbouring numbers, above 0.
+    /// The scale, above 0.
     pub scale: f32,
-    /// The byte that is 0.
+    /// The zero point.
     pub zero_point: i32,
 }

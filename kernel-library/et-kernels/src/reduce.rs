@@ -1,4 +1,4 @@
-//! One number of many: sums, means, greatest and least numbers over neighbouring dimensions.
+//! Reductions over neighbouring dimensions: sum, mean, maximum, minimum.
 
 use et_core::Result;
 use et_simd::{Float, Integer, Isa, Level, Work};
@@ -7,21 +7,21 @@ use crate::check::{ensure, product};
 use crate::quantized::{ALL, Quantization, Rescale};
 use crate::rows::first;
 
-/// What becomes of many numbers.
+/// The kind of reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
-    /// Their sum.
+    /// The sum.
     Sum,
-    /// Their sum, divided by how many there are.
+    /// The arithmetic mean.
     Mean,
-    /// The greatest.
+    /// The maximum.
     Max,
-    /// The least.
+    /// The minimum.
     Min,
 }
 
-/// Reduces the middle of a tensor `[outer, count, inner]`; the output is `[outer, inner]`. Global pooling of a channels-last
-/// image has `[1, pixels, channels]`, a reduction of rows `[rows, columns, 1]`. `count` is at least 1.
+/// Reduces the middle dimension of a tensor `[outer, count, inner]` to `[outer, inner]`. Global pooling of an NHWC
+/// image is `[1, pixels, channels]`, a row reduction is `[rows, columns, 1]`. `count` is at least 1.
 #[inline]
 pub fn reduce(level: Level, reduction: Reduction, input: &[f32], sizes: [usize; 3], output: &mut [f32]) -> Result<()> {
     ensure(product(&sizes)? == input.len() && product(&[sizes[0], sizes[2]])? == output.len() && sizes[1] > 0)?;
@@ -29,7 +29,7 @@ pub fn reduce(level: Level, reduction: Reduction, input: &[f32], sizes: [usize; 
     Ok(())
 }
 
-/// The mean of bytes, as [`reduce`].
+/// The mean of an int8 tensor, as [`reduce`].
 #[inline]
 pub fn mean_bytes(
     level: Level,
@@ -45,7 +45,7 @@ pub fn mean_bytes(
     Ok(())
 }
 
-/// Numbers that are added up one after the other before they are added to a sum of sums: errors grow slowly.
+/// Elements per partial sum: partial sums are accumulated separately, so that rounding errors grow slowly.
 const RUN: usize = 64;
 
 struct Reduce<'a> {
@@ -86,7 +86,7 @@ impl Reduction {
         }
     }
 
-    /// One more vector. A number that is none stays.
+    /// Accumulates a vector. NaN propagates.
     #[inline(always)]
     fn join<S: Isa>(self, left: S::F32, right: S::F32) -> S::F32 {
         match self {
@@ -96,7 +96,7 @@ impl Reduction {
         }
     }
 
-    /// The result for the columns from `at` on.
+    /// Reduces the columns from `at` on.
     #[inline(always)]
     fn columns<S: Isa>(self, isa: S, rows: &[f32], inner: usize, count: usize, at: usize) -> S::F32 {
         let mut result = isa.splat(self.start());
@@ -110,7 +110,7 @@ impl Reduction {
         if self == Self::Mean { result / isa.splat(count as f32) } else { result }
     }
 
-    /// The result of a row.
+    /// Reduces a row.
     #[inline(always)]
     fn row<S: Isa>(self, isa: S, row: &[f32]) -> f32 {
         let start = isa.splat(self.start());
@@ -134,7 +134,7 @@ impl Reduction {
     }
 }
 
-/// NaN if any lane is, else the other number.
+/// NaN if any lane is NaN, otherwise `other`.
 #[inline(always)]
 fn nan_or<S: Isa>(isa: S, lanes: S::F32, other: f32) -> f32 {
     let zero = isa.splat(0.0);
@@ -166,7 +166,7 @@ impl Work for MeanOfBytes<'_> {
                 for at in (0..count).step_by(S::LANES) {
                     sum = sum + isa.load_i8(rows, at);
                 }
-                // Lanes hold sums below 2^23 / LANES * 128: they and their sum are exact enough as `f32`.
+                // The accumulators are below 2^23 / LANES * 128, so that lanes and total are accurate enough in `f32`.
                 let sum = isa.splat(sum.to_float().sum()) - offset.to_float();
                 isa.store_i8(output, 0, rescale.bytes(sum));
                 continue;
@@ -189,13 +189,13 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// What a reduction means.
+    /// A reference reduction.
     type Rule = fn(&[f64]) -> f64;
 
     const SIZES: [[usize; 3]; 9] =
         [[1, 1, 1], [3, 5, 1], [2, 200, 1], [1, 49, 96], [2, 3, 17], [3, 1, 8], [1, 300, 5], [0, 3, 4], [2, 5000, 1]];
 
-    /// All numbers that become one.
+    /// The elements that are reduced to an output element.
     fn groups<T: Copy>(input: &[T], [outer, count, inner]: [usize; 3]) -> Vec<Vec<T>> {
         let group = |index: usize| {
             let start = index / inner * count * inner + index % inner;

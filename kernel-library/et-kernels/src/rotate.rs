@@ -1,14 +1,16 @@
-//! Rotary position embedding: pairs of numbers turned by the angles of their row's position.
+//! Rotary position embedding (RoPE).
 
 use et_core::Result;
 use et_simd::{Float, Isa, Level, Work};
 
 use crate::check::ensure;
 
-/// Turns the heads of a row. Number `i` of a head pairs with number `i + pairs`; those behind all pairs stay.
+/// Applies RoPE to the heads of a token. Element `i` of a head pairs with element `i + pairs`; elements from `2 *
+/// pairs` on are copied (partial RoPE).
 ///
-/// "RoFormer: Enhanced Transformer with Rotary Position Embedding" (Su et al., 2021), in the order of Hugging Face's models.
-/// `cosines` and `sines` are those of the row's position, one for each pair; `input` and `output` are heads of `width` numbers.
+/// "RoFormer: Enhanced Transformer with Rotary Position Embedding" (Su et al., 2021), in the element order of Hugging
+/// Face's models. `cosines` and `sines` have an element per pair for the token's position; `input` and `output` are
+/// heads of `width` elements.
 #[inline]
 pub fn rotate(
     level: Level,

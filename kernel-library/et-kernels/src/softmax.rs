@@ -1,11 +1,11 @@
-//! Rows of numbers as rows of probabilities: `exp(x - greatest) / sum`.
+//! Softmax of rows: `exp(x - max) / sum`.
 
 use et_core::Result;
 use et_simd::{Float, Isa, Level, Work, math};
 
 use crate::rows::{Row, Rows};
 
-/// The softmax of every row of `columns` numbers.
+/// Softmax of each row of `columns` elements.
 #[inline]
 pub fn softmax(level: Level, input: &[f32], output: &mut [f32], columns: usize) -> Result<()> {
     level.run(Softmax(Rows::apart(input, output, columns)?));
@@ -54,7 +54,7 @@ fn greatest<S: Isa>(isa: S, row: &Row, columns: usize) -> f32 {
     greatest[0].max(greatest[1]).greatest()
 }
 
-/// Writes them, and returns their sum.
+/// Stores the exponentials and returns the sum.
 #[inline(always)]
 fn exponentials<S: Isa>(isa: S, row: &Row, columns: usize, greatest: f32) -> f32 {
     let (greatest, filler) = (isa.splat(greatest), isa.splat(f32::NEG_INFINITY));

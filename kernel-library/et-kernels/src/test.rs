@@ -1,8 +1,8 @@
-//! What the tests of kernels share: numbers, and a comparison of results.
+//! Helpers of the kernel tests: sample data and comparison of results.
 
 use std::vec::Vec;
 
-/// Numbers between -1 and 1 that look random and are always the same ones.
+/// Reproducible pseudo-random `f32` between -1 and 1.
 pub fn numbers(count: usize, seed: u32) -> Vec<f32> {
     let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(12345);
     let next = || {
@@ -12,12 +12,12 @@ pub fn numbers(count: usize, seed: u32) -> Vec<f32> {
     core::iter::repeat_with(next).take(count).collect()
 }
 
-/// Bytes that look random and are always the same ones.
+/// Reproducible pseudo-random int8.
 pub fn bytes(count: usize, seed: u32) -> Vec<i8> {
     numbers(count, seed).into_iter().map(|number| (number * 127.9) as i8).collect()
 }
 
-/// Fails if any number differs from the expected one by more than `tolerance`, relative to it where it is above 1.
+/// Fails if a value differs from the expected value by more than `tolerance`, relative for magnitudes above 1.
 pub fn assert_close(what: &str, actual: &[f32], expected: &[f64], tolerance: f64) {
     assert_eq!(actual.len(), expected.len(), "{what}");
     for (index, (actual, expected)) in actual.iter().zip(expected).enumerate() {
@@ -27,7 +27,7 @@ pub fn assert_close(what: &str, actual: &[f32], expected: &[f64], tolerance: f64
     }
 }
 
-/// Fails if any byte differs from the expected one by more than 1, or more than one in a hundred and one differ at all.
+/// Fails if an int8 differs from the expected value by more than 1, or if more than 1 % of the values differ.
 pub fn assert_nearly_equal(what: &str, actual: &[i8], expected: &[i8]) {
     assert_eq!(actual.len(), expected.len(), "{what}");
     let distance = |(actual, expected): (&i8, &i8)| i32::from(*actual).abs_diff(i32::from(*expected));

@@ -1,4 +1,4 @@
-//! The order of work on the pixels and channels of windows, which numbers and bytes share.
+//! Loop order over the output pixels and channels of pooling, shared by `f32` and int8.
 
 use core::ops::Range;
 
@@ -6,25 +6,25 @@ use et_simd::Isa;
 
 use crate::window::Window;
 
-/// Neighbouring pixels of an output row, or one, and the taps that they have.
+/// Neighbouring pixels of an output row, or a single pixel, and the kernel positions in the image.
 pub struct Pixels {
-    /// The row.
+    /// The output row.
     pub row: usize,
-    /// The first column.
+    /// The first output column.
     pub column: usize,
-    /// The taps of the window that are within the image, for all of the pixels.
+    /// The kernel positions that are within the image for each of the pixels.
     pub taps: [Range<usize>; 2],
 }
 
-/// What computes some pixels of some channels.
+/// A micro-kernel over pixels and channels.
 pub trait Tile<S: Isa> {
-    /// `P` pixels of `N` vectors of channels from `channel` on.
+    /// Computes `P` pixels of `N` vectors of channels, from `channel` on.
     fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize);
-    /// `P` pixels of all channels, which are fewer than a vector has.
+    /// Computes `P` pixels of fewer channels than a vector.
     fn rest<const P: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize);
 }
 
-/// The pixels of a tile away from the borders.
+/// Pixels per tile away from the borders.
 const PIXELS: usize = 4;
 
 /// Computes an output row.
@@ -57,7 +57,7 @@ fn channel_vectors<S: Isa, const P: usize>(isa: S, tile: &mut impl Tile<S>, pixe
             channel += 4 * S::LANES;
         }
     }
-    // With few registers, the sums of two vectors leave none for what is added to them.
+    // With 16 registers, the accumulators of two vectors leave no register for the operands.
     while (P == 1 || S::REGISTERS >= 32) && channel + 2 * S::LANES <= channels {
         tile.vectors::<P, 2>(isa, pixels, channel);
         channel += 2 * S::LANES;
@@ -67,7 +67,7 @@ fn channel_vectors<S: Isa, const P: usize>(isa: S, tile: &mut impl Tile<S>, pixe
         channel += S::LANES;
     }
     if channel < channels && channels >= S::LANES {
-        // Computing some channels again is faster than computing fewer.
+        // Recomputing channels of the previous vector is faster than a partial vector.
         tile.vectors::<P, 1>(isa, pixels, channels - S::LANES);
     } else if channel < channels {
         tile.rest::<P>(isa, pixels, channel);

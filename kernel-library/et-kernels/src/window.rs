@@ -1,4 +1,4 @@
-//! Windows that slide over channels-last images: what convolution and pooling have in common.
+//! Geometry of convolution and pooling over NHWC images.
 
 use core::ops::Range;
 
@@ -6,25 +6,26 @@ use et_core::Result;
 
 use crate::check::{ensure, product};
 
-/// How a window slides over an image. Pairs are rows and columns.
+/// Convolution or pooling geometry. Pairs are vertical and horizontal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// The pixels of the input.
+    /// Input height and width in pixels.
     pub input: [usize; 2],
-    /// The pixels of the output.
+    /// Output height and width in pixels.
     pub output: [usize; 2],
-    /// The taps of the window.
+    /// Kernel height and width.
     pub kernel: [usize; 2],
-    /// From a window to the next.
+    /// Strides in pixels.
     pub stride: [usize; 2],
-    /// The pixels before the first row and the first column. Those behind the last ones follow from the output's size.
+    /// Padding at the top and the left. Padding at the bottom and the right follows from the output size.
     pub padding: [usize; 2],
-    /// From a tap to the next.
+    /// Dilations in pixels.
     pub dilation: [usize; 2],
 }
 
 impl Window {
-    /// An error unless sizes are positive and small enough to count with, and `channels` of so many pixels are there.
+    /// Fails unless the sizes are positive and without overflow, and the lengths of input and output match `channels`
+    /// and `rows`.
     pub(crate) fn check(&self, channels: usize, input: usize, rows: &Range<usize>, output: usize) -> Result<()> {
         let Self { kernel, stride, dilation, .. } = *self;
         ensure([kernel, stride, dilation].iter().flatten().all(|size| *size > 0))?;
@@ -38,7 +39,7 @@ impl Window {
         ensure(product(&[rows.len(), self.output[1], channels])? == output)
     }
 
-    /// The taps of a window that are within the image.
+    /// The kernel positions of output `index` that are within the image.
     #[inline(always)]
     pub(crate) fn taps(&self, axis: usize, index: usize) -> Range<usize> {
         let (start, dilation) = (index * self.stride[axis], self.dilation[axis]);
@@ -48,13 +49,13 @@ impl Window {
         first.min(end)..end
     }
 
-    /// Where a tap of a window is. Only for [`Self::taps`].
+    /// The input coordinate of a kernel position, which must be in [`Self::taps`].
     #[inline(always)]
     pub(crate) fn place(&self, axis: usize, index: usize, tap: usize) -> usize {
         index * self.stride[axis] + tap * self.dilation[axis] - self.padding[axis]
     }
 
-    /// The windows that are within the image with all their taps.
+    /// The outputs whose receptive fields lie within the image.
     #[inline(always)]
     pub(crate) fn inner(&self, axis: usize) -> Range<usize> {
         let stride = self.stride[axis];
@@ -71,7 +72,7 @@ pub(crate) mod test {
     use super::*;
     use std::vec::Vec;
 
-    /// Windows of many kinds, some larger than their images.
+    /// Geometries of many kinds, some with kernels larger than the image.
     pub fn windows() -> Vec<Window> {
         let sizes = [
             (7, 3, 1, 1, 1),
@@ -98,7 +99,7 @@ pub(crate) mod test {
         }
     }
 
-    /// Windows and images that are larger than what kernels keep at hand, and distances of all kinds.
+    /// Geometries that exceed the scratch memory of the kernels, with various strides and dilations.
     pub fn large_windows() -> Vec<Window> {
         let sizes = [
             (35, 5, 1, 2, 1),
@@ -113,7 +114,7 @@ pub(crate) mod test {
     }
 
     impl Window {
-        /// The taps of a window that are within the image, each with its pixel, one by one.
+        /// The kernel positions within the image and the input pixel of each, by definition.
         pub fn plain_taps(&self, row: usize, column: usize) -> impl Iterator<Item = (usize, usize)> {
             let window = *self;
             let place = move |axis: usize, index: usize, tap: usize| {

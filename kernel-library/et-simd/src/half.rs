@@ -6,7 +6,7 @@ pub const EXPONENT: f32 = f32::from_bits((127 + 112) << 23);
 /// The mask of the fp16 sign, exponent and fraction in `f32` position.
 pub const PLACES: i32 = 0x8FFF_E000_u32.cast_signed();
 
-/// Converts fp16 to `f32`. Infinity and NaN convert to finite values; the kernels never store non-finite fp16.
+/// Converts fp16 to `f32`. Only for finite inputs: infinity and NaN convert to finite values.
 pub fn widen(half: u16) -> f32 {
     let bits = (i32::from(half.cast_signed()) << 13) & PLACES;
     f32::from_bits(bits.cast_unsigned()) * EXPONENT

@@ -1,72 +1,73 @@
-//! What convolution is made of, for numbers and for bytes.
+//! The arithmetic of depthwise convolution, for `f32` and int8.
 #![allow(unsafe_code)] // Reads and writes through pointers.
 
 use et_simd::Isa;
 
-/// The lanes of vectors.
+/// Lanes per vector.
 pub const fn lanes<A: Arithmetic>() -> usize {
     <A::Isa as Isa>::LANES
 }
 
-/// Sums of products. Numbers enter vectors one for each lane, which has the last [`Arithmetic::TAPS`] of them.
+/// A dot product per lane. Each lane holds a sliding window of the last [`Arithmetic::TAPS`] elements.
 pub trait Arithmetic: Copy {
-    /// The instruction set.
+    /// The ISA.
     type Isa: Isa;
-    /// What tensors have.
+    /// The element type of the tensors.
     type Number: Copy + Default;
-    /// Numbers of neighbouring pixels, or sums: as many 32-bit words as a vector has lanes.
+    /// Elements of neighbouring pixels, or accumulators: a 32-bit word per lane.
     type Vector: Copy;
-    /// How many numbers a lane has.
+    /// Elements per lane.
     const TAPS: usize;
 
-    /// What pixels outside of the image have.
+    /// The padding value.
     fn padding(self) -> Self::Number;
     /// Zeros.
     fn empty(self) -> Self::Vector;
-    /// Drops the first `N` numbers of each lane, and appends as many, one of each place.
+    /// Drops the oldest `N` elements of each lane and appends the elements at each of the `N` pointers, a lane per
+    /// consecutive address.
     ///
     /// # Safety
-    /// Places have a number for each lane, and `N` is 1 or 2, and at most [`Arithmetic::TAPS`].
+    /// Each pointer is valid for a vector of elements, and `N` is 1 or 2, and at most [`Arithmetic::TAPS`].
     unsafe fn shift_in<const N: usize>(self, vector: Self::Vector, from: [*const Self::Number; N]) -> Self::Vector;
-    /// Weights, as products take them.
+    /// Prepares weights as the operand of the dot product.
     fn weights(self, vector: Self::Vector) -> Self::Vector;
-    /// Reads a vector.
+    /// Loads a vector.
     ///
     /// # Safety
-    /// It is there.
+    /// `from` is valid for reads of a vector.
     unsafe fn read(self, from: *const u32) -> Self::Vector;
-    /// Writes a vector.
+    /// Stores a vector.
     ///
     /// # Safety
-    /// There is room.
+    /// `to` is valid for writes of a vector.
     unsafe fn write(self, to: *mut u32, vector: Self::Vector);
-    /// What sums start at for `lanes` channels.
+    /// Initial accumulators (the bias) for `lanes` channels.
     fn start(self, channel: usize, lanes: usize) -> Self::Vector;
-    /// Whether padding adds to sums, which has to be subtracted then.
+    /// Whether padding (the input zero point) contributes to the accumulators and must be subtracted.
     const PADDING_ADDS: bool;
-    /// The sum, less what padding adds to it.
+    /// Subtracts the contribution of the padding value.
     fn less_padding(self, sum: Self::Vector, weights: Self::Vector) -> Self::Vector;
-    /// The sum of sums.
+    /// Adds accumulators.
     fn plus(self, left: Self::Vector, right: Self::Vector) -> Self::Vector;
-    /// The sum, and the products of numbers and [`Arithmetic::weights`].
+    /// Accumulates the dot product of elements and [`Arithmetic::weights`].
     fn add(self, sum: Self::Vector, numbers: Self::Vector, weights: Self::Vector) -> Self::Vector;
-    /// Writes the results of the first `count` pixels, each `step` numbers after the one before.
+    /// The epilogue: writes the first `count` pixels, `step` elements apart.
     ///
     /// # Safety
-    /// There is room for `lanes` channels of each.
+    /// `to` has room for `lanes` channels of each pixel.
     unsafe fn finish<const P: usize>(self, sums: [Self::Vector; P], count: usize, to: To<Self::Number>);
 }
 
-/// Where results go.
+/// The destination of an epilogue.
 #[derive(Clone, Copy)]
 pub struct To<T> {
-    /// The first pixel's first channel.
+    /// The first channel of the first pixel.
     pub first: *mut T,
-    /// From a pixel to the next.
+    /// Pixel stride in elements.
     pub step: usize,
-    /// The first channel.
+    /// The index of the first channel.
     pub channel: usize,
-    /// How many there are.
+    /// The number of channels.
     pub lanes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Depthwise convolution of bytes: integer sums, and results as bytes again.
+//! int8 depthwise convolution: int32 accumulators, requantized to int8.
 #![allow(unsafe_code)] // Reads and writes through pointers that the convolution vouches for.
 
 use core::ops::Range;
@@ -13,21 +13,21 @@ use crate::check::{ensure, product};
 use crate::quantized::Rescale;
 use crate::window::Window;
 
-/// How sums become bytes.
+/// Requantization of the accumulators.
 #[derive(Clone, Copy, Debug)]
 pub struct Requantization<'a> {
-    /// For each channel: input scale times weight scale, divided by output scale; not divided where there is a function.
+    /// Per-channel scale: input scale times weight scale, divided by the output scale unless `hardswish` is set.
     pub scale: &'a [f32],
-    /// The output byte that is 0.
+    /// The output zero point.
     pub zero_point: i32,
-    /// The least and the greatest byte, as an activation wants them.
+    /// The output bounds of a fused activation.
     pub range: [i8; 2],
-    /// One divided by the output scale, where numbers go through `x * clamp(x + 3, 0, 6) / 6` before they become bytes.
+    /// The reciprocal output scale, if hard swish (`x * clamp(x + 3, 0, 6) / 6`) is applied before requantization.
     pub hardswish: Option<f32>,
 }
 
-/// Convolves the `rows` of the output of an image `[rows, columns, channels]`, as [`super::depthwise`]. `zero_point` is the
-/// input byte that is 0; `bias` counts in input scale times weight scale.
+/// Convolves the output `rows` of an image `[rows, columns, channels]`, as [`super::depthwise`]. `zero_point` is the
+/// input zero point; `bias` is int32 in units of input scale x weight scale.
 #[allow(clippy::too_many_arguments)] // Three tensors, the geometry, and the share of the work.
 #[inline]
 pub fn depthwise_bytes(
@@ -72,7 +72,7 @@ impl DotWork for Depthwise<'_> {
     }
 }
 
-/// Sums of products of bytes.
+/// int8 dot products with int32 accumulators.
 #[derive(Clone, Copy)]
 struct Integers<'a, D> {
     dot: D,
@@ -98,7 +98,7 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
     }
     #[inline(always)]
     unsafe fn shift_in<const N: usize>(self, vector: Bytes<D>, from: [*const i8; N]) -> Bytes<D> {
-        // SAFETY: the caller vouches for the numbers. So everywhere below.
+        // SAFETY: the caller guarantees valid pointers. The same argument holds for the methods below.
         unsafe { self.dot.shift_in(vector, from) }
     }
     #[inline(always)]
@@ -119,7 +119,7 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
     fn start(self, channel: usize, lanes: usize) -> Bytes<D> {
         let isa = self.dot.isa();
         let all = self.bias.get(channel..).unwrap_or_default();
-        // SAFETY: there are as many as a vector has lanes: no instruction set has more than 16.
+        // SAFETY: `all` has a vector of elements, or `bias` has 16, at least the lanes of any ISA.
         unsafe {
             if lanes == <D::Isa as Isa>::LANES && all.len() >= lanes {
                 return isa.read_i32(all.as_ptr());
@@ -136,7 +136,7 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
         let padding = [self.zero_point; 16];
         let mut vector = self.empty();
         for _ in 0..D::TAPS {
-            // SAFETY: no instruction set has more lanes.
+            // SAFETY: the array has 16 elements, at least the lanes of any ISA.
             vector = unsafe { self.dot.shift_in(vector, [padding.as_ptr()]) };
         }
         sum - self.dot.add_products(self.empty(), vector, weights)
@@ -171,13 +171,13 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
     }
 }
 
-/// Writes the bytes of the first `count` pixels.
+/// Writes the int8 outputs of the first `count` pixels.
 ///
 /// # Safety
-/// There is room.
+/// `to` has room for the pixels.
 #[inline(always)]
 unsafe fn write<S: Isa, const P: usize>(isa: S, bytes: [S::I32; P], count: usize, to: To<i8>) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees room for the pixels.
     unsafe {
         if count >= P && to.lanes == S::LANES {
             for (index, bytes) in bytes.into_iter().enumerate() {
@@ -251,7 +251,7 @@ mod tests {
             pixels.map(byte).collect()
         }
 
-        /// The result, computed in two parts.
+        /// The output, computed in two parts.
         fn actual(&self, dots: Dots) -> Vec<i8> {
             let Self { ref window, channels, ref input, ref weights, ref bias, ref scale, hardswish } = *self;
             let middle = window.output[0] / 2;
@@ -268,7 +268,7 @@ mod tests {
         }
     }
 
-    /// Fails unless all instructions have the expected results, and all the same.
+    /// Fails unless every dot product variant has the expected results, bit-identical across variants.
     fn assert_right(case: &Case) {
         let (expected, portable) = (case.expected(), case.actual(Dots::Portable));
         for dots in Level::available().flat_map(Dots::available) {

@@ -1,8 +1,8 @@
-//! The convolution of bytes, and of what [`super::pairs`] does not take: some channels of the whole image, then the next ones, so
-//! that what is at hand stays small.
+//! Depthwise convolution of int8, and of `f32` geometries outside [`super::pairs`]: blocks of channels over the whole
+//! image, so that the working set stays in cache.
 //!
-//! The lines of the image that windows reach over are prepared, once each: as vectors of neighbouring pixels, with padding on
-//! both sides. A window is then sums of products of those vectors wherever it is.
+//! Each input line is packed once to vectors of neighbouring pixels, with padding on both sides. Every receptive field
+//! is then a sum of dot products of packed vectors.
 #![allow(unsafe_code)] // Tensors are read through pointers; bounds are checked once for a call.
 
 use core::mem::MaybeUninit;
@@ -13,30 +13,30 @@ use super::line::Channels;
 use super::plan::{LINE_WORDS, MOST_LINES, PIXELS, Plan, WEIGHT_WORDS};
 use crate::window::Window;
 
-/// What is convolved. Sizes fit the window.
+/// Tensors and geometry; the sizes match the geometry.
 pub struct Tensors<'a, T> {
-    /// How windows lie on the image.
+    /// The geometry.
     pub window: &'a Window,
     /// The channels of the image.
     pub channels: usize,
-    /// The image.
+    /// The NHWC image.
     pub input: &'a [T],
-    /// The window's weights.
+    /// The weights of the kernel.
     pub weights: &'a [T],
-    /// The rows of the output.
+    /// The output rows to compute.
     pub rows: Range<usize>,
-    /// Those rows.
+    /// The output, restricted to `rows`.
     pub output: &'a mut [T],
 }
 
-/// Memory for prepared weights and lines, at the beginning of a cache line.
+/// Cache-line aligned memory for packed weights and lines.
 #[repr(align(64))]
 struct Scratch {
     weights: [MaybeUninit<u32>; WEIGHT_WORDS],
     lines: [MaybeUninit<u32>; LINE_WORDS],
 }
 
-/// Convolves.
+/// Convolves the tensors.
 #[inline(always)]
 pub fn convolve<A: Arithmetic>(arithmetic: A, mut tensors: Tensors<'_, A::Number>) {
     let plan = Plan::new::<A>(tensors.window);
@@ -45,7 +45,7 @@ pub fn convolve<A: Arithmetic>(arithmetic: A, mut tensors: Tensors<'_, A::Number
     let mut scratch = Scratch { weights: [MaybeUninit::uninit(); _], lines: [MaybeUninit::uninit(); _] };
     let channels =
         Channels { arithmetic, all, first: 0, lanes: lanes::<A>().min(all), padding: &padding, zeros: &zeros };
-    // SAFETY: the channels are there, and sizes fit the window.
+    // SAFETY: each block has existing channels, and the sizes match the geometry.
     unsafe {
         let Some(plan) = plan else {
             for first in (0..all).step_by(lanes::<A>()) {
@@ -62,7 +62,7 @@ pub fn convolve<A: Arithmetic>(arithmetic: A, mut tensors: Tensors<'_, A::Number
     }
 }
 
-/// Some vectors of channels, with prepared lines.
+/// A block of channel vectors with packed lines.
 struct Block<'a, A: Arithmetic> {
     channels: Channels<'a, A>,
     vectors: Range<usize>,
@@ -72,11 +72,11 @@ struct Block<'a, A: Arithmetic> {
 
 impl<'a, A: Arithmetic> Block<'a, A> {
     /// # Safety
-    /// The channels are there, sizes fit the window, and the plan is the window's.
+    /// The channels exist, the sizes match the geometry, and the plan was made for the geometry.
     #[inline(always)]
     unsafe fn run(&mut self, tensors: &mut Tensors<'_, A::Number>) {
         let window = tensors.window;
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees channels, sizes and plan.
         unsafe {
             self.prepare_weights(tensors);
             let mut first = 0;
@@ -88,10 +88,10 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         }
     }
 
-    /// Some columns of all rows.
+    /// Computes a range of columns of every output row.
     ///
     /// # Safety
-    /// As for [`Self::run`]; weights are prepared.
+    /// As for [`Self::run`]; the weights are packed.
     #[inline(always)]
     unsafe fn columns(&mut self, tensors: &mut Tensors<'_, A::Number>, columns: Range<usize>) {
         let window = tensors.window;
@@ -100,7 +100,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
             let taps = window.taps(0, row);
             let mut lines = [0; MOST_LINES];
             let mut slot = if taps.is_empty() { 0 } else { window.place(0, row, taps.start) % self.plan.lines };
-            // SAFETY: the caller says so.
+            // SAFETY: the caller guarantees channels, sizes, plan and packed weights.
             unsafe {
                 for tap in taps.clone() {
                     let line = window.place(0, row, tap);
@@ -115,7 +115,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         }
     }
 
-    /// The channels of one of the vectors. Computing some channels again is faster than computing fewer.
+    /// The channels of a vector. The last vector overlaps the previous vector, which is faster than a partial vector.
     #[inline(always)]
     fn channels(&self, index: usize) -> Channels<'a, A> {
         let first = ((self.vectors.start + index) * lanes::<A>()).min(self.channels.all - self.channels.lanes);
@@ -131,7 +131,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
             let channels = self.channels(index);
             for row in 0..tensors.window.kernel[0] {
                 let mut padding = channels.arithmetic.empty();
-                // SAFETY: the caller vouches for the weights, and the plan has room for all of them.
+                // SAFETY: the caller guarantees the weights, and the plan reserves room for the packed weights.
                 unsafe {
                     for group in 0..self.plan.groups {
                         let weights = channels.weights(tensors.window, tensors.weights.as_ptr(), row, group);
@@ -145,17 +145,17 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         }
     }
 
-    /// What sums of windows start at whose rows of taps have these weights.
+    /// Initial accumulators for receptive fields with `rows` kernel rows in the image.
     ///
     /// # Safety
-    /// As for [`Self::run`]; the weights of so many rows are prepared.
+    /// As for [`Self::run`]; the weights of `rows` kernel rows are packed.
     #[inline(always)]
     unsafe fn start(&self, channel: usize, weights: *const u32, rows: usize) -> A::Vector {
         let arithmetic = self.channels.arithmetic;
         let mut sum = arithmetic.start(channel, self.channels.lanes);
         if A::PADDING_ADDS {
             for row in 0..rows {
-                // SAFETY: the caller says so.
+                // SAFETY: the caller guarantees packed weights of `rows` kernel rows.
                 let padding = unsafe { arithmetic.read(weights.add(row * (self.plan.groups + 1) * lanes::<A>())) };
                 sum = arithmetic.plus(sum, padding);
             }
@@ -163,7 +163,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         sum
     }
 
-    /// The place of a prepared line among the words of all.
+    /// Packs an input line unless packed already, and returns the offset in the line buffer.
     ///
     /// # Safety
     /// As for [`Self::run`]; the image has the line.
@@ -182,7 +182,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
             prepared[slot] = line;
             let column = (first * window.stride[1]).cast_signed() - window.padding[1].cast_signed();
             for index in 0..self.vectors.len() {
-                // SAFETY: the caller vouches for the line, and the plan has room for as many.
+                // SAFETY: the caller guarantees the line, and the plan reserves room for the packed lines.
                 unsafe {
                     let line = tensors.input.as_ptr().add(line * window.input[1] * tensors.channels);
                     let at = (index * self.plan.lines + slot) * length;
@@ -194,10 +194,10 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         slot * length
     }
 
-    /// Some pixels of an output row.
+    /// Computes a range of pixels of an output row.
     ///
     /// # Safety
-    /// As for [`Self::run`]; the lines are prepared.
+    /// As for [`Self::run`]; the lines are packed.
     #[inline(always)]
     unsafe fn row(
         &self,
@@ -213,7 +213,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         let at = ((row - tensors.rows.start) * window.output[1] + columns.start) * all + channel;
         let mut to =
             To { first: tensors.output.as_mut_ptr().wrapping_add(at), step: all, channel, lanes: self.channels.lanes };
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees channels, sizes, plan and packed lines.
         unsafe {
             let rows = index * window.kernel[0] + taps.start;
             let weights = self.scratch.weights.as_ptr().cast::<u32>().add(rows * (groups + 1) * lanes::<A>());
@@ -230,10 +230,10 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         }
     }
 
-    /// The sums of a tile of pixels.
+    /// Accumulates a tile of pixels.
     ///
     /// # Safety
-    /// Vectors and weights are there.
+    /// `from` and `weights` hold the packed vectors of the tile.
     #[inline(always)]
     unsafe fn accumulate(
         &self,
@@ -243,7 +243,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         start: A::Vector,
     ) -> [A::Vector; PIXELS] {
         let Plan { window_step, groups, group_step, .. } = self.plan;
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees packed vectors and weights.
         unsafe {
             match (A::TAPS, window_step, groups, group_step) {
                 (1, 1, 3, 1) => self.products::<1, 3, 1>(from, weights, lines, start),
@@ -258,11 +258,12 @@ impl<'a, A: Arithmetic> Block<'a, A> {
         }
     }
 
-    /// [`Self::accumulate`], with windows `WINDOW` vectors apart, that have so many groups, `GROUP` vectors apart; any if they
-    /// are 0. Where they are known, so are the vectors that windows share.
+    /// [`Self::accumulate`] with compile-time constants: receptive fields `WINDOW` vectors apart, with `GROUPS` groups,
+    /// `GROUP` vectors apart; run-time values if 0. Constants let the compiler share the vectors of overlapping
+    /// receptive fields.
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Self::accumulate`].
     #[inline(always)]
     unsafe fn products<const WINDOW: usize, const GROUPS: usize, const GROUP: usize>(
         &self,
@@ -277,7 +278,7 @@ impl<'a, A: Arithmetic> Block<'a, A> {
             if GROUPS == 0 { [window_step, groups, group_step] } else { [WINDOW, GROUPS, GROUP] };
         let mut sums = [start; PIXELS];
         for line in lines {
-            // SAFETY: the caller says so.
+            // SAFETY: the caller guarantees packed vectors and weights.
             unsafe {
                 let from = from.add(*line);
                 for group in 0..groups {
@@ -294,17 +295,17 @@ impl<'a, A: Arithmetic> Block<'a, A> {
     }
 }
 
-/// Some channels, pixel by pixel: for windows too large to prepare lines for.
+/// Convolves channels pixel by pixel: the fallback for kernels whose lines exceed the line buffer.
 ///
 /// # Safety
-/// The channels are there, and sizes fit the window.
+/// The channels exist, and the sizes match the geometry.
 #[inline(always)]
 unsafe fn one_by_one<A: Arithmetic>(channels: &Channels<'_, A>, tensors: &mut Tensors<'_, A::Number>) {
     let (window, arithmetic) = (tensors.window, channels.arithmetic);
     for (pixel, index) in (tensors.rows.start * window.output[1]..tensors.rows.end * window.output[1]).zip(0..) {
         let (row, column) = (pixel / window.output[1], pixel % window.output[1]);
         let mut sum = arithmetic.start(channels.first, channels.lanes);
-        // SAFETY: the caller says so, and the taps are within the image.
+        // SAFETY: the caller guarantees channels and sizes, and `taps` yields kernel positions within the image.
         unsafe {
             for tap in window.taps(0, row) {
                 let line = tensors.input.as_ptr().add(window.place(0, row, tap) * window.input[1] * channels.all);

@@ -1,4 +1,4 @@
-//! Depthwise convolution of numbers.
+//! `f32` depthwise convolution.
 #![allow(unsafe_code)] // Reads and writes through pointers that the convolution vouches for.
 
 use core::ops::Range;
@@ -13,8 +13,8 @@ use crate::activation::Activation;
 use crate::check::{ensure, product};
 use crate::window::Window;
 
-/// Convolves the `rows` of the output of an image `[rows, columns, channels]`. `weights` are `[rows, columns, channels]` of
-/// the window, `bias` has a number for each channel, and `output` has those rows only.
+/// Convolves the output `rows` of an image `[rows, columns, channels]`. `weights` are `[rows, columns, channels]` of
+/// the kernel, `bias` has an element per channel, and `output` holds only these rows.
 #[allow(clippy::too_many_arguments)] // Three tensors, the geometry, and the share of the work.
 #[inline]
 pub fn depthwise(
@@ -52,10 +52,10 @@ impl Work for Depthwise<'_> {
     }
 }
 
-/// Sums of products of numbers.
+/// `f32` multiply-adds.
 #[derive(Clone, Copy)]
 pub struct Numbers<'a, S> {
-    /// The instruction set.
+    /// The ISA.
     pub isa: S,
     bias: &'a [f32],
     activation: Activation,
@@ -78,7 +78,7 @@ impl<S: Isa> Arithmetic for Numbers<'_, S> {
     }
     #[inline(always)]
     unsafe fn shift_in<const N: usize>(self, _: S::F32, from: [*const f32; N]) -> S::F32 {
-        // SAFETY: the caller vouches for the numbers. So everywhere below.
+        // SAFETY: the caller guarantees valid pointers. The same argument holds for the methods below.
         unsafe { self.isa.read(from[N - 1]) }
     }
     #[inline(always)]
@@ -113,7 +113,7 @@ impl<S: Isa> Arithmetic for Numbers<'_, S> {
     }
     #[inline(always)]
     unsafe fn finish<const P: usize>(self, sums: [S::F32; P], count: usize, to: To<f32>) {
-        // SAFETY: as above. The function is chosen once for all pixels.
+        // SAFETY: as above. The activation is selected once, outside the loop over pixels.
         unsafe {
             match self.activation {
                 Activation::Identity => self.write_all(sums, Activation::Identity, count, to),
@@ -125,14 +125,14 @@ impl<S: Isa> Arithmetic for Numbers<'_, S> {
 }
 
 impl<S: Isa> Numbers<'_, S> {
-    /// Writes a function of the sums of the first `count` pixels.
+    /// Applies the activation to the accumulators of the first `count` pixels and stores the results.
     ///
     /// # Safety
-    /// There is room.
+    /// `to` has room for the pixels.
     #[inline(always)]
     unsafe fn write_all<const P: usize>(self, sums: [S::F32; P], activation: Activation, count: usize, to: To<f32>) {
         let isa = self.isa;
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees room for the pixels.
         unsafe {
             if count >= P && to.lanes == S::LANES {
                 for (index, sum) in sums.into_iter().enumerate() {
@@ -175,7 +175,8 @@ mod tests {
         output
     }
 
-    /// Images for pairs of rows: windows below, above and between lines, and of different sizes along both axes.
+    /// Geometries for row pairs: receptive fields below, above and between lines, with different vertical and
+    /// horizontal sizes.
     fn wide() -> [Window; 6] {
         let window =
             Window { input: [3, 9], output: [6, 9], kernel: [3; 2], stride: [1; 2], padding: [2, 1], dilation: [1; 2] };

@@ -1,4 +1,4 @@
-//! Lines of an image, and weights, as vectors of neighbouring pixels of some channels.
+//! Packs input lines and weights to vectors of neighbouring pixels.
 #![allow(unsafe_code)] // Tensors are read through pointers; bounds are checked once for a call.
 
 use core::array::from_fn;
@@ -8,19 +8,19 @@ use super::arithmetic::{Arithmetic, lanes};
 use super::plan::Plan;
 use crate::window::Window;
 
-/// The most lanes that vectors have.
+/// The largest number of lanes of any ISA.
 const MOST_LANES: usize = 16;
 
-/// Pixels of channels-last tensors, of which some channels are wanted.
+/// A range of channels of an NHWC tensor.
 #[derive(Clone, Copy)]
 pub struct Channels<'a, A: Arithmetic> {
-    /// How numbers become vectors.
+    /// The arithmetic, which packs elements to vectors.
     pub arithmetic: A,
-    /// All channels.
+    /// The channels of the tensor.
     pub all: usize,
-    /// The first one that is wanted.
+    /// The first selected channel.
     pub first: usize,
-    /// How many are: all lanes, unless there are fewer channels.
+    /// The number of selected channels: a vector, or fewer for tensors with fewer channels.
     pub lanes: usize,
     /// A vector of padding.
     pub padding: &'a [A::Number; MOST_LANES],
@@ -29,13 +29,13 @@ pub struct Channels<'a, A: Arithmetic> {
 }
 
 impl<A: Arithmetic> Channels<'_, A> {
-    /// The vector, and the channels of one more pixel.
+    /// Shifts the selected channels of the next pixel into the vector.
     ///
     /// # Safety
-    /// `pixel` is where that pixel's wanted channels are.
+    /// `pixel` is valid for the selected channels.
     #[inline(always)]
     unsafe fn shift_in(&self, vector: A::Vector, pixel: *const A::Number) -> A::Vector {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees the selected channels.
         unsafe {
             if self.lanes == lanes::<A>() {
                 return self.arithmetic.shift_in(vector, [pixel]);
@@ -48,10 +48,10 @@ impl<A: Arithmetic> Channels<'_, A> {
         }
     }
 
-    /// The vectors of a line from a column on, which may be before the image.
+    /// Packs a line from `column` on, which may be negative (left padding).
     ///
     /// # Safety
-    /// `line` is a line of the image, and `to` has room for the vectors of a line.
+    /// `line` is an input line, and `to` has room for the packed line.
     #[inline(always)]
     pub unsafe fn prepare_line(
         &self,
@@ -61,7 +61,7 @@ impl<A: Arithmetic> Channels<'_, A> {
         column: isize,
         to: *mut u32,
     ) {
-        // SAFETY: what the caller says is what these ask for.
+        // SAFETY: the caller guarantees line and room, the contract of both functions.
         unsafe {
             match (window.dilation[1], plan.stride) {
                 (1, 1) => self.neighbours::<1>(plan.vectors, window.input[1], line, column, to),
@@ -71,7 +71,7 @@ impl<A: Arithmetic> Channels<'_, A> {
         }
     }
 
-    /// Where a pixel's wanted channels are, or padding.
+    /// The selected channels of a pixel, or the padding.
     #[inline(always)]
     fn pixel(&self, columns: usize, line: *const A::Number, column: isize) -> *const A::Number {
         if column.cast_unsigned() < columns {
@@ -81,10 +81,10 @@ impl<A: Arithmetic> Channels<'_, A> {
         }
     }
 
-    /// [`Self::prepare_line`], where each vector has `STRIDE` more of the neighbours than the one before.
+    /// [`Self::prepare_line`] with a compile-time pixel stride: each vector shifts in `STRIDE` pixels.
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Self::prepare_line`].
     #[inline(always)]
     unsafe fn neighbours<const STRIDE: usize>(
         &self,
@@ -97,7 +97,8 @@ impl<A: Arithmetic> Channels<'_, A> {
         let arithmetic = self.arithmetic;
         let mut vector = arithmetic.empty();
         let filled = A::TAPS - STRIDE;
-        // The vectors before the image's first pixels; then those whose pixels are all within it, if all lanes are wanted.
+        // The vectors that start in the left padding; then the vectors entirely within the image, if every lane is
+        // selected.
         let start = column + filled.cast_signed();
         let is_whole = self.lanes == lanes::<A>();
         let before = (-start).max(0).cast_unsigned().div_ceil(STRIDE).min(vectors);
@@ -105,7 +106,7 @@ impl<A: Arithmetic> Channels<'_, A> {
         let start = start + (before * STRIDE).cast_signed();
         let inside = columns.saturating_sub(start.cast_unsigned()) / STRIDE;
         let end = before + inside.min(vectors - before);
-        // SAFETY: the caller vouches for the line and the room, and pixels are within the line.
+        // SAFETY: the caller guarantees line and room, and the pixels are within the line.
         unsafe {
             for index in 0..filled {
                 vector = self.shift_in(vector, self.pixel(columns, line, column + index.cast_signed()));
@@ -127,10 +128,10 @@ impl<A: Arithmetic> Channels<'_, A> {
         }
     }
 
-    /// Vectors of [`Self::neighbours`] that have pixels outside of the image.
+    /// The vectors of [`Self::neighbours`] that include padding.
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Self::prepare_line`].
     #[inline(always)]
     unsafe fn border<const STRIDE: usize>(
         &self,
@@ -142,7 +143,7 @@ impl<A: Arithmetic> Channels<'_, A> {
         to: *mut u32,
     ) -> A::Vector {
         for index in indices {
-            // SAFETY: the caller vouches for the line and the room.
+            // SAFETY: the caller guarantees line and room.
             unsafe {
                 for pixel in 0..STRIDE {
                     let column = column + (index * STRIDE + pixel).cast_signed();
@@ -154,13 +155,13 @@ impl<A: Arithmetic> Channels<'_, A> {
         vector
     }
 
-    /// [`Self::prepare_line`], with pixels any distance apart.
+    /// [`Self::prepare_line`] for any dilation.
     ///
     /// # Safety
-    /// As there.
+    /// As for [`Self::prepare_line`].
     #[inline(always)]
     unsafe fn apart(&self, plan: &Plan, window: &Window, line: *const A::Number, column: isize, to: *mut u32) {
-        // SAFETY: the caller vouches for the line and the room.
+        // SAFETY: the caller guarantees line and room.
         unsafe {
             for index in 0..plan.vectors {
                 let vector = self.vector(window, line, column + (index * plan.stride).cast_signed());
@@ -169,25 +170,25 @@ impl<A: Arithmetic> Channels<'_, A> {
         }
     }
 
-    /// The vector that begins at a column.
+    /// Packs the vector that starts at a column.
     ///
     /// # Safety
-    /// `line` is a line of the image.
+    /// `line` is an input line.
     #[inline(always)]
     pub unsafe fn vector(&self, window: &Window, line: *const A::Number, column: isize) -> A::Vector {
         let mut vector = self.arithmetic.empty();
         for tap in 0..A::TAPS {
             let column = column + (tap * window.dilation[1]).cast_signed();
-            // SAFETY: the caller vouches for the line.
+            // SAFETY: the caller guarantees the line.
             vector = unsafe { self.shift_in(vector, self.pixel(window.input[1], line, column)) };
         }
         vector
     }
 
-    /// The weights of a group of taps.
+    /// Packs the weights of a group of kernel positions.
     ///
     /// # Safety
-    /// `weights` are those of the window, which has the row.
+    /// `weights` are the weights of the kernel, which has the row.
     #[inline(always)]
     pub unsafe fn weights(&self, window: &Window, weights: *const A::Number, row: usize, group: usize) -> A::Vector {
         let mut vector = self.arithmetic.empty();
@@ -197,7 +198,7 @@ impl<A: Arithmetic> Channels<'_, A> {
             } else {
                 self.zeros.as_ptr()
             };
-            // SAFETY: the caller vouches for the weights.
+            // SAFETY: the caller guarantees the weights.
             vector = unsafe { self.shift_in(vector, from) };
         }
         self.arithmetic.weights(vector)

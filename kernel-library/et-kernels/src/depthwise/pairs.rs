@@ -1,6 +1,6 @@
-//! Convolution of numbers straight from the image, a pair of rows at a time: their windows share most of what is read, and
-//! there are enough sums that none waits for the one before. Taps outside of the image are left out, so that no line is
-//! copied to get padding.
+//! `f32` depthwise convolution directly from the image, a pair of output rows at a time: the receptive fields overlap,
+//! and 14 independent accumulators hide the FMA latency. Kernel positions outside the image are skipped, so that no
+//! line is copied for padding.
 #![allow(unsafe_code)] // Tensors are read through pointers; bounds are checked once for a call.
 #![allow(clippy::needless_range_loop)] // An index counts through sums and the image at once.
 
@@ -15,20 +15,21 @@ use super::floats::Numbers;
 use super::plan::PIXELS;
 use crate::window::Window;
 
-/// The most vectors of channels that are computed together: what they read of a pixel are neighbours.
+/// The maximum number of channel vectors per block: the vectors of a pixel are contiguous.
 const DEPTH: usize = 6;
 
-/// The most taps of a window.
+/// The maximum number of kernel positions.
 const TAPS: usize = 25;
 
-/// The most lanes of a vector.
+/// The largest number of lanes of any ISA.
 const LANES: usize = 16;
 
-/// The weights of the vectors, one after the other.
+/// The packed weights of a block, vector by vector.
 #[repr(align(64))]
 struct Weights([MaybeUninit<f32>; DEPTH * TAPS * LANES]);
 
-/// Convolves; not if the window is of another kind, or the image too narrow. Sizes fit the window.
+/// Convolves the tensors. Returns false, without output, if the geometry is unsupported or the image too narrow. The
+/// sizes match the geometry.
 #[inline(always)]
 pub fn convolve<S: Isa>(numbers: Numbers<'_, S>, tensors: &mut Tensors<'_, f32>) -> bool {
     if !fits(tensors.window) || tensors.channels < S::LANES {
@@ -45,7 +46,7 @@ pub fn convolve<S: Isa>(numbers: Numbers<'_, S>, tensors: &mut Tensors<'_, f32>)
     true
 }
 
-/// Whether all tiles are within the image but for the first and last half of the taps.
+/// Whether only the first and the last half of the kernel columns can leave the image.
 #[inline(always)]
 fn fits(window: &Window) -> bool {
     let Window { input, output, kernel, stride, padding, dilation } = *window;
@@ -54,24 +55,24 @@ fn fits(window: &Window) -> bool {
     dilation == [1, 1] && output[1] >= PIXELS && is_within && kernel[0] * kernel[1] <= TAPS
 }
 
-/// What is convolved, and the weights of some of its channels.
+/// The tensors, and the packed weights of a block of channels.
 struct Image<'a, 't, S: Isa> {
     numbers: Numbers<'a, S>,
     tensors: &'a mut Tensors<'t, f32>,
-    /// The first vector of channels.
+    /// The first channel vector of the block.
     first: usize,
     weights: Weights,
 }
 
-/// A tile: pixels of a pair of rows, from this column on.
+/// A tile: pixels of a pair of output rows, from `column` on.
 struct Tile {
     row: usize,
     column: usize,
-    /// The lines that the windows of both rows have; none behind the first ones where there is no second row.
+    /// The input lines of the receptive fields of both rows; empty for a missing second row.
     lines: [Range<usize>; 2],
-    /// The first taps of the windows that are lines of the image.
+    /// The first kernel row within the image, for both output rows.
     taps: [usize; 2],
-    /// The places within the image, of those that the windows of a row have.
+    /// The pixel offsets within the image, of the pixels that a tile row spans.
     inside: Range<usize>,
 }
 
@@ -91,7 +92,7 @@ impl<S: Isa> Image<'_, '_, S> {
                 for column in (0..columns).step_by(PIXELS) {
                     let tile = self.tile::<KERNEL, STRIDE>(row, column.min(columns - PIXELS));
                     for index in 0..depth {
-                        // SAFETY: the tile is one of the output's, whose size fits the window.
+                        // SAFETY: the tile is within the output, whose size matches the geometry.
                         unsafe { self.compute::<KERNEL, STRIDE>(&tile, index) };
                     }
                 }
@@ -99,7 +100,8 @@ impl<S: Isa> Image<'_, '_, S> {
         }
     }
 
-    /// The first channel of a vector. Computing some channels again is faster than computing fewer.
+    /// The first channel of a vector. The last vector overlaps the previous vector, which is faster than a partial
+    /// vector.
     #[inline(always)]
     fn channel(&self, index: usize) -> usize {
         ((self.first + index) * S::LANES).min(self.tensors.channels - S::LANES)
@@ -111,7 +113,8 @@ impl<S: Isa> Image<'_, '_, S> {
         let (isa, all) = (self.numbers.isa, self.tensors.channels);
         let to = self.weights.0.as_mut_ptr().cast::<f32>().wrapping_add(index * TAPS * LANES);
         for tap in 0..taps {
-            // SAFETY: the window has the tap and the image the channels; there is room for all taps of the window.
+            // SAFETY: the kernel has the position and the image the channels; the buffer has room for every kernel
+            // position.
             unsafe {
                 let weights = isa.read(self.tensors.weights.as_ptr().add(tap * all + channel));
                 isa.write(to.add(tap * S::LANES), weights);
@@ -136,10 +139,10 @@ impl<S: Isa> Image<'_, '_, S> {
         Tile { row, column, lines: [first, second], taps: [tap, next_tap], inside: before..end.min(reach) }
     }
 
-    /// One vector of channels of a tile.
+    /// Computes a channel vector of a tile.
     ///
     /// # Safety
-    /// The output has the tile, and the image the channels; sizes fit the window, and weights are prepared.
+    /// The output has the tile, and the image the channels; the sizes match the geometry, and the weights are packed.
     #[inline(always)]
     unsafe fn compute<const KERNEL: usize, const STRIDE: usize>(&mut self, tile: &Tile, index: usize) {
         let (window, all, channel) = (self.tensors.window, self.tensors.channels, self.channel(index));
@@ -168,7 +171,7 @@ impl<S: Isa> Image<'_, '_, S> {
             };
         }
         let [first, second] = &tile.lines;
-        // SAFETY: lines and taps are within the image, as is what the tile calls inside.
+        // SAFETY: lines, kernel rows and the pixel offsets of `inside` are within the image.
         unsafe {
             add!(first.start..first.end.min(second.start), true, false);
             add!(second.start.max(first.start)..second.end.min(first.end), true, true);
@@ -184,10 +187,10 @@ impl<S: Isa> Image<'_, '_, S> {
     }
 }
 
-/// Adds the products of a line and the weights of a row of taps to the sums of the first row, of the second, or of both.
+/// Accumulates an input line into the first output row, the second output row, or both.
 ///
 /// # Safety
-/// Pixels that are inside are there, and weights of the rows that are added to.
+/// The pixels of `inside` exist, and the weights of each selected row are packed.
 #[inline(always)]
 unsafe fn add<S: Isa, const KERNEL: usize, const STRIDE: usize, const FIRST: bool, const SECOND: bool>(
     isa: S,
@@ -198,7 +201,7 @@ unsafe fn add<S: Isa, const KERNEL: usize, const STRIDE: usize, const FIRST: boo
 ) {
     let reach = (PIXELS - 1) * STRIDE + KERNEL;
     for tap in 0..KERNEL {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees pixels and weights.
         unsafe {
             let first = isa.read(weights[usize::from(!FIRST)].add(tap * S::LANES));
             let second = isa.read(weights[usize::from(SECOND)].add(tap * S::LANES));

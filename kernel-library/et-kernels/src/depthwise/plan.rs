@@ -1,43 +1,43 @@
-//! How the lines of an image are prepared for a window.
+//! The layout of packed lines.
 
 use super::arithmetic::{Arithmetic, lanes};
 use crate::window::Window;
 
-/// The pixels of a tile: the images of most networks are multiples of 7 wide.
+/// Pixels per tile: the image widths of most networks are multiples of 7.
 pub const PIXELS: usize = 7;
-/// The words that prepared lines may have in all: together with what else is at hand, a small cache holds them.
+/// Size of the line buffer in 32-bit words: lines, weights and output fit L1 together.
 pub const LINE_WORDS: usize = 6144;
-/// The words that prepared weights may have.
+/// Size of the weight buffer in 32-bit words.
 pub const WEIGHT_WORDS: usize = 2048;
-/// The most vectors of channels whose lines are prepared at a time: those of bytes are then a line of a cache.
+/// The maximum number of channel vectors per block: four vectors of int8 are a cache line.
 const MOST_DEPTH: usize = 4;
-/// The most lines of an image that are prepared at a time.
+/// The maximum number of packed lines.
 pub const MOST_LINES: usize = 32;
 
-/// The layout of prepared lines. The taps of a row of a window are in groups of [`Arithmetic::TAPS`], and a line has vectors
-/// of neighbouring pixels, each of which serves a group of one or more windows.
+/// The layout of packed lines. A kernel row is split into groups of [`Arithmetic::TAPS`] positions; a packed line has
+/// vectors of neighbouring pixels, each shared by groups of several receptive fields.
 #[derive(Clone, Copy)]
 pub struct Plan {
-    /// The groups of a row of a window.
+    /// Groups per kernel row.
     pub groups: usize,
-    /// From a vector's first pixel to that of the next.
+    /// Pixels from a vector to the next.
     pub stride: usize,
-    /// The vectors from a window to the next.
+    /// Vectors from a receptive field to the next.
     pub window_step: usize,
-    /// The vectors from a group to the next.
+    /// Vectors from a group to the next.
     pub group_step: usize,
-    /// The lines that windows of an output row reach over, each kept until all windows are done with it.
+    /// Lines in the ring buffer: the vertical extent of a receptive field.
     pub lines: usize,
-    /// The output pixels that lines serve, a multiple of [`PIXELS`].
+    /// Output pixels per packed line, a multiple of [`PIXELS`].
     pub pixels: usize,
-    /// The vectors of a line.
+    /// Vectors per line.
     pub vectors: usize,
-    /// The vectors of channels whose lines are prepared at a time.
+    /// Channel vectors per block.
     pub depth: usize,
 }
 
 impl Plan {
-    /// The plan, unless the window is too large.
+    /// The plan, or `None` if the kernel is too large.
     pub fn new<A: Arithmetic>(window: &Window) -> Option<Self> {
         let groups = window.kernel[1].div_ceil(A::TAPS);
         let reach = A::TAPS.checked_mul(window.dilation[1])?;

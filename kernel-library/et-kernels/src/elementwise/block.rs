@@ -3,45 +3,45 @@
 
 use et_simd::Isa;
 
-/// The most elements of a block. Eight blocks are half of a first-level cache.
+/// The maximum elements per block. Eight blocks take half of L1.
 pub const BLOCK: usize = 512;
 
-/// The elements of an operand, or one number for all elements.
+/// The elements of an operand, or a broadcast constant.
 #[derive(Clone, Copy)]
 pub struct Stream {
-    /// The first of them.
+    /// The first element.
     from: *const f32,
-    /// 1, or 0 where all elements are the first vector.
+    /// 1, or 0 to repeat the first vector.
     step: usize,
 }
 
 impl Stream {
-    /// Elements one after the other.
+    /// Contiguous elements.
     #[inline(always)]
     pub fn elements(from: *const f32) -> Self {
         Self { from, step: 1 }
     }
 
-    /// The same number everywhere.
+    /// A broadcast constant.
     #[inline(always)]
     pub fn repeated(vector: &[f32; 16]) -> Self {
         Self { from: vector.as_ptr(), step: 0 }
     }
 
-    /// A vector of elements from `at` on.
+    /// Loads a vector of elements from `at` on.
     ///
     /// # Safety
-    /// There are as many elements.
+    /// The stream has `at + LANES` elements.
     #[inline(always)]
     pub unsafe fn read<S: Isa>(self, isa: S, at: usize) -> S::F32 {
-        // SAFETY: the caller says so; a repeated vector is as long as the longest.
+        // SAFETY: the caller guarantees the elements; a broadcast constant has 16 elements, at least the lanes of any ISA.
         unsafe { isa.read(self.from.add(at * self.step)) }
     }
 
-    /// The `count` elements from `at` on.
+    /// Loads `count` elements from `at` on.
     ///
     /// # Safety
-    /// There are as many elements.
+    /// The stream has `at + count` elements.
     #[inline(always)]
     pub unsafe fn read_part<S: Isa>(self, isa: S, at: usize, count: usize) -> S::F32 {
         // SAFETY: as above.

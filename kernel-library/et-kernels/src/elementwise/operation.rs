@@ -1,23 +1,23 @@
-//! The operations: one list of names, operands and results.
+//! The elementwise operations: a table of names, operands and expressions.
 #![allow(unsafe_code)] // Streams are pointers, checked once for a program.
 
 use et_simd::{Float, Isa, math};
 
 use super::block::Stream;
 
-/// Makes the enumeration and the loops from the list.
+/// Generates the enumeration and the loops from the table.
 macro_rules! operations {
     ($($(#[$documentation:meta])* $name:ident($($operand:ident),+) = |$isa:ident| $result:expr;)+) => {
-        /// What an instruction computes of each element. Numbers are those of files: new operations go to the end.
+        /// An elementwise operation. Discriminants are stored in files: append new operations at the end.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
         pub enum Operation { $($(#[$documentation])* $name,)+ }
 
         impl Operation {
-            /// All of them, in the order of their numbers.
+            /// Every operation, in the order of the discriminants.
             pub const ALL: &[Self] = &[$(Self::$name),+];
 
-            /// How many operands it has.
+            /// The number of operands.
             pub const fn operand_count(self) -> usize {
                 match self { $(Self::$name => [$(stringify!($operand)),+].len(),)+ }
             }
@@ -25,7 +25,7 @@ macro_rules! operations {
             /// Computes `count` elements.
             ///
             /// # Safety
-            /// The operands' streams and the target have as many elements.
+            /// Streams and target have `count` elements.
             #[inline(always)]
             pub(super) unsafe fn compute<S: Isa>(self, isa: S, operands: [Stream; 3], to: *mut f32, count: usize) {
                 match self {
@@ -35,7 +35,7 @@ macro_rules! operations {
                         let mut at = 0;
                         while at < whole {
                             let mut streams = operands.iter();
-                            // SAFETY: a whole vector fits.
+                            // SAFETY: the loop condition leaves room for a full vector.
                             unsafe {
                                 $(let $operand = streams.next().unwrap_unchecked().read(isa, at);)+
                                 isa.write(to.add(at), $result);
@@ -44,7 +44,7 @@ macro_rules! operations {
                         }
                         if at < count {
                             let (rest, mut streams) = (count - at, operands.iter());
-                            // SAFETY: as many elements as are left fit.
+                            // SAFETY: the remaining `count - at` elements exist.
                             unsafe {
                                 $(let $operand = streams.next().unwrap_unchecked().read_part(isa, at, rest);)+
                                 isa.write_part(to.add(at), rest, $result);
@@ -68,34 +68,34 @@ operations! {
     Mul(x, y) = |_isa| x * y;
     /// `x / y`
     Div(x, y) = |_isa| x / y;
-    /// The lesser, NaN where one is.
+    /// The minimum; NaN if either operand is NaN.
     Min(x, y) = |_isa| x.min(y).select(x.is_equal(x), x);
-    /// The greater, NaN where one is.
+    /// The maximum; NaN if either operand is NaN.
     Max(x, y) = |_isa| x.max(y).select(x.is_equal(x), x);
     /// `x * y + z`
     MulAdd(x, y, z) = |_isa| x.mul_add(y, z);
-    /// `x`, at least `least` and at most `greatest`, NaN of NaN.
+    /// `clamp(x, least, greatest)`; NaN for NaN.
     Clamp(x, least, greatest) = |_isa| greatest.min(least.max(x));
-    /// `yes` where `condition` is not 0, else `no`.
+    /// `yes` if `condition` is not 0, otherwise `no`.
     Where(condition, yes, no) = |isa| no.select(condition.is_equal(isa.splat(0.0)), yes);
-    /// 1 where `x < y`, else 0.
+    /// 1 if `x < y`, otherwise 0.
     Less(x, y) = |isa| isa.splat(1.0).select(x.is_less(y), isa.splat(0.0));
-    /// 1 where `x == y`, else 0.
+    /// 1 if `x == y`, otherwise 0.
     Equal(x, y) = |isa| isa.splat(1.0).select(x.is_equal(y), isa.splat(0.0));
     /// `-x`
     Neg(x) = |_isa| x.neg();
-    /// Without the sign.
+    /// The absolute value.
     Abs(x) = |_isa| x.abs();
-    /// `x` where it is above 0, else 0.
+    /// ReLU.
     Relu(x) = |isa| isa.splat(0.0).max(x);
-    /// `x` where it is above 0, else `x * slope`.
+    /// Leaky ReLU: `x` above 0, otherwise `x * slope`.
     LeakyRelu(x, slope) = |isa| (x * slope).select(x.is_less(isa.splat(0.0)), x);
-    /// `x` plus 3, between 0 and 6, divided by 6.
+    /// Hard sigmoid: `clamp(x + 3, 0, 6) / 6`.
     Hardsigmoid(x) = |isa| {
         let shifted = isa.splat(0.0).max(x + isa.splat(3.0));
         isa.splat(6.0).min(shifted) * isa.splat(1.0 / 6.0)
     };
-    /// `x` times its hard sigmoid.
+    /// Hard swish: `x * clamp(x + 3, 0, 6) / 6`.
     Hardswish(x) = |isa| {
         let shifted = isa.splat(0.0).max(x + isa.splat(3.0));
         x * (isa.splat(6.0).min(shifted) * isa.splat(1.0 / 6.0))
@@ -104,9 +104,9 @@ operations! {
     Sigmoid(x) = |isa| math::sigmoid(isa, x);
     /// `x / (1 + exp(-x))`
     Silu(x) = |isa| x / (isa.splat(1.0) + math::exp(isa, x.neg()));
-    /// `x` times the share of the normal distribution that is below it.
+    /// GELU: `x * (1 + erf(x / sqrt(2))) / 2`.
     Gelu(x) = |isa| math::gelu(isa, x);
-    /// [`Operation::Gelu`], approximated by the hyperbolic tangent as PyTorch does.
+    /// [`Operation::Gelu`] in PyTorch's tanh approximation.
     GeluTanh(x) = |isa| {
         const TWICE_ROOT_OF_TWO_BY_PI: f32 = core::f32::consts::FRAC_2_SQRT_PI * core::f32::consts::SQRT_2;
         let inner = (x * x).mul_add(isa.splat(0.044_715), isa.splat(1.0)) * x;
@@ -116,7 +116,7 @@ operations! {
     Tanh(x) = |isa| math::tanh(isa, x);
     /// The error function.
     Erf(x) = |isa| math::erf(isa, x);
-    /// `e` to `x`.
+    /// `exp(x)`
     Exp(x) = |isa| math::exp(isa, x);
     /// The square root.
     Sqrt(x) = |_isa| x.sqrt();
@@ -126,17 +126,17 @@ operations! {
     Reciprocal(x) = |isa| isa.splat(1.0) / x;
     /// `x * x`
     Square(x) = |_isa| x * x;
-    /// 1 where `x <= y`, else 0
+    /// 1 if `x <= y`, otherwise 0
     LessEqual(x, y) = |isa| {
         let equal = isa.splat(1.0).select(x.is_equal(y), isa.splat(0.0));
         isa.splat(1.0).select(x.is_less(y), equal)
     };
-    /// 0 where `x = y`, else 1
+    /// 0 if `x = y`, otherwise 1
     NotEqual(x, y) = |isa| isa.splat(0.0).select(x.is_equal(y), isa.splat(1.0));
 }
 
 impl Operation {
-    /// The operation of a number, if it has one.
+    /// The operation with the discriminant, if defined.
     pub fn from_number(number: u8) -> Option<Self> {
         Self::ALL.get(usize::from(number)).copied()
     }

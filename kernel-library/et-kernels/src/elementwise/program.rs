@@ -1,66 +1,66 @@
-//! What a chain of operations is made of, and whether it fits its tensors.
+//! The representation of elementwise programs, and validation against the tensors.
 
 use et_core::{Error, Result};
 
 use super::Operation;
 use crate::check::ensure;
 
-/// One operation on values that are there.
+/// An operation on sources, registers and constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Instruction {
-    /// What it computes.
+    /// The operation.
     pub operation: Operation,
-    /// Of what. Those beyond [`Operation::operand_count`] are ignored.
+    /// The operands. Operands beyond [`Operation::operand_count`] are ignored.
     pub operands: [Operand; 3],
-    /// The register that gets the result. The result of the last instruction is the output instead.
+    /// The destination register. The last instruction writes the output instead.
     pub target: u8,
 }
 
-/// Where an operand of an instruction comes from.
+/// An operand of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operand {
-    /// An input of the program, by its index.
+    /// A source of the program, by index.
     Source(u8),
-    /// The result of an earlier instruction, by its register.
+    /// The result of an earlier instruction, by register.
     Register(u8),
-    /// A number.
+    /// A constant.
     Constant(f32),
 }
 
-/// An input of a program.
+/// A source of a program.
 #[derive(Clone, Copy, Debug)]
 pub enum Source<'a> {
-    /// As many elements as the output has.
+    /// An `f32` tensor of the output's size.
     Tensor(&'a [f32]),
-    /// What the output holds before. Only where the output is `f32`.
+    /// The previous contents of the output. Requires an `f32` output.
     Output,
-    /// One element for each column, the same in all rows.
+    /// An element per column, broadcast over the rows.
     Columns(&'a [f32]),
-    /// One element for each row, the same in all columns.
+    /// An element per row, broadcast over the columns.
     Rows(&'a [f32]),
-    /// As many bytes as the output has elements: element = `scale * (byte - zero_point)`.
+    /// An int8 tensor of the output's size, dequantized by `scale * (byte - zero_point)`.
     Bytes {
         /// The quantized elements.
         bytes: &'a [i8],
-        /// The distance between two of them.
+        /// The scale.
         scale: f32,
-        /// The one that is 0.
+        /// The zero point.
         zero_point: i32,
     },
 }
 
-/// Where the results of a program go.
+/// The output of a program.
 #[derive(Debug)]
 pub enum Output<'a> {
-    /// As they are.
+    /// An `f32` tensor.
     Floats(&'a mut [f32]),
-    /// Quantized: byte = `round(element / scale) + zero_point`, the nearest byte where that does not fit.
+    /// An int8 tensor, quantized by `round(element / scale) + zero_point`, saturating.
     Bytes {
         /// The quantized elements.
         bytes: &'a mut [i8],
-        /// The distance between two of them.
+        /// The scale.
         scale: f32,
-        /// The one that is 0.
+        /// The zero point.
         zero_point: i32,
     },
 }
@@ -74,25 +74,25 @@ impl Output<'_> {
         }
     }
 
-    /// Whether there is none.
+    /// Whether the output has no element.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Instructions and their inputs: rows of `columns` elements each.
+/// Instructions and sources, as rows of `columns` elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Program<'a> {
-    /// In the order of execution. The last one computes the output.
+    /// The instructions in execution order. The last instruction computes the output.
     pub instructions: &'a [Instruction],
-    /// What [`Operand::Source`] means, at most [`Program::MOST_SOURCES`].
+    /// The sources that [`Operand::Source`] indexes, at most [`Program::MOST_SOURCES`].
     pub sources: &'a [Source<'a>],
-    /// The elements of a row, at least 1; the channels of a channels-last tensor.
+    /// Elements per row, at least 1; the channels of an NHWC tensor.
     pub columns: usize,
 }
 
 impl Program<'_> {
-    /// The most inputs.
+    /// The maximum number of sources.
     pub const MOST_SOURCES: usize = 16;
 
     /// The number of registers that the instructions write.
@@ -101,7 +101,7 @@ impl Program<'_> {
         written.iter().map(|instruction| usize::from(instruction.target) + 1).max().unwrap_or(0)
     }
 
-    /// An error unless the instructions name what there is, and the sources have the output's size.
+    /// Fails unless every operand refers to an existing source or register and the sources match the output's size.
     pub(super) fn check(&self, output: &Output) -> Result<()> {
         ensure(!self.instructions.is_empty() && self.sources.len() <= Self::MOST_SOURCES && self.columns > 0)?;
         ensure(output.len().is_multiple_of(self.columns))?;

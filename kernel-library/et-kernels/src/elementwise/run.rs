@@ -1,4 +1,4 @@
-//! Runs programs, block by block.
+//! Runs elementwise programs, block by block.
 #![allow(unsafe_code)] // Sources and the output may be the same memory; sizes are checked once for a program.
 
 use et_core::Result;
@@ -8,7 +8,7 @@ use super::block::{BLOCK, Stream};
 use super::{Operand, Output, Program, Source};
 use crate::check::ensure;
 
-/// Room to begin blocks at a multiple of a cache line.
+/// Spare scratch elements for the alignment to a cache line.
 const ALIGNMENT: usize = 16;
 
 /// The scratch memory that [`run`] needs, in elements.
@@ -16,7 +16,7 @@ pub fn scratch(program: &Program) -> usize {
     (Program::registers(program.instructions) + program.sources.len() + 1) * BLOCK + ALIGNMENT
 }
 
-/// Computes the output. Slices begin at a row: threads take disjoint ranges of rows.
+/// Computes the output. The slices start at a row boundary: threads take disjoint ranges of rows.
 #[inline]
 pub fn run(level: Level, program: &Program, output: Output, scratch: &mut [f32]) -> Result<()> {
     program.check(&output)?;
@@ -36,14 +36,14 @@ pub fn run(level: Level, program: &Program, output: Output, scratch: &mut [f32])
     Ok(())
 }
 
-/// Where results go: to floats, or quantized to bytes.
+/// The destination: `f32`, or quantized to int8.
 #[derive(Clone, Copy)]
 struct Target {
     floats: *mut f32,
     bytes: Option<(*mut i8, f32, i32)>,
 }
 
-/// A program that fits its tensors, which are not empty.
+/// A validated program with a non-empty output.
 struct Run<'a> {
     program: &'a Program<'a>,
     target: Target,
@@ -57,9 +57,9 @@ impl Work for Run<'_> {
     fn run<S: Isa>(self, isa: S) {
         let columns = self.program.columns;
         let registers = Program::registers(self.program.instructions);
-        // A block has whole rows, or a part of one row.
+        // A block has whole rows, or a part of a single row.
         let (line, block) = if columns > BLOCK { (columns, BLOCK) } else { (self.count, BLOCK / columns * columns) };
-        // SAFETY: there is scratch memory for all registers, sources, and the output before it is quantized.
+        // SAFETY: `scratch` returned room for the registers, the sources and the result before quantization.
         let (sources, result) = unsafe {
             let sources = self.scratch.add(registers * BLOCK);
             (sources, sources.add(self.program.sources.len() * BLOCK))
@@ -70,7 +70,7 @@ impl Work for Run<'_> {
                 let length = block.min(first + line - at);
                 let mut inputs = [core::ptr::null::<f32>(); Program::MOST_SOURCES];
                 for (index, (input, source)) in inputs.iter_mut().zip(self.program.sources).enumerate() {
-                    // SAFETY: each has a block, and the block is within the output.
+                    // SAFETY: each source has a block of scratch memory, and the block is within the output.
                     *input = unsafe { self.input(isa, source, sources.add(index * BLOCK), at, length) };
                 }
                 // SAFETY: the block is within the output.
@@ -81,7 +81,7 @@ impl Work for Run<'_> {
 }
 
 impl Run<'_> {
-    /// Repeats short rows of [`Source::Columns`] as often as a block has them.
+    /// Repeats short rows of [`Source::Columns`] to fill a block.
     #[inline(always)]
     fn prepare(&self, scratch: *mut f32, block: usize) {
         for (index, source) in self.program.sources.iter().enumerate() {
@@ -99,13 +99,13 @@ impl Run<'_> {
         }
     }
 
-    /// The elements of a source in a block, in scratch memory where they are not the source's own.
+    /// The elements of a source for a block: the source's memory, or a copy in scratch memory.
     ///
     /// # Safety
-    /// The block is within the output, and `scratch` has room for it.
+    /// The block is within the output, and `scratch` has room for a block.
     #[inline(always)]
     unsafe fn input<S: Isa>(&self, isa: S, source: &Source, scratch: *mut f32, at: usize, length: usize) -> *const f32 {
-        // SAFETY: sources were checked to be as long as the output, or its rows, or its columns.
+        // SAFETY: `check` validated the length of each source against the output, the rows or the columns.
         unsafe {
             match *source {
                 Source::Tensor(tensor) => return tensor.as_ptr().add(at),
@@ -123,7 +123,7 @@ impl Run<'_> {
         scratch
     }
 
-    /// Writes the number of each row as often as the row has columns in the block.
+    /// Broadcasts the element of each row over the row's columns in the block.
     ///
     /// # Safety
     /// As for [`Self::input`].
@@ -131,7 +131,7 @@ impl Run<'_> {
     unsafe fn spread(&self, rows: &[f32], to: *mut f32, at: usize, length: usize) {
         let columns = self.program.columns;
         for index in (0..length).step_by(columns) {
-            // SAFETY: the rows of the block are among those of the output.
+            // SAFETY: `check` validated an element per output row.
             unsafe {
                 let number = *rows.get_unchecked((at + index) / columns);
                 core::slice::from_raw_parts_mut(to.add(index), columns.min(length - index)).fill(number);
@@ -139,10 +139,10 @@ impl Run<'_> {
         }
     }
 
-    /// Executes all instructions on a block.
+    /// Executes the instructions on a block.
     ///
     /// # Safety
-    /// The block is within the output, and all inputs have its length.
+    /// The block is within the output, and each input has the block's length.
     #[inline(always)]
     unsafe fn compute<S: Isa>(
         &self,
@@ -161,7 +161,7 @@ impl Run<'_> {
                 *stream = match *operand {
                     Operand::Source(index) => Stream::elements(inputs[usize::from(index) % inputs.len()]),
                     Operand::Register(index) => {
-                        // SAFETY: registers were checked to be there.
+                        // SAFETY: `check` validated the register, which has a block of scratch memory.
                         Stream::elements(unsafe { self.scratch.add(usize::from(index) * BLOCK) })
                     }
                     Operand::Constant(number) => {
@@ -170,7 +170,7 @@ impl Run<'_> {
                     }
                 };
             }
-            // SAFETY: the output has a block there, or the scratch memory has one.
+            // SAFETY: the caller guarantees a block of the output; registers and result have a block of scratch memory.
             unsafe {
                 let to = if index < last {
                     self.scratch.add(usize::from(instruction.target) * BLOCK)
@@ -183,7 +183,7 @@ impl Run<'_> {
             }
         }
         if let Some((bytes, scale, zero_point)) = self.target.bytes {
-            // SAFETY: the output has a block there, and the result is one.
+            // SAFETY: the caller guarantees a block of the output, and the result holds a block.
             unsafe {
                 let from = core::slice::from_raw_parts(result, length);
                 let to = core::slice::from_raw_parts_mut(bytes.add(at), length);

@@ -1,4 +1,4 @@
-//! Every operation and every kind of source, compared with single numbers of double precision.
+//! Compares every operation and every kind of source with scalar arithmetic in double precision.
 
 use std::vec;
 use std::vec::Vec;
@@ -9,7 +9,7 @@ use et_simd::Level;
 use super::{Instruction, Operand, Operation, Output, Program, Source, run, scratch};
 use crate::test::{assert_close, numbers};
 
-/// What each operation means.
+/// The reference of each operation.
 fn exact(operation: Operation, x: f64, y: f64, z: f64) -> f64 {
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
     match operation {
@@ -61,7 +61,7 @@ fn exact(operation: Operation, x: f64, y: f64, z: f64) -> f64 {
     }
 }
 
-/// The power series of the error function, for numbers between -4 and 4.
+/// The power series of the error function, for inputs between -4 and 4.
 fn error_function(x: f64) -> f64 {
     let (mut term, mut sum) = (x, x);
     for index in 1..200 {

@@ -1,4 +1,4 @@
-//! Pooling of bytes.
+//! int8 pooling.
 #![allow(unsafe_code)] // Tiles are read through pointers; bounds are checked once for a call.
 
 use core::ops::Range;
@@ -11,7 +11,7 @@ use crate::quantized::{ALL, Quantization, Rescale};
 use crate::tile::{Pixels, Tile, row};
 use crate::window::Window;
 
-/// The greatest byte of each window, as [`super::max_pool`]; bytes stand for the same numbers as in the input.
+/// int8 max pooling, as [`super::max_pool`]; the output has the qparams of the input.
 #[inline]
 pub fn max_pool_bytes(
     level: Level,
@@ -26,7 +26,7 @@ pub fn max_pool_bytes(
     Ok(())
 }
 
-/// The mean of each window, as [`super::average_pool`].
+/// int8 average pooling, as [`super::average_pool`].
 #[allow(clippy::too_many_arguments)] // Two tensors, what their bytes mean, the geometry, and the share of the work.
 #[inline]
 pub fn average_pool_bytes(
@@ -49,7 +49,7 @@ struct Pool<'a> {
     window: &'a Window,
     channels: usize,
     input: &'a [i8],
-    /// Without it, the greatest byte.
+    /// The average; `None` for max pooling.
     mean: Option<(Quantization, Divisor, Quantization)>,
     rows: Range<usize>,
     output: &'a mut [i8],
@@ -69,19 +69,20 @@ impl Work for Pool<'_> {
 impl<S: Isa> Tile<S> for Pool<'_> {
     #[inline(always)]
     fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: the channels are there.
+        // SAFETY: `row` of the tile module passes channels within the image.
         unsafe { self.tile::<S, P, N>(isa, pixels, channel, S::LANES) };
     }
     #[inline(always)]
     fn rest<const P: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: the channels are there.
+        // SAFETY: `row` of the tile module passes channels within the image.
         unsafe { self.tile::<S, P, 1>(isa, pixels, channel, self.channels - channel) };
     }
 }
 
 impl Pool<'_> {
     /// # Safety
-    /// `N` vectors, or `lanes` channels, from `channel` on are there; the taps of the pixels are within the image.
+    /// `N` vectors, or `lanes` channels, exist from `channel` on; the kernel positions of `pixels` are within the
+    /// image.
     #[inline(always)]
     unsafe fn tile<S: Isa, const P: usize, const N: usize>(
         &mut self,
@@ -95,7 +96,7 @@ impl Pool<'_> {
         let inside = tap_rows.len() * tap_columns.len();
         let mut tile = [[isa.splat_i32(if self.mean.is_some() { 0 } else { -128 }); N]; P];
         let step = window.stride[1] * channels;
-        // SAFETY: sizes were checked to fit the window, and the caller vouches for the rest.
+        // SAFETY: sizes were validated against the window; the caller guarantees channels and kernel positions.
         unsafe {
             for tap_row in tap_rows {
                 let line = window.place(0, pixels.row, tap_row) * window.input[1];
@@ -123,7 +124,7 @@ impl Pool<'_> {
         }
     }
 
-    /// The results' bytes.
+    /// The qparams of the output.
     #[inline(always)]
     fn bytes<S: Isa>(&self, isa: S, result: S::I32, inside: usize) -> S::I32 {
         let Some((from, divisor, to)) = self.mean else { return result };

@@ -1,4 +1,4 @@
-//! Pooling of numbers.
+//! `f32` pooling.
 #![allow(unsafe_code)] // Tiles are read through pointers; bounds are checked once for a call.
 
 use core::ops::Range;
@@ -10,8 +10,8 @@ use super::Divisor;
 use crate::tile::{Pixels, Tile, row};
 use crate::window::Window;
 
-/// The greatest number of each window, negative infinity where a window is outside of the image, for the `rows` of the
-/// output of an image `[rows, columns, channels]`. `output` has those rows only.
+/// Max pooling of an image `[rows, columns, channels]` for the output `rows`; `output` holds only these rows. A window
+/// without a pixel of the image yields negative infinity.
 #[inline]
 pub fn max_pool(
     level: Level,
@@ -26,7 +26,7 @@ pub fn max_pool(
     Ok(())
 }
 
-/// The mean of each window, as [`max_pool`].
+/// Average pooling, as [`max_pool`].
 #[inline]
 pub fn average_pool(
     level: Level,
@@ -46,7 +46,7 @@ struct Pool<'a> {
     window: &'a Window,
     channels: usize,
     input: &'a [f32],
-    /// Without one, the greatest number.
+    /// The divisor; `None` for max pooling.
     divisor: Option<Divisor>,
     rows: Range<usize>,
     output: &'a mut [f32],
@@ -66,19 +66,20 @@ impl Work for Pool<'_> {
 impl<S: Isa> Tile<S> for Pool<'_> {
     #[inline(always)]
     fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: the channels are there.
+        // SAFETY: `row` of the tile module passes channels within the image.
         unsafe { self.tile::<S, P, N>(isa, pixels, channel, S::LANES) };
     }
     #[inline(always)]
     fn rest<const P: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: the channels are there.
+        // SAFETY: `row` of the tile module passes channels within the image.
         unsafe { self.tile::<S, P, 1>(isa, pixels, channel, self.channels - channel) };
     }
 }
 
 impl Pool<'_> {
     /// # Safety
-    /// `N` vectors, or `lanes` channels, from `channel` on are there; the taps of the pixels are within the image.
+    /// `N` vectors, or `lanes` channels, exist from `channel` on; the kernel positions of `pixels` are within the
+    /// image.
     #[inline(always)]
     unsafe fn tile<S: Isa, const P: usize, const N: usize>(
         &mut self,
@@ -93,7 +94,7 @@ impl Pool<'_> {
         let start = isa.splat(if self.divisor.is_some() { 0.0 } else { f32::NEG_INFINITY });
         let mut tile = [[start; N]; P];
         let step = window.stride[1] * channels;
-        // SAFETY: sizes were checked to fit the window, and the caller vouches for the rest.
+        // SAFETY: sizes were validated against the window; the caller guarantees channels and kernel positions.
         unsafe {
             for tap_row in tap_rows {
                 let line = window.place(0, pixels.row, tap_row) * window.input[1];
@@ -103,7 +104,7 @@ impl Pool<'_> {
                     for (pixel, tile) in tile.iter_mut().enumerate() {
                         for (vector, result) in tile.iter_mut().enumerate() {
                             let numbers = read(isa, from.add(pixel * step + vector * S::LANES), lanes);
-                            // A number that is none stays.
+                            // NaN propagates.
                             let greatest = result.max(numbers).select(result.is_equal(*result), *result);
                             *result = if self.divisor.is_some() { *result + numbers } else { greatest };
                         }
@@ -128,10 +129,10 @@ impl Pool<'_> {
 }
 
 /// # Safety
-/// There are `lanes` numbers.
+/// `from` is valid for reads of `lanes` elements.
 #[inline(always)]
 unsafe fn read<S: Isa>(isa: S, from: *const f32, lanes: usize) -> S::F32 {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees `lanes` elements.
     unsafe { if lanes == S::LANES { isa.read(from) } else { isa.read_part(from, lanes) } }
 }
 
@@ -143,7 +144,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// A function of the numbers of each window.
+    /// Applies a reference function to the elements of each window.
     fn plain(window: &Window, channels: usize, input: &[f32], function: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         let mut output = Vec::new();
         for pixel in 0..window.output[0] * window.output[1] {

@@ -1,4 +1,4 @@
-//! Sums and products of two tensors of bytes.
+//! int8 addition and multiplication of two tensors.
 
 use et_core::Result;
 use et_simd::{Float, Integer, Isa, Level, Work};
@@ -6,7 +6,7 @@ use et_simd::{Float, Integer, Isa, Level, Work};
 use super::{Quantization, Rescale};
 use crate::check::ensure;
 
-/// Sums of numbers. `range` has the least and the greatest byte, as an activation wants them.
+/// Adds two int8 tensors. `range` has the output bounds of a fused activation.
 #[inline]
 pub fn add(
     level: Level,
@@ -21,8 +21,8 @@ pub fn add(
     Ok(())
 }
 
-/// Products of numbers, as [`add`]. The right tensor may have a byte for each of its length's columns instead: rows of the
-/// left one are multiplied by it one after the other.
+/// Multiplies two int8 tensors, as [`add`]. The right tensor may be a row of columns, which is broadcast over the rows
+/// of the left tensor.
 #[inline]
 pub fn mul(
     level: Level,

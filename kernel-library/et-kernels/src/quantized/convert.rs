@@ -1,4 +1,4 @@
-//! Numbers to bytes, bytes to numbers, bytes to other bytes.
+//! Quantize, dequantize and requantize.
 
 use et_core::Result;
 use et_simd::{Float, Integer, Isa, Level, Work};
@@ -6,7 +6,7 @@ use et_simd::{Float, Integer, Isa, Level, Work};
 use super::Quantization;
 use crate::check::ensure;
 
-/// Bytes of numbers.
+/// Quantizes `f32` to int8.
 #[inline]
 pub fn quantize(level: Level, input: &[f32], to: Quantization, output: &mut [i8]) -> Result<()> {
     ensure(input.len() == output.len())?;
@@ -14,7 +14,7 @@ pub fn quantize(level: Level, input: &[f32], to: Quantization, output: &mut [i8]
     Ok(())
 }
 
-/// Numbers of bytes.
+/// Dequantizes int8 to `f32`.
 #[inline]
 pub fn dequantize(level: Level, input: &[i8], from: Quantization, output: &mut [f32]) -> Result<()> {
     ensure(input.len() == output.len())?;
@@ -22,7 +22,7 @@ pub fn dequantize(level: Level, input: &[i8], from: Quantization, output: &mut [
     Ok(())
 }
 
-/// The same numbers in other bytes.
+/// Requantizes int8 to int8 with other qparams.
 #[inline]
 pub fn requantize(level: Level, input: &[i8], from: Quantization, to: Quantization, output: &mut [i8]) -> Result<()> {
     ensure(input.len() == output.len())?;
@@ -78,10 +78,10 @@ impl Work for Requantize<'_> {
     }
 }
 
-/// All bytes.
+/// The int8 range.
 pub const ALL: [i8; 2] = [i8::MIN, i8::MAX];
 
-/// Numbers to bytes: times a factor, rounded, moved.
+/// Requantization of `f32` values: scale, round, add the zero point.
 #[derive(Clone, Copy)]
 pub struct Rescale<S: Isa> {
     factor: S::F32,
@@ -91,7 +91,7 @@ pub struct Rescale<S: Isa> {
 }
 
 impl<S: Isa> Rescale<S> {
-    /// Bytes of numbers times `factor`, none outside of a range.
+    /// Requantization with the scale `factor`, clamped to `range`.
     #[inline(always)]
     pub fn new(isa: S, factor: f32, zero_point: i32, range: [i8; 2]) -> Self {
         let [least, greatest] = range.map(
@@ -101,7 +101,7 @@ impl<S: Isa> Rescale<S> {
         Self { factor: isa.splat(factor), zero_point: isa.splat_i32(zero_point), least, greatest }
     }
 
-    /// The lanes' bytes, before they are narrowed.
+    /// Requantizes each lane, still as `i32`.
     #[inline(always)]
     pub fn bytes(&self, numbers: S::F32) -> S::I32 {
         let scaled = (numbers * self.factor).max(self.least).min(self.greatest);

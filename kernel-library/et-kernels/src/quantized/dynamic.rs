@@ -1,4 +1,4 @@
-//! Bytes of numbers whose range is not known before: each row gets a scale and a zero point of its own.
+//! Dynamic quantization: scale and zero point per row (per token).
 
 use et_core::Result;
 use et_simd::{Float, Isa, Level, Work};
@@ -6,8 +6,8 @@ use et_simd::{Float, Isa, Level, Work};
 use super::{ALL, Quantization, Rescale};
 use crate::check::ensure;
 
-/// Quantizes every row of `columns` numbers to all 256 bytes between its least and greatest number, and 0. `parameters` gets
-/// what the bytes of each row mean. Numbers have to be finite.
+/// Quantizes each row of `columns` finite elements to the 256 int8 values over the row's range, extended to 0.
+/// `parameters` receives the qparams of each row.
 #[inline]
 pub fn quantize_rows(
     level: Level,
@@ -23,8 +23,8 @@ pub fn quantize_rows(
 }
 
 impl Quantization {
-    /// What bytes between two numbers, and 0, mean. The zero point is that of the end where rounding it costs less, as
-    /// XNNPACK and torchao choose it.
+    /// The qparams for a range, extended to 0. The zero point is computed from the end of the range with the smaller
+    /// rounding error, as XNNPACK and torchao do.
     pub fn of_range(least: f32, greatest: f32) -> Self {
         let (least, greatest) = (least.min(0.0), greatest.max(0.0));
         let scale = (greatest - least) / 255.0;
@@ -34,7 +34,7 @@ impl Quantization {
         }
         let [first, last] = [least * inverse, greatest * inverse];
         let zero_point = if first - 128.0 + last + 127.0 > 0.0 { -128.0 - first } else { 127.0 - last };
-        // Adding a large number rounds.
+        // Adding a large constant rounds to an integer.
         let rounded = (zero_point.clamp(-128.0, 127.0) + 12_582_912.0) - 12_582_912.0;
         Self { scale, zero_point: rounded as i32 }
     }
@@ -64,13 +64,13 @@ impl Work for QuantizeRows<'_> {
     }
 }
 
-/// The least and the greatest number of a row.
+/// The minimum and maximum of a row.
 #[inline(always)]
 fn range<S: Isa>(isa: S, row: &[f32]) -> [f32; 2] {
-    // Zero is within the range in any case.
+    // The range always includes zero.
     let (mut least, mut greatest) = (isa.splat(0.0), isa.splat(0.0));
     for at in (0..row.len()).step_by(S::LANES) {
-        // Lanes past the end are 0 too.
+        // Lanes past the end are 0, which is within the range.
         let numbers = isa.load(row, at);
         least = least.min(numbers);
         greatest = greatest.max(numbers);

@@ -1,4 +1,4 @@
-//! Softmax and normalization of rows of bytes, by way of numbers.
+//! int8 softmax and normalization of rows, computed in `f32`.
 
 use et_core::Result;
 use et_simd::{Isa, Level, Work};
@@ -9,7 +9,7 @@ use crate::normalize::{Normalization, normalize_row};
 use crate::rows::Rows;
 use crate::softmax::softmax_row;
 
-/// The softmax of every row of `columns` bytes. `scratch` has room for a row.
+/// Softmax of each row of `columns` int8. `scratch` has room for a row.
 #[inline]
 pub fn softmax(
     level: Level,
@@ -23,7 +23,7 @@ pub fn softmax(
     each_row(level, input, from, to, output, columns, scratch, None)
 }
 
-/// The normalization of every row of `columns` bytes, as [`crate::normalize::normalize`]. `scratch` has room for a row.
+/// Normalization of each row of `columns` int8, as [`crate::normalize::normalize`]. `scratch` has room for a row.
 #[allow(clippy::too_many_arguments)] // Two tensors, what their bytes mean, parameters, and scratch memory.
 #[inline]
 pub fn normalize(
@@ -66,7 +66,7 @@ struct EachRow<'a> {
     output: &'a mut [i8],
     /// A row.
     scratch: &'a mut [f32],
-    /// Without one, softmax.
+    /// The normalization; `None` for softmax.
     normalization: Option<&'a Normalization<'a>>,
 }
 

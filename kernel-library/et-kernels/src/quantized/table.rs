@@ -1,4 +1,4 @@
-//! Any function of one byte: a table with a result for each.
+//! int8 lookup tables: any elementwise function of a single int8 input.
 
 use et_core::Result;
 use et_simd::{Isa, Level, Work};
@@ -6,21 +6,21 @@ use et_simd::{Isa, Level, Work};
 use super::Quantization;
 use crate::check::ensure;
 
-/// The results of all bytes, beginning with -128.
+/// The int8 results for the inputs from -128 to 127.
 pub type Table = [i8; 256];
 
-/// The table of a function of numbers.
+/// Tabulates an `f32` function for the given qparams.
 pub fn table(from: Quantization, to: Quantization, function: impl Fn(f32) -> f32) -> Table {
     core::array::from_fn(|index| {
         let number = (index as f32 - 128.0 - from.zero_point as f32) * from.scale;
         let byte = function(number) / to.scale;
-        // Rounded like all results: the nearest one, the even one of two. NaN becomes the zero point.
+        // Rounds to the nearest int8, ties to even. NaN becomes the zero point.
         let rounded = (byte.clamp(-1024.0, 1024.0) + 12_582_912.0) - 12_582_912.0;
         (rounded as i32).saturating_add(to.zero_point).clamp(-128, 127) as i8
     })
 }
 
-/// Replaces every byte by its result.
+/// Applies the table to each int8.
 #[inline]
 pub fn look_up(level: Level, table: &Table, input: &[i8], output: &mut [i8]) -> Result<()> {
     ensure(input.len() == output.len())?;
