@@ -1,8 +1,8 @@
-//! Times kernels at the shapes of real models, on every instruction set that runs here: the share of the greatest
-//! multiply-add rate that they reach, or of the rate at which memory of the same size is copied.
+//! Benchmarks the kernels on shapes of real models, on every ISA of this machine: the fraction of the peak multiply-add
+//! rate, or of the `memcpy` bandwidth for the same size.
 //!
-//! `cargo run --release -p et-kernels --example kernel_bench [WORD [LEVEL]]` runs the rows whose name has the
-//! word, on the instruction set of that name only.
+//! `cargo run --release -p et-kernels --example kernel_bench [WORD [LEVEL]]` runs the rows whose name contains the
+//! word, on the named ISA only.
 #![allow(clippy::print_stdout)] // It is what this is for.
 
 use std::hint::black_box;
@@ -39,16 +39,16 @@ fn main() {
     }
 }
 
-/// Where rows are measured.
+/// The ISA and the peak rates of a measurement.
 struct Bench<'a> {
     level: Level,
     word: &'a str,
-    /// The greatest rate of multiplications and additions, in operations per second.
+    /// The peak multiply-add rate, in operations per second.
     peak: f64,
 }
 
 impl Bench<'_> {
-    /// Measures work that is bound by memory: `read` and `written` bytes.
+    /// Measures a bandwidth-bound kernel by the bytes `read` and `written`.
     fn memory(&self, name: &str, read: usize, written: usize, work: impl FnMut()) {
         if !name.contains(self.word) {
             return;
@@ -61,7 +61,7 @@ impl Bench<'_> {
         println!("  {name:44} {rate_gb:8.1} GB/s     {:4.0} % of a copy's {copy_gb:.1}", 100.0 * rate / copy);
     }
 
-    /// Measures work that is bound by arithmetic: so many multiplications and additions.
+    /// Measures a compute-bound kernel by the number of multiply-adds.
     fn arithmetic(&self, name: &str, operations: usize, work: impl FnMut()) {
         if !name.contains(self.word) {
             return;
@@ -71,14 +71,14 @@ impl Bench<'_> {
     }
 }
 
-/// Numbers at the beginning of a cache line, as those of a program's tensors are.
+/// Cache-line aligned elements, as in the tensors of a program.
 fn tensor<T: Copy>(count: usize, value: T) -> &'static mut [T] {
     let memory = vec![value; count + 64].leak();
     let skip = memory.as_ptr().align_offset(64);
     &mut memory[skip..][..count]
 }
 
-/// The time of one execution: the least of many, since others use the machine too.
+/// The time of an execution: the minimum over many runs, because the machine is shared.
 fn seconds(mut work: impl FnMut()) -> f64 {
     let (start, mut best) = (Instant::now(), f64::MAX);
     let mut executions = 0;
@@ -121,7 +121,7 @@ fn step(operation: Operation, operands: [Operand; 3]) -> Instruction {
     Instruction { operation, operands, target: 0 }
 }
 
-/// Element-wise chains: a residual, activations, and the scaled channels of MobileNetV3.
+/// Elementwise chains: a residual, activations, and the squeeze-and-excite scaling of MobileNetV3.
 fn elementwise(bench: &Bench) {
     let [first, second, none] = [Operand::Source(0), Operand::Source(1), Operand::Constant(0.0)];
     let add = step(Operation::Add, [first, second, none]);
@@ -172,7 +172,7 @@ fn rows(bench: &Bench) {
     });
 }
 
-/// Attention of heads whose tokens are neighbours in a row, as one projection to queries, keys and values writes them.
+/// Attention on interleaved heads, as a fused query-key-value projection writes.
 fn attentions(bench: &Bench) {
     let rows = [
         ("attention 12x197x64 (ViT)", 1, 12, 197, 64, false),
@@ -214,12 +214,12 @@ fn attentions(bench: &Bench) {
     }
 }
 
-/// A row of text against caches of keys and values as they are kept, that of a layer of Llama-3.2-1B and of Qwen3-0.6B.
+/// Decode attention over KV caches in each storage type, for a layer of Llama-3.2-1B and of Qwen3-0.6B.
 fn caches(bench: &Bench) {
     for (model, heads, key_heads, width) in [("Llama 1B", 32, 8, 64), ("Qwen 0.6B", 16, 8, 128)] {
         let slots = 8192;
         let halves: Vec<Half> = vec![Half::from_f32(0.3); slots * key_heads * width];
-        // Scales of a third: 0x3eaa_aaaa.
+        // Scales of 1/3: 0x3eaa_aaaa.
         let row = [vec![3; width], vec![-86, -86, -86, 62]].concat();
         let (floats, bytes) = (tensor(slots * key_heads * width, 0.3), row.repeat(slots * key_heads));
         let kinds = [
@@ -247,7 +247,7 @@ fn caches(bench: &Bench) {
             let name = format!("cache {kind}, {model}, {slots} positions");
             bench.memory(&name, 2 * kept.len() * size, 0, || {
                 #[allow(unsafe_code, reason = "nobody else has the output")]
-                // SAFETY: nobody else has the output.
+                // SAFETY: the benchmark owns the output.
                 let done =
                     unsafe { attend_part(bench.level, &cached, &raw mut output[..], 0..cached.items(), scratch) };
                 done.unwrap();
@@ -256,7 +256,7 @@ fn caches(bench: &Bench) {
     }
 }
 
-/// A square window, with as much padding as keeps the image's size at stride 1.
+/// A square kernel, padded to keep the image size at stride 1.
 fn window(size: usize, kernel: usize, stride: usize) -> Window {
     let padding = kernel / 2;
     Window {
@@ -318,7 +318,7 @@ fn pools(bench: &Bench) {
     });
 }
 
-/// Copies of Swin, ViT and the border between channels first and channels last.
+/// Copies of Swin and ViT, and NCHW to NHWC conversion.
 fn copies(bench: &Bench) {
     let pixels = 224 * 224;
     let (input, output) = (tensor(56 * 56 * 96, 0.5_f32), tensor(56 * 56 * 96, 0.0));
@@ -346,7 +346,7 @@ fn copies(bench: &Bench) {
     });
 }
 
-/// Kernels of bytes.
+/// int8 kernels.
 fn bytes(bench: &Bench) {
     let count = 56 * 56 * 256;
     let (left, right, output) = (tensor(count, 3_i8), tensor(count, -5_i8), tensor(count, 0_i8));

@@ -1,23 +1,23 @@
-//! What a kernel does to a result before it stores it.
+//! Fused activations of the kernels' epilogues.
 
 use et_simd::{Float, Isa};
 
-/// An activation fused into the kernel before it.
+/// A fused activation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Activation {
-    /// None.
+    /// The identity.
     Identity,
-    /// At least the first number, at most the second.
+    /// Clamps to `[first, second]`.
     Clamp(f32, f32),
     /// `x * clamp(x + 3, 0, 6) / 6`
     Hardswish,
 }
 
 impl Activation {
-    /// Numbers below 0 become 0.
+    /// ReLU.
     pub const RELU: Self = Self::Clamp(0.0, f32::INFINITY);
 
-    /// The activation of each lane.
+    /// Applies the activation to each lane.
     #[inline(always)]
     pub(crate) fn apply<S: Isa>(self, isa: S, x: S::F32) -> S::F32 {
         match self {

@@ -1,7 +1,7 @@
-//! Attention without the matrix of scores: `softmax(query x key^T * scale + masks) x value`.
+//! Attention without materializing the scores: `softmax(query x key^T * scale + masks) x value`.
 //!
-//! A block of keys is packed, tiles of queries meet it one after the other, and what they take from it is corrected when a
-//! later block has a greater score: "FlashAttention: Fast and Memory-Efficient Exact Attention" (Dao et al., 2022).
+//! A block of keys is packed and multiplied with tiles of queries in turn; the accumulators are rescaled when a later
+//! block has a larger maximum score: "FlashAttention: Fast and Memory-Efficient Exact Attention" (Dao et al., 2022).
 
 pub mod cached;
 mod kept;
@@ -20,114 +20,114 @@ use crate::check::ensure;
 pub use kept::Numbers;
 pub use run::{run, run_part, scratch};
 
-/// What attends to what. An item is a head of a batch; items are numbered batch by batch.
+/// The operands of attention. An item is a head of a batch; items are numbered batch by batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Attention<'a> {
-    /// Independent groups of heads, such as images or windows.
+    /// Batches, such as images or attention windows.
     pub batches: usize,
-    /// The heads of the queries.
+    /// Query heads.
     pub heads: usize,
-    /// The heads of keys and values, of which [`Self::heads`] is a multiple: neighbouring heads share them.
+    /// KV heads, a divisor of [`Self::heads`]: neighbouring query heads share a KV head (grouped-query attention).
     pub key_heads: usize,
-    /// The tokens that attend.
+    /// Query tokens.
     pub queries: usize,
-    /// The tokens that are attended to.
+    /// Key tokens.
     pub keys: usize,
-    /// The numbers of a query, and of a key.
+    /// Elements of a query and a key (head dimension).
     pub width: usize,
-    /// The numbers of a value.
+    /// Elements of a value.
     pub value_width: usize,
-    /// What products of queries and keys are multiplied by.
+    /// The scale of the query-key products.
     pub scale: f32,
-    /// Scores are `tanh(score / soft_cap) * soft_cap` before masks are added, unless it is 0.
+    /// Soft-capping: `tanh(score / soft_cap) * soft_cap` before the masks are added; 0 disables soft-capping.
     pub soft_cap: f32,
-    /// Which keys queries attend to, if not to all.
+    /// Causal masking; `None` attends to every key.
     pub causal: Option<Causal>,
-    /// In which tokens of keys and values the keys are.
+    /// The ring-buffer position of the keys.
     pub slots: Slots,
-    /// What attends.
+    /// The queries.
     pub query: Tokens<&'a [f32]>,
-    /// What is compared with the queries.
+    /// The keys.
     pub key: Tokens<Numbers<'a>>,
-    /// What is summed.
+    /// The values.
     pub value: Tokens<Numbers<'a>>,
-    /// What is added to scores. Negative infinity hides a key; a query that sees none results in zeros.
+    /// Additive attention masks. Negative infinity hides a key; a query without a visible key outputs zeros.
     pub masks: &'a [Mask<'a>],
-    /// Where the results of tokens are.
+    /// The layout of the output tokens.
     pub output: Strides,
 }
 
-/// Queries that continue a text attend to what is before them.
+/// Causal masking for queries that continue a sequence, with an optional sliding window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Causal {
-    /// The key that the first query sees last.
+    /// The last key visible to the first query.
     pub first: usize,
-    /// The last query that is a token; those behind it see what it sees.
+    /// The last query that is a real token; padding queries after this index see the same keys.
     pub last: usize,
-    /// How many keys a query sees at most.
+    /// Sliding window: the maximum number of keys visible to a query.
     pub window: usize,
 }
 
-/// Keys are written around the end of a memory: key `i` is token `(first + i) % count`.
+/// A ring buffer: key `i` is stored in slot `(first + i) % count`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slots {
-    /// The token of the first key.
+    /// The slot of the first key.
     pub first: usize,
-    /// The tokens that there are.
+    /// The number of slots.
     pub count: usize,
 }
 
-/// Where tokens are, in elements of what they are stored as.
+/// Strides in stored elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strides {
-    /// From a batch to the next.
+    /// Batch stride.
     pub batch: usize,
-    /// From a head to the next.
+    /// Head stride.
     pub head: usize,
-    /// From a token to the next.
+    /// Token stride.
     pub token: usize,
 }
 
-/// Rows of numbers, one for each token of each head of each batch.
+/// Rows of elements, one per token of each head and batch.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens<N> {
-    /// All of them.
+    /// The elements.
     pub numbers: N,
-    /// Where they are.
+    /// The layout.
     pub strides: Strides,
 }
 
-/// A row of addends for each query, one for each key. A stride of 0 repeats rows.
+/// An additive mask: a row per query, with an element per key. A stride of 0 broadcasts.
 #[derive(Clone, Copy, Debug)]
 pub struct Mask<'a> {
-    /// All rows.
+    /// The elements.
     pub numbers: &'a [f32],
-    /// Where they are; a token is a query.
+    /// The layout; the token stride is per query.
     pub strides: Strides,
 }
 
-/// A share of the work. Disjoint shares write disjoint numbers.
+/// A part of the work. Disjoint parts write disjoint elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Heads of batches.
+    /// The items (heads of batches).
     pub items: Range<usize>,
-    /// The queries of each.
+    /// The queries of each item.
     pub queries: Range<usize>,
 }
 
 impl Attention<'_> {
-    /// All of the work.
+    /// The part that covers the whole work.
     pub fn whole(&self) -> Part {
         Part { items: 0..self.batches.saturating_mul(self.heads), queries: 0..self.queries }
     }
 
-    /// The keys that a query sees: at least one.
+    /// The keys visible to a query, at least one key.
     #[inline(always)]
     fn seen(&self, query: usize) -> Range<usize> {
         self.causal.map_or(0..self.keys, |causal| causal.seen(query, self.keys))
     }
 
-    /// An error unless all that a part reads and writes is there.
+    /// Fails unless operands and output cover the part.
     fn check(&self, part: &Part, output: usize) -> Result<()> {
         ensure(self.key_heads > 0 && self.heads.is_multiple_of(self.key_heads) && self.keys > 0 && self.width > 0)?;
         let whole = self.whole();
@@ -155,7 +155,7 @@ impl Attention<'_> {
         ensure(self.masks.iter().all(fits))
     }
 
-    /// Whether rows of `width` numbers at all places end within `length`.
+    /// Whether rows of `width` elements end within `length` for every index.
     fn reaches(&self, strides: Strides, heads: usize, tokens: usize, width: usize, length: usize) -> bool {
         if self.batches == 0 || heads == 0 || tokens == 0 {
             return true;
@@ -169,7 +169,7 @@ impl Attention<'_> {
 }
 
 impl Causal {
-    /// Nothing but what is later is hidden: query `i` sees the keys up to `first + i`.
+    /// Plain causal masking: query `i` sees the keys up to `first + i`.
     pub const fn from(first: usize) -> Self {
         Self { first, last: usize::MAX, window: usize::MAX }
     }
@@ -180,21 +180,21 @@ impl Causal {
         end.saturating_sub(self.window)..end.min(keys)
     }
 
-    /// Whether the last query sees a key, so that all do.
+    /// Whether the last query, and therefore every query, sees a key.
     fn is_within(self, queries: usize, keys: usize) -> bool {
         queries == 0 || !self.seen(queries - 1, keys).is_empty()
     }
 }
 
 impl Slots {
-    /// Keys lie one after the other.
+    /// Keys in slot order, without wrap-around.
     pub const fn of(keys: usize) -> Self {
         Self { first: 0, count: keys }
     }
 }
 
 impl Strides {
-    /// Where a token of an item is.
+    /// The offset of a token of an item.
     #[inline(always)]
     fn offset(self, batch: usize, head: usize, token: usize) -> usize {
         batch * self.batch + head * self.head + token * self.token

@@ -1,7 +1,7 @@
-//! Copies between tensors of any strides: permuting, slicing, rolling, concatenating, windows and their reverse.
+//! Strided copies between tensors: permute, slice, roll, concatenate, window partition and window reverse.
 //!
-//! A copy is a box of elements that two tensors see at different places. Rolling is a copy for each side of the seam,
-//! concatenating one for each input.
+//! A copy is a box of elements with strides in both tensors. A roll is a copy per side of the seam, a concatenation is
+//! a copy per input.
 
 mod gather;
 mod plan;

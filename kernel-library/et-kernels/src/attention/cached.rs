@@ -1,9 +1,9 @@
-//! Attention of rows of a text to a cache of keys and values that is written around its end: over the memory as it lies, because
-//! what decides the time is that all of it is read once. Few rows go over it together, many one after the other; what a row gets
-//! does not depend on that, bit for bit.
+//! Decode attention over a ring-buffer KV cache. The kernel streams the cache in address order, because decode is bound
+//! by memory bandwidth. Few query rows share a pass over the cache, many rows take a pass each; the result of a row is
+//! bit-identical either way.
 //!
-//! Positions are outside and heads inside, so that keys and values come in the order of their addresses. Scores of all heads
-//! wait in scratch memory in between.
+//! The outer loop runs over positions and the inner loop over heads, so that keys and values are read in address order.
+//! Scratch memory holds the scores of every head in between.
 #![allow(unsafe_code)] // Threads write interleaved rows of one output; bounds are checked once for a call.
 
 use core::ops::Range;
@@ -15,62 +15,61 @@ use super::Numbers;
 use super::kept::Kept;
 use crate::check::ensure;
 
-/// Positions whose keys or values stay in a first-level cache while all heads that share them meet them.
+/// Positions per block: the keys or values of a block stay in L1 while the heads that share a KV head read the block.
 const BLOCK: usize = 8;
-/// Keys that meet a query at a time.
+/// Keys per query in the inner loop.
 const KEYS: usize = 4;
-/// Vectors of a result that are summed at a time.
+/// Vectors of an output accumulated at a time.
 const VECTORS: usize = 4;
 
-/// The most rows that go over the cache together.
+/// The maximum number of query rows that share a pass over the cache.
 pub const TOGETHER: usize = 8;
-/// Parts of the work of few rows, where there are as many, so that threads have something to do.
+/// The number of parts that few rows are split into, if possible, for the threads to share.
 const PARTS: usize = 8;
 
-/// What attends to what.
+/// The operands of attention over a KV cache.
 #[derive(Clone, Copy, Debug)]
 pub struct Cached<'a> {
-    /// Rows that attend.
+    /// Query rows.
     pub rows: usize,
-    /// Heads of a row.
+    /// Query heads.
     pub heads: usize,
-    /// Heads of keys and values, of which [`Self::heads`] is a multiple: neighbouring heads share them.
+    /// KV heads, a divisor of [`Self::heads`]: neighbouring query heads share a KV head (grouped-query attention).
     pub key_heads: usize,
-    /// Numbers of a query, a key, and a value.
+    /// Head dimension: elements of a query, a key and a value.
     pub width: usize,
-    /// Rows of the cache: position `p` is in slot `p % slots`.
+    /// Slots of the ring buffer: position `p` is in slot `p % slots`.
     pub slots: usize,
-    /// The position of the first row.
+    /// The position of the first query row.
     pub start: usize,
-    /// The last row that is a token; those behind it see what it sees.
+    /// The last row that is a real token; padding rows after this index see the same keys.
     pub last: usize,
-    /// How many positions a row sees, its own included.
+    /// Sliding window: positions visible to a row, including the row's own position.
     pub window: usize,
-    /// Scores are `tanh(score / soft_cap) * soft_cap`, unless it is 0.
+    /// Soft-capping: `tanh(score / soft_cap) * soft_cap`; 0 disables soft-capping.
     pub soft_cap: f32,
-    /// What products of queries and keys are multiplied by.
+    /// The scale of the query-key products.
     pub scale: f32,
-    /// `[rows, heads, width]`.
+    /// Queries `[rows, heads, width]`.
     pub query: &'a [f32],
-    /// `[slots, key_heads, width]`, each row with what is behind it.
+    /// Keys `[slots, key_heads, width]`, each row followed by the scale of the storage type, if any.
     pub keys: Numbers<'a>,
-    /// Likewise.
+    /// Values, in the layout of the keys.
     pub values: Numbers<'a>,
 }
 
 impl Cached<'_> {
-    /// The parts of the work: rows that go over the cache together, and the heads that share keys.
+    /// The items of work: a group of query rows that share a pass, times a KV head.
     pub const fn items(&self) -> usize {
         self.rows.div_ceil(self.together()) * self.key_heads
     }
 
-    /// The numbers of scratch memory that a thread needs: for each row of a part and each head a score for each slot, and their
-    /// sum.
+    /// Scratch elements per thread: a score per slot and the reciprocal sum, for each row of a group and each head.
     pub const fn scratch(&self) -> usize {
         self.together() * self.heads * (self.slots + 1)
     }
 
-    /// Rows that go over the cache together.
+    /// Query rows that share a pass over the cache.
     const fn together(&self) -> usize {
         let rows = self.rows * self.key_heads / PARTS;
         if self.rows > TOGETHER || rows == 0 {
@@ -82,18 +81,19 @@ impl Cached<'_> {
         }
     }
 
-    /// Heads that read the same keys.
+    /// Query heads per KV head.
     const fn sharing(&self) -> usize {
         self.heads / self.key_heads
     }
 
-    /// The positions that a row sees.
+    /// The positions visible to a row.
     pub const fn seen(&self, row: usize) -> Range<usize> {
         let end = self.start + if row < self.last { row } else { self.last } + 1;
         end.saturating_sub(self.window)..end
     }
 
-    /// What rows see, at most [`BLOCK`] positions at a time, each row what it sees of them.
+    /// Splits the positions visible to `rows` into blocks of at most [`BLOCK`]; yields the visible span of each row and
+    /// block.
     #[inline(always)]
     fn spans(&self, rows: Range<usize>) -> impl Iterator<Item = (usize, Span)> {
         let (start, end) = (self.seen(rows.start).start, self.seen(rows.end - 1).end);
@@ -115,7 +115,7 @@ impl Cached<'_> {
         })
     }
 
-    /// An error unless all that is read is there.
+    /// Fails unless the operands, the output and the scratch cover the items.
     fn check(&self, items: &Range<usize>, output: usize, scratch: usize) -> Result<()> {
         let rows = self.rows * self.heads * self.width;
         let is_whole = |kept: &Numbers<'_>| kept.len() == self.slots * self.key_heads * kept.row(self.width);
@@ -127,11 +127,11 @@ impl Cached<'_> {
     }
 }
 
-/// Computes some items.
+/// Computes a range of items.
 ///
 /// # Safety
-/// `output`, `[rows, heads, width]`, is valid for writes, and while this runs nobody else reads or writes what belongs to the
-/// items.
+/// `output`, `[rows, heads, width]`, is valid for writes, and no other thread accesses the rows of the items during the
+/// call.
 #[inline]
 pub unsafe fn attend_part(
     level: Level,
@@ -152,23 +152,23 @@ struct Attend<'a> {
     scores: &'a mut [f32],
 }
 
-/// A head of a row.
+/// A query head of a row.
 #[derive(Clone, Copy)]
 struct Head {
-    /// Where its query and its result begin.
+    /// Offset of the query and the output.
     offset: usize,
-    /// Which keys and values of a slot are its own.
+    /// The KV head.
     key: usize,
-    /// Where its scores begin.
+    /// Offset of the scores.
     scores: usize,
 }
 
-/// Positions that the row sees, whose slots lie side by side.
+/// Visible positions in contiguous slots.
 #[derive(Clone, Copy)]
 struct Span {
     /// The first slot.
     slot: usize,
-    /// How many positions are before them.
+    /// Visible positions before the span.
     before: usize,
     count: usize,
 }
@@ -189,7 +189,7 @@ impl Work for Attend<'_> {
 }
 
 impl Attend<'_> {
-    /// What the heads that read some heads of keys get in some rows.
+    /// Computes a group of rows for the query heads of a range of KV heads.
     #[inline(always)]
     fn rows<S: Isa>(&mut self, isa: S, rows: Range<usize>, key_heads: Range<usize>) {
         let cached = self.cached;
@@ -222,7 +222,7 @@ impl Attend<'_> {
         Head { offset: (row * heads + head) * width, key, scores }
     }
 
-    /// The scores of some heads for some positions.
+    /// The scores of a range of heads for a span.
     #[inline(always)]
     fn score<S: Isa, K: Kept>(&mut self, isa: S, row: usize, heads: Range<usize>, span: Span, keys: &[K]) {
         for head in heads {
@@ -242,7 +242,8 @@ impl Attend<'_> {
         let mut sums = [isa.splat(0.0); KEYS];
         for step in (0..width).step_by(S::LANES) {
             let left = width - step;
-            // SAFETY: a query and each key have `width` numbers; lengths and places were checked.
+            // SAFETY: query and keys have `width` elements; `check` validated the lengths, and the offsets are in
+            // range.
             unsafe {
                 let number = f32::read_some(isa, query.as_ptr().add(head.offset + step), left);
                 for (sum, place) in sums.iter_mut().zip(&places) {
@@ -257,7 +258,7 @@ impl Attend<'_> {
         }
     }
 
-    /// Scores become what values are weighed with, but for the sum of all, which is the result.
+    /// Replaces scores by unnormalized softmax weights and returns the sum.
     #[inline(always)]
     fn exponentials<S: Isa>(&mut self, isa: S, scores: Range<usize>) -> f32 {
         let (cap, count) = (self.cached.soft_cap, scores.len());
@@ -289,7 +290,7 @@ impl Attend<'_> {
         sum + sums.sum()
     }
 
-    /// Adds values, each times its weight, to the results of some heads; after the last ones those are divided by the sum of
+    /// Accumulates weighted values into the outputs of a range of heads; the last span divides by the sum of the
     /// weights.
     #[inline(always)]
     fn weigh<S: Isa, K: Kept>(&self, isa: S, row: usize, heads: Range<usize>, span: Span, values: &[K]) {
@@ -303,7 +304,7 @@ impl Attend<'_> {
         }
     }
 
-    /// The same for some columns of the result of a head.
+    /// Accumulates weighted values into a range of columns of a head's output.
     #[inline(always)]
     fn weigh_columns<S: Isa, K: Kept>(
         &self,
@@ -317,7 +318,7 @@ impl Attend<'_> {
         let columns = (width - column).min(VECTORS * S::LANES);
         let result = self.output.wrapping_add(head.offset + column);
         let mut sums = [isa.splat(0.0); VECTORS];
-        // SAFETY: results and values have `width` numbers, of which `columns` are left; lengths and places were checked.
+        // SAFETY: outputs and values have `width` elements, of which `columns` remain; `check` validated the lengths.
         unsafe {
             if span.before > 0 {
                 sums = vectors(isa, result.cast_const(), columns);
@@ -344,17 +345,17 @@ impl Attend<'_> {
     }
 }
 
-/// At most [`VECTORS`] vectors of `count` numbers; what is missing is 0.
+/// Loads at most [`VECTORS`] vectors with `count` elements; the remaining lanes are 0.
 ///
 /// # Safety
-/// There are as many.
+/// `from` is valid for reads of `count` elements.
 #[inline(always)]
 unsafe fn vectors<S: Isa, K: Kept>(isa: S, from: *const K, count: usize) -> [S::F32; VECTORS] {
     let mut vectors = [isa.splat(0.0); VECTORS];
     for (index, vector) in vectors.iter_mut().enumerate() {
         let start = index * S::LANES;
         if start < count {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller upholds the contract of this function.
             *vector = unsafe { K::read_some(isa, from.add(start), count - start) };
         }
     }
@@ -370,7 +371,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// The same in double precision.
+    /// Reference attention in double precision.
     fn plain(cached: &Cached<'_>, keys: &[f32], values: &[f32]) -> Vec<f64> {
         let Cached { rows, heads, key_heads, width, slots, .. } = *cached;
         let mut output = vec![0.0; rows * heads * width];
@@ -437,7 +438,7 @@ mod tests {
                 let expected = plain(&cached, plain_of[0], plain_of[1]);
                 for level in Level::available() {
                     let (mut output, mut scratch) = (vec![f32::NAN; rows * heads * width], vec![0.0; cached.scratch()]);
-                    // SAFETY: the output is this test's own.
+                    // SAFETY: the test owns the output.
                     unsafe { attend_part(level, &cached, &raw mut output[..], 0..cached.items(), &mut scratch) }
                         .unwrap();
                     assert_close(level.name(), &output, &expected, 1e-5);
@@ -477,7 +478,7 @@ mod tests {
                 let (mut output, mut scratch) = (vec![f32::NAN; rows * row], vec![0.0; cached.scratch()]);
                 for part in 0..parts {
                     let items = cached.items() * part / parts..cached.items() * (part + 1) / parts;
-                    // SAFETY: the output is this test's own.
+                    // SAFETY: the test owns the output.
                     unsafe { attend_part(level, &cached, &raw mut output[..], items, &mut scratch) }.unwrap();
                 }
                 output.into_iter().map(f32::to_bits).collect::<Vec<_>>()
@@ -509,7 +510,7 @@ mod tests {
             values: Numbers::Floats(&[1.0; 2]),
         };
         let mut output = [0.0];
-        // SAFETY: the output is this test's own.
+        // SAFETY: the test owns the output.
         let refused = unsafe { attend_part(Level::Portable, &cached, &raw mut output[..], 0..1, &mut [0.0; 3]) };
         assert!(refused.is_err());
     }

@@ -1,25 +1,25 @@
-//! The types in which keys and values are kept.
+//! The storage types of keys and values.
 #![allow(unsafe_code)] // Reads through pointers.
 
 use et_core::Half;
 use et_simd::{Integer, Isa};
 
-/// Numbers of the greatest square.
+/// Elements of the largest transposed tile.
 const SQUARE: usize = 16 * 16;
 
-/// Keys or values.
+/// Stored keys or values.
 #[derive(Clone, Copy, Debug)]
 pub enum Numbers<'a> {
-    /// As they are computed with.
+    /// `f32`.
     Floats(&'a [f32]),
-    /// In half precision.
+    /// fp16.
     Halves(&'a [Half]),
-    /// In bytes, with the four bytes of a scale behind the numbers of each row: an `f32`, least significant byte first.
+    /// int8; each row is followed by the four bytes of an `f32` scale, little-endian.
     Bytes(&'a [i8]),
 }
 
 impl Numbers<'_> {
-    /// How many there are.
+    /// The number of stored elements.
     pub const fn len(&self) -> usize {
         match self {
             Self::Floats(numbers) => numbers.len(),
@@ -28,7 +28,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// How many elements a row of `width` numbers takes.
+    /// Stored elements per row of `width` elements, scale included.
     pub const fn row(&self, width: usize) -> usize {
         width
             + match self {
@@ -38,50 +38,50 @@ impl Numbers<'_> {
             }
     }
 
-    /// Whether there are none.
+    /// Whether the storage has no element.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// A type of numbers that vectors are read from.
+/// A storage type that is loaded as `f32` vectors.
 pub trait Kept: Copy {
-    /// How many elements are behind the numbers of a row.
+    /// Stored elements behind each row (the scale).
     const BEHIND: usize = 0;
 
-    /// What the numbers of a row are multiplied with.
+    /// The scale of a row.
     ///
     /// # Safety
-    /// `row` is valid for reads of `width` numbers and what is behind them.
+    /// `row` is valid for reads of `width` elements and the scale.
     #[inline(always)]
     unsafe fn scale(_row: *const Self, _width: usize) -> f32 {
         1.0
     }
 
-    /// Reads a vector.
+    /// Loads a vector.
     ///
     /// # Safety
-    /// `from` is valid for reads of [`Isa::LANES`] numbers.
+    /// `from` is valid for reads of [`Isa::LANES`] elements.
     unsafe fn read<S: Isa>(isa: S, from: *const Self) -> S::F32;
 
-    /// Reads the first lanes of a vector. The others are 0.
+    /// Loads the first `count` lanes; the remaining lanes are 0.
     ///
     /// # Safety
-    /// `from` is valid for reads of `count` numbers, which are fewer than [`Isa::LANES`].
+    /// `from` is valid for reads of `count` elements, fewer than [`Isa::LANES`].
     unsafe fn read_part<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32;
 
-    /// The number as it is computed with, but for the scale of its row.
+    /// Converts to `f32`, without the scale of the row.
     fn number(self) -> f32;
 
-    /// Writes the numbers from `at` on of [`Isa::LANES`] rows of `width` numbers, `step` elements apart: a square, with rows and
-    /// columns exchanged, row after row.
+    /// Transposes a square tile: the scaled elements from `at` on of [`Isa::LANES`] rows of `width` elements, with a
+    /// row stride of `step`.
     ///
     /// # Safety
-    /// All rows are valid for reads, and `to` for writes of the square.
+    /// The rows are valid for reads, and `to` for writes of the tile.
     #[inline(always)]
     unsafe fn transpose<S: Isa>(isa: S, rows: *const Self, step: usize, (at, width): (usize, usize), to: *mut f32) {
         let mut square = [0.0; SQUARE];
-        // SAFETY: the caller's promise; the square has room for the most lanes.
+        // SAFETY: the caller guarantees the rows and `to`; `square` has room for the lanes of any ISA.
         unsafe {
             for row in 0..S::LANES {
                 let from = rows.add(row * step);
@@ -92,13 +92,13 @@ pub trait Kept: Copy {
         }
     }
 
-    /// Reads at most a vector. Lanes from `count` on are 0.
+    /// Loads at most a vector. Lanes from `count` on are 0.
     ///
     /// # Safety
-    /// `from` is valid for reads of `count` numbers, or of [`Isa::LANES`] if those are fewer.
+    /// `from` is valid for reads of `count` elements, or of [`Isa::LANES`] if `count` is larger.
     #[inline(always)]
     unsafe fn read_some<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { if count >= S::LANES { Self::read(isa, from) } else { Self::read_part(isa, from, count) } }
     }
 }
@@ -106,12 +106,12 @@ pub trait Kept: Copy {
 impl Kept for f32 {
     #[inline(always)]
     unsafe fn read<S: Isa>(isa: S, from: *const Self) -> S::F32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { isa.read(from) }
     }
     #[inline(always)]
     unsafe fn read_part<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { isa.read_part(from, count) }
     }
     #[inline(always)]
@@ -120,7 +120,7 @@ impl Kept for f32 {
     }
     #[inline(always)]
     unsafe fn transpose<S: Isa>(isa: S, rows: *const Self, step: usize, (at, _): (usize, usize), to: *mut f32) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { isa.transpose(rows.add(at), step, to, S::LANES) }
     }
 }
@@ -128,12 +128,12 @@ impl Kept for f32 {
 impl Kept for Half {
     #[inline(always)]
     unsafe fn read<S: Isa>(isa: S, from: *const Self) -> S::F32 {
-        // SAFETY: the caller's promise; a `Half` is its bits.
+        // SAFETY: the caller guarantees the elements; `Half` has the layout of `u16`.
         unsafe { isa.read_halves(from.cast()) }
     }
     #[inline(always)]
     unsafe fn read_part<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32 {
-        // SAFETY: the caller's promise; a `Half` is its bits.
+        // SAFETY: the caller guarantees the elements; `Half` has the layout of `u16`.
         unsafe { isa.read_halves_part(from.cast(), count) }
     }
     #[inline(always)]
@@ -146,17 +146,17 @@ impl Kept for i8 {
     const BEHIND: usize = size_of::<f32>();
     #[inline(always)]
     unsafe fn scale(row: *const Self, width: usize) -> f32 {
-        // SAFETY: the caller's promise; a byte may be anywhere.
+        // SAFETY: the caller guarantees the scale behind the row, read without alignment.
         f32::from_le_bytes(unsafe { row.add(width).cast::<[u8; 4]>().read_unaligned() })
     }
     #[inline(always)]
     unsafe fn read<S: Isa>(isa: S, from: *const Self) -> S::F32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { isa.read_i8(from) }.to_float()
     }
     #[inline(always)]
     unsafe fn read_part<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe { isa.read_i8_part(from, count) }.to_float()
     }
     #[inline(always)]

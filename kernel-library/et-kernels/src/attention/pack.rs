@@ -1,18 +1,19 @@
-//! Keys and values in the order in which tiles read them.
+//! Packs keys and values for the micro-kernels.
 #![allow(unsafe_code)] // Squares are transposed through pointers.
 
 use et_simd::Isa;
 
 use super::kept::Kept;
 
-/// Packs `count` keys into panels of [`Isa::LANES`] keys: numbers of the same index are neighbours. Missing keys are 0.
+/// Packs `count` keys into panels of [`Isa::LANES`] keys, element index by element index. Missing keys of the last
+/// panel are 0.
 ///
 /// # Safety
-/// There are `count` keys `step` numbers apart, and room for as many panels as that takes.
+/// `from` has `count` keys with a stride of `step` elements, and `to` has room for the panels.
 #[inline(always)]
 pub unsafe fn keys<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count: usize, width: usize, to: *mut f32) {
     for (panel, first) in (0..count).step_by(S::LANES).enumerate() {
-        // SAFETY: the panel is within the room, its keys are among those that there are.
+        // SAFETY: the caller guarantees room for the panel, and the panel's keys are below `count`.
         unsafe {
             let (from, to) = (from.add(first * step), to.add(panel * width * S::LANES));
             key_panel(isa, from, step, S::LANES.min(count - first), width, to);
@@ -21,11 +22,11 @@ pub unsafe fn keys<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count: 
 }
 
 /// # Safety
-/// As for [`keys`], of one panel.
+/// As for [`keys`], for a single panel.
 #[inline(always)]
 unsafe fn key_panel<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count: usize, width: usize, to: *mut f32) {
     let squares = if count == S::LANES { width - width % S::LANES } else { 0 };
-    // SAFETY: a square is within all of the panel's keys.
+    // SAFETY: the tile is within the keys of a full panel.
     unsafe {
         for at in (0..squares).step_by(S::LANES) {
             K::transpose(isa, from, step, (at, width), to.add(at * S::LANES));
@@ -43,15 +44,15 @@ unsafe fn key_panel<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count:
     }
 }
 
-/// Packs `count` values one after the other, each filled up with zeros to whole vectors.
+/// Packs `count` values contiguously, each padded with zeros to full vectors.
 ///
 /// # Safety
-/// There are `count` values `step` numbers apart, and room for them.
+/// `from` has `count` values with a stride of `step` elements, and `to` has room for the padded values.
 #[inline(always)]
 pub unsafe fn values<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count: usize, width: usize, to: *mut f32) {
     let padded = width.next_multiple_of(S::LANES);
     for index in 0..count {
-        // SAFETY: the value is one of those that there are.
+        // SAFETY: the index is below `count`, and the caller guarantees `count` values and room.
         unsafe {
             let (from, to) = (from.add(index * step), to.add(index * padded));
             let scale = isa.splat(K::scale(from, width));

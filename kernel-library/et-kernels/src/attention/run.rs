@@ -1,4 +1,4 @@
-//! Attention, block of keys by block of keys, tile of queries by tile of queries.
+//! The FlashAttention loop: blocks of keys outside, tiles of queries inside.
 #![allow(unsafe_code)] // Threads write interleaved rows of one output; bounds are checked once for a call.
 
 use core::ops::Range;
@@ -11,38 +11,39 @@ use super::values::{Sums, Values, weigh};
 use super::{Attention, Numbers, Part, pack};
 use crate::check::ensure;
 
-/// The queries of a tile: sums of six times four vectors fit into 32 registers, of six times two into 16.
+/// Queries per tile: 6 x 4 accumulator vectors fit 32 registers, 6 x 2 fit 16.
 const TILE: usize = 6;
-/// The numbers of a block of keys. With as many of values, they stay in a second-level cache.
+/// Elements per block of keys. Keys and values of a block stay in L2.
 const BLOCK: usize = 16 * 1024;
-/// The most masks.
+/// The maximum number of masks.
 const MOST_MASKS: usize = 4;
-/// Room to begin at a multiple of a cache line.
+/// Spare scratch elements for the alignment to a cache line.
 const ALIGNMENT: usize = 16;
 
-/// The most keys of a block: a multiple of 16.
+/// The maximum number of keys per block: a multiple of 16.
 fn most_keys(width: usize) -> usize {
     (BLOCK / width.max(1)).clamp(64, 256) / 16 * 16
 }
 
-/// The scratch memory that a part needs, in numbers. What has fewer queries needs less.
+/// Scratch elements for a part. A part with fewer queries needs less.
 pub fn scratch(attention: &Attention, part: &Part) -> usize {
     let block = attention.keys.min(most_keys(attention.width)).next_multiple_of(16);
     let values = block * attention.value_width.next_multiple_of(16);
     ALIGNMENT + block * attention.width + values + TILE * block + 2 * part.queries.len()
 }
 
-/// All of the work.
+/// Computes the whole work.
 #[inline]
 pub fn run(level: Level, attention: &Attention, output: &mut [f32], scratch: &mut [f32]) -> Result<()> {
-    // SAFETY: nobody else has the output.
+    // SAFETY: the exclusive borrow of the output excludes other accesses.
     unsafe { run_part(level, attention, output, &attention.whole(), scratch) }
 }
 
-/// A part of the work. Only the rows of the part's tokens are written, and nothing of the output is read before.
+/// Computes a part of the work. Writes only the rows of the part's tokens, without reading earlier contents of the
+/// output.
 ///
 /// # Safety
-/// `output` is valid for writes, and while this runs, nobody else reads or writes the rows of the part's tokens.
+/// `output` is valid for writes, and no other thread accesses the rows of the part's tokens during the call.
 #[inline]
 pub unsafe fn run_part(
     level: Level,
@@ -66,10 +67,10 @@ struct Run<'a> {
     scratch: *mut f32,
 }
 
-/// A block of keys of an item, whose slots lie side by side.
+/// A block of keys of an item, in contiguous slots.
 #[derive(Clone, Copy)]
 struct Block {
-    /// The mask's rows of the first key, and their steps.
+    /// Pointer to the first key's column of each mask, and the row stride.
     masks: [(*const f32, usize); MOST_MASKS],
     batch: usize,
     head: usize,
@@ -79,23 +80,23 @@ struct Block {
 }
 
 impl Block {
-    /// Which of the block's keys are in a range of all.
+    /// The part of a key range within the block, relative to the block.
     #[inline(always)]
     fn part(&self, keys: Range<usize>) -> Range<usize> {
         keys.start.saturating_sub(self.first).min(self.count)..keys.end.saturating_sub(self.first).min(self.count)
     }
 }
 
-/// Some queries of a part.
+/// A tile of queries.
 #[derive(Clone)]
 struct Tile {
     query: usize,
     count: usize,
-    /// The keys that at least one of them sees.
+    /// The keys visible to at least one query of the tile.
     seen: Range<usize>,
 }
 
-/// Where the parts of the scratch memory are.
+/// The parts of the scratch memory.
 #[derive(Clone, Copy)]
 struct Places {
     keys: *mut f32,
@@ -129,7 +130,7 @@ impl Run<'_> {
     #[inline(always)]
     fn places(&self) -> Places {
         let row = self.attention.keys.min(most_keys(self.attention.width)).next_multiple_of(16);
-        // SAFETY: the scratch memory was checked to be as large; what is aligned for numbers is for `Seen`.
+        // SAFETY: `run_part` checked the size of the scratch memory; the alignment of `f32` suffices for `Seen`.
         unsafe {
             let values = self.scratch.add(row * self.attention.width);
             let scores = values.add(row * self.attention.value_width.next_multiple_of(16));
@@ -137,7 +138,7 @@ impl Run<'_> {
         }
     }
 
-    /// All queries against a block of keys.
+    /// Multiplies every query of the part with a block of keys.
     #[inline(always)]
     fn block<S: Isa>(&self, isa: S, places: Places, block: Block) {
         self.pack(isa, places, block);
@@ -149,7 +150,7 @@ impl Run<'_> {
             if block.part(tile.seen.clone()).is_empty() {
                 continue;
             }
-            // A tile for few queries computes some in vain; one for a single query is slower by itself.
+            // A partial tile recomputes rows, except for a single query, which has a kernel without waste.
             if tile.count == 1 {
                 self.tile::<S, 1>(isa, places, block, &tile);
             } else {
@@ -158,14 +159,14 @@ impl Run<'_> {
         }
     }
 
-    /// What a later query sees neither begins nor ends earlier.
+    /// Visible ranges start and end monotonically over the queries.
     #[inline(always)]
     fn tile_of(&self, queries: Range<usize>) -> Tile {
         let seen = self.attention.seen(queries.start).start..self.attention.seen(queries.end - 1).end;
         Tile { query: queries.start, count: queries.len(), seen }
     }
 
-    /// Where the masks of an item's keys from `first` on begin.
+    /// Pointers to the masks of an item, from key `first` on.
     #[inline(always)]
     fn masks(&self, batch: usize, head: usize, first: usize) -> [(*const f32, usize); MOST_MASKS] {
         let mut masks = [(core::ptr::null(), 0); MOST_MASKS];
@@ -176,7 +177,7 @@ impl Run<'_> {
         masks
     }
 
-    /// Keys and values in the order in which tiles read them.
+    /// Packs the keys and values of a block.
     #[inline(always)]
     fn pack<S: Isa>(&self, isa: S, places: Places, block: Block) {
         let Attention { key, value, width, value_width, heads, key_heads, .. } = *self.attention;
@@ -184,7 +185,7 @@ impl Run<'_> {
         let (first_key, key_step) = (key.strides.offset(block.batch, key_head, block.slot), key.strides.token);
         let (first_value, value_step) = (value.strides.offset(block.batch, key_head, block.slot), value.strides.token);
         let Places { keys, values, .. } = places;
-        // SAFETY: strides were checked to stay within the numbers, and scratch memory has room for a block.
+        // SAFETY: `check` validated strides against the storage, and the scratch memory has room for a block.
         unsafe {
             match key.numbers {
                 Numbers::Floats(all) => {
@@ -211,7 +212,7 @@ impl Run<'_> {
         }
     }
 
-    /// Some queries against a block of keys.
+    /// Multiplies a tile of queries with a block of keys.
     #[inline(always)]
     fn tile<S: Isa, const M: usize>(&self, isa: S, places: Places, block: Block, tile: &Tile) {
         let Attention { width, query: tokens, .. } = *self.attention;
@@ -219,7 +220,8 @@ impl Run<'_> {
         let offset = tokens.strides.offset(block.batch, block.head, query);
         let padded = block.count.next_multiple_of(S::LANES);
         let (mut before, mut after) = ([0.0; M], [1.0; M]);
-        // SAFETY: strides were checked to stay within the numbers, and scratch memory has room for a tile and a block.
+        // SAFETY: `check` validated strides against the storage, and the scratch memory has room for a tile and a
+        // block.
         unsafe {
             let from = tokens.numbers.as_ptr().add(offset);
             let queries = Queries { from, step: tokens.strides.token, count, width };
@@ -239,10 +241,10 @@ impl Run<'_> {
         }
     }
 
-    /// Scores of one query to exponentials. Returns the factor for what the query took before.
+    /// Replaces the scores of a query by exponentials. Returns the rescaling factor for the query's accumulators.
     ///
     /// # Safety
-    /// There is a row of scores.
+    /// `scores` has a row of scores.
     #[inline(always)]
     unsafe fn exponentials<S: Isa>(
         &self,
@@ -260,14 +262,14 @@ impl Run<'_> {
         let Attention { scale, soft_cap, .. } = *self.attention;
         let bent = Bent { scale, soft_cap, masks };
         let visible = block.part(self.attention.seen(query));
-        // SAFETY: the row has room for a whole block.
+        // SAFETY: the row has room for a full block.
         unsafe { exponentials(isa, scores, bent, visible, block.count.next_multiple_of(S::LANES), seen) }
     }
 
-    /// Adds what the queries take from the block.
+    /// Accumulates the weighted values of the block.
     ///
     /// # Safety
-    /// There is a tile of exponentials.
+    /// The scratch memory holds the exponentials of the tile.
     #[inline(always)]
     unsafe fn values<S: Isa, const M: usize>(
         &self,
@@ -280,7 +282,7 @@ impl Run<'_> {
     ) {
         let Attention { value_width, output, .. } = *self.attention;
         let to = output.offset(block.batch, block.head, tile.query);
-        // SAFETY: strides were checked to stay within the numbers and the output.
+        // SAFETY: `check` validated strides against storage and output.
         unsafe {
             let values = Values { from: places.values, count: block.count, width: value_width };
             let later = block.first > tile.seen.start;

@@ -1,4 +1,4 @@
-//! Scores of a tile of queries against a block of keys, and their exponentials.
+//! Scores of a tile of queries against a block of keys, and the softmax exponentials.
 #![allow(unsafe_code)] // Tiles are read through pointers, whose bounds are checked once for a call.
 
 use core::ops::Range;
@@ -8,20 +8,20 @@ use et_simd::{Float, Isa, math};
 /// A tile of queries.
 #[derive(Clone, Copy)]
 pub struct Queries {
-    /// The first.
+    /// The first query.
     pub from: *const f32,
-    /// From one to the next.
+    /// Query stride in elements.
     pub step: usize,
-    /// How many there are, at least 1. Tiles repeat the last one.
+    /// The number of queries, at least 1. Partial tiles repeat the last query.
     pub count: usize,
-    /// The numbers of each, and of each key.
+    /// Elements of a query and a key.
     pub width: usize,
 }
 
-/// Products of `M` queries and all panels, rows of `row` numbers.
+/// Multiplies `M` queries with `panels` packed panels of keys; score rows are `row` elements apart.
 ///
 /// # Safety
-/// There are the queries, `panels` packed panels of keys, and `M` rows of scores for all of them.
+/// `queries` are valid, `keys` has `panels` packed panels, and `to` has room for `M` rows of scores.
 #[inline(always)]
 pub unsafe fn products<S: Isa, const M: usize>(
     isa: S,
@@ -32,7 +32,7 @@ pub unsafe fn products<S: Isa, const M: usize>(
     row: usize,
 ) {
     let mut panel = 0;
-    // SAFETY: no tile goes beyond the last panel.
+    // SAFETY: the tile ends at the last panel.
     unsafe {
         if S::REGISTERS >= 32 {
             while panel + 4 <= panels {
@@ -57,7 +57,7 @@ pub unsafe fn products<S: Isa, const M: usize>(
 }
 
 /// # Safety
-/// As for [`products`], of `N` panels.
+/// As for [`products`], for `N` panels.
 #[inline(always)]
 unsafe fn tile<S: Isa, const M: usize, const N: usize>(
     isa: S,
@@ -67,13 +67,13 @@ unsafe fn tile<S: Isa, const M: usize, const N: usize>(
     row: usize,
 ) {
     let mut sums = [[isa.splat(0.0); N]; M];
-    // SAFETY: none is beyond the last query.
+    // SAFETY: the index is clamped to the last query.
     let rows: [_; M] = core::array::from_fn(
         #[inline(always)]
         |query| unsafe { queries.from.add(query.min(queries.count - 1) * queries.step) },
     );
     for at in 0..queries.width {
-        // SAFETY: each panel has as many vectors, and each query as many numbers.
+        // SAFETY: each panel has `width` vectors, and each query `width` elements.
         unsafe {
             let mut vectors = [isa.splat(0.0); N];
             for (panel, vector) in vectors.iter_mut().enumerate() {
@@ -89,45 +89,45 @@ unsafe fn tile<S: Isa, const M: usize, const N: usize>(
     }
     for (query, sums) in sums.iter().enumerate() {
         for (panel, sum) in sums.iter().enumerate() {
-            // SAFETY: the row has room for all panels.
+            // SAFETY: the row has room for the panels.
             unsafe { isa.write(to.add(query * row + panel * S::LANES), *sum) };
         }
     }
 }
 
-/// What a query has seen so far.
+/// The online softmax state of a query.
 #[derive(Clone, Copy)]
 pub struct Seen {
-    /// The greatest score.
+    /// The maximum score.
     pub greatest: f32,
-    /// The sum of exponentials of scores less that one.
+    /// The sum of `exp(score - greatest)`.
     pub sum: f32,
 }
 
 impl Seen {
-    /// Nothing.
+    /// The state before the first block.
     pub const NOTHING: Self = Self { greatest: f32::NEG_INFINITY, sum: 0.0 };
 }
 
-/// What makes scores of products: `cap(product * scale) + masks`.
+/// The transformation of query-key products to scores: `soft_cap(product * scale) + masks`.
 #[derive(Clone, Copy)]
 pub struct Bent<'a> {
-    /// What products are multiplied by.
+    /// The scale of the products.
     pub scale: f32,
-    /// Scores are bent towards this, unless it is 0.
+    /// The soft-capping bound; 0 disables soft-capping.
     pub soft_cap: f32,
-    /// Rows of addends.
+    /// The additive mask rows.
     pub masks: &'a [*const f32],
 }
 
 impl Bent<'_> {
-    /// The scores of the products of the keys from `at` on, of which `count` are not beyond the visible ones.
+    /// The scores of a vector of keys from `at` on, of which the first `count` are within the masks.
     ///
     /// # Safety
-    /// There is a vector of products, and each mask has as many numbers.
+    /// `products` has a vector, and each mask has `at + count` elements.
     #[inline(always)]
     unsafe fn scores<S: Isa>(&self, isa: S, products: *const f32, at: usize, count: usize) -> S::F32 {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         unsafe {
             let mut score = isa.read(products) * isa.splat(self.scale);
             if self.soft_cap > 0.0 {
@@ -141,28 +141,28 @@ impl Bent<'_> {
         }
     }
 
-    /// The same where some lanes are hidden, if not all.
+    /// Like [`Self::scores`] with hidden lanes: lanes outside `lanes` become negative infinity.
     ///
     /// # Safety
-    /// As for [`Self::scores`], of the lanes that are shown and those before them.
+    /// As for [`Self::scores`], with `count` = `lanes.end`.
     #[inline(always)]
     unsafe fn shown<S: Isa>(&self, isa: S, products: *const f32, at: usize, lanes: Range<usize>) -> S::F32 {
         let hidden = isa.splat(f32::NEG_INFINITY);
         if lanes.is_empty() {
             return hidden;
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller upholds the contract of this function.
         let score = unsafe { self.scores(isa, products, at, lanes.end) };
         let score = score.select(crate::rows::first(isa, lanes.end), hidden);
         hidden.select(crate::rows::first(isa, lanes.start), score)
     }
 }
 
-/// Makes scores of the `visible` products, hides all others, and replaces all by exponentials. Updates what the query has
-/// seen, and returns the factor for what it took before.
+/// Replaces a row of query-key products by softmax exponentials: keys outside `visible` become 0. Updates the online
+/// softmax state of the query and returns the rescaling factor for the query's accumulators.
 ///
 /// # Safety
-/// There are `padded` scores, a multiple of [`Isa::LANES`], and at least as many numbers from each mask on as are visible.
+/// `scores` has `padded` elements, a multiple of [`Isa::LANES`], and each mask at least `visible.end` elements.
 #[inline(always)]
 pub unsafe fn exponentials<S: Isa>(
     isa: S,
@@ -176,7 +176,7 @@ pub unsafe fn exponentials<S: Isa>(
     let mut greatest = hidden;
     for at in (0..padded).step_by(S::LANES) {
         let is_whole = visible.start <= at && at + S::LANES <= visible.end;
-        // SAFETY: vectors are below `padded`, and whole ones are visible.
+        // SAFETY: vectors are below `padded`, and full vectors are visible.
         unsafe {
             let score = if is_whole {
                 bent.scores(isa, scores.add(at), at, S::LANES)
@@ -189,18 +189,18 @@ pub unsafe fn exponentials<S: Isa>(
         }
     }
     let greatest = f32::max(seen.greatest, greatest.greatest());
-    // Where all is hidden, the exponentials of negative infinity less anything are 0.
+    // If every key is hidden, the base 0 makes each exponential 0 instead of NaN.
     let base = if greatest == f32::NEG_INFINITY { 0.0 } else { greatest };
     let mut sums = isa.splat(0.0);
     for at in (0..padded).step_by(S::LANES) {
-        // SAFETY: within the scores.
+        // SAFETY: vectors are below `padded`.
         unsafe {
             let exponential = math::exp(isa, isa.read(scores.add(at)) - isa.splat(base));
             isa.write(scores.add(at), exponential);
             sums = sums + exponential;
         }
     }
-    // Before anything is seen, nothing was taken.
+    // Before the first visible key, the accumulators are undefined, so that the factor is 0.
     let factor = if seen.sum == 0.0 { 0.0 } else { math::exp(isa, isa.splat(seen.greatest - base)).greatest() };
     *seen = Seen { greatest, sum: seen.sum * factor + sums.sum() };
     factor

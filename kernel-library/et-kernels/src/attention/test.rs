@@ -1,4 +1,4 @@
-//! Attention compared with the plain formula in double precision.
+//! Compares attention with the textbook formula in double precision.
 
 use std::vec;
 use std::vec::Vec;
@@ -9,7 +9,7 @@ use et_simd::Level;
 use super::{Attention, Causal, Mask, Numbers, Part, Slots, Strides, Tokens, run, run_part, scratch};
 use crate::test::{assert_close, numbers};
 
-/// Number `at` of the row of `width` that begins at `row`.
+/// Element `at` of the stored row that begins at `row`, dequantized.
 fn number(numbers: Numbers, row: usize, at: usize, width: usize) -> f32 {
     match numbers {
         Numbers::Floats(numbers) => numbers[row + at],
@@ -22,7 +22,7 @@ fn scale(bytes: &[i8]) -> f32 {
     f32::from_le_bytes([0, 1, 2, 3].map(|index| bytes[index].cast_unsigned()))
 }
 
-/// Rows of `width` numbers as bytes with their scales, and the numbers that those stand for.
+/// Quantizes rows of `width` elements to int8 with scales; also returns the dequantized elements.
 pub fn in_bytes(numbers: &[f32], width: usize) -> (Vec<i8>, Vec<f32>) {
     let (mut bytes, mut rounded) = (Vec::new(), Vec::new());
     for row in numbers.chunks(width) {
@@ -35,7 +35,7 @@ pub fn in_bytes(numbers: &[f32], width: usize) -> (Vec<i8>, Vec<f32>) {
     (bytes, rounded)
 }
 
-/// The formula, with all scores of a query at once.
+/// Reference attention: every score of a query at once.
 fn plain(attention: &Attention, length: usize) -> Vec<f64> {
     let mut output = vec![0.25; length];
     for batch in 0..attention.batches {
@@ -101,7 +101,7 @@ struct Shape {
     slots: Slots,
 }
 
-/// Two batches of two heads, of which each has its own keys, and all see all.
+/// Two batches of two heads, each with a KV head, without masking.
 const BASE: Shape = Shape {
     batches: 2,
     heads: 2,
@@ -116,13 +116,13 @@ const BASE: Shape = Shape {
 };
 
 impl Shape {
-    /// Those of the keys, one after the other, unless the shape says otherwise.
+    /// The ring buffer; keys are in slot order unless a test overrides.
     fn slots(&self) -> Slots {
         if self.slots.count == 0 { Slots::of(self.keys) } else { self.slots }
     }
 }
 
-/// Tokens first, heads within tokens, as projections write them.
+/// Token-major layout with interleaved heads, as projections write.
 fn strides(heads: usize, tokens: usize, width: usize) -> Strides {
     Strides { batch: tokens * heads * width, head: width, token: heads * width }
 }
@@ -182,7 +182,7 @@ fn check_kept(shape: &Shape, with_masks: bool, key: Numbers<'_>, value: Numbers<
     }
 }
 
-/// The same, item by item, and the queries of each in two parts.
+/// The same output, item by item, with the queries of each item in two parts.
 #[allow(unsafe_code)] // Parts are given an output that others write to.
 fn in_parts(level: Level, attention: &Attention, length: usize) -> Vec<f32> {
     let mut output = vec![0.25; length];
@@ -191,7 +191,7 @@ fn in_parts(level: Level, attention: &Attention, length: usize) -> Vec<f32> {
         for queries in [middle..attention.queries, 0..middle] {
             let part = Part { items: item..item + 1, queries };
             let mut memory = vec![f32::NAN; scratch(attention, &part)];
-            // SAFETY: nobody else has the output.
+            // SAFETY: the test owns the output.
             unsafe { run_part(level, attention, &raw mut output[..], &part, &mut memory) }.unwrap();
         }
     }

@@ -1,4 +1,4 @@
-//! Sums of values, weighted by exponentials of scores.
+//! Sums of values, weighted by the softmax exponentials.
 #![allow(unsafe_code)] // Tiles are read through pointers, whose bounds are checked once for a call.
 
 use et_simd::{Float, Isa};
@@ -6,31 +6,31 @@ use et_simd::{Float, Isa};
 /// A block of packed values.
 #[derive(Clone, Copy)]
 pub struct Values {
-    /// The first.
+    /// The first value.
     pub from: *const f32,
-    /// How many there are.
+    /// The number of values.
     pub count: usize,
-    /// The numbers of each.
+    /// Elements per value.
     pub width: usize,
 }
 
-/// Where a tile's sums go.
+/// The destination of a tile's accumulators.
 #[derive(Clone, Copy)]
 pub struct Sums {
-    /// The first query's.
+    /// The accumulators of the first query.
     pub to: *mut f32,
-    /// From one to the next.
+    /// Query stride in elements.
     pub step: usize,
-    /// How many of the tile's queries there are.
+    /// Queries of the tile without padding.
     pub count: usize,
-    /// Whether there are sums of earlier blocks.
+    /// Whether earlier blocks wrote accumulators.
     pub later: bool,
 }
 
-/// Adds the block's values times their `weights`, rows of `row` numbers, to sums times `before`; the result times `after`.
+/// Accumulates the block: `(sums * before + weights x values) * after`, with weight rows `row` elements apart.
 ///
 /// # Safety
-/// There are `M` rows of weights for all values, the values, and the sums.
+/// `weights` has `M` rows with an element per value; values and sums are valid.
 #[inline(always)]
 pub unsafe fn weigh<S: Isa, const M: usize>(
     isa: S,
@@ -43,7 +43,7 @@ pub unsafe fn weigh<S: Isa, const M: usize>(
 ) {
     let whole = values.width - values.width % S::LANES;
     let mut at = 0;
-    // SAFETY: no tile goes beyond the width.
+    // SAFETY: the tile ends within the width.
     unsafe {
         if S::REGISTERS >= 32 {
             while at + 4 * S::LANES <= whole {
@@ -62,7 +62,7 @@ pub unsafe fn weigh<S: Isa, const M: usize>(
     }
 }
 
-/// `N` vectors from column `at` on, the last of which has `lanes` lanes.
+/// Accumulates `N` vectors from column `at` on, the last with `lanes` lanes.
 ///
 /// # Safety
 /// As for [`weigh`].
@@ -81,7 +81,7 @@ unsafe fn tile<S: Isa, const M: usize, const N: usize>(
 ) {
     let mut tile = [[isa.splat(0.0); N]; M];
     let step = values.width.next_multiple_of(S::LANES);
-    // SAFETY: all lanes are within the width; there are as many values and weights.
+    // SAFETY: the lanes are within the width; the caller guarantees values and weights.
     unsafe {
         if sums.later {
             for (query, tile) in tile.iter_mut().enumerate().take(sums.count) {
@@ -115,9 +115,9 @@ unsafe fn tile<S: Isa, const M: usize, const N: usize>(
 }
 
 /// # Safety
-/// There are `lanes` numbers.
+/// `from` is valid for reads of `lanes` elements.
 #[inline(always)]
 unsafe fn read<S: Isa>(isa: S, from: *const f32, lanes: usize) -> S::F32 {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees `lanes` elements.
     unsafe { if lanes == S::LANES { isa.read(from) } else { isa.read_part(from, lanes) } }
 }

@@ -1,11 +1,11 @@
-//! Rows of a table, by their numbers: embeddings.
+//! Gather of table rows by index: embedding lookup.
 
 use et_core::{Error, Result};
 
 use crate::check::{ensure, product};
 
-/// Copies row `indices[i]` of `table`, rows of `columns` elements, to row `i` of the output. All indices have to be within
-/// the table; if one is not, rows before it may have been written.
+/// Copies row `indices[i]` of `table`, with `columns` elements per row, to row `i` of the output. Fails if an index is
+/// out of range; earlier rows may have been written.
 pub fn gather_rows<T: Copy, I: Copy + Into<i64>>(
     table: &[T],
     columns: usize,

@@ -1,36 +1,36 @@
-//! What is copied where, and the fewest dimensions that say so.
+//! Simplifies the dimensions of a strided copy.
 
 use et_core::{Error, MAX_RANK, Result};
 
 use crate::check::ensure;
 
-/// A box of elements, and where two tensors have it. Strides and offsets count elements.
+/// A box of elements, with the strides and offsets of both tensors in elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Strided<'a> {
-    /// The size of each dimension, at most [`MAX_RANK`] of them.
+    /// The size of each dimension, at most [`MAX_RANK`] dimensions.
     pub sizes: &'a [usize],
-    /// The input's steps of each dimension; 0 repeats elements.
+    /// The input strides; 0 broadcasts.
     pub from: &'a [usize],
-    /// The first element in the input.
+    /// The offset of the first input element.
     pub from_offset: usize,
-    /// The output's steps of each dimension.
+    /// The output strides.
     pub to: &'a [usize],
-    /// The first element in the output.
+    /// The offset of the first output element.
     pub to_offset: usize,
 }
 
-/// A dimension: its size, and the steps of both tensors.
+/// A dimension with the strides of both tensors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dimension {
-    /// How many elements.
+    /// The size.
     pub size: usize,
-    /// From an element to the next, in the input.
+    /// The input stride.
     pub from: usize,
-    /// From an element to the next, in the output.
+    /// The output stride.
     pub to: usize,
 }
 
-/// Dimensions in the order of the output's memory, the innermost last, of which none can be joined with the next.
+/// Dimensions in the order of the output's memory, innermost last, maximally merged.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     dimensions: [Dimension; MAX_RANK],
@@ -38,7 +38,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Joins dimensions, unless the box does not fit the tensors' lengths. `None` if there is nothing to copy.
+    /// Merges dimensions. Fails if the box exceeds the tensors' lengths; `None` for an empty box.
     pub fn new(strided: &Strided, input: usize, output: usize) -> Result<Option<Self>> {
         let Strided { sizes, from, to, .. } = *strided;
         ensure(sizes.len() <= MAX_RANK && from.len() == sizes.len() && to.len() == sizes.len())?;
@@ -56,12 +56,12 @@ impl Plan {
         Ok(Some(plan))
     }
 
-    /// The dimensions, the innermost last.
+    /// The dimensions, innermost last.
     pub fn dimensions(&self) -> &[Dimension] {
         &self.dimensions[..self.rank]
     }
 
-    /// Keeps larger steps of the output before smaller ones.
+    /// Inserts a dimension in descending order of output strides.
     fn insert(&mut self, dimension: Dimension) {
         let place = self.dimensions().iter().position(|other| other.to < dimension.to).unwrap_or(self.rank);
         self.dimensions.copy_within(place..self.rank, place + 1);
@@ -84,7 +84,7 @@ impl Plan {
     }
 }
 
-/// The place of the last element.
+/// The offset of the last element.
 fn reach(sizes: &[usize], strides: &[usize], offset: usize) -> Result<usize> {
     let steps = sizes.iter().zip(strides);
     steps

@@ -1,4 +1,4 @@
-//! Copies boxes: runs of neighbours as they are, squares by exchanging rows and columns, and the rest one by one.
+//! Executes strided copies: contiguous runs by `memcpy`, planes by tiled transposition, the rest elementwise.
 #![allow(unsafe_code)] // Threads write parts of one output; bounds are checked once for a call.
 
 use et_core::{MAX_RANK, Result};
@@ -10,18 +10,18 @@ use super::plan::{Dimension, Plan};
 /// Copies a box of elements.
 #[inline]
 pub fn copy<T: Copy + Send + Sync>(level: Level, strided: &Strided, input: &[T], output: &mut [T]) -> Result<()> {
-    // SAFETY: nobody else has the output.
+    // SAFETY: the exclusive borrow of the output excludes other accesses.
     unsafe { copy_part(level, strided, input, output) }
 }
 
-/// Copies a box of elements to an output that others write elsewhere.
+/// Copies a box of elements to an output whose other elements may be written concurrently.
 ///
 /// # Safety
-/// `output` is valid for writes, and while this runs, nobody else reads or writes the box.
+/// `output` is valid for writes, and no other thread accesses the box during the call.
 #[inline]
 pub unsafe fn copy_part<T: Copy>(level: Level, strided: &Strided, input: &[T], output: *mut [T]) -> Result<()> {
     if let Some(plan) = Plan::new(strided, input.len(), output.len())? {
-        // SAFETY: the box is within both.
+        // SAFETY: `Plan::new` validated the box against both lengths.
         let (from, to) =
             unsafe { (input.as_ptr().add(strided.from_offset), output.cast::<T>().add(strided.to_offset)) };
         level.run(CopyBox { plan, from, to });
@@ -29,14 +29,14 @@ pub unsafe fn copy_part<T: Copy>(level: Level, strided: &Strided, input: &[T], o
     Ok(())
 }
 
-/// A box that is within both tensors.
+/// A box validated against both tensors.
 struct CopyBox<T> {
     plan: Plan,
     from: *const T,
     to: *mut T,
 }
 
-/// The elements of a side of the squares that are copied one by one: rows and columns of both stay in the nearest cache.
+/// Side of the square tiles for elementwise transposition: the rows and columns of both tensors stay in L1.
 const SIDE: usize = 16;
 
 impl<T: Copy> Work for CopyBox<T> {
@@ -45,14 +45,15 @@ impl<T: Copy> Work for CopyBox<T> {
     fn run<S: Isa>(self, isa: S) {
         let dimensions = self.plan.dimensions();
         let Some((last, outer)) = dimensions.split_last() else {
-            // SAFETY: the box is one element.
+            // SAFETY: the box has exactly one element.
             unsafe { *self.to = *self.from };
             return;
         };
-        // The dimension along which the input's elements are neighbours, if those of the output are along another.
+        // The dimension that is contiguous in the input, if the output is contiguous along another dimension (a
+        // transposition).
         let other = outer.iter().rposition(|dimension| dimension.from == 1).filter(|_| last.to == 1 && last.from > 1);
         let Some(other) = other else {
-            // SAFETY: the box is within both tensors.
+            // SAFETY: `each` yields offsets within the validated box.
             each(
                 outer,
                 #[inline(always)]
@@ -67,7 +68,7 @@ impl<T: Copy> Work for CopyBox<T> {
                 rank += 1;
             }
         }
-        // SAFETY: the box is within both tensors.
+        // SAFETY: `each` yields offsets within the validated box.
         each(
             &rest[..rank],
             #[inline(always)]
@@ -78,7 +79,7 @@ impl<T: Copy> Work for CopyBox<T> {
     }
 }
 
-/// Calls with the offsets of all positions of some dimensions, in the order of the output.
+/// Calls `call` with the offsets of each position, in the order of the output.
 #[inline(always)]
 fn each(dimensions: &[Dimension], mut call: impl FnMut(usize, usize)) {
     let mut position = [0; MAX_RANK];
@@ -109,7 +110,7 @@ fn each(dimensions: &[Dimension], mut call: impl FnMut(usize, usize)) {
 /// The dimension is within both tensors.
 #[inline(always)]
 unsafe fn line<T: Copy>(from: *const T, to: *mut T, dimension: Dimension) {
-    // SAFETY: the caller says so. Input and output are different slices.
+    // SAFETY: the caller guarantees the dimension; input and output are separate slices.
     unsafe {
         if dimension.from == 1 && dimension.to == 1 && dimension.size * size_of::<T>() >= 64 {
             return core::ptr::copy_nonoverlapping(from, to, dimension.size);
@@ -126,13 +127,13 @@ unsafe fn line<T: Copy>(from: *const T, to: *mut T, dimension: Dimension) {
     }
 }
 
-/// Copies a plane whose input has neighbours along `rows`, and whose output along `columns`.
+/// Transposes a plane: the input is contiguous along `rows`, the output along `columns`.
 ///
 /// # Safety
 /// Both dimensions are within both tensors.
 #[inline(always)]
 unsafe fn plane<S: Isa, T: Copy>(isa: S, from: *const T, to: *mut T, rows: Dimension, columns: Dimension) {
-    // SAFETY: as below.
+    // SAFETY: the caller guarantees both dimensions.
     unsafe {
         match (columns.size, rows.to) {
             (2, 2) => return interleave::<T, 2>(from, columns.from, to, rows.size),
@@ -142,7 +143,8 @@ unsafe fn plane<S: Isa, T: Copy>(isa: S, from: *const T, to: *mut T, rows: Dimen
         }
     }
     let side = if size_of::<T>() == 4 && align_of::<T>() == 4 { S::LANES } else { SIDE };
-    // SAFETY: the caller says so; squares do not go beyond. Elements of four bytes are moved like any others of that size.
+    // SAFETY: the caller guarantees both dimensions, and tiles end within the plane. 4-byte elements of any type are
+    // moved as `f32`.
     unsafe {
         for column in (0..columns.size).step_by(side) {
             for row in (0..rows.size).step_by(side) {
@@ -162,13 +164,13 @@ unsafe fn plane<S: Isa, T: Copy>(isa: S, from: *const T, to: *mut T, rows: Dimen
     }
 }
 
-/// Copies `N` rows as one row of groups of `N`: the channels of an image to its pixels.
+/// Interleaves `N` rows: NCHW channel planes to NHWC pixels.
 ///
 /// # Safety
-/// There are `N` rows of `count` elements, `step` apart, and room for them.
+/// `from` has `N` rows of `count` elements, `step` apart, and `to` room for `N * count` elements.
 #[inline(always)]
 unsafe fn interleave<T: Copy, const N: usize>(from: *const T, step: usize, to: *mut T, count: usize) {
-    // SAFETY: the caller says so; input and output are different slices.
+    // SAFETY: the caller guarantees rows and room; input and output are separate slices.
     unsafe {
         let rows: [_; N] = core::array::from_fn(
             #[inline(always)]
@@ -189,7 +191,7 @@ mod tests {
     use std::vec;
     use std::vec::Vec;
 
-    /// Element by element, by the definition.
+    /// Reference copy, element by element.
     fn plain<T: Copy>(strided: &Strided, input: &[T], output: &mut [T]) {
         let count: usize = strided.sizes.iter().product();
         for mut index in 0..count {
@@ -217,7 +219,7 @@ mod tests {
         }
     }
 
-    /// Row-major steps.
+    /// Row-major strides.
     fn steps(sizes: &[usize]) -> Vec<usize> {
         (0..sizes.len()).map(|axis| sizes[axis + 1..].iter().product()).collect()
     }
