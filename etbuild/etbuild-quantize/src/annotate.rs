@@ -1,8 +1,9 @@
-//! Deciding what is quantized: the rules, applied from the results to the inputs.
+//! Annotation: which tensors are quantized. Applies the rules from the results of a graph to the inputs.
 //!
-//! A product in integers wants its activations as integers. What computes a tensor that is wanted so, and only that, is done in
-//! integers too where its rule allows it, and wants its own operands so in turn; a tensor that no one wants stays real. So a
-//! convolutional network is in integers throughout, and a transformer keeps its residuals, norms and scores real.
+//! A GEMM or convolution in int8 demands int8 activations. Demand propagates backwards: a producer all of whose
+//! consumers need int8 is quantized if its rule allows, and then demands int8 operands; tensors without demand stay
+//! float. So convolutional networks are int8 throughout, and transformers keep residuals, norms and attention scores
+//! in float.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Control, Graph, IdMap, Node, ValueId};
@@ -11,42 +12,42 @@ use crate::options::{Options, Scheme};
 use crate::rule::{self, Kind};
 use crate::source::Sources;
 
-/// How a tensor is wanted.
+/// The demand for a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Want {
-    /// Real, by a node that is one with the node that computes it.
+    /// Float, for a consumer that is fused with the producer of the tensor.
     Fused,
-    /// As integers.
-    Integers,
+    /// int8, with static qparams.
+    Int8,
 }
 
-/// What is done with a graph.
+/// The annotation of a graph.
 #[derive(Debug, Default)]
 pub struct Annotation {
-    /// The scheme of each node; [`Scheme::Float`] where nothing is done.
+    /// The scheme of each node; [`Scheme::Float`] for nodes that stay float.
     pub schemes: Vec<Scheme>,
-    /// The tensors that are quantized with parameters that are known beforehand.
+    /// The demand for each tensor with static qparams.
     pub wants: IdMap<Want>,
-    /// The tensor that stands for all that share its parameters.
+    /// Union-find parents of tensors that share qparams.
     shared: IdMap<ValueId>,
-    /// Parameters that are known, by what computes them.
+    /// Known qparams (scale, zero point) of outputs, such as the outputs of `sigmoid`.
     pub fixed: IdMap<(f32, i64)>,
-    /// Results of moves: their elements are those of others.
+    /// Results of moves, whose elements are elements of the operands.
     moved: IdMap<()>,
 }
 
 impl Annotation {
-    /// Whether something must be measured on samples.
+    /// Whether calibration data is needed.
     pub fn needs_samples(&self) -> bool {
-        self.wants.iter().any(|(_, want)| *want == Want::Integers)
+        self.wants.iter().any(|(_, want)| *want == Want::Int8)
     }
 
-    /// Whether a tensor becomes integers.
+    /// Whether a tensor becomes int8.
     pub fn is_quantized(&self, id: ValueId) -> bool {
-        self.wants.get(id) == Some(&Want::Integers)
+        self.wants.get(id) == Some(&Want::Int8)
     }
 
-    /// The tensor whose parameters `id` has.
+    /// The representative of the tensors that share qparams with `id`.
     pub fn representative(&self, id: ValueId) -> ValueId {
         let mut at = id;
         while let Some(next) = self.shared.get(at).filter(|next| **next != at) {
@@ -55,13 +56,13 @@ impl Annotation {
         at
     }
 
-    /// The tensors to measure: what becomes integers and is not the result of a move, each with the one that stands for it.
+    /// The tensors to calibrate, each with the representative: int8 tensors except results of moves.
     pub fn sources(&self) -> impl Iterator<Item = (ValueId, ValueId)> + '_ {
-        let wanted = self.wants.iter().filter(|(id, want)| **want == Want::Integers && self.moved.get(*id).is_none());
+        let wanted = self.wants.iter().filter(|(id, want)| **want == Want::Int8 && self.moved.get(*id).is_none());
         wanted.map(|(id, _)| (id, self.representative(id)))
     }
 
-    /// Gives two tensors the same parameters. Paths are halved on the way, so that they stay short.
+    /// Lets two tensors share qparams. Halves the paths, so that later searches are short.
     fn share(&mut self, left: ValueId, right: ValueId) {
         let (left, right) = (self.halved(left), self.halved(right));
         self.shared.insert(left.max(right), left.min(right));
@@ -84,7 +85,7 @@ impl Annotation {
     }
 }
 
-/// What is done with a graph by these options. Linear in the number of nodes.
+/// Annotates a graph. Linear in the number of nodes.
 pub fn annotate(graph: &Graph, options: &Options) -> Annotation {
     let mut walk = Walk::over(graph, options);
     for (index, node) in graph.nodes.iter().enumerate().rev() {
@@ -97,19 +98,19 @@ struct Walk<'g> {
     graph: &'g Graph,
     options: &'g Options,
     sources: Sources,
-    /// The node that computes a tensor.
-    makers: IdMap<usize>,
-    /// How many read it.
+    /// The index of the producer of each tensor.
+    producers: IdMap<usize>,
+    /// The number of readers of each tensor.
     readers: IdMap<usize>,
     found: Annotation,
 }
 
 impl<'g> Walk<'g> {
     fn over(graph: &'g Graph, options: &'g Options) -> Self {
-        let (mut makers, mut readers) = (IdMap::default(), IdMap::default());
+        let (mut producers, mut readers) = (IdMap::default(), IdMap::default());
         for (index, node) in graph.nodes.iter().enumerate() {
             for id in &node.outputs {
-                makers.insert(*id, index);
+                producers.insert(*id, index);
             }
         }
         for id in graph.nodes.iter().flat_map(Node::uses).chain(graph.results()) {
@@ -117,7 +118,7 @@ impl<'g> Walk<'g> {
             readers.insert(id, count + 1);
         }
         let found = Annotation { schemes: vec![Scheme::Float; graph.nodes.len()], ..Annotation::default() };
-        Self { graph, options, sources: Sources::of(graph), makers, readers, found }
+        Self { graph, options, sources: Sources::of(graph), producers, readers, found }
     }
 
     fn visit(&mut self, index: usize, node: &Node) {
@@ -128,13 +129,15 @@ impl<'g> Walk<'g> {
             self.found.fixed.insert(*id, fixed);
         }
         let done = match kind {
-            Kind::Product { input, weight, .. } => self.product(node, (input, weight), scheme),
+            Kind::Gemm { input, weight, .. } => self.product(node, (input, weight), scheme),
             _ if scheme != Scheme::Int8 => false,
             Kind::Matmul { inputs } if asked => self.pair(node, inputs, None),
-            Kind::Arithmetic { inputs } if wanted.is_some() => self.pair(node, inputs, self.joined(node, inputs)),
+            Kind::Arithmetic { inputs } if wanted.is_some() => {
+                self.pair(node, inputs, self.fused_operand(node, inputs))
+            }
             Kind::Mean if wanted.is_some() => self.operand(node, false),
             Kind::Activation | Kind::Bounded { .. } if wanted.is_some() => self.operand(node, true),
-            Kind::Move if wanted == Some(Want::Integers) => self.movement(node),
+            Kind::Move if wanted == Some(Want::Int8) => self.movement(node),
             _ => false,
         };
         if let (true, Some(slot)) = (done, self.found.schemes.get_mut(index)) {
@@ -142,7 +145,7 @@ impl<'g> Walk<'g> {
         }
     }
 
-    /// Weights must be constants; activations are wanted as integers where their range is measured.
+    /// Weights must be constants. The static scheme demands int8 activations.
     fn product(&mut self, node: &Node, (input, weight): (usize, usize), scheme: Scheme) -> bool {
         let (Some(input), Some(weight)) = (tensor(node, input), tensor(node, weight)) else { return false };
         let is_float = |id: ValueId| self.graph.spec(id).scalar_type == ScalarType::Float;
@@ -156,34 +159,35 @@ impl<'g> Walk<'g> {
             return false;
         }
         if scheme == Scheme::Int8 {
-            self.found.want(self.graph, input, Want::Integers);
+            self.found.want(self.graph, input, Want::Int8);
         }
         true
     }
 
-    fn pair(&mut self, node: &Node, inputs: [usize; 2], joined: Option<ValueId>) -> bool {
+    fn pair(&mut self, node: &Node, inputs: [usize; 2], fused: Option<ValueId>) -> bool {
         let [Some(left), Some(right)] = inputs.map(|input| tensor(node, input)) else { return false };
         for id in [left, right] {
-            let want = if joined == Some(id) { Want::Fused } else { Want::Integers };
+            let want = if fused == Some(id) { Want::Fused } else { Want::Int8 };
             self.found.want(self.graph, id, want);
         }
         true
     }
 
-    /// The operand that arithmetic is one with: the product that comes last, if nothing else reads it.
-    fn joined(&self, node: &Node, inputs: [usize; 2]) -> Option<ValueId> {
+    /// The operand that the arithmetic is fused with, as residual: the last GEMM among the producers, if read only
+    /// once.
+    fn fused_operand(&self, node: &Node, inputs: [usize; 2]) -> Option<ValueId> {
         let operands = inputs.into_iter().filter_map(|input| tensor(node, input));
         let products = operands.filter(|id| {
-            let maker = self.makers.get(*id).and_then(|index| self.graph.nodes.get(*index));
-            self.is_read_once(*id) && maker.and_then(rule::of).is_some_and(|kind| matches!(kind, Kind::Product { .. }))
+            let producer = self.producers.get(*id).and_then(|index| self.graph.nodes.get(*index));
+            self.is_read_once(*id) && producer.and_then(rule::of).is_some_and(|kind| matches!(kind, Kind::Gemm { .. }))
         });
-        products.max_by_key(|id| self.makers.get(*id).copied())
+        products.max_by_key(|id| self.producers.get(*id).copied())
     }
 
     fn operand(&mut self, node: &Node, may_fuse: bool) -> bool {
         let Some(id) = tensor(node, 0) else { return false };
         let fuses = may_fuse && self.is_read_once(id) && self.is_computed(id);
-        self.found.want(self.graph, id, if fuses { Want::Fused } else { Want::Integers });
+        self.found.want(self.graph, id, if fuses { Want::Fused } else { Want::Int8 });
         true
     }
 
@@ -193,11 +197,11 @@ impl<'g> Walk<'g> {
         let results: Vec<ValueId> = node.outputs.iter().filter(is_float).copied().collect();
         let Some(first) = operands.first().copied() else { return false };
         for id in &operands {
-            self.found.want(self.graph, *id, Want::Integers);
+            self.found.want(self.graph, *id, Want::Int8);
             self.found.share(first, *id);
         }
         for id in results {
-            self.found.want(self.graph, id, Want::Integers);
+            self.found.want(self.graph, id, Want::Int8);
             self.found.share(first, id);
             self.found.moved.insert(id, ());
         }
@@ -208,15 +212,15 @@ impl<'g> Walk<'g> {
         self.readers.get(id) == Some(&1)
     }
 
-    /// Whether what computes the tensor can go on with it in real numbers.
+    /// Whether the producer of the tensor can be fused with the consumer.
     fn is_computed(&self, id: ValueId) -> bool {
-        let maker = self.makers.get(id).and_then(|index| self.graph.nodes.get(*index));
-        let kind = maker.and_then(rule::of);
-        !matches!(kind, None | Some(Kind::Move | Kind::Table))
+        let producer = self.producers.get(id).and_then(|index| self.graph.nodes.get(*index));
+        let kind = producer.and_then(rule::of);
+        !matches!(kind, None | Some(Kind::Move | Kind::Embedding))
     }
 }
 
-/// The tensor that is an argument.
+/// The tensor at a position of the arguments.
 pub fn tensor(node: &Node, position: usize) -> Option<ValueId> {
     match node.arguments.get(position) {
         Some(Argument::Value(id)) => Some(*id),

@@ -1,4 +1,4 @@
-//! How many right answers a program gives on labelled data: a graph is run on the portable kernels, sample by sample.
+//! Top-1 accuracy: the number of correct predictions of a program on labelled data, with the portable kernels.
 
 use et_core::ScalarType;
 use et_ops::call::OwnedTensor;
@@ -9,12 +9,12 @@ use crate::calibrate::check_static;
 use crate::run::Runner;
 use crate::{QuantizeError, Samples, Tensors};
 
-/// The number of labels at which a row of the first output is largest, the first of equals. A sample has as many rows as its
-/// output has along the first dimension; the labels are those of all samples in order.
+/// The number of rows of the first output whose largest element, or the first of equal elements, is at the label.
+/// Each sample has a row per element of the first dimension of the output; labels follow the order of samples.
 ///
 /// # Errors
-/// Samples that do not fit, a number of labels that is not that of the rows, an output that is not `float32` with two
-/// dimensions or more, graphs with control flow, kernels that fail.
+/// Unfit samples, a number of labels that differs from the number of rows, an output other than `float32` with two or
+/// more dimensions, graphs with control flow, kernel errors.
 pub fn right_answers(graph: &Graph, samples: &Tensors, labels: &[i64]) -> Result<usize, QuantizeError> {
     check_static(graph)?;
     let samples = Samples::of(graph, samples)?;
@@ -39,14 +39,14 @@ fn predictions(
     let mut held = runner.start(&samples.inputs(sample));
     for (index, node) in graph.nodes.iter().enumerate() {
         runner.step(node, &mut held)?;
-        // What the caller receives is needed to the end.
+        // The outputs are needed after the last node.
         runner.drop_unused_but(index, &graph.outputs, &mut held);
     }
     let first = graph.outputs.first().and_then(|id| held.get(*id));
     first.and_then(rows_of).ok_or(QuantizeError::NoAnswer)
 }
 
-/// Where each row is largest.
+/// The index of the largest element of each row.
 fn rows_of(output: &OwnedTensor) -> Option<Vec<usize>> {
     let rows = usize::try_from(*output.sizes.first()?).ok().filter(|rows| *rows > 0)?;
     let numbers: Vec<f32> = output.bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();

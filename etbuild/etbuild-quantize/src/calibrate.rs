@@ -1,4 +1,4 @@
-//! Measuring the ranges of activations on samples.
+//! Calibration: measuring the ranges of activations on samples.
 
 use etbuild_ir::{Control, Graph, IdMap, ValueId};
 use rayon::prelude::*;
@@ -9,20 +9,20 @@ use crate::parameters::{Bounds, Parameters};
 use crate::run::{Runner, float_constant};
 use crate::{QuantizeError, Samples};
 
-/// The parameters of activations.
+/// The qparams of activations.
 #[derive(Debug, Default)]
 pub struct Measured {
-    /// By the tensor that stands for all that share them.
+    /// By the representative of tensors with shared qparams.
     parameters: IdMap<Parameters>,
 }
 
 impl Measured {
-    /// The parameters of a tensor that is quantized.
+    /// The qparams of a quantized tensor.
     pub fn parameters(&self, annotation: &Annotation, id: ValueId) -> Option<Parameters> {
         self.parameters.get(annotation.representative(id)).copied()
     }
 
-    /// Takes parameters that are known; where others are known too, such as hold both ranges.
+    /// Sets known qparams. Where the representative has known qparams already, the new qparams cover both ranges.
     fn fix(&mut self, representative: ValueId, fixed: Parameters) {
         let both = self.parameters.get(representative).filter(|known| **known != fixed).map(|known| {
             let (all, bounds) = ([*known, fixed], Bounds::ACTIVATION);
@@ -34,11 +34,11 @@ impl Measured {
     }
 }
 
-/// What was seen of tensors.
+/// The distributions of observed tensors.
 type Seen = IdMap<Distribution>;
 
-/// The parameters of every tensor that becomes integers. Samples run side by side; what comes out does not depend on their
-/// order. A sample takes the memory of the tensors that are in use at once.
+/// The qparams of every int8 tensor. Samples run in parallel; the result does not depend on the order of samples. The
+/// memory per sample is the memory of the live tensors.
 pub fn calibrate(
     graph: &Graph,
     annotation: &Annotation,
@@ -51,11 +51,12 @@ pub fn calibrate(
     choose(graph, annotation, observer, &watched, seen)
 }
 
-/// What was seen of every tensor that may become integers, for several annotations of one graph.
+/// The distribution of every tensor that may become int8, for several annotations of a graph.
 pub struct Distributions(Seen);
 
 impl Distributions {
-    /// Runs the samples. No annotation that [`Distributions::choose`] gets may quantize what this one leaves real.
+    /// Runs the samples. Annotations for [`Distributions::choose`] must quantize a subset of the tensors of this
+    /// annotation.
     pub fn observe(
         graph: &Graph,
         annotation: &Annotation,
@@ -66,7 +67,7 @@ impl Distributions {
         observe(graph, &each, observer, samples).map(Self)
     }
 
-    /// The parameters of what becomes integers.
+    /// The qparams of int8 tensors.
     pub fn choose(
         &self,
         graph: &Graph,
@@ -81,7 +82,7 @@ impl Distributions {
     }
 }
 
-/// The tensors to look at, each with the one that stands for it.
+/// The observed tensors, each with the representative.
 fn watched(annotation: &Annotation) -> IdMap<ValueId> {
     annotation.sources().filter(|(id, _)| annotation.fixed.get(*id).is_none()).collect()
 }
@@ -97,7 +98,7 @@ fn observe(
     (0..samples.len()).into_par_iter().map(run).try_reduce(Seen::default, |left, right| Ok(join(left, right)))
 }
 
-/// A graph that jumps or computes with numbers is not run here.
+/// Fails for a graph with control flow or computed numbers.
 pub fn check_static(graph: &Graph) -> Result<(), QuantizeError> {
     let jumps = |node: &etbuild_ir::Node| Control::of(node).is_some() || node.operator.primitive().is_some();
     match graph.nodes.iter().find(|node| jumps(node)) {
@@ -148,7 +149,7 @@ fn join(mut left: Seen, right: Seen) -> Seen {
     left
 }
 
-/// Constants are measured here: they need no run.
+/// Chooses qparams. Constants are measured without a run.
 fn choose(
     graph: &Graph,
     annotation: &Annotation,
@@ -166,7 +167,7 @@ fn choose(
         if let Some((scale, zero_point)) = annotation.fixed.get(id) {
             let fixed = Parameters { scale: *scale, zero_point: *zero_point };
             match seen.get_mut(representative) {
-                // What shares parameters with something measured must hold that too.
+                // Shared qparams must also cover the known range.
                 Some(known) => known.join(Distribution::of(&ends(fixed), observer.needs_only_extent())),
                 None => measured.fix(representative, fixed),
             }
@@ -180,7 +181,7 @@ fn choose(
     Ok(measured)
 }
 
-/// The least and the greatest number that integers of 8 bits stand for, as elements.
+/// The smallest and the largest representable value, as elements.
 fn ends(parameters: Parameters) -> Vec<u8> {
     [Bounds::ACTIVATION.lowest, Bounds::ACTIVATION.highest]
         .into_iter()

@@ -1,4 +1,4 @@
-//! What quantization loses: the signal-to-noise ratio of every tensor that both programs compute.
+//! Quantization loss: the signal-to-noise ratio of every tensor that the float and the quantized program compute.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,27 +12,27 @@ use crate::options::module;
 use crate::run::{Held, Runner};
 use crate::{QuantizeError, Samples, Tensors};
 
-/// What is lost up to a node.
+/// The loss at a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loss {
-    /// The value that the node computes.
+    /// The output of the node.
     pub value: String,
-    /// Its operator.
+    /// The operator of the node.
     pub operator: String,
-    /// The module of the model's source that it belongs to; empty where the archive does not say.
+    /// The module of the model's source; empty if unknown.
     pub module: String,
-    /// Whether the node computes from integers, or its result becomes integers.
+    /// Whether the node reads or writes quantized tensors.
     pub quantized: bool,
-    /// Ten times the logarithm of the ratio of the squares of the elements to those of their differences, over all samples, in
-    /// decibels; infinite where nothing is lost.
+    /// Ten times the logarithm of the ratio of signal energy to error energy, over all samples, in decibels; infinite
+    /// without error.
     pub sqnr: f64,
 }
 
-/// The loss of every node of the method whose operands went through integers, or whose operands' did, the worst first. Samples
-/// run side by side, the results are summed in their order.
+/// The loss of every node with quantized operands, and of the consumers of these nodes, worst first. Samples run in
+/// parallel and are summed in order.
 ///
 /// # Errors
-/// Samples that do not fit, graphs with control flow, kernels that fail.
+/// Unfit samples, graphs with control flow, kernel errors.
 pub fn compare(float: &Graph, quantized: &Graph, samples: &Tensors) -> Result<Vec<Loss>, QuantizeError> {
     check_static(float)?;
     let samples = Samples::of(float, samples)?;
@@ -49,7 +49,7 @@ pub fn compare(float: &Graph, quantized: &Graph, samples: &Tensors) -> Result<Ve
     Ok(losses)
 }
 
-/// Sums of squares.
+/// Sums of squares: signal and error.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Energy {
     signal: f64,
@@ -57,7 +57,7 @@ pub struct Energy {
 }
 
 impl Energy {
-    /// Of the elements of a tensor, and of the differences of another from them.
+    /// The energy of a tensor, and of the difference from the quantized tensor.
     pub fn of(float: &OwnedTensor, quantized: &OwnedTensor) -> Self {
         let elements = |tensor: &'_ OwnedTensor| tensor.bytes.as_chunks::<4>().0.to_vec();
         let pairs = elements(float).into_iter().zip(elements(quantized));
@@ -67,25 +67,25 @@ impl Energy {
         })
     }
 
-    /// Both together.
+    /// The sum of two energies.
     pub fn plus(self, other: Self) -> Self {
         Self { signal: self.signal + other.signal, noise: self.noise + other.noise }
     }
 
-    /// Ten times the logarithm of their ratio.
+    /// Ten times the logarithm of the ratio of signal to error.
     pub fn decibels(self) -> f64 {
         if self.noise == 0.0 { f64::INFINITY } else { 10.0 * (self.signal / self.noise).log10() }
     }
 }
 
-/// Two graphs of which one was made from the other: values that both have are called the same.
+/// A graph and the quantized graph. Values with the same name correspond.
 struct Pair<'g> {
     float: &'g Graph,
     quantized: &'g Graph,
     runners: [Runner<'g>; 2],
-    /// The values of the quantized graph by name.
+    /// The values of the quantized graph, by name.
     names: BTreeMap<&'g str, ValueId>,
-    /// What the quantized graph computes from constants alone: once for all samples.
+    /// The values that the quantized graph computes from constants: once for all samples.
     constants: Held<'g>,
     is_constant: Vec<bool>,
 }
@@ -105,7 +105,7 @@ impl<'g> Pair<'g> {
         Ok(Self { float, quantized, runners, names, constants, is_constant })
     }
 
-    /// Both graphs side by side: the quantized one runs until it has what the node of the other has computed.
+    /// Runs both graphs side by side: the quantized graph runs until it has computed the output of the float node.
     fn run(&self, samples: &Samples<'_>, sample: usize) -> Result<IdMap<Energy>, QuantizeError> {
         let inputs = samples.inputs(sample);
         let mut float = self.runners[0].start(&inputs);
@@ -137,10 +137,10 @@ impl<'g> Pair<'g> {
         Ok(())
     }
 
-    /// The outputs of a node that are real, with the same in the quantized graph.
+    /// The float outputs of a node, with the corresponding values of the quantized graph.
     fn counterparts<'s>(&'s self, node: &'s Node) -> impl Iterator<Item = (ValueId, ValueId)> + 's {
-        let real = node.outputs.iter().filter(|id| self.float.spec(**id).scalar_type == ScalarType::Float);
-        real.filter_map(|id| Some((*id, *self.names.get(self.float.value(*id).name.as_str())?)))
+        let float = node.outputs.iter().filter(|id| self.float.spec(**id).scalar_type == ScalarType::Float);
+        float.filter_map(|id| Some((*id, *self.names.get(self.float.value(*id).name.as_str())?)))
     }
 
     fn losses(&self, total: &IdMap<Energy>) -> Vec<Loss> {
@@ -159,7 +159,7 @@ impl<'g> Pair<'g> {
         nodes.filter_map(loss).filter(|loss| loss.sqnr.is_finite()).collect()
     }
 
-    /// The results of nodes of the quantized graph that read what was dequantized, or that are quantized.
+    /// The outputs of nodes of the quantized graph that read dequantized tensors or that are quantized.
     fn readers_of_integers(&self) -> BTreeSet<&str> {
         let named = |start: &'static str| move |node: &&Node| node.operator.name().starts_with(start);
         let dequantizing = self.quantized.nodes.iter().filter(named("dequantize"));

@@ -1,5 +1,5 @@
-//! Rounding weights of a row one after the other, the error of each taken up by those behind it (Frantar et al. 2022, GPTQ). Scales
-//! are those of plain rounding, chosen ahead of it.
+//! GPTQ (Frantar et al. 2022): rounds the weights of a row from left to right and compensates the error of each
+//! weight in the weights to the right. Scales are the scales of plain rounding, chosen before.
 
 use rayon::prelude::*;
 
@@ -8,11 +8,11 @@ use crate::factor::Factor;
 use crate::parameters::Parameters;
 use crate::weight::{Grid, Rounding};
 
-/// So many rows are one job: what a column's error adds to those behind is read once for all.
+/// The rows of a job: the factor row of a column is read once for all rows.
 const ROWS: usize = 16;
 
-/// Quantizes rows of `columns` elements, of which `block` neighbours share a scale, on all processors. `first` is the number of
-/// blocks that were quantized before. Both results are as long as there are elements and blocks.
+/// Quantizes rows of `columns` elements with a scale per `block` neighbours, on all processors. `first` is the number
+/// of blocks before. The results have the length of the elements and of the blocks.
 pub fn quantize(
     elements: Elements<'_>,
     ([columns, block], first): ([usize; 2], usize),
@@ -22,18 +22,18 @@ pub fn quantize(
     let blocks = ROWS * columns / block;
     let jobs = integers.par_chunks_mut(ROWS * columns).zip(scales.par_chunks_mut(blocks)).enumerate();
     jobs.for_each(|(job, (integers, scales))| {
-        let mut reals = Vec::new();
-        elements.part(job * ROWS * columns, integers.len()).widen(&mut reals);
-        grid.scales(&reals, (block, first + job * blocks), scales);
-        Rows { reals: reals.clone(), wanted: reals, columns, block }.round(grid, factor, (integers, scales));
+        let mut values = Vec::new();
+        elements.part(job * ROWS * columns, integers.len()).widen(&mut values);
+        grid.scales(&values, (block, first + job * blocks), scales);
+        Rows { values: values.clone(), wanted: values, columns, block }.round(grid, factor, (integers, scales));
     });
 }
 
-/// Rows in the making.
+/// Rows during quantization.
 struct Rows {
-    /// The weights.
-    reals: Vec<f32>,
-    /// What they are with what errors ahead of them add.
+    /// The original weights.
+    values: Vec<f32>,
+    /// The weights plus the compensation of earlier errors.
     wanted: Vec<f32>,
     columns: usize,
     block: usize,
@@ -52,17 +52,17 @@ impl Rows {
         }
     }
 
-    /// The rounding of the blocks that begin at a column, with their scales.
+    /// The rounding and the scale of each block that starts at a column.
     fn of_blocks(&self, grid: &Grid, column: usize, scales: &[f32]) -> Vec<(Rounding, f32)> {
         let block = scales.iter().skip(column / self.block).step_by(self.columns / self.block);
         block.map(|scale| (Rounding::new(Parameters { scale: *scale, zero_point: 0 }, grid.bounds), *scale)).collect()
     }
 
-    /// Rounds an element, and adds to those behind it in its row.
+    /// Rounds an element and compensates the error in the rest of the row.
     fn element(&mut self, at: usize, rounding: &Rounding, scale: f32, behind: &[f32], integers: &mut [u8]) {
-        let (Some(real), Some(wanted)) = (self.reals.get(at), self.wanted.get(at)) else { return };
+        let (Some(value), Some(wanted)) = (self.values.get(at), self.wanted.get(at)) else { return };
         let integer = rounding.integer(*wanted);
-        let error = real - integer * scale;
+        let error = value - integer * scale;
         if let Some(slot) = integers.get_mut(at) {
             *slot = (integer as i8).cast_unsigned();
         }
@@ -83,15 +83,15 @@ mod tests {
     const COLUMNS: usize = 96;
     const GROUP: usize = 32;
 
-    fn stored(reals: &[f32]) -> Vec<u8> {
-        reals.iter().flat_map(|real| real.to_le_bytes()).collect()
+    fn stored(values: &[f32]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
     }
 
     fn weights(rows: usize) -> Vec<f32> {
         (0..rows * COLUMNS).map(|index| (index * 7919 % 1009) as f32 / 500.0 - 1.0).collect()
     }
 
-    /// Vectors of a few causes, so that their elements depend on each other.
+    /// Vectors with few independent causes, so that elements correlate.
     fn vectors() -> Vec<Vec<f32>> {
         let cause = |at: usize, which: usize| ((at * (which + 3) * 17) % 23) as f32 - 11.0;
         let share = |index: usize, which: usize| ((index * (which + 2) * 13) % 7) as f32 - 3.0;
@@ -106,11 +106,11 @@ mod tests {
         Factor::of(&stored(&moments), COLUMNS).unwrap()
     }
 
-    fn rounded(reals: &[f32], factor: Option<&Factor>) -> Vec<f32> {
+    fn rounded(values: &[f32], factor: Option<&Factor>) -> Vec<f32> {
         let grid = Grid::of_groups(Bounds::WEIGHT4, Observer::MinMax, COLUMNS / GROUP);
-        let bytes = stored(reals);
+        let bytes = stored(values);
         let elements = Elements::new(ScalarType::Float, &bytes).unwrap();
-        let (mut integers, mut scales) = (vec![0; reals.len()], vec![0.0; reals.len() / GROUP]);
+        let (mut integers, mut scales) = (vec![0; values.len()], vec![0.0; values.len() / GROUP]);
         let out = (&mut integers[..], &mut scales[..]);
         match factor {
             Some(factor) => quantize(elements, ([COLUMNS, GROUP], 0), (&grid, factor), out),
@@ -121,11 +121,11 @@ mod tests {
         each.map(|(at, integer)| f32::from(integer.cast_signed()) * scales[at / GROUP]).collect()
     }
 
-    /// The mean square difference of products.
-    fn loss(reals: &[f32], rounded: &[f32], vectors: &[Vec<f32>]) -> f32 {
-        let rows = reals.chunks_exact(COLUMNS).zip(rounded.chunks_exact(COLUMNS));
-        let of_row = |(reals, rounded): (&[f32], &[f32])| -> f32 {
-            let error: Vec<f32> = reals.iter().zip(rounded).map(|(real, rounded)| real - rounded).collect();
+    /// The mean square error of the products.
+    fn loss(values: &[f32], rounded: &[f32], vectors: &[Vec<f32>]) -> f32 {
+        let rows = values.chunks_exact(COLUMNS).zip(rounded.chunks_exact(COLUMNS));
+        let of_row = |(values, rounded): (&[f32], &[f32])| -> f32 {
+            let error: Vec<f32> = values.iter().zip(rounded).map(|(value, rounded)| value - rounded).collect();
             let product = |vector: &Vec<f32>| vector.iter().zip(&error).map(|(x, error)| x * error).sum::<f32>();
             vectors.iter().map(|vector| product(vector).powi(2)).sum()
         };
@@ -133,24 +133,24 @@ mod tests {
     }
 
     #[test]
-    fn products_lose_less_than_with_plain_rounding() {
-        let (reals, vectors) = (weights(20), vectors());
-        let losses = [None, Some(&factor(&vectors))].map(|factor| loss(&reals, &rounded(&reals, factor), &vectors));
+    fn compensated_products_have_a_smaller_error_than_rounded_products() {
+        let (values, vectors) = (weights(20), vectors());
+        let losses = [None, Some(&factor(&vectors))].map(|factor| loss(&values, &rounded(&values, factor), &vectors));
         assert!(losses[1] < 0.3 * losses[0], "{losses:?}");
     }
 
     #[test]
-    fn where_elements_are_independent_it_is_plain_rounding() {
-        let reals = weights(3);
+    fn independent_elements_are_rounded_to_nearest() {
+        let values = weights(3);
         let units: Vec<Vec<f32>> =
             (0..COLUMNS).map(|at| (0..COLUMNS).map(|index| if index == at { 2.0 } else { 0.0 }).collect()).collect();
-        assert_eq!(rounded(&reals, Some(&factor(&units))), rounded(&reals, None));
+        assert_eq!(rounded(&values, Some(&factor(&units))), rounded(&values, None));
     }
 
     #[test]
-    fn rows_do_not_know_each_other() {
-        let (reals, factor) = (weights(2 * ROWS + 1), factor(&vectors()));
-        let alone: Vec<f32> = reals.chunks(COLUMNS).flat_map(|row| rounded(row, Some(&factor))).collect();
-        assert_eq!(rounded(&reals, Some(&factor)), alone);
+    fn rows_are_quantized_independently() {
+        let (values, factor) = (weights(2 * ROWS + 1), factor(&vectors()));
+        let alone: Vec<f32> = values.chunks(COLUMNS).flat_map(|row| rounded(row, Some(&factor))).collect();
+        assert_eq!(rounded(&values, Some(&factor)), alone);
     }
 }

@@ -1,4 +1,4 @@
-//! Rewriting a graph: quantizing and dequantizing where the annotation says so, weights as integers.
+//! Conversion: inserts quantize and dequantize nodes, and stores weights as integers.
 
 mod activation;
 mod builder;
@@ -16,7 +16,7 @@ use crate::{Keeper, Moments, QuantizeError};
 use builder::Builder;
 use weights::Weights;
 
-/// The graph in which everything that is annotated is quantized.
+/// Quantizes a graph according to the annotation.
 pub fn convert(
     graph: Graph,
     annotation: &Annotation,
@@ -38,7 +38,7 @@ pub fn convert(
     Ok(graph)
 }
 
-/// What stands for a value, with the scheme that made it.
+/// The dequantized forms of a value, by scheme.
 type Replacements = IdMap<Vec<(Scheme, ValueId)>>;
 
 struct Conversion<'a> {
@@ -47,13 +47,13 @@ struct Conversion<'a> {
     measured: &'a Measured,
     options: &'a Options,
     weights: Weights<'a>,
-    /// The tables that products read too, with the scheme of those.
+    /// Embedding tables that a GEMM reads too, with the scheme of the GEMM.
     shared: IdMap<Scheme>,
-    /// What a tensor of ranges that were measured is after a round trip through integers.
-    rounded: IdMap<ValueId>,
-    /// The same for weights, and for activations with ranges that are taken while running.
-    others: Replacements,
-    /// Whether nodes are passed over while running.
+    /// The dequantized form of tensors with static qparams.
+    dequantized: IdMap<ValueId>,
+    /// The dequantized forms of weights, and of activations with dynamic qparams.
+    by_scheme: Replacements,
+    /// Whether the graph has control flow.
     jumps: bool,
 }
 
@@ -67,18 +67,18 @@ impl<'a> Conversion<'a> {
     ) -> Self {
         let jumps = graph.nodes.iter().any(|node| Control::of(node).is_some());
         let shared = shared(&graph, annotation, options, &weights);
-        let (builder, rounded, others) = (Builder::new(graph), IdMap::default(), IdMap::default());
-        Self { builder, annotation, measured, options, weights, shared, rounded, others, jumps }
+        let (builder, dequantized, by_scheme) = (Builder::new(graph), IdMap::default(), IdMap::default());
+        Self { builder, annotation, measured, options, weights, shared, dequantized, by_scheme, jumps }
     }
 
     fn convert(&mut self, mut node: Node, scheme: Scheme) {
-        self.builder.stand_at(&node);
+        self.builder.set_origin(&node);
         let kind = rule::of(&node);
         match kind {
-            Some(Kind::Product { input, weight, channel, bias }) if scheme != Scheme::Float => {
+            Some(Kind::Gemm { input, weight, channel, bias }) if scheme != Scheme::Float => {
                 self.product(&mut node, [input, weight, channel, bias], scheme);
             }
-            Some(Kind::Table) => node = self.table(&node).unwrap_or(node),
+            Some(Kind::Embedding) => node = self.table(&node).unwrap_or(node),
             Some(_) if scheme == Scheme::Int8 => self.operands(&mut node),
             _ => {}
         }
@@ -87,32 +87,32 @@ impl<'a> Conversion<'a> {
         outputs.into_iter().for_each(|id| self.quantize(id));
     }
 
-    /// Adds the round trip of a tensor, if it is one that becomes integers.
+    /// Adds quantize and dequantize for a tensor, if annotated.
     fn quantize(&mut self, id: ValueId) {
         if !self.annotation.is_quantized(id) {
             return;
         }
         if let Some(parameters) = self.measured.parameters(self.annotation, id) {
-            let rounded = activation::round_trip(&mut self.builder, id, parameters);
-            self.rounded.insert(id, rounded);
+            let dequantized = activation::round_trip(&mut self.builder, id, parameters);
+            self.dequantized.insert(id, dequantized);
         }
     }
 
-    /// Lets a node read what its operands are after the round trip.
+    /// Replaces the operands of a node by the dequantized operands.
     fn operands(&mut self, node: &mut Node) {
-        let is_new = |id: &ValueId| self.builder.graph.constant(*id).is_some() && self.rounded.get(*id).is_none();
+        let is_new = |id: &ValueId| self.builder.graph.constant(*id).is_some() && self.dequantized.get(*id).is_none();
         let constants: Vec<ValueId> = node.uses().filter(is_new).collect();
         constants.into_iter().for_each(|id| self.constant(id));
-        node.replace_uses(|id| self.rounded.get(id).copied().unwrap_or(id));
+        node.replace_uses(|id| self.dequantized.get(id).copied().unwrap_or(id));
     }
 
-    /// A constant operand becomes integers here and now.
+    /// Stores a constant operand as int8.
     fn constant(&mut self, id: ValueId) {
         let wanted = self.annotation.is_quantized(id);
         let parameters = self.measured.parameters(self.annotation, id).filter(|_| wanted);
-        let rounded = parameters.and_then(|parameters| activation::stored(&mut self.builder, id, parameters));
-        if let Some(rounded) = rounded {
-            self.rounded.insert(id, rounded);
+        let dequantized = parameters.and_then(|parameters| activation::stored(&mut self.builder, id, parameters));
+        if let Some(dequantized) = dequantized {
+            self.dequantized.insert(id, dequantized);
         }
     }
 
@@ -132,7 +132,7 @@ impl<'a> Conversion<'a> {
             }
         });
         let new_input = match scheme {
-            Scheme::Int8 => self.rounded.get(input).copied(),
+            Scheme::Int8 => self.dequantized.get(input).copied(),
             Scheme::DynamicInt8 => {
                 self.once(input, scheme, |conversion| Some(activation::dynamic(&mut conversion.builder, input)))
             }
@@ -151,7 +151,7 @@ impl<'a> Conversion<'a> {
         }
     }
 
-    /// What stands for a value in a scheme; made at the first call.
+    /// The dequantized form of a value in a scheme, created at the first call.
     fn once(
         &mut self,
         id: ValueId,
@@ -159,22 +159,22 @@ impl<'a> Conversion<'a> {
         make: impl FnOnce(&mut Self) -> Option<ValueId>,
     ) -> Option<ValueId> {
         if self.jumps {
-            // What one way computes, another may not have.
+            // With control flow, the value may be skipped at run time: each use gets a dequantized form.
             return make(self);
         }
-        let known = self.others.get(id).and_then(|all| all.iter().find(|(of, _)| *of == scheme));
+        let known = self.by_scheme.get(id).and_then(|all| all.iter().find(|(of, _)| *of == scheme));
         if let Some((_, made)) = known {
             return Some(*made);
         }
         let made = make(self)?;
-        match self.others.get_mut(id) {
+        match self.by_scheme.get_mut(id) {
             Some(all) => all.push((scheme, made)),
-            None => drop(self.others.insert(id, vec![(scheme, made)])),
+            None => drop(self.by_scheme.insert(id, vec![(scheme, made)])),
         }
         Some(made)
     }
 
-    /// The node with a table of integers; `None` where it stays as it is.
+    /// The node with a quantized embedding table; `None` where the table stays float.
     fn table(&mut self, node: &Node) -> Option<Node> {
         let graph = &self.builder.graph;
         if self.options.scheme_of(graph, node).0 == Scheme::Float {
@@ -189,18 +189,19 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// The tables whose integers a product has too: those of 4 bits, or of 8, unless the options want others for tables.
+/// The embedding tables that share integers with a GEMM: tables of the same width, unless the options ask for another
+/// form.
 fn shared(graph: &Graph, annotation: &Annotation, options: &Options, weights: &Weights<'_>) -> IdMap<Scheme> {
     let constant = |id: Option<ValueId>| id.and_then(|id| weights.sources().constant(graph, id));
     let (mut tables, mut found) = (IdMap::default(), IdMap::default());
-    for node in graph.nodes.iter().filter(|node| matches!(rule::of(node), Some(Kind::Table))) {
+    for node in graph.nodes.iter().filter(|node| matches!(rule::of(node), Some(Kind::Embedding))) {
         let id = constant(annotate::tensor(node, 0)).filter(|_| options.scheme_of(graph, node).0 != Scheme::Float);
         if let Some(id) = id {
             tables.insert(id, ());
         }
     }
     for (node, scheme) in graph.nodes.iter().zip(&annotation.schemes) {
-        let Some(Kind::Product { weight, .. }) = rule::of(node) else { continue };
+        let Some(Kind::Gemm { weight, .. }) = rule::of(node) else { continue };
         let form = match scheme {
             Scheme::Int4Weights | Scheme::Dynamic8Weight4 => Embedding::Weight4,
             Scheme::Int8Weights | Scheme::DynamicInt8 => Embedding::Weight8,

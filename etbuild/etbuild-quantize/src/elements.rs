@@ -1,4 +1,4 @@
-//! Elements of weights as models store them: numbers of `float32`, or halves that stand for such.
+//! Elements of stored weights: `float32`, `float16` or `bfloat16`.
 
 use et_core::{Half, ScalarType};
 
@@ -10,18 +10,18 @@ pub struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Elements of this type; `None` for one that has no exact `float32`.
+    /// Elements of this type; `None` for a type that `float32` cannot represent exactly.
     pub fn new(scalar_type: ScalarType, bytes: &'a [u8]) -> Option<Self> {
         let known = matches!(scalar_type, ScalarType::Float | ScalarType::Half | ScalarType::BFloat16);
         known.then_some(Self { scalar_type, bytes })
     }
 
-    /// How many there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.scalar_type.size()
     }
 
-    /// Elements `start..start + length`, as far as there are such.
+    /// Elements `start..start + length`, clipped to the stored elements.
     #[must_use]
     pub fn part(&self, start: usize, length: usize) -> Self {
         let size = self.scalar_type.size();
@@ -29,21 +29,21 @@ impl<'a> Elements<'a> {
         Self { bytes: self.bytes.get(start * size..end * size).unwrap_or_default(), ..*self }
     }
 
-    /// Puts the numbers in the place of what `reals` holds.
-    pub fn widen(&self, reals: &mut Vec<f32>) {
-        reals.resize(self.len(), 0.0);
+    /// Replaces the contents of `values` by the elements as `float32`.
+    pub fn widen(&self, values: &mut Vec<f32>) {
+        values.resize(self.len(), 0.0);
         match self.scalar_type {
-            ScalarType::Half => self.each(reals, |bytes| Half(u16::from_le_bytes(bytes)).to_f32()),
-            // Spelled out, so that it is a vector instruction.
+            ScalarType::Half => self.each(values, |bytes| Half(u16::from_le_bytes(bytes)).to_f32()),
+            // Written out, so that compilers emit vector instructions.
             ScalarType::BFloat16 => {
-                self.each(reals, |bytes| f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16));
+                self.each(values, |bytes| f32::from_bits(u32::from(u16::from_le_bytes(bytes)) << 16));
             }
-            _ => self.each(reals, f32::from_le_bytes),
+            _ => self.each(values, f32::from_le_bytes),
         }
     }
 
-    fn each<const N: usize>(&self, reals: &mut [f32], real: impl Fn([u8; N]) -> f32) {
-        reals.iter_mut().zip(self.bytes.as_chunks::<N>().0).for_each(|(to, bytes)| *to = real(*bytes));
+    fn each<const N: usize>(&self, values: &mut [f32], widened: impl Fn([u8; N]) -> f32) {
+        values.iter_mut().zip(self.bytes.as_chunks::<N>().0).for_each(|(to, bytes)| *to = widened(*bytes));
     }
 }
 
@@ -52,11 +52,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_kinds_of_numbers_keep_their_values() {
+    fn every_float_type_widens_exactly() {
         let widened = |scalar_type, bytes: &[u8]| {
-            let mut reals = vec![7.0];
-            Elements::new(scalar_type, bytes).unwrap().widen(&mut reals);
-            reals
+            let mut values = vec![7.0];
+            Elements::new(scalar_type, bytes).unwrap().widen(&mut values);
+            values
         };
         assert_eq!(widened(ScalarType::BFloat16, &[0x80, 0x3f, 0x20, 0xc0]), [1.0, -2.5]);
         assert_eq!(widened(ScalarType::Half, &[0x00, 0x3c, 0x00, 0xc1]), [1.0, -2.5]);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_ends_where_the_elements_do() {
+    fn a_part_is_clipped_to_the_elements() {
         let elements = Elements::new(ScalarType::Half, &[0; 10]).unwrap();
         assert_eq!((elements.len(), elements.part(3, 4).len(), elements.part(9, 1).len()), (5, 2, 0));
     }

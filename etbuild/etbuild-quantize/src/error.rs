@@ -1,28 +1,28 @@
-//! Why a program is not quantized.
+//! Errors of quantization.
 
 use etbuild_ir::{Interruption, Violation};
 
-/// Why a program is not quantized.
+/// Errors of quantization.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum QuantizeError {
-    /// A static scheme, and no samples.
-    #[error("`{method}` has activations to quantize, and there is no calibration data to take their ranges from")]
+    /// A static scheme without samples.
+    #[error("the activations of `{method}` need calibration data for their ranges")]
     NoSamples {
         /// The method.
         method: String,
     },
-    /// The samples lack an input.
+    /// An input without samples.
     #[error("the calibration data has no tensor `{name}`")]
     MissingInput {
-        /// The input.
+        /// The name of the input.
         name: String,
-        /// The tensors that there are.
+        /// The tensors of the calibration data.
         found: Vec<String>,
     },
     /// Samples of another type or shape.
-    #[error("`{name}` of the calibration data is {found}, the model takes {wanted}")]
+    #[error("tensor `{name}` of the calibration data is {found}, but the model expects {wanted}")]
     OtherShape {
-        /// The input.
+        /// The name of the input.
         name: String,
         /// Type and shape in the data.
         found: String,
@@ -30,46 +30,46 @@ pub enum QuantizeError {
         wanted: String,
     },
     /// Inputs with different numbers of samples.
-    #[error("`{name}` of the calibration data has {found} samples, another tensor has {wanted}")]
+    #[error("tensor `{name}` of the calibration data has {found} samples, but another tensor has {wanted}")]
     OtherCount {
-        /// The input.
+        /// The name of the input.
         name: String,
-        /// The number of its samples.
+        /// The number of samples of the input.
         found: usize,
-        /// The number of those of the others.
+        /// The number of samples of earlier inputs.
         wanted: usize,
     },
-    /// Labels that are not those of the samples.
-    #[error("there are {found} labels for {wanted} answers of the model")]
+    /// The number of labels differs from the number of predictions.
+    #[error("{found} labels do not match {wanted} predictions of the model")]
     OtherLabels {
         /// The number of labels.
         found: usize,
         /// The number of rows of the first output.
         wanted: usize,
     },
-    /// A first output in which no class can be found.
-    #[error("the model's first output is no `float32` tensor with a row of classes for each case")]
+    /// A first output without classes.
+    #[error("the first output of the model is not a `float32` tensor with a row of classes per sample")]
     NoAnswer,
-    /// Layers that are named and do not exist.
+    /// An exception that matches no layer.
     #[error("{what} matches no layer of the model")]
     Unmatched {
         /// The position of the layer in [`crate::Options::layers`].
         layer: usize,
-        /// What it says.
+        /// The text of the exception.
         what: String,
         /// Some names that would match.
         known: Vec<String>,
     },
-    /// A method that jumps, or computes sizes: it cannot be run to measure it.
+    /// A method with control flow or computed sizes.
     #[error("`{0}` has control flow or computed sizes, so ranges of its activations cannot be measured")]
     NotStatic(String),
     /// A kernel failed.
     #[error("the model cannot be run on the calibration data: {0}")]
     Interrupted(#[from] Interruption),
-    /// A tensor that no sample gives a finite number of.
+    /// A tensor without finite elements.
     #[error("`{0}` is never finite on the calibration data")]
     NotFinite(String),
-    /// The verifier refuses what the conversion made.
+    /// The quantized program is invalid: a fault of this crate.
     #[error("the quantized program is invalid")]
     Invalid(Vec<Violation>),
 }

@@ -1,28 +1,29 @@
-//! How the error of rounding a weight is taken up by the weights behind it: a factor of the moments of what they multiply.
+//! The factor that distributes rounding errors: a factorization of the second moments of activations.
 
 use rayon::prelude::*;
 
-/// So many columns are factored together: what they read of others stays in the second-level cache.
+/// The columns of a block: a block and the columns it reads stay in the L2 cache.
 const BLOCK: usize = 64;
 
-/// What is added to the diagonal, as a part of its mean, so that few samples do not make large corrections.
+/// The damping of the diagonal, relative to the mean of the diagonal. Limits corrections from few samples.
 const DAMPING: f32 = 0.01;
 
-/// The diagonal is damped at most so often, ten times more each time, where rounding keeps a matrix from being factored.
+/// The number of attempts, each with ten times the damping, when rounding errors break the factorization.
 const ATTEMPTS: i32 = 4;
 
-/// The matrix `U`, strictly upper, of `H = (U + 1) D (U + 1)^T`: with `e` the errors of the weights ahead of `j`, weight `j`
-/// plus `e U[.., j]` is what is best rounded (Frantar et al. 2022, GPTQ, in the form of Chee et al. 2023, QuIP).
+/// The strictly upper matrix `U` of `H = (U + 1) D (U + 1)^T`. With the errors `e` of the weights before `j`, the
+/// best value to round for weight `j` is the weight plus `e U[.., j]` (Frantar et al. 2022, GPTQ, in the form of Chee
+/// et al. 2023, QuIP).
 #[derive(Debug)]
 pub struct Factor {
     size: usize,
-    /// Row-major, all of them.
+    /// The full matrix, row-major.
     elements: Vec<f32>,
 }
 
 impl Factor {
-    /// The factor of moments, the rows of the upper triangle one after the other as `float32`. `None` where they are not so
-    /// many, or not finite.
+    /// Factors moments: the rows of the upper triangle, `float32`. `None` for a wrong number of elements or a number
+    /// that is not finite.
     pub fn of(moments: &[u8], size: usize) -> Option<Self> {
         let moments: Vec<f32> = moments.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect();
         if size == 0 || moments.len() != size * (size + 1) / 2 || moments.iter().any(|moment| !moment.is_finite()) {
@@ -31,7 +32,7 @@ impl Factor {
         (0..ATTEMPTS).find_map(|attempt| factored(&moments, size, DAMPING * 10.0_f32.powi(attempt)))
     }
 
-    /// What an error of weight `column` adds to those behind it.
+    /// The contributions of an error of weight `column` to the weights to the right.
     pub fn behind(&self, column: usize) -> &[f32] {
         let row = column * self.size;
         self.elements.get(row + column + 1..row + self.size).unwrap_or_default()
@@ -50,7 +51,7 @@ fn factored(moments: &[f32], size: usize, damping: f32) -> Option<Factor> {
     Some(Factor { size, elements })
 }
 
-/// The whole matrix of a triangle, with more on its diagonal. What lies below it is never read.
+/// The full matrix of a triangle, with a damped diagonal. Elements below the diagonal are never read.
 fn damped(moments: &[f32], size: usize, damping: f32) -> Vec<f32> {
     let (mut elements, mut rest) = (vec![0.0; size * size], moments);
     for (index, row) in elements.chunks_exact_mut(size).enumerate() {
@@ -59,20 +60,20 @@ fn damped(moments: &[f32], size: usize, damping: f32) -> Vec<f32> {
         rest = others;
     }
     let mean = elements.iter().step_by(size + 1).map(|element| f64::from(*element)).sum::<f64>() / size as f64;
-    // What was never seen is as good as any.
+    // Without samples, any positive diagonal is right.
     let more = if mean > 0.0 { mean as f32 * damping } else { 1.0 };
     elements.iter_mut().step_by(size + 1).for_each(|element| *element += more);
     elements
 }
 
-/// Columns `start..end` of `R` in place of those of `H = R R^T`, `R` upper; those behind are made. `None` where a root is of
-/// no positive number.
+/// Replaces columns `start..end` of `H = R R^T` by columns of the upper factor `R`, given the columns to the right.
+/// `None` for a pivot that is not positive.
 fn columns(elements: &mut [f32], size: usize, start: usize, end: usize) -> Option<()> {
     let rows = elements.get_mut(..end * size)?;
     let behind: Vec<Vec<f32>> = rows.chunks_exact(size).skip(start).map(|row| part(row, end, size).to_vec()).collect();
     rows.par_chunks_mut(size).enumerate().for_each(|(index, row)| {
         let (front, tail) = row.split_at_mut(end);
-        // What lies below the diagonal is not needed.
+        // Elements below the diagonal are never read.
         let own = front.iter_mut().enumerate().skip(start).zip(&behind);
         own.filter(|((column, _), _)| *column >= index)
             .for_each(|((_, element), behind)| *element -= dot(tail, behind));
@@ -83,16 +84,16 @@ fn columns(elements: &mut [f32], size: usize, start: usize, end: usize) -> Optio
     Some(())
 }
 
-/// A row of the block on the diagonal.
+/// A row of the diagonal block.
 struct Line {
     column: usize,
     root: f32,
-    /// What stands behind the root, up to the end of the block.
+    /// The elements right of the pivot, up to the end of the block.
     rest: Vec<f32>,
 }
 
 impl Line {
-    /// Makes the element of this line's column in a row above, where those behind it up to `end` are made.
+    /// Computes the element of this column in a row above, given the elements to the right up to `end`.
     fn solve(&self, row: &mut [f32], end: usize) {
         let made = dot(part(row, self.column + 1, end), &self.rest);
         if let Some(element) = row.get_mut(self.column) {
@@ -101,7 +102,7 @@ impl Line {
     }
 }
 
-/// Factors the block on the diagonal, whose rows these are; the last column is the first line.
+/// Factors the diagonal block; the last column is the first line.
 fn diagonal(block: &mut [f32], size: usize, start: usize, end: usize) -> Option<Vec<Line>> {
     let mut lines = Vec::with_capacity(end - start);
     for column in (start..end).rev() {
@@ -120,7 +121,7 @@ fn part(row: &[f32], start: usize, end: usize) -> &[f32] {
     row.get(start..end).unwrap_or_default()
 }
 
-/// The sum of products, in `float64`, always in the same order.
+/// The dot product in `float64`, in a fixed order.
 fn dot(left: &[f32], right: &[f32]) -> f32 {
     let (mut sums, (lefts, rest), (rights, other)) = ([0.0_f64; 8], left.as_chunks::<8>(), right.as_chunks::<8>());
     for (left, right) in lefts.iter().zip(rights) {
@@ -136,7 +137,7 @@ fn dot(left: &[f32], right: &[f32]) -> f32 {
 mod tests {
     use super::*;
 
-    /// Moments of vectors that depend on each other.
+    /// Moments of correlated vectors.
     fn moments(size: usize) -> Vec<f32> {
         let vectors: Vec<Vec<f32>> = (0..3 * size)
             .map(|at| (0..size).map(|index| ((at * 31 + index * (at % 7 + 1)) % 19) as f32 - 9.0).collect())
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_factor_times_itself_is_the_damped_matrix() {
+    fn the_factors_multiply_to_the_damped_matrix() {
         for size in [1, 5, 64, 150] {
             let moments = moments(size);
             let (factor, wanted) = (Factor::of(&stored(&moments), size).unwrap(), damped(&moments, size, DAMPING));
@@ -162,7 +163,7 @@ mod tests {
                 std::cmp::Ordering::Equal => 1.0,
                 std::cmp::Ordering::Greater => 0.0,
             };
-            // The diagonal matrix follows from the last column to the first.
+            // The diagonal matrix, from the last column to the first.
             let mut scales = vec![0.0; size];
             for row in (0..size).rev() {
                 let rest: f64 = (row + 1..size).map(|at| unit(row, at).powi(2) * scales[at]).sum();
@@ -181,13 +182,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_seen_corrects_nothing() {
+    fn zero_moments_give_no_corrections() {
         let factor = Factor::of(&stored(&[0.0; 6]), 3).unwrap();
         assert_eq!(factor.behind(0), [0.0, 0.0]);
     }
 
     #[test]
-    fn what_is_no_triangle_of_numbers_is_refused() {
+    fn moments_of_the_wrong_length_or_not_finite_are_refused() {
         assert!(Factor::of(&stored(&[1.0; 5]), 3).is_none() && Factor::of(&[], 0).is_none());
         assert!(Factor::of(&stored(&[f32::NAN]), 1).is_none());
     }

@@ -1,11 +1,10 @@
-//! Quantization: integers in place of floating-point numbers, with scales and zero points.
+//! Quantization: integers with scales and zero points in place of floating-point tensors.
 //!
-//! [`quantize`] reads a lowered program and gives one again. What is quantized is spelled out as PyTorch's exported
-//! programs spell it: a `quantize` and a `dequantize` around every quantized tensor, weights as constants of 8 bits before a
-//! `dequantize`. Such a program runs with the portable kernels; engines recognize the pattern. The steps, each a module:
-//! `annotate` decides by the list of rules and the options what is quantized, `calibrate` measures on samples what the rules
-//! need, `convert` rewrites the graph. [`compare`] measures what is lost, [`right_answers`]
-//! how good a program is.
+//! [`quantize`] reads a lowered program and returns a lowered program. Quantized tensors have the form of PyTorch's
+//! exported programs: `quantize` and `dequantize` nodes around every quantized tensor, weights as integer constants
+//! before a `dequantize`. Portable kernels run the program as written; backends match the pattern. Each step is a
+//! module: `annotate` selects the quantized tensors by rules and options, `calibrate` measures ranges on samples,
+//! `convert` rewrites the graph. [`compare`] measures the loss per layer, [`right_answers`] the accuracy.
 
 mod annotate;
 mod answers;
@@ -26,8 +25,8 @@ mod rule;
 mod run;
 mod samples;
 mod search;
+mod second_level;
 mod source;
-mod step;
 mod weight;
 mod work;
 
@@ -45,30 +44,31 @@ pub use samples::{Samples, Tensors};
 pub use search::{Effect, Limit, Proposal, Score, search};
 pub use work::{InMemory, Keeper, Kept, Work};
 
-/// What quantization knows of a model's inputs.
+/// Data about the inputs of a model.
 #[derive(Clone, Copy, Debug)]
 pub struct Data<'a> {
-    /// Samples; read only where a static scheme needs ranges.
+    /// Calibration samples; needed for static schemes only.
     pub samples: Option<&'a Tensors>,
-    /// What weights are multiplied with: the errors of those that are here are compensated, others are rounded.
+    /// Second moments of activations, by weight. The rounding errors of these weights are compensated (GPTQ).
     pub moments: &'a Moments,
 }
 
 impl<'a> Data<'a> {
-    /// Samples, and no moments.
+    /// Samples without moments.
     pub const fn samples(samples: Option<&'a Tensors>) -> Self {
         const NONE: &Moments = &Moments::new();
         Self { samples, moments: NONE }
     }
 }
 
-/// The program with every method quantized. `keeper` makes weights integers, one tensor after the other; no more of them is in
-/// memory than it keeps there.
+/// Quantizes every method. `keeper` computes the integers, a weight at a time, and decides how much of the result
+/// stays in memory.
 ///
-/// Weights are constants of `float32`, or of halves with a node that converts them, which goes when nobody reads it any more.
+/// Weights are `float32` constants, or half-precision constants with a conversion. A conversion without readers is
+/// removed.
 ///
 /// # Errors
-/// Missing or unfit samples, layers that match nothing, methods that cannot be calibrated, kernels that fail.
+/// Missing or unfit samples, exceptions that match no layer, methods that cannot be calibrated, kernel errors.
 pub fn quantize(
     program: LoweredProgram,
     options: &Options,

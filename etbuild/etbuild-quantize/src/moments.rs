@@ -1,4 +1,4 @@
-//! Second moments of what products multiply their weights with, measured on samples.
+//! Second moments of activations, measured on samples.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +12,18 @@ use crate::run::{Held, Runner};
 use crate::source::Sources;
 use crate::{QuantizeError, Samples, Tensors};
 
-/// Sums of products by the name of the weights `[rows, columns]` that read the vectors: `sum(x[i] x[j])` over all vectors, the
-/// rows of the upper triangle one after the other, `float32`.
+/// Second moments by the name of the weights `[rows, columns]` that read the vectors: `sum(x[i] x[j])` over all
+/// vectors, the rows of the upper triangle, `float32`.
 pub type Moments = BTreeMap<String, ConstantData>;
 
-/// The moments for all linear layers of a graph that read as many vectors as these have elements, or more: fewer say too little.
-/// `keep` gets each as its bytes, and gives what stands for them, so that no more
-/// than one is in memory.
+/// The moments for all linear layers of a graph with at least as many vectors as elements per vector: fewer vectors
+/// determine the moments too poorly. `keep` stores the bytes of each, so that memory holds at most a single matrix.
 ///
-/// All samples go through the graph side by side, node by node: what is in memory of them are the tensors that are in use at
-/// once. Sums have a fixed order.
+/// All samples run through the graph in parallel, node by node; memory holds the live tensors of every sample. Sums
+/// have a fixed order.
 ///
 /// # Errors
-/// Unfit samples, graphs that jump, kernels that fail.
+/// Unfit samples, graphs with control flow, kernel errors.
 pub fn moments(
     graph: &Graph,
     samples: &Tensors,
@@ -36,7 +35,7 @@ pub fn moments(
     let mut runs: Vec<Held<'_>> = (0..samples.len()).map(|sample| runner.start(&samples.inputs(sample))).collect();
     for (index, node) in graph.nodes.iter().enumerate() {
         if let Some((input, name)) = product(graph, &sources, node) {
-            // Queries, keys and values read the same.
+            // Query, key and value projections read the same tensor.
             if seen.get(input).is_none() {
                 seen.insert(input, sums(graph, input, &runs).map(&mut *keep));
             }
@@ -52,7 +51,7 @@ pub fn moments(
     Ok(found)
 }
 
-/// What a linear layer multiplies its constant weights with, and what these are called.
+/// The activations of a linear layer with constant weights, and the name of the weights.
 fn product<'g>(graph: &'g Graph, sources: &Sources, node: &Node) -> Option<(ValueId, &'g str)> {
     if node.operator.as_str() != "aten.linear.default" {
         return None;
@@ -64,7 +63,7 @@ fn product<'g>(graph: &'g Graph, sources: &Sources, node: &Node) -> Option<(Valu
     }
 }
 
-/// The sums over the vectors of a tensor in all runs: its last dimension. `None` where they are too few.
+/// The moments of the vectors (rows of the last dimension) of a tensor in all runs. `None` for too few vectors.
 fn sums(graph: &Graph, id: ValueId, runs: &[Held<'_>]) -> Option<Vec<u8>> {
     let size = graph.spec(id).sizes.last().and_then(|size| usize::try_from(*size).ok()).unwrap_or(0);
     let vectors: Vec<Vec<f32>> = runs.iter().filter_map(|held| held.get(id)).map(floats).collect();

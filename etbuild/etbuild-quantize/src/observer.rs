@@ -1,4 +1,4 @@
-//! How a range is chosen from the elements that were seen.
+//! Observers: ranges from observed elements.
 
 mod distribution;
 mod mean_square;
@@ -8,27 +8,27 @@ pub use distribution::{Distribution, Extent};
 
 use crate::parameters::{Bounds, Parameters};
 
-/// How ranges are chosen.
+/// A method of choosing ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Observer {
-    /// From the least to the greatest element.
+    /// From the smallest to the largest element.
     MinMax,
-    /// The range beside which the other elements lie, half of them on each side.
+    /// The range that clips a percentage of elements, half of them on each side.
     Percentile {
-        /// How many of a million elements it holds: 999,900 for 99.99 percent.
+        /// The elements inside of the range, per million: 999,900 for 99.99 percent.
         kept_per_million: u32,
     },
-    /// The range with the least mean square error.
+    /// The range with the smallest mean square error.
     MeanSquare,
 }
 
 impl Observer {
-    /// Whether the least and the greatest element are all that it needs.
+    /// Whether the observer needs only the extent, without a histogram.
     pub const fn needs_only_extent(self) -> bool {
         matches!(self, Self::MinMax)
     }
 
-    /// The parameters for what was seen; `None` where nothing finite was.
+    /// The qparams for observed elements; `None` without finite elements.
     pub fn choose(self, seen: &Distribution, bounds: Bounds) -> Option<Parameters> {
         let Extent { least, greatest } = seen.extent().filter(|extent| extent.least <= extent.greatest)?;
         let (least, greatest) = match self {

@@ -1,4 +1,4 @@
-//! What is quantized, and how.
+//! Options of quantization.
 
 use etbuild_ir::{Graph, Node, Program, ValueId};
 
@@ -6,80 +6,80 @@ use crate::pattern::matches;
 use crate::rule;
 use crate::{Observer, QuantizeError};
 
-/// How weights and activations are quantized.
+/// Quantization schemes of weights and activations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scheme {
-    /// Not at all.
+    /// No quantization.
     Float,
-    /// Weights to 8 bits per channel, activations to 8 bits with ranges from samples.
+    /// Per-channel int8 weights, int8 activations with static qparams from calibration.
     Int8,
-    /// Weights to 8 bits per channel, activations to 8 bits with ranges taken while running.
+    /// Per-channel int8 weights, int8 activations with per-tensor qparams at run time.
     DynamicInt8,
-    /// Weights to 8 bits per channel.
+    /// Per-channel int8 weights, float activations.
     Int8Weights,
-    /// Weights to 4 bits in groups.
+    /// Blockwise int4 weights, float activations.
     Int4Weights,
-    /// Weights to 4 bits in groups, activations to 8 bits per row with ranges taken while running.
+    /// Blockwise int4 weights, int8 activations with per-token qparams at run time.
     Dynamic8Weight4,
 }
 
-/// How embedding tables are quantized.
+/// Quantized forms of embedding tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Embedding {
-    /// To 4 bits, in groups of a row.
+    /// int4, in groups of a row.
     Weight4,
-    /// To 8 bits, a scale for each row.
+    /// int8, with a scale per row.
     Weight8,
 }
 
-/// What a part of the model does instead of the rest. What is absent matches everything.
+/// An exception for some layers. An absent condition matches every layer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Layer {
     /// A pattern for the module's path, such as `features.0.*`; `*` stands for any text.
     pub name: Option<String>,
     /// An operator, such as `linear` or `aten.linear.default`.
     pub operator: Option<String>,
-    /// How it is quantized.
+    /// The scheme of the matching layers.
     pub scheme: Scheme,
 }
 
-/// All that decides about a quantization beside the samples.
+/// All options of a quantization.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// How layers are quantized that no other line is about.
+    /// The scheme of layers without an exception.
     pub scheme: Scheme,
-    /// How ranges are chosen.
+    /// The observer for activations and weights.
     pub observer: Observer,
-    /// How many neighbouring weights of a row share a scale where the scheme has groups; [`Options::GROUP`] where absent.
+    /// The number of neighbouring weights per scale in blockwise schemes; [`Options::GROUP`] by default.
     pub group_size: Option<usize>,
-    /// How embedding tables are quantized. Where absent, only those are that a product of 4 bits reads too.
+    /// The form of embedding tables. By default, only tables that a quantized GEMM reads too are quantized.
     pub embedding: Option<Embedding>,
-    /// Exceptions; of those that match a node the last one decides.
+    /// Exceptions; the last matching exception decides.
     pub layers: Vec<Layer>,
 }
 
 impl Options {
-    /// The size of groups where none is written.
+    /// The default group size.
     pub const GROUP: usize = 32;
 
-    /// The scheme for everything, without exceptions.
+    /// A scheme without exceptions.
     pub fn new(scheme: Scheme) -> Self {
         Self { scheme, observer: Observer::MinMax, group_size: None, embedding: None, layers: Vec::new() }
     }
 
-    /// How many neighbours have a scale in rows of this length: all where it is no multiple of the group size.
+    /// The group size for rows of this length: the whole row if not a multiple of the group size.
     pub fn group_of(&self, length: usize) -> usize {
         let size = self.group_size.unwrap_or(Self::GROUP);
         if size > 0 && length.is_multiple_of(size) { size } else { length }
     }
 
-    /// The scheme of a node, and whether a line about its operator asks for it.
+    /// The scheme of a node, and whether an exception names the operator.
     pub fn scheme_of(&self, graph: &Graph, node: &Node) -> (Scheme, bool) {
         let found = self.layers.iter().rev().find(|layer| layer.is_about(graph, node));
         found.map_or((self.scheme, false), |layer| (layer.scheme, layer.operator.is_some()))
     }
 
-    /// Whether every layer is about something.
+    /// Checks that every exception matches a layer.
     pub fn check(&self, program: &Program) -> Result<(), QuantizeError> {
         for (index, layer) in self.layers.iter().enumerate() {
             let mut nodes =
@@ -108,7 +108,7 @@ impl Layer {
         name.into_iter().chain(operator).collect::<Vec<_>>().join(" with ")
     }
 
-    /// The modules, or else the operators, that a layer could be about.
+    /// The modules, or the operators, that an exception could match.
     fn known(&self, program: &Program) -> Vec<String> {
         let mut known: Vec<String> = Vec::new();
         for graph in program.methods.values() {
@@ -126,7 +126,7 @@ impl Layer {
     }
 }
 
-/// The module that computes a node's output; empty where the archive does not say.
+/// The module of a node; empty if unknown.
 pub fn module<'g>(graph: &'g Graph, node: &Node) -> &'g str {
     let first: Option<&ValueId> = node.outputs.first();
     first.and_then(|id| graph.origins.get(*id)).map_or("", |origin| origin)

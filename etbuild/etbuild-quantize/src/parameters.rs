@@ -1,34 +1,34 @@
-//! Scales and zero points from ranges, as torch.ao computes them.
+//! qparams from ranges, with the formulas of torch.ao.
 
-/// The integers that real numbers become.
+/// An integer range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// The least.
+    /// The smallest integer.
     pub lowest: i64,
-    /// The greatest.
+    /// The largest integer.
     pub highest: i64,
 }
 
-/// A real number is `(integer - zero_point) * scale`.
+/// qparams: an integer represents the value `(integer - zero_point) * scale`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// The distance between neighbours.
+    /// The distance between neighbouring values.
     pub scale: f32,
-    /// What 0 becomes.
+    /// The integer of 0.0.
     pub zero_point: i64,
 }
 
-/// No scale is smaller, so that nothing is divided by zero: the distance from 1 to the next number, as in torch.ao.
+/// The smallest scale, which avoids division by zero: `eps` of torch.ao, the machine epsilon.
 pub const SMALLEST_SCALE: f32 = f32::EPSILON;
 
 impl Bounds {
-    /// Activations of 8 bits.
+    /// int8 activations.
     pub const ACTIVATION: Self = Self { lowest: -128, highest: 127 };
-    /// Weights of 8 bits: the same distance on both sides of 0.
+    /// int8 weights: symmetric.
     pub const WEIGHT8: Self = Self { lowest: -127, highest: 127 };
-    /// Weights of 4 bits.
+    /// int4 weights.
     pub const WEIGHT4: Self = Self { lowest: -8, highest: 7 };
-    /// Rows of embedding tables of 8 bits.
+    /// Rows of int8 embedding tables.
     pub const ROW8: Self = Self { lowest: -128, highest: 127 };
 
     fn steps(self) -> f32 {
@@ -37,7 +37,7 @@ impl Bounds {
 }
 
 impl Parameters {
-    /// For activations within these ends: 0 is exact, and both ends are met.
+    /// qparams of activations with this range: 0.0 and both ends are representable.
     pub fn asymmetric(least: f32, greatest: f32, bounds: Bounds) -> Self {
         let (least, greatest) = (least.min(0.0), greatest.max(0.0));
         let width = (greatest - least).min(f32::MAX);
@@ -46,21 +46,21 @@ impl Parameters {
         Self { scale, zero_point: zero_point.clamp(bounds.lowest, bounds.highest) }
     }
 
-    /// For weights within these ends: 0 becomes 0, and neither end is cut off.
+    /// qparams of weights with this range: symmetric, and both ends are inside.
     pub fn symmetric(least: f32, greatest: f32, bounds: Bounds) -> Self {
         let below = least.min(0.0) / bounds.lowest as f32;
         let above = greatest.max(0.0) / bounds.highest as f32;
         Self { scale: below.max(above).max(SMALLEST_SCALE), zero_point: 0 }
     }
 
-    /// The integer that a real number becomes.
+    /// The integer of a value, rounded to nearest even and clamped.
     #[inline]
-    pub fn quantize(self, real: f32, bounds: Bounds) -> i64 {
-        let integer = (real * (1.0 / self.scale)).round_ties_even() as i64;
+    pub fn quantize(self, value: f32, bounds: Bounds) -> i64 {
+        let integer = (value * (1.0 / self.scale)).round_ties_even() as i64;
         integer.saturating_add(self.zero_point).clamp(bounds.lowest, bounds.highest)
     }
 
-    /// The real number that an integer stands for.
+    /// The value of an integer.
     #[inline]
     pub fn dequantize(self, integer: i64) -> f32 {
         (integer - self.zero_point) as f32 * self.scale
@@ -71,7 +71,8 @@ impl Parameters {
 mod tests {
     use super::*;
 
-    /// What `torch.ao.quantization.MinMaxObserver` computes for these ends with bounds -128 and 127.
+    /// The results of `torch.ao.quantization.MinMaxObserver` for these ranges with `quant_min=-128` and
+    /// `quant_max=127`.
     const TORCH: [(f32, f32, f32, i64); 6] = [
         (-7.3, 5.1, 0.048_627_45, 22),
         (-1.0, 3.0, 0.015_686_275, -64),
@@ -82,7 +83,7 @@ mod tests {
     ];
 
     #[test]
-    fn activations_get_the_parameters_that_torch_gives() {
+    fn qparams_of_activations_equal_torchs() {
         for (least, greatest, scale, zero_point) in TORCH {
             let found = Parameters::asymmetric(least, greatest, Bounds::ACTIVATION);
             assert_eq!(found.zero_point, zero_point, "{least} {greatest}");
@@ -91,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_exact() {
+    fn zero_is_representable() {
         for (least, greatest, ..) in TORCH {
             let found = Parameters::asymmetric(least, greatest, Bounds::ACTIVATION);
             assert_eq!(found.dequantize(found.quantize(0.0, Bounds::ACTIVATION)), 0.0);
@@ -99,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_not_cut_off() {
+    fn weights_are_not_clipped() {
         let found = Parameters::symmetric(-4.0, 7.0, Bounds::WEIGHT4);
         assert_eq!(
             (found.scale, found.quantize(7.0, Bounds::WEIGHT4), found.quantize(-4.0, Bounds::WEIGHT4)),

@@ -1,6 +1,6 @@
 //! Patterns for names of modules.
 
-/// Whether `name` has the form of `pattern`, in which `*` stands for any text, also none.
+/// Whether `name` matches `pattern`, where `*` matches any text, also empty text.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let mut pieces = pattern.split('*');
     let first = pieces.next().unwrap_or_default();
@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         assert!(matches("features.0.*", "features.0.block.1"));
         assert!(matches("*", ""));
         assert!(matches("*.mlp.*.linear", "encoder.3.mlp.0.linear"));

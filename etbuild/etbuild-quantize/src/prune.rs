@@ -1,8 +1,8 @@
-//! A graph without the values that nothing mentions: the weights that smaller ones have replaced.
+//! Removal of unused values: the float weights that quantized weights replace.
 
 use etbuild_ir::{Graph, IdMap, Update, ValueId};
 
-/// The same graph with only the values that are mentioned.
+/// The graph without unused values.
 pub fn prune(mut old: Graph) -> Graph {
     let mut kept: IdMap<()> = IdMap::default();
     let in_nodes = old.nodes.iter().flat_map(|node| node.uses().chain(node.outputs.iter().copied()));

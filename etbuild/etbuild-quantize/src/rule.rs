@@ -1,13 +1,13 @@
-//! The rules: for every operator that quantization is about, what becomes of its operands and results.
+//! The rules: how each operator is quantized.
 
 use etbuild_ir::{Argument, Graph, Node};
 
-/// What quantization does with an operator. Numbers are positions of arguments.
+/// The rule of an operator. Numbers are positions of arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
-    /// Activations times constant weights, in integers: always worth it. A bias stays real; as an integer its scale is that of
-    /// the activations times that of the weights, so it needs no parameters of its own.
-    Product {
+    /// A GEMM or convolution with constant weights: always quantized. The bias stays float: the int32 bias has the
+    /// scale `activation scale x weight scale`, so no qparams are needed.
+    Gemm {
         /// The activations.
         input: usize,
         /// The weights.
@@ -17,56 +17,57 @@ pub enum Kind {
         /// The bias.
         bias: usize,
     },
-    /// Two activations multiplied. Only where a layer names the operator: scores of attention bear it badly.
+    /// A product of two activations. Quantized only if an exception names the operator: attention scores suffer.
     Matmul {
-        /// Both.
+        /// The positions of both operands.
         inputs: [usize; 2],
     },
-    /// Arithmetic on two tensors: in integers where the result is wanted so.
+    /// Elementwise arithmetic on two tensors: quantized on demand.
     Arithmetic {
-        /// Both.
+        /// The positions of both operands.
         inputs: [usize; 2],
     },
-    /// A sum over positions: in integers where the result is wanted so, with parameters of its own.
+    /// A mean: quantized on demand, with separate qparams.
     Mean,
-    /// A function of single elements: part of what computes its operand where nothing else reads that, else a table.
+    /// An elementwise function: fused with the producer if no other node reads the operand, else a table lookup.
     Activation,
-    /// As [`Kind::Activation`], with results in a range that is known: 256 steps from 0 on, or around 0.
+    /// An elementwise function with a known range: 256 steps from 0 on, or around 0.
     Bounded {
-        /// The scale is one divided by this.
+        /// The inverse of the scale.
         steps: u16,
-        /// What 0 becomes.
+        /// The integer of 0.0.
         zero_point: i64,
     },
-    /// Moves, copies or chooses elements: the result has the parameters of the first operand, or of all in a list.
+    /// Moves, copies or selects elements: the result shares the qparams of the first operand, or of all operands in a
+    /// list.
     Move,
-    /// Computed in real numbers; the result becomes integers where it is wanted so.
-    Real,
-    /// The same with results from 0 to 1.
-    RealBounded,
-    /// Rows of a table of weights.
-    Table,
+    /// Computed in float; the result is quantized on demand.
+    Float,
+    /// Computed in float; the results are in the range 0 to 1.
+    FloatBounded,
+    /// An embedding: gathers rows of a constant table.
+    Embedding,
 }
 
-const fn product(channel: usize) -> Kind {
-    Kind::Product { input: 0, weight: 1, channel, bias: 2 }
+const fn gemm(channel: usize) -> Kind {
+    Kind::Gemm { input: 0, weight: 1, channel, bias: 2 }
 }
 
 const PAIR: Kind = Kind::Arithmetic { inputs: [0, 1] };
 const MATMUL: Kind = Kind::Matmul { inputs: [0, 1] };
-/// From 0 to 1.
+/// The range 0 to 1.
 const UNIT: Kind = Kind::Bounded { steps: 256, zero_point: -128 };
-/// From -1 to 1.
+/// The range -1 to 1.
 const SIGNED_UNIT: Kind = Kind::Bounded { steps: 128, zero_point: 0 };
 
-/// Every operator that quantization is about, in the order of names. All others are computed in real numbers, and neither their
-/// operands nor their results are quantized on their account.
+/// The rules in the order of operator names. An operator without a rule is computed in float, and demands no int8
+/// operands.
 pub const RULES: &[(&str, Kind)] = &[
     ("aten._adaptive_avg_pool2d.default", Kind::Mean),
-    ("aten._softmax.default", Kind::RealBounded),
+    ("aten._softmax.default", Kind::FloatBounded),
     ("aten.add.Scalar", Kind::Activation),
     ("aten.add.Tensor", PAIR),
-    ("aten.addmm.default", Kind::Product { input: 1, weight: 2, channel: 1, bias: 0 }),
+    ("aten.addmm.default", Kind::Gemm { input: 1, weight: 2, channel: 1, bias: 0 }),
     ("aten.alias_copy.default", Kind::Move),
     ("aten.avg_pool2d.default", Kind::Move),
     ("aten.bmm.default", MATMUL),
@@ -74,34 +75,34 @@ pub const RULES: &[(&str, Kind)] = &[
     ("aten.clamp.default", Kind::Activation),
     ("aten.clone.default", Kind::Move),
     ("aten.constant_pad_nd.default", Kind::Move),
-    ("aten.convolution.default", product(0)),
+    ("aten.convolution.default", gemm(0)),
     ("aten.elu.default", Kind::Activation),
-    ("aten.embedding.default", Kind::Table),
+    ("aten.embedding.default", Kind::Embedding),
     ("aten.expand_copy.default", Kind::Move),
     ("aten.flip.default", Kind::Move),
     ("aten.gelu.default", Kind::Activation),
-    ("aten.group_norm.default", Kind::Real),
+    ("aten.group_norm.default", Kind::Float),
     ("aten.hardsigmoid.default", UNIT),
     ("aten.hardswish.default", Kind::Activation),
     ("aten.hardtanh.default", Kind::Activation),
-    ("aten.layer_norm.default", Kind::Real),
+    ("aten.layer_norm.default", Kind::Float),
     ("aten.leaky_relu.default", Kind::Activation),
-    ("aten.linear.default", product(0)),
+    ("aten.linear.default", gemm(0)),
     ("aten.max_pool2d_with_indices.default", Kind::Move),
     ("aten.mean.dim", Kind::Mean),
     ("aten.mish.default", Kind::Activation),
-    ("aten.mm.default", product(1)),
+    ("aten.mm.default", gemm(1)),
     ("aten.mul.Scalar", Kind::Activation),
     ("aten.mul.Tensor", PAIR),
-    ("aten.native_group_norm.default", Kind::Real),
-    ("aten.native_layer_norm.default", Kind::Real),
+    ("aten.native_group_norm.default", Kind::Float),
+    ("aten.native_layer_norm.default", Kind::Float),
     ("aten.permute_copy.default", Kind::Move),
     ("aten.pixel_shuffle.default", Kind::Move),
     ("aten.relu.default", Kind::Activation),
     ("aten.repeat.default", Kind::Move),
-    ("aten.rms_norm.default", Kind::Real),
+    ("aten.rms_norm.default", Kind::Float),
     ("aten.roll.default", Kind::Move),
-    ("aten.scaled_dot_product_attention.default", Kind::Real),
+    ("aten.scaled_dot_product_attention.default", Kind::Float),
     ("aten.select_copy.int", Kind::Move),
     ("aten.sigmoid.default", UNIT),
     ("aten.silu.default", Kind::Activation),
@@ -121,13 +122,13 @@ pub const RULES: &[(&str, Kind)] = &[
     ("aten.view_copy.default", Kind::Move),
 ];
 
-/// The rule for a node's operator.
+/// The rule of a node.
 pub fn of(node: &Node) -> Option<Kind> {
     let found = RULES.binary_search_by(|(name, _)| (*name).cmp(node.operator.as_str())).ok()?;
     RULES.get(found).map(|(_, kind)| *kind).filter(|_| is_usual(node))
 }
 
-/// Whether the arguments are those that the rule is about: a pad of zeros, a convolution that is not transposed.
+/// Whether the rule covers the arguments: padding with zeros, no transposed convolution.
 fn is_usual(node: &Node) -> bool {
     let argument = |position: usize| node.arguments.get(position);
     match node.operator.name() {
@@ -143,16 +144,16 @@ fn is_zero(argument: Option<&Argument>) -> bool {
     matches!(argument, Some(Argument::Float(value)) if *value == 0.0)
 }
 
-/// The results of a bounded activation or of a softmax: scale and zero point.
+/// The known qparams of a rule: scale and zero point.
 pub fn fixed(kind: Kind) -> Option<(f32, i64)> {
     match kind {
         Kind::Bounded { steps, zero_point } => Some((1.0 / f32::from(steps), zero_point)),
-        Kind::RealBounded => Some((1.0 / 256.0, -128)),
+        Kind::FloatBounded => Some((1.0 / 256.0, -128)),
         _ => None,
     }
 }
 
-/// The tensors whose parameters a move shares with its results.
+/// The operands whose qparams the results of a move share.
 pub fn moved(graph: &Graph, node: &Node) -> Vec<etbuild_ir::ValueId> {
     let tensors = match node.arguments.first() {
         Some(Argument::Value(id)) => vec![*id],
@@ -167,12 +168,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_sorted() {
+    fn the_rules_are_sorted() {
         assert!(RULES.is_sorted_by(|left, right| left.0 < right.0));
     }
 
     #[test]
-    fn every_operator_has_a_kernel() {
+    fn every_operator_with_a_rule_has_a_kernel() {
         for (name, _) in RULES {
             let operator = etbuild_ir::OperatorName::parse(name).unwrap();
             assert!(et_ops::find_functional(&operator.qualified()).is_some(), "{name}");

@@ -1,41 +1,41 @@
-//! Running a graph on a sample: every tensor is dropped after its last use.
+//! Runs of a graph on a sample, with early release: every tensor is dropped after the last read.
 
 use et_ops::call::{OwnedTensor, TensorRef};
 use etbuild_ir::{ConstantData, Graph, IdMap, Interruption, Node, ValueId, ValueKind, evaluate};
 
-/// A graph, and when its tensors are no longer needed.
+/// A graph, with the last reader of each tensor.
 pub struct Runner<'g> {
     graph: &'g Graph,
     /// The tensors that each node is the last to read.
     last: Vec<Vec<ValueId>>,
 }
 
-/// The tensors of one run that are still needed.
+/// The live tensors of a run.
 #[derive(Default)]
 pub struct Held<'a> {
     tensors: IdMap<Option<OwnedTensor>>,
-    /// Tensors that were computed before the run, and outlive it.
+    /// Tensors computed before the run, which outlive the run.
     before: Option<&'a Held<'a>>,
 }
 
 impl<'a> Held<'a> {
-    /// The same with tensors that were computed before.
+    /// The run with tensors computed before.
     pub fn on(self, before: &'a Held<'a>) -> Self {
         Self { before: Some(before), ..self }
     }
 
-    /// A tensor that was computed, or is an input.
+    /// A computed tensor, or an input.
     pub fn get(&self, id: ValueId) -> Option<&OwnedTensor> {
         let own = self.tensors.get(id).and_then(Option::as_ref);
         own.or_else(|| self.before?.get(id))
     }
 
-    /// Takes a tensor in.
+    /// Adds a tensor.
     pub fn insert(&mut self, id: ValueId, tensor: OwnedTensor) {
         self.tensors.insert(id, Some(tensor));
     }
 
-    /// Lets a tensor go.
+    /// Removes a tensor.
     pub fn remove(&mut self, id: ValueId) -> Option<OwnedTensor> {
         self.tensors.get_mut(id).and_then(Option::take)
     }
@@ -56,7 +56,7 @@ impl<'g> Runner<'g> {
         Self { graph, last }
     }
 
-    /// The tensors of a run before its first node.
+    /// The tensors before the first node.
     pub fn start<'a>(&self, inputs: &[TensorRef<'_>]) -> Held<'a> {
         let mut held = Held::default();
         for (id, tensor) in self.graph.inputs.iter().zip(inputs) {
@@ -74,12 +74,12 @@ impl<'g> Runner<'g> {
         Ok(())
     }
 
-    /// Drops what no later node reads.
+    /// Drops the tensors without later readers.
     pub fn drop_unused(&self, index: usize, held: &mut Held<'_>) {
         self.drop_unused_but(index, &[], held);
     }
 
-    /// The same without these, which are few.
+    /// Drops the tensors without later readers, except a few kept tensors.
     pub fn drop_unused_but(&self, index: usize, kept: &[ValueId], held: &mut Held<'_>) {
         for id in self.last.get(index).into_iter().flatten().filter(|id| !kept.contains(id)) {
             held.remove(*id);
@@ -87,7 +87,7 @@ impl<'g> Runner<'g> {
     }
 }
 
-/// A tensor of the run, or of the program.
+/// A tensor of the run, or a constant of the program.
 fn tensor<'a>(graph: &'a Graph, held: &'a Held<'a>, id: ValueId) -> TensorRef<'a> {
     let spec = graph.spec(id);
     let stored = match &graph.value(id).kind {

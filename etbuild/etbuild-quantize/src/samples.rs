@@ -1,4 +1,4 @@
-//! Calibration data: tensors by the names of the model's inputs, cut into samples.
+//! Calibration data: tensors by input name, split into samples.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use etbuild_ir::{Graph, TensorSpec, Value};
 
 use crate::QuantizeError;
 
-/// Tensors by name. A tensor holds one sample after the other along its first dimension.
+/// Tensors by name. The first dimension of a tensor counts samples.
 pub type Tensors = BTreeMap<String, OwnedTensor>;
 
 /// The inputs of a graph, sample by sample.
 pub struct Samples<'a> {
-    /// One per input of the graph.
+    /// The spec and the tensor of each input.
     inputs: Vec<(TensorSpec, &'a OwnedTensor)>,
     count: usize,
 }
@@ -21,7 +21,7 @@ impl<'a> Samples<'a> {
     /// The samples for the inputs of `graph`.
     ///
     /// # Errors
-    /// An input without a tensor, one of another type or shape, inputs with different numbers of samples.
+    /// An input without a tensor or with a tensor of another type or shape, inputs with different numbers of samples.
     pub fn of(graph: &Graph, tensors: &'a Tensors) -> Result<Self, QuantizeError> {
         let mut samples = Self { inputs: Vec::new(), count: 0 };
         for id in &graph.inputs {
@@ -43,7 +43,7 @@ impl<'a> Samples<'a> {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether the number of samples is 0.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
@@ -60,7 +60,7 @@ fn part<'s>((spec, tensor): &'s (TensorSpec, &OwnedTensor), sample: usize) -> Te
     TensorRef { scalar_type: spec.scalar_type, sizes: &spec.sizes, bytes }
 }
 
-/// How many samples a tensor holds: it is a sample itself, or several along the first dimension.
+/// The number of samples of a tensor: a single sample, or several along the first dimension.
 fn count(spec: &TensorSpec, tensor: &OwnedTensor) -> Option<usize> {
     let rest = |sizes: &[i32]| sizes.get(1..).map(<[i32]>::to_vec);
     let same = tensor.sizes == spec.sizes;
@@ -80,7 +80,7 @@ fn other_shape(value: &Value, tensor: &OwnedTensor) -> QuantizeError {
         name: value.name.clone(),
         found: text(tensor.scalar_type, &tensor.sizes),
         wanted: format!(
-            "{}, or several of them along the first dimension",
+            "{}, or several samples along the first dimension",
             text(value.spec.scalar_type, &value.spec.sizes)
         ),
     }

@@ -1,4 +1,4 @@
-//! Which layers to keep real so that no more is lost than is allowed: found by measuring what each of them does to the outputs.
+//! Search for the layers to keep in float so that the loss stays within a limit, guided by the effect of each layer.
 
 use std::collections::BTreeSet;
 
@@ -17,61 +17,62 @@ use crate::{
     InMemory, Layer, Moments, Options, QuantizeError, Samples, Scheme, Tensors, convert, prune, right_answers,
 };
 
-/// What must hold of the quantized program.
+/// The limit on the loss of the quantized program.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Limit<'a> {
-    /// The outputs have at least this signal-to-noise ratio on the samples, in decibels.
+    /// The smallest signal-to-noise ratio of the outputs on the samples, in decibels.
     Sqnr(f64),
-    /// At most so many right answers less than the real program gives.
+    /// The largest loss of correct predictions.
     Answers {
         /// Inputs by name.
         data: &'a Tensors,
-        /// The right class of each case.
+        /// The label of each sample.
         labels: &'a [i64],
-        /// How many may be lost.
+        /// The number of correct predictions that may be lost.
         lost: usize,
     },
 }
 
-/// Layers to keep real, and what that does.
+/// The layers to keep in float, and the effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Proposal {
-    /// Lines for [`Options::layers`], the one with the greatest effect first.
+    /// Exceptions for [`Options::layers`], the largest effect first.
     pub kept: Vec<Effect>,
-    /// How many layers there are to choose from.
+    /// The number of candidate layers.
     pub layers: usize,
-    /// Before, and with these layers real.
+    /// The scores without and with these exceptions.
     pub scores: [Score; 2],
-    /// How many quantized programs were run.
+    /// The number of runs of quantized programs.
     pub runs: usize,
 }
 
-/// What keeping one layer real does.
+/// The effect of keeping a layer in float.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// The layer.
+    /// The exception for the layer.
     pub layer: Layer,
-    /// The outputs' signal-to-noise ratio where it alone is real, less that where none is, in decibels.
+    /// The signal-to-noise ratio of the outputs with only this layer in float, minus the ratio with every layer
+    /// quantized, in decibels.
     pub gain: f64,
 }
 
-/// How good a quantized program is.
+/// The score of a quantized program.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// The outputs' signal-to-noise ratio, in decibels; infinite where nothing is lost.
+    /// The signal-to-noise ratio of the outputs, in decibels; infinite without loss.
     pub sqnr: f64,
-    /// Right answers that the real program gives and this one does not, where they are counted; negative where it is better.
+    /// The correct predictions lost against the float program, if counted; negative for a gain.
     pub lost: Option<i64>,
 }
 
-/// Layers to keep real so that `limit` holds: those whose effect alone is greatest, as few as that order allows, without any
-/// that turns out not to be needed.
+/// The layers to keep in float so that `limit` holds: a minimal prefix of the layers ordered by effect, without the
+/// layers that turn out to be unnecessary.
 ///
-/// Ranges are observed once. Beyond that it takes a run of a quantized program over all samples for every layer, and one more for
-/// each layer that is kept and for each halving of their number; a limit on answers adds runs over the labelled data to the latter.
+/// Observes ranges once. Each layer takes a run of a quantized program over all samples. Each kept layer, and each
+/// halving of the number of layers, takes another run; with a limit on predictions, also over the labelled data.
 ///
 /// # Errors
-/// As for [`crate::quantize`] and [`crate::compare`], and labels that do not fit.
+/// Errors of [`crate::quantize`] and [`crate::compare`], and unfit labels.
 pub fn search(
     graph: &Graph,
     options: &Options,
@@ -92,11 +93,11 @@ fn lines(kept: &[Effect]) -> Vec<Layer> {
     kept.iter().map(|effect| effect.layer.clone()).collect()
 }
 
-/// A line for every module, or else operator, whose products are quantized.
+/// An exception for every module, or else operator, with a quantized GEMM or convolution.
 fn layers(graph: &Graph, options: &Options) -> Vec<Layer> {
     let schemes = annotate(graph, options).schemes;
     let quantized = graph.nodes.iter().zip(&schemes).filter(|(_, scheme)| **scheme != Scheme::Float);
-    let products = quantized.filter(|(node, _)| is_product(node));
+    let products = quantized.filter(|(node, _)| is_gemm(node));
     let names: BTreeSet<(&str, &str)> = products
         .map(|(node, _)| match module(graph, node) {
             "" => ("", node.operator.as_str()),
@@ -109,20 +110,20 @@ fn layers(graph: &Graph, options: &Options) -> Vec<Layer> {
     names.into_iter().map(line).collect()
 }
 
-/// What integers begin with: where no product is quantized, nothing is.
-fn is_product(node: &Node) -> bool {
-    matches!(rule::of(node), Some(Kind::Product { .. } | Kind::Matmul { .. } | Kind::Table))
+/// Whether the node creates int8 demand: GEMM and convolution do.
+fn is_gemm(node: &Node) -> bool {
+    matches!(rule::of(node), Some(Kind::Gemm { .. } | Kind::Matmul { .. } | Kind::Embedding))
 }
 
-/// What every attempt stands on.
+/// The data that all attempts share.
 struct Trial<'a> {
     graph: &'a Graph,
     options: &'a Options,
     samples: Samples<'a>,
     limit: &'a Limit<'a>,
-    /// The outputs of the real program, by sample.
-    real: Vec<Vec<OwnedTensor>>,
-    /// Its right answers, where they are counted.
+    /// The outputs of the float program, by sample.
+    float: Vec<Vec<OwnedTensor>>,
+    /// The correct predictions of the float program, if counted.
     right: Option<usize>,
     seen: Distributions,
     runs: usize,
@@ -142,11 +143,11 @@ impl<'a> Trial<'a> {
             Limit::Answers { data, labels, .. } => Some(right_answers(graph, data, labels)?),
             Limit::Sqnr(_) => None,
         };
-        let real = outputs(graph, &samples)?;
-        Ok(Self { graph, options, samples, limit, real, right, seen, runs: 0 })
+        let float = outputs(graph, &samples)?;
+        Ok(Self { graph, options, samples, limit, float, right, seen, runs: 0 })
     }
 
-    /// The program with these layers real.
+    /// The quantized program with these layers in float.
     fn program(&mut self, kept: &[Layer]) -> Result<Graph, QuantizeError> {
         self.runs += 1;
         let layers = [&self.options.layers[..], kept].concat();
@@ -159,9 +160,9 @@ impl<'a> Trial<'a> {
 
     fn sqnr(&self, program: &Graph) -> Result<f64, QuantizeError> {
         let found = outputs(program, &self.samples)?;
-        let pairs = self.real.iter().flatten().zip(found.iter().flatten());
-        let real = pairs.filter(|(real, _)| real.scalar_type == ScalarType::Float);
-        Ok(real.fold(Energy::default(), |sum, (real, found)| sum.plus(Energy::of(real, found))).decibels())
+        let pairs = self.float.iter().flatten().zip(found.iter().flatten());
+        let float = pairs.filter(|(float, _)| float.scalar_type == ScalarType::Float);
+        Ok(float.fold(Energy::default(), |sum, (float, found)| sum.plus(Energy::of(float, found))).decibels())
     }
 
     fn score(&mut self, kept: &[Layer]) -> Result<Score, QuantizeError> {
@@ -191,7 +192,7 @@ impl<'a> Trial<'a> {
         layers.iter().map(effect).collect()
     }
 
-    /// As few of the first as make the limit hold, found by halving; then without those that are not needed.
+    /// The shortest prefix that satisfies the limit, by bisection; then without unnecessary layers.
     fn fewest(&mut self, ranked: Vec<Effect>) -> Result<Vec<Effect>, QuantizeError> {
         let (mut too_few, mut enough) = (0, ranked.len());
         while enough.saturating_sub(too_few) > 1 {
@@ -201,7 +202,7 @@ impl<'a> Trial<'a> {
         }
         let mut kept = ranked;
         kept.truncate(enough);
-        // The last one is needed, or halving would have stopped before it.
+        // The last layer is necessary: otherwise bisection would have found a shorter prefix.
         for index in (0..kept.len().saturating_sub(1)).rev() {
             let mut fewer = kept.clone();
             fewer.remove(index);
@@ -214,7 +215,7 @@ impl<'a> Trial<'a> {
     }
 }
 
-/// What a graph computes from each sample.
+/// The outputs of a graph for each sample.
 fn outputs(graph: &Graph, samples: &Samples<'_>) -> Result<Vec<Vec<OwnedTensor>>, QuantizeError> {
     let runner = Runner::new(graph);
     let run = |sample| {

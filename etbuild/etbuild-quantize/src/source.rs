@@ -1,34 +1,34 @@
-//! Weights where they are stored: constants, some of them halves that a node makes numbers of `float32`.
+//! Stored weights: constants, possibly in half precision with a conversion to `float32`.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ConstantData, Graph, IdMap, Node, ValueId};
 
-/// What conversions of constants are called, before and after lowering.
+/// The conversion operators before and after lowering.
 const CONVERSIONS: [&str; 2] = ["aten._to_copy.default", "dim_order_ops._to_dim_order_copy.default"];
 
-/// The constants of halves, by what they are as `float32`.
+/// The half-precision constants, by the converted `float32` value.
 #[derive(Debug, Default)]
 pub struct Sources(IdMap<ValueId>);
 
 impl Sources {
-    /// Those of a graph.
+    /// The conversions of a graph.
     pub fn of(graph: &Graph) -> Self {
         Self(graph.nodes.iter().filter_map(|node| conversion(graph, node)).collect())
     }
 
-    /// The constant behind a value: itself, where it is one.
+    /// The constant behind a value: a constant itself, or the operand of a conversion.
     pub fn constant(&self, graph: &Graph, id: ValueId) -> Option<ValueId> {
         let id = self.0.get(id).copied().unwrap_or(id);
         graph.constant(id).map(|_| id)
     }
 
-    /// The elements behind a value of `float32`, and their type.
+    /// The stored elements behind a `float32` value, and the stored type.
     pub fn elements<'g>(&self, graph: &'g Graph, id: ValueId) -> Option<(&'g ConstantData, ScalarType)> {
         let constant = self.constant(graph, id)?;
         graph.constant(constant).map(|data| (data, graph.spec(constant).scalar_type))
     }
 
-    /// Takes out the conversions that nobody reads any more.
+    /// Removes conversions without readers.
     pub fn drop_unread(&self, graph: &mut Graph) {
         let read: IdMap<()> =
             graph.nodes.iter().flat_map(Node::uses).chain(graph.results()).map(|id| (id, ())).collect();
@@ -37,7 +37,7 @@ impl Sources {
     }
 }
 
-/// What a conversion of a constant of halves makes, and the constant.
+/// The result and the constant of a conversion from half precision.
 fn conversion(graph: &Graph, node: &Node) -> Option<(ValueId, ValueId)> {
     let (Some(Argument::Value(from)), [to]) = (node.arguments.first(), &node.outputs[..]) else { return None };
     let (stored, wanted) = (graph.spec(*from), graph.spec(*to));

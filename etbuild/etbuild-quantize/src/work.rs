@@ -1,5 +1,4 @@
-//! Making one tensor of weights integers: all that decides about the outcome, as a value, so that it can be kept and found
-//! again.
+//! The quantization of a single weight tensor as a value: results can be stored under its identity and found again.
 
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, Digest};
@@ -9,42 +8,42 @@ use crate::elements::Elements;
 use crate::factor::Factor;
 use crate::weight::{self, Grid};
 
-/// About so many elements are in memory at a time.
+/// The approximate number of elements in memory.
 const PIECE: usize = 1 << 21;
 
-/// Weights that are to become integers.
+/// The quantization of a weight tensor.
 #[derive(Clone, Debug)]
 pub struct Work {
     weights: ConstantData,
     scalar_type: ScalarType,
-    /// How many elements are outside of the blocks' dimension, blocks, and elements inside of it.
+    /// The sizes outside of the block dimension, the number of blocks, and the sizes inside.
     sizes: [usize; 3],
     grid: Grid,
-    /// Whether two integers go into a byte.
+    /// Whether two integers share a byte.
     pairs: bool,
-    /// Moments of what rows are multiplied with, where errors are compensated, and the length of rows.
+    /// The moments of the activations and the length of rows, for compensated errors.
     moments: Option<(ConstantData, usize)>,
 }
 
-/// The integers and their scales, `float32`.
+/// Integers and scales (`float32`).
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// In the order of the weights.
     pub integers: ConstantData,
-    /// One per block, in order.
+    /// A scale per block, in order.
     pub scales: ConstantData,
 }
 
-/// What integers and their scales are given to, as bytes, a piece after the other.
+/// Receives integers and scales as bytes, piece by piece.
 pub type Take<'t> = &'t mut (dyn FnMut(&[u8], &[u8]) + Send);
 
-/// Who makes weights integers, and keeps what comes of it.
+/// Computes and stores quantized weights.
 pub trait Keeper {
-    /// What the work makes of the tensor of this name; from an earlier time where it is known.
+    /// The quantized weights of the tensor `name`: computed, or stored earlier.
     fn keep(&self, name: &str, work: &Work) -> Kept;
 }
 
-/// Works whenever it is asked, and keeps what comes of it in memory.
+/// Computes on every call and keeps results in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InMemory;
 
@@ -60,8 +59,8 @@ impl Keeper for InMemory {
 }
 
 impl Work {
-    /// Work on row-major weights of `outer` times `blocks` times `inner` elements; a scale for each block. `None` where they are
-    /// not so many, or of a type that has no exact `float32`.
+    /// The quantization of row-major weights with `outer` times `blocks` times `inner` elements and a scale per
+    /// block. `None` for another number of elements, or a type that `float32` cannot represent exactly.
     pub fn new(weights: &ConstantData, scalar_type: ScalarType, sizes: [usize; 3], grid: Grid) -> Option<Self> {
         let elements = Elements::new(scalar_type, weights.bytes())?;
         let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size))?;
@@ -77,14 +76,15 @@ impl Work {
         })
     }
 
-    /// The same with two integers of 4 bits in a byte, each with 8 added, the first in the upper half.
+    /// The quantization to int4 with two integers per byte, each plus 8, the first in the upper four bits.
     #[must_use]
     pub fn in_pairs(self) -> Self {
         Self { pairs: true, ..self }
     }
 
-    /// The same with rows of so many elements, in each of which the error of a weight is taken up by those behind it. `moments`
-    /// are the [`crate::Moments`] of what they are multiplied with. Where they do not fit the weights, nothing changes.
+    /// The quantization with compensated errors: the rounding error of a weight is compensated in the rest of its row
+    /// of `columns` elements. `moments` are the [`crate::Moments`] of the activations. Moments that do not fit the
+    /// weights are ignored.
     #[must_use]
     pub fn compensated(self, moments: &ConstantData, columns: usize) -> Self {
         let [outer, blocks, inner] = self.sizes;
@@ -95,7 +95,7 @@ impl Work {
         if fits && whole && columns > 0 { Self { moments: Some((moments.clone(), columns)), ..self } } else { self }
     }
 
-    /// All that decides about the outcome, as text.
+    /// The identity: a text that determines the result.
     pub fn identity(&self) -> String {
         let Self { weights, scalar_type, sizes, grid, pairs, moments } = self;
         let Grid { bounds, observer, row, least } = grid;
@@ -109,14 +109,14 @@ impl Work {
         }
     }
 
-    /// How many bytes the integers take, and how many the scales.
+    /// The number of bytes of the integers and of the scales.
     pub fn lengths(&self) -> [usize; 2] {
         let [outer, blocks, inner] = self.sizes;
         let integers = outer * blocks * inner;
         [if self.pairs { integers.div_ceil(2) } else { integers }, blocks * size_of::<f32>()]
     }
 
-    /// Hands integers and scales to `take`, a piece after the other, in their order. What was read is let go of.
+    /// Passes integers and scales to `take`, piece by piece in order. Releases the memory of the weights.
     pub fn run(&self, take: Take<'_>) {
         if let Some(elements) = Elements::new(self.scalar_type, self.weights.bytes()) {
             match self.sizes {
@@ -127,7 +127,7 @@ impl Work {
         self.weights.release();
     }
 
-    /// One piece is made while the one before it is taken.
+    /// Computes a piece while `take` receives the previous piece.
     fn in_pieces(&self, elements: Elements<'_>, blocks: usize, inner: usize, take: Take<'_>) {
         let columns = self.moments.as_ref().map_or(inner * self.grid.together(), |(_, columns)| *columns);
         let factor = self.moments.as_ref().and_then(|(moments, columns)| Factor::of(moments.bytes(), *columns));
@@ -154,7 +154,7 @@ impl Work {
         self.hand_on(&made.0, &made.1, take);
     }
 
-    /// Blocks that are no neighbours are brought together first, all of them.
+    /// Gathers blocks that are not contiguous, all at once.
     fn turned(&self, take: Take<'_>) {
         let ([outer, blocks, inner], size) = (self.sizes, self.scalar_type.size());
         let count = outer * blocks * inner;
@@ -178,16 +178,16 @@ impl Work {
     }
 }
 
-/// Integers and their scales.
+/// Integers and scales.
 type Piece = (Vec<u8>, Vec<f32>);
 
-/// Where the element at `at` lies, if blocks came first.
+/// The source index of the element at `at` of the block-major order.
 const fn source(at: usize, [outer, blocks, inner]: [usize; 3]) -> usize {
     let (block, rest) = (at / (outer * inner), at % (outer * inner));
     (rest / inner * blocks + block) * inner + rest % inner
 }
 
-/// Two integers from -8 to 7 in a byte, each with 8 added, the first in the upper half.
+/// Packs pairs of integers from -8 to 7 into bytes, each plus 8, the first in the upper four bits.
 fn packed(integers: &[u8]) -> Vec<u8> {
     let half = |integer: u8| integer.wrapping_add(8) & 15;
     integers.as_chunks::<2>().0.iter().map(|[first, second]| half(*first) << 4 | half(*second)).collect()
@@ -209,19 +209,19 @@ mod tests {
     }
 
     #[test]
-    fn blocks_may_lie_apart() {
+    fn blocks_need_not_be_contiguous() {
         let kept = InMemory.keep("", &work(&[1.0, 254.0, -127.0, 2.0], [2, 2, 1], Bounds::WEIGHT8));
         assert_eq!((floats(&kept.scales), kept.integers.bytes()), (vec![1.0, 2.0], &[1, 127, 129, 1][..]));
     }
 
     #[test]
-    fn the_first_of_two_is_in_the_upper_half() {
+    fn the_first_of_two_int4_is_in_the_high_bits() {
         let kept = InMemory.keep("", &work(&[-8.0, 7.0, 0.0, -8.0], [1, 1, 4], Bounds::WEIGHT4).in_pairs());
         assert_eq!(kept.integers.bytes(), [15, 128]);
     }
 
     #[test]
-    fn halves_give_what_their_numbers_give_in_any_number_of_pieces() {
+    fn half_precision_weights_quantize_like_their_float32_values_in_any_number_of_pieces() {
         let bits = |index: usize| (0x3d00 + (index * 7919 % 509)) as u16 | ((index % 2) << 15) as u16;
         let count = PIECE + PIECE / 2;
         let halves: Vec<u8> = (0..count).flat_map(|index| bits(index).to_le_bytes()).collect();
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_must_be_as_many_as_the_sizes_say() {
+    fn the_number_of_weights_must_match_the_sizes() {
         let data = ConstantData::new(vec![0; 16]);
         let made = |sizes, scalar_type| {
             Work::new(&data, scalar_type, sizes, Grid::new(Bounds::WEIGHT8, Observer::MinMax)).is_some()

@@ -1,4 +1,4 @@
-//! The digits model quantized in every way: what it still reads, and what the program looks like.
+//! The digits model in every scheme: accuracy, and the structure of the quantized program.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ fn quantized(options: &Options) -> LoweredProgram {
     quantize(digits(), options, Data::samples(Some(&tensors("calibration.safetensors"))), &InMemory).unwrap()
 }
 
-/// How many of the test images a program reads right.
+/// The number of test images that a program classifies correctly.
 fn right(program: &LoweredProgram) -> usize {
     let test = tensors("test.safetensors");
     let images = test["x"].bytes.chunks_exact(64 * 4);
@@ -59,7 +59,7 @@ fn operators(program: &LoweredProgram) -> Vec<&str> {
     forward(program).nodes.iter().map(|node| node.operator.name()).collect()
 }
 
-/// Of 360 images the float model reads 357; half a point is 1.8 images.
+/// The float model classifies 357 of 360 images correctly; half a percentage point is 1.8 images.
 #[test]
 fn at_most_half_a_point_of_accuracy_is_lost() {
     assert_eq!(right(&digits()), 357);
@@ -76,7 +76,7 @@ fn at_most_half_a_point_of_accuracy_is_lost() {
 }
 
 #[test]
-fn right_answers_are_counted_by_label() {
+fn correct_predictions_are_counted_by_label() {
     let (program, mut test) = (digits(), tensors("test.safetensors"));
     let labels: Vec<i64> =
         test["labels"].bytes.as_chunks::<8>().0.iter().map(|label| i64::from_le_bytes(*label)).collect();
@@ -89,7 +89,7 @@ fn right_answers_are_counted_by_label() {
 }
 
 #[test]
-fn a_static_program_is_in_integers_between_products() {
+fn the_static_scheme_quantizes_every_tensor_between_layers() {
     let program = quantized(&Options::new(Scheme::Int8));
     let (pair, weight) = (["quantize_per_tensor", "dequantize_per_tensor"], "dequantize_per_channel");
     let block = [weight, "convolution", "relu", pair[0], pair[1], "max_pool2d_with_indices", pair[0], pair[1]];
@@ -99,7 +99,7 @@ fn a_static_program_is_in_integers_between_products() {
 }
 
 #[test]
-fn float_weights_do_not_stay() {
+fn float_weights_are_removed() {
     let mut floats = 0;
     let program = quantized(&Options::new(Scheme::Int8));
     for (id, value) in forward(&program).values_with_ids() {
@@ -110,7 +110,7 @@ fn float_weights_do_not_stay() {
 }
 
 #[test]
-fn the_order_of_samples_does_not_matter() {
+fn the_result_does_not_depend_on_the_order_of_samples() {
     let forwards = tensors("calibration.safetensors");
     let mut backwards = forwards.clone();
     let images = &mut backwards.get_mut("x").unwrap().bytes;
@@ -128,7 +128,7 @@ fn layer(name: Option<&str>, operator: Option<&str>, scheme: Scheme) -> Layer {
 }
 
 #[test]
-fn layers_are_excepted_by_name_and_by_operator() {
+fn exceptions_match_by_name_and_by_operator() {
     let with = |layers| quantized(&Options { layers, ..Options::new(Scheme::Int8) });
     let dequantized = |program: &LoweredProgram| {
         operators(program).into_iter().filter(|name| *name == "dequantize_per_channel").count()
@@ -140,7 +140,7 @@ fn layers_are_excepted_by_name_and_by_operator() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn unfit_data_and_unmatched_exceptions_are_errors() {
     let (options, samples) = (Options::new(Scheme::Int8), tensors("calibration.safetensors"));
     let refused =
         |options: &Options, samples| quantize(digits(), options, Data::samples(samples), &InMemory).unwrap_err();
@@ -157,7 +157,7 @@ fn what_is_wrong_is_said() {
 }
 
 #[test]
-fn losses_are_told_worst_first() {
+fn losses_are_listed_worst_first() {
     let (float, samples) = (digits(), tensors("calibration.safetensors"));
     let program = quantized(&Options::new(Scheme::Int8));
     let losses = compare(forward(&float), forward(&program), &samples).unwrap();

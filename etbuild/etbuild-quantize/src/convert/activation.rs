@@ -1,4 +1,4 @@
-//! Activations through integers.
+//! Quantize and dequantize nodes of activations.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ConstantData, TensorSpec, ValueId};
@@ -9,7 +9,7 @@ use crate::run::float_constant;
 
 const BOUNDS: Bounds = Bounds::ACTIVATION;
 
-/// What a tensor is after a round trip with parameters that are known.
+/// Quantizes and dequantizes a tensor with static qparams.
 pub fn round_trip(builder: &mut Builder, id: ValueId, parameters: Parameters) -> ValueId {
     let integers = builder.like(id, ScalarType::Char);
     let arguments = with_parameters(id, parameters);
@@ -17,7 +17,7 @@ pub fn round_trip(builder: &mut Builder, id: ValueId, parameters: Parameters) ->
     back(builder, id, quantized, parameters)
 }
 
-/// What a constant is after a round trip: its integers are stored.
+/// Quantizes a constant and dequantizes the stored int8 elements.
 pub fn stored(builder: &mut Builder, id: ValueId, parameters: Parameters) -> Option<ValueId> {
     let (elements, _) = float_constant(&builder.graph, id)?.as_chunks::<4>();
     let integer = |bytes: &[u8; 4]| parameters.quantize(f32::from_le_bytes(*bytes), BOUNDS) as i8;
@@ -39,12 +39,12 @@ fn with_parameters(id: ValueId, Parameters { scale, zero_point }: Parameters) ->
     [Argument::Value(id)].into_iter().chain(parameters).chain(ends()).collect()
 }
 
-/// The ends of the range, and the type.
+/// The arguments for the integer range and the type.
 fn ends() -> [Argument; 3] {
     [Argument::Int(BOUNDS.lowest), Argument::Int(BOUNDS.highest), Argument::Type(ScalarType::Char)]
 }
 
-/// What a tensor is after a round trip with parameters from its own ends while running.
+/// Quantizes and dequantizes a tensor with per-tensor qparams computed at run time.
 pub fn dynamic(builder: &mut Builder, id: ValueId) -> ValueId {
     let [lowest, highest, scalar_type] = ends();
     let smallest = Argument::Float(f64::from(SMALLEST_SCALE));
@@ -60,7 +60,8 @@ pub fn dynamic(builder: &mut Builder, id: ValueId) -> ValueId {
     real
 }
 
-/// The same with parameters for each row of the last dimension.
+/// Quantizes and dequantizes a tensor with per-token qparams computed at run time: a token is a row of the last
+/// dimension.
 pub fn by_rows(builder: &mut Builder, id: ValueId) -> ValueId {
     let spec = builder.graph.spec(id).clone();
     let rank = spec.rank();

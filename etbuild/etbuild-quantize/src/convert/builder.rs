@@ -1,4 +1,4 @@
-//! Adding nodes and constants to a graph.
+//! Construction of nodes and constants.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use etbuild_ir::{Argument, ConstantData, Graph, Node, OperatorName, TensorSpec, 
 pub struct Builder {
     /// The graph.
     pub graph: Graph,
-    /// The module that new values belong to.
+    /// The module of new values.
     origin: Option<Arc<str>>,
 }
 
@@ -19,12 +19,12 @@ impl Builder {
         Self { graph, origin: None }
     }
 
-    /// Lets new values belong to the module of this node.
-    pub fn stand_at(&mut self, node: &Node) {
+    /// Sets the module of new values to the module of `node`.
+    pub fn set_origin(&mut self, node: &Node) {
         self.origin = node.outputs.first().and_then(|id| self.graph.origins.get(*id)).cloned();
     }
 
-    /// Adds a call; the outputs are called after the operator.
+    /// Adds a call. Outputs are named after the operator.
     pub fn call<const N: usize>(
         &mut self,
         operator: &str,
@@ -45,14 +45,14 @@ impl Builder {
         id
     }
 
-    /// Adds a constant that is made from `of`, called after it.
+    /// Adds a constant derived from `of`, with a derived name.
     pub fn constant(&mut self, of: ValueId, role: &str, spec: TensorSpec, data: ConstantData) -> ValueId {
         let qualified_name = data.distinct_name(&format!("{}.{role}", self.qualified_name(of)));
         let name = format!("{}_{role}", self.graph.value(of).name);
         self.graph.add_value(&name, spec, ValueKind::Constant { qualified_name, data })
     }
 
-    /// What the model calls a constant.
+    /// The name of a constant in the model.
     pub fn qualified_name(&self, id: ValueId) -> &str {
         let value = self.graph.value(id);
         match &value.kind {
@@ -61,7 +61,7 @@ impl Builder {
         }
     }
 
-    /// The spec of a value with elements of another type.
+    /// The spec of a value with another element type.
     pub fn like(&self, id: ValueId, scalar_type: ScalarType) -> TensorSpec {
         TensorSpec { scalar_type, ..self.graph.spec(id).clone() }
     }

@@ -1,4 +1,4 @@
-//! Embedding tables of integers: the operators that read their rows.
+//! Quantized embedding tables: the operators that gather rows.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Node, OperatorName, TensorSpec, ValueId};
@@ -11,7 +11,7 @@ use crate::options::{Embedding, Options, Scheme};
 use crate::parameters::Bounds;
 use crate::weight::Grid;
 
-/// The node with a table of integers of its own; `None` where the table is no constant of floating-point numbers.
+/// The node with a quantized table of its own; `None` where the table is not a float constant.
 pub fn alone(
     builder: &mut Builder,
     weights: &Weights<'_>,
@@ -47,8 +47,8 @@ fn arguments([integers, scales, indices]: [ValueId; 3], bounds: Bounds) -> Vec<A
     vec![integers, scales, Argument::None, Argument::Int(bounds.lowest), Argument::Int(bounds.highest), indices]
 }
 
-/// The node for a table that a product of this scheme reads too, whose constants both then have in common: rows of integers and
-/// rows of scales are chosen, and these are dequantized. `None` as above.
+/// The node for a table that a GEMM of this scheme reads too. The node gathers rows of the shared integers and rows
+/// of the shared scales, and dequantizes them; `None` as for [`alone`].
 pub fn shared(builder: &mut Builder, weights: &mut Weights<'_>, node: &Node, scheme: Scheme) -> Option<Node> {
     let (table, output) = (tensor(node, 0)?, *node.outputs.first()?);
     let (groups, bounds) = weights.row_groups(builder, table, scheme)?;

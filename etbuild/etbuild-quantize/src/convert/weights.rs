@@ -1,4 +1,4 @@
-//! Weights as constants of integers before a dequantization.
+//! Quantized weights: integer constants, followed by dequantize nodes.
 
 use std::collections::BTreeMap;
 
@@ -13,39 +13,39 @@ use crate::source::Sources;
 use crate::weight::Grid;
 use crate::{Keeper, Moments, Work};
 
-/// The weights of a graph, and what was made of them.
+/// The weights of a graph, and the constants derived from weights.
 pub struct Weights<'a> {
     options: &'a Options,
     keeper: &'a dyn Keeper,
     moments: &'a Moments,
     sources: Sources,
-    /// Tables and matrices that read the same constant have its groups in common.
+    /// Tables and matrices with the same constant share the quantized groups.
     grouped: BTreeMap<(ValueId, i64, usize), Groups>,
 }
 
-/// Integers with a scale for each group of a row.
+/// Integers with a scale per group of a row.
 #[derive(Clone, Copy)]
 pub struct Groups {
     /// `int8 [rows, length]`.
     pub integers: ValueId,
     /// `float32 [rows, length / size]`.
     pub scales: ValueId,
-    /// How many neighbours have a scale.
+    /// The number of neighbours per scale.
     pub size: usize,
 }
 
 impl<'a> Weights<'a> {
-    /// Nothing of this graph is made yet.
+    /// No weights quantized so far.
     pub fn new(graph: &Graph, options: &'a Options, (keeper, moments): (&'a dyn Keeper, &'a Moments)) -> Self {
         Self { options, keeper, moments, sources: Sources::of(graph), grouped: BTreeMap::new() }
     }
 
-    /// Where weights are stored.
+    /// The stored constants behind weights.
     pub const fn sources(&self) -> &Sources {
         &self.sources
     }
 
-    /// What a constant weight is after its round trip; `None` for one that has no floating-point elements.
+    /// Quantizes a constant weight and dequantizes the stored integers; `None` for a constant without float elements.
     pub fn stored(
         &mut self,
         builder: &mut Builder,
@@ -110,19 +110,19 @@ impl<'a> Weights<'a> {
         Some(real)
     }
 
-    /// What a matrix that is a table too is after its round trip: rows are integers that [`Self::row_groups`] has.
+    /// Quantizes a matrix that is also an embedding table, with the groups of [`Self::row_groups`].
     pub fn by_rows(&mut self, builder: &mut Builder, id: ValueId, scheme: Scheme) -> Option<ValueId> {
         let (bounds, size) = self.row_form(builder, id, scheme)?;
         self.in_groups(builder, id, bounds, size)
     }
 
-    /// The integers that a table has in common with a product of this scheme.
+    /// The integers and scales that an embedding table shares with a GEMM of this scheme.
     pub fn row_groups(&mut self, builder: &mut Builder, id: ValueId, scheme: Scheme) -> Option<(Groups, Bounds)> {
         let (bounds, size) = self.row_form(builder, id, scheme)?;
         Some((self.groups(builder, id, bounds, size)?, bounds))
     }
 
-    /// The integers, and the weights of a group: a row where a scheme has a scale for each channel.
+    /// The integer range and the group size; a group is a row for per-channel schemes.
     fn row_form(&self, builder: &Builder, id: ValueId, scheme: Scheme) -> Option<(Bounds, usize)> {
         let [_, length] = builder.graph.spec(id).sizes[..] else { return None };
         let length = usize::try_from(length).ok()?;
@@ -133,7 +133,7 @@ impl<'a> Weights<'a> {
         })
     }
 
-    /// The groups of a matrix or table, whose rows are whole ones.
+    /// The groups of a matrix or table.
     fn groups(&mut self, builder: &mut Builder, id: ValueId, bounds: Bounds, size: usize) -> Option<Groups> {
         let key = (self.sources.constant(&builder.graph, id)?, bounds.lowest, size);
         if let Some(made) = self.grouped.get(&key) {
@@ -152,13 +152,13 @@ impl<'a> Weights<'a> {
         Some(made)
     }
 
-    /// Work on the elements behind a value.
+    /// The quantization of the elements behind a value.
     pub fn work(&self, builder: &Builder, id: ValueId, sizes: [usize; 3], grid: Grid) -> Option<Work> {
         let (data, scalar_type) = self.sources.elements(&builder.graph, id)?;
         Work::new(data, scalar_type, sizes, grid)
     }
 
-    /// The same with errors compensated, where the moments of what a matrix is multiplied with are known.
+    /// The quantization with compensated errors, where the moments of the activations are known.
     fn compensated(&self, builder: &Builder, id: ValueId, work: Work) -> Work {
         let constant = self.sources.constant(&builder.graph, id);
         let moments = constant.and_then(|id| self.moments.get(builder.qualified_name(id)));
@@ -168,7 +168,7 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// The integers and the scales that work makes of a value, as constants.
+    /// Quantizes a value and adds integers and scales as constants.
     pub fn constants(
         &self,
         builder: &mut Builder,
@@ -186,7 +186,7 @@ impl<'a> Weights<'a> {
 }
 
 impl Groups {
-    /// The arguments that dequantize all rows, or such as were chosen of integers and scales, of so many dimensions.
+    /// The arguments of the dequantize node for integers of rank `rank`: all rows, or gathered rows.
     pub fn dequantizing(self, rank: usize, bounds: Bounds) -> Vec<Argument> {
         let block = (1..rank).map(|_| 1).chain([self.size as i64]).collect();
         vec![
@@ -202,11 +202,11 @@ impl Groups {
     }
 }
 
-/// The largest integer that a bias may become: half of what 32 bits hold, for what is added to it.
+/// The largest magnitude of an int32 bias: half of the range, which leaves room for the accumulator.
 const LARGEST_BIAS: f32 = (1_u32 << 30) as f32;
 
-/// The least scale of each channel's weights with which the bias, in steps of that times the scale of the activations, is an
-/// integer of 32 bits. It matters for channels whose weights are all nearly 0.
+/// The smallest scale per channel for which the bias fits in int32 at the scale `weight scale x activation scale`.
+/// Matters for channels with weights near 0.
 pub fn least_scales(builder: &Builder, bias: Option<ValueId>, activation_scale: f32) -> Vec<f32> {
     let bias = bias.and_then(|bias| float_constant(&builder.graph, bias)).unwrap_or_default();
     let least = |bytes: &[u8; 4]| f32::from_le_bytes(*bytes).abs() / activation_scale / LARGEST_BIAS;

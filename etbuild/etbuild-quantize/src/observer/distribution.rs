@@ -1,38 +1,38 @@
-//! What was seen of a tensor: its ends, and a histogram whose counts do not depend on the order of what it saw.
+//! Distributions of observed elements: extent and histogram, independent of the order of elements.
 
-/// The least and the greatest element.
+/// The smallest and the largest element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// The least.
+    /// The smallest element.
     pub least: f32,
-    /// The greatest.
+    /// The largest element.
     pub greatest: f32,
 }
 
 impl Extent {
     const NOTHING: Self = Self { least: f32::INFINITY, greatest: f32::NEG_INFINITY };
 
-    /// That of the finite elements of `float32`, little-endian.
+    /// The extent of the finite elements of `float32`, little-endian.
     pub fn of(bytes: &[u8]) -> Self {
         Self::over(bytes.as_chunks::<4>().0, f32::from_le_bytes)
     }
 
-    /// That of the finite numbers.
-    pub fn of_reals(reals: &[f32]) -> Self {
-        Self::over(reals, |real| real)
+    /// The extent of the finite values.
+    pub fn of_values(values: &[f32]) -> Self {
+        Self::over(values, |real| real)
     }
 
     #[inline]
     fn over<T: Copy>(elements: &[T], real: impl Fn(T) -> f32 + Copy) -> Self {
         let seen = Self::of_all(elements, real);
-        // Infinities are rare: only where one was seen are they looked for.
+        // Infinities are rare: filter only after an infinity occurred.
         if seen.least > f32::NEG_INFINITY && seen.greatest < f32::INFINITY {
             return seen;
         }
         Self::of_all(elements, |element| Some(real(element)).filter(|real| real.is_finite()).unwrap_or(f32::NAN))
     }
 
-    /// That of all numbers, infinite ones too.
+    /// The extent of all values, infinite values included.
     #[inline]
     fn of_all<T: Copy>(elements: &[T], real: impl Fn(T) -> f32) -> Self {
         let mut lanes = [Self::NOTHING; 8];
@@ -44,14 +44,14 @@ impl Extent {
         lanes.into_iter().fold(Self::NOTHING, Self::joined)
     }
 
-    /// What is no number is neither less nor greater.
+    /// NaN is neither smaller nor larger than a number.
     #[inline]
     fn see(&mut self, element: f32) {
         self.least = if element < self.least { element } else { self.least };
         self.greatest = if element > self.greatest { element } else { self.greatest };
     }
 
-    /// Both.
+    /// The extent of both.
     #[must_use]
     #[inline]
     pub fn joined(self, other: Self) -> Self {
@@ -65,18 +65,18 @@ impl Extent {
 /// Bins on each side of 0.
 const HALF: usize = 2048;
 
-/// The elements that were seen. Bins are `2^exponent` wide and one begins at 0: making them wider joins pairs of them, so
-/// counts are exact, and the same in whatever order and in however many parts elements come.
+/// The distribution of observed elements. Bins are `2^exponent` wide, with a boundary at 0. Widening merges pairs of
+/// bins, so counts are exact and independent of the order and the partition of elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
     extent: Extent,
     exponent: i32,
-    /// None where only the extent was asked for.
+    /// Empty if only the extent was requested.
     counts: Vec<u64>,
 }
 
 impl Distribution {
-    /// What is seen of elements of `float32`, little-endian; only the ends where `only_extent` says so.
+    /// The distribution of elements of `float32`, little-endian; the extent alone if `only_extent`.
     pub fn of(bytes: &[u8], only_extent: bool) -> Self {
         let extent = Extent::of(bytes);
         if only_extent || extent.least > extent.greatest {
@@ -95,7 +95,7 @@ impl Distribution {
         Self { extent, exponent, counts }
     }
 
-    /// Adds what another has seen.
+    /// Adds another distribution.
     pub fn join(&mut self, mut other: Self) {
         self.extent = self.extent.joined(other.extent);
         if self.counts.is_empty() {
@@ -108,19 +108,19 @@ impl Distribution {
         }
     }
 
-    /// The ends; `None` where nothing finite was seen.
+    /// The extent; `None` without finite elements.
     pub fn extent(&self) -> Option<Extent> {
         (self.extent.least <= self.extent.greatest).then_some(self.extent)
     }
 
-    /// Every bin that counted something: its middle and its count.
+    /// The bins with a count: center and count.
     pub fn bins(&self) -> impl Iterator<Item = (f64, u64)> + '_ {
         let width = f64::from(self.exponent).exp2();
         let all = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         all.map(move |(bin, count)| ((bin as f64 - HALF as f64 + 0.5) * width, *count))
     }
 
-    /// How wide a bin is.
+    /// The width of a bin.
     pub fn width(&self) -> f64 {
         f64::from(self.exponent).exp2()
     }
@@ -141,7 +141,7 @@ impl Distribution {
     }
 }
 
-/// The width of bins of which [`HALF`] reach beyond `largest`.
+/// The exponent of the bin width for which [`HALF`] bins cover `largest`.
 fn exponent_for(largest: f32) -> i32 {
     let mut exponent = (f64::from(largest.max(f32::MIN_POSITIVE)) / HALF as f64).log2().ceil() as i32;
     while f64::from(exponent).exp2() * HALF as f64 <= f64::from(largest) {
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_parts_does_not_matter() {
+    fn the_distribution_does_not_depend_on_the_order_of_parts() {
         let parts: [&[f32]; 3] = [&[0.1, -0.2, 0.3], &[1000.0, -3.0], &[5.0, -1e-5, 0.0]];
         let join = |order: [usize; 3]| {
             let mut joined = Distribution::of(&bytes(parts[order[0]]), false);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_is_not_seen() {
+    fn elements_that_are_not_finite_are_ignored() {
         let seen = Distribution::of(&bytes(&[f32::NAN, 1.0, f32::NEG_INFINITY, -2.0]), false);
         assert_eq!(seen.extent(), Some(Extent { least: -2.0, greatest: 1.0 }));
         assert_eq!(seen.bins().map(|(_, count)| count).sum::<u64>(), 2);

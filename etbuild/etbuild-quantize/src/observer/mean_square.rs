@@ -1,14 +1,14 @@
-//! The range with the least mean square error: elements within it are off by rounding, the others by what is cut off.
+//! The range with the smallest mean square error: rounding inside of the range, clipping outside.
 
 use super::{Distribution, Extent};
 use crate::parameters::Bounds;
 
-/// How many ranges are tried for each end.
+/// The candidates for each end.
 const STEPS: usize = 64;
-/// The narrowest that is tried, as a part of the widest.
+/// The narrowest candidate, relative to the widest.
 const NARROWEST: f64 = 0.1;
 
-/// The ends of the best range. Both are drawn in towards 0 one after the other until neither moves.
+/// The best range. Both ends alternately move towards 0 until neither improves the error.
 pub fn range(seen: &Distribution, bounds: Bounds) -> (f32, f32) {
     let Some(Extent { least, greatest }) = seen.extent() else { return (0.0, 0.0) };
     let widest = (f64::from(least.min(0.0)), f64::from(greatest.max(0.0)));
@@ -40,7 +40,7 @@ fn better(best: Scored, candidate: (f64, f64), bins: &[(f64, u64)], bounds: Boun
     if found < best.1 { (candidate, found) } else { best }
 }
 
-/// The sum of squares of what elements are off by.
+/// The sum of squared errors.
 fn error(bins: &[(f64, u64)], (low, high): (f64, f64), bounds: Bounds) -> f64 {
     let scale = (high - low) / (bounds.highest - bounds.lowest) as f64;
     let rounding = scale * scale / 12.0;
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn even_elements_keep_their_ends_and_outliers_go() {
+    fn uniform_elements_keep_the_range_and_outliers_are_clipped() {
         let mut elements: Vec<f32> = (0..2_000_000).map(|number| number as f32 / 1_000_000.0 - 1.0).collect();
         let (low, high) = range(&seen(&elements), Bounds::ACTIVATION);
         assert!(low < -0.95 && high > 0.95, "{low} {high}");

@@ -2,7 +2,7 @@
 
 use super::{Distribution, Extent};
 
-/// The ends of the range that keeps so many of a million elements, half of the others on each side of it.
+/// The range that keeps `kept_per_million` elements and clips the same number on each side.
 pub fn range(seen: &Distribution, kept_per_million: u32) -> (f32, f32) {
     let Some(Extent { least, greatest }) = seen.extent() else { return (0.0, 0.0) };
     let total: u64 = seen.bins().map(|(_, count)| count).sum();
@@ -14,7 +14,7 @@ pub fn range(seen: &Distribution, kept_per_million: u32) -> (f32, f32) {
     (low.max(least), high.min(greatest))
 }
 
-/// The first bin that does not lie outside altogether.
+/// The first bin that is not completely clipped.
 fn cut(bins: impl Iterator<Item = (f64, u64)>, outside: u64) -> Option<f64> {
     let mut passed = 0;
     for (middle, count) in bins {
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lonely_element_is_cut_off() {
+    fn an_outlier_is_clipped() {
         let mut elements: Vec<f32> = (0..9999).map(|number| number as f32 / 9999.0).collect();
         elements.push(100.0);
         let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
