@@ -1,20 +1,23 @@
-//! What operators outside Core ATen become.
+//! Decompositions of operators outside of Core ATen.
 
 mod activation;
 mod alias;
+mod arithmetic;
 mod attention;
-mod bag;
 mod cell;
+mod circular_pad;
 mod convolution;
 mod create;
 mod diagonal;
 mod difference;
 mod distance;
 mod einsum;
+mod embedding_bag;
 mod finite;
 mod formula;
 mod fourier;
 mod identity;
+mod im2col;
 mod index;
 mod instance_norm;
 mod join;
@@ -22,9 +25,9 @@ mod linear;
 mod mask;
 mod matmul;
 mod normalize;
-mod number;
-mod piece;
 mod pool;
+mod pool1d;
+mod pool3d;
 mod product;
 pub mod recurrent;
 mod recurrent_cell;
@@ -35,12 +38,9 @@ mod reshape;
 mod resize;
 mod round;
 mod shrink;
-mod signal_pool;
 mod softmax;
+mod split;
 mod statistics;
-mod volume_pool;
-mod window;
-mod wrap;
 
 use etbuild_ir::OperatorName;
 
@@ -55,16 +55,16 @@ pub fn rule(operator: &OperatorName) -> Option<Rule> {
 
 /// Every operator with a rule, in the order of names.
 const RULES: &[(&str, Rule)] = &[
-    ("__and__.Scalar", number::bitwise_and_scalar),
-    ("__and__.Tensor", number::bitwise_and),
+    ("__and__.Scalar", arithmetic::bitwise_and_scalar),
+    ("__and__.Tensor", arithmetic::bitwise_and),
     ("__lshift__.Scalar", alias::shift),
     ("__lshift__.Tensor", alias::shift),
     ("__or__.Scalar", alias::renamed),
-    ("__or__.Tensor", number::bitwise_or),
+    ("__or__.Tensor", arithmetic::bitwise_or),
     ("__rshift__.Scalar", alias::shift),
     ("__rshift__.Tensor", alias::shift),
     ("__xor__.Scalar", alias::renamed),
-    ("__xor__.Tensor", number::bitwise_xor),
+    ("__xor__.Tensor", arithmetic::bitwise_xor),
     ("_conj.default", fourier::conjugate),
     ("_reshape_alias.default", reshape::reshape),
     ("_unsafe_view.default", reshape::reshape),
@@ -73,10 +73,10 @@ const RULES: &[(&str, Rule)] = &[
     ("absolute.default", alias::renamed),
     ("adaptive_avg_pool1d.default", pool::adaptive_average_1d),
     ("adaptive_avg_pool2d.default", pool::adaptive_average),
-    ("adaptive_avg_pool3d.default", volume_pool::adaptive_average),
-    ("adaptive_max_pool1d.default", signal_pool::adaptive_max),
-    ("addcdiv.default", number::add_quotient),
-    ("addcmul.default", number::add_product),
+    ("adaptive_avg_pool3d.default", pool3d::adaptive_average),
+    ("adaptive_max_pool1d.default", pool1d::adaptive_max),
+    ("addcdiv.default", arithmetic::add_quotient),
+    ("addcmul.default", arithmetic::add_product),
     ("addmv.default", product::add_with_vector),
     ("adjoint.default", reorder::transpose),
     ("alias.default", identity::operand),
@@ -98,7 +98,7 @@ const RULES: &[(&str, Rule)] = &[
     ("atleast_1d.default", reshape::reshape),
     ("atleast_2d.default", reshape::reshape),
     ("atleast_3d.default", reshape::reshape),
-    ("avg_pool1d.default", signal_pool::average),
+    ("avg_pool1d.default", pool1d::average),
     ("baddbmm.default", product::add_batch),
     ("batch_norm.default", normalize::batch_norm),
     ("bilinear.default", product::bilinear),
@@ -107,13 +107,13 @@ const RULES: &[(&str, Rule)] = &[
     ("cdist.default", distance::of_pairs),
     ("celu.default", shrink::celu),
     ("channel_shuffle.default", reorder::shuffle),
-    ("chunk.default", piece::pieces),
+    ("chunk.default", split::pieces),
     ("clamp_max.default", activation::clamp_max),
     ("clamp_min.default", activation::clamp_min),
     ("clip.Tensor", alias::renamed),
     ("clip.default", alias::renamed),
     ("clone.default", identity::operand),
-    ("col2im.default", window::image),
+    ("col2im.default", im2col::image),
     ("column_stack.default", join::side_by_side),
     ("concat.default", join::concat),
     ("concatenate.default", join::concat),
@@ -146,8 +146,8 @@ const RULES: &[(&str, Rule)] = &[
     ("dropout.default", identity::dropout),
     ("dstack.default", join::side_by_side),
     ("einsum.default", einsum::einsum),
-    ("embedding_bag.default", bag::bags),
-    ("embedding_bag.padding_idx", bag::bags),
+    ("embedding_bag.default", embedding_bag::bags),
+    ("embedding_bag.padding_idx", embedding_bag::bags),
     ("empty_like.default", repeat::anything),
     ("expand_as.default", reshape::expand),
     ("eye.default", diagonal::identity),
@@ -165,7 +165,7 @@ const RULES: &[(&str, Rule)] = &[
     ("fill.Scalar", create::like_second),
     ("fix.default", alias::renamed),
     ("flatten.using_ints", reshape::reshape),
-    ("floor_divide.default", number::floor_quotient),
+    ("floor_divide.default", arithmetic::floor_quotient),
     ("fmax.default", finite::extremum),
     ("fmin.default", finite::extremum),
     ("frac.default", round::fraction),
@@ -184,7 +184,7 @@ const RULES: &[(&str, Rule)] = &[
     ("hardswish.default", activation::hardswish),
     ("hstack.default", join::side_by_side),
     ("hypot.default", formula::hypotenuse),
-    ("im2col.default", window::columns),
+    ("im2col.default", im2col::columns),
     ("imag.default", fourier::imaginary),
     ("index_add.default", index::add),
     ("index_copy.default", index::copy),
@@ -218,9 +218,9 @@ const RULES: &[(&str, Rule)] = &[
     ("matmul.default", matmul::matmul),
     ("max.default", reduce::max),
     ("max.other", alias::extremum),
-    ("max_pool1d.default", signal_pool::max),
+    ("max_pool1d.default", pool1d::max),
     ("max_pool2d.default", pool::max),
-    ("max_pool3d.default", volume_pool::max),
+    ("max_pool3d.default", pool3d::max),
     ("mean.default", reduce::mean),
     ("meshgrid.default", repeat::grid),
     ("meshgrid.indexing", repeat::grid),
@@ -236,7 +236,7 @@ const RULES: &[(&str, Rule)] = &[
     ("multiply.Tensor", alias::renamed),
     ("mv.default", product::with_vector),
     ("nan_to_num.default", finite::replace),
-    ("narrow.default", piece::narrow),
+    ("narrow.default", split::narrow),
     ("negative.default", alias::renamed),
     ("new_empty.default", repeat::anything),
     ("new_full.default", create::full_of_size),
@@ -272,8 +272,8 @@ const RULES: &[(&str, Rule)] = &[
     ("round.decimals", round::decimals),
     ("row_stack.default", join::side_by_side),
     ("rrelu.default", shrink::rrelu),
-    ("rsub.Scalar", number::subtract_from_scalar),
-    ("rsub.Tensor", number::subtract_from),
+    ("rsub.Scalar", arithmetic::subtract_from_scalar),
+    ("rsub.Tensor", arithmetic::subtract_from),
     ("scalar_tensor.default", create::scalar),
     ("scaled_dot_product_attention.default", attention::attention),
     ("searchsorted.Tensor", index::search),
@@ -292,10 +292,10 @@ const RULES: &[(&str, Rule)] = &[
     ("special_log1p.default", alias::renamed),
     ("special_logit.default", alias::renamed),
     ("special_xlogy.default", formula::times_log),
-    ("split.Tensor", piece::pieces),
-    ("split.sizes", piece::pieces),
-    ("split_with_sizes.default", piece::pieces),
-    ("square.default", number::square),
+    ("split.Tensor", split::pieces),
+    ("split.sizes", split::pieces),
+    ("split_with_sizes.default", split::pieces),
+    ("square.default", arithmetic::square),
     ("squeeze.default", reshape::reshape),
     ("squeeze.dim", reshape::reshape),
     ("squeeze.dims", reshape::reshape),
@@ -314,8 +314,8 @@ const RULES: &[(&str, Rule)] = &[
     ("t.default", reorder::reverse),
     ("take.default", index::take),
     ("take_along_dim.default", index::take_along),
-    ("tensor_split.indices", piece::pieces),
-    ("tensor_split.sections", piece::pieces),
+    ("tensor_split.indices", split::pieces),
+    ("tensor_split.sections", split::pieces),
     ("tensordot.default", product::over_dims),
     ("threshold.default", shrink::threshold),
     ("tile.default", repeat::tile),
@@ -328,9 +328,9 @@ const RULES: &[(&str, Rule)] = &[
     ("true_divide.Scalar", alias::renamed),
     ("true_divide.Tensor", alias::renamed),
     ("type_as.default", identity::convert),
-    ("unbind.int", piece::unbind),
+    ("unbind.int", split::unbind),
     ("unflatten.int", reshape::reshape),
-    ("unfold.default", window::unfold),
+    ("unfold.default", im2col::unfold),
     ("unsqueeze.default", reshape::reshape),
     ("upsample_linear1d.vec", resize::linear),
     ("upsample_nearest1d.vec", resize::nearest),

@@ -1,4 +1,4 @@
-//! Rewriting a graph node by node, by rules that say what a call becomes.
+//! Rewriting a graph node by node, by rules for operators.
 
 mod call;
 mod compute;
@@ -16,23 +16,23 @@ pub use emit::wide;
 
 use crate::{Reason, Refusal};
 
-/// What a rule answers: the value that each output of the call becomes.
+/// The result of a rule: the value for each output of the call.
 pub type Rewritten = Result<Vec<ValueId>, Reason>;
-/// What a call becomes. The rule adds the nodes that it needs to the editor.
+/// A rewriting rule. The rule adds nodes to the editor.
 pub type Rule = fn(&mut Editor, &Call) -> Rewritten;
-/// The rule for an operator, if there is one.
+/// The rule of an operator, if the operator has a rule.
 pub type Rules = fn(&OperatorName) -> Option<Rule>;
 
-/// A graph under rewriting.
+/// A graph during rewriting.
 pub struct Editor {
     graph: Graph,
     rules: Rules,
-    /// The name that new values start with, and the module that they come from.
+    /// The prefix of the names of new values, and the module of new values.
     name: String,
     origin: Option<Arc<str>>,
 }
 
-/// Rewrites every node that `rules` have a rule for. What rules add is rewritten in turn.
+/// Rewrites every node with a rule. Nodes that rules add are rewritten in turn.
 pub fn rewrite(mut graph: Graph, rules: Rules) -> Result<Graph, Vec<Refusal>> {
     let nodes = std::mem::take(&mut graph.nodes);
     let mut editor = Editor { graph, rules, name: String::new(), origin: None };
@@ -61,13 +61,13 @@ impl Editor {
         }
     }
 
-    /// A rule must give as many values as the call has outputs, or fewer where the rest is not used, and of their types.
+    /// Checks that a rule returned values of the output types, at least for all used outputs.
     fn check(&self, call: &Call, results: Vec<ValueId>) -> Rewritten {
         let fits = results.iter().zip(&call.outputs).all(|(id, spec)| self.spec(*id) == spec);
         if fits && results.len() <= call.outputs.len() { Ok(results) } else { Err(Reason::Arguments) }
     }
 
-    /// Lets values that the rule has made take the place and the name of the outputs.
+    /// Gives the values of a rule the ids and the names of the outputs.
     fn adopt(
         &mut self,
         outputs: &[ValueId],

@@ -1,4 +1,4 @@
-//! Why a program cannot be brought into a form.
+//! Errors of passes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,73 +6,73 @@ use std::sync::Arc;
 use et_core::{Error, ScalarType};
 use etbuild_ir::{Graph, Node, Violation};
 
-/// Why a list of passes failed.
+/// Errors of a list of passes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PassError {
-    /// The program calls what cannot be supported; every such call is listed.
+    /// The program has unsupported calls; the list is complete.
     #[error("{}", lines(.0))]
     Refused(Vec<Refusal>),
-    /// The passes made something that the dialect does not allow.
+    /// The output of the passes violates the dialect: a fault of a pass.
     #[error("the program is not valid {dialect}: {}", lines(.violations))]
     Invalid {
         /// The name of the dialect.
         dialect: &'static str,
-        /// Everything that is wrong.
+        /// The violations.
         violations: Vec<Violation>,
     },
 }
 
-/// A call that cannot be supported.
+/// An unsupported call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The method that the call is in.
+    /// The method of the call.
     pub method: String,
     /// The operator.
     pub operator: String,
-    /// The value that the call computes.
+    /// The output of the call.
     pub value: String,
-    /// The types of the tensors that the call reads.
+    /// The types of the operands.
     pub scalar_types: Vec<ScalarType>,
-    /// The module of the model's source that makes the call, where the archive says so.
+    /// The module of the model's source, if known.
     pub origin: Option<Arc<str>>,
-    /// What stands against it.
+    /// The reason.
     pub reason: Reason,
 }
 
-/// What stands against a call.
+/// The reason for a refusal.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
-    /// Arguments that contradict the operator's schema or each other.
-    #[error("its arguments do not fit together")]
+    /// The arguments contradict the schema or each other.
+    #[error("the arguments contradict the schema or each other")]
     Arguments,
-    /// The operator behaves as in training.
-    #[error("it is in training mode; call `model.eval()` before export")]
+    /// The operator is in training mode.
+    #[error("the operator is in training mode; call `model.eval()` before export")]
     Training,
-    /// A combination of arguments.
+    /// An unsupported combination of arguments.
     #[error("{0} is not supported")]
     Unsupported(&'static str),
-    /// A rewriting that needs to know sizes that are known at run time only.
-    #[error("its decomposition needs sizes that are known at run time only")]
+    /// A decomposition that needs static sizes.
+    #[error("the decomposition needs static sizes")]
     Dynamic,
-    /// No rule and no kernel.
-    #[error("there is neither a kernel nor a decomposition for it")]
+    /// An operator without a kernel and without a decomposition.
+    #[error("the operator has no kernel and no decomposition")]
     NoDecomposition,
-    /// No kernel.
-    #[error("there is no kernel for it")]
+    /// An operator without a kernel.
+    #[error("the operator has no kernel")]
     NoKernel,
-    /// A kernel, but not for these types.
-    #[error("its kernel does not take {}", .0.name())]
+    /// A type that the kernel does not support.
+    #[error("the kernel does not support {}", .0.name())]
     NoKernelForType(ScalarType),
-    /// A kernel of ours alone.
-    #[error("ExecuTorch's runtime has no kernel for it, and there is no decomposition")]
+    /// A kernel that ExecuTorch's runtime lacks.
+    #[error("ExecuTorch's runtime has no kernel for the operator, and no decomposition exists")]
     NotUpstream,
-    /// A kernel that refused to compute.
-    #[error("it cannot be computed: {0}")]
+    /// An error of a kernel during constant folding.
+    #[error("the kernel failed: {0}")]
     Failed(Error),
 }
 
 impl Refusal {
-    /// A refusal of `node`; the method is filled in by whoever knows it.
+    /// A refusal of `node`. The caller fills in the method.
     pub fn new(graph: &Graph, node: &Node, reason: Reason) -> Self {
         let output = node.outputs.first().copied();
         Self {

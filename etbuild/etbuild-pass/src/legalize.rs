@@ -1,4 +1,4 @@
-//! What canonical operators are called in the kernel catalogue, and what takes the place of those that it lacks.
+//! Legalization: operators of Core ATen become operators of the kernel catalogue.
 
 mod copy;
 mod create;

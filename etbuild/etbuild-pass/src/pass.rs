@@ -4,14 +4,14 @@ use etbuild_ir::{Dialect, Graph, Node, Program, Verified};
 
 use crate::{PassError, Refusal};
 
-/// A pure function on graphs. It takes time linear in the size of the graph, but for looking up names.
+/// A pure function on graphs. Linear in the size of the graph, apart from look-ups of names.
 #[derive(Debug)]
 pub struct Pass {
-    /// Its name, which is that of its file.
+    /// The name: the name of the file.
     pub name: &'static str,
-    /// What holds after it, in one sentence.
+    /// The purpose, in a sentence.
     pub purpose: &'static str,
-    /// The function; it refuses with every call that it cannot deal with.
+    /// The function. Refuses all unsupported calls at once.
     pub run: fn(Graph) -> Result<Graph, Vec<Refusal>>,
 }
 
@@ -25,7 +25,7 @@ pub fn run(passes: &[&Pass], mut program: Program) -> Result<Program, PassError>
     Ok(program)
 }
 
-/// Runs a pass on the graphs that nodes run, then on the graph itself.
+/// Runs a pass on nested graphs, then on the graph.
 fn run_nested(pass: &Pass, mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     for nested in graph.nodes.iter_mut().flat_map(Node::graphs_mut) {
         *nested = run_nested(pass, std::mem::take(nested))?;
@@ -33,7 +33,7 @@ fn run_nested(pass: &Pass, mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     (pass.run)(graph)
 }
 
-/// Checks what the passes made.
+/// Verifies the output of passes.
 pub fn verified<D: Dialect>(program: Program) -> Result<Verified<D>, PassError> {
     Verified::verify(program).map_err(|violations| PassError::Invalid { dialect: D::NAME, violations })
 }

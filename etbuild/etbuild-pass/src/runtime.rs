@@ -1,15 +1,15 @@
-//! Which runtime a program is for.
+//! The runtimes that programs are lowered for.
 
 use crate::pass::Pass;
 use crate::passes::{CHECK_UPSTREAM, FOR_UPSTREAM};
 
-/// The runtime that loads a program: it decides which operators stay in one piece.
+/// The runtime that loads a program. Decides which operators stay whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Runtime {
-    /// Ours: whatever the kernel catalogue has.
+    /// Our runtime: all operators of the kernel catalogue.
     #[default]
     Etbuild,
-    /// ExecuTorch's own, and so ours too: only operators that its libraries have.
+    /// ExecuTorch's runtime, and so ours: only operators of ExecuTorch's libraries.
     Executorch,
 }
 
@@ -22,7 +22,7 @@ impl Runtime {
         }
     }
 
-    /// The passes ahead of all others.
+    /// The passes before all lists.
     pub(crate) fn first_passes(self) -> &'static [&'static Pass] {
         match self {
             Self::Etbuild => &[],
@@ -30,7 +30,7 @@ impl Runtime {
         }
     }
 
-    /// The passes behind all others.
+    /// The passes after all lists.
     pub(crate) fn last_passes(self) -> &'static [&'static Pass] {
         match self {
             Self::Etbuild => &[],

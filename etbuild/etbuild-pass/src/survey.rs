@@ -1,4 +1,4 @@
-//! Lowering that goes on behind what it cannot lower, to see everything that a program calls and all that is missing.
+//! Surveys: lowering that continues after refusals, to list all operators and all unsupported calls of a program.
 
 use std::collections::HashSet;
 
@@ -8,38 +8,38 @@ use crate::pass::Pass;
 use crate::passes::{TO_CORE_ATEN, TO_EDGE, TO_LOWERED};
 use crate::{Refusal, Runtime};
 
-/// A program as far as it can be lowered.
+/// A program, lowered as far as possible.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// What is left of the program: with refusals, it lacks the refused calls, whose results come from nowhere.
+    /// The lowered program without the refused calls. The results of refused calls become inputs.
     pub program: Program,
-    /// Every call that stands against lowering, whichever pass refuses it.
+    /// The refused calls of all passes.
     pub refusals: Vec<Refusal>,
 }
 
-/// Runs the passes of [`crate::lower`]. A call that a pass refuses is noted and taken out, and the pass runs again.
+/// Runs the passes of [`crate::lower`]. After a refusal, the refused calls are removed and the pass runs again.
 pub fn survey(program: AtenProgram, runtime: Runtime) -> Survey {
     let (mut program, mut refusals) = (program.into_program(), Vec::new());
     let lists = [runtime.first_passes(), TO_CORE_ATEN, TO_EDGE, runtime.last_passes(), TO_LOWERED];
     for (method, graph) in &mut program.methods {
         let mut found = Vec::new();
         for pass in lists.into_iter().flatten() {
-            *graph = go_on(pass, std::mem::take(graph), &mut found);
+            *graph = run_until_accepted(pass, std::mem::take(graph), &mut found);
         }
         refusals.extend(found.into_iter().map(|refusal| Refusal { method: method.clone(), ..refusal }));
     }
     Survey { program, refusals }
 }
 
-fn go_on(pass: &Pass, mut graph: Graph, refusals: &mut Vec<Refusal>) -> Graph {
+fn run_until_accepted(pass: &Pass, mut graph: Graph, refusals: &mut Vec<Refusal>) -> Graph {
     for nested in graph.nodes.iter_mut().flat_map(Node::graphs_mut) {
-        *nested = go_on(pass, std::mem::take(nested), refusals);
+        *nested = run_until_accepted(pass, std::mem::take(nested), refusals);
     }
     loop {
         match (pass.run)(graph.clone()) {
             Ok(graph) => return graph,
             Err(found) => {
-                let refused = take_out(&mut graph, &found);
+                let refused = remove_refused(&mut graph, &found);
                 refusals.extend(found);
                 if !refused {
                     return graph;
@@ -49,9 +49,9 @@ fn go_on(pass: &Pass, mut graph: Graph, refusals: &mut Vec<Refusal>) -> Graph {
     }
 }
 
-/// Removes the nodes that compute what was refused; returns whether there were any. What they read stays needed, and what
-/// they gave comes from outside.
-fn take_out(graph: &mut Graph, refusals: &[Refusal]) -> bool {
+/// Removes the nodes of refusals; returns whether nodes were removed. Operands of removed nodes become outputs, and
+/// results become inputs.
+fn remove_refused(graph: &mut Graph, refusals: &[Refusal]) -> bool {
     let values: HashSet<&str> = refusals.iter().map(|refusal| refusal.value.as_str()).collect();
     let is_refused = |graph: &Graph, node: &Node| {
         node.outputs.first().is_some_and(|first| values.contains(graph.value(*first).name.as_str()))

@@ -1,4 +1,4 @@
-//! From the archive to what runs: results must be those that PyTorch recorded.
+//! From archives to lowered programs: results must equal the results that PyTorch recorded.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn edge_for(archive: &str, runtime: Runtime) -> LoweredProgram {
     lower(program, runtime).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// How often each operator is called.
+/// The number of calls of each operator.
 fn operators(program: &LoweredProgram) -> BTreeMap<&str, usize> {
     let mut counts = BTreeMap::new();
     forward(program).nodes.iter().for_each(|node| *counts.entry(node.operator.name()).or_default() += 1);
@@ -122,12 +122,12 @@ fn recurrent_layers_shared_heads_and_normalizations() {
 }
 
 #[test]
-fn what_is_not_read_of_an_encoder() {
+fn an_encoder_whose_first_token_is_read() {
     assert_matches_recording("first_token");
 }
 
 #[test]
-fn only_what_is_read_is_computed() {
+fn only_the_tokens_that_are_read_are_computed() {
     let program = edge("etbuild/etbuild-import/tests/data/first_token.pt2");
     let rows = |operator: &str| -> Vec<usize> {
         let graph = forward(&program);
@@ -135,14 +135,14 @@ fn only_what_is_read_is_computed() {
         let sizes = nodes.map(|node| &graph.spec(node.outputs[0]).sizes);
         sizes.map(|sizes| sizes[..sizes.len() - 1].iter().product::<i32>() as usize).collect()
     };
-    // Keys and values of all five tokens; two positions of the layer; then the first token alone.
+    // Key and value projections of all five tokens; two positions in the layer; then the first token alone.
     assert_eq!(rows("linear"), [5, 1, 2, 1, 1, 1]);
     assert_eq!((rows("layer_norm"), rows("gelu"), rows("_softmax")), (vec![5, 1, 1], vec![1], vec![2]));
     assert_eq!(rows("scaled_dot_product_attention"), [2]);
 }
 
 #[test]
-fn layers_stay_in_one_piece_for_our_runtime_only() {
+fn layers_stay_whole_for_our_runtime_only() {
     let archive = "etbuild/etbuild-import/tests/data/layers.pt2";
     let whole =
         ["group_norm", "gru", "layer_norm", "lstm", "rms_norm", "rnn_relu", "rnn_tanh", "scaled_dot_product_attention"];
@@ -169,7 +169,7 @@ fn digits_on_its_test_images() {
     assert_logits(&edge("examples/digits/digits.pt2"), &recorded["x"], &recorded["output_0"]);
 }
 
-/// Runs the program, whose batch is one image, on each image.
+/// Runs the program, which takes a batch of a single image, on each image.
 fn assert_logits(program: &LoweredProgram, images: &OwnedTensor, logits: &OwnedTensor) {
     for index in 0..images.sizes[0] as usize {
         let inputs = BTreeMap::from([("x".to_owned(), nth(images, index))]);
@@ -178,7 +178,7 @@ fn assert_logits(program: &LoweredProgram, images: &OwnedTensor, logits: &OwnedT
     }
 }
 
-/// One element of the outermost dimension, which stays as one of size 1.
+/// An element of the outermost dimension, with that dimension kept at size 1.
 fn nth(tensor: &OwnedTensor, index: usize) -> OwnedTensor {
     let each = tensor.bytes.len() / tensor.sizes[0] as usize;
     let sizes = std::iter::once(1).chain(tensor.sizes[1..].iter().copied()).collect();

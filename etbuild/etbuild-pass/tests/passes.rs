@@ -1,4 +1,4 @@
-//! Golden tests: every pass by itself (`tests/passes/<pass>/*.ir`), all passes in order (`tests/lowering/*.ir`), and
+//! Golden tests: each pass alone (`tests/passes/<pass>/*.ir`), all passes in order (`tests/lowering/*.ir`), and
 //! surveys of programs that cannot be lowered (`tests/survey/*.ir`).
 
 use std::path::Path;
@@ -11,8 +11,7 @@ use etbuild_pass::{
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
 
-/// The output of a pass: the program, `unchanged`, or the refused calls. Values without readers are printed where the
-/// option `unused` says so.
+/// The output of a pass: the program, `unchanged`, or the refused calls. The option `unused` prints unused values.
 fn run(pass: &Pass, case: &Case) -> Result<String, String> {
     let mut program = case.program();
     for (method, graph) in &mut program.methods {
@@ -41,7 +40,7 @@ fn lines(refusals: &[Refusal], method: &str) -> String {
     refusals.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The program in the widest dialect, which allows every operator.
+/// The program in the dialect that allows every operator.
 fn verified(program: Program) -> Result<AtenProgram, String> {
     AtenProgram::verify(program).map_err(|violations| format!("{violations:?}"))
 }

@@ -1,11 +1,11 @@
-//! Functions of single elements.
+//! Elementwise activations.
 
 use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `relu6`: between 0 and 6.
+/// `relu6`: clamps to the range 0 to 6.
 pub fn relu6(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![between_0_and_6(editor, call.value(0)?)?])
 }
@@ -40,7 +40,7 @@ pub fn mish(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.map("mul.Tensor", input, vec![Argument::Value(gate)])?])
 }
 
-/// `prelu(self, weight)`: negative elements times their channel's weight.
+/// `prelu(self, weight)`: negative elements times the weight of the channel.
 pub fn prelu(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, weight, output) = (call.value(0)?, call.value(1)?, call.output()?);
     let mut per_channel = vec![1; output.rank()];

@@ -1,9 +1,9 @@
-//! Operators that are others by another name.
+//! Operators with a second name.
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// Second names without their overloads, sorted, with the first names.
+/// Second names without overloads, sorted, with the first names.
 const NAMES: &[(&str, &str)] = &[
     ("__and__", "bitwise_and"),
     ("__or__", "bitwise_or"),
@@ -39,7 +39,7 @@ const NAMES: &[(&str, &str)] = &[
     ("true_divide", "div"),
 ];
 
-/// The same call by the first name.
+/// The call with the first name.
 pub fn renamed(editor: &mut Editor, call: &Call) -> Rewritten {
     let found = NAMES.binary_search_by(|(second, _)| (*second).cmp(call.operator.name()));
     let (_, name) = found.ok().and_then(|index| NAMES.get(index)).ok_or(Reason::NoDecomposition)?;

@@ -6,7 +6,7 @@ use etbuild_ir::{Argument, TensorSpec, ValueId};
 use crate::Reason;
 use crate::edit::{Call, Dim, Editor, Rewritten};
 
-/// The largest number of elements of a mask that is written out.
+/// The largest number of elements of a constant mask.
 const LARGEST_MASK: usize = 1 << 22;
 
 /// `scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa)`.
@@ -28,7 +28,7 @@ pub fn attention(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.call("matmul.default", arguments, call.output()?)?])
 }
 
-/// Each head as often as there are heads of the query that share it.
+/// Repeats the key or value heads that several query heads share (grouped-query attention).
 fn share_heads(editor: &mut Editor, query: ValueId, of: ValueId) -> Result<ValueId, Reason> {
     let (query, sizes) = (editor.sizes(query), editor.sizes(of));
     let ([.., all, _, _], [outer @ .., own, rows, columns]) = (&query[..], &sizes[..]) else {
@@ -41,7 +41,7 @@ fn share_heads(editor: &mut Editor, query: ValueId, of: ValueId) -> Result<Value
     editor.view(repeated, &with(&[*all, *rows, *columns]))
 }
 
-/// The query times the scale, which is `1 / sqrt(size of a head)` unless it is given.
+/// The query times the scale; by default `1 / sqrt(head size)`.
 fn scaled(editor: &mut Editor, call: &Call, query: ValueId) -> Result<ValueId, Reason> {
     let scale = match call.argument(6)? {
         Argument::None => 1.0 / f64::from(*editor.spec(query).sizes.last().ok_or(Reason::Arguments)?).sqrt(),
@@ -50,7 +50,7 @@ fn scaled(editor: &mut Editor, call: &Call, query: ValueId) -> Result<ValueId, R
     editor.map("mul.Scalar", query, vec![Argument::Float(scale)])
 }
 
-/// Like the query, with one score per key.
+/// The spec of the scores: like the query, with a score per key.
 fn scores(editor: &Editor, query: ValueId, key: ValueId) -> Result<TensorSpec, Reason> {
     let mut dims = editor.dims(query);
     *dims.last_mut().ok_or(Reason::Arguments)? = *editor.dims(key).last().ok_or(Reason::Arguments)?;
@@ -73,7 +73,7 @@ fn mask(editor: &mut Editor, call: &Call, scores: ValueId) -> Result<ValueId, Re
     editor.call("where.self", [mask, scores, nothing].map(Argument::Value).to_vec(), output)
 }
 
-/// Which keys each query may see: those that are not behind it.
+/// The causal mask: a query attends to keys at the same or an earlier position.
 fn causal(editor: &mut Editor, scores: ValueId) -> Result<ValueId, Reason> {
     let sizes = editor.sizes(scores);
     let [.., queries, keys] = sizes[..] else { return Err(Reason::Arguments) };

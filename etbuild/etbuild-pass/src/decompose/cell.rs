@@ -1,4 +1,5 @@
-//! One step of a recurrent layer: `lstm_cell` (Hochreiter and Schmidhuber 1997), `gru_cell` (Cho et al. 2014) and plain.
+//! A time step of a recurrent layer: `lstm_cell` (Hochreiter and Schmidhuber 1997), `gru_cell` (Cho et al. 2014) and
+//! `rnn_cell`.
 
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
@@ -46,7 +47,7 @@ pub fn plain(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.apply(name, sum)?])
 }
 
-/// What input and state give to the gates.
+/// The contributions of the input and of the hidden state to the gates.
 fn gates(editor: &mut Editor, call: &Call, hidden: ValueId) -> Result<[ValueId; 2], Reason> {
     let input = call.value(0)?;
     Ok([linear(editor, call, input, 2, 4)?, linear(editor, call, hidden, 3, 5)?])

@@ -1,4 +1,4 @@
-//! Convolutions of one to three dimensions, plain or transposed: `aten.convolution`.
+//! Convolutions over one to three dimensions, plain or transposed, as `aten.convolution`.
 
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
@@ -33,7 +33,7 @@ pub fn transposed(editor: &mut Editor, call: &Call) -> Rewritten {
     emit(editor, call, call.value(0)?, settings)
 }
 
-/// `conv2d` with padding `valid` (none) or `same` (as much as keeps the size; an odd element goes behind).
+/// `conv2d` with padding `valid` (no padding) or `same` (keeps the size; an odd element goes to the end).
 pub fn named_padding(editor: &mut Editor, call: &Call) -> Rewritten {
     let dims = spatial_dims(editor, call)?;
     let same = match call.argument(4)? {
@@ -64,7 +64,7 @@ struct Settings {
     groups: i64,
 }
 
-/// The convolution of a batch; an input without batch gets one of 1.
+/// The convolution of a batch. An input without batch dimension gets a batch of 1.
 fn emit(editor: &mut Editor, call: &Call, input: ValueId, settings: Settings) -> Rewritten {
     let dims = spatial_dims(editor, call)?;
     let output = call.output()?;
@@ -102,7 +102,7 @@ fn total_padding(editor: &Editor, call: &Call, dilation: &Argument) -> Result<Ve
     dilation.iter().zip(kernel.iter().skip(2)).map(total).collect::<Option<_>>().ok_or(Reason::Arguments)
 }
 
-/// Pads behind, by one, each dimension whose total is odd.
+/// Pads each dimension with an odd total by 1 at the end.
 fn pad_behind(editor: &mut Editor, input: ValueId, totals: &[i64]) -> Result<ValueId, Reason> {
     if totals.iter().all(|total| total % 2 == 0) {
         return Ok(input);

@@ -1,15 +1,15 @@
-//! Tensors made of nothing: `aten.full` and `aten.arange.start_step`.
+//! New tensors: `aten.full` and `aten.arange.start_step`.
 
 use etbuild_ir::Argument;
 
 use crate::edit::{Call, Editor, Rewritten};
 
-/// Any operator whose output is all zeros.
+/// Operators with an output of zeros.
 pub fn zeros(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.full(Argument::Int(0), call.output()?)?])
 }
 
-/// Any operator whose output is all ones.
+/// Operators with an output of ones.
 pub fn ones(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.full(Argument::Int(1), call.output()?)?])
 }

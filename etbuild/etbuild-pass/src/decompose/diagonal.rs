@@ -1,4 +1,4 @@
-//! Diagonals and triangles, by masks that are written out.
+//! Diagonals and triangles, with constant masks.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec, ValueId};
@@ -15,7 +15,7 @@ pub fn upper(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.choose(mask, input, zero, output)?])
 }
 
-/// How far each position of a matrix is to the right of the diagonal.
+/// The distance of each position of a matrix to the right of the diagonal.
 fn offsets(rows: i32, columns: i32) -> impl Iterator<Item = i64> {
     (0..rows).flat_map(move |row| (0..columns).map(move |column| i64::from(column) - i64::from(row)))
 }
@@ -36,7 +36,7 @@ pub fn embed(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.permute(matrix, &dims)?])
 }
 
-/// `diag(self, diagonal)`: a matrix of a vector, or the vector of a matrix.
+/// `diag(self, diagonal)`: the matrix of a vector, or the vector of a matrix.
 pub fn diagonal(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, offset) = (call.value(0)?, call.int(1)?);
     if editor.spec(input).rank() == 1 {
@@ -75,7 +75,7 @@ pub fn identity(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.numbers(output, elements)?])
 }
 
-/// `linspace(start, end, steps)`: counted from the nearer end, as PyTorch does.
+/// `linspace(start, end, steps)`: counted from the nearer end, like PyTorch.
 pub fn line(editor: &mut Editor, call: &Call) -> Rewritten {
     let (start, end, output) = (call.number(0)?, call.number(1)?, call.output()?);
     let count = output.numel();

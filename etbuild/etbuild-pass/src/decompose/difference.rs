@@ -1,14 +1,14 @@
-//! `aten.diff`: what each element is more than the one before it.
+//! `aten.diff`: the difference between neighbours.
 
 use etbuild_ir::{Argument, ValueId};
 
 use crate::Reason;
 use crate::edit::{Call, Dim, Editor, Rewritten};
 
-/// `diff(self, n, dim, prepend, append)` for `n` of 1: the elements from the second on less those up to the last but one.
+/// `diff(self, n, dim, prepend, append)` for `n` of 1: all elements but the first, minus all elements but the last.
 pub fn difference(editor: &mut Editor, call: &Call) -> Rewritten {
     if call.int(1)? != 1 {
-        return Err(Reason::Unsupported("a difference of differences"));
+        return Err(Reason::Unsupported("`diff` of order 2 or more"));
     }
     let input = call.value(0)?;
     let dim = call.dim(2, editor.spec(input).rank())?;
@@ -33,7 +33,7 @@ fn joined(editor: &mut Editor, parts: Vec<ValueId>, dim: usize) -> Result<ValueI
     editor.cat(parts, dim, output)
 }
 
-/// The elements between two positions, which may be counted from the end, as many as the result has.
+/// The elements between two positions, which may count from the end.
 fn part(
     editor: &mut Editor,
     call: &Call,

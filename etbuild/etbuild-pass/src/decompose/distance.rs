@@ -1,4 +1,4 @@
-//! Distances between rows: the forms that check nothing.
+//! Distances between rows: the operators without checks.
 
 use crate::edit::{Call, Editor, Rewritten};
 

@@ -1,4 +1,4 @@
-//! `aten.einsum`: products summed over the labels that the result lacks, two operands at a time.
+//! `aten.einsum`: products, summed over the labels that the result lacks, two operands at a time.
 
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
@@ -11,7 +11,7 @@ struct Operand {
     labels: Vec<char>,
 }
 
-/// `einsum(equation, tensors)` without ellipsis and without a label twice in an operand.
+/// `einsum(equation, tensors)` without ellipsis and without a repeated label in an operand.
 pub fn einsum(editor: &mut Editor, call: &Call) -> Rewritten {
     let Argument::Text(equation) = call.argument(0)? else { return Err(Reason::Arguments) };
     let equation: String = equation.chars().filter(|character| !character.is_whitespace()).collect();
@@ -33,13 +33,14 @@ pub fn einsum(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.permute(left.value, &dims)?])
 }
 
-/// The labels of the operands and of the result; where that is not stated, those that occur once, in their order.
+/// The labels of the operands and of the result. The default result has the labels that occur once, in alphabetical
+/// order.
 fn split(equation: &str) -> Result<(Vec<Vec<char>>, Vec<char>), Reason> {
     let (left, right) = equation.split_once("->").map_or((equation, None), |(left, right)| (left, Some(right)));
     let inputs: Vec<Vec<char>> = left.split(',').map(|labels| labels.chars().collect()).collect();
     let twice = |labels: &Vec<char>| labels.iter().enumerate().any(|(index, label)| labels[..index].contains(label));
     if equation.contains('.') || inputs.iter().any(twice) {
-        return Err(Reason::Unsupported("an ellipsis, or a label twice in an operand,"));
+        return Err(Reason::Unsupported("an ellipsis or a repeated label in an operand"));
     }
     let result = right.map_or_else(|| once(&inputs), |labels| labels.chars().collect());
     Ok((inputs, result))
@@ -57,7 +58,7 @@ fn positions(labels: &[char], wanted: &[char]) -> Result<Vec<usize>, Reason> {
     wanted.iter().map(position).collect::<Option<_>>().ok_or(Reason::Arguments)
 }
 
-/// The operand summed over the labels that nobody wants.
+/// The operand summed over the labels that are not wanted.
 fn without(editor: &mut Editor, operand: Operand, wanted: &dyn Fn(&char) -> bool) -> Result<Operand, Reason> {
     let labels = operand.labels.iter().enumerate();
     let dims: Vec<usize> = labels.filter(|(_, label)| !wanted(label)).map(|(dim, _)| dim).collect();
@@ -68,7 +69,7 @@ fn without(editor: &mut Editor, operand: Operand, wanted: &dyn Fn(&char) -> bool
     Ok(Operand { value, labels: operand.labels.into_iter().filter(|label| wanted(label)).collect() })
 }
 
-/// The product of two operands as one of batches of matrices.
+/// The product of two operands as a batched matrix product.
 fn product(
     editor: &mut Editor,
     left: Operand,
@@ -86,7 +87,7 @@ fn product(
     let of_left = |labels: &[char]| sizes(&left.labels, &left_sizes, labels);
     let of_right = |labels: &[char]| sizes(&right.labels, &right_sizes, labels);
     if of_left(&[&batch[..], &inner].concat())? != of_right(&[&batch[..], &inner].concat())? {
-        return Err(Reason::Unsupported("a dimension of size 1 that stands for a larger one"));
+        return Err(Reason::Unsupported("broadcasting of a dimension of size 1"));
     }
     let (count, height) = (total(&of_left(&batch)?)?, total(&of_left(&rows)?)?);
     let (depth, width) = (total(&of_left(&inner)?)?, total(&of_right(&columns)?)?);
@@ -114,13 +115,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_result_that_is_not_stated_has_the_labels_that_occur_once() {
+    fn the_default_result_has_the_labels_that_occur_once() {
         let (inputs, result) = split("ij,jk").unwrap();
         assert_eq!((inputs.len(), result), (2, vec!['i', 'k']));
     }
 
     #[test]
-    fn what_is_not_supported_is_said() {
+    fn unsupported_equations_are_refused() {
         assert!(split("ii->i").is_err());
         assert!(split("...i->i").is_err());
     }

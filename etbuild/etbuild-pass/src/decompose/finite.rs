@@ -1,4 +1,4 @@
-//! Infinities and not-a-number.
+//! Infinities and NaN.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ValueId};
@@ -16,7 +16,7 @@ pub fn is_finite(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.compare("lt.Scalar", size, Argument::Float(f64::INFINITY))?])
 }
 
-/// `nan_to_num(self, nan, posinf, neginf)`: 0 and the largest numbers of the type unless others are given.
+/// `nan_to_num(self, nan, posinf, neginf)`: by default 0 and the largest finite values of the type.
 pub fn replace(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     if !output.scalar_type.is_float() {
@@ -51,7 +51,7 @@ fn largest(scalar_type: ScalarType) -> f64 {
     }
 }
 
-/// `fmax(self, other)` and `fmin(self, other)`: not-a-number only where both are.
+/// `fmax(self, other)` and `fmin(self, other)`: NaN only where both operands are NaN.
 pub fn extremum(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let left = editor.convert(call.value(0)?, output.scalar_type)?;
@@ -72,7 +72,7 @@ pub fn extremum(editor: &mut Editor, call: &Call) -> Rewritten {
 pub fn is_close(editor: &mut Editor, call: &Call) -> Rewritten {
     let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
     if !editor.spec(left).scalar_type.is_float() || call.flag(4)? {
-        return Err(Reason::Unsupported("closeness of integers or of not-a-number"));
+        return Err(Reason::Unsupported("`isclose` of integers or with `equal_nan`"));
     }
     let equal = editor.compare("eq.Tensor", left, Argument::Value(right))?;
     let difference = editor.pair("sub", left, right)?;

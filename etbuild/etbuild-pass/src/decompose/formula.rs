@@ -42,7 +42,7 @@ pub fn log_of_sum(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.pair("add", larger, rest)?])
 }
 
-/// `xlogy(self, other)`: `self * log(other)`, 0 where `self` is and `other` is a number.
+/// `xlogy(self, other)`: `self * log(other)`; 0 where `self` is 0 and `other` is not NaN.
 pub fn times_log(editor: &mut Editor, call: &Call) -> Rewritten {
     let ([left, right], output) = (operands(editor, call)?, call.output()?);
     let log = editor.apply("log", right)?;
@@ -54,7 +54,7 @@ pub fn times_log(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.choose(undefined, right, product, output)?])
 }
 
-/// `lerp(self, end, weight)` with a number: from the nearer end, as PyTorch computes it.
+/// `lerp(self, end, weight)` with a number: from the nearer end, like PyTorch.
 pub fn interpolate(editor: &mut Editor, call: &Call) -> Rewritten {
     let ([start, end], weight) = (operands(editor, call)?, call.number(2)?);
     let difference = editor.pair("sub", end, start)?;

@@ -1,4 +1,4 @@
-//! Fourier transforms of real numbers and back, and the parts of complex numbers.
+//! Fourier transforms of real tensors and their inverse, and the parts of complex tensors.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec, ValueId};
@@ -11,10 +11,10 @@ pub fn real_to_half(editor: &mut Editor, call: &Call) -> Rewritten {
     real_to_complex(editor, call, true)
 }
 
-/// `fft_fft(self, n, dim, norm)`, `fft_fft2` and `fft_fftn` of real numbers: all bins.
+/// `fft_fft(self, n, dim, norm)`, `fft_fft2` and `fft_fftn` of real tensors: all bins.
 pub fn real_to_all(editor: &mut Editor, call: &Call) -> Rewritten {
     if editor.spec(call.value(0)?).scalar_type.is_complex() {
-        return Err(Reason::Unsupported("a Fourier transform of complex numbers"));
+        return Err(Reason::Unsupported("a Fourier transform of complex tensors"));
     }
     real_to_complex(editor, call, false)
 }
@@ -50,7 +50,7 @@ pub fn half_to_real(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.call("_fft_c2r.default", arguments, output)?])
 }
 
-/// Argument 2, one dimension or several; those of all sizes that argument 1 gives, or simply all, where it is absent.
+/// The dimensions in argument 2. By default, the last dimensions, as many as argument 1 has sizes, or all dimensions.
 fn dims(editor: &Editor, call: &Call) -> Result<Vec<usize>, Reason> {
     let rank = editor.spec(call.value(0)?).rank();
     match call.argument(2)? {
@@ -67,7 +67,7 @@ fn dims(editor: &Editor, call: &Call) -> Result<Vec<usize>, Reason> {
     }
 }
 
-/// Argument 1: the sizes to cut or fill to, -1 for its own.
+/// Argument 1: the sizes to clip or pad to; -1 keeps a size.
 fn sizes(call: &Call) -> Result<Vec<i64>, Reason> {
     match call.argument(1)? {
         Argument::Int(size) => Ok(vec![*size]),
@@ -77,7 +77,7 @@ fn sizes(call: &Call) -> Result<Vec<i64>, Reason> {
     }
 }
 
-/// The number that stands for argument 3, of the three modes by ascending number; `backward` where it is absent.
+/// Argument 3 as a number: the index in `modes`; `backward` by default.
 fn normalization(call: &Call, modes: [&str; 3]) -> Result<Argument, Reason> {
     let wanted = match call.argument(3)? {
         Argument::None => "backward",
@@ -92,7 +92,7 @@ fn positions(dims: &[usize]) -> Argument {
     Argument::Ints(dims.iter().map(|dim| *dim as i64).collect())
 }
 
-/// Cut, or filled with zeros, to a size; -1 leaves it.
+/// Clips a dimension, or pads with zeros, to a size; -1 keeps the size.
 fn resized(editor: &mut Editor, input: ValueId, dim: usize, size: i64) -> Result<ValueId, Reason> {
     let mut output = editor.spec(input).clone();
     let rank = output.rank();
@@ -145,7 +145,7 @@ fn parts(editor: &mut Editor, input: ValueId, part: &TensorSpec) -> Result<Value
     editor.call("view_as_real_copy.default", vec![Argument::Value(input)], output)
 }
 
-/// `abs(self)`: of complex numbers the root of the sum of the squares of their parts.
+/// `abs(self)`: the magnitude of complex elements is the root of the sum of squares of both parts.
 pub fn abs(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     if !editor.spec(input).scalar_type.is_complex() {
@@ -159,7 +159,7 @@ pub fn abs(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.map("sqrt.default", sum, vec![])?])
 }
 
-/// `_conj(self)`: real numbers are their own conjugates.
+/// `_conj(self)`: the identity for real tensors.
 pub fn conjugate(editor: &mut Editor, call: &Call) -> Rewritten {
     if !editor.spec(call.value(0)?).scalar_type.is_complex() {
         return Ok(vec![call.value(0)?]);

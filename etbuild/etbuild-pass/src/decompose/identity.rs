@@ -1,24 +1,24 @@
-//! Everything that only copies or converts.
+//! Operators that only copy or convert.
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// An operator that returns its operand, perhaps in other memory or with other strides.
+/// Operators that return their operand, possibly in new memory or with other strides.
 pub fn operand(_editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![call.value(0)?])
 }
 
-/// `dropout(input, p, train)` outside training.
+/// `dropout(input, p, train)` at inference.
 pub fn dropout(_editor: &mut Editor, call: &Call) -> Rewritten {
     if call.flag(2)? { Err(Reason::Training) } else { Ok(vec![call.value(0)?]) }
 }
 
-/// `to` in any form: a conversion where the type changes.
+/// `to` in every form: a conversion where the type changes.
 pub fn convert(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.convert(call.value(0)?, call.output()?.scalar_type)?])
 }
 
-/// `copy(self, src, non_blocking)`: the source in the type and shape of `self`.
+/// `copy(self, src, non_blocking)`: the source with the type and shape of `self`.
 pub fn copy(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let converted = editor.convert(call.value(1)?, output.scalar_type)?;

@@ -1,4 +1,4 @@
-//! Reading and writing positions that tensors name: `index_put`, `index_select`, `gather` and `topk`.
+//! Indexing with tensors: `index_put`, `index_select`, `gather` and `topk`.
 
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
@@ -69,7 +69,7 @@ fn flat(editor: &mut Editor, of: ValueId) -> Result<ValueId, Reason> {
     editor.view(of, &[count])
 }
 
-/// `take_along_dim(self, indices, dim)`: `gather` of operands broadcast to each other outside the dimension.
+/// `take_along_dim(self, indices, dim)`: `gather` of operands that are broadcast outside of the dimension.
 pub fn take_along(editor: &mut Editor, call: &Call) -> Rewritten {
     let (mut input, mut index, output) = (call.value(0)?, call.value(1)?, call.output()?);
     let mut dim = 0;
@@ -95,12 +95,12 @@ pub fn take_along(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.view(taken, &output.sizes)?])
 }
 
-/// `sort(self, dim, descending)` and `sort.stable(self, stable, dim, descending)`: all elements by `topk`.
+/// `sort(self, dim, descending)` and `sort.stable(self, stable, dim, descending)`: `topk` of all elements.
 pub fn sort(editor: &mut Editor, call: &Call) -> Rewritten {
     sorted(editor, call, &call.outputs)
 }
 
-/// `argsort(self, dim, descending)`: where the sorted elements were.
+/// `argsort(self, dim, descending)`: the indices of the sorted elements.
 pub fn argsort(editor: &mut Editor, call: &Call) -> Rewritten {
     let places = call.output()?;
     let values = TensorSpec::contiguous(editor.spec(call.value(0)?).scalar_type, places.sizes.clone());
@@ -118,11 +118,11 @@ fn sorted(editor: &mut Editor, call: &Call, outputs: &[TensorSpec]) -> Rewritten
     editor.call_many("topk.default", arguments.collect(), outputs.to_vec())
 }
 
-/// `searchsorted(sorted_sequence, self, out_int32, right, side, sorter)` in one sequence: `bucketize`.
+/// `searchsorted(sorted_sequence, self, out_int32, right, side, sorter)` in a single sequence: `bucketize`.
 pub fn search(editor: &mut Editor, call: &Call) -> Rewritten {
     let (sequence, input) = (call.value(0)?, call.argument(1)?.clone());
     if editor.spec(sequence).rank() != 1 || *call.argument(5)? != Argument::None {
-        return Err(Reason::Unsupported("a search in several sequences, or in an unsorted one,"));
+        return Err(Reason::Unsupported("`searchsorted` with several sequences or a sorter"));
     }
     let right = match call.argument(4)? {
         Argument::Text(side) => Argument::Bool(side == "right"),

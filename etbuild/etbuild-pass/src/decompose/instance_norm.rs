@@ -1,12 +1,12 @@
-//! Normalization by the statistics of the input itself.
+//! Normalization by statistics of the input.
 
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `instance_norm(input, weight, bias, mean, var, use_input_stats, momentum, eps, cudnn)`: each channel of each item of the
-/// batch is a channel of one item, then scaled and shifted.
+/// `instance_norm(input, weight, bias, mean, var, use_input_stats, momentum, eps, cudnn)`: batch and channels become
+/// the channels of a single item; then scale and shift.
 pub fn instance_norm(editor: &mut Editor, call: &Call) -> Rewritten {
     if !call.flag(5)? {
         let arguments = [0, 1, 2, 3, 4].map(|index| call.argument(index).cloned());
@@ -27,13 +27,13 @@ pub fn instance_norm(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![with_channels(editor, "add.Tensor", scaled, call.optional_value(2)?, &per_channel)?])
 }
 
-/// `batch_norm(input, weight, bias, ...)` that has no running statistics.
+/// `batch_norm(input, weight, bias, ...)` without running statistics.
 pub fn batch_norm(editor: &mut Editor, call: &Call) -> Rewritten {
     let tensors = [Some(call.value(0)?), call.optional_value(1)?, call.optional_value(2)?];
     Ok(vec![by_own(editor, tensors, call, 7)?])
 }
 
-/// Input, weight and bias; the epsilon is argument `epsilon` of the call.
+/// Normalizes with input, weight and bias. The epsilon is argument `epsilon` of the call.
 fn by_own(editor: &mut Editor, tensors: [Option<ValueId>; 3], call: &Call, epsilon: usize) -> Result<ValueId, Reason> {
     let output = editor.spec(tensors[0].ok_or(Reason::Arguments)?).clone();
     let channels = *output.sizes.get(1).ok_or(Reason::Arguments)?;

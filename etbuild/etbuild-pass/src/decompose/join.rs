@@ -1,11 +1,11 @@
-//! Everything that puts tensors or margins together.
+//! Concatenation and padding.
 
 use etbuild_ir::Argument;
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `stack(tensors, dim)`: each gets the new dimension, then one after the other.
+/// `stack(tensors, dim)`: a new dimension for each tensor, then `cat`.
 pub fn stack(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let dim = call.dim(1, output.rank())?;
@@ -20,7 +20,7 @@ pub fn concat(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.call("cat.default", call.arguments.clone(), call.output()?)?])
 }
 
-/// `pad(self, pad, mode, value)` with a constant or a reflection or repetition of the margins.
+/// `pad(self, pad, mode, value)` with a constant, reflection or replication.
 pub fn pad(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, pads, output) = (call.argument(0)?.clone(), call.argument(1)?.clone(), call.output()?);
     let Argument::Text(mode) = call.argument(2)? else { return Err(Reason::Arguments) };
@@ -32,7 +32,7 @@ pub fn pad(editor: &mut Editor, call: &Call) -> Rewritten {
         return Ok(vec![editor.call("constant_pad_nd.default", vec![input, pads, value], output)?]);
     }
     if mode == "circular" {
-        return super::wrap::pad(editor, call);
+        return super::circular_pad::pad(editor, call);
     }
     let name = match (mode.as_str(), call.ints(1)?.len()) {
         ("reflect", 2) => "reflection_pad1d.default",
@@ -41,12 +41,12 @@ pub fn pad(editor: &mut Editor, call: &Call) -> Rewritten {
         ("replicate", 2) => "replication_pad1d.default",
         ("replicate", 4) => "replication_pad2d.default",
         ("replicate", 6) => "replication_pad3d.default",
-        _ => return Err(Reason::Unsupported("this mode of padding")),
+        _ => return Err(Reason::Unsupported("this padding mode")),
     };
     Ok(vec![editor.call(name, vec![input, pads], output)?])
 }
 
-/// `hstack`, `vstack`, `dstack` and `column_stack`: along a dimension that every operand has, or gets.
+/// `hstack`, `vstack`, `dstack` and `column_stack`: concatenation along a dimension that every operand has, or gets.
 pub fn side_by_side(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let (dim, rank) = match call.operator.name() {

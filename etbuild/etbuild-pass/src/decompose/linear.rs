@@ -1,4 +1,4 @@
-//! `aten.linear`: a matrix product with the transposed weight, as every runtime of program files has it.
+//! `aten.linear`: a matrix product with the transposed weight.
 
 use etbuild_ir::Argument;
 
@@ -9,7 +9,7 @@ use crate::edit::{Call, Dim, Editor, Rewritten};
 pub fn linear(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, weight, bias) = (call.value(0)?, call.value(1)?, call.optional_value(2)?);
     let [features, depth] = editor.sizes(weight)[..] else {
-        return Err(Reason::Unsupported("a weight of one dimension"));
+        return Err(Reason::Unsupported("a one-dimensional weight"));
     };
     let dims = editor.dims(input);
     let (_, outer) = dims.split_last().ok_or(Reason::Arguments)?;

@@ -1,4 +1,4 @@
-//! Choosing elements by a mask: `aten.where.self`.
+//! Selection by a mask: `aten.where.self`.
 
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
@@ -12,7 +12,7 @@ pub fn fill(editor: &mut Editor, call: &Call) -> Rewritten {
     choice(editor, call, [mask, number, input])
 }
 
-/// `where(condition, self, other)` with a number for one of the two.
+/// `where(condition, self, other)` with a number as operand.
 pub fn choose(editor: &mut Editor, call: &Call) -> Rewritten {
     let operands = [call.value(0)?, operand(editor, call, 1)?, operand(editor, call, 2)?];
     choice(editor, call, operands)

@@ -5,7 +5,7 @@ use etbuild_ir::{Argument, ValueId};
 use crate::Reason;
 use crate::edit::{Call, Dim, Editor, Rewritten};
 
-/// `matmul(self, other)`: a vector is a matrix of one row on the left and of one column on the right.
+/// `matmul(self, other)`: a vector is a matrix with a single row on the left, and with a single column on the right.
 pub fn matmul(editor: &mut Editor, call: &Call) -> Rewritten {
     let (left, right) = (call.value(0)?, call.value(1)?);
     let vectors = [left, right].map(|id| editor.spec(id).rank() == 1);
@@ -35,10 +35,10 @@ fn as_column(editor: &mut Editor, id: ValueId) -> Result<ValueId, Reason> {
     }
 }
 
-/// A product, and the shape that it is to have.
+/// A product with the final shape.
 type Product = Result<(ValueId, Vec<Dim>), Reason>;
 
-/// Any number of matrices times one: the rows of all of them times it.
+/// Matrices times a single matrix: the rows of all matrices form a tall matrix.
 fn product(editor: &mut Editor, left: ValueId, right: ValueId) -> Product {
     let dims = editor.dims(left);
     let ([outer @ .., depth], [_, columns]) = (&dims[..], &editor.dims(right)[..]) else {
@@ -66,7 +66,7 @@ fn batch(editor: &mut Editor, left: ValueId, right: ValueId) -> Product {
     Ok((product, outer.iter().chain([rows, columns]).copied().collect()))
 }
 
-/// Matrices broadcast to a common batch, which is then one dimension.
+/// Matrices broadcast to a common batch, with the batch as a single dimension.
 fn stacked(editor: &mut Editor, id: ValueId, outer: &[Dim], dims: [Dim; 3]) -> Result<ValueId, Reason> {
     let full: Vec<Dim> = outer.iter().chain(&dims[1..]).copied().collect();
     let expanded = if editor.dims(id) == full { id } else { editor.expand_as(id, &full)? };

@@ -5,8 +5,8 @@ use etbuild_ir::{Argument, TensorSpec, ValueId};
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `batch_norm(input, weight, bias, mean, var, training, momentum, eps, cudnn)` with statistics of training, or with
-/// those of the input where there are no others.
+/// `batch_norm(input, weight, bias, mean, var, training, momentum, eps, cudnn)` with running statistics, or with
+/// statistics of the input where the layer has no running statistics.
 pub fn batch_norm(editor: &mut Editor, call: &Call) -> Rewritten {
     if call.flag(5)? && call.optional_value(3)?.is_none() && call.optional_value(4)?.is_none() {
         return super::instance_norm::batch_norm(editor, call);
@@ -74,7 +74,7 @@ pub fn rms_norm(editor: &mut Editor, call: &Call) -> Rewritten {
     }
 }
 
-/// The difference between 1 and the next number.
+/// The machine epsilon of the type.
 fn smallest_step(editor: &Editor, id: ValueId) -> Result<f64, Reason> {
     match editor.spec(id).scalar_type {
         et_core::ScalarType::Float => Ok(f64::from(f32::EPSILON)),

@@ -1,4 +1,4 @@
-//! Pooling.
+//! Pooling of images.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec};
@@ -6,7 +6,7 @@ use etbuild_ir::{Argument, TensorSpec};
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode)`: the form that also gives the places.
+/// `max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode)`: `max_pool2d_with_indices`.
 pub fn max(editor: &mut Editor, call: &Call) -> Rewritten {
     let stride = if call.ints(2)?.is_empty() { 1 } else { 2 };
     let arguments = vec![
@@ -23,7 +23,7 @@ pub fn max(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(made.into_iter().take(1).collect())
 }
 
-/// `adaptive_avg_pool2d(self, output_size)`: a mean where one element is left.
+/// `adaptive_avg_pool2d(self, output_size)`: a mean for a single output element.
 pub fn adaptive_average(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     if output.sizes.ends_with(&[1, 1]) {
@@ -35,7 +35,7 @@ pub fn adaptive_average(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.call("_adaptive_avg_pool2d.default", arguments, output)?])
 }
 
-/// `adaptive_avg_pool1d(self, output_size)`: as an image of one row.
+/// `adaptive_avg_pool1d(self, output_size)`: pooling of an image with a single row.
 pub fn adaptive_average_1d(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     let as_image = |sizes: &[i32]| {

@@ -71,7 +71,7 @@ fn count(editor: &Editor, of: ValueId, dims: &[usize]) -> Result<i32, Reason> {
     dims.iter().try_fold(1_i32, |count, dim| count.checked_mul(size(dim)?)).ok_or(Reason::Arguments)
 }
 
-/// `bilinear(input1, input2, weight, bias)`: `input1 @ weight`, then the sum of what `input2` weighs.
+/// `bilinear(input1, input2, weight, bias)`: `input1 @ weight`, then the sum weighted by `input2`.
 pub fn bilinear(editor: &mut Editor, call: &Call) -> Rewritten {
     let (left, right, weight, output) = (call.value(0)?, call.value(1)?, call.value(2)?, call.output()?);
     let [features, first, second] = editor.sizes(weight)[..] else { return Err(Reason::Arguments) };

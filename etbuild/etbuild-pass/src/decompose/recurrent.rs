@@ -1,7 +1,7 @@
-//! Recurrent layers: `lstm`, `gru`, `rnn_tanh` and `rnn_relu`, step by step.
+//! Recurrent layers: `lstm`, `gru`, `rnn_tanh` and `rnn_relu`, unrolled over time.
 //!
-//! Arguments: `input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first`. What a layer computes is
-//! in the catalogue's file of the operator.
+//! Arguments: `input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first`. The kernel
+//! catalogue documents the computation of a layer.
 
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
@@ -9,12 +9,12 @@ use super::recurrent_cell::{Cell, Weights};
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// The layers one on the other, each unrolled.
+/// The stacked layers, each unrolled.
 pub fn unrolled(editor: &mut Editor, call: &Call) -> Rewritten {
     stack(editor, call, unroll)
 }
 
-/// The states at the start, `[layers * directions, batch, hidden]` each.
+/// The initial states, each `[layers * directions, batch, hidden]`.
 fn states(call: &Call) -> Result<Vec<ValueId>, Reason> {
     match call.argument(1)? {
         Argument::Value(id) => Ok(vec![*id]),
@@ -26,14 +26,14 @@ fn directions(call: &Call) -> Result<usize, Reason> {
     Ok(1 + usize::from(call.flag(7)?))
 }
 
-/// Whether the hidden state that leaves the cell has another size than the cell's own.
+/// Whether the layer projects the hidden state to another size.
 pub fn is_projected(editor: &Editor, call: &Call) -> Result<bool, Reason> {
     let sizes = |id: &ValueId| editor.spec(*id).sizes.last().copied();
     let states = states(call)?;
     Ok(states.windows(2).any(|pair| sizes(&pair[0]) != sizes(&pair[1])))
 }
 
-/// Calls `layer` once per layer, each on the result of the one before, with a call of that layer alone.
+/// Calls `layer` for each layer, with the result of the layer below.
 pub fn stack(editor: &mut Editor, call: &Call, layer: fn(&mut Editor, &Call) -> Rewritten) -> Rewritten {
     if call.flag(6)? && call.number(5)? > 0.0 {
         return Err(Reason::Training);
@@ -62,7 +62,7 @@ pub fn stack(editor: &mut Editor, call: &Call, layer: fn(&mut Editor, &Call) -> 
     Ok(outputs)
 }
 
-/// The call of one layer on `input`.
+/// The call of a single layer on `input`.
 fn layer_call(
     editor: &mut Editor,
     call: &Call,
@@ -90,7 +90,7 @@ fn layer_call(
     Ok(Call { operator: call.operator.clone(), arguments, outputs })
 }
 
-/// One layer.
+/// A single layer.
 fn unroll(editor: &mut Editor, call: &Call) -> Rewritten {
     let (cell, batch_first) = (Cell::of(&call.operator)?, call.flag(8)?);
     let input = if batch_first { editor.permute(call.value(0)?, &[1, 0, 2])? } else { call.value(0)? };
@@ -118,7 +118,7 @@ fn unroll(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(outputs)
 }
 
-/// One direction: the hidden states of all steps, `[time, batch, hidden]`, and the states after the last.
+/// A single direction: the hidden states of all time steps, `[time, batch, hidden]`, and the final states.
 fn run(
     editor: &mut Editor,
     (cell, weights): (Cell, &Weights),
@@ -142,7 +142,7 @@ fn run(
     Ok((join(editor, rows, 0, output)?, state))
 }
 
-/// The results of all directions, in the order of dimensions that the call wants.
+/// The results of all directions, in the dimension order of the call.
 fn side_by_side(editor: &mut Editor, results: Vec<ValueId>, call: &Call, batch_first: bool) -> Result<ValueId, Reason> {
     let output = call.output()?;
     let [first, second, units] = output.sizes[..] else { return Err(Reason::Arguments) };
@@ -163,7 +163,7 @@ fn select(editor: &mut Editor, of: ValueId, index: usize) -> Result<ValueId, Rea
     editor.call("select.int", arguments, output)
 }
 
-/// The tensor with an outermost dimension of 1.
+/// The tensor with a new outermost dimension of size 1.
 fn stacked_row(editor: &mut Editor, of: ValueId) -> Result<ValueId, Reason> {
     let sizes: Vec<i32> = std::iter::once(1).chain(editor.sizes(of)).collect();
     editor.view(of, &sizes)

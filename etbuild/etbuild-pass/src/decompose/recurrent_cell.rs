@@ -1,11 +1,11 @@
-//! One step of a recurrent layer.
+//! A time step of a recurrent layer.
 
 use etbuild_ir::{Argument, OperatorName, TensorSpec, ValueId};
 
 use crate::Reason;
 use crate::edit::Editor;
 
-/// What a recurrent layer computes per step.
+/// The kinds of recurrent cells.
 #[derive(Clone, Copy)]
 pub enum Cell {
     /// Long short-term memory.
@@ -16,15 +16,15 @@ pub enum Cell {
     Plain(&'static str),
 }
 
-/// The weights of one direction.
+/// The weights of a direction.
 pub struct Weights {
     input: Linear,
     hidden: Linear,
-    /// Of what makes the hidden state smaller.
+    /// The projection of the hidden state.
     projection: Option<Linear>,
 }
 
-/// A matrix `[from, to]` and a vector `[to]` to add.
+/// A matrix `[from, to]` and a bias `[to]`.
 struct Linear {
     matrix: ValueId,
     bias: Option<ValueId>,
@@ -35,7 +35,7 @@ impl Linear {
         Ok(Self { matrix: editor.transpose(weight)?, bias })
     }
 
-    /// Rows `[rows, from]` to rows `[rows, to]`.
+    /// Maps rows `[rows, from]` to rows `[rows, to]`.
     fn of(&self, editor: &mut Editor, rows: ValueId) -> Result<ValueId, Reason> {
         let ([count, _], [_, width]) = (&editor.sizes(rows)[..], &editor.sizes(self.matrix)[..]) else {
             return Err(Reason::Arguments);
@@ -50,7 +50,7 @@ impl Linear {
 }
 
 impl Weights {
-    /// From weights of inputs and hidden state, their biases if there are, and the projection if there is.
+    /// From the weights of inputs and hidden state, the biases if present, and the projection if present.
     pub fn new(editor: &mut Editor, parameters: &[ValueId], has_biases: bool) -> Result<Self, Reason> {
         let (input, hidden, biases, rest) = match (parameters, has_biases) {
             ([input, hidden, input_bias, hidden_bias, rest @ ..], true) => {
@@ -66,7 +66,8 @@ impl Weights {
         })
     }
 
-    /// What all gates get from the inputs of all steps: `[time, batch, features]` to `[time, batch, gates * hidden]`.
+    /// The contributions of the inputs of all time steps to the gates: `[time, batch, features]` to `[time, batch,
+    /// gates * hidden]`.
     pub fn of_inputs(&self, editor: &mut Editor, input: ValueId) -> Result<ValueId, Reason> {
         let [time, batch, features] = editor.sizes(input)[..] else { return Err(Reason::Arguments) };
         let rows = editor.view(input, &[time.checked_mul(batch).ok_or(Reason::Arguments)?, features])?;
@@ -88,7 +89,7 @@ impl Cell {
         }
     }
 
-    /// The states after a step, from what the gates get from its input, and the states before.
+    /// The states after a time step, from the contribution of the input to the gates, and the states before.
     pub fn step(
         self,
         editor: &mut Editor,
@@ -112,7 +113,7 @@ impl Cell {
     }
 }
 
-/// Gates of input, forgetting, candidate and output.
+/// The gates: input, forget, candidate and output.
 fn lstm(editor: &mut Editor, weights: &Weights, sums: ValueId, cell: ValueId) -> Result<Vec<ValueId>, Reason> {
     let [input, forget, candidate, output] = gates(editor, sums)?;
     let input = editor.map("sigmoid.default", input, vec![])?;
@@ -130,7 +131,7 @@ fn lstm(editor: &mut Editor, weights: &Weights, sums: ValueId, cell: ValueId) ->
     Ok(vec![hidden, cell])
 }
 
-/// Gates of reset and update, and the candidate.
+/// The gates: reset and update, and the candidate.
 fn gru(editor: &mut Editor, input: ValueId, hidden: ValueId, before: ValueId) -> Result<ValueId, Reason> {
     let [reset_input, update_input, candidate_input] = gates(editor, input)?;
     let [reset_hidden, update_hidden, candidate_hidden] = gates(editor, hidden)?;

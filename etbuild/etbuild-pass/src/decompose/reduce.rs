@@ -1,4 +1,4 @@
-//! Reductions over all dimensions: the forms that name them.
+//! Reductions over all dimensions, with explicit dimensions.
 
 use etbuild_ir::Argument;
 

@@ -1,4 +1,4 @@
-//! Everything that exchanges dimensions: `aten.permute`.
+//! Permutations of dimensions: `aten.permute`.
 
 use etbuild_ir::Argument;
 
@@ -17,7 +17,7 @@ pub fn swap(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.permute(input, &dims)?])
 }
 
-/// `t(self)` and `numpy_T(self)`: the dimensions from last to first.
+/// `t(self)` and `numpy_T(self)`: reverses the dimensions.
 pub fn reverse(editor: &mut Editor, call: &Call) -> Rewritten {
     let input = call.value(0)?;
     let dims: Vec<usize> = (0..editor.spec(input).rank()).rev().collect();
@@ -52,7 +52,7 @@ pub fn move_many(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.permute(input, &dims)?])
 }
 
-/// `mT(self)` and `adjoint(self)` of real numbers: the last two dimensions exchanged.
+/// `mT(self)` and `adjoint(self)` of real tensors: swaps the last two dimensions.
 pub fn transpose(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.transpose(call.value(0)?)?])
 }
@@ -82,7 +82,7 @@ pub fn turn(editor: &mut Editor, call: &Call) -> Rewritten {
     }])
 }
 
-/// `channel_shuffle(self, groups)`: the channels of all groups in turn.
+/// `channel_shuffle(self, groups)`: interleaves the channels of the groups.
 pub fn shuffle(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     let [batch, channels, area @ ..] = &output.sizes[..] else { return Err(Reason::Arguments) };

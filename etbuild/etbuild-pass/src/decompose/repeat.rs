@@ -1,11 +1,11 @@
-//! Everything that repeats elements.
+//! Repetition and broadcasting.
 
 use etbuild_ir::{Argument, TensorSpec};
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten, broadcast, wide};
 
-/// `tile(self, dims)`: `repeat` with ones in front.
+/// `tile(self, dims)`: `repeat` with leading ones.
 pub fn tile(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, given) = (call.value(0)?, call.ints(1)?);
     let missing = editor.spec(input).rank().saturating_sub(given.len());
@@ -13,7 +13,7 @@ pub fn tile(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.call("repeat.default", vec![Argument::Value(input), Argument::Ints(repeats)], call.output()?)?])
 }
 
-/// `repeat_interleave(self, repeats, dim)` with a number: a new dimension behind, repeated and taken in.
+/// `repeat_interleave(self, repeats, dim)` with a number: expands a new dimension behind `dim`, then flattens.
 pub fn interleave(editor: &mut Editor, call: &Call) -> Rewritten {
     let (mut input, output) = (call.value(0)?, call.output()?);
     let repeats = i32::try_from(call.int(1)?).map_err(|_| Reason::Arguments)?;
@@ -48,7 +48,7 @@ pub fn to_shape(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.expand(call.value(0)?, &call.output()?.sizes)?])
 }
 
-/// `meshgrid(tensors, indexing)`: each along its own dimension; `xy` exchanges the first two.
+/// `meshgrid(tensors, indexing)`: each tensor along a separate dimension; `xy` swaps the first two.
 pub fn grid(editor: &mut Editor, call: &Call) -> Rewritten {
     let values = call.values(0)?;
     let swapped = matches!(call.arguments.get(1), Some(Argument::Text(text)) if text == "xy") && values.len() > 1;
@@ -63,12 +63,12 @@ pub fn grid(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(made)
 }
 
-/// `kron(self, other)`: every element of the one times the other whole.
+/// `kron(self, other)`: each element of the first operand times the whole second operand.
 pub fn kronecker(editor: &mut Editor, call: &Call) -> Rewritten {
     let (left, right, output) = (call.value(0)?, call.value(1)?, call.output()?);
     let (outer, inner) = (editor.sizes(left), editor.sizes(right));
     if outer.len() != inner.len() {
-        return Err(Reason::Unsupported("operands of different rank"));
+        return Err(Reason::Unsupported("operands of different ranks"));
     }
     let left = editor.view(left, &outer.iter().flat_map(|size| [*size, 1]).collect::<Vec<_>>())?;
     let right = editor.view(right, &inner.iter().flat_map(|size| [1, *size]).collect::<Vec<_>>())?;
@@ -76,7 +76,7 @@ pub fn kronecker(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.view(product, &output.sizes)?])
 }
 
-/// `one_hot(self, classes)`: where the class is that of the column.
+/// `one_hot(self, classes)`: compares the class with the column.
 pub fn one_hot(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     let classes: Vec<i64> = (0..output.sizes.last().copied().map_or(0, i64::from)).collect();
@@ -97,7 +97,7 @@ pub fn outer(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.pair("mul", left, right)?])
 }
 
-/// `new_empty`, `empty` and `empty_like`: elements that nobody may rely on; zeros are as good as any.
+/// `new_empty`, `empty` and `empty_like`: zeros, since the elements are unspecified.
 pub fn anything(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let kind = [Argument::Type(output.scalar_type), Argument::Place, Argument::Place, Argument::Bool(false)];

@@ -1,10 +1,10 @@
-//! Everything that keeps the elements in their order: `aten.view`; and broadcasting.
+//! Reshaping (`aten.view`) and broadcasting.
 
 use etbuild_ir::Argument;
 
 use crate::edit::{Call, Editor, Rewritten, wide};
 
-/// Any operator that gives its first argument the shape of the output.
+/// Operators that give the first argument the shape of the output.
 pub fn reshape(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.view_like(call.value(0)?, &call.output()?)?])
 }
@@ -14,7 +14,7 @@ pub fn reshape_to(editor: &mut Editor, call: &Call) -> Rewritten {
     if call.output()?.is_dynamic() { Ok(editor.keep_as("view.default", call, 2)) } else { reshape(editor, call) }
 }
 
-/// `view(self, size)` with every size written out.
+/// `view(self, size)` with explicit sizes.
 pub fn view(editor: &mut Editor, call: &Call) -> Rewritten {
     let (output, input) = (call.output()?, call.value(0)?);
     if output.is_dynamic() {

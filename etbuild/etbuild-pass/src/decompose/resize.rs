@@ -1,17 +1,18 @@
-//! Images in other sizes, and images at given positions: the overloads that name sizes.
+//! Resampling of images: the overloads with explicit sizes.
 
 use etbuild_ir::Argument;
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `upsample_nearest1d.vec(input, output_size, scale_factors)` and of three dimensions: `(self, output_size, scales...)`.
+/// `upsample_nearest1d.vec(input, output_size, scale_factors)`, and over three dimensions `(self, output_size,
+/// scales...)`.
 pub fn nearest(editor: &mut Editor, call: &Call) -> Rewritten {
     plain(editor, call, vec![], 2)
 }
 
-/// `upsample_linear1d.vec(input, output_size, align_corners, scale_factors)`, of three dimensions and with antialiasing:
-/// `(self, output_size, align_corners, scales...)`.
+/// `upsample_linear1d.vec(input, output_size, align_corners, scale_factors)`, over three dimensions and with
+/// antialiasing `(self, output_size, align_corners, scales...)`.
 pub fn linear(editor: &mut Editor, call: &Call) -> Rewritten {
     plain(editor, call, vec![call.argument(2)?.clone()], 3)
 }
@@ -34,7 +35,7 @@ fn plain(editor: &mut Editor, call: &Call, settings: Vec<Argument>, factors: usi
 /// `grid_sampler(input, grid, interpolation_mode, padding_mode, align_corners)` of images.
 pub fn sample(editor: &mut Editor, call: &Call) -> Rewritten {
     if editor.spec(call.value(0)?).rank() != 4 {
-        return Err(Reason::Unsupported("sampling of volumes"));
+        return Err(Reason::Unsupported("three-dimensional `grid_sampler`"));
     }
     Ok(vec![editor.call("grid_sampler_2d.default", call.arguments.clone(), call.output()?)?])
 }

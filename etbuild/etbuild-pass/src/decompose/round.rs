@@ -1,10 +1,10 @@
-//! Rounding to decimals and parts of numbers.
+//! Rounding to decimals, fractions and signs.
 
 use etbuild_ir::Argument;
 
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `round(self, decimals)`: scaled by a power of ten that is exact, as PyTorch does.
+/// `round(self, decimals)`: scales by an exact power of ten, like PyTorch.
 pub fn decimals(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, places) = (call.value(0)?, call.int(1)?);
     if places == 0 || !call.output()?.scalar_type.is_float() {
@@ -17,14 +17,14 @@ pub fn decimals(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.map(back, rounded, vec![Argument::Float(power)])?])
 }
 
-/// `frac(self)`: what `trunc` takes away.
+/// `frac(self)`: `self - trunc(self)`.
 pub fn fraction(editor: &mut Editor, call: &Call) -> Rewritten {
     let input = call.value(0)?;
     let whole = editor.apply("trunc", input)?;
     Ok(vec![editor.pair("sub", input, whole)?])
 }
 
-/// `signbit(self)`: negative, or the negative zero.
+/// `signbit(self)`: negative elements and negative zero.
 pub fn sign_bit(editor: &mut Editor, call: &Call) -> Rewritten {
     let input = call.value(0)?;
     Ok(vec![negative(editor, input)?])

@@ -1,4 +1,4 @@
-//! Functions of single elements with a bend or a gap.
+//! Piecewise elementwise activations.
 
 use etbuild_ir::Argument;
 
@@ -7,7 +7,7 @@ use crate::edit::{Call, Editor, Rewritten};
 /// The constants of self-normalizing networks (Klambauer et al. 2017).
 const SELU: (f64, f64) = (1.673_263_242_354_377_2, 1.050_700_987_355_480_5);
 
-/// `threshold(self, threshold, value)`: elements above the threshold; not-a-number stays.
+/// `threshold(self, threshold, value)`: replaces elements up to the threshold; NaN stays.
 pub fn threshold(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     let below = editor.compare("le.Scalar", input, call.argument(1)?.clone())?;
@@ -21,14 +21,14 @@ pub fn selu(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.map("elu.default", call.value(0)?, settings)?])
 }
 
-/// `celu(self, alpha)`: the exponential part is scaled by `1 / alpha` inside.
+/// `celu(self, alpha)`: `elu` with the exponent scaled by `1 / alpha`.
 pub fn celu(editor: &mut Editor, call: &Call) -> Rewritten {
     let alpha = call.number(1)?;
     let settings = [alpha, 1.0, 1.0 / alpha].map(Argument::Float).to_vec();
     Ok(vec![editor.map("elu.default", call.value(0)?, settings)?])
 }
 
-/// `hardshrink(self, lambd)`: nothing between `-lambd` and `lambd`.
+/// `hardshrink(self, lambd)`: 0 between `-lambd` and `lambd`.
 pub fn hardshrink(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     let size = editor.apply("abs", input)?;
@@ -37,14 +37,14 @@ pub fn hardshrink(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.choose(small, zero, input, output)?])
 }
 
-/// `softshrink(self, lambd)`: `lambd` closer to zero, but not beyond.
+/// `softshrink(self, lambd)`: moves elements by `lambd` towards 0, and clips at 0.
 pub fn softshrink(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, bound) = (call.value(0)?, call.number(1)?);
     let middle = editor.map("clamp.default", input, [-bound, bound].map(Argument::Float).to_vec())?;
     Ok(vec![editor.pair("sub", input, middle)?])
 }
 
-/// `rrelu(self, lower, upper, training, ...)` outside training: a leaky `relu` with the mean slope.
+/// `rrelu(self, lower, upper, training, ...)` at inference: a leaky `relu` with the mean slope.
 pub fn rrelu(editor: &mut Editor, call: &Call) -> Rewritten {
     if call.flag(3)? {
         return Err(crate::Reason::Training);

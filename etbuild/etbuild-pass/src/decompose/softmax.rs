@@ -1,4 +1,4 @@
-//! `softmax` and `log_softmax`: the forms without conversion.
+//! `softmax` and `log_softmax` without conversion of the type.
 
 use etbuild_ir::Argument;
 

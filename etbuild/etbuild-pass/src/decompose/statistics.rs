@@ -1,4 +1,4 @@
-//! Deviations, norms and other reductions in terms of those that have kernels.
+//! Deviations, norms and further reductions in terms of reductions with kernels.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ValueId};
@@ -6,10 +6,10 @@ use etbuild_ir::{Argument, ValueId};
 use crate::Reason;
 use crate::edit::{Call, Dim, Editor, Rewritten, reduced};
 
-/// The longest dimension whose running product is written out.
+/// The longest dimension for an unrolled running product.
 const LONGEST: i32 = 256;
 
-/// How `var` and its relatives were called.
+/// The arguments of `var` and related operators.
 struct Spread {
     input: ValueId,
     dims: Vec<usize>,
@@ -44,26 +44,26 @@ fn variance_of(editor: &mut Editor, spread: &Spread) -> Result<ValueId, Reason> 
     editor.keep(Call { operator, arguments, outputs: vec![output] }).pop().ok_or(Reason::Arguments)
 }
 
-/// `var` in any form: the one with a correction.
+/// `var` in every form: the overload with a correction.
 pub fn variance(editor: &mut Editor, call: &Call) -> Rewritten {
     let spread = spread(editor, call)?;
     Ok(vec![variance_of(editor, &spread)?])
 }
 
-/// `std` in any form.
+/// `std` in every form.
 pub fn deviation(editor: &mut Editor, call: &Call) -> Rewritten {
     let variance = variance(editor, call)?.pop().ok_or(Reason::Arguments)?;
     Ok(vec![editor.apply("sqrt", variance)?])
 }
 
-/// `var_mean` in any form.
+/// `var_mean` in every form.
 pub fn variance_and_mean(editor: &mut Editor, call: &Call) -> Rewritten {
     let spread = spread(editor, call)?;
     let variance = variance_of(editor, &spread)?;
     Ok(vec![variance, editor.reduce("mean.dim", spread.input, &spread.dims, spread.keep, vec![Argument::None])?])
 }
 
-/// `std_mean` in any form.
+/// `std_mean` in every form.
 pub fn deviation_and_mean(editor: &mut Editor, call: &Call) -> Rewritten {
     let mut made = variance_and_mean(editor, call)?;
     if let Some(first) = made.first_mut() {
@@ -162,11 +162,11 @@ pub fn both_extrema(editor: &mut Editor, call: &Call) -> Rewritten {
     ["amin.default", "amax.default"].iter().map(|name| editor.reduce(name, input, &dims, keep, vec![])).collect()
 }
 
-/// `all(self)`, `all(self, dim, keepdim)`: nothing is false.
+/// `all(self)`, `all(self, dim, keepdim)`: no element is false.
 pub fn all(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     if output.scalar_type != ScalarType::Bool {
-        return Err(Reason::Unsupported("bytes as truth values"));
+        return Err(Reason::Unsupported("`all` of `uint8`"));
     }
     let wrong = editor.test("logical_not", call.value(0)?)?;
     let mut arguments = call.arguments.clone();
@@ -185,7 +185,7 @@ pub fn count(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.sum(present, &dims, false)?])
 }
 
-/// `cumprod(self, dim, dtype)`: one product after the other.
+/// `cumprod(self, dim, dtype)`: unrolled multiplications.
 pub fn running_product(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let input = editor.convert(call.value(0)?, output.scalar_type)?;
@@ -195,7 +195,7 @@ pub fn running_product(editor: &mut Editor, call: &Call) -> Rewritten {
     let dim = call.dim(1, output.rank())?;
     let size = *output.sizes.get(dim).ok_or(Reason::Arguments)?;
     if size > LONGEST {
-        return Err(Reason::Unsupported("a running product of more than 256 elements"));
+        return Err(Reason::Unsupported("`cumprod` of more than 256 elements"));
     }
     let mut parts: Vec<ValueId> = Vec::new();
     for index in 0..i64::from(size) {

@@ -1,4 +1,4 @@
-//! A call as rules see it: arguments by position and type.
+//! The call of a node, with arguments by position and type.
 
 use etbuild_ir::{Argument, Graph, Node, OperatorName, TensorSpec, ValueId};
 
@@ -7,16 +7,16 @@ use crate::Reason;
 /// A call of an operator.
 #[derive(Clone)]
 pub struct Call {
-    /// What is called.
+    /// The operator.
     pub operator: OperatorName,
     /// The arguments in schema order.
     pub arguments: Vec<Argument>,
-    /// Types and shapes of what it returns.
+    /// Types and shapes of the outputs.
     pub outputs: Vec<TensorSpec>,
 }
 
 impl Call {
-    /// The call that a node makes.
+    /// The call of a node.
     pub fn new(graph: &Graph, node: &Node) -> Self {
         let outputs = node.outputs.iter().map(|id| graph.spec(*id).clone()).collect();
         Self { operator: node.operator.clone(), arguments: node.arguments.clone(), outputs }
@@ -27,7 +27,7 @@ impl Call {
         self.arguments.get(index).ok_or(Reason::Arguments)
     }
 
-    /// Every value that the call reads.
+    /// The values that the call reads.
     pub fn uses(&self) -> impl Iterator<Item = ValueId> + '_ {
         self.arguments.iter().flat_map(Argument::uses)
     }
@@ -51,7 +51,7 @@ impl Call {
         }
     }
 
-    /// Tensors, none absent.
+    /// Tensors, all present.
     pub fn values(&self, index: usize) -> Result<Vec<ValueId>, Reason> {
         match self.argument(index)? {
             Argument::Values(ids) => ids.iter().copied().collect::<Option<_>>().ok_or(Reason::Arguments),
@@ -75,7 +75,7 @@ impl Call {
         }
     }
 
-    /// One integer per dimension, given so or as one for all.
+    /// An integer per dimension; a single integer stands for every dimension.
     pub fn ints_per_dim(&self, index: usize, count: usize) -> Result<Argument, Reason> {
         match self.ints(index)? {
             [one] => Ok(Argument::Ints(vec![*one; count])),
@@ -102,7 +102,7 @@ impl Call {
         }
     }
 
-    /// Dimensions of a tensor of `rank`, counted from the front; all where none is given.
+    /// Dimensions of a tensor of `rank`, counted from the front; all dimensions by default.
     pub fn dims(&self, index: usize, rank: usize) -> Result<Vec<usize>, Reason> {
         match self.argument(index)? {
             Argument::None => Ok((0..rank).collect()),
@@ -114,13 +114,13 @@ impl Call {
         }
     }
 
-    /// A dimension of a tensor of `rank` dimensions, counted from the front.
+    /// A dimension of a tensor of `rank`, counted from the front.
     pub fn dim(&self, index: usize, rank: usize) -> Result<usize, Reason> {
         normal_dim(self.int(index)?, rank)
     }
 }
 
-/// A dimension counted from the front, of one that may be counted from the back.
+/// A dimension counted from the front. Negative dimensions count from the back.
 pub fn normal_dim(dim: i64, rank: usize) -> Result<usize, Reason> {
     let from_front = if dim < 0 { dim.checked_add(rank as i64) } else { Some(dim) };
     let dim = from_front.and_then(|dim| usize::try_from(dim).ok());

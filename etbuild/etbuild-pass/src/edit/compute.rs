@@ -1,4 +1,4 @@
-//! Arithmetic that rules are made of.
+//! Arithmetic for rules.
 
 use et_core::{BFloat16, Half, ScalarType};
 use etbuild_ir::{Argument, TensorSpec, ValueId};
@@ -8,11 +8,11 @@ use crate::Reason;
 
 type Made = Result<ValueId, Reason>;
 
-/// The largest number of bytes of a constant that a rule writes out.
+/// The largest constant that a rule creates, in bytes.
 const LARGEST: usize = 1 << 22;
 
 impl Editor {
-    /// A function of single elements without settings.
+    /// An elementwise operator without further arguments.
     pub fn apply(&mut self, name: &str, of: ValueId) -> Made {
         self.map(&format!("{name}.default"), of, vec![])
     }
@@ -27,7 +27,7 @@ impl Editor {
         self.map("mul.Scalar", of, vec![Argument::Float(number)])
     }
 
-    /// The sum, product, ... of two tensors, named `add`, `mul`, ...
+    /// An arithmetic operator on two tensors: `add`, `mul`, ...
     pub fn pair(&mut self, name: &str, left: ValueId, right: ValueId) -> Made {
         if matches!(name, "add" | "sub") {
             let output = self.common(left, right)?;
@@ -37,7 +37,7 @@ impl Editor {
         self.combine(&format!("{name}.Tensor"), [left, right])
     }
 
-    /// Where a comparison, named `lt.Scalar`, `eq.Tensor`, ..., holds.
+    /// The mask of a comparison: `lt.Scalar`, `eq.Tensor`, ...
     pub fn compare(&mut self, name: &str, left: ValueId, right: Argument) -> Made {
         let mut output = match right {
             Argument::Value(right) => self.common(left, right)?,
@@ -47,14 +47,14 @@ impl Editor {
         self.call(name, vec![Argument::Value(left), right], output)
     }
 
-    /// A function of single elements that answers yes or no.
+    /// An elementwise operator with a boolean result.
     pub fn test(&mut self, name: &str, of: ValueId) -> Made {
         let mut output = self.spec(of).clone();
         output.scalar_type = ScalarType::Bool;
         self.call(&format!("{name}.default"), vec![Argument::Value(of)], output)
     }
 
-    /// One or the other by a mask, in a shape that all broadcast to.
+    /// Selects by a mask (`where`), with broadcasting to the shape of `output`.
     pub fn choose(&mut self, mask: ValueId, yes: ValueId, no: ValueId, output: TensorSpec) -> Made {
         self.call("where.self", [mask, yes, no].map(Argument::Value).to_vec(), output)
     }
@@ -64,7 +64,8 @@ impl Editor {
         self.full(number, TensorSpec::contiguous(scalar_type, []))
     }
 
-    /// A reduction over `dims` that keeps them as 1 or drops them, such as `sum.dim_IntList` with its further arguments.
+    /// A reduction over `dims`, such as `sum.dim_IntList`, with further arguments. `keep` keeps the dimensions with
+    /// size 1.
     pub fn reduce(&mut self, name: &str, of: ValueId, dims: &[usize], keep: bool, rest: Vec<Argument>) -> Made {
         let output = Dim::spec(self.spec(of).scalar_type, &reduced(&self.dims(of), dims, keep));
         let listed = Argument::Ints(dims.iter().map(|dim| *dim as i64).collect());
@@ -102,7 +103,7 @@ impl Editor {
         Ok(self.constant(spec, elements.map(u8::from).collect()))
     }
 
-    /// A constant of any type, from numbers that it can hold.
+    /// A constant of any type, from representable numbers.
     pub fn numbers(&mut self, spec: TensorSpec, elements: impl Iterator<Item = f64>) -> Made {
         self.check_size(&spec)?;
         let bytes = elements.flat_map(|element| encoded(spec.scalar_type, element)).collect();
@@ -111,20 +112,20 @@ impl Editor {
 
     fn check_size(&self, spec: &TensorSpec) -> Result<(), Reason> {
         if spec.nbytes() > LARGEST {
-            Err(Reason::Unsupported("a table of more than four million bytes"))
+            Err(Reason::Unsupported("a constant of more than four million bytes"))
         } else {
             Ok(())
         }
     }
 
-    /// The type and shape to which both are promoted and broadcast.
+    /// The promoted type and the broadcast shape.
     pub(super) fn common(&self, left: ValueId, right: ValueId) -> Result<TensorSpec, Reason> {
         let dims = Dim::broadcast(&self.dims(left), &self.dims(right))?;
         Ok(Dim::spec(self.spec(left).scalar_type.promote(self.spec(right).scalar_type), &dims))
     }
 }
 
-/// The sizes that are left of `sizes` after a reduction over `dims`.
+/// The sizes after a reduction over `dims`.
 pub fn reduced<S: Copy + From<i32>>(sizes: &[S], dims: &[usize], keep: bool) -> Vec<S> {
     let size = |(dim, size): (usize, &S)| match dims.contains(&dim) {
         true if keep => Some(S::from(1)),
@@ -134,7 +135,7 @@ pub fn reduced<S: Copy + From<i32>>(sizes: &[S], dims: &[usize], keep: bool) -> 
     sizes.iter().enumerate().filter_map(size).collect()
 }
 
-/// The common shape of two, aligned at their ends.
+/// The broadcast shape, aligned at the last dimensions.
 pub fn broadcast(left: &[i32], right: &[i32]) -> Result<Vec<i32>, Reason> {
     let dims = |sizes: &[i32]| sizes.iter().copied().map(Dim::from).collect::<Vec<_>>();
     Ok(Dim::broadcast(&dims(left), &dims(right))?.into_iter().map(|dim| dim.most).collect())

@@ -1,4 +1,4 @@
-//! Sizes as rules hand them on: numbers, or dimensions of values whose size is known at run time only.
+//! Sizes in rules: static, or dynamic sizes of dimensions of values.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Interval, Node, OperatorName, Size, TensorSpec, ValueId, ValueKind};
@@ -6,14 +6,14 @@ use etbuild_ir::{Argument, Interval, Node, OperatorName, Size, TensorSpec, Value
 use super::Editor;
 use crate::Reason;
 
-/// A size between bounds.
+/// A size with bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim {
-    /// The largest.
+    /// The maximum.
     pub most: i32,
-    /// The smallest.
+    /// The minimum.
     pub least: i32,
-    /// A dimension of this size; none where the size is computed from several.
+    /// A dimension with this size; `None` for a static size or a computed size.
     source: Option<(ValueId, usize)>,
 }
 
@@ -24,7 +24,7 @@ impl From<i32> for Dim {
 }
 
 impl Dim {
-    /// Whether the size is known at run time only.
+    /// Whether the size is dynamic.
     pub const fn is_dynamic(self) -> bool {
         self.most != self.least
     }
@@ -42,7 +42,7 @@ impl Dim {
         dims.iter().copied().fold(Self::from(1), times)
     }
 
-    /// The size of parts one after the other.
+    /// The size of a concatenation.
     pub fn sum(dims: &[Self]) -> Self {
         let plus = |left: Self, right: Self| Self {
             most: left.most.saturating_add(right.most),
@@ -52,7 +52,7 @@ impl Dim {
         dims.iter().copied().fold(Self::from(0), plus)
     }
 
-    /// The common shape of two, aligned at their ends.
+    /// The broadcast shape, aligned at the last dimensions.
     pub fn broadcast(left: &[Self], right: &[Self]) -> Result<Vec<Self>, Reason> {
         let rank = left.len().max(right.len());
         let at = |dims: &[Self], index: usize| {
@@ -83,7 +83,7 @@ impl Editor {
         bounds.map(|(dim, (most, least))| Dim { most: *most, least: *least, source: Some((of, dim)) }).collect()
     }
 
-    /// The elements in the shape `dims`, of which one at most may be computed from several.
+    /// Reshapes a value to `dims`. At most a single size may be computed.
     pub fn view_as(&mut self, of: ValueId, dims: &[Dim]) -> Result<ValueId, Reason> {
         let output = Dim::spec(self.spec(of).scalar_type, dims);
         let same = |(old, new): (&Dim, &Dim)| old == new || (!old.is_dynamic() && old.most == new.most);
@@ -94,7 +94,7 @@ impl Editor {
         self.call("view.default", vec![Argument::Value(of), sizes], output)
     }
 
-    /// Repeated along dimensions of size 1, and new ones in front, to the shape `dims`.
+    /// Broadcasts a value to `dims`: expands dimensions of size 1, and adds leading dimensions.
     pub fn expand_as(&mut self, of: ValueId, dims: &[Dim]) -> Result<ValueId, Reason> {
         let output = Dim::spec(self.spec(of).scalar_type, dims);
         if *self.spec(of) == output && !output.is_dynamic() {
@@ -104,14 +104,14 @@ impl Editor {
         self.call("expand.default", vec![Argument::Value(of), sizes, Argument::Bool(false)], output)
     }
 
-    /// The elements in the shape of `like`, whose dynamic dimensions are those of `of` in order, but for one at most that is
-    /// computed from several.
+    /// Reshapes a value to the shape of `like`. The dynamic dimensions of `like` are dynamic dimensions of `of`, in
+    /// order, except for at most a single computed size.
     pub fn view_like(&mut self, of: ValueId, like: &TensorSpec) -> Result<ValueId, Reason> {
         let dims = self.matched(of, like);
         self.view_as(of, &dims)
     }
 
-    /// The sizes of `like`, each dynamic one with the next dimension of `of` that has the same bounds.
+    /// The sizes of `like`; each dynamic size is the next dimension of `of` with the same bounds.
     fn matched(&self, of: ValueId, like: &TensorSpec) -> Vec<Dim> {
         let known = self.dims(of);
         let mut rest = known.iter();
@@ -135,7 +135,7 @@ impl Editor {
         sizes.map(Argument::sizes).ok_or(Reason::Dynamic)
     }
 
-    /// As [`Editor::sizes_argument`], with -1 for the one that follows from the others.
+    /// Like [`Editor::sizes_argument`], with -1 for a computed size.
     fn sizes_for_view(&mut self, dims: &[Dim]) -> Result<Argument, Reason> {
         let follows = dims.iter().filter(|dim| dim.is_dynamic()).count() == 1;
         let mut free = true;
@@ -151,7 +151,7 @@ impl Editor {
         Ok(Argument::sizes(sizes))
     }
 
-    /// The size, as a number of the graph where it is known at run time only.
+    /// The size, as a number of the graph if dynamic.
     fn size(&mut self, dim: Dim) -> Option<Size> {
         if !dim.is_dynamic() {
             return Some(Size::Fixed(i64::from(dim.most)));
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_are_aligned_at_their_ends() {
+    fn shapes_are_aligned_at_the_last_dimensions() {
         let dims = |sizes: &[i32]| sizes.iter().copied().map(Dim::from).collect::<Vec<_>>();
         assert_eq!(Dim::broadcast(&dims(&[4, 1]), &dims(&[3])), Ok(dims(&[4, 3])));
         assert_eq!(Dim::broadcast(&dims(&[2]), &dims(&[3])), Err(Reason::Arguments));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_elements_of_a_dynamic_shape_are_counted_at_both_ends() {
+    fn the_number_of_elements_of_a_dynamic_shape_has_both_bounds() {
         let dynamic = Dim { most: 8, least: 2, source: None };
         let count = Dim::product(&[dynamic, Dim::from(3), Dim::from(1)]);
         assert_eq!((count.least, count.most), (6, 24));

@@ -1,4 +1,4 @@
-//! Adding calls to a graph under rewriting.
+//! Adding calls to a graph during rewriting.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Node, OperatorName, TensorSpec, ValueId};
@@ -9,7 +9,7 @@ use crate::Reason;
 type Made = Result<ValueId, Reason>;
 
 impl Editor {
-    /// Calls an ATen operator with one output, named `name.overload`; rewritten if there is a rule for it.
+    /// Calls an ATen operator `name.overload` with a single output. The call is rewritten if the operator has a rule.
     pub fn call(&mut self, name: &str, arguments: Vec<Argument>, output: TensorSpec) -> Made {
         self.call_many(name, arguments, vec![output])?.first().copied().ok_or(Reason::Arguments)
     }
@@ -30,7 +30,7 @@ impl Editor {
         }
     }
 
-    /// Adds a call as it is, whether or not there is a rule for it.
+    /// Adds a call without applying rules.
     pub fn keep(&mut self, call: Call) -> Vec<ValueId> {
         let outputs: Vec<_> = call.outputs.into_iter().map(|spec| self.new_value(&call.operator, spec)).collect();
         self.graph.nodes.push(Node { operator: call.operator, arguments: call.arguments, outputs: outputs.clone() });
@@ -44,19 +44,19 @@ impl Editor {
         self.keep(Call { operator, arguments, outputs: call.outputs.clone() })
     }
 
-    /// Calls an operator whose output is like its first argument.
+    /// Calls an operator with an output like the first argument.
     pub fn map(&mut self, name: &str, of: ValueId, rest: Vec<Argument>) -> Made {
         let output = self.spec(of).clone();
         self.call(name, std::iter::once(Argument::Value(of)).chain(rest).collect(), output)
     }
 
-    /// Calls an operator on two tensors whose output has the shape to which both are broadcast.
+    /// Calls an operator on two tensors, with an output of the broadcast shape.
     pub fn combine(&mut self, name: &str, operands: [ValueId; 2]) -> Made {
         let output = self.common(operands[0], operands[1])?;
         self.call(name, operands.map(Argument::Value).to_vec(), output)
     }
 
-    /// The elements in another shape.
+    /// Reshapes a value.
     pub fn view(&mut self, of: ValueId, sizes: &[i32]) -> Made {
         if self.spec(of).is_dynamic() {
             return Err(Reason::Dynamic);
@@ -68,7 +68,7 @@ impl Editor {
         self.call("view.default", vec![Argument::Value(of), wide(sizes)], output)
     }
 
-    /// The dimensions in another order.
+    /// Permutes dimensions.
     pub fn permute(&mut self, of: ValueId, dims: &[usize]) -> Made {
         let known = self.dims(of);
         let sizes: Option<Vec<Dim>> = dims.iter().map(|dim| known.get(*dim).copied()).collect();
@@ -77,7 +77,7 @@ impl Editor {
         self.call("permute.default", vec![Argument::Value(of), dims], output)
     }
 
-    /// The last two dimensions exchanged.
+    /// Swaps the last two dimensions.
     pub fn transpose(&mut self, of: ValueId) -> Made {
         let rank = self.spec(of).rank();
         let mut dims: Vec<usize> = (0..rank).collect();
@@ -101,12 +101,12 @@ impl Editor {
         self.call("slice.Tensor", std::iter::once(Argument::Value(of)).chain(bounds).collect(), output)
     }
 
-    /// Tensors one after the other along a dimension.
+    /// Concatenates tensors along a dimension.
     pub fn cat(&mut self, of: Vec<ValueId>, dim: usize, output: TensorSpec) -> Made {
         self.call("cat.default", vec![Argument::values(of), Argument::Int(dim as i64)], output)
     }
 
-    /// Repeated along dimensions of size 1, and new ones in front.
+    /// Broadcasts a value: expands dimensions of size 1, and adds leading dimensions.
     pub fn expand(&mut self, of: ValueId, sizes: &[i32]) -> Made {
         if self.spec(of).is_dynamic() {
             return Err(Reason::Dynamic);
@@ -118,7 +118,7 @@ impl Editor {
         self.call("expand.default", vec![Argument::Value(of), wide(sizes), Argument::Bool(false)], output)
     }
 
-    /// The elements converted to another type.
+    /// Converts a value to another type.
     pub fn convert(&mut self, of: ValueId, to: ScalarType) -> Made {
         if self.spec(of).scalar_type == to {
             return Ok(of);

@@ -5,7 +5,7 @@ use etbuild_ir::{Argument, OperatorName};
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `_to_copy` becomes the conversion that names the order of dimensions.
+/// `_to_copy` becomes the conversion with an explicit dim order.
 pub fn convert(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     if *editor.spec(input) == output {

@@ -1,4 +1,4 @@
-//! Tensors made of nothing: their type and place are those of the output.
+//! New tensors: type and device are properties of the output.
 
 use crate::edit::{Call, Editor, Rewritten};
 
@@ -7,7 +7,7 @@ pub fn full(editor: &mut Editor, call: &Call) -> Rewritten {
     first(editor, call, 2)
 }
 
-/// Operators whose only argument, besides those on the kind of the output, is its size.
+/// Operators with the size as only argument, apart from type, layout and device.
 pub fn sized(editor: &mut Editor, call: &Call) -> Rewritten {
     first(editor, call, 1)
 }
@@ -23,7 +23,7 @@ pub fn arange(editor: &mut Editor, call: &Call) -> Rewritten {
     first(editor, call, 3)
 }
 
-/// The call with only its first arguments.
+/// The call with the first arguments only.
 fn first(editor: &mut Editor, call: &Call, count: usize) -> Rewritten {
     let arguments = call.arguments.iter().take(count).cloned().collect();
     Ok(editor.keep(Call { operator: call.operator.clone(), arguments, outputs: call.outputs.clone() }))

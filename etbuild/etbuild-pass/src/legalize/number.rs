@@ -1,4 +1,4 @@
-//! Numbers as operands: arithmetic with a number has an operator of its own, or the number becomes a tensor.
+//! Numbers as operands: the `Scalar` overload, or a tensor of rank 0.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, OperatorName, TensorSpec, ValueId};
@@ -6,11 +6,11 @@ use etbuild_ir::{Argument, OperatorName, TensorSpec, ValueId};
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// The overloads for a tensor and for a number as second operand.
+/// The overloads with a tensor and with a number as second operand.
 const OVERLOADS: [(&str, &str); 3] =
     [("Tensor", "Scalar"), ("Tensor_mode", "Scalar_mode"), ("Tensor_Tensor", "Tensor_Scalar")];
 
-/// A call with a number where a tensor may stand: the overload for numbers.
+/// A call of a `Tensor` overload, possibly with a number: the `Scalar` overload for a number.
 pub fn unwrap(editor: &mut Editor, call: &Call) -> Rewritten {
     let overload = OVERLOADS.iter().find(|(tensor, _)| *tensor == call.operator.overload());
     match (call.argument(0)?, call.argument(1)?, overload) {
@@ -23,7 +23,7 @@ pub fn unwrap(editor: &mut Editor, call: &Call) -> Rewritten {
     }
 }
 
-/// A call of an overload for numbers: as it is where there is a kernel, else with the number as a tensor.
+/// A call of a `Scalar` overload: kept if the overload has a kernel, else with the number as a tensor.
 pub fn wrap(editor: &mut Editor, call: &Call) -> Rewritten {
     let overload = OVERLOADS.iter().find(|(_, scalar)| *scalar == call.operator.overload());
     let tensor = overload.map(|(tensor, _)| OperatorName::aten(call.operator.name(), tensor));
@@ -41,7 +41,7 @@ fn keep(editor: &mut Editor, call: &Call, operator: &OperatorName) -> Vec<ValueI
     editor.keep(Call { operator: operator.clone(), ..call.clone() })
 }
 
-/// The call of `operator` with the number at `index` as a tensor of rank 0, which does not widen the other operand.
+/// The call of `operator` with the number at `index` as a tensor of rank 0, which does not promote the other operand.
 fn with_tensor(editor: &mut Editor, call: &Call, index: usize, operator: &OperatorName) -> Rewritten {
     let other = call.value(1 - index)?;
     let (scalar_type, elements) = match call.argument(index)? {

@@ -1,4 +1,4 @@
-//! Views become copies; which of them need no copying is for the memory plan to say.
+//! Views become copies. The memory plan elides the copies that need no bytes moved.
 
 use etbuild_ir::{Argument, OperatorName};
 
@@ -10,7 +10,7 @@ pub fn copy(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(editor.keep(Call { operator, arguments: call.arguments.clone(), outputs: call.outputs.clone() }))
 }
 
-/// What only changes the shape becomes `view_copy`.
+/// Operators that change only the shape become `view_copy`.
 pub fn reshape(editor: &mut Editor, call: &Call) -> Rewritten {
     let output = call.output()?;
     let arguments = vec![Argument::Value(call.value(0)?), crate::edit::wide(&output.sizes)];

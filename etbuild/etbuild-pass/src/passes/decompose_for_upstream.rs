@@ -1,4 +1,4 @@
-//! Decomposes what our kernels compute in one piece and ExecuTorch's runtime does not.
+//! Decomposes the operators that have kernels in our runtime and not in ExecuTorch's runtime.
 
 use etbuild_ir::Graph;
 
@@ -9,7 +9,7 @@ use crate::{decompose, edit};
 /// The pass.
 pub static PASS: Pass = Pass {
     name: "decompose_for_upstream",
-    purpose: "Decomposes what our kernels compute in one piece and ExecuTorch's runtime does not.",
+    purpose: "Decomposes the operators that have kernels in our runtime and not in ExecuTorch's runtime.",
     run,
 };
 

@@ -1,18 +1,18 @@
-//! Leaves only canonical operators, and such as have a kernel in one piece.
+//! Decomposes all operators except Core ATen operators and preserved operators with a kernel.
 
 use etbuild_ir::Graph;
 
 use crate::Refusal;
 use crate::pass::Pass;
-use crate::{edit, whole};
+use crate::{edit, preserve};
 
 /// The pass.
 pub static PASS: Pass = Pass {
     name: "decompose_to_core",
-    purpose: "Leaves only canonical operators, and such as have a kernel in one piece.",
+    purpose: "Decomposes all operators except Core ATen operators and preserved operators with a kernel.",
     run,
 };
 
 fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
-    edit::rewrite(graph, whole::rule)
+    edit::rewrite(graph, preserve::rule)
 }

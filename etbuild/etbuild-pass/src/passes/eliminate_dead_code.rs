@@ -1,4 +1,4 @@
-//! Drops nodes whose results nobody reads, and values that nothing mentions.
+//! Removes nodes whose results no node and no output reads, and unused values.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use crate::pass::Pass;
 /// The pass.
 pub static PASS: Pass = Pass {
     name: "eliminate_dead_code",
-    purpose: "Drops nodes and values that no output and no update depends on.",
+    purpose: "Removes nodes and values that no output and no update depends on.",
     run,
 };
 

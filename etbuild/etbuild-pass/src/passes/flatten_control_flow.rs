@@ -1,7 +1,7 @@
-//! Brings the graphs that nodes run into the line of nodes around them, with labels and jumps.
+//! Flattens nested graphs into a list of nodes with labels and jumps.
 //!
-//! What `cond`, `map`, `scan` and `while_loop` compute is defined by PyTorch (`torch/_higher_order_ops`). Ways of a condition
-//! write the same values; a loop keeps what it carries in values of its own, and stacks rows where they belong.
+//! PyTorch defines `cond`, `map`, `scan` and `while_loop` (`torch/_higher_order_ops`). Both branches of a condition
+//! write the same values. A loop keeps carried values in separate values, and stacks rows in place.
 
 mod branch;
 mod inline;
@@ -16,7 +16,7 @@ use crate::{Reason, Refusal};
 /// The pass.
 pub static PASS: Pass = Pass {
     name: "flatten_control_flow",
-    purpose: "Brings the graphs that nodes run into the line of nodes around them, with labels and jumps.",
+    purpose: "Flattens nested graphs into a list of nodes with labels and jumps.",
     run,
 };
 
@@ -33,7 +33,7 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     if refusals.is_empty() { Ok(flattener.graph) } else { Err(refusals) }
 }
 
-/// The line of nodes in the making.
+/// The flattened graph under construction.
 struct Flattener {
     graph: Graph,
     labels: i64,
@@ -63,7 +63,7 @@ impl Flattener {
         self.graph.nodes.push(control.node());
     }
 
-    /// Lets `to` hold what `from` holds.
+    /// Copies the value `from` to `to`.
     fn copy(&mut self, from: ValueId, to: ValueId) -> Result<(), Reason> {
         if self.graph.number(from).is_some() {
             self.control(Control::Move(from, to));
@@ -85,7 +85,7 @@ impl Flattener {
         self.graph.add_number(name, scalar_type, range, ValueKind::Computed)
     }
 
-    /// Gives outputs and updates that would read what an update has written values of their own.
+    /// Copies outputs and updates that would read a value after an update has overwritten the value.
     fn detach_results(&mut self) {
         self.graph.updates.retain(|update| update.target != update.value);
         for index in 0..self.graph.outputs.len() {
@@ -96,7 +96,7 @@ impl Flattener {
         }
     }
 
-    /// The value, or a copy of it where an update writes it.
+    /// The value, or a copy if an update overwrites the value.
     fn detached(&mut self, id: ValueId) -> ValueId {
         if self.graph.updates.iter().all(|update| update.target != id) {
             return id;

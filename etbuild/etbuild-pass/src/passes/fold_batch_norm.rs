@@ -1,7 +1,8 @@
-//! Folds the normalization with fixed statistics after a convolution into the convolution's weights.
+//! Folds a batch norm with running statistics into the weights of the convolution before.
 //!
-//! `(conv(x, w) + b - mean) * s + beta` with `s = gamma / sqrt(var + eps)` is `conv(x, w * s) + (b - mean) * s + beta`
-//! (Jacob et al. 2018, "Quantization and training of neural networks", equation 14). Computed in `f64`, rounded once.
+//! `(conv(x, w) + b - mean) * s + beta` with `s = gamma / sqrt(var + eps)` is `conv(x, w * s) + (b - mean) * s +
+//! beta` (Jacob et al. 2018, "Quantization and training of neural networks", equation 14). Computed in `f64`, rounded
+//! once.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, ConstantData, Graph, IdMap, Node, TensorSpec, ValueId, ValueKind};
@@ -12,23 +13,23 @@ use crate::pass::Pass;
 /// The pass.
 pub static PASS: Pass = Pass {
     name: "fold_batch_norm",
-    purpose: "Makes the normalization after a convolution part of the convolution's weights.",
+    purpose: "Folds the batch norm behind a convolution into the weights of the convolution.",
     run,
 };
 
 fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     let mut reads = count_reads(&graph);
-    let (mut makers, mut replaced) = (IdMap::<usize>::default(), IdMap::<ValueId>::default());
+    let (mut producers, mut replaced) = (IdMap::<usize>::default(), IdMap::<ValueId>::default());
     for mut node in std::mem::take(&mut graph.nodes) {
         node.replace_uses(|id| replaced.get(id).copied().unwrap_or(id));
-        match folded(&mut graph, &makers, &reads, &node) {
+        match folded(&mut graph, &producers, &reads, &node) {
             Some((output, convolution)) => {
                 replaced.insert(output, convolution);
                 reads.insert(convolution, reads.get(output).copied().unwrap_or(0));
             }
             None => {
                 for id in &node.outputs {
-                    makers.insert(*id, graph.nodes.len());
+                    producers.insert(*id, graph.nodes.len());
                 }
                 graph.nodes.push(node);
             }
@@ -38,7 +39,7 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     Ok(graph)
 }
 
-/// How often each value is read, by nodes or as output.
+/// The number of reads of each value, by nodes and as result.
 fn count_reads(graph: &Graph) -> IdMap<usize> {
     let mut reads = IdMap::default();
     let all = graph.nodes.iter().flat_map(Node::uses).chain(graph.results());
@@ -49,8 +50,13 @@ fn count_reads(graph: &Graph) -> IdMap<usize> {
     reads
 }
 
-/// Folds `node` if it is a normalization that can be; its output and the convolution's that replaces it.
-fn folded(graph: &mut Graph, makers: &IdMap<usize>, reads: &IdMap<usize>, node: &Node) -> Option<(ValueId, ValueId)> {
+/// Folds `node` if possible; returns the output of the norm and the output of the convolution that replaces it.
+fn folded(
+    graph: &mut Graph,
+    producers: &IdMap<usize>,
+    reads: &IdMap<usize>,
+    node: &Node,
+) -> Option<(ValueId, ValueId)> {
     let [Argument::Value(input), weight, bias, Argument::Value(mean), Argument::Value(var), _, Argument::Float(eps)] =
         &node.arguments[..]
     else {
@@ -61,7 +67,7 @@ fn folded(graph: &mut Graph, makers: &IdMap<usize>, reads: &IdMap<usize>, node: 
     if !normalizes || reads.get(*input) != Some(&1) || !node.outputs.get(1..)?.iter().all(unread) {
         return None;
     }
-    let maker = *makers.get(*input)?;
+    let producer = *producers.get(*input)?;
     let channels = usize::try_from(*graph.spec(*input).sizes.get(1)?).ok()?;
     let norm = Norm {
         gamma: per_channel(graph, weight, channels, 1.0)?,
@@ -70,8 +76,8 @@ fn folded(graph: &mut Graph, makers: &IdMap<usize>, reads: &IdMap<usize>, node: 
         var: floats(graph, *var)?,
         eps: *eps,
     };
-    let arguments = fold_into(graph, &graph.nodes.get(maker)?.clone(), &norm, bias)?;
-    graph.nodes.get_mut(maker)?.arguments = arguments;
+    let arguments = fold_into(graph, &graph.nodes.get(producer)?.clone(), &norm, bias)?;
+    graph.nodes.get_mut(producer)?.arguments = arguments;
     Some((*node.outputs.first()?, *input))
 }
 
@@ -84,7 +90,7 @@ struct Norm {
 }
 
 impl Norm {
-    /// What the normalization multiplies a channel with.
+    /// The factor of a channel.
     fn scale(&self, channel: usize) -> Option<f64> {
         let deviation = (f64::from(*self.var.get(channel)?) + self.eps).sqrt();
         Some(f64::from(*self.gamma.get(channel)?) / deviation)
@@ -96,7 +102,7 @@ impl Norm {
     }
 }
 
-/// The arguments of the convolution with weights that normalize.
+/// The arguments of the convolution with normalized weights.
 fn fold_into(graph: &mut Graph, convolution: &Node, norm: &Norm, beta: &Argument) -> Option<Vec<Argument>> {
     let is_convolution = convolution.operator.as_str() == "aten.convolution.default";
     let [_, Argument::Value(weight), bias, _, _, _, Argument::Bool(false), ..] = &convolution.arguments[..] else {
@@ -118,7 +124,8 @@ fn fold_into(graph: &mut Graph, convolution: &Node, norm: &Norm, beta: &Argument
     is_convolution.then_some(arguments)
 }
 
-/// Output channels are the outermost dimension of the weight. One pass from bytes to bytes, for weights are large.
+/// Scales each output channel, the outermost dimension of the weight. A single pass over the bytes, since weights are
+/// large.
 fn scale_weight(weight: &[u8], norm: &Norm, channels: usize) -> Option<Vec<u8>> {
     let (elements, _) = weight.as_chunks::<4>();
     let each = elements.len().checked_div(channels).filter(|each| *each > 0 && each * channels == elements.len())?;
@@ -149,7 +156,7 @@ fn constant_name(graph: &Graph, argument: &Argument) -> Option<String> {
     }
 }
 
-/// One number per channel: the elements of a constant, or `absent` for each.
+/// A value per channel: the elements of a constant, or `absent` for each channel.
 fn per_channel(graph: &Graph, argument: &Argument, channels: usize, absent: f32) -> Option<Vec<f32>> {
     match argument {
         Argument::None => Some(vec![absent; channels]),
@@ -158,7 +165,7 @@ fn per_channel(graph: &Graph, argument: &Argument, channels: usize, absent: f32)
     }
 }
 
-/// The elements of a constant of `float32`.
+/// The elements of a `float32` constant.
 fn floats(graph: &Graph, id: ValueId) -> Option<Vec<f32>> {
     let (elements, _) = float_bytes(graph, id)?.as_chunks::<4>();
     Some(elements.iter().copied().map(f32::from_le_bytes).collect())

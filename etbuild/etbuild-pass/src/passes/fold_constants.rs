@@ -1,4 +1,4 @@
-//! Computes nodes that read nothing but constants, with the portable kernels.
+//! Evaluates nodes with constant operands only, with the portable kernels.
 
 use et_core::ScalarType;
 use et_ops::Outs;
@@ -9,22 +9,21 @@ use crate::pass::Pass;
 use crate::{Reason, Refusal};
 
 /// The pass.
-pub static PASS: Pass =
-    Pass { name: "fold_constants", purpose: "Computes nodes that read nothing but constants.", run };
+pub static PASS: Pass = Pass { name: "fold_constants", purpose: "Evaluates nodes with constant operands only.", run };
 
-/// Results may be this many times as large as what they are computed from ...
+/// A result may be this many times as large as its operands ...
 const GROWTH: usize = 2;
-/// ... and larger by this many bytes ...
+/// ... plus this many bytes ...
 const ALLOWANCE: usize = 4096;
-/// ... or by this part of what all constants take: a mask that is folded is nothing beside a model's weights.
+/// ... or plus this fraction of all constants: a folded mask is small beside the weights of a model.
 const SHARE: usize = 64;
 
 fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     let mut refusals = Vec::new();
-    let halves = halves(&graph);
+    let half_weights = half_weights(&graph);
     let allowance = ALLOWANCE.max(constant_bytes(&graph) / SHARE);
     for node in std::mem::take(&mut graph.nodes) {
-        let is_kept = node.outputs.iter().any(|id| halves.get(*id).is_some());
+        let is_kept = node.outputs.iter().any(|id| half_weights.get(*id).is_some());
         match if is_kept { Ok(false) } else { fold(&mut graph, &node, allowance) } {
             Ok(true) => {}
             Ok(false) => graph.nodes.push(node),
@@ -34,9 +33,9 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
 }
 
-/// What weights in half precision are as `float32`. Whoever left them so, with a node that converts them, wants to read them
-/// as they are: folded, they would take twice as much.
-fn halves(graph: &Graph) -> IdMap<()> {
+/// The `float32` values of half-precision weights. A conversion that the producer of the program left in place stays:
+/// the folded weights would take twice the bytes.
+fn half_weights(graph: &Graph) -> IdMap<()> {
     let scalar_type = |id: ValueId| graph.spec(id).scalar_type;
     let is_half =
         |id| graph.constant(id).is_some() && matches!(scalar_type(id), ScalarType::Half | ScalarType::BFloat16);
@@ -45,7 +44,7 @@ fn halves(graph: &Graph) -> IdMap<()> {
     converted.filter(|id| scalar_type(**id) == ScalarType::Float).map(|id| (*id, ())).collect()
 }
 
-/// What all constants take.
+/// The number of bytes of all constants.
 fn constant_bytes(graph: &Graph) -> usize {
     graph
         .values
@@ -56,7 +55,7 @@ fn constant_bytes(graph: &Graph) -> usize {
 }
 
 fn foldable(graph: &Graph, node: &Node, allowance: usize) -> bool {
-    // Weights were quantized to be stored so.
+    // Quantized weights stay quantized.
     if node.operator.name().starts_with("dequantize") {
         return false;
     }
@@ -69,8 +68,8 @@ fn foldable(graph: &Graph, node: &Node, allowance: usize) -> bool {
         && node.uses().all(|id| graph.constant(id).is_some())
 }
 
-/// Makes the outputs of `node` constants and says whether it did. Where the elements decide how large an output is, the
-/// graph gives only a bound, and the node stays.
+/// Turns the outputs of `node` into constants; returns whether it did. A node stays if the size of an output depends
+/// on elements, since the spec is only a bound.
 fn fold(graph: &mut Graph, node: &Node, allowance: usize) -> Result<bool, Reason> {
     if !foldable(graph, node, allowance) {
         return Ok(false);

@@ -1,9 +1,9 @@
-//! Takes a part of a tensor before its elements are computed rather than after: an encoder whose first token alone is
-//! classified ends with products of one row.
+//! Moves slices above the producer of a tensor, so that only the slice is computed. An encoder whose first token is
+//! classified ends with GEMMs of a single row.
 //!
-//! A `slice` or `select` moves up through calls that compute each element of their result, along a dimension, from the same
-//! places of their operands ([`rule`]), as long as all that read a result read the same part of it. Where nothing but views
-//! would be ahead, it stays. What is computed is computed as before. Time is linear in the size of the graph.
+//! A `slice` or `select` moves above calls that compute each position of a dimension from the same position of their
+//! operands ([`rule`]), if all readers of the result read the same slice. A slice above views alone saves no
+//! arithmetic and stays. The arithmetic of the remaining elements does not change. Linear in the size of the graph.
 
 mod rule;
 
@@ -19,25 +19,25 @@ use rule::{Operand, rule};
 /// The pass.
 pub static PASS: Pass = Pass {
     name: "hoist_slices",
-    purpose: "Takes parts of tensors before what computes their elements, so that the others are not computed.",
+    purpose: "Moves slices above the producer of a tensor, so that only the slice is computed.",
     run,
 };
 
 /// Positions `start..start + length` of a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Part {
+struct Slice {
     dim: usize,
     start: i64,
     length: i32,
 }
 
-/// A call that could compute a part of its result alone.
+/// A call that could compute a slice of the result.
 struct Narrowing {
-    part: Part,
-    /// Whether it only hands elements on.
+    part: Slice,
+    /// Whether the call moves elements without arithmetic.
     is_view: bool,
-    /// What it reads for that part.
-    operands: Vec<(Operand, Part)>,
+    /// The slices of the operands for the slice of the result.
+    operands: Vec<(Operand, Slice)>,
 }
 
 fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
@@ -66,10 +66,10 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     Ok(graph)
 }
 
-/// What is read of a value: a part, or all of it.
-type Needed = IdMap<Option<Part>>;
+/// The required part of a value: a slice, or everything.
+type Needed = IdMap<Option<Slice>>;
 
-/// The calls of whose results only a part is read, by position; from the last to the first, as readers decide.
+/// The calls with a slice as required result, by position. From last to first: readers decide.
 fn plan(graph: &Graph) -> BTreeMap<usize, Narrowing> {
     let (mut needed, mut narrowings) = (Needed::default(), BTreeMap::new());
     graph.results().for_each(|id| need(&mut needed, id, None));
@@ -86,25 +86,25 @@ fn plan(graph: &Graph) -> BTreeMap<usize, Narrowing> {
     narrowings
 }
 
-/// Notes what one more reader needs of a value: all of it if that is not what others need.
-fn need(needed: &mut Needed, id: ValueId, part: Option<Part>) {
+/// Joins the slice of a consumer into the requirement of a value. Differing slices widen to the whole tensor.
+fn need(needed: &mut Needed, id: ValueId, part: Option<Slice>) {
     let other = needed.get(id).copied().unwrap_or(part);
     needed.insert(id, part.filter(|part| other == Some(*part)));
 }
 
-/// What a call reads for the part of its result that is needed, if it is a part.
+/// The slices that a call reads for the required slice of the result.
 fn narrowing(graph: &Graph, node: &Node, needed: &Needed) -> Option<Narrowing> {
     let [output] = node.outputs[..] else { return None };
     let part = needed.get(output).copied().flatten()?;
     let plain = |id: ValueId| !graph.spec(id).is_dynamic() && graph.spec(id).is_contiguous();
     let rule = rule(node).filter(|_| plain(output) && node.uses().all(plain))?;
     let operands = (rule.operands)(graph, node, part.dim)?.into_iter();
-    let operands = operands.map(|(operand, dim)| (operand, Part { dim, ..part })).collect();
+    let operands = operands.map(|(operand, dim)| (operand, Slice { dim, ..part })).collect();
     Some(Narrowing { part, is_view: rule.is_view, operands })
 }
 
-/// Which part of its operand, the only value that it reads then, a slice or a selection is.
-fn part_of(graph: &Graph, node: &Node) -> Option<Part> {
+/// The slice of the first operand that a `slice` or `select` reads.
+fn part_of(graph: &Graph, node: &Node) -> Option<Slice> {
     let [Argument::Value(of), Argument::Int(dim), rest @ ..] = &node.arguments[..] else { return None };
     let dim = normal_dim(*dim, graph.spec(*of).rank()).ok()?;
     let size = i64::from(*graph.spec(*of).sizes.get(dim)?);
@@ -117,10 +117,10 @@ fn part_of(graph: &Graph, node: &Node) -> Option<Part> {
         _ => return None,
     };
     let length = i32::try_from(end - start).ok().filter(|length| *length > 0 && i64::from(*length) < size)?;
-    Some(Part { dim, start, length })
+    Some(Slice { dim, start, length })
 }
 
-/// A bound of a slice, if it has one. Those that are computed are not known.
+/// The bound of a slice, if present. Computed bounds are unsupported.
 const fn bound(argument: &Argument) -> Option<Option<i64>> {
     match argument {
         Argument::None => Some(None),
@@ -132,16 +132,16 @@ const fn bound(argument: &Argument) -> Option<Option<i64>> {
 /// The rewriting of a graph.
 struct Hoist {
     nodes: Vec<Node>,
-    /// The values of which only a part is computed.
-    narrowed: IdMap<Part>,
-    /// Parts of values that are computed whole.
-    taken: BTreeMap<(ValueId, Part), ValueId>,
+    /// The values that are computed in part only.
+    narrowed: IdMap<Slice>,
+    /// Slices of values that are computed whole.
+    taken: BTreeMap<(ValueId, Slice), ValueId>,
 }
 
 impl Hoist {
-    /// Lets a call compute a part of its result, unless nothing is saved: views of what is computed whole.
+    /// Narrows a call to the required slice, except for views of values that are computed whole.
     fn narrow(&mut self, graph: &mut Graph, node: &mut Node, narrowing: &Narrowing) {
-        let is_narrowed = |(operand, _): &(Operand, Part)| self.narrowed.get(operand.id).is_some();
+        let is_narrowed = |(operand, _): &(Operand, Slice)| self.narrowed.get(operand.id).is_some();
         if narrowing.is_view && !narrowing.operands.iter().any(is_narrowed) {
             return;
         }
@@ -162,8 +162,8 @@ impl Hoist {
         }
     }
 
-    /// A part of a value that is computed whole.
-    fn take(&mut self, graph: &mut Graph, of: ValueId, part: Part) -> ValueId {
+    /// The slice of a value that is computed whole.
+    fn take(&mut self, graph: &mut Graph, of: ValueId, part: Slice) -> ValueId {
         if let Some(taken) = self.taken.get(&(of, part)) {
             return *taken;
         }
@@ -180,8 +180,7 @@ impl Hoist {
         taken
     }
 
-    /// Ends the way of a part: a slice is what its operand has become, and is replaced by it; a selection still drops the
-    /// dimension.
+    /// Removes the hoisted slice: a `slice` is replaced by its operand; a `select` still drops the dimension.
     fn end(&self, node: &mut Node) -> Option<(ValueId, ValueId)> {
         let [Argument::Value(of), _, index, ..] = &mut node.arguments[..] else { return None };
         self.narrowed.get(*of)?;

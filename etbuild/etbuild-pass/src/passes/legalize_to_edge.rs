@@ -1,4 +1,4 @@
-//! Names operators as the kernel catalogue does and makes numbers operands of their own.
+//! Renames operators to the kernel catalogue's operators, and turns numbers into operands.
 
 use etbuild_ir::Graph;
 
@@ -9,7 +9,7 @@ use crate::{edit, legalize};
 /// The pass.
 pub static PASS: Pass = Pass {
     name: "legalize_to_edge",
-    purpose: "Names operators as the kernel catalogue does and makes numbers operands of their own.",
+    purpose: "Renames operators to the kernel catalogue's operators, and turns numbers into operands.",
     run,
 };
 

@@ -1,4 +1,4 @@
-//! Drops nodes that return their operand as it is, and views of views.
+//! Removes nodes that return their operand unchanged, and lets views of views read the source.
 
 use etbuild_ir::{Argument, Graph, IdMap, Node, ValueId};
 
@@ -7,11 +7,11 @@ use crate::pass::Pass;
 
 /// The pass.
 pub static PASS: Pass =
-    Pass { name: "remove_identities", purpose: "Drops nodes that return their operand as it is.", run };
+    Pass { name: "remove_identities", purpose: "Removes nodes that return their operand unchanged.", run };
 
-/// Operators that return their first argument where type and shape are the same.
+/// Operators that return the first argument unchanged where type and shape are the same.
 const IDENTITIES: &[&str] = &["alias", "clone", "detach", "expand", "expand_copy", "view", "view_copy", "_to_copy"];
-/// Operators that give the elements another shape.
+/// Operators that change only the shape.
 const RESHAPES: &[&str] = &["view", "view_copy"];
 
 fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
@@ -28,7 +28,7 @@ fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
     Ok(graph)
 }
 
-/// Lets a view read what its operand is a view of.
+/// Lets a view of a view read the source.
 fn skip_views(node: &mut Node, viewed: &mut IdMap<ValueId>) {
     let Some((output, operand)) = ends(node).filter(|_| RESHAPES.contains(&node.operator.name())) else { return };
     let source = viewed.get(operand).copied().unwrap_or(operand);
@@ -45,10 +45,10 @@ fn ends(node: &Node) -> Option<(ValueId, ValueId)> {
     }
 }
 
-/// The output and the operand of a node that only passes it on.
+/// The output and the operand of a node that returns the operand unchanged.
 fn identity(graph: &Graph, node: &Node) -> Option<(ValueId, ValueId)> {
     let (output, operand) = ends(node)?;
-    // Equal bounds of a dynamic size do not make the sizes equal.
+    // Dynamic sizes with equal bounds may differ at run time.
     let same_spec = graph.spec(output) == graph.spec(operand) && !graph.spec(output).is_dynamic();
     let passes_on = match (node.operator.name(), node.arguments.get(1..)?) {
         ("permute" | "permute_copy", [Argument::Ints(dims)]) => {

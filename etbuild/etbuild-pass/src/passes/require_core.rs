@@ -1,4 +1,4 @@
-//! Refuses a program that still has operators without decomposition.
+//! Refuses operators that are not decomposed.
 
 use etbuild_ir::{CoreAten, Graph};
 
@@ -7,7 +7,7 @@ use crate::{Reason, Refusal};
 
 /// The pass.
 pub static PASS: Pass =
-    Pass { name: "require_core", purpose: "Refuses operators that are neither canonical nor have a kernel.", run };
+    Pass { name: "require_core", purpose: "Refuses operators outside of Core ATen without a kernel.", run };
 
 fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
     let unknown = graph.nodes.iter().filter(|node| !CoreAten::contains(&node.operator));

@@ -1,4 +1,4 @@
-//! Refuses a program with calls that no kernel takes, all of them at once.
+//! Refuses calls without a kernel, all at once.
 
 use etbuild_ir::{Graph, Node};
 
@@ -6,8 +6,7 @@ use crate::pass::Pass;
 use crate::{Reason, Refusal};
 
 /// The pass.
-pub static PASS: Pass =
-    Pass { name: "require_kernels", purpose: "Refuses operators and types that no kernel is there for.", run };
+pub static PASS: Pass = Pass { name: "require_kernels", purpose: "Refuses operators and types without a kernel.", run };
 
 fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
     let missing = graph.nodes.iter().filter_map(|node| missing(&graph, node).map(|reason| (node, reason)));

@@ -1,4 +1,4 @@
-//! Refuses a program with operators that ExecuTorch's runtime lacks, all of them at once.
+//! Refuses operators that ExecuTorch's runtime lacks, all at once.
 
 use et_ops::{Operator, Primitive};
 use etbuild_ir::{Graph, Node};
@@ -11,7 +11,7 @@ pub static PASS: Pass =
     Pass { name: "require_upstream_kernels", purpose: "Refuses operators that ExecuTorch's runtime lacks.", run };
 
 fn run(graph: Graph) -> Result<Graph, Vec<Refusal>> {
-    let missing = graph.nodes.iter().filter(|node| !has_upstream(node) || is_convolution_of_volumes(&graph, node));
+    let missing = graph.nodes.iter().filter(|node| !has_upstream(node) || is_conv3d(&graph, node));
     let refusals: Vec<_> = missing.map(|node| Refusal::new(&graph, node, Reason::NotUpstream)).collect();
     if refusals.is_empty() { Ok(graph) } else { Err(refusals) }
 }
@@ -22,7 +22,7 @@ fn has_upstream(node: &Node) -> bool {
     node.operator.runs_graphs() || operator.or(primitive).is_some_and(et_ops::has_upstream)
 }
 
-/// Whether the node convolves over three dimensions, which upstream's kernel of that name refuses.
-fn is_convolution_of_volumes(graph: &Graph, node: &Node) -> bool {
+/// Whether the node is a three-dimensional convolution, which ExecuTorch's kernel does not support.
+fn is_conv3d(graph: &Graph, node: &Node) -> bool {
     node.operator.name() == "convolution" && node.uses().next().is_some_and(|input| graph.spec(input).rank() > 4)
 }

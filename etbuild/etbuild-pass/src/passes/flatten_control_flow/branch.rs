@@ -1,4 +1,4 @@
-//! `cond(condition, if_true, if_false, operands)`: one of two graphs.
+//! `cond(condition, if_true, if_false, operands)`: runs a single branch.
 
 use etbuild_ir::{Argument, Control, Graph, Node, ValueId, ValueKind};
 
@@ -11,22 +11,22 @@ impl Flattener {
         let condition = match node.arguments.first() {
             Some(Argument::Value(condition)) => *condition,
             Some(Argument::Bool(known)) => {
-                return self.way(graph(&node, if *known { 1 } else { 2 })?, &operands, &node.outputs);
+                return self.inline_branch(graph(&node, if *known { 1 } else { 2 })?, &operands, &node.outputs);
             }
             _ => return Err(Reason::Arguments),
         };
         let (otherwise, end) = (self.new_label(), self.new_label());
         self.control(Control::JumpIfFalse(condition, otherwise));
-        self.way(graph(&node, 1)?, &operands, &node.outputs)?;
+        self.inline_branch(graph(&node, 1)?, &operands, &node.outputs)?;
         self.control(Control::Jump(end));
         self.control(Control::Label(otherwise));
-        self.way(graph(&node, 2)?, &operands, &node.outputs)?;
+        self.inline_branch(graph(&node, 2)?, &operands, &node.outputs)?;
         self.control(Control::Label(end));
         Ok(())
     }
 
-    /// One way, which writes `outputs`.
-    fn way(&mut self, nested: &Graph, operands: &[ValueId], outputs: &[ValueId]) -> Result<(), Reason> {
+    /// A branch, which writes `outputs`.
+    fn inline_branch(&mut self, nested: &Graph, operands: &[ValueId], outputs: &[ValueId]) -> Result<(), Reason> {
         let (first_node, first_value) = (self.graph.nodes.len(), self.graph.values.len());
         let mut results = self.inline(nested, operands)?;
         if results.len() != outputs.len() {
@@ -45,7 +45,7 @@ impl Flattener {
         Ok(())
     }
 
-    /// Lets the nodes from `first` on write and read `to` in place of `from`.
+    /// Renames `from` to `to` in the nodes from `first` on.
     fn rename(&mut self, first: usize, from: ValueId, to: ValueId) {
         let renamed = |id: ValueId| if id == from { to } else { id };
         for node in self.graph.nodes.get_mut(first..).unwrap_or_default() {

@@ -1,4 +1,4 @@
-//! Adding the nodes of a nested graph to the line.
+//! Inlining of nested graphs.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::Flattener;
 use crate::Reason;
 
 impl Flattener {
-    /// Adds the nodes of `nested` with `operands` as its inputs; returns its outputs.
+    /// Adds the nodes of `nested`, with `operands` as inputs; returns the outputs.
     pub(super) fn inline(&mut self, nested: &Graph, operands: &[ValueId]) -> Result<Vec<ValueId>, Reason> {
         if nested.inputs.len() != operands.len() {
             return Err(Reason::Arguments);
@@ -25,7 +25,7 @@ impl Flattener {
         Ok(nested.outputs.iter().copied().map(now).collect())
     }
 
-    /// The node with labels of this line, of which `labels` knows those given so far.
+    /// The node with a fresh label. `labels` maps the labels renamed so far.
     fn relabelled(&mut self, node: &Node, labels: &mut BTreeMap<i64, i64>) -> Node {
         let rename = |label| *labels.entry(label).or_insert_with(|| self.new_label());
         Control::of(node).map_or_else(|| node.clone(), |control| control.with_label(rename).node())

@@ -1,5 +1,5 @@
-//! Loops: `while_loop(condition, body, carried, operands)`, `map(body, stacks, operands)` and
-//! `scan(body, carried, stacks, operands)`. A stack is taken apart, or put together, along its first dimension.
+//! Loops: `while_loop(condition, body, carried, operands)`, `map(body, stacks, operands)` and `scan(body, carried,
+//! stacks, operands)`. The first dimension of a stack counts rounds.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, Control, Graph, Interval, Node, Size, ValueId, ValueKind};
@@ -7,7 +7,7 @@ use etbuild_ir::{Argument, Control, Graph, Interval, Node, Size, ValueId, ValueK
 use super::{Flattener, graph, list};
 use crate::Reason;
 
-/// What a loop over stacks runs and reads.
+/// The body and the operands of a loop over stacks.
 struct Rounds<'a> {
     body: &'a Graph,
     carried: Vec<ValueId>,
@@ -41,7 +41,8 @@ impl Flattener {
         self.rounds(&Rounds { body: graph(&node, 0)?, carried, stacks, operands }, &node.outputs)
     }
 
-    /// Runs the body once per row of the stacks: what it carries comes first among its results, rows of new stacks follow.
+    /// Runs the body for each row of the stacks. The first results of the body are carried values; the rest are rows
+    /// of new stacks.
     fn rounds(&mut self, rounds: &Rounds<'_>, outputs: &[ValueId]) -> Result<(), Reason> {
         let (carried, made) = outputs.split_at_checked(rounds.carried.len()).ok_or(Reason::Arguments)?;
         self.copy_all(&rounds.carried, carried)?;
@@ -107,7 +108,7 @@ impl Flattener {
         }
     }
 
-    /// A stack to be, so that it has its size even without rows.
+    /// Creates a new stack, which has the final size even without rows.
     fn empty_stack(&mut self, stack: ValueId, count: Size) -> Result<(), Reason> {
         let spec = self.graph.spec(stack).clone();
         if spec.dynamic_dims().any(|dim| dim > 0) {
@@ -118,7 +119,7 @@ impl Flattener {
         self.call("aten.full.default", vec![sizes, Argument::Int(0)], stack)
     }
 
-    /// Makes the number of rows dynamic: a stack has one more after each round.
+    /// Makes the number of rows dynamic: each round adds a row.
     fn let_grow(&mut self, stack: ValueId) {
         let value = self.graph.values.get_mut(stack.index());
         if let Some(rows) = value.and_then(|value| value.spec.least.first_mut()) {
@@ -133,7 +134,7 @@ impl Flattener {
         from.iter().zip(to).try_for_each(|(from, to)| self.copy(*from, *to))
     }
 
-    /// Hands the results of a round to the next one. What would be overwritten before it is read is kept aside.
+    /// Passes the results of a round to the next round. Copies values that would be overwritten before they are read.
     fn carry(&mut self, mut results: Vec<ValueId>, carried: &[ValueId]) -> Result<(), Reason> {
         for (index, result) in results.iter_mut().enumerate() {
             if carried.contains(result) && carried.get(index) != Some(result) {

@@ -1,28 +1,29 @@
-//! Which part of its operands a call reads to compute a part of its result.
+//! The slices of the operands that a call reads to compute a slice of the result.
 
 use etbuild_ir::{Argument, Graph, Node, ValueId};
 
 use crate::edit::normal_dim;
 
-/// An operand of which a call reads a part, and the dimension of that part.
+/// An operand that is read in part, and the sliced dimension of the operand.
 pub type PartOf = (Operand, usize);
 
-/// A value that a call reads.
+/// An operand of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operand {
-    /// The position among the call's arguments.
+    /// The position of the argument.
     pub argument: usize,
     /// The value.
     pub id: ValueId,
 }
 
-/// What is known of an operator.
+/// The rule of an operator.
 pub struct Rule {
     /// The operator.
     operator: &'static str,
-    /// Whether it only hands elements on, so that less of it saves nothing.
+    /// Whether the operator moves elements without arithmetic, so that a slice saves nothing.
     pub is_view: bool,
-    /// The operands of which a part is read for a part along a dimension of the result; none where it takes all of them.
+    /// The operands that are read in part for a slice along a dimension of the result; `None` if the operator needs
+    /// whole operands.
     pub operands: fn(&Graph, &Node, usize) -> Option<Vec<PartOf>>,
 }
 
@@ -95,12 +96,12 @@ fn operand(node: &Node, argument: usize) -> Option<Operand> {
     }
 }
 
-/// Sizes of a call's result.
+/// The sizes of the result of a call.
 fn result<'g>(graph: &'g Graph, node: &Node) -> Option<&'g [i32]> {
     node.outputs.first().map(|id| &graph.spec(*id).sizes[..])
 }
 
-/// Each element comes from those at the same place of all operands, which are aligned at their last dimensions.
+/// Elementwise operators: operands are aligned at the last dimension.
 fn elements(graph: &Graph, node: &Node, along: usize) -> Option<Vec<PartOf>> {
     let sizes = result(graph, node)?;
     let from_last = sizes.len().checked_sub(along)?;
@@ -119,7 +120,8 @@ fn permute(_: &Graph, node: &Node, dim: usize) -> Option<Vec<PartOf>> {
     Some(vec![(operand(node, 0)?, normal_dim(*dims.get(dim)?, dims.len()).ok()?)])
 }
 
-/// `view(x, sizes)`: the operand has a dimension of the same size with as many elements behind each position.
+/// `view(x, sizes)`: needs a dimension of the operand with the same size and the same number of elements behind each
+/// position.
 fn view(graph: &Graph, node: &Node, dim: usize) -> Option<Vec<PartOf>> {
     let of = operand(node, 0)?;
     let wanted = extent(result(graph, node)?, dim)?;
@@ -128,19 +130,19 @@ fn view(graph: &Graph, node: &Node, dim: usize) -> Option<Vec<PartOf>> {
     Some(vec![(of, same)])
 }
 
-/// The size of a dimension, and the elements behind each of its positions.
+/// The size of a dimension, and the number of elements behind each position.
 fn extent(sizes: &[i32], dim: usize) -> Option<(i32, i64)> {
     let behind = sizes.get(dim + 1..)?.iter().try_fold(1_i64, |product, size| product.checked_mul(i64::from(*size)));
     Some((*sizes.get(dim)?, behind?))
 }
 
-/// `linear(x, weight, bias)`: rows are computed one by one.
+/// `linear(x, weight, bias)`: rows are independent.
 fn linear(graph: &Graph, node: &Node, dim: usize) -> Option<Vec<PartOf>> {
     let is_row = dim + 1 < result(graph, node)?.len();
     Some(vec![(operand(node, 0).filter(|_| is_row)?, dim)])
 }
 
-/// `addmm(bias, left, right)` with a bias for each column.
+/// `addmm(bias, left, right)` with a bias per column.
 fn bias_matmul(graph: &Graph, node: &Node, dim: usize) -> Option<Vec<PartOf>> {
     let of_columns = graph.spec(operand(node, 0)?.id).rank() == 1;
     Some(vec![(operand(node, 1).filter(|_| of_columns && dim == 0)?, 0)])
@@ -175,8 +177,8 @@ fn softmax(graph: &Graph, node: &Node, dim: usize) -> Option<Vec<PartOf>> {
     Some(vec![(operand(node, 0).filter(|_| along != dim)?, dim)])
 }
 
-/// `scaled_dot_product_attention(query, key, value, mask, dropout, causal, ...)`: queries are answered one by one. A causal
-/// mask counts them from the first.
+/// `scaled_dot_product_attention(query, key, value, mask, dropout, causal, ...)`: queries are independent. A causal
+/// mask depends on the position of the query.
 fn attention(graph: &Graph, node: &Node, dim: usize) -> Option<Vec<PartOf>> {
     let of_queries = dim + 2 == result(graph, node)?.len();
     let plain = matches!(node.arguments.get(3..6)?, [Argument::None, _, Argument::Bool(false)]);
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dimension_of_a_view_is_one_with_as_much_behind_it() {
+    fn a_dimension_of_a_view_has_the_same_number_of_elements_behind() {
         let sizes = [197, 1, 768];
         assert_eq!(extent(&sizes, 0), Some((197, 768)));
         assert_eq!(extent(&[197, 768], 0), extent(&sizes, 0));

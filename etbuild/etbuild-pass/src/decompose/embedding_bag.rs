@@ -1,4 +1,4 @@
-//! `aten.embedding_bag`: rows of a table, reduced bag by bag.
+//! `aten.embedding_bag`: rows of a table, reduced per bag.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec, ValueId};
@@ -6,14 +6,14 @@ use etbuild_ir::{Argument, TensorSpec, ValueId};
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// Reductions in the operator's numbers.
+/// Reductions by the operator's numbers.
 const SUM: i64 = 0;
 const MEAN: i64 = 1;
 
-/// The rows that are looked up and which bag each is in.
+/// The gathered rows, and the bag of each row.
 struct Bags {
     rows: ValueId,
-    /// One line per bag with a mark for each row of the bag.
+    /// A row per bag with a mark for each gathered row of the bag.
     members: ValueId,
     count: i32,
     total: i32,
@@ -22,7 +22,7 @@ struct Bags {
 }
 
 /// `embedding_bag(weight, indices, offsets, scale_grad, mode, sparse, per_sample_weights, include_last_offset,
-/// padding_idx)`, of whose results only the first is made.
+/// padding_idx)`. Only the first result is computed.
 pub fn bags(editor: &mut Editor, call: &Call) -> Rewritten {
     let bags = looked_up(editor, call)?;
     let made = match call.int(4)? {
@@ -51,7 +51,7 @@ fn looked_up(editor: &mut Editor, call: &Call) -> Result<Bags, Reason> {
     Ok(Bags { rows, members, count, total, width, scalar_type: output.scalar_type })
 }
 
-/// A row is in a bag whose offset is not behind it, unless the next bag's is not either.
+/// A row is in a bag if the bag's offset is at or before the row, and the next bag's offset is behind.
 fn members(editor: &mut Editor, call: &Call, count: i32, total: i32) -> Result<ValueId, Reason> {
     let mut offsets = call.value(2)?;
     let positions = editor.integers(&(0..i64::from(total)).collect::<Vec<_>>())?;
@@ -88,7 +88,7 @@ fn total(editor: &mut Editor, bags: &Bags, factors: ValueId) -> Result<ValueId, 
     editor.call("mm.default", [factors, bags.rows].map(Argument::Value).to_vec(), output)
 }
 
-/// The sum divided by the number of rows; nothing where there are none.
+/// The sum divided by the number of rows; 0 for an empty bag.
 fn mean(editor: &mut Editor, bags: &Bags) -> Result<ValueId, Reason> {
     let factors = editor.convert(bags.members, bags.scalar_type)?;
     let sum = total(editor, bags, factors)?;
@@ -97,7 +97,7 @@ fn mean(editor: &mut Editor, bags: &Bags) -> Result<ValueId, Reason> {
     editor.pair("div", sum, sizes)
 }
 
-/// The largest of each column; 0 where there are none.
+/// The largest element of each column; 0 for an empty bag.
 fn max(editor: &mut Editor, bags: &Bags) -> Result<ValueId, Reason> {
     let wide = TensorSpec::contiguous(bags.scalar_type, [bags.count, bags.total, bags.width]);
     let mask = editor.view(bags.members, &[bags.count, bags.total, 1])?;

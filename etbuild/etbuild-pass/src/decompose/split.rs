@@ -1,11 +1,12 @@
-//! Everything that cuts along a dimension: `aten.slice` and `aten.select`.
+//! Splitting along a dimension: `aten.slice` and `aten.select`.
 
 use etbuild_ir::Argument;
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `chunk`, `split` and `split_with_sizes`, whose last argument is the dimension: slices of the sizes of the outputs.
+/// `chunk`, `split` and `split_with_sizes`, with the dimension as last argument: slices with the sizes of the
+/// outputs.
 pub fn pieces(editor: &mut Editor, call: &Call) -> Rewritten {
     let input = call.value(0)?;
     let dim = call.dim(2, editor.spec(input).rank())?;
@@ -19,7 +20,7 @@ pub fn pieces(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(made)
 }
 
-/// `unbind(self, dim)`: one selection per output.
+/// `unbind(self, dim)`: a `select` per output.
 pub fn unbind(editor: &mut Editor, call: &Call) -> Rewritten {
     let input = call.value(0)?;
     let dim = call.dim(1, editor.spec(input).rank())?;

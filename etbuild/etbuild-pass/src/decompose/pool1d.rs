@@ -1,4 +1,4 @@
-//! Pooling of signals: as images of one row.
+//! Pooling of signals: pooling of images with a single row.
 
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
@@ -19,12 +19,12 @@ pub fn average(editor: &mut Editor, call: &Call) -> Rewritten {
     pooled(editor, call, "avg_pool2d.default", settings)
 }
 
-/// `adaptive_max_pool1d(self, output_size)`, which also gives the places.
+/// `adaptive_max_pool1d(self, output_size)`, which also returns indices.
 pub fn adaptive_max(editor: &mut Editor, call: &Call) -> Rewritten {
     pooled(editor, call, "adaptive_max_pool2d.default", vec![row(call, 1, 1)?])
 }
 
-/// A list of one number or none for a signal, as one for an image.
+/// A list with an item for signals, or an empty list, as a list for images.
 fn row(call: &Call, index: usize, of_rows: i64) -> Result<Argument, Reason> {
     match call.ints(index)? {
         [] => Ok(Argument::Ints(vec![])),
@@ -44,7 +44,7 @@ fn pooled(editor: &mut Editor, call: &Call, name: &str, settings: Vec<Argument>)
     made.into_iter().zip(&call.outputs).map(|(id, output)| editor.view(id, &output.sizes)).collect()
 }
 
-/// Sizes with a dimension of one row before the last.
+/// Sizes with a dimension of size 1 before the last.
 fn with_row(sizes: &[i32]) -> Result<Vec<i32>, Reason> {
     let (columns, outer) = sizes.split_last().ok_or(Reason::Arguments)?;
     Ok(outer.iter().copied().chain([1, *columns]).collect())

@@ -1,11 +1,11 @@
-//! Pooling of volumes.
+//! Pooling over three dimensions.
 
 use et_core::ScalarType;
 use etbuild_ir::{Argument, TensorSpec};
 
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode)`: the form that also gives the places.
+/// `max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode)`: `max_pool3d_with_indices`.
 pub fn max(editor: &mut Editor, call: &Call) -> Rewritten {
     let stride = if call.ints(2)?.is_empty() { 1 } else { 2 };
     let arguments = vec![

@@ -1,11 +1,12 @@
-//! Sliding windows written out: every window's elements are selected by constant positions.
+//! Sliding windows by constant indices: `unfold`, `im2col`, `col2im`.
 
 use etbuild_ir::{Argument, TensorSpec, ValueId};
 
 use crate::Reason;
 use crate::edit::{Call, Editor, Rewritten};
 
-/// `unfold(self, dimension, size, step)`: the windows take the dimension's place, their elements come last.
+/// `unfold(self, dimension, size, step)`: the dimension counts windows; the elements of a window are the last
+/// dimension.
 pub fn unfold(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     let rank = editor.spec(input).rank();
@@ -28,7 +29,7 @@ pub fn unfold(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.permute(apart, &dims)?])
 }
 
-/// One dimension of `im2col` and `col2im`.
+/// A spatial dimension of `im2col` and `col2im`.
 struct Axis {
     size: i64,
     kernel: i64,
@@ -42,14 +43,15 @@ impl Axis {
         (self.size + 2 * self.padding - self.dilation * (self.kernel - 1) - 1).div_euclid(self.stride.max(1)) + 1
     }
 
-    /// Positions in the padded dimension: those of all windows for the first element, then for the second.
+    /// Positions in the padded dimension: for the first kernel element the positions of all windows, then for the
+    /// second element.
     fn positions(&self) -> Vec<i64> {
         let at = |element: i64| (0..self.windows()).map(move |window| window * self.stride + element * self.dilation);
         (0..self.kernel).flat_map(at).collect()
     }
 }
 
-/// The settings of both axes from the argument at `first`: kernel, dilation, padding, stride.
+/// The parameters of both dimensions, from the argument at `first`: kernel, dilation, padding, stride.
 fn axes(call: &Call, first: usize, sizes: [i32; 2]) -> Result<[Axis; 2], Reason> {
     let setting = |index: usize, axis: usize| match call.ints(first + index)? {
         [one] => Ok(*one),
@@ -75,7 +77,7 @@ fn narrow(sizes: &[i64]) -> Result<Vec<i32>, Reason> {
 pub fn columns(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     let [batch, channels, height, width] = editor.sizes(input)[..] else {
-        return Err(Reason::Unsupported("an image without batch"));
+        return Err(Reason::Unsupported("an image without a batch dimension"));
     };
     let [rows, columns] = axes(call, 1, [height, width])?;
     let padded = pad(editor, input, &rows, &columns)?;
@@ -106,11 +108,11 @@ fn pad(editor: &mut Editor, input: ValueId, rows: &Axis, columns: &Axis) -> Resu
     editor.call("constant_pad_nd.default", vec![Argument::Value(input), pads, Argument::Int(0)], output)
 }
 
-/// `col2im(self, output_size, kernel_size, dilation, padding, stride)`: elements that meet are added.
+/// `col2im(self, output_size, kernel_size, dilation, padding, stride)`: sums overlapping elements.
 pub fn image(editor: &mut Editor, call: &Call) -> Rewritten {
     let (input, output) = (call.value(0)?, call.output()?);
     let [batch, channels, height, width] = output.sizes[..] else {
-        return Err(Reason::Unsupported("an image without batch"));
+        return Err(Reason::Unsupported("an image without a batch dimension"));
     };
     let [rows, columns] = axes(call, 2, [height, width])?;
     let padded = narrow(&[rows.size + 2 * rows.padding, columns.size + 2 * columns.padding])?;
@@ -133,7 +135,7 @@ pub fn image(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![whole])
 }
 
-/// Where each element of the columns lies in a padded image of this width.
+/// The position of each element of the columns in a padded image of this width.
 fn scattered(rows: &Axis, columns: &Axis, width: i64) -> Vec<i64> {
     let mut positions = Vec::new();
     for (row, column) in (0..rows.kernel).flat_map(|row| (0..columns.kernel).map(move |column| (row, column))) {

@@ -1,4 +1,4 @@
-//! Operators that stay in one piece because a kernel computes them so, though there is a decomposition.
+//! Preserved operators: operators with a decomposition that stay whole because a kernel computes them.
 
 use etbuild_ir::OperatorName;
 
@@ -6,15 +6,15 @@ use crate::Reason;
 use crate::decompose::{self, recurrent};
 use crate::edit::{Call, Editor, Rewritten, Rule};
 
-/// The rule for an operator: the one that keeps it in one piece, or else its decomposition.
+/// The rule of an operator: preservation, or else the decomposition.
 pub fn rule(operator: &OperatorName) -> Option<Rule> {
     let name = operator.as_str().strip_prefix("aten.")?;
     let index = RULES.binary_search_by(|(known, _)| (*known).cmp(name));
-    let whole = index.ok().and_then(|index| RULES.get(index)).map(|(_, rule)| *rule);
-    whole.or_else(|| decompose::rule(operator))
+    let preserved = index.ok().and_then(|index| RULES.get(index)).map(|(_, rule)| *rule);
+    preserved.or_else(|| decompose::rule(operator))
 }
 
-/// Every operator that stays in one piece, in the order of names.
+/// The preserved operators, in the order of names.
 const RULES: &[(&str, Rule)] = &[
     ("group_norm.default", keep),
     ("gru.input", layers),
@@ -31,19 +31,19 @@ const RULES: &[(&str, Rule)] = &[
     ("silu.default", as_it_is),
 ];
 
-/// The call as it is. Kernels in one piece do not mix types; decompositions promote them.
+/// Preserves a call with operands of a single type. The kernels do not mix types; decompositions promote.
 fn keep(editor: &mut Editor, call: &Call) -> Rewritten {
     let mut types = call.uses().map(|id| editor.spec(id).scalar_type);
     let first = types.next();
     if types.all(|scalar_type| Some(scalar_type) == first) { as_it_is(editor, call) } else { decomposed(editor, call) }
 }
 
-/// Attention without dropout.
+/// Preserves attention without dropout.
 fn attention(editor: &mut Editor, call: &Call) -> Rewritten {
     if call.number(4)? == 0.0 { as_it_is(editor, call) } else { Err(Reason::Training) }
 }
 
-/// A call per layer; a layer whose hidden state is projected to a smaller one has no kernel.
+/// A call per layer. A layer with a projected hidden state has no kernel and is decomposed.
 fn layers(editor: &mut Editor, call: &Call) -> Rewritten {
     if recurrent::is_projected(editor, call)? {
         decomposed(editor, call)
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_in_one_piece_has_a_kernel_and_a_decomposition() {
+    fn preserved_operators_have_a_kernel_and_a_decomposition() {
         for (name, _) in RULES {
             let operator = OperatorName::parse(&format!("aten.{name}")).unwrap();
             assert!(et_ops::find_functional(&operator.qualified()).is_some(), "{name}");

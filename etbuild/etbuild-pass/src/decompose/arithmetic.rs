@@ -1,4 +1,4 @@
-//! Arithmetic in other words.
+//! Arithmetic in terms of simpler arithmetic.
 
 use etbuild_ir::Argument;
 
@@ -65,7 +65,7 @@ fn add_result(editor: &mut Editor, call: &Call, name: &str) -> Rewritten {
     Ok(vec![editor.call("add.Tensor", arguments, output)?])
 }
 
-/// `floor_divide(self, other)`, where a number becomes a tensor of rank 0.
+/// `floor_divide(self, other)`; a number becomes a tensor of rank 0.
 pub fn floor_quotient(editor: &mut Editor, call: &Call) -> Rewritten {
     let mut arguments = call.arguments.clone();
     if let Some(divisor) = arguments.get_mut(1).filter(|divisor| !matches!(divisor, Argument::Value(_))) {

@@ -1,4 +1,4 @@
-//! Margins that repeat the opposite end.
+//! Circular padding.
 
 use etbuild_ir::ValueId;
 
@@ -19,7 +19,7 @@ pub fn pad(editor: &mut Editor, call: &Call) -> Rewritten {
 
 fn along(editor: &mut Editor, input: ValueId, dim: usize, [before, behind]: [i64; 2]) -> Result<ValueId, Reason> {
     if before < 0 || behind < 0 {
-        return Err(Reason::Unsupported("negative widths of circular padding"));
+        return Err(Reason::Unsupported("a negative circular padding"));
     }
     let mut output = editor.spec(input).clone();
     let own = i64::from(*output.sizes.get(dim).ok_or(Reason::Arguments)?);
