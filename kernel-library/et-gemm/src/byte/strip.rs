@@ -242,7 +242,7 @@ impl<'a> Strip<'a> {
             stride: self.stride(),
         };
         if tile.blocks > 0 {
-            // SAFETY: the caller guarantees valid operands; `gathered` has room for a whole register behind the last row.
+            // SAFETY: the caller guarantees valid operands; `gathered` has room for a register behind the last row.
             unsafe { crate::amx::compute(&tile, rows.len(), panel.vectors) };
         } else {
             // SAFETY: the accumulators of the tile have `rows * stride` elements.

@@ -34,7 +34,7 @@ impl Stream {
     /// The stream has `at + LANES` elements.
     #[inline(always)]
     pub unsafe fn read<S: Isa>(self, isa: S, at: usize) -> S::F32 {
-        // SAFETY: the caller guarantees the elements; a broadcast constant has 16 elements, at least the lanes of any ISA.
+        // SAFETY: the caller guarantees the elements; a broadcast constant has 16, at least the lanes of any ISA.
         unsafe { isa.read(self.from.add(at * self.step)) }
     }
 
