@@ -1,6 +1,7 @@
 //! Text for language models: the `tokenizers` library reads Hugging Face's `tokenizer.json`, `minijinja` fills in chat
 //! templates. Who reads tokens only needs neither.
 
+mod json;
 mod template;
 mod tokenizer;
 

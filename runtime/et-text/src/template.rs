@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use et_llm::{Error, Message};
 use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Kwargs;
 use minijinja::{Environment, ErrorKind, Value, context};
-use serde_json::Value as Json;
+use time::OffsetDateTime;
+
+use crate::json::Style;
 
 /// A template with the texts that it may name.
 pub struct Template {
@@ -15,6 +18,10 @@ pub struct Template {
 
 const NAME: &str = "chat";
 
+/// The most steps of filling in a template. A conversation of a thousand messages takes fewer than a million; a template that loops for
+/// ever, or nearly so, ends with an error.
+const FUEL: u64 = 20_000_000;
+
 impl Template {
     /// Reads a JSON object with the `template`; its other entries are texts such as `bos_token`.
     pub fn read(json: &[u8]) -> Result<Self, Error> {
@@ -22,7 +29,7 @@ impl Template {
         let mut texts: BTreeMap<String, String> = serde_json::from_slice(json).map_err(|error| malformed(&error))?;
         let template = texts.remove("template").ok_or_else(|| malformed(&"there is none"))?;
         let mut environment = environment().map_err(|error| malformed(&error))?;
-        environment.add_template_owned(NAME, template).map_err(|error| malformed(&error))?;
+        environment.add_template_owned(NAME, without_generation_tags(&template)).map_err(|error| malformed(&error))?;
         Ok(Self { environment, texts })
     }
 
@@ -32,7 +39,10 @@ impl Template {
         let message = |message: &Message| context! { role => message.role, content => message.content.as_str() };
         let messages: Vec<Value> = messages.iter().map(message).collect();
         let texts = Value::from_pairs(self.texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
-        let variables = context! { messages, add_generation_prompt => true, ..texts };
+        let none = Value::from(());
+        let variables = context! {
+            messages, add_generation_prompt => true, tools => none.clone(), documents => none, ..texts
+        };
         self.environment.get_template(NAME).and_then(|template| template.render(variables)).map_err(refused)
     }
 }
@@ -40,33 +50,47 @@ impl Template {
 /// What `transformers` fills templates in with.
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
+    environment.set_fuel(Some(FUEL));
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
     environment.add_function("raise_exception", |message: String| -> Result<Value, minijinja::Error> {
         Err(minijinja::Error::new(ErrorKind::InvalidOperation, message))
     });
-    environment.add_filter("tojson", |value: Value| -> Result<Value, minijinja::Error> {
-        let json = serde_json::to_value(&value);
-        let json = json.map_err(|error| minijinja::Error::new(ErrorKind::BadSerialization, error.to_string()))?;
-        Ok(Value::from_safe_string(spaced(&json)))
+    environment.add_function("strftime_now", now);
+    environment.add_filter("tojson", |value: Value, options: Kwargs| -> Result<Value, minijinja::Error> {
+        Ok(Value::from_safe_string(Style::read(&options)?.write(&value)?))
     });
     Ok(environment)
 }
 
-/// JSON as Python writes it: a blank behind commas and colons.
-fn spaced(json: &Json) -> String {
-    match json {
-        Json::Array(items) => {
-            let items: Vec<String> = items.iter().map(spaced).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Json::Object(entries) => {
-            let entry = |(key, value): (&String, &Json)| format!("{}: {}", Json::from(key.as_str()), spaced(value));
-            let entries: Vec<String> = entries.iter().map(entry).collect();
-            format!("{{{}}}", entries.join(", "))
-        }
-        other => other.to_string(),
+/// The time in UTC by a format of C's `strftime`.
+fn now(format: &str) -> Result<String, minijinja::Error> {
+    let failed = |error: &dyn std::fmt::Display| minijinja::Error::new(ErrorKind::InvalidOperation, error.to_string());
+    let format = time::format_description::parse_strftime_borrowed(format).map_err(|error| failed(&error))?;
+    OffsetDateTime::now_utc().format(&format).map_err(|error| failed(&error))
+}
+
+/// The template without the tags `{% generation %}` and `{% endgeneration %}`, which mark the answers of a model for training. The tags
+/// become blocks that keep the text between them, with the same white space control.
+fn without_generation_tags(template: &str) -> String {
+    let (mut rest, mut result) = (template, String::with_capacity(template.len()));
+    while let Some((before, tag)) = rest.split_once("{%") {
+        result.push_str(before);
+        result.push_str("{%");
+        let (inside, after) = tag.split_once("%}").unwrap_or((tag, ""));
+        let replaced = match inside.trim_matches(['-', '+']).trim() {
+            "generation" => inside.replace("generation", "if true"),
+            "endgeneration" => inside.replace("endgeneration", "endif"),
+            _ => {
+                rest = tag;
+                continue;
+            }
+        };
+        result.push_str(&replaced);
+        result.push_str("%}");
+        rest = after;
     }
+    result + rest
 }
 
 #[cfg(test)]
@@ -103,5 +127,41 @@ mod tests {
     #[test]
     fn json_is_written_as_python_does() {
         assert_eq!(filled_in("{{ {'a': [1, 'x']} | tojson }}", &[]).unwrap(), r#"{"a": [1, "x"]}"#);
+    }
+
+    #[test]
+    fn json_keeps_the_order_of_keys_and_takes_an_indentation() {
+        let template = r#"{{ {"b": [1, {}], "a": none} | tojson(indent=2) }}"#;
+        assert_eq!(filled_in(template, &[]).unwrap(), "{\n  \"b\": [\n    1,\n    {}\n  ],\n  \"a\": null\n}");
+        let messages = [Message::new("user", "ä<\n")];
+        assert_eq!(
+            filled_in("{{ messages | tojson }}", &messages).unwrap(),
+            r#"[{"role": "user", "content": "ä<\n"}]"#
+        );
+    }
+
+    #[test]
+    fn tools_and_documents_are_none() {
+        let template = "{{ tools is none and documents is none }}{% if tools %}tools{% endif %}";
+        assert_eq!(filled_in(template, &[]).unwrap(), "True");
+    }
+
+    #[test]
+    fn the_date_is_todays() {
+        let year = OffsetDateTime::now_utc().year();
+        let date = filled_in("{{ strftime_now('%d %b %Y') }}", &[]).unwrap();
+        assert!(date.ends_with(&year.to_string()) && date.len() == "26 Jul 2024".len(), "{date}");
+    }
+
+    #[test]
+    fn tags_for_training_leave_their_text() {
+        let template = "a {%- generation -%} {{ 'b' }} {%- endgeneration %} c{% generation %}d{% endgeneration %}";
+        assert_eq!(filled_in(template, &[]).unwrap(), "ab cd");
+    }
+
+    #[test]
+    fn a_template_that_does_not_end_is_an_error() {
+        let template = "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}";
+        assert!(filled_in(template, &[]).unwrap_err().to_string().contains("fuel"));
     }
 }
