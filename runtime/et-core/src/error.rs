@@ -47,7 +47,7 @@ impl Error {
             Self::InvalidType => "a value has the wrong type",
             Self::OperatorMissing => "an operator has no kernel",
             Self::NotFound => "not found",
-            Self::MemoryAllocationFailed => "the memory handed in is too small",
+            Self::MemoryAllocationFailed => "the program needs more memory than there is",
             Self::AccessFailed => "data outside the file or the arena was asked for",
             Self::InvalidProgram => "the program file is malformed",
             Self::InvalidExternalData => "a data file is malformed or does not fit the program",

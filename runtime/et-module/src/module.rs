@@ -212,13 +212,13 @@ impl Module {
         let [inputs, outputs] = self.loaded.counts();
         for index in 0..inputs {
             if let Some(size) = wanted(self.loaded.input(index)?) {
-                let memory = self.loaded.allocate(size);
+                let memory = self.loaded.allocate(size)?;
                 self.loaded.method().set_input_memory(index, memory)?;
             }
         }
         for index in 0..outputs {
             if let Some(size) = wanted(self.loaded.output(index)?) {
-                let memory = self.loaded.allocate(size);
+                let memory = self.loaded.allocate(size)?;
                 self.loaded.method().set_output_memory(index, memory)?;
             }
         }

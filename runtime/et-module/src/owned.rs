@@ -1,6 +1,7 @@
 //! A loaded method together with the memory that it borrows.
 #![allow(unsafe_code)] // One struct holds a borrower and what it borrows, which safe Rust cannot say.
 
+use std::alloc::{Layout, alloc_zeroed};
 use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -40,10 +41,10 @@ pub(crate) struct FirstArena {
 }
 
 impl FirstArena {
-    fn new(size: usize) -> Self {
+    fn new(size: usize) -> CoreResult<Self> {
         let mut memory = Vec::new();
-        let cells = Cell::from_mut(allocate(&mut memory, size)).as_slice_of_cells();
-        Self { _memory: memory, cells }
+        let cells = Cell::from_mut(allocate(&mut memory, size)?).as_slice_of_cells();
+        Ok(Self { _memory: memory, cells })
     }
 }
 
@@ -84,11 +85,11 @@ impl LoadedMethod {
             (None, 0) => None,
             (Some(first), 1..) if first.cells.len() == plan.arena_size(0)? => Some(first),
             (Some(_), _) => return Err(et_core::Error::InvalidArgument.into()),
-            (None, _) => Some(Rc::new(FirstArena::new(plan.arena_size(0)?))),
+            (None, _) => Some(Rc::new(FirstArena::new(plan.arena_size(0)?)?)),
         };
         arenas.extend(first.iter().map(|first| first.cells));
         for index in 1..needs.arenas {
-            arenas.push(Cell::from_mut(allocate(&mut memory, plan.arena_size(index)?)).as_slice_of_cells());
+            arenas.push(Cell::from_mut(allocate(&mut memory, plan.arena_size(index)?)?).as_slice_of_cells());
         }
         let mut arenas = Owned::new(arenas.into_boxed_slice());
         // SAFETY: as above.
@@ -157,7 +158,7 @@ impl LoadedMethod {
     }
 
     /// Memory that lives as long as the method.
-    pub(crate) fn allocate(&mut self, size: usize) -> &'static mut [u8] {
+    pub(crate) fn allocate(&mut self, size: usize) -> CoreResult<&'static mut [u8]> {
         allocate(&mut self.memory, size)
     }
 }
@@ -178,14 +179,31 @@ impl Delegates {
     }
 }
 
-/// Zeroed, aligned bytes, owned by `memory`.
-fn allocate(memory: &mut Vec<Owned<[u8]>>, size: usize) -> &'static mut [u8] {
-    let mut owned = Owned::new(vec![0; size + ALIGNMENT].into_boxed_slice());
+/// `size` zeroed bytes at a multiple of `ALIGNMENT`, owned by `memory`. The size is a number of a program file, so an absurd
+/// one is an error and not an abort.
+fn allocate(memory: &mut Vec<Owned<[u8]>>, size: usize) -> CoreResult<&'static mut [u8]> {
+    let whole = size.checked_add(ALIGNMENT).ok_or(CoreError::MemoryAllocationFailed)?;
+    let mut owned = Owned::new(zeroed(whole)?);
     // SAFETY: callers store `memory` next to the method that uses these bytes.
     let bytes = unsafe { owned.borrow() };
     memory.push(owned);
     let skip = bytes.as_ptr().align_offset(ALIGNMENT);
-    &mut bytes[skip..skip + size]
+    bytes.get_mut(skip..skip + size).ok_or(CoreError::MemoryAllocationFailed)
+}
+
+/// Zeroed bytes, which take no memory before they are written.
+fn zeroed(size: usize) -> CoreResult<Box<[u8]>> {
+    let layout = Layout::array::<u8>(size).map_err(|_| CoreError::MemoryAllocationFailed)?;
+    if layout.size() == 0 {
+        return Ok(Box::default());
+    }
+    // SAFETY: the layout is not empty.
+    let start = unsafe { alloc_zeroed(layout) };
+    if start.is_null() {
+        return Err(CoreError::MemoryAllocationFailed);
+    }
+    // SAFETY: the allocator gave `size` initialised bytes with the layout that a boxed slice of bytes is freed with.
+    Ok(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, size)) })
 }
 
 /// A box that can be borrowed for longer than it is known to live.
@@ -210,5 +228,23 @@ impl<T: ?Sized> Drop for Owned<T> {
     fn drop(&mut self) {
         // SAFETY: the pointer came from a box and is given back once.
         drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absurd_sizes_are_errors_and_memory_is_aligned_zeros() {
+        let mut memory = Vec::new();
+        for size in [usize::MAX, usize::MAX - ALIGNMENT, isize::MAX as usize, 1 << 60] {
+            assert_eq!(allocate(&mut memory, size).err(), Some(CoreError::MemoryAllocationFailed), "{size}");
+        }
+        for size in [0, 1, 1000] {
+            let bytes = allocate(&mut memory, size).unwrap();
+            assert!(bytes.len() == size && bytes.iter().all(|byte| *byte == 0));
+            assert_eq!(bytes.as_ptr().align_offset(ALIGNMENT), 0);
+        }
     }
 }

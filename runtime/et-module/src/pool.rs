@@ -13,6 +13,10 @@ use et_runtime::Workers;
 /// How often a thread looks for the next call before it sleeps: about 0.1 ms.
 const SPINS: u32 = 2_000;
 
+/// The most threads of a pool: more than any machine that the runtime is made for has cores, and few enough that a mistaken number does
+/// not exhaust the system.
+const MOST_THREADS: usize = 256;
+
 /// Threads that share the tasks of one call after the other.
 pub struct Pool {
     shared: Arc<Shared>,
@@ -78,14 +82,15 @@ impl State {
 }
 
 impl Pool {
-    /// A pool of `threads` threads, of which the caller is one. Where the system gives fewer, there are fewer.
+    /// A pool of `threads` threads, of which the caller is one. The pool has fewer where the system
+    /// gives fewer, and at most 256.
     pub fn new(threads: usize) -> Self {
         let shared = Arc::new(Shared::new());
         let spawn = |index| {
             let shared = shared.clone();
             Builder::new().name(format!("worker {index}")).spawn(move || shared.serve()).ok()
         };
-        let threads = (1..threads).map_while(spawn).collect();
+        let threads = (1..threads.min(MOST_THREADS)).map_while(spawn).collect();
         Self { shared, threads, turn: Mutex::new(()) }
     }
 }
