@@ -246,7 +246,7 @@ fn run(
     viewer: Viewer,
 ) -> Result<Answer> {
     let Options { max_new_tokens, temperature, top_k, top_p, seed } = options;
-    let mut sampler = Sampler::new(Sampling { temperature, top_k, top_p, seed });
+    let mut sampler = Sampler::new(Sampling { temperature, top_k, top_p, seed }.checked()?);
     let Session { model, speculation, facts, .. } = session;
     let known = model.rewind(tokens);
     let limits = Limits { tokens: max_new_tokens, stops: &facts.stops };

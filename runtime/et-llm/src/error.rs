@@ -24,6 +24,17 @@ pub enum Error {
         /// How many tokens there are.
         vocabulary: usize,
     },
+    /// The logits are not numbers, so no token is the most probable: the weights are damaged, or a kernel overflowed.
+    NoLogits,
+    /// An option of sampling is out of its range.
+    Sampling {
+        /// The option.
+        option: &'static str,
+        /// The value that was given.
+        value: f32,
+        /// The values that the option takes, in words.
+        range: &'static str,
+    },
     /// There is nothing to continue.
     NoTokens,
     /// The program has no method for reading ahead.
@@ -91,6 +102,10 @@ impl Display for Error {
             Self::UnknownToken { token, vocabulary } => {
                 write!(formatter, "there is no token {token}: the model has {vocabulary}")
             }
+            Self::NoLogits => {
+                formatter.write_str("the model's logits are not numbers (NaN); its weights may be damaged")
+            }
+            Self::Sampling { option, value, range } => write!(formatter, "{option} is {value}, but must be {range}"),
             Self::NoTokens => formatter.write_str("there is no token to continue"),
             Self::NoVerify => formatter.write_str(
                 "the program has no method `verify`, which guesses need: it was built without `export.speculate`",

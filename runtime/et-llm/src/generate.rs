@@ -74,7 +74,7 @@ pub fn generate(
             (Some(token), None) => model.read(&[*token])?,
             (Some(token), Some(speculation)) => speculation.read(model, *token, limits.tokens - tokens.len() - 1)?,
         };
-        let token = sampler.pick(logits);
+        let token = sampler.pick(logits)?;
         if limits.stops.contains(&token) {
             see(Picked::Stop, logits)?;
             return Ok(Generation { tokens, ended: Ended::Stopped });

@@ -63,10 +63,10 @@ pub fn measure(
 fn round(model: &mut Model, prompt: &[u32], sampler: &mut Sampler, decode: usize) -> Result<(f64, f64), Error> {
     model.reset();
     let mut clock = Clock::start();
-    let mut token = sampler.pick(model.read(prompt)?);
+    let mut token = sampler.pick(model.read(prompt)?)?;
     clock.token();
     for _ in 0..decode {
-        token = sampler.pick(model.read(&[token])?);
+        token = sampler.pick(model.read(&[token])?)?;
         clock.token();
     }
     let times = clock.statistics(0.0, prompt.len());

@@ -1,6 +1,6 @@
 //! Which token follows.
 
-use crate::Random;
+use crate::{Error, Random};
 
 /// How tokens are picked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +18,22 @@ pub struct Sampling {
 impl Default for Sampling {
     fn default() -> Self {
         Self { temperature: 0.0, top_k: 0, top_p: 1.0, seed: 0 }
+    }
+}
+
+impl Sampling {
+    /// The same options, if each is in its range.
+    ///
+    /// # Errors
+    /// [`Error::Sampling`] for a temperature that is negative or not finite, and for a `top_p` outside of 0 to 1.
+    pub fn checked(self) -> Result<Self, Error> {
+        if !self.temperature.is_finite() || self.temperature < 0.0 {
+            return Err(Error::Sampling { option: "temperature", value: self.temperature, range: "0 or more" });
+        }
+        if !(0.0..=1.0).contains(&self.top_p) {
+            return Err(Error::Sampling { option: "top_p", value: self.top_p, range: "from 0 to 1" });
+        }
+        Ok(self)
     }
 }
 
@@ -41,10 +57,14 @@ impl Sampler {
         Self { options, random: Random::new(options.seed), candidates: Vec::new() }
     }
 
-    /// The token that follows. Without logits it is 0.
-    pub fn pick(&mut self, logits: &[f32]) -> u32 {
+    /// The token that follows.
+    ///
+    /// # Errors
+    /// [`Error::NoLogits`] where no logit is a finite number, or where one is NaN.
+    pub fn pick(&mut self, logits: &[f32]) -> Result<u32, Error> {
+        let best = most_probable(logits).ok_or(Error::NoLogits)?;
         if self.options.temperature <= 0.0 {
-            return most_probable(logits);
+            return Ok(best);
         }
         self.weigh(logits);
         self.cut();
@@ -53,10 +73,10 @@ impl Sampler {
         for candidate in &self.candidates {
             rest -= candidate.weight;
             if rest < 0.0 {
-                return candidate.token;
+                return Ok(candidate.token);
             }
         }
-        self.candidates.first().map_or(0, |candidate| candidate.token)
+        Ok(self.candidates.first().map_or(best, |candidate| candidate.token))
     }
 
     /// Every token with its share of the most probable one's probability.
@@ -103,20 +123,27 @@ impl Candidate {
     }
 }
 
-/// The first of the largest logits.
-fn most_probable(logits: &[f32]) -> u32 {
+/// The first of the largest logits, if one is finite and none is NaN.
+fn most_probable(logits: &[f32]) -> Option<u32> {
     const CHUNK: usize = 1024;
-    // The largest of a chunk is found without branches, so that it is found many at a time.
-    let largest = |chunk: &[f32]| chunk.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let (mut best, mut at) = (f32::NEG_INFINITY, 0);
+    // The largest logit of a chunk is found without branches, so that the compiler uses vectors.
+    let largest = |chunk: &[f32]| {
+        chunk
+            .iter()
+            .fold((f32::NEG_INFINITY, false), |(largest, nan), logit| (largest.max(*logit), nan | logit.is_nan()))
+    };
+    let (mut best, mut at) = (f32::NEG_INFINITY, None);
     for (index, chunk) in logits.chunks(CHUNK).enumerate() {
-        let found = largest(chunk);
+        let (found, nan) = largest(chunk);
+        if nan {
+            return None;
+        }
         if found > best {
-            let place = chunk.iter().position(|logit| *logit == found).unwrap_or(0);
-            (best, at) = (found, index * CHUNK + place);
+            best = found;
+            at = chunk.iter().position(|logit| *logit == found).map(|place| index * CHUNK + place);
         }
     }
-    u32::try_from(at).unwrap_or(0)
+    best.is_finite().then_some(at).flatten().and_then(|at| u32::try_from(at).ok())
 }
 
 #[cfg(test)]
@@ -129,17 +156,26 @@ mod tests {
     fn counts(options: Sampling) -> [u32; 5] {
         let mut sampler = Sampler::new(options);
         let mut counts = [0; 5];
-        (0..4000).for_each(|_| counts[sampler.pick(&LOGITS) as usize] += 1);
+        (0..4000).for_each(|_| counts[sampler.pick(&LOGITS).unwrap() as usize] += 1);
         counts
     }
 
     #[test]
     fn without_temperature_the_first_of_the_largest_is_picked() {
-        assert_eq!(Sampler::new(Sampling::default()).pick(&LOGITS), 1);
+        assert_eq!(Sampler::new(Sampling::default()).pick(&LOGITS).unwrap(), 1);
         let mut many = vec![0.0; 5000];
         many[4321] = 0.5;
-        assert_eq!(Sampler::new(Sampling::default()).pick(&many), 4321);
-        assert_eq!(Sampler::new(Sampling::default()).pick(&[]), 0);
+        assert_eq!(Sampler::new(Sampling::default()).pick(&many).unwrap(), 4321);
+    }
+
+    #[test]
+    fn logits_that_are_not_numbers_are_an_error() {
+        for temperature in [0.0, 1.0] {
+            let mut sampler = Sampler::new(Sampling { temperature, ..Sampling::default() });
+            for logits in [&[][..], &[f32::NAN; 3], &[1.0, f32::NAN], &[f32::INFINITY, 0.0], &[f32::NEG_INFINITY; 2]] {
+                assert!(matches!(sampler.pick(logits), Err(Error::NoLogits)), "{logits:?}");
+            }
+        }
     }
 
     #[test]
@@ -161,10 +197,21 @@ mod tests {
     }
 
     #[test]
+    fn options_out_of_range_are_refused() {
+        assert!(Sampling::default().checked().is_ok());
+        for temperature in [-1.0, f32::NAN, f32::INFINITY] {
+            assert!(Sampling { temperature, ..Sampling::default() }.checked().is_err());
+        }
+        for top_p in [-0.5, 5.0, f32::NAN] {
+            assert!(Sampling { top_p, ..Sampling::default() }.checked().is_err());
+        }
+    }
+
+    #[test]
     fn a_seed_repeats_and_another_differs() {
         let draw = |seed| {
             let mut sampler = Sampler::new(Sampling { temperature: 1.0, seed, ..Sampling::default() });
-            [(); 20].map(|()| sampler.pick(&LOGITS))
+            [(); 20].map(|()| sampler.pick(&LOGITS).unwrap())
         };
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));
