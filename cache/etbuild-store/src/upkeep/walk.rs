@@ -1,6 +1,6 @@
 //! The files of the store, in the order of their names.
 
-use std::fs::{self, Metadata};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -8,21 +8,27 @@ use std::time::{Duration, SystemTime};
 use crate::layout::digest_of_path;
 use crate::{Digest, StoreError};
 
+/// Clocks of machines that share a cache differ by less.
+const CLOCK_SKEW: Duration = Duration::from_secs(24 * 3600);
+
 /// A file whose name is a digest.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub path: PathBuf,
     pub digest: Digest,
     pub size: u64,
-    /// When it was last written or used.
+    /// The time of the last write or use. A time that lies in the future by more than a day says nothing, so such a file counts as
+    /// the longest unused.
     pub used: SystemTime,
 }
 
 impl Entry {
     fn new(path: PathBuf) -> Option<Self> {
         let digest = digest_of_path(&path)?;
-        let metadata = fs::metadata(&path).ok().filter(Metadata::is_file)?;
-        let used = metadata.modified().unwrap_or_else(|_| SystemTime::now());
+        let metadata = fs::symlink_metadata(&path).ok().filter(|metadata| metadata.is_file())?;
+        let now = SystemTime::now();
+        let used = metadata.modified().unwrap_or(now);
+        let used = if used > now + CLOCK_SKEW { SystemTime::UNIX_EPOCH } else { used };
         Some(Self { path, digest, size: metadata.len(), used })
     }
 
@@ -40,13 +46,19 @@ impl Entry {
     }
 }
 
-/// The files of a sharded folder. Files that the store did not put there are passed over.
+/// The files of a sharded folder. Files that the store did not put there are
+/// passed over, links among them: a folder behind a link is not the store's to clean.
 pub(super) fn entries(sharded: &Path) -> Result<Vec<Entry>, StoreError> {
     let mut entries = Vec::new();
-    for shard in children(sharded)? {
+    for shard in children(sharded)?.into_iter().filter(|shard| is_folder(shard)) {
         entries.extend(children(&shard)?.into_iter().filter_map(Entry::new));
     }
     Ok(entries)
+}
+
+/// Whether the path is a folder, and not a link to a folder.
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
 /// What lies in a folder, by name; nothing in one that is missing, or is no folder.
@@ -62,4 +74,43 @@ pub(super) fn children(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 fn sorted(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.sort();
     paths
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shard_with_blob(folder: &Path) -> PathBuf {
+        let name = Digest::of(b"blob").to_string();
+        let path = folder.join(&name[..2]).join(&name[2..]);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, b"blob").unwrap();
+        path
+    }
+
+    #[test]
+    fn a_file_from_the_far_future_counts_as_unused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = shard_with_blob(folder.path());
+        let set = |time| fs::File::open(&path).unwrap().set_modified(time).unwrap();
+        let age = || entries(folder.path()).unwrap()[0].age();
+        set(SystemTime::now() + Duration::from_secs(60));
+        assert!(age() < CLOCK_SKEW);
+        set(SystemTime::now() + 366 * CLOCK_SKEW);
+        assert!(age() > 366 * CLOCK_SKEW);
+    }
+
+    #[test]
+    fn links_to_folders_and_files_are_passed_over() {
+        let [store, elsewhere] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let blob = shard_with_blob(elsewhere.path());
+        let shard = store.path().join(blob.parent().and_then(Path::file_name).unwrap());
+        std::os::unix::fs::symlink(blob.parent().unwrap(), &shard).unwrap();
+        assert!(entries(store.path()).unwrap().is_empty());
+        fs::remove_file(&shard).unwrap();
+        fs::create_dir(&shard).unwrap();
+        std::os::unix::fs::symlink(&blob, shard.join(blob.file_name().unwrap())).unwrap();
+        assert!(entries(store.path()).unwrap().is_empty());
+        assert_eq!(entries(elsewhere.path()).unwrap().len(), 1);
+    }
 }
