@@ -39,10 +39,12 @@ impl RealSystem {
 
 impl System for RealSystem {
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        refuse_endless(path)?;
         fs::read(path)
     }
 
     fn read_in_pieces(&self, path: &Path, visit: &mut dyn FnMut(&[u8])) -> io::Result<()> {
+        refuse_endless(path)?;
         let (mut file, mut piece) = (fs::File::open(path)?, Vec::with_capacity(PIECE));
         while Read::by_ref(&mut file).take(PIECE as u64).read_to_end(&mut piece)? > 0 {
             visit(&piece);
@@ -104,6 +106,15 @@ impl System for RealSystem {
     fn is_interrupted(&self) -> bool {
         self.processes.are_interrupted()
     }
+}
+
+/// Devices, pipes and sockets may never end, or wait for ever.
+fn refuse_endless(path: &Path) -> io::Result<()> {
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_file() || kind.is_dir() {
+        return Ok(());
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "a device, pipe or socket, not a regular file"))
 }
 
 fn write_staged(path: &Path, bytes: &[u8], executable: bool) -> io::Result<()> {
@@ -196,5 +207,20 @@ mod tests {
         invocation.timeout = Some(Duration::from_millis(20));
         let outcome = RealSystem::default().run(&invocation).unwrap();
         assert!(outcome.timed_out && !outcome.success());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_and_pipes_are_refused_at_once() {
+        let folder = std::env::temp_dir().join(format!("etbuild-pipe-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let pipe = folder.join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let system = RealSystem::default();
+        for path in [Path::new("/dev/zero"), &pipe] {
+            assert_eq!(system.read(path).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+            assert_eq!(system.read_in_pieces(path, &mut |_| ()).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        }
+        fs::remove_dir_all(&folder).unwrap();
     }
 }
