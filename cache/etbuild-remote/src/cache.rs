@@ -152,6 +152,12 @@ impl std::fmt::Display for Event {
             Self::Wrong { url, blob } => {
                 write!(formatter, "the remote cache {url} gave wrong bytes for blob {blob}; they were thrown away")
             }
+            Self::Mismatched { url, action } => {
+                write!(
+                    formatter,
+                    "the remote cache {url} gave a result for action {action} that the action did not make; the stage runs here"
+                )
+            }
             Self::NotExecuted { url, reason } => {
                 write!(formatter, "the remote cache {url} does not do the work of stages: {reason}")
             }

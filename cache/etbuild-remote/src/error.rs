@@ -1,6 +1,6 @@
 //! What can go wrong with a remote.
 
-use etbuild_store::{Digest, StoreError};
+use etbuild_store::{ActionKey, Digest, StoreError};
 
 /// Why a remote did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +17,9 @@ pub enum RemoteError {
     /// It gave other bytes than a blob has.
     #[error("it gave wrong bytes for blob {0}")]
     Wrong(Digest),
+    /// It gave a result that the action did not make.
+    #[error("its result for action {0} is another action's, or incomplete")]
+    Mismatched(ActionKey),
     /// The local store did not take what it gave, or lacks what was to be sent.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,6 +1,6 @@
 //! What a remote cache tells its owner. It never prints.
 
-use etbuild_store::Digest;
+use etbuild_store::{ActionKey, Digest};
 
 /// Something that a person should know of. Each is told once in a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,13 @@ pub enum Event {
         url: String,
         /// The blob.
         blob: Digest,
+    },
+    /// The remote gave a result that the action did not make. The result counts for nothing.
+    Mismatched {
+        /// Where it is.
+        url: String,
+        /// The action.
+        action: ActionKey,
     },
     /// The remote runs no jobs; stages run here.
     NotExecuted {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use etbuild_store::{ActionKey, BlobRef, StoreError};
 
 use crate::standing::Standing;
-use crate::{Outputs, RemoteBlob, RemoteError};
+use crate::{Outputs, RemoteBlob, RemoteError, seal};
 
 /// Blobs up to this size are fetched as soon as an action is found: reports and interfaces, of which most are read.
 const SMALL: u64 = 64 << 10;
@@ -17,9 +17,11 @@ const SMALL_IN_ALL: u64 = 1 << 20;
 /// wrong bytes.
 ///
 /// # Errors
-/// As of the remote and of the store; [`RemoteError::Wrong`] where bytes were wrong.
+/// As of the remote and of the store; [`RemoteError::Wrong`] where bytes were wrong, [`RemoteError::Mismatched`] where the result is
+/// not the action's.
 pub fn action(standing: &Standing, action: &ActionKey) -> Result<Option<Outputs>, RemoteError> {
     let Some(outputs) = standing.remote.outputs(action)? else { return Ok(None) };
+    let outputs = seal::broken(action, outputs)?;
     if outputs.iter().any(|(_, blob)| standing.is_distrusted(&blob.blob)) {
         return Ok(None);
     }
@@ -74,10 +76,20 @@ pub fn blob(standing: &Standing, promised: &RemoteBlob) -> Result<(), RemoteErro
     let (mut writer, mut left) = (standing.store.writer()?, blob.size);
     standing.remote.get(promised, &mut |bytes| {
         left = left.checked_sub(bytes.len() as u64).ok_or(RemoteError::Wrong(blob.digest))?;
-        Ok(writer.append(bytes)?)
+        writer.append(bytes).map_err(|error| without_room(error, blob))
     })?;
     match writer.finish_as(&blob) {
         Err(StoreError::Corrupt { .. }) => Err(RemoteError::Wrong(blob.digest)),
-        outcome => Ok(outcome?),
+        outcome => outcome.map_err(|error| without_room(error, blob)),
+    }
+}
+
+/// A full disk is the remote's failure, since the size is the remote's word: the stage may make a smaller output here.
+fn without_room(error: StoreError, blob: BlobRef) -> RemoteError {
+    match error {
+        StoreError::Full { .. } => {
+            RemoteError::Refused(format!("there is no room for blob {} of {} bytes", blob.digest, blob.size))
+        }
+        other => other.into(),
     }
 }

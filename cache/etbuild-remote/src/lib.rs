@@ -22,6 +22,7 @@ mod options;
 mod reapi;
 mod remote;
 mod retry;
+mod seal;
 mod standing;
 mod upload;
 

@@ -31,6 +31,7 @@ struct Facts {
     not_executed: Option<String>,
     failures: u32,
     told_wrong: bool,
+    told_mismatched: bool,
     unread: bool,
     promised: BTreeMap<Digest, RemoteBlob>,
     distrusted: BTreeSet<Digest>,
@@ -104,6 +105,11 @@ impl Standing {
                     self.tell(&Event::Wrong { url: self.url.clone(), blob: *blob });
                 }
             }
+            RemoteError::Mismatched(action) => {
+                if !std::mem::replace(&mut self.facts().told_mismatched, true) {
+                    self.tell(&Event::Mismatched { url: self.url.clone(), action: *action });
+                }
+            }
             RemoteError::Store(_) => {}
         }
     }
@@ -119,7 +125,7 @@ impl Standing {
             RemoteError::Lost(reason) => self.lose(reason),
             RemoteError::Store(_) => {}
             other => {
-                let reason = other.to_string();
+                let reason = plain(&other.to_string());
                 let mut facts = self.facts();
                 facts.failures += 1;
                 let first = facts.not_stored.replace(reason.clone()).is_none();
@@ -136,7 +142,7 @@ impl Standing {
         match error {
             RemoteError::Lost(reason) => self.lose(reason),
             other => {
-                let reason = other.to_string();
+                let reason = plain(&other.to_string());
                 if self.facts().not_executed.replace(reason.clone()).is_none() {
                     self.tell(&Event::NotExecuted { url: self.url.clone(), reason });
                 }
@@ -145,9 +151,9 @@ impl Standing {
     }
 
     fn lose(&self, reason: &str) {
-        let before = self.facts().lost.replace(reason.to_owned());
+        let before = self.facts().lost.replace(plain(reason));
         if before.is_none() {
-            self.tell(&Event::Lost { url: self.url.clone(), reason: reason.to_owned() });
+            self.tell(&Event::Lost { url: self.url.clone(), reason: plain(reason) });
         }
     }
 
@@ -163,5 +169,25 @@ impl Standing {
 
     fn facts(&self) -> MutexGuard<'_, Facts> {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The most characters of a server's words that are shown.
+const WORDS: usize = 500;
+
+/// A server's words on one line, without control characters: neither a terminal nor a CI runner takes them for commands.
+fn plain(text: &str) -> String {
+    let one_line = text.chars().map(|character| if character.is_control() { ' ' } else { character });
+    one_line.take(WORDS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_words_of_a_server_command_nothing() {
+        assert_eq!(plain("no\n::error::x \u{1b}[2J\u{9b}y\r"), "no ::error::x  [2J y ");
+        assert_eq!(plain(&"a".repeat(WORDS + 1)).len(), WORDS);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use etbuild_store::{ActionKey, Blob, BlobRef, StoreError};
 
 use crate::standing::Standing;
-use crate::{Outputs, RemoteBlob, RemoteError, names};
+use crate::{Outputs, RemoteBlob, RemoteError, names, seal};
 
 /// What an action made, to be sent.
 struct Job {
@@ -89,7 +89,9 @@ fn send(standing: &Standing, job: &Job) -> Result<(), RemoteError> {
         let sha256 = with_sha256.then(|| names::sha256(&standing.store, &blob));
         Ok((name.clone(), RemoteBlob { blob: blob.reference(), sha256 }, blob))
     };
-    let opened = job.outputs.iter().map(open).collect::<Result<Vec<_>, StoreError>>()?;
+    let seal = seal::bytes(&job.action, job.outputs.iter().map(|(name, blob)| (name.as_str(), *blob)));
+    let seal = (seal::NAME.to_owned(), standing.store.put(&seal)?);
+    let opened = job.outputs.iter().chain([&seal]).map(open).collect::<Result<Vec<_>, StoreError>>()?;
     let mut blobs: Vec<RemoteBlob> = opened.iter().map(|(_, name, _)| *name).collect();
     blobs.sort_unstable();
     blobs.dedup();

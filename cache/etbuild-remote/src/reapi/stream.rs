@@ -1,7 +1,7 @@
 //! One blob as a stream of messages.
 
 use std::hash::{BuildHasher, RandomState};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bazel_remote_apis::google::bytestream::byte_stream_client::ByteStreamClient;
 use bazel_remote_apis::google::bytestream::{ReadRequest, WriteRequest};
@@ -17,7 +17,7 @@ use crate::RemoteError;
 /// So many bytes are sent in a message.
 const PIECE: usize = 1 << 19;
 
-/// A server that takes fewer bytes in a second counts as silent.
+/// A server that takes or gives fewer bytes in a second counts as silent.
 const SLOWEST: u64 = 1 << 17;
 
 /// Why a stream ended early.
@@ -57,12 +57,22 @@ async fn read_from(
     let mut client = ByteStreamClient::new(connection.line());
     let request = ReadRequest { resource_name: resource.to_owned(), read_offset: *offset, read_limit: 0 };
     let stream = retry::within(connection.patience(), client.read(request)).await.map_err(Broken::Status)?;
-    let mut stream = stream.into_inner();
+    let (mut stream, start, mut read) = (stream.into_inner(), Instant::now(), 0);
     while let Some(piece) = retry::within(connection.patience(), stream.message()).await.map_err(Broken::Status)? {
         take(&piece.data).map_err(Broken::Taker)?;
         *offset += i64::try_from(piece.data.len()).unwrap_or(i64::MAX);
+        read += piece.data.len() as u64;
+        if is_too_slow(start.elapsed(), read, connection.patience()) {
+            let problem = format!("fewer than {SLOWEST} bytes in a second");
+            return Err(Broken::Status(Status::cancelled(problem)));
+        }
     }
     Ok(())
+}
+
+/// Whether a stream gave too few bytes in this time. Empty messages break a silence, but bring no blob.
+fn is_too_slow(elapsed: Duration, bytes: u64, patience: Duration) -> bool {
+    elapsed > patience + Duration::from_secs(bytes / SLOWEST)
 }
 
 /// Writes a blob, from its beginning each time.
@@ -141,6 +151,14 @@ mod tests {
             assert!(pieces.last().is_some_and(|piece| piece.finish_write));
             assert_eq!(pieces[0].resource_name, "name");
         }
+    }
+
+    #[test]
+    fn a_stream_that_trickles_is_too_slow() {
+        let seconds = Duration::from_secs;
+        assert!(is_too_slow(seconds(4), 100, seconds(3)));
+        assert!(!is_too_slow(seconds(2), 0, seconds(3)));
+        assert!(!is_too_slow(seconds(12), 10 * SLOWEST, seconds(3)));
     }
 
     #[test]

@@ -121,7 +121,7 @@ fn remote(event: &etbuild_remote::Event) -> &'static str {
     use etbuild_remote::Event as Remote;
     match event {
         Remote::Lost { .. } => "; the build goes on without it",
-        Remote::Wrong { .. } => "",
+        Remote::Wrong { .. } | Remote::Mismatched { .. } => "",
         Remote::NotExecuted { .. } => "; they run here",
         Remote::NotStored { .. } => "; the next build elsewhere runs them again",
     }

@@ -36,6 +36,9 @@ pub fn run(session: &mut Session, path: &Path, channels: &mut Channels<'_>) -> R
         return Err(Error::NoTokens);
     }
     let Surprise { texts, tokens, sum } = surprise;
+    if !sum.is_finite() {
+        return Err(Error::NoLogits);
+    }
     let perplexity = (sum / tokens as f64).exp();
     Ok(writeln!(channels.out, r#"{{"perplexity":{perplexity:.6},"tokens":{tokens},"texts":{texts}}}"#)?)
 }
