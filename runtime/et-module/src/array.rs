@@ -1,4 +1,4 @@
-//! A tensor that owns its elements.
+//! A tensor that owns the elements.
 
 use et_core::ScalarType;
 
@@ -22,19 +22,19 @@ impl Array {
         Self { scalar_type, shape: shape.to_vec(), bytes }
     }
 
-    /// An array of 32-bit floating-point numbers; there must be as many as the shape says.
+    /// An array of 32-bit floating-point numbers, whose count is the product of the shape.
     pub fn floats(shape: &[usize], elements: &[f32]) -> Option<Self> {
         let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
         let fits = shape.iter().product::<usize>() == elements.len();
         fits.then(|| Self { scalar_type: ScalarType::Float, shape: shape.to_vec(), bytes })
     }
 
-    /// The array as a tensor that owns nothing.
+    /// The array as a borrowed tensor.
     pub fn view(&self) -> TensorView<'_> {
         TensorView { scalar_type: self.scalar_type, shape: self.shape.clone(), bytes: &self.bytes }
     }
 
-    /// The elements, if they are 32-bit floating-point numbers.
+    /// The elements of an array of 32-bit floating-point numbers.
     pub fn to_floats(&self) -> Option<Vec<f32>> {
         let floats = self.bytes.chunks_exact(4).filter_map(|bytes| bytes.try_into().ok().map(f32::from_le_bytes));
         (self.scalar_type == ScalarType::Float).then(|| floats.collect())

@@ -8,7 +8,7 @@ use crate::{Error, Module};
 /// How much to measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
-    /// Executions before the measured ones; the first is reported on its own.
+    /// Executions before the measured executions; the first is reported separately.
     pub warmup: usize,
     /// The least number of measured executions.
     pub iterations: usize,
@@ -22,7 +22,7 @@ impl Default for Effort {
     }
 }
 
-/// What was measured; displays as one JSON object.
+/// The measurement; displays as one JSON object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bench {
     /// Milliseconds to map the file.
@@ -82,7 +82,7 @@ pub(crate) fn milliseconds(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// The most memory that this process ever had in MiB. Linux reports it in `/proc`, in KiB; other systems do not.
+/// The peak memory of this process in MiB. Linux reports the peak in `/proc`, in KiB; other systems do not.
 pub fn peak_rss_mib() -> Option<f64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

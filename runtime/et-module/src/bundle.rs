@@ -1,4 +1,4 @@
-//! Bundled programs (`.bpte`): the program in the file, and its cases.
+//! Bundled programs (`.bpte`): the program in the file, and the test cases.
 
 use et_core::{Storage, Tensor, Value};
 use et_format::{BundledCase, BundledProgram, BundledSlot, BundledTensor, BundledValue};
@@ -7,12 +7,12 @@ use crate::closeness::{Tolerance, difference};
 use crate::outputs::{Outputs, to_array};
 use crate::{Array, Constant, Error, Module};
 
-/// What came of a bundled case.
+/// The result of a bundled case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseResult {
-    /// What the method computed.
+    /// The outputs of the method.
     pub outputs: Outputs,
-    /// What is wrong with it, in words; empty for a case that passed.
+    /// The mismatch in words; empty for a case that passed.
     pub differences: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ pub fn program_in(file: &[u8]) -> et_core::Result<&[u8]> {
     if is_bundled(file) { BundledProgram::parse(file)?.program() } else { Ok(file) }
 }
 
-/// Runs every case that the bundle has for the method, one after the other in `module`, whose state they share.
+/// Runs every case of the bundle for the method, in order, in `module`, whose state the cases share.
 pub fn run_bundled(
     module: &mut Module,
     bundle: &[u8],
@@ -69,7 +69,7 @@ fn set_input(module: &mut Module, index: usize, input: BundledSlot<'_>) -> Resul
     }
 }
 
-/// The differences of outputs from what the case expects; one that expects nothing has none.
+/// The differences between outputs and the expected outputs; a case without expected outputs has no differences.
 fn compare(outputs: &Outputs, case: BundledCase<'_>, tolerance: Tolerance) -> Result<Vec<String>, Error> {
     let mut differences = Vec::new();
     for (index, expected) in case.expected_outputs()?.iter().enumerate() {

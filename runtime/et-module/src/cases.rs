@@ -8,8 +8,8 @@ use crate::{Array, Error, Module, TensorType};
 
 /// Runs the method once per case and stacks the outputs along their first dimension.
 ///
-/// The number of cases is how often the method's first dimension fits in that of the inputs. An input of exactly the
-/// method's shape is the same in every case, and so is one whose shape may change. A tensor of rank 0 gets a dimension
+/// The number of cases is how often the method's first dimension fits in the first dimension of the inputs. An input of exactly the
+/// method's shape is the same in every case, and so is an input whose shape may change. A tensor of rank 0 gets a dimension
 /// for the cases.
 pub fn run_cases(
     module: &mut Module,
@@ -33,7 +33,7 @@ pub fn run_cases(
     Ok(stacked)
 }
 
-/// How many cases a tensor holds, given the type of one; 1 where it is not a stack of them.
+/// The number of cases that a tensor holds, given the type of a case; 1 for a tensor that is no stack of cases.
 fn cases_in(view: &TensorView<'_>, wanted: &TensorType) -> usize {
     if wanted.dynamic {
         return 1;
@@ -74,7 +74,7 @@ fn inputs_of_case<'v>(
     Ok(part)
 }
 
-/// Appends one case's outputs to those of the cases before.
+/// Appends the outputs of a case to the outputs of earlier cases.
 fn stack(stacked: &mut BTreeMap<String, Array>, outputs: BTreeMap<String, Array>) -> Result<(), Error> {
     for (name, mut output) in outputs {
         if output.shape.is_empty() {

@@ -4,7 +4,7 @@ use et_core::{BFloat16, Element, Half, ScalarType};
 
 use crate::Array;
 
-/// How far an element may be from the one expected: `absolute + relative * |expected|`.
+/// The allowed distance of an element from the expected element: `absolute + relative * |expected|`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerance {
     /// In the unit of the elements.
@@ -14,7 +14,7 @@ pub struct Tolerance {
 }
 
 impl Default for Tolerance {
-    /// What upstream's `verify_method_outputs` takes where the caller says nothing.
+    /// The default of upstream's `verify_method_outputs`.
     fn default() -> Self {
         Self { absolute: 1e-8, relative: 1e-5 }
     }
@@ -37,7 +37,7 @@ impl Tolerance {
     }
 }
 
-/// What is wrong with an array that should equal `expected`, if anything is. Integers and booleans must be equal.
+/// The mismatch of an array that should equal `expected`, if any. Integers and booleans must be equal.
 pub fn difference(expected: &Array, got: &Array, tolerance: Tolerance) -> Option<String> {
     if (expected.scalar_type, &expected.shape) != (got.scalar_type, &got.shape) {
         let shown = |array: &Array| format!("{}{:?}", array.scalar_type.name(), array.shape);

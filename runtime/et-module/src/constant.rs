@@ -1,4 +1,4 @@
-//! Inputs that are not tensors: they were fixed when the program was made, and can only be confirmed.
+//! Inputs that are not tensors: the export fixed their values, which a caller can only confirm.
 
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
@@ -7,10 +7,10 @@ use et_core::Value;
 
 use crate::{Error, Module};
 
-/// A number, a text or nothing.
+/// A number, a text or Python's `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Constant {
-    /// Nothing.
+    /// Python's `None`.
     None,
     /// A boolean.
     Bool(bool),
@@ -35,7 +35,7 @@ impl Display for Constant {
 }
 
 impl Constant {
-    /// What a value of a method is; nothing for a tensor or a list.
+    /// The constant of a method's value; `None` for a tensor or a list.
     pub(crate) fn of(value: &Value<'_>) -> Option<Self> {
         match value {
             Value::None => Some(Self::None),
@@ -47,7 +47,7 @@ impl Constant {
         }
     }
 
-    /// Whether this may be given for `traced`: it is the same, or the file does not hold what was given; and an integer
+    /// Whether a caller may give this constant for `traced`: the constants are equal, or the file holds no constant; and an integer
     /// may stand for a floating-point number.
     fn stands_for(&self, traced: &Self) -> bool {
         match (self, traced) {
@@ -70,7 +70,7 @@ impl Module {
         Err(Error::Input { name: self.input_name(index), problem })
     }
 
-    /// Checks the inputs of these names; others are ignored.
+    /// Checks the inputs of these names and ignores other inputs.
     pub fn set_constants(&mut self, given: &BTreeMap<String, Constant>) -> Result<(), Error> {
         for (index, name) in self.input_names().to_vec().iter().enumerate() {
             if let Some(constant) = given.get(name) {

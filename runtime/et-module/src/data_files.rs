@@ -9,10 +9,10 @@ use et_runtime::{Failure, MethodPlan, NamedData, Place};
 
 use crate::{Error, FileBytes};
 
-/// What the names of an adapter's tensors begin with.
+/// The prefix of the names of an adapter's tensors.
 const ADAPTER: &str = "adapter:";
 
-/// Data files in memory, each of them well-formed, no name in two of them.
+/// Well-formed data files in memory; each name is in a single file.
 #[derive(Debug, Default)]
 pub struct DataFiles(Vec<FileBytes>);
 
@@ -39,7 +39,7 @@ impl DataFiles {
         Self(files)
     }
 
-    /// The files as a method takes them.
+    /// The files in the form that a method takes.
     pub(crate) fn parse(&self) -> et_core::Result<Vec<DataFile<'_>>> {
         self.0.iter().map(|bytes| DataFile::parse(bytes)).collect()
     }
@@ -61,7 +61,7 @@ fn unusable(path: &Path, problem: &str) -> Error {
     Error::DataFile { path: PathBuf::from(path), problem: problem.to_owned() }
 }
 
-/// Says which tensor a method did not find in the data files, or what else failed.
+/// Names the tensor that a method did not find in the data files, or the other failure.
 pub(crate) fn explain(plan: MethodPlan<'_>, files: &[DataFile<'_>], failure: Failure) -> Error {
     let Place::Value(slot) = failure.place else { return failure.into() };
     match external(plan, files, slot) {
@@ -70,7 +70,7 @@ pub(crate) fn explain(plan: MethodPlan<'_>, files: &[DataFile<'_>], failure: Fai
     }
 }
 
-/// The name of a tensor that is not as it should be in the data files, and what is wrong with it.
+/// The name of a missing or mismatched tensor of the data files, and the mismatch.
 fn external(plan: MethodPlan<'_>, files: &[DataFile<'_>], slot: u32) -> et_core::Result<Option<(String, String)>> {
     let tensor = plan.plan().tensor(slot as usize)?;
     let Some(extra) = tensor.extra()? else { return Ok(None) };
@@ -92,7 +92,7 @@ fn external(plan: MethodPlan<'_>, files: &[DataFile<'_>], slot: u32) -> et_core:
     Ok(Some((name.to_owned(), problem)))
 }
 
-/// A type, a shape and an order as a user reads them.
+/// A type, a shape and an order in the form for users.
 fn shown(layout: &TensorLayout<'_>) -> String {
     let sizes: Vec<i32> = layout.sizes.iter().collect();
     let in_order = (0_u8..).zip(layout.dim_order).all(|(position, dim)| position == *dim);

@@ -1,4 +1,4 @@
-//! The engines of a binary: who executes the blobs of a program.
+//! The backends of a binary, which execute the blobs of a program.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,16 +10,16 @@ use crate::{Error, Pool};
 /// Makes the delegates of one backend.
 #[derive(Clone, Copy, Debug)]
 pub struct Engine {
-    /// What program files call the backend.
+    /// The name of the backend in program files.
     pub id: &'static str,
-    /// Makes a delegate for one blob, which may use these threads.
+    /// Makes a delegate for a blob, which may use these threads.
     pub make: MakeDelegate,
 }
 
 /// Makes a delegate that may use these threads.
 pub type MakeDelegate = for<'a> fn(&'a dyn Workers) -> Box<dyn Delegate<'a> + 'a>;
 
-/// The engines that programs are loaded with, and the threads that they share.
+/// The backends that programs are loaded with, and the thread pool that the backends share.
 #[derive(Clone)]
 pub struct Engines {
     table: &'static [Engine],
@@ -27,12 +27,12 @@ pub struct Engines {
 }
 
 impl Engines {
-    /// No engine: programs that need one are refused.
+    /// No backend: a program that needs a backend is refused.
     pub fn none() -> Self {
         Self::new(&[], 1)
     }
 
-    /// These engines on at most `threads` threads, of which the caller's is one.
+    /// These backends on at most `threads` threads, the caller's thread included.
     pub fn new(table: &'static [Engine], threads: usize) -> Self {
         // A program without engines keeps no threads busy.
         let alone = threads <= 1 || table.is_empty();
@@ -40,7 +40,7 @@ impl Engines {
         Self { table, workers }
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     pub fn threads(&self) -> usize {
         self.workers.threads()
     }
@@ -50,7 +50,7 @@ impl Engines {
         &self.workers
     }
 
-    /// The engine of each of a method's delegates, or an error that lists what is missing.
+    /// The backend of each of a method's delegates, or an error that lists the missing backends.
     pub(crate) fn find(&self, plan: MethodPlan<'_>) -> Result<Vec<Engine>, Error> {
         let (mut found, mut missing) = (Vec::new(), Vec::new());
         for delegate in plan.plan().delegates()?.iter() {

@@ -1,4 +1,4 @@
-//! What can go wrong on a hosted machine.
+//! Failures on a hosted machine.
 
 use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
@@ -7,62 +7,62 @@ use et_runtime::{Failure, Place};
 
 use crate::safetensors;
 
-/// A failure, as it is shown to a user.
+/// A failure with the text for a user.
 #[derive(Debug)]
 pub enum Error {
     /// A file cannot be read or written.
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A safetensors file is malformed.
     Safetensors {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The mistake in the file.
         source: safetensors::Error,
     },
     /// A data file cannot be used.
     DataFile {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The mistake in the file.
         problem: String,
     },
-    /// A tensor that the program expects in a data file is not there, or is another one.
+    /// A tensor that the program expects in a data file is missing or does not fit.
     ExternalTensor {
         /// The tensor's name in the model.
         name: String,
-        /// What is wrong with it.
+        /// The mismatch.
         problem: String,
     },
     /// The program has no method of this name.
     MethodMissing {
         /// The name.
         name: String,
-        /// The names that there are.
+        /// The names of the program's methods.
         methods: Vec<String>,
     },
     /// The program calls operators that no kernel was given for.
     OperatorsMissing(Vec<String>),
-    /// The program is not the one that the binary was linked for: it calls these operators.
+    /// The program calls these operators, and the binary was linked for another program.
     OtherOperators(Vec<String>),
     /// The program needs backends that this binary does not have.
     DelegatesMissing(Vec<String>),
     /// The program cannot be loaded or executed.
     Program {
-        /// What failed, and where.
+        /// The error and the place.
         failure: Failure,
-        /// The operator at the failed instruction, if it was one.
+        /// The operator of a failed kernel call.
         operator: Option<String>,
     },
     /// An input is missing or does not fit.
     Input {
         /// The input.
         name: String,
-        /// What is wrong with it.
+        /// The mismatch.
         problem: String,
     },
     /// The outputs of several cases cannot be stacked.

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use crate::Error;
 
-/// Bytes that stay where they are until they are dropped.
+/// Bytes at a fixed address until the owner is dropped.
 pub struct FileBytes(Source);
 
 enum Source {
@@ -26,7 +26,7 @@ enum Source {
 const READ_AT_MOST: u64 = 1 << 16;
 
 impl FileBytes {
-    /// Maps a file, or reads it where it is small or cannot be mapped.
+    /// Maps a file, or reads a file that is small or cannot be mapped.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::open_file(path).map_err(|source| Error::File { path: path.to_owned(), source })
     }
@@ -49,7 +49,7 @@ impl FileBytes {
         Ok(Self::copied(&bytes))
     }
 
-    /// A copy of bytes that begins where a mapping could: engines use weights in place, and want them aligned.
+    /// A page-aligned copy of bytes: backends use weights in place, and need aligned weights.
     pub fn copied(bytes: &[u8]) -> Self {
         Self::owned(Aligned::new(bytes))
     }
@@ -59,7 +59,7 @@ impl FileBytes {
         Self(Source::Owned(Box::new(bytes)))
     }
 
-    /// The same bytes once more: methods of a program share one mapping of it.
+    /// The same bytes for another method: methods of a program share a mapping.
     pub fn shared(bytes: &Rc<Self>) -> Self {
         Self(Source::Shared(Rc::clone(bytes)))
     }
@@ -156,7 +156,7 @@ mod mapped {
     }
 
     impl Mapping {
-        /// Maps a file; `None` where the system refuses, as it does for an empty file or a pipe.
+        /// Maps a file; `None` where the system refuses, such as for an empty file or a pipe.
         pub(super) fn new(file: &File, size: u64) -> Option<Self> {
             let length = usize::try_from(size).ok()?;
             // SAFETY: asks for a new mapping at an address of the system's choice, which touches no other memory.
@@ -165,15 +165,15 @@ mod mapped {
         }
 
         pub(super) const fn bytes(&self) -> &[u8] {
-            // SAFETY: the mapping covers these bytes until it is dropped. Program files are replaced, not rewritten, so
-            // they do not change meanwhile; every reader of them checks what it reads.
+            // SAFETY: the mapping covers these bytes until the owner is dropped. Program files are replaced, not rewritten, so
+            // the bytes do not change meanwhile; every reader of the bytes checks the values.
             unsafe { std::slice::from_raw_parts(self.start.cast(), self.length) }
         }
     }
 
     impl Drop for Mapping {
         fn drop(&mut self) {
-            // SAFETY: the mapping is this one's own, and its bytes are no longer borrowed.
+            // SAFETY: this value owns the mapping, and no borrow of the bytes is left.
             unsafe { munmap(self.start, self.length) };
         }
     }

@@ -16,14 +16,14 @@ use crate::{Array, DataFiles, Engines, Error, FileBytes, order};
 /// Where the kernels of a program's operators come from.
 #[derive(Clone, Copy)]
 pub enum Kernels<'k> {
-    /// The operators of a program's methods by name, each with its kernel, as a selective build makes them. A method that
-    /// calls others is refused.
+    /// The operators of a program's methods by name, each with a kernel, as a selective build makes the table. A method that
+    /// calls other operators is refused.
     Selected(&'k [(&'k str, Kernel)]),
     /// A catalogue that is asked for each operator by name and overload.
     Lookup(&'k dyn Fn(&str, &str) -> Option<Kernel>),
 }
 
-/// The type of an input: what a caller has to give.
+/// The type of an input that a caller has to give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TensorType {
     /// The type of the elements.
@@ -37,13 +37,13 @@ pub struct TensorType {
 /// A loaded method: the program's first.
 pub struct Module {
     pub(crate) loaded: LoadedMethod,
-    /// Made when they are first asked for: programs that are called by position need none.
+    /// Made at the first use: programs that are called by position need no names.
     input_names: OnceCell<Vec<String>>,
     hidden_outputs: usize,
 }
 
 impl Module {
-    /// Maps a program file and loads its method.
+    /// Maps a program file and loads the method.
     pub fn open(path: &Path, kernels: Kernels<'_>) -> Result<Self, Error> {
         Self::load(FileBytes::open(path)?, kernels)
     }
@@ -76,8 +76,8 @@ impl Module {
         Self::load_chosen(file, data, |program| find_method(&program, name), kernels, engines, None)
     }
 
-    /// Loads another method of the same program, which has the first arena in common with this one: what one writes to shared
-    /// state, the other reads. Loading writes the first values, so load all methods before the first is run.
+    /// Loads another method of the same program. Both methods share the first arena: a method reads the state that the other method
+    /// writes. Loading writes the first values, so load all methods before the first is run.
     pub fn load_beside(
         &self,
         file: FileBytes,
@@ -113,7 +113,7 @@ impl Module {
         self
     }
 
-    /// Gives out no more than the last `count` outputs: those before them are new values of inputs that a model changes.
+    /// Returns the last `count` outputs alone: the outputs before are new values of inputs that a model changes.
     #[must_use]
     pub fn with_last_outputs(mut self, count: usize) -> Self {
         self.hidden_outputs = self.loaded.counts()[1].saturating_sub(count);
@@ -126,7 +126,7 @@ impl Module {
         Ok(container.map(|container| container.outputs()).transpose()?.filter(|tree| !tree.is_empty()))
     }
 
-    /// The names of the inputs that the program file holds, one for each; `None` where it holds none.
+    /// The names of the inputs in the program file; `None` for a file without names.
     pub fn stored_input_names(&self) -> Option<Vec<String>> {
         let plan = self.loaded.method().plan();
         let names = plan.file().input_names(plan.plan().name().ok()?).ok()?;
@@ -153,7 +153,7 @@ impl Module {
         Ok(self.hidden_outputs..self.output_count()?)
     }
 
-    /// The type of input `index`; none for a number or text, which was fixed when the program was made.
+    /// The type of input `index`; `None` for a number or text, which the export fixed.
     pub fn input_type(&self, index: usize) -> Result<Option<TensorType>, Error> {
         let Value::Tensor(tensor) = self.loaded.input(index)? else { return Ok(None) };
         let plan = self.loaded.method().plan().plan();
@@ -168,7 +168,7 @@ impl Module {
         self.copy_input(index, view).map_err(|error| self.input_error(index, view.scalar_type, &view.shape, error))
     }
 
-    /// Copies tensors into the inputs of their names; others are ignored.
+    /// Copies tensors into the inputs of the same names and ignores other tensors.
     pub fn set_inputs(&mut self, inputs: &BTreeMap<String, TensorView<'_>>) -> Result<(), Error> {
         for (index, name) in self.input_names().to_vec().iter().enumerate() {
             if self.input_type(index)?.is_some() {
@@ -184,14 +184,14 @@ impl Module {
         self.loaded.execute().map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
     }
 
-    /// Executes the method; `told` hears of each instruction when it has been executed. A program of several chains is not
+    /// Executes the method; `told` is called after each executed instruction. A program of several chains is not
     /// executed.
     pub fn execute_telling(&mut self, told: impl FnMut(u32)) -> Result<(), Error> {
         let executed = self.loaded.execute_telling(told);
         executed.map_err(|failure| Error::Program { failure, operator: self.operator_at(failure) })
     }
 
-    /// What an instruction calls: an operator, or an engine.
+    /// The callee of an instruction: an operator, or a backend.
     pub fn called(&self, instruction: u32) -> Option<String> {
         self.operator_at(Failure { place: Place::Instruction(instruction), error: et_core::Error::Internal })
     }
@@ -203,7 +203,7 @@ impl Module {
         Ok(self.outputs()?.arrays)
     }
 
-    /// Memory for inputs and outputs that the program plans none for.
+    /// Memory for inputs and outputs that the memory plan leaves out.
     fn give_memory(&mut self) -> Result<(), Error> {
         let wanted = |value| match value {
             Value::Tensor(tensor) if tensor.data().is_null() => Some(tensor.capacity()),
@@ -257,7 +257,7 @@ impl Module {
         self.input_names().get(index).cloned().unwrap_or_else(|| index.to_string())
     }
 
-    /// Says what an input should have been.
+    /// Names the expected type of an input.
     pub(crate) fn input_error(
         &self,
         index: usize,
@@ -312,13 +312,13 @@ fn is_as_it_is(target: &Tensor<'_>, view: &TensorView<'_>) -> bool {
         && target.is_contiguous()
 }
 
-/// The error for an input that is not among those given.
+/// The error for a missing input.
 pub(crate) fn missing(name: &str, inputs: &BTreeMap<String, TensorView<'_>>) -> Error {
     let given: Vec<&str> = inputs.keys().map(String::as_str).collect();
     Error::Input { name: name.to_owned(), problem: format!("not given; given are: {}", given.join(", ")) }
 }
 
-/// The method of this name, or an error that lists those that there are.
+/// The method of this name, or an error that lists the program's methods.
 fn find_method(program: &Program<'static>, name: &str) -> Result<MethodPlan<'static>, Error> {
     match program.method(name) {
         Err(et_core::Error::NotFound) => {
@@ -330,7 +330,7 @@ fn find_method(program: &Program<'static>, name: &str) -> Result<MethodPlan<'sta
     }
 }
 
-/// A kernel per operator of the method, or an error that lists what is missing.
+/// A kernel per operator of the method, or an error that lists the operators without a kernel.
 fn find_kernels(plan: MethodPlan<'_>, kernels: Kernels<'_>) -> Result<Box<[Kernel]>, Error> {
     match kernels {
         Kernels::Selected(table) => selected(plan, table),
@@ -350,7 +350,7 @@ fn selected(plan: MethodPlan<'_>, table: &[(&str, Kernel)]) -> Result<Box<[Kerne
     Ok(found.into())
 }
 
-/// The kernel of operator `index`. The table is in the order of the operators where the program has but one method.
+/// The kernel of operator `index`. For a program with a single method, the table is in the order of the operators.
 fn find_selected(table: &[(&str, Kernel)], index: usize, operator: Operator<'_>) -> Option<Kernel> {
     let is_it = |(name, _): &&(&str, Kernel)| operator.is_named(name) == Ok(true);
     let found = table.get(index).filter(is_it).or_else(|| table.iter().find(is_it));
@@ -375,7 +375,7 @@ fn look_up(plan: MethodPlan<'_>, lookup: &dyn Fn(&str, &str) -> Option<Kernel>) 
     if missing.is_empty() { Ok(found.into()) } else { Err(Error::OperatorsMissing(missing)) }
 }
 
-/// An operator's name with its overload, such as `aten::add.out`.
+/// The name of an operator with the overload, such as `aten::add.out`.
 fn operator_name(plan: MethodPlan<'_>, index: u32) -> Option<String> {
     let operator = plan.plan().operators().ok()?.get(index as usize).ok()?;
     let (name, overload) = (operator.name().ok()?, operator.overload().ok()?);

@@ -2,7 +2,7 @@
 
 use et_core::{MAX_RANK, Tensor};
 
-/// The bytes of a tensor in row-major order, from its bytes in memory order.
+/// The bytes of a tensor in row-major order, from the bytes in memory order.
 pub(crate) fn to_row_major(tensor: &Tensor<'_>, bytes: Vec<u8>) -> Vec<u8> {
     if tensor.is_contiguous() {
         return bytes;
@@ -12,7 +12,7 @@ pub(crate) fn to_row_major(tensor: &Tensor<'_>, bytes: Vec<u8>) -> Vec<u8> {
     ordered
 }
 
-/// The bytes of a tensor in memory order, from its bytes in row-major order.
+/// The bytes of a tensor in memory order, from the bytes in row-major order.
 pub(crate) fn from_row_major(tensor: &Tensor<'_>, bytes: &[u8]) -> Vec<u8> {
     let mut ordered = vec![0; bytes.len()];
     for_each_element(tensor, |logical, physical| copy(bytes, logical, &mut ordered, physical));

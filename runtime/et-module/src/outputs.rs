@@ -1,4 +1,4 @@
-//! What a method gives back.
+//! The outputs of a method.
 
 use std::collections::BTreeMap;
 
@@ -16,14 +16,14 @@ pub struct Outputs {
 }
 
 impl Module {
-    /// Copies output `index`. A number comes as a tensor of rank 0, a list of numbers as one of rank 1.
+    /// Copies output `index`. A number becomes a tensor of rank 0, a list of numbers a tensor of rank 1.
     pub fn output(&self, index: usize) -> Result<Array, Error> {
         let value = self.loaded.output(index)?;
         self.array(&value)?.ok_or_else(|| Error::Output(format!("output {index} is neither a tensor nor a number")))
     }
 
-    /// Copies the elements of output `index`, a tensor, into `bytes`, in row-major order; returns how many bytes they take. An
-    /// error where there is no room for them all.
+    /// Copies the elements of output `index`, a tensor, into `bytes`, in row-major order; returns the number of bytes. An
+    /// error where `bytes` is too short.
     pub fn copy_output(&self, index: usize, bytes: &mut [u8]) -> Result<usize, Error> {
         let size = self.tensor(index)?.nbytes();
         let room = bytes.get_mut(..size);
@@ -32,8 +32,8 @@ impl Module {
         Ok(size)
     }
 
-    /// Fills `bytes` with elements of output `index`, a tensor, in row-major order, from byte `start` on. An error where there are
-    /// not as many.
+    /// Fills `bytes` with elements of output `index`, a tensor, in row-major order, from byte `start` on. An error where the tensor ends
+    /// before.
     pub fn copy_output_part(&self, index: usize, start: usize, bytes: &mut [u8]) -> Result<(), Error> {
         let tensor = self.tensor(index)?;
         let end = start.checked_add(bytes.len()).filter(|end| *end <= tensor.nbytes());
@@ -53,8 +53,8 @@ impl Module {
         }
     }
 
-    /// Copies the outputs. The tensors of a list are counted as outputs of their own; an output that is nothing is left
-    /// out and its number with it.
+    /// Copies the outputs. The tensors of a list count as separate outputs; an output `None` is left
+    /// out together with the output's number.
     pub fn outputs(&self) -> Result<Outputs, Error> {
         let mut outputs = Outputs::default();
         let values = self.shown_outputs()?.map(|index| self.loaded.output(index));
@@ -89,7 +89,7 @@ impl Module {
         Ok(())
     }
 
-    /// The value as an array, if it is one, a number or a list of numbers.
+    /// The value as an array, if the value is a tensor, a number or a list of numbers.
     fn array(&self, value: &Value<'_>) -> Result<Option<Array>, Error> {
         let scalar = |scalar_type, bytes: &[u8]| Array { scalar_type, shape: vec![], bytes: bytes.to_vec() };
         let list = |scalar_type, bytes: Vec<u8>, len| Array { scalar_type, shape: vec![len], bytes };

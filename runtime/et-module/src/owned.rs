@@ -1,4 +1,4 @@
-//! A loaded method together with the memory that it borrows.
+//! A loaded method together with the memory that the method borrows.
 #![allow(unsafe_code)] // One struct holds a borrower and what it borrows, which safe Rust cannot say.
 
 use std::alloc::{Layout, alloc_zeroed};
@@ -11,19 +11,19 @@ use et_runtime::{Delegate, Failure, Memory, Method, MethodPlan, Program, Step, W
 
 use crate::{DataFiles, Engines, Error, FileBytes, bundle, data_files};
 
-/// The alignment of arenas in bytes: a cache line, and a multiple of what the runtime asks for.
+/// The alignment of arenas in bytes: a cache line, and a multiple of the runtime's alignment.
 const ALIGNMENT: usize = 64;
 
-/// A method and everything it refers to. The method's lifetime is a lie that stays in this crate: nothing that comes
-/// from it may outlive this struct.
+/// A method and everything that the method refers to. The method's lifetime is a lie that stays in this crate: no borrow from the method
+/// may outlive this struct.
 pub(crate) struct LoadedMethod {
     method: Method<'static>,
     steps: Box<[Step<'static>]>,
     inputs: Indices<'static>,
     outputs: Indices<'static>,
-    // What the method borrows: freed with this struct, after the method is gone.
+    // The memory that the method borrows: freed with this struct, after the method is gone.
     memory: Vec<Owned<[u8]>>,
-    /// The first arena, which other methods of the program may have as well.
+    /// The first arena, which the program's methods may share.
     first: Option<Rc<FirstArena>>,
     _values: Owned<[Cell<Value<'static>>]>,
     _arenas: Owned<[&'static [Cell<u8>]]>,
@@ -34,7 +34,7 @@ pub(crate) struct LoadedMethod {
     _data: Owned<DataFiles>,
 }
 
-/// The arena in which methods have the state that they share. Neither it nor what holds it leaves its thread.
+/// The arena with the state that methods share. Neither the arena nor a holder of the arena leaves the thread.
 pub(crate) struct FirstArena {
     _memory: Vec<Owned<[u8]>>,
     cells: &'static [Cell<u8>],
@@ -48,11 +48,11 @@ impl FirstArena {
     }
 }
 
-/// The delegates of a method, and what they borrow.
+/// The delegates of a method, and the memory that the delegates borrow.
 struct Delegates {
     references: Owned<[&'static dyn Delegate<'static>]>,
     _delegates: Owned<[BoxedDelegate]>,
-    // The last, since the delegates borrow it.
+    // The last field, since the delegates borrow the workers.
     _workers: Arc<dyn Workers + Send>,
 }
 
@@ -70,7 +70,7 @@ impl LoadedMethod {
         first: Option<Rc<FirstArena>>,
     ) -> Result<Self, Error> {
         let (mut file, mut data) = (Owned::new(Box::new(file)), Owned::new(Box::new(data)));
-        // SAFETY: the owners are stored in the struct, so they live as long as the method.
+        // SAFETY: the owners are stored in the struct, so the owners live as long as the method.
         let (bytes, data_files): (&'static FileBytes, &'static DataFiles) = unsafe { (file.borrow(), data.borrow()) };
         let external = data_files.parse()?;
         let plan = choose(Program::new(bundle::program_in(bytes)?)?)?;
@@ -94,7 +94,7 @@ impl LoadedMethod {
         let mut arenas = Owned::new(arenas.into_boxed_slice());
         // SAFETY: as above.
         let (values_of, arenas_of, sizes_of) = unsafe { (values.borrow(), arenas.borrow(), sizes.borrow()) };
-        // What is allocated is zeros, and looking at it would take memory.
+        // Fresh allocations are zeros, and reading the zeros would commit memory.
         let borrowed = Memory { values: values_of, arenas: arenas_of, sizes: sizes_of, holds_state: true };
         // SAFETY: as above.
         let (called, delegated) = unsafe { (kernels.borrow(), delegates.references.borrow()) };
@@ -180,7 +180,7 @@ impl Delegates {
 }
 
 /// `size` zeroed bytes at a multiple of `ALIGNMENT`, owned by `memory`. The size is a number of a program file, so an absurd
-/// one is an error and not an abort.
+/// size is an error and not an abort.
 fn allocate(memory: &mut Vec<Owned<[u8]>>, size: usize) -> CoreResult<&'static mut [u8]> {
     let whole = size.checked_add(ALIGNMENT).ok_or(CoreError::MemoryAllocationFailed)?;
     let mut owned = Owned::new(zeroed(whole)?);
@@ -191,7 +191,7 @@ fn allocate(memory: &mut Vec<Owned<[u8]>>, size: usize) -> CoreResult<&'static m
     bytes.get_mut(skip..skip + size).ok_or(CoreError::MemoryAllocationFailed)
 }
 
-/// Zeroed bytes, which take no memory before they are written.
+/// Zeroed bytes, which commit no memory before the first write.
 fn zeroed(size: usize) -> CoreResult<Box<[u8]>> {
     let layout = Layout::array::<u8>(size).map_err(|_| CoreError::MemoryAllocationFailed)?;
     if layout.size() == 0 {
@@ -206,7 +206,7 @@ fn zeroed(size: usize) -> CoreResult<Box<[u8]>> {
     Ok(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, size)) })
 }
 
-/// A box that can be borrowed for longer than it is known to live.
+/// A box that can be borrowed for longer than the known lifetime.
 struct Owned<T: ?Sized>(*mut T);
 
 impl<T: ?Sized> Owned<T> {
@@ -217,9 +217,9 @@ impl<T: ?Sized> Owned<T> {
     /// Borrows the content.
     ///
     /// # Safety
-    /// Called once; what is returned is not used after the owner is dropped.
+    /// Called once; the borrow is not used after the owner is dropped.
     unsafe fn borrow(&mut self) -> &'static mut T {
-        // SAFETY: the pointer came from a box, and by the contract there is no other borrow.
+        // SAFETY: the pointer came from a box, and by the contract no other borrow exists.
         unsafe { &mut *self.0 }
     }
 }

@@ -10,14 +10,14 @@ use std::thread::{Builder, JoinHandle, yield_now};
 
 use et_runtime::Workers;
 
-/// How often a thread looks for the next call before it sleeps: about 0.1 ms.
+/// How often a thread polls for the next call before sleeping: about 0.1 ms.
 const SPINS: u32 = 2_000;
 
 /// The most threads of a pool: more than any machine that the runtime is made for has cores, and few enough that a mistaken number does
 /// not exhaust the system.
 const MOST_THREADS: usize = 256;
 
-/// Threads that share the tasks of one call after the other.
+/// Threads that share the tasks of successive calls.
 pub struct Pool {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
@@ -25,11 +25,11 @@ pub struct Pool {
     turn: Mutex<()>,
 }
 
-/// What the threads see.
+/// The state that the threads share.
 struct Shared {
-    /// The number of the call, whether threads may still join it, and how many have and are not done: see [`State`].
+    /// The number of the call, whether threads may still join the call, and how many threads have joined and not left: see [`State`].
     state: AtomicU64,
-    /// The call. Written while no thread has joined, read by those that have.
+    /// The call. Written while no thread has joined, read by threads that have joined.
     job: UnsafeCell<Job>,
     /// The next task that nobody runs.
     next: AtomicUsize,
@@ -49,12 +49,12 @@ struct Job {
 }
 
 // SAFETY: everything but `job` is made for threads. `job` is written by the caller that holds `turn` while the state says
-// that no thread has joined and none may, and read between a thread's joining and its leaving. The task is `Sync`.
+// that no thread has joined and no thread may join, and read between a thread's joining and leaving. The task is `Sync`.
 unsafe impl Sync for Shared {}
-// SAFETY: as above; the pointer in `job` is followed only while the call that it belongs to waits.
+// SAFETY: as above; the pointer in `job` is followed only during the call of the job.
 unsafe impl Send for Shared {}
 
-/// The state of a pool as one number, so that a thread joins a call only while that is open.
+/// The state of a pool as one number, so that a thread joins a call only while the call is open.
 #[derive(Clone, Copy)]
 struct State(u64);
 
@@ -123,7 +123,7 @@ impl Drop for Pool {
     }
 }
 
-/// A call that threads may join. Dropped, it waits until those that did have left.
+/// A call that threads may join. Dropping the call waits until every joined thread has left.
 struct Call<'a> {
     shared: &'a Shared,
 }
@@ -161,12 +161,12 @@ impl Shared {
 
     /// Lets threads join a call. The caller holds the turn.
     fn open<'a>(&'a self, tasks: usize, task: &'a (dyn Fn(usize) + Sync)) -> Call<'a> {
-        // SAFETY: only the lifetime changes. The task is called by threads that have joined, and `Call` waits for those
+        // SAFETY: only the lifetime changes. The task is called by threads that have joined, and `Call` waits for these threads
         // before the borrow ends.
         let task = unsafe {
             std::mem::transmute::<*const (dyn Fn(usize) + Sync + '_), *const (dyn Fn(usize) + Sync + 'static)>(task)
         };
-        // SAFETY: the last call is over, so that no thread reads, and the caller holds the turn, so that none other writes.
+        // SAFETY: the last call is over, so that no thread reads, and the caller holds the turn, so that no other thread writes.
         unsafe { *self.job.get() = Job { task, tasks } };
         // The caller runs the first task itself.
         self.next.store(1, Ordering::Relaxed);
@@ -179,7 +179,7 @@ impl Shared {
         Call { shared: self }
     }
 
-    /// Runs tasks until none is left. Who only looks leaves the number with the thread that changed it last.
+    /// Runs the remaining tasks. A thread that only looks leaves the counter in the cache of the thread that changed the counter last.
     fn take_tasks(&self, tasks: usize, task: &(dyn Fn(usize) + Sync)) {
         while self.next.load(Ordering::Relaxed) < tasks {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
@@ -199,7 +199,7 @@ impl Shared {
                 seen -= 1; // Another joined or the call was closed meanwhile: look again.
                 continue;
             }
-            // SAFETY: the call is joined, so that nobody writes to the job, and its task outlives the joining.
+            // SAFETY: the call is joined, so that no thread writes to the job, and the task outlives the joining.
             let (task, tasks) = unsafe {
                 let job = *self.job.get();
                 (&*job.task, job.tasks)
@@ -232,7 +232,7 @@ impl Shared {
         found
     }
 
-    /// A call to join, or that there will be none; `None` where there is neither yet.
+    /// The next call to join, or the end of the pool; `None` while neither has come.
     fn look(&self, seen: u64) -> Option<Option<State>> {
         let state = State(self.state.load(Ordering::SeqCst));
         if state.is_open() && state.call() > seen {
@@ -241,7 +241,7 @@ impl Shared {
         self.stopping.load(Ordering::SeqCst).then_some(None)
     }
 
-    /// Wakes the threads that sleep. Who is about to sleep holds the lock from its last look on.
+    /// Wakes the sleeping threads. A thread about to sleep holds the lock from the last look on.
     fn wake_all(&self) {
         let _lock = guard(&self.lock);
         self.wake.notify_all();
@@ -280,7 +280,7 @@ mod tests {
         while pool.shared.sleepers.load(Ordering::SeqCst) < 2 {
             yield_now();
         }
-        // Each task waits for the others, so that three threads must come.
+        // Each task waits for the other tasks, so that three threads must come.
         let met = AtomicUsize::new(0);
         pool.run(3, &|_| {
             met.fetch_add(1, Ordering::SeqCst);

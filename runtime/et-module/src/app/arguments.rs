@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::Effort;
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Command {
     Help,
@@ -15,14 +15,14 @@ pub(super) enum Command {
     Bench(Subject, Effort),
 }
 
-/// What is run, on what.
+/// The program to run and the inputs.
 #[derive(Debug, PartialEq)]
 pub(super) struct Subject {
-    /// The method; the binary's own where none is named.
+    /// The method; the binary's own where the command line names no method.
     pub(super) method: Option<String>,
-    /// Data files; those beside the program file where none is named.
+    /// Data files; the files beside the program file where the command line names no file.
     pub(super) data: Vec<PathBuf>,
-    /// The data file of an adapter; the one beside the program file where none is named.
+    /// The data file of an adapter; the file beside the program file where the command line names no adapter.
     pub(super) adapter: Option<PathBuf>,
     pub(super) inputs: Option<PathBuf>,
     pub(super) outputs: Option<PathBuf>,
@@ -36,7 +36,7 @@ impl Default for Subject {
     }
 }
 
-/// Reads a command line without the binary's name. The error says what is wrong.
+/// Reads a command line without the binary's name. The error names the mistake.
 pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Command, String> {
     let (mut subject, mut effort, mut bench) = (Subject::default(), Effort::default(), false);
     while let Some(argument) = arguments.next() {
@@ -67,7 +67,7 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Com
 /// The value of an option as a number.
 ///
 /// # Errors
-/// A message, if it is not one.
+/// The message of a failed condition.
 pub fn number<T: std::str::FromStr>(name: &str, value: OsString) -> Result<T, String> {
     let text = value.to_string_lossy();
     text.parse().map_err(|_| format!("{name} needs a positive number, not {text}"))

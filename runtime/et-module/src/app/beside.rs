@@ -1,25 +1,25 @@
-//! The data files of a program file: which of them are loaded.
+//! The data files beside a program file that are loaded.
 
 use std::path::{Path, PathBuf};
 
 /// The data files that lie beside a program file, by its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beside {
-    /// `<name>.ptd`, where it is there.
+    /// `<name>.ptd`, if the file exists.
     pub model: Option<PathBuf>,
-    /// `<name>.adapter.ptd`, where it is there.
+    /// `<name>.adapter.ptd`, if the file exists.
     pub adapter: Option<PathBuf>,
 }
 
 impl Beside {
-    /// Those of the program file at `program`.
+    /// The data files of the program file at `program`.
     pub fn of(program: &Path) -> Self {
         let file = |ending| Some(program.with_extension(ending)).filter(|data| data.exists());
         Self { model: file("ptd"), adapter: file("adapter.ptd") }
     }
 
-    /// The files to load where the command line names these: data files are instead of those beside the program file, an
-    /// adapter is instead of the one there.
+    /// The files to load where the command line names these: data files replace the files beside the program file, an
+    /// adapter replaces the adapter there.
     pub fn or_named(self, data: &[PathBuf], adapter: Option<&Path>) -> Vec<PathBuf> {
         let adapter = adapter.map(Path::to_owned);
         match data {

@@ -1,4 +1,4 @@
-//! The command line of a generated binary: one program, its kernels, tensors in, tensors out.
+//! The command line of a generated binary: one program with kernels, tensors in, tensors out.
 
 mod arguments;
 mod beside;
@@ -17,7 +17,7 @@ use arguments::{Command, parse};
 pub use beside::Beside;
 pub use outcome::{Failure, end};
 
-/// What a binary is made of.
+/// The parts of a binary.
 #[derive(Clone, Copy)]
 pub struct AppSpec {
     /// The binary's name, for messages.
@@ -30,9 +30,9 @@ pub struct AppSpec {
     pub kernels: &'static [(&'static str, Kernel)],
     /// The engines of the program's delegates.
     pub engines: &'static [Engine],
-    /// The method that runs where the command line names none.
+    /// The method that runs where the command line names no method.
     pub method: &'static str,
-    /// The names of its inputs, in their order.
+    /// The names of the method's inputs, in order.
     pub input_names: &'static [&'static str],
 }
 
@@ -41,15 +41,15 @@ pub struct AppSpec {
 pub enum ProgramSource {
     /// In the binary.
     Embedded(&'static [u8]),
-    /// A file of this name in the folder of the binary, mapped, and the data files (`.ptd`) of this name if there are such.
+    /// A file of this name in the folder of the binary, mapped, and the data files (`.ptd`) of this name, if present.
     Beside(&'static str),
 }
 
 impl ProgramSource {
-    /// The program file's bytes, and its data files.
+    /// The bytes of the program file, and the data files.
     ///
     /// # Errors
-    /// [`Error::File`](crate::Error::File) where it cannot be read.
+    /// [`Error::File`](crate::Error::File) where the file cannot be read.
     pub fn open(self) -> Result<(FileBytes, Beside), crate::Error> {
         match self {
             Self::Embedded(bytes) => Ok((FileBytes::embedded(bytes), Beside::default())),

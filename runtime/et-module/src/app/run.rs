@@ -1,4 +1,4 @@
-//! What the commands do.
+//! The commands.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -28,7 +28,7 @@ fn run_and_write(module: &mut Module, subject: &Subject) -> Result<(), Error> {
     write(outputs, &arrays, &module.outputs()?.texts)
 }
 
-/// Measures a method on a file of tensors, or on zeros; and writes its outputs where a file for them is named.
+/// Measures a method on a file of tensors, or on zeros; writes the outputs where the command line names a file.
 pub(super) fn bench(spec: &AppSpec, subject: &Subject, effort: Effort) -> Result<String, Error> {
     let (mut module, mut bench) = load(spec, subject)?;
     match &subject.inputs {
@@ -52,7 +52,7 @@ fn load(spec: &AppSpec, subject: &Subject) -> Result<(Module, Bench), Error> {
     Ok((module, bench))
 }
 
-/// The method with the names of its inputs, which the program file holds for those that the binary does not know.
+/// The method with the names of the inputs, which the program file holds for methods that the binary does not know.
 fn load_method(
     spec: &AppSpec,
     method: Option<&str>,

@@ -1,4 +1,4 @@
-//! As much JSON as headers have: objects, strings, and lists of natural numbers. It does not recurse.
+//! The part of JSON that headers have: objects, strings, and lists of natural numbers. The parser does not recurse.
 
 use super::Error;
 
@@ -13,7 +13,7 @@ impl<'a> Parser<'a> {
         Self { text, position: 0 }
     }
 
-    /// Reads an object: calls `entry` at each value, with its key.
+    /// Reads an object: calls `entry` at each value, with the key.
     pub(super) fn object(
         &mut self,
         mut entry: impl FnMut(&mut Self, String) -> Result<(), Error>,
@@ -62,7 +62,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Checks that nothing but space follows.
+    /// Checks that only white space follows.
     pub(super) fn end(&mut self) -> Result<(), Error> {
         self.skip_space();
         if self.rest().is_empty() { Ok(()) } else { Err(self.error("the end of the header")) }
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
         self.text.get(self.position..).unwrap_or_default()
     }
 
-    /// What the parser was looking for here.
+    /// The token that the parser expected.
     pub(super) const fn error(&self, expected: &'static str) -> Error {
         Error::Header { position: self.position, expected }
     }

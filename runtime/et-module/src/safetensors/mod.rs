@@ -13,23 +13,23 @@ use std::fmt::{Display, Formatter};
 pub use read::{SafeTensors, TensorView};
 pub use write::{write, write_with_texts};
 
-/// What is wrong with a file.
+/// The mistake in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The file ends before the header does.
     TooShort,
-    /// The header is not the JSON that it should be.
+    /// The header is not the expected JSON.
     Header {
         /// The offset in the header.
         position: usize,
-        /// What should be there.
+        /// The expected token.
         expected: &'static str,
     },
     /// Two tensors have the same name.
     Duplicate(String),
     /// A tensor's elements are of a type that this runtime does not know.
     ElementType(String),
-    /// A tensor's bytes are not where or as many as they should be.
+    /// The byte range of a tensor is out of place or of the wrong size.
     Range(String),
 }
 

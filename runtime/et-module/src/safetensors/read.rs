@@ -30,7 +30,7 @@ pub struct TensorView<'a> {
     pub bytes: &'a [u8],
 }
 
-/// What the header says of a tensor.
+/// The header's entry of a tensor.
 struct Entry {
     name: String,
     scalar_type: ScalarType,
@@ -40,7 +40,7 @@ struct Entry {
 }
 
 impl<'a> SafeTensors<'a> {
-    /// Reads the header and checks that every tensor is where it says.
+    /// Reads the header and checks the byte range of every tensor.
     pub fn parse(file: &'a [u8]) -> Result<Self, Error> {
         let (header, data) = split(file)?;
         let mut metadata = BTreeMap::new();
@@ -57,7 +57,7 @@ impl<'a> SafeTensors<'a> {
     }
 }
 
-/// The header's text and the bytes behind it.
+/// The text of the header and the bytes behind the header.
 fn split(file: &[u8]) -> Result<(&str, &[u8]), Error> {
     let (length, rest) = file.split_first_chunk().ok_or(Error::TooShort)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(|_| Error::TooShort)?;
@@ -66,7 +66,7 @@ fn split(file: &[u8]) -> Result<(&str, &[u8]), Error> {
     Ok((std::str::from_utf8(header).map_err(not_text)?, data))
 }
 
-/// Cuts the data into tensors, which must fill it without gap or overlap.
+/// Cuts the data into tensors, which must fill the data without gap or overlap.
 fn place(mut entries: Vec<Entry>, data: &[u8]) -> Result<BTreeMap<String, TensorView<'_>>, Error> {
     entries.sort_by_key(|entry| (entry.start, entry.end));
     let mut tensors = BTreeMap::new();
