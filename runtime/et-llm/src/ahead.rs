@@ -1,6 +1,6 @@
-//! Tokens that were read before anybody knows whether the text has them.
+//! Tokens that the model read ahead of the text: guesses that may prove wrong.
 
-/// Guesses, of which the first ones have come true.
+/// Guesses, and the number of correct guesses so far.
 #[derive(Debug, Default)]
 pub struct Ahead {
     guesses: Vec<u32>,
@@ -9,13 +9,13 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    /// There are these guesses now.
+    /// Replaces the guesses.
     pub fn set(&mut self, guesses: &[u32]) {
         self.clear();
         self.guesses.extend_from_slice(guesses);
     }
 
-    /// There are none any more.
+    /// Drops the guesses.
     pub fn clear(&mut self) {
         self.guesses.clear();
         self.right = 0;
@@ -26,7 +26,7 @@ impl Ahead {
         self.guesses.get(self.right).copied()
     }
 
-    /// Where the token is the next guess, that one has come true: its row of the logits, of which row 0 is that of the token ahead
+    /// Where the token is the next guess, the guess is correct: the guess's row of the logits, of which row 0 belongs to the token ahead
     /// of all guesses.
     pub fn take(&mut self, token: u32) -> Option<usize> {
         let is_next = self.next() == Some(token);

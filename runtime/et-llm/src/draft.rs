@@ -10,8 +10,8 @@ use crate::{Error, Facts, GENERATION_KEY, Model, Proposer, Sampler, Sampling};
 /// Guesses at first.
 const FIRST: usize = 4;
 
-/// A draft model, which reads the text too and takes what is most probable. It guesses more where all its guesses were right and
-/// fewer where not, at least one.
+/// A draft model, which reads the same text and takes the most probable token. The number of guesses grows where all guesses were
+/// correct, and shrinks to at least one where not.
 pub struct Draft {
     model: Model,
     greedy: Sampler,
@@ -20,7 +20,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// Loads a program file, whose weights are all in it, for a model of so many tokens.
+    /// Loads a program file with all weights inside, for a model of `vocabulary` tokens.
     ///
     /// # Errors
     /// [`Error::Draft`].
@@ -44,7 +44,7 @@ impl Proposer for Draft {
 
     fn propose(&mut self, text: &[u32], most: usize, guesses: &mut Vec<u32>) -> Result<(), Error> {
         let room = self.model.context().map_or(usize::MAX, |context| (context + 1).saturating_sub(text.len()));
-        // What it read of guesses that were wrong is forgotten here.
+        // Rewinding forgets the wrong guesses that the draft model read.
         let known = self.model.rewind(text);
         let mut next = text.get(known..).unwrap_or_default().to_vec();
         for _ in 0..most.min(self.count).min(room) {

@@ -1,9 +1,9 @@
-//! What can go wrong with a language model.
+//! Failures of a language model.
 
 use std::fmt::{Display, Formatter};
 use std::path::PathBuf;
 
-/// A failure, as it is shown to a user.
+/// A failure with the text for a user.
 #[derive(Debug)]
 pub enum Error {
     /// The program cannot be loaded or executed.
@@ -12,21 +12,21 @@ pub enum Error {
     NotALanguageModel(String),
     /// The text has more tokens than the program's context.
     ContextFull {
-        /// How many tokens there are.
+        /// The tokens of the text.
         tokens: usize,
-        /// How many there is room for.
+        /// The context in tokens.
         context: usize,
     },
     /// A token that the model does not have.
     UnknownToken {
         /// The token.
         token: u32,
-        /// How many tokens there are.
+        /// The size of the vocabulary.
         vocabulary: usize,
     },
     /// The logits are not numbers, so no token is the most probable: the weights are damaged, or a kernel overflowed.
     NoLogits,
-    /// An option of sampling is out of its range.
+    /// An option of sampling is out of range.
     Sampling {
         /// The option.
         option: &'static str,
@@ -35,25 +35,25 @@ pub enum Error {
         /// The values that the option takes, in words.
         range: &'static str,
     },
-    /// There is nothing to continue.
+    /// The request has no token to continue.
     NoTokens,
     /// The program has no method for reading ahead.
     NoVerify,
     /// A draft model cannot be used.
     Draft {
-        /// Its program file.
+        /// The program file of the draft model.
         path: PathBuf,
-        /// What is wrong.
+        /// The failure.
         error: Box<Error>,
     },
-    /// A draft model does not have the tokens of the model that it guesses for.
+    /// The vocabulary of a draft model is not the vocabulary of the model.
     OtherVocabulary {
-        /// How many tokens it has.
+        /// The vocabulary of the draft model in tokens.
         draft: usize,
         /// How many the model has.
         model: usize,
     },
-    /// The program file holds no tokenizer, or the binary reads none.
+    /// The program file holds no tokenizer, or the binary reads no tokenizer.
     NoTokenizer,
     /// The program file holds no chat template.
     NoTemplate,
@@ -63,10 +63,10 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The failure.
         problem: String,
     },
-    /// The one who reads the output went away, or the input broke off.
+    /// The reader of the output went away, or the input broke off.
     Stream(std::io::Error),
 }
 

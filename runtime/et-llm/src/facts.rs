@@ -1,16 +1,16 @@
-//! What a program file says about its language model besides the program.
+//! Named data of a program file that describes the texts of the language model.
 
 /// The key of the named data with the tokenizer: Hugging Face's `tokenizer.json`.
 pub const TOKENIZER_KEY: &str = "etbuild.tokenizer";
 /// The key of the named data with the chat template: a JSON object whose `template` is the template, and whose other entries
-/// are texts that it may name.
+/// are variables of the template.
 pub const CHAT_KEY: &str = "etbuild.chat";
 /// The key of the named data with [`Facts`].
 pub const GENERATION_KEY: &str = "etbuild.generation";
 
 /// How texts end, and how their tokens are picked where nobody says otherwise.
 ///
-/// In a program file it is lines of a word and numbers, such as `stop 128001 128008`; lines with unknown words are skipped.
+/// The format in a program file is lines of a word and numbers, such as `stop 128001 128008`; lines with unknown words are skipped.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
     /// `stop`: tokens that end a text.
@@ -26,7 +26,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    /// Reads the lines. What cannot be read is as if it were not there.
+    /// Reads the lines and skips malformed lines.
     pub fn parse(text: &str) -> Self {
         let mut facts = Self::default();
         for line in text.lines() {

@@ -5,7 +5,7 @@ use crate::{Error, Model, Sampler, Speculation};
 /// Where a continuation ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
-    /// After so many tokens.
+    /// After this number of new tokens.
     pub tokens: usize,
     /// Behind each of these tokens.
     pub stops: &'a [u32],
@@ -14,24 +14,24 @@ pub struct Limits<'a> {
 /// Why a continuation ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The model ended the text; the token that says so is not part of it.
+    /// The model ended the text; the stop token is not part of the text.
     Stopped,
-    /// As many tokens as were asked for.
+    /// The requested number of tokens is reached.
     Enough,
-    /// The text has as many tokens as the program can.
+    /// The text fills the context.
     ContextFull,
 }
 
-/// What came of it.
+/// The result of a generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Generation {
     /// The new tokens.
     pub tokens: Vec<u32>,
-    /// Why there are no more.
+    /// The reason for the end.
     pub ended: Ended,
 }
 
-/// What was picked: a further token, or one that ends the text.
+/// The picked token: a further token, or a stop token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picked {
     /// A token of the text.
@@ -40,16 +40,16 @@ pub enum Picked {
     Stop,
 }
 
-/// What is told each time what was picked, and the logits that it was picked by.
+/// Called for each picked token, with the logits of the pick.
 pub type See<'s> = &'s mut dyn FnMut(Picked, &[f32]) -> Result<(), Error>;
 
-/// Reads `prompt`, the tokens that the model has not read yet, and continues the text. `see` is told each time what was picked,
-/// and the logits that it was picked by. They are the same with `speculation`, which is faster where its guesses come true.
+/// Reads `prompt`, the tokens that the model has not read yet, and continues the text. `see` is called for each picked token,
+/// with the logits of the pick. The logits are the same with `speculation`, which is faster where guesses are correct.
 ///
 /// The model has read all tokens but the last new one.
 ///
 /// # Errors
-/// What the model says; what `see` says.
+/// Errors of the model and of `see`.
 pub fn generate(
     model: &mut Model,
     mut speculation: Option<&mut Speculation>,

@@ -1,9 +1,9 @@
 //! Language models on a hosted machine.
 //!
 //! A [`Model`] is a program with the methods `prefill` and `decode`, which share state: tokens go in, logits come out.
-//! [`generate`] continues a text with it, token by token, each picked by a [`Sampler`]; a [`Speculation`] makes that faster with
+//! [`generate`] continues a text, token by token, each picked by a [`Sampler`]; a [`Speculation`] speeds generation up by
 //! guesses of a [`Proposer`]. [`Session`] adds what the program file
-//! holds besides: which tokens end a text, and the tokenizer, which is a [`Text`] of somebody else's making. [`app`] is the
+//! holds besides: the stop tokens, and the tokenizer, a [`Text`] of another crate. [`app`] is the
 //! whole command line of a generated binary. No third-party crate.
 
 mod ahead;

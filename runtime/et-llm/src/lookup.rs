@@ -1,4 +1,4 @@
-//! Guesses from the text itself: what followed its last tokens when they occurred before.
+//! Prompt lookup: guesses the tokens that followed the same last tokens earlier in the text.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use crate::{Error, Proposer};
 
 /// The most tokens that are looked for.
 const LONGEST: usize = 3;
-/// The most times that guesses of a kind are left out after they were wrong.
+/// The most times that guesses of a length are skipped after wrong guesses.
 const PATIENCE: u32 = 16;
 
-/// Prompt lookup: the longest run of tokens at the end of the text, of at most three, that occurred before, and what followed it
-/// there the last time. It knows where every run ended, so that a guess takes the same time however long the text is.
+/// Prompt lookup: finds the longest suffix of the text, of at most three tokens, that occurred before, and guesses the tokens behind
+/// the last occurrence. The ends of all runs are indexed, so that a guess takes the same time for any length of the text.
 #[derive(Debug, Default)]
 pub struct Lookup {
-    /// By their number less one.
+    /// By the length of the run less one.
     runs: [Runs; LONGEST],
     /// How many tokens of the text ended a run that is known.
     known: usize,
@@ -26,7 +26,7 @@ pub struct Lookup {
 struct Runs {
     /// Where each ended the last time.
     ends: HashMap<[u32; LONGEST], usize>,
-    /// How often guesses are left out before the next one, and how often they were the last time.
+    /// The number of guesses to skip before the next guess, and the number skipped the last time.
     wait: u32,
     waited: u32,
 }
@@ -38,7 +38,7 @@ impl Proposer for Lookup {
     }
 
     fn propose(&mut self, text: &[u32], most: usize, guesses: &mut Vec<u32>) -> Result<(), Error> {
-        // The run at the end of the text is not yet known, or it would be found itself.
+        // The run at the end of the text is not yet indexed, or the lookup would find that run.
         for end in self.known..text.len() {
             for (less_one, runs) in self.runs.iter_mut().enumerate() {
                 if let Some(key) = key(text, end, less_one + 1) {
@@ -58,7 +58,7 @@ impl Proposer for Lookup {
             return Ok(());
         }
         self.last = Some(less_one);
-        // Where what followed reaches the end of the text, it goes on as if the guesses were there already.
+        // Where the continuation reaches the end of the text, the guesses repeat the continuation.
         guesses.extend(text.iter().skip(end).copied().cycle().take(most));
         Ok(())
     }
@@ -70,7 +70,7 @@ impl Proposer for Lookup {
     }
 }
 
-/// The run of so many tokens that ends there, if the text has as many.
+/// The run of `tokens` tokens that ends at `end`, if the text is long enough.
 fn key(text: &[u32], end: usize, tokens: usize) -> Option<[u32; LONGEST]> {
     let run = text.get(end.checked_sub(tokens)?..end)?;
     let mut key = [0; LONGEST];

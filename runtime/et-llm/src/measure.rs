@@ -5,18 +5,18 @@ use std::fmt::{Display, Formatter};
 use crate::statistics::Clock;
 use crate::{Error, Model, Sampler};
 
-/// What is measured.
+/// The amount of work to measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort {
     /// Tokens of the prompt.
     pub prefill: usize,
-    /// Tokens that are generated behind it, whatever they are.
+    /// Tokens that are generated behind the prompt.
     pub decode: usize,
-    /// How often; one more round before them is not counted.
+    /// The number of rounds; one more round before the rounds is not counted.
     pub rounds: usize,
 }
 
-/// What was measured; displays as one JSON object.
+/// The measurement; displays as one JSON object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurement {
     /// Milliseconds to load the model.
@@ -25,7 +25,7 @@ pub struct Measurement {
     pub first_token_ms: Vec<f64>,
     /// For each round, tokens of the prompt a second.
     pub prefill_per_second: Vec<f64>,
-    /// For each round, new tokens a second: each is read, and the next one is picked.
+    /// For each round, new tokens a second: the model reads a token, and the sampler picks the next.
     pub decode_per_second: Vec<f64>,
     /// Threads that executed kernels.
     pub threads: usize,
@@ -36,10 +36,10 @@ pub struct Measurement {
 /// New tokens of the round that is not counted.
 const WARM_UP: usize = 8;
 
-/// Measures a model on the first tokens of `prompt`, which is repeated where it is too short.
+/// Measures a model on the first tokens of `prompt`, repeated where the prompt is too short.
 ///
 /// # Errors
-/// What the model says, such as that the tokens are more than its context.
+/// Errors of the model, such as more tokens than the context.
 pub fn measure(
     model: &mut Model,
     prompt: &[u32],
@@ -59,7 +59,7 @@ pub fn measure(
     Ok(into)
 }
 
-/// Seconds until the first token is picked, and seconds to read it and all but the last that follow.
+/// Seconds until the first token is picked, and seconds to read the first token and all further tokens but the last.
 fn round(model: &mut Model, prompt: &[u32], sampler: &mut Sampler, decode: usize) -> Result<(f64, f64), Error> {
     model.reset();
     let mut clock = Clock::start();

@@ -6,15 +6,15 @@ use et_module::safetensors::TensorView;
 
 use crate::Error;
 
-/// A method with the places of its inputs.
+/// A method with the positions of the inputs.
 pub struct Method {
     /// The method.
     pub module: Module,
     tokens: usize,
     start: usize,
-    /// A method for one token has none.
+    /// A method for one token has no such input.
     last: Option<usize>,
-    /// How many tokens it reads at once.
+    /// The number of tokens of a call.
     pub piece: usize,
 }
 
@@ -55,7 +55,7 @@ impl Method {
         Ok(self.module.set_input(index, &view)?)
     }
 
-    /// Room for the bytes of its logits.
+    /// A buffer for the bytes of the logits.
     pub fn empty_logits(&self) -> Result<Vec<u8>, Error> {
         let logits = self.module.output(self.output()?)?;
         match logits.scalar_type {
@@ -64,7 +64,7 @@ impl Method {
         }
     }
 
-    /// Copies a row of the logits, by way of `bytes`, which has room for one.
+    /// Copies a row of the logits, by way of `bytes`, a buffer of one row.
     pub fn logits(&self, row: usize, bytes: &mut [u8], logits: &mut Vec<f32>) -> Result<(), Error> {
         self.module.copy_output_part(self.output()?, row * bytes.len(), bytes)?;
         logits.clear();
@@ -72,7 +72,7 @@ impl Method {
         Ok(())
     }
 
-    /// The place of the logits, behind the new values of what the model changes.
+    /// The position of the logits, behind the new values of the mutated inputs.
     fn output(&self) -> Result<usize, Error> {
         Ok(self.module.output_count()?.saturating_sub(1))
     }

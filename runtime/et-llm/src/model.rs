@@ -1,4 +1,4 @@
-//! A program with the methods `prefill`, `decode` and perhaps `verify`, over one state.
+//! A program with the methods `prefill`, `decode` and perhaps `verify`, over a shared state.
 
 use std::rc::Rc;
 
@@ -15,18 +15,18 @@ const DECODE: &str = "decode";
 /// The method that reads a few tokens, and gives the logits behind each.
 const VERIFY: &str = "verify";
 
-/// A loaded language model, and how much of a text it has read.
+/// A loaded language model, and the tokens that the model has read.
 pub struct Model {
     prefill: Method,
     decode: Method,
     verify: Option<Method>,
-    /// The tokens of the text that it has read.
+    /// The tokens of the text that the model has read.
     read: Vec<u32>,
-    /// What it has read behind them, in case the text goes on like that.
+    /// Guessed tokens that the model has read behind the text.
     ahead: Ahead,
     /// How many positions of this text were ever written.
     written: usize,
-    /// How many it can.
+    /// The context in tokens.
     context: Option<usize>,
     logits: Vec<f32>,
     /// The bytes of the last logits.
@@ -37,7 +37,7 @@ impl Model {
     /// Loads both methods of a program file.
     ///
     /// # Errors
-    /// [`Error::NotALanguageModel`] where the methods are others; [`Error::Module`] where they cannot be loaded.
+    /// [`Error::NotALanguageModel`] for other methods; [`Error::Module`] for methods that cannot be loaded.
     pub fn load(
         file: &Rc<FileBytes>,
         data: impl Fn() -> Result<DataFiles, et_module::Error>,
@@ -57,10 +57,10 @@ impl Model {
         Ok(Self { prefill, decode, verify: None, read, ahead, written, context: None, logits, bytes })
     }
 
-    /// Loads what [`Self::read_ahead`] needs, of the same file.
+    /// Loads the method that [`Self::read_ahead`] needs, from the same file.
     ///
     /// # Errors
-    /// [`Error::NoVerify`] where the program does not have it; [`Error::Module`] where it cannot be loaded.
+    /// [`Error::NoVerify`] for a program without the method; [`Error::Module`] for a method that cannot be loaded.
     pub fn load_verify(
         &mut self,
         file: &Rc<FileBytes>,
@@ -77,7 +77,7 @@ impl Model {
         Ok(())
     }
 
-    /// Makes texts of more tokens an error before they are read.
+    /// Makes texts of more tokens an error before the model reads a token.
     pub const fn limit(&mut self, context: Option<usize>) {
         self.context = context;
     }
@@ -107,16 +107,16 @@ impl Model {
         self.prefill.module.named_data(key)
     }
 
-    /// Begins a new text. Nothing of the last one is seen again: what is read overwrites it before it is used.
+    /// Begins a new text. The KV cache of the last text is overwritten before use.
     pub fn reset(&mut self) {
         self.read.clear();
         self.ahead.clear();
         self.written = 0;
     }
 
-    /// Forgets what this text has not in common with the one that was read, and its last token, so that there is something to
-    /// read; returns how many tokens of it are left. They are none where too much would have to be forgotten: a cache that goes
-    /// around its end has overwritten the oldest tokens that it would need again, but for one piece.
+    /// Forgets the tokens behind the common prefix of this text and the text that was read, and at least the last token, so that a
+    /// token remains to read; returns the length of the kept prefix. The prefix is empty where too many tokens would be forgotten: a ring buffer that
+    /// has wrapped around has overwritten the oldest tokens that the prefix needs again, except for one piece.
     pub fn rewind(&mut self, text: &[u32]) -> usize {
         let same = self.read.iter().zip(text).take_while(|(one, other)| one == other).count();
         let left = same.min(text.len().saturating_sub(1));
@@ -128,10 +128,10 @@ impl Model {
         self.read.len()
     }
 
-    /// Reads further tokens; returns the logits of the token behind the last, one for each token that the model has.
+    /// Reads further tokens; returns the logits behind the last token, one for each token of the vocabulary.
     ///
     /// # Errors
-    /// [`Error::ContextFull`] before anything is read; [`Error::NoTokens`]; what the program says, after which the text can only
+    /// [`Error::ContextFull`] before the first token is read; [`Error::NoTokens`]; errors of the program, after which the text can only
     /// be begun anew.
     pub fn read(&mut self, tokens: &[u32]) -> Result<&[f32], Error> {
         self.check(tokens)?;
@@ -158,7 +158,7 @@ impl Model {
         Ok(&self.logits)
     }
 
-    /// Reads a token, as [`Self::read`] does, and at the same time those that are guessed to follow, at most
+    /// Reads a token, as [`Self::read`] does, together with guessed tokens, at most
     /// [`Self::room_ahead`]: where the next token to read is the next guess, [`Self::read`] then has its logits at once.
     ///
     /// # Errors
@@ -179,13 +179,13 @@ impl Model {
         Ok(&self.logits)
     }
 
-    /// How many guesses can be read with the next token: none where the program has no room for any.
+    /// The number of guesses that can be read with the next token: 0 for a program without `verify`.
     pub fn room_ahead(&self) -> usize {
         let room = self.context.map_or(usize::MAX, |context| context.saturating_sub(self.read.len() + 1));
         self.verify.as_ref().map_or(0, |verify| verify.piece.saturating_sub(1).min(room))
     }
 
-    /// Whether the token was guessed to be the next one, so that its logits are there.
+    /// Whether the token is the next guess, so that the logits are known.
     pub fn expects(&self, token: u32) -> bool {
         self.ahead.next() == Some(token)
     }
@@ -203,13 +203,13 @@ impl Model {
         unknown.map_or(Ok(()), |token| Err(Error::UnknownToken { token: *token, vocabulary }))
     }
 
-    /// How many of so many tokens are read next: a piece that is mostly empty takes longer than its tokens one by one.
+    /// The number of tokens to read next, out of `tokens`: a piece that is mostly empty takes longer than single tokens.
     const fn next_piece(&self, tokens: usize) -> usize {
         if tokens > self.prefill.piece / ONE_BY_ONE { self.prefill.piece } else { 1 }
     }
 }
 
-/// The part of a piece up to which its tokens are read one by one: that many times more tokens a second are read in pieces.
+/// The part of a piece up to which single tokens are faster: pieces read tokens faster by this factor.
 const ONE_BY_ONE: usize = 8;
 
 fn not_a_language_model(error: et_module::Error) -> Error {

@@ -1,18 +1,18 @@
-//! Who guesses how a text goes on.
+//! The source of guesses for speculative decoding.
 
 use crate::Error;
 
-/// Guesses tokens that may follow a text. Guesses that are wrong cost time and change nothing.
+/// Guesses tokens that may follow a text. Wrong guesses cost time and do not change the text.
 pub trait Proposer {
-    /// The text from now on may be another one than before.
+    /// Begins a text, perhaps another text than before.
     fn begin(&mut self);
 
-    /// Adds at most `most` tokens to `guesses` that may follow `text`. Since [`Self::begin`], each text begins with the one before.
+    /// Adds at most `most` tokens to `guesses` that may follow `text`. Since [`Self::begin`], each text begins with the text before.
     ///
     /// # Errors
-    /// What keeps it from guessing at all.
+    /// The failure of the source, such as the failure of a draft model.
     fn propose(&mut self, text: &[u32], most: usize, guesses: &mut Vec<u32>) -> Result<(), Error>;
 
-    /// So many of the last guesses were right, those ahead of the first wrong one.
+    /// Reports the number of correct guesses ahead of the first wrong guess.
     fn judged(&mut self, guesses: usize, right: usize);
 }

@@ -22,7 +22,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number from 0 up to but not including 1, of 24 bits, so that it is a binary32.
+    /// A number in `[0, 1)` of 24 bits, so that the number is a binary32.
     pub fn fraction(&mut self) -> f32 {
         (self.bits() >> 40) as f32 / (1_u32 << 24) as f32
     }

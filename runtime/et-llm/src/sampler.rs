@@ -5,9 +5,9 @@ use crate::{Error, Random};
 /// How tokens are picked.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// What logits are divided by; 0 takes the most probable token each time.
+    /// The divisor of the logits; 0 takes the most probable token each time.
     pub temperature: f32,
-    /// Only so many of the most probable tokens come into question; 0 for all.
+    /// The number of most probable tokens to pick from; 0 for all.
     pub top_k: usize,
     /// Only the most probable tokens that make up this share come into question; 1 for all.
     pub top_p: f32,
@@ -22,7 +22,7 @@ impl Default for Sampling {
 }
 
 impl Sampling {
-    /// The same options, if each is in its range.
+    /// The same options, if each is in range.
     ///
     /// # Errors
     /// [`Error::Sampling`] for a temperature that is negative or not finite, and for a `top_p` outside of 0 to 1.
@@ -52,7 +52,7 @@ struct Candidate {
 }
 
 impl Sampler {
-    /// A sampler at the beginning of its random numbers.
+    /// A sampler at the start of the random numbers.
     pub const fn new(options: Sampling) -> Self {
         Self { options, random: Random::new(options.seed), candidates: Vec::new() }
     }
@@ -60,7 +60,7 @@ impl Sampler {
     /// The token that follows.
     ///
     /// # Errors
-    /// [`Error::NoLogits`] where no logit is a finite number, or where one is NaN.
+    /// [`Error::NoLogits`] where every logit is infinite, or a logit is NaN.
     pub fn pick(&mut self, logits: &[f32]) -> Result<u32, Error> {
         let best = most_probable(logits).ok_or(Error::NoLogits)?;
         if self.options.temperature <= 0.0 {
@@ -79,7 +79,7 @@ impl Sampler {
         Ok(self.candidates.first().map_or(best, |candidate| candidate.token))
     }
 
-    /// Every token with its share of the most probable one's probability.
+    /// Every token with the ratio of the token's probability to the largest probability.
     fn weigh(&mut self, logits: &[f32]) {
         let largest = logits.iter().copied().fold(f32::NEG_INFINITY, f32::max);
         let temperature = self.options.temperature;
@@ -104,7 +104,7 @@ impl Sampler {
         }
     }
 
-    /// How many of the first candidates make up this share of all; at least one.
+    /// The number of first candidates with this share of the probability; at least one.
     fn share(&self, share: f32) -> usize {
         let whole: f32 = self.candidates.iter().map(|candidate| candidate.weight).sum();
         let mut sum = 0.0;
@@ -117,13 +117,13 @@ impl Sampler {
 }
 
 impl Candidate {
-    /// The more probable one first, and the smaller token where they are equal: an order without ties.
+    /// Orders by falling probability, then by rising token: an order without ties.
     fn before(one: &Self, other: &Self) -> std::cmp::Ordering {
         other.weight.total_cmp(&one.weight).then(one.token.cmp(&other.token))
     }
 }
 
-/// The first of the largest logits, if one is finite and none is NaN.
+/// The first of the largest logits, if finite and if no logit is NaN.
 fn most_probable(logits: &[f32]) -> Option<u32> {
     const CHUNK: usize = 1024;
     // The largest logit of a chunk is found without branches, so that the compiler uses vectors.

@@ -1,4 +1,4 @@
-//! A language model with what its program file says about it.
+//! A language model with the named data of the program file.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -11,43 +11,43 @@ use crate::{
     TOKENIZER_KEY, Text,
 };
 
-/// Makes a tokenizer of the named data [`TOKENIZER_KEY`] and, where the file has it, [`CHAT_KEY`].
+/// Makes a tokenizer of the named data [`TOKENIZER_KEY`] and, if present, [`CHAT_KEY`].
 pub type MakeText = fn(tokenizer: &[u8], chat: Option<&[u8]>) -> Result<Box<dyn Text>, Error>;
 
-/// What a program file is loaded with.
+/// The parts of a binary that a program file is loaded with.
 #[derive(Clone, Copy)]
 pub struct Loading<'k> {
-    /// The kernels of its operators.
+    /// The kernels of the operators.
     pub kernels: Kernels<'k>,
-    /// The engines of its delegates.
+    /// The backends of the delegates.
     pub engines: &'static [Engine],
-    /// The most threads that they use.
+    /// The most threads of the backends.
     pub threads: usize,
     /// Where guesses come from, if tokens are to be guessed.
     pub guesses: Option<&'k Guesses>,
-    /// What makes its tokenizer; `None` in a binary that reads tokens only.
+    /// The function that makes the tokenizer; `None` in a binary that reads tokens only.
     pub text: Option<MakeText>,
 }
 
-/// A loaded language model, its tokenizer, and how its texts end.
+/// A loaded language model, the tokenizer, and the stop tokens.
 pub struct Session {
     /// The model.
     pub model: Model,
-    /// What guesses its tokens, if anything does.
+    /// The source of guesses, if any.
     pub speculation: Option<Speculation>,
-    /// What the program file says about texts.
+    /// The defaults of the program file for texts.
     pub facts: Facts,
     /// How long loading took, in milliseconds.
     pub load_ms: f64,
     /// How many threads engines use.
     pub threads: usize,
     make_text: Option<MakeText>,
-    /// Made when it is first asked for: it takes longer to read than the program does.
+    /// Made at the first use, because reading the tokenizer takes longer than reading the program.
     text: OnceCell<Rc<dyn Text>>,
 }
 
 impl Session {
-    /// Loads a program file; `data` opens the data files that it refers to.
+    /// Loads a program file; `data` opens the data files of the program.
     ///
     /// # Errors
     /// As [`Model::load`], and where tokens are to be guessed, as [`Model::load_verify`] and [`Draft::load`].
@@ -77,7 +77,7 @@ impl Session {
     /// The tokenizer.
     ///
     /// # Errors
-    /// [`Error::NoTokenizer`]; what the tokenizer's maker says.
+    /// [`Error::NoTokenizer`]; errors of the tokenizer's maker.
     pub fn text(&self) -> Result<Rc<dyn Text>, Error> {
         if let Some(text) = self.text.get() {
             return Ok(Rc::clone(text));
@@ -100,7 +100,7 @@ impl Session {
     }
 }
 
-/// What guesses the tokens of a model.
+/// The source of guesses for a model.
 fn proposer(
     guesses: &Guesses,
     model: &Model,

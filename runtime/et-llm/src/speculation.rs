@@ -1,4 +1,4 @@
-//! A text is read ahead of what is known of it: speculative decoding.
+//! Speculative decoding: the model reads guessed tokens ahead of the text.
 
 use std::path::PathBuf;
 
@@ -20,12 +20,12 @@ pub struct Guessed {
     pub passes: usize,
     /// Guesses.
     pub proposed: usize,
-    /// Those that came true.
+    /// The correct guesses.
     pub right: usize,
 }
 
-/// Reads a text token by token, guessing what follows: a model takes hardly longer for a few tokens than for one, since it reads
-/// its weights once for all of them. Logits are those of reading without guesses, whatever is guessed.
+/// Reads a text token by token with guesses of the next tokens: a model takes hardly longer for a few tokens than for one, since the
+/// model reads the weights once for all tokens. Logits are the logits of reading without guesses.
 pub struct Speculation {
     proposer: Box<dyn Proposer>,
     /// The text so far.
@@ -48,7 +48,7 @@ impl Speculation {
         self.guessed
     }
 
-    /// What is read next may go on another text than before.
+    /// Begins a text, perhaps another text than before.
     pub fn begin(&mut self) {
         self.text.clear();
         self.guesses.clear();
@@ -56,10 +56,10 @@ impl Speculation {
         self.proposer.begin();
     }
 
-    /// Reads the next token, after which at most `most` are of use; returns the logits of the one behind it.
+    /// Reads the next token, after which at most `most` tokens are of use; returns the logits behind the token.
     ///
     /// # Errors
-    /// What the model says, or who guesses.
+    /// Errors of the model and of the source of guesses.
     pub fn read<'m>(&mut self, model: &'m mut Model, token: u32, most: usize) -> Result<&'m [f32], Error> {
         if self.text.is_empty() {
             self.text.extend_from_slice(model.tokens());

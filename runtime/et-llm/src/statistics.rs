@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::Guessed;
 
-/// Times and sizes of one continuation; displays as a line for people.
+/// Times and sizes of a continuation; displays as a line for users.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// Milliseconds until the model was loaded.
@@ -47,7 +47,7 @@ impl Clock {
         self.tokens += 1;
     }
 
-    /// What is known now.
+    /// The statistics so far.
     pub fn statistics(&self, load_ms: f64, prompt: usize) -> Statistics {
         let first = self.first.unwrap_or(self.last);
         let (first, rest) = (first - self.start, self.last - first);

@@ -2,8 +2,8 @@
 
 use crate::{Error, Text};
 
-/// Turns tokens into text as they come. A character may be several tokens, and the text of a token may depend on its neighbours:
-/// what is given out is what later tokens no longer change.
+/// Turns tokens into text as tokens come. A character may be several tokens, and the text of a token may depend on the neighbours:
+/// the stream gives out text that later tokens do not change.
 #[derive(Debug, Default)]
 pub struct TextStream {
     tokens: Vec<u32>,
@@ -12,7 +12,7 @@ pub struct TextStream {
     given: usize,
 }
 
-/// What takes the place of bytes that are no whole character.
+/// The replacement for bytes of an incomplete character.
 const INCOMPLETE: char = char::REPLACEMENT_CHARACTER;
 
 impl TextStream {
@@ -30,14 +30,14 @@ impl TextStream {
         Ok(new)
     }
 
-    /// What is left at the end of the text.
+    /// The remaining text at the end.
     pub fn finish(&mut self, text: &dyn Text) -> Result<String, Error> {
         let (before, now) = self.decode(text)?;
         self.given = self.tokens.len();
         Ok(new_text(&before, &now).to_owned())
     }
 
-    /// The text of the tokens from `start` on: of those that were given out, and of all.
+    /// The text of the tokens from `start` on: of the tokens that were given out, and of all tokens.
     fn decode(&self, text: &dyn Text) -> Result<(String, String), Error> {
         let part = |end: usize| text.decode(self.tokens.get(self.start..end).unwrap_or_default());
         Ok((part(self.given)?, part(self.tokens.len())?))

@@ -1,26 +1,26 @@
-//! What turns text into tokens and back.
+//! Tokenizers: text to tokens and back.
 
 use crate::Error;
 
-/// A tokenizer, with the template that makes one text of a conversation.
+/// A tokenizer, with the chat template that turns a conversation into a text.
 pub trait Text {
-    /// The tokens of a text. Where `begins`, the tokenizer puts in front what every text begins with.
+    /// The tokens of a text. Where `begins`, the tokenizer adds the tokens that begin every text.
     fn encode(&self, text: &str, begins: bool) -> Result<Vec<u32>, Error>;
 
-    /// The text of tokens, those without text left out. Bytes that are no whole character become U+FFFD.
+    /// The text of tokens, without special tokens. Bytes of an incomplete character become U+FFFD.
     fn decode(&self, tokens: &[u32]) -> Result<String, Error>;
 
-    /// A conversation as the model wants to read it, up to where its answer begins; [`Error::NoTemplate`] where nobody knows
-    /// how.
+    /// A conversation in the model's chat format, up to the start of the answer; [`Error::NoTemplate`] for a program file without
+    /// a template.
     fn conversation(&self, messages: &[Message]) -> Result<String, Error>;
 }
 
-/// What somebody says in a conversation.
+/// A message of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// Who says it: `system`, `user` or `assistant`.
+    /// The role: `system`, `user` or `assistant`.
     pub role: &'static str,
-    /// What is said.
+    /// The text of the message.
     pub content: String,
 }
 

@@ -7,7 +7,7 @@ use et_module::app::number;
 
 use crate::{Effort, Guesses};
 
-/// What a command line asks for.
+/// The request of a command line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Command {
     Help,
@@ -15,26 +15,26 @@ pub(super) enum Command {
     Run(Box<Request>),
 }
 
-/// What a language model is asked for.
+/// A request to a language model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
     /// A text to continue or, with `chat`, to answer.
     pub prompt: Option<String>,
     /// A file of tokens to continue.
     pub tokens_in: Option<PathBuf>,
-    /// Whether this is a conversation; it goes on with lines from the standard input where there is no prompt.
+    /// Whether this is a conversation, which goes on with lines from the standard input if the request has no prompt.
     pub chat: bool,
-    /// What the conversation begins with.
+    /// The system message of the conversation.
     pub system: Option<String>,
     /// The most new tokens.
     pub max_new_tokens: Option<usize>,
-    /// As in [`crate::Sampling`]; what the program file says where it is `None`.
+    /// As in [`crate::Sampling`]; the default of the program file for `None`.
     pub temperature: Option<f32>,
     /// The same.
     pub top_k: Option<usize>,
     /// The same.
     pub top_p: Option<f32>,
-    /// The seed; 0 where it is `None`.
+    /// The seed; 0 for `None`.
     pub seed: Option<u64>,
     /// Whether tokens are guessed from the text itself.
     pub lookup: bool,
@@ -44,29 +44,29 @@ pub struct Request {
     pub tokens_out: Option<PathBuf>,
     /// Where to write the logits behind every token.
     pub logits: Option<PathBuf>,
-    /// A file of texts, of which nothing but the logits behind each is wanted.
+    /// A file of texts, for which only the logits behind each text are wanted.
     pub inputs: Option<PathBuf>,
-    /// Where to write those.
+    /// The file for these logits.
     pub outputs: Option<PathBuf>,
-    /// A file of texts, of which nothing but how well the model foresees them is wanted.
+    /// A file of texts, for which only the perplexity is wanted.
     pub perplexity: Option<PathBuf>,
-    /// What to measure instead.
+    /// The benchmark to run instead.
     pub bench: Option<Effort>,
-    /// Whether to say how long it took.
+    /// Whether to print times.
     pub stats: bool,
-    /// The most threads; 1 where it is `None`.
+    /// The most threads; 1 for `None`.
     pub threads: Option<usize>,
-    /// Data files; those beside the program file where none is named.
+    /// Data files; the files beside the program file where the request names no file.
     pub data: Vec<PathBuf>,
-    /// The data file of an adapter; the one beside the program file where none is named.
+    /// The data file of an adapter; the file beside the program file where the request names no adapter.
     pub adapter: Option<PathBuf>,
 }
 
 impl Request {
-    /// Whether it says what to do.
+    /// Whether the request names an action.
     ///
     /// # Errors
-    /// What is missing, or does not go together.
+    /// The missing or conflicting options.
     pub fn check(&self) -> Result<(), String> {
         if self.lookup && self.draft_model.is_some() {
             return Err("--lookup and --draft-model do not go together".to_owned());
@@ -99,10 +99,10 @@ impl Request {
         draft.or_else(|| self.lookup.then_some(Guesses::Lookup))
     }
 
-    /// Sets the option `name`; false where there is none of that name.
+    /// Sets the option `name`; false for an unknown name.
     ///
     /// # Errors
-    /// What is wrong with its value.
+    /// The mistake in the value.
     pub fn set(&mut self, name: &str, value: &mut dyn FnMut() -> Result<OsString, String>) -> Result<bool, String> {
         let text = |value: OsString| value.to_string_lossy().into_owned();
         match name {
@@ -137,7 +137,7 @@ impl Request {
     }
 }
 
-/// Reads a command line without the binary's name. The error says what is wrong.
+/// Reads a command line without the binary's name. The error names the mistake.
 pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Command, String> {
     let mut request = Request::default();
     while let Some(argument) = arguments.next() {

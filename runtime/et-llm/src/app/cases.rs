@@ -21,7 +21,7 @@ const OUTPUT: &str = "output_0";
 /// logits behind the last token of each.
 ///
 /// # Errors
-/// [`Error::File`] where a file is not as it should be; what the model says.
+/// [`Error::File`] for a malformed file; errors of the model.
 pub fn run(model: &mut Model, inputs: &Path, outputs: &Path) -> Result<(), Error> {
     let bytes = FileBytes::open(inputs)?;
     let file = SafeTensors::parse(&bytes).map_err(|error| failed(inputs, &error))?;
@@ -36,7 +36,7 @@ pub fn run(model: &mut Model, inputs: &Path, outputs: &Path) -> Result<(), Error
     write(outputs, OUTPUT, rows.into_array())
 }
 
-/// The rows of a tensor; `None` where it is none of tokens.
+/// The rows of a tensor; `None` for a tensor of another type than tokens.
 fn texts(tensor: &TensorView<'_>) -> Option<Vec<Vec<u32>>> {
     let [_, length] = tensor.shape[..] else { return None };
     if tensor.scalar_type != ScalarType::Long || length == 0 {

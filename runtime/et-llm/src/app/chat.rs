@@ -31,7 +31,7 @@ pub fn converse(session: &mut Session, request: &Request, channels: &mut Channel
     run.finish(&tokens)
 }
 
-/// The next line of the input; `None` at its end.
+/// The next line of the input; `None` at the end.
 fn next_line(channels: &mut Channels<'_>) -> Result<Option<String>, Error> {
     write!(channels.talk, "> ")?;
     channels.talk.flush()?;
@@ -65,11 +65,11 @@ impl Conversation {
         Ok(answer)
     }
 
-    /// The tokens of the conversation, its oldest messages left out as far as the context makes that necessary.
+    /// The tokens of the conversation, without the oldest messages that exceed the context.
     fn fitting(&mut self, run: &Run<'_>) -> Result<Vec<u32>, Error> {
         loop {
             let text = self.text.conversation(&self.messages)?;
-            // The template says what every text begins with.
+            // The template adds the tokens that begin every text.
             let tokens = self.text.encode(&text, false)?;
             let fits = run.session.model.context().is_none_or(|context| tokens.len() < context);
             let pair = self.fixed..self.fixed + 2;

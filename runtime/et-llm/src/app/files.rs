@@ -8,7 +8,7 @@ use et_module::Array;
 
 use crate::Error;
 
-/// Reads tokens: numbers with blanks between them.
+/// Reads tokens: numbers separated by spaces.
 pub fn read_tokens(path: &Path) -> Result<Vec<u32>, Error> {
     let text = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
     let token = |word: &str| word.parse().map_err(|_| failed(path, &format!("`{word}` is no token")));

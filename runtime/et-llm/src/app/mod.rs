@@ -22,7 +22,7 @@ pub use perform::{Channels, perform};
 
 use crate::{Error, Loading, MakeText, Session};
 
-/// What a binary is made of.
+/// The parts of a binary.
 #[derive(Clone, Copy)]
 pub struct AppSpec {
     /// The binary's name, for messages.
@@ -35,7 +35,7 @@ pub struct AppSpec {
     pub kernels: &'static [(&'static str, Kernel)],
     /// The engines of the program's delegates.
     pub engines: &'static [Engine],
-    /// What makes the tokenizer, in a binary that has one.
+    /// The function that makes the tokenizer, in a binary with a tokenizer.
     pub text: Option<MakeText>,
 }
 
@@ -82,7 +82,7 @@ fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result
     perform(&mut session, request, channels)
 }
 
-/// What the options are.
+/// The help text of the options.
 pub fn usage(name: &str) -> String {
     format!(
         "usage: {name} --prompt TEXT | --chat [--prompt TEXT] [--system TEXT] | --tokens-in FILE

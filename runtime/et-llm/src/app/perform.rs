@@ -1,4 +1,4 @@
-//! What requests do.
+//! Executes requests.
 
 use std::io::{BufRead, Write};
 
@@ -26,10 +26,10 @@ pub struct Channels<'a> {
     pub talk: &'a mut dyn Write,
 }
 
-/// Does what is asked for.
+/// Executes a request.
 ///
 /// # Errors
-/// What keeps it from being done.
+/// The first failure of the request.
 pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
     if let (Some(inputs), Some(outputs)) = (&request.inputs, &request.outputs) {
         return cases::run(&mut session.model, inputs, outputs);
@@ -88,7 +88,7 @@ fn sampling(session: &Session, request: &Request) -> Sampling {
     }
 }
 
-/// Continuations of one request, with what is written down of them.
+/// Continuations of one request, with the records of each token.
 pub(super) struct Run<'a> {
     pub(super) session: &'a mut Session,
     request: &'a Request,
@@ -105,7 +105,7 @@ impl<'a> Run<'a> {
         Self { session, request, sampler, rows: Rows::default(), clock: Clock::start(), prompt: 0 }
     }
 
-    /// Reads a prompt and continues it by at most so many tokens, showing their text as it comes where there is a tokenizer.
+    /// Reads a prompt and continues the prompt by at most `most` tokens; streams the text if the binary has a tokenizer.
     pub(super) fn generate(
         &mut self,
         prompt: &[u32],
@@ -135,7 +135,7 @@ impl<'a> Run<'a> {
     }
 
     /// Where logits are wanted, reads the prompt token by token, all but the last, of which generation sees the logits; all
-    /// where nothing is generated. Returns what is left to read.
+    /// for a request without generation. Returns the tokens that remain to be read.
     fn read_for_logits<'p>(&mut self, prompt: &'p [u32], most: usize) -> Result<&'p [u32], Error> {
         if self.request.logits.is_none() {
             return Ok(prompt);

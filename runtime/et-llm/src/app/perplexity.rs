@@ -7,21 +7,21 @@ use super::files::failed;
 use super::perform::Channels;
 use crate::{Error, Session};
 
-/// What texts were to a model.
+/// The perplexity of a model on texts, as sums.
 #[derive(Clone, Copy, Debug, Default)]
 struct Surprise {
     texts: usize,
     /// The tokens that were foreseen: all but the first of each text.
     tokens: usize,
-    /// The sum of `-ln(probability)` over them.
+    /// The sum of `-ln(probability)` over the tokens.
     sum: f64,
 }
 
-/// Reads the lines of a file, each a text of its own, token by token, and prints how probable their tokens were as one JSON
+/// Reads the lines of a file, each a text of its own, token by token, and prints the perplexity as one JSON
 /// object: `perplexity` is `exp` of the mean of `-ln(probability)`. A line that outgrows the context goes on as a new text.
 ///
 /// # Errors
-/// [`Error::File`] where the file is no text; [`Error::NoTokenizer`]; [`Error::NoTokens`] where there is nothing to foresee.
+/// [`Error::File`] for a file that is not UTF-8; [`Error::NoTokenizer`]; [`Error::NoTokens`] for a file without a token to predict.
 pub fn run(session: &mut Session, path: &Path, channels: &mut Channels<'_>) -> Result<(), Error> {
     let lines = fs::read_to_string(path).map_err(|error| failed(path, &error))?;
     let (text, mut surprise) = (session.text()?, Surprise::default());
