@@ -6,7 +6,7 @@ use etbuild_checkpoint::{ADAPTER_CONFIG, ADAPTER_SHARD};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
 
-/// The tensors as PEFT wrote them once: a pickle, which would run what is in it.
+/// The tensors in PEFT's old format: a pickle, which would run code inside.
 const PICKLED: &str = "adapter_model.bin";
 
 /// The names of the files that the adapter in `folder` is read from.

@@ -1,5 +1,5 @@
-//! What a deployed unit is made of: where its nodes run, what lies in the blobs of engines, which kernels it calls, and how
-//! its memory is used over time.
+//! The anatomy of a deployed unit: where nodes run, the contents of blobs, the linked kernels, and
+//! the use of memory over time.
 
 mod blob;
 mod calls;
@@ -30,7 +30,7 @@ use crate::unit::Unit;
 use crate::world::World;
 use crate::{ArtifactKind, environment, program_artifact, query};
 
-/// What one recipe for one target is made of.
+/// The anatomy of one recipe for one target.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnitAnatomy {
     /// The recipe's name.
@@ -43,25 +43,25 @@ pub struct UnitAnatomy {
     pub nodes: Vec<NodePlace>,
     /// The blobs that engines execute.
     pub blobs: Vec<EngineBlob>,
-    /// What the model's author calls the constants that the program file holds, by the digests of their elements.
+    /// The names by the model's author of the constants in the program file, by the digests of the elements.
     pub constants: BTreeMap<String, String>,
-    /// What the constants that engines packed were made of, by the same digests.
+    /// The sources of packed constants, by the same digests.
     pub packed: BTreeMap<String, PackedWeight>,
     /// The kernels that the binary has, each with a set of types.
     pub kernels: Vec<String>,
-    /// What takes the space in the binary's code and constants, by module; empty where the linker does not say.
+    /// The space of the binary's code and constants, by module; empty where the linker gives no map.
     pub code: Vec<CodePart>,
-    /// The nodes of each method as they are called, by the first value that each computes; a call of an engine with the values of its
-    /// steps, in each form that its blob has.
+    /// The nodes of each method in call order, by the first output value; a call of a backend with the values of the
+    /// instructions, in each variant of the blob.
     pub calls: BTreeMap<String, Vec<PlannedCall>>,
     /// The plan of each method's memory.
     pub memory: Vec<MethodMemory>,
-    /// What stands against looking; the rest is then empty.
+    /// The failures; with a failure the other fields are empty.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// What every unit of a request is made of. `deployed` is what came of deploying the same request: everything is then read
-/// from the store, and what a unit that failed lacks is not built. `world` must not be in [`crate::Mode::Plan`].
+/// The anatomy of every unit of a request. `deployed` are the reports of deploying the same request: everything is then read
+/// from the store, and artifacts that a failed unit lacks are not built. `world` must not be in [`crate::Mode::Plan`].
 ///
 /// # Errors
 /// Mistakes in the recipes.
@@ -140,7 +140,7 @@ fn planned(db: &dyn Db, unit: &Unit) -> Result<PlannedProgram, Blocked> {
     loaded.map(|(planned, _)| planned).map_err(|found| Blocked::failed(Stage::Plan, found))
 }
 
-/// All methods as they were before engines got parts of them.
+/// All methods before partitioning.
 fn prepared(db: &dyn Db, unit: &Unit) -> Result<Program, Blocked> {
     let failed = |found: Vec<Diagnostic>| Blocked::failed(Stage::Delegate, found);
     let mut joined = Program::default();

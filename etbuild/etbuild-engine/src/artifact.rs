@@ -1,35 +1,35 @@
-//! What stages make.
+//! The artifacts of stages.
 
 use std::sync::Arc;
 
 use etbuild_store::{BlobRef, Digest};
 
-/// What the bytes of an artifact are.
+/// The content of an artifact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ArtifactKind {
-    /// A model file as it was given.
+    /// A model file, unchanged.
     Source,
-    /// What an export read, as JSON.
+    /// The files that an export read, as JSON.
     Reads,
     /// A program as text.
     Program,
     /// The elements of a constant.
     Constant,
-    /// Which constants are parts of the model file, and where in it they lie.
+    /// The constants that are parts of the model file, with the positions in the file.
     Slices,
-    /// What quantization loses, as JSON.
+    /// The loss of quantization, as JSON.
     Losses,
-    /// Which constants are moments of what weights are multiplied with, as JSON.
+    /// The constants that are moments of activations, as JSON.
     Moments,
     /// Where every node of a program runs, as JSON.
     Partition,
-    /// What engines say of the parts that they took.
+    /// The reports of backends on the partitions.
     Engines,
     /// A program file.
     ProgramFile,
     /// The constants that a program file keeps outside itself.
     DataFile,
-    /// Those of them that are an adapter's.
+    /// The constants of an adapter.
     AdapterFile,
     /// Facts about a program file that the link needs, as JSON.
     Interface,
@@ -39,13 +39,13 @@ pub enum ArtifactKind {
     Binary,
     /// The static library with a C interface.
     Library,
-    /// The header file of such libraries.
+    /// The header file of these libraries.
     Header,
     /// The binary in the form that a boot ROM takes.
     Image,
     /// A size report, as JSON.
     Sizes,
-    /// What takes the space in a binary, as JSON.
+    /// The space of a binary by module, as JSON.
     Code,
     /// Outputs of a run, as safetensors.
     Outputs,
@@ -76,7 +76,7 @@ impl ArtifactKind {
         (Self::Outputs, "outputs"),
     ];
 
-    /// The name under which a stage's record lists it.
+    /// The name in the record of a stage.
     pub fn name(self) -> &'static str {
         Self::NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
@@ -87,14 +87,14 @@ impl ArtifactKind {
     }
 }
 
-/// An artifact: its bytes are in the store.
+/// An artifact whose bytes are in the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ArtifactRef {
     /// The digest of the bytes.
     pub digest: Digest,
     /// Their number.
     pub size: u64,
-    /// What they are.
+    /// The content.
     pub kind: ArtifactKind,
 }
 
@@ -105,7 +105,7 @@ impl ArtifactRef {
     }
 }
 
-/// The artifacts that one run of a stage made, in the order in which it made them.
+/// The artifacts that one run of a stage made, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifacts(Arc<[ArtifactRef]>);
 

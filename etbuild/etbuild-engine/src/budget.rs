@@ -1,11 +1,11 @@
-//! `budget:` against what was built.
+//! `budget:` against the built unit.
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::SizeReport;
 use etbuild_recipe::Budget;
 use etbuild_yaml::{ByteSize, Spanned};
 
-/// One error for every limit that is exceeded. On a hosted target there is no flash and no RAM to count.
+/// One error for every exceeded limit. A hosted target has no flash and no RAM to count.
 pub fn exceeded(budget: &Budget, program_file: u64, sizes: &SizeReport) -> Vec<Diagnostic> {
     let limits = [
         ("the program file", &budget.file, program_file),

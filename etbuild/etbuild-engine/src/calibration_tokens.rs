@@ -17,10 +17,10 @@ pub const PIECE: u32 = 256;
 /// The tensor of a file of tokens.
 const TOKENS: &str = "tokens";
 
-/// Samples for the method `prefill`, whose graph this is: each as many tokens as it takes at once, from a text's beginning.
+/// Samples for the method `prefill` with this graph: each has the number of tokens of a call, from the beginning of a text.
 ///
-/// The file has text, of which each line is one of its own, where its name ends with `.txt`; else it is a safetensors file with
-/// `tokens`, `int64`. All tokens are one sequence, cut into pieces; what is left at its end is left out.
+/// A file whose name ends with `.txt` has a text per line; another file is a safetensors file with
+/// `tokens`, `int64`. All tokens are one sequence, cut into pieces; an incomplete last piece is left out.
 pub fn samples(
     db: &dyn Db,
     (folder, file): (CheckpointFolder, DataFile),

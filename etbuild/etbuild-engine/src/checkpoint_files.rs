@@ -11,13 +11,13 @@ use crate::failure;
 /// How files with weights end that are not safetensors.
 const OTHER_WEIGHTS: [&str; 4] = ["pth", "pt", "bin", "gguf"];
 
-/// The names of the files that are there of those that say something about texts.
+/// The names of the present files that describe texts.
 pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
     let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
     names.map(|name| (*name).to_owned()).collect()
 }
 
-/// The names of the files that the model in `folder` is read from: its configuration and its shards.
+/// The names of the files that the model in `folder` is read from: the configuration and the shards.
 pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
     let exists = |name: &str| system.stamp(&folder.join(name)).is_ok();
     let at = |diagnostic: Diagnostic| diagnostic.at(Span::file(folder.display().to_string()));

@@ -1,4 +1,4 @@
-//! The salsa database: inputs, and how queries get at them.
+//! The salsa database: inputs, and the access of queries to inputs.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -16,21 +16,21 @@ use crate::{adapter_files, checkpoint_files, file_digest};
 /// A small file whose text queries read: a recipe or a target.
 #[salsa::input(debug)]
 pub struct TextFile {
-    /// The path as the user knows it.
+    /// The path in the user's form.
     #[returns(deref)]
     pub path: PathBuf,
-    /// The text, or why there is none.
+    /// The text, or the error of reading.
     #[returns(clone)]
     pub text: Result<Arc<str>, Diagnostic>,
 }
 
-/// A file of any size that queries know by its digest: a model, calibration or verification data.
+/// A file of any size that queries know by the digest: a model, calibration or verification data.
 #[salsa::input(debug)]
 pub struct DataFile {
-    /// The path as the user knows it.
+    /// The path in the user's form.
     #[returns(deref)]
     pub path: PathBuf,
-    /// The digest of the bytes, or why it is not known.
+    /// The digest of the bytes, or the error of reading.
     #[returns(clone)]
     pub digest: Result<Digest, io::ErrorKind>,
 }
@@ -38,19 +38,19 @@ pub struct DataFile {
 /// A folder with a checkpoint of a language model.
 #[salsa::input(debug)]
 pub struct CheckpointFolder {
-    /// The path as the user knows it.
+    /// The path in the user's form.
     #[returns(deref)]
     pub path: PathBuf,
-    /// The files that the model is read from by name, or why there is no model.
+    /// The files of the model by name, or the error that makes the folder no model.
     #[returns(clone)]
     pub files: Result<Arc<BTreeMap<String, DataFile>>, Arc<[Diagnostic]>>,
-    /// The files that say something about texts, by name: the configuration, the tokenizer.
+    /// The files that describe texts, by name: the configuration, the tokenizer.
     #[returns(clone)]
     pub texts: Arc<BTreeMap<String, DataFile>>,
-    /// The adapter over it.
+    /// The adapter over the checkpoint.
     #[returns(clone)]
     pub adapter: Option<AdapterFolder>,
-    /// What its program is built for.
+    /// The options of the program.
     #[returns(clone)]
     pub options: Options,
 }
@@ -58,55 +58,55 @@ pub struct CheckpointFolder {
 /// A folder with an adapter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdapterFolder {
-    /// The path as the user knows it.
+    /// The path in the user's form.
     pub path: PathBuf,
-    /// The files that the adapter is read from by name, or why there is none.
+    /// The files of the adapter by name, or the error that makes the folder no adapter.
     pub files: Result<Arc<BTreeMap<String, DataFile>>, Arc<[Diagnostic]>>,
 }
 
 /// A model that a Python function makes.
 #[salsa::input(debug)]
 pub struct PythonModel {
-    /// The function, and how it is called.
+    /// The function with the arguments.
     #[returns(ref)]
     pub call: PythonCall,
 }
 
-/// A Python function, and how it is called.
+/// A Python function with the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PythonCall {
-    /// The file that defines it.
+    /// The file of the definition.
     pub script: PathBuf,
-    /// Its name.
+    /// The name.
     pub function: String,
-    /// Its arguments by name.
+    /// The arguments by name.
     pub arguments: BTreeMap<String, FixedValue>,
-    /// The interpreter, where the recipe names one: a path, or a name to look up.
+    /// The interpreter, where the recipe names an interpreter: a path, or a name to look up.
     pub interpreter: Option<PathBuf>,
-    /// Files that it reads, beside those that Python is seen to open.
+    /// Files that the function reads, beside the files that Python is seen to open.
     pub files: Vec<PathBuf>,
 }
 
-/// What a method is imported from.
+/// The source of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ModelSource {
-    /// A `.pt2` archive, whose only method it is.
+    /// A `.pt2` archive with this single method.
     Archive(Archive),
-    /// A checkpoint, of whose program it is the method of this name.
+    /// A checkpoint, whose program has a method of this name.
     Checkpoint(CheckpointFolder, &'static str),
 }
 
 /// A `.pt2` archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, salsa::Supertype)]
 pub enum Archive {
-    /// One that is there.
+    /// An archive file.
     File(DataFile),
-    /// One that a Python function makes.
+    /// An archive that a Python function makes.
     Python(PythonModel),
 }
 
 impl ModelSource {
-    /// The Python function that makes it, if one does.
+    /// The Python function that makes the archive, if any.
     pub const fn python(self) -> Option<PythonModel> {
         match self {
             Self::Archive(Archive::Python(python)) => Some(python),
@@ -115,7 +115,7 @@ impl ModelSource {
     }
 }
 
-/// What every query may ask for.
+/// The services of the database for queries.
 #[salsa::db]
 pub trait Db: salsa::Database {
     /// The machine, the store and the observer.
@@ -130,7 +130,7 @@ pub trait Db: salsa::Database {
     /// The same for a model, which an import is about to read.
     fn model_file(&self, path: &Path) -> DataFile;
 
-    /// The input that stands for a checkpoint, with an adapter over it or none; its files are found at the first call.
+    /// The input for a checkpoint, with an adapter or without; the files are found at the first call.
     fn checkpoint(&self, path: &Path, adapter: Option<&Path>, options: Options) -> CheckpointFolder;
     /// The input that stands for a model that Python makes.
     fn python_model(&self, call: PythonCall) -> PythonModel;
@@ -150,11 +150,11 @@ struct Inputs {
     texts: Mutex<BTreeMap<PathBuf, TextFile>>,
     data: Mutex<BTreeMap<PathBuf, DataFile>>,
     checkpoints: Mutex<Vec<(CheckpointKey, CheckpointFolder)>>,
-    /// Never walked, so that its order does not matter.
+    /// Never iterated, so that the hash order does not matter.
     models: Mutex<HashMap<PythonCall, PythonModel>>,
 }
 
-/// What a checkpoint is known by: its folder, that of the adapter over it, and the options.
+/// The identity of a checkpoint: the folder, the folder of the adapter, and the options.
 type CheckpointKey = (PathBuf, Option<PathBuf>, Options);
 
 impl EngineDatabase {
@@ -173,7 +173,7 @@ impl EngineDatabase {
         names.map(|names| Arc::new(names.into_iter().map(input).collect())).map_err(Into::into)
     }
 
-    /// The input for `path`, made with its digest by `take` at the first call.
+    /// The input for `path`, made with the digest by `take` at the first call.
     fn input(&self, path: &Path, take: impl FnOnce(&World, &Path) -> io::Result<Digest>) -> DataFile {
         let mut data = self.inputs.data.lock().unwrap_or_else(PoisonError::into_inner);
         *data.entry(path.to_owned()).or_insert_with(|| {

@@ -35,11 +35,11 @@ pub enum Goal {
     Deploy,
 }
 
-/// Builds every unit of a request and returns what came of each, in the order of recipes and targets. A unit that fails
-/// does not keep the others from being built.
+/// Builds every unit of a request and returns a report of each unit, in the order of recipes and targets. A unit that fails
+/// does not keep the other units from being built.
 ///
 /// # Errors
-/// Mistakes in the recipes; nothing has run then. Or somebody has interrupted the command.
+/// Mistakes in the recipes, before the first stage runs; an interrupted command.
 pub fn deploy(
     world: &Arc<World>,
     request: &Request,
@@ -65,7 +65,7 @@ pub fn deploy(
     Ok(reports.map(|report| with(report, &settled)).collect())
 }
 
-/// A required remote cache that does not take what stages made fails every unit.
+/// A required remote cache that refuses results of stages fails every unit.
 fn with(mut report: UnitReport, settled: &Result<(), Box<Diagnostic>>) -> UnitReport {
     if let Err(diagnostic) = settled {
         report.diagnostics.push((**diagnostic).clone());
@@ -79,7 +79,7 @@ fn resolve_guarded(db: &EngineDatabase, request: &Request) -> Result<Vec<Unit>, 
 
 type Attempt = Result<UnitReport, Transient>;
 
-/// Tries again, and once more without the remote cache if there is one: it may lack many of the artifacts that it says it has.
+/// Tries again, and once more without the remote cache, which may lack many of the promised artifacts.
 fn retry(world: &Arc<World>, request: &Request, index: usize, goal: Goal, out: &Path) -> Attempt {
     match (again(world, request, index, goal, out), world.remote()) {
         (Err(transient), Some(remote)) if transient.is_worth_a_retry() => {
@@ -90,7 +90,7 @@ fn retry(world: &Arc<World>, request: &Request, index: usize, goal: Goal, out: &
     }
 }
 
-/// Tries again from a database that remembers nothing.
+/// Tries again from an empty database.
 fn again(world: &Arc<World>, request: &Request, index: usize, goal: Goal, out: &Path) -> Attempt {
     let db = EngineDatabase::new(world.clone());
     let units = resolve_guarded(&db, request).unwrap_or_default();
@@ -109,7 +109,7 @@ fn attempt(db: &EngineDatabase, unit: &Unit, goal: Goal, out: &Path) -> Attempt 
     Ok(report)
 }
 
-/// What a stage has to say. Stages know no recipe: what has no place gets that of what it is about, the model or the target.
+/// The diagnostics of a stage. Stages know no recipe: a diagnostic without a place gets the place of the model or the target.
 fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
     let model = unit.recipe.model.span();
     let target = unit.recipe.targets.iter().find(|target| target.value == unit.target.name());
@@ -174,15 +174,15 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     verified
 }
 
-/// Keeps what the unit is made of from garbage collection, for as long as its results are in the folder.
+/// Keeps the artifacts of the unit from garbage collection, for as long as the results are in the folder.
 fn keep(db: &dyn Db, unit: &Unit, folder: &Path, report: &UnitReport) {
     let witness = std::path::absolute(folder.join("manifest.json")).unwrap_or_default();
     let actions = report.stages.iter().filter_map(|row| row.key.parse().ok().map(ActionKey)).collect();
-    // Without it, a later deploy may have to run a stage again.
+    // Without the root, a later deploy may have to run a stage again.
     let _ = db.world().store().keep(&Root { name: unit.instance(), witness, actions });
 }
 
-/// Notes a stage for the report and, for `explain`, what it read.
+/// Notes a stage for the report and, for `explain`, the key of the stage.
 fn noted(db: &dyn Db, unit: &Unit, method: Option<&str>, staged: &Staged, report: &mut UnitReport) {
     report.staged(staged, method);
     // Only an explanation is lost where this fails.
@@ -235,7 +235,7 @@ fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<De
     Ok(files)
 }
 
-/// Runs the binary, where the recipe says on what and the machine has something to run it, and judges its outputs.
+/// Runs the binary, where the recipe names inputs and the machine has a runner, and judges the outputs.
 fn verify(db: &dyn Db, unit: &Unit, tools: &Tools, report: &mut UnitReport) -> Result<(), Blocked> {
     let (Some(inputs), Some(options)) = (unit.verify, &unit.recipe.verify) else { return Ok(()) };
     let runner = match environment::runner(db.world(), &unit.target) {
@@ -295,7 +295,7 @@ fn beyond_loss(unit: &Unit, options: &Verify, judgement: &Judgement) -> Option<D
     (lost > most).then_some(diagnostic)
 }
 
-/// Copies the image to a board that shows itself as a drive. Its report goes to its own console.
+/// Copies the image to a board that appears as a drive. The board reports on a console.
 fn install(db: &dyn Db, unit: &Unit, tools: &Tools, drive: &Path, report: &mut UnitReport) -> Result<(), Blocked> {
     let linked = query::linked(db, unit.clone(), tools.clone())?;
     let image = db.world().open_blob(&linked.blob(ArtifactKind::Image)?);

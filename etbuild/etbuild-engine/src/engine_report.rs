@@ -1,4 +1,4 @@
-//! What engines say of the parts of a program that they took, as an artifact: for people alone.
+//! Reports of backends on the partitions of a program, as an artifact for users.
 
 use std::collections::BTreeMap;
 
@@ -6,15 +6,15 @@ use etbuild_backend::Origin;
 use etbuild_ir::Digest;
 use serde::{Deserialize, Serialize};
 
-/// What the calls of engines compute: for each call a list of values for each form that its blob has.
+/// The values that calls of backends compute: for each call a list of values for each variant of the blob.
 pub type Layers = Vec<Vec<Vec<String>>>;
 
-/// What engines say of a program.
+/// The reports of backends on a program.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct EngineReport {
-    /// What their calls compute, step by step.
+    /// The values that the calls compute, step by step.
     pub layers: Layers,
-    /// What the weights that they packed were made of, by digest.
+    /// The sources of the packed weights, by digest.
     pub weights: BTreeMap<String, PackedWeight>,
 }
 
@@ -23,12 +23,12 @@ pub struct EngineReport {
 pub struct PackedWeight {
     /// The constant's name in the model.
     pub constant: String,
-    /// The instruction set that they are packed for; empty where all read the same.
+    /// The instruction set of the packing; empty where all instruction sets read the same packing.
     pub form: String,
 }
 
 impl EngineReport {
-    /// Of what came of partitioning.
+    /// The report of partitioning.
     pub fn new(layers: Layers, origins: &BTreeMap<Digest, Origin>) -> Self {
         let packed = |origin: &Origin| PackedWeight { constant: origin.constant.clone(), form: origin.form.clone() };
         let weights = origins.iter().map(|(digest, origin)| (digest.to_string(), packed(origin)));

@@ -1,4 +1,4 @@
-//! What engines make of weights, in the store: each is made once, wherever and however often it is asked for.
+//! Packed weights in the store: each is packed once for all programs.
 
 use std::cell::RefCell;
 
@@ -45,7 +45,7 @@ impl Keep for EngineWeights<'_> {
     }
 }
 
-/// The bytes of weights, made where the store does not have them.
+/// The bytes of packed weights, made where the store lacks the bytes.
 fn stored(world: &World, engines: &str, weights: &Made) -> Result<Blob, Refusal> {
     let subject = Digest::of(format!("{engines}\0{}", weights.identity).as_bytes());
     if let Some([known]) = made_once::reusable(world, &subject, [weights.size]) {

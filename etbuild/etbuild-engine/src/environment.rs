@@ -1,4 +1,4 @@
-//! What the machine has for a target: a toolchain to build with, a runner to verify with.
+//! The environment of a target on this machine: a toolchain to build with, a runner to verify with.
 
 mod runner;
 mod toolchain;

@@ -1,4 +1,4 @@
-//! What the engine tells whoever watches a deploy.
+//! Events of a deploy for an observer.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use etbuild_store::{ActionKey, Holder, MissReason};
 
 use crate::stage::{Stage, Staged};
 
-/// Something that happened, on whichever thread.
+/// An event on any thread.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// The store did not have a stage's artifacts.
@@ -16,46 +16,46 @@ pub enum Event {
         /// Why not.
         reason: MissReason,
     },
-    /// Another process, or another thread of this one, runs the same stage; this one waits for it.
+    /// Another process, or another thread of this process, runs the same stage, and this thread waits.
     Waiting {
         /// The stage.
         stage: Stage,
-        /// Who runs it.
+        /// The process that runs the stage.
         holder: Holder,
     },
     /// A stage runs.
     Started {
         /// The stage.
         stage: Stage,
-        /// Which run of it.
+        /// The run of the stage.
         action: ActionKey,
     },
-    /// A stage ran, with whatever result.
+    /// A stage ran, successfully or not.
     Ended {
         /// The stage.
         stage: Stage,
-        /// Which run of it.
+        /// The run of the stage.
         action: ActionKey,
     },
     /// A stage's artifacts are there.
     Finished {
-        /// What came of it.
+        /// The outcome.
         staged: Arc<Staged>,
     },
-    /// A tensor of weights became integers; one that the cache has so is not told.
+    /// A tensor of weights was quantized; a cached tensor causes no event.
     Quantized {
-        /// What the model calls it.
+        /// The tensor's name in the model.
         tensor: String,
     },
-    /// An engine packed weights; what the cache has so is not told.
+    /// A backend packed weights; cached packed weights cause no event.
     Packed {
-        /// What they are made of and how.
+        /// The identity of the packed weights.
         weights: String,
     },
-    /// Something was installed or repaired that a person should know of.
+    /// An installation or a repair that a user should know of.
     Said(String),
-    /// The remote cache did something that a person should know of.
+    /// An event of the remote cache.
     Remote(etbuild_remote::Event),
-    /// The store found and dealt with something.
+    /// An event of the store.
     Store(etbuild_store::Event),
 }

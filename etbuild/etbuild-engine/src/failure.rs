@@ -1,4 +1,4 @@
-//! Errors of stages as diagnostics. Each stage's crate says what is wrong; the code and the way out are added here.
+//! Errors of stages as diagnostics. Each stage's crate describes the error; the code and the help are added here.
 
 use std::path::Path;
 
@@ -43,7 +43,7 @@ pub fn import(error: &ImportError) -> Diagnostic {
     }
 }
 
-/// A checkpoint cannot be imported, or an adapter not over it.
+/// A checkpoint cannot be imported, or an adapter does not fit the checkpoint.
 pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
     let code = checkpoint_code(error);
     let diagnostic = Diagnostic::error(code, error.to_string());
@@ -85,12 +85,12 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
     }
 }
 
-/// A verifier refused a program that one of our stages made.
+/// A verifier refused a program of an etbuild stage.
 pub fn violations(violations: Vec<Violation>) -> Vec<Diagnostic> {
     violations.into_iter().map(|violation| Diagnostic::error(Code::ProgramInvalid, violation.to_string())).collect()
 }
 
-/// A program cannot be brought into the form that runs. Each call that stands against it is a finding of its own.
+/// A program cannot be lowered. Each refused call is a separate finding.
 pub fn pass(error: PassError) -> Vec<Diagnostic> {
     match error {
         PassError::Refused(refusals) => refusals.iter().map(refusal).collect(),
@@ -149,12 +149,12 @@ pub fn json(value: &impl Serialize) -> Result<Vec<u8>, Vec<Diagnostic>> {
     serde_json::to_vec(value).map_err(|error| vec![Diagnostic::error(Code::Internal, error.to_string())])
 }
 
-/// One of our own rules is broken.
+/// An internal rule is broken.
 pub fn internal(message: &str) -> Vec<Diagnostic> {
     vec![Diagnostic::error(Code::Internal, message)]
 }
 
-/// What keeps something from being computed. Stages know no recipe: `place` gives places to what has none.
+/// The failure of a computation. Stages know no recipe: `place` gives places to diagnostics without a place.
 pub fn blocked(blocked: &Blocked, place: impl Fn(&Diagnostic) -> Diagnostic) -> Vec<Diagnostic> {
     match blocked {
         Blocked::Failed(failed) => failed.diagnostics.iter().map(place).collect(),

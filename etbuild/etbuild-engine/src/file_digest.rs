@@ -12,8 +12,8 @@ use crate::world::{Mode, World};
 /// Files up to this size are hashed every time: that takes less than a millisecond.
 const SMALL: u64 = 1 << 20;
 
-/// The digest of a file. That of a large file is remembered beside its stamp (size, times to the nanosecond, inode), so
-/// that gigabytes of weights are not read again to find them unchanged.
+/// The digest of a file. The digest of a large file is remembered beside the stamp (size, times to the nanosecond, inode), so
+/// that gigabytes of unchanged weights are not read again.
 pub fn of(world: &World, path: &Path) -> io::Result<Digest> {
     let stamp = world.system().stamp(path)?;
     if stamp.size <= SMALL {
@@ -22,22 +22,22 @@ pub fn of(world: &World, path: &Path) -> io::Result<Digest> {
     remembered(world, path, stamp, || hash(world, path))
 }
 
-/// The digest of a model. One that is not known yet is taken into the store on the way: the import, which comes next,
-/// reads it there, and the file is read once.
+/// The digest of a model. A model without a known digest is taken into the store on the way: the import, which comes next,
+/// reads the model there, and the file is read once.
 pub fn of_model(world: &World, path: &Path) -> io::Result<Digest> {
     let stamp = world.system().stamp(path)?;
     if stamp.size <= SMALL || world.mode() == Mode::Plan {
         return of(world, path);
     }
     remembered(world, path, stamp, || {
-        // What keeps the store from taking it, the import will meet too, and tell.
+        // The import meets the same failure of the store, and reports the failure.
         let Ok(archive) = model_file::keep(world, path) else { return hash(world, path) };
         world.hold(&archive);
         Ok(archive.reference().digest)
     })
 }
 
-/// The digest that is known for the stamp, or else the one that `take` finds.
+/// The digest that is known for the stamp, or else the digest that `take` finds.
 fn remembered(
     world: &World,
     path: &Path,
@@ -49,7 +49,7 @@ fn remembered(
         return Ok(Digest(known));
     }
     let digest = take()?;
-    // Taking a file into the store may give it another name, which its stamp shows. One that was written to is not remembered.
+    // Taking a file into the store may give the file another name, which the stamp shows. A file that was written to is not remembered.
     let taken = world.system().stamp(path)?;
     if taken.is_of_the_same_bytes(&stamp) {
         let _ = world.store().memo_put(&self::subject(path, taken), &digest.0);

@@ -1,4 +1,4 @@
-//! The files that units read, for whoever watches them or compares them with a revision.
+//! The files that units read, for `watch` and for comparisons with a revision.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,15 @@ use crate::db::{Archive, CheckpointFolder, Db, ModelSource};
 use crate::query;
 use crate::unit::Unit;
 
-/// Every file outside the store that a unit's results depend on, sorted: the recipe and what it extends, a target beside it,
-/// models, calibration and verification data, a Python model's script and what it was seen to read. `None` where a Python model
-/// was never exported, so that nobody knows yet what it reads.
+/// Every file outside the store that a unit's results depend on, sorted: the recipe and the extended recipes, a target beside the recipe,
+/// models, calibration and verification data, a Python model's script and the files that the script read. `None` where a Python model
+/// was never exported, so that the files are not known yet.
 pub fn inputs(db: &dyn Db, unit: &Unit) -> Option<Vec<PathBuf>> {
     let (files, complete) = known_inputs(db, unit);
     complete.then_some(files)
 }
 
-/// Those of the files that are known, and whether they are all.
+/// The known files, and whether the list is complete.
 pub fn known_inputs(db: &dyn Db, unit: &Unit) -> (Vec<PathBuf>, bool) {
     let mut complete = true;
     let mut files: Vec<PathBuf> = unit.files.to_vec();
@@ -40,14 +40,14 @@ pub fn known_inputs(db: &dyn Db, unit: &Unit) -> (Vec<PathBuf>, bool) {
     (files, complete)
 }
 
-/// What a checkpoint's program is read from; none of a folder without one.
+/// The files of a checkpoint's program; empty for a folder without a checkpoint.
 fn checkpoint_files(db: &dyn Db, folder: CheckpointFolder) -> Vec<PathBuf> {
     let (files, texts) = (folder.files(db).unwrap_or_default(), folder.texts(db));
     let over = folder.adapter(db).map(|adapter| adapter.files.unwrap_or_default()).unwrap_or_default();
     files.values().chain(texts.values()).chain(over.values()).map(|file| file.path(db).to_owned()).collect()
 }
 
-/// The target's file, where it lies beside the recipe.
+/// The target's file beside the recipe.
 fn target_file(db: &dyn Db, unit: &Unit) -> Option<PathBuf> {
     let folder = unit.source().parent()?.join("targets");
     let file = folder.join(format!("{}.yaml", unit.target.name()));

@@ -1,4 +1,4 @@
-//! What a link must know of a program file, as an artifact: kernels, inputs, arenas. Two models with the same interface
+//! The facts about a program file that a link needs, as an artifact: kernels, inputs, arenas. Two models with the same interface
 //! share a hosted binary.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,9 +23,9 @@ pub struct Interface {
 /// An engine that the program calls.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterfaceEngine {
-    /// What the file calls it.
+    /// The backend's name in the file.
     pub id: String,
-    /// The features of its device crate that the blobs need.
+    /// The features of the backend's device crate that the blobs need.
     pub features: BTreeSet<String>,
 }
 
@@ -70,8 +70,8 @@ impl Interface {
         self.tokenizer
     }
 
-    /// The kernels as the selection takes them: those of all methods or, for a board, those of the method that it runs, in
-    /// the order of its operators.
+    /// The kernels for the selection: the kernels of all methods or, for a board, of the method that the board runs, in
+    /// the order of the method's operators.
     pub fn kernel_uses(&self, is_board: bool) -> Vec<KernelUse> {
         let kernels = self.kernels(is_board).iter();
         kernels.map(|kernel| KernelUse { operator: kernel.operator.clone(), dtypes: Dtypes(kernel.dtypes) }).collect()
@@ -82,13 +82,13 @@ impl Interface {
         self.kernels(is_board).iter().map(|kernel| format!("{} {:#x}", kernel.operator, kernel.dtypes)).collect()
     }
 
-    /// The engines that the file calls, sorted: those of all methods or, for a board, those of the method that it runs.
+    /// The backends that the file calls, sorted: of all methods or, for a board, of the method that the board runs.
     pub fn engines(&self, is_board: bool) -> &[InterfaceEngine] {
         let method = self.main_method().filter(|_| is_board);
         method.map_or(&self.engines, |method| &method.engines)
     }
 
-    /// The engines with what is needed of them, as a key names them: `EtbuildCpu attention pools`.
+    /// The backends with the needed features, as a key names them: `EtbuildCpu attention pools`.
     pub fn engine_names(&self, is_board: bool) -> Vec<String> {
         self.engines(is_board).iter().map(InterfaceEngine::text).collect()
     }
@@ -103,7 +103,7 @@ impl Interface {
         forward.or(self.methods.first())
     }
 
-    /// The method that binaries run: `forward` where there is one, else the first.
+    /// The method that binaries run: `forward` if present, else the first.
     pub fn method(&self) -> Option<MethodFacts> {
         self.main_method().map(|method| MethodFacts {
             name: method.name.clone(),
@@ -122,7 +122,7 @@ fn kernels(uses: &[etbuild_emit::KernelUse]) -> Vec<InterfaceKernel> {
     uses.map(|kernel| InterfaceKernel { operator: kernel.operator.clone(), dtypes: kernel.dtypes.0 }).collect()
 }
 
-/// The engines that a graph calls, with what their blobs need.
+/// The backends that a graph calls, with the features of the blobs.
 fn engines(graph: &Graph, backends: &[&dyn Backend]) -> Vec<InterfaceEngine> {
     let engine = |call: DelegateCall<'_>| {
         let backend = backends.iter().find(|backend| backend.name() == call.backend)?;
@@ -134,7 +134,7 @@ fn engines(graph: &Graph, backends: &[&dyn Backend]) -> Vec<InterfaceEngine> {
     union(&called)
 }
 
-/// Each engine once, with all that is needed of it.
+/// Each backend once, with all needed features.
 fn union<'e>(engines: impl IntoIterator<Item = &'e InterfaceEngine>) -> Vec<InterfaceEngine> {
     let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     for engine in engines {

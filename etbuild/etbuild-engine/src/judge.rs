@@ -14,7 +14,7 @@ use crate::losses::Answers;
 pub struct Judgement {
     /// How many cases ran.
     pub cases: usize,
-    /// The largest absolute difference of any output element; infinite where one is NaN and the other is not.
+    /// The largest absolute difference of any output element; infinite where one of two elements is NaN.
     pub max_error: f64,
     /// In how many cases the first output is largest where the reference is.
     pub same_prediction: usize,
@@ -39,7 +39,7 @@ impl Judgement {
 /// Compares every `<prefix><n>` of the reference with `output_<n>`.
 ///
 /// # Errors
-/// Files that do not fit each other.
+/// Files that do not fit together.
 pub fn judge(outputs: &[u8], reference: &[u8], (prefix, labels): (&str, &str)) -> Result<Judgement, Diagnostic> {
     let outputs = crate::verify_data::parse(outputs)?;
     let reference = crate::verify_data::parse(reference)?;

@@ -1,4 +1,4 @@
-//! Rotated matrices in the store: each by itself, found again as long as its elements and what is made of them are the same.
+//! Rotated matrices in the store: each matrix by the digest of the elements and of the rotation.
 
 use std::cell::RefCell;
 
@@ -18,7 +18,7 @@ pub struct KeptRotations<'world> {
 }
 
 impl<'world> KeptRotations<'world> {
-    /// Nothing was asked for yet.
+    /// No matrix yet.
     pub fn new(world: &'world World) -> Self {
         Self { world, blobs: RefCell::default() }
     }
@@ -28,7 +28,7 @@ impl<'world> KeptRotations<'world> {
         self.blobs.into_inner()
     }
 
-    /// Does the work; elements go to the store as they are made.
+    /// Rotates; elements stream to the store.
     fn made(&self, subject: &Digest, rotated: &Rotated) -> Blob {
         let mut writer = made_once::writer(self.world);
         rotated.run(&mut |piece| writer.append(piece).unwrap_or_else(|error| interrupt(error)));

@@ -1,5 +1,5 @@
-//! Weights that became integers, in the store: each tensor by itself, found again as long as its elements and what is made of
-//! them are the same.
+//! Quantized weights in the store: each tensor by the digest of the elements and of the
+//! quantization.
 
 use std::cell::RefCell;
 
@@ -19,7 +19,7 @@ pub struct KeptWeights<'world> {
 }
 
 impl<'world> KeptWeights<'world> {
-    /// Nothing was asked for yet.
+    /// No tensor yet.
     pub fn new(world: &'world World) -> Self {
         Self { world, weights: RefCell::default() }
     }
@@ -29,7 +29,7 @@ impl<'world> KeptWeights<'world> {
         self.weights.into_inner()
     }
 
-    /// Does the work; integers and scales go to the store as they are made.
+    /// Quantizes; integers and scales stream to the store.
     fn made(&self, subject: &Digest, work: &Work) -> [Blob; 2] {
         let [mut integers, mut scales] = [made_once::writer(self.world), made_once::writer(self.world)];
         work.run(&mut |made: &[u8], of_them: &[u8]| {

@@ -1,8 +1,8 @@
 //! The query engine.
 //!
 //! [`resolve`] turns a request into units, a recipe for a target each; the queries compute a unit's stages, each looked
-//! up in the store first; [`deploy`] runs the units side by side, [`plan`] only looks. This is the one crate that sees
-//! salsa, and the one that knows both recipes and stages.
+//! up in the store first; [`deploy`] runs the units side by side, [`plan`] only looks. No other crate sees
+//! salsa, or knows both recipes and stages.
 
 mod adapter_files;
 mod anatomy;
@@ -87,5 +87,5 @@ pub use tool_check::{ToolCheck, check_tools};
 pub use unit::Unit;
 pub use world::{Mode, World};
 
-/// Who makes program files and binaries: the stamp that both carry.
+/// The version of etbuild: the stamp of program files and binaries.
 pub const PRODUCER: &str = concat!("etbuild ", env!("CARGO_PKG_VERSION"));

@@ -1,4 +1,4 @@
-//! Targets and interfaces as the link takes them: the one translation between target files and generated projects.
+//! Targets and interfaces in the form of the link: the one translation between target files and generated projects.
 
 use et_ops::OPERATORS;
 use etbuild_backend::Backend;
@@ -15,7 +15,7 @@ use crate::PRODUCER;
 use crate::interface::{Interface, InterfaceEngine};
 use crate::unit::Unit;
 
-/// What the compiler is told.
+/// The arguments of the compiler.
 pub fn compile_target(target: &Target) -> CompileTarget {
     let rust = target.rust();
     CompileTarget {
@@ -30,7 +30,7 @@ pub fn compile_target(target: &Target) -> CompileTarget {
     }
 }
 
-/// Everything that the generated project states. `embedded` are the program file and the verification data, which only
+/// The facts of the generated project. `embedded` are the program file and the verification data, which only
 /// a board carries.
 pub fn project(
     unit: &Unit,
@@ -55,7 +55,7 @@ pub fn project(
     Ok(ProjectFacts { template, name, stamp, kernels, engines, method, program, text, library, board })
 }
 
-/// The engines that the binary has. Firmware has none yet.
+/// The backends of the binary. Firmware has no backend yet.
 fn engines(unit: &Unit, interface: &Interface, backends: &[&dyn Backend]) -> Result<Vec<EngineFacts>, Vec<Diagnostic>> {
     let is_board = unit.target.memory().is_some();
     let called = interface.engines(is_board);
@@ -84,7 +84,7 @@ pub fn template(unit: &Unit) -> &str {
     if is_language_model { LANGUAGE } else { unit.target.template() }
 }
 
-/// The digest of the template's files; of nothing where there is no such template, which the link reports.
+/// The digest of the template's files; of no files for a missing template, which the link reports.
 pub fn template_digest(unit: &Unit) -> Digest {
     Digest::of(etbuild_link::template_digest(template(unit)).unwrap_or_default().as_bytes())
 }

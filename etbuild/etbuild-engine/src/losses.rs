@@ -1,4 +1,4 @@
-//! What quantization loses: as an artifact, and judged by what the recipe allows.
+//! The loss of quantization: as an artifact, and judged by the recipe's limits.
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_quantize::Loss;
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 /// The losses of a method.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Losses {
-    /// What is lost up to each node, the worst first. Without those that lose nothing.
+    /// The loss up to each node, the largest first. Nodes without loss are left out.
     pub layers: Vec<LayerLoss>,
     /// Right answers on labelled data, where the recipe names some.
     pub answers: Option<Answers>,
 }
 
-/// What is lost up to a node.
+/// The loss up to a node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LayerLoss {
     /// The method.
     pub method: String,
     /// The value that the node computes.
     pub value: String,
-    /// The operator that it calls.
+    /// The operator of the node.
     pub operator: String,
     /// The module of the model's source; `None` where the archive does not say.
     pub module: Option<String>,

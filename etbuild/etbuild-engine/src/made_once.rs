@@ -1,4 +1,4 @@
-//! Blobs that are made of what a digest names: the store notes which they are, so that they are made once.
+//! Blobs that are made from a digest's content: the store notes the blobs, so that each is made once.
 
 use etbuild_store::{Blob, BlobRef, BlobWriter, Digest};
 
@@ -6,7 +6,7 @@ use crate::stage::interrupt;
 use crate::version;
 use crate::world::{Mode, World};
 
-/// The blobs of these sizes that were made of `subject`, if the store still has all of them.
+/// The blobs of these sizes that were made from `subject`, if the store still has all blobs.
 pub fn known<const N: usize>(world: &World, subject: &Digest, sizes: [usize; N]) -> Option<[Blob; N]> {
     let noted = world.store().memo_get(&versioned(subject))?;
     let digests: [[u8; 32]; N] = noted.as_chunks().0.try_into().ok()?;
@@ -16,7 +16,7 @@ pub fn known<const N: usize>(world: &World, subject: &Digest, sizes: [usize; N])
     blobs.iter().all(has).then(|| blobs.map(|blob| world.open_weights(&blob)))
 }
 
-/// The same, but none where all is to be made again.
+/// The same, but `None` in a rebuild.
 pub fn reusable<const N: usize>(world: &World, subject: &Digest, sizes: [usize; N]) -> Option<[Blob; N]> {
     if world.mode() == Mode::Rebuild { None } else { known(world, subject, sizes) }
 }
@@ -30,7 +30,7 @@ pub fn keep<const N: usize>(world: &World, subject: &Digest, made: [BlobWriter<'
     });
     world.check_unchanged();
     let digests = blobs.each_ref().map(|blob| blob.reference().digest.0);
-    // What is not noted is made again.
+    // A blob without a note is made again.
     let _ = world.store().memo_put(&versioned(subject), digests.as_flattened());
     blobs
 }

@@ -1,4 +1,4 @@
-//! What a unit is built from: sources, tools and the target, each by what identifies it.
+//! The materials of a unit: sources, tools and the target, each by an identity.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::unit::Unit;
 use crate::world::World;
 use crate::{PRODUCER, query};
 
-/// What one unit is built from.
+/// The materials of one unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Materials {
     /// The recipe's name.
@@ -28,33 +28,33 @@ pub struct Materials {
     pub file: PathBuf,
     /// The target's name.
     pub target: String,
-    /// The digest of everything that is known of the target.
+    /// The digest of all facts of the target.
     pub target_digest: Digest,
     /// The files that are read, sorted by path.
     pub sources: Vec<Source>,
-    /// Whether these are all: what a Python model reads is known once it was exported.
+    /// Whether the list is complete: the files of a Python model are known once the model was exported.
     pub complete: bool,
-    /// What runs beside etbuild, and etbuild itself: versions by name.
+    /// The programs that run beside etbuild, and etbuild: versions by name.
     pub tools: BTreeMap<String, String>,
 }
 
 /// A file that a unit reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
-    /// Where it is, as the user knows it.
+    /// The path in the user's form.
     pub path: PathBuf,
-    /// What it is for.
+    /// The purpose.
     pub role: Role,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The digest of its bytes.
+    /// The digest of the bytes.
     pub digest: Digest,
 }
 
-/// What a source is for.
+/// The purpose of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// A recipe, or what makes a model: a script, a module.
+    /// A recipe, or a source of a model: a script, a module.
     File,
     /// A model archive, or a file of a checkpoint.
     Model,
@@ -69,7 +69,7 @@ impl Materials {
     }
 }
 
-/// The materials of every unit of a request, in its order.
+/// The materials of every unit of a request, in the request's order.
 ///
 /// # Errors
 /// Mistakes in the recipes; files that cannot be read.
@@ -114,7 +114,7 @@ fn role(unit: &Unit, path: &PathBuf) -> Role {
     if named && !script { Role::Data } else { Role::File }
 }
 
-/// What is missing on this machine takes no part in the build, and is left out.
+/// A program that is missing on this machine takes no part in the build, and is left out.
 fn tools(db: &dyn Db, unit: &Unit) -> BTreeMap<String, String> {
     let world = db.world();
     let mut tools = BTreeMap::from([("etbuild".to_owned(), format!("{PRODUCER} {}", code_version()))]);

@@ -6,7 +6,7 @@ use etbuild_store::{Blob, StoreError};
 
 use crate::world::World;
 
-/// From this size on, in bytes, a shard of a checkpoint gets a second name in the store; what is smaller is copied.
+/// From this size on, in bytes, a shard of a checkpoint gets a second name in the store; smaller files are copied.
 const LARGE: u64 = 64 << 20;
 
 /// Takes a file into the store. Gigabytes of weights are not copied: nothing writes to a checkpoint once it has been

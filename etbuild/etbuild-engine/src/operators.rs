@@ -1,4 +1,4 @@
-//! Which operators a program needs, which kernels serve them, and what is missing: without building it.
+//! The operators of a program, the kernels for the operators, and the missing kernels, without a build.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::widen::widen;
 use crate::world::World;
 use crate::{failure, program_artifact, query};
 
-/// The operators of one recipe's program, which is the same for all targets that the recipe has it lowered for.
+/// The operators of one recipe's program, which is the same for all targets with the same lowering.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProgramOperators {
     /// The recipe's name.
@@ -27,11 +27,11 @@ pub struct ProgramOperators {
     pub targets: Vec<String>,
     /// The runtime that the program is lowered for.
     pub runtime: &'static str,
-    /// What the program calls, by operator and types. Where something is missing, as much as could be lowered.
+    /// The calls of the program, by operator and types. With a missing kernel, the calls of the part that could be lowered.
     pub operators: Vec<KernelCalls>,
     /// Every call that no kernel serves.
     pub missing: Vec<Missing>,
-    /// What stands against building the program, as commands that build it would say it.
+    /// The diagnostics of commands that build the program.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -44,7 +44,7 @@ pub struct KernelCalls {
     pub types: Vec<&'static str>,
     /// The number of calls.
     pub calls: usize,
-    /// The kernel on each target, and the types that it is compiled for there: those of all calls of the operator.
+    /// The kernel on each target, and the types of the compiled kernel there: the types of all calls of the operator.
     pub kernels: BTreeMap<String, String>,
     /// Whether ExecuTorch's own runtime has the operator.
     pub upstream: bool,
@@ -53,17 +53,17 @@ pub struct KernelCalls {
 /// A call that no kernel serves.
 #[derive(Clone, Debug, Serialize)]
 pub struct Missing {
-    /// The operator, as the model or a decomposition calls it.
+    /// The operator in the model or a decomposition.
     pub operator: String,
     /// The types of the tensors that the call reads.
     pub types: Vec<&'static str>,
     /// The method that the call is in.
     pub method: String,
-    /// The value that it computes.
+    /// The output value.
     pub value: String,
-    /// The module of the model's source that makes it, where the archive says so.
+    /// The module of the model's source, where the archive names the module.
     pub module: Option<String>,
-    /// What stands against it.
+    /// The refusal.
     pub reason: String,
 }
 
@@ -131,7 +131,7 @@ fn surveyed(db: &dyn Db, unit: &Unit) -> Result<Survey, Blocked> {
     Ok(survey(aten, unit.plan.runtime))
 }
 
-/// What has no place gets that of the model.
+/// A diagnostic without a place gets the model's place.
 fn place(unit: &Unit, diagnostic: Diagnostic) -> Diagnostic {
     match diagnostic.span {
         Some(_) => diagnostic,
@@ -187,7 +187,7 @@ fn names(types: Dtypes) -> Vec<&'static str> {
     types.iter().map(ScalarType::name).collect()
 }
 
-/// Counts what an emitter would call: views that move no bytes are no calls, updates are.
+/// Counts the calls of an emitter: views that move no bytes are no calls, updates are.
 fn count(graph: &Graph, counts: &mut Counts) {
     let aliases = aliases(graph);
     let calls = graph.nodes.iter().filter(|node| Control::of(node).is_none() && !is_elided(node, &aliases));

@@ -11,7 +11,7 @@ use crate::report::{OutputFile, StageRow};
 use crate::stage::{Transient, interrupt};
 use crate::world::World;
 
-/// What `manifest.json` holds. No time, no host, no path outside the folder: equal results have equal manifests.
+/// The content of `manifest.json`. No time, no host, no path outside the folder: equal results have equal manifests.
 #[derive(Serialize)]
 struct Manifest<'a> {
     schema: &'static str,
@@ -19,7 +19,7 @@ struct Manifest<'a> {
     target: &'a str,
     /// Digest and size of every file in the folder, by name.
     files: BTreeMap<&'a str, ManifestFile>,
-    /// The key of every stage: `plan`, or `import.forward` for one that runs for each of several methods.
+    /// The key of every stage: `plan`, or `import.forward` for a stage that runs for each of several methods.
     stages: BTreeMap<String, &'a str>,
 }
 
@@ -31,16 +31,16 @@ struct ManifestFile {
 
 /// A file to be in the folder.
 pub struct Deliverable {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Its bytes.
+    /// The bytes.
     pub blob: BlobRef,
-    /// Whether it can be executed.
+    /// Whether the file is executable.
     pub executable: bool,
 }
 
 /// Brings `folder` to hold exactly these bytes under these names, and the manifest. A file that is there already is
-/// compared, not written again; whatever else lies in the folder is left alone.
+/// compared, not written again; other files in the folder are left alone.
 pub fn write(
     world: &World,
     folder: &Path,

@@ -10,15 +10,15 @@ pub struct NodePlace {
     pub method: String,
     /// The operator, such as `aten.relu.default`.
     pub operator: String,
-    /// The first value that the node computes; empty where it computes none.
+    /// The first output value; empty for a node without outputs.
     pub value: String,
     /// The module of the model's source, where the archive says so.
     pub module: Option<String>,
-    /// The engine that runs it, `portable` for the portable kernels; `None` for a view or a jump, which is no call.
+    /// The backend of the node, `portable` for the portable kernels; `None` for a view or a jump, which is no call.
     pub engine: Option<String>,
-    /// The partition that it is in, counted from 0 in each method.
+    /// The partition of the node, counted from 0 in each method.
     pub partition: Option<usize>,
-    /// What the engines said that were asked before.
+    /// The refusals of the backends that were asked before.
     pub refusals: Vec<EngineRefusal>,
 }
 
@@ -27,7 +27,7 @@ pub struct NodePlace {
 pub struct EngineRefusal {
     /// The engine.
     pub engine: String,
-    /// What the reason is about: the same word in every version.
+    /// The topic of the reason: the same word in every version.
     pub kind: String,
     /// The reason.
     pub reason: String,

@@ -1,4 +1,4 @@
-//! Where every node of a program runs, for people: without planning or linking it.
+//! The backend of every node of a program, for users, without planning or linking.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::unit::Unit;
 use crate::world::World;
 use crate::{ArtifactKind, failure, query};
 
-/// Where the nodes of one recipe's program run on one target.
+/// The backends of the nodes of one recipe's program on one target.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnitPartition {
     /// The recipe's name.
@@ -32,7 +32,7 @@ pub struct UnitPartition {
 /// Where the nodes of every unit of a request run. `world` must not be in [`crate::Mode::Plan`]: programs are partitioned.
 ///
 /// # Errors
-/// Mistakes in the recipes, and what keeps a program from being lowered.
+/// Mistakes in the recipes, and failures of lowering.
 pub fn partitions(world: &Arc<World>, request: &Request) -> Result<Vec<UnitPartition>, Vec<Diagnostic>> {
     let db = EngineDatabase::new(world.clone());
     let found = guarded(|| {
@@ -57,7 +57,7 @@ pub fn nodes(db: &dyn Db, unit: &Unit) -> Result<Vec<NodePlace>, Blocked> {
     Ok(found.into_iter().flat_map(placed).collect())
 }
 
-/// What engines say of each method.
+/// The reports of backends on each method.
 pub fn engines(db: &dyn Db, unit: &Unit) -> Result<Vec<(String, EngineReport)>, Blocked> {
     of_methods(db, unit, ArtifactKind::Engines)
 }
@@ -73,7 +73,7 @@ fn of_methods<T: DeserializeOwned>(db: &dyn Db, unit: &Unit, kind: ArtifactKind)
     unit.archives.iter().map(of_method).collect()
 }
 
-/// What keeps a unit from being looked at, at the place of its model.
+/// The failure of a unit, at the place of the unit's model.
 pub fn diagnostics(unit: &Unit, blocked: &Blocked) -> Vec<Diagnostic> {
     failure::blocked(blocked, |diagnostic| match diagnostic.span {
         Some(_) => diagnostic.clone(),

@@ -1,4 +1,4 @@
-//! Looking without running: which stages the store has, and why it lacks the others.
+//! Looking without running: the stages in the store, and the reasons for the missing stages.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::stage::{Blocked, Source, Stage, StageResult};
 use crate::unit::Unit;
 use crate::world::World;
 
-/// What a deploy of one unit would do.
+/// The plan for one unit.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnitPlan {
     /// The recipe's file.
@@ -30,7 +30,7 @@ pub struct UnitPlan {
     pub target: String,
     /// The stages in order.
     pub stages: Vec<PlanRow>,
-    /// The files that the unit depends on, as [`crate::inputs`] knows them.
+    /// The files that the unit depends on, as [`crate::inputs`] lists the files.
     #[serde(skip)]
     pub inputs: Option<Vec<PathBuf>>,
 }
@@ -41,7 +41,7 @@ impl UnitPlan {
         format!("{}@{}", self.recipe, self.target)
     }
 
-    /// Whether a deploy would run a stage. What cannot be run here, as a verification without an emulator, does not count.
+    /// Whether a deploy would run a stage. A stage that cannot run here, such as a verification without an emulator, does not count.
     pub fn is_stale(&self) -> bool {
         self.stages.iter().any(|row| match &row.state {
             PlanState::Cached { .. } | PlanState::Remote { .. } => false,
@@ -51,60 +51,60 @@ impl UnitPlan {
     }
 }
 
-/// What a deploy would do about one stage.
+/// The plan for one stage.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlanRow {
     /// The stage's name.
     pub stage: &'static str,
-    /// The method that it runs for, where it runs once for each of several.
+    /// The method, for a stage that runs once for each of several methods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// What the store has.
+    /// The state in the store.
     #[serde(flatten)]
     pub state: PlanState,
 }
 
 impl PlanRow {
-    /// The stage's name, with that of its method where there are several: `import.forward`.
+    /// The stage's name, with the name of the method among several: `import.forward`.
     pub fn name(&self) -> String {
         stage_name(self.stage, self.method.as_deref())
     }
 }
 
-/// What the store has of a stage.
+/// The state of a stage in the store.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase", tag = "state")]
 pub enum PlanState {
-    /// Its artifacts.
+    /// The store has the artifacts.
     Cached {
         /// The stage's key.
         key: String,
     },
-    /// Nothing, and the remote cache has its artifacts.
+    /// The remote cache has the artifacts.
     Remote {
         /// The stage's key.
         key: String,
     },
-    /// Nothing: the stage would run.
+    /// The stage would run.
     Missing {
         /// The stage's key.
         key: String,
-        /// The first thing in which the key differs from the last one; `None` where the stage never ran for this unit, or
-        /// where its artifacts have been removed since.
+        /// The first component in which the key differs from the last key; `None` where the stage never ran for this unit, or
+        /// where the artifacts have been removed since.
         difference: Option<String>,
         /// Whether the stage ran for this unit before.
         known: bool,
     },
-    /// Its key depends on a stage that would run.
+    /// The key depends on a stage that would run.
     Waiting,
-    /// It cannot run.
+    /// The stage cannot run.
     Failed {
         /// Why not.
         diagnostics: Vec<Diagnostic>,
     },
 }
 
-/// What a deploy of the request would do. `world` must be in [`crate::Mode::Plan`].
+/// The plan for a request. `world` must be in [`crate::Mode::Plan`].
 ///
 /// # Errors
 /// Mistakes in the recipes.
@@ -128,7 +128,7 @@ fn plan_unit(db: &dyn Db, unit: &Unit) -> UnitPlan {
     UnitPlan { file: unit.source().to_owned(), recipe, target, stages: rows.collect(), inputs }
 }
 
-/// The methods that a stage runs for one by one; only `None` where it runs once.
+/// The methods of a stage that runs once for each; a single `None` for a stage that runs once.
 fn parts(unit: &Unit, stage: Stage) -> Vec<Option<&str>> {
     match stage {
         Stage::Export | Stage::Import | Stage::Lower | Stage::Quantize | Stage::Measure | Stage::Delegate => {
@@ -138,7 +138,7 @@ fn parts(unit: &Unit, stage: Stage) -> Vec<Option<&str>> {
     }
 }
 
-/// Asks for a stage; `None` where the recipe does not want it.
+/// Asks for a stage; `None` for a stage that the recipe does not want.
 fn look(db: &dyn Db, unit: &Unit, stage: Stage, method: Option<&str>) -> Option<StageResult> {
     let tools = || environment::tools(db.world(), &unit.target).map_err(|reason| Blocked::failed(stage, [*reason]));
     let archive = || match method {

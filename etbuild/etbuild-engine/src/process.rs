@@ -17,15 +17,15 @@ use crate::world::World;
 pub struct Run<'a> {
     /// The machine and the store.
     pub world: &'a World,
-    /// What was built.
+    /// The binary.
     pub unit: &'a Unit,
-    /// What runs it.
+    /// The runner of the binary.
     pub runner: &'a Runner,
 }
 
 impl Run<'_> {
-    /// Runs a hosted binary with its program file and data files, by their endings, on the contents of a safetensors file and
-    /// returns those of the file that it writes.
+    /// Runs a hosted binary with the program file and data files, by their endings, on the contents of a safetensors file and
+    /// returns the contents of the file that the binary writes.
     pub fn hosted(
         &self,
         binary: &BlobRef,
@@ -49,7 +49,7 @@ impl Run<'_> {
         self.world.system().read(outputs).map_err(|error| failure::unreadable(outputs, &error))
     }
 
-    /// Runs firmware and returns what it says on its console.
+    /// Runs firmware and returns the console's text.
     pub fn board(&self, binary: &BlobRef) -> Result<Vec<u8>, Vec<Diagnostic>> {
         let folder = self.folder();
         let path = folder.path().join(self.unit.name());

@@ -1,5 +1,5 @@
-//! Programs as artifacts: text, and its constants. One that lies in the model's archive as it is wanted is a slice of the
-//! stored archive, any other is a blob of its own.
+//! Programs as artifacts: text and constants. A constant that lies unchanged in the model's archive is a slice of the
+//! stored archive; another constant is a separate blob.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use crate::stage::{Products, Staged};
 use crate::world::World;
 use crate::{ArtifactKind, ArtifactRef, Artifacts};
 
-/// A blob as what holds constants.
+/// A blob as the buffer of constants.
 pub struct Held(pub Blob);
 
 impl Buffer for Held {
@@ -26,7 +26,7 @@ impl Buffer for Held {
     }
 }
 
-/// All of a blob as a constant.
+/// A whole blob as a constant.
 pub fn constant(blob: Blob) -> ConstantData {
     let digest = Digest(blob.reference().digest.0);
     ConstantData::verified(Held(blob), digest)
@@ -35,19 +35,19 @@ pub fn constant(blob: Blob) -> ConstantData {
 /// The stored bytes that the constants of a program are parts of, mapped.
 #[derive(Default)]
 pub struct Weights {
-    /// By the address at which they begin.
+    /// By the start address.
     blobs: BTreeMap<usize, (ArtifactKind, Blob)>,
 }
 
 impl Weights {
-    /// Those of a program whose constants lie in files of its model.
+    /// The constants of a program that lie in files of the model.
     pub fn of_archives(archives: impl IntoIterator<Item = Blob>) -> Self {
         let mut weights = Self::default();
         archives.into_iter().for_each(|archive| weights.add(ArtifactKind::Source, archive));
         weights
     }
 
-    /// Adds those of another program.
+    /// Adds the constants of another program.
     pub fn extend(&mut self, other: Self) {
         self.blobs.extend(other.blobs);
     }
@@ -57,7 +57,7 @@ impl Weights {
         self.blobs.insert(blob.as_ptr().addr(), (kind, blob));
     }
 
-    /// Where in the stored bytes a constant lies, if it does.
+    /// The position of a constant in the stored bytes, if stored.
     fn place(&self, data: &ConstantData) -> Option<Place> {
         let bytes = data.bytes();
         let (_, (kind, blob)) = self.blobs.range(..=bytes.as_ptr().addr()).next_back()?;
@@ -74,13 +74,13 @@ impl Weights {
 
 /// Where a constant that the store has lies.
 enum Place {
-    /// In a blob of its own.
+    /// In a separate blob.
     Alone(BlobRef),
     /// In the model's archive.
     InArchive(BlobRef, Slice),
 }
 
-/// Stores the printed program and its constants, each once. What `weights` has is stored already.
+/// Stores the printed program and the constants, each once. Constants in `weights` are stored already.
 pub fn store(products: &mut Products<'_>, printed: &str, program: &Program, weights: &Weights) {
     products.put(ArtifactKind::Program, printed.as_bytes());
     let mut constants: BTreeMap<Digest, &ConstantData> = BTreeMap::new();
@@ -111,7 +111,7 @@ fn reference(data: &ConstantData) -> BlobRef {
     BlobRef { digest: etbuild_store::Digest(data.digest().0), size: data.bytes().len() as u64 }
 }
 
-/// Reads a stored program with `parse`, which takes its text and finds its constants by digest.
+/// Reads a stored program with `parse`, which takes the text and finds constants by digest.
 pub fn load<T, E: std::fmt::Display>(
     world: &World,
     staged: &Staged,
@@ -137,7 +137,7 @@ pub fn load<T, E: std::fmt::Display>(
     Ok((parsed, weights))
 }
 
-/// The constants that are slices of an archive, by digest. Each list of slices stands behind the archive that they are of.
+/// The constants that are slices of an archive, by digest. Each list of slices stands behind the archive of the slices.
 fn archived(world: &World, artifacts: &Artifacts) -> Result<BTreeMap<Digest, (Blob, Slice)>, Vec<Diagnostic>> {
     let of_kind = |kind| artifacts.iter().filter(move |artifact| artifact.kind == kind).map(ArtifactRef::blob);
     let mut found = BTreeMap::new();
@@ -149,7 +149,7 @@ fn archived(world: &World, artifacts: &Artifacts) -> Result<BTreeMap<Digest, (Bl
     Ok(found)
 }
 
-/// A stored program does not read back: only a bug writes such a one.
+/// A stored program does not read back, which only a bug can cause.
 fn unreadable(reason: &dyn std::fmt::Display) -> Vec<Diagnostic> {
     vec![Diagnostic::error(Code::Internal, format!("a stored program cannot be read: {reason}"))]
 }

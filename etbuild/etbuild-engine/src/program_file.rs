@@ -19,26 +19,26 @@ use crate::target_facts;
 use crate::unit::Archives;
 use crate::world::World;
 
-/// A program file, and the data files that it refers to.
+/// A program file with the data files that the program file refers to.
 #[derive(Clone, Debug)]
 pub struct ProgramFiles {
     /// The program file.
     pub program: Blob,
-    /// The data files, that of the model first; none where weights are in the program file.
+    /// The data files, the model's file first; empty where weights are in the program file.
     pub data: Vec<Blob>,
 }
 
-/// The program file of the model at `path` with default options but for `overrides`, planned for a host. Weights are in it.
+/// The program file of the model at `path` with default options but for `overrides`, planned for a host, with weights inside.
 ///
 /// # Errors
-/// What keeps the model from being compiled.
+/// The failure of the compilation.
 pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<Blob, Vec<Diagnostic>> {
     let db = EngineDatabase::new(world.clone());
     let (archives, plan, file) = options(&db, path, overrides)?;
     Ok(emitted(&db, archives, plan, FileOptions { external_weights: false, ..file })?.program)
 }
 
-/// The same with weights where the recipe wants them.
+/// The same with weights where the recipe places the weights.
 ///
 /// # Errors
 /// What keeps the model from being compiled.

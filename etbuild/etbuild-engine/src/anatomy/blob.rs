@@ -1,4 +1,4 @@
-//! Blobs of engines: how large they are, and which constants of the model went into them.
+//! Blobs of backends: sizes, and the constants of the model inside.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::partition_report::NodePlace;
 
-/// What an engine executes in one call.
+/// A call of a backend.
 #[derive(Clone, Debug, Serialize)]
 pub struct EngineBlob {
     /// The method.
@@ -16,13 +16,13 @@ pub struct EngineBlob {
     pub engine: String,
     /// The partition, counted from 0 in each method.
     pub partition: usize,
-    /// How many nodes of the program it replaces.
+    /// The number of program nodes that the call replaces.
     pub nodes: usize,
     /// Bytes.
     pub size: u64,
-    /// Bytes of the constants beside it that the call is given, which others may be given too.
+    /// Bytes of the constants beside the blob that the call reads, which other calls may share.
     pub given: u64,
-    /// The constants that went into it, the largest first; none where the call is given them. An engine may keep them in
+    /// The constants inside the blob, the largest first; empty where the call reads constants as inputs. A backend may keep constants in
     /// another form.
     pub weights: Vec<Weight>,
 }
@@ -30,13 +30,13 @@ pub struct EngineBlob {
 /// A constant of the model that went into a blob.
 #[derive(Clone, Debug, Serialize)]
 pub struct Weight {
-    /// The name that the model's author knows it by.
+    /// The name by the model's author.
     pub name: String,
-    /// Bytes before the engine packed it.
+    /// Bytes before packing.
     pub size: u64,
 }
 
-/// The names of the elements that lie in a program: constants, and what state begins with. Equal elements have the name of the
+/// The names of the elements in a program: constants, and first values of state. Equal elements have the name of the
 /// first.
 pub fn names(program: &Program) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
@@ -48,7 +48,7 @@ pub fn names(program: &Program) -> BTreeMap<String, String> {
     found
 }
 
-/// The elements that lie in the program, and what the model's author calls them, if they have a name there.
+/// The elements in the program with the names by the model's author, if named.
 fn named(value: &Value) -> Option<(&String, &ConstantData)> {
     let (name, data) = match &value.kind {
         ValueKind::Constant { qualified_name, data } => (qualified_name, data),
@@ -58,7 +58,7 @@ fn named(value: &Value) -> Option<(&String, &ConstantData)> {
     Some((if name.is_empty() { &value.name } else { name }, data))
 }
 
-/// The blobs of a planned program that was made from `prepared`, in the order in which the methods call them.
+/// The blobs of a planned program that was made from `prepared`, in the order of the methods' calls.
 pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace]) -> Vec<EngineBlob> {
     let mut found = Vec::new();
     for (method, graph) in &planned.methods {
@@ -74,13 +74,13 @@ pub fn of(planned: &Program, prepared: &Program, nodes: &[NodePlace]) -> Vec<Eng
     found
 }
 
-/// Bytes of those values that are constants.
+/// Bytes of the constants among these values.
 fn bytes(graph: &Graph, values: impl IntoIterator<Item = ValueId>) -> u64 {
     let constants = values.into_iter().filter_map(|id| graph.constant(id));
     constants.map(|data| data.bytes().len() as u64).sum()
 }
 
-/// The nodes of each partition of a method by what they compute, in the order of the partitions' numbers, which is that of
+/// The operators of each partition of a method, in the order of the partitions' numbers, which is the order of
 /// their calls.
 fn partitions<'n>(method: &str, nodes: &'n [NodePlace]) -> Vec<((String, usize), BTreeSet<&'n str>)> {
     let mut found: BTreeMap<usize, (String, BTreeSet<&str>)> = BTreeMap::new();

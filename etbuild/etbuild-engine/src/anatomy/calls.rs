@@ -1,4 +1,4 @@
-//! What a method calls, in order.
+//! The calls of a method, in order.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::engine_report::Layers;
 /// A node of a planned program.
 #[derive(Clone, Debug, Serialize)]
 pub struct PlannedCall {
-    /// The first value that it computes; empty where it computes none.
+    /// The first output value; empty for a call without outputs.
     pub value: String,
-    /// Of a call of an engine, the values that its steps compute: a list for each form that its blob has.
+    /// For a call of a backend, the values that the blob's instructions compute: a list for each variant of the blob.
     pub layers: Vec<Vec<String>>,
 }
 
-/// The nodes of a graph but for those that compute `views`; its calls of engines compute `layers`.
+/// The nodes of a graph without the nodes that compute `views`; calls of backends compute `layers`.
 pub fn of(graph: &Graph, views: &BTreeSet<&str>, layers: Layers) -> Vec<PlannedCall> {
     let mut layers = layers.into_iter();
     let value = |node: &Node| node.outputs.first().map(|id| graph.value(*id).name.clone()).unwrap_or_default();

@@ -8,22 +8,22 @@ use serde::Serialize;
 pub struct MethodMemory {
     /// The method.
     pub method: String,
-    /// Its steps: the writing of the inputs, one for each node, the reading of the outputs.
+    /// The steps: the writing of the inputs, one step for each node, the reading of the outputs.
     pub steps: usize,
-    /// Its arenas.
+    /// The arenas.
     pub arenas: Vec<ArenaUse>,
 }
 
-/// An arena, and what lies in it when.
+/// An arena with the allocations over time.
 #[derive(Clone, Debug, Serialize)]
 pub struct ArenaUse {
-    /// The memory bank of the target that it lies in.
+    /// The memory bank of the target.
     pub bank: String,
     /// Bytes.
     pub size: u64,
     /// The most bytes that values in use take at any step.
     pub peak: u64,
-    /// The step at which they take that.
+    /// The step of the peak.
     pub peak_step: usize,
     /// The values, in the order of their first steps.
     pub values: Vec<Placed>,
@@ -40,9 +40,9 @@ pub struct Placed {
     pub offset: u64,
     /// Bytes.
     pub size: u64,
-    /// The step that writes it.
+    /// The step that writes the value.
     pub first: usize,
-    /// The last step that reads it.
+    /// The last step that reads the value.
     pub last: usize,
 }
 
@@ -57,7 +57,7 @@ fn of_method(method: &str, plan: &MemoryPlan, graph: &Graph) -> MethodMemory {
     let steps = graph.nodes.len() + 2;
     let mut arenas: Vec<ArenaUse> = plan.arenas.iter().map(|arena| empty(&arena.bank, arena.size)).collect();
     let (mut lifetimes, aliases) = (lifetimes(graph), aliases(graph));
-    // What a view shows is in use as long as the view is.
+    // The base of a view is in use as long as the view is.
     for (view, root) in aliases.iter() {
         if let (Some(view), Some(whole)) = (lifetimes.get(view).copied(), lifetimes.get(*root).copied()) {
             lifetimes.insert(*root, whole.union(view));
@@ -87,7 +87,7 @@ fn placed(graph: &Graph, id: ValueId, offset: u64, (first, last): (usize, usize)
     Placed { name: graph.value(id).name.clone(), r#type, offset, size: spec.nbytes() as u64, first, last }
 }
 
-/// The most bytes in use at a step, and the first such step.
+/// The most bytes in use at a step, and the first step with this number.
 fn peak(values: &[Placed], steps: usize) -> (u64, usize) {
     let mut changes = vec![(0_u64, 0_u64); steps + 1];
     for value in values {

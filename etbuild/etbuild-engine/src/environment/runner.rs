@@ -1,4 +1,4 @@
-//! Finding what runs a target's binaries on this machine.
+//! Finding the runner of a target's binaries on this machine.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use crate::world::World;
 /// Where drives appear when a person plugs a board in.
 const MOUNTS: [&str; 3] = ["/media", "/run/media", "/mnt"];
 
-/// What runs a binary.
+/// The runner of a binary.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Runner {
     /// The machine itself.
@@ -21,7 +21,7 @@ pub enum Runner {
     Emulator {
         /// The program.
         program: PathBuf,
-        /// Its arguments; `{binary}` stands for the path of the binary.
+        /// The arguments; `{binary}` stands for the path of the binary.
         arguments: Vec<String>,
         /// The digest of the program.
         digest: Digest,
@@ -30,7 +30,7 @@ pub enum Runner {
     Drive(PathBuf),
 }
 
-/// What runs binaries of `target` here, or what is missing and how to get it.
+/// The runner of binaries of `target` here, or the missing program and the way to install the program.
 pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>> {
     match target.run() {
         Run::Native => native(target),
@@ -63,7 +63,7 @@ fn find_emulator(world: &World, emulator: &Emulator) -> Result<Runner, Box<Diagn
     Err(Box::new(Diagnostic::error(Code::EmulatorMissing, message).help(help)))
 }
 
-/// The drive of a board, directly below a mount folder or below a user's folder in it.
+/// The drive of a board, directly below a mount folder or below a user's folder there.
 fn drive(world: &World, device: &Device) -> Result<Runner, Box<Diagnostic>> {
     let system = world.system();
     let users = MOUNTS.iter().flat_map(|mount| system.list(Path::new(mount)).unwrap_or_default());

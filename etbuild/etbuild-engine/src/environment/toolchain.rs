@@ -1,4 +1,4 @@
-//! Finding the Rust toolchain for a target, without starting a process when nothing has changed.
+//! Finding the Rust toolchain for a target, without starting a process when no input of the search has changed.
 
 use std::path::PathBuf;
 
@@ -15,13 +15,13 @@ use crate::world::World;
 /// A toolchain, found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Tools {
-    /// The target that it builds for.
+    /// The Rust target.
     pub target: CompileTarget,
-    /// The compiler and its surroundings.
+    /// The compiler and the sysroot.
     pub toolchain: Toolchain,
 }
 
-/// What is remembered of a search: its result, and what decides that it would be the same again.
+/// The memo of a search: the result, and the inputs that decide whether the result still holds.
 #[derive(Serialize, Deserialize)]
 struct Remembered {
     built_std: bool,
@@ -31,7 +31,7 @@ struct Remembered {
     watched: Vec<(PathBuf, Option<String>)>,
 }
 
-/// The toolchain for a target, or what is missing and how to get it.
+/// The toolchain for a target, or the missing part and the way to install the part.
 pub fn tools(world: &World, target: &Target) -> Result<Tools, Box<Diagnostic>> {
     let target = link_facts::compile_target(target);
     let subject = subject(world, &target);
