@@ -1,4 +1,4 @@
-//! Exporting a model with the user's Python: which interpreter, what it is asked, what it read.
+//! Exporting a model with the user's Python: the interpreter, the requests, the reads.
 
 mod interpreter;
 mod protocol;

@@ -1,4 +1,4 @@
-//! What quantization loses, layer by layer: measured on the calibration data, without building anything.
+//! The loss of quantization, layer by layer: measured on the calibration data, without a build.
 
 use std::sync::Arc;
 
@@ -15,18 +15,18 @@ use crate::stage::{Blocked, StageResult};
 use crate::unit::Unit;
 use crate::world::World;
 
-/// The losses of one recipe's program, which is the same for all of its targets.
+/// The losses of one recipe's program, which is the same for all targets of the recipe.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProgramLosses {
     /// The recipe's name.
     pub recipe: String,
     /// Whether the recipe quantizes at all.
     pub quantizes: bool,
-    /// The nodes of all methods, the worst of each first. Without those that lose nothing.
+    /// The nodes of all methods, the largest loss first. Nodes without loss are left out.
     pub layers: Vec<LayerLoss>,
     /// Right answers on labelled data, where the recipe names some.
     pub answers: Option<Answers>,
-    /// What stands against measuring.
+    /// The diagnostics that prevent the measurement.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -65,7 +65,7 @@ fn of_program(db: &dyn Db, unit: &Unit) -> ProgramLosses {
     found
 }
 
-/// What has no place gets that of the scheme, or of the labelled data.
+/// A diagnostic without a place gets the place of the scheme, or of the labelled data.
 pub fn placed(unit: &Unit, diagnostic: &Diagnostic) -> Diagnostic {
     let quantize = unit.recipe.quantize.as_ref();
     let accuracy = quantize.and_then(|quantize| quantize.accuracy.as_ref());
@@ -77,7 +77,7 @@ pub fn placed(unit: &Unit, diagnostic: &Diagnostic) -> Diagnostic {
     if diagnostic.span.is_some() { diagnostic.clone() } else { diagnostic.clone().at((**span).clone()) }
 }
 
-/// None for a recipe that does not quantize. What the recipe allows at least is not asked here.
+/// `None` for a recipe without quantization. The limits of the recipe are not checked here.
 fn of_method(db: &dyn Db, unit: &Unit, method: &str) -> Result<Losses, Blocked> {
     match measured(db, unit, method) {
         Some(staged) => query::losses(db, &*staged?),
@@ -92,7 +92,7 @@ pub fn measured(db: &dyn Db, unit: &Unit, method: &str) -> Option<StageResult> {
     Some(lower.and_then(|lower| query::measured(db, *archive, lower, quantize, unit.measure.clone())))
 }
 
-/// The measured losses of a method, or why a recipe that states limits for them is not met.
+/// The measured losses of a method, or the failure to meet the limits of the recipe.
 pub fn judged(db: &dyn Db, unit: &Unit, method: &str) -> Option<StageResult> {
     let quantize = unit.recipe.quantize.as_ref()?;
     if quantize.min_sqnr.is_none() && quantize.accuracy.is_none() {

@@ -1,4 +1,4 @@
-//! What a recipe says about quantization, as its stage takes it.
+//! The quantization of a recipe, in the form of the stage.
 
 use etbuild_checkpoint::{Cache, Options as Checkpoint, Rotation};
 use etbuild_quantize::{Embedding, Layer, Observer, Options, Scheme};
@@ -8,10 +8,10 @@ use crate::calibration_tokens::PIECE;
 use crate::db::Db;
 use crate::query::{MeasureOptions, Method, QuantizeOptions};
 
-/// The percentage of elements that is kept where a recipe states none.
+/// The default percentage of elements to keep.
 const PERCENTILE: f64 = 99.99;
 
-/// The options of the stage; `None` where nothing is quantized.
+/// The options of the stage; `None` for a recipe without quantization.
 pub fn quantize_options(db: &dyn Db, recipe: &Recipe) -> Option<QuantizeOptions> {
     let quantize = recipe.quantize.as_ref()?;
     let options = Options {
@@ -28,7 +28,7 @@ pub fn quantize_options(db: &dyn Db, recipe: &Recipe) -> Option<QuantizeOptions>
     Some(QuantizeOptions { options, calibrate, method: method(db, recipe, quantize) })
 }
 
-/// What measuring the loss reads.
+/// The options that measuring the loss reads.
 pub fn measure_options(db: &dyn Db, recipe: &Recipe) -> MeasureOptions {
     let accuracy = recipe.quantize.as_ref().and_then(|quantize| quantize.accuracy.as_ref());
     let labelled = accuracy.map(|accuracy| (db.data_file(&accuracy.data.path), accuracy.labels.clone()));
@@ -80,8 +80,8 @@ fn layer(layer: &recipe::LayerScheme) -> Layer {
     }
 }
 
-/// The two products of each layer that an adapter is over, which stay real: they are small, and an adapter is exchanged for
-/// another one of other numbers.
+/// The two linear operators of each layer under an adapter stay float: the operators are small, and another adapter
+/// has other weights.
 fn of_adapter(recipe: &Recipe) -> impl Iterator<Item = Layer> {
     let names = recipe.adapter.iter().flat_map(|_| ["*.lora_A", "*.lora_B"]);
     names.map(|name| Layer { name: Some(name.to_owned()), operator: None, scheme: Scheme::Float })

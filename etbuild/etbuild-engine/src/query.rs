@@ -1,4 +1,4 @@
-//! One tracked query per stage. What a stage does is in its own crate; here is what it reads, and so its key.
+//! One tracked query per stage. The work of a stage is in the stage's crate; here are the inputs, and so the key.
 
 mod checkpoint;
 mod delegate;

@@ -1,4 +1,4 @@
-//! The remote cache behind the store, as stages see it.
+//! The remote cache behind the store, in the form for stages.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -8,10 +8,10 @@ use etbuild_store::{ActionKey, BlobRef, Digest, Key, Store, StoreError};
 
 use crate::stage::{Transient, interrupt};
 
-/// What a stage made: blobs by the names of the artifacts' kinds.
+/// The outputs of a stage: blobs by the names of the artifacts' kinds.
 pub type Outputs = Vec<(String, BlobRef)>;
 
-/// A remote cache, and what was found there in this session.
+/// A remote cache, and the results found there in this session.
 pub struct Remote {
     cache: RemoteCache,
     store: Arc<Store>,
@@ -19,15 +19,15 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// Nothing was found yet.
+    /// No result yet.
     pub fn new(cache: RemoteCache, store: Arc<Store>) -> Self {
         Self { cache, store, found: Mutex::default() }
     }
 
-    /// Speaks to it where a build must not begin without it.
+    /// Connects where a build must not begin without the remote cache.
     ///
     /// # Errors
-    /// It is required and lost.
+    /// A required remote cache is lost.
     pub fn greet_required(&self) -> Result<(), Box<Diagnostic>> {
         if self.cache.is_required() {
             self.cache.greet();
@@ -35,7 +35,7 @@ impl Remote {
         self.failure().map_or(Ok(()), Err)
     }
 
-    /// What the stage of `key` made elsewhere. Interrupts the query where the remote is required and lost.
+    /// The outputs of the stage of `key` elsewhere. Interrupts the query where the remote is required and lost.
     pub fn find(&self, key: &Arc<Key>) -> Option<Outputs> {
         let outputs = self.sound(self.cache.find(&key.action()))?.outputs;
         self.found().push((key.clone(), outputs.clone()));
@@ -47,12 +47,12 @@ impl Remote {
         self.sound(self.cache.fetch(blob))
     }
 
-    /// Sends what a stage made, beside the build.
+    /// Sends the outputs of a stage, beside the build.
     pub fn publish(&self, action: ActionKey, outputs: &Outputs) {
         self.cache.publish(&action, outputs);
     }
 
-    /// What another machine noted about a subject.
+    /// The note of another machine about a subject.
     pub fn note(&self, subject: &Digest) -> Option<Vec<u8>> {
         let found = self.sound(self.cache.find(&ActionKey(*subject)))?;
         let [(_, blob)] = found.outputs[..] else { return None };
@@ -60,7 +60,7 @@ impl Remote {
         Some(self.store.open_blob(&blob).ok().filter(|_| is_here)?.to_vec())
     }
 
-    /// Notes something about a subject for other machines.
+    /// Writes a note about a subject for other machines.
     pub fn leave_note(&self, subject: &Digest, note: &[u8]) {
         // Only time is lost where this fails.
         if let Ok(blob) = self.store.put(note) {
@@ -79,22 +79,22 @@ impl Remote {
         self.sound(Ok(result))
     }
 
-    /// Sends no more jobs, because of what came of one. Interrupts the query where the remote is required.
+    /// Sends no more jobs, because of the result of a job. Interrupts the query where the remote is required.
     pub fn stop_executing(&self, reason: &str) {
         self.cache.stop_executing(reason);
         self.sound(Ok(()));
     }
 
-    /// Asks for nothing more: twice it did not give what it has.
+    /// Asks for nothing more: twice the remote did not give a promised blob.
     pub fn stop_reading(&self) {
         self.cache.stop_reading();
     }
 
-    /// Ends a build: what was found and is all here now is recorded, so that it is found here from now on; what stages made is
+    /// Ends a build: complete results from the remote are recorded here; outputs of stages are
     /// sent.
     ///
     /// # Errors
-    /// It is required and lost.
+    /// A required remote cache is lost.
     pub fn settle(&self) -> Result<(), Box<Diagnostic>> {
         self.record_found();
         self.cache.finish();
@@ -105,7 +105,7 @@ impl Remote {
         for (key, outputs) in std::mem::take(&mut *self.found()) {
             let is_here = |(_, blob): &(String, BlobRef)| self.store.contains(blob).unwrap_or(false);
             if outputs.iter().all(is_here) {
-                // What is not recorded is found there once more.
+                // A result without a record is found at the remote again.
                 let _ = self.store.record(&key, &outputs);
             }
         }

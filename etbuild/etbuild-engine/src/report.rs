@@ -1,4 +1,4 @@
-//! What a command has to tell about one unit.
+//! The report of a command on one unit.
 
 use std::path::PathBuf;
 
@@ -8,22 +8,22 @@ use serde::Serialize;
 use crate::judge::Judgement;
 use crate::stage::{Source, Stage, Staged};
 
-/// What came of one recipe for one target.
+/// The report on one recipe for one target.
 #[derive(Clone, Debug, Serialize)]
 pub struct UnitReport {
     /// The recipe's name.
     pub recipe: String,
     /// The target's name.
     pub target: String,
-    /// The stages that were asked for and gave something, in order.
+    /// The stages with outputs, in order.
     pub stages: Vec<StageRow>,
     /// The files that were written, or were there already.
     pub files: Vec<OutputFile>,
     /// How large the binary is.
     pub sizes: Option<etbuild_link::SizeReport>,
-    /// Whether the binary computes what the model computes.
+    /// Whether the binary computes the outputs of the model.
     pub verification: Verification,
-    /// What went wrong; empty where nothing did.
+    /// The diagnostics; empty for a success.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -32,55 +32,55 @@ pub struct UnitReport {
 pub struct StageRow {
     /// The stage's name.
     pub stage: &'static str,
-    /// The method that it ran for, where it runs once for each of several.
+    /// The method, for a stage that runs once for each of several methods.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
-    /// The digest of everything that it read.
+    /// The digest of the inputs.
     pub key: String,
-    /// Whether the cache had its artifacts.
+    /// Whether the cache had the artifacts.
     pub cached: bool,
-    /// Whether the remote cache had it.
+    /// Whether the remote cache had the artifacts.
     pub fetched: bool,
-    /// Whether a worker of the remote cache ran it.
+    /// Whether a worker of the remote cache ran the stage.
     pub worker: bool,
-    /// How long it ran, in milliseconds; 0 where it did not.
+    /// The time of the run, in milliseconds; 0 for a cached stage.
     pub milliseconds: u64,
 }
 
 /// A file of a unit's results.
 #[derive(Clone, Debug, Serialize)]
 pub struct OutputFile {
-    /// Where it is.
+    /// The path.
     pub path: PathBuf,
-    /// Its size in bytes.
+    /// The size in bytes.
     pub size: u64,
-    /// The digest of its bytes.
+    /// The digest of the bytes.
     pub digest: String,
 }
 
-/// Whether the binary computes what the model computes.
+/// Whether the binary computes the outputs of the model.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "lowercase", tag = "state")]
 pub enum Verification {
-    /// Nothing was asked for.
+    /// The command asked for no verification.
     None,
-    /// It ran; the judgement says how near it came.
+    /// The binary ran; the judgement has the differences.
     Done(Judgement),
-    /// It could not run here.
+    /// The binary could not run here.
     Skipped {
-        /// What is missing, and how to get it.
+        /// The missing program, and the way to install the program.
         reason: Box<Diagnostic>,
     },
 }
 
 impl StageRow {
-    /// The stage's name, with that of its method where there are several: `import.forward`.
+    /// The stage's name, with the name of the method among several: `import.forward`.
     pub fn name(&self) -> String {
         stage_name(self.stage, self.method.as_deref())
     }
 }
 
-/// The name of a stage, with that of its method where it runs for each of several.
+/// The name of a stage, with the name of the method for a stage that runs for each of several.
 pub fn stage_name(stage: &str, method: Option<&str>) -> String {
     method.map_or_else(|| stage.to_owned(), |method| format!("{stage}.{method}"))
 }
@@ -99,7 +99,7 @@ impl UnitReport {
         }
     }
 
-    /// Notes that a stage gave something.
+    /// Notes the outputs of a stage.
     pub fn staged(&mut self, staged: &Staged, method: Option<&str>) {
         let milliseconds = match staged.source {
             Source::Cache => 0,
@@ -118,7 +118,7 @@ impl UnitReport {
         });
     }
 
-    /// The row of a stage, the first of several, that gave something.
+    /// The row of a stage with outputs, the first of several.
     pub fn stage(&self, stage: Stage) -> Option<&StageRow> {
         self.stages.iter().find(|row| row.stage == stage.name())
     }

@@ -1,4 +1,4 @@
-//! A request becomes units: recipes are read, targets looked up, and what this version cannot do is refused.
+//! A request becomes units: recipes are read, targets looked up, and unavailable options refused.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -23,7 +23,7 @@ use crate::target_facts;
 use crate::unit::{Archives, Unit};
 use crate::world::World;
 
-/// What a command was asked to build.
+/// The request of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Recipes, or models that stand for a recipe with default options.
@@ -57,7 +57,7 @@ pub fn resolve(db: &dyn Db, request: &Request) -> Result<Vec<Unit>, Vec<Diagnost
     if mistakes.is_empty() { Ok(units) } else { Err(mistakes) }
 }
 
-/// Leaves the units that one of the patterns wants. A pattern that wants none is a mistake.
+/// Keeps the units that match a pattern. A pattern without a match is a mistake.
 fn select(units: &mut Vec<Unit>, patterns: &[String]) -> Vec<Diagnostic> {
     if patterns.is_empty() {
         return Vec::new();
@@ -77,14 +77,14 @@ fn select(units: &mut Vec<Unit>, patterns: &[String]) -> Vec<Diagnostic> {
     mistakes
 }
 
-/// Whether a text is what a pattern says, in which `*` stands for any characters.
+/// Whether a text matches a pattern, in which `*` stands for any characters.
 fn matches(pattern: &str, text: &str) -> bool {
     let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
     let Some(text) = text.strip_prefix(start) else { return false };
     text.char_indices().map(|(at, _)| at).chain([text.len()]).any(|at| matches(rest, &text[at..]))
 }
 
-/// The name of each unit of a request and, below the output folder, the folder of its results, in the order of
+/// The name of each unit of a request and, below the output folder, the folder of the results, in the order of
 /// [`resolve`].
 ///
 /// # Errors
@@ -95,7 +95,7 @@ pub fn unit_folders(world: &Arc<World>, request: &Request) -> Result<Vec<(String
     Ok(units.iter().map(|unit| (unit.name().to_owned(), unit.folder())).collect())
 }
 
-/// The targets that a recipe may name: those shipped, and those in a folder `targets` beside it.
+/// The targets that a recipe may name: the built-in targets, and the targets in a folder `targets` beside the recipe.
 ///
 /// # Errors
 /// Mistakes in target files.
@@ -106,7 +106,7 @@ pub fn catalogue(db: &dyn Db, recipe: &Path) -> Result<Catalogue, Vec<Diagnostic
     Ok(catalogue)
 }
 
-/// The targets that the recipes in a folder may name, `--target` included, and those that it chooses.
+/// The targets that the recipes in a folder may name, `--target` included, and the chosen targets.
 type Catalogues = BTreeMap<PathBuf, (Catalogue, Option<Vec<Spanned<String>>>)>;
 
 fn units_of(
@@ -135,7 +135,7 @@ fn units_of(
     if mistakes.is_empty() { Ok(units) } else { Err(mistakes) }
 }
 
-/// The targets of `--target`, added to the catalogue where they are files.
+/// The targets of `--target`; files are added to the catalogue.
 fn chosen_targets(
     db: &dyn Db,
     catalogue: &mut Catalogue,
@@ -204,7 +204,7 @@ fn python_call(recipe: &Recipe, function: &PythonFunction) -> PythonCall {
     }
 }
 
-/// What the methods of a recipe's program are read from.
+/// The sources of the methods of a recipe's program.
 pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
     if let Model::Checkpoint(folder) = &recipe.model {
         let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
@@ -228,7 +228,7 @@ pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
         .collect()
 }
 
-/// In what a language model keeps keys and values: half precision where what they are computed from has 8 bits.
+/// The type of a language model's KV cache: fp16 where keys and values are computed from int8 activations.
 fn cache(recipe: &Recipe) -> Cache {
     let scheme = recipe.quantize.as_ref().map(|quantize| quantize.scheme.value);
     let rounds = matches!(scheme, Some(Scheme::DynamicInt8 | Scheme::Dynamic8Weight4));
@@ -241,7 +241,7 @@ fn cache(recipe: &Recipe) -> Cache {
     }
 }
 
-/// What goes into the program file besides the model.
+/// The parts of the program file besides the model.
 pub fn file_options(recipe: &Recipe, archives: &Archives) -> FileOptions {
     let constants = recipe.export.constants.iter();
     FileOptions {
@@ -252,7 +252,7 @@ pub fn file_options(recipe: &Recipe, archives: &Archives) -> FileOptions {
     }
 }
 
-/// The checkpoint that the methods are read from, if they are.
+/// The checkpoint of the methods, if any.
 fn checkpoint(archives: &Archives) -> Option<CheckpointFolder> {
     archives.values().find_map(|source| match source {
         ModelSource::Checkpoint(folder, _) => Some(*folder),
@@ -260,7 +260,7 @@ fn checkpoint(archives: &Archives) -> Option<CheckpointFolder> {
     })
 }
 
-/// What lowering and planning for these banks read of a recipe.
+/// The inputs of lowering and planning for these banks.
 pub fn plan_options(
     db: &dyn Db,
     recipe: &Recipe,
@@ -268,7 +268,7 @@ pub fn plan_options(
     target: TargetFacts,
 ) -> PlanOptions {
     let engines = recipe.partition.iter().map(|engine| engine.value.clone());
-    // The portable kernels take everything: no engine after them is asked.
+    // The portable kernels take every node: backends after the portable kernels are not asked.
     let partition = PartitionOptions { engines: engines.take_while(|engine| engine != PORTABLE).collect(), target };
     let quantize = quantize_options(db, recipe);
     let (runtime, planner) = (runtime(recipe.runtime), planner(recipe.memory.planner));
@@ -289,7 +289,7 @@ const fn planner(planner: Planner) -> &'static str {
     }
 }
 
-/// The banks for tensors, without the stack. A hosted target has the memory that its operating system gives.
+/// The banks for tensors, without the stack. A hosted target has the memory of the operating system.
 fn banks(target: &Target) -> Vec<(String, Option<u64>)> {
     match target.memory() {
         Some(memory) => {
@@ -299,7 +299,7 @@ fn banks(target: &Target) -> Vec<(String, Option<u64>)> {
     }
 }
 
-/// One refusal for every documented option that this version cannot honour.
+/// One refusal for every documented option that this version lacks.
 fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     let mut refusals = Vec::new();
     let without_data = recipe.quantize.as_ref().filter(|quantize| quantize.calibrate.is_none() && needs_data(quantize));
@@ -322,7 +322,7 @@ fn no_file_system(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
     Some(diagnostic.help("leave `weights` out for this target: they lie in its flash, and are used in place"))
 }
 
-/// A library for C on a target where nothing links one.
+/// A library for C on a target without C libraries.
 fn no_linker_of_apps(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
     let library = recipe.library.as_ref().filter(|library| library.value && target.memory().is_some())?;
     let message = format!("`{}` runs firmware, and no app that could link a library", target.name());
@@ -335,7 +335,7 @@ fn refusal(message: &str, span: &Span) -> Diagnostic {
     Diagnostic::error(Code::OptionUnavailable, message).at(span.clone()).help(help)
 }
 
-/// What is wrong with the engines of a recipe: they are unknown, or the runtime has none.
+/// The mistakes in the backends of a recipe: unknown backends, or backends that the runtime lacks.
 pub fn partition_mistakes(recipe: &Recipe, world: &World) -> Vec<Diagnostic> {
     let engines = recipe.partition.iter().filter(|engine| engine.value != PORTABLE);
     let mistake = |engine: &Spanned<String>| match (world.engine(&engine.value), recipe.runtime) {

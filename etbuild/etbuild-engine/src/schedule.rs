@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Calls `work` for `0..count` on at most `jobs` threads, and returns what it gave in order.
+/// Calls `work` for `0..count` on at most `jobs` threads, and returns the results in order.
 ///
 /// `work` must not unwind: a thread that does takes the whole command with it.
 pub fn side_by_side<T: Send, C: Clone + Send>(

@@ -22,11 +22,11 @@ use crate::world::World;
 pub enum AllowedLoss {
     /// The outputs keep at least this signal-to-noise ratio, in decibels.
     Decibels(f64),
-    /// At most so many points of accuracy are lost on the labelled data.
+    /// The most points of accuracy that may be lost on the labelled data.
     Points(f64),
 }
 
-/// What to write into a recipe.
+/// The text for a recipe.
 #[derive(Clone, Debug, Serialize)]
 pub struct LayerProposal {
     /// The recipe's name.
@@ -35,9 +35,9 @@ pub struct LayerProposal {
     pub method: String,
     /// The loss that is allowed.
     pub allowed: AllowedLoss,
-    /// The layers to keep real, the one with the greatest effect first.
+    /// The layers to keep float, the layer with the greatest effect first.
     pub layers: Vec<KeptLayer>,
-    /// How many layers there are to choose from.
+    /// The number of layers to choose from.
     pub candidates: usize,
     /// As the recipe is.
     pub before: Reached,
@@ -50,20 +50,20 @@ pub struct LayerProposal {
 /// A layer to keep real.
 #[derive(Clone, Debug, Serialize)]
 pub struct KeptLayer {
-    /// Its module; `None` where the archive does not say.
+    /// The module; `None` where the archive does not name the module.
     pub name: Option<String>,
-    /// Its operator, where it has no module.
+    /// The operator, for a layer without a module.
     pub operator: Option<String>,
-    /// By how many decibels the outputs are better where it alone is real; `None` where nothing is lost then.
+    /// The improvement of the outputs in decibels where only this layer is float; `None` without a loss then.
     pub gain: Option<f64>,
 }
 
 /// How good a quantized program is.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Reached {
-    /// The outputs' signal-to-noise ratio, in decibels; `None` where nothing is lost.
+    /// The outputs' signal-to-noise ratio, in decibels; `None` without a loss.
     pub sqnr: Option<f64>,
-    /// Points of accuracy that are lost, where they are counted.
+    /// The lost points of accuracy, where counted.
     pub lost: Option<f64>,
 }
 

@@ -1,5 +1,5 @@
-//! The list of the constants that are slices of the model's archive: a line each, with the constant's digest, where it
-//! begins, and its length in bytes.
+//! The list of the constants that are slices of the model's archive: a line each, with the constant's digest, the
+//! start, and the length in bytes.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ pub const ALIGNMENT: u64 = 8;
 pub struct Slice {
     /// Of the constant's bytes.
     pub digest: Digest,
-    /// Where in the archive they begin.
+    /// The starts in the archive.
     pub start: u64,
     /// Their number.
     pub length: u64,

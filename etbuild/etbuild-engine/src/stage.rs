@@ -1,4 +1,4 @@
-//! Stages: what they are called, what comes of them, and how one is run at most once.
+//! Stages: names, outcomes, and running each at most once.
 
 mod outcome;
 mod run;
@@ -15,7 +15,7 @@ use crate::version;
 /// A stage of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
-    /// A Python function becomes a model file, where the recipe names one.
+    /// A Python function becomes a model file, where the recipe names a function.
     Export,
     /// A model file becomes an ATen program.
     Import,
@@ -23,11 +23,11 @@ pub enum Stage {
     Lower,
     /// The Edge program's weights and activations become integers, where the recipe asks for that.
     Quantize,
-    /// The loss of quantization is measured, where the recipe states a limit for it.
+    /// Measuring the loss of quantization, where the recipe states a limit.
     Measure,
     /// Parts of the program become calls of engines.
     Delegate,
-    /// Every value gets its place in memory.
+    /// Memory planning.
     Plan,
     /// The planned program becomes a program file.
     Emit,
@@ -65,13 +65,13 @@ impl Stage {
         self.row().1
     }
 
-    /// The beginning of a key of this stage: the stage itself and the version of its code.
+    /// The beginning of a key of this stage: the stage and the version of the stage's code.
     pub fn key(self) -> KeyBuilder {
         KeyBuilder::new(self.name(), self.code_version())
     }
 
-    /// Whether the stage is at work on this machine all the time. One that runs cargo waits for its turn in the folder first, or
-    /// has a worker do it, and takes one of the [places](etbuild_system::Slots) just for cargo.
+    /// Whether the stage computes on this machine all the time. A stage that runs cargo waits for a turn in the folder first, or
+    /// has a worker run cargo, and takes a [place](etbuild_system::Slots) just for cargo.
     const fn is_work_here(self) -> bool {
         !matches!(self, Self::Select | Self::Link)
     }

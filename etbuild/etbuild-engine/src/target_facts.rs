@@ -1,9 +1,9 @@
-//! Targets as engines see them.
+//! Targets in the form for backends.
 
 use etbuild_backend::TargetFacts;
 use etbuild_target::{Kind, Target};
 
-/// What engines may know of a target.
+/// The facts of a target that backends may read.
 pub fn of(target: &Target) -> TargetFacts {
     let stated = target.rust().features.iter().filter_map(|feature| feature.enabled()).map(str::to_owned);
     let mut features: Vec<String> = target.instruction_sets().iter().cloned().chain(stated).collect();

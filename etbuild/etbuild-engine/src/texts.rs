@@ -1,4 +1,4 @@
-//! What a program file holds besides a language model: its tokenizer, its chat template, how texts end.
+//! The named data of a language model's program file: the tokenizer, the chat template, the stop tokens.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -12,7 +12,7 @@ use crate::{failure, unchanged};
 /// The named data of a checkpoint's program, by key.
 ///
 /// # Errors
-/// Files that are malformed, or have changed since they were hashed.
+/// Files that are malformed, or have changed since hashing.
 pub fn named_data(db: &dyn Db, folder: CheckpointFolder) -> Result<BTreeMap<String, Vec<u8>>, Vec<Diagnostic>> {
     let files = folder.texts(db);
     let read = |(name, file): (&String, &DataFile)| Ok((name.clone(), unchanged::read(db, *file)?));

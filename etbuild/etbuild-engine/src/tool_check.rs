@@ -1,4 +1,4 @@
-//! Whether the machine has what a target needs, without building anything.
+//! Whether the machine has the tools of a target, without a build.
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_link::Route;
@@ -7,11 +7,11 @@ use etbuild_target::Target;
 use crate::environment::{self, Runner};
 use crate::world::World;
 
-/// What the machine has for a target, in words, or what is missing.
+/// The tools of the machine for a target, in words, or the missing tools.
 pub struct ToolCheck {
     /// The compiler.
     pub toolchain: Result<String, Box<Diagnostic>>,
-    /// What runs the binaries.
+    /// The runner of the binaries.
     pub runner: Result<String, Box<Diagnostic>>,
 }
 

@@ -1,4 +1,4 @@
-//! Reading a file that a key already names by its digest: an edit in between must not be recorded under that key.
+//! Reading a file whose digest is in a key: an edit in between must not be recorded under that key.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::db::{DataFile, Db};
 use crate::failure;
 use crate::stage::{Transient, interrupt};
 
-/// The bytes of a file, which are those that its digest was taken of.
+/// The bytes of a file, with the digest of the key.
 pub fn read(db: &dyn Db, file: DataFile) -> Result<Vec<u8>, Vec<Diagnostic>> {
     let path = file.path(db);
     let bytes = db.world().system().read(path).map_err(|error| failure::unreadable(path, &error))?;
@@ -17,7 +17,7 @@ pub fn read(db: &dyn Db, file: DataFile) -> Result<Vec<u8>, Vec<Diagnostic>> {
     Ok(bytes)
 }
 
-/// Interrupts the query where the file has other bytes than when its digest was taken.
+/// Interrupts the query where the bytes of the file have another digest than before.
 pub fn check(path: &Path, expected: Option<Digest>, found: Digest) {
     if expected != Some(found) {
         let message = format!("`{}` changed while it was read", path.display());

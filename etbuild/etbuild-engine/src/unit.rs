@@ -1,4 +1,4 @@
-//! One recipe for one target: what a binary is built from.
+//! One recipe for one target: the inputs of a binary.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -11,33 +11,33 @@ use etbuild_target::Target;
 use crate::db::{DataFile, ModelSource};
 use crate::query::{FileOptions, MeasureOptions, PlanOptions};
 
-/// What each method of a program is imported from, by the method's name.
+/// The source of each method of a program, by the method's name.
 pub type Archives = BTreeMap<String, ModelSource>;
 
 /// A recipe with the options of one target chosen. Queries take what they read from it; what enters a stage's key is
 /// written out in the stage's query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// The file that the recipe is written in, and after it those that it extends.
+    /// The recipe's file, and then the extended files.
     pub files: Arc<[PathBuf]>,
     /// The recipe.
     pub recipe: Arc<Recipe>,
     /// The target.
     pub target: Arc<Target>,
-    /// What each method is imported from.
+    /// The source of each method.
     pub archives: Archives,
     /// The verification data.
     pub verify: Option<DataFile>,
-    /// What measuring the loss of quantization reads.
+    /// The inputs of measuring the loss of quantization.
     pub measure: MeasureOptions,
-    /// What the memory planner reads.
+    /// The inputs of the memory planner.
     pub plan: PlanOptions,
-    /// What goes into the program file besides the model.
+    /// The parts of the program file besides the model.
     pub file: FileOptions,
 }
 
 impl Unit {
-    /// The recipe's name, which is also that of the binary.
+    /// The name of the recipe and of the binary.
     pub fn name(&self) -> &str {
         self.recipe.name.as_str()
     }
@@ -52,12 +52,12 @@ impl Unit {
         self.files.first().map_or(Path::new(""), PathBuf::as_path)
     }
 
-    /// The method, where its name is needed to tell stages apart: those that run once for each of several methods.
+    /// The method, where the name tells stages apart: for stages that run once for each of several methods.
     pub fn part<'m>(&self, method: &'m str) -> Option<&'m str> {
         (self.archives.len() > 1).then_some(method)
     }
 
-    /// Whether there is a library for C beside the binary.
+    /// Whether the unit has a C library beside the binary.
     pub fn has_library(&self) -> bool {
         self.recipe.library.as_ref().is_some_and(|library| library.value)
     }

@@ -1,11 +1,11 @@
-//! Reference data: what the model's author recorded with PyTorch.
+//! Reference data: inputs and outputs that the model's author recorded with PyTorch.
 
 use et_module::safetensors::{SafeTensors, TensorView};
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{MethodFacts, VerifyData};
 
 /// The cases in a safetensors file, in the form that a board carries: the inputs of a case one after the other, then
-/// those of the next; likewise the expected outputs, which are called `<prefix>0`, `<prefix>1` and so on.
+/// the inputs of the next case; likewise the expected outputs, which are called `<prefix>0`, `<prefix>1` and so on.
 ///
 /// # Errors
 /// A file that is not safetensors, a tensor that is missing or has the wrong number of bytes.
@@ -52,7 +52,7 @@ fn missing(file: &SafeTensors<'_>, name: &str) -> Diagnostic {
     Diagnostic::error(Code::InputsMismatch, message).help(format!("it has {}", names.join(", ")))
 }
 
-/// Case by case; a tensor of one case is the same in every one.
+/// Case by case; a tensor of one case is the same in every case.
 fn interleave(columns: &[Column<'_>], cases: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for case in 0..cases {

@@ -1,3 +1,3 @@
-//! The code version of each stage: the digest of the sources that implement it, computed when etbuild is built.
+//! The code version of each stage: the digest of the stage's sources, computed when etbuild is built.
 
 include!(concat!(env!("OUT_DIR"), "/versions.rs"));

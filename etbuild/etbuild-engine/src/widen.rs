@@ -1,4 +1,4 @@
-//! Half-precision weights become `float32`, a piece after the other: what is computed is in the store and nowhere else.
+//! fp16 and bf16 weights become `float32`, piece by piece: the result is only in the store.
 
 use et_core::{Element, Half, ScalarType};
 use etbuild_ir::{Argument, ConstantData, Graph, Node, Program, ValueId, ValueKind, compact};
@@ -12,7 +12,7 @@ use crate::{ArtifactKind, made_once};
 /// How many bytes are converted at a time.
 const PIECE: usize = 1 << 20;
 
-/// What conversions are called, before and after lowering.
+/// The names of conversions, before and after lowering.
 const CONVERSIONS: [&str; 2] = ["aten._to_copy.default", "dim_order_ops._to_dim_order_copy.default"];
 
 /// Computes every conversion of a half-precision constant to `float32`.
@@ -36,7 +36,7 @@ pub fn widen(world: &World, program: &mut Program, weights: &mut Weights) {
     }
 }
 
-/// The constant that a node converts: its name, its type, its elements, and what it becomes.
+/// The constant that a node converts: the name, the type, the elements, and the result.
 fn conversion(graph: &Graph, node: &Node) -> Option<(String, ScalarType, ConstantData, ValueId)> {
     let (Some(Argument::Value(from)), [output]) = (node.arguments.first(), &node.outputs[..]) else { return None };
     let ValueKind::Constant { qualified_name, data } = &graph.value(*from).kind else { return None };
@@ -48,7 +48,7 @@ fn conversion(graph: &Graph, node: &Node) -> Option<(String, ScalarType, Constan
     widens.then(|| (qualified_name.clone(), scalar_type, data.clone(), *output))
 }
 
-/// The elements as `float32`, from the store where it has them.
+/// The elements as `float32`, from the store if stored.
 fn wide(world: &World, from: ScalarType, data: &ConstantData) -> Blob {
     let subject = Digest::of(format!("{} to float32\0{}", from.name(), data.digest()).as_bytes());
     let [blob] = made_once::known(world, &subject, [data.bytes().len() * 2]).unwrap_or_else(|| {

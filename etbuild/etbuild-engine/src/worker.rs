@@ -7,7 +7,7 @@ use etbuild_system::Outcome;
 use crate::environment::Tools;
 use crate::world::World;
 
-/// What a worker makes of a project; `None` where it is to be built here.
+/// The outputs of a worker for a project; `None` for a build on this machine.
 pub fn build(
     world: &World,
     tools: &Tools,

@@ -1,4 +1,4 @@
-//! What queries may touch beside their inputs: the machine, the store, and whoever watches.
+//! The services for queries besides their inputs: the machine, the store, and the observer.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,19 +16,19 @@ use crate::event::Event;
 use crate::remote::Remote;
 use crate::stage::{Transient, interrupt};
 
-/// What the engine may do.
+/// The permission of the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// Run what the store lacks.
+    /// Run the stages that the store lacks.
     Build,
     /// Look up only: a stage that the store lacks is reported as missing.
     Plan,
-    /// Run everything, whatever the store has.
+    /// Run every stage, without the store's results.
     Rebuild,
 }
 
-/// How many stages may be at work on this machine at a time, whatever the number of jobs: what they need is then at most twice what
-/// the largest of them needs. Compilers and quantizers use all processors themselves.
+/// The number of stages that may compute on this machine at a time, for any number of jobs: the memory is then at most twice
+/// the memory of the largest stage. Compilers and quantizers use all processors.
 const AT_WORK: usize = 2;
 
 /// The machine, the store and the observer of one session.
@@ -77,7 +77,7 @@ impl World {
         })
     }
 
-    /// The same world, where nothing may be fetched from the network if `offline`.
+    /// The same world, without network downloads if `offline`.
     #[must_use]
     pub fn offline(self, offline: bool) -> Self {
         Self { offline, ..self }
@@ -106,7 +106,7 @@ impl World {
         Self { text_maker: Some(make), ..self }
     }
 
-    /// What makes the tokenizer of a checkpoint, if anything does.
+    /// The function that makes the tokenizer of a checkpoint, if any.
     pub const fn text_maker(&self) -> Option<MakeText> {
         self.text_maker
     }
@@ -121,12 +121,12 @@ impl World {
         self.backends.iter().copied().find(|backend| backend.name() == name)
     }
 
-    /// Whether nothing may be fetched from the network.
+    /// Whether network downloads are off.
     pub fn is_offline(&self) -> bool {
         self.offline
     }
 
-    /// The folder that compilers work in. What lies there only saves time.
+    /// The folder for compilers. Files there only save time.
     pub fn scratch(&self) -> PathBuf {
         self.store.root().join("v1").join("scratch")
     }
@@ -141,17 +141,17 @@ impl World {
         &self.store
     }
 
-    /// The remote cache behind the store, if there is one.
+    /// The remote cache behind the store, if any.
     pub fn remote(&self) -> Option<&Remote> {
         self.remote.as_ref()
     }
 
-    /// What the engine may do.
+    /// The permission of the engine.
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// How many units are worked on at a time: looked up, fetched, made by workers, or here, as far as there are
+    /// The number of units in progress at a time: looked up, fetched, made by workers, or here, as far as the machine has
     /// [`World::slots`].
     pub fn jobs(&self) -> usize {
         self.jobs.max(1)
@@ -167,17 +167,17 @@ impl World {
         self.observer.observe(event);
     }
 
-    /// The bytes of an artifact that a look-up has seen. One that has gone since interrupts the query.
+    /// The bytes of an artifact that a look-up has seen. A lost artifact interrupts the query.
     pub fn open_blob(&self, blob: &BlobRef) -> Blob {
         self.with_blob(blob, || self.store.open_blob(blob))
     }
 
-    /// Writes such an artifact to a file.
+    /// Writes the same artifact to a file.
     pub fn materialise(&self, blob: &BlobRef, destination: &Path, executable: bool) {
         self.with_blob(blob, || self.store.materialise(blob, destination, executable));
     }
 
-    /// What `read` makes of a blob, which is fetched first where it is still with the remote cache.
+    /// The result of `read` on a blob, which is fetched first if only the remote cache has the blob.
     fn with_blob<T>(&self, blob: &BlobRef, read: impl Fn() -> Result<T, StoreError>) -> T {
         let outcome = match read() {
             Err(StoreError::Missing { .. } | StoreError::Corrupt { .. }) if self.fetch(blob) => read(),
@@ -190,7 +190,7 @@ impl World {
         self.remote.as_ref().is_some_and(|remote| remote.fetch(blob))
     }
 
-    /// The bytes of an artifact that one stage after the other reads, as weights are: they are checked once in a session and stay
+    /// The bytes of an artifact that several stages read, such as weights: the bytes are checked once in a session and stay
     /// mapped.
     pub fn open_weights(&self, blob: &BlobRef) -> Blob {
         match self.held(blob.digest) {
@@ -216,7 +216,7 @@ impl World {
         self.blobs().get(&digest).cloned()
     }
 
-    /// The toolchain that answers a question, or why there is none: looked for once in a session, for any number of units.
+    /// The toolchain, or the reason for the absence: looked for once in a session, for any number of units.
     pub fn toolchain(
         &self,
         question: Digest,
@@ -226,7 +226,7 @@ impl World {
         known.entry(question).or_insert_with(find).clone()
     }
 
-    /// Interrupts the query where somebody has written to a file that is read where it lies: nothing that was made of it is kept.
+    /// Interrupts the query where a file that is read in place was written to: no result is kept.
     pub fn check_unchanged(&self) {
         if self.shared().iter().all(Blob::is_as_opened) {
             return;
@@ -235,7 +235,7 @@ impl World {
         interrupt(Transient::Environment(Box::new(diagnostic.help("run the command again"))));
     }
 
-    /// Lets go of the memory behind blobs that stay mapped: one stage's reading is not counted to the next one's.
+    /// Frees the memory behind blobs that stay mapped: the memory of a stage is not counted to the next stage.
     pub fn release(&self) {
         self.blobs().values().for_each(|blob| blob.release(0..blob.len()));
     }

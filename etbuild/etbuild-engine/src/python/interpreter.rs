@@ -1,4 +1,4 @@
-//! Finding the Python that exports, and what is installed for it, without starting a process when nothing has changed.
+//! Finding the Python that exports, with the installed packages, without starting a process when no input of the search has changed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use crate::world::World;
 pub struct Interpreter {
     /// The program.
     pub program: PathBuf,
-    /// Its kind and version, as in `cpython 3.12.1`.
+    /// Implementation and version, as in `cpython 3.12.1`.
     pub version: String,
-    /// The version of everything that is installed for it, by the name of the distribution.
+    /// The versions of the installed packages, by the name of the distribution.
     pub distributions: BTreeMap<String, String>,
 }
 
-/// What is remembered of an interpreter: what it said, and what decides that it would say the same again.
+/// The memo of an interpreter: the answer, and the inputs that decide whether the answer still holds.
 #[derive(Serialize, Deserialize)]
 struct Remembered {
     version: String,
@@ -29,8 +29,8 @@ struct Remembered {
     watched: Vec<(PathBuf, Option<String>)>,
 }
 
-/// The interpreter that the recipe names, by its path or by a name on `PATH`; else that of the active virtual environment, else
-/// `python3` on `PATH`. What is missing otherwise, and how to get it.
+/// The interpreter that the recipe names, by path or by a name on `PATH`; else the interpreter of the active virtual environment, else
+/// `python3` on `PATH`. Otherwise the missing program and the way to install the program.
 pub fn interpreter(world: &World, named: Option<&Path>) -> Result<Interpreter, Box<Diagnostic>> {
     let program = find(world, named)?;
     if let Some(known) = recall(world, &program) {

@@ -1,4 +1,4 @@
-//! What the embedded script is asked and what it answers. `export.py` is the other side.
+//! The requests to the embedded script and the answers. `export.py` is the other side.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -16,7 +16,7 @@ use crate::world::World;
 
 const SCRIPT: &str = include_str!("export.py");
 
-/// The variables that the script gets from the environment. They say where things are; what is computed depends on none.
+/// The variables that the script gets from the environment. The variables name paths; results do not depend on the variables.
 const VARIABLES: [&str; 17] = [
     "PATH",
     "HOME",
@@ -37,15 +37,15 @@ const VARIABLES: [&str; 17] = [
     "SYSTEMROOT",
 ];
 
-/// Lines of the script's standard error that a diagnostic shows, the last ones.
+/// The number of last lines of the script's standard error that a diagnostic shows.
 const SHOWN_LINES: usize = 40;
 
-/// What an interpreter says about itself.
+/// The facts of an interpreter.
 #[derive(Deserialize)]
 pub struct Probe {
-    /// Its kind and version.
+    /// Implementation and version.
     pub version: String,
-    /// Versions of what is installed, by name.
+    /// Versions of the installed packages, by name.
     pub distributions: BTreeMap<String, String>,
     /// The files and folders that change when any of this does.
     pub watched: Vec<PathBuf>,
@@ -59,34 +59,34 @@ struct Request<'a> {
     folder: &'a Path,
 }
 
-/// What an export read.
+/// The files that an export read.
 #[derive(Deserialize)]
 pub struct Answer {
     /// The project's modules.
     pub modules: Vec<Module>,
     /// Files that were opened for reading.
     pub files: Vec<OpenedFile>,
-    /// The distributions of which something was imported.
+    /// The distributions of the imported modules.
     pub distributions: Vec<String>,
 }
 
 /// A module of the project.
 #[derive(Deserialize)]
 pub struct Module {
-    /// Its path from the script's folder.
+    /// The path from the script's folder.
     pub name: String,
-    /// The file in the answer's folder that holds the bytes as they were compiled.
+    /// The file in the answer's folder that holds the compiled bytes.
     pub copy: String,
 }
 
 /// A file that was opened for reading.
 #[derive(Deserialize)]
 pub struct OpenedFile {
-    /// Its path from the script's folder, or from the root where it is not in the project.
+    /// The path from the script's folder, or from the root for a file outside the project.
     pub name: String,
-    /// Its size when it was opened, in bytes.
+    /// The size at the time of opening, in bytes.
     pub size: u64,
-    /// When it had been changed then, in nanoseconds since 1970.
+    /// The modification time at the time of opening, in nanoseconds since 1970.
     pub modified_ns: i128,
 }
 
@@ -102,7 +102,7 @@ pub fn probe(world: &World, program: &Path) -> Result<Probe, Box<Diagnostic>> {
     })
 }
 
-/// Has the function called and its module exported into `folder`, as `model.pt2`.
+/// Calls the function and exports the module into `folder`, as `model.pt2`.
 pub fn ask(
     world: &World,
     interpreter: &Interpreter,
@@ -123,7 +123,7 @@ pub fn ask(
     serde_json::from_slice(&text).map_err(|error| failure::internal(&format!("export.py answered badly: {error}")))
 }
 
-/// Runs the embedded script, with an environment that says nothing about what to compute.
+/// Runs the embedded script, with an environment that does not influence results.
 fn start(world: &World, program: &Path, folder: &Path, arguments: [OsString; 2]) -> Result<Outcome, Box<Diagnostic>> {
     let script = folder.join("export.py");
     let cannot = |error: std::io::Error| {
@@ -163,7 +163,7 @@ fn failed(interpreter: &Interpreter, function: &str, outcome: &Outcome) -> Diagn
     help.map_or(diagnostic.clone(), |help| diagnostic.help(help))
 }
 
-/// The end of what the script said on standard error.
+/// The end of the script's standard error.
 fn last_lines(outcome: &Outcome) -> impl Iterator<Item = String> {
     let text = String::from_utf8_lossy(&outcome.stderr).into_owned();
     let lines: Vec<String> = text.lines().map(str::to_owned).collect();

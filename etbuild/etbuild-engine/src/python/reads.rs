@@ -1,4 +1,4 @@
-//! What an export read, noted for the next time, as compilers note header files.
+//! The files that an export read, noted for the next export, as compilers note header files.
 
 use std::path::{Path, PathBuf};
 
@@ -14,23 +14,23 @@ use crate::world::World;
 /// One file that an export read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Read {
-    /// Its path from the script's folder; from the root where it is not in the project.
+    /// The path from the script's folder; from the root for a file outside the project.
     pub name: String,
-    /// The digest of its bytes.
+    /// The digest of the bytes.
     pub b3: String,
 }
 
-/// Everything that an export read and that is not known before it runs.
+/// The files and packages of an export that are not known before the export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reads {
-    /// Modules of the project, and files that they opened, in order.
+    /// Modules of the project, and files that the modules opened, in order.
     pub files: Vec<Read>,
-    /// The distributions of which something was imported, in order.
+    /// The distributions of imported modules, in order.
     pub distributions: Vec<String>,
 }
 
 impl Reads {
-    /// What the script says that it read. Modules count as they were compiled; a file must be what it was when it was opened.
+    /// The reads that the script reports. Modules count with the compiled bytes; a file must still have the bytes of the opening.
     pub fn of_answer(world: &World, answer: Answer, script: &Path, folder: &Path) -> Result<Self, Vec<Diagnostic>> {
         let mut files = Vec::new();
         for module in &answer.modules {
@@ -51,7 +51,7 @@ impl Reads {
         Ok(Self { files, distributions: answer.distributions })
     }
 
-    /// The same list with the digests that the files have now; `None` where one of them is gone.
+    /// The same list with the present digests of the files; `None` where a file is gone.
     fn refreshed(self, world: &World, script: &Path) -> Option<Self> {
         let now = |read: Read| {
             let digest = file_digest::of(world, &place(script, &read.name)).ok()?;
@@ -60,7 +60,7 @@ impl Reads {
         Some(Self { files: self.files.into_iter().map(now).collect::<Option<_>>()?, ..self })
     }
 
-    /// `key` with all of it.
+    /// `key` with the whole list.
     pub fn key(&self, key: KeyBuilder, interpreter: &Interpreter) -> Key {
         let version = |name: &String| interpreter.distributions.get(name).map_or("none", String::as_str);
         let key = self.distributions.iter().fold(key, |key, name| key.tool(name, version(name)));
@@ -76,7 +76,7 @@ impl Reads {
     }
 }
 
-/// What the last export with this beginning of a key read, as it is now.
+/// The reads of the last export with this beginning of a key, with the present digests.
 pub fn recall(world: &World, begin: &Key, script: &Path) -> Option<Reads> {
     let subject = subject(begin);
     let elsewhere = || world.remote()?.note(&subject);
@@ -85,7 +85,7 @@ pub fn recall(world: &World, begin: &Key, script: &Path) -> Option<Reads> {
     noted.refreshed(world, script)
 }
 
-/// Notes what an export with this beginning of a key read.
+/// Notes the reads of an export with this beginning of a key.
 pub fn remember(world: &World, begin: &Key, reads: &Reads) {
     if let Ok(bytes) = serde_json::to_vec(reads) {
         // Only time is lost where this fails.

@@ -19,7 +19,7 @@ use crate::program_artifact::{self, Held, Weights};
 use crate::stage::{self, Blocked, Stage, StageResult};
 use crate::{ArtifactKind, failure};
 
-/// The program of one of the methods. Its constants are parts of the shards.
+/// The program of a method. The constants are parts of the shards.
 #[salsa::tracked(returns(clone))]
 pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: &'static str) -> StageResult {
     let failed = |found| Blocked::failed(Stage::Import, found);
@@ -34,7 +34,7 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: &'static str) -> 
         key = key.option("adapter file", name.as_str()).input("contents", *digest);
     }
     let context = options.context.map(u64::from);
-    // The other methods are the same whether there is this one or not.
+    // The other methods are the same with this method and without.
     let speculate = options.speculate.filter(|_| method == VERIFY).map(u64::from);
     let key = key
         .fact("export.context", Value::from(context))
@@ -66,7 +66,7 @@ const fn rotation(rotation: Rotation) -> &'static str {
 /// Files with their digests, by name.
 type Files = BTreeMap<String, (DataFile, Digest)>;
 
-/// What is in a folder, or why it has not what it should.
+/// The content of a folder, or the missing part.
 type Found = Result<Arc<BTreeMap<String, DataFile>>, Arc<[Diagnostic]>>;
 
 fn digests(db: &dyn Db, files: Found) -> Result<Files, Vec<Diagnostic>> {
@@ -78,7 +78,7 @@ fn digests(db: &dyn Db, files: Found) -> Result<Files, Vec<Diagnostic>> {
     files.iter().map(digest).collect()
 }
 
-/// The program of all methods, the files that its constants are parts of, and the matrices that were rotated.
+/// The program of all methods, the files with the constants, and the rotated matrices.
 struct Read {
     program: Program,
     shards: Vec<Blob>,
@@ -101,7 +101,7 @@ fn read_folder(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Arc<[
     Ok(Arc::new(Read { program, shards, rotated: keeper.into_blobs() }))
 }
 
-/// An adapter's files, and the one of them that constants are parts of.
+/// The files of an adapter, and the file with the constants.
 fn adapter_files(db: &dyn Db, adapter: &AdapterFolder) -> Result<(AdapterFiles, Blob), Vec<Diagnostic>> {
     let mut blobs = opened(db, digests(db, adapter.files.clone())?);
     match [ADAPTER_CONFIG, ADAPTER_SHARD].map(|name| blobs.remove(name)) {
@@ -123,7 +123,7 @@ fn read(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Vec<Diagnost
     read_folder(db, folder).map_err(|found| found.to_vec())
 }
 
-/// What is wrong with a checkpoint, or with an adapter over it, has no line; it has a folder.
+/// An error of a checkpoint or of an adapter has no line, but a folder.
 fn place(db: &dyn Db, folder: CheckpointFolder, errors: &[CheckpointError]) -> Vec<Diagnostic> {
     let span = |path: &Path| Span::file(path.display().to_string());
     let place = |error: &CheckpointError| match (error, folder.adapter(db)) {

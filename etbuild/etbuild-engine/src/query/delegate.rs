@@ -16,12 +16,12 @@ use crate::unit::Archives;
 use crate::world::World;
 use crate::{ArtifactKind, failure, program_artifact};
 
-/// Which engines get parts of a program, and for what.
+/// The backends of a program, in order, with the options.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartitionOptions {
     /// The engines' names in the order of preference, without the portable kernels.
     pub engines: Vec<String>,
-    /// The target as engines see it.
+    /// The target in the form for backends.
     pub target: TargetFacts,
 }
 
@@ -37,7 +37,7 @@ impl PartitionOptions {
     }
 }
 
-/// The program of a method as it is planned: lowered, perhaps quantized, with its calls of engines.
+/// The program of a method before planning: lowered, perhaps quantized, with calls of backends.
 pub fn finished(
     db: &dyn Db,
     archives: &Archives,
@@ -61,8 +61,8 @@ pub fn delegated(
     partitioned(db, archive, lower, options.quantize.clone(), options.partition.clone())
 }
 
-/// The program with what engines take as calls of them, and where every node runs. Reads those facts of the target that
-/// the engines say they read: targets that agree in them share it.
+/// The program with partitions as calls of backends, and the backend of every node. Reads the facts of the target that
+/// the backends declare: targets with equal facts share the program.
 #[salsa::tracked(returns(clone))]
 fn partitioned(
     db: &dyn Db,
@@ -97,7 +97,7 @@ fn partitioned(
     })
 }
 
-/// The engines, each with its revision: what one makes of weights, or says of blobs, is good for as long.
+/// The backends, each with a revision: packed weights and reports are valid for that revision.
 pub fn revisions(backends: &[&'static dyn Backend]) -> String {
     backends.iter().map(|backend| format!("{} {}\n", backend.name(), backend.revision())).collect()
 }

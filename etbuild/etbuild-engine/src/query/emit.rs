@@ -18,20 +18,20 @@ use crate::stage::{self, Blocked, Stage, StageResult};
 use crate::unit::Archives;
 use crate::{ArtifactKind, PRODUCER, failure, texts};
 
-/// What goes into a program file besides the model.
+/// The parts of a program file besides the model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FileOptions {
     /// Methods that return fixed values.
     pub constants: BTreeMap<String, FixedValue>,
     /// Whether constants go to a data file.
     pub external_weights: bool,
-    /// Whether those of an adapter go to one of their own.
+    /// Whether the weights of an adapter go to a separate file.
     pub adapter: bool,
-    /// The checkpoint whose tokenizer goes with it.
+    /// The checkpoint with the tokenizer.
     pub texts: Option<CheckpointFolder>,
 }
 
-/// The program file, its data files where it has such, and the interface that a link needs to know of it.
+/// The program file, the data files if any, and the interface for the link.
 #[salsa::tracked(returns(clone))]
 pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOptions) -> StageResult {
     let partition = plan.partition.clone();
@@ -76,7 +76,7 @@ pub fn emitted(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOpt
     })
 }
 
-/// The key with the files that say something about texts, and how many tokens these may have.
+/// The key with the files that describe texts, and with the context in tokens.
 fn with_texts(db: &dyn Db, mut key: KeyBuilder, texts: Option<CheckpointFolder>) -> Result<KeyBuilder, Blocked> {
     let Some(folder) = texts else { return Ok(key) };
     key = key.fact("export.context", Value::from(folder.options(db).context.map(u64::from)));
@@ -88,7 +88,7 @@ fn with_texts(db: &dyn Db, mut key: KeyBuilder, texts: Option<CheckpointFolder>)
     Ok(key)
 }
 
-/// What program files call the engines, by their names in programs.
+/// The names of the backends in program files, by the names in programs.
 fn delegate_ids(backends: &[&'static dyn Backend]) -> BTreeMap<String, String> {
     backends.iter().map(|backend| (backend.name().to_owned(), backend.delegate_id().to_owned())).collect()
 }
@@ -117,7 +117,7 @@ fn scalar(value: &FixedScalar) -> ConstantScalar {
     }
 }
 
-/// The constant methods as a key has them: a value is told from a list of one.
+/// The constant methods in a key, in which a value differs from a list of one value.
 fn constants(file: &FileOptions) -> Value {
     let method = |(name, value): (&String, &FixedValue)| {
         let value = match value {

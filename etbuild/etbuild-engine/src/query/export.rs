@@ -13,9 +13,9 @@ use crate::file_digest;
 use crate::python::{self, Interpreter, Reads};
 use crate::stage::{self, Blocked, Stage, StageResult, Transient, interrupt};
 
-/// The archive that `torch.export` makes of what the function returns. Reads the script, what it imports and opens, the
-/// arguments, and the versions of the interpreter and of the packages in use. What is imported and opened is known from the last
-/// time; where it is not, the function is called.
+/// The archive that `torch.export` makes of the function's module. Reads the script, the imported modules and opened files, the
+/// arguments, and the versions of the interpreter and of the packages in use. The imports and opened files are known from the last
+/// export; otherwise the function is called.
 #[salsa::tracked(returns(clone))]
 pub fn exported(db: &dyn Db, model: PythonModel) -> StageResult {
     let (world, call) = (db.world(), model.call(db));
@@ -38,7 +38,7 @@ pub fn exported(db: &dyn Db, model: PythonModel) -> StageResult {
     })
 }
 
-/// The files that the last export of a model read; `None` where it is not known.
+/// The files that the last export of a model read; `None` before the first export.
 pub fn export_reads(db: &dyn Db, model: PythonModel) -> Option<Vec<PathBuf>> {
     let Begin { script, key, .. } = begin(db, model.call(db)).ok()?;
     Some(python::recall(db.world(), &key.finish(), &script)?.paths(&model.call(db).script))
@@ -53,7 +53,7 @@ pub fn export_tools(db: &dyn Db, model: PythonModel) -> BTreeMap<String, String>
     packages.chain([("python".to_owned(), interpreter.version.clone())]).collect()
 }
 
-/// What is certain before the function is called.
+/// The part of the key that is certain before the call of the function.
 struct Begin {
     interpreter: Interpreter,
     script: PathBuf,

@@ -18,7 +18,7 @@ use crate::query::checkpoint;
 use crate::stage::{self, Blocked, Stage, StageResult, interrupt};
 use crate::unchanged;
 
-/// The program of a method as it was captured or described. Reads the model, nothing else: all targets share it.
+/// The program of a method as captured or described. Reads only the model: all targets share the program.
 pub fn imported(db: &dyn Db, model: ModelSource) -> StageResult {
     match model {
         ModelSource::Archive(archive) => archived(db, archive),
@@ -82,7 +82,7 @@ fn digest(db: &dyn Db, model: DataFile) -> Result<Digest, Blocked> {
     model.digest(db).map_err(|error| Blocked::failed(Stage::Import, [unreadable(db, model, error)]))
 }
 
-/// A model's file in the store, so that an edit while it is read cannot be mistaken for what the key says.
+/// A model's file in the store, so that an edit during the import cannot reach a result under the old key.
 pub fn archive(db: &dyn Db, model: DataFile, expected: Digest) -> Blob {
     if let Some(archive) = db.world().held(expected) {
         return archive;
@@ -98,7 +98,7 @@ pub fn unreadable(db: &dyn Db, model: DataFile, error: std::io::ErrorKind) -> Di
     Diagnostic::error(Code::ModelUnreadable, message)
 }
 
-/// What is wrong with an archive has no line; it has a file.
+/// An error of an archive has no line, but a file.
 fn place(model: &Path, errors: &[ImportError]) -> Vec<Diagnostic> {
     let span = Span::file(model.display().to_string());
     errors.iter().map(|error| failure::import(error).at(span.clone())).collect()

@@ -15,8 +15,8 @@ use crate::unchanged;
 use crate::unit::Unit;
 use crate::{ArtifactKind, PRODUCER, failure, link_facts, verify_data, worker};
 
-/// The unit's binary, its image where the target takes one, and its sizes. A hosted binary reads the program's kernels
-/// and the names of its inputs only; a board's also carries arenas, the program file and the verification data.
+/// The unit's binary, the image where the target takes an image, and the sizes. A hosted binary depends on the program's kernels
+/// and the names of inputs only; a board's binary also carries arenas, the program file and the verification data.
 #[salsa::tracked(returns(clone))]
 pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
     let emitted = emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())

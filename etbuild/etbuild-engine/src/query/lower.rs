@@ -15,14 +15,14 @@ use crate::unit::Archives;
 use crate::widen::widen;
 use crate::{ArtifactKind, failure};
 
-/// What lowering reads beside the model.
+/// The inputs of lowering besides the model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LowerOptions {
     /// The runtime that the program is lowered for.
     pub runtime: Runtime,
-    /// The names of what other methods of the program change: it is state here too, though this method only reads it.
+    /// The names of the state that other methods of the program change: state here too, though this method only reads the state.
     pub shared_state: BTreeSet<String>,
-    /// Whether weights in half precision stay so, with a node that converts them: a quantizer reads them as they are.
+    /// Whether fp16 and bf16 weights stay, with a node that converts the weights: a quantizer reads such weights directly.
     pub keeps_halves: bool,
 }
 
@@ -75,7 +75,7 @@ pub fn lower_options(
     Ok(LowerOptions { runtime: options.runtime, shared_state, keeps_halves })
 }
 
-/// The names of what a model changes.
+/// The names of the values that a model mutates.
 #[salsa::tracked(returns(clone))]
 fn state_names(db: &dyn Db, model: Archive) -> Result<Arc<BTreeSet<String>>, Blocked> {
     let imported = imported(db, ModelSource::Archive(model))?;

@@ -1,4 +1,4 @@
-//! What quantization loses is measured.
+//! Measuring the loss of quantization.
 
 use std::sync::Arc;
 
@@ -17,14 +17,14 @@ use crate::losses::{Answers, LayerLoss, Losses};
 use crate::stage::{self, Blocked, Stage, StageResult, Staged};
 use crate::{ArtifactKind, failure, unchanged};
 
-/// What measuring reads beside both programs.
+/// The inputs of the measurement besides both programs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MeasureOptions {
-    /// Labelled data, and the name of its labels; no answers are counted where absent.
+    /// Labelled data, and the name of the labels; without labels, no answers are counted.
     pub labelled: Option<(DataFile, String)>,
 }
 
-/// What quantization loses at every node of a method, the worst first, and how many right answers it costs. Reads no
+/// The loss of quantization at every node of a method, the largest first, and the number of lost right answers. Reads no
 /// threshold: judging is not measuring. A run of the portable kernels for each sample and program.
 #[salsa::tracked(returns(clone))]
 pub fn measured(
@@ -37,7 +37,7 @@ pub fn measured(
     let data = quantize.calibrate.or(measure.labelled.as_ref().map(|(file, _)| *file));
     let float = lowered(db, model, lower.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
     let quantized = quantized(db, model, lower, quantize).map_err(|blocked: Blocked| blocked.downstream())?;
-    // What is wrong with the options is said before what is missing.
+    // Mistakes in the options are reported before missing files.
     let data = data.ok_or_else(|| Blocked::failed(Stage::Measure, [no_data()]))?;
     let mut key = Stage::Measure
         .key()
@@ -137,7 +137,7 @@ fn whole_numbers(tensor: &OwnedTensor) -> Option<Vec<i64>> {
     })
 }
 
-/// What is wrong with labels is said of labels.
+/// Mistakes in labels are reported at the labels.
 pub fn unlabelled(error: QuantizeError) -> Vec<Diagnostic> {
     match error {
         QuantizeError::OtherLabels { .. } | QuantizeError::NoAnswer => {

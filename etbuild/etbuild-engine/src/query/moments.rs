@@ -1,4 +1,4 @@
-//! Second moments of what weights are multiplied with, measured on calibration data.
+//! Second moments of the activations of linear layers, measured on calibration data.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,8 @@ use crate::program_artifact::constant;
 use crate::stage::{self, Blocked, Stage, StageResult, Staged, interrupt};
 use crate::{ArtifactKind, failure, made_once};
 
-/// The moments for the linear layers of a method, which runs on the portable kernels: on samples of its inputs or, where it is
-/// one of a checkpoint, on tokens.
+/// The moments for the linear layers of a method, which runs on the portable kernels: on samples of the inputs or, for a method
+/// of a checkpoint, on tokens.
 #[salsa::tracked(returns(clone))]
 pub fn moments(db: &dyn Db, model: ModelSource, lower: LowerOptions, data: DataFile) -> StageResult {
     let program = lowered(db, model, lower).map_err(|blocked: Blocked| blocked.downstream())?;

@@ -1,4 +1,4 @@
-//! Every value gets its place in memory.
+//! Memory planning.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::stage::{self, Blocked, Stage, StageResult, Staged};
 use crate::unit::Archives;
 use crate::{ArtifactKind, failure};
 
-/// What lowering and planning read beside the model.
+/// The inputs of lowering and planning besides the model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PlanOptions {
     /// The runtime that the program is lowered for.
@@ -25,13 +25,13 @@ pub struct PlanOptions {
     pub quantize: Option<QuantizeOptions>,
     /// The planner's name.
     pub planner: &'static str,
-    /// The banks that may hold tensors, in the order of preference: name and bytes, where there is a limit.
+    /// The banks that may hold tensors, in the order of preference: name and bytes, where the bank has a limit.
     pub banks: Vec<(String, Option<u64>)>,
-    /// Who gets parts of the program.
+    /// The backends that get partitions.
     pub partition: PartitionOptions,
 }
 
-/// The program of all methods with a plan for these banks. Targets with the same banks share it.
+/// The program of all methods with a plan for these banks. Targets with the same banks share the plan.
 #[salsa::tracked(returns(clone))]
 pub fn planned(db: &dyn Db, archives: Archives, options: PlanOptions) -> StageResult {
     let lowered = finished_methods(db, &archives, &options)?;
@@ -54,7 +54,7 @@ pub fn planned(db: &dyn Db, archives: Archives, options: PlanOptions) -> StageRe
     })
 }
 
-/// The program of each method, lowered, perhaps quantized, with its calls of engines.
+/// The program of each method, lowered, perhaps quantized, with calls of backends.
 fn finished_methods(
     db: &dyn Db,
     archives: &Archives,
@@ -67,7 +67,7 @@ fn finished_methods(
     archives.iter().map(prepare).collect()
 }
 
-/// One program of several: an archive has one method, which gets the name that the recipe gives it.
+/// One program of several: an archive has one method, which gets the name in the recipe.
 fn join(db: &dyn Db, lowered: &BTreeMap<String, Arc<Staged>>) -> Result<(Program, Weights), Vec<Diagnostic>> {
     let (mut joined, mut weights) = (Program::default(), Weights::default());
     for (method, staged) in lowered {
@@ -91,7 +91,7 @@ fn memory_options(options: &PlanOptions) -> Result<Options, Vec<Diagnostic>> {
     Ok(Options { planner, banks: banks.collect() })
 }
 
-/// What the place of every value is a multiple of: engines get theirs at cache lines.
+/// The alignment of values: backends get cache lines.
 fn alignment(options: &PlanOptions) -> u64 {
     let engines = options.partition.target.hosted && !options.partition.engines.is_empty();
     if engines { etbuild_backend::ALIGNMENT as u64 } else { DEFAULT_ALIGNMENT }

@@ -20,10 +20,10 @@ use crate::unit::Archives;
 use crate::widen::widen;
 use crate::{ArtifactKind, failure};
 
-/// What quantization reads beside the program.
+/// The inputs of quantization besides the program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct QuantizeOptions {
-    /// What is quantized, and how.
+    /// The scheme with the exceptions.
     pub options: Options,
     /// The calibration data.
     pub calibrate: Option<DataFile>,
@@ -36,18 +36,18 @@ pub struct QuantizeOptions {
 pub enum Method {
     /// Each to the nearest integer.
     Nearest,
-    /// Each with the errors of those ahead of it (GPTQ). A checkpoint is built once more for it, to read calibration text.
+    /// Each layer with the errors of the layers ahead (GPTQ). A checkpoint is built once more for GPTQ, to read calibration text.
     Gptq(Option<CheckpointFolder>),
 }
 
 impl Method {
-    /// Whether the calibration data is text for a checkpoint, of which there are no samples.
+    /// Whether the calibration data is text for a checkpoint, which has no samples.
     const fn reads_text(self) -> bool {
         matches!(self, Self::Gptq(Some(_)))
     }
 }
 
-/// The program of a method before engines get parts of it: lowered, and quantized where the recipe asks for that.
+/// The program of a method before partitioning: lowered, and quantized where the recipe asks for quantization.
 pub fn prepared(
     db: &dyn Db,
     archives: &Archives,
@@ -58,7 +58,7 @@ pub fn prepared(
     lowered_or_quantized(db, archive, lower, options.quantize.clone())
 }
 
-/// The lowered program, quantized where there are options for it.
+/// The lowered program, quantized where the options ask for quantization.
 pub fn lowered_or_quantized(
     db: &dyn Db,
     model: ModelSource,
@@ -110,7 +110,7 @@ pub fn quantized(db: &dyn Db, model: ModelSource, lower: LowerOptions, quantize:
     })
 }
 
-/// The moments that the errors of rounding are compensated by, where they are.
+/// The moments that compensate the errors of rounding, where measured.
 fn measured_moments(
     db: &dyn Db,
     model: ModelSource,
@@ -124,13 +124,13 @@ fn measured_moments(
     moments(db, model, lower, data).map(Some).map_err(|blocked: Blocked| blocked.downstream())
 }
 
-/// A lowered program from the store, and its weights.
+/// A lowered program from the store, with the weights.
 pub fn read_lowered(db: &dyn Db, staged: &Arc<Staged>) -> Result<(LoweredProgram, Weights), Vec<Diagnostic>> {
     let ((_, program), weights) = program_artifact::load(db.world(), staged, text::parse)?;
     Ok((LoweredProgram::verify(program).map_err(failure::violations)?, weights))
 }
 
-/// What keeps a program from being quantized or measured.
+/// The failure of quantization or of the measurement.
 pub fn failed(error: QuantizeError) -> Vec<Diagnostic> {
     let message = error.to_string();
     let diagnostic = |code| Diagnostic::error(code, message.clone());

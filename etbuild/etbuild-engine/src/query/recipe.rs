@@ -8,16 +8,16 @@ use etbuild_recipe::{Name, Override, Recipe, RecipeFiles, load_from, starter_for
 
 use crate::db::Db;
 
-/// What a recipe file stands for.
+/// The content of a recipe file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipes {
     /// The recipes.
     pub instances: Vec<Recipe>,
-    /// The file itself, and after it those that it extends.
+    /// The file, and then the extended files.
     pub files: Arc<[PathBuf]>,
 }
 
-/// What a recipe file says, with `--set` applied and `matrix:` expanded, or every mistake in it.
+/// The recipes of a file, with `--set` applied and `matrix:` expanded, or every mistake in the file.
 #[salsa::tracked(returns(clone))]
 pub fn recipes(db: &dyn Db, path: PathBuf, overrides: Vec<Override>) -> Result<Arc<Recipes>, Arc<[Diagnostic]>> {
     let loaded = load_from(&TrackedFiles(db), &path, &overrides).map_err(Arc::<[Diagnostic]>::from)?;
@@ -26,7 +26,7 @@ pub fn recipes(db: &dyn Db, path: PathBuf, overrides: Vec<Override>) -> Result<A
     Ok(Arc::new(Recipes { instances: loaded.instances, files }))
 }
 
-/// Files as inputs of the database, so that a recipe depends on what it extends.
+/// Files as inputs of the database, so that a recipe depends on the extended files.
 struct TrackedFiles<'db>(&'db dyn Db);
 
 impl RecipeFiles for TrackedFiles<'_> {
@@ -45,7 +45,7 @@ impl RecipeFiles for TrackedFiles<'_> {
     }
 }
 
-/// The recipe that a model stands for: its own name, and default options.
+/// The recipe of a model without a recipe: the model's name, and default options.
 fn default_recipe(db: &dyn Db, model: &Path, key: &str) -> Result<Arc<str>, Diagnostic> {
     if !db.world().system().is_dir(model) {
         let exists = db.world().system().stamp(model);

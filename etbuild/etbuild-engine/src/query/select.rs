@@ -1,4 +1,4 @@
-//! The program's kernels become a project, and Cargo says what the project depends on.
+//! The program's kernels become a project, and Cargo lists the dependencies of the project.
 
 use etbuild_link::{Project, Sources, VerifyData, Workshop, dependencies, device_crates_digest};
 

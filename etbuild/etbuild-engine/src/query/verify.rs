@@ -18,7 +18,7 @@ use crate::unchanged;
 use crate::unit::Unit;
 use crate::{ArtifactKind, failure};
 
-/// What the unit's binary computes from the verification inputs. Reads no tolerance: judging is not running.
+/// The outputs of the unit's binary for the verification inputs. Reads no tolerance: judging is not running.
 #[salsa::tracked(returns(clone))]
 pub fn verified(db: &dyn Db, unit: Unit, tools: Tools, runner: Runner, inputs: DataFile) -> StageResult {
     let emitted = emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone())

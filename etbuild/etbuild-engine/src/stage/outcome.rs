@@ -1,4 +1,4 @@
-//! What comes of asking for a stage.
+//! The outcome of asking for a stage.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use crate::{ArtifactKind, Artifacts};
 /// Where a stage's artifacts came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The store had them.
+    /// The store had the artifacts.
     Cache,
-    /// The remote cache had them; this long it took to ask and to fetch what was fetched at once.
+    /// The remote cache had the artifacts; the time of asking and of the immediate fetches.
     Fetched(Duration),
     /// The stage ran, this long.
     Run(Duration),
-    /// A worker of the remote cache ran it; this long it took to send the job and to fetch what came of it.
+    /// A worker of the remote cache ran the stage; the time of sending the job and of fetching the result.
     Worker(Duration),
 }
 
@@ -27,16 +27,16 @@ pub enum Source {
 pub struct Staged {
     /// The stage.
     pub stage: Stage,
-    /// What it read.
+    /// The key.
     pub key: Arc<Key>,
-    /// What it made.
+    /// The artifacts.
     pub artifacts: Artifacts,
     /// Where that came from.
     pub source: Source,
 }
 
 impl Staged {
-    /// The blob of the first artifact of a kind; a stage that did not make one has failed in our own code.
+    /// The blob of the first artifact of a kind; only a bug leaves the kind out.
     pub fn blob(&self, kind: ArtifactKind) -> Result<BlobRef, Blocked> {
         let found = self.artifacts.get(kind).map(|artifact| artifact.blob());
         found.ok_or_else(|| {
@@ -45,14 +45,14 @@ impl Staged {
     }
 }
 
-/// Why a stage gave nothing.
+/// The reason why a stage has no outputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Blocked {
-    /// It, or a stage that it needs, failed; it would fail again.
+    /// The stage, or a stage before, failed, and would fail again.
     Failed(Failed),
-    /// Only planning was asked for, and the store lacks its artifacts.
+    /// The command only plans, and the store lacks the artifacts.
     Missing(Missing),
-    /// Only planning was asked for, and a stage that it needs is missing.
+    /// The command only plans, and a stage before is missing.
     Waiting,
 }
 
@@ -61,7 +61,7 @@ pub enum Blocked {
 pub struct Failed {
     /// The stage.
     pub stage: Stage,
-    /// What went wrong.
+    /// The diagnostics.
     pub diagnostics: Arc<[Diagnostic]>,
 }
 
@@ -70,7 +70,7 @@ pub struct Failed {
 pub struct Missing {
     /// The stage.
     pub stage: Stage,
-    /// What it would read.
+    /// The key.
     pub key: Arc<Key>,
 }
 
@@ -86,7 +86,7 @@ impl Blocked {
         Self::failed(stage, [Diagnostic::error(code, message)])
     }
 
-    /// The same reason, as seen by a stage that needs the blocked one.
+    /// The same reason, for a stage that depends on the blocked stage.
     #[must_use]
     pub fn downstream(&self) -> Self {
         match self {
@@ -96,5 +96,5 @@ impl Blocked {
     }
 }
 
-/// A stage's artifacts, or why there are none.
+/// A stage's artifacts, or the reason for their absence.
 pub type StageResult = Result<Arc<Staged>, Blocked>;

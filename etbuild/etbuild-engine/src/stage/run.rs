@@ -1,4 +1,4 @@
-//! Running a stage: look it up, wait for whoever is running it, run it, record it.
+//! Running a stage: look the key up, wait for another process with the same stage, run, record.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::world::{Mode, World};
 use crate::{ArtifactKind, ArtifactRef, Artifacts};
 
-/// Collects what a stage makes, in the store.
+/// Collects the outputs of a stage, in the store.
 pub struct Products<'world> {
     world: &'world World,
     made: Vec<ArtifactRef>,
@@ -20,23 +20,23 @@ pub struct Products<'world> {
 }
 
 impl<'world> Products<'world> {
-    /// Where an artifact that is too large for memory is written to; [`Products::finish`] stores it.
+    /// The writer of an artifact that is too large for memory; [`Products::finish`] stores the artifact.
     pub fn writer(&self) -> BlobWriter<'world> {
         self.world.store().writer().unwrap_or_else(|error| interrupt(error))
     }
 
-    /// Stores what was written.
+    /// Stores the written artifact.
     pub fn finish(&mut self, kind: ArtifactKind, writer: BlobWriter<'world>) {
         let BlobRef { digest, size } = writer.finish().unwrap_or_else(|error| interrupt(error));
         self.made.push(ArtifactRef { digest, size, kind });
     }
 
-    /// Takes up an artifact that is stored already, so that it is looked after like the others.
+    /// Adds an artifact that is stored already, so that the record lists the artifact.
     pub fn adopt(&mut self, kind: ArtifactKind, BlobRef { digest, size }: BlobRef) {
         self.made.push(ArtifactRef { digest, size, kind });
     }
 
-    /// Notes that a worker of the remote cache did the work; gives back what it made.
+    /// Notes that a worker of the remote cache did the work; returns the outputs.
     pub fn made_elsewhere<T>(&mut self, made: T) -> T {
         self.by_worker = true;
         made
@@ -63,7 +63,7 @@ impl<'world> Products<'world> {
 }
 
 /// The artifacts of `stage` for `key`: from the store, or by `body`, which runs at most once at a time on this machine.
-/// `body` returns what it has to say where it fails.
+/// `body` returns the diagnostics of a failure.
 pub fn run(
     world: &World,
     stage: Stage,
@@ -73,9 +73,9 @@ pub fn run(
     run_discovering(world, stage, &key, || Some(key.clone()), |products| body(products).map(|()| key.clone()))
 }
 
-/// The same for a stage that learns what it reads by running, as compilers learn of header files. `known` is its key, where an
-/// earlier run left a note of what is read; `body` returns the key of what it did read. `before` is the key of what is certain
-/// beforehand: of all runs with the same, one runs and the others wait.
+/// The same for a stage that learns the inputs by running, as compilers learn of header files. `known` is the key, where an
+/// earlier run left a note of the inputs; `body` returns the key of the actual inputs. `before` is the key of the inputs that are certain
+/// beforehand: of all runs with the same `before`, one runs and the other runs wait.
 pub fn run_discovering(
     world: &World,
     stage: Stage,
@@ -100,14 +100,14 @@ pub fn run_discovering(
     found.map_or_else(|| execute(world, stage, before.action(), body), Ok)
 }
 
-/// What the store has for a key.
+/// The artifacts of a key in the store.
 fn hit(world: &World, stage: Stage, key: Option<Key>) -> Option<Arc<Staged>> {
     let key = Arc::new(key.filter(|_| world.mode() != Mode::Rebuild)?);
     let artifacts = lookup(world, stage, &key)?;
     Some(staged(world, stage, key, artifacts, Source::Cache))
 }
 
-/// What the remote cache has for a key.
+/// The artifacts of a key in the remote cache.
 fn fetched(world: &World, stage: Stage, key: Option<Key>) -> Option<Arc<Staged>> {
     let (remote, key) = (world.remote()?, Arc::new(key?));
     let start = world.system().now();
@@ -150,7 +150,7 @@ fn execute(
     Ok(staged(world, stage, key, Artifacts::new(products.made), source))
 }
 
-/// A stage whose process was ended has nothing to say, and no other begins.
+/// A stage whose process was ended has no diagnostics, and no other stage begins.
 fn end_if_interrupted(world: &World) {
     if world.system().is_interrupted() {
         interrupt(Transient::Interrupted);
@@ -172,7 +172,7 @@ fn lookup(world: &World, stage: Stage, key: &Key) -> Option<Artifacts> {
     }
 }
 
-/// A record with a kind that this build does not know is none of ours.
+/// A record with an unknown kind is of another build.
 fn artifacts(outputs: &[(String, BlobRef)]) -> Option<Artifacts> {
     let refs: Option<Vec<ArtifactRef>> = outputs
         .iter()

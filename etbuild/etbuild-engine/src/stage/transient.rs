@@ -1,6 +1,6 @@
 //! Failures that may be gone at the next try: a missing tool, a full disk, a blob lost between look-up and use.
 //!
-//! They unwind through the queries, so that salsa remembers nothing of them, and are caught where a deploy of one target
+//! The failures unwind through the queries, so that salsa remembers no result, and are caught where a deploy of one target
 //! begins.
 
 use std::panic;
@@ -11,13 +11,13 @@ use etbuild_store::StoreError;
 /// A failure that must not be remembered.
 #[derive(Debug)]
 pub enum Transient {
-    /// Something outside etbuild is missing or broken.
+    /// A part of the machine is missing or broken.
     Environment(Box<Diagnostic>),
-    /// A blob that a record promised is gone or was damaged; it can be derived again.
+    /// A blob of a record is gone or was damaged; the blob can be derived again.
     BlobLost,
-    /// Somebody has interrupted the command.
+    /// A user has interrupted the command.
     Interrupted,
-    /// A query on another thread that this one waited for was interrupted.
+    /// A query on another thread that this query waited for was interrupted.
     Elsewhere,
 }
 
@@ -59,7 +59,7 @@ impl From<StoreError> for Transient {
     }
 }
 
-/// Ends the current query and all that wait for it, without a panic message.
+/// Ends the current query and all waiting queries, without a panic message.
 pub fn interrupt(transient: impl Into<Transient>) -> ! {
     panic::resume_unwind(Box::new(transient.into()))
 }
