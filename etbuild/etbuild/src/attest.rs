@@ -1,4 +1,4 @@
-//! What results are made of, in the forms that others read, and checking a folder of results against them.
+//! Bills of materials and provenance in standard forms, and checking a folder of results against both.
 
 mod bundle;
 mod provenance;

@@ -33,10 +33,10 @@ pub(crate) use run::kernel;
 use crate::arguments::{Arguments, Command};
 use crate::session::Session;
 
-/// What a command ends with: `Ok` holds diagnostics that have been shown, `Err` those that have not.
+/// The end of a command: `Ok` holds diagnostics that have been shown, `Err` diagnostics to show.
 type Outcome = Result<Vec<Diagnostic>, Vec<Diagnostic>>;
 
-/// Runs the command and returns its exit code.
+/// Runs the command and returns the exit code.
 pub fn run(arguments: &Arguments) -> ExitCode {
     let session = Session::new(&arguments.global);
     let outcome = session.enter_folder().and_then(|()| dispatch(&session, &arguments.command));

@@ -1,21 +1,21 @@
-//! The engines of this etbuild: the one place that names them.
+//! The backends of this etbuild, listed here only.
 
 use et_module::Engine;
 use etbuild_backend::Backend;
 
-/// What recipes may name in `partition:` besides `portable`.
+/// The names for `partition:` besides `portable`.
 pub static BACKENDS: &[&dyn Backend] = &[
     // A row for each, and one below.
     &etbuild_cpu::BACKEND,
 ];
 
-/// What runs their blobs on this machine.
+/// The delegates that run the blobs on this machine.
 pub static ENGINES: &[Engine] = &[
     // A row for each, and one above.
     Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) },
 ];
 
-/// The same, telling of their steps where they can.
+/// The same, with profiling of the instructions where the delegate can.
 pub static TELLING: &[Engine] = &[Engine {
     id: et_cpu::ID,
     make: |workers| Box::new(et_cpu::telling_delegate(workers, |step| crate::report::note_step(step))),

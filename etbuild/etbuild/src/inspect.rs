@@ -1,4 +1,4 @@
-//! What program files, bundled programs and data files hold, as plain data.
+//! The content of program files, bundled programs and data files, as plain data.
 
 mod body;
 mod bundle;
@@ -27,12 +27,12 @@ pub struct Description {
     pub size: usize,
     /// The digest of all bytes.
     pub digest: String,
-    /// What is in it.
+    /// The content.
     #[serde(flatten)]
     pub content: Content,
 }
 
-/// What is in a file.
+/// The content of a file.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Content {
@@ -53,7 +53,7 @@ pub enum Content {
 }
 
 impl Description {
-    /// Describes a file of any of the three kinds, which its identifier tells apart.
+    /// Describes a file of any of the three kinds, which the file identifier tells apart.
     ///
     /// # Errors
     /// The file is malformed.
@@ -69,7 +69,7 @@ impl Description {
         Ok(Self { size: bytes.len(), digest: Digest::of(bytes).to_string(), content })
     }
 
-    /// The program, of files that have one.
+    /// The program, of files with a program.
     pub fn program(&self) -> Option<&ProgramDescription> {
         match &self.content {
             Content::Program(program) | Content::Bundle { program, .. } => Some(program),

@@ -1,7 +1,7 @@
 //! Ctrl-C, and the other signals that end programs.
 //!
-//! The first one ends the processes that etbuild runs, and stages with them; what they had begun is taken away, and the
-//! command ends with status 130. What takes too long, and all at the second signal, is left as if it had been killed.
+//! The first signal ends the processes that etbuild runs, and so the stages; unfinished files are removed, and the
+//! command ends with status 130. Slow work, and everything at the second signal, is left as after a kill.
 
 use std::process;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How long stages may take to clear away after their processes have ended.
 const CLEARING: Duration = Duration::from_millis(500);
 
-/// Sees to it that signals end `processes` and then this one. Without it they end this one alone.
+/// Makes signals end `processes` and then this process. Otherwise a signal ends this process alone.
 pub fn end_with(processes: Arc<Processes>) {
     let wanted = [SIGHUP, SIGINT, SIGQUIT, SIGTERM].into_iter().filter(|signal| !is_ignored(*signal));
     if let Ok(signals) = Signals::new(wanted) {
@@ -54,7 +54,7 @@ fn end(processes: &Processes) {
     process::exit(Failure::Interrupted.exit_code().into());
 }
 
-/// Whether whoever started etbuild wants a signal to be ignored, as `nohup` does.
+/// Whether the parent process wants a signal to be ignored, as `nohup` does.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

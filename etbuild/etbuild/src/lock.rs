@@ -1,4 +1,4 @@
-//! `etbuild.lock`: what units are built from and what comes of it, to be committed beside the recipes.
+//! `etbuild.lock`: inputs and results of units, to be committed beside the recipes.
 
 mod compare;
 mod file;

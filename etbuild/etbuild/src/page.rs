@@ -27,7 +27,7 @@ const TEMPLATES: [(&str, &str); 10] = [
     ("changes.html", include_str!("../../../templates/report/changes.html")),
 ];
 
-/// What the templates can say.
+/// The variables of the templates.
 #[derive(Serialize)]
 struct View {
     overview: overview::View,
@@ -59,7 +59,7 @@ pub fn html(report: &DeployReport) -> tera::TeraResult<String> {
     tera.render("report.html", &Context::from_serialize(&view)?)
 }
 
-/// A part of a whole in percent, as style sheets take it.
+/// A part of a whole in percent, for style sheets.
 fn percent(part: f64, whole: f64) -> String {
     if whole > 0.0 { format!("{:.3}", part / whole * 100.0) } else { "0".to_owned() }
 }

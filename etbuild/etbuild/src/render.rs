@@ -1,4 +1,4 @@
-//! Turning values into what a person or a program reads: results on stdout, talk on stderr.
+//! Values in the form for users or programs: results on stdout, messages on stderr.
 
 mod inspection;
 mod junit;

@@ -1,4 +1,4 @@
-//! What `etbuild report` tells of a deploy, as plain data: the page shows it, `--output json` prints it.
+//! The content of `etbuild report` as plain data: the page shows the data, `--output json` prints the data.
 
 mod changes;
 mod latency;
@@ -18,24 +18,24 @@ pub use previous::{Before, NOTE, note, previous};
 pub struct DeployReport {
     /// The page.
     pub page: std::path::PathBuf,
-    /// What the deploy did: stages, files, verification, diagnostics.
+    /// The deploy: stages, files, verification, diagnostics.
     pub deploy: UnitReport,
-    /// What the result is made of.
+    /// The anatomy of the result.
     pub anatomy: UnitAnatomy,
-    /// What quantization loses; `None` where the recipe does not quantize.
+    /// The loss of quantization; `None` for a recipe without quantization.
     pub accuracy: Option<ProgramLosses>,
-    /// How long each layer takes; `None` where nobody asked for it.
+    /// The latency of each layer; `None` without `--latency`.
     pub latency: Option<Latency>,
-    /// How large everything is; `None` where nothing was built.
+    /// The sizes; `None` without a build.
     pub sizes: Option<Sizes>,
-    /// The same of the deploy before, where it is known.
+    /// The sizes of the deploy before, where known.
     pub previous: Option<Sizes>,
     /// In which parts the two differ, the greatest difference first.
     pub changes: Vec<Change>,
 }
 
 impl DeployReport {
-    /// The report of what was deployed, compared with what was there before.
+    /// The report of a deploy, compared with the deploy before.
     pub fn new(
         page: std::path::PathBuf,
         deploy: UnitReport,

@@ -1,4 +1,4 @@
-//! Checking a folder of results against what lies in it: nothing is built, and nothing else is read.
+//! Checking a folder of results against the manifest and the provenance, without a build.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{PROVENANCE, SBOM, Subject};
 
-/// What is wrong with the folder; the names of the files that were checked otherwise.
+/// The mismatches of the folder; otherwise the names of the checked files.
 pub fn check(folder: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
     let manifest = read(folder, "manifest.json")?.ok_or_else(|| vec![wrong(folder, "there is no `manifest.json`")])?;
     let files = manifest["files"].as_object().ok_or_else(|| vec![wrong(folder, "`manifest.json` lists no files")])?;
@@ -92,7 +92,7 @@ fn subject(folder: &Path, name: &str) -> Result<Subject, String> {
     Subject::read(folder, name).map_err(|error| format!("`{name}` cannot be read: {error}"))
 }
 
-/// A JSON file; `None` where there is none.
+/// A JSON file; `None` for a missing file.
 fn read(folder: &Path, name: &str) -> Result<Option<Value>, Vec<Diagnostic>> {
     let Ok(bytes) = std::fs::read(folder.join(name)) else { return Ok(None) };
     let parsed = serde_json::from_slice(&bytes);

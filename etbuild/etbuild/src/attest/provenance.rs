@@ -1,5 +1,5 @@
 //! Provenance: an in-toto statement (<https://in-toto.io/Statement/v1>) with a SLSA predicate (<https://slsa.dev/provenance/v1>).
-//! No time and no host in it: equal builds have equal statements.
+//! Without time and host: equal builds have equal statements.
 
 use etbuild_engine::{Materials, SourceFile, UnitReport};
 use serde_json::{Value, json};

@@ -8,7 +8,7 @@ use super::Subject;
 /// The file's name in a folder of results.
 pub const SBOM: &str = "sbom.cdx.json";
 
-/// What these results are made of.
+/// The components of these results.
 pub fn sbom(materials: &Materials, subjects: &[Subject]) -> Value {
     let unit = materials.instance();
     let sources = materials.sources.iter().map(source);
@@ -37,7 +37,7 @@ fn source(source: &SourceFile) -> Value {
     json!({ "type": kind, "bom-ref": format!("source:{path}"), "name": path, "hashes": hashes })
 }
 
-/// What built and is no part of the results.
+/// The tools that built the results and are no part of the results.
 fn tool(name: &str, version: &str) -> Value {
     json!({
         "type": "application", "bom-ref": format!("tool:{name}"), "name": name, "version": version, "scope": "excluded",

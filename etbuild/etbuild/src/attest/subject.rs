@@ -1,4 +1,4 @@
-//! A file of the results, by its digests.
+//! A file of the results, by digests.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,11 +9,11 @@ use sha2::{Digest as _, Sha256};
 /// A file of the results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// Its name in the folder.
+    /// The name in the folder.
     pub name: String,
-    /// Its BLAKE3, as everywhere in etbuild.
+    /// The BLAKE3 digest, as everywhere in etbuild.
     pub blake3: String,
-    /// Its SHA-256, which others look for.
+    /// The SHA-256 digest, for other tools.
     pub sha256: String,
 }
 

@@ -1,4 +1,4 @@
-//! `etbuild build`: everything but running.
+//! `etbuild build`: deploys without running.
 
 use etbuild_engine::{Goal, Mode};
 

@@ -1,4 +1,4 @@
-//! `etbuild run` on a bundled program: all its cases, compared with the outputs that they expect.
+//! `etbuild run` on a bundled program: all cases, compared with the expected outputs.
 
 use std::collections::BTreeMap;
 

@@ -18,7 +18,7 @@ pub fn run(session: &Session, arguments: &arguments::Deploy) -> Outcome {
     Ok(diagnostics)
 }
 
-/// Shows what came of a build.
+/// Shows the results of a build.
 pub fn show(session: &Session, reports: &[UnitReport], diagnostics: &[Diagnostic]) {
     let ok = !diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let value = serde_json::json!({
@@ -28,7 +28,7 @@ pub fn show(session: &Session, reports: &[UnitReport], diagnostics: &[Diagnostic
     session.terminal.explain(diagnostics);
 }
 
-/// What to say of all units, each thing once. That a unit could not be verified is an error only where verification is
+/// The diagnostics of all units, each diagnostic once. A unit that could not be verified is an error only where verification is
 /// required.
 pub fn diagnostics(reports: &[UnitReport], require_verify: bool) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();

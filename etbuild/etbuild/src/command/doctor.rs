@@ -1,4 +1,4 @@
-//! `etbuild doctor`: what the machine has for each target, and how to get the rest.
+//! `etbuild doctor`: the tools of the machine for each target, and the way to install missing tools.
 
 use etbuild_diagnostic::Diagnostic;
 use etbuild_engine::{Mode, ToolCheck, check_tools};
@@ -28,7 +28,7 @@ pub fn run(session: &Session) -> Outcome {
     Ok(Vec::new())
 }
 
-/// What was found; what was not becomes a finding, which is advice here and no error.
+/// The found tools; a missing tool becomes a finding, which is advice here and no error.
 fn cell(result: &Result<String, Box<Diagnostic>>, findings: &mut Vec<Diagnostic>) -> String {
     match result {
         Ok(text) => text.clone(),

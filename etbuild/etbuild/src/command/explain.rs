@@ -1,4 +1,4 @@
-//! `etbuild explain`: why stages would run, which kernels a program needs, what quantization loses, or what a diagnostic code means.
+//! `etbuild explain`: why stages would run, the kernels of a program, the loss of quantization, or the meaning of a diagnostic code.
 
 use etbuild_diagnostic::{Code, CodeInfo, Diagnostic};
 use etbuild_engine::{AllowedLoss, Mode, Stage, operators, partitions, plan, propose_layers, quantization};
@@ -60,7 +60,7 @@ fn explain_code(session: &Session, info: &CodeInfo) {
     session.terminal.present(&value, &text);
 }
 
-/// What is missing decides the exit code, as it would when the program is built.
+/// Missing kernels decide the exit code, as in a build of the program.
 fn explain_operators(session: &Session, recipes: &Recipes) -> Outcome {
     let programs = operators(&session.world(Mode::Build)?, &session.request(recipes)?)?;
     let diagnostics: Vec<Diagnostic> = programs.iter().flat_map(|program| program.diagnostics.clone()).collect();
@@ -80,7 +80,7 @@ fn explain_partition(session: &Session, recipes: &Recipes) -> Outcome {
     Ok(Vec::new())
 }
 
-/// What quantization loses, layer by layer.
+/// The loss of quantization, layer by layer.
 fn explain_quantization(session: &Session, recipes: &Recipes) -> Outcome {
     let programs = quantization(&session.world(Mode::Build)?, &session.request(recipes)?)?;
     let diagnostics: Vec<Diagnostic> = programs.iter().flat_map(|program| program.diagnostics.clone()).collect();

@@ -34,7 +34,7 @@ fn name(model: &Path) -> Result<Name, Diagnostic> {
     })
 }
 
-/// The model's path as the recipe writes it: relative to the recipe's own folder.
+/// The model's path as the recipe writes the path: relative to the recipe's own folder.
 fn model_from(recipe: &Path, model: &Path) -> String {
     let folder = recipe.parent().filter(|folder| !folder.as_os_str().is_empty());
     let up = folder.filter(|_| model.is_relative()).map_or(0, |folder| folder.components().count());

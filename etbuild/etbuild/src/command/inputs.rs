@@ -1,4 +1,4 @@
-//! What `etbuild run` is given: tensors, scalars, and the order of their names.
+//! The inputs of `etbuild run`: tensors, scalars, and the order of their names.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Reads the files that the arguments name, and those beside them.
+    /// Reads the files that the arguments name, and the files beside the model.
     pub fn read(system: &dyn System, arguments: &arguments::Run) -> Result<Self, Vec<Diagnostic>> {
         let path = arguments.inputs.clone().unwrap_or_default();
         let tensors = match &arguments.inputs {
@@ -64,7 +64,7 @@ impl Inputs {
     }
 }
 
-/// A file of tensors that holds none.
+/// An empty file of tensors.
 fn no_tensors() -> Vec<u8> {
     [&2_u64.to_le_bytes()[..], b"{}"].concat()
 }

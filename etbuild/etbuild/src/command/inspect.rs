@@ -1,4 +1,4 @@
-//! `etbuild inspect`: what a program file holds, or in what two differ.
+//! `etbuild inspect`: the content of a program file, or the differences of two files.
 
 use std::path::Path;
 
@@ -32,7 +32,7 @@ fn describe(session: &Session, file: &Path) -> Result<Description, Vec<Diagnosti
     })
 }
 
-/// The file's bytes, or those of the program file that a model becomes.
+/// The file's bytes, or the bytes of the program file that a model becomes.
 fn bytes(session: &Session, file: &Path) -> Result<FileBytes, Vec<Diagnostic>> {
     if file.is_dir() || file.extension().is_some_and(|extension| extension == "pt2") {
         let program = program_file(&session.world(Mode::Build)?, file, &session.overrides(Vec::new())?)?;

@@ -13,7 +13,7 @@ use crate::render::Table;
 use crate::repository;
 use crate::session::Session;
 
-/// Most jobs that GitHub Actions takes in one matrix.
+/// The most jobs of one matrix in GitHub Actions.
 const GITHUB_JOBS: usize = 256;
 
 pub fn run(session: &Session, arguments: &arguments::Matrix) -> Outcome {
@@ -21,7 +21,7 @@ pub fn run(session: &Session, arguments: &arguments::Matrix) -> Outcome {
     let shard = arguments.shard.as_deref().map(shard).transpose()?;
     let changed = arguments.changed_since.as_deref().map(repository::changed_since).transpose()?;
     let mut units = plan(&session.world(Mode::Plan)?, &request)?;
-    // Before what depends on a cache, so that the shards of several machines are parts of one whole.
+    // Before the filters that depend on a cache, so that the shards of several machines are parts of one whole.
     if let Some((index, count)) = shard {
         units = part(units, index, count);
     }
@@ -60,7 +60,7 @@ fn is_touched(unit: &UnitPlan, changed: &BTreeSet<PathBuf>) -> bool {
     unit.inputs.as_ref().is_none_or(touched)
 }
 
-/// What a job needs to know of its unit.
+/// The facts of a unit for a job.
 fn entry(unit: &UnitPlan) -> Value {
     json!({
         "id": unit.instance(), "recipe": unit.file, "name": unit.recipe, "target": unit.target, "cached": !unit.is_stale(),
@@ -81,7 +81,7 @@ fn github(units: &[UnitPlan]) -> Value {
     json!({ "include": units.iter().map(entry).collect::<Vec<_>>() })
 }
 
-/// YAML takes JSON. A pipeline without jobs is refused by GitLab, so nothing to do is a job too.
+/// YAML takes JSON. GitLab refuses a pipeline without jobs, so an empty matrix gets a job too.
 fn gitlab(units: &[UnitPlan]) -> Value {
     let job = |unit: &UnitPlan| {
         let (id, recipe) = (unit.instance(), unit.file.display().to_string());
@@ -98,7 +98,7 @@ fn gitlab(units: &[UnitPlan]) -> Value {
     Value::Object(jobs)
 }
 
-/// A word as a shell takes it.
+/// A word, quoted for a shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }

@@ -1,4 +1,4 @@
-//! `etbuild plan`: every stage, and whether the cache has it.
+//! `etbuild plan`: every stage, and whether the stage is cached.
 
 use etbuild_engine::{Mode, plan};
 

@@ -1,4 +1,4 @@
-//! `etbuild report`: deploys, and writes a page for every target about what came of it.
+//! `etbuild report`: deploys, and writes a page for every target about the result.
 
 use std::path::{Path, PathBuf};
 
@@ -41,7 +41,7 @@ pub fn run(session: &Session, arguments: &arguments::Report) -> Outcome {
 
 type Looked = (UnitReport, UnitAnatomy, Option<ProgramLosses>);
 
-/// What the deployed units are made of, and what they lose. All of it comes from the cache of the deploy.
+/// The anatomy of the deployed units, and the loss of quantization. Everything comes from the cache of the deploy.
 fn look(
     session: &Session,
     request: &etbuild_engine::Request,
@@ -66,7 +66,7 @@ fn write(session: &Session, folder: &Path, report: &DeployReport) -> Result<(), 
     })?;
     let noted = note(report.sizes.as_ref(), report.previous.as_ref());
     put(session, &report.page, html.as_bytes())?;
-    // A deploy that failed is none to compare with.
+    // A failed deploy is not compared with.
     if report.sizes.is_some() { put(session, &folder.join(NOTE), &noted) } else { Ok(()) }
 }
 

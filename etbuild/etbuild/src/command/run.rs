@@ -49,7 +49,7 @@ pub(super) fn write_outputs(
     written.map_err(|error| vec![unwritable(path, &error)])
 }
 
-/// The program, and its inputs' names where they are known: upstream's program files do not hold them.
+/// The program, and the inputs' names where known: upstream's program files do not hold the names.
 fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option<Vec<String>>), Vec<Diagnostic>> {
     let file = &arguments.file;
     let bytes = program(session, arguments)?;
@@ -61,7 +61,7 @@ fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option
     Ok((module, names))
 }
 
-/// The program file, made of the model where it is one.
+/// The program file, or the program file that a model becomes.
 pub(super) fn program(session: &Session, arguments: &arguments::Run) -> Result<FileBytes, Vec<Diagnostic>> {
     let file = &arguments.file;
     let is_model = file.extension().is_some_and(|extension| extension == "pt2") || session.system.is_dir(file);
@@ -73,7 +73,7 @@ pub(super) fn program(session: &Session, arguments: &arguments::Run) -> Result<F
     Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(options)?)?))
 }
 
-/// The bundled program whose own cases are to be run, if that is what the arguments ask for.
+/// The bundled program whose own cases are to be run, if the arguments ask for the cases.
 fn bundle(arguments: &arguments::Run) -> Result<Option<FileBytes>, Vec<Diagnostic>> {
     if arguments.inputs.is_some() {
         return Ok(None);
@@ -86,8 +86,8 @@ fn bundle(arguments: &arguments::Run) -> Result<Option<FileBytes>, Vec<Diagnosti
     }
 }
 
-/// The module without the new values of inputs that the model changes: they come before the results, of which the file
-/// says how many there are.
+/// The module without the new values of mutated inputs: these values come before the results, whose number
+/// the file holds.
 fn only_results(module: Module) -> Module {
     let tree = module.output_tree().ok().flatten();
     let tree = tree.and_then(|tree| serde_json::from_str::<Value>(tree).ok());

@@ -1,4 +1,4 @@
-//! `etbuild verify`: whether what was built is right, and whether it can be built again to the same bytes.
+//! `etbuild verify`: whether a build is right, and whether a rebuild gives the same bytes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,7 +37,7 @@ pub fn run(session: &Session, arguments: &arguments::Verify) -> Outcome {
     Ok(found)
 }
 
-/// What quantization loses by layer. All that it reads comes from the cache of the build.
+/// The loss of quantization by layer. All inputs come from the cache of the build.
 fn losses(session: &Session, request: &etbuild_engine::Request) -> Result<Vec<ProgramLosses>, Vec<Diagnostic>> {
     // Not with `--no-cache`, which would build everything again.
     let world = session.world_in(Mode::Build, &session.cache_folder()?)?;

@@ -1,4 +1,4 @@
-//! `etbuild watch`: deploys at every change of a file that is read, and shows what each change did.
+//! `etbuild watch`: deploys at every change of a file that is read, and shows the effect of each change.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ pub fn run(session: &Session, arguments: &arguments::Watch) -> Outcome {
     let mut before: Vec<UnitReport> = Vec::new();
     let mut count = 0;
     loop {
-        // What changes while a deploy runs is not lost: it differs from these.
+        // A change during a deploy is not lost: the stamps differ from these.
         let watched = Watched::new(session, files(session, &request));
         let start = Instant::now();
         let world = session.world(Mode::Build);
@@ -38,7 +38,7 @@ pub fn run(session: &Session, arguments: &arguments::Watch) -> Outcome {
         if arguments.deploys == Some(count) {
             return Ok(found);
         }
-        // A first deploy learns what a Python model reads.
+        // A first deploy learns the files of a Python model.
         let watched = watched.with(session, files(session, &request));
         session.terminal.say(&format!("watching {} files", watched.stamps.len()));
         while watched.is_unchanged(session) {
@@ -60,7 +60,7 @@ fn files(session: &Session, request: &Request) -> Vec<PathBuf> {
     files
 }
 
-/// Files as they were at some moment.
+/// Stamps of files at some moment.
 struct Watched {
     stamps: Vec<(PathBuf, Option<FileStamp>)>,
 }
@@ -71,7 +71,7 @@ impl Watched {
         Self { stamps: files.into_iter().map(stamp).collect() }
     }
 
-    /// The same with more files; those that are watched already keep the stamp that they have.
+    /// The same with more files; watched files keep their stamps.
     fn with(mut self, session: &Session, files: Vec<PathBuf>) -> Self {
         let fresh: Vec<PathBuf> = files.into_iter().filter(|file| !self.has(file)).collect();
         self.stamps.extend(Self::new(session, fresh).stamps);
@@ -90,7 +90,7 @@ impl Watched {
     }
 }
 
-/// A row for each unit: what ran, and sizes and accuracy against the deploy before.
+/// A row for each unit: the stages that ran, and sizes and accuracy against the deploy before.
 fn show(session: &Session, before: &[UnitReport], reports: &[UnitReport], took: Duration) {
     let mut table = Table::new(&["unit", "ran", "program", "binary", "max error", "accuracy"]);
     for report in reports {
@@ -142,7 +142,7 @@ fn accuracy(report: &UnitReport) -> Option<f64> {
     }
 }
 
-/// `before -> now`, or only what is there where nothing changed.
+/// `before -> now`, or only the present value without a change.
 fn change<T: PartialEq>(before: Option<T>, now: Option<T>, text: impl Fn(T) -> String) -> String {
     match (before, now) {
         (_, None) => "-".to_owned(),

@@ -1,4 +1,4 @@
-//! What a method does, as one digest: two methods with the same one call the same with the same.
+//! A digest of a method: methods with equal digests have equal instructions and values.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::constant::{Constant, Source};
 use super::method::operator_names;
 use super::tensor::TensorType;
 
-/// The digest of all instructions and all values. Of a constant its elements count, not where they lie in the file.
+/// The digest of all instructions and all values. For a constant the elements count, not the position in the file.
 pub fn digest(plan: ExecutionPlan<'_>, constants: &BTreeMap<Source, Constant>) -> Result<String> {
     let mut text = format!("{:?}\n", operator_names(plan)?);
     for (index, value) in plan.values()?.iter().enumerate() {

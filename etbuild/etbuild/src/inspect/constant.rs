@@ -1,4 +1,4 @@
-//! Tensors that have elements before anything runs: weights, initial values, tensors of other files.
+//! Tensors with elements before the first execution: weights, initial values, tensors of other files.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use super::tensor::TensorType;
 /// Elements that a file holds or names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Constant {
-    /// The name in the model, where the file says it.
+    /// The name in the model, where the file holds the name.
     pub name: Option<String>,
     /// The type in words, such as `float32[1, 10]`; `blob` for bytes without type.
     pub r#type: String,
     /// Bytes.
     pub size: u64,
-    /// The digest of the bytes; none where they are in another file.
+    /// The digest of the bytes; `None` for bytes in another file.
     pub digest: Option<String>,
     /// `constant`, `initial` (the first value of state) or `external`.
     pub place: &'static str,
@@ -36,7 +36,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// The source of a tensor's elements; `None` for one that is only computed.
+    /// The source of a tensor's elements; `None` for a computed tensor.
     pub fn of(tensor: Tensor<'_>) -> Result<Option<Self>> {
         if let Some(extra) = tensor.extra()?.filter(|extra| extra.location() == Ok(TensorLocation::External)) {
             return extra.fully_qualified_name().map(|name| Some(Self::External(name.to_owned())));
@@ -49,7 +49,7 @@ impl Source {
     }
 }
 
-/// Everything in a program file that has elements, each once, in the order of the file.
+/// Every tensor of a program file with elements, each once, in the order of the file.
 pub fn of_program(file: &ProgramFile<'_>) -> Result<BTreeMap<Source, Constant>> {
     let mut found = BTreeMap::new();
     for plan in file.program().execution_plans()?.iter() {

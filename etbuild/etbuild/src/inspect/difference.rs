@@ -1,4 +1,4 @@
-//! In what two files differ.
+//! The differences of two files.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +7,26 @@ use serde::Serialize;
 use super::fact::{self, Facts, Subject};
 use super::{Constant, Content, Description};
 
-/// In what two files differ.
+/// The differences of two files.
 #[derive(Serialize)]
 pub struct Difference {
     /// Whether the files are the same byte by byte.
     pub identical: bool,
-    /// Whether they hold the same: no change is listed.
+    /// Whether both files hold the same: no change is listed.
     pub equal: bool,
-    /// What is so in one and not in the other.
+    /// The facts of one file that the other file lacks.
     pub changes: Vec<Change>,
 }
 
-/// One thing in which two files differ.
+/// A difference of two files.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// What differs.
+    /// The subject of the difference.
     #[serde(flatten)]
     pub subject: Subject,
-    /// What is so in the first file; nothing where it lacks the subject.
+    /// The fact in the first file; empty where the file lacks the subject.
     pub before: Option<String>,
-    /// What is so in the second file.
+    /// The fact in the second file.
     pub after: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl Description {
         }
     }
 
-    /// Everything with elements.
+    /// All tensors with elements.
     pub fn constants(&self) -> &[Constant] {
         match &self.content {
             Content::Program(program) | Content::Bundle { program, .. } => &program.constants,
@@ -73,7 +73,7 @@ fn changes(mut left: Facts, right: Facts) -> Vec<Change> {
     changes
 }
 
-/// The constants of `own` that `other` lacks, wherever they stand in it.
+/// The constants of `own` that `other` lacks at any position.
 fn missing_from<'a>(own: &'a [Constant], other: &'a [Constant]) -> Vec<&'a Constant> {
     let key = |constant: &'a Constant| (&constant.name, &constant.r#type, &constant.digest, constant.place);
     let mut unmatched = BTreeMap::new();
@@ -88,7 +88,7 @@ fn missing_from<'a>(own: &'a [Constant], other: &'a [Constant]) -> Vec<&'a Const
     own.iter().filter(is_missing).collect()
 }
 
-/// Constants without a name are told apart by their type and their place among those of that type.
+/// Constants without a name are told apart by the type and the position among constants of that type.
 fn constant_facts(constants: &[&Constant]) -> Facts {
     let mut unnamed: BTreeMap<&str, usize> = BTreeMap::new();
     let mut facts = Facts::new();

@@ -1,4 +1,4 @@
-//! A file as facts, each of which can be so in one file and otherwise, or not at all, in another.
+//! A file as facts, each of which can be different or missing in another file.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::{Content, Delegate, Description, Method, Slot};
 
-/// What a fact is about.
+/// The subject of a fact.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Subject {
-    /// The method; empty for what belongs to the whole file.
+    /// The method; empty for a fact of the whole file.
     pub method: String,
     /// `operator`, `input`, `arena`, ...
     pub what: &'static str,
@@ -17,7 +17,7 @@ pub struct Subject {
     pub name: String,
 }
 
-/// What is so in a file, constants excepted.
+/// The facts of a file, constants excepted.
 pub type Facts = BTreeMap<Subject, String>;
 
 /// The facts of a file.

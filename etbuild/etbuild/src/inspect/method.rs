@@ -16,11 +16,11 @@ const LARGEST: usize = 10;
 /// A method, described.
 #[derive(Serialize)]
 pub struct Method {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is called with.
+    /// The inputs.
     pub inputs: Vec<Slot>,
-    /// What it gives.
+    /// The outputs.
     pub outputs: Vec<Slot>,
     /// Entries of the value table.
     pub values: usize,
@@ -28,7 +28,7 @@ pub struct Method {
     pub instructions: BTreeMap<&'static str, usize>,
     /// Kernel calls of each operator.
     pub operators: BTreeMap<String, usize>,
-    /// Parts that other engines execute.
+    /// Parts that backends execute.
     pub delegates: Vec<Delegate>,
     /// Bytes of each arena; the first belongs to memory id 1.
     pub arenas: Vec<u64>,
@@ -36,16 +36,16 @@ pub struct Method {
     pub state: Vec<Slot>,
     /// The largest tensors, largest first.
     pub largest: Vec<Slot>,
-    /// A digest of all instructions and all values that they refer to.
+    /// A digest of all instructions and of the values that the instructions use.
     pub body: String,
 }
 
 /// A value of a method.
 #[derive(Clone, Serialize)]
 pub struct Slot {
-    /// The name, where the file says it.
+    /// The name, where the file holds the name.
     pub name: Option<String>,
-    /// The type in words, such as `float32[1, 10]`, or the kind of a value that is no tensor.
+    /// The type in words, such as `float32[1, 10]`, or the kind of a value other than a tensor.
     pub r#type: String,
     /// `planned`, `constant`, `state`, `external`, `caller` (memory that the caller provides) or `number`.
     pub place: &'static str,
@@ -58,16 +58,16 @@ pub struct Slot {
 pub struct Delegate {
     /// The engine.
     pub name: String,
-    /// Bytes of its blob.
+    /// Bytes of the blob.
     pub size: usize,
-    /// How often it is called.
+    /// The number of calls.
     pub calls: usize,
-    /// The options that it was compiled with, by name.
+    /// The compile options, by name.
     pub options: Vec<String>,
 }
 
 impl Method {
-    /// Describes a method whose inputs have these names, as far as they are known.
+    /// Describes a method whose inputs have these names, where known.
     pub fn of(
         file: &ProgramFile<'_>,
         plan: ExecutionPlan<'_>,
@@ -138,7 +138,7 @@ fn largest(mut slots: Vec<Slot>) -> Vec<Slot> {
     slots
 }
 
-/// How often what is called.
+/// The number of calls by callee.
 #[derive(Default)]
 struct Calls {
     instructions: BTreeMap<&'static str, usize>,

@@ -12,11 +12,11 @@ use super::method::Method;
 /// A program file, described.
 #[derive(Serialize)]
 pub struct ProgramDescription {
-    /// Who made the file, where it says so.
+    /// The producer of the file, where the file names the producer.
     pub producer: Option<String>,
     /// The methods.
     pub methods: Vec<Method>,
-    /// Everything that has elements before anything runs.
+    /// All tensors with elements before the first execution.
     pub constants: Vec<Constant>,
     /// The parts of the file behind the flatbuffer.
     pub segments: Vec<Segment>,
@@ -29,7 +29,7 @@ pub struct Segment {
     pub offset: u64,
     /// Bytes.
     pub size: u64,
-    /// What refers to it: `constants`, `initial values`, `delegate NAME`, a key of named data.
+    /// The user of the segment: `constants`, `initial values`, `delegate NAME`, a key of named data.
     pub holds: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ fn segments(file: &ProgramFile<'_>) -> Result<Vec<Segment>> {
     Ok(described)
 }
 
-/// What refers to which segment.
+/// The users of the segments.
 fn uses(file: &ProgramFile<'_>) -> Result<Vec<(u32, String)>> {
     let program = file.program();
     let mut uses = Vec::new();

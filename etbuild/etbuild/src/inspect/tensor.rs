@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The type, shape and dim order of a tensor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TensorType {
-    /// The type of the elements; none for one that this runtime does not know.
+    /// The type of the elements; `None` for a type that this runtime does not know.
     pub scalar_type: Option<&'static str>,
     /// The sizes; upper bounds where the shape is bounded.
     pub sizes: Vec<i32>,

@@ -1,4 +1,4 @@
-//! In what a lock and what is there now differ.
+//! The differences of a lock and the present state.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use etbuild_diagnostic::{Code, Diagnostic, Span};
 
 use super::file::{LOCK_FILE, Lock};
 
-/// Sources, tools and targets of `now` that are not what `lock` says. What `lock` has besides is of other units.
+/// Sources, tools and targets of `now` that differ from `lock`. Further entries of `lock` are of other units.
 pub fn changed_sources(lock: &Lock, now: &Lock) -> Vec<Diagnostic> {
     let sources = |lock: &Lock| lock.sources.iter().map(|source| (source.path.clone(), source.b3.clone())).collect();
     let tools = |lock: &Lock| lock.tools.iter().map(|tool| (tool.name.clone(), tool.version.clone())).collect();
@@ -19,7 +19,7 @@ pub fn changed_sources(lock: &Lock, now: &Lock) -> Vec<Diagnostic> {
     kinds.iter().flat_map(|(kind, locked, now)| differences(kind, locked, now)).collect()
 }
 
-/// Results of `now` that are not what `lock` says.
+/// Results of `now` that differ from `lock`.
 pub fn changed_outputs(lock: &Lock, now: &Lock) -> Vec<Diagnostic> {
     let outputs = |lock: &Lock| -> BTreeMap<String, String> {
         let unit = |unit: &super::file::LockedUnit| {

@@ -6,10 +6,10 @@ use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
 use serde::{Deserialize, Serialize};
 
-/// Its name, in the folder where etbuild starts.
+/// The name, in the folder where etbuild starts.
 pub const LOCK_FILE: &str = "etbuild.lock";
 
-/// The version of its format.
+/// The version of the format.
 const VERSION: u32 = 1;
 
 const HEADING: &str = "# Written by `etbuild lock`; `etbuild lock --update` accepts what has changed.\n";
@@ -44,7 +44,7 @@ pub struct LockedSource {
     pub size: u64,
     /// BLAKE3 of the bytes.
     pub b3: String,
-    /// The commit that made the file what it is, for people: it is not compared.
+    /// The commit of the file's present content, for users: the commit is not compared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revision: Option<String>,
 }
@@ -53,9 +53,9 @@ pub struct LockedSource {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockedTool {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it says of itself, or its digest.
+    /// The version by the tool, or the digest.
     pub version: String,
 }
 
@@ -63,9 +63,9 @@ pub struct LockedTool {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LockedTarget {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// BLAKE3 of what is known of it.
+    /// BLAKE3 of all facts of the target.
     pub b3: String,
 }
 
@@ -97,7 +97,7 @@ impl Lock {
     }
 }
 
-/// What the file holds; `None` where there is none.
+/// The content of the file; `None` for a missing file.
 pub fn read(system: &dyn System) -> Result<Option<Lock>, Vec<Diagnostic>> {
     let Ok(bytes) = system.read(Path::new(LOCK_FILE)) else { return Ok(None) };
     let parsed = toml::from_str::<Lock>(&String::from_utf8_lossy(&bytes));

@@ -1,4 +1,4 @@
-//! A lock from what is there now.
+//! A lock of the present state.
 
 use std::path::Path;
 

@@ -1,11 +1,11 @@
-//! What quantization loses, layer by layer, and what came of running the binary.
+//! The loss of quantization, layer by layer, and the results of running the binary.
 
 use etbuild_engine::{Answers, LayerLoss, Verification};
 use serde::Serialize;
 
 use crate::report::DeployReport;
 
-/// The worst layers are shown at once, the others on demand.
+/// The worst layers are shown at once, the other layers on demand.
 const WORST: usize = 12;
 
 /// More layers than this are not listed: the page stays small.
@@ -19,12 +19,12 @@ pub struct View {
     quantizes: bool,
     /// Right answers on labelled data before and after.
     answers: Vec<(&'static str, String)>,
-    /// What stands against measuring.
+    /// The diagnostics that prevent the measurement.
     problems: Vec<String>,
     worst: Vec<Layer>,
     others: Vec<Layer>,
     left_out: usize,
-    /// What running showed.
+    /// The results of the run.
     verification: Vec<(&'static str, String)>,
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::percent;
 use crate::report::{DeployReport, LayerTime};
 
-/// The slowest layers are shown at once, the others on demand.
+/// The slowest layers are shown at once, the other layers on demand.
 const SLOWEST: usize = 12;
 
 /// More layers than this are not listed: the page stays small.
@@ -35,7 +35,7 @@ struct Row {
     share: String,
 }
 
-/// `None` where nobody asked for it.
+/// `None` without `--latency`.
 pub fn view(report: &DeployReport) -> Option<View> {
     let latency = report.latency.as_ref()?;
     let whole: f64 = latency.layers.iter().map(|layer| layer.milliseconds).sum();

@@ -17,7 +17,7 @@ pub struct View {
     title: String,
     size: String,
     peak: String,
-    /// How much of the arena values take at its fullest.
+    /// The share of the arena in use at the peak.
     use_at_peak: String,
     steps: usize,
     /// The step at which the most is in use, in percent of all.
@@ -29,7 +29,7 @@ pub struct View {
     largest: Vec<Row>,
 }
 
-/// A value: where it lies and when, in percent of the arena and of the steps.
+/// A value: the position and the lifetime, in percent of the arena and of the steps.
 #[derive(Serialize)]
 struct Bar {
     left: String,

@@ -1,4 +1,4 @@
-//! The head of the page: the figures that people look for first, what went wrong, and the graph of stages.
+//! The head of the page: the main figures, the diagnostics, and the graph of stages.
 
 use etbuild_engine::{StageRow, Verification};
 use serde::Serialize;

@@ -87,7 +87,7 @@ fn places(nodes: &[NodePlace]) -> Vec<Place> {
     found.into_iter().map(place).collect()
 }
 
-/// Why nodes do not run where they could be asked to, the most frequent reason first.
+/// The reasons why nodes do not run on a backend, the most frequent reason first.
 fn reasons(nodes: &[NodePlace]) -> Vec<Reason> {
     let mut found: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
     for node in nodes {

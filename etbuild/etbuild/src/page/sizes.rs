@@ -1,4 +1,4 @@
-//! Why the files are as large as they are: a treemap, the same as a list, and what changed.
+//! The sizes of the files by content: a treemap, the same as a list, and the changes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,10 +11,10 @@ use super::{percent, share};
 use crate::render::bytes;
 use crate::report::{Change, DeployReport, Part, PartKind, Sizes};
 
-/// So many tiles are drawn at most; the smallest parts are one tile.
+/// The most tiles of the treemap; the smallest parts share a tile.
 const TILES: usize = 240;
 
-/// So many rows are listed at most.
+/// The most rows of the list.
 const ROWS: usize = 500;
 
 /// The proportions of the map.
@@ -23,9 +23,9 @@ const WHOLE: Rectangle = Rectangle { x: 0.0, y: 0.0, width: 160.0, height: 90.0 
 #[derive(Serialize)]
 pub struct View {
     total: String,
-    /// One sentence on what takes the most.
+    /// One sentence on the largest part.
     answer: String,
-    /// Instruction sets that weights are packed for, each with the bytes that take it.
+    /// Instruction sets that weights are packed for, each with the bytes of the packed weights.
     forms: Vec<(String, String)>,
     groups: Vec<Group>,
     tiles: Vec<Tile>,
@@ -104,7 +104,7 @@ pub fn view(sizes: &Sizes, anatomy: &UnitAnatomy) -> View {
     }
 }
 
-/// How much is packed for each instruction set, where there are several: each has a copy of the weights.
+/// The bytes packed for each instruction set, where a file has several packed forms.
 fn forms(sizes: &Sizes, anatomy: &UnitAnatomy) -> Vec<(String, String)> {
     let forms: BTreeSet<&str> = anatomy.packed.values().map(|packed| packed.form.as_str()).collect();
     let forms = forms.into_iter().filter(|form| !form.is_empty());
@@ -116,7 +116,7 @@ fn forms(sizes: &Sizes, anatomy: &UnitAnatomy) -> Vec<(String, String)> {
     if found.len() > 1 { found } else { Vec::new() }
 }
 
-/// The parts, with blobs cut into the weights that lie in them and what is left.
+/// The parts, with blobs cut into the weights and the rest.
 fn leaves(sizes: &Sizes) -> Vec<Leaf> {
     let leaf = |part: &Part, size: u64, inside: bool| Leaf { kind: part.kind, name: part.name.clone(), size, inside };
     let mut leaves = Vec::new();
@@ -127,7 +127,7 @@ fn leaves(sizes: &Sizes) -> Vec<Leaf> {
     for part in sizes.outermost() {
         let inside = within.get(part.name.as_str()).map(Vec::as_slice).unwrap_or_default();
         let counted: u64 = inside.iter().map(|inner| inner.size).sum();
-        // An engine may keep weights in less space than the program did: what lies in a part then shares what there is.
+        // A backend may keep weights in less space than the program did: the weights then share the space of the part.
         let fits = counted <= part.size;
         let scaled = |size: u64| if fits { size } else { (size as f64 * part.size as f64 / counted as f64) as u64 };
         leaves.extend(inside.iter().map(|inner| leaf(inner, scaled(inner.size), true)));
@@ -185,7 +185,7 @@ fn row(leaf: &Leaf, largest: u64, total: u64) -> Row {
     }
 }
 
-/// The map: groups of a kind, and in each its parts.
+/// The map: groups of a kind, with the parts of each group.
 fn tiles(mut leaves: Vec<Leaf>, total: u64) -> Vec<Tile> {
     let rest = if leaves.len() > TILES { leaves.split_off(TILES) } else { Vec::new() };
     if !rest.is_empty() {
@@ -227,7 +227,7 @@ fn tile(leaf: &Leaf, place: Rectangle, total: u64) -> Tile {
     }
 }
 
-/// What is not as it was.
+/// The changes.
 #[derive(Serialize)]
 pub struct Changes {
     before: String,

@@ -51,7 +51,7 @@ fn worst_ratio(sum: f64, largest: f64, smallest: f64, edge: f64) -> f64 {
     (edge * largest / sum).max(sum / (edge * smallest))
 }
 
-/// Places a row along the shorter edge, and returns what is left.
+/// Places a row along the shorter edge, and returns the remaining area.
 fn place(sizes: &[f64], whole: Rectangle, scale: f64, found: &mut Vec<Rectangle>) -> Rectangle {
     let area = sizes.iter().sum::<f64>() * scale;
     let upright = whole.width >= whole.height;

@@ -85,7 +85,7 @@ fn join(items: impl Iterator<Item = String>) -> String {
     if items.is_empty() { "none".to_owned() } else { items.join(", ") }
 }
 
-/// In what two files differ.
+/// The differences of two files.
 pub fn difference_text(difference: &Difference) -> String {
     if difference.equal {
         let bytes = if difference.identical { "the same bytes" } else { "the same in other bytes" };

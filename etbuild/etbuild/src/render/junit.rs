@@ -1,9 +1,9 @@
-//! What came of units, in the form that JUnit made common: <https://github.com/testmoapp/junitxml>.
+//! The results of units in the JUnit format: <https://github.com/testmoapp/junitxml>.
 
 use etbuild_diagnostic::{Diagnostic, Severity};
 use etbuild_engine::{UnitReport, Verification};
 
-/// One test suite with a case for each unit; `found` is what was found beside, by a rebuild for example.
+/// One test suite with a case for each unit; `found` has further findings, of a rebuild for example.
 pub fn junit(reports: &[UnitReport], found: &[Diagnostic]) -> String {
     let mut cases: Vec<Case> = reports.iter().map(Case::of).collect();
     let said: Vec<&Diagnostic> = reports.iter().flat_map(|report| &report.diagnostics).collect();

@@ -4,7 +4,7 @@ use etbuild_engine::{KernelCalls, Missing, ProgramOperators};
 
 use super::Table;
 
-/// What every program calls, and what is missing.
+/// The calls of every program, and the missing kernels.
 pub fn operators_text(programs: &[ProgramOperators]) -> String {
     programs.iter().map(program_text).collect::<Vec<_>>().join("\n\n")
 }

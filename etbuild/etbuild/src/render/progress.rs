@@ -86,7 +86,7 @@ impl Observer<Event> for ProgressView {
     }
 }
 
-/// Who runs a stage that this command wants too.
+/// The process or thread that runs a stage that this command wants too.
 fn waited_for(holder: &Holder) -> String {
     let who = match holder.pid {
         Some(pid) if pid == std::process::id() => "another part of this command".to_owned(),
@@ -99,7 +99,7 @@ fn waited_for(holder: &Holder) -> String {
     }
 }
 
-/// What a person should know of a look-up that found nothing: only damage is news.
+/// The news of a look-up without a result: only damage is news.
 fn missed(stage: Stage, reason: &MissReason) -> Option<String> {
     let stage = stage.name();
     match reason {
@@ -116,7 +116,7 @@ fn missed(stage: Stage, reason: &MissReason) -> Option<String> {
     }
 }
 
-/// What comes of it.
+/// The consequence of an event.
 fn remote(event: &etbuild_remote::Event) -> &'static str {
     use etbuild_remote::Event as Remote;
     match event {

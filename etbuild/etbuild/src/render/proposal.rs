@@ -2,7 +2,7 @@
 
 use etbuild_engine::{AllowedLoss, KeptLayer, LayerProposal, Reached};
 
-/// Every proposal: what is reached, and the lines to add.
+/// Every proposal: the reached accuracy, and the lines to add.
 pub fn proposals_text(proposals: &[LayerProposal]) -> String {
     if proposals.is_empty() {
         return "nothing is quantized".to_owned();
@@ -37,7 +37,7 @@ fn reached(reached: &Reached) -> String {
     }
 }
 
-/// A line of `quantize.layers`; names are quoted as YAML takes them.
+/// A line of `quantize.layers`; names are quoted for YAML.
 fn line(layer: &KeptLayer) -> String {
     let quoted = |text: &String| serde_json::Value::from(text.as_str()).to_string();
     let name = layer.name.as_ref().map(|name| format!("name: {}", quoted(name)));

@@ -4,10 +4,10 @@ use etbuild_engine::{LayerLoss, ProgramLosses};
 
 use super::Table;
 
-/// So many of the worst layers are shown beside another result.
+/// The number of worst layers that are shown beside another result.
 const WORST: usize = 5;
 
-/// What every program loses, the worst layers first.
+/// The loss of every program, the worst layers first.
 pub fn quantization_text(programs: &[ProgramLosses]) -> String {
     programs.iter().map(program_text).collect::<Vec<_>>().join("\n\n")
 }
@@ -23,7 +23,7 @@ pub fn worst_text(programs: &[ProgramLosses]) -> String {
     quantized.map(text).collect::<Vec<_>>().join("\n\n")
 }
 
-/// How many answers are right before and after, where they were counted.
+/// The right answers before and after, where counted.
 fn answers_text(program: &ProgramLosses) -> String {
     let Some(answers) = program.answers else { return String::new() };
     let [before, after] = answers.shares();

@@ -32,12 +32,12 @@ impl Terminal {
         Self { output: global.output, colour, interactive, bars: MultiProgress::new() }
     }
 
-    /// Whether somebody watches: progress bars make sense.
+    /// Whether a user watches: progress bars make sense.
     pub fn is_interactive(&self) -> bool {
         self.interactive
     }
 
-    /// The bars that share the terminal with what is said.
+    /// The bars that share the terminal with messages.
     pub fn bars(&self) -> &MultiProgress {
         &self.bars
     }
@@ -47,7 +47,7 @@ impl Terminal {
         self.bars.suspend(|| print(&mut io::stdout(), text));
     }
 
-    /// Says something about how it goes.
+    /// Prints a message on the progress.
     pub fn say(&self, text: &str) {
         self.bars.suspend(|| print(&mut io::stderr(), text));
     }
@@ -61,7 +61,7 @@ impl Terminal {
         }
     }
 
-    /// Reports diagnostics that belong to no other result.
+    /// Reports diagnostics without another result.
     pub fn report(&self, diagnostics: &[Diagnostic]) {
         if self.output == Output::Json {
             let values: Vec<Value> = diagnostics.iter().map(render::json).collect();
@@ -72,7 +72,7 @@ impl Terminal {
         }
     }
 
-    /// Shows diagnostics beside a result, which holds them where it is JSON.
+    /// Shows diagnostics beside a result, which holds the diagnostics in JSON.
     pub fn explain(&self, diagnostics: &[Diagnostic]) {
         match self.output {
             Output::Json => {}

@@ -4,7 +4,7 @@ use etbuild_engine::{PlanState, SizeReport, StageRow, UnitPlan, UnitReport, Veri
 
 use super::{Table, bytes};
 
-/// One row per unit: what was built, how large it is, whether it is right, what the cache had.
+/// One row per unit: the files, the sizes, the verification, the cached stages.
 pub fn deployment_table(reports: &[UnitReport]) -> String {
     let mut table =
         Table::new(&["target", "binary", "size", "flash", "ram", "accuracy", "max error", "cached", "note"]);
@@ -52,7 +52,7 @@ fn max_error(verification: &Verification) -> String {
     }
 }
 
-/// What is missing here, and how to get it.
+/// The missing tool, and the way to install the tool.
 fn note(verification: &Verification) -> String {
     match verification {
         Verification::Skipped { reason } => {
@@ -63,7 +63,7 @@ fn note(verification: &Verification) -> String {
     }
 }
 
-/// Which stages did not run; those that were fetched apart.
+/// The cached stages, and separately the fetched stages.
 fn cached(report: &UnitReport) -> String {
     let names = |wanted: fn(&StageRow) -> bool| {
         let names: Vec<String> = report.stages.iter().filter(|row| wanted(row)).map(StageRow::name).collect();
@@ -80,7 +80,7 @@ fn cached(report: &UnitReport) -> String {
     }
 }
 
-/// One row per stage of each unit: what the store has, and why not.
+/// One row per stage of each unit: the artifacts in the store, or the reason for the absence.
 pub fn plan_table(plans: &[UnitPlan], wanted: Option<&str>) -> String {
     let mut table = Table::new(&["unit", "stage", "state", "key", "because"]);
     for plan in plans {

@@ -6,16 +6,16 @@ use serde::Serialize;
 
 use super::parts::{Part, PartKind, Sizes};
 
-/// A part whose size is not what it was.
+/// A part whose size changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
-    /// What it is.
+    /// The kind.
     pub kind: PartKind,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// Bytes before; `None` where it is new.
+    /// Bytes before; `None` for a new part.
     pub before: Option<u64>,
-    /// Bytes now; `None` where it has gone.
+    /// Bytes now; `None` for a removed part.
     pub now: Option<u64>,
 }
 
@@ -27,7 +27,7 @@ impl Change {
     }
 }
 
-/// The parts that differ, the greatest difference first. Where constants are not known by name in both, they count together.
+/// The parts that differ, the greatest difference first. Where either side has no names of constants, constants count together.
 pub fn changes(before: &Sizes, now: &Sizes) -> Vec<Change> {
     let named = before.named && now.named;
     let (before, now) = (by_name(before, named), by_name(now, named));
@@ -43,7 +43,7 @@ pub fn changes(before: &Sizes, now: &Sizes) -> Vec<Change> {
     found
 }
 
-/// Bytes by kind and name, of a part without what lies in it; several parts of one name count together.
+/// Bytes by kind and name, of a part without the parts inside; several parts of one name count together.
 fn by_name(sizes: &Sizes, named: bool) -> BTreeMap<(PartKind, &str), u64> {
     let parts = || sizes.parts.iter().filter(|part| named || part.within.is_none());
     let mut inside: BTreeMap<&str, u64> = BTreeMap::new();

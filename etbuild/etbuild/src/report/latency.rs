@@ -22,18 +22,18 @@ pub struct LayerTime {
     pub method: String,
     /// The value that the layer computes; empty where that is not known.
     pub value: String,
-    /// What computes it: an operator, or the kind of an engine's step.
+    /// The operator, or the kind of a backend's instruction.
     pub operator: String,
     /// Milliseconds.
     pub milliseconds: f64,
 }
 
-/// What was measured of a program.
+/// The latencies of a program.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Latency {
     /// Every layer in the order of execution.
     pub layers: Vec<LayerTime>,
-    /// Why it was not measured.
+    /// The reason for missing latencies.
     pub problem: Option<String>,
 }
 
@@ -44,22 +44,22 @@ thread_local! {
 
 /// A step of an engine.
 struct Step {
-    /// Its kind.
+    /// The kind.
     kind: String,
-    /// When it had ended.
+    /// The end time.
     end: Instant,
-    /// When the next one could begin: noting takes time, too.
+    /// The earliest start of the next instruction, since noting takes time, too.
     noted: Instant,
 }
 
-/// Notes that an engine has just executed a step, whose kind is the first word of how it prints.
+/// Notes that a backend has just executed an instruction, whose kind is the first word of the printed form.
 pub fn note(step: &dyn Debug) {
     let end = Instant::now();
     let kind = format!("{step:?}").chars().take_while(char::is_ascii_alphanumeric).collect();
     STEPS.with_borrow_mut(|steps| steps.push(Step { kind, end, noted: Instant::now() }));
 }
 
-/// Executes the methods of a deployed program on zeros, with the kernels and engines of etbuild itself on one thread.
+/// Executes the methods of a deployed program on zeros, with the kernels and backends of etbuild on one thread.
 pub fn measure(folder: &Path, anatomy: &UnitAnatomy) -> Latency {
     let mut latency = Latency::default();
     for (method, calls) in &anatomy.calls {
@@ -130,7 +130,7 @@ fn execute(module: &mut Module) -> Result<Vec<Lap>, Error> {
     Ok(laps)
 }
 
-/// The layers by the values that they compute. Names are left out where the program has other instructions than nodes.
+/// The layers by their output values. Names are left out where the program has other instructions than nodes.
 fn named(module: &Module, method: &str, calls: &[PlannedCall], laps: Vec<Lap>) -> Vec<LayerTime> {
     let steps = |instruction| laps.iter().filter(move |lap| lap.instruction == instruction).count();
     let last = laps.last().map_or(0, |lap| lap.instruction as usize + 1);

@@ -1,4 +1,4 @@
-//! What takes the bytes of a deploy: the program file by constants, blobs and the rest, the binary by sections.
+//! The bytes of a deploy by content: the program file by constants, blobs and the rest, the binary by sections.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::inspect::{Content, Description, ProgramDescription};
 
-/// The sizes of what one deploy wrote.
+/// The sizes of one deploy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
-    /// A digest of the files: equal deploys have equal ones.
+    /// A digest of the files: equal deploys have equal digests.
     pub digest: String,
-    /// Bytes of the program file and its data file.
+    /// Bytes of the program file and the data file.
     pub program: u64,
-    /// Bytes of the binary that are not in the program file: of a board, what it takes of the flash.
+    /// Bytes of the binary outside the program file: for a board, in flash.
     pub binary: u64,
-    /// Whether constants have their names, and blobs are cut into what lies in them.
+    /// Whether constants have names, and blobs are cut into their parts.
     pub named: bool,
     /// Every part once.
     pub parts: Vec<Part>,
@@ -27,36 +27,36 @@ pub struct Sizes {
 /// A part of a deploy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
-    /// What it is.
+    /// The kind.
     pub kind: PartKind,
-    /// Its name; of a constant, that in the model.
+    /// The name; of a constant, the name in the model.
     pub name: String,
     /// Bytes.
     pub size: u64,
-    /// The part that it lies in: the blob of a constant that an engine took, the section of a module.
+    /// The enclosing part: the blob of a packed constant, the section of a module.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<String>,
 }
 
-/// What a part is.
+/// The kind of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PartKind {
     /// A constant that kernels read.
     Constant,
-    /// What an engine executes.
+    /// A blob of a backend.
     Blob,
     /// The rest of the program file: instructions, names, padding.
     Program,
     /// Instructions of the binary.
     Code,
-    /// Everything else in the binary.
+    /// The rest of the binary.
     Data,
 }
 
 impl Sizes {
-    /// The sizes of the deploy whose results lie in `folder`; `None` where there is none that can be read. The files
-    /// name neither constants nor what is in blobs: `anatomy` does, where it is that of the same deploy.
+    /// The sizes of the deploy whose results lie in `folder`; `None` without readable results. The files
+    /// name neither constants nor parts of blobs: `anatomy` does, where `anatomy` is of the same deploy.
     pub fn of(folder: &Path, name: &str, anatomy: Option<&UnitAnatomy>) -> Option<Self> {
         let file = |name: String| FileBytes::open(&folder.join(name)).ok();
         let program = file(format!("{name}.pte"))?;
@@ -76,7 +76,7 @@ impl Sizes {
         Some(Self { digest, program, binary: of_code, named, parts: [parts, binary].concat() })
     }
 
-    /// The parts that lie in no other.
+    /// The outermost parts.
     pub fn outermost(&self) -> impl Iterator<Item = &Part> {
         self.parts.iter().filter(|part| part.within.is_none())
     }
@@ -86,12 +86,12 @@ fn part(kind: PartKind, name: impl Into<String>, size: u64) -> Part {
     Part { kind, name: name.into(), size, within: None }
 }
 
-/// The name of a constant in the model: what was made of it has a digest behind that, as `conv.weight@1f...`.
+/// The name of a constant in the model: a derived constant has a digest behind that name, as `conv.weight@1f...`.
 fn in_model(name: &str) -> &str {
     name.split('@').next().filter(|name| !name.is_empty()).unwrap_or(name)
 }
 
-/// What weights are called that an engine packed.
+/// The name of packed weights.
 fn packed_name(packed: &PackedWeight) -> String {
     let PackedWeight { constant, form } = packed;
     let constant = in_model(constant);
@@ -158,7 +158,7 @@ fn of_binary(sizes: &SizeReport, file: u64, code: &[CodePart]) -> Vec<Part> {
     parts
 }
 
-/// What the linker says lies in the instructions, or in the constants of the code.
+/// The content of the instructions, or of the constants of the code, by the linker.
 fn inside(code: &CodePart, sizes: &SizeReport) -> Option<Part> {
     let (kind, section, size) =
         if code.instructions { (PartKind::Code, TEXT, sizes.text) } else { (PartKind::Data, RODATA, sizes.rodata) };

@@ -1,4 +1,4 @@
-//! What was deployed before: what lies in the output folder until a deploy writes it anew, and what the last report noted.
+//! The deploy before: the content of the output folder until a deploy overwrites the folder, and the notes of the last report.
 
 use std::path::Path;
 
@@ -7,31 +7,31 @@ use serde::{Deserialize, Serialize};
 
 use super::parts::Sizes;
 
-/// The file beside the page in which a report notes what it compared.
+/// The file beside the page in which a report notes the compared deploys.
 pub const NOTE: &str = "report.json";
 
-/// What the next report compares with.
+/// The base of the next report's comparison.
 #[derive(Default, Serialize, Deserialize)]
 struct Note {
     sizes: Option<Sizes>,
     previous: Option<Sizes>,
 }
 
-/// What is known of earlier deploys, the latest first.
+/// Earlier deploys, the latest first.
 #[derive(Default)]
 pub struct Before(Vec<Sizes>);
 
 impl Before {
-    /// The latest that is not the present one.
+    /// The latest deploy other than the present deploy.
     pub fn than(&self, now: &Sizes) -> Option<Sizes> {
         self.0.iter().find(|sizes| sizes.digest != now.digest).cloned()
     }
 }
 
-/// What is known of earlier deploys into `folder`. To be asked before a deploy writes there.
+/// Earlier deploys into `folder`. To be read before a deploy writes there.
 pub fn previous(system: &dyn System, folder: &Path, name: &str) -> Before {
     let note = system.read(&folder.join(NOTE)).ok();
-    // A note of another version is none.
+    // A note of another version is ignored.
     let note: Note = note.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
     let there = Sizes::of(folder, name, None);
     // The note knows more than the files do.
