@@ -14,14 +14,14 @@ use crate::digest::digest;
 use crate::scratch::Scratch;
 use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages, third_party};
 
-/// What a build made.
+/// The results of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Built {
     /// The linked file.
     pub binary: Vec<u8>,
-    /// The static library with a C interface, where the project has one.
+    /// The static library with a C interface, for a project with a library.
     pub library: Option<Vec<u8>>,
-    /// What takes the space in it, by name; empty where the linker does not say.
+    /// The space of the binary, by name; empty where the linker gives no map.
     pub code: Vec<CodePart>,
 }
 
@@ -30,13 +30,13 @@ pub struct Built {
 pub struct Workshop<'a> {
     /// The folder that compilers work in.
     pub folder: &'a Path,
-    /// Whether third-party crates come from the user's cache of them alone.
+    /// Whether third-party crates come from the user's cache alone.
     pub offline: bool,
-    /// Places for those who work, compilers among them.
+    /// Places for working processes, compilers among them.
     pub slots: &'a Slots,
 }
 
-/// Builds `project` in a workshop. The bytes depend on nothing but project, target and toolchain.
+/// Builds `project` in a workshop. The bytes depend only on project, target and toolchain.
 ///
 /// # Errors
 /// [`LinkError::Compile`], [`LinkError::Link`] or [`LinkError::BankTooSmall`] where the project is at fault;
@@ -54,7 +54,7 @@ pub fn build(
     let invocation = cargo(toolchain, target, project, &folder, &sources);
     let missing =
         |error: std::io::Error| LinkError::ToolMissing { program: "cargo".to_owned(), reason: error.to_string() };
-    // Not before the folder: who waits for that does not work.
+    // Not before the folder is locked: a process that waits for the folder does not work.
     let slot = workshop.slots.take();
     let outcome = system.run(&invocation).map_err(missing)?;
     drop(slot);
@@ -67,7 +67,7 @@ pub fn build(
 }
 
 /// The name of the scratch folder: equal for projects that differ in their own package, and in which device crates that
-/// needs. Cargo keeps a crate for each set of features that it was compiled with.
+/// needs. Cargo keeps a crate for each set of features of a compilation.
 fn shared_name(toolchain: &Toolchain, target: &CompileTarget, project: &Project) -> String {
     let sysroot = toolchain.sysroot.to_string_lossy().into_owned();
     let target = format!("{target:?}");
@@ -93,20 +93,20 @@ fn cargo(
         .env("CARGO_INCREMENTAL", "0");
     invocation.removed_variables = removed_variables();
     match toolchain.route {
-        // They were fetched just now.
+        // The crates were fetched just now.
         Route::Installed | Route::Added if project.third_party => invocation.arg("--offline"),
         Route::BuildStd => invocation.args(library_arguments(target)).env("RUSTC_BOOTSTRAP", "1"),
         Route::Installed | Route::Added => invocation.arg("--offline").env("CARGO_HOME", folder.cargo_home()),
     }
 }
 
-/// What cargo is told wherever it runs.
+/// The arguments of cargo in every folder.
 pub fn arguments(triple: &str) -> [&str; 8] {
     ["build", "--release", "--quiet", "--message-format=json", "--target", triple, "--config", "profile.toml"]
 }
 
-/// Builds the standard library along with the project. Its own dependencies come from the registry, or from the user's
-/// cache of it.
+/// Builds the standard library along with the project. The library's own dependencies come from the registry, or from the user's
+/// cache.
 fn library_arguments(target: &CompileTarget) -> [&'static str; 2] {
     if target.is_bare_metal() {
         ["-Zbuild-std=core", "-Zbuild-std-features=compiler-builtins-mem"]
@@ -115,7 +115,7 @@ fn library_arguments(target: &CompileTarget) -> [&'static str; 2] {
     }
 }
 
-/// Variables of the user's environment that would change what cargo does.
+/// Variables of the user's environment that would change the work of cargo.
 pub fn removed_variables() -> Vec<OsString> {
     REMOVED.iter().map(Into::into).collect()
 }

@@ -1,4 +1,4 @@
-//! What takes the space in a linked file: the linker's map, by crate and module.
+//! The space of a linked file: the linker's map, by crate and module.
 //!
 //! LLD lists the sections of the linked file, in each the sections of objects, and in each of these the symbols, every line with
 //! its size: `VMA LMA Size Align`, and a name that is set in further at each level. Other linkers write other maps, which are not
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The file that the linker writes its map to, in the project's folder.
+/// The file for the linker's map, in the project's folder.
 pub const MAP: &str = "link.map";
 
 /// Code or constants of one module in a linked file.
@@ -16,7 +16,7 @@ pub const MAP: &str = "link.map";
 pub struct CodePart {
     /// A module of a device crate, such as `et_ops::add`, or another crate, such as `std`.
     pub name: String,
-    /// Whether it is instructions; constants otherwise.
+    /// Whether the part is instructions; constants otherwise.
     pub instructions: bool,
     /// Bytes.
     pub size: u64,
@@ -68,7 +68,7 @@ impl<'m> Line<'m> {
 struct Place<'m> {
     /// Whether the section counts, and as instructions or as constants.
     section: Option<bool>,
-    /// The object's section: its name, and the bytes that no symbol has claimed.
+    /// The object's section: the name, and the bytes without a symbol.
     object: Option<(&'m str, u64)>,
 }
 
@@ -96,7 +96,7 @@ impl<'m> Place<'m> {
         }
     }
 
-    /// What no symbol claims belongs to the object.
+    /// Bytes without a symbol belong to the object.
     fn leave(&mut self, sizes: &mut Sizes) {
         if let (Some(instructions), Some((object, left))) = (self.section, self.object.take()) {
             *sizes.entry((of_object(object), instructions)).or_insert(0) += left;

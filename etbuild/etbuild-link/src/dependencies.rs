@@ -1,4 +1,4 @@
-//! What a project depends on, as cargo resolves it for a target: a part of the action key.
+//! The dependencies of a project, as cargo resolves them for a target: a part of the action key.
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use etbuild_system::{Invocation, System};
@@ -13,16 +13,16 @@ use crate::{CompileTarget, LinkError, Project, Toolchain};
 pub struct Dependency {
     /// The package's name.
     pub package: String,
-    /// Its version.
+    /// The version.
     pub version: String,
-    /// The digest of its sources.
+    /// The digest of the sources.
     pub digest: String,
 }
 
 /// The device and third-party crates that cargo would compile for `target`, sorted by name. A [`Project::skeleton`] is enough.
 ///
 /// # Errors
-/// [`LinkError::ToolMissing`] if cargo cannot be started; [`LinkError::Template`] if it refuses the project.
+/// [`LinkError::ToolMissing`] if cargo cannot be started; [`LinkError::Template`] if cargo refuses the project.
 pub fn dependencies(
     system: &dyn System,
     toolchain: &Toolchain,

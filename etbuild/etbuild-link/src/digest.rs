@@ -1,6 +1,6 @@
 //! Digests of files.
 
-/// BLAKE3 over paths and contents, each after its length, in lower-case hexadecimal.
+/// BLAKE3 over paths and contents, each after the length, in lower-case hexadecimal.
 pub fn digest<P: AsRef<[u8]>, B: AsRef<[u8]>>(files: impl IntoIterator<Item = (P, B)>) -> String {
     let mut hasher = blake3::Hasher::new();
     for (path, bytes) in files {

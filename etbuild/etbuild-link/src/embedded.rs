@@ -1,20 +1,20 @@
-//! What travels inside the etbuild binary: the device crates' sources and the project templates.
+//! Files inside the etbuild binary: the device crates' sources and the project templates.
 
 /// A folder of files.
 #[derive(Clone, Copy, Debug)]
 pub struct EmbeddedFolder {
-    /// The last part of its path.
+    /// The last part of the path.
     pub name: &'static str,
-    /// Its files, sorted by path.
+    /// The files, sorted by path.
     pub files: &'static [EmbeddedFile],
 }
 
 /// A file.
 #[derive(Clone, Copy, Debug)]
 pub struct EmbeddedFile {
-    /// Where it lies below its folder, with `/` between the parts.
+    /// The path below the folder, with `/` between the parts.
     pub path: &'static str,
-    /// What it contains.
+    /// The contents.
     pub bytes: &'static [u8],
 }
 

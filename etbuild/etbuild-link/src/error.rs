@@ -1,4 +1,4 @@
-//! What can go wrong between a program file and a binary.
+//! Failures between a program file and a binary.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use etbuild_diagnostic::{Code, Diagnostic};
 
 use crate::select::{self, MissingKernel};
 
-/// What every program says when there is no space left where it writes.
+/// The message of every program on a full disk.
 pub const DISK_FULL: &str = "No space left on device";
 
-/// Why there is no binary.
+/// The reason why a binary is missing.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The catalogue lacks kernels that the program calls. No compiler has run.
@@ -26,7 +26,7 @@ pub enum LinkError {
     ToolMissing {
         /// The program.
         program: String,
-        /// What was seen when it was started.
+        /// The failure of the start.
         reason: String,
     },
     /// Rust is installed and cannot build for the target.
@@ -36,7 +36,7 @@ pub enum LinkError {
         triple: String,
         /// The toolchain.
         sysroot: PathBuf,
-        /// The command that makes it able to.
+        /// The command that installs the missing part.
         command: String,
     },
     /// Third-party crates cannot be had.
@@ -51,21 +51,21 @@ pub enum LinkError {
     /// The compiler was stopped by the machine: a signal, or a full disk.
     #[error("the compiler was stopped:\n{0}")]
     Stopped(String),
-    /// What must live in a memory bank does not fit.
+    /// The contents of a memory bank do not fit.
     #[error("`{bank}` is too small by {excess} bytes")]
     BankTooSmall {
         /// The bank.
         bank: String,
-        /// How many bytes too many there are.
+        /// The number of bytes too many.
         excess: u64,
     },
     /// Verification data does not have the size that the method's inputs and outputs have.
     #[error("{0}")]
     VerifyData(String),
-    /// A linked image is not what it should be.
+    /// A linked image is malformed.
     #[error("{0}")]
     Image(String),
-    /// Firmware wrote something that is no report.
+    /// Firmware wrote a malformed report.
     #[error("this is no line of a report: {0}")]
     Report(String),
     /// A file cannot be read or written.
@@ -73,13 +73,13 @@ pub enum LinkError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the operating system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
 }
 
 impl LinkError {
-    /// Whether the same inputs can give another result: something of the machine is missing or full, not wrong.
+    /// Whether the same inputs can give another result: a part of the machine is missing or full, not wrong.
     pub fn is_transient(&self) -> bool {
         use LinkError::{Fetch, Io, Stopped, TargetMissing, ToolMissing};
         matches!(self, ToolMissing { .. } | TargetMissing { .. } | Fetch(_) | Stopped(_) | Io { .. })

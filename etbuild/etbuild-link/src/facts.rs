@@ -1,4 +1,4 @@
-//! What a project is made from: plain values, independent of recipes and target files.
+//! The facts of a project: plain values, independent of recipes and target files.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use crate::KernelTable;
 
-/// Everything that a generated project states.
+/// The facts of a generated project.
 #[derive(Clone, Debug)]
 pub struct ProjectFacts {
     /// The folder below `templates/`.
     pub template: String,
-    /// The binary's name, for its messages.
+    /// The binary's name, for messages.
     pub name: String,
-    /// What `--version` prints: who made this binary, from what.
+    /// The text of `--version`: the producer of this binary and the inputs.
     pub stamp: String,
     /// The kernels, in the order of the program's operators.
     pub kernels: KernelTable,
@@ -25,7 +25,7 @@ pub struct ProjectFacts {
     pub program: Program,
     /// Whether a language model reads text, and not only tokens.
     pub text: bool,
-    /// Whether there is a library for C beside the binary.
+    /// Whether the project has a C library beside the binary.
     pub library: bool,
     /// The board; `None` on a target with an operating system.
     pub board: Option<BoardFacts>,
@@ -34,9 +34,9 @@ pub struct ProjectFacts {
 /// An engine that a binary has.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct EngineFacts {
-    /// What program files call it.
+    /// The backend's name in program files.
     pub id: String,
-    /// The device crate that executes its blobs.
+    /// The device crate that executes the blobs.
     pub package: String,
     /// The features of that crate that the blobs need.
     pub features: BTreeSet<String>,
@@ -45,9 +45,9 @@ pub struct EngineFacts {
 /// A method, as far as a generated project cares.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MethodFacts {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The names of its inputs.
+    /// The names of the inputs.
     pub inputs: Vec<String>,
     /// The bytes of each input.
     pub input_bytes: Vec<usize>,
@@ -55,13 +55,13 @@ pub struct MethodFacts {
     pub output_bytes: Vec<usize>,
     /// The bytes of each planned arena: memory id 1 first.
     pub arenas: Vec<usize>,
-    /// The integers that hold the shapes of its dynamic tensors.
+    /// The integers that hold the shapes of the dynamic tensors.
     pub sizes: usize,
     /// The number of values.
     pub values: usize,
 }
 
-/// Where a binary finds its program file.
+/// The place of the program file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Program {
     /// Inside itself.
@@ -73,11 +73,11 @@ pub enum Program {
 /// A board without an operating system.
 #[derive(Clone, Debug)]
 pub struct BoardFacts {
-    /// Its memory.
+    /// The memory.
     pub memory: MemoryFacts,
-    /// Where its text goes.
+    /// The console.
     pub console: Console,
-    /// What it checks itself with.
+    /// The verification data.
     pub verify: VerifyData,
 }
 
@@ -92,14 +92,14 @@ pub struct MemoryFacts {
     pub arena: Region,
     /// Bytes kept for the stack.
     pub stack: u64,
-    /// What a boot ROM looks for.
+    /// The header for a boot ROM.
     pub boot_block: Option<BootBlock>,
 }
 
 /// A range of addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Region {
-    /// The bank's name, by which errors call it.
+    /// The bank's name, for errors.
     pub name: String,
     /// The first address.
     pub origin: u64,
@@ -112,7 +112,7 @@ pub struct Region {
 pub struct BootBlock {
     /// The words.
     pub words: Vec<u32>,
-    /// How far from the start they may lie, in bytes.
+    /// The largest distance from the start, in bytes.
     pub within: u64,
 }
 
@@ -129,13 +129,13 @@ pub enum Console {
 /// A serial port. Addresses and values are 32 bits wide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Uart {
-    /// What is done once at start, in order.
+    /// The steps at start, in order.
     pub setup: Vec<RegisterStep>,
     /// The register that takes the next byte.
     pub data: u32,
-    /// The register that says whether there is room.
+    /// The register that tells whether the transmitter is ready.
     pub status: u32,
-    /// The bits of the status register that are set while there is no room.
+    /// The bits of the status register that are set while the transmitter is busy.
     pub full: u32,
 }
 
@@ -147,24 +147,24 @@ pub enum RegisterStep {
     Write {
         /// The register's address.
         address: u32,
-        /// Its whole value.
+        /// Writes the whole register.
         bits: u32,
     },
-    /// Sets `bits` and leaves the others.
+    /// Sets `bits` and leaves the other bits.
     Set {
         /// The register's address.
         address: u32,
         /// The bits.
         bits: u32,
     },
-    /// Clears `bits` and leaves the others.
+    /// Clears `bits` and leaves the other bits.
     Clear {
         /// The register's address.
         address: u32,
         /// The bits.
         bits: u32,
     },
-    /// Waits until all of `bits` are set.
+    /// Waits until every bit of `bits` is set.
     Wait {
         /// The register's address.
         address: u32,
@@ -173,7 +173,7 @@ pub enum RegisterStep {
     },
 }
 
-/// What a board checks itself with. Tensors of a case lie one after the other, row-major and little-endian.
+/// Verification data of a board. Tensors of a case lie one after the other, row-major and little-endian.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyData {
     /// The number of cases.

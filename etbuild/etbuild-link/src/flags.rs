@@ -1,4 +1,4 @@
-//! What the compiler and the linker are told.
+//! The flags of the compiler and the linker.
 
 use std::path::{Path, PathBuf};
 
@@ -26,13 +26,13 @@ pub fn encoded(
     flags.join(SEPARATOR)
 }
 
-/// Those flags that name no folder of a machine.
+/// The flags without a folder of a machine.
 pub fn everywhere(target: &CompileTarget, project: &Project) -> String {
     let options = codegen_options(target).into_iter().chain(linker_options(target, project));
     options.map(|option| format!("-C{option}")).collect::<Vec<_>>().join(SEPARATOR)
 }
 
-/// Has the compiler write `to` for a folder of this machine, so that its name is not in the binary.
+/// Has the compiler write `to` for a folder of this machine, so that the folder's name is not in the binary.
 fn remap(folder: &Path, to: &str) -> String {
     format!("--remap-path-prefix={}={to}", folder.display())
 }
@@ -61,5 +61,5 @@ fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
     options
 }
 
-/// Where a template puts its linker script, if it has one.
+/// The path of a template's linker script, if any.
 const LINKER_SCRIPT: &str = "link.ld";

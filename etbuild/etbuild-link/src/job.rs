@@ -1,4 +1,4 @@
-//! A build as a job for a worker: a process that needs nothing of this machine but files that it is given.
+//! A build as a job for a worker: a process that needs only the job's files of this machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,39 +23,39 @@ const REGISTRY: &str = "registry";
 /// The status by which the script says that the worker is not suited.
 const UNSUITED: i32 = 78;
 
-/// What every template calls its binary and its library.
+/// The names of the binary and the library in every template.
 const BINARY: &str = "device-binary";
 const LIBRARY: &str = "libdevice_library.a";
 
 /// A build for a worker.
 #[derive(Debug)]
 pub struct BuildJob {
-    /// The program, and what it is told.
+    /// The program with the arguments.
     pub arguments: Vec<String>,
     /// Environment variables by name.
     pub variables: BTreeMap<String, String>,
-    /// The folder that it starts in, from the root of its files.
+    /// The working folder, from the root of the files.
     pub folder: String,
-    /// What it reads, by paths from that root.
+    /// The input files, by paths from that root.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// What it may write and is wanted, by paths from the folder that it starts in.
+    /// The output files, by paths from the working folder.
     pub outputs: BTreeSet<String>,
-    /// What to make of the outcome.
+    /// The reader of the outcome.
     pub answer: JobAnswer,
 }
 
-/// Reads what came of a job.
+/// Reads the outcome of a job.
 #[derive(Debug)]
 pub struct JobAnswer {
     release: String,
 }
 
-/// What came of a job.
+/// The outcome of a job.
 #[derive(Debug)]
 pub enum JobEnd {
     /// The same as of [`crate::build`].
     Ended(Result<Built, LinkError>),
-    /// The worker cannot do what the job is keyed by, for this reason: another must.
+    /// The worker lacks a part of the job's key, for this reason: another worker must run the job.
     Unsuited(String),
 }
 
@@ -89,7 +89,7 @@ impl BuildJob {
 }
 
 impl JobAnswer {
-    /// What the process made, by its outcome and the files that it wrote.
+    /// The results of the process, by the exit status and the output files.
     pub fn end(&self, outcome: &Outcome, mut outputs: BTreeMap<String, Vec<u8>>) -> JobEnd {
         if outcome.status == Some(UNSUITED) {
             return JobEnd::Unsuited(last_line(&outcome.stderr));
@@ -108,7 +108,7 @@ impl JobAnswer {
 }
 
 impl JobEnd {
-    /// A failure that is the worker's alone says nothing about the project.
+    /// A failure that is the worker's alone is no failure of the project.
     fn ended_or_unsuited(error: LinkError) -> Self {
         if error.is_transient() { Self::Unsuited(error.to_string()) } else { Self::Ended(Err(error)) }
     }

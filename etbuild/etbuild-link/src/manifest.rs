@@ -9,7 +9,7 @@ pub fn parse(text: &str) -> Result<Table, LinkError> {
     text.parse().map_err(|error| LinkError::Template(format!("a manifest cannot be read: {error}")))
 }
 
-/// A table inside a table; empty where there is none.
+/// A table inside a table; empty for a missing table.
 pub fn section(table: &Table, name: &str) -> Table {
     table.get(name).and_then(Value::as_table).cloned().unwrap_or_default()
 }
@@ -21,7 +21,7 @@ pub fn inherited(manifest: &Table) -> Vec<String> {
     inherited.map(|(name, _)| name.clone()).collect()
 }
 
-/// What a manifest lists besides the library: none of their sources is in a generated project.
+/// The targets of a manifest besides the library: a generated project has no sources of these targets.
 const NOT_ON_DEVICES: &[&str] = &["dev-dependencies", "bench", "bin", "example", "test"];
 
 /// Leaves out what only hosts and tests use: examples, tests, development dependencies, and optional ones wherever they are
@@ -42,7 +42,7 @@ fn is_optional(dependency: &Value) -> bool {
     dependency.get("optional").and_then(Value::as_bool).unwrap_or(false)
 }
 
-/// Whether what a feature implies is about one of `dependencies`: `dep:name`, `name/feature` or `name?/feature`.
+/// Whether an implied feature is of one of `dependencies`: `dep:name`, `name/feature` or `name?/feature`.
 fn names_any(item: &str, dependencies: &Table) -> bool {
     let item = item.strip_prefix("dep:").unwrap_or(item);
     item.split(['/', '?']).next().is_some_and(|name| dependencies.contains_key(name))

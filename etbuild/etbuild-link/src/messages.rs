@@ -1,4 +1,4 @@
-//! What cargo says about a build.
+//! The messages of cargo about a build.
 
 use std::path::PathBuf;
 
@@ -9,16 +9,16 @@ use etbuild_system::Outcome;
 use crate::LinkError;
 use crate::error::DISK_FULL;
 
-/// What a build made.
+/// The results of a build.
 #[derive(Debug)]
 pub struct Made {
     /// The executable.
     pub executable: PathBuf,
-    /// The static library, where the project has one.
+    /// The static library, for a project with a library.
     pub library: Option<PathBuf>,
 }
 
-/// What a successful build made, or why there is nothing.
+/// The results of a successful build, or the failure.
 pub fn made(outcome: &Outcome) -> Result<Made, LinkError> {
     let messages: Vec<Message> = Message::parse_stream(outcome.stdout.as_slice()).map_while(Result::ok).collect();
     let artifacts = || {

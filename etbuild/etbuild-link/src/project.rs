@@ -1,4 +1,4 @@
-//! A generated Rust project: the template filled in, and the device crates that it depends on.
+//! A generated Rust project: the filled-in template, and the device crates of the project.
 
 use std::collections::BTreeMap;
 
@@ -9,20 +9,20 @@ use crate::embedded::{EmbeddedFolder, LOCK, TEMPLATES};
 use crate::render::{render, unfilled};
 use crate::{LinkError, ProjectFacts, SourceCrate, Sources, device_crates_digest, manifest};
 
-/// A project: every file's contents by its path.
+/// A project: every file's contents by path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     /// The template's name.
     pub template: String,
-    /// What the template gave: other facts make other files.
+    /// The files from the template: other facts make other files.
     pub package: BTreeMap<String, Vec<u8>>,
     /// The device crates, below `crates/`: the same for every project of a template.
     pub crates: BTreeMap<String, Vec<u8>>,
     /// Name and digest of each device crate.
     pub dependencies: Vec<(String, String)>,
-    /// Whether it needs third-party crates, whose versions its lock file fixes.
+    /// Whether the project needs third-party crates, whose versions the lock file fixes.
     pub third_party: bool,
-    /// The digest of all device crates, used or not: projects that agree in it can be compiled in one folder.
+    /// The digest of all device crates, used or not: projects with equal digests can be compiled in one folder.
     pub sources: String,
 }
 
@@ -37,7 +37,7 @@ impl Project {
         Self::assemble(&facts.template, package, sources)
     }
 
-    /// The project of a template before it is filled in: enough to ask cargo what it depends on.
+    /// The project of a template before filling in: enough to ask cargo for the dependencies.
     ///
     /// # Errors
     /// [`LinkError::UnknownTemplate`].
@@ -54,7 +54,7 @@ impl Project {
         package.insert("Cargo.toml".to_owned(), manifest.to_string().into_bytes());
         let third_party = !sources.third_party(&used).is_empty();
         if third_party {
-            // Cargo leaves out what the project does not use.
+            // Cargo leaves out the crates that the project does not use.
             package.insert("Cargo.lock".to_owned(), LOCK.as_bytes().to_vec());
         }
         let crates = used.iter().flat_map(|source| placed_files(source)).collect();
@@ -106,7 +106,7 @@ fn used_crates(package: &BTreeMap<String, Vec<u8>>) -> Result<Vec<String>, LinkE
     Ok(crates.iter().flat_map(manifest::inherited).collect())
 }
 
-/// The files of a device crate, where a project has them.
+/// The files of a device crate, for a project with the crate.
 fn placed_files(source: &SourceCrate) -> Vec<(String, Vec<u8>)> {
     let place = |(path, bytes)| (format!("crates/{}/{path}", source.name()), bytes);
     source.files().map(place).collect()

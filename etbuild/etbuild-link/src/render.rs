@@ -11,7 +11,7 @@ use crate::{LinkError, SelectedKernel};
 
 const SUFFIX: &str = ".tera";
 
-/// What templates can say.
+/// The variables of templates.
 #[derive(Serialize)]
 struct Variables<'a> {
     name: &'a str,
@@ -21,7 +21,7 @@ struct Variables<'a> {
     method: &'a MethodFacts,
     kernels: Vec<Kernel<'a>>,
     engines: Vec<Engine<'a>>,
-    /// The name of the program file beside the binary; absent when it is embedded.
+    /// The name of the program file beside the binary; absent for an embedded program file.
     program_file: Option<&'a str>,
     memory: Option<&'a MemoryFacts>,
     console: Option<&'a Console>,
@@ -34,7 +34,7 @@ struct Variables<'a> {
 struct Kernel<'a> {
     operator: &'a str,
     path: &'a str,
-    /// The paths of its types' variants.
+    /// The paths of the types' variants.
     dtypes: Vec<String>,
 }
 
@@ -129,7 +129,7 @@ fn failed(error: &tera::Error) -> LinkError {
     LinkError::Template(format!("a template cannot be filled in: {error}"))
 }
 
-/// The files that are data: the program file and what the board checks itself with.
+/// The data files: the program file and the verification data of a board.
 fn data(facts: &ProjectFacts) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
     let mut files = BTreeMap::new();
     if let Program::Embedded(bytes) = &facts.program {

@@ -1,4 +1,4 @@
-//! What firmware reports: one JSON object per line, as the template `firmware` writes them.
+//! The report of firmware: one JSON object per line, as the template `firmware` writes the report.
 
 use serde::Deserialize;
 
@@ -7,13 +7,13 @@ use crate::LinkError;
 /// A report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// Who made the firmware.
+    /// The producer of the firmware.
     pub producer: String,
     /// The bytes of all outputs of each case, one after the other.
     pub outputs: Vec<Vec<u8>>,
-    /// How it ended; `None` where the report breaks off.
+    /// The end; `None` where the report breaks off.
     pub end: Option<End>,
-    /// The exit status, where there is no debugger or emulator to hand it to.
+    /// The exit status, for a board without debugger or emulator.
     pub exit: Option<u32>,
 }
 
@@ -21,22 +21,22 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum End {
-    /// All cases ran. The numbers are what the device found itself, for outputs of `float32`.
+    /// All cases ran. The device computed the numbers, for outputs of `float32`.
     Finished {
         /// The number of cases.
         cases: u32,
-        /// The largest absolute difference from what is expected, as the bits of a binary32.
+        /// The largest absolute difference from the expected outputs, as the bits of a binary32.
         max_error_bits: u32,
-        /// In how many cases the largest output is where it is expected.
+        /// The number of cases whose largest output is at the expected position.
         argmax_equal: u32,
     },
-    /// An error stopped it.
+    /// An error stopped the firmware.
     Failed {
         /// The number of the error (`et_core::Error`).
         error: u32,
         /// The part of the method that failed: `method`, `value`, `delegate` or `instruction`.
         place: String,
-        /// Which one.
+        /// The error code.
         index: u32,
     },
 }
@@ -50,7 +50,7 @@ enum Line {
     Exit { exit: u32 },
 }
 
-/// Reads a report. Lines that are no JSON objects are what an emulator or a boot loader said, and are passed over.
+/// Reads a report. Other lines come from an emulator or a boot loader, and are passed over.
 ///
 /// # Errors
 /// [`LinkError::Report`] where a line is an object that firmware does not write.

@@ -10,7 +10,7 @@ use crate::{LinkError, Project};
 /// A folder that this process alone builds in for as long as the value lives.
 pub struct Scratch {
     folder: PathBuf,
-    /// Unlocked when it is closed, by the operating system if need be.
+    /// Unlocked when the file is closed, by the operating system if need be.
     _lock: File,
 }
 
@@ -31,12 +31,12 @@ impl Scratch {
         self.folder.join("project")
     }
 
-    /// What cargo makes.
+    /// The folder for cargo's results.
     pub fn target(&self) -> PathBuf {
         self.folder.join("target")
     }
 
-    /// Cargo's own folder: empty, so that no configuration of the user's is read from it.
+    /// Cargo's own folder: empty, so that cargo reads no configuration of the user.
     pub fn cargo_home(&self) -> PathBuf {
         self.folder.join("cargo-home")
     }

@@ -1,4 +1,4 @@
-//! Kernel selection: the program's operators and types become a table of exactly those kernels.
+//! Kernel selection: the program's operators and types become a table of exactly these kernels.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -8,12 +8,12 @@ use et_ops::Operator;
 
 use crate::LinkError;
 
-/// An operator that a program calls, and the types that its kernel must be compiled for.
+/// An operator that a program calls, and the types of the compiled kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KernelUse {
-    /// The name in the program file, with its overload: `aten::add.out`.
+    /// The name in the program file, with the overload: `aten::add.out`.
     pub operator: String,
-    /// The types that its calls select ([`et_ops::selection`]).
+    /// The types that the calls select ([`et_ops::selection`]).
     pub dtypes: Dtypes,
 }
 
@@ -30,7 +30,7 @@ pub struct SelectedKernel {
     pub operator: String,
     /// The path of the kernel in Rust.
     pub path: String,
-    /// The types that it is compiled for; none for a primitive, whose kernel is not generic.
+    /// The types of the compiled kernel; empty for a primitive, whose kernel is not generic.
     pub dtypes: Vec<ScalarType>,
 }
 
@@ -48,7 +48,7 @@ pub struct MissingKernel {
 /// Looks every use up in `catalogue`, and among the primitives.
 ///
 /// # Errors
-/// [`LinkError::KernelsMissing`] with everything that is missing, not only the first.
+/// [`LinkError::KernelsMissing`] with all missing kernels, not only the first.
 pub fn select(uses: &[KernelUse], catalogue: &[&Operator]) -> Result<KernelTable, LinkError> {
     let found: Vec<Result<SelectedKernel, MissingKernel>> =
         uses.iter().map(|wanted| select_one(wanted, catalogue)).collect();

@@ -1,11 +1,11 @@
-//! What became of the memory: a linked file's sections, by what they hold.
+//! Sizes of a linked file's sections, by content.
 
 use object::{Object, ObjectSection, SectionFlags, SectionKind, elf};
 use serde::{Deserialize, Serialize};
 
 use crate::LinkError;
 
-/// Bytes of a linked file by what they are; on a hosted target `program`, `verify`, `arena` and `stack` are 0.
+/// Bytes of a linked file by content; on a hosted target `program`, `verify`, `arena` and `stack` are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizeReport {
     /// Instructions and the vector table.
@@ -30,7 +30,7 @@ impl SizeReport {
     /// Reads the sections of `binary`.
     ///
     /// # Errors
-    /// [`LinkError::Image`] if it is no linked file.
+    /// [`LinkError::Image`] for a file that is not linked.
     pub fn of(binary: &[u8]) -> Result<Self, LinkError> {
         let malformed = |error| LinkError::Image(format!("the linked file cannot be read: {error}"));
         let file = object::File::parse(binary).map_err(malformed)?;
@@ -43,17 +43,17 @@ impl SizeReport {
         Ok(report)
     }
 
-    /// All of the flash that is used.
+    /// The used bytes of the flash.
     pub fn flash(&self) -> u64 {
         self.flash_beyond_program() + self.program + self.verify
     }
 
-    /// The flash that etbuild's code takes: all but the program file and what the firmware checks itself with.
+    /// The flash of etbuild's code: the used bytes but for the program file and the verification data.
     pub fn flash_beyond_program(&self) -> u64 {
         self.text + self.rodata + self.data
     }
 
-    /// All of the RAM that is used.
+    /// The used bytes of the RAM.
     pub fn ram(&self) -> u64 {
         self.static_ram() + self.arena + self.stack
     }
@@ -63,7 +63,7 @@ impl SizeReport {
         self.data + self.bss
     }
 
-    /// Where a section counts: by its name where a linker script of ours gave it one, else by its kind.
+    /// The kind of a section: by the name in etbuild's linker scripts, else by the section's type.
     fn count_of(&mut self, name: &str, kind: SectionKind) -> Option<&mut u64> {
         Some(match (name, kind) {
             (".program", _) => &mut self.program,

@@ -1,4 +1,4 @@
-//! The device crates that a generated project is made of: which ones, with which manifests, under which digests.
+//! The device crates of a generated project: the crates, the manifests, the digests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -37,16 +37,16 @@ impl Sources {
     /// The crates inside this etbuild.
     ///
     /// # Errors
-    /// [`LinkError::Template`] if a manifest is not one.
+    /// [`LinkError::Template`] for a malformed manifest.
     pub fn embedded() -> Result<Self, LinkError> {
         let crates = CRATES.iter().map(|folder| SourceCrate::read(*folder).map(|source| (folder.name, source)));
         Ok(Self { crates: crates.collect::<Result<_, _>>()?, workspace: manifest::parse(WORKSPACE_MANIFEST)? })
     }
 
-    /// The crates that `roots` need, themselves included, sorted by name. Third-party crates are not among them.
+    /// The crates that `roots` need, `roots` included, sorted by name, without third-party crates.
     ///
     /// # Errors
-    /// [`LinkError::Template`] if one is not embedded.
+    /// [`LinkError::Template`] for a crate that is not embedded.
     pub fn closure(&self, roots: Vec<String>) -> Result<Vec<&SourceCrate>, LinkError> {
         let (mut found, elsewhere) = (BTreeSet::new(), self.elsewhere());
         let mut open = roots;
@@ -59,11 +59,11 @@ impl Sources {
         found.iter().map(|name: &String| self.get(name)).collect()
     }
 
-    /// The `[workspace]` table of a project that contains `crates`: what their manifests inherit.
+    /// The `[workspace]` table of a project that contains `crates`: the values that the crates' manifests inherit.
     pub fn workspace(&self, crates: &[&SourceCrate]) -> Table {
         let place = |source: &&SourceCrate| {
             let path = ("path".to_owned(), Value::from(format!("crates/{}", source.name())));
-            // What is for hosts is a default feature: the catalogue of operators holds every kernel for every type.
+            // Host code is a default feature: the catalogue of operators holds every kernel for every type.
             let place = Table::from_iter([path, ("default-features".to_owned(), Value::from(false))]);
             (source.name().to_owned(), Value::from(place))
         };
@@ -107,7 +107,7 @@ impl SourceCrate {
         self.folder.name
     }
 
-    /// Its files by path, the manifest reduced to what a device needs.
+    /// The files by path, the manifest reduced for a device.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
         self.folder.files.iter().map(|file| match file.path {
             "Cargo.toml" => (file.path, self.manifest.to_string().into_bytes()),

@@ -1,11 +1,11 @@
-//! What a compiler is told about a target: plain values, independent of target files.
+//! The compiler's facts of a target: plain values, independent of target files.
 
 /// How Rust compiles for a target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CompileTarget {
     /// The target triple, as `rustup target list` names it.
     pub triple: String,
-    /// The processor (`-C target-cpu`); the triple's own where it is `None`.
+    /// The processor (`-C target-cpu`); the triple's own for `None`.
     pub cpu: Option<String>,
     /// Processor features to switch on (`+name`) or off (`-name`).
     pub features: Vec<String>,
@@ -20,12 +20,12 @@ pub struct CompileTarget {
 pub enum Linker {
     /// The C compiler of the machine, `cc`.
     System,
-    /// The one inside the Rust toolchain.
+    /// The linker inside the Rust toolchain.
     RustLld,
 }
 
 impl CompileTarget {
-    /// Whether there is no operating system.
+    /// Whether the target has no operating system.
     pub fn is_bare_metal(&self) -> bool {
         self.triple.split('-').any(|part| part == "none")
     }

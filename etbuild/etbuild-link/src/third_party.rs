@@ -1,5 +1,5 @@
 //! Third-party crates, which projects alone have that read text: fetched from the registry that Cargo is configured for, or
-//! from the user's cache of it, in the versions of the lock file.
+//! from the user's cache, in the versions of the lock file.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::build::{Workshop, removed_variables};
 use crate::scratch::Scratch;
 use crate::{CompileTarget, LinkError, Project, Toolchain, manifest};
 
-/// Fetches the crates that a project in `folder` needs; returns the folders in which they lie.
+/// Fetches the crates that a project in `folder` needs; returns the folders of the crates.
 ///
 /// # Errors
-/// [`LinkError::Fetch`] where one cannot be had; [`LinkError::ToolMissing`] without cargo.
+/// [`LinkError::Fetch`] for a crate that cannot be fetched; [`LinkError::ToolMissing`] without cargo.
 pub fn fetch(
     system: &dyn System,
     toolchain: &Toolchain,
@@ -56,12 +56,12 @@ fn fetched(
     }
 }
 
-/// A crate as its registry packed it.
+/// A crate as packed by the registry.
 #[derive(Debug)]
 pub struct Archive {
-    /// Its name and version, as its folder is called.
+    /// Name and version, the name of the crate's folder.
     pub name: String,
-    /// What the lock file says that the bytes hash to.
+    /// The checksum in the lock file.
     pub checksum: String,
     /// A tar file, compressed by gzip.
     pub bytes: Vec<u8>,
@@ -100,7 +100,7 @@ fn cargo_home(system: &dyn System) -> Option<PathBuf> {
     system.variable("CARGO_HOME").map(PathBuf::from).or_else(home)
 }
 
-/// The folders of unpacked crates, `src`, or of packed ones, `cache`: one for each registry.
+/// The folders of unpacked crates, `src`, or of packed crates, `cache`: one for each registry.
 fn folders(system: &dyn System, cargo_home: &Path, kind: &str) -> Vec<PathBuf> {
     let mut folders = system.list(&cargo_home.join("registry").join(kind)).unwrap_or_default();
     folders.sort();
@@ -110,10 +110,10 @@ fn folders(system: &dyn System, cargo_home: &Path, kind: &str) -> Vec<PathBuf> {
 /// The digests of third-party crates by name and version.
 pub type Digests = BTreeMap<(String, String), String>;
 
-/// What the lock file in `folder` says of the crates.
+/// The crates of the lock file in `folder`.
 ///
 /// # Errors
-/// [`LinkError::Io`] or [`LinkError::Template`] where it cannot be read.
+/// [`LinkError::Io`] or [`LinkError::Template`] for an unreadable lock file.
 pub fn digests(system: &dyn System, project: &Project, folder: &Scratch) -> Result<Digests, LinkError> {
     if !project.third_party {
         return Ok(Digests::new());
@@ -125,7 +125,7 @@ pub fn digests(system: &dyn System, project: &Project, folder: &Scratch) -> Resu
     Ok(packages.filter_map(|package| locked(package.as_table()?)).collect())
 }
 
-/// A package of a registry; those of the project itself have no checksum.
+/// A package of a registry; packages of the project have no checksum.
 fn locked(package: &Table) -> Option<((String, String), String)> {
     let text = |key: &str| package.get(key).and_then(Value::as_str).map(str::to_owned);
     Some(((text("name")?, text("version")?), text("checksum")?))

@@ -13,31 +13,31 @@ use crate::{CompileTarget, LinkError, Linker};
 /// How a toolchain comes by the target's standard library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Route {
-    /// It was installed.
+    /// The standard library was installed.
     Installed,
-    /// `rustup target add` installed it just now; tell the user.
+    /// `rustup target add` installed the standard library just now; tell the user.
     Added,
-    /// It is built from the library's sources with every binary.
+    /// The standard library is built from source with every binary.
     BuildStd,
 }
 
 /// A toolchain that can build for a target.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Toolchain {
-    /// How it comes by the standard library.
+    /// The origin of the standard library.
     pub route: Route,
-    /// The folder that it is installed in.
+    /// The sysroot.
     pub sysroot: PathBuf,
-    /// What `rustc -vV` prints.
+    /// The output of `rustc -vV`.
     pub rustc_version: String,
-    /// The first line of what the system's linker prints as its version; `None` where the toolchain's own is used.
+    /// The first line of the system linker's version; `None` for the toolchain's own linker.
     pub linker_version: Option<String>,
 }
 
-/// What decides which toolchain is found: as long as none of it changes, [`find`] need not be called again.
+/// The inputs of the search: while the inputs are unchanged, [`find`] need not be called again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watched {
-    /// Files and folders, by their stamps; one that is missing counts as well.
+    /// Files and folders, by stamps; a missing file counts as well.
     pub paths: Vec<PathBuf>,
     /// Environment variables.
     pub variables: Vec<&'static str>,
@@ -54,14 +54,14 @@ impl Toolchain {
         self.sysroot.join("bin/cargo")
     }
 
-    /// What an action key says of the toolchain: everything that can change the bytes that it makes, and no path.
+    /// The toolchain in an action key: everything that can change the bytes of results, and no path.
     pub fn identity(&self) -> String {
         let library = if self.route == Route::BuildStd { "built" } else { "prebuilt" };
         let linker = self.linker_version.as_deref().unwrap_or("rust-lld");
         format!("{}library: {library}\nlinker: {linker}\n", self.rustc_version)
     }
 
-    /// What decides that this toolchain is found for `target`.
+    /// The inputs of the search for `target`.
     pub fn watched(&self, system: &dyn System, target: &CompileTarget) -> Watched {
         let mut paths = vec![self.rustc(), self.cargo(), self.library(&target.triple), self.sources()];
         paths.extend(in_path(system, "rustc"));
@@ -119,14 +119,14 @@ fn route(system: &dyn System, toolchain: &Toolchain, triple: &str, install: bool
     Err(LinkError::TargetMissing { triple: triple.to_owned(), sysroot: toolchain.sysroot.clone(), command })
 }
 
-/// Asks rustup for the target's standard library, where rustup manages the toolchain. Says whether it could.
+/// Asks rustup for the target's standard library, where rustup manages the toolchain. Returns whether rustup could install the library.
 fn add_target(system: &dyn System, sysroot: &Path, triple: &str) -> bool {
     let Some(name) = toolchain_name(system, sysroot) else { return false };
     let invocation = Invocation::new("rustup").args(["target", "add", "--toolchain", &name, triple]);
     system.run(&invocation).is_ok_and(|outcome| outcome.success())
 }
 
-/// The name under which rustup manages the toolchain in `sysroot`, if it does.
+/// The name of the toolchain in `sysroot` for rustup, if rustup manages the toolchain.
 fn toolchain_name(system: &dyn System, sysroot: &Path) -> Option<String> {
     let below = sysroot.strip_prefix(rustup_home(system)?.join("toolchains")).ok()?;
     below.to_str().map(str::to_owned)
@@ -137,7 +137,7 @@ fn rustup_home(system: &dyn System) -> Option<PathBuf> {
     system.variable("RUSTUP_HOME").map(PathBuf::from).or_else(default)
 }
 
-/// Asks the compiler, from its own folder: where etbuild was started must not choose the toolchain.
+/// Asks the compiler, from the compiler's folder: the folder in which etbuild was started must not choose the toolchain.
 fn rustc(system: &dyn System, arguments: &[&str]) -> Result<String, LinkError> {
     let mut invocation = Invocation::new("rustc").args(arguments);
     invocation.directory = in_path(system, "rustc").and_then(|path| path.parent().map(Path::to_owned));

@@ -1,4 +1,4 @@
-//! USB flashing format: an image in blocks that a boot ROM copies to where they say.
+//! USB flashing format: an image in blocks that a boot ROM copies to the blocks' addresses.
 //!
 //! Specification: <https://github.com/microsoft/uf2>. Each block of 512 bytes carries 256 bytes of the image.
 
@@ -13,13 +13,13 @@ const PAYLOAD: usize = 256;
 const BLOCK: usize = 512;
 /// The first, second and last word of a block.
 const MAGIC: [u32; 3] = [0x0a32_4655, 0x9e5d_5157, 0x0ab1_6f30];
-/// The flag that says that a block names the family of chips that it is for.
+/// The flag of a block that names the family of chips.
 const FAMILY_PRESENT: u32 = 0x2000;
 
-/// Packs what the ELF file `binary` loads, which must lie inside `flash`, for the chips of `family`.
+/// Packs the loaded segments of the ELF file `binary`, which must lie inside `flash`, for the chips of `family`.
 ///
 /// # Errors
-/// [`LinkError::Image`] if it is no ELF file of 32 bits, or loads something elsewhere.
+/// [`LinkError::Image`] for a file other than 32-bit ELF, or with segments outside `flash`.
 pub fn write(binary: &[u8], family: u32, flash: &Region) -> Result<Vec<u8>, LinkError> {
     let image = flash_image(binary, flash)?;
     let start = u32::try_from(flash.origin).map_err(|_| outside(flash, flash.origin))?;
