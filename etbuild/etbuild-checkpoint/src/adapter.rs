@@ -13,12 +13,12 @@ use crate::CheckpointError;
 use crate::shards::{Tensor, Tensors};
 use description::Description;
 
-/// The file that says what an adapter is over.
+/// The configuration file of an adapter.
 pub const ADAPTER_CONFIG: &str = "adapter_config.json";
-/// The file with its tensors.
+/// The file with the tensors.
 pub const ADAPTER_SHARD: &str = "adapter_model.safetensors";
 
-/// What PEFT puts in front of the names of a model's modules.
+/// PEFT's prefix of the names of a model's modules.
 const PREFIX: &str = "base_model.model.";
 
 /// An adapter's files, in memory or mapped.
@@ -30,11 +30,11 @@ pub struct AdapterFiles {
     pub shard: Arc<dyn Buffer>,
 }
 
-/// An adapter, which is asked about one layer of the model after the other.
+/// An adapter, which is asked for each layer of the model.
 pub struct Adapter {
     description: Description,
     tensors: Tensors,
-    /// The layers that it was asked about, and whether it is over them.
+    /// The layers that the adapter was asked for, and whether the adapter covers each.
     asked: BTreeMap<String, bool>,
 }
 
@@ -43,7 +43,7 @@ pub struct Adapter {
 pub struct Over {
     /// The elements between the two matrices.
     pub rank: usize,
-    /// What their product is multiplied with.
+    /// The factor of the product.
     pub factor: f64,
 }
 
@@ -55,20 +55,20 @@ impl Adapter {
         Ok(Self { description, tensors: Tensors::open(&shards)?, asked: BTreeMap::new() })
     }
 
-    /// How it is over the linear layer `module`, if it is.
+    /// The adapter's matrices for the linear layer `module`, if covered.
     pub fn layer(&mut self, module: &str) -> Result<Option<Over>, CheckpointError> {
         let over = self.description.layer(module)?;
         self.asked.insert(module.to_owned(), over.is_some());
         Ok(over)
     }
 
-    /// One of the matrices for a layer.
+    /// A matrix for a layer.
     pub fn take(&mut self, module: &str, matrix: &str, shape: &[usize]) -> Result<Tensor, CheckpointError> {
         self.tensors.take(&format!("{PREFIX}{module}.{matrix}.weight"), shape)
     }
 
-    /// What is wrong once it was asked about every layer: it is over none, or has tensors for others. PEFT may store the model's
-    /// own weights beside those of an adapter over the head; they must be those of the `model`.
+    /// The mistake after every layer was asked for: the adapter covers no layer, or has tensors for other layers. PEFT may store the
+    /// model's own weights beside the weights of an adapter over the head; both must be equal to the weights of the `model`.
     pub fn finish<'m>(&self, model: impl Fn(&str) -> Option<&'m Tensor>) -> Option<CheckpointError> {
         if !self.asked.values().any(|over| *over) {
             let known = self.asked.keys().next().cloned().unwrap_or_default();

@@ -1,10 +1,10 @@
-//! `config.json` and files like it: values by key, with messages for what is missing or of another type.
+//! `config.json` and similar files: values by key, with messages for missing keys and wrong types.
 
 use serde_json::{Map, Value};
 
 use crate::{CONFIG, CheckpointError};
 
-/// Sizes beyond this are mistakes: products of three of them still fit 64 bits.
+/// Sizes beyond this are mistakes: products of three sizes still fit 64 bits.
 const LARGEST: u64 = 1 << 20;
 
 /// A map of the configuration.
@@ -12,7 +12,7 @@ const LARGEST: u64 = 1 << 20;
 pub struct Config {
     /// The file's name.
     file: &'static str,
-    /// What the keys begin with in messages.
+    /// The prefix of the keys in messages.
     path: String,
     map: Map<String, Value>,
 }
@@ -38,7 +38,7 @@ impl Config {
         first.map(str::to_owned).ok_or_else(|| CheckpointError::key("architectures", "does not name a class"))
     }
 
-    /// The keys whose values say something: not nothing, false, or empty.
+    /// The keys with a value other than null, false, or empty.
     pub fn telling(&self) -> impl Iterator<Item = &str> {
         let is_telling = |value: &Value| match value {
             Value::Null => false,
@@ -56,12 +56,12 @@ impl Config {
         self.map.keys().map(String::as_str)
     }
 
-    /// The value of a key as it is, if it is there.
+    /// The value of a key, if present.
     pub fn value(&self, key: &str) -> Option<&Value> {
         self.get(key)
     }
 
-    /// The value of a key; `None` where it is absent or null.
+    /// The value of a key; `None` where the key is absent or null.
     fn get(&self, key: &str) -> Option<&Value> {
         self.map.get(key).filter(|value| !value.is_null())
     }
@@ -71,7 +71,7 @@ impl Config {
         CheckpointError::Key { file: self.file, key: format!("{}{key}", self.path), reason: reason.into() }
     }
 
-    /// Reads a value, if there is one.
+    /// Reads a value, if present.
     fn read<T>(
         &self,
         key: &str,
@@ -82,7 +82,7 @@ impl Config {
         self.get(key).map(|value| read(value).ok_or_else(wrong)).transpose()
     }
 
-    /// A size: a positive integer, if it is there.
+    /// A size: a positive integer, if present.
     pub fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         let size = |value: &Value| value.as_u64().filter(|size| (1..=LARGEST).contains(size)).map(|size| size as usize);
         self.read(key, "a size from 1 to 1048576", size)
@@ -93,20 +93,20 @@ impl Config {
         self.optional_size(key)?.ok_or_else(|| self.mistake(key, "is missing"))
     }
 
-    /// A count, which may be 0, if it is there.
+    /// A count, which may be 0, if present.
     pub fn optional_count(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         let count = |value: &Value| value.as_u64().filter(|count| *count <= LARGEST).map(|count| count as usize);
         self.read(key, "a count", count)
     }
 
-    /// How many tokens, if it is there: models say more than they can.
+    /// A number of tokens, if present: models state more than their limit.
     pub fn optional_tokens(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         let tokens = |value: &Value| value.as_u64().filter(|tokens| *tokens > 0);
         let tokens = self.read(key, "a number of tokens", tokens)?;
         Ok(tokens.map(|tokens| usize::try_from(tokens).unwrap_or(usize::MAX)))
     }
 
-    /// A positive number, if it is there.
+    /// A positive number, if present.
     pub fn optional_number(&self, key: &str) -> Result<Option<f64>, CheckpointError> {
         let number = |value: &Value| value.as_f64().filter(|number| number.is_finite() && *number > 0.0);
         self.read(key, "a positive number", number)
@@ -124,28 +124,28 @@ impl Config {
         self.read(key, "a list of positive numbers", list)?.ok_or_else(|| self.mistake(key, "is missing"))
     }
 
-    /// A boolean, false where it is absent.
+    /// A boolean, false if absent.
     pub fn flag(&self, key: &str) -> Result<bool, CheckpointError> {
         Ok(self.optional_flag(key)?.unwrap_or(false))
     }
 
-    /// A boolean, if it is there.
+    /// A boolean, if present.
     pub fn optional_flag(&self, key: &str) -> Result<Option<bool>, CheckpointError> {
         self.read(key, "a boolean", Value::as_bool)
     }
 
-    /// A text, if it is there.
+    /// A text, if present.
     pub fn optional_text(&self, key: &str) -> Result<Option<String>, CheckpointError> {
         self.read(key, "a text", |value| value.as_str().map(str::to_owned))
     }
 
-    /// Texts, if they are there.
+    /// Texts, if present.
     pub fn optional_texts(&self, key: &str) -> Result<Option<Vec<String>>, CheckpointError> {
         let list = |value: &Value| value.as_array()?.iter().map(|item| item.as_str().map(str::to_owned)).collect();
         self.read(key, "a list of texts", list)
     }
 
-    /// The map under a key, if it is there.
+    /// The map under a key, if present.
     pub fn optional_map(&self, key: &str) -> Result<Option<Self>, CheckpointError> {
         let map = self.read(key, "a map", |value| value.as_object().cloned())?;
         Ok(map.map(|map| Self { path: format!("{}{key}.", self.path), map, ..*self }))

@@ -1,4 +1,4 @@
-//! The program of a decoder, from its description.
+//! The program of a decoder, from the description.
 
 mod adapted;
 mod attention;
@@ -16,8 +16,8 @@ use etbuild_ir::Graph;
 use crate::{CheckpointError, DECODE, Decoder, Options, PREFILL, VERIFY};
 pub use weights::Weights;
 
-/// The methods of a decoder: for a piece of tokens at once, with the logits behind the last of them or behind `every` one, for
-/// one token, and for a few with the logits behind every one.
+/// The methods of a decoder: for a piece of tokens at once, with the logits behind the last token or behind `every` token, for
+/// one token, and for a few tokens with the logits behind each.
 pub fn build(
     decoder: &Decoder,
     mut weights: Weights<'_>,

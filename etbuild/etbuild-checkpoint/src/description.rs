@@ -1,27 +1,27 @@
-//! What distinguishes the decoders of all families, as data.
+//! The differences between the decoders of all families, as data.
 
 use crate::{CheckpointError, Options};
 
-/// A decoder: layers of attention and feed-forward networks between an embedding and its inverse.
+/// A decoder: layers of attention and feed-forward networks between an embedding and the output head.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoder {
-    /// The number of tokens that there are.
+    /// The size of the vocabulary in tokens.
     pub vocabulary: usize,
     /// The elements of a token between layers.
     pub width: usize,
     /// The most tokens of a text.
     pub longest: usize,
-    /// What the embedding is multiplied with.
+    /// The factor of the embedding.
     pub embedding_scale: Option<f64>,
     /// Whether the embedding is also the output's matrix.
     pub tied: bool,
     /// The layers.
     pub layers: Vec<Layer>,
-    /// How queries and keys are turned; layers choose from them.
+    /// The rotary position embeddings of queries and keys; layers choose from the list.
     pub rotaries: Vec<Rotary>,
     /// The normalization of tokens.
     pub norm: Norm,
-    /// Where in a layer it stands.
+    /// The places of normalizations in a layer.
     pub norm_places: NormPlaces,
     /// Attention.
     pub attention: Attention,
@@ -31,21 +31,21 @@ pub struct Decoder {
     pub logit_cap: Option<f64>,
 }
 
-/// What layers of one decoder differ in.
+/// The differences between layers of one decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// How many positions a token sees up to its own; `None` for all.
+    /// The attention window: the positions that a token sees up to the token's own; `None` for all.
     pub window: Option<usize>,
-    /// Which of the decoder's rotaries turns queries and keys; `None` for none.
+    /// The index of the rotary embedding of queries and keys; `None` for no rotary embedding.
     pub rotary: Option<usize>,
 }
 
 /// Root mean square normalization.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Norm {
-    /// What is added to the mean of squares.
+    /// The epsilon, added to the mean of squares.
     pub epsilon: f64,
-    /// Whether the weights are stored less one.
+    /// Whether the stored weights are less by one.
     pub less_one: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct Norm {
 pub enum NormPlaces {
     /// Ahead of attention and ahead of the feed-forward network.
     Before,
-    /// Behind each of them as well.
+    /// Behind attention and behind the feed-forward network as well.
     BeforeAndBehind,
 }
 
@@ -63,11 +63,11 @@ pub enum NormPlaces {
 pub struct Attention {
     /// The heads of queries.
     pub heads: usize,
-    /// The heads of keys and values, each for as many neighbouring heads of queries.
+    /// The heads of keys and values, each for a group of neighbouring heads of queries.
     pub key_heads: usize,
     /// The elements of a head.
     pub depth: usize,
-    /// What scores are multiplied with.
+    /// The factor of the scores.
     pub scale: f64,
     /// Scores are at most this: `tanh(score / cap) * cap`.
     pub cap: Option<f64>,
@@ -82,9 +82,9 @@ pub struct Attention {
 /// Which of attention's projections have biases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Biases {
-    /// None.
+    /// No projection.
     None,
-    /// Those to queries, keys and values.
+    /// The projections to queries, keys and values.
     Inputs,
     /// All four.
     All,
@@ -93,7 +93,7 @@ pub enum Biases {
 /// Normalization of the heads of queries and keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeadNorm {
-    /// There is none.
+    /// No normalization.
     None,
     /// Each head by itself, all with the same weights.
     Each,
@@ -119,7 +119,7 @@ pub enum Activation {
     Silu,
     /// The Gaussian error linear unit.
     Gelu,
-    /// Its approximation by `tanh`.
+    /// GELU with the approximation by `tanh`.
     GeluTanh,
 }
 
@@ -128,9 +128,9 @@ pub enum Activation {
 pub struct Rotary {
     /// The base of the wavelengths.
     pub theta: f64,
-    /// The pairs of elements that are turned: the first half of them with the second.
+    /// The rotated pairs of elements: the first half of the elements with the second half.
     pub pairs: usize,
-    /// How a model that was made for short texts is stretched to longer ones.
+    /// RoPE scaling: the extension of a short context to a longer context.
     pub scaling: Scaling,
 }
 
@@ -144,7 +144,7 @@ pub enum Scaling {
         /// The factor.
         factor: f64,
     },
-    /// Long ones by a factor, short ones not, with a slope between them (Llama 3.1).
+    /// Long wavelengths by a factor, short wavelengths not, with a slope between (Llama 3.1).
     ByWavelength {
         /// The factor.
         factor: f64,
@@ -155,21 +155,21 @@ pub enum Scaling {
         /// The longest text that the model was made for first.
         original: f64,
     },
-    /// Each by its own factor (Ding et al. 2024, LongRoPE): positions up to `original` by one list, those behind by another.
+    /// Each by a separate factor (Ding et al. 2024, LongRoPE): positions up to `original` by one list, positions behind by another list.
     ByPair {
         /// The factors of positions below `original`.
         short: Vec<f64>,
-        /// Those of others.
+        /// The factors of positions behind `original`.
         long: Vec<f64>,
         /// The longest text that the model was made for first.
         original: usize,
-        /// What cosines and sines are multiplied with.
+        /// The factor of cosines and sines.
         magnitude: f64,
     },
 }
 
 impl Decoder {
-    /// The context that is asked for, if the model can that; what it can by itself, up to [`Options::CONTEXT`].
+    /// The requested context, if the model supports the context; without a request, the model's context, up to [`Options::CONTEXT`].
     pub fn context(&self, asked: Option<u32>) -> Result<u32, CheckpointError> {
         match asked {
             Some(asked) if asked as usize > self.longest || asked == 0 => {
@@ -180,7 +180,7 @@ impl Decoder {
         }
     }
 
-    /// Whether what layers hand on can be rotated without another result.
+    /// Whether the hidden states can be rotated without another result.
     pub fn check_rotation(&self) -> Result<(), CheckpointError> {
         match self.norm_places {
             NormPlaces::Before => Ok(()),

@@ -4,7 +4,7 @@ use etbuild_ir::Violation;
 
 use crate::CONFIG;
 
-/// One reason.
+/// A reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CheckpointError {
     /// A JSON file that is not JSON, or no map.
@@ -12,7 +12,7 @@ pub enum CheckpointError {
     Json {
         /// The file's name.
         file: &'static str,
-        /// What the parser says.
+        /// The error of the parser.
         reason: String,
     },
     /// A key of the configuration that is missing or has a value without meaning.
@@ -20,36 +20,36 @@ pub enum CheckpointError {
     Key {
         /// The file's name.
         file: &'static str,
-        /// The key, dotted where it is inside another.
+        /// The key, dotted for a nested key.
         key: String,
-        /// What is wrong with it.
+        /// The mistake.
         reason: String,
     },
-    /// A family that there is no description of.
+    /// A family without a description.
     #[error("the architecture `{found}` is unknown; known are {}", known.join(", "))]
     Architecture {
-        /// What `config.json` says.
+        /// The architecture in `config.json`.
         found: String,
         /// Every architecture with a description.
         known: Vec<&'static str>,
     },
-    /// A context that is empty or longer than what the model was made for.
+    /// A context that is empty or longer than the model's context.
     #[error("a context of {asked} tokens is more than the {longest} that the model can")]
     Context {
-        /// What was asked for.
+        /// The requested context.
         asked: u32,
-        /// What the model can.
+        /// The model's context.
         longest: usize,
     },
     /// A shard that the index names and that is not there.
     #[error("the shard `{0}` is missing")]
     ShardMissing(String),
-    /// A shard that is no safetensors file, or a part of one.
+    /// A malformed shard, or a malformed part of a shard.
     #[error("the shard `{shard}` is malformed: {reason}")]
     ShardMalformed {
         /// The file's name.
         shard: String,
-        /// What is wrong.
+        /// The mistake.
         reason: String,
     },
     /// A tensor that two shards have.
@@ -66,9 +66,9 @@ pub enum CheckpointError {
     Shape {
         /// The tensor's name.
         tensor: String,
-        /// Its shape.
+        /// The shape.
         found: Vec<usize>,
-        /// What the configuration says.
+        /// The shape by the configuration.
         wanted: Vec<usize>,
     },
     /// A tensor whose elements are no floating-point numbers of up to 32 bits.
@@ -76,7 +76,7 @@ pub enum CheckpointError {
     ElementType {
         /// The tensor's name.
         tensor: String,
-        /// Its type.
+        /// The type.
         found: &'static str,
     },
     /// A model that cannot be rotated.
@@ -87,19 +87,19 @@ pub enum CheckpointError {
     AdapterKind {
         /// The key that says so.
         key: String,
-        /// What is not known of it.
+        /// The unknown part.
         reason: String,
     },
-    /// An adapter's configuration that names none of the model's layers.
+    /// An adapter's configuration that selects no layer of the model.
     #[error("`adapter_config.json`: `target_modules` names no linear layer of the model, such as `{known}`")]
     AdapterTargets {
         /// A layer that could have been named.
         known: String,
     },
-    /// Tensors of an adapter that are of no layer that its configuration names.
+    /// Tensors of an adapter for layers that the configuration does not select.
     #[error("the adapter has tensors for no linear layer of the model that `target_modules` names, or other weights than the model: {}", .0.join(", "))]
     AdapterTensors(Vec<String>),
-    /// What is wrong with the adapter over the model.
+    /// The mistake in the adapter over the model.
     #[error(transparent)]
     Adapter(Box<CheckpointError>),
     /// The program breaks a rule of its dialect.
@@ -113,7 +113,7 @@ impl CheckpointError {
         Self::Adapter(Box::new(self))
     }
 
-    /// A key that cannot be what it is.
+    /// The message for an impossible value of a key.
     pub(crate) fn key(key: impl Into<String>, reason: impl Into<String>) -> Self {
         Self::Key { file: CONFIG, key: key.into(), reason: reason.into() }
     }

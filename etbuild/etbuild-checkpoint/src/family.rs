@@ -12,11 +12,11 @@ mod qwen3;
 use crate::config::Config;
 use crate::{CheckpointError, Decoder};
 
-/// Models that one function describes.
+/// Models with the same description function.
 pub struct Family {
-    /// The classes of Hugging Face's library, as configurations name them.
+    /// The model classes of `transformers`, as configurations name the classes.
     pub architectures: &'static [&'static str],
-    /// The description of a model from its configuration.
+    /// The description of a model from the configuration.
     pub describe: fn(&Config) -> Result<Decoder, CheckpointError>,
 }
 

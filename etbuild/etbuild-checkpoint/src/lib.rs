@@ -1,7 +1,7 @@
 //! Language models from checkpoints in Hugging Face's layout: `config.json` and tensors in safetensors files.
 //!
 //! A family of models is one file in `family/`, which makes a [`Decoder`] of the configuration: plain data. The program is
-//! built from that data alone, by `decoder/`, whatever the family. Files are untrusted: nothing here panics on them.
+//! built from this data alone, by `decoder/`, for every family. Files are untrusted: this crate does not panic on any file.
 
 mod adapter;
 mod config;
@@ -45,37 +45,37 @@ pub struct Checkpoint {
     pub config: Arc<dyn Buffer>,
     /// The safetensors files by name.
     pub shards: BTreeMap<String, Arc<dyn Buffer>>,
-    /// The adapter over it, where there is one.
+    /// The adapter over the checkpoint, if any.
     pub adapter: Option<AdapterFiles>,
 }
 
-/// What a program is built for.
+/// The options of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
-    /// Most tokens of a text, prompt and answer together; `None` for [`Options::CONTEXT`] or what the model can, whichever
+    /// The context: most tokens of a text, prompt and answer together; `None` for [`Options::CONTEXT`] or the model's context, whichever
     /// is less.
     pub context: Option<u32>,
     /// How many tokens the method `prefill` takes at once.
     pub prefill: u32,
-    /// How many tokens the method `verify` takes at once, at most those of `prefill`; none for no such method.
+    /// The number of tokens of a call of the method `verify`, at most the number of `prefill`; `None` for no such method.
     pub speculate: Option<u32>,
-    /// In what the cache keeps keys and values.
+    /// The type of the KV cache.
     pub cache: Cache,
-    /// Whether what layers hand on is rotated, and how. Logits are the same but for rounding.
+    /// The rotation of the hidden states, if any. Logits are the same but for rounding.
     pub rotation: Option<Rotation>,
-    /// Whether `prefill` gives the logits behind each of its tokens, `[tokens, vocabulary]`: for measuring, not for talking.
+    /// Whether `prefill` gives the logits behind each token, `[tokens, vocabulary]`: for measurements, not for generation.
     pub every: bool,
 }
 
-/// In what keys and values are kept.
+/// The type of a KV cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Cache {
-    /// As they are computed: `float32`.
+    /// `float32`, the type of the computation.
     #[default]
     Float32,
-    /// Half the room, and half the time to read it; eleven significant bits.
+    /// fp16: half the memory and half the time to read; eleven significant bits.
     Float16,
-    /// A byte for each number, and for each head and position a scale, four bytes, behind them.
+    /// int8: a byte for each number, and for each head and position a scale, four bytes, behind the bytes.
     Int8,
 }
 
@@ -99,7 +99,7 @@ impl Cache {
 }
 
 impl Options {
-    /// The context where none is given.
+    /// The default context.
     pub const CONTEXT: u32 = 2048;
 }
 
@@ -110,7 +110,7 @@ pub const DECODE: &str = "decode";
 /// The method that reads a few tokens, of which all but the first may be wrong.
 pub const VERIFY: &str = "verify";
 
-/// The description of a model from its configuration.
+/// The description of a model from the configuration.
 pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
     let config = Config::parse(config)?;
     let name = config.architecture()?;
@@ -123,20 +123,20 @@ pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
     Ok(decoder)
 }
 
-/// The program of a checkpoint: the methods [`PREFILL`], [`DECODE`] and, where it is asked for, [`VERIFY`], which share weights
+/// The program of a checkpoint: the methods [`PREFILL`], [`DECODE`] and, on request, [`VERIFY`], which share weights
 /// and the cache of keys and values.
 ///
-/// All take `tokens`, `int64 [1, p]`, the position of the first of them, `start`, `int64 [1]`, and give the logits, `float32
-/// [1, vocabulary]`, of the token behind the last. `prefill` takes as `last`, `int64 [1]`, which of its tokens is the last;
-/// those behind it fill the piece up and leave no trace. Positions up to `start` have been given before. `verify` is like it but
-/// that it gives the logits behind each of its tokens, `[tokens, vocabulary]`: what it writes for those that turn out to be wrong
-/// is written over before it is read, so that the text goes on behind any of them.
+/// All take `tokens`, `int64 [1, p]`, the position of the first token, `start`, `int64 [1]`, and give the logits, `float32
+/// [1, vocabulary]`, behind the last token. `prefill` takes as `last`, `int64 [1]`, the index of the last token;
+/// tokens behind fill the piece up and leave no trace. Positions up to `start` have been given before. `verify` is like `prefill`, but
+/// gives the logits behind each token, `[tokens, vocabulary]`: the KV cache of wrong guesses
+/// is overwritten before the next read, so that the text goes on behind any token.
 ///
-/// Matrices keep the type that the checkpoint has; a node converts them. Numbers are computed in `float32`. With a rotation,
-/// matrices are the `float32` that `keeper` makes of them, one after the other; no more of them is in memory than it keeps there.
+/// Matrices keep the type of the checkpoint; a node converts the elements. Numbers are computed in `float32`. With a rotation,
+/// matrices are the `float32` that `keeper` makes, one after the other; only the matrices that `keeper` keeps are in memory.
 ///
-/// A linear layer that an adapter is over computes `W x + B (A x)`. `A` and `B` are constants whose names say that they are an
-/// adapter's; `B` has the factor of the adapter in it. Nothing else of the program depends on what they hold.
+/// A linear layer under an adapter computes `W x + B (A x)`. `A` and `B` are constants whose names mark an
+/// adapter; `B` has the factor of the adapter folded in. The rest of the program does not depend on the elements.
 pub fn import_checkpoint(
     checkpoint: &Checkpoint,
     options: Options,

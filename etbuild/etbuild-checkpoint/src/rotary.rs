@@ -1,5 +1,5 @@
-//! The cosines and sines of rotary position embedding, as Hugging Face's library computes them: frequencies and angles are
-//! rounded to `float32`, and functions of them too.
+//! The cosines and sines of rotary position embedding, computed as by `transformers`: frequencies and angles are
+//! rounded to `float32`, and so are the functions of both.
 
 use crate::{Rotary, Scaling};
 
@@ -25,7 +25,7 @@ pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
 /// The frequency of each pair.
 struct Frequencies {
     first: Vec<f32>,
-    /// Those of positions from a number on, where they are others.
+    /// The frequencies from a position on, if different there.
     behind: Option<(usize, Vec<f32>)>,
 }
 
@@ -39,7 +39,7 @@ impl Frequencies {
 }
 
 fn frequencies(rotary: &Rotary) -> Frequencies {
-    // How often a pair turns less than the first one, rounded as a power of `float32`.
+    // The frequency of a pair relative to the first pair, rounded as a power of `float32`.
     let power = |pair: usize| {
         let exponent = (2 * pair) as f32 / (2 * rotary.pairs) as f32;
         rotary.theta.powf(f64::from(exponent)) as f32
@@ -63,7 +63,7 @@ fn frequencies(rotary: &Rotary) -> Frequencies {
     }
 }
 
-/// A frequency after long wavelengths are stretched by a factor, short ones are not, and those between by a part of it.
+/// A frequency with long wavelengths stretched by a factor, short wavelengths kept, and a slope between.
 fn stretched(frequency: f32, [factor, high, low, original]: [f64; 4]) -> f32 {
     let wavelength = 2.0 * std::f64::consts::PI / f64::from(frequency);
     if wavelength > original / low {

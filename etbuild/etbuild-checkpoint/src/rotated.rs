@@ -1,4 +1,4 @@
-//! Making one matrix rotated: all that decides about the outcome, as a value, so that it can be kept and found again.
+//! Rotating a matrix: all inputs of the result as a value, so that the result can be stored and found again.
 
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, Digest};
@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use crate::reals;
 use crate::rotation::Space;
 
-/// About so many elements are in memory at a time where rows do not mix.
+/// The number of elements in memory at a time where rows do not mix.
 const PIECE: usize = 1 << 20;
 
-/// So many columns of rows that mix are rotated together.
+/// The number of columns of mixing rows that are rotated together.
 const LANES: usize = 64;
 
 /// A matrix that is to be rotated.
@@ -22,21 +22,21 @@ pub struct Rotated {
     pub scalar_type: ScalarType,
     /// The number of columns.
     pub columns: usize,
-    /// What each column is multiplied with first; nothing where all stay.
+    /// The factor of each column; empty where all columns stay.
     pub gains: Vec<f32>,
-    /// The space that the columns are of, one or many times.
+    /// The space of the columns, once or repeated.
     pub reads: Option<Space>,
-    /// The space that the rows are of, one or many times.
+    /// The space of the rows, once or repeated.
     pub makes: Option<Space>,
 }
 
-/// Who makes rotated matrices, and keeps what comes of it.
+/// The maker of rotated matrices, which keeps the results.
 pub trait Keeper {
-    /// The `float32` elements of the rotated matrix of this name; from an earlier time where they are known.
+    /// The `float32` elements of the rotated matrix of this name; stored elements where known.
     fn keep(&self, name: &str, rotated: &Rotated) -> ConstantData;
 }
 
-/// Works whenever it is asked, and keeps what comes of it in memory.
+/// Rotates at every request, and keeps the result in memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InMemory;
 
@@ -63,9 +63,9 @@ impl Rotated {
         self.elements.bytes().len() / self.scalar_type.size() * size_of::<f32>()
     }
 
-    /// Hands the elements to `take`, a piece after the other, in their order. What was read is let go of.
+    /// Hands the elements to `take`, piece by piece, in order, and frees each piece.
     ///
-    /// A piece is some rows; where rows mix, all that do. Then there is room for these twice.
+    /// A piece is some rows; where rows mix, all mixing rows. Then the memory holds the rows twice.
     pub fn run(&self, take: &mut dyn FnMut(&[u8])) {
         let row = self.columns.max(1);
         let rows = self.makes.map_or_else(|| (PIECE / row).max(1), Space::size);

@@ -1,4 +1,4 @@
-//! What a checkpoint says about texts: its tokenizer, its chat template, how texts end.
+//! The named data of a checkpoint about texts: the tokenizer, the chat template, the stop tokens.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,9 +10,9 @@ use crate::{CONFIG, CheckpointError, describe};
 
 /// The file with the tokenizer.
 pub const TOKENIZER: &str = "tokenizer.json";
-/// The file with what else is known of the tokenizer, such as the chat template.
+/// The file with further facts of the tokenizer, such as the chat template.
 const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
-/// The file with the chat template, where the configuration of the tokenizer does not have it.
+/// The file with the chat template, where the configuration of the tokenizer lacks the template.
 const TEMPLATE: &str = "chat_template.jinja";
 /// The file with how texts end, and how tokens are picked.
 const GENERATION: &str = "generation_config.json";
@@ -23,18 +23,18 @@ pub const TEXT_FILES: [&str; 4] = [TOKENIZER, TOKENIZER_CONFIG, TEMPLATE, GENERA
 /// The tokens that templates name.
 const NAMED_TOKENS: [&str; 4] = ["bos_token", "eos_token", "pad_token", "unk_token"];
 
-/// What goes into a program file, in the form in which devices read it.
+/// The named data of a program file, in the form for devices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Texts {
-    /// The tokenizer: `tokenizer.json` as it is.
+    /// The tokenizer: `tokenizer.json`, unchanged.
     pub tokenizer: Option<Vec<u8>>,
-    /// The chat template, as a JSON object with the `template` and the texts that it names.
+    /// The chat template, as a JSON object with the `template` and the template's variables.
     pub chat: Option<Vec<u8>>,
-    /// How texts end: lines of a word and numbers, such as `stop 2`.
+    /// The end of texts: lines of a word and numbers, such as `stop 2`.
     pub generation: Vec<u8>,
 }
 
-/// Reads what the files of a checkpoint, by name, say about texts of at most `context` tokens.
+/// Reads the named data from the files of a checkpoint, by name, for texts of at most `context` tokens.
 ///
 /// # Errors
 /// Files that are no JSON; values without meaning.
@@ -53,7 +53,7 @@ pub fn read_texts(files: &BTreeMap<String, &[u8]>, context: Option<u32>) -> Resu
     Ok(Texts { tokenizer, chat, generation })
 }
 
-/// The key of the tokens that end a text: one or a list.
+/// The key of the tokens that end a text: a token or a list.
 const STOPS: &str = "eos_token_id";
 
 fn object(files: &BTreeMap<String, &[u8]>, name: &'static str) -> Result<Option<Map<String, Value>>, CheckpointError> {
@@ -62,7 +62,7 @@ fn object(files: &BTreeMap<String, &[u8]>, name: &'static str) -> Result<Option<
     files.get(name).map(read).transpose().map_err(malformed)
 }
 
-/// The template with the texts that it may name; `None` where there is none.
+/// The template with the template's variables; `None` without a template.
 fn chat(config: &Map<String, Value>, file: Option<String>) -> Option<Vec<u8>> {
     let template = file.or_else(|| config.get("chat_template").and_then(default_template))?;
     let token = |name: &str| Some((name.to_owned(), Value::from(token_text(config.get(name)?)?)));
@@ -71,7 +71,7 @@ fn chat(config: &Map<String, Value>, file: Option<String>) -> Option<Vec<u8>> {
     Some(Value::from(chat).to_string().into_bytes())
 }
 
-/// The template: a text, or that of the name `default` in a list.
+/// The template: a text, or the text of the name `default` in a list.
 fn default_template(value: &Value) -> Option<String> {
     let is_default = |entry: &&Value| entry.get("name") == Some(&json!("default"));
     let named = || value.as_array()?.iter().find(is_default)?.get("template")?.as_str();
@@ -104,7 +104,7 @@ fn lines(
     if let Some(generation) = generation.filter(|generation| generation.get("do_sample") == Some(&Value::from(true))) {
         let usual = |name: &str| generation.get(name).and_then(Value::as_f64);
         let _ = writeln!(lines, "temperature {}", usual("temperature").unwrap_or(1.0));
-        // 50 where nothing is said: what `transformers` does.
+        // 50 by default, as in `transformers`.
         let _ = writeln!(lines, "top_k {}", usual("top_k").unwrap_or(50.0) as u64);
         let _ = writeln!(lines, "top_p {}", usual("top_p").unwrap_or(1.0));
     }

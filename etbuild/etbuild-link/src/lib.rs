@@ -1,7 +1,7 @@
 //! From a program file to a binary: kernel selection, the generated Rust project, toolchains, linking, the size report.
 //!
 //! [`select`] finds a kernel for each operator of the program. [`Project::new`] fills in a template with the kernels.
-//! [`toolchain::find`] finds a compiler, [`build`] runs the compiler, [`BuildJob`] has a worker run the compiler, [`SizeReport::of`] reads the memory use,
+//! [`toolchain::find`] finds a compiler, [`build`] and [`BuildJob`] compile here or on a worker, [`SizeReport::of`] reads the memory use,
 //! [`uf2::write`] packs an image for a boot ROM, and [`report::parse`] reads the report of firmware.
 
 mod build;

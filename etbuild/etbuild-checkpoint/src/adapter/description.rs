@@ -1,4 +1,4 @@
-//! What `adapter_config.json` says. What would change numbers and is not known here is refused.
+//! The content of `adapter_config.json`. Unknown keys that would change results are refused.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use super::{ADAPTER_CONFIG, Over};
 use crate::CheckpointError;
 use crate::config::Config;
 
-/// An adapter as its configuration describes it.
+/// An adapter by its configuration.
 #[derive(Debug)]
 pub struct Description {
     targets: Targets,
@@ -37,7 +37,7 @@ const READ: &[&str] = &[
     "bias",
 ];
 
-/// Keys that say nothing about what a trained adapter computes.
+/// Keys that do not change the results of a trained adapter.
 const WITHOUT_EFFECT: &[&str] = &[
     "auto_mapping",
     "base_model_name_or_path",
@@ -56,7 +56,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "task_type",
 ];
 
-/// How matrices may have begun before they were trained: other ways change the model too.
+/// Initializations of the matrices before training: other initializations change the model too.
 const BEGINNINGS: [&str; 3] = ["gaussian", "eva", "orthogonal"];
 
 impl Description {
@@ -77,7 +77,7 @@ impl Description {
         })
     }
 
-    /// How the adapter is over a module, if it is.
+    /// The adapter's options for a module, if the adapter covers the module.
     pub fn layer(&self, module: &str) -> Result<Option<Over>, CheckpointError> {
         let excluded = self.excluded.as_ref().map_or(Ok(false), |excluded| excluded.mean(module))?;
         let layers = self.layers.as_ref().filter(|_| self.targets.is_list());
@@ -91,7 +91,7 @@ impl Description {
     }
 }
 
-/// Refuses what is not known.
+/// Refuses unknown keys.
 fn check(config: &Config) -> Result<(), CheckpointError> {
     let refused = |key: &str, reason: String| Err(CheckpointError::AdapterKind { key: key.to_owned(), reason });
     let kind = config.optional_text("peft_type")?;

@@ -1,4 +1,4 @@
-//! Which modules a configuration means: PEFT's lists of names, and its patterns, which are Python's regular expressions.
+//! The modules that a configuration selects: PEFT's lists of names, and regular expressions of Python.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::CheckpointError;
 use crate::config::Config;
 
-/// All linear layers but the one that makes logits.
+/// All linear layers but the output head.
 const ALL: &str = "all-linear";
-/// That one.
+/// The output head.
 const HEAD: &str = "lm_head";
 
 /// A choice of modules.
@@ -18,14 +18,14 @@ const HEAD: &str = "lm_head";
 pub enum Targets {
     /// All linear layers but the head.
     All,
-    /// Those whose path matches, from its beginning to its end.
+    /// Modules whose whole path matches.
     Matching(Pattern),
-    /// Those whose path is, or ends with, one of these names.
+    /// Modules whose path is, or ends with, a name of the list.
     Named(BTreeSet<String>),
 }
 
 impl Targets {
-    /// The choice that a key has, if it has one.
+    /// The choice of a key, if any.
     pub fn read(config: &Config, key: &str) -> Result<Option<Self>, CheckpointError> {
         match config.value(key) {
             None => Ok(None),
@@ -50,12 +50,12 @@ impl Targets {
     }
 }
 
-/// Whether a path is a name, or ends with it behind a point.
+/// Whether a path is a name, or ends with the name behind a point.
 fn is_or_ends_with(module: &str, name: &str) -> bool {
     module.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with('.'))
 }
 
-/// A regular expression, and the key that it is of.
+/// A regular expression with the key of the configuration.
 #[derive(Debug)]
 pub struct Pattern {
     regex: Regex,
@@ -63,17 +63,17 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// One that a path matches as a whole.
+    /// An expression that matches whole paths.
     pub fn whole(config: &Config, key: &str, text: &str) -> Result<Self, CheckpointError> {
         Self::new(config, key, text, &format!(r"\A(?:{text})\z"))
     }
 
-    /// One that a path ends with, behind a point where it does not begin with it.
+    /// An expression for the end of a path, behind a point or at the beginning.
     pub fn ending(config: &Config, key: &str, text: &str) -> Result<Self, CheckpointError> {
         Self::new(config, key, text, &format!(r"\A(?:.*\.)?(?:{text})\z"))
     }
 
-    /// One that finds the number of the layer that a path is in: behind modules of this name, or any.
+    /// An expression for the number of a path's layer: behind modules of this name, or any module.
     pub fn number(config: &Config, key: &str, text: Option<&str>) -> Result<Self, CheckpointError> {
         match text {
             Some(name) => Self::new(config, key, name, &format!(r"\A(?:.*?\.)?(?:{name})\.(?<layer>\d+)\.")),
@@ -91,7 +91,7 @@ impl Pattern {
         self.regex.is_match(module).map_err(|_| self.mistake.clone())
     }
 
-    /// The number that it finds.
+    /// The number of the match.
     pub fn find(&self, module: &str) -> Result<Option<usize>, CheckpointError> {
         let found = self.regex.captures(module).map_err(|_| self.mistake.clone())?;
         let number = found.as_ref().and_then(|found| found.name("layer"));
@@ -107,7 +107,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// The choice of `layers_to_transform` and `layers_pattern`, if there is one.
+    /// The choice of `layers_to_transform` and `layers_pattern`, if any.
     pub fn read(config: &Config) -> Result<Option<Self>, CheckpointError> {
         let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
         let numbers: Option<BTreeSet<usize>> = match config.value(NUMBERS) {
@@ -130,7 +130,7 @@ impl Layers {
         Ok(Some(Self { numbers, patterns }))
     }
 
-    /// Whether a module is in one of them. The first name that a path has decides.
+    /// Whether a module is in one of the layers. The first name in the path decides.
     pub fn have(&self, module: &str) -> Result<bool, CheckpointError> {
         for pattern in &self.patterns {
             if let Some(number) = pattern.find(module)? {

@@ -1,4 +1,4 @@
-//! Weights of an adapter: for each layer that it is over, two matrices with few rows and columns between them.
+//! Weights of a LoRA adapter: two low-rank matrices for each covered layer.
 
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, adapter_name};
@@ -8,17 +8,17 @@ use super::sides::Side;
 use super::weights::{Constant, Part, Weights, spec};
 use crate::{CheckpointError, Rotated};
 
-/// What an adapter adds to a linear layer: `up (down x)`.
+/// The adapter's addition to a linear layer: `up (down x)`.
 pub struct LowRank {
     /// `float32 [rank, columns]`.
     pub down: Constant,
-    /// `float32 [rows, rank]`, with the adapter's factor in it.
+    /// `float32 [rows, rank]`, with the adapter's factor folded in.
     pub up: Constant,
 }
 
 impl Weights<'_> {
-    /// What an adapter adds to a layer; nothing where it is not over that layer, or where a mistake was found. In a rotated model
-    /// the first matrix reads what the layer reads, and the second makes what it makes.
+    /// The adapter's addition to a layer; `None` for a layer without adapter, or after a mistake. In a rotated model
+    /// the first matrix reads the rotated input of the layer, and the second makes the rotated output.
     pub fn low_rank(&mut self, layer: &Linear<'_>) -> Option<LowRank> {
         let Linear { module, part, columns, sides, .. } = *layer;
         let over = match self.adapter.as_mut()?.layer(module) {
@@ -41,7 +41,7 @@ impl Weights<'_> {
         Some(LowRank { down, up })
     }
 
-    /// A matrix of the adapter as `float32`, each column times what `gains` says.
+    /// A matrix of the adapter as `float32`, each column times the column's gain.
     fn of_adapter(
         &mut self,
         matrix: &Matrix<'_>,
@@ -65,7 +65,7 @@ impl Weights<'_> {
         })
     }
 
-    /// The elements of a matrix as they are stored, and their type.
+    /// The elements of a stored matrix, and the type.
     fn rows_of_adapter(&mut self, matrix: &Matrix<'_>) -> Result<(ConstantData, ScalarType), CheckpointError> {
         let Matrix { module, name, part: Part { first, count, all }, columns } = *matrix;
         let missing = || CheckpointError::TensorMissing(format!("{module}.{name}.weight"));
@@ -80,12 +80,12 @@ impl Weights<'_> {
 /// A matrix of an adapter.
 #[derive(Clone, Copy)]
 struct Matrix<'n> {
-    /// The module that it is over.
+    /// The covered module.
     module: &'n str,
-    /// Which of the two it is.
+    /// The first or the second matrix.
     name: &'static str,
-    /// Its rows.
+    /// The rows.
     part: Part,
-    /// Its columns.
+    /// The columns.
     columns: usize,
 }

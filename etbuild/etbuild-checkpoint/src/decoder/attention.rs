@@ -1,4 +1,4 @@
-//! Attention of a piece of text to itself and to what the cache holds of the text before it.
+//! Attention of a piece of text to the piece and to the KV cache of the text before.
 
 use etbuild_ir::{Argument, ValueId};
 
@@ -14,7 +14,7 @@ pub struct Text {
     pub start: ValueId,
     /// Which is the last.
     pub last: ValueId,
-    /// How many there is room for.
+    /// The capacity.
     pub count: usize,
 }
 
@@ -58,7 +58,7 @@ pub fn build(
     project(decoder, sketch, weights, &module, Role::Output, rows)
 }
 
-/// What a projection makes.
+/// The output of a projection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Query,
@@ -84,7 +84,7 @@ impl Role {
         }
     }
 
-    /// What of a rotated model the projection reads and makes.
+    /// The rotated input and output of the projection in a rotated model.
     const fn sides(self, norm: &str) -> Sides<'_> {
         match self {
             Self::Query | Self::Key => Sides::behind(norm),
@@ -93,7 +93,7 @@ impl Role {
         }
     }
 
-    /// The rows of the projection, as a part of the matrix that it lies in.
+    /// The rows of the projection, as a part of a fused matrix.
     const fn part(self, decoder: &Decoder) -> Part {
         let Attention { heads, key_heads, depth, fused, .. } = decoder.attention;
         let (queries, keys) = (heads * depth, key_heads * depth);

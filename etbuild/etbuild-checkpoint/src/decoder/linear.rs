@@ -1,4 +1,4 @@
-//! Linear layers, and what an adapter adds to them.
+//! Linear layers, and the additions of adapters.
 
 use etbuild_ir::ValueId;
 
@@ -10,15 +10,15 @@ use super::weights::{Part, Weights};
 /// A linear layer.
 #[derive(Clone, Copy)]
 pub struct Linear<'n> {
-    /// The module that its tensors are of: that of several layers where these are fused.
+    /// The module of the tensors: a module of several layers where the layers are fused.
     pub module: &'n str,
-    /// Its rows of those tensors.
+    /// The rows in these tensors.
     pub part: Part,
-    /// The elements of what it reads.
+    /// The columns of the weights.
     pub columns: usize,
-    /// What is rotated in a rotated model.
+    /// The rotated sides in a rotated model.
     pub sides: Sides<'n>,
-    /// Whether it has a bias.
+    /// Whether the layer has a bias.
     pub has_bias: bool,
 }
 
@@ -33,7 +33,7 @@ pub fn build(sketch: &mut Sketch, weights: &mut Weights<'_>, layer: &Linear<'_>,
     adapted(sketch, weights, layer, input, made)
 }
 
-/// What the layer `made` of its input, with what an adapter adds. Layers that are fused read the first product in common.
+/// The output `made` of the layer, with the adapter's addition. Fused layers share the first product of the adapter.
 pub fn adapted(
     sketch: &mut Sketch,
     weights: &mut Weights<'_>,
@@ -53,7 +53,7 @@ pub fn adapted(
     sketch.add(made, more)
 }
 
-/// What PEFT calls the first matrix of a layer, `[rank, columns]`.
+/// PEFT's name of the first matrix of a layer, `[rank, columns]`.
 pub const DOWN: &str = "lora_A";
-/// What it calls the second, `[rows, rank]`.
+/// PEFT's name of the second matrix, `[rows, rank]`.
 pub const UP: &str = "lora_B";

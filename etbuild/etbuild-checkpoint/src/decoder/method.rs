@@ -1,4 +1,4 @@
-//! A method: tokens in, logits of the one behind the last out.
+//! A method: tokens in, logits behind the last token out.
 
 use etbuild_ir::{Graph, ValueId};
 
@@ -10,7 +10,7 @@ use super::sketch::Sketch;
 use super::weights::{Part, TABLE, Weights};
 use crate::{Decoder, NormPlaces};
 
-/// The method for so many tokens at once.
+/// The method for a number of tokens at once.
 pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: bool) -> Graph {
     let (mut sketch, count) = (Sketch::default(), tokens as usize);
     let input = sketch.input("tokens", &[1, count]);
@@ -33,7 +33,7 @@ pub fn build(decoder: &Decoder, weights: &mut Weights<'_>, tokens: u32, every: b
     sketch.finish(vec![logits])
 }
 
-/// Tables whose rows are tokens, as a product reads them with its columns.
+/// Tables whose rows are tokens, in the form of a linear layer's weights.
 const ROWS: Sides<'static> = Sides { reads: Some(Side::Tokens), norm: None, makes: None };
 
 fn embed(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, tokens: ValueId) -> ValueId {
@@ -47,7 +47,7 @@ fn embed(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, toke
     }
 }
 
-/// One layer: what attention and the feed-forward network make is added to what comes in.
+/// One layer: the outputs of attention and of the feed-forward network are added to the input.
 fn layer(
     decoder: &Decoder,
     sketch: &mut Sketch,
@@ -92,7 +92,7 @@ fn normalize(
 /// The normalization ahead of the output's matrix.
 const NORM: &str = "model.norm";
 
-/// The logits. A table that is the embedding too has no room for the gains ahead of it: in a rotated model they are a matrix.
+/// The logits. A table that is the embedding too cannot take the gains ahead: in a rotated model the gains are a matrix.
 fn logits(decoder: &Decoder, sketch: &mut Sketch, weights: &mut Weights<'_>, state: ValueId, rows: usize) -> ValueId {
     let mut normal = normalize(decoder, sketch, weights, NORM, state);
     if decoder.tied && weights.rotates() {

@@ -1,5 +1,5 @@
-//! Weights of a rotated model: what reads or makes rotated vectors takes the rotation in, with the gains of the normalization
-//! ahead of it.
+//! Weights of a rotated model: matrices that read or make rotated vectors take the rotation in, with the gains of the normalization
+//! ahead.
 
 use et_core::ScalarType;
 use etbuild_ir::TensorSpec;
@@ -12,18 +12,18 @@ use crate::{Rotated, Space, reals};
 pub enum Side {
     /// Tokens, between layers.
     Tokens,
-    /// Heads of values. Those of queries and keys turn with their positions instead.
+    /// Heads of values. Heads of queries and keys get rotary position embedding instead.
     Heads,
 }
 
-/// What a matrix reads and makes.
+/// The input and the output of a matrix.
 #[derive(Clone, Copy, Default)]
 pub struct Sides<'n> {
-    /// What it reads, where that is rotated.
+    /// The space of the input, if rotated.
     pub reads: Option<Side>,
-    /// The module of the normalization ahead of it.
+    /// The module of the normalization ahead.
     pub norm: Option<&'n str>,
-    /// What it makes, where that is rotated.
+    /// The space of the output, if rotated.
     pub makes: Option<Side>,
 }
 
@@ -35,7 +35,7 @@ impl<'n> Sides<'n> {
 }
 
 impl Weights<'_> {
-    /// A matrix as a rotated model has it: as it is stored where the model is not, or where a mistake was found.
+    /// A matrix of a rotated model; the stored matrix where the model is not rotated, or after a mistake.
     pub fn matrix(&mut self, tensor: &str, part: Part, columns: usize, sides: Sides<'_>) -> Constant {
         let stored = self.stored_matrix(tensor, part, columns);
         if !self.rotates() {
@@ -56,7 +56,7 @@ impl Weights<'_> {
         })
     }
 
-    /// A bias of what `makes` says.
+    /// A bias in the space of `makes`.
     pub fn bias(&mut self, tensor: &str, part: Part, makes: Option<Side>) -> Constant {
         let stored = self.vector(tensor, part, 0.0);
         let Some(side) = makes.filter(|_| self.rotates() && !self.failed()) else { return stored };
@@ -67,7 +67,7 @@ impl Weights<'_> {
         })
     }
 
-    /// The weights of a normalization of tokens: what reads from it has them where the model is rotated.
+    /// The weights of a normalization of tokens: in a rotated model, the matrix that reads the output has the weights.
     pub fn norm(&mut self, module: &str) -> Constant {
         let width = self.decoder.width;
         if self.rotates() {
@@ -76,8 +76,8 @@ impl Weights<'_> {
         self.norm_weight(module, width)
     }
 
-    /// The weights of the normalization `module` as a matrix `[1, width, width]` for rotated tokens: for what reads them with
-    /// a matrix that has no room for them.
+    /// The weights of the normalization `module` as a matrix `[1, width, width]` for rotated tokens: for readers whose
+    /// matrix cannot take the weights in.
     pub fn rotated_norm(&mut self, module: &str) -> Constant {
         let (width, space) = (self.decoder.width, self.space(Side::Tokens));
         let gains = self.gains(module, width);

@@ -9,25 +9,25 @@ use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Update,
 use super::weights::Constant;
 use crate::{Activation, Norm};
 
-/// A graph, and the module that what is added belongs to.
+/// A graph, and the module of the nodes to add.
 #[derive(Default)]
 pub struct Sketch {
     graph: Graph,
     module: String,
     constants: BTreeMap<String, ValueId>,
-    /// What half-precision constants are as `float32`.
+    /// `float32` values of half-precision constants.
     widened: IdMap<ValueId>,
-    /// What values times the first matrices of adapters are.
+    /// Products of values and the first matrices of adapters.
     narrowed: BTreeMap<(ValueId, ValueId), ValueId>,
 }
 
 impl Sketch {
-    /// The module that what follows is a part of.
+    /// The module of the next nodes.
     pub fn module(&self) -> &str {
         &self.module
     }
 
-    /// Adds what follows as a part of this module of the model.
+    /// Adds the next nodes as a part of this module of the model.
     pub fn enter(&mut self, module: impl Into<String>) {
         self.module = module.into();
     }
@@ -80,7 +80,7 @@ impl Sketch {
         widened
     }
 
-    /// State that a node has written: `write` gets what was there and gives what is.
+    /// State that a node writes: `write` gets the old value and gives the new value.
     pub fn update(
         &mut self,
         name: &str,
@@ -99,7 +99,7 @@ impl Sketch {
         self.graph.spec(id).sizes.last().map_or(1, |size| size.unsigned_abs() as usize)
     }
 
-    /// A value like another one.
+    /// A value with the type and shape of another value.
     fn like(&self, id: ValueId) -> TensorSpec {
         self.graph.spec(id).clone()
     }
@@ -119,7 +119,7 @@ impl Sketch {
         self.call("aten.embedding.default", arguments.chain(rest).collect(), output)
     }
 
-    /// `float32` with the dimensions of a value and one more.
+    /// `float32` with the dimensions of a value and a further dimension.
     fn wider(&self, of: ValueId, size: usize) -> TensorSpec {
         let mut sizes = self.graph.spec(of).sizes.clone();
         sizes.push(i32::try_from(size).unwrap_or(i32::MAX));
@@ -145,7 +145,7 @@ impl Sketch {
         narrow
     }
 
-    /// A stack of matrices times another one, of as many rows as columns.
+    /// A stack of matrices times another stack of matrices, of as many rows as columns.
     pub fn batch_product(&mut self, left: ValueId, right: ValueId) -> ValueId {
         let output = self.like(left);
         self.call("aten.bmm.default", vec![Argument::Value(left), Argument::Value(right)], output)
@@ -202,7 +202,7 @@ impl Sketch {
         self.call(operator, std::iter::once(Argument::Value(value)).chain(text).collect(), output)
     }
 
-    /// One row of the second dimension.
+    /// A row of the second dimension.
     pub fn row(&mut self, of: ValueId, row: ValueId) -> ValueId {
         let mut output = self.like(of);
         let _ = output.set_size(1, 1);
@@ -210,7 +210,7 @@ impl Sketch {
         self.call("aten.index_select.default", arguments, output)
     }
 
-    /// A call whose one output is like the first of `read`.
+    /// A call whose single output is like the first value of `read`.
     pub fn own(&mut self, operator: &str, read: &[ValueId], rest: &[Argument]) -> ValueId {
         let output = read.first().map_or_else(|| spec(ScalarType::Float, &[]), |id| self.like(*id));
         let arguments = read.iter().copied().map(Argument::Value).chain(rest.iter().cloned()).collect();
@@ -231,7 +231,7 @@ fn spec(scalar_type: ScalarType, sizes: &[usize]) -> TensorSpec {
     TensorSpec::contiguous(scalar_type, sizes)
 }
 
-/// A name as programs write them.
+/// A name in the form of programs.
 fn identifier(name: &str) -> String {
     name.chars().map(|character| if character.is_ascii_alphanumeric() { character } else { '_' }).collect()
 }

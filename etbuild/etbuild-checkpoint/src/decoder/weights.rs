@@ -11,13 +11,13 @@ use crate::{Adapter, Cache, CheckpointError, Decoder, Keeper, Options, Rotation,
 /// The embedding.
 pub const TABLE: &str = "model.embed_tokens.weight";
 
-/// So many mistakes are told.
+/// The most mistakes in a message.
 const ENOUGH: usize = 16;
 
-/// A constant, and the name that it is known by.
+/// A constant with the name.
 #[derive(Clone)]
 pub struct Constant {
-    /// The name of the tensor, or of a part of one.
+    /// The name of the tensor, or of a part of the tensor.
     pub name: String,
     /// Type and shape.
     pub spec: TensorSpec,
@@ -49,15 +49,15 @@ impl Part {
     }
 }
 
-/// Constants by name. One that cannot be had is noted and stands as nothing, so that all mistakes are found at once; no
-/// program comes of it.
+/// Constants by name. A missing constant is noted and stands as zero bytes, so that all mistakes are found at once; the
+/// program is then dropped.
 pub struct Weights<'d> {
     pub(super) decoder: &'d Decoder,
-    /// Who makes matrices that are not as they are stored.
+    /// The maker of rotated matrices.
     pub(super) keeper: &'d dyn Keeper,
     rotation: Option<Rotation>,
     tensors: Tensors,
-    /// What is over the linear layers.
+    /// The adapter over the linear layers.
     pub(super) adapter: Option<Adapter>,
     made: BTreeMap<String, Constant>,
     errors: Vec<CheckpointError>,
@@ -69,7 +69,7 @@ pub struct Weights<'d> {
 }
 
 impl<'d> Weights<'d> {
-    /// Weights for texts of so many tokens.
+    /// Weights for texts of at most `context` tokens.
     pub fn new(
         decoder: &'d Decoder,
         (tensors, adapter): (Tensors, Option<Adapter>),
@@ -92,12 +92,12 @@ impl<'d> Weights<'d> {
         self.errors.len() >= ENOUGH
     }
 
-    /// Whether something is wrong.
+    /// Whether a mistake was found.
     pub(super) fn failed(&self) -> bool {
         !self.errors.is_empty()
     }
 
-    /// What was wrong, and what the checkpoint has for nothing.
+    /// The mistakes, and the unused tensors of the checkpoint.
     pub fn finish(mut self) -> Vec<CheckpointError> {
         if self.errors.is_empty() {
             let tied = self.decoder.tied;
@@ -116,7 +116,7 @@ impl<'d> Weights<'d> {
         self.errors.push(error);
     }
 
-    /// Rows of a matrix of so many columns, in the type that the checkpoint has.
+    /// Rows of a matrix with this number of columns, in the type of the checkpoint.
     pub(super) fn stored_matrix(&mut self, tensor: &str, part: Part, columns: usize) -> Constant {
         let Part { first, count, all } = part;
         self.once(part.named(tensor), |weights, name| {
@@ -157,8 +157,8 @@ impl<'d> Weights<'d> {
         })
     }
 
-    /// The first value of a cache of keys or values of layers that see such a window: zeros. One that sees a window has room
-    /// for it and for a piece, and is written around its end.
+    /// The first value of a KV cache of layers with this attention window: zeros. The cache of a sliding window has the capacity
+    /// of the window and a piece, and is a ring buffer.
     pub fn cache(&mut self, window: Option<usize>) -> Constant {
         let context = self.context as usize;
         let slots = window.map_or(context, |window| context.min(window.saturating_add(self.piece as usize - 1)));
@@ -198,7 +198,7 @@ impl<'d> Weights<'d> {
         made
     }
 
-    /// A constant in the place of one that cannot be had.
+    /// A constant in place of a missing constant.
     fn nothing(&self, name: String) -> Constant {
         Constant { name, spec: spec(ScalarType::Float, &[0]), data: ConstantData::new(Vec::new()) }
     }

@@ -1,4 +1,4 @@
-//! What the configurations of most families say alike.
+//! The configuration keys that most families share.
 
 use crate::config::Config;
 use crate::{
@@ -6,8 +6,8 @@ use crate::{
     Scaling,
 };
 
-/// A decoder as Llama's configuration has it, with `theta` where it names no base: no biases, no windows, normalization
-/// ahead of both parts of a layer, one rotary.
+/// A decoder by Llama's configuration, with the default base `theta`: no biases, no windows, normalization
+/// ahead of both parts of a layer, one rotary embedding.
 pub fn decoder(config: &Config, theta: f64) -> Result<Decoder, CheckpointError> {
     let (width, attention) = (config.size("hidden_size")?, attention(config)?);
     let rotary = rotary(config, &rope(config)?, attention.depth, theta)?;
@@ -51,7 +51,7 @@ fn attention(config: &Config) -> Result<Attention, CheckpointError> {
     })
 }
 
-/// The activation that a key names; Llama's where it is absent.
+/// The activation of a key; Llama's activation for an absent key.
 pub fn activation(config: &Config, key: &str) -> Result<Activation, CheckpointError> {
     match config.optional_text(key)?.as_deref() {
         None | Some("silu" | "swish") => Ok(Activation::Silu),
@@ -61,7 +61,7 @@ pub fn activation(config: &Config, key: &str) -> Result<Activation, CheckpointEr
     }
 }
 
-/// What a configuration says about rotation: `rope_parameters`, or `rope_scaling` in older ones, or the configuration itself.
+/// The RoPE configuration: `rope_parameters`, or `rope_scaling` in older configurations, or the configuration.
 pub fn rope(config: &Config) -> Result<Config, CheckpointError> {
     for key in ["rope_parameters", "rope_scaling"] {
         if let Some(map) = config.optional_map(key)? {
@@ -71,7 +71,7 @@ pub fn rope(config: &Config) -> Result<Config, CheckpointError> {
     Ok(config.clone())
 }
 
-/// The rotary that `rope` says, for heads of `depth` elements, with `theta` where neither it nor the configuration has one.
+/// The rotary embedding of `rope`, for heads of `depth` elements, with the default base `theta`.
 pub fn rotary(config: &Config, rope: &Config, depth: usize, theta: f64) -> Result<Rotary, CheckpointError> {
     let number = |key: &str| Ok::<_, CheckpointError>(rope.optional_number(key)?.or(config.optional_number(key)?));
     let theta = number("rope_theta")?.unwrap_or(theta);
@@ -113,7 +113,7 @@ fn by_pair(config: &Config, rope: &Config) -> Result<Scaling, CheckpointError> {
     })
 }
 
-/// Gives the layers windows: those that `layer_types` calls so, or where it is absent, those of which `slides` says so.
+/// Gives the layers attention windows: by `layer_types` or, for an absent key, by `slides`.
 pub fn slide(
     decoder: &mut Decoder,
     config: &Config,
@@ -136,7 +136,7 @@ pub fn slide(
     Ok(())
 }
 
-/// What Gemma's families have in common: four normalizations with weights less one, a scaled embedding that is the output's
+/// The common part of Gemma's families: four normalizations with weights less one, a scaled embedding that is the output's
 /// matrix, and caps.
 pub fn gemma(config: &Config, theta: f64) -> Result<Decoder, CheckpointError> {
     let mut decoder = decoder(config, theta)?;

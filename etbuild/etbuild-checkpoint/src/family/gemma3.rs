@@ -23,7 +23,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
     Ok(decoder)
 }
 
-/// That of layers that see everything, and that of the others.
+/// The rotary embedding of layers with global attention, and of layers with a window.
 fn rotaries(config: &Config, depth: usize) -> Result<Vec<Rotary>, CheckpointError> {
     let rope = conventions::rope(config)?;
     let kinds = [rope.optional_map("full_attention")?, rope.optional_map("sliding_attention")?];

@@ -1,4 +1,4 @@
-//! Llama 2 and 3, and SmolLM 1 and 2, which have its architecture.
+//! Llama 2 and 3, and SmolLM 1 and 2, which share the architecture.
 
 use super::{Family, conventions};
 use crate::config::Config;
