@@ -35,7 +35,7 @@ impl Hasher {
         }
     }
 
-    /// The digest of everything appended so far.
+    /// The digest of all bytes appended so far.
     pub fn finish(&self) -> Digest {
         Digest(*self.0.finalize().as_bytes())
     }

@@ -1,4 +1,4 @@
-//! What can go wrong in the store.
+//! Failures of the store.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use crate::{ActionKey, Digest};
 
 /// A failure of the store.
 ///
-/// All but those for which [`StoreError::is_bug`] holds come from the machine and may be gone at the next try; a caller
-/// must not remember them as the result of a stage.
+/// All failures but the failures with [`StoreError::is_bug`] come from the machine and may be gone at the next try; a caller
+/// must not remember a machine's failure as the result of a stage.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The disk, the quota or the limit on file sizes is used up.
@@ -18,24 +18,24 @@ pub enum StoreError {
         path: PathBuf,
         /// How many bytes that file was to hold, as far as known when the room ran out.
         wanted: u64,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The store's folder may not be written, or its files may not be read.
+    /// The store's folder may not be written, or the files may not be read.
     #[error("no permission for {}: {source}", path.display())]
     Denied {
         /// The file or folder that was refused.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A blob's bytes were not what its name says. It has been put aside; derive it again.
+    /// A blob's bytes did not have the digest of the name. The blob has been put aside; derive the blob again.
     #[error("blob {blob} was corrupt; it is now in quarantine")]
     Corrupt {
         /// The name.
         blob: Digest,
     },
-    /// There is no such blob: it was never stored, or has been removed. Derive it again.
+    /// The blob is missing: never stored, or removed. Derive the blob again.
     #[error("blob {blob} is not in the store")]
     Missing {
         /// The name.
@@ -46,17 +46,17 @@ pub enum StoreError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The caller recorded an output that it had not stored.
+    /// The caller recorded an output without storing the output.
     #[error("action {action} records output {name:?}, but blob {blob} is not in the store")]
     UnstoredOutput {
         /// The action.
         action: ActionKey,
         /// The output's name.
         name: String,
-        /// The blob that it refers to.
+        /// The blob of the output.
         blob: Digest,
     },
     /// A value could not be encoded.
@@ -93,7 +93,7 @@ impl StoreError {
 }
 
 impl From<StoreError> for io::Error {
-    /// Keeps the system's kind; the store's error is the inner one and can be had back by downcasting.
+    /// Keeps the system's kind; the store's error is the inner error and can be had back by downcasting.
     fn from(error: StoreError) -> Self {
         let kind = match &error {
             StoreError::Full { source, .. } | StoreError::Denied { source, .. } | StoreError::Io { source, .. } => {

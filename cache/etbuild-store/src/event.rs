@@ -1,48 +1,48 @@
-//! What the store tells its owner while it works. It never prints.
+//! Events of the store for an observer. The store never prints.
 
 use std::path::PathBuf;
 
 use crate::{ActionKey, Digest};
 
-/// Something that a person may want to hear of, though the store has dealt with it.
+/// An event that a user may want to know of, though the store has handled the cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A blob was damaged and has been put aside.
     BlobQuarantined {
-        /// The blob's name, which its bytes no longer deserve.
+        /// The blob's name, which no longer fits the bytes.
         blob: Digest,
-        /// What was wrong.
+        /// The damage.
         damage: Damage,
-        /// Where the bytes are now; `None` when they could not be moved, or another process had replaced them already.
+        /// The quarantined bytes; `None` when the move failed, or another process had replaced the bytes already.
         quarantine: Option<PathBuf>,
     },
     /// A record was torn or garbled and has been removed.
     RecordDiscarded {
-        /// The action that it was filed under.
+        /// The action of the record's file name.
         action: ActionKey,
     },
     /// The files of a process that died while writing were removed.
     TemporarySwept {
-        /// The folder that held them.
+        /// The removed folder.
         folder: PathBuf,
     },
-    /// Garbage collection runs in another process; this one waits for it to end.
+    /// Garbage collection runs in another process; this process waits.
     WaitingForCollection,
-    /// Builds are running; garbage collection waits for them to end.
+    /// Builds are running; garbage collection waits for the builds.
     WaitingForBuilds,
 }
 
-/// How a blob differs from what its name promises.
+/// The difference between a blob and the blob's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Damage {
-    /// It has another length, in bytes.
+    /// Another length, in bytes.
     Size {
         /// The length that was stored.
         expected: u64,
         /// The length of the file.
         found: u64,
     },
-    /// It has other bytes.
+    /// Other bytes.
     Content {
         /// The digest of the bytes that were found.
         found: Digest,

@@ -1,4 +1,4 @@
-//! Locks on files, which the kernel releases when their process ends, however it ends.
+//! Locks on files, which the kernel releases when the process ends, however the process ends.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
@@ -9,13 +9,13 @@ use crate::StoreError;
 /// How a file is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Together with other shared holders.
+    /// Shared with other shared holders.
     Shared,
     /// Alone.
     Exclusive,
 }
 
-/// Opens a lock file, and makes it and its folder where they are missing.
+/// Opens a lock file, and makes missing files and folders.
 pub(crate) fn open(path: &Path) -> Result<File, StoreError> {
     let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
     let opened = open().or_else(|error| match (error.kind(), path.parent()) {

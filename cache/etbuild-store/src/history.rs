@@ -1,4 +1,4 @@
-//! What each slot was last built from, so that `explain` can say what changed.
+//! The last key of each slot, so that `explain` can name the change.
 
 use std::fs;
 
@@ -15,7 +15,7 @@ struct Remembered {
 }
 
 impl Store {
-    /// Notes that `slot` (as `digits/mps2-an505/link`) now has this key. Writes nothing when it had it already.
+    /// Notes that `slot` (as `digits/mps2-an505/link`) now has this key. Writes only a changed key.
     pub fn remember(&self, slot: &str, key: &Key) -> Result<(), StoreError> {
         if self.last(slot).is_some_and(|components| components == key.components()) {
             return Ok(());
@@ -24,7 +24,7 @@ impl Store {
         self.scratch().write(&self.layout().history(slot), &bytes, Durability::Cached)
     }
 
-    /// What `slot` was last built from; `None` where that is not known.
+    /// The last key of `slot`; `None` where unknown.
     pub fn last(&self, slot: &str) -> Option<Vec<Component>> {
         let bytes = fs::read(self.layout().history(slot)).ok()?;
         let remembered: Remembered = sealed::unseal(&bytes).ok()?;

@@ -8,7 +8,7 @@ use crate::{ActionKey, Digest};
 /// The folder that this version of the store reads and writes; another version has another folder.
 const VERSION: &str = "v1";
 
-/// The paths of one store. Nothing here touches the disk.
+/// The paths of a store. No method here touches the disk.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     root: PathBuf,

@@ -1,26 +1,26 @@
-//! Builds and garbage collection keep out of each other's way.
+//! Leases keep builds and garbage collection apart.
 
 use std::fs::File;
 
 use crate::file_lock::{self, Mode};
 use crate::{Event, Store, StoreError};
 
-/// While any process holds a lease, nothing is removed from the store. Any number may be held at once.
+/// While any process holds a lease, no file is removed from the store. Any number of leases may be held at once.
 #[derive(Debug)]
 pub struct Lease {
     _file: File,
 }
 
 impl Store {
-    /// Keeps everything in the store until the lease is dropped; waits for a garbage collection that is under way.
+    /// Keeps everything in the store until the lease is dropped; waits for a running garbage collection.
     ///
-    /// A build holds one from its first look-up to its last materialised output.
+    /// A build holds a lease from the first look-up to the last materialised output.
     pub fn lease(&self) -> Result<Lease, StoreError> {
         let file = self.lock_collection(Mode::Shared, &Event::WaitingForCollection)?;
         Ok(Lease { _file: file })
     }
 
-    /// Keeps builds out, after those under way have ended. A process that holds a lease itself waits for ever.
+    /// Keeps builds out, after running builds have ended. A process that holds a lease waits for ever.
     pub(crate) fn keep_builds_out(&self) -> Result<File, StoreError> {
         self.lock_collection(Mode::Exclusive, &Event::WaitingForBuilds)
     }

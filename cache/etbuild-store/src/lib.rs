@@ -1,19 +1,19 @@
 //! The content-addressed store: digests, blobs, action cache, locks, garbage collection.
 //!
-//! A [`Store`] is one folder that any number of processes share. It owns bytes and knows nothing of what they mean:
-//! a *blob* is named by the BLAKE3 digest of its bytes, an *action* by the digest of everything that it read
+//! A [`Store`] is one folder that any number of processes share. The store owns bytes without interpreting the bytes:
+//! a *blob* is named by the BLAKE3 digest of the bytes, an *action* by the digest of all inputs
 //! ([`KeyBuilder`]), and a *record* says which blobs an action made. The folder is laid out as
 //!
 //! ```text
 //! CACHEDIR.TAG                  tells backup programs to leave the folder out
-//! v1/cas/ab/<62 hex>            blobs, mode 0444, never written in place; or second names of large files that others own
+//! v1/cas/ab/<62 hex>            blobs, mode 0444, never written in place; or second names of large files of other owners
 //! v1/ac/ab/<62 hex>             records, checksummed
 //! v1/tmp/<pid>-<start>-<n>/     files being written; swept once their process is gone
 //! v1/locks/<64 hex>             one lock file per action being run
-//! v1/gc.lock                    held shared by builds, exclusively by whatever removes
-//! v1/history/, v1/memo/         what `explain` compares with; facts about tools
-//! v1/roots/                     what is kept for whom
-//! v1/quarantine/                blobs whose bytes were not what their name says
+//! v1/gc.lock                    held shared by builds, exclusively by garbage collection
+//! v1/history/, v1/memo/         last keys for `explain`; facts about tools
+//! v1/roots/                     artifacts to keep, by unit
+//! v1/quarantine/                blobs whose bytes did not fit the name
 //! ```
 //!
 //! What holds at every moment, whoever is killed: a file under its final name is whole (it was renamed there); a

@@ -1,4 +1,4 @@
-//! Single flight: of all processes and threads that want an action's result, one runs it and the others wait.
+//! Single flight: of all processes and threads that want an action's result, one runs the action and the rest waits.
 
 use std::fs::File;
 use std::io::Write;
@@ -9,7 +9,7 @@ use crate::file_lock::{self, Mode};
 use crate::process::ProcessId;
 use crate::{ActionKey, Lease, Store, StoreError};
 
-/// The right to run an action, until dropped. It is a [`Lease`] too.
+/// The right to run an action, until dropped. The right includes a [`Lease`].
 #[derive(Debug)]
 pub struct Guard {
     file: File,
@@ -18,30 +18,30 @@ pub struct Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // The name is for waiters only: a stale one misleads nobody but a reader of the message.
+        // The name is for waiters only: a stale name misleads only a reader of the message.
         let _ = self.file.set_len(0);
     }
 }
 
-/// Who runs the action that one waits for.
+/// The holder of an action's lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
-    /// The process; `None` in the instant between its taking the lock and its signing.
+    /// The process; `None` in the instant between locking and signing.
     pub pid: Option<u32>,
-    /// When it took the lock.
+    /// The time of locking.
     pub since: Option<SystemTime>,
 }
 
 impl Store {
-    /// Waits for the right to run an action. Having it, look the action up again: whoever held it may have recorded it.
+    /// Waits for the right to run an action. After the wait, look the action up again: the last holder may have recorded the result.
     ///
-    /// `on_wait` hears who holds it, when that is somebody else. What a dead process held is free.
+    /// `on_wait` hears of another holder. The lock of a dead process is free.
     pub fn lock(&self, action: &ActionKey, on_wait: impl FnOnce(&Holder)) -> Result<Guard, StoreError> {
         let lease = self.lease()?;
         let path = self.layout().lock(action);
         let mut file = file_lock::open(&path)?;
         file_lock::lock(&file, Mode::Exclusive, &path, || on_wait(&Holder::of(&path)))?;
-        // The lock holds without a signature, so that a full disk does not stop a build that needs none.
+        // The lock holds without a signature, so that a full disk does not stop a build that needs no space.
         let _ = sign(&mut file);
         Ok(Guard { file, _lease: lease })
     }

@@ -1,4 +1,4 @@
-//! Facts that are slow to find out, such as what a tool says about itself. Losing one costs time, never correctness.
+//! Memos: facts that are slow to find out, such as the version of a tool. Losing a memo costs time, never correctness.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use crate::scratch::Durability;
 use crate::{Digest, Store, StoreError, sealed};
 
 impl Store {
-    /// The fact kept about `subject`; `None` where there is none, or where it cannot be trusted.
+    /// The fact kept about `subject`; `None` for a missing or untrusted memo.
     pub fn memo_get(&self, subject: &Digest) -> Option<Vec<u8>> {
         let bytes = fs::read(self.layout().memo(subject)).ok()?;
         let (kept, fact): (Digest, Vec<u8>) = sealed::unseal(&bytes).ok()?;

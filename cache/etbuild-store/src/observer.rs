@@ -1,8 +1,8 @@
-//! Who is told what happens. Libraries never print.
+//! Observers of events. Libraries never print.
 
-/// Receives events of one kind, on whichever thread they happen. Any `Fn(&E)` is one.
+/// Receives events of one kind, on any thread. Any `Fn(&E)` is an observer.
 pub trait Observer<E>: Send + Sync {
-    /// Something happened.
+    /// Called for each event.
     fn observe(&self, event: &E);
 }
 

@@ -4,12 +4,12 @@ use std::fmt;
 use std::fs;
 use std::str::FromStr;
 
-/// A process: its number and the time at which it started. Prints and parses as `pid-start`.
+/// A process: the number and the start time. Prints and parses as `pid-start`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessId {
-    /// The number that the system gave it.
+    /// The number by the system.
     pub pid: u32,
-    /// Clock ticks from boot to its start; 0 where the system does not say.
+    /// Clock ticks from boot to the start; 0 on systems without this number.
     pub start: u64,
 }
 
@@ -20,7 +20,7 @@ impl ProcessId {
         Self { pid, start: start_of(pid).unwrap_or_default() }
     }
 
-    /// Whether it is seen running. `false` may also mean that the system does not say, or that it runs in another
+    /// Whether the process is seen running. `false` may also mean that the system does not show the process, or that the process runs in another
     /// container.
     pub fn is_seen_running(self) -> bool {
         start_of(self.pid) == Some(self.start)
@@ -46,7 +46,7 @@ impl FromStr for ProcessId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotAProcess;
 
-/// Field 22 of `/proc/<pid>/stat`, counted from behind the program's name, which may hold anything (`proc(5)`).
+/// Field 22 of `/proc/<pid>/stat`, counted from behind the program's name, which may hold any characters (`proc(5)`).
 fn start_of(pid: u32) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, after_name) = stat.rsplit_once(')')?;

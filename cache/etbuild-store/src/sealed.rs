@@ -8,15 +8,15 @@ use crate::{Digest, StoreError};
 /// The version of the values' encoding. Another version's records are left alone.
 const VERSION: u8 = 1;
 
-/// Length of what precedes the value: the version and the checksum.
+/// Length of the prefix before the value: the version and the checksum.
 const HEADER: usize = 1 + 32;
 
 /// Why bytes did not open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// They are whole, but another version of etbuild wrote them.
+    /// The bytes are whole, but another version of etbuild wrote the bytes.
     OtherVersion,
-    /// They are torn or garbled.
+    /// The bytes are torn or garbled.
     Damaged,
 }
 

@@ -1,4 +1,4 @@
-//! The store itself: where it lies, and what its parts share.
+//! The store: the folder, and the state that the parts share.
 
 use std::fmt;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::scratch::{self, Durability, Scratch};
 use crate::{Event, Observer, StoreError};
 
-/// What `CACHEDIR.TAG` must start with (bford.info/cachedir).
+/// The prefix of `CACHEDIR.TAG` (bford.info/cachedir).
 const CACHE_TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n# This folder is a cache of etbuild.\n";
 
 /// A content-addressed store in one folder, shared by any number of threads and processes.
@@ -21,12 +21,12 @@ pub struct Store {
 }
 
 impl Store {
-    /// The store at `root`, which is made where it is missing. Sweeps what dead processes left half written.
+    /// The store at `root`, which is made if missing. Sweeps partial files of dead processes.
     pub fn open(root: &Path) -> Result<Self, StoreError> {
         Self::open_observed(root, Arc::new(|_: &Event| {}))
     }
 
-    /// The store at `root`, which tells `observer` what it meets.
+    /// The store at `root`, with events for `observer`.
     pub fn open_observed(root: &Path, observer: Arc<dyn Observer<Event>>) -> Result<Self, StoreError> {
         let layout = Layout::new(root);
         let scratch = Scratch::new(&layout.temporary());

@@ -1,4 +1,4 @@
-//! Has this action run before, and is all that it made still there?
+//! Looking up an action: the record, and the presence of all outputs.
 
 use std::path::Path;
 use std::{fs, io};
@@ -8,8 +8,8 @@ use crate::blob::Condition;
 use crate::sealed::Unreadable;
 use crate::{BlobRef, Digest, Key, Store, StoreError};
 
-/// So many bytes of outputs are hashed at a look-up, in their order; what does not fit is hashed when it is opened. A model's
-/// weights are outputs of one stage after the other.
+/// The number of output bytes that a look-up hashes, in order; further outputs are hashed when opened. A model's
+/// weights are outputs of several stages.
 const HASH_IN_ALL: u64 = 16 << 20;
 
 /// The answer of the action cache.
@@ -24,11 +24,11 @@ pub enum Lookup {
 /// Why an action has to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MissReason {
-    /// It never ran, or its record has been removed.
+    /// The action never ran, or the record has been removed.
     Unrecorded,
-    /// Another version of etbuild recorded it.
+    /// Another version of etbuild wrote the record.
     OtherVersion,
-    /// Its record was torn or garbled, and has been removed.
+    /// The record was torn or garbled, and has been removed.
     UnreadableRecord,
     /// An output has been removed from the store; so has the record.
     Evicted {
@@ -37,7 +37,7 @@ pub enum MissReason {
         /// The blob that is gone.
         blob: Digest,
     },
-    /// An output was damaged. It is in quarantine, and the record has been removed.
+    /// An output was damaged. The output is in quarantine, and the record has been removed.
     Corrupt {
         /// The output's name.
         output: String,
@@ -86,7 +86,7 @@ impl Store {
     }
 }
 
-/// The contents of a file; `None` when there is none.
+/// The contents of a file; `None` for a missing file.
 pub(crate) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),

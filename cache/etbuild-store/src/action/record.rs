@@ -1,4 +1,4 @@
-//! What an action made, on record.
+//! The records of actions.
 
 use std::fs;
 
@@ -8,12 +8,12 @@ use crate::scratch::Durability;
 use crate::sealed::{self, Unreadable};
 use crate::{ActionKey, BlobRef, Event, Key, Store, StoreError};
 
-/// What an action made.
+/// The result of an action.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ActionResult {
     /// The action.
     pub action: ActionKey,
-    /// Its outputs by name, in the order in which they were recorded.
+    /// The outputs by name, in the order of recording.
     pub outputs: Vec<(String, BlobRef)>,
 }
 
@@ -23,7 +23,7 @@ impl ActionResult {
         self.outputs.iter().find(|(output, _)| output == name).map(|(_, blob)| *blob)
     }
 
-    /// Reads the record of `action`. One that was copied here from another action is damage.
+    /// Reads the record of `action`. A record that was copied here from another action is damage.
     pub(crate) fn decode(bytes: &[u8], action: &ActionKey) -> Result<Self, Unreadable> {
         let result: Self = sealed::unseal(bytes)?;
         if result.action == *action { Ok(result) } else { Err(Unreadable::Damaged) }
@@ -31,7 +31,7 @@ impl ActionResult {
 }
 
 impl Store {
-    /// Records what the action of `key` made, for every process and for good. All outputs must have been stored.
+    /// Records the result of the action of `key`, for every process and for good. All outputs must have been stored.
     ///
     /// Only a success is recorded; a failure leaves no trace.
     pub fn record(&self, key: &Key, outputs: &[(String, BlobRef)]) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-//! Whether a blob is there and whole, and what happens to one that is not.
+//! The condition of a blob: present, missing or damaged, and the handling of damage.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,17 +10,17 @@ use super::shared::is_shared;
 use super::verified::Stamp;
 use crate::{BlobRef, Damage, Digest, Event, Store, StoreError};
 
-/// How old a blob's time of last use may be before a use renews it. Much less than any age at which blobs are removed.
+/// The age of a blob's time of last use from which a use renews the time. Much less than any age at which blobs are removed.
 const RENEW_AFTER: Duration = Duration::from_secs(600);
 
-/// What was found under a blob's name.
+/// The condition of a blob.
 #[derive(Debug)]
 pub(crate) enum Condition {
     /// The bytes that were stored.
     Sound(File),
-    /// Nothing.
+    /// Missing.
     Absent,
-    /// Other bytes; they are in quarantine now.
+    /// Other bytes; the bytes are in quarantine now.
     Damaged,
 }
 
@@ -34,7 +34,7 @@ impl Store {
         Ok(condition)
     }
 
-    /// Looks at a blob; blobs of up to `hash_up_to` bytes are hashed, larger ones are only measured.
+    /// Checks a blob; blobs of up to `hash_up_to` bytes are hashed, larger blobs are only measured.
     pub(crate) fn condition(&self, blob: &BlobRef, hash_up_to: u64) -> Result<Condition, StoreError> {
         let path = self.layout().blob(&blob.digest);
         match File::open(&path) {
@@ -49,7 +49,7 @@ impl Store {
         let stamp = Stamp::of(&metadata);
         match self.damage(&file, stamp, blob, hash_up_to)? {
             None => Ok(Condition::Sound(file)),
-            // Its owner has changed it, which is no fault.
+            // The owner has changed the file, which is no fault.
             Some(_) if is_shared(&metadata) => {
                 fs::remove_file(self.layout().blob(&blob.digest))?;
                 Ok(Condition::Absent)
@@ -76,14 +76,14 @@ impl Store {
         Ok(None)
     }
 
-    /// Moves a damaged blob out of the way, so that its name is free for the right bytes. `stamp` is that of the file
+    /// Moves a damaged blob out of the way, so that the name is free for the right bytes. `stamp` is the stamp of the file
     /// that was found damaged.
     pub(super) fn put_aside(&self, digest: &Digest, stamp: Stamp, damage: Damage) {
         let quarantine = self.move_to_quarantine(digest, stamp).ok().flatten();
         self.report(&Event::BlobQuarantined { blob: *digest, damage, quarantine });
     }
 
-    /// Leaves the blob where it is when somebody has replaced it meanwhile: they have healed it.
+    /// Leaves the blob in place when another process has replaced the file meanwhile, and so healed the blob.
     fn move_to_quarantine(&self, digest: &Digest, stamp: Stamp) -> io::Result<Option<PathBuf>> {
         let (blob, folder) = (self.layout().blob(digest), self.layout().quarantine());
         if Stamp::of(&fs::metadata(&blob)?) != stamp {
@@ -97,7 +97,7 @@ impl Store {
 }
 
 /// Notes that a file has been used, for garbage collection; without effect where the store may not be written, and where the
-/// time is also that of somebody else's file.
+/// time is also the time of another owner's file.
 fn renew(file: &File) {
     let Ok(metadata) = file.metadata() else { return };
     if !is_shared(&metadata) && metadata.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age > RENEW_AFTER))

@@ -1,4 +1,4 @@
-//! Blobs in memory, without reading them.
+//! Mapped blobs.
 
 use std::fs::File;
 use std::io;
@@ -26,17 +26,17 @@ impl Blob {
         Self { reference, map, shared: None }
     }
 
-    /// The same blob, of a file that others may write to.
+    /// The same blob, of a file that other owners may write to.
     pub(super) fn watched(self, shared: Option<Arc<Shared>>) -> Self {
         Self { shared, ..self }
     }
 
-    /// Whether others may write to the file.
+    /// Whether other owners may write to the file.
     pub fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
 
-    /// Whether nobody has written to the file since it was opened. Only a file that [`Store::share_file`] took can be written to.
+    /// Whether the file was not written to since opening. Only a file that [`Store::share_file`] took can be written to.
     pub fn is_as_opened(&self) -> bool {
         self.shared.as_ref().is_none_or(|shared| shared.is_as_opened())
     }
@@ -46,7 +46,7 @@ impl Blob {
         self.reference
     }
 
-    /// Lets go of the memory behind a part of the bytes; the next read maps it again.
+    /// Frees the memory behind a part of the bytes; the next read maps the part again.
     #[cfg_attr(
         unix,
         allow(unsafe_code, reason = "the advice loses what was written to private memory; this is not written")
@@ -54,12 +54,12 @@ impl Blob {
     pub fn release(&self, part: Range<usize>) {
         #[cfg(unix)]
         if part.start < part.end && part.end <= self.map.len() {
-            // SAFETY: the mapping is of a file, shared and never written, so its pages come back as they were.
+            // SAFETY: the mapping is of a file, shared and never written, so the pages come back unchanged.
             let _ = unsafe { self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, part.start, part.len()) };
         }
     }
 
-    /// Where in the blob `part` lies; `None` for bytes that lie elsewhere in memory, equal ones too.
+    /// The offset of `part` in the blob; `None` for bytes elsewhere in memory, equal bytes too.
     pub fn offset_of(&self, part: &[u8]) -> Option<u64> {
         let start = part.as_ptr().addr().checked_sub(self.map.as_ptr().addr())?;
         let end = start.checked_add(part.len())?;
@@ -82,7 +82,7 @@ impl AsRef<[u8]> for Blob {
 }
 
 impl Store {
-    /// The bytes of a blob, after checking that they are what its name says.
+    /// The bytes of a blob, after checking the digest.
     ///
     /// Fails with [`StoreError::Missing`] or, for bytes that had to be put aside, [`StoreError::Corrupt`].
     pub fn open_blob(&self, blob: &BlobRef) -> Result<Blob, StoreError> {
@@ -101,16 +101,16 @@ impl Store {
     }
 }
 
-/// Maps one of the store's files for reading.
+/// Maps a file of the store for reading.
 #[allow(
     unsafe_code,
     reason = "a mapping is only sound for a file that nobody writes, which the type system cannot say"
 )]
 pub(super) fn map(file: &File) -> io::Result<Mmap> {
     // SAFETY: files below the store's root are written to their end, then mapped or published by a rename, with mode
-    // 0444, and never written again; replacing or removing one leaves the mapped inode as it is. Files that have a name
-    // outside, too, are mapped as their owner's: what is read of them is only bytes, each value of which is valid, and
-    // nothing is made of them unless `Blob::is_as_opened` says that nobody wrote to them.
+    // 0444, and never written again; replacing or removing a file leaves the mapped inode unchanged. Files that have a name
+    // outside, too, are mapped as their owner's: the bytes of such a file may change, each value of a byte is valid, and
+    // results count only if `Blob::is_as_opened` says that the file was not written to.
     unsafe { Mmap::map(file) }
 }
 

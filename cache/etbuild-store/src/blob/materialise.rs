@@ -12,13 +12,13 @@ use crate::{BlobRef, Damage, Hasher, Store, StoreError};
 /// How much is copied at once.
 const PIECE: usize = 1 << 20;
 
-/// Tells apart the files that one process is copying.
+/// Tells apart the files that a process is copying.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl Store {
     /// Makes `destination` a copy of a blob, whole or not at all; makes missing folders.
     ///
-    /// The copy shares nothing with the store, so that whoever edits it leaves the store alone. The bytes are checked
+    /// The copy shares no inode with the store, so that an edit of the copy leaves the store alone. The bytes are checked
     /// on their way; fails as [`Store::open_blob`] does.
     pub fn materialise(&self, blob: &BlobRef, destination: &Path, executable: bool) -> Result<(), StoreError> {
         let source = self.layout().blob(&blob.digest);
@@ -60,7 +60,7 @@ fn path_beside(destination: &Path) -> PathBuf {
     destination.with_file_name(format!(".{name}.{}-{number}.tmp", std::process::id()))
 }
 
-/// Copies to the end, and returns the name of what was copied.
+/// Copies to the end, and returns the digest of the copied bytes.
 fn copy(from: &mut File, source: &Path, to: &mut Staged) -> Result<BlobRef, StoreError> {
     let mut hasher = Hasher::default();
     let mut size = 0;

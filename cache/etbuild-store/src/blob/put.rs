@@ -8,15 +8,15 @@ use super::{Blob, Condition, mapped};
 use crate::{BlobRef, Digest, Store, StoreError};
 
 impl Store {
-    /// Stores `bytes`. What is already there, and whole, is kept; what is there but damaged is replaced.
+    /// Stores `bytes`. A whole blob of the same name is kept; a damaged blob is replaced.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef, StoreError> {
         let blob = BlobRef::of(bytes);
         self.put_named(&blob, bytes)?;
         Ok(blob)
     }
 
-    /// Stores `bytes`, whose name the caller has computed already: it is not computed again. A wrong name is found, as
-    /// damage is, by whoever opens the blob.
+    /// Stores `bytes` under a name that the caller has computed already. A wrong name is found, as
+    /// damage is, when the blob is opened.
     pub fn put_named(&self, blob: &BlobRef, bytes: &[u8]) -> Result<(), StoreError> {
         if !matches!(self.condition_for_use(blob, u64::MAX)?, Condition::Sound(_)) {
             let mut staged = self.scratch().stage()?;
@@ -26,8 +26,8 @@ impl Store {
         Ok(())
     }
 
-    /// Stores the contents of a file, which the system copies, and opens the copy: its name is that of the bytes that were
-    /// written, so they need no second check.
+    /// Stores the contents of a file, which the system copies, and opens the copy: the name is the digest of the written
+    /// bytes, which need no second check.
     pub fn put_file(&self, path: &Path) -> Result<Blob, StoreError> {
         let mut file = File::open(path).map_err(|error| StoreError::io(path, error))?;
         let mut staged = self.scratch().stage()?;
@@ -40,7 +40,7 @@ impl Store {
         Ok(blob)
     }
 
-    /// Whether the store holds a blob of this name and size. Does not hash it.
+    /// Whether the store holds a blob of this name and size. Does not hash the blob.
     pub fn contains(&self, blob: &BlobRef) -> Result<bool, StoreError> {
         Ok(matches!(self.condition_for_use(blob, 0)?, Condition::Sound(_)))
     }

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::Digest;
 
-/// A blob in the store: what a stage hands on instead of bytes.
+/// A reference to a blob in the store, which stages hand on instead of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BlobRef {
-    /// The digest of its bytes.
+    /// The digest of the bytes.
     pub digest: Digest,
-    /// Its length in bytes.
+    /// The length in bytes.
     pub size: u64,
 }
 

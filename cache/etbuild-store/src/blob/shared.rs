@@ -12,14 +12,14 @@ use std::time::SystemTime;
 use super::{Blob, mapped};
 use crate::{BlobRef, Digest, Store, StoreError};
 
-/// A file that was opened, and what it was then.
+/// A file at the time of opening.
 #[derive(Debug)]
 pub(crate) struct Shared {
     file: File,
     opened: Written,
 }
 
-/// What writing to a file changes; other names for it change nothing of this.
+/// The metadata that writing to a file changes; further names of the file change none of this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Written {
     size: u64,
@@ -34,7 +34,7 @@ impl Written {
 }
 
 impl Shared {
-    /// What there is to watch of a file that is about to be read: nothing where it is the store's alone.
+    /// The metadata to watch of a file that is about to be read; `None` for a file of the store alone.
     pub fn watch(file: &File) -> io::Result<Option<Arc<Self>>> {
         if !is_shared(&file.metadata()?) {
             return Ok(None);
@@ -48,7 +48,7 @@ impl Shared {
     }
 }
 
-/// Whether a file has a name outside the store: its own have one name each.
+/// Whether a file has a name outside the store: files of the store alone have a single name.
 #[cfg(unix)]
 pub(crate) fn is_shared(metadata: &Metadata) -> bool {
     std::os::unix::fs::MetadataExt::nlink(metadata) > 1
@@ -61,8 +61,8 @@ pub(crate) fn is_shared(_metadata: &Metadata) -> bool {
 
 impl Store {
     /// Stores the contents of a file as [`Store::put_file`] does, but gives the file a second name where the system allows that,
-    /// instead of copying it. Removing either name leaves the other; whoever writes to the file changes what the blob's readers
-    /// see, so [`Blob::is_as_opened`] is asked before anything is made of what was read.
+    /// instead of copying the file. Removing either name leaves the other name; a write to the file changes the bytes for the blob's
+    /// readers, so [`Blob::is_as_opened`] is asked before results count.
     pub fn share_file(&self, path: &Path) -> Result<Blob, StoreError> {
         match self.shared(path)? {
             Some(blob) => Ok(blob),

@@ -1,4 +1,4 @@
-//! Which blobs have been hashed and found whole, so that none is hashed twice.
+//! The blobs that have been hashed and found whole, so that no blob is hashed twice.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime};
 
 use crate::Digest;
 
-/// A file that changed less than this ago may change again without its times showing it: file systems keep time in
+/// A file that changed more recently than this may change again without a change of the times: file systems keep time in
 /// steps of some milliseconds.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// What tells one version of a file from the next. A file that anybody has written since has another stamp.
+/// The stamp of a version of a file. A file that was written to since has another stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     size: u64,
@@ -43,7 +43,7 @@ impl Verified {
         self.stamps().get(digest) == Some(stamp)
     }
 
-    /// Forgets all, so that everything is hashed again.
+    /// Forgets all blobs, so that every blob is hashed again.
     pub fn clear(&self) {
         self.stamps().clear();
     }

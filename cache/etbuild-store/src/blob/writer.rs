@@ -1,4 +1,4 @@
-//! Storing bytes as they are made.
+//! Storing bytes piece by piece.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::{BlobRef, Hasher, Store, StoreError};
 /// Small writes are gathered to this many bytes.
 const GATHER: usize = 1 << 18;
 
-/// Pieces from this many bytes on are hashed while they are written.
+/// Pieces from this many bytes on are hashed during the write.
 const SIDE_BY_SIDE: usize = 1 << 20;
 
-/// A blob being written. Becomes visible by [`BlobWriter::finish`]; dropped before, it leaves nothing behind.
+/// A blob being written. Visible after [`BlobWriter::finish`]; dropping an unfinished writer removes the file.
 ///
-/// As an [`io::Write`], its errors carry the [`StoreError`] inside.
+/// As an [`io::Write`], errors carry the [`StoreError`] inside.
 #[derive(Debug)]
 pub struct BlobWriter<'store> {
     store: &'store Store,
@@ -26,7 +26,7 @@ pub struct BlobWriter<'store> {
 }
 
 impl Store {
-    /// Starts a blob whose bytes come in pieces. Never holds more than one piece in memory.
+    /// Starts a blob whose bytes come in pieces. At most one piece is in memory.
     pub fn writer(&self) -> Result<BlobWriter<'_>, StoreError> {
         let staged = self.scratch().stage()?;
         Ok(BlobWriter { store: self, staged, hasher: Hasher::default(), pending: Vec::new(), size: 0 })
@@ -47,8 +47,8 @@ impl BlobWriter<'_> {
         Ok(())
     }
 
-    /// Publishes the blob, over whatever has its name: replacing whole bytes by the same is harmless, and bytes that
-    /// are not whole are healed by it.
+    /// Publishes the blob, over a file of the same name: replacing whole bytes by the same bytes is harmless, and damaged
+    /// bytes are healed.
     pub fn finish(mut self) -> Result<BlobRef, StoreError> {
         self.write_pending()?;
         let blob = BlobRef { digest: self.hasher.finish(), size: self.size };
@@ -56,7 +56,7 @@ impl BlobWriter<'_> {
         Ok(blob)
     }
 
-    /// The same, and opens what was written: its name is that of these bytes, so they need no second check.
+    /// The same, and opens the blob: the name is the digest of these bytes, which need no second check.
     pub fn finish_open(mut self) -> Result<Blob, StoreError> {
         self.write_pending()?;
         let reference = BlobRef { digest: self.hasher.finish(), size: self.size };
@@ -65,7 +65,7 @@ impl BlobWriter<'_> {
         Ok(Blob::new(reference, Arc::new(map)))
     }
 
-    /// Publishes the blob if it is the one expected; if not, nothing is kept, and it is [`StoreError::Corrupt`].
+    /// Publishes the blob if the digest is as expected; otherwise the bytes are dropped with [`StoreError::Corrupt`].
     pub fn finish_as(mut self, expected: &BlobRef) -> Result<(), StoreError> {
         self.write_pending()?;
         if (BlobRef { digest: self.hasher.finish(), size: self.size }) != *expected {
@@ -88,7 +88,7 @@ impl BlobWriter<'_> {
             hasher.update(bytes);
             return staged.append(bytes);
         }
-        // A thread of its own would wait for the pool's, which may all wait here for theirs.
+        // A separate thread would wait for the pool's threads, which may all wait here for theirs.
         rayon::join(|| staged.append(bytes), || hasher.update(bytes)).0
     }
 }

@@ -1,4 +1,4 @@
-//! The key of an action, and how a stage states what it read.
+//! The key of an action, and the builder with which a stage states the inputs.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{Class, Component, Difference, Value, canonical};
 use crate::Digest;
 
-/// The digest of everything that an action read: equal keys, equal results.
+/// The digest of all inputs of an action: equal keys, equal results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ActionKey(pub Digest);
 
@@ -17,7 +17,7 @@ impl fmt::Display for ActionKey {
     }
 }
 
-/// An action's key together with what it was made of, in the order in which the stage stated it.
+/// An action's key together with the components, in the order in which the stage stated the components.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
     action: ActionKey,
@@ -30,18 +30,18 @@ impl Key {
         self.action
     }
 
-    /// What it was made of; the first is the stage.
+    /// The components; the first is the stage.
     pub fn components(&self) -> &[Component] {
         &self.components
     }
 
-    /// The first thing in which this key differs from the components of an earlier one; `None` when they are equal.
+    /// The first difference between this key and the components of an earlier key; `None` for equal keys.
     pub fn first_difference(&self, earlier: &[Component]) -> Option<Difference> {
         Difference::first(earlier, &self.components)
     }
 }
 
-/// Collects what a stage reads.
+/// Collects the inputs of a stage.
 ///
 /// ```
 /// use etbuild_store::{Digest, KeyBuilder};
@@ -59,7 +59,7 @@ pub struct KeyBuilder {
 }
 
 impl KeyBuilder {
-    /// The key of an action of `stage`, whose code has this version: a change of what the stage computes needs a new one.
+    /// The key of an action of `stage`, whose code has this version: a change of the stage's results needs a new version.
     pub fn new(stage: &str, code_version: impl Into<Value>) -> Self {
         Self { components: Vec::new() }.with(Class::Stage, stage, code_version)
     }
@@ -82,13 +82,13 @@ impl KeyBuilder {
         self.with(Class::Fact, name, value)
     }
 
-    /// The stage runs a tool, known by its digest or by the version that it states.
+    /// The stage runs a tool, known by digest or by the tool's stated version.
     #[must_use]
     pub fn tool(self, name: &str, identity: impl Into<Value>) -> Self {
         self.with(Class::Tool, name, identity)
     }
 
-    /// The key of everything stated.
+    /// The key of all components.
     pub fn finish(self) -> Key {
         let action = ActionKey(Digest::of(&canonical::encode(&self.components)));
         Key { action, components: self.components }

@@ -1,12 +1,12 @@
 //! The bytes that are hashed for an action key.
 //!
-//! Every field is tagged or has a fixed length, and everything of variable length is preceded by its length, so that the
+//! Every field is tagged or has a fixed length, and a length precedes every field of variable length, so that the
 //! bytes can be read back in only one way: two different lists of components never share an encoding. The bytes are a
 //! contract with every cache in the field; to change them, change [`PREFIX`].
 
 use super::{Class, Component, Value};
 
-/// What every encoding starts with.
+/// The prefix of every encoding.
 const PREFIX: &[u8] = b"etbuild action key 1\0";
 
 /// The encoding of a list of components.

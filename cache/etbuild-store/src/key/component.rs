@@ -1,4 +1,4 @@
-//! One thing that an action read.
+//! An input of an action.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Value;
 
-/// What kind of thing was read.
+/// The class of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Class {
-    /// The stage itself; the value is the version of its code.
+    /// The stage; the value is the version of the stage's code.
     Stage,
     /// An option of the recipe.
     Option,
-    /// An input artifact; the value is its digest.
+    /// An input artifact; the value is the digest.
     Input,
     /// A fact about the target.
     Fact,
@@ -33,19 +33,19 @@ impl fmt::Display for Class {
     }
 }
 
-/// One thing that an action read. Prints as `option group_size = 32`.
+/// An input of an action. Prints as `option group_size = 32`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Component {
-    /// What kind of thing it is.
+    /// The class.
     pub class: Class,
-    /// Its name, unique within its class where the stage reads it once.
+    /// The name, unique within the class where the stage reads the input once.
     pub name: String,
-    /// What it was.
+    /// The value.
     pub value: Value,
 }
 
 impl Component {
-    /// Whether both say something about the same thing.
+    /// Whether both components have the same class and name.
     pub fn same_subject(&self, other: &Self) -> bool {
         self.class == other.class && self.name == other.name
     }

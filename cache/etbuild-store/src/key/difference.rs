@@ -4,25 +4,25 @@ use std::fmt;
 
 use super::{Class, Component, Value};
 
-/// The first thing in which a key differs from an earlier one.
+/// The first difference between a key and an earlier key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Difference {
-    /// Both read it, with different values.
+    /// Both keys have the component, with different values.
     Changed {
-        /// What kind of thing it is.
+        /// The class.
         class: Class,
-        /// Its name.
+        /// The name.
         name: String,
-        /// What it was.
+        /// The old value.
         before: Value,
-        /// What it is.
+        /// The new value.
         after: Value,
     },
-    /// Only the later one reads it.
+    /// Only the later key has the component.
     Added(Component),
-    /// Only the earlier one read it.
+    /// Only the earlier key had the component.
     Removed(Component),
-    /// Both read it, in another order.
+    /// Both keys have the component, in another order.
     Moved(Component),
 }
 

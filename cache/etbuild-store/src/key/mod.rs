@@ -1,4 +1,4 @@
-//! What an action read, as one digest: the components, their canonical encoding, and how two keys differ.
+//! Keys of actions: the components, their canonical encoding, and the difference of two keys.
 
 mod builder;
 mod canonical;

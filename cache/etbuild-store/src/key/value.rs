@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::Digest;
 
-/// One value in a key. Two values are equal exactly when their canonical encodings are.
+/// A value in a key. Two values are equal exactly when their canonical encodings are.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Value {
-    /// Nothing was said.
+    /// Not stated.
     Absent,
     /// Yes or no.
     Boolean(bool),
@@ -22,7 +22,7 @@ pub enum Value {
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
-    /// The digest of something.
+    /// A digest.
     Digest(Digest),
     /// Values in an order that matters.
     List(Vec<Value>),

@@ -1,4 +1,4 @@
-//! A folder of one store handle, for the files that it is writing.
+//! A folder of a store handle, for the files being written.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::StoreError;
 use crate::file_lock::{self, Mode};
 use crate::process::ProcessId;
 
-/// The file in a scratch folder that its owner keeps locked.
+/// The file in a scratch folder that the owner keeps locked.
 pub(super) const OWNER: &str = "owner";
 
-/// Tells apart the scratch folders of one process.
+/// Tells apart the scratch folders of a process.
 static NEXT_FOLDER: AtomicU64 = AtomicU64::new(0);
 
 /// A folder for files being written, made when first needed and removed when dropped.
@@ -39,7 +39,7 @@ impl Scratch {
         Staged::create(self.folder.join(number.to_string()), Access::ReadOnly)
     }
 
-    /// A second name for a file, or `None` where the system gives it none: it lies on another file system, say.
+    /// A second name for a file, or `None` where the system refuses: for a file on another file system, say.
     pub fn stage_name_of(&self, file: &Path) -> Result<Option<Staged>, StoreError> {
         self.claim()?;
         let path = self.folder.join(self.next_file.fetch_add(1, Ordering::Relaxed).to_string());
@@ -59,7 +59,7 @@ impl Scratch {
         staged.publish(destination)
     }
 
-    /// Makes the folder and locks its owner file, once.
+    /// Makes the folder and locks the owner file, once.
     fn claim(&self) -> Result<(), StoreError> {
         let mut owner = self.owner.lock().unwrap_or_else(PoisonError::into_inner);
         if owner.is_none() {
@@ -76,7 +76,7 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         let owner = self.owner.get_mut().unwrap_or_else(PoisonError::into_inner);
         if owner.take().is_some() {
-            // What stays behind is swept by whoever opens the store next.
+            // The remaining files are swept by the process that opens the store next.
             let _ = fs::remove_dir_all(&self.folder);
         }
     }

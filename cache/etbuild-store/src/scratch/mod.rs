@@ -1,4 +1,4 @@
-//! Files being written: they become visible whole, by a rename, or not at all.
+//! Files being written: a rename makes a whole file visible; a partial file stays invisible.
 
 mod folder;
 mod staged;

@@ -1,4 +1,4 @@
-//! One file being written.
+//! A file being written.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 
 use crate::StoreError;
 
-/// Whether a file's bytes are on the disk before its name is.
+/// Whether a file's bytes are on the disk before the name is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// Forced to the disk: survives a loss of power.
     Synced,
-    /// Left to the system: a loss of power may tear it, which its checksum shows.
+    /// Left to the system: a loss of power may tear the file, which the checksum shows.
     Cached,
 }
 
-/// What may be done with a published file.
+/// The permissions of a published file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Only read: mode 0444.
@@ -26,7 +26,7 @@ pub(crate) enum Access {
     Executable,
 }
 
-/// A file being written. Dropped without [`Staged::publish`], it is removed.
+/// A file being written. Dropping an unpublished file removes the file.
 #[derive(Debug)]
 pub(crate) struct Staged {
     file: File,
@@ -36,13 +36,13 @@ pub(crate) struct Staged {
 }
 
 impl Staged {
-    /// A new file at `path`, which must be on the file system that it will be published on.
+    /// A new file at `path`, which must be on the file system of the published file.
     pub fn create(path: PathBuf, access: Access) -> Result<Self, StoreError> {
         let file = options(access).open(&path).map_err(|error| StoreError::io(&path, error))?;
         Ok(Self { file, path, size: 0, published: false })
     }
 
-    /// A file that lies at `path` already, and to which nothing may be appended.
+    /// An existing file at `path`, which must not be appended to.
     pub fn open(path: PathBuf) -> Result<Self, StoreError> {
         let file = File::open(&path).map_err(|error| StoreError::io(&path, error))?;
         Ok(Self { file, path, size: 0, published: false })
@@ -53,7 +53,7 @@ impl Staged {
         self.file.write_all(bytes).map_err(|error| StoreError::while_writing(&self.path, self.size, error))
     }
 
-    /// Appends all of `source`, a file that lies at `path`. The system copies it, without a detour through this process.
+    /// Appends all of `source`, a file at `path`. The system copies the bytes, without a detour through this process.
     pub fn append_file(&mut self, source: &mut File, path: &Path) -> Result<(), StoreError> {
         let wanted = source.metadata().map_err(|error| StoreError::io(path, error))?.len();
         let copied = io::copy(source, &mut self.file);
@@ -61,7 +61,7 @@ impl Staged {
         Ok(())
     }
 
-    /// What has been written, by `map`. Nothing may be appended any more.
+    /// The result of `map` on the written file, which must not be appended to any more.
     pub fn map<T>(&self, map: impl FnOnce(&File) -> io::Result<T>) -> Result<T, StoreError> {
         map(&self.file).map_err(|error| StoreError::io(&self.path, error))
     }
@@ -70,14 +70,14 @@ impl Staged {
         self.file.sync_all().map_err(|error| StoreError::while_writing(&self.path, self.size, error))
     }
 
-    /// Gives the file its final name, over whatever had it. Makes the folder where it is missing.
+    /// Gives the file the final name, over a file of that name. Makes missing folders.
     pub fn publish(mut self, destination: &Path) -> Result<(), StoreError> {
         self.rename(destination)?;
         self.published = true;
         Ok(())
     }
 
-    /// The same for another name of a file: a rename to one of its names succeeds and leaves both.
+    /// The same for another name of a file: a rename to a name of the same file succeeds and leaves both names.
     pub fn publish_name(self, destination: &Path) -> Result<(), StoreError> {
         self.rename(destination)
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::folder::OWNER;
 use crate::process::ProcessId;
 
-/// Removes the scratch folders whose process is gone, and returns them.
+/// Removes the scratch folders whose process is gone, and returns the folders.
 pub(crate) fn sweep(temporary: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(temporary) else {
         return Vec::new();
@@ -16,8 +16,8 @@ pub(crate) fn sweep(temporary: &Path) -> Vec<PathBuf> {
     folders.filter(|folder| is_abandoned(folder) && fs::remove_dir_all(folder).is_ok()).collect()
 }
 
-/// A folder is abandoned when its process is not seen running and nobody holds its lock. The lock speaks for processes
-/// that cannot be seen: those in another container, and all on systems without `/proc`.
+/// A folder is abandoned when the process is not seen running and the lock is free. The lock speaks for processes
+/// that cannot be seen: processes in another container, and all processes on systems without `/proc`.
 fn is_abandoned(folder: &Path) -> bool {
     owner_of(folder).is_some_and(|process| !process.is_seen_running()) && is_unlocked(&folder.join(OWNER))
 }

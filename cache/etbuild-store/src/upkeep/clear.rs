@@ -6,7 +6,7 @@ use std::{fs, io};
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Removes everything, after the builds under way have ended. Records go first: at no moment does one name a blob
+    /// Removes everything, after running builds have ended. Records go first: at no moment does a record name a blob
     /// that this has removed. The caller must not hold a [`crate::Lease`].
     pub fn clear(&self) -> Result<(), StoreError> {
         let _alone = self.keep_builds_out()?;

@@ -7,16 +7,16 @@ use std::time::Duration;
 use super::walk::{self, Entry};
 use crate::{BlobRef, Digest, Store, StoreError};
 
-/// What garbage collection may remove.
+/// The policy of garbage collection.
 #[derive(Clone, Debug)]
 pub struct GcPolicy<'a> {
-    /// Blobs are removed, the longest unused first, until they take no more bytes than this; no limit where `None`.
+    /// Blobs are removed, the longest unused first, down to this number of bytes; no limit for `None`.
     pub max_bytes: Option<u64>,
-    /// Whatever has not been used for longer than this is removed; no limit where `None`.
+    /// Artifacts that have not been used for longer than this are removed; no limit for `None`.
     pub max_age: Option<Duration>,
-    /// Blobs that stay whatever their age and size.
+    /// Blobs that stay at any age and size.
     pub roots: &'a [BlobRef],
-    /// What has been used within this time stays, whatever the limits: a build may be about to record it.
+    /// Blobs used within this time stay at any limit.
     pub grace: Duration,
 }
 
@@ -27,12 +27,12 @@ impl Default for GcPolicy<'_> {
     }
 }
 
-/// What garbage collection did.
+/// The result of garbage collection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GcReport {
     /// Number of blobs removed.
     pub removed_blobs: u64,
-    /// Bytes in them.
+    /// Bytes of the removed blobs.
     pub removed_bytes: u64,
     /// Number of records removed.
     pub removed_records: u64,
@@ -41,9 +41,9 @@ pub struct GcReport {
 }
 
 impl Store {
-    /// Removes what `policy` says, after the builds under way have ended. The caller must not hold a [`crate::Lease`].
+    /// Collects by `policy`, after running builds have ended. The caller must not hold a [`crate::Lease`].
     ///
-    /// Interrupted at any point, it leaves records that name removed blobs, which are misses.
+    /// An interruption leaves records that name removed blobs, which are misses.
     pub fn gc(&self, policy: &GcPolicy<'_>) -> Result<GcReport, StoreError> {
         let _alone = self.keep_builds_out()?;
         self.sweep();
@@ -78,7 +78,7 @@ impl Store {
         Ok(removed)
     }
 
-    /// Removes what is only of interest for a time: histories, memos, quarantined blobs.
+    /// Removes files with an expiry: histories, memos, quarantined blobs.
     fn collect_aged(&self, policy: &GcPolicy<'_>) -> Result<(), StoreError> {
         for folder in [self.layout().histories(), self.layout().memos()] {
             let mut aged = walk::entries(&folder)?;
@@ -88,7 +88,7 @@ impl Store {
         self.remove_all(walk::children(&self.layout().quarantine())?)
     }
 
-    /// Removes the lock files. Nobody holds one or waits for one: who does holds a lease.
+    /// Removes the lock files. No process holds or awaits a lock: such a process holds a lease.
     fn collect_locks(&self) -> Result<(), StoreError> {
         self.remove_all(walk::children(&self.layout().locks())?)
     }

@@ -1,4 +1,4 @@
-//! What is kept for whom: a root names the actions whose results somebody still has in use.
+//! Roots: a root names the actions whose results are still in use.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,10 +10,10 @@ use crate::action::{ActionResult, read_if_there};
 use crate::scratch::Durability;
 use crate::{ActionKey, BlobRef, Store, StoreError, sealed};
 
-/// Somebody who has results in use, for as long as `witness` exists.
+/// A user of results, for as long as `witness` exists.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Root {
-    /// What it is, for people: `digits@pico2`.
+    /// The name for users: `digits@pico2`.
     pub name: String,
     /// The file that shows that the results are in use still; an absolute path.
     pub witness: PathBuf,
@@ -22,7 +22,7 @@ pub struct Root {
 }
 
 impl Store {
-    /// Keeps what `root` names, in the place of what the same name and witness kept before. Writes nothing where that is the same.
+    /// Stores `root`, in place of an earlier root of the same name and witness. Writes only a changed root.
     pub fn keep(&self, root: &Root) -> Result<(), StoreError> {
         let path = self.layout().root_file(&root.name, &root.witness);
         if decode(fs::read(&path).ok()).as_ref() == Some(root) {
@@ -31,7 +31,7 @@ impl Store {
         self.scratch().write(&path, &sealed::seal(root)?, Durability::Cached)
     }
 
-    /// Every root that is still in use, by name. Those whose witness is gone are forgotten.
+    /// Every root that is still in use, by name. Roots whose witness is gone are forgotten.
     pub fn roots(&self) -> Result<Vec<Root>, StoreError> {
         let mut roots = Vec::new();
         for entry in walk::entries(&self.layout().roots())? {
@@ -44,7 +44,7 @@ impl Store {
         Ok(roots)
     }
 
-    /// The blobs that a root keeps, each once; those of an action that is not on record any more are not known.
+    /// The blobs of a root, each once; blobs of an action without a record are not known.
     pub fn kept_by(&self, root: &Root) -> Result<Vec<BlobRef>, StoreError> {
         let mut kept = Vec::new();
         for action in &root.actions {

@@ -1,4 +1,4 @@
-//! How much there is.
+//! Statistics of the store.
 
 use super::walk;
 use crate::{Store, StoreError};
@@ -8,7 +8,7 @@ use crate::{Store, StoreError};
 pub struct Statistics {
     /// Number of blobs.
     pub blobs: u64,
-    /// Bytes in them.
+    /// Bytes of the blobs.
     pub bytes: u64,
     /// Number of recorded actions.
     pub records: u64,
@@ -19,7 +19,7 @@ pub struct Statistics {
 }
 
 impl Store {
-    /// Counts what the store holds. Other processes may change it meanwhile.
+    /// Counts the content of the store. Other processes may change the store meanwhile.
     pub fn stat(&self) -> Result<Statistics, StoreError> {
         let blobs = walk::entries(&self.layout().blobs())?;
         Ok(Statistics {

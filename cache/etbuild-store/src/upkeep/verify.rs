@@ -1,4 +1,4 @@
-//! Re-hashing everything.
+//! Hashing every blob again.
 
 use std::fs;
 
@@ -8,20 +8,20 @@ use crate::blob::Condition;
 use crate::sealed::Unreadable;
 use crate::{ActionKey, BlobRef, Digest, Store, StoreError};
 
-/// Something that [`Store::verify`] found wrong, and has put right.
+/// A fault that [`Store::verify`] found and put right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// A blob's bytes were not what its name says; it is in quarantine.
+    /// A blob's bytes did not fit the name; the blob is in quarantine.
     CorruptBlob {
         /// The name.
         blob: Digest,
     },
-    /// A record was torn or garbled; it has been removed.
+    /// A record was torn or garbled; the record has been removed.
     UnreadableRecord {
-        /// The action that it was filed under.
+        /// The action of the record's file name.
         action: ActionKey,
     },
-    /// A record named a blob that is missing or has another size; it has been removed.
+    /// A record named a blob that is missing or has another size; the record has been removed.
     DanglingRecord {
         /// The action.
         action: ActionKey,
@@ -31,7 +31,7 @@ pub enum Finding {
 }
 
 impl Store {
-    /// Hashes every blob and checks every record. What is wrong is put aside or removed, and returned.
+    /// Hashes every blob and checks every record. Faulty files are put aside or removed, and returned.
     pub fn verify(&self) -> Result<Vec<Finding>, StoreError> {
         self.verified().clear();
         let mut findings = Vec::new();
@@ -50,7 +50,7 @@ impl Store {
         Ok(matches!(condition, Condition::Damaged).then_some(Finding::CorruptBlob { blob: blob.digest }))
     }
 
-    /// Checks one record, and removes it where it cannot be used.
+    /// Checks a record, and removes an unusable record.
     pub(super) fn verify_record(&self, entry: &Entry) -> Result<Option<Finding>, StoreError> {
         let finding = self.finding_of_record(entry)?;
         match &finding {

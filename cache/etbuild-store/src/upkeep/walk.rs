@@ -17,7 +17,7 @@ pub(super) struct Entry {
     pub path: PathBuf,
     pub digest: Digest,
     pub size: u64,
-    /// The time of the last write or use. A time that lies in the future by more than a day says nothing, so such a file counts as
+    /// The time of the last write or use. A time in the future by more than a day is meaningless, so that the file counts as
     /// the longest unused.
     pub used: SystemTime,
 }
@@ -32,12 +32,12 @@ impl Entry {
         Some(Self { path, digest, size: metadata.len(), used })
     }
 
-    /// Time since its last use; none for a file from the future.
+    /// Time since the last use; zero for a file from the future.
     pub fn age(&self) -> Duration {
         self.used.elapsed().unwrap_or_default()
     }
 
-    /// Removes the file; one that is gone already is as good.
+    /// Removes the file; a missing file is no error.
     pub fn remove(&self) -> Result<(), StoreError> {
         match fs::remove_file(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io(&self.path, error)),
@@ -46,8 +46,8 @@ impl Entry {
     }
 }
 
-/// The files of a sharded folder. Files that the store did not put there are
-/// passed over, links among them: a folder behind a link is not the store's to clean.
+/// The files of a sharded folder. Files of other programs are
+/// passed over, links included: a folder behind a link is not the store's to clean.
 pub(super) fn entries(sharded: &Path) -> Result<Vec<Entry>, StoreError> {
     let mut entries = Vec::new();
     for shard in children(sharded)?.into_iter().filter(|shard| is_folder(shard)) {
@@ -61,7 +61,7 @@ fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// What lies in a folder, by name; nothing in one that is missing, or is no folder.
+/// The entries of a folder, by name; empty for a missing folder, or for another file type.
 pub(super) fn children(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let listed = fs::read_dir(folder).and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect());
     match listed {
