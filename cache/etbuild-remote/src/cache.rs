@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use etbuild_store::{ActionKey, BlobRef, Observer, Store, StoreError};
 
+#[cfg(feature = "reapi")]
 use crate::reapi::Reapi;
 use crate::standing::Standing;
 use crate::upload::Uploads;
@@ -141,7 +142,10 @@ fn connect(options: &Options) -> Result<Box<dyn Remote>, OptionsError> {
     if crate::objects::Objects::understands(&options.url) {
         return Ok(Box::new(crate::objects::Objects::new(options)?));
     }
-    Ok(Box::new(Reapi::new(options)?))
+    #[cfg(feature = "reapi")]
+    return Ok(Box::new(Reapi::new(options)?));
+    #[cfg(not(feature = "reapi"))]
+    Err(OptionsError::LeftOut(options.url.clone()))
 }
 
 /// What a person is told.

@@ -12,15 +12,19 @@ mod cache;
 mod error;
 mod event;
 mod fetch;
+#[cfg(feature = "reapi")]
 mod helper;
 mod job;
+#[cfg(feature = "reapi")]
 mod location;
 mod names;
 #[cfg(feature = "object-stores")]
 mod objects;
 mod options;
+#[cfg(feature = "reapi")]
 mod reapi;
 mod remote;
+#[cfg(feature = "reapi")]
 mod retry;
 mod seal;
 mod standing;

@@ -84,6 +84,9 @@ pub enum OptionsError {
     /// The URL is none of those that are understood.
     #[error("`{0}` is no remote cache: a URL such as `grpc://host:port` or `grpcs://host:port/instance` is")]
     Url(String),
+    /// The client of remote caches is not in this build.
+    #[error("this etbuild was built without the feature `remote`, so it cannot use the remote cache `{0}`")]
+    LeftOut(String),
     /// A header that HTTP does not allow.
     #[error("`{0}` is no header that can be sent")]
     Header(String),

@@ -128,6 +128,7 @@ codes! {
     ETB0802 BadOverride Usage "bad --set" "A `--set` is not of the form `key.key=value`."
     ETB0803 Internal StageFailed "internal error" "etbuild broke one of its own rules; please report it."
     ETB0804 Interrupted Interrupted "interrupted" "Ctrl-C, or another signal that ends programs, ended the command."
+    ETB0805 FeatureMissing Usage "feature not built in" "This etbuild was compiled without a Cargo feature that the command needs."
 }
 
 impl Code {

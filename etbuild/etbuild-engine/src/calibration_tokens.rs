@@ -62,10 +62,15 @@ fn stored_tokens(db: &dyn Db, file: DataFile) -> Result<Vec<i64>, Vec<Diagnostic
 fn tokens_of_text(db: &dyn Db, folder: CheckpointFolder, file: DataFile) -> Result<Vec<i64>, Vec<Diagnostic>> {
     let text = String::from_utf8(unchanged::read(db, file)?)
         .map_err(|error| mismatch(format!("`{}` is no text: {error}", file.path(db).display()), "write it in UTF-8"))?;
-    let tokenizer = folder.texts(db).get(TOKENIZER).copied().zip(db.world().text_maker());
-    let Some((tokenizer, make)) = tokenizer else {
-        let message = format!("the checkpoint has no `{TOKENIZER}` that reads `{}`", file.path(db).display());
+    let no_tokens = |reason: &str| format!("`{}` cannot be read as tokens: {reason}", file.path(db).display());
+    let Some(tokenizer) = folder.texts(db).get(TOKENIZER).copied() else {
+        let message = no_tokens(&format!("the checkpoint has no `{TOKENIZER}`"));
         return Err(mismatch(message, "write tokens: a safetensors file with `tokens`, `int64`"));
+    };
+    let Some(make) = db.world().text_maker() else {
+        let message = no_tokens("this etbuild was built without the feature `text`, which reads tokenizers");
+        let help = "build etbuild with `--features text`, or write tokens: a safetensors file with `tokens`, `int64`";
+        return Err(vec![Diagnostic::error(Code::FeatureMissing, message).help(help)]);
     };
     let unread =
         |error: et_llm::Error| mismatch(format!("the text cannot be read: {error}"), "is the tokenizer whole?");

@@ -100,10 +100,10 @@ impl World {
         Ok(Self { remote: Some(Remote::new(remote, self.store.clone())), ..self })
     }
 
-    /// The same world with what makes tokenizers.
+    /// The same world with the function that reads tokenizers; a build without tokenizers has none.
     #[must_use]
-    pub fn reading_texts(self, make: MakeText) -> Self {
-        Self { text_maker: Some(make), ..self }
+    pub fn reading_texts(self, make: Option<MakeText>) -> Self {
+        Self { text_maker: make, ..self }
     }
 
     /// The function that makes the tokenizer of a checkpoint, if any.

@@ -157,7 +157,7 @@ mod tests {
             sources.closure(vec![source.name().to_owned()]).unwrap();
             let names: Vec<String> = sources.third_party(&[source]).keys().cloned().collect();
             let expected: &[&str] = match source.name() {
-                "et-text" => &["minijinja", "minijinja-contrib", "serde_json", "tokenizers"],
+                "et-text" => &["minijinja", "minijinja-contrib", "serde_json", "time", "tokenizers"],
                 _ => &[],
             };
             assert_eq!(names, expected, "{}", source.name());

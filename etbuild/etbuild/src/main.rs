@@ -4,6 +4,7 @@ mod arguments;
 mod attest;
 mod command;
 mod engines;
+mod feature;
 mod inspect;
 #[cfg(unix)]
 mod interrupt;

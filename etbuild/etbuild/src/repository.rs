@@ -1,13 +1,17 @@
-//! What git knows: which files differ from a revision.
+//! Revisions of files in git, in a build with the feature `git`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use etbuild_diagnostic::{Code, Diagnostic};
+#[cfg(feature = "git")]
+use etbuild_diagnostic::Code;
+use etbuild_diagnostic::Diagnostic;
+#[cfg(feature = "git")]
 use git2::{Commit, Delta, DiffOptions, Oid, Repository, Sort, Status};
 
 /// The files that differ between the working tree and the commit at which `revision` and `HEAD` part, as absolute paths: changed,
 /// added, removed, and those that git does not track yet.
+#[cfg(feature = "git")]
 pub fn changed_since(revision: &str) -> Result<BTreeSet<PathBuf>, Vec<Diagnostic>> {
     differences(revision).map_err(|error| {
         let message = format!("what has changed since `{revision}` is not known: {}", error.message());
@@ -16,6 +20,7 @@ pub fn changed_since(revision: &str) -> Result<BTreeSet<PathBuf>, Vec<Diagnostic
     })
 }
 
+#[cfg(feature = "git")]
 fn differences(revision: &str) -> Result<BTreeSet<PathBuf>, git2::Error> {
     let repository = Repository::discover(".")?;
     let other = repository.revparse_single(revision)?.peel_to_commit()?;
@@ -35,9 +40,11 @@ fn differences(revision: &str) -> Result<BTreeSet<PathBuf>, git2::Error> {
 }
 
 /// How far back the history is searched for the revision of a file.
+#[cfg(feature = "git")]
 const SEARCHED: usize = 10_000;
 
 /// The commit that made a file what it is, where it is in a repository and has no uncommitted change.
+#[cfg(feature = "git")]
 pub fn revision(file: &Path) -> Option<String> {
     let file = absolute(file);
     let repository = Repository::discover(file.parent()?).ok()?;
@@ -58,8 +65,21 @@ pub fn revision(file: &Path) -> Option<String> {
 }
 
 /// The object that a commit has for a file.
+#[cfg(feature = "git")]
 fn entry(commit: &Commit<'_>, name: &Path) -> Option<Oid> {
     Some(commit.tree().ok()?.get_path(name).ok()?.id())
+}
+
+/// Nothing is known of revisions in this build.
+#[cfg(not(feature = "git"))]
+pub fn changed_since(_revision: &str) -> Result<BTreeSet<PathBuf>, Vec<Diagnostic>> {
+    Err(vec![crate::feature::Feature::Git.missing("`--changed-since`")])
+}
+
+/// Commands that record revisions require the feature before they begin.
+#[cfg(not(feature = "git"))]
+pub fn revision(_file: &Path) -> Option<String> {
+    None
 }
 
 /// A path as [`changed_since`] has it: absolute, its folder without links. The file itself may be gone.

@@ -11,6 +11,7 @@ use etbuild_system::{RealSystem, System};
 
 use crate::arguments::{Global, Recipes};
 use crate::engines::BACKENDS;
+use crate::feature::{Feature, MAKE_TEXT};
 #[cfg(unix)]
 use crate::interrupt;
 use crate::render::{ProgressView, Terminal};
@@ -54,6 +55,7 @@ impl Session {
         let Some(options) = remote.filter(|_| mode != Mode::Rebuild && !self.global.offline) else {
             return Ok(Arc::new(world));
         };
+        Feature::Remote.require("a remote cache")?;
         world
             .with_remote(&options)
             .map(Arc::new)
@@ -74,7 +76,7 @@ impl Session {
         let view = Arc::new(ProgressView::new(&self.terminal, self.global.progress));
         let world = World::open(self.system.clone(), folder, view, mode, self.jobs());
         world
-            .map(|world| world.backends(BACKENDS).reading_texts(et_text::make))
+            .map(|world| world.backends(BACKENDS).reading_texts(MAKE_TEXT))
             .map_err(|error| vec![store_unavailable(&error)])
     }
 

@@ -11,9 +11,11 @@ use super::deploy::diagnostics;
 use super::lock::deploy_locked;
 use crate::arguments::Recipes;
 use crate::attest::{PROVENANCE, SBOM, Subject, provenance, sbom};
+use crate::feature::Feature;
 use crate::session::Session;
 
 pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
+    Feature::Git.require("`etbuild attest`")?;
     let request = session.request(recipes)?;
     let world = session.world(Mode::Build)?;
     let reports = deploy_locked(session, &world, &request, Goal::Build, &session.global.out)?;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Instant;
 
 use et_llm::app::{Channels, Request, perform};
-use et_llm::{Error, Loading, MakeText, Session as Model};
+use et_llm::{Error, Loading, Session as Model};
 use et_module::{DataFiles, Kernels};
 use etbuild_diagnostic::{Code, Diagnostic};
 
@@ -12,6 +12,7 @@ use super::Outcome;
 use super::run::{failed, kernel, program};
 use crate::arguments::{self, Language, Output};
 use crate::engines::ENGINES;
+use crate::feature::{Feature, MAKE_TEXT};
 use crate::session::Session;
 
 /// Whether arguments are about a language model.
@@ -29,10 +30,13 @@ pub fn options(language: &Language) -> impl Iterator<Item = String> {
 const SPECULATE: u32 = 8;
 
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
+    if reads_text(&arguments.language) {
+        Feature::Text.require("a prompt, a conversation or a perplexity")?;
+    }
     let request = request(&arguments.language);
     let bytes = program(session, arguments)?;
     let threads = arguments.threads.get();
-    let (guesses, text) = (request.guesses(), Some(et_text::make as MakeText));
+    let (guesses, text) = (request.guesses(), MAKE_TEXT);
     let guesses = guesses.as_ref();
     let loading = Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, guesses, text };
     let refused = |error: Error| vec![refusal(arguments, &error)];
@@ -45,6 +49,11 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     let channels = &mut Channels { input: &mut input, out: &mut *out, talk: &mut talk };
     perform(&mut model, &request, channels).map_err(refused)?;
     Ok(Vec::new())
+}
+
+/// Whether tokens are made from text.
+fn reads_text(language: &Language) -> bool {
+    language.prompt.is_some() || language.chat || language.perplexity.is_some()
 }
 
 fn request(language: &Language) -> Request {

@@ -8,10 +8,12 @@ use etbuild_engine::{Goal, Mode, Request, UnitReport, World, deploy, materials};
 
 use super::Outcome;
 use crate::arguments;
+use crate::feature::Feature;
 use crate::lock::{self, LOCK_FILE, Lock, add_outputs, changed_outputs, changed_sources, gather};
 use crate::session::Session;
 
 pub fn run(session: &Session, arguments: &arguments::Lock) -> Outcome {
+    Feature::Git.require("`etbuild lock`")?;
     let request = session.request(&arguments.recipes)?;
     let world = session.world(Mode::Build)?;
     let known = lock::read(&*session.system)?;

@@ -1,0 +1,77 @@
+//! Cargo features that a build of etbuild may leave out, and the diagnostic that names a missing one.
+
+use et_llm::MakeText;
+use etbuild_diagnostic::{Code, Diagnostic};
+
+/// A part of etbuild with a Cargo feature of its own.
+#[derive(Clone, Copy, Debug)]
+pub enum Feature {
+    /// Revisions of files in git.
+    Git,
+    /// Clients of remote caches.
+    Remote,
+    /// Tokenizers and chat templates.
+    Text,
+}
+
+/// The function that reads tokenizers and chat templates, in a build with the feature `text`.
+#[cfg(feature = "text")]
+pub const MAKE_TEXT: Option<MakeText> = Some(et_text::make);
+#[cfg(not(feature = "text"))]
+pub const MAKE_TEXT: Option<MakeText> = None;
+
+impl Feature {
+    /// Fails where this build lacks the feature; `purpose` says what the command needs the feature for.
+    pub fn require(self, purpose: &str) -> Result<(), Vec<Diagnostic>> {
+        if self.is_built_in() { Ok(()) } else { Err(vec![self.missing(purpose)]) }
+    }
+
+    /// The diagnostic for a command that needs the feature.
+    pub fn missing(self, purpose: &str) -> Diagnostic {
+        let name = self.name();
+        let message = format!("{purpose} needs the feature `{name}`, which this etbuild was built without");
+        let help = format!(
+            "use a released etbuild, or `cargo run --release --features {name} --` in place of `cargo run --release --`"
+        );
+        Diagnostic::error(Code::FeatureMissing, message).help(help)
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Git => "git",
+            Self::Remote => "remote",
+            Self::Text => "text",
+        }
+    }
+
+    const fn is_built_in(self) -> bool {
+        match self {
+            Self::Git => cfg!(feature = "git"),
+            Self::Remote => cfg!(feature = "remote"),
+            Self::Text => cfg!(feature = "text"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_feature_is_named_with_the_command_that_has_it() {
+        let diagnostic = Feature::Git.missing("`etbuild lock`");
+        assert!(diagnostic.message.contains("`etbuild lock` needs the feature `git`"), "{diagnostic:?}");
+        assert!(diagnostic.help.iter().any(|help| help.contains("--features git")), "{diagnostic:?}");
+    }
+
+    #[test]
+    fn a_feature_is_required_as_this_build_has_it() {
+        for (feature, built_in) in [
+            (Feature::Git, cfg!(feature = "git")),
+            (Feature::Remote, cfg!(feature = "remote")),
+            (Feature::Text, cfg!(feature = "text")),
+        ] {
+            assert_eq!(feature.require("a test").is_ok(), built_in, "{feature:?}");
+        }
+    }
+}
