@@ -51,9 +51,9 @@ impl From<StoreError> for Transient {
         };
         let diagnostic = Diagnostic::error(code, error.to_string());
         Self::Environment(Box::new(match code {
-            Code::DiskFull => {
-                diagnostic.help("free some space, run `etbuild cache gc`, or set ETBUILD_CACHE_DIR to another disk")
-            }
+            Code::DiskFull => diagnostic.help(
+                "free some space, run `etbuild cache gc --max-size 1GiB`, or set ETBUILD_CACHE_DIR to another disk",
+            ),
             _ => diagnostic.help("set ETBUILD_CACHE_DIR to a folder that can be written"),
         }))
     }

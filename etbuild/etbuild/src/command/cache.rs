@@ -122,7 +122,9 @@ fn policy(max_size: Option<&str>, max_age: Option<u64>) -> Result<GcPolicy<'stat
     let parse = |text: &str| etbuild_yaml::ByteSize::parse(text).ok_or_else(|| vec![not_a_size(text)]);
     let max_bytes = max_size.map(parse).transpose()?.map(|size| size.0);
     let max_age = max_age.map(|days| DAY.saturating_mul(u32::try_from(days).unwrap_or(u32::MAX)));
-    Ok(GcPolicy { max_bytes, max_age, ..GcPolicy::default() })
+    // Collection waits for builds under way, so a limit of the user's needs no grace.
+    let grace = if max_bytes.is_some() || max_age.is_some() { Duration::ZERO } else { GcPolicy::default().grace };
+    Ok(GcPolicy { max_bytes, max_age, grace, ..GcPolicy::default() })
 }
 
 fn not_a_size(text: &str) -> Diagnostic {

@@ -40,6 +40,9 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
     if request.bench.is_some() {
         return bench(session, request, channels);
     }
+    if let Some(note) = unused_sampling(request, sampling(session, request)) {
+        writeln!(channels.talk, "{note}")?;
+    }
     if request.chat {
         return chat::converse(session, request, channels);
     }
@@ -86,6 +89,23 @@ fn sampling(session: &Session, request: &Request) -> Sampling {
         top_p: request.top_p.unwrap_or(usual.top_p),
         seed: request.seed.unwrap_or(usual.seed),
     }
+}
+
+/// A note on options of sampling that change nothing, because the temperature is 0.
+fn unused_sampling(request: &Request, sampling: Sampling) -> Option<String> {
+    let options = [
+        ("--top-k", request.top_k.is_some()),
+        ("--top-p", request.top_p.is_some()),
+        ("--seed", request.seed.is_some()),
+    ];
+    let given: Vec<&str> = options.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
+    let verb = if given.len() == 1 { "changes" } else { "change" };
+    (sampling.temperature <= 0.0 && !given.is_empty()).then(|| {
+        let names = given.join(", ");
+        format!(
+            "note: {names} {verb} nothing at temperature 0, which takes the most probable token; give --temperature"
+        )
+    })
 }
 
 /// Continuations of one request, with the records of each token.
@@ -173,4 +193,18 @@ fn show(text: &str, channels: &mut Channels<'_>) -> Result<(), Error> {
     }
     channels.out.write_all(text.as_bytes())?;
     Ok(channels.out.flush()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_without_effect_are_told() {
+        let request = Request { top_k: Some(5), seed: Some(1), ..Request::default() };
+        let note = unused_sampling(&request, Sampling::default()).unwrap();
+        assert!(note.contains("--top-k, --seed change nothing at temperature 0"), "{note}");
+        assert_eq!(unused_sampling(&request, Sampling { temperature: 0.5, ..Sampling::default() }), None);
+        assert_eq!(unused_sampling(&Request::default(), Sampling::default()), None);
+    }
 }
