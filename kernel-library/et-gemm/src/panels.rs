@@ -1,15 +1,22 @@
 //! Panels of packed weights: NR neighbouring columns of a group. The last panel of a group has only the vectors that
 //! the remaining columns need.
+//!
+//! All instruction sets of an architecture read the same packed panels. A micro-kernel with a smaller NR reads a packed panel in
+//! parts: its panels are neighbouring columns of a packed panel, and K rows are a whole packed row apart.
 
 /// The layout of panels. Sizes and offsets are in the packing unit: elements or bytes.
 #[derive(Clone, Copy)]
 pub struct Panels {
-    /// NR: columns of a full panel.
+    /// NR: columns of a full panel of the micro-kernel.
     pub width: usize,
     /// Columns of a vector.
     pub lanes: usize,
     /// Vectors of a full panel.
     vectors: usize,
+    /// Columns of a full packed panel: a multiple of `width`.
+    packed_width: usize,
+    /// The last packed panel of a group has a multiple of this number of columns.
+    packed_lanes: usize,
     /// Columns of a group.
     columns: usize,
     /// Panels of a group.
@@ -31,18 +38,30 @@ pub struct Panel {
     pub vectors: usize,
     /// Offset in the packed weights.
     pub start: usize,
+    /// From a K row to the next: the columns of the packed panel, padding included.
+    pub step: usize,
+    /// Offset of the panel that follows in the group.
+    pub next: usize,
 }
 
 impl Panels {
-    /// Panels for groups of `columns` columns, with `vectors` vectors of `lanes` columns per panel.
+    /// Packed panels for groups of `columns` columns, with `vectors` vectors of `lanes` columns per panel.
     pub const fn new(columns: usize, [lanes, vectors]: [usize; 2], column_size: usize) -> Self {
         let width = lanes * vectors;
-        Self { width, lanes, vectors, columns, per_group: columns.div_ceil(width), column_size }
+        let per_group = columns.div_ceil(width);
+        Self { width, lanes, vectors, packed_width: width, packed_lanes: lanes, columns, per_group, column_size }
+    }
+
+    /// The same packed panels as a micro-kernel of `vectors` vectors of `lanes` columns reads them. Its NR divides the columns of a
+    /// packed panel.
+    pub const fn read_by(self, [lanes, vectors]: [usize; 2]) -> Self {
+        let width = lanes * vectors;
+        Self { width, lanes, vectors, per_group: self.columns.div_ceil(width), ..self }
     }
 
     /// Packed size of a group.
     const fn group_size(&self) -> usize {
-        self.columns.next_multiple_of(self.lanes) * self.column_size
+        self.columns.next_multiple_of(self.packed_lanes) * self.column_size
     }
 
     /// Packed size of every group together.
@@ -58,6 +77,17 @@ impl Panels {
         let columns = (self.columns - column).min(self.width);
         let vectors = if columns == self.width { self.vectors } else { columns.div_ceil(self.lanes) };
         let before = if group == 0 { 0 } else { group * self.group_size() };
-        Panel { group, column, columns, vectors, start: before + column * self.column_size }
+        let within = if self.width == self.packed_width { 0 } else { column % self.packed_width };
+        let (first, step) = (before + (column - within) * self.column_size, self.packed_columns(column - within));
+        let is_last = within + self.width >= step;
+        let next = if is_last { first + step * self.column_size } else { first + within + self.width };
+        Panel { group, column, columns, vectors, start: first + within, step, next }
+    }
+
+    /// Columns of the packed panel that begins at a column of a group, padding included.
+    #[inline]
+    const fn packed_columns(&self, column: usize) -> usize {
+        let rest = self.columns - column;
+        if rest >= self.packed_width { self.packed_width } else { rest.next_multiple_of(self.packed_lanes) }
     }
 }

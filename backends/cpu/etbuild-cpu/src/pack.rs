@@ -149,7 +149,9 @@ impl Packing {
             Form::Bytes(..) | Form::BytesForRows(..) | Form::WideBytes(..) => {
                 self.bytes(isa).map_or_else(|_| String::new(), |product| format!("panels of {:?}", product.layout()))
             }
-            Form::Floats(_) => isa.name().to_owned(),
+            Form::Floats(_) => {
+                self.floats(isa).map_or_else(|_| String::new(), |product| format!("panels of {:?}", product.layout()))
+            }
         };
         // Equal ones of an adapter are two: those of another one may differ.
         let adapter = self.adapter.as_deref().unwrap_or_default();
@@ -163,7 +165,7 @@ impl Packing {
 
     /// Whether all instruction sets of an architecture read the same form.
     pub const fn is_for_all(&self) -> bool {
-        matches!(self.form, Form::WideBytes(..) | Form::Groups(..))
+        matches!(self.form, Form::Floats(_) | Form::WideBytes(..) | Form::Groups(..))
     }
 
     fn shape(&self) -> Result<Shape, Problem> {

@@ -9,9 +9,9 @@ use super::rows::FloatRow;
 use crate::panels::Panels;
 use crate::shape::Shape;
 
-/// The panels of a shape; sizes are in elements.
+/// The packed panels of a shape; sizes are in elements.
 pub const fn panels(shape: &Shape, row: &FloatRow) -> Panels {
-    Panels::new(shape.columns, [row.lanes, row.vectors], shape.depth() + 1)
+    Panels::new(shape.columns, row.packed, shape.depth() + 1)
 }
 
 /// Strided weights before packing.
@@ -65,7 +65,7 @@ impl<'a, T: Copy> Weights<'a, T> {
 pub fn pack(shape: &Shape, panels: &Panels, weights: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) {
     for index in 0..shape.groups * panels.per_group {
         let panel = panels.get(index);
-        let width = panel.vectors * panels.lanes;
+        let width = panel.step;
         let first = panel.group * shape.columns + panel.column;
         let bytes = &mut packed[4 * panel.start..4 * (panel.start + width * panels.column_size)];
         let (start, rows) = bytes.split_at_mut(4 * width);

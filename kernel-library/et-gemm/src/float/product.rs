@@ -91,12 +91,18 @@ impl FloatProduct {
         shape.check()?;
         let row = FloatRow::of(isa);
         let winograd = Winograd::new(&shape, isa);
-        Ok(Self { panels: panels(&shape, row), runs: shape.runs(), shape, row, winograd, streams: false })
+        let panels = panels(&shape, row).read_by([row.lanes, row.vectors]);
+        Ok(Self { panels, runs: shape.runs(), shape, row, winograd, streams: false })
     }
 
     /// The same GEMM for weights that are cold in L2.
     pub(super) fn streaming(self) -> Self {
         Self { streams: true, ..self }
+    }
+
+    /// The layout of the packed weights: products of equal shape and layout read the same packed weights.
+    pub const fn layout(&self) -> [usize; 2] {
+        self.row.packed
     }
 
     /// Size of the packed weights in bytes.
@@ -117,7 +123,7 @@ impl FloatProduct {
         }
         match &self.winograd {
             Some(winograd) => winograd.pack(self.row, weights, bias, packed),
-            None => pack(&self.shape, &self.panels, weights, bias, packed),
+            None => pack(&self.shape, &panels(&self.shape, self.row), weights, bias, packed),
         }
         Ok(())
     }
@@ -130,9 +136,10 @@ impl FloatProduct {
         if !pixels || [packed.len(), scaled.len()] != [self.packed_size(); 2] {
             return Err(Error::InvalidArgument);
         }
-        for panel in (0..self.panels.per_group).map(|index| self.panels.get(index)) {
-            let row = 4 * panel.vectors * self.row.lanes;
-            let bytes = 4 * panel.start..4 * panel.start + row * self.panels.column_size;
+        let panels = panels(&self.shape, self.row);
+        for panel in (0..panels.per_group).map(|index| panels.get(index)) {
+            let row = 4 * panel.step;
+            let bytes = 4 * panel.start..4 * panel.start + row * panels.column_size;
             let rows = packed[bytes.clone()].chunks_exact(row).zip(scaled[bytes].chunks_exact_mut(row));
             // The first row is the bias.
             for ((from, to), factor) in rows.zip(core::iter::once(&1.0).chain(factors)) {
@@ -418,18 +425,18 @@ impl Strip<'_> {
     #[inline(always)]
     fn call(&self, panel: &Panel, tiles: [usize; 2]) -> Tile {
         let product = self.product;
-        let width = panel.vectors * product.row.lanes;
-        let start = self.operands.weights.as_ptr().wrapping_add(4 * panel.start);
+        let at = |offset: usize| self.operands.weights.as_ptr().wrapping_add(4 * offset);
         let residual = self.operands.residual;
         Tile {
             runs: product.runs.count,
             length: product.runs.length,
-            panel: start.cast(),
+            panel: at(panel.start).cast(),
+            panel_stride: panel.step,
             residual_stride: residual.map_or(0, |residual| residual.stride),
             residual_last: residual.is_some_and(|residual| residual.after),
-            ahead: start.wrapping_add(4 * width * product.panels.column_size),
+            ahead: at(panel.next),
             // Each tile of the strip prefetches a share of the next panel.
-            ahead_step: (4 * width).div_ceil(tiles[1] - tiles[0]),
+            ahead_step: (4 * panel.step).div_ceil(tiles[1] - tiles[0]),
             below: product.line_below(),
             ..Tile::stored(core::ptr::null_mut(), 0, panel.columns, self.operands.activation)
         }

@@ -15,6 +15,8 @@ pub struct FloatRow {
     pub lanes: usize,
     /// Vectors per panel.
     pub vectors: usize,
+    /// Columns of a vector and vectors of a packed panel, which all instruction sets of the architecture read.
+    pub packed: [usize; 2],
     /// MR: the maximum number of rows per micro-kernel.
     pub height: usize,
     /// MR of the small-M micro-kernels, which keep four accumulator sets per row; limited by the registers.
@@ -52,12 +54,53 @@ const FEW: [usize; 4] = [1, 1, 3, 1];
 /// [`FloatRow::height`] per configuration.
 const HEIGHT: [usize; 4] = [4, 6, 14, 6];
 
+/// Packed panels of x86-64: two vectors of AVX-512, which AVX2 reads in two parts.
+const X86: [usize; 2] = [16, 2];
+
+/// Packed panels of AArch64.
+const ARM: [usize; 2] = [4, 4];
+
+/// Packed panels of the portable kernels.
+const NATIVE: [usize; 2] = [4, 2];
+
 /// Every configuration.
 pub static FLOAT: [FloatRow; 4] = [
-    FloatRow { isa: Isa::Portable, lanes: 4, vectors: 2, height: HEIGHT[0], few: FEW[0], kernels: portable::KERNELS },
-    FloatRow { isa: Isa::Avx2, lanes: 8, vectors: 2, height: HEIGHT[1], few: FEW[1], kernels: avx2::KERNELS },
-    FloatRow { isa: Isa::Avx512, lanes: 16, vectors: 2, height: HEIGHT[2], few: FEW[2], kernels: avx512::KERNELS },
-    FloatRow { isa: Isa::Neon, lanes: 4, vectors: 4, height: HEIGHT[3], few: FEW[3], kernels: neon::KERNELS },
+    FloatRow {
+        isa: Isa::Portable,
+        lanes: 4,
+        vectors: 2,
+        packed: NATIVE,
+        height: HEIGHT[0],
+        few: FEW[0],
+        kernels: portable::KERNELS,
+    },
+    FloatRow {
+        isa: Isa::Avx2,
+        lanes: 8,
+        vectors: 2,
+        packed: X86,
+        height: HEIGHT[1],
+        few: FEW[1],
+        kernels: avx2::KERNELS,
+    },
+    FloatRow {
+        isa: Isa::Avx512,
+        lanes: 16,
+        vectors: 2,
+        packed: X86,
+        height: HEIGHT[2],
+        few: FEW[2],
+        kernels: avx512::KERNELS,
+    },
+    FloatRow {
+        isa: Isa::Neon,
+        lanes: 4,
+        vectors: 4,
+        packed: ARM,
+        height: HEIGHT[3],
+        few: FEW[3],
+        kernels: neon::KERNELS,
+    },
 ];
 
 impl FloatRow {

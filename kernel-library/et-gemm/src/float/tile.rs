@@ -11,7 +11,8 @@ use crate::lanes::{Lanes, function::activate};
 /// # Safety
 ///
 /// `table` has `runs * R` pointers per tile, each valid for `length` elements; for uniform strides `runs` pointers,
-/// each valid for the K segments of every row. `panel` has a bias row and `runs * length` weight rows; `output`, and
+/// each valid for the K segments of every row. `panel` has a bias row and `runs * length` weight rows,
+/// `panel_stride` elements apart; `output`, and
 /// `residual` unless null, have `tiles * R` rows of `columns` elements, at most a panel's.
 pub struct Tile {
     /// The indirection buffer: pointers to the K segments of the rows, tile by tile; for uniform strides the pointers
@@ -23,6 +24,8 @@ pub struct Tile {
     pub length: usize,
     /// The packed weights of the panel.
     pub panel: *const f32,
+    /// Row stride of the packed weights, in elements: at least the columns of the panel.
+    pub panel_stride: usize,
     /// The first element of the output.
     pub output: *mut f32,
     /// Row stride of the output, in elements.
@@ -56,6 +59,7 @@ impl Tile {
             runs: 0,
             length: 0,
             panel: core::ptr::null(),
+            panel_stride: 0,
             output,
             stride,
             residual: core::ptr::null(),
@@ -129,7 +133,7 @@ unsafe fn complete<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first:
 #[inline(always)]
 unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usize) -> [[L; V]; R] {
     let mut sums = [load_vectors::<L, V>(tile.panel); R];
-    let mut weights = tile.panel.add(V * L::COUNT);
+    let mut weights = tile.panel.add(tile.panel_stride);
     let mut ahead = tile.ahead.wrapping_add(index * tile.runs * tile.length * tile.ahead_step);
     let table = tile.table.add(index * tile.runs * R);
     for run in 0..tile.runs {
@@ -144,7 +148,7 @@ unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usiz
                     sums[row][vector] = value.multiply_add(vectors[vector], sums[row][vector]);
                 }
             }
-            weights = weights.add(V * L::COUNT);
+            weights = weights.add(tile.panel_stride);
         }
     }
     sums
@@ -158,7 +162,7 @@ unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(
     length: usize,
 ) -> [[L; V]; R] {
     let mut sums = [load_vectors::<L, V>(tile.panel); R];
-    let mut weights = tile.panel.add(V * L::COUNT);
+    let mut weights = tile.panel.add(tile.panel_stride);
     for run in 0..tile.runs {
         let window = (*tile.table.add(run)).add(first * D);
         for part in (0..R * D * size_of::<f32>()).step_by(CACHE_LINE) {
@@ -173,7 +177,7 @@ unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(
                     sums[row][vector] = value.multiply_add(vectors[vector], sums[row][vector]);
                 }
             }
-            weights = weights.add(V * L::COUNT);
+            weights = weights.add(tile.panel_stride);
         }
     }
     sums
@@ -185,7 +189,7 @@ unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(
 unsafe fn sum_few<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usize) -> [[L; V]; R] {
     let mut parts = [[[L::splat(0.0); V]; R]; 4];
     parts[0] = [load_vectors::<L, V>(tile.panel); R];
-    let mut weights = tile.panel.add(V * L::COUNT);
+    let mut weights = tile.panel.add(tile.panel_stride);
     let table = tile.table.add(index * tile.runs * R);
     for run in 0..tile.runs {
         let rows = table.add(run * R).cast::<[*const f32; R]>().read();
@@ -194,15 +198,15 @@ unsafe fn sum_few<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: 
             let count = (tile.length - index).min(4);
             if count == 4 {
                 for part in 0..4 {
-                    step_few::<L, R, V>(&mut parts[part], &rows, index + part, weights.add(part * V * L::COUNT));
+                    step_few::<L, R, V>(&mut parts[part], &rows, index + part, weights.add(part * tile.panel_stride));
                 }
             } else {
                 for part in 0..count {
-                    step_few::<L, R, V>(&mut parts[0], &rows, index + part, weights.add(part * V * L::COUNT));
+                    step_few::<L, R, V>(&mut parts[0], &rows, index + part, weights.add(part * tile.panel_stride));
                 }
             }
             index += count;
-            weights = weights.add(count * V * L::COUNT);
+            weights = weights.add(count * tile.panel_stride);
         }
     }
     let mut sums = [[L::splat(0.0); V]; R];

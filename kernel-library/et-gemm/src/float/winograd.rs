@@ -77,13 +77,12 @@ impl Winograd {
         packed.fill(0);
         let mut write = |at: usize, value: f32| packed[4 * at..4 * at + 4].copy_from_slice(&value.to_le_bytes());
         for panel in (0..panels.per_group).map(|index| panels.get(index)) {
-            let width = panel.vectors * panels.lanes;
             for lane in 0..panel.columns {
                 let column = panel.column + lane;
                 write(CENTRE * point_size + panel.start + lane, bias.get(column).copied().unwrap_or(0.0));
                 for channel in 0..channels {
                     let points = weights(core::array::from_fn(|tap| from.get(column, tap, channel)));
-                    let at = panel.start + (channel + 1) * width + lane;
+                    let at = panel.start + (channel + 1) * panel.step + lane;
                     points.into_iter().enumerate().for_each(|(point, value)| write(point * point_size + at, value));
                 }
             }

@@ -259,6 +259,7 @@ impl WideProduct {
                 runs: 1,
                 length: elements.len(),
                 panel: memory,
+                panel_stride: part.vectors * self.row.lanes,
                 residual: before,
                 residual_stride: output.stride(),
                 ..Tile::stored(to, output.stride(), part.columns, activation)
