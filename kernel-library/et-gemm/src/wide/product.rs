@@ -47,6 +47,7 @@ pub struct WideProduct {
 }
 
 /// The packed format of the weights.
+#[allow(clippy::large_enum_variant, reason = "a layer has one, and the crate has no heap")]
 enum Form {
     Bytes(ByteProduct),
     Halves(NibbleProduct),
