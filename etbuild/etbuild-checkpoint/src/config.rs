@@ -82,6 +82,16 @@ impl Config {
         self.get(key).map(|value| read(value).ok_or_else(wrong)).transpose()
     }
 
+    /// The value of a key by `read`, or the default of the class in `transformers` for an absent key. Null is a value.
+    pub fn or_default<T>(
+        &self,
+        key: &str,
+        read: impl FnOnce(&Self, &str) -> Result<Option<T>, CheckpointError>,
+        default: impl Into<Option<T>>,
+    ) -> Result<Option<T>, CheckpointError> {
+        if self.map.contains_key(key) { read(self, key) } else { Ok(default.into()) }
+    }
+
     /// A size: a positive integer, if present.
     pub fn optional_size(&self, key: &str) -> Result<Option<usize>, CheckpointError> {
         let size = |value: &Value| value.as_u64().filter(|size| (1..=LARGEST).contains(size)).map(|size| size as usize);

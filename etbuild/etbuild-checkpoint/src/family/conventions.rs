@@ -6,21 +6,68 @@ use crate::{
     Scaling,
 };
 
-/// A decoder by Llama's configuration, with the default base `theta`: no biases, no windows, normalization
-/// ahead of both parts of a layer, one rotary embedding.
-pub fn decoder(config: &Config, theta: f64) -> Result<Decoder, CheckpointError> {
-    let (width, attention) = (config.size("hidden_size")?, attention(config)?);
-    let rotary = rotary(config, &rope(config)?, attention.depth, theta)?;
+/// The default values of a configuration class of `transformers`, for keys that a configuration lacks. Sizes that tensors
+/// depend on have no default here: a configuration without such a key is refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Defaults {
+    /// `rope_theta`.
+    pub theta: f64,
+    /// `rms_norm_eps`.
+    pub epsilon: f64,
+    /// `max_position_embeddings`.
+    pub longest: usize,
+    /// `original_max_position_embeddings`, where the class has the key.
+    pub original: Option<usize>,
+    /// `sliding_window`.
+    pub window: Option<usize>,
+    /// `num_key_value_heads`; `None` for the number of attention heads.
+    pub key_heads: Option<usize>,
+    /// `head_dim`; `None` for the width divided by the number of attention heads.
+    pub depth: Option<usize>,
+    /// `attn_logit_softcapping`.
+    pub score_cap: Option<f64>,
+    /// `final_logit_softcapping`.
+    pub logit_cap: Option<f64>,
+}
+
+impl Defaults {
+    /// `LlamaConfig`.
+    pub const LLAMA: Self = Self {
+        theta: 10_000.0,
+        epsilon: 1e-6,
+        longest: 2048,
+        original: None,
+        window: None,
+        key_heads: None,
+        depth: None,
+        score_cap: None,
+        logit_cap: None,
+    };
+
+    /// The base class of the configuration classes of Gemma 2 and 3.
+    pub const GEMMA: Self = Self { window: Some(4096), key_heads: Some(4), depth: Some(256), ..Self::LLAMA };
+}
+
+/// The attention window of a configuration, if any.
+pub fn window(config: &Config, defaults: &Defaults) -> Result<Option<usize>, CheckpointError> {
+    config.or_default("sliding_window", Config::optional_tokens, defaults.window)
+}
+
+/// A decoder by Llama's configuration: no biases, no windows, normalization ahead of both parts of a layer, one rotary
+/// embedding.
+pub fn decoder(config: &Config, defaults: &Defaults) -> Result<Decoder, CheckpointError> {
+    let (width, attention) = (config.size("hidden_size")?, attention(config, defaults)?);
+    let rotary = rotary(config, &rope(config)?, attention.depth, defaults)?;
     let layers = config.size("num_hidden_layers")?;
     Ok(Decoder {
         vocabulary: config.size("vocab_size")?,
         width,
-        longest: config.optional_tokens("max_position_embeddings")?.unwrap_or(2048),
+        longest: longest(config, defaults)?,
         embedding_scale: None,
         tied: config.flag("tie_word_embeddings")?,
         layers: vec![Layer { window: None, rotary: Some(0) }; layers],
         rotaries: vec![rotary],
-        norm: Norm { epsilon: config.optional_number("rms_norm_eps")?.unwrap_or(1e-6), less_one: false },
+        norm: Norm { epsilon: config.optional_number("rms_norm_eps")?.unwrap_or(defaults.epsilon), less_one: false },
         norm_places: NormPlaces::Before,
         attention,
         feed_forward: FeedForward {
@@ -33,15 +80,21 @@ pub fn decoder(config: &Config, theta: f64) -> Result<Decoder, CheckpointError> 
     })
 }
 
-fn attention(config: &Config) -> Result<Attention, CheckpointError> {
+fn longest(config: &Config, defaults: &Defaults) -> Result<usize, CheckpointError> {
+    Ok(config.optional_tokens("max_position_embeddings")?.unwrap_or(defaults.longest))
+}
+
+fn attention(config: &Config, defaults: &Defaults) -> Result<Attention, CheckpointError> {
     let heads = config.size("num_attention_heads")?;
-    let depth = match config.optional_size("head_dim")? {
+    let depth = match config.or_default("head_dim", Config::optional_size, defaults.depth)? {
         Some(depth) => depth,
         None => config.size("hidden_size")? / heads,
     };
     Ok(Attention {
         heads,
-        key_heads: config.optional_size("num_key_value_heads")?.unwrap_or(heads),
+        key_heads: config
+            .or_default("num_key_value_heads", Config::optional_size, defaults.key_heads)?
+            .unwrap_or(heads),
         depth,
         scale: (depth as f64).powf(-0.5),
         cap: None,
@@ -71,16 +124,16 @@ pub fn rope(config: &Config) -> Result<Config, CheckpointError> {
     Ok(config.clone())
 }
 
-/// The rotary embedding of `rope`, for heads of `depth` elements, with the default base `theta`.
-pub fn rotary(config: &Config, rope: &Config, depth: usize, theta: f64) -> Result<Rotary, CheckpointError> {
+/// The rotary embedding of `rope`, for heads of `depth` elements.
+pub fn rotary(config: &Config, rope: &Config, depth: usize, defaults: &Defaults) -> Result<Rotary, CheckpointError> {
     let number = |key: &str| Ok::<_, CheckpointError>(rope.optional_number(key)?.or(config.optional_number(key)?));
-    let theta = number("rope_theta")?.unwrap_or(theta);
+    let theta = number("rope_theta")?.unwrap_or(defaults.theta);
     let turned = number("partial_rotary_factor")?.unwrap_or(1.0);
     let pairs = (depth as f64 * turned) as usize / 2;
-    Ok(Rotary { theta, pairs, scaling: scaling(config, rope)? })
+    Ok(Rotary { theta, pairs, scaling: scaling(config, rope, defaults)? })
 }
 
-fn scaling(config: &Config, rope: &Config) -> Result<Scaling, CheckpointError> {
+fn scaling(config: &Config, rope: &Config, defaults: &Defaults) -> Result<Scaling, CheckpointError> {
     let kind = match rope.optional_text("rope_type")? {
         Some(kind) => Some(kind),
         None => rope.optional_text("type")?,
@@ -92,17 +145,22 @@ fn scaling(config: &Config, rope: &Config) -> Result<Scaling, CheckpointError> {
             factor: rope.number("factor")?,
             high: rope.number("high_freq_factor")?,
             low: rope.number("low_freq_factor")?,
-            original: rope.number("original_max_position_embeddings")?,
+            original: original(config, rope, defaults)? as f64,
         }),
-        Some("longrope") => by_pair(config, rope),
+        Some("longrope" | "su") => by_pair(config, rope, defaults),
         Some(other) => Err(rope.mistake("rope_type", format!("is an unknown kind of rotation, `{other}`"))),
     }
 }
 
-fn by_pair(config: &Config, rope: &Config) -> Result<Scaling, CheckpointError> {
-    let longest = config.optional_tokens("max_position_embeddings")?.unwrap_or(2048);
-    let own = config.optional_tokens("original_max_position_embeddings")?;
-    let original = own.or(rope.optional_tokens("original_max_position_embeddings")?).unwrap_or(longest);
+/// The first context: a key of the configuration, or the default of a class with the key, or a key of `rope`, or the context.
+fn original(config: &Config, rope: &Config, defaults: &Defaults) -> Result<usize, CheckpointError> {
+    const KEY: &str = "original_max_position_embeddings";
+    let own = config.optional_tokens(KEY)?.or(defaults.original).or(rope.optional_tokens(KEY)?);
+    own.map_or_else(|| longest(config, defaults), Ok)
+}
+
+fn by_pair(config: &Config, rope: &Config, defaults: &Defaults) -> Result<Scaling, CheckpointError> {
+    let (longest, original) = (longest(config, defaults)?, original(config, rope, defaults)?);
     let factor = rope.optional_number("factor")?.unwrap_or(longest as f64 / original as f64);
     let computed = if factor > 1.0 { (1.0 + factor.ln() / (original as f64).ln()).sqrt() } else { 1.0 };
     Ok(Scaling::ByPair {
@@ -136,10 +194,16 @@ pub fn slide(
     Ok(())
 }
 
+/// The key of encoders among Gemma's models.
+const BIDIRECTIONAL: &str = "use_bidirectional_attention";
+
 /// The common part of Gemma's families: four normalizations with weights less one, a scaled embedding that is the output's
 /// matrix, and caps.
-pub fn gemma(config: &Config, theta: f64) -> Result<Decoder, CheckpointError> {
-    let mut decoder = decoder(config, theta)?;
+pub fn gemma(config: &Config, defaults: &Defaults) -> Result<Decoder, CheckpointError> {
+    if config.flag(BIDIRECTIONAL)? {
+        return Err(config.mistake(BIDIRECTIONAL, "asks for attention to later tokens, which a decoder lacks"));
+    }
+    let mut decoder = decoder(config, defaults)?;
     let activation = match config.optional_text("hidden_activation")? {
         Some(_) => activation(config, "hidden_activation")?,
         None => Activation::GeluTanh,
@@ -150,8 +214,8 @@ pub fn gemma(config: &Config, theta: f64) -> Result<Decoder, CheckpointError> {
     decoder.norm.less_one = true;
     decoder.norm_places = NormPlaces::BeforeAndBehind;
     decoder.attention.scale = config.optional_number("query_pre_attn_scalar")?.unwrap_or(256.0).powf(-0.5);
-    decoder.attention.cap = config.optional_number("attn_logit_softcapping")?;
+    decoder.attention.cap = config.or_default("attn_logit_softcapping", Config::optional_number, defaults.score_cap)?;
     decoder.attention.biases = if config.flag("attention_bias")? { Biases::All } else { Biases::None };
-    decoder.logit_cap = config.optional_number("final_logit_softcapping")?;
+    decoder.logit_cap = config.or_default("final_logit_softcapping", Config::optional_number, defaults.logit_cap)?;
     Ok(decoder)
 }

@@ -1,13 +1,17 @@
 //! Qwen 2 and 2.5: projections to queries, keys and values have biases.
 
+use super::conventions::Defaults;
 use super::{Family, conventions};
 use crate::config::Config;
 use crate::{Biases, CheckpointError, Decoder};
 
 pub const FAMILY: Family = Family { architectures: &["Qwen2ForCausalLM"], describe };
 
+/// `Qwen2Config`.
+pub const DEFAULTS: Defaults = Defaults { longest: 32_768, window: Some(4096), key_heads: Some(32), ..Defaults::LLAMA };
+
 fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
-    let mut decoder = conventions::decoder(config, 10_000.0)?;
+    let mut decoder = conventions::decoder(config, &DEFAULTS)?;
     decoder.attention.biases = Biases::Inputs;
     windows(&mut decoder, config)?;
     Ok(decoder)
@@ -15,7 +19,7 @@ fn describe(config: &Config) -> Result<Decoder, CheckpointError> {
 
 /// Layers behind the first `max_window_layers` see a window, where the model uses any.
 pub fn windows(decoder: &mut Decoder, config: &Config) -> Result<(), CheckpointError> {
-    let window = if config.flag("use_sliding_window")? { config.optional_tokens("sliding_window")? } else { None };
-    let first = config.optional_count("max_window_layers")?.unwrap_or(0);
+    let window = if config.flag("use_sliding_window")? { conventions::window(config, &DEFAULTS)? } else { None };
+    let first = config.optional_count("max_window_layers")?.unwrap_or(28);
     conventions::slide(decoder, config, window, |index| index >= first)
 }
