@@ -155,11 +155,11 @@ pub enum Scaling {
         /// The longest text that the model was made for first.
         original: f64,
     },
-    /// Each by a separate factor (Ding et al. 2024, LongRoPE): positions up to `original` by one list, positions behind by another list.
+    /// Each by a separate factor (Ding et al. 2024, LongRoPE): contexts up to `original` by one list, longer contexts by another.
     ByPair {
-        /// The factors of positions below `original`.
+        /// The factors of contexts up to `original`.
         short: Vec<f64>,
-        /// The factors of positions behind `original`.
+        /// The factors of contexts longer than `original`.
         long: Vec<f64>,
         /// The longest text that the model was made for first.
         original: usize,

@@ -3,9 +3,9 @@
 
 use crate::{Rotary, Scaling};
 
-/// The elements of the two tables, `[positions, pairs]`: cosines and sines.
+/// The elements of the two tables, `[positions, pairs]`: cosines and sines for a context of so many positions.
 pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
-    let lists = frequencies(rotary);
+    let frequencies = frequencies(rotary, positions);
     let magnitude = match rotary.scaling {
         Scaling::ByPair { magnitude, .. } => magnitude as f32,
         _ => 1.0,
@@ -13,7 +13,7 @@ pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
     let length = positions as usize * rotary.pairs;
     let [mut cosines, mut sines] = [Vec::with_capacity(length), Vec::with_capacity(length)];
     for position in 0..positions {
-        for frequency in lists.at(position) {
+        for frequency in &frequencies {
             let angle = f64::from(position as f32 * frequency);
             cosines.push(angle.cos() as f32 * magnitude);
             sines.push(angle.sin() as f32 * magnitude);
@@ -22,23 +22,8 @@ pub fn tables(rotary: &Rotary, positions: u32) -> [Vec<f32>; 2] {
     [cosines, sines]
 }
 
-/// The frequency of each pair.
-struct Frequencies {
-    first: Vec<f32>,
-    /// The frequencies from a position on, if different there.
-    behind: Option<(usize, Vec<f32>)>,
-}
-
-impl Frequencies {
-    fn at(&self, position: u32) -> &[f32] {
-        match &self.behind {
-            Some((from, frequencies)) if position as usize >= *from => frequencies,
-            _ => &self.first,
-        }
-    }
-}
-
-fn frequencies(rotary: &Rotary) -> Frequencies {
+/// The frequency of each pair in a context of so many positions.
+fn frequencies(rotary: &Rotary, positions: u32) -> Vec<f32> {
     // The frequency of a pair relative to the first pair, rounded as a power of `float32`.
     let power = |pair: usize| {
         let exponent = (2 * pair) as f32 / (2 * rotary.pairs) as f32;
@@ -49,16 +34,16 @@ fn frequencies(rotary: &Rotary) -> Frequencies {
         factors.iter().enumerate().map(|(pair, factor)| 1.0 / (*factor as f32 * power(pair))).collect()
     };
     match &rotary.scaling {
-        Scaling::None => Frequencies { first: plain().collect(), behind: None },
-        Scaling::Linear { factor } => {
-            Frequencies { first: plain().map(|frequency| frequency / *factor as f32).collect(), behind: None }
-        }
+        Scaling::None => plain().collect(),
+        Scaling::Linear { factor } => plain().map(|frequency| frequency / *factor as f32).collect(),
         Scaling::ByWavelength { factor, high, low, original } => {
             let stretch = |frequency| stretched(frequency, [*factor, *high, *low, *original]);
-            Frequencies { first: plain().map(stretch).collect(), behind: None }
+            plain().map(stretch).collect()
         }
+        // Keys in the cache keep their rotation, so that one list holds for the whole context: a text that outgrew the first
+        // context in the middle would meet keys of the other list.
         Scaling::ByPair { short, long, original, .. } => {
-            Frequencies { first: divided(short), behind: Some((*original, divided(long))) }
+            divided(if positions as usize > *original { long } else { short })
         }
     }
 }
@@ -96,17 +81,18 @@ mod tests {
     }
 
     #[test]
-    fn positions_behind_the_first_context_have_their_own_factors() {
+    fn a_context_longer_than_the_first_has_the_long_factors_at_every_position() {
         let (short, long) = (vec![1.0, 1.0], vec![2.0, 4.0]);
-        let [cosines, sines] = tables(&rotary(Scaling::ByPair { short, long, original: 2, magnitude: 2.0 }), 3);
-        assert_eq!([cosines[0], cosines[2]], [2.0, 2.0 * 1.0_f64.cos() as f32]);
-        assert_eq!(sines[4], 2.0 * 1.0_f64.sin() as f32);
+        let rotary = rotary(Scaling::ByPair { short, long, original: 3, magnitude: 2.0 });
+        let [cosines, sines] = tables(&rotary, 3);
+        assert_eq!([cosines[0], cosines[2], sines[4]], [1.0, 1.0_f64.cos(), 2.0_f64.sin()].map(|x| 2.0 * x as f32));
+        let [cosines, sines] = tables(&rotary, 4);
+        assert_eq!([cosines[0], cosines[2], sines[4]], [1.0, 0.5_f64.cos(), 1.0_f64.sin()].map(|x| 2.0 * x as f32));
     }
 
     #[test]
     fn long_wavelengths_are_stretched_and_short_ones_stay() {
         let scaling = Scaling::ByWavelength { factor: 8.0, high: 4.0, low: 1.0, original: 64.0 };
-        let Frequencies { first, .. } = frequencies(&rotary(scaling));
-        assert_eq!(first, [1.0, 0.01_f32 / 8.0]);
+        assert_eq!(frequencies(&rotary(scaling), 1), [1.0, 0.01_f32 / 8.0]);
     }
 }

@@ -22,7 +22,7 @@ SMALL = dict(vocab_size=211, hidden_size=48, intermediate_size=80, num_hidden_la
 LLAMA3 = dict(rope_type="llama3", rope_theta=500000.0, factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0,
               original_max_position_embeddings=32)
 LONG = dict(rope_type="longrope", rope_theta=10000.0, partial_rotary_factor=0.75, short_factor=[1.0, 1.1, 1.3],
-            long_factor=[1.5, 2.0, 4.0], original_max_position_embeddings=48)
+            long_factor=[1.5, 2.0, 4.0])
 
 
 def families():
@@ -38,7 +38,10 @@ def families():
         "mistral": MistralConfig(**SMALL, head_dim=10, sliding_window=9),
         "qwen2": Qwen2Config(**SMALL, use_sliding_window=True, sliding_window=11, max_window_layers=1),
         "qwen3": Qwen3Config(**SMALL, head_dim=16, tie_word_embeddings=True),
-        "phi3": Phi3Config(**SMALL, rope_parameters=LONG, sliding_window=1000, tie_word_embeddings=True),
+        # The prompt is longer than the first context of one, and every text is shorter than the first context of the other.
+        "phi3": Phi3Config(**SMALL, rope_parameters=dict(LONG), original_max_position_embeddings=32, sliding_window=1000,
+                           tie_word_embeddings=True),
+        "phi3-short": Phi3Config(**SMALL, rope_parameters=dict(LONG), original_max_position_embeddings=128),
         "gemma2": Gemma2Config(**gemma, attn_logit_softcapping=5.0, final_logit_softcapping=3.0),
         "gemma3": Gemma3TextConfig(**gemma, rope_parameters={
             "full_attention": dict(rope_type="linear", rope_theta=1000000.0, factor=8.0),

@@ -44,6 +44,15 @@ fn every_family_gives_the_logits_of_transformers() {
 }
 
 #[test]
+fn a_context_within_the_first_of_longrope_has_the_short_factors() {
+    let Some(folder) = checkpoints() else { return };
+    let (place, folder) = (Place::cold(), folder.join("phi3-short"));
+    let mut model = Model::build(&folder.join("model"), &place.cache(), 16, &[]);
+    let difference = largest_difference(&folder.join("expected.safetensors"), &mut model);
+    assert!(difference < 1e-4, "{difference}");
+}
+
+#[test]
 fn a_rotated_model_gives_the_logits_of_transformers() {
     let Some(folder) = checkpoints() else { return };
     let place = Place::cold();
