@@ -41,14 +41,15 @@ pub struct Texts {
 pub fn read_texts(files: &BTreeMap<String, &[u8]>, context: Option<u32>) -> Result<Texts, CheckpointError> {
     let config = files.get(CONFIG).copied().unwrap_or_default();
     let context = describe(config)?.context(context)?;
-    let (config, generation) = (Config::parse(config)?, object(files, GENERATION)?);
+    let generation = files.get(GENERATION).map(|bytes| Config::parse_file(GENERATION, bytes)).transpose()?;
+    let config = Config::parse(config)?;
     let tokenizer = files.get(TOKENIZER).map(|bytes| bytes.to_vec());
     if tokenizer.is_some() {
         object(files, TOKENIZER)?;
     }
     let template = files.get(TEMPLATE).map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     let chat = chat(&object(files, TOKENIZER_CONFIG)?.unwrap_or_default(), template);
-    let stops = generation.as_ref().and_then(|generation| generation.get(STOPS)).or_else(|| config.value(STOPS));
+    let stops = generation.as_ref().and_then(|generation| generation.value(STOPS)).or_else(|| config.value(STOPS));
     let generation = lines(stops, generation.as_ref(), context)?;
     Ok(Texts { tokenizer, chat, generation })
 }
@@ -83,12 +84,9 @@ fn token_text(value: &Value) -> Option<&str> {
     value.as_str().or_else(|| value.get("content")?.as_str())
 }
 
-/// The lines of the named data that says how texts end. Tokens are picked at random only where the model's makers say so.
-fn lines(
-    stops: Option<&Value>,
-    generation: Option<&Map<String, Value>>,
-    context: u32,
-) -> Result<Vec<u8>, CheckpointError> {
+/// The lines of the named data that says how texts end. Tokens are picked at random only where the model's makers say so;
+/// options against repetition hold without randomness too.
+fn lines(stops: Option<&Value>, generation: Option<&Config>, context: u32) -> Result<Vec<u8>, CheckpointError> {
     let mut lines = format!("context {context}\n");
     let wrong = || CheckpointError::key(STOPS, "is neither a token nor a list of tokens");
     let token = |value: &Value| value.as_u64().and_then(|token| u32::try_from(token).ok()).ok_or_else(wrong);
@@ -101,12 +99,22 @@ fn lines(
         let words: Vec<String> = stops.iter().map(u32::to_string).collect();
         let _ = writeln!(lines, "stop {}", words.join(" "));
     }
-    if let Some(generation) = generation.filter(|generation| generation.get("do_sample") == Some(&Value::from(true))) {
-        let usual = |name: &str| generation.get(name).and_then(Value::as_f64);
+    let Some(generation) = generation else { return Ok(lines.into_bytes()) };
+    if let Some(penalty) = generation.optional_number("repetition_penalty")? {
+        let _ = writeln!(lines, "repetition_penalty {penalty}");
+    }
+    if let Some(size) = generation.optional_count("no_repeat_ngram_size")? {
+        let _ = writeln!(lines, "no_repeat_ngram_size {size}");
+    }
+    if generation.flag("do_sample")? {
+        let usual = |name: &str| generation.value(name).and_then(Value::as_f64);
         let _ = writeln!(lines, "temperature {}", usual("temperature").unwrap_or(1.0));
         // 50 by default, as in `transformers`.
         let _ = writeln!(lines, "top_k {}", usual("top_k").unwrap_or(50.0) as u64);
         let _ = writeln!(lines, "top_p {}", usual("top_p").unwrap_or(1.0));
+        if let Some(share) = usual("min_p") {
+            let _ = writeln!(lines, "min_p {share}");
+        }
     }
     Ok(lines.into_bytes())
 }
@@ -135,6 +143,12 @@ mod tests {
         assert_eq!(generation(&[(GENERATION, r#"{"eos_token_id": [5, 7]}"#)]), "context 32\nstop 5 7\n");
         let sampled = r#"{"do_sample": true, "temperature": 0.5, "top_p": 0.9}"#;
         assert_eq!(generation(&[(GENERATION, sampled)]), "context 32\nstop 2\ntemperature 0.5\ntop_k 50\ntop_p 0.9\n");
+        let greedy = r#"{"repetition_penalty": 1.1, "no_repeat_ngram_size": 3, "min_p": 0.05}"#;
+        let lines = "context 32\nstop 2\nrepetition_penalty 1.1\nno_repeat_ngram_size 3\n";
+        assert_eq!(generation(&[(GENERATION, greedy)]), lines);
+        let sampled = r#"{"do_sample": true, "repetition_penalty": 1, "min_p": 0.05}"#;
+        let lines = "context 32\nstop 2\nrepetition_penalty 1\ntemperature 1\ntop_k 50\ntop_p 1\nmin_p 0.05\n";
+        assert_eq!(generation(&[(GENERATION, sampled)]), lines);
     }
 
     #[test]
@@ -156,5 +170,7 @@ mod tests {
             assert!(error.contains(name), "{error}");
         }
         assert!(read(&[(GENERATION, r#"{"eos_token_id": "end"}"#)]).is_err());
+        let error = read(&[(GENERATION, r#"{"repetition_penalty": 0}"#)]).unwrap_err().to_string();
+        assert!(error.contains(GENERATION) && error.contains("repetition_penalty"), "{error}");
     }
 }

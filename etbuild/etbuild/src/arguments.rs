@@ -260,6 +260,15 @@ pub struct Language {
     /// Pick among the most probable tokens that make up this share.
     #[arg(long, value_name = "P")]
     pub top_p: Option<f32>,
+    /// Pick among tokens with at least this share of the largest probability.
+    #[arg(long, value_name = "P")]
+    pub min_p: Option<f32>,
+    /// The divisor of positive logits, and the factor of negative logits, of tokens that the text has; 1 for no penalty.
+    #[arg(long, value_name = "P")]
+    pub repetition_penalty: Option<f32>,
+    /// The length of token sequences that never come twice; 0 for any repetition.
+    #[arg(long, value_name = "N")]
+    pub no_repeat_ngram_size: Option<usize>,
     /// The seed of the random numbers.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

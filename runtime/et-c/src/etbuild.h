@@ -73,13 +73,16 @@ int et_module_output(et_module *module, size_t index, et_tensor *tensor);
 /* A language model and the text that it has read. */
 typedef struct et_language et_language;
 
-/* How an answer is made. */
+/* How an answer is made. et_language_options() writes the values of the program file. */
 typedef struct et_options {
   size_t max_new_tokens;
   float temperature; /* what logits are divided by; 0 takes the most probable token each time */
   size_t top_k;      /* only so many of the most probable tokens; 0 for all */
   float top_p;       /* only the most probable tokens that make up this share; 1 for all */
   uint64_t seed;     /* of the random numbers */
+  float min_p;       /* only tokens with at least this share of the largest probability; 0 for all */
+  float repetition_penalty;    /* divides positive logits, and multiplies negative logits, of tokens in the text; 1 for none */
+  size_t no_repeat_ngram_size; /* no sequence of so many tokens comes twice; 0 for any */
 } et_options;
 
 /* What somebody says in a conversation. */

@@ -29,6 +29,21 @@ pub struct Options {
     top_k: usize,
     top_p: f32,
     seed: u64,
+    min_p: f32,
+    repetition_penalty: f32,
+    no_repeat_ngram_size: usize,
+}
+
+impl Options {
+    const fn new(max_new_tokens: usize, sampling: Sampling) -> Self {
+        let Sampling { temperature, top_k, top_p, min_p, repetition_penalty, no_repeat_ngram_size, seed } = sampling;
+        Self { max_new_tokens, temperature, top_k, top_p, seed, min_p, repetition_penalty, no_repeat_ngram_size }
+    }
+
+    const fn sampling(self) -> Sampling {
+        let Self { temperature, top_k, top_p, seed, min_p, repetition_penalty, no_repeat_ngram_size, .. } = self;
+        Sampling { temperature, top_k, top_p, min_p, repetition_penalty, no_repeat_ngram_size, seed }
+    }
 }
 
 /// `et_message` in the header.
@@ -108,10 +123,9 @@ pub unsafe extern "C" fn et_language_options(language: *mut Language, options: *
     // SAFETY: the caller says so.
     let session = unsafe { object(language) }.map(|language| &language.session);
     failure::number(session.map(|session| {
-        let Sampling { temperature, top_k, top_p, seed } = session.sampling();
         let max_new_tokens = session.model.context().unwrap_or(usize::MAX);
         // SAFETY: the caller says so.
-        unsafe { put(options, Options { max_new_tokens, temperature, top_k, top_p, seed }) }
+        unsafe { put(options, Options::new(max_new_tokens, session.sampling())) }
     }))
 }
 
@@ -245,11 +259,10 @@ fn run(
     options: Options,
     viewer: Viewer,
 ) -> Result<Answer> {
-    let Options { max_new_tokens, temperature, top_k, top_p, seed } = options;
-    let mut sampler = Sampler::new(Sampling { temperature, top_k, top_p, seed }.checked()?);
+    let mut sampler = Sampler::new(options.sampling().checked()?);
     let Session { model, speculation, facts, .. } = session;
     let known = model.rewind(tokens);
-    let limits = Limits { tokens: max_new_tokens, stops: &facts.stops };
+    let limits = Limits { tokens: options.max_new_tokens, stops: &facts.stops };
     let (mut stream, mut new_tokens, mut wanted) = (TextStream::default(), 0, true);
     let mut see = |picked, _: &[f32]| {
         let Picked::Token(token) = picked else { return Ok(()) };

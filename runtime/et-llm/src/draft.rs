@@ -48,7 +48,7 @@ impl Proposer for Draft {
         let known = self.model.rewind(text);
         let mut next = text.get(known..).unwrap_or_default().to_vec();
         for _ in 0..most.min(self.count).min(room) {
-            let token = self.greedy.pick(self.model.read(&next)?)?;
+            let token = self.greedy.pick(self.model.read(&next)?, &[])?;
             guesses.push(token);
             next = vec![token];
         }

@@ -23,6 +23,12 @@ pub struct Facts {
     pub top_k: Option<usize>,
     /// `top_p`.
     pub top_p: Option<f32>,
+    /// `min_p`.
+    pub min_p: Option<f32>,
+    /// `repetition_penalty`.
+    pub repetition_penalty: Option<f32>,
+    /// `no_repeat_ngram_size`.
+    pub no_repeat_ngram_size: Option<usize>,
 }
 
 impl Facts {
@@ -37,6 +43,9 @@ impl Facts {
                 "temperature" => facts.temperature = numbers.parse().ok(),
                 "top_k" => facts.top_k = numbers.parse().ok(),
                 "top_p" => facts.top_p = numbers.parse().ok(),
+                "min_p" => facts.min_p = numbers.parse().ok(),
+                "repetition_penalty" => facts.repetition_penalty = numbers.parse().ok(),
+                "no_repeat_ngram_size" => facts.no_repeat_ngram_size = numbers.parse().ok(),
                 _ => {}
             }
         }
@@ -53,5 +62,10 @@ mod tests {
         let facts = Facts::parse("stop 2 7\ncontext 64\ntemperature 0.5\ntop_k x\nnews 3\n\n");
         let expected = Facts { stops: vec![2, 7], context: Some(64), temperature: Some(0.5), ..Facts::default() };
         assert_eq!(facts, expected);
+        let facts = Facts::parse("min_p 0.05\nrepetition_penalty 1.1\nno_repeat_ngram_size 3");
+        assert_eq!(
+            (facts.min_p, facts.repetition_penalty, facts.no_repeat_ngram_size),
+            (Some(0.05), Some(1.1), Some(3))
+        );
     }
 }

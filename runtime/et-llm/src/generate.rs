@@ -69,12 +69,13 @@ pub fn generate(
         if !tokens.is_empty() && model.context().is_some_and(|context| model.tokens().len() >= context) {
             return Ok(Generation { tokens, ended: Ended::ContextFull });
         }
-        let logits = match (tokens.last(), &mut speculation) {
+        match (tokens.last(), &mut speculation) {
             (None, _) => model.read(prompt)?,
             (Some(token), None) => model.read(&[*token])?,
             (Some(token), Some(speculation)) => speculation.read(model, *token, limits.tokens - tokens.len() - 1)?,
         };
-        let token = sampler.pick(logits)?;
+        let logits = model.logits();
+        let token = sampler.pick(logits, model.tokens())?;
         if limits.stops.contains(&token) {
             see(Picked::Stop, logits)?;
             return Ok(Generation { tokens, ended: Ended::Stopped });

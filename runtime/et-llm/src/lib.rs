@@ -18,6 +18,7 @@ mod method;
 mod model;
 mod proposer;
 mod random;
+mod repetition;
 mod sampler;
 mod session;
 mod speculation;

@@ -63,10 +63,12 @@ pub fn measure(
 fn round(model: &mut Model, prompt: &[u32], sampler: &mut Sampler, decode: usize) -> Result<(f64, f64), Error> {
     model.reset();
     let mut clock = Clock::start();
-    let mut token = sampler.pick(model.read(prompt)?)?;
+    model.read(prompt)?;
+    let mut token = sampler.pick(model.logits(), model.tokens())?;
     clock.token();
     for _ in 0..decode {
-        token = sampler.pick(model.read(&[token])?)?;
+        model.read(&[token])?;
+        token = sampler.pick(model.logits(), model.tokens())?;
         clock.token();
     }
     let times = clock.statistics(0.0, prompt.len());

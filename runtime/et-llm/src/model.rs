@@ -87,6 +87,11 @@ impl Model {
         &self.read
     }
 
+    /// The logits behind the last token that was read; empty before.
+    pub fn logits(&self) -> &[f32] {
+        &self.logits
+    }
+
     /// How many tokens a text can have, where that is known.
     pub const fn context(&self) -> Option<usize> {
         self.context

@@ -1,6 +1,6 @@
 //! Which token follows.
 
-use crate::{Error, Random};
+use crate::{Error, Random, repetition};
 
 /// How tokens are picked.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,13 +11,27 @@ pub struct Sampling {
     pub top_k: usize,
     /// Only the most probable tokens that make up this share come into question; 1 for all.
     pub top_p: f32,
+    /// Only tokens with at least this share of the largest probability come into question; 0 for all.
+    pub min_p: f32,
+    /// The divisor of positive logits, and the factor of negative logits, of tokens that the text has; 1 for no penalty.
+    pub repetition_penalty: f32,
+    /// The length of token sequences that never come twice; 0 for any repetition.
+    pub no_repeat_ngram_size: usize,
     /// The seed of the random numbers.
     pub seed: u64,
 }
 
 impl Default for Sampling {
     fn default() -> Self {
-        Self { temperature: 0.0, top_k: 0, top_p: 1.0, seed: 0 }
+        Self {
+            temperature: 0.0,
+            top_k: 0,
+            top_p: 1.0,
+            min_p: 0.0,
+            repetition_penalty: 1.0,
+            no_repeat_ngram_size: 0,
+            seed: 0,
+        }
     }
 }
 
@@ -25,24 +39,33 @@ impl Sampling {
     /// The same options, if each is in range.
     ///
     /// # Errors
-    /// [`Error::Sampling`] for a temperature that is negative or not finite, and for a `top_p` outside of 0 to 1.
+    /// [`Error::Sampling`] for a temperature that is negative or not finite, for a `top_p` or `min_p` outside of 0 to 1, and for
+    /// a penalty that is not positive and finite.
     pub fn checked(self) -> Result<Self, Error> {
         if !self.temperature.is_finite() || self.temperature < 0.0 {
             return Err(Error::Sampling { option: "temperature", value: self.temperature, range: "0 or more" });
         }
-        if !(0.0..=1.0).contains(&self.top_p) {
-            return Err(Error::Sampling { option: "top_p", value: self.top_p, range: "from 0 to 1" });
+        for (option, value) in [("top_p", self.top_p), ("min_p", self.min_p)] {
+            if !(0.0..=1.0).contains(&value) {
+                return Err(Error::Sampling { option, value, range: "from 0 to 1" });
+            }
+        }
+        let penalty = self.repetition_penalty;
+        if !penalty.is_finite() || penalty <= 0.0 {
+            return Err(Error::Sampling { option: "repetition_penalty", value: penalty, range: "more than 0" });
         }
         Ok(self)
     }
 }
 
-/// Picks tokens by their logits. The same options and logits give the same tokens.
+/// Picks tokens by their logits. The same options, logits and texts give the same tokens.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     options: Sampling,
     random: Random,
     candidates: Vec<Candidate>,
+    /// Logits changed by the text so far.
+    discouraged: Vec<f32>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,14 +77,27 @@ struct Candidate {
 impl Sampler {
     /// A sampler at the start of the random numbers.
     pub const fn new(options: Sampling) -> Self {
-        Self { options, random: Random::new(options.seed), candidates: Vec::new() }
+        Self { options, random: Random::new(options.seed), candidates: Vec::new(), discouraged: Vec::new() }
     }
 
-    /// The token that follows.
+    /// The token that follows `text`, by the logits behind `text`.
     ///
     /// # Errors
     /// [`Error::NoLogits`] where every logit is infinite, or a logit is NaN.
-    pub fn pick(&mut self, logits: &[f32]) -> Result<u32, Error> {
+    pub fn pick(&mut self, logits: &[f32], text: &[u32]) -> Result<u32, Error> {
+        if self.options.repetition_penalty == 1.0 && self.options.no_repeat_ngram_size == 0 {
+            return self.choose(logits);
+        }
+        let mut discouraged = std::mem::take(&mut self.discouraged);
+        discouraged.clear();
+        discouraged.extend_from_slice(logits);
+        repetition::discourage(&mut discouraged, text, &self.options);
+        let token = self.choose(&discouraged);
+        self.discouraged = discouraged;
+        token
+    }
+
+    fn choose(&mut self, logits: &[f32]) -> Result<u32, Error> {
         let best = most_probable(logits).ok_or(Error::NoLogits)?;
         if self.options.temperature <= 0.0 {
             return Ok(best);
@@ -102,6 +138,8 @@ impl Sampler {
         if self.options.top_p < 1.0 {
             self.candidates.truncate(self.share(self.options.top_p));
         }
+        // The largest weight is 1.
+        self.candidates.retain(|candidate| candidate.weight >= self.options.min_p);
     }
 
     /// The number of first candidates with this share of the probability; at least one.
@@ -156,16 +194,16 @@ mod tests {
     fn counts(options: Sampling) -> [u32; 5] {
         let mut sampler = Sampler::new(options);
         let mut counts = [0; 5];
-        (0..4000).for_each(|_| counts[sampler.pick(&LOGITS).unwrap() as usize] += 1);
+        (0..4000).for_each(|_| counts[sampler.pick(&LOGITS, &[]).unwrap() as usize] += 1);
         counts
     }
 
     #[test]
     fn without_temperature_the_first_of_the_largest_is_picked() {
-        assert_eq!(Sampler::new(Sampling::default()).pick(&LOGITS).unwrap(), 1);
+        assert_eq!(Sampler::new(Sampling::default()).pick(&LOGITS, &[]).unwrap(), 1);
         let mut many = vec![0.0; 5000];
         many[4321] = 0.5;
-        assert_eq!(Sampler::new(Sampling::default()).pick(&many).unwrap(), 4321);
+        assert_eq!(Sampler::new(Sampling::default()).pick(&many, &[]).unwrap(), 4321);
     }
 
     #[test]
@@ -173,7 +211,7 @@ mod tests {
         for temperature in [0.0, 1.0] {
             let mut sampler = Sampler::new(Sampling { temperature, ..Sampling::default() });
             for logits in [&[][..], &[f32::NAN; 3], &[1.0, f32::NAN], &[f32::INFINITY, 0.0], &[f32::NEG_INFINITY; 2]] {
-                assert!(matches!(sampler.pick(logits), Err(Error::NoLogits)), "{logits:?}");
+                assert!(matches!(sampler.pick(logits, &[]), Err(Error::NoLogits)), "{logits:?}");
             }
         }
     }
@@ -194,6 +232,23 @@ mod tests {
         let half = counts(Sampling { temperature: 1.0, top_p: 0.5, ..Sampling::default() });
         assert!(half[1] > 0 && half[3] > 0 && half[0] + half[2] == 0, "{half:?}");
         assert_eq!(counts(Sampling { temperature: 1.0, top_p: 0.0, ..Sampling::default() })[1], 4000);
+        // Token 2 has 0.37 times the largest probability, token 0 has 0.14 times.
+        let near = counts(Sampling { temperature: 1.0, min_p: 0.3, ..Sampling::default() });
+        assert!(near[0] == 0 && near[2] > 0, "{near:?}");
+        let nearest = counts(Sampling { temperature: 1.0, min_p: 1.0, ..Sampling::default() });
+        assert!(nearest[1] > 0 && nearest[3] > 0 && nearest[0] + nearest[2] == 0, "{nearest:?}");
+    }
+
+    #[test]
+    fn a_penalty_changes_the_token_with_and_without_temperature() {
+        for temperature in [0.0, 0.01] {
+            let options = Sampling { temperature, repetition_penalty: 3.0, ..Sampling::default() };
+            let mut sampler = Sampler::new(options);
+            assert_eq!(sampler.pick(&LOGITS, &[1]).unwrap(), 3);
+            assert_eq!(sampler.pick(&LOGITS, &[1, 3]).unwrap(), 2);
+        }
+        let mut sampler = Sampler::new(Sampling { no_repeat_ngram_size: 2, ..Sampling::default() });
+        assert_eq!(sampler.pick(&LOGITS, &[0, 1, 0]).unwrap(), 3);
     }
 
     #[test]
@@ -204,6 +259,10 @@ mod tests {
         }
         for top_p in [-0.5, 5.0, f32::NAN] {
             assert!(Sampling { top_p, ..Sampling::default() }.checked().is_err());
+            assert!(Sampling { min_p: top_p, ..Sampling::default() }.checked().is_err());
+        }
+        for repetition_penalty in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            assert!(Sampling { repetition_penalty, ..Sampling::default() }.checked().is_err());
         }
     }
 
@@ -211,7 +270,7 @@ mod tests {
     fn a_seed_repeats_and_another_differs() {
         let draw = |seed| {
             let mut sampler = Sampler::new(Sampling { temperature: 1.0, seed, ..Sampling::default() });
-            [(); 20].map(|()| sampler.pick(&LOGITS).unwrap())
+            [(); 20].map(|()| sampler.pick(&LOGITS, &[]).unwrap())
         };
         assert_eq!(draw(1), draw(1));
         assert_ne!(draw(1), draw(2));

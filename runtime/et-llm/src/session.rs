@@ -95,6 +95,9 @@ impl Session {
             temperature: self.facts.temperature.unwrap_or(usual.temperature),
             top_k: self.facts.top_k.unwrap_or(usual.top_k),
             top_p: self.facts.top_p.unwrap_or(usual.top_p),
+            min_p: self.facts.min_p.unwrap_or(usual.min_p),
+            repetition_penalty: self.facts.repetition_penalty.unwrap_or(usual.repetition_penalty),
+            no_repeat_ngram_size: self.facts.no_repeat_ngram_size.unwrap_or(usual.no_repeat_ngram_size),
             seed: usual.seed,
         }
     }

@@ -34,6 +34,12 @@ pub struct Request {
     pub top_k: Option<usize>,
     /// The same.
     pub top_p: Option<f32>,
+    /// The same.
+    pub min_p: Option<f32>,
+    /// The same.
+    pub repetition_penalty: Option<f32>,
+    /// The same.
+    pub no_repeat_ngram_size: Option<usize>,
     /// The seed; 0 for `None`.
     pub seed: Option<u64>,
     /// Whether tokens are guessed from the text itself.
@@ -114,6 +120,9 @@ impl Request {
             "--temperature" => self.temperature = Some(within(name, number(name, value()?)?, f32::MAX)?),
             "--top-k" => self.top_k = Some(number(name, value()?)?),
             "--top-p" => self.top_p = Some(within(name, number(name, value()?)?, 1.0)?),
+            "--min-p" => self.min_p = Some(within(name, number(name, value()?)?, 1.0)?),
+            "--repetition-penalty" => self.repetition_penalty = Some(within(name, number(name, value()?)?, f32::MAX)?),
+            "--no-repeat-ngram-size" => self.no_repeat_ngram_size = Some(number(name, value()?)?),
             "--seed" => self.seed = Some(number(name, value()?)?),
             "--lookup" => self.lookup = true,
             "--draft-model" => self.draft_model = Some(value()?.into()),
@@ -225,6 +234,8 @@ mod tests {
             "--chat --tokens-in b",
             "--prompt a --system b",
             "--prompt a --top-p 1.5",
+            "--prompt a --min-p -0.5",
+            "--prompt a --repetition-penalty -1",
             "--prompt a --temperature -1",
             "--prompt a --temperature NaN",
             "--prompt a --threads 0",

@@ -14,7 +14,7 @@ const ANEW: &str = "/new";
 pub fn converse(session: &mut Session, request: &Request, channels: &mut Channels<'_>) -> Result<(), Error> {
     let text = session.text()?;
     let first: Vec<Message> = request.system.iter().map(|system| Message::new("system", system)).collect();
-    let mut run = Run::new(session, request);
+    let mut run = Run::new(session, request)?;
     let mut talk = Conversation { text, messages: first.clone(), fixed: first.len(), most: request.max_new_tokens };
     let mut tokens = Vec::new();
     if let Some(prompt) = &request.prompt {

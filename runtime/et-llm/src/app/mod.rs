@@ -102,6 +102,11 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --temperature T      what logits are divided by; 0 for the most probable token each time (what the model's makers say)
   --top-k N            only so many of the most probable tokens; 0 for all
   --top-p P            only the most probable tokens that make up this share
+  --min-p P            only tokens with at least this share of the largest probability
+  --repetition-penalty P
+                       what logits of tokens in the text are divided by, if positive, or multiplied with
+  --no-repeat-ngram-size N
+                       no sequence of so many tokens comes twice; 0 for any
   --seed N             the seed of the random numbers (0)
   --lookup             guess tokens from what followed the last ones before: faster where the text repeats itself, and never
                        another text

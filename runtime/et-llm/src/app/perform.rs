@@ -40,7 +40,7 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
     if request.bench.is_some() {
         return bench(session, request, channels);
     }
-    if let Some(note) = unused_sampling(request, sampling(session, request)) {
+    if let Some(note) = unused_sampling(request, sampling(session, request)?) {
         writeln!(channels.talk, "{note}")?;
     }
     if request.chat {
@@ -49,7 +49,7 @@ pub fn perform(session: &mut Session, request: &Request, channels: &mut Channels
     let prompt = prompt(session, request)?;
     let most = request.max_new_tokens.unwrap_or(NEW_TOKENS);
     let text = if request.tokens_in.is_none() { Some(session.text()?) } else { None };
-    let mut run = Run::new(session, request);
+    let mut run = Run::new(session, request)?;
     let tokens = run.generate(&prompt, most, text.as_deref(), channels)?.tokens;
     run.tell(channels)?;
     if request.tokens_in.is_some() && request.tokens_out.is_none() {
@@ -74,21 +74,25 @@ fn bench(session: &mut Session, request: &Request, channels: &mut Channels<'_>) 
     if prompt.is_empty() {
         return Err(Error::NoTokens);
     }
-    let sampler = Sampler::new(sampling(session, request));
+    let sampler = Sampler::new(sampling(session, request)?);
     let into = Measurement { load_ms: session.load_ms, threads: session.threads, ..Measurement::default() };
     let measured = measure(&mut session.model, &prompt, &sampler, effort, into)?;
     Ok(writeln!(channels.out, "{measured}")?)
 }
 
 /// How the request wants tokens to be picked.
-fn sampling(session: &Session, request: &Request) -> Sampling {
+fn sampling(session: &Session, request: &Request) -> Result<Sampling, Error> {
     let usual = session.sampling();
-    Sampling {
+    let sampling = Sampling {
         temperature: request.temperature.unwrap_or(usual.temperature),
         top_k: request.top_k.unwrap_or(usual.top_k),
         top_p: request.top_p.unwrap_or(usual.top_p),
+        min_p: request.min_p.unwrap_or(usual.min_p),
+        repetition_penalty: request.repetition_penalty.unwrap_or(usual.repetition_penalty),
+        no_repeat_ngram_size: request.no_repeat_ngram_size.unwrap_or(usual.no_repeat_ngram_size),
         seed: request.seed.unwrap_or(usual.seed),
-    }
+    };
+    sampling.checked()
 }
 
 /// A note on options of sampling that change nothing, because the temperature is 0.
@@ -96,6 +100,7 @@ fn unused_sampling(request: &Request, sampling: Sampling) -> Option<String> {
     let options = [
         ("--top-k", request.top_k.is_some()),
         ("--top-p", request.top_p.is_some()),
+        ("--min-p", request.min_p.is_some()),
         ("--seed", request.seed.is_some()),
     ];
     let given: Vec<&str> = options.iter().filter(|(_, given)| *given).map(|(name, _)| *name).collect();
@@ -120,9 +125,9 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(session: &'a mut Session, request: &'a Request) -> Self {
-        let sampler = Sampler::new(sampling(session, request));
-        Self { session, request, sampler, rows: Rows::default(), clock: Clock::start(), prompt: 0 }
+    pub(super) fn new(session: &'a mut Session, request: &'a Request) -> Result<Self, Error> {
+        let sampler = Sampler::new(sampling(session, request)?);
+        Ok(Self { session, request, sampler, rows: Rows::default(), clock: Clock::start(), prompt: 0 })
     }
 
     /// Reads a prompt and continues the prompt by at most `most` tokens; streams the text if the binary has a tokenizer.
