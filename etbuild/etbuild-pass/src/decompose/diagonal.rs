@@ -75,18 +75,21 @@ pub fn identity(editor: &mut Editor, call: &Call) -> Rewritten {
     Ok(vec![editor.numbers(output, elements)?])
 }
 
-/// `linspace(start, end, steps)`: counted from the nearer end, like PyTorch.
+/// `linspace(start, end, steps)`: counted from the nearer end by fused multiply-adds, like PyTorch. Ends of integer results are
+/// truncated first, and steps between are `float64`.
 pub fn line(editor: &mut Editor, call: &Call) -> Rewritten {
     let (start, end, output) = (call.number(0)?, call.number(1)?, call.output()?);
     let count = output.numel();
+    let is_integer = output.scalar_type.is_integer();
+    let [start, end] = if is_integer { [start.trunc(), end.trunc()] } else { [start, end] };
     let step = (end - start) / (count.max(2) - 1) as f64;
-    let single = |number: f64| if output.scalar_type == ScalarType::Double { number } else { f64::from(number as f32) };
-    let (start, end, step) = (single(start), single(end), single(step));
+    let is_double = is_integer || output.scalar_type == ScalarType::Double;
+    let [start, end, step] = [start, end, step].map(|number| if is_double { number } else { f64::from(number as f32) });
     let at = move |index: usize| {
         if index < count / 2 || count == 1 {
-            start + step * index as f64
+            step.mul_add(index as f64, start)
         } else {
-            end - step * (count - index - 1) as f64
+            (-step).mul_add((count - index - 1) as f64, end)
         }
     };
     Ok(vec![editor.numbers(output, (0..count).map(at))?])

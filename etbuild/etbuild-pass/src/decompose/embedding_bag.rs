@@ -44,8 +44,10 @@ fn looked_up(editor: &mut Editor, call: &Call) -> Result<Bags, Reason> {
     let rest = [Argument::Bool(false), Argument::Bool(false)];
     let rows = editor.call("embedding.default", arguments.into_iter().chain(rest).collect(), rows)?;
     let mut members = members(editor, call, count, total)?;
-    if let Argument::Int(padding) = call.argument(8)? {
-        let kept = editor.compare("ne.Scalar", indices, Argument::Int(*padding))?;
+    if let Argument::Int(padding) = *call.argument(8)? {
+        // A negative index counts from the last row.
+        let padding = if padding < 0 { padding + i64::from(editor.sizes(weight)[0]) } else { padding };
+        let kept = editor.compare("ne.Scalar", indices, Argument::Int(padding))?;
         members = both(editor, members, kept)?;
     }
     Ok(Bags { rows, members, count, total, width, scalar_type: output.scalar_type })

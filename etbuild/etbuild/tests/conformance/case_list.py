@@ -271,6 +271,9 @@ create = {
     "arange": lambda: (lambda a: a + torch.arange(4), x(3, 4)),
     "arange_step": lambda: (lambda a: a + torch.arange(1.0, 3.0, 0.5), x(3, 4)),
     "linspace": lambda: (lambda a: a + torch.linspace(0, 1, 4), x(3, 4)),
+    # Steps that binary fractions lack, ends that are no integers, and exact elements that only fused arithmetic hits.
+    "linspace_integers": lambda: (lambda a: a + torch.linspace(-0.5, 50.7, 50, dtype=torch.int64), index(9, 50)),
+    "linspace_integers_fused": lambda: (lambda a: a + torch.linspace(40, -41, 16, dtype=torch.int64), index(9, 16)),
     "eye": lambda: (lambda a: a @ torch.eye(4, 3), x(3, 4)),
     "tensor": lambda: (lambda a: a * torch.tensor([1.0, 2.0, 3.0, 4.0]), x(3, 4)),
     "new_zeros": lambda: (lambda a: torch.cat([a, a.new_zeros(1, 4)]), x(3, 4)),
@@ -301,6 +304,8 @@ indexing = {
     "embedding": lambda: (nn.Embedding(7, 3, padding_idx=0), index(7, 2, 4)),
     "embedding_bag_mean": lambda: (nn.EmbeddingBag(7, 3), index(7, 6), torch.tensor([0, 2, 2])),
     "embedding_bag_sum_2d": lambda: (nn.EmbeddingBag(7, 3, mode="sum"), index(7, 2, 4)),
+    "embedding_bag_last_row_is_padding": lambda: (
+        lambda w, i, o: F.embedding_bag(i, w, o, padding_idx=-1, mode="sum"), x(7, 3), torch.tensor([6, 1, 6, 2]), torch.tensor([0, 2])),
     "bucketize": lambda: (torch.bucketize, x(3, 4), torch.tensor([-1.0, 0.0, 1.0])),
     "searchsorted": lambda: (torch.searchsorted, torch.tensor([-1.0, 0.0, 1.0]), x(3, 4)),
     "select_scatter": lambda: (lambda a, b: torch.select_scatter(a, b, 1, 2), x(3, 5), x(3)),
