@@ -43,9 +43,9 @@ impl SizeReport {
         Ok(report)
     }
 
-    /// The used bytes of the flash.
+    /// The used bytes of the flash but for the verification data, which a release lacks.
     pub fn flash(&self) -> u64 {
-        self.flash_beyond_program() + self.program + self.verify
+        self.flash_beyond_program() + self.program
     }
 
     /// The flash of etbuild's code: the used bytes but for the program file and the verification data.
@@ -81,4 +81,15 @@ impl SizeReport {
 /// Whether a section takes memory when the program runs.
 fn is_loaded<'data>(section: &impl ObjectSection<'data>) -> bool {
     matches!(section.flags(), SectionFlags::Elf { sh_flags, .. } if sh_flags.0 & elf::SHF_ALLOC.0 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verification_data_takes_no_flash_of_a_release() {
+        let sizes = SizeReport { text: 1, rodata: 2, data: 4, program: 8, verify: 16, ..SizeReport::default() };
+        assert_eq!((sizes.flash(), sizes.flash_beyond_program()), (15, 7));
+    }
 }

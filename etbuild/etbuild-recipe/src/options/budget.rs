@@ -14,7 +14,7 @@ pub struct Budget {
     /// Most memory that a hosted run may use at any moment.
     #[serde(default)]
     pub peak_ram: Option<Spanned<ByteSize>>,
-    /// Most bytes in banks that are not written, on bare metal.
+    /// Most bytes in banks that are not written, on bare metal, without verification data.
     #[serde(default)]
     pub flash: Option<Spanned<ByteSize>>,
     /// Most bytes in banks that are written, stack included, on bare metal.

@@ -1,5 +1,7 @@
 //! Reports and plans as tables.
 
+use std::path::Path;
+
 use etbuild_engine::{PlanState, SizeReport, StageRow, UnitPlan, UnitReport, Verification};
 
 use super::{Table, bytes};
@@ -14,7 +16,7 @@ pub fn deployment_table(reports: &[UnitReport]) -> String {
         table.row(vec![
             report.target.clone(),
             binary(report),
-            report.files.first().map_or_else(|| "-".to_owned(), |file| bytes(file.size)),
+            size(report),
             of_board(SizeReport::flash),
             of_board(SizeReport::ram),
             accuracy(&report.verification),
@@ -32,6 +34,15 @@ fn binary(report: &UnitReport) -> String {
         (None, Some(error)) => format!("failed [{}]", error.code),
         (None, None) => "not built".to_owned(),
     }
+}
+
+/// The size of the binary, with the files that the binary reads.
+fn size(report: &UnitReport) -> String {
+    let embeds = report.sizes.as_ref().is_some_and(|sizes| sizes.program > 0);
+    let is_read = |path: &Path| path.extension().is_some_and(|ending| ending == "pte" || ending == "ptd");
+    let Some((binary, others)) = report.files.split_first() else { return "-".to_owned() };
+    let read = others.iter().filter(|file| !embeds && is_read(&file.path)).map(|file| file.size);
+    bytes(binary.size + read.sum::<u64>())
 }
 
 fn accuracy(verification: &Verification) -> String {
