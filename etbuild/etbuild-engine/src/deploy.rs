@@ -10,9 +10,11 @@ use etbuild_store::{ActionKey, Root};
 
 use crate::db::{Db, EngineDatabase};
 use crate::environment::{self, Runner, Tools};
+use crate::event::Event;
 use crate::guard::guarded;
 use crate::judge::{Judgement, judge};
 use crate::package::{self, Deliverable};
+use crate::partition_report::NodePlace;
 use crate::program_file::data_files;
 use crate::quantization;
 use crate::query;
@@ -148,7 +150,8 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
             note(measured)?;
         }
         if !unit.plan.partition.engines.is_empty() {
-            note(query::finished(db, &unit.archives, (method, *archive), &unit.plan))?;
+            let finished = note(query::finished(db, &unit.archives, (method, *archive), &unit.plan))?;
+            tell_unused(db, unit, part, &finished)?;
         }
     }
     let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));
@@ -172,6 +175,22 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     report.files = package::write(db.world(), &folder, name, &deliverables, &report.stages);
     keep(db, unit, &folder, report);
     verified
+}
+
+/// Tells that a recipe names backends, and that the portable kernels compute the whole method all the same.
+fn tell_unused(db: &dyn Db, unit: &Unit, method: Option<&str>, finished: &Staged) -> Result<(), Blocked> {
+    let bytes = db.world().open_blob(&finished.blob(ArtifactKind::Partition)?);
+    let places: Vec<NodePlace> =
+        serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Delegate, &error.to_string()))?;
+    if places.iter().all(|place| place.partition.is_none()) {
+        let of_method = method.map(|method| format!(", method `{method}`")).unwrap_or_default();
+        let engines = unit.plan.partition.engines.join(", ");
+        db.world().tell(&Event::Said(format!(
+            "note: {}{of_method}: no operator runs on {engines}; `etbuild explain --partition` says why",
+            unit.instance()
+        )));
+    }
+    Ok(())
 }
 
 /// Keeps the artifacts of the unit from garbage collection, for as long as the results are in the folder.

@@ -170,6 +170,7 @@ fn units_of_recipe(
             Ok(target) => {
                 mistakes.extend(no_file_system(recipe, target));
                 mistakes.extend(no_linker_of_apps(recipe, target));
+                mistakes.extend(no_prompt(recipe, target, name));
                 found.push(Arc::new(target.clone()));
             }
             Err(mistake) => mistakes.push(mistake),
@@ -328,6 +329,17 @@ fn no_linker_of_apps(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
     let message = format!("`{}` runs firmware, and no app that could link a library", target.name());
     let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*library.span).clone());
     Some(diagnostic.help("leave `library` out for this target"))
+}
+
+/// A language model on a target without a command line to give prompts on.
+fn no_prompt(recipe: &Recipe, target: &Target, named: &Spanned<String>) -> Option<Diagnostic> {
+    let is_firmware = matches!(recipe.model, Model::Checkpoint(_)) && target.memory().is_some();
+    let message = format!(
+        "`{}` runs firmware, which takes no prompt, so a language model has no text to continue",
+        target.name()
+    );
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*named.span).clone());
+    is_firmware.then(|| diagnostic.help("choose a hosted target; `etbuild targets list` shows them"))
 }
 
 fn refusal(message: &str, span: &Span) -> Diagnostic {

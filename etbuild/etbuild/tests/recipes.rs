@@ -113,6 +113,13 @@ fn an_engine_that_is_not_there() {
 }
 
 #[test]
+fn a_language_model_on_a_board() {
+    let model = repository().join("examples/tiny-llama/model");
+    let recipe = GOOD.replace("pt2: digits.pt2", &format!("checkpoint: {}", model.display()));
+    refused_at_once(&recipe, (4, "ETB0207", "4:11", "choose a hosted target"));
+}
+
+#[test]
 fn an_option_that_this_version_cannot_honour() {
     refused_at_once(&format!("{GOOD}export: {{ context: 64 }}\n"), (4, "ETB0207", "5:20", ""));
 }
