@@ -102,7 +102,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
     /// The instruction that stores the new value of state or of an input.
     fn update(&mut self, update: Update) -> Instruction {
         let scalar_type = |id| self.graph.spec(id).scalar_type;
-        self.kernels.add(COPY, et_ops::selection([scalar_type(update.value)], [scalar_type(update.target)]));
+        self.kernels.add(COPY, Dtypes::of(&[scalar_type(update.value), scalar_type(update.target)]));
         let (target, value) = (self.tensor(update.target), self.tensor(update.value));
         let blocking = self.values.constant(ConstantValue::Bool(false));
         Instruction::KernelCall { operator: self.operator(COPY), arguments: vec![target, value, blocking, target] }
@@ -133,7 +133,7 @@ impl<'a, 's> MethodEmitter<'a, 's> {
         let type_of = |id: ValueId| self.graph.spec(id).scalar_type;
         let outputs = node.outputs.iter().copied().map(type_of);
         let tensors = node.uses().filter(|id| self.graph.number(*id).is_none());
-        self.kernels.add(operator.name(), et_ops::selection(tensors.map(type_of), outputs));
+        self.kernels.add(operator.name(), et_ops::selection(operator.dtypes, tensors.map(type_of), outputs));
         Ok(Instruction::KernelCall { operator: self.operator(operator.name()), arguments })
     }
 

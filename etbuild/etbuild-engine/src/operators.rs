@@ -193,7 +193,7 @@ fn count(graph: &Graph, counts: &mut Counts) {
     let calls = graph.nodes.iter().filter(|node| Control::of(node).is_none() && !is_elided(node, &aliases));
     let updates = copied_updates(graph, &aliases).map(|update| {
         let type_of = |id| graph.spec(id).scalar_type;
-        ("aten::copy_", et_ops::selection([type_of(update.value)], [type_of(update.target)]))
+        ("aten::copy_", Dtypes::of(&[type_of(update.value), type_of(update.target)]))
     });
     for (operator, types) in calls.filter_map(|node| call(graph, node)).chain(updates) {
         *counts.entry((operator, types.0)).or_insert(0) += 1;
@@ -207,5 +207,6 @@ fn call(graph: &Graph, node: &Node) -> Option<(&'static str, Dtypes)> {
     let operator = et_ops::find_functional(&node.operator.qualified())?;
     let type_of = |id| graph.spec(id).scalar_type;
     let tensors = node.uses().filter(|id| graph.number(*id).is_none()).map(type_of);
-    Some((operator.name(), et_ops::selection(tensors, node.outputs.iter().copied().map(type_of))))
+    let outputs = node.outputs.iter().copied().map(type_of);
+    Some((operator.name(), et_ops::selection(operator.dtypes, tensors, outputs)))
 }

@@ -69,6 +69,35 @@ fn a_binary_has_the_parts_of_the_engine_that_its_scheme_needs() {
 }
 
 #[test]
+fn complex_numbers_between_real_ones_are_linked() {
+    let place = Place::warm();
+    let result = place.json("deploy etbuild/etbuild/tests/data/spectrum.pt2 --target linux-x86_64 --target pico2");
+    assert_eq!(result["ok"], true, "{result}");
+}
+
+#[test]
+fn a_backend_that_computes_nothing_is_told() {
+    let place = Place::warm();
+    let said = |target: &str| {
+        let words = format!("build {RECIPE} --partition cpu --target {target}");
+        place.run(&words).expect(0).stderr.contains("no operator runs on cpu; `etbuild explain --partition` says why")
+    };
+    assert!(said("pico2"));
+    assert!(!said("linux-x86_64"));
+}
+
+#[test]
+fn the_size_of_a_binary_counts_the_files_that_the_binary_reads() {
+    let place = Place::warm();
+    let table = place.run(&format!("build {RECIPE} --target linux-x86_64")).expect(0).stdout;
+    let folder = place.out().join("digits/linux-x86_64");
+    let files = ["digits", "digits.pte"].map(|name| fs::metadata(folder.join(name)).unwrap().len());
+    let kib = format!("{:.1} KiB", files.iter().sum::<u64>() as f64 / 1024.0);
+    let mib = format!("{:.1} MiB", files.iter().sum::<u64>() as f64 / (1024.0 * 1024.0));
+    assert!(table.contains(&kib) || table.contains(&mib), "{files:?}\n{table}");
+}
+
+#[test]
 fn results_lie_below_the_output_folder_as_the_manifest_says() {
     let place = Place::warm();
     place.run(&format!("deploy {RECIPE}")).expect(0);
