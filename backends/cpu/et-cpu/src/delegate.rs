@@ -1,4 +1,4 @@
-//! The engine as a delegate.
+//! The CPU backend as an ExecuTorch delegate.
 
 use core::cell::Cell;
 
@@ -11,34 +11,34 @@ use crate::memory::Memory;
 use crate::run::{Context, run};
 use crate::{Blob, Instruction, best};
 
-/// What program files call the engine.
+/// The backend id in program files.
 pub const ID: &str = "EtbuildCpu";
 
-/// One partition.
+/// The delegate instance of a partition.
 struct Cpu<'a> {
     workers: &'a dyn Workers,
     loaded: Cell<Option<(Blob<'a>, Isa, Level)>>,
     told: Option<fn(&Instruction)>,
 }
 
-/// A delegate whose work is done by these threads.
+/// A delegate that executes its kernels on `workers`.
 pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
     Cpu { workers, loaded: Cell::new(None), told: None }
 }
 
-/// The same, and `told` hears of each instruction when it has been executed, on the thread of the caller.
+/// A delegate as of [`delegate`] that calls `told` after each instruction, on the calling thread.
 pub fn telling_delegate(workers: &dyn Workers, told: fn(&Instruction)) -> impl Delegate<'_> {
     Cpu { workers, loaded: Cell::new(None), told: Some(told) }
 }
 
 impl<'a> Delegate<'a> for Cpu<'a> {
-    /// Finds the blob for this machine and reads every instruction once; weights stay where they are.
+    /// Selects the blob for this processor and validates every instruction; packed weights are not copied.
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
         let (isa, bytes) = best(setup.blob)?;
         let blob = Blob::parse(bytes)?;
         for instruction in blob.instructions() {
             if !instruction?.is_compiled() {
-                // The binary was made for another program.
+                // The kernels of this binary were selected for another program.
                 return Err(Error::DelegateInvalidCompatibility);
             }
         }

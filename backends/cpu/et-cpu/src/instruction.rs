@@ -1,4 +1,4 @@
-//! What a blob tells the engine to do. Activations lie with channels innermost; counts are in elements, offsets in bytes.
+//! The instruction set of a delegate blob. Activation tensors are NHWC unless noted; counts are in elements, offsets in bytes.
 
 mod activation;
 mod attention;
@@ -17,10 +17,10 @@ pub use rows::{DequantizeRows, GroupedProduct, Mean, Normalize, QuantizeRows, So
 pub use text::{AttendCache, Gather, GatherColumns, Piece, Rotate};
 pub use window::{BackToBack, Depthwise, Pool, Product, QuantizedDepthwise, QuantizedProduct, Window};
 
-/// Declares the instructions with their numbers, and the features of this crate without which they are not executed.
+/// Declares the instructions with their opcodes and the cargo features that compile their kernels.
 macro_rules! instructions {
     ($($number:literal => $name:ident $(if $feature:literal)?,)*) => {
-        /// An instruction of a blob.
+        /// An instruction of a delegate blob.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[allow(missing_docs, reason = "the records say what they are")]
         #[allow(clippy::large_enum_variant, reason = "one is read at a time")]
@@ -52,12 +52,12 @@ macro_rules! instructions {
         }
 
         impl Instruction {
-            /// The feature of this crate that it needs, if any.
+            /// The cargo feature that compiles the instruction's kernel; `None` for kernels in every build.
             pub const fn feature(&self) -> Option<&'static str> {
                 match self { $(Self::$name(_) => $name::FEATURE,)* }
             }
 
-            /// Whether this build can execute it.
+            /// Whether this build has the instruction's kernel.
             pub const fn is_compiled(&self) -> bool {
                 match self { $(Self::$name(_) => $name::IS_COMPILED,)* }
             }
@@ -69,7 +69,7 @@ macro_rules! instructions {
 
         $(impl $name {
             const FEATURE: Option<&'static str> = [$(Some($feature),)? None][0];
-            /// Whether this build can execute it.
+            /// Whether this build has the instruction's kernel.
             pub const IS_COMPILED: bool = true $(&& cfg!(feature = $feature))?;
         })*
 

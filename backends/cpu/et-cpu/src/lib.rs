@@ -1,7 +1,7 @@
-//! Executes partitions on processors with vector instructions: one blob is one call, whatever the number of operators in it.
+//! The CPU delegate: executes a partition as one delegate call, whatever the number of fused operators.
 //!
-//! A blob names its instruction set, memory and instructions ([`Blob`]); weights lie in it as kernels read them. Nothing is
-//! allocated, and nothing is copied when it is loaded.
+//! A delegate blob names the SIMD instruction set, the memory plan and the instructions ([`Blob`]); its weights are packed as the
+//! micro-kernels read panels. Loading a blob allocates no memory and copies no weights.
 #![no_std]
 
 mod blob;

@@ -1,4 +1,4 @@
-//! The memory of a call: what instructions name by slots, as slices.
+//! The memory of a delegate call: operand slots as slices.
 #![allow(unsafe_code, reason = "slots are parts of memory that the caller lends; their bounds are checked here")]
 
 use core::marker::PhantomData;
@@ -10,13 +10,13 @@ use et_gemm::RowScale;
 use crate::blob::Header;
 use crate::{Blob, Place, SlotKind, SlotNumber};
 
-/// A kind of element that memory of any content may be read as.
+/// A tensor element type that memory of any content may be read as.
 ///
 /// # Safety
-/// Every pattern of bits is a value.
+/// Every bit pattern is a valid value of the type.
 pub unsafe trait Plain: Copy + 'static {}
 
-// SAFETY: numbers are.
+// SAFETY: every bit pattern is a valid integer or float.
 unsafe impl Plain for u8 {}
 // SAFETY: as above.
 unsafe impl Plain for i8 {}
@@ -28,20 +28,20 @@ unsafe impl Plain for Half {}
 unsafe impl Plain for i32 {}
 // SAFETY: as above.
 unsafe impl Plain for i64 {}
-// SAFETY: it is two numbers.
+// SAFETY: `RowScale` consists of two plain numbers.
 unsafe impl Plain for RowScale {}
 
-/// Where a call's operands lie.
+/// The operand memory of a delegate call.
 pub struct Memory<'a, 'c> {
     blob: Blob<'a>,
     arguments: &'c Args<'a, 'c>,
-    /// The memory that the call is given, from a multiple of a cache line on.
+    /// The scratch arena of the call, aligned to a cache line.
     scratch: (*mut u8, usize),
-    /// Addresses of the threads' workspaces. Kernels keep pointers there, so no operand may overlap them.
+    /// Addresses of the threads' workspaces. Kernels keep pointers there, so no operand tensor may overlap a workspace.
     workspaces: Range<usize>,
 }
 
-/// The operands of one instruction: what it writes is apart from all that it reads.
+/// The operands of an instruction: the output tensors overlap no input tensor.
 pub struct Operands<'m, 'a, 'c> {
     memory: &'m Memory<'a, 'c>,
     read: [Range<usize>; MOST],
@@ -50,11 +50,11 @@ pub struct Operands<'m, 'a, 'c> {
     writes: usize,
 }
 
-/// The most operands of an instruction.
+/// The maximum number of operands of an instruction.
 const MOST: usize = 8;
 
 impl<'a, 'c> Memory<'a, 'c> {
-    /// The memory of a call with these arguments: inputs, results, and scratch where the blob wants some.
+    /// The memory of a delegate call: input tensors, output tensors, and the scratch arena where the blob needs scratch.
     pub fn new(blob: Blob<'a>, arguments: &'c Args<'a, 'c>) -> Result<Self> {
         let header = *blob.header();
         let scratch = match usize::try_from(header.scratch).map_err(|_| Error::InvalidProgram)? {
@@ -65,12 +65,12 @@ impl<'a, 'c> Memory<'a, 'c> {
         Ok(Self { blob, arguments, scratch, workspaces })
     }
 
-    /// The operands of an instruction, none of them asked for yet.
+    /// The operands of an instruction, initially empty.
     pub fn operands(&self) -> Operands<'_, 'a, 'c> {
         Operands { memory: self, read: [const { 0..0 }; MOST], count: 0, written: [const { 0..0 }; 2], writes: 0 }
     }
 
-    /// The begin and the size of a thread's own memory.
+    /// The address and size of a thread's workspace.
     pub fn workspace(&self, thread: usize) -> Result<(*mut u8, usize)> {
         let header = self.blob.header();
         let size = usize::try_from(header.workspace).map_err(|_| Error::InvalidProgram)?;
@@ -81,7 +81,7 @@ impl<'a, 'c> Memory<'a, 'c> {
         Ok((self.scratch.0.wrapping_add(start), size))
     }
 
-    /// The begin and the size of what a slot has from `offset` on.
+    /// The address and size of a slot's memory from `offset` on.
     fn region(&self, slot: SlotNumber, offset: usize, writes: bool) -> Result<(*mut u8, usize)> {
         let (kind, slot) = self.blob.slot(slot.0)?;
         let number = |number: u64| usize::try_from(number).map_err(|_| Error::InvalidProgram);
@@ -111,7 +111,7 @@ impl<'a, 'c> Memory<'a, 'c> {
 }
 
 impl<'m> Operands<'m, '_, '_> {
-    /// `count` elements to read.
+    /// `count` elements of an input tensor.
     pub fn read<T: Plain>(&mut self, place: Place, count: usize) -> Result<&'m [T]> {
         let start = self.claim::<T>(place.slot, place.offset as usize, count, false)?;
         let range = start.addr()..start.addr() + count * size_of::<T>();
@@ -120,7 +120,7 @@ impl<'m> Operands<'m, '_, '_> {
         }
         *self.read.get_mut(self.count).ok_or(Error::InvalidProgram)? = range;
         self.count += 1;
-        // SAFETY: the region has so many elements, aligned; nothing writes to them while the instruction runs.
+        // SAFETY: the region has `count` aligned elements; no kernel writes to the region while the instruction runs.
         Ok(unsafe { core::slice::from_raw_parts(start, count) })
     }
 
@@ -130,12 +130,12 @@ impl<'m> Operands<'m, '_, '_> {
         self.read(Place { slot, offset: 0 }, size / size_of::<T>())
     }
 
-    /// All elements of a slot, if there is one.
+    /// All elements of a slot; `None` for an absent operand.
     pub fn read_optional<T: Plain>(&mut self, slot: SlotNumber) -> Result<Option<&'m [T]>> {
         if slot == SlotNumber::NONE { Ok(None) } else { self.read_all(slot).map(Some) }
     }
 
-    /// `count` elements to write; twice at most for an instruction.
+    /// `count` elements of an output tensor; an instruction has at most two output tensors.
     pub fn write<T: Plain>(&mut self, place: Place, count: usize) -> Result<Written<'m, T>> {
         let start = self.claim::<T>(place.slot, place.offset as usize, count, true)?;
         let range = start.addr()..start.addr() + count * size_of::<T>();
@@ -161,7 +161,7 @@ impl<'m> Operands<'m, '_, '_> {
     }
 }
 
-/// Elements that one instruction writes: the only access to them while it runs.
+/// The elements of an output tensor: the exclusive access of an instruction to the tensor.
 pub struct Written<'m, T> {
     start: *mut T,
     count: usize,
@@ -169,19 +169,19 @@ pub struct Written<'m, T> {
 }
 
 impl<'m, T> Written<'m, T> {
-    /// All elements.
+    /// All elements of the tensor.
     pub fn slice(self) -> &'m mut [T] {
-        // SAFETY: the region has so many elements, aligned, apart from what is read; `self` was the only access.
+        // SAFETY: the region has `count` aligned elements and overlaps no input tensor; `self` was the exclusive access.
         unsafe { core::slice::from_raw_parts_mut(self.start, self.count) }
     }
 
-    /// The first element and the number of elements.
+    /// The address of the first element and the number of elements.
     pub const fn raw(&self) -> (*mut T, usize) {
         (self.start, self.count)
     }
 }
 
-/// The addresses of all threads' workspaces, in scratch memory at address `scratch`.
+/// The addresses of all threads' workspaces, in the scratch arena at address `scratch`.
 fn workspaces(header: &Header, scratch: usize) -> Result<Range<usize>> {
     let number = |number: u64| usize::try_from(number).map_err(|_| Error::InvalidProgram);
     let size = (header.threads as usize).checked_mul(number(header.workspace)?).ok_or(Error::InvalidProgram)?;
@@ -198,7 +198,7 @@ fn part((start, size): (*mut u8, usize), offset: usize, length: usize) -> Result
     if fits { Ok((start.wrapping_add(offset), length)) } else { Err(Error::InvalidProgram) }
 }
 
-/// The scratch argument from a multiple of a cache line on.
+/// The scratch arena, aligned to a cache line.
 fn scratch(arguments: &Args<'_, '_>, position: usize) -> Result<(*mut u8, usize)> {
     let tensor = arguments.tensor(position)?;
     if tensor.data().is_null() || tensor.access() == Access::Constant {

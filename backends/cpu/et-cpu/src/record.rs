@@ -1,11 +1,11 @@
-//! Fixed-size records of little-endian words: how a blob holds an instruction's fields.
+//! Fixed-size records of little-endian words: the serialized fields of instructions.
 
 /// A reader of words.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a>(&'a [[u8; 4]]);
 
 impl<'a> Words<'a> {
-    /// The words in `bytes`; what is left over at the end is ignored.
+    /// The words in `bytes`; an incomplete last word is ignored.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes.as_chunks::<4>().0)
     }
@@ -17,42 +17,42 @@ impl<'a> Words<'a> {
         Some(u32::from_le_bytes(*first))
     }
 
-    /// The next `count` words as a reader of their own; `None` where there are fewer.
+    /// The next `count` words as a separate reader; `None` at the end.
     pub fn take(&mut self, count: usize) -> Option<Self> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(Self(taken))
     }
 
-    /// The number of words that are left.
+    /// The number of unread words.
     pub const fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether no word is left.
+    /// Whether all words are read.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// What has a form as words.
+/// A type with a serialized form of words.
 pub trait Record: Sized {
-    /// Reads it; `None` where words are missing or mean nothing.
+    /// Deserializes a record; `None` for missing or invalid words.
     fn read(words: &mut Words<'_>) -> Option<Self>;
 
-    /// Writes it, word by word.
+    /// Serializes the record, word by word.
     fn write(&self, put: &mut dyn FnMut(u32));
 
-    /// Visits the slots that it names.
+    /// Visits the operand slots of the record.
     fn visit_slots(&self, _visit: &mut dyn FnMut(u32)) {}
 }
 
-/// The number of a slot, or of none.
+/// The number of an operand slot, or no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotNumber(pub u32);
 
 impl SlotNumber {
-    /// An operand that is absent.
+    /// An absent operand.
     pub const NONE: Self = Self(u32::MAX);
 }
 
@@ -138,7 +138,7 @@ impl<T: Record + Copy + Default, const N: usize> Record for [T; N] {
     }
 }
 
-/// Declares structs whose fields are records, and so are they.
+/// Declares structs that are records, with record fields.
 macro_rules! records {
     ($($(#[$meta:meta])* pub struct $name:ident { $($(#[$field_meta:meta])* pub $field:ident: $type:ty,)* })*) => {$(
         $(#[$meta])*

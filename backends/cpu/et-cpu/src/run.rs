@@ -1,4 +1,4 @@
-//! Executes instructions: one file for each, which finds the operands, splits the work and calls the kernel.
+//! Executes instructions: each file resolves the operand tensors of an instruction, partitions the work and calls the kernel.
 
 mod attention;
 mod back_to_back;
@@ -27,22 +27,22 @@ use et_simd::Level;
 use crate::Instruction;
 use crate::memory::Memory;
 
-/// What instructions run with.
+/// The execution context of instructions.
 pub struct Context<'r, 'a, 'c> {
-    /// The memory of the call.
+    /// The operand memory of the delegate call.
     pub memory: &'r Memory<'a, 'c>,
-    /// The threads.
+    /// The thread pool.
     pub workers: &'r dyn Workers,
-    /// The most threads that there is memory for.
+    /// The maximum number of threads in the memory plan of the blob.
     pub threads: usize,
-    /// The instruction set that weights are packed for.
+    /// The instruction set of the packed weights and their GEMM micro-kernels.
     pub isa: Isa,
-    /// The instruction set of everything else.
+    /// The SIMD level of all further kernels.
     pub level: Level,
 }
 
-/// Executes an instruction by the function beside its name. What is not compiled is not called, so that neither are the
-/// kernels of what the program does not have.
+/// Executes an instruction by the function beside its name. An instruction that is not compiled references no function,
+/// so the linker drops the kernels that the program does not use.
 macro_rules! execute {
     ($instruction:ident, $context:ident, $($name:ident => $function:path,)*) => {
         match $instruction {
@@ -55,7 +55,7 @@ macro_rules! execute {
 /// Executes an instruction.
 ///
 /// # Errors
-/// [`Error::NotSupported`] for one that this build leaves out.
+/// [`Error::NotSupported`] for an instruction whose kernel is not compiled.
 pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
     execute! { instruction, context,
         Product => product::run,
@@ -82,7 +82,7 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
     }
 }
 
-/// The bytes of its own memory that a thread needs for an instruction.
+/// The workspace size per thread of an instruction, in bytes.
 pub fn workspace(instruction: &Instruction, isa: Isa) -> usize {
     match instruction {
         Instruction::Product(fields) => product::workspace(fields, isa),

@@ -1,11 +1,11 @@
-//! Windows as the products' shapes, and instruction sets by number.
+//! The GEMM shape of a window, and instruction sets by number.
 
 use et_gemm::{Isa, Shape};
 
 use crate::Window;
 
-/// The shape of a product; `pixel_stride` is the number of elements from one pixel to the next, where channels are neighbours.
-/// `None` for a window that divides nothing, and for planar images with several groups.
+/// The implicit GEMM shape of a convolution; `pixel_stride` is the stride of an NHWC pixel in elements. `None` for zero groups, and for
+/// NCHW images with several groups.
 pub fn shape(window: &Window, pixel_stride: usize) -> Option<Shape> {
     let pair = |pair: [u32; 2]| pair.map(|number| number as usize);
     let groups = window.groups as usize;
@@ -34,8 +34,8 @@ pub fn isa(number: u32) -> Option<Isa> {
     Isa::ALL.get(number as usize).copied()
 }
 
-/// The instruction set that products of bytes are packed for in a blob of `isa`: weights for matrix instructions serve
-/// processors without them as well.
+/// The instruction set that int8 weights are packed for in a blob of `isa`: AMX panels serve VNNI processors without
+/// AMX as well.
 pub const fn byte_isa(isa: Isa) -> Isa {
     match isa {
         Isa::Avx512Vnni => Isa::Amx,

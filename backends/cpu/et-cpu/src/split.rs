@@ -1,4 +1,4 @@
-//! Work on the threads of a call, and what each may write.
+//! Parallel execution: partitions work among the threads of a call, with disjoint output elements.
 #![allow(unsafe_code, reason = "tasks write disjoint parts of one result, and have memory of their own")]
 
 use core::ops::Range;
@@ -13,36 +13,36 @@ use crate::run::Context;
 /// A pointer that tasks share.
 struct Shared<T>(*mut T);
 
-// SAFETY: tasks reach disjoint elements through it.
+// SAFETY: tasks access disjoint elements through the pointer.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: tasks access disjoint elements through the pointer.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// The pointer: a method, so that closures capture the whole.
+    /// The pointer: a method, so that closures capture the whole struct.
     const fn get(&self) -> *mut T {
         self.0
     }
 }
 
-/// Work cut into chunks: rounds of one for each thread, the chunks of a round half as large as those of the round before, so
-/// that others finish what a thread that is held up does not come to. Chunks of a round are equal, so that threads which are not
-/// held up finish together.
+/// Work partitioned into rounds of one chunk per thread. The chunks of a round are half as large as the chunks of the round before,
+/// so that fast threads take over the chunks of a preempted thread. The chunks of a round are equal, so that undisturbed threads
+/// finish together.
 #[derive(Clone, Copy)]
 pub struct Chunks {
     threads: usize,
     rounds: u32,
 }
 
-/// The most rounds.
+/// The maximum number of rounds.
 const ROUNDS: u32 = 3;
 
-/// How much larger than the least that is worth a thread the smallest chunk of several rounds is: small ones read operands
-/// again that a large one reads once.
+/// The smallest chunk of several rounds, as a multiple of `least`: small chunks reload operand tiles and panels that a large
+/// chunk loads once.
 const SMALLEST: usize = 32;
 
 impl Chunks {
-    /// Chunks of `units` units, of which a thread should have at least `least`.
+    /// Chunks of `units` units; a thread gets at least `least` units.
     pub fn new(context: &Context<'_, '_, '_>, units: usize, least: usize) -> Self {
         let (least, most) = (least.max(1), context.workers.threads().min(context.threads).max(1));
         let threads = units.div_ceil(least).clamp(1, most);
@@ -52,12 +52,12 @@ impl Chunks {
         Self { threads, rounds }
     }
 
-    /// One for each of at most so many threads.
+    /// The chunks on at most `threads` threads.
     pub fn at_most(self, threads: usize) -> Self {
         Self { threads: self.threads.min(threads.max(1)), ..self }
     }
 
-    /// The threads that it is for.
+    /// The number of threads.
     pub const fn threads(self) -> usize {
         self.threads
     }
@@ -66,7 +66,7 @@ impl Chunks {
         self.threads * self.rounds as usize
     }
 
-    /// Chunk `index` of `units` units; it may be empty.
+    /// The range of chunk `index` in `units` units, possibly empty.
     fn part(self, index: usize, units: usize) -> Range<usize> {
         let (round, place) = (index / self.threads, index % self.threads);
         let before = self.before(round, units);
@@ -75,32 +75,32 @@ impl Chunks {
         start.min(units)..(start + size).min(units)
     }
 
-    /// The units that each thread has before a round.
+    /// The units of each thread before a round.
     fn before(self, round: usize, units: usize) -> usize {
         let each = units.div_ceil(self.threads);
         (0..round).fold(0, |done, round| {
-            // All later rounds together are less than this one by a chunk of the last.
+            // All later rounds together have one chunk of the last round less than this round.
             let weight = 1 << (self.rounds as usize - 1 - round);
             done + ((each - done) * weight).div_ceil(2 * weight - 1)
         })
     }
 }
 
-/// A chunk, and what the thread that does it works with.
+/// A chunk of work, with the workspace of the thread that executes the chunk.
 pub struct Task<'t> {
     chunks: Chunks,
     index: usize,
-    /// Memory of the thread's own.
+    /// The workspace of the thread.
     pub workspace: &'t mut [u8],
 }
 
 impl Task<'_> {
-    /// Its part of `units` units; it may be empty.
+    /// The range of the chunk in `units` units, possibly empty.
     pub fn range(&self, units: usize) -> Range<usize> {
         self.chunks.part(self.index, units)
     }
 
-    /// Its part of a product; it may be empty.
+    /// The output block of a GEMM that the chunk computes, possibly empty.
     pub fn block(&self, grid: &Grid) -> Block {
         let axis = grid.axis(self.chunks.threads);
         let range = self.range(grid.count(axis));
@@ -108,7 +108,7 @@ impl Task<'_> {
     }
 }
 
-/// Calls `task` for each chunk, on at most as many threads as there is memory for. The first error of any is returned.
+/// Calls `task` for each chunk, on at most the threads of the memory plan. Fails if a task fails.
 pub fn tasks(
     context: &Context<'_, '_, '_>,
     chunks: Chunks,
@@ -123,7 +123,7 @@ pub fn tasks(
         let workspace = if size == 0 {
             &mut [][..]
         } else {
-            // SAFETY: `Memory::workspace` checked that each thread's part is there; numbers are given out once.
+            // SAFETY: `Memory::workspace` checked the workspaces of all threads, and each thread number is in use once.
             unsafe { core::slice::from_raw_parts_mut(start.get().add(thread * size), size) }
         };
         let mut run = |index| {
@@ -144,7 +144,7 @@ pub fn tasks(
     if failed.load(Ordering::Relaxed) { Err(Error::InvalidProgram) } else { Ok(()) }
 }
 
-/// Whether elements with these sizes and strides are all different ones, so that several tasks may write them.
+/// Whether the sizes and strides of an output tensor address distinct elements, so that tasks may write in parallel.
 pub fn are_apart<const N: usize>(mut dims: [(usize, usize); N]) -> bool {
     dims.sort_unstable_by_key(|(size, stride)| (*size > 1, *stride));
     let mut reach = 1;
@@ -155,7 +155,7 @@ pub fn are_apart<const N: usize>(mut dims: [(usize, usize); N]) -> bool {
     })
 }
 
-/// Writes disjoint runs of `width` elements each: `task` gets its runs and the elements of them.
+/// Writes disjoint runs of `width` elements: `task` gets a range of runs and their elements.
 pub fn runs<T: Send>(
     context: &Context<'_, '_, '_>,
     written: Written<'_, T>,
@@ -168,18 +168,18 @@ pub fn runs<T: Send>(
     let start = Shared(start);
     tasks(context, Chunks::new(context, units, least), |chunk| {
         let range = chunk.range(units);
-        // SAFETY: chunks are disjoint ranges of what `written` has, to which it is the only access.
+        // SAFETY: chunks are disjoint ranges of the output tensor, and `written` is the only access to the tensor.
         let elements =
             unsafe { core::slice::from_raw_parts_mut(start.get().add(range.start * width), range.len() * width) };
         if range.is_empty() { Ok(()) } else { task(range, elements, chunk.workspace) }
     })
 }
 
-/// The first element of what is written, for kernels that split the elements themselves.
+/// The first element of an output tensor, for kernels that partition the elements themselves.
 pub struct Elements<T>(Shared<T>);
 
 impl<T> Elements<T> {
-    /// That of what is written.
+    /// The first element of `written`.
     pub const fn new(written: &Written<'_, T>) -> Self {
         Self(Shared(written.raw().0))
     }
@@ -189,12 +189,12 @@ impl<T> Elements<T> {
         self.0.get()
     }
 
-    /// Some of the elements.
+    /// A range of elements of the output tensor.
     ///
     /// # Safety
-    /// They are of what is written, which is borrowed for `'m`, and no other task has them.
+    /// The range lies in the output tensor, which is borrowed for `'m`, and no other task accesses the range.
     pub const unsafe fn part<'m>(&self, range: Range<usize>) -> &'m mut [T] {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { core::slice::from_raw_parts_mut(self.start().add(range.start), range.end - range.start) }
     }
 }

@@ -1,24 +1,24 @@
-//! What is done to each element of a product.
+//! Activation functions of the GEMM epilogue.
 
 use crate::record::records;
 
 records! {
-    /// What is done to each element of a product.
+    /// An activation function with clamp limits, fused into the epilogue of a GEMM or convolution.
     pub struct Activation {
         /// The number of an [`ActivationKind`].
         pub kind: u32,
-        /// The least result.
+        /// The lower clamp limit.
         pub low: f32,
-        /// The greatest result.
+        /// The upper clamp limit.
         pub high: f32,
     }
 }
 
-/// What an element of a product becomes, before it is kept between the limits.
+/// The activation function that the epilogue applies to an accumulator before the clamp.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u32)]
 pub enum ActivationKind {
-    /// Itself.
+    /// The identity.
     #[default]
     Identity,
     /// `x * clamp(x + 3, 0, 6) / 6`.
@@ -29,7 +29,7 @@ pub enum ActivationKind {
     Silu,
     /// `x * Phi(x)` by the error function.
     Gelu,
-    /// The same by a hyperbolic tangent.
+    /// GELU by the tanh approximation.
     GeluTanh,
     /// `1 / (1 + exp(-x))`.
     Sigmoid,
@@ -39,19 +39,19 @@ impl ActivationKind {
     const ALL: [Self; 7] =
         [Self::Identity, Self::Hardswish, Self::Hardsigmoid, Self::Silu, Self::Gelu, Self::GeluTanh, Self::Sigmoid];
 
-    /// The kind with this number.
+    /// The activation function with this number.
     pub fn from_number(number: u32) -> Option<Self> {
         Self::ALL.get(number as usize).copied()
     }
 }
 
 impl Activation {
-    /// The results of a function, whatever they are.
+    /// An activation function without clamp limits.
     pub const fn of(kind: ActivationKind) -> Self {
         Self { kind: kind as u32, low: f32::NEG_INFINITY, high: f32::INFINITY }
     }
 
-    /// Itself, kept between two limits.
+    /// A clamp without an activation function, as of a fused ReLU.
     pub const fn clamp(low: f32, high: f32) -> Self {
         Self { kind: ActivationKind::Identity as u32, low, high }
     }

@@ -1,54 +1,54 @@
-//! Attention, and products in which both sides are computed.
+//! Attention, and batched matmul of two activation tensors.
 
 use super::operand::Place;
 use crate::record::records;
 
 records! {
-    /// `[batch, heads, tokens, depth]` by strides; neighbours in depth are neighbours in memory.
+    /// A tensor `[batch, heads, tokens, depth]` with strides; the stride of depth is 1.
     pub struct Heads {
-        /// The first element.
+        /// The first element of the tensor.
         pub place: Place,
-        /// Elements between batches, heads and tokens.
+        /// Strides of batch, heads and tokens, in elements.
         pub strides: [u32; 3],
     }
 
     /// Scaled dot-product attention.
     pub struct Attention {
-        /// Queries.
+        /// The query tensor.
         pub query: Heads,
-        /// Keys.
+        /// The key tensor.
         pub key: Heads,
-        /// Values.
+        /// The value tensor.
         pub value: Heads,
-        /// The results.
+        /// The output tensor.
         pub output: Heads,
-        /// Added to the scores `[batch, heads, queries, keys]`, each stride 0 where it is shared; an absent place for none.
+        /// The bias added to the logits `[batch, heads, queries, keys]`: stride 0 broadcasts a dimension, an absent place means no bias.
         pub bias: Heads,
-        /// The second summand of the scores, likewise.
+        /// The attention mask added to the logits, with strides like the bias.
         pub mask: Heads,
         /// Batches, heads, queries, keys and depth.
         pub sizes: [u32; 5],
-        /// What the scores are multiplied with.
+        /// The factor of the logits.
         pub scale: f32,
-        /// 1 where a query sees no later key.
+        /// 1 for causal attention: a query sees no later key.
         pub causal: u32,
     }
 
-    /// Matrices by strides.
+    /// A batch of matrices with strides.
     pub struct Matrices {
-        /// The first element.
+        /// The first element of the tensor.
         pub place: Place,
-        /// Elements between matrices, rows and columns.
+        /// Strides of matrices, rows and columns, in elements.
         pub strides: [u32; 3],
     }
 
-    /// `output[b] = left[b] x right[b]`, where both are computed.
+    /// Batched matmul of two activation tensors: `output[b] = left[b] x right[b]`.
     pub struct BatchMatmul {
-        /// `[batches, rows, inner]`: elements between batches and rows; neighbours in a row are neighbours.
+        /// The tensor `[batches, rows, inner]` with strides of batches and rows; the stride of inner is 1.
         pub left: Matrices,
-        /// `[batches, inner, columns]`, of which one of the last two strides is 1.
+        /// The tensor `[batches, inner, columns]`; one of the last two strides is 1.
         pub right: Matrices,
-        /// `[batches, rows, columns]`, likewise as `left`.
+        /// The tensor `[batches, rows, columns]` with the strides of `left`.
         pub output: Matrices,
         /// Batches, rows, inner and columns.
         pub sizes: [u32; 4],

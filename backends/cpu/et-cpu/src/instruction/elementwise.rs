@@ -1,46 +1,46 @@
-//! Copies, and chains of functions of single elements.
+//! Strided copies and fused element-wise operators.
 
 use super::operand::{Numbers, Place};
 use crate::record::records;
 
 records! {
-    /// Copies elements from one order to another.
+    /// Copies a tensor to other strides (permute, slice, concatenate).
     pub struct Copy {
-        /// The first element read.
+        /// The first element of the input tensor.
         pub input: Place,
-        /// The first element written.
+        /// The first element of the output tensor.
         pub output: Place,
-        /// Bytes of an element.
+        /// Bytes of an element (the size of the dtype).
         pub width: u32,
-        /// Used dimensions of what follows.
+        /// Used entries of `sizes` and of the strides.
         pub rank: u32,
-        /// Sizes.
+        /// The shape of the tensor.
         pub sizes: [u32; 8],
-        /// Elements between neighbours in the input.
+        /// Strides of the input tensor, in elements.
         pub input_strides: [u32; 8],
-        /// Elements between neighbours in the output.
+        /// Strides of the output tensor, in elements.
         pub output_strides: [u32; 8],
     }
 
-    /// An operand of [`Elementwise`]: an element is found by the strides of four dimensions, 0 where it is shared.
+    /// A tensor operand of [`Elementwise`] with four strides; stride 0 broadcasts a dimension.
     pub struct Stream {
-        /// The first element.
+        /// The first element of the tensor.
         pub place: Place,
-        /// Elements between neighbours, outermost dimension first; the last is 0 or 1, and 1 for bytes.
+        /// Strides, outermost dimension first; the last stride is 0 or 1 for f32, and 1 for int8.
         pub strides: [u32; 4],
-        /// What elements stand for.
+        /// The dtype and qparams of the tensor.
         pub numbers: Numbers,
     }
 
     /// An operand of a [`Step`].
     pub struct Term {
-        /// 0 for a register, 1 for a number.
+        /// 0 for a register, 1 for a constant.
         pub kind: u32,
-        /// The register, or the bits of the number.
+        /// The register's number, or the bits of the f32 constant.
         pub bits: u32,
     }
 
-    /// A step of [`Elementwise`]: registers `0..stream_count` are the operands, each step makes the next one.
+    /// An operator of [`Elementwise`]: registers `0..stream_count` are the tensor operands, each step defines the next register.
     pub struct Step {
         /// The number of an [`Operation`](et_kernels::elementwise::Operation).
         pub operation: u32,
@@ -48,32 +48,32 @@ records! {
         pub terms: [Term; 3],
     }
 
-    /// A chain of element-wise functions over four dimensions; the last register is the result.
+    /// A fused chain of element-wise operators over four dimensions; the last register is the output.
     pub struct Elementwise {
-        /// The result, dense.
+        /// The contiguous output tensor.
         pub output: Place,
-        /// What it stands for.
+        /// The dtype and qparams of the output tensor.
         pub numbers: Numbers,
-        /// Sizes, outermost first.
+        /// The shape of the output tensor, outermost dimension first.
         pub sizes: [u32; 4],
-        /// Used entries of what follows.
+        /// Used entries of `streams`.
         pub stream_count: u32,
-        /// Used entries of what follows.
+        /// Used entries of `steps`.
         pub step_count: u32,
-        /// The operands.
+        /// The tensor operands.
         pub streams: [Stream; 6],
-        /// The steps.
+        /// The operators.
         pub steps: [Step; 12],
     }
 }
 
 impl Term {
-    /// A register.
+    /// A register operand.
     pub const fn register(index: usize) -> Self {
         Self { kind: 0, bits: index as u32 }
     }
 
-    /// A number.
+    /// A constant operand.
     pub const fn number(number: f32) -> Self {
         Self { kind: 1, bits: number.to_bits() }
     }

@@ -1,4 +1,4 @@
-//! Where operands lie and what their elements stand for.
+//! Operand addresses, dtypes and qparams.
 
 use et_core::{Error, Result};
 use et_gemm::{NibbleForm, Scales};
@@ -6,46 +6,46 @@ use et_gemm::{NibbleForm, Scales};
 use crate::record::{SlotNumber, records};
 
 records! {
-    /// Where an operand begins.
+    /// The address of an operand tensor.
     pub struct Place {
-        /// The slot that holds it.
+        /// The slot with the tensor's memory.
         pub slot: SlotNumber,
-        /// Bytes from the slot's begin.
+        /// The byte offset from the start of the slot.
         pub offset: u32,
     }
 
-    /// Rows of a matrix; the elements of a row are neighbours.
+    /// A matrix with a row stride; the column stride is 1.
     pub struct Rows {
-        /// The first element.
+        /// The first element of the matrix.
         pub place: Place,
-        /// Elements from one row to the next.
+        /// The row stride, in elements.
         pub stride: u32,
     }
 
-    /// What elements stand for: `float32` themselves, or bytes for `scale * (byte - zero_point)`.
+    /// The dtype and per-tensor qparams of a tensor: f32, or int8 for `scale * (byte - zero_point)`.
     pub struct Numbers {
-        /// The distance between two bytes; 0 where elements are `float32`.
+        /// The quantization scale; 0 for f32 tensors.
         pub scale: f32,
-        /// The byte of 0.
+        /// The zero point.
         pub zero_point: i32,
     }
 
-    /// How half bytes are packed.
+    /// The packed format of blockwise int4 weights.
     pub struct Groups {
-        /// Elements of a group; 0 where weights are no half bytes.
+        /// Block size: elements of K that share a scale; 0 for int8 weights.
         pub size: u32,
-        /// 1 where columns have biases.
+        /// 1 where the panels have a bias row.
         pub is_biased: u32,
-        /// The form of scales: 0 for `float16`, 1 for steps.
+        /// The format of block scales: 0 for FP16, 1 for integer steps of a second-level scale.
         pub scales: u32,
     }
 }
 
 impl Groups {
-    /// Weights are no half bytes.
+    /// The weights are int8.
     pub const NONE: Self = Self { size: 0, is_biased: 0, scales: 0 };
 
-    /// Those of a form.
+    /// The blob fields of an int4 packed format.
     pub const fn of(form: NibbleForm) -> Self {
         let scales = match form.scales {
             Scales::Halves => 0,
@@ -54,10 +54,10 @@ impl Groups {
         Self { size: form.group as u32, is_biased: form.is_biased as u32, scales }
     }
 
-    /// The form; `None` where weights are no half bytes.
+    /// The int4 packed format; `None` for int8 weights.
     ///
     /// # Errors
-    /// [`Error::InvalidProgram`] for scales of no known form.
+    /// [`Error::InvalidProgram`] for an unknown format of block scales.
     pub fn form(&self) -> Result<Option<NibbleForm>> {
         let scales = match self.scales {
             0 => Scales::Halves,
@@ -70,20 +70,20 @@ impl Groups {
 }
 
 impl Numbers {
-    /// Elements are `float32`.
+    /// An f32 tensor.
     pub const REAL: Self = Self { scale: 0.0, zero_point: 0 };
 
-    /// Whether elements are bytes.
+    /// Whether the tensor is int8.
     pub fn are_bytes(&self) -> bool {
         self.scale != 0.0
     }
 }
 
 impl Place {
-    /// An operand that is absent.
+    /// The address of an absent operand.
     pub const ABSENT: Self = Self { slot: SlotNumber::NONE, offset: 0 };
 
-    /// Whether there is an operand.
+    /// Whether the operand is present.
     pub const fn is_present(&self) -> bool {
         self.slot.0 != SlotNumber::NONE.0
     }

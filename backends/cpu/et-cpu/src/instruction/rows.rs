@@ -1,33 +1,33 @@
-//! What is done to rows: quantizing at run time, products with weights of few bits, softmax and normalization.
+//! Operators on matrix rows: dynamic quantization, GEMM with int4 weights, softmax and normalization.
 
 use super::activation::Activation;
 use super::operand::{Groups, Numbers, Place, Rows};
 use crate::record::{SlotNumber, records};
 
 records! {
-    /// Rows of numbers as bytes, with a scale and a zero point for each that are found at run time.
+    /// Dynamic quantization of f32 rows to int8, with per-row (per-token) qparams.
     pub struct QuantizeRows {
-        /// The rows, dense.
+        /// The contiguous f32 rows.
         pub input: Place,
-        /// The bytes.
+        /// The int8 rows.
         pub output: Place,
-        /// Two words for each row: its scale and its zero point.
+        /// Two words per row: the scale and the zero point.
         pub row_scales: Place,
         /// Number of rows.
         pub rows: u32,
         /// Elements of a row.
         pub columns: u32,
-        /// 1 where all rows have the same scale and zero point.
+        /// 1 for per-tensor qparams: all rows have the same scale and zero point.
         pub together: u32,
     }
 
-    /// The numbers that [`QuantizeRows`] made bytes of.
+    /// Dequantizes the int8 rows of [`QuantizeRows`] to f32.
     pub struct DequantizeRows {
-        /// The bytes.
+        /// The int8 rows.
         pub input: Place,
-        /// Two words for each row: its scale and its zero point.
+        /// Two words per row: the scale and the zero point.
         pub row_scales: Place,
-        /// The numbers.
+        /// The f32 rows.
         pub output: Place,
         /// Number of rows.
         pub rows: u32,
@@ -35,59 +35,59 @@ records! {
         pub columns: u32,
     }
 
-    /// `output = activation(rows x weights + bias)` for rows that [`QuantizeRows`] made and packed weights of half a byte.
+    /// `output = activation(rows x weights + bias)`: GEMM of the int8 rows of [`QuantizeRows`] with packed blockwise int4 weights.
     pub struct GroupedProduct {
-        /// The rows, bytes.
+        /// The int8 rows.
         pub input: Place,
-        /// Two words for each row: its scale and its zero point.
+        /// Two words per row: the scale and the zero point.
         pub row_scales: Place,
-        /// The results.
+        /// The f32 output matrix.
         pub output: Rows,
         /// The slot of the packed weights.
         pub weights: SlotNumber,
-        /// Rows, elements of a row, columns of the result.
+        /// M (rows), K (depth) and N (columns) of the GEMM.
         pub sizes: [u32; 3],
-        /// How the weights are packed.
+        /// The packed format of the int4 weights.
         pub groups: Groups,
-        /// The activation.
+        /// The activation of the epilogue.
         pub activation: Activation,
     }
 
-    /// `output = activation(rows x weights + bias)` for rows of numbers and packed weights of a byte or half a byte.
+    /// `output = activation(rows x weights + bias)`: GEMM of f32 rows with packed int8 or int4 weights (weight-only quantization).
     pub struct WideProduct {
-        /// The rows, dense.
+        /// The contiguous f32 rows.
         pub input: Place,
-        /// The results.
+        /// The f32 output matrix.
         pub output: Rows,
         /// The slot of the packed weights.
         pub weights: SlotNumber,
-        /// Rows, elements of a row, columns of the result.
+        /// M (rows), K (depth) and N (columns) of the GEMM.
         pub sizes: [u32; 3],
-        /// How the weights are packed, where they are half bytes.
+        /// The packed format of int4 weights.
         pub groups: Groups,
-        /// The activation.
+        /// The activation of the epilogue.
         pub activation: Activation,
     }
 
-    /// Means over the middle of three dimensions.
+    /// The mean over the middle dimension of a three-dimensional tensor.
     pub struct Mean {
-        /// `[outer, reduced, inner]`.
+        /// The input tensor `[outer, reduced, inner]`.
         pub input: Place,
-        /// What it stands for.
+        /// The dtype and qparams of the input tensor.
         pub from: Numbers,
-        /// `[outer, inner]`.
+        /// The output tensor `[outer, inner]`.
         pub output: Place,
-        /// What it stands for: either both are `float32`, or none.
+        /// The dtype and qparams of the output tensor; both tensors are f32, or both are int8.
         pub to: Numbers,
-        /// The dimensions.
+        /// The shape of the input tensor.
         pub sizes: [u32; 3],
     }
 
     /// Softmax of each row.
     pub struct Softmax {
-        /// The rows.
+        /// The input matrix.
         pub input: Rows,
-        /// The results.
+        /// The output matrix.
         pub output: Rows,
         /// Number of rows.
         pub rows: u32,
@@ -95,23 +95,23 @@ records! {
         pub columns: u32,
     }
 
-    /// Normalization of each row.
+    /// LayerNorm or RMSNorm of each row.
     pub struct Normalize {
-        /// The rows.
+        /// The input matrix.
         pub input: Rows,
-        /// The results.
+        /// The output matrix.
         pub output: Rows,
-        /// The slot of the factors, or none.
+        /// The slot of the per-channel weight, or no slot.
         pub weight: SlotNumber,
-        /// The slot of the summands, or none.
+        /// The slot of the per-channel bias, or no slot.
         pub bias: SlotNumber,
         /// Number of rows.
         pub rows: u32,
         /// Elements of a row.
         pub columns: u32,
-        /// Added to the mean square.
+        /// Epsilon, added to the variance or mean square.
         pub epsilon: f32,
-        /// 1 where the mean is subtracted first (layer normalization), 0 where not (root mean square).
+        /// 1 for LayerNorm, which subtracts the mean; 0 for RMSNorm.
         pub centered: u32,
     }
 }

@@ -1,26 +1,26 @@
-//! What language models add: positions, caches, and tables that are looked up.
+//! Operators of language models: RoPE, attention with a KV cache, and embedding lookup.
 
 use super::operand::{Groups, Place};
 use crate::record::{SlotNumber, records};
 
 records! {
-    /// Which rows of a piece of text there are.
+    /// The token positions of a prefill chunk or decode step.
     pub struct Piece {
-        /// A 64-bit integer: the position of the first row.
+        /// The position of the first row, a 64-bit integer tensor.
         pub start: Place,
-        /// A 64-bit integer: which row is the last that is a token.
+        /// The index of the last row that is a token (not padding), a 64-bit integer tensor.
         pub last: Place,
     }
 
-    /// Pairs of elements turned by the angles of their row's position.
+    /// RoPE: rotates pairs of elements by the angles of the row's position.
     pub struct Rotate {
-        /// `[rows, heads, depth]`.
+        /// The input tensor `[rows, heads, depth]`.
         pub input: Place,
-        /// Likewise.
+        /// The output tensor `[rows, heads, depth]`.
         pub output: Place,
-        /// The slot of `[positions, pairs]`.
+        /// The slot of the cosine table `[positions, pairs]`.
         pub cosines: SlotNumber,
-        /// Likewise.
+        /// The slot of the sine table `[positions, pairs]`.
         pub sines: SlotNumber,
         /// The positions of the rows.
         pub piece: Piece,
@@ -28,38 +28,38 @@ records! {
         pub sizes: [u32; 5],
     }
 
-    /// Attention of a piece of text to a cache, in which position `p` is in slot `p % slots`.
+    /// Attention of query rows to a KV cache, a ring buffer with position `p` in slot `p % slots`.
     pub struct AttendCache {
-        /// `[rows, heads, depth]`.
+        /// The query tensor `[rows, heads, depth]`.
         pub query: Place,
-        /// `[slots, key heads, depth]`, each row with what is behind it.
+        /// The key cache `[slots, key heads, depth]`; an int8 row is followed by its scale.
         pub keys: Place,
-        /// Likewise.
+        /// The value cache, with the layout of `keys`.
         pub values: Place,
-        /// `[rows, heads, depth]`.
+        /// The output tensor `[rows, heads, depth]`.
         pub output: Place,
         /// The positions of the rows.
         pub piece: Piece,
-        /// Rows, heads, heads of keys, depth and slots.
+        /// Query rows, query heads, KV heads, depth and cache slots.
         pub sizes: [u32; 5],
-        /// What the scores are multiplied with.
+        /// The factor of the logits.
         pub scale: f32,
-        /// How many positions a row sees, or 0 for all.
+        /// The sliding window of the attention in positions, or 0 for full attention.
         pub window: u32,
-        /// Scores are bent towards this, unless it is 0.
+        /// The soft cap of the logits, or 0 for uncapped logits.
         pub soft_cap: f32,
-        /// In what keys and values are kept: 0 for `float32`, 1 for half precision, 2 for bytes with the four bytes of a row's
-        /// scale behind its numbers.
+        /// The dtype of the KV cache: 0 for f32, 1 for FP16, 2 for int8 with a per-row f32 scale behind
+        /// the elements of the row.
         pub kept: u32,
     }
 
-    /// Rows of a table by their index.
+    /// Embedding lookup: table rows by index.
     pub struct Gather {
-        /// The table.
+        /// The embedding table.
         pub table: Place,
-        /// The indices, 64-bit.
+        /// The index tensor, 64-bit.
         pub indices: Place,
-        /// The rows.
+        /// The output tensor.
         pub output: Place,
         /// Rows of the table.
         pub limit: u32,
@@ -69,17 +69,17 @@ records! {
         pub width: u32,
     }
 
-    /// Columns of packed weights of a byte or half a byte by their index: rows of the table whose transpose they are.
+    /// Embedding lookup in packed int8 or int4 weights: columns by index, the rows of a tied table whose transpose is packed.
     pub struct GatherColumns {
-        /// The slot of the packed weights, without biases.
+        /// The slot of the packed weights, without bias.
         pub weights: SlotNumber,
-        /// The indices, 64-bit.
+        /// The index tensor, 64-bit.
         pub indices: Place,
-        /// The rows, dense.
+        /// The contiguous output tensor.
         pub output: Place,
-        /// Indices, elements of a row, rows of the table.
+        /// Indices, embedding dimension, rows of the table.
         pub sizes: [u32; 3],
-        /// How the weights are packed, where they are half bytes.
+        /// The packed format of int4 weights.
         pub groups: Groups,
     }
 }

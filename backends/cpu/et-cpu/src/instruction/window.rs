@@ -1,4 +1,4 @@
-//! Products of matrices, convolutions and pooling: all that moves a window over an image.
+//! Operators with a sliding window: GEMM (a 1x1 convolution), convolution and pooling.
 
 use super::activation::Activation;
 use super::operand::{Numbers, Place, Rows};
@@ -6,139 +6,139 @@ use super::rows::Normalize;
 use crate::record::{SlotNumber, records};
 
 records! {
-    /// The shape of a sliding window over `[batch, height, width, channels]`, or `[batch, channels, height, width]` for products of
-    /// planar images.
+    /// The shape of a sliding window over an NHWC tensor `[batch, height, width, channels]`, or over an NCHW tensor
+    /// `[batch, channels, height, width]` for convolutions of planar images.
     pub struct Window {
-        /// Images.
+        /// Batch size.
         pub batch: u32,
-        /// Height, width and channels of an input image.
+        /// Height, width and channels of the input tensor.
         pub input: [u32; 3],
-        /// Height, width and channels of an output image.
+        /// Height, width and channels of the output tensor.
         pub output: [u32; 3],
-        /// Height and width of the window.
+        /// Height and width of the convolution kernel.
         pub kernel: [u32; 2],
-        /// Rows and columns from one window to the next.
+        /// Vertical and horizontal stride.
         pub stride: [u32; 2],
-        /// Rows and columns before the first window begins.
+        /// Padding at the top and at the left.
         pub padding: [u32; 2],
-        /// Rows and columns from one element of the window to the next.
+        /// Vertical and horizontal dilation.
         pub dilation: [u32; 2],
-        /// Channels are split into so many independent parts.
+        /// Groups of the convolution.
         pub groups: u32,
-        /// 0 where channels of an input image are neighbours; otherwise they lie apart, each as a plane.
+        /// 0 for an NHWC input tensor, 1 for an NCHW input tensor.
         pub is_planar: u32,
     }
 
-    /// `output = activation(windows of input x weights + bias + residual)`: a convolution, of which a product of matrices is
-    /// the case with one column of pixels. A row is a pixel.
+    /// `output = activation(windows of input x weights + bias + residual)`: an f32 convolution as implicit GEMM. A matmul is a
+    /// convolution with a width of 1. A GEMM row is a pixel.
     pub struct Product {
-        /// The images.
+        /// The input tensor.
         pub input: Rows,
-        /// The results.
+        /// The output tensor.
         pub output: Rows,
-        /// Numbers that channels of the images are multiplied by, if their place is present.
+        /// Per-channel factors of the input tensor; absent without a fused scale.
         pub factors: Place,
-        /// Added to the results, if its place is present.
+        /// The residual tensor that the epilogue adds; absent without a fused addition.
         pub residual: Rows,
-        /// The slot of the packed weights and biases.
+        /// The slot of the packed weights and bias.
         pub weights: SlotNumber,
-        /// 1 where the residual is added after the activation, 0 before.
+        /// 1 where the epilogue adds the residual after the activation, 0 before.
         pub residual_last: u32,
-        /// The shape.
+        /// The shape of the convolution.
         pub window: Window,
-        /// The activation.
+        /// The activation of the epilogue.
         pub activation: Activation,
     }
 
-    /// Two products that are computed a band of rows at a time, so that what lies between is never in memory as a whole.
+    /// Two fused GEMMs, computed in bands of rows: the intermediate tensor stays in the cache and never exists as a whole.
     pub struct BackToBack {
-        /// What makes the rows that the first product reads, if its input is present.
+        /// The normalization fused in front of the first GEMM; its input is absent without a normalization.
         pub normalize: Normalize,
-        /// The first product, whose results have no place.
+        /// The first GEMM; its output place is absent.
         pub first: Product,
-        /// The second one, whose input has none: it reads the results of the first.
+        /// The second GEMM, on the output of the first; its input place is absent.
         pub second: Product,
-        /// The least number of bands.
+        /// The minimum number of bands.
         pub bands: u32,
     }
 
-    /// A convolution of each channel by itself.
+    /// Depthwise f32 convolution.
     pub struct Depthwise {
-        /// The images.
+        /// The input tensor.
         pub input: Place,
-        /// The results.
+        /// The output tensor.
         pub output: Place,
         /// The slot of the packed weights.
         pub weights: SlotNumber,
-        /// The slot of one number per channel, or none.
+        /// The slot of the per-channel bias, or no slot.
         pub bias: SlotNumber,
-        /// The shape.
+        /// The shape of the convolution.
         pub window: Window,
-        /// The activation.
+        /// The activation of the epilogue.
         pub activation: Activation,
     }
 
-    /// [`Product`] of bytes with packed bytes.
+    /// [`Product`] of an int8 tensor with packed int8 weights.
     pub struct QuantizedProduct {
-        /// The images, bytes.
+        /// The int8 input tensor.
         pub input: Rows,
-        /// Scales and zero points of rows that were quantized at run time, if the place is present.
+        /// Per-token qparams of dynamically quantized rows; absent for static quantization.
         pub row_scales: Place,
-        /// The byte of 0 in the input.
+        /// The zero point of the input tensor.
         pub input_zero: i32,
-        /// The results.
+        /// The output tensor.
         pub output: Rows,
-        /// What the results stand for.
+        /// The dtype and qparams of the output tensor.
         pub numbers: Numbers,
-        /// 1 where the scales of the weights are divided by that of the results already.
+        /// 1 where the requantization scales are packed with the weights: weight scales divided by the output scale.
         pub is_divided: u32,
-        /// Added to the results, if its place is present.
+        /// The residual tensor that the epilogue adds; absent without a fused addition.
         pub residual: Rows,
-        /// What that stands for.
+        /// The dtype and qparams of the residual tensor.
         pub residual_numbers: Numbers,
-        /// The slot of the packed weights, scales and biases.
+        /// The slot of the packed weights, scales and bias.
         pub weights: SlotNumber,
-        /// 1 where the residual is added after the activation, 0 before.
+        /// 1 where the epilogue adds the residual after the activation, 0 before.
         pub residual_last: u32,
-        /// The shape.
+        /// The shape of the convolution.
         pub window: Window,
-        /// The activation, of numbers.
+        /// The activation of the epilogue, on dequantized f32 values.
         pub activation: Activation,
     }
 
-    /// [`Depthwise`] of bytes with bytes.
+    /// [`Depthwise`] convolution of an int8 tensor with int8 weights.
     pub struct QuantizedDepthwise {
-        /// The images.
+        /// The int8 input tensor.
         pub input: Place,
-        /// The byte of 0 in the input.
+        /// The zero point of the input tensor.
         pub input_zero: i32,
-        /// The results.
+        /// The int8 output tensor.
         pub output: Place,
-        /// What the results stand for.
+        /// The qparams of the output tensor.
         pub numbers: Numbers,
-        /// The slot of the weights `[height, width, channels]`.
+        /// The slot of the weight tensor `[height, width, channels]`.
         pub weights: SlotNumber,
-        /// The slot of a bias per channel, in steps of input times weight.
+        /// The slot of the per-channel int32 bias, in units of input scale times weight scale.
         pub bias: SlotNumber,
-        /// The slot of a step's number per channel.
+        /// The slot of the per-channel scales of the accumulators.
         pub scales: SlotNumber,
-        /// The shape.
+        /// The shape of the convolution.
         pub window: Window,
-        /// The activation, of numbers.
+        /// The activation of the epilogue, on dequantized f32 values.
         pub activation: Activation,
     }
 
-    /// The greatest or the mean element of each window.
+    /// Max pooling or average pooling.
     pub struct Pool {
-        /// The images.
+        /// The input tensor.
         pub input: Place,
-        /// The results.
+        /// The output tensor.
         pub output: Place,
-        /// What both stand for.
+        /// The dtype and qparams of both tensors.
         pub numbers: Numbers,
-        /// The shape.
+        /// The shape of the pooling window.
         pub window: Window,
-        /// 0 for the greatest, 1 for the mean of what is inside the image, 2 for the mean with padding.
+        /// 0 for max pooling, 1 for average pooling without padding in the divisor, 2 for average pooling with padding in the divisor.
         pub kind: u32,
     }
 }

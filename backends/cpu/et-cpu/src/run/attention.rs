@@ -1,4 +1,4 @@
-//! Attention.
+//! Scaled dot-product attention.
 #![allow(unsafe_code, reason = "tasks write disjoint tokens of one result")]
 
 use et_core::{Error, Result};
@@ -10,7 +10,7 @@ use crate::run::product::LEAST;
 use crate::split::{self, Chunks, Elements};
 use crate::{Attention, Heads};
 
-/// Executes the instruction: heads are split among tasks.
+/// Executes the instruction: attention heads are partitioned among tasks.
 pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
     let [batches, heads, queries, keys, width] = fields.sizes.map(|size| size as usize);
     let mut operands = context.memory.operands();
@@ -59,12 +59,12 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Attention) -> Result<()> {
     split::tasks(context, Chunks::new(context, work, LEAST).at_most(items), |chunk| {
         let part = Part { items: chunk.range(items), queries: 0..queries };
         let output = core::ptr::slice_from_raw_parts_mut(elements.start(), length);
-        // SAFETY: `written` is the only access to the result, and parts have different heads.
+        // SAFETY: `written` is the only access to the output tensor, and tasks have disjoint heads.
         unsafe { attention::run_part(level, &attention, output, &part, numbers(chunk.workspace)) }
     })
 }
 
-/// The bytes of its own memory that a thread needs.
+/// The workspace size per thread, in bytes.
 pub fn workspace(fields: &Attention) -> usize {
     let [batches, heads, queries, keys, width] = fields.sizes.map(|size| size as usize);
     let tokens = Tokens { numbers: &[][..], strides: Strides::default() };
@@ -89,9 +89,9 @@ pub fn workspace(fields: &Attention) -> usize {
     attention::scratch(&attention, &attention.whole()) * size_of::<f32>()
 }
 
-/// Bytes as numbers, from the first aligned one on.
+/// A workspace as f32 elements, from the first aligned address on.
 pub fn numbers(bytes: &mut [u8]) -> &mut [f32] {
-    // SAFETY: every pattern of bits is a number.
+    // SAFETY: every bit pattern is a valid f32.
     unsafe { bytes.align_to_mut::<f32>() }.1
 }
 
@@ -108,7 +108,7 @@ fn strides(heads: &Heads) -> Strides {
     Strides { batch, head, token }
 }
 
-/// The elements from the first to the last one.
+/// The number of elements that the strides of a tensor span.
 fn span(heads: &Heads, sizes: [usize; 4]) -> Result<usize> {
     let strides = [heads.strides[0], heads.strides[1], heads.strides[2], 1];
     let mut last = 1_usize;

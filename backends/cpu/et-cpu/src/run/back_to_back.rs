@@ -1,5 +1,5 @@
-//! Two products, of which the second reads what the first computes: a band of rows at a time, so that what lies between stays in the
-//! cache of the processor that computes it.
+//! Two fused GEMMs, the second on the output of the first: computed in bands of rows, so that the intermediate tensor stays in the
+//! cache of the core that computes the band.
 #![allow(unsafe_code, reason = "tasks write disjoint rows of one result")]
 
 use core::ops::Range;
@@ -18,7 +18,7 @@ use crate::run::rowwise::normalization;
 use crate::split::{self, Chunks, Elements};
 use crate::{BackToBack, Product, Rows};
 
-/// The fewest rows of a band: products of fewer are added up in another order.
+/// The minimum rows of a band: a GEMM with fewer rows accumulates in another order.
 const FEWEST: usize = 16;
 
 /// Executes the instruction.
@@ -45,19 +45,19 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &BackToBack) -> Result<()> {
     split::tasks(context, chunks, |task| {
         task.range(bands).try_for_each(|band| {
             let rows = output.rows * band / bands..output.rows * (band + 1) / bands;
-            // SAFETY: the rows are of what is written, and no other band has them.
+            // SAFETY: `elements` is the only access to the output tensor, and bands have disjoint rows.
             let written = unsafe { elements.part(rows.start * output.columns..rows.end * output.columns) };
             pair.compute(rows, written, task.workspace)
         })
     })
 }
 
-/// The bytes of its own memory that a thread needs.
+/// The workspace size per thread, in bytes.
 pub fn workspace(fields: &BackToBack, isa: Isa) -> usize {
     let Ok([first, second]) = shapes(fields) else { return 0 };
     let rows = first.rows().div_ceil(bands(fields, first.rows(), 1));
     let between = Parts::of(rows, &first, is_normalized(fields)).size();
-    // A product of fewer rows may need more scratch than one of more, as its tiles are others; so all are asked.
+    // A GEMM with fewer rows may need more scratch because its tile shape differs; so the maximum over all row counts counts.
     let scratch = |shape: &Shape| {
         let needed = |rows| planned(shape, rows, isa).map_or(0, |planned| planned.scratch_size());
         (FEWEST.min(rows)..=rows).map(needed).max().unwrap_or(0)
@@ -65,7 +65,7 @@ pub fn workspace(fields: &BackToBack, isa: Isa) -> usize {
     between.saturating_add(scratch(&first).max(scratch(&second)))
 }
 
-/// The shapes of both products, by the rows that each reads. Fails unless the rows of each are those of the other.
+/// The shapes of both GEMMs, by their input rows. Fails unless M is equal, and N of the first GEMM is K of the second.
 fn shapes(fields: &BackToBack) -> Result<[Shape; 2]> {
     let first = shape_of(&fields.first.window, source(fields))?;
     let second = shape_of(&fields.second.window, fields.second.input)?;
@@ -87,18 +87,18 @@ const fn is_normalized(fields: &BackToBack) -> bool {
     fields.normalize.input.place.is_present()
 }
 
-/// The rows that are read from memory.
+/// The input matrix of the fused operators.
 const fn source(fields: &BackToBack) -> Rows {
     if is_normalized(fields) { fields.normalize.input } else { fields.first.input }
 }
 
-/// The number of bands: as many as the blob says, or as threads need for equal shares.
+/// The number of bands: the minimum of the blob, rounded up to equal shares of the threads.
 fn bands(fields: &BackToBack, rows: usize, threads: usize) -> usize {
     let most = (rows / FEWEST).max(1);
     (fields.bands as usize).clamp(1, most).next_multiple_of(threads.max(1)).min(most)
 }
 
-/// The product of some rows of a shape.
+/// The GEMM of a band with `rows` rows.
 fn planned(shape: &Shape, rows: usize, isa: Isa) -> Result<FloatProduct> {
     FloatProduct::new(
         Shape { pixel_stride: shape.pixel_stride, ..Shape::product(rows, shape.channels, shape.columns) },
@@ -106,7 +106,7 @@ fn planned(shape: &Shape, rows: usize, isa: Isa) -> Result<FloatProduct> {
     )
 }
 
-/// The elements of what lies between, at the beginning of a thread's memory.
+/// The elements of the intermediate tensors of a band, at the start of a thread's workspace.
 struct Parts {
     normalized: usize,
     hidden: usize,
@@ -118,18 +118,18 @@ impl Parts {
         Self { normalized, hidden: lines(rows, first.columns) }
     }
 
-    /// Bytes of both.
+    /// Bytes of both intermediate tensors.
     const fn size(&self) -> usize {
         self.normalized.saturating_add(self.hidden).saturating_mul(size_of::<f32>())
     }
 }
 
-/// The elements of rows, filled up to a cache line.
+/// The elements of a matrix, rounded up to a cache line.
 const fn lines(rows: usize, columns: usize) -> usize {
     rows.saturating_mul(columns).div_ceil(16).saturating_mul(16)
 }
 
-/// One of the products.
+/// One of the two GEMMs.
 struct Stage<'m> {
     shape: Shape,
     weights: &'m [u8],
@@ -148,7 +148,7 @@ impl<'m> Stage<'m> {
         })
     }
 
-    /// Computes some rows, of which `input` begins with the first.
+    /// Computes a band of output rows; `input` begins with the first row of the band.
     fn compute(
         &self,
         isa: Isa,
@@ -168,7 +168,7 @@ impl<'m> Stage<'m> {
     }
 }
 
-/// Both of them.
+/// The two fused GEMMs.
 struct Pair<'m> {
     isa: Isa,
     level: Level,
@@ -179,7 +179,7 @@ struct Pair<'m> {
 }
 
 impl Pair<'_> {
-    /// Computes some rows.
+    /// Computes a band of output rows.
     fn compute(&self, rows: Range<usize>, output: &mut [f32], workspace: &mut [u8]) -> Result<()> {
         let shape = &self.first.shape;
         let parts = Parts::of(rows.len(), shape, self.normalization.is_some());

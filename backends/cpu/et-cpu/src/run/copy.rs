@@ -1,4 +1,4 @@
-//! Copies from one order of elements to another, and rows by their indices.
+//! Strided tensor copies and embedding lookup.
 #![allow(unsafe_code, reason = "the elements that are written interleave with others of the same buffer")]
 
 use et_core::{Error, Result};
@@ -9,10 +9,10 @@ use crate::run::Context;
 use crate::split::{self, Chunks, Elements};
 use crate::{Copy, Gather};
 
-/// The least number of elements that are worth a task.
+/// The minimum elements of a task.
 const LEAST: usize = 1 << 14;
 
-/// The most dimensions.
+/// The maximum number of dimensions.
 const MOST: usize = 8;
 
 /// Executes the instruction.
@@ -26,7 +26,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Copy) -> Result<()> {
     }
 }
 
-// SAFETY: every pattern of bits is two bytes.
+// SAFETY: every bit pattern is a valid pair of bytes.
 unsafe impl Plain for [u8; 2] {}
 
 fn of_type<T: Plain + Send + Sync>(context: &Context<'_, '_, '_>, fields: &Copy) -> Result<()> {
@@ -34,7 +34,7 @@ fn of_type<T: Plain + Send + Sync>(context: &Context<'_, '_, '_>, fields: &Copy)
     if rank > fields.sizes.len() {
         return Err(Error::InvalidProgram);
     }
-    // One dimension more than are used, so that there is one to split.
+    // At least one dimension remains to partition: unused entries have size 1.
     let dims: [(usize, usize, usize); MOST] = core::array::from_fn(|dim| match dim < rank {
         true => (fields.sizes[dim] as usize, fields.input_strides[dim] as usize, fields.output_strides[dim] as usize),
         false => (1, 1, 1),
@@ -57,12 +57,12 @@ fn of_type<T: Plain + Send + Sync>(context: &Context<'_, '_, '_>, fields: &Copy)
         let (from_offset, to_offset) = (range.start * from[0], range.start * to[0]);
         let strided = Strided { sizes: &own[..rank], from: &from[..rank], from_offset, to: &to[..rank], to_offset };
         let output = core::ptr::slice_from_raw_parts_mut(elements.start(), length);
-        // SAFETY: `written` is the only access to the elements, and parts have different ones.
+        // SAFETY: `output` is the only access to the output tensor, and tasks have disjoint elements.
         unsafe { copy_part(level, &strided, input, output) }
     })
 }
 
-/// The elements from the first to the last one.
+/// The number of elements that the strides span.
 fn span(sizes: [usize; MOST], strides: [usize; MOST]) -> Result<usize> {
     let mut last = 1_usize;
     for (size, stride) in sizes.into_iter().zip(strides) {
@@ -73,7 +73,7 @@ fn span(sizes: [usize; MOST], strides: [usize; MOST]) -> Result<usize> {
     Ok(last)
 }
 
-/// Rows of a table by their indices.
+/// Embedding lookup: table rows by index.
 pub fn gather(context: &Context<'_, '_, '_>, fields: &Gather) -> Result<()> {
     let [limit, count, width] = [fields.limit, fields.count, fields.width].map(|number| number as usize);
     let mut operands = context.memory.operands();

@@ -1,4 +1,4 @@
-//! Convolutions of each channel by itself.
+//! Depthwise f32 convolution.
 
 use et_core::{Error, Result};
 use et_kernels::activation::Activation;
@@ -8,10 +8,10 @@ use crate::run::Context;
 use crate::run::images::{Images, count};
 use crate::{ActivationKind, Depthwise};
 
-/// The least number of products that are worth a task.
+/// The minimum multiply-accumulates of a task.
 const LEAST: usize = 1 << 15;
 
-/// Executes the instruction: rows of the images are split among tasks.
+/// Executes the instruction: output rows are partitioned among tasks.
 pub fn run(context: &Context<'_, '_, '_>, fields: &Depthwise) -> Result<()> {
     let images = Images::of(&fields.window)?;
     let Images { window, channels, .. } = &images;

@@ -1,4 +1,4 @@
-//! Chains of element-wise functions.
+//! Fused chains of element-wise operators.
 
 use core::array;
 use core::ops::Range;
@@ -13,15 +13,15 @@ use crate::run::attention::numbers;
 use crate::split;
 use crate::{Elementwise, Numbers, Step, Stream, Term};
 
-/// The least number of elements that are worth a task.
+/// The minimum elements of a task.
 const LEAST: usize = 1 << 14;
-/// The most steps of a chain.
+/// The maximum operators of a chain.
 const STEPS: usize = 12;
-/// The most operands of a chain.
+/// The maximum tensor operands of a chain.
 const STREAMS: usize = 6;
 
-/// Executes the instruction. Where every operand is whole, or the same in all rows or columns, rows are computed together;
-/// else row by row.
+/// Executes the instruction. Where every operand is a full tensor, or broadcast over all rows or columns, a kernel call computes
+/// many rows; otherwise each row is a kernel call.
 pub fn run(context: &Context<'_, '_, '_>, fields: &Elementwise) -> Result<()> {
     let sizes = fields.sizes.map(|size| size as usize);
     let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size)).ok_or(Error::InvalidProgram)?;
@@ -54,7 +54,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Elementwise) -> Result<()> {
     }
 }
 
-/// The elements of an operand.
+/// The elements of a tensor operand.
 #[derive(Clone, Copy)]
 enum Elements<'m> {
     Floats(&'m [f32]),
@@ -70,7 +70,7 @@ impl<'m> Elements<'m> {
     }
 }
 
-/// A chain with its operands.
+/// A fused chain with its tensor operands.
 struct Job<'j> {
     streams: &'j [Stream],
     elements: &'j [Elements<'j>; STREAMS],
@@ -80,7 +80,7 @@ struct Job<'j> {
 }
 
 impl Job<'_> {
-    /// Computes some rows.
+    /// Computes a range of rows.
     fn run(&self, rows: Range<usize>, mut output: Output<'_>, scratch: &mut [f32]) -> Result<()> {
         let columns = self.sizes[3];
         for block in blocks(rows, rows_together(self.streams, self.sizes)) {
@@ -95,7 +95,7 @@ impl Job<'_> {
     }
 }
 
-/// The first `count` elements, which are taken off.
+/// Splits the first `count` elements off the output.
 fn front<'o>(output: &mut Output<'o>, count: usize) -> Option<Output<'o>> {
     match output {
         Output::Floats(floats) => Some(Output::Floats(floats.split_off_mut(..count)?)),
@@ -105,7 +105,7 @@ fn front<'o>(output: &mut Output<'o>, count: usize) -> Option<Output<'o>> {
     }
 }
 
-/// The bytes of its own memory that a thread needs.
+/// The workspace size per thread, in bytes.
 pub fn workspace(fields: &Elementwise) -> usize {
     let streams = fields.stream_count as usize;
     let made: [Instruction; STEPS] = array::from_fn(|index| instruction(&fields.steps, index, streams));
@@ -116,8 +116,8 @@ pub fn workspace(fields: &Elementwise) -> usize {
     elementwise::scratch(&Program { instructions, sources, columns: 1 }) * size_of::<f32>() + size_of::<f32>()
 }
 
-/// How many neighbouring rows may be computed together: all below the dimension where an operand is repeated in another way
-/// than [`Source`] says.
+/// The number of neighbouring rows per kernel call: all rows below the dimension where the broadcast of an operand is no
+/// [`Source`].
 fn rows_together(streams: &[Stream], sizes: [usize; 4]) -> usize {
     let mut together = sizes[2];
     if !streams.iter().all(|stream| is_simple(stream, sizes)) {
@@ -133,13 +133,13 @@ fn rows_together(streams: &[Stream], sizes: [usize; 4]) -> usize {
     together.max(1)
 }
 
-/// Whether the innermost two dimensions are whole, a row for all, or a number for each row.
+/// Whether the two innermost dimensions are a full tensor, or broadcast over the rows or the columns.
 fn is_simple(stream: &Stream, sizes: [usize; 4]) -> bool {
     let [_, _, rows, columns] = stream.strides.map(|stride| stride as usize);
     sizes[2] == 1 || matches!((rows, columns), (1, 0) | (0, 1)) || (rows, columns) == (sizes[3], 1)
 }
 
-/// Ranges of at most `length` rows that do not cross a multiple of it.
+/// Ranges of at most `length` rows that do not cross a multiple of `length`.
 fn blocks(rows: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize>> {
     let mut start = rows.start;
     core::iter::from_fn(move || {
@@ -150,7 +150,7 @@ fn blocks(rows: Range<usize>, length: usize) -> impl Iterator<Item = Range<usize
     })
 }
 
-/// The elements of a stream in some rows.
+/// The kernel operand of a stream for a range of rows.
 fn source<'m>(stream: Option<&Stream>, elements: Elements<'m>, sizes: [usize; 4], rows: &Range<usize>) -> Source<'m> {
     let Some(stream) = stream else { return Source::Tensor(&[]) };
     let strides = stream.strides.map(|stride| stride as usize);
@@ -171,14 +171,14 @@ fn source<'m>(stream: Option<&Stream>, elements: Elements<'m>, sizes: [usize; 4]
     }
 }
 
-/// Where a row begins.
+/// The element offset of a row.
 fn start(strides: [usize; 4], sizes: [usize; 4], row: usize) -> usize {
     let outer = row / sizes[2].max(1);
     let indices = [outer / sizes[1].max(1), outer % sizes[1].max(1), row % sizes[2].max(1)];
     indices.into_iter().zip(strides).map(|(index, stride)| index * stride).sum()
 }
 
-/// A step as the kernel takes it: registers below `streams` are operands of the chain.
+/// A step as the kernel's instruction: registers below `streams` are tensor operands.
 fn instruction(steps: &[Step], index: usize, streams: usize) -> Instruction {
     let step = steps.get(index).copied().unwrap_or_default();
     let operand = |term: Term| match (term.kind, term.bits as usize) {
@@ -193,7 +193,7 @@ fn instruction(steps: &[Step], index: usize, streams: usize) -> Instruction {
     }
 }
 
-/// The elements from the first to the last one.
+/// The number of elements that the strides of a tensor span.
 fn span(stream: &Stream, sizes: [usize; 4]) -> Result<usize> {
     let mut last = 1_usize;
     for (size, stride) in sizes.into_iter().zip(stream.strides) {

@@ -1,4 +1,4 @@
-//! Single columns of packed weights of a byte or half a byte.
+//! Embedding lookup in packed int8 or int4 weights.
 
 use et_core::{Error, Result};
 use et_gemm::{ByteProduct, NibbleProduct, Shape, WideProduct};
@@ -7,7 +7,7 @@ use crate::run::Context;
 use crate::run::images::count;
 use crate::{GatherColumns, byte_isa};
 
-/// Executes the instruction: rows of a table whose transpose is packed.
+/// Executes the instruction: the transpose of the embedding table is packed.
 pub fn run(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<()> {
     let [rows, inner, columns] = fields.sizes.map(|size| size as usize);
     let isa = byte_isa(context.isa);
@@ -19,7 +19,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<()> 
     each(context, fields, [rows, inner], |weights, column, row| product.column(weights, column, row))
 }
 
-/// Has `read` write a column of the weights to each row.
+/// Calls `read` for each index; `read` unpacks and dequantizes a column of the weights to the output row.
 fn each(
     context: &Context<'_, '_, '_>,
     fields: &GatherColumns,

@@ -1,4 +1,4 @@
-//! Products of rows that were quantized at run time with weights of half a byte.
+//! GEMM of dynamically quantized int8 rows with blockwise int4 weights.
 
 use et_core::{Error, Result};
 use et_gemm::{Isa, NibbleOperands, NibbleProduct, RowScale};
@@ -27,7 +27,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &GroupedProduct) -> Result<()>
     })
 }
 
-/// The bytes of its own memory that a thread needs.
+/// The workspace size per thread, in bytes.
 pub fn workspace(fields: &GroupedProduct, isa: Isa) -> usize {
     planned(fields, isa).map_or(0, |planned| planned.scratch_size())
 }

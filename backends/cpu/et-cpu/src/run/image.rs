@@ -1,4 +1,4 @@
-//! Pooling, and means over the middle of three dimensions.
+//! Pooling, and means over the middle dimension.
 
 use et_core::{Error, Result};
 use et_kernels::pool::{Divisor, average_pool, average_pool_bytes, max_pool, max_pool_bytes};
@@ -10,10 +10,10 @@ use crate::run::Context;
 use crate::run::images::{Images, count};
 use crate::{Mean, Numbers, Pool};
 
-/// The least number of elements that are worth a task.
+/// The minimum elements of a task.
 const LEAST: usize = 1 << 12;
 
-/// The greatest or the mean element of each window: rows of the images are split among tasks.
+/// Max pooling or average pooling: output rows are partitioned among tasks.
 pub fn pool(context: &Context<'_, '_, '_>, fields: &Pool) -> Result<()> {
     let images = Images::of(&fields.window)?;
     let Images { window, channels, .. } = &images;
@@ -35,7 +35,7 @@ pub fn pool(context: &Context<'_, '_, '_>, fields: &Pool) -> Result<()> {
     }
 }
 
-/// What sums of windows are divided by; `None` for the greatest element.
+/// The divisor of average pooling; `None` for max pooling.
 fn divisor(fields: &Pool) -> Result<Option<Divisor>> {
     let taps = fields.window.kernel.map(|taps| taps as f32);
     match fields.kind {
@@ -46,12 +46,12 @@ fn divisor(fields: &Pool) -> Result<Option<Divisor>> {
     }
 }
 
-/// What bytes mean to kernels.
+/// The kernel's qparams.
 const fn quantization(numbers: Numbers) -> Quantization {
     Quantization { scale: numbers.scale, zero_point: numbers.zero_point }
 }
 
-/// Means over the middle dimension.
+/// The mean over the middle dimension.
 pub fn mean(context: &Context<'_, '_, '_>, fields: &Mean) -> Result<()> {
     let [outer, reduced, inner] = fields.sizes.map(|size| size as usize);
     let (elements, means) = (count(&[outer, reduced, inner])?, count(&[outer, inner])?);
@@ -66,7 +66,7 @@ pub fn mean(context: &Context<'_, '_, '_>, fields: &Mean) -> Result<()> {
     reduce(context.level, Reduction::Mean, input, [outer, reduced, inner], output)
 }
 
-/// A mean is a pool of one window that is as large as the image.
+/// The int8 mean: average pooling with a window of the image's shape.
 fn mean_of_bytes(context: &Context<'_, '_, '_>, fields: &Mean, input: &[i8], output: &mut [i8]) -> Result<()> {
     let [_, reduced, inner] = fields.sizes.map(|size| size as usize);
     let (from, to) = (quantization(fields.from), quantization(fields.to));

@@ -1,4 +1,4 @@
-//! Work on images, row by row of the results.
+//! Sliding-window operators, partitioned by output rows.
 
 use core::ops::Range;
 
@@ -11,20 +11,20 @@ use crate::run::Context;
 use crate::shape::shape;
 use crate::split;
 
-/// Images with as many channels as their results, over which a window slides.
+/// NHWC tensors of a depthwise convolution or pooling: the input and the output have the same channels.
 pub struct Images {
-    /// The window.
+    /// The shape of the sliding window.
     pub window: Window,
     /// Channels.
     pub channels: usize,
     batch: usize,
-    /// The elements of an image, and of a row of the results.
+    /// The elements of an input image, and of an output row.
     image: usize,
     width: usize,
 }
 
 impl Images {
-    /// The images of a window.
+    /// The NHWC shapes of a window.
     pub fn of(fields: &crate::Window) -> Result<Self> {
         let (batch, channels) = (fields.batch as usize, fields.input[2] as usize);
         shape(fields, channels).ok_or(Error::InvalidProgram)?.check()?;
@@ -42,8 +42,8 @@ impl Images {
         Ok(Self { window, channels, batch, image, width })
     }
 
-    /// Splits the rows of all results among tasks, of which one should have at least `least` units, and an element so many:
-    /// `kernel` gets an image, some rows and their elements. It writes last: everything else was read before.
+    /// Partitions the output rows of all images among tasks of at least `least` units; an element counts `of_element` units.
+    /// `kernel` gets an input image, a range of output rows and their elements. All other operands must be read before this call.
     pub fn rows<T: Plain + Send + Sync>(
         &self,
         context: &Context<'_, '_, '_>,
@@ -74,7 +74,7 @@ pub fn count(sizes: &[usize]) -> Result<usize> {
     sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size)).ok_or(Error::InvalidProgram)
 }
 
-/// The rows of all images as rows of each image.
+/// Splits a range of output rows into ranges per image.
 fn parts(rows: Range<usize>, height: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
     let mut start = rows.start;
     core::iter::from_fn(move || {

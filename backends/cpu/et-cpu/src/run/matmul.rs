@@ -1,4 +1,4 @@
-//! Products of computed matrices.
+//! Batched matmul of two activation tensors.
 
 use et_core::{Error, Result};
 
@@ -6,10 +6,10 @@ use crate::run::Context;
 use crate::split;
 use crate::{BatchMatmul, Matrices};
 
-/// The least number of products that are worth a task.
+/// The minimum multiply-accumulates of a task.
 const LEAST: usize = 1 << 15;
 
-/// Executes the instruction: rows of the result are split among tasks.
+/// Executes the instruction: output rows are partitioned among tasks.
 pub fn run(context: &Context<'_, '_, '_>, fields: &BatchMatmul) -> Result<()> {
     let [batches, rows, inner, columns] = fields.sizes.map(|size| size as usize);
     let mut operands = context.memory.operands();
@@ -29,7 +29,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &BatchMatmul) -> Result<()> {
     })
 }
 
-/// One row of a product: sums of rows of the right matrix where these lie in one piece, else of its columns.
+/// An output row of a matmul: accumulates the rows of the right matrix, each times an element of the left row.
 fn product_row<'l>(left: impl Iterator<Item = &'l f32>, right: &[f32], strides: [usize; 3], output: &mut [f32]) {
     output.fill(0.0);
     for (step, factor) in left.enumerate() {
@@ -43,7 +43,7 @@ fn strides(matrices: &Matrices) -> [usize; 3] {
     matrices.strides.map(|stride| stride as usize)
 }
 
-/// The elements from the first to the last one.
+/// The number of elements that the strides of a tensor span.
 fn span(matrices: &Matrices, sizes: [usize; 3]) -> Result<usize> {
     let mut last = 1_usize;
     for (size, stride) in sizes.into_iter().zip(matrices.strides) {

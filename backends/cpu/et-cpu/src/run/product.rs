@@ -1,4 +1,4 @@
-//! Convolutions and products with packed weights.
+//! f32 convolution and GEMM with packed weights.
 
 use et_core::{Error, Result};
 use et_gemm::{Activation, FloatOperands, FloatProduct, Isa, Residual, Shape};
@@ -8,7 +8,7 @@ use crate::run::Context;
 use crate::run::rectangle::Rectangle;
 use crate::{ActivationKind, Product, Rows, Window, shape};
 
-/// The least number of multiplications that are worth a task.
+/// The minimum multiply-accumulates of a task.
 pub const LEAST: usize = 1 << 15;
 
 /// Executes the instruction.
@@ -36,17 +36,17 @@ pub fn run(context: &Context<'_, '_, '_>, product: &Product) -> Result<()> {
     })
 }
 
-/// What channels of the images are multiplied by.
+/// The per-channel factors of the input tensor.
 fn factors<'m>(product: &Product, shape: &Shape, operands: &mut Operands<'m, '_, '_>) -> Result<Option<&'m [f32]>> {
     product.factors.is_present().then(|| operands.read(product.factors, shape.channels)).transpose()
 }
 
-/// Bytes of weights that have factors in them: whole cache lines.
+/// Bytes of the scaled copy of the packed weights, in whole cache lines.
 const fn scaled(planned: &FloatProduct) -> usize {
     planned.packed_size().next_multiple_of(64)
 }
 
-/// What is added to the results, which are in `output`.
+/// The residual tensor of the epilogue, with the shape of `output`.
 pub fn residual<'m>(
     product: &Product,
     output: &Rectangle,
@@ -60,19 +60,19 @@ pub fn residual<'m>(
     Ok(Some(Residual { elements, stride: place.stride as usize, after: product.residual_last == 1 }))
 }
 
-/// The bytes of its own memory that a thread needs.
+/// The workspace size per thread, in bytes.
 pub fn workspace(product: &Product, isa: Isa) -> usize {
     let planned = shape_of(&product.window, product.input).and_then(|shape| FloatProduct::new(shape, isa));
     let weights = |planned: &FloatProduct| if product.factors.is_present() { scaled(planned) } else { 0 };
     planned.map_or(0, |planned| weights(&planned).saturating_add(planned.scratch_size()))
 }
 
-/// The shape of a product over the pixels of `input`.
+/// The shape of a convolution over the pixels of `input`.
 pub fn shape_of(window: &Window, input: Rows) -> Result<Shape> {
     shape(window, input.stride as usize).ok_or(Error::InvalidProgram)
 }
 
-/// The pixels that a product reads, and those that it writes.
+/// The input pixels and the output pixels of a convolution.
 pub fn rectangles(shape: &Shape, input: Rows, output: Rows) -> (Rectangle, Rectangle) {
     let sizes = [shape.planes, shape.input[0], shape.input[1]];
     let pixels = sizes.into_iter().fold(shape.batch, usize::saturating_mul);
@@ -80,12 +80,12 @@ pub fn rectangles(shape: &Shape, input: Rows, output: Rows) -> (Rectangle, Recta
     (read, Rectangle { place: output, rows: shape.rows(), columns: shape.all_columns() })
 }
 
-/// The multiplications of a product.
+/// The multiply-accumulates of a convolution.
 pub const fn work(shape: &Shape) -> usize {
     shape.rows().saturating_mul(shape.all_columns()).saturating_mul(shape.depth())
 }
 
-/// The activation as products know it.
+/// The activation of the GEMM epilogue.
 pub fn activation(activation: &crate::Activation) -> Result<Activation> {
     let kind = ActivationKind::from_number(activation.kind).ok_or(Error::InvalidProgram)?;
     Ok(match kind {

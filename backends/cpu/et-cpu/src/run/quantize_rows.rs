@@ -1,4 +1,4 @@
-//! Rows as bytes with scales that are found at run time, and back.
+//! Dynamic quantization of rows to int8, and dequantization.
 #![allow(unsafe_code, reason = "tasks write disjoint rows of two results")]
 
 use et_core::{Error, Result};
@@ -10,10 +10,10 @@ use crate::run::images::count;
 use crate::split::{self, Chunks, Elements};
 use crate::{DequantizeRows, QuantizeRows, byte_isa};
 
-/// The least number of elements that are worth a task.
+/// The minimum elements of a task.
 const LEAST: usize = 1 << 14;
 
-/// Numbers to bytes.
+/// Quantizes f32 rows to int8.
 pub fn quantize(context: &Context<'_, '_, '_>, fields: &QuantizeRows) -> Result<()> {
     let (rows, columns) = (fields.rows as usize, fields.columns as usize);
     let mut operands = context.memory.operands();
@@ -32,14 +32,14 @@ pub fn quantize(context: &Context<'_, '_, '_>, fields: &QuantizeRows) -> Result<
     let (bytes, scales) = (Elements::new(&bytes), Elements::new(&scales));
     split::tasks(context, Chunks::new(context, rows, LEAST / columns.max(1) + 1), |chunk| {
         let part = chunk.range(rows);
-        // SAFETY: parts are disjoint rows of what both results have, to which these are the only accesses.
+        // SAFETY: tasks have disjoint rows of both output tensors, and `part` is the only access to the rows of a task.
         let (bytes, scales) =
             unsafe { (bytes.part(part.start * columns..part.end * columns), scales.part(part.clone())) };
         quantize_rows(isa, &input[part.start * columns..part.end * columns], columns, bytes, scales)
     })
 }
 
-/// Bytes to numbers.
+/// Dequantizes int8 rows to f32.
 pub fn dequantize(context: &Context<'_, '_, '_>, fields: &DequantizeRows) -> Result<()> {
     let (rows, columns) = (fields.rows as usize, fields.columns as usize);
     let mut operands = context.memory.operands();

@@ -1,4 +1,4 @@
-//! Convolutions of each channel by itself, of bytes.
+//! Depthwise int8 convolution.
 
 use et_core::{Error, Result};
 use et_kernels::depthwise::{Requantization, depthwise_bytes};
@@ -8,10 +8,10 @@ use crate::run::images::{Images, count};
 use crate::run::quantized_product::{byte, byte_limits};
 use crate::{ActivationKind, QuantizedDepthwise};
 
-/// The least number of multiplications that are worth a task.
+/// The minimum multiply-accumulates of a task.
 const LEAST: usize = 1 << 17;
 
-/// Executes the instruction: rows of the images are split among tasks.
+/// Executes the instruction: output rows are partitioned among tasks.
 pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedDepthwise) -> Result<()> {
     let images = Images::of(&fields.window)?;
     let Images { window, channels, .. } = &images;
@@ -26,7 +26,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedDepthwise) -> Result
     })
 }
 
-/// How sums become bytes: after the function, or within limits.
+/// Requantization of the accumulators: after the activation, or with clamp limits in int8.
 fn requantization<'m>(fields: &QuantizedDepthwise, scale: &'m [f32]) -> Result<Requantization<'m>> {
     let zero_point = i32::from(byte(fields.numbers.zero_point)?);
     let range = byte_limits(&fields.activation, &fields.numbers);

@@ -1,4 +1,4 @@
-//! Convolutions and products of bytes with packed bytes.
+//! int8 convolution and GEMM with packed int8 weights.
 
 use et_core::{Error, Result};
 use et_gemm::{Activation, ByteOperands, ByteProduct, ByteResidual, Isa, Quantization, Residual, RowScale};
@@ -26,7 +26,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedProduct) -> Result<(
         activation: limited(fields)?,
         residual: residual(fields, &output, &mut operands)?,
     };
-    // A byte takes a quarter of the time of a float.
+    // An int8 multiply-accumulate takes a quarter of the time of an f32 multiply-accumulate.
     let (grid, work) = (planned.grid(), (work(&shape), 4 * LEAST));
     if fields.numbers.are_bytes() {
         let quantization = quantization(fields)?;
@@ -40,13 +40,13 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedProduct) -> Result<(
     }
 }
 
-/// The bytes of its own memory that a thread needs.
+/// The workspace size per thread, in bytes.
 pub fn workspace(product: &QuantizedProduct, isa: Isa) -> usize {
     let shape = shape_of(&product.window, product.input);
     shape.and_then(|shape| ByteProduct::new(shape, byte_isa(isa))).map_or(0, |planned| planned.scratch_size())
 }
 
-/// What is added to the results: bytes or numbers where they are.
+/// The residual tensor of the epilogue: int8 or f32.
 fn residual<'m>(
     fields: &QuantizedProduct,
     output: &Rectangle,
@@ -68,12 +68,12 @@ fn residual<'m>(
     }))
 }
 
-/// The activation before results become bytes. Limits of undivided numbers, or of bytes where nothing else is done.
+/// The epilogue's activation before requantization. Without an activation function, requantization clamps in int8 instead.
 fn limited(product: &QuantizedProduct) -> Result<Activation> {
     if product.is_divided == 1 { Ok(Activation::None) } else { activation(&product.activation) }
 }
 
-/// How numbers become bytes. Where scales are divided already, the limits of the activation are those of bytes.
+/// The requantization. Where the packed scales include the output scale, the clamp limits are int8.
 fn quantization(product: &QuantizedProduct) -> Result<Quantization<'static>> {
     let Numbers { scale, zero_point } = product.numbers;
     let is_divided = product.is_divided == 1;
@@ -84,17 +84,17 @@ fn quantization(product: &QuantizedProduct) -> Result<Quantization<'static>> {
     Ok(Quantization { inverse_scale, zero_point: byte(zero_point)?, least, most, table: None })
 }
 
-/// The bytes of limits.
+/// The int8 clamp limits.
 pub fn byte_limits(limits: &crate::Activation, numbers: &Numbers) -> [i8; 2] {
     [limits.low, limits.high].map(|limit| {
         let steps = (limit / numbers.scale).clamp(-1024.0, 1024.0);
-        // Adding a large number rounds to the nearest integer, the even one of two.
+        // Adding 1.5 * 2^23 rounds to the nearest integer, ties to even.
         let rounded = (steps + 12_582_912.0) - 12_582_912.0;
         (rounded as i32).saturating_add(numbers.zero_point).clamp(-128, 127) as i8
     })
 }
 
-/// A zero point.
+/// The zero point as int8.
 pub fn byte(number: i32) -> Result<i8> {
     i8::try_from(number).map_err(|_| Error::InvalidProgram)
 }

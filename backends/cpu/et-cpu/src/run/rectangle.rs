@@ -1,4 +1,4 @@
-//! Results that are rows of a matrix, computed in blocks of rows and columns.
+//! Output matrices, computed in blocks of rows and columns.
 #![allow(unsafe_code, reason = "tasks write disjoint rectangles of one result")]
 
 use et_core::{Error, Result};
@@ -9,32 +9,32 @@ use crate::memory::{Operands, Plain};
 use crate::run::Context;
 use crate::split::{self, Chunks, Elements};
 
-/// Some rows of so many columns.
+/// A matrix operand of a GEMM.
 #[derive(Clone, Copy)]
 pub struct Rectangle {
-    /// Where the rows are.
+    /// The address and row stride of the matrix.
     pub place: Rows,
-    /// How many there are.
+    /// The number of rows.
     pub rows: usize,
-    /// The elements of each.
+    /// The number of columns.
     pub columns: usize,
 }
 
 impl Rectangle {
-    /// The elements from the first row's begin to the last row's end.
+    /// The number of elements that the row stride spans.
     pub fn span(&self) -> Result<usize> {
         let Some(last) = self.rows.checked_sub(1) else { return Ok(0) };
         let start = last.checked_mul(self.place.stride as usize);
         start.and_then(|start| start.checked_add(self.columns)).ok_or(Error::InvalidProgram)
     }
 
-    /// The elements to read.
+    /// The elements of an input matrix.
     pub fn read<'m, T: Plain>(&self, operands: &mut Operands<'m, '_, '_>) -> Result<&'m [T]> {
         operands.read(self.place.place, self.span()?)
     }
 
-    /// Writes all of it, after everything else was read: `compute` gets every block of the grid once. `work` is the number of
-    /// multiplications, of which a task should have at least `least`.
+    /// Writes the output matrix: `compute` gets every block of the grid once. All other operands must be read before this call. `work`
+    /// is the number of multiply-accumulates; a task has at least `least`.
     pub fn write<T: Plain>(
         &self,
         context: &Context<'_, '_, '_>,
@@ -50,7 +50,7 @@ impl Rectangle {
         }
         let elements = Elements::new(&written);
         split::tasks(context, Chunks::new(context, work, least), |chunk| {
-            // SAFETY: `written` is the only access to these rows, and blocks of a grid are disjoint.
+            // SAFETY: `written` is the only access to the output matrix, and the blocks of a grid are disjoint.
             let mut output = unsafe { Output::from_raw(elements.start(), self.rows, self.columns, stride) };
             compute(&mut output, chunk.block(grid), chunk.workspace)
         })

@@ -1,4 +1,4 @@
-//! What works on rows.
+//! Softmax and normalization of rows.
 
 use et_core::Result;
 use et_kernels::normalize::{Normalization, normalize as normalize_rows};
@@ -9,7 +9,7 @@ use crate::run::Context;
 use crate::split;
 use crate::{Normalize, Softmax};
 
-/// The least number of elements that are worth a task.
+/// The minimum elements of a task.
 const LEAST: usize = 1 << 13;
 
 /// Softmax of each row.
@@ -24,13 +24,13 @@ pub fn softmax(context: &Context<'_, '_, '_>, fields: &Softmax) -> Result<()> {
     })
 }
 
-/// How rows are normalized.
+/// The kernel's normalization: LayerNorm or RMSNorm.
 pub fn normalization<'m>(fields: &Normalize, operands: &mut Operands<'m, '_, '_>) -> Result<Normalization<'m>> {
     let (weight, bias) = (operands.read_optional(fields.weight)?, operands.read_optional(fields.bias)?);
     Ok(Normalization { centered: fields.centered == 1, epsilon: fields.epsilon, weight, bias })
 }
 
-/// Normalization of each row.
+/// LayerNorm or RMSNorm of each row.
 pub fn normalize(context: &Context<'_, '_, '_>, fields: &Normalize) -> Result<()> {
     let (rows, columns) = (fields.rows as usize, fields.columns as usize);
     let mut operands = context.memory.operands();

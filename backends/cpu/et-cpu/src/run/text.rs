@@ -1,4 +1,4 @@
-//! What rows of a text need: rotation by their positions, and attention to a cache of those before them.
+//! Operators of language models: RoPE, and attention with a KV cache.
 #![allow(unsafe_code, reason = "tasks write disjoint heads of one result")]
 
 use et_core::{Error, Result};
@@ -13,7 +13,7 @@ use crate::run::product::LEAST;
 use crate::split::{self, Chunks, Elements};
 use crate::{AttendCache, Piece, Place, Rotate};
 
-/// The position of the first row, and which row is the last.
+/// The position of the first row, and the index of the last row that is a token.
 fn positions(operands: &mut Operands<'_, '_, '_>, piece: &Piece, rows: usize) -> Result<(usize, usize)> {
     let mut number = |place| match operands.read::<i64>(place, 1)? {
         [number] => usize::try_from(*number).map_err(|_| Error::InvalidArgument),
@@ -24,7 +24,7 @@ fn positions(operands: &mut Operands<'_, '_, '_>, piece: &Piece, rows: usize) ->
     if is_within { Ok((start, last)) } else { Err(Error::InvalidArgument) }
 }
 
-/// Executes the instruction.
+/// Executes RoPE.
 pub fn rotate(context: &Context<'_, '_, '_>, fields: &Rotate) -> Result<()> {
     let [rows, heads, depth, limit, pairs] = fields.sizes.map(|size| size as usize);
     let mut operands = context.memory.operands();
@@ -49,7 +49,7 @@ pub fn rotate(context: &Context<'_, '_, '_>, fields: &Rotate) -> Result<()> {
     })
 }
 
-/// What an instruction attends to, but for what it reads and where.
+/// The attention's shape without operand tensors and positions.
 fn planned(fields: &AttendCache) -> Cached<'static> {
     let [rows, heads, key_heads, width, slots] = fields.sizes.map(|size| size as usize);
     let window = if fields.window == 0 { usize::MAX } else { fields.window as usize };
@@ -58,7 +58,7 @@ fn planned(fields: &AttendCache) -> Cached<'static> {
     Cached { rows, heads, key_heads, width, slots, start, last, window, soft_cap, scale, query, keys, values }
 }
 
-/// In what keys and values are kept, without them.
+/// The dtype of the KV cache, without elements.
 fn kind(fields: &AttendCache) -> Result<Numbers<'static>> {
     match fields.kept {
         0 => Ok(Numbers::Floats(&[])),
@@ -68,7 +68,7 @@ fn kind(fields: &AttendCache) -> Result<Numbers<'static>> {
     }
 }
 
-/// `rows` keys or values.
+/// `rows` rows of the key cache or value cache.
 fn kept<'m>(
     operands: &mut Operands<'m, '_, '_>,
     place: Place,
@@ -83,7 +83,7 @@ fn kept<'m>(
     })
 }
 
-/// Executes the instruction.
+/// Executes attention with a KV cache.
 pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()> {
     let planned = planned(fields);
     let Cached { rows, heads, key_heads, width, slots, window, .. } = planned;
@@ -101,25 +101,25 @@ pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()>
     let output = || core::ptr::slice_from_raw_parts_mut(elements.start(), count);
     let level = context.level;
     let work = [rows, heads, width, (start + last + 1).min(window)].into_iter().fold(2_usize, usize::saturating_mul);
-    // Keys are packed for many rows.
+    // Many query rows (prefill) amortize the packing of keys.
     if rows > TOGETHER {
         let attention = piecewise(&cached)?;
         let chunks = Chunks::new(context, work, LEAST).at_most(heads);
         return split::tasks(context, chunks, |chunk| {
             let part = attention::Part { items: chunk.range(heads), queries: 0..rows };
-            // SAFETY: `output` is the only access to the result, and parts have different heads.
+            // SAFETY: `output` is the only access to the output tensor, and tasks have disjoint heads.
             unsafe { attention::run_part(level, &attention, output(), &part, numbers(chunk.workspace)) }
         });
     }
     let items = cached.items();
     split::tasks(context, Chunks::new(context, work, LEAST).at_most(items), |chunk| {
-        // SAFETY: as above, and items have different heads or rows.
+        // SAFETY: `output` is the only access to the output tensor, and items are disjoint heads or rows.
         unsafe { attend_part(level, &cached, output(), chunk.range(items), numbers(chunk.workspace)) }
     })
 }
 
-/// The same as attention to the tokens that the first row sees, and those behind them. Refused where the cache has not all
-/// that rows see.
+/// Causal attention over the positions from the first key of row 0 to the last row. Fails with [`Error::InvalidArgument`] where the
+/// ring buffer has fewer slots than these positions.
 fn piecewise<'a>(cached: &Cached<'a>) -> Result<Attention<'a>> {
     let Cached { rows, heads, key_heads, width, slots, start, last, window, soft_cap, scale, query, keys, values } =
         *cached;
@@ -149,11 +149,11 @@ fn piecewise<'a>(cached: &Cached<'a>) -> Result<Attention<'a>> {
     })
 }
 
-/// The bytes of its own memory that a thread needs.
+/// The workspace size per thread, in bytes.
 pub fn workspace(fields: &AttendCache) -> usize {
     let planned = planned(fields);
     let numbers = if planned.rows > TOGETHER {
-        // A row that sees the whole cache needs most.
+        // A query row that sees the whole KV cache needs the largest workspace.
         let all = Cached { start: planned.slots.saturating_sub(1), window: usize::MAX, ..planned };
         piecewise(&all).map_or(0, |attention| attention::scratch(&attention, &attention.whole()))
     } else {

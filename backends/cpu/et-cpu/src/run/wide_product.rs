@@ -1,4 +1,4 @@
-//! Products of rows of numbers with weights of a byte or half a byte.
+//! GEMM of f32 rows with int8 or int4 weights.
 
 use et_core::Result;
 use et_gemm::{Isa, WideOperands, WideProduct};
@@ -26,7 +26,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &crate::WideProduct) -> Result
     })
 }
 
-/// The bytes of its own memory that a thread needs.
+/// The workspace size per thread, in bytes.
 pub fn workspace(fields: &crate::WideProduct, isa: Isa) -> usize {
     planned(fields, isa).map_or(0, |planned| planned.scratch_size())
 }
