@@ -1,6 +1,6 @@
 //! Language models from checkpoints: the logits of every family are what transformers computes, for a prompt in pieces and
 //! then token by token; damaged checkpoints are refused. Needs `ETBUILD_TEST_PYTHON`, a Python with torch and transformers;
-//! without it these tests say so and pass, except where `CI` is set.
+//! without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
 mod support;
 

@@ -1,8 +1,8 @@
 //! Single operators and layers, compiled and run in this process, compute what PyTorch computes: by portable kernels, and where
 //! the CPU engine takes what it can.
 //!
-//! `conformance/make_cases.py` writes the cases with the Python of `ETBUILD_TEST_PYTHON`; without one the test says so and
-//! passes, except where `CI` is set. `ETBUILD_CASES` names a folder of other cases of the same layout, for example those
+//! `conformance/make_cases.py` writes the cases with the Python of `ETBUILD_TEST_PYTHON`; without one the test fails, unless
+//! `ETBUILD_SKIP_PYTHON=1` skips the test. `ETBUILD_CASES` names a folder of other cases of the same layout, for example those
 //! of upstream's suite; `ETBUILD_CASES_OUT` a folder for the outputs, of each form, and the reasons why there are none.
 
 #[path = "conformance/case.rs"]

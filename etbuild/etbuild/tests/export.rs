@@ -1,5 +1,5 @@
-//! Models that a Python function makes. Needs `ETBUILD_TEST_PYTHON`, a Python with torch; without one a test says so and passes,
-//! except in continuous integration.
+//! Models that a Python function makes. Needs `ETBUILD_TEST_PYTHON`, a Python with torch; without one a test fails, unless
+//! `ETBUILD_SKIP_PYTHON=1` skips the test.
 
 mod support;
 

@@ -1,6 +1,6 @@
 //! The tiny language model: it deploys, talks, and says the same everywhere. What is compared with Python needs
-//! `ETBUILD_TEST_PYTHON`, one with torch, transformers and tokenizers; without it those tests say so and pass, except where
-//! `CI` is set.
+//! `ETBUILD_TEST_PYTHON`, one with torch, transformers and tokenizers; without it those tests fail, unless
+//! `ETBUILD_SKIP_PYTHON=1` skips them.
 
 mod support;
 

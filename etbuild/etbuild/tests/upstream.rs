@@ -1,5 +1,5 @@
 //! Our program files in upstream's runtime, and upstream's in ours. Needs `ETBUILD_TEST_PYTHON`, a Python with the
-//! executorch wheel; without it these tests say so and pass, except where `CI` is set.
+//! executorch wheel; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
 mod support;
 
