@@ -1,6 +1,6 @@
 //! What a team shares: what stages made, on a server.
 //!
-//! A [`Remote`] holds blobs and, for each action, which blobs it made. [`reapi`] speaks to servers of the Remote Execution
+//! A [`Remote`] holds blobs and, for each action, which blobs it made. `reapi` speaks to servers of the Remote Execution
 //! API. [`RemoteCache`] is what a build uses: it asks a remote for what the local store lacks, stores what it gives after
 //! hashing it, hands it what stages made, and does without it once it is lost. Where the server has workers they may run what
 //! stages would have started here: a [`Job`].

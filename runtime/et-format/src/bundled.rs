@@ -19,7 +19,7 @@ views! {
     BundledCase;
     /// A tensor in a case.
     BundledTensor;
-    /// An input or output, which [`BundledValue::read`] tells apart.
+    /// An input or output, which the reader tells apart.
     BundledSlot;
 }
 

@@ -1,6 +1,6 @@
 //! Tiled `f32` GEMM whose accumulators stay in registers.
 //!
-//! Columns of the right matrix are packed into a panel on the stack: one or two vectors wide and up to [`DEPTH`] rows
+//! Columns of the right matrix are packed into a panel on the stack: one or two vectors wide and up to `DEPTH` rows
 //! long. A tile of rows of the left matrix is multiplied by the panel. Partial sums wait in the output until the next
 //! panel. Every element is summed in the order of the plain loop, so that both give bit-identical results.
 
