@@ -138,14 +138,21 @@ impl RemoteCache {
 
 /// The kind of remote that the URL calls for.
 fn connect(options: &Options) -> Result<Box<dyn Remote>, OptionsError> {
-    #[cfg(feature = "object-stores")]
-    if crate::objects::Objects::understands(&options.url) {
+    if is_object_store(&options.url) {
+        #[cfg(feature = "object-stores")]
         return Ok(Box::new(crate::objects::Objects::new(options)?));
+        #[cfg(not(feature = "object-stores"))]
+        return Err(OptionsError::NoObjectStores(options.url.clone()));
     }
     #[cfg(feature = "reapi")]
     return Ok(Box::new(Reapi::new(options)?));
     #[cfg(not(feature = "reapi"))]
     Err(OptionsError::LeftOut(options.url.clone()))
+}
+
+/// Whether a URL names an object store in place of a server of the Remote Execution API.
+fn is_object_store(url: &str) -> bool {
+    ["s3://", "file://", "http://", "https://"].iter().any(|scheme| url.starts_with(scheme))
 }
 
 /// What a person is told.
@@ -168,6 +175,19 @@ impl std::fmt::Display for Event {
             Self::NotStored { url, reason } => {
                 write!(formatter, "the remote cache {url} does not take what stages make: {reason}")
             }
+        }
+    }
+}
+
+#[cfg(all(test, not(feature = "object-stores")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_without_object_stores_names_the_feature() {
+        for url in ["s3://bucket/folder", "file:///folder", "https://host/folder"] {
+            let error = connect(&Options::new(url)).err().map(|error| error.to_string());
+            assert!(error.is_some_and(|error| error.contains("`object-stores`") && error.contains(url)), "{url}");
         }
     }
 }

@@ -36,11 +36,6 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// Whether a URL is of a kind that is known here.
-    pub fn understands(url: &str) -> bool {
-        ["s3://", "file://", "http://", "https://"].iter().any(|scheme| url.starts_with(scheme))
-    }
-
     /// The store that the options name.
     ///
     /// # Errors

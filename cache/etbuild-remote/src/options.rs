@@ -87,6 +87,9 @@ pub enum OptionsError {
     /// The client of remote caches is not in this build.
     #[error("this etbuild was built without the feature `remote`, so it cannot use the remote cache `{0}`")]
     LeftOut(String),
+    /// The client of object stores is not in this build.
+    #[error("this etbuild was built without the feature `object-stores`, so it cannot use the remote cache `{0}`")]
+    NoObjectStores(String),
     /// A header that HTTP does not allow.
     #[error("`{0}` is no header that can be sent")]
     Header(String),
