@@ -1,9 +1,9 @@
-//! The engine's revision: the digest of the sources that decide what a partition is lowered to and how that is executed.
+//! The backend's revision: the digest of all sources that decide how a partition is lowered and executed.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The folders, from the workspace's root on.
+/// The source folders, relative to the workspace root.
 const SOURCES: [&str; 5] = [
     "backends/cpu/et-cpu/src",
     "backends/cpu/etbuild-cpu/src",
@@ -22,7 +22,7 @@ fn main() {
     println!("cargo::rustc-env=ETBUILD_CPU_REVISION={}", hasher.finalize());
 }
 
-/// Adds the files below a folder in the order of their names.
+/// Hashes the files below a folder in the order of their names.
 fn digest(folder: &Path, hasher: &mut blake3::Hasher) {
     let entries = fs::read_dir(folder).into_iter().flatten();
     let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();

@@ -1,5 +1,5 @@
-//! What a program costs besides its kernels: `overhead PROGRAM.pte [ROUNDS [TOGETHER [THREADS]]]` prints the medians of opening the file, of making its
-//! first method ready, of executing that, and of executing it with inputs copied in and outputs copied out.
+//! The overhead of a program besides kernels: `overhead PROGRAM.pte [ROUNDS [TOGETHER [THREADS]]]` prints the median latency of opening
+//! the file, loading the first method, executing the method, and executing with copies of the input and output tensors.
 #![allow(clippy::print_stdout, reason = "printing is what it is for")]
 
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use et_module::{Array, DataFiles, Engine, Engines, FileBytes, Kernels, Module};
 
 static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
 
-/// Executions that are timed together unless another number is given: one of a small program takes less than a clock can tell.
+/// Default executions per latency measurement: a small program is faster than the clock's resolution.
 const TOGETHER: u32 = 1000;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

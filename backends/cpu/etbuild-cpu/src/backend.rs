@@ -1,4 +1,4 @@
-//! The engine as a backend.
+//! The CPU backend as an etbuild backend.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use crate::shared::Shared;
 use crate::write::Draft;
 use crate::{Isa, Problem, capability, write};
 
-/// The engine.
+/// The CPU backend.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cpu;
 
-/// The engine, for lists of backends.
+/// The CPU backend, for lists of backends.
 pub static BACKEND: Cpu = Cpu;
 
 impl Backend for Cpu {
@@ -68,11 +68,11 @@ fn no_instruction_set() -> Refusal {
     Refusal::new(RefusalKind::Target, "the target has no instruction set of the engine")
 }
 
-/// An instruction set with the name that targets know it by, and whether it is for products of bytes only: the form of
-/// `float32` weights is that of the set before it.
+/// An instruction set with its target feature name; the flag marks instruction sets for int8 GEMM only, whose f32 packing
+/// equals the packing of the preceding entry.
 struct Set(&'static str, Isa, bool);
 
-/// The instruction sets that a partition is lowered for: one for each form of weights.
+/// The instruction sets that a partition is lowered for: one per packing format of weights.
 fn instruction_sets(target: &TargetFacts, uses_bytes: bool) -> Vec<Isa> {
     let sets: &[Set] = match target.architecture.as_str() {
         "x86_64" if target.hosted => &[
@@ -85,7 +85,7 @@ fn instruction_sets(target: &TargetFacts, uses_bytes: bool) -> Vec<Isa> {
     };
     let named = sets.iter().filter(|Set(name, _, bytes)| target.has(name) && (uses_bytes || !bytes));
     let mut chosen: Vec<Isa> = named.map(|Set(_, isa, _)| *isa).collect();
-    // Processors with AVX-512 and without its products of bytes are few; those have AVX2.
+    // Processors with AVX-512 but without VNNI are rare, and have AVX2.
     chosen.dedup_by(|next, last| {
         (*last, *next) == (Isa::Avx512, Isa::Avx512Vnni) && {
             *last = *next;
@@ -99,7 +99,7 @@ fn has_instruction_set(target: &TargetFacts) -> bool {
     !instruction_sets(target, false).is_empty()
 }
 
-/// Whether a partition has bytes that stand for numbers.
+/// Whether a partition has int8 tensors.
 fn uses_bytes(graph: &Graph) -> bool {
     graph.nodes.iter().any(|node| node.operator.name().starts_with("quantize_"))
 }
@@ -125,7 +125,7 @@ fn lower(graph: &Graph, isa: Isa, shared: &mut Shared) -> Result<Draft, Problem>
     Ok(write::draft(builder, shared))
 }
 
-/// Puts the results where the caller wants them: the instruction that makes one writes it there where it can.
+/// Assigns the output tensors of the partition: an instruction writes directly to the output where the layouts agree.
 fn results(builder: &mut Builder<'_>) -> Result<(), Problem> {
     for (position, id) in (0..).zip(&builder.graph.outputs) {
         let (tensor, spec) = (builder.tensor(*id)?, builder.graph.spec(*id));

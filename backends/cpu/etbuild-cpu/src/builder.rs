@@ -1,4 +1,4 @@
-//! Gathers the instructions of a blob, and the buffers that they work on.
+//! Collects the instructions of a delegate blob and the buffers of their operand tensors.
 
 use std::collections::BTreeMap;
 
@@ -13,60 +13,60 @@ use crate::tensor::{Buffer, Tensor, dense_strides};
 use crate::uses::Uses;
 use crate::{Isa, Problem, constant};
 
-/// What a buffer is.
+/// The storage of a buffer.
 #[derive(Clone, Debug)]
 pub enum Storage {
-    /// An input of the call, by its position.
+    /// An input of the delegate call, by position.
     Input(u32),
-    /// A result of the call, by its position.
+    /// An output of the delegate call, by position.
     Output(u32),
-    /// Memory during the call.
+    /// The scratch arena.
     Scratch,
-    /// Bytes that the model has.
+    /// A constant of the model.
     Model(ConstantData),
-    /// Bytes that lowering made.
+    /// A constant computed by lowering.
     Made(Vec<u8>),
-    /// Weights that are packed when the blob is written.
+    /// Weights packed when the blob is written.
     Packed(Packing),
 }
 
-/// A buffer with its size in bytes.
+/// A buffer with a size in bytes.
 #[derive(Clone, Debug)]
 pub struct Memory {
-    /// What it is.
+    /// The storage.
     pub storage: Storage,
-    /// Bytes.
+    /// The size in bytes.
     pub size: usize,
 }
 
-/// A blob in the making.
+/// A delegate blob under construction.
 pub struct Builder<'g> {
     /// The partition.
     pub graph: &'g Graph,
-    /// The instruction set that weights are packed for.
+    /// The instruction set of the packing.
     pub isa: Isa,
     /// All buffers; a [`Buffer`] is an index.
     pub buffers: Vec<Memory>,
-    /// The instructions; one that was taken out to be fused into another leaves a hole.
+    /// The instructions; `None` where an instruction was fused into a later instruction.
     pub instructions: Vec<Option<Instruction>>,
-    /// The node that each instruction is made for; of one that others were fused into, the first.
+    /// The graph node of each instruction; the first node of a fused instruction.
     pub origins: Vec<usize>,
-    /// The node that is being lowered.
+    /// The node being lowered.
     pub node: usize,
-    /// Who reads which memory.
+    /// The number of reads of each value's memory.
     pub uses: Uses,
-    /// Who makes and reads which value.
+    /// The producer and the consumers of each value.
     pub links: &'g Links<'g>,
     tensors: IdMap<Tensor>,
-    /// Values whose rows are quantized at run time.
+    /// Dynamically quantized values.
     rounded: IdMap<RoundedRows>,
     makers: BTreeMap<Buffer, usize>,
-    /// The origin of what was taken out to be fused into the next instruction.
+    /// The origin of the instruction removed by fusion, for the next instruction.
     taken: Option<usize>,
 }
 
 impl<'g> Builder<'g> {
-    /// A builder that knows the inputs and constants of the partition.
+    /// A builder with the inputs and constants of the partition.
     pub fn new(links: &'g Links<'g>, isa: Isa) -> Self {
         let graph = links.graph;
         let (buffers, instructions) = (Vec::new(), Vec::new());
@@ -88,19 +88,19 @@ impl<'g> Builder<'g> {
         Buffer(self.buffers.len() as u32 - 1)
     }
 
-    /// Bytes that lowering made.
+    /// A constant computed by lowering.
     pub fn made(&mut self, bytes: Vec<u8>) -> Buffer {
         let size = bytes.len();
         self.buffer(Storage::Made(bytes), size)
     }
 
-    /// The slot of weights that are packed when the blob is written; equal ones are packed once.
+    /// The slot of weights packed when the blob is written; equal weights are packed once.
     pub fn packed(&mut self, packing: Packing) -> Result<SlotNumber, Problem> {
         let size = packing.size(self.isa)?;
         Ok(SlotNumber(self.buffer(Storage::Packed(packing), size).0))
     }
 
-    /// A new tensor in memory of its own whose dimensions lie in `order`.
+    /// A new tensor in scratch memory; `order` is the memory order of the dimensions.
     pub fn scratch(&mut self, scalar_type: ScalarType, sizes: &[usize], order: &[usize]) -> Tensor {
         let numel: usize = sizes.iter().product();
         let buffer = self.buffer(Storage::Scratch, numel * scalar_type.size());
@@ -114,18 +114,18 @@ impl<'g> Builder<'g> {
         self.scratch(scalar_type, sizes, &order)
     }
 
-    /// A new image `[batch, channels, height, width]` with channels innermost.
+    /// A new NHWC tensor with shape `[batch, channels, height, width]`.
     pub fn image(&mut self, scalar_type: ScalarType, sizes: &[usize; 4]) -> Tensor {
         self.scratch(scalar_type, sizes, &[0, 2, 3, 1])
     }
 
-    /// A new tensor like one of [`Self::scratch`], of bytes where `numbers` says so.
+    /// A new tensor as of [`Self::scratch`], int8 where `numbers` has qparams.
     pub fn scratch_of(&mut self, numbers: Numbers, sizes: &[usize], order: &[usize]) -> Tensor {
         let scalar_type = if numbers.are_bytes() { ScalarType::Char } else { ScalarType::Float };
         Tensor { numbers, ..self.scratch(scalar_type, sizes, order) }
     }
 
-    /// The elements of a value; bytes that stand for numbers become those.
+    /// The tensor of a value in f32; an int8 tensor is dequantized.
     pub fn tensor(&mut self, id: ValueId) -> Result<Tensor, Problem> {
         let tensor = self.lying(id)?;
         if !tensor.numbers.are_bytes() {
@@ -136,8 +136,8 @@ impl<'g> Builder<'g> {
         Ok(real)
     }
 
-    /// The tensor of a value that is an input, a constant, or computed already, as it lies: perhaps bytes that stand for
-    /// its numbers.
+    /// The tensor of a computed value, input or constant in the dtype of its memory: int8 for
+    /// quantized values.
     pub fn lying(&mut self, id: ValueId) -> Result<Tensor, Problem> {
         if let Some(tensor) = self.tensors.get(id) {
             return Ok(tensor.clone());
@@ -154,40 +154,40 @@ impl<'g> Builder<'g> {
         Ok(tensor)
     }
 
-    /// The rows of a value that are quantized at run time.
+    /// The dynamically quantized rows of a value.
     pub fn rounded(&self, id: ValueId) -> Option<&RoundedRows> {
         self.rounded.get(id)
     }
 
-    /// Says that rows of a value are quantized at run time.
+    /// Records the dynamically quantized rows of a value.
     pub fn set_rounded(&mut self, id: ValueId, rounded: RoundedRows) {
         self.rounded.insert(id, rounded);
     }
 
-    /// Says where a value lies.
+    /// Records the tensor of a value.
     pub fn set(&mut self, id: ValueId, tensor: Tensor) {
         self.tensors.insert(id, tensor);
     }
 
-    /// Appends an instruction that makes all of a buffer.
+    /// Appends an instruction that writes a whole buffer.
     pub fn make(&mut self, buffer: Buffer, instruction: impl Into<Instruction>) {
         self.makers.insert(buffer, self.instructions.len());
         self.push(instruction);
     }
 
-    /// Appends an instruction that makes a part of a buffer.
+    /// Appends an instruction that writes part of a buffer.
     pub fn push(&mut self, instruction: impl Into<Instruction>) {
         self.instructions.push(Some(instruction.into()));
         self.origins.push(self.taken.take().unwrap_or(self.node));
     }
 
-    /// The instruction that makes all of a buffer, and its position.
+    /// The instruction that writes a whole buffer, with the position of the instruction.
     pub fn maker(&self, buffer: Buffer) -> Option<(usize, &Instruction)> {
         let position = *self.makers.get(&buffer)?;
         Some((position, self.instructions.get(position)?.as_ref()?))
     }
 
-    /// Divides scales that were made, or are packed later, by that of the results.
+    /// Divides requantization scales by the output scale, in a computed constant or before packing.
     pub fn divide_scales(&mut self, slot: SlotNumber, by: f32) {
         let Some(memory) = self.buffers.get_mut(slot.0 as usize) else { return };
         match &mut memory.storage {
@@ -203,26 +203,26 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// The position of the last instruction before another that is not taken out. Asked for each instruction that is there, all in all
-    /// in time linear in their number.
+    /// The position of the last remaining instruction before `position`. Calls for all remaining instructions take linear time
+    /// in total.
     pub fn before(&self, position: usize) -> Option<usize> {
         self.instructions.get(..position)?.iter().rposition(Option::is_some)
     }
 
-    /// Takes out an instruction, to be appended in another form.
+    /// Removes an instruction for fusion; a fused instruction is appended later.
     pub fn take(&mut self, position: usize) {
         self.instructions[position] = None;
         self.taken = Some(self.taken.map_or(self.origins[position], |taken| taken.min(self.origins[position])));
     }
 
-    /// Puts an instruction where another was that is taken out, like those before that became a part of it.
+    /// Puts a fused instruction at the position of a removed instruction; the removed producers are fused parts.
     pub fn place_taken(&mut self, position: usize, instruction: impl Into<Instruction>) {
         self.take(position);
         self.instructions[position] = Some(instruction.into());
         self.origins[position] = self.taken.take().unwrap_or(self.origins[position]);
     }
 
-    /// The tensor in row-major order, copied if it lies otherwise.
+    /// The tensor in row-major order, copied from other strides.
     pub fn in_row_major(&mut self, tensor: Tensor) -> Tensor {
         if tensor.is_row_major() {
             return Tensor { strides: dense_strides(&tensor.sizes, 0..tensor.rank()), ..tensor };
@@ -231,7 +231,7 @@ impl<'g> Builder<'g> {
         self.copied(&tensor, &order)
     }
 
-    /// The image with channels innermost, copied if it lies otherwise.
+    /// The tensor in NHWC order, copied from other strides.
     pub fn in_channels_last(&mut self, tensor: Tensor) -> Tensor {
         let order = [0, 2, 3, 1];
         if tensor.is_channels_last() {
@@ -240,15 +240,15 @@ impl<'g> Builder<'g> {
         self.copied(&tensor, &order)
     }
 
-    /// A copy whose dimensions lie in `order`.
+    /// A copy with the dimensions in memory order `order`.
     pub fn copied(&mut self, tensor: &Tensor, order: &[usize]) -> Tensor {
         let copy = Tensor { numbers: tensor.numbers, ..self.scratch(tensor.scalar_type, &tensor.sizes, order) };
         self.copy(tensor, &copy, true);
         copy
     }
 
-    /// Makes a tensor result `position` of the call: its memory becomes the result's where it lies as the caller wants it and
-    /// nothing else lies there, else it is copied.
+    /// Makes a tensor the output `position` of the call: the tensor's buffer becomes the output where strides and size agree;
+    /// otherwise the tensor is copied.
     pub fn result(&mut self, position: u32, tensor: &Tensor, spec: &TensorSpec) {
         let wanted = Tensor::of_spec(tensor.buffer, spec);
         let memory = &mut self.buffers[tensor.buffer.0 as usize];
@@ -261,7 +261,7 @@ impl<'g> Builder<'g> {
         }
     }
 
-    /// Copies elements; `whole` where all of the output's buffer is written.
+    /// Copies a tensor; `whole` where the copy fills the output's buffer.
     pub fn copy(&mut self, from: &Tensor, to: &Tensor, whole: bool) {
         let instruction = copy(from, to);
         if whole {
@@ -272,18 +272,18 @@ impl<'g> Builder<'g> {
     }
 }
 
-/// Where a tensor begins.
+/// The address of a tensor.
 pub fn place(tensor: &Tensor) -> Place {
     Place { slot: SlotNumber(tensor.buffer.0), offset: (tensor.offset * tensor.scalar_type.size()) as u32 }
 }
 
-/// Whether equal indices are at equal distances from the beginning.
+/// Whether two tensors have equal strides.
 pub fn lie_alike(left: &Tensor, right: &Tensor) -> bool {
     let mut dims = left.sizes.iter().zip(left.strides.iter().zip(&right.strides));
     left.sizes == right.sizes && dims.all(|(size, (left, right))| *size <= 1 || left == right)
 }
 
-/// The rows of a row-major tensor or of one whose leading dimensions lie evenly; `None` for others.
+/// The matrix rows of a tensor whose leading dimensions have a uniform stride; `None` for other strides.
 pub fn rows(tensor: &Tensor) -> Option<(Rows, usize, usize)> {
     let columns = tensor.sizes.last().copied().unwrap_or(1);
     let count = tensor.numel().checked_div(columns)?;
@@ -293,7 +293,7 @@ pub fn rows(tensor: &Tensor) -> Option<(Rows, usize, usize)> {
     is_dense.then(|| (Rows { place: place(&matrix), stride: stride as u32 }, count, columns))
 }
 
-/// A copy with dimensions that lie evenly in both tensors joined, and the one that the output has innermost last.
+/// A copy with uniformly strided dimensions fused, and the output's innermost dimension last.
 fn copy(from: &Tensor, to: &Tensor) -> Copy {
     let mut copy =
         Copy { input: place(from), output: place(to), width: from.scalar_type.size() as u32, ..Copy::default() };

@@ -4,12 +4,12 @@ use etbuild_ir::{Argument, Graph, Links, Node, ValueId};
 
 use crate::Problem;
 
-/// A node whose arguments are asked for by position.
+/// A node with arguments by position.
 #[derive(Clone, Copy)]
 pub struct Call<'g> {
-    /// The graph around it.
+    /// The graph of the node.
     pub graph: &'g Graph,
-    /// Who makes and reads its values.
+    /// The producer and the consumers of each value.
     pub links: &'g Links<'g>,
     /// The node.
     pub node: &'g Node,
@@ -25,27 +25,27 @@ impl<'g> Call<'g> {
         self.node.arguments.get(index).ok_or(Problem::Arguments)
     }
 
-    /// The first result.
+    /// The first output.
     pub fn output(&self) -> Result<ValueId, Problem> {
         self.node.outputs.first().copied().ok_or(Problem::Arguments)
     }
 
-    /// The sizes of the first result.
+    /// The shape of the first output.
     pub fn output_sizes(&self) -> Result<Vec<usize>, Problem> {
         Ok(self.sizes(self.output()?))
     }
 
-    /// The sizes of a value.
+    /// The shape of a value.
     pub fn sizes(&self, id: ValueId) -> Vec<usize> {
         self.graph.spec(id).sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect()
     }
 
-    /// A tensor.
+    /// A tensor argument.
     pub fn value(&self, index: usize) -> Result<ValueId, Problem> {
         self.optional_value(index)?.ok_or(Problem::Arguments)
     }
 
-    /// A tensor that may be absent.
+    /// An optional tensor argument.
     pub fn optional_value(&self, index: usize) -> Result<Option<ValueId>, Problem> {
         match self.argument(index)? {
             Argument::Value(id) => Ok(Some(*id)),
@@ -54,7 +54,7 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// Tensors.
+    /// A tensor list argument.
     pub fn values(&self, index: usize) -> Result<Vec<ValueId>, Problem> {
         match self.argument(index)? {
             Argument::Values(ids) => Ok(ids.iter().copied().flatten().collect()),
@@ -62,7 +62,7 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// An integer; `None` where it is left out.
+    /// An integer argument; `None` if absent.
     pub fn int(&self, index: usize) -> Result<Option<i64>, Problem> {
         match self.argument(index)? {
             Argument::Int(number) => Ok(Some(*number)),
@@ -71,7 +71,7 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// Integers, none where they are left out.
+    /// An integer list argument; empty if absent.
     pub fn ints(&self, index: usize) -> Result<&'g [i64], Problem> {
         match self.argument(index)? {
             Argument::Ints(numbers) => Ok(numbers),
@@ -80,7 +80,7 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// A number; `None` where it is left out.
+    /// A number argument; `None` if absent.
     pub fn number(&self, index: usize) -> Result<Option<f64>, Problem> {
         match self.argument(index)? {
             Argument::Int(number) => Ok(Some(*number as f64)),
@@ -91,7 +91,7 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// A flag; false where it is left out.
+    /// A boolean argument; false if absent.
     pub fn flag(&self, index: usize) -> Result<bool, Problem> {
         match self.argument(index)? {
             Argument::Bool(flag) => Ok(*flag),
@@ -101,7 +101,7 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// Text; empty where it is left out.
+    /// A string argument; empty if absent.
     pub fn text(&self, index: usize) -> Result<&'g str, Problem> {
         match self.argument(index)? {
             Argument::Text(text) => Ok(text),
@@ -110,13 +110,13 @@ impl<'g> Call<'g> {
         }
     }
 
-    /// A dimension of a tensor of this rank, counted from the end where it is negative.
+    /// A dimension argument; negative dimensions count from the end.
     pub fn dim(&self, index: usize, rank: usize) -> Result<usize, Problem> {
         dim(self.int(index)?.ok_or(Problem::Arguments)?, rank)
     }
 }
 
-/// A dimension of a tensor of this rank, counted from the end where it is negative.
+/// A dimension of a tensor of this rank; negative dimensions count from the end.
 pub fn dim(number: i64, rank: usize) -> Result<usize, Problem> {
     let from_front = if number < 0 { number + rank as i64 } else { number };
     usize::try_from(from_front).ok().filter(|dim| *dim < rank.max(1)).ok_or(Problem::Arguments)

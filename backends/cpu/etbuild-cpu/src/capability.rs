@@ -1,4 +1,4 @@
-//! What the engine takes, and why it leaves the rest.
+//! The operators that the backend takes, and refusals for all other nodes.
 
 use et_core::ScalarType;
 use etbuild_backend::{Refusal, RefusalKind};
@@ -8,13 +8,13 @@ use crate::call::{Call, dim};
 use crate::lower::{FLOAT, rule};
 use crate::{Problem, constant};
 
-/// Why a node of an operator is not taken; `None` where it is.
+/// The check of an operator's nodes: a refusal, or `None` for a supported node.
 pub type Check = fn(&Call<'_>) -> Option<Refusal>;
 
-/// The most dimensions that an instruction has.
+/// The maximum rank of an instruction's tensors.
 const MOST_DIMENSIONS: usize = 8;
 
-/// Why a node is not taken; `None` where it is.
+/// The refusal of a node; `None` for a supported node.
 pub fn refusal(links: &Links<'_>, node: &Node) -> Option<Refusal> {
     let (graph, call) = (links.graph, Call::new(links, node));
     let Some(rule) = rule(node) else {
@@ -43,30 +43,30 @@ fn no(kind: RefusalKind, reason: impl Into<String>) -> Option<Refusal> {
     Some(Refusal::new(kind, reason))
 }
 
-/// Whether arguments that a rule reads are there; what their absence is told as.
+/// An argument that a check reads; a missing argument is a refusal.
 fn asked<T>(answer: Result<T, Problem>) -> Result<T, Refusal> {
     answer.map_err(|problem| Refusal::new(RefusalKind::Argument, problem.to_string()))
 }
 
-/// The refusal that a check ends with.
+/// The refusal of a finished check.
 fn refused(check: Result<Option<Refusal>, Refusal>) -> Option<Refusal> {
     check.unwrap_or_else(Some)
 }
 
-/// Views move no elements, so their type does not matter.
+/// Views move no elements, so every dtype is supported.
 pub fn view(call: &Call<'_>) -> Option<Refusal> {
     let is_quantized_or_complex = |id: ValueId| call.graph.spec(id).scalar_type.size() > 8;
     let odd = call.node.uses().any(is_quantized_or_complex);
     if odd { no(RefusalKind::Type, "elements are larger than eight bytes") } else { None }
 }
 
-/// Constants that are dequantized.
+/// Dequantizing constants.
 pub fn known(call: &Call<'_>) -> Option<Refusal> {
     let is_known = constant::dequantizes_constants(call.links, call.node);
     if is_known { None } else { no(RefusalKind::Constant, "its bytes, scales or zero points are computed") }
 }
 
-/// All signed bytes, by one scale and zero point.
+/// Quantizing to the full int8 range with per-tensor qparams.
 pub fn bytes(call: &Call<'_>) -> Option<Refusal> {
     let is_float_or_byte = |id: ValueId| matches!(call.graph.spec(id).scalar_type, FLOAT | ScalarType::Char);
     let ends = [call.int(3), call.int(4)];
@@ -80,7 +80,7 @@ pub fn bytes(call: &Call<'_>) -> Option<Refusal> {
     }
 }
 
-/// Padding by nothing.
+/// Padding by zero elements.
 pub fn padding(call: &Call<'_>) -> Option<Refusal> {
     match call.ints(1) {
         Ok(padding) if padding.iter().all(|count| *count == 0) => view(call),
@@ -88,14 +88,14 @@ pub fn padding(call: &Call<'_>) -> Option<Refusal> {
     }
 }
 
-/// All tensors are `float32`.
+/// All tensors are f32.
 pub fn floats(call: &Call<'_>) -> Option<Refusal> {
     let ids = call.node.uses().chain(call.node.outputs.first().copied());
     let other = ids.map(|id| call.graph.spec(id).scalar_type).find(|scalar_type| *scalar_type != FLOAT)?;
     no(RefusalKind::Type, format!("it computes in float32, not in {}", other.name()))
 }
 
-/// Tensors, or a tensor and a number.
+/// Two tensors, or a tensor and a number.
 pub fn operands(call: &Call<'_>) -> Option<Refusal> {
     if !matches!(call.node.arguments.first(), Some(Argument::Value(_))) {
         return no(RefusalKind::Argument, "its first operand is a number");
@@ -103,7 +103,7 @@ pub fn operands(call: &Call<'_>) -> Option<Refusal> {
     floats(call)
 }
 
-/// Operands are `float32` tensors or numbers; the result is whether they are in a relation.
+/// Operands are f32 tensors or numbers; the output is a boolean tensor.
 pub fn comparison(call: &Call<'_>) -> Option<Refusal> {
     let odd = call.node.uses().map(|id| call.graph.spec(id).scalar_type).find(|scalar_type| *scalar_type != FLOAT);
     match odd {
@@ -113,14 +113,14 @@ pub fn comparison(call: &Call<'_>) -> Option<Refusal> {
     }
 }
 
-/// All tensors are truth values.
+/// All tensors are boolean.
 pub fn truth(call: &Call<'_>) -> Option<Refusal> {
     let mut ids = call.node.uses().chain(call.node.outputs.first().copied());
     let are_truth = ids.all(|id| call.graph.spec(id).scalar_type == ScalarType::Bool);
     if are_truth { None } else { no(RefusalKind::Type, "it works on truth values") }
 }
 
-/// A condition, and `float32` to choose from.
+/// A boolean condition and f32 operands.
 pub fn choice(call: &Call<'_>) -> Option<Refusal> {
     let scalar_type = |index| call.value(index).map(|id| call.graph.spec(id).scalar_type);
     match [scalar_type(0), scalar_type(1), scalar_type(2)] {
@@ -129,7 +129,7 @@ pub fn choice(call: &Call<'_>) -> Option<Refusal> {
     }
 }
 
-/// Limits are numbers.
+/// Clamp limits are numbers.
 pub fn clamp(call: &Call<'_>) -> Option<Refusal> {
     let limits = [1, 2].map(|index| call.number(index));
     if limits.iter().any(|limit| !matches!(limit, Ok(limit) if limit.is_none_or(|limit| !limit.is_nan()))) {
@@ -138,7 +138,7 @@ pub fn clamp(call: &Call<'_>) -> Option<Refusal> {
     floats(call)
 }
 
-/// Parts are of the type of the whole.
+/// The inputs have the dtype of the output.
 pub fn concatenation(call: &Call<'_>) -> Option<Refusal> {
     let scalar_type = |id: ValueId| call.graph.spec(id).scalar_type;
     let output = call.node.outputs.first().copied().map(scalar_type);
@@ -146,7 +146,7 @@ pub fn concatenation(call: &Call<'_>) -> Option<Refusal> {
     if mixed { no(RefusalKind::Type, "its parts have different types") } else { view(call) }
 }
 
-/// Weights that are constants, images of one or two dimensions.
+/// Convolution of one or two spatial dimensions with constant weights.
 pub fn convolution(call: &Call<'_>) -> Option<Refusal> {
     refused((|| {
         if asked(call.flag(6))? {
@@ -160,12 +160,12 @@ pub fn convolution(call: &Call<'_>) -> Option<Refusal> {
     })())
 }
 
-/// Weights that are constants.
+/// Constant weights.
 pub fn linear(call: &Call<'_>) -> Option<Refusal> {
     refused((|| Ok(constants(call, &[1, 2])?.or_else(|| floats(call))))())
 }
 
-/// Whether these operands are constants, where they are there.
+/// Whether the operands at these positions are constant or absent.
 fn constants(call: &Call<'_>, indices: &[usize]) -> Result<Option<Refusal>, Refusal> {
     for index in indices {
         let id = asked(call.optional_value(*index))?;
@@ -176,7 +176,7 @@ fn constants(call: &Call<'_>, indices: &[usize]) -> Result<Option<Refusal>, Refu
     Ok(None)
 }
 
-/// Rows are normalized over the last dimension.
+/// Softmax over the last dimension.
 pub fn softmax(call: &Call<'_>) -> Option<Refusal> {
     refused((|| {
         let rank = asked(call.output_sizes())?.len();
@@ -186,17 +186,17 @@ pub fn softmax(call: &Call<'_>) -> Option<Refusal> {
     })())
 }
 
-/// Factors and summands that are constants.
+/// LayerNorm with constant weight and bias.
 pub fn layer_norm(call: &Call<'_>) -> Option<Refusal> {
     refused((|| Ok(constants(call, &[2, 3])?.or_else(|| floats(call))))())
 }
 
-/// Factors that are constants.
+/// RMSNorm with a constant weight.
 pub fn rms_norm(call: &Call<'_>) -> Option<Refusal> {
     refused((|| Ok(constants(call, &[2])?.or_else(|| floats(call))))())
 }
 
-/// Windows of images with a batch dimension, without indices.
+/// Max pooling with a batch dimension, without indices.
 pub fn max_pool(call: &Call<'_>) -> Option<Refusal> {
     let indices_are_read = call.node.outputs.get(1).is_some_and(|indices| call.links.read_count(*indices) > 0);
     if indices_are_read {
@@ -205,7 +205,7 @@ pub fn max_pool(call: &Call<'_>) -> Option<Refusal> {
     image(call)
 }
 
-/// Windows of images with a batch dimension, divided by their sizes.
+/// Average pooling with a batch dimension and the default divisor.
 pub fn avg_pool(call: &Call<'_>) -> Option<Refusal> {
     match (call.int(6), call.flag(4), call.flag(5)) {
         (Ok(None), Ok(true), Ok(true)) => {
@@ -223,7 +223,7 @@ fn image(call: &Call<'_>) -> Option<Refusal> {
     }
 }
 
-/// Neighbouring dimensions.
+/// Mean over neighbouring dimensions.
 pub fn mean(call: &Call<'_>) -> Option<Refusal> {
     refused((|| {
         let rank = call.graph.spec(asked(call.value(0))?).rank();
@@ -235,7 +235,7 @@ pub fn mean(call: &Call<'_>) -> Option<Refusal> {
     })())
 }
 
-/// Rows of a floating-point table by 64-bit indices.
+/// Embedding lookup in a floating-point table by 64-bit indices.
 pub fn embedding(call: &Call<'_>) -> Option<Refusal> {
     refused((|| {
         let indices = call.graph.spec(asked(call.value(1))?).scalar_type;
@@ -244,7 +244,7 @@ pub fn embedding(call: &Call<'_>) -> Option<Refusal> {
     })())
 }
 
-/// Shifts along named dimensions.
+/// Rolls along explicit dimensions.
 pub fn roll(call: &Call<'_>) -> Option<Refusal> {
     match (call.ints(1), call.ints(2)) {
         (Ok(shifts), Ok(dims)) if dims.len() == shifts.len() && are_different(call, dims) => view(call),
@@ -252,7 +252,7 @@ pub fn roll(call: &Call<'_>) -> Option<Refusal> {
     }
 }
 
-/// Whether there are dimensions, and none is named twice.
+/// Whether the dimension list is nonempty without duplicates.
 fn are_different(call: &Call<'_>, dims: &[i64]) -> bool {
     let rank = call.output_sizes().map_or(0, |sizes| sizes.len());
     let mut found: Vec<_> = dims.iter().filter_map(|number| dim(*number, rank).ok()).collect();
@@ -261,7 +261,7 @@ fn are_different(call: &Call<'_>, dims: &[i64]) -> bool {
     !dims.is_empty() && found.len() == dims.len()
 }
 
-/// Four dimensions, and a mask of numbers.
+/// Four-dimensional attention, with a floating-point mask.
 pub fn attention(call: &Call<'_>) -> Option<Refusal> {
     refused((|| {
         let ranks = [0, 1, 2].map(|index| call.value(index).map(|id| call.graph.spec(id).rank()));

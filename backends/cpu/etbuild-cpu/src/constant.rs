@@ -1,4 +1,4 @@
-//! Values that are known when a partition is lowered: constants, and what dequantizing makes of them.
+//! Values known when a partition is lowered: constants and dequantized constants.
 
 use et_core::ScalarType;
 use et_gemm::{NibbleForm, Scales, step_of};
@@ -8,16 +8,16 @@ use rayon::prelude::*;
 use crate::pack;
 use crate::tensor::{Buffer, Tensor};
 
-/// Bytes with a scale for each index of the first dimension; 0 stands for 0.
+/// Symmetric int8 weights with per-channel scales for the first dimension.
 #[derive(Clone, Debug)]
 pub struct ByteWeights {
-    /// The bytes in row-major order.
+    /// The int8 elements in row-major order.
     pub bytes: ConstantData,
-    /// The scales.
+    /// The per-channel scales.
     pub scales: Vec<f32>,
 }
 
-/// The elements of a constant, or of one that is dequantized, in the order of the value's spec.
+/// The elements of a constant or dequantized constant, in the memory order of the value's spec.
 pub fn of(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
     match links.graph.constant(id) {
         Some(data) => Some(data.clone()),
@@ -28,7 +28,7 @@ pub fn of(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
     }
 }
 
-/// The name of a constant that is an adapter's.
+/// The name of a LoRA adapter's constant.
 pub fn name_in_adapter(links: &Links<'_>, id: ValueId) -> Option<String> {
     match &links.graph.value(id).kind {
         ValueKind::Constant { qualified_name, .. } if is_of_adapter(qualified_name) => Some(qualified_name.clone()),
@@ -57,13 +57,13 @@ pub fn is_known(links: &Links<'_>, id: ValueId) -> bool {
     links.graph.constant(id).is_some() || links.maker(id).is_some_and(|node| dequantizes_constants(links, node))
 }
 
-/// Whether a node dequantizes, and all that it reads is constant.
+/// Whether a node dequantizes constants only.
 pub fn dequantizes_constants(links: &Links<'_>, node: &Node) -> bool {
     let name = node.operator.name();
     name.starts_with("dequantize_") && node.uses().all(|id| links.graph.constant(id).is_some())
 }
 
-/// The weights of a value that dequantizes symmetric bytes, per tensor, by the first dimension or by rows.
+/// The int8 weights of a symmetrically dequantized value: per-tensor, per-channel along the first dimension, or per-row.
 pub fn byte_weights(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
     let node = links.maker(id)?;
     let Some(Argument::Value(bytes)) = node.arguments.first() else { return None };
@@ -80,27 +80,27 @@ pub fn byte_weights(links: &Links<'_>, id: ValueId) -> Option<ByteWeights> {
     Some(ByteWeights { bytes: bytes.clone(), scales })
 }
 
-/// Weights `[columns, inner]` from -8 to 7 with a scale for each group of a column.
+/// Blockwise int4 weights `[columns, inner]` from -8 to 7, with a scale per block.
 #[derive(Clone, Debug)]
 pub struct GroupedWeights {
-    /// A weight in each byte, in row-major order.
+    /// An int4 weight per byte, in row-major order.
     pub bytes: ConstantData,
-    /// `[columns, inner / group]`, `float32`.
+    /// The f32 scale tensor `[columns, inner / group]`.
     pub scales: ConstantData,
-    /// Weights of a group.
+    /// Block size: elements of K that share a scale.
     pub group: usize,
-    /// Groups of a column.
+    /// Blocks of a column.
     pub count: usize,
 }
 
 impl GroupedWeights {
-    /// How they are packed: what scales are decides about their form.
+    /// The packing format; the scales decide the format of the block scales.
     pub fn form(&self, is_biased: bool) -> NibbleForm {
         NibbleForm { group: self.group, is_biased, scales: form_of_scales(&self.scales, self.count) }
     }
 }
 
-/// Steps where those of each column, so many, are exact multiples of one, else `float16`.
+/// Integer steps where the `count` scales of each column are exact multiples of a step, else FP16.
 pub fn form_of_scales(scales: &ConstantData, count: usize) -> Scales {
     let columns = scales.bytes().par_chunks(count.max(1) * size_of::<f32>());
     let are_steps = columns.all(|column| step_of(&pack::floats(column)).is_some());
@@ -108,7 +108,7 @@ pub fn form_of_scales(scales: &ConstantData, count: usize) -> Scales {
     if are_steps { Scales::Steps } else { Scales::Halves }
 }
 
-/// The weights of a value that `(bytes, block, scales, zero_points, type, least, most, ...)` dequantizes.
+/// The blockwise weights of a value dequantized by `(bytes, block, scales, zero_points, type, least, most, ...)`.
 pub fn grouped_weights(links: &Links<'_>, id: ValueId) -> Option<GroupedWeights> {
     let node = links.maker(id).filter(|node| node.operator.as_str() == "torchao.dequantize_affine.default")?;
     let [Argument::Value(bytes), Argument::Ints(block), Argument::Value(scales), zero_points, _, ends @ ..] =
@@ -132,7 +132,7 @@ pub fn grouped_weights(links: &Links<'_>, id: ValueId) -> Option<GroupedWeights>
     Some(GroupedWeights { bytes: bytes.clone(), scales: stored_floats(links, *scales)?, group, count })
 }
 
-/// `(bytes, scales, zero_points, axis, ...)`.
+/// Per-channel qparams of `(bytes, scales, zero_points, axis, ...)`.
 fn by_channel(links: &Links<'_>, node: &Node) -> Option<(Vec<f32>, Vec<i64>)> {
     let [_, Argument::Value(scales), zero_points, Argument::Int(0), ..] = &node.arguments[..] else { return None };
     let scales = floats(links, *scales)?;
@@ -143,7 +143,7 @@ fn by_channel(links: &Links<'_>, node: &Node) -> Option<(Vec<f32>, Vec<i64>)> {
     Some((scales, zero_points))
 }
 
-/// `(bytes, block, scales, zero_points, type, least, most, ...)` where a row is a block.
+/// Per-row qparams of `(bytes, block, scales, zero_points, type, least, most, ...)` where a row is a block.
 fn by_row(links: &Links<'_>, node: &Node, sizes: &[i32]) -> Option<(Vec<f32>, Vec<i64>)> {
     let [_, Argument::Ints(block), Argument::Value(scales), Argument::None, _, Argument::Int(least), ..] =
         &node.arguments[..]
@@ -151,12 +151,12 @@ fn by_row(links: &Links<'_>, node: &Node, sizes: &[i32]) -> Option<(Vec<f32>, Ve
         return None;
     };
     let ([1, group], [_, columns]) = (&block[..], sizes) else { return None };
-    // Smaller integers are half bytes.
+    // A smaller quantization range means int4.
     let fits = *group == i64::from(*columns) && *least < -8;
     fits.then_some((floats(links, *scales)?, Vec::new()))
 }
 
-/// `(bytes, scale, zero_point, ...)`.
+/// Per-tensor qparams of `(bytes, scale, zero_point, ...)`.
 fn by_tensor(node: &Node, channels: usize) -> Option<(Vec<f32>, Vec<i64>)> {
     match &node.arguments[..] {
         [_, Argument::Float(scale), Argument::Int(zero_point), ..] => {
@@ -166,7 +166,7 @@ fn by_tensor(node: &Node, channels: usize) -> Option<(Vec<f32>, Vec<i64>)> {
     }
 }
 
-/// The elements of a constant of floating-point numbers, as `float32`.
+/// The elements of a floating-point constant as f32.
 pub fn stored_floats(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
     match links.graph.spec(id).scalar_type {
         ScalarType::Float => links.graph.constant(id).cloned(),
@@ -174,7 +174,7 @@ pub fn stored_floats(links: &Links<'_>, id: ValueId) -> Option<ConstantData> {
     }
 }
 
-/// The elements of a constant of floating-point numbers.
+/// The elements of a floating-point constant.
 pub fn floats(links: &Links<'_>, id: ValueId) -> Option<Vec<f32>> {
     let bytes = links.graph.constant(id)?.bytes();
     match links.graph.spec(id).scalar_type {

@@ -1,11 +1,11 @@
-//! The small constants of a blob, one after the other, each at a multiple of a cache line.
+//! The small constants of a blob, each aligned to a cache line.
 
 use std::collections::BTreeMap;
 
 use et_cpu::ALIGNMENT;
 use etbuild_ir::Digest;
 
-/// Where constants lie, and their bytes. Equal ones lie in one place.
+/// Offsets and bytes of constants; equal constants are stored once.
 #[derive(Default)]
 pub struct Constants {
     bytes: Vec<u8>,
@@ -13,7 +13,7 @@ pub struct Constants {
 }
 
 impl Constants {
-    /// The place of some bytes.
+    /// The offset of a constant.
     pub fn add(&mut self, bytes: &[u8]) -> usize {
         let digest = Digest::of(bytes);
         if let Some(start) = self.known.get(&digest) {
@@ -26,7 +26,7 @@ impl Constants {
         start
     }
 
-    /// All of them.
+    /// The bytes of all constants.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -1,4 +1,4 @@
-//! What of the device crate a blob needs.
+//! The cargo features of the device crate that a blob needs.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use et_cpu::{Blob, variants};
 
 use crate::Isa;
 
-/// Products of bytes by AVX-512 alone.
+/// int8 GEMM with AVX-512 but without VNNI.
 const AVX512_BYTES: &str = "avx512-bytes";
 
-/// The features that need kernels of bytes.
+/// The features that need int8 kernels.
 const BYTES: [&str; 2] = ["byte-products", "grouped-products"];
 
 /// The features of `et-cpu` that the instructions of a blob need, for any of its instruction sets.

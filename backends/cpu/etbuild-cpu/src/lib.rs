@@ -1,5 +1,5 @@
-//! Lowers partitions for processors with vector instructions: whole graphs, in which views are arithmetic, functions are parts
-//! of what makes their operands, and weights lie as kernels read them.
+//! Lowers partitions to delegate blobs for SIMD processors: views become strides, element-wise operators fuse into the epilogue
+//! of their producer, and weights are packed for the GEMM micro-kernels.
 
 mod backend;
 mod builder;

@@ -1,4 +1,4 @@
-//! What nodes become: one rule for each operator.
+//! Lowering: one rule per operator.
 
 pub mod attention;
 pub mod back_to_back;
@@ -29,13 +29,13 @@ use crate::capability::{self, Check};
 /// The result of a rule.
 pub type Lowered = Result<(), Problem>;
 
-/// How nodes of an operator are lowered.
+/// The lowering of an operator's nodes.
 pub struct Rule {
     /// The operator.
     pub operator: &'static str,
-    /// Why a node of it is not lowered.
+    /// The check that refuses unsupported nodes.
     pub check: Check,
-    /// Whether the result is a view of the first operand.
+    /// Whether the output is a view of the first operand.
     pub is_view: bool,
     /// Appends the instructions of a node.
     pub lower: fn(&mut Builder<'_>, Call<'_>) -> Lowered,
@@ -51,7 +51,7 @@ impl Rule {
     }
 }
 
-/// A rule for an operation on elements.
+/// A rule for a unary element-wise operator.
 macro_rules! unary {
     ($operator:literal, $operation:ident $(, $number:expr)*) => {
         Rule::new($operator, capability::floats, |builder, call| {
@@ -60,7 +60,7 @@ macro_rules! unary {
     };
 }
 
-/// A rule for an operation on elements of two operands.
+/// A rule for a binary element-wise operator.
 macro_rules! binary {
     ($operator:literal, $operation:ident) => {
         Rule::new($operator, capability::operands, |builder, call| {
@@ -69,7 +69,7 @@ macro_rules! binary {
     };
 }
 
-/// A rule for a relation of two operands.
+/// A rule for a comparison.
 macro_rules! compare {
     ($operator:literal, $operation:ident) => {
         Rule::new($operator, capability::comparison, |builder, call| {
@@ -78,7 +78,7 @@ macro_rules! compare {
     };
 }
 
-/// A rule for a relation of two operands the other way round.
+/// A rule for a comparison with swapped operands.
 macro_rules! reversed {
     ($operator:literal, $operation:ident) => {
         Rule::new($operator, capability::comparison, |builder, call| {
@@ -87,7 +87,7 @@ macro_rules! reversed {
     };
 }
 
-/// A rule for a function of truth values.
+/// A rule for an operator on booleans.
 macro_rules! logical {
     ($operator:literal, $operation:ident $(, $number:expr)*) => {
         Rule::new($operator, capability::truth, |builder, call| {
@@ -96,7 +96,7 @@ macro_rules! logical {
     };
 }
 
-/// Every rule, in the order of operators.
+/// Every rule, sorted by operator.
 static RULES: &[Rule] = &[
     Rule::new("aten._softmax.default", capability::softmax, rowwise::softmax),
     unary!("aten.abs.default", Abs),
@@ -185,31 +185,31 @@ static RULES: &[Rule] = &[
     Rule::new("torchao.quantize_affine.default", dynamic::check, dynamic::quantize),
 ];
 
-/// The rule for a node.
+/// The rule of a node.
 pub fn rule(node: &Node) -> Option<&'static Rule> {
     let index = RULES.binary_search_by(|rule| rule.operator.cmp(node.operator.as_str())).ok()?;
     RULES.get(index)
 }
 
-/// Whether a node's result is a view of its first operand.
+/// Whether a node's output is a view of the first operand.
 pub fn is_view(node: &Node) -> bool {
     rule(node).is_some_and(|rule| rule.is_view)
 }
 
-/// Elements between two numbers, either of which may be left out.
+/// Clamp; both limits are optional.
 fn clamp(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let low = call.number(1)?.map_or(f32::NEG_INFINITY, |number| number as f32);
     let high = call.number(2)?.map_or(f32::INFINITY, |number| number as f32);
     elementwise::unary(builder, call, Operation::Clamp, &[low, high])
 }
 
-/// The Gaussian error unit, exact or approximated.
+/// GELU, exact or by the tanh approximation.
 fn gelu(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let operation = if call.text(1)? == "tanh" { Operation::GeluTanh } else { Operation::Gelu };
     elementwise::unary(builder, call, operation, &[])
 }
 
-/// The type that the engine computes in.
+/// The dtype of floating-point kernels.
 pub const FLOAT: ScalarType = ScalarType::Float;
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
-//! The places of buffers in the memory that a call is given: buffers that are never in use at the same time share bytes.
+//! Memory planning of the scratch arena: buffers with disjoint lifetimes share memory.
 
 use et_cpu::ALIGNMENT;
 use et_cpu::record::Record;
 
 use crate::builder::{Memory, Storage};
 
-/// The first and the last instruction that touch a buffer.
+/// The lifetime of a buffer: the first and the last instruction that reference the buffer.
 type Life = (usize, usize);
 
-/// Where each scratch buffer begins, and the bytes of all together.
+/// The memory plan: offsets of scratch buffers and the arena size.
 pub struct Layout {
-    /// Bytes from the beginning, by buffer; 0 for buffers that lie elsewhere.
+    /// Byte offsets by buffer; 0 for buffers outside the arena.
     pub starts: Vec<usize>,
-    /// Bytes.
+    /// The arena size in bytes.
     pub size: usize,
 }
 
-/// Lays out the scratch buffers: the largest first, each at the lowest place that is free while it lives.
+/// Plans the scratch arena greedily by size: the largest buffer first, each at the lowest offset free during the lifetime.
 pub fn lay_out(buffers: &[Memory], lives: &[Option<Life>]) -> Layout {
     let is_scratch = |index: &usize| matches!(buffers[*index].storage, Storage::Scratch) && lives[*index].is_some();
     let mut order: Vec<usize> = (0..buffers.len()).filter(is_scratch).collect();
@@ -35,7 +35,7 @@ pub fn lay_out(buffers: &[Memory], lives: &[Option<Life>]) -> Layout {
     layout
 }
 
-/// The lowest place for `size` bytes among what is placed, in the order of places.
+/// The lowest free offset for `size` bytes among placed buffers, sorted by offset.
 fn lowest(placed: &[(usize, usize, Life)], life: Life, size: usize) -> usize {
     let mut start = 0;
     for (other, length, theirs) in placed {
@@ -47,7 +47,7 @@ fn lowest(placed: &[(usize, usize, Life)], life: Life, size: usize) -> usize {
     start
 }
 
-/// The lives of buffers: instructions name them by their slot.
+/// The lifetimes of buffers; instructions reference buffers by slot.
 pub fn lives(count: usize, instructions: &[et_cpu::Instruction]) -> Vec<Option<Life>> {
     let mut lives: Vec<Option<Life>> = vec![None; count];
     for (position, instruction) in instructions.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What is looked for in a partition before it is lowered.
+//! Pattern matching on a partition before lowering.
 
 mod find_attention;
 

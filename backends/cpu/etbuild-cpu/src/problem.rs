@@ -1,20 +1,20 @@
-//! Why a partition was not lowered.
+//! Errors of lowering.
 
 use etbuild_backend::{Refusal, RefusalKind};
 
-/// Why a partition was not lowered. The capabilities refuse what leads here, so it is met by other shapes than theirs only.
+/// An error of lowering a partition. The capability check refuses such nodes, so only shapes unknown to the check cause errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// A node reads what no node before it computes.
+    /// A node reads a value that no earlier node computes.
     #[error("a value is read before it is computed")]
     Order,
-    /// A node has other arguments than its operator's schema.
+    /// A node's arguments disagree with the operator's schema.
     #[error("a call does not have the arguments of its schema")]
     Arguments,
     /// No rule lowers the operator.
     #[error("there is no rule for an operator")]
     Operator,
-    /// More dimensions, operands or bytes than an instruction holds.
+    /// A call exceeds the dimensions, operands or bytes of an instruction.
     #[error("a call is larger than an instruction")]
     Large,
     /// Weights could not be packed.

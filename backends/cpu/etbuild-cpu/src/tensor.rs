@@ -1,31 +1,31 @@
-//! Tensors as the engine has them: a buffer and strides, so that views, permutations and selections cost nothing.
+//! Tensors of lowering: a buffer, an offset and strides, so that views, permutations and slices copy no elements.
 
 use et_core::ScalarType;
 use et_cpu::Numbers;
 use etbuild_ir::TensorSpec;
 
-/// Memory that tensors lie in; the number of its slot.
+/// A buffer of tensor elements; the number of the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Buffer(pub u32);
 
-/// Elements of a buffer by strides.
+/// A strided tensor in a buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor {
-    /// Where the elements lie.
+    /// The buffer of the elements.
     pub buffer: Buffer,
-    /// The first element, in elements from the buffer's begin.
+    /// The offset of the first element, in elements.
     pub offset: usize,
-    /// The type of the elements.
+    /// The dtype.
     pub scalar_type: ScalarType,
-    /// What bytes stand for; real where elements are themselves.
+    /// The qparams of an int8 tensor; [`Numbers::REAL`] for other dtypes.
     pub numbers: Numbers,
-    /// The size of each dimension.
+    /// The shape.
     pub sizes: Vec<usize>,
-    /// Elements between neighbours of each dimension.
+    /// The stride of each dimension, in elements.
     pub strides: Vec<usize>,
 }
 
-/// The strides of a dense tensor whose dimensions lie in `order`, outermost first.
+/// The strides of a contiguous tensor with memory order `order`, outermost dimension first.
 pub fn dense_strides(sizes: &[usize], order: impl DoubleEndedIterator<Item = usize>) -> Vec<usize> {
     let mut strides = vec![0; sizes.len()];
     order.rev().fold(1, |step, dim| {
@@ -36,7 +36,7 @@ pub fn dense_strides(sizes: &[usize], order: impl DoubleEndedIterator<Item = usi
 }
 
 impl Tensor {
-    /// A tensor that fills a buffer as its spec says.
+    /// A tensor that fills a buffer with the strides of a spec.
     pub fn of_spec(buffer: Buffer, spec: &TensorSpec) -> Self {
         let sizes: Vec<usize> = spec.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
         let strides = dense_strides(&sizes, spec.dim_order.iter().map(|dim| usize::from(*dim)));
@@ -48,7 +48,7 @@ impl Tensor {
         self.sizes.iter().product()
     }
 
-    /// Where the element lies that is number `index` in row-major order.
+    /// The element offset of index `index` in row-major order.
     pub fn place_of(&self, index: usize) -> usize {
         let mut rest = index;
         let dims = self.sizes.iter().zip(&self.strides).rev();
@@ -67,14 +67,14 @@ impl Tensor {
         self.sizes.len()
     }
 
-    /// Whether elements are neighbours in row-major order.
+    /// Whether the tensor is contiguous in row-major order.
     pub fn is_row_major(&self) -> bool {
         let expected = dense_strides(&self.sizes, 0..self.rank());
         let mut dims = self.sizes.iter().zip(&self.strides).zip(expected);
         dims.all(|((size, stride), expected)| *size <= 1 || *stride == expected)
     }
 
-    /// Whether channels, dimension 1 of 4, are innermost and nothing lies between elements.
+    /// Whether the tensor is contiguous in NHWC order; channels are dimension 1 of 4.
     pub fn is_channels_last(&self) -> bool {
         if self.rank() != 4 {
             return false;
@@ -84,7 +84,7 @@ impl Tensor {
         dims.all(|((size, stride), expected)| *size <= 1 || *stride == expected)
     }
 
-    /// The dimensions in memory order, outermost first; of dimensions with equal strides the first one first.
+    /// The dimensions in memory order, outermost first; dimensions of equal stride keep their order.
     pub fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.rank()).collect();
         let key = |dim: &usize| (self.sizes[*dim] <= 1, std::cmp::Reverse(self.strides[*dim]));
@@ -92,14 +92,14 @@ impl Tensor {
         order
     }
 
-    /// The dimensions in another order.
+    /// The tensor with permuted dimensions.
     #[must_use]
     pub fn permuted(&self, dims: &[usize]) -> Self {
         let pick = |of: &[usize]| dims.iter().map(|dim| of[*dim]).collect();
         Self { sizes: pick(&self.sizes), strides: pick(&self.strides), ..self.clone() }
     }
 
-    /// Every `step`-th element of a dimension from `start` on.
+    /// A slice: every `step`-th element of a dimension from `start` on.
     #[must_use]
     pub fn sliced(&self, dim: usize, start: usize, size: usize, step: usize) -> Self {
         let mut sliced = self.clone();
@@ -109,7 +109,7 @@ impl Tensor {
         sliced
     }
 
-    /// Without a dimension, at `index` of it.
+    /// The tensor at `index` of a dimension, without the dimension.
     #[must_use]
     pub fn selected(&self, dim: usize, index: usize) -> Self {
         let mut selected = self.sliced(dim, index, 1, 1);
@@ -118,7 +118,7 @@ impl Tensor {
         selected
     }
 
-    /// Repeated along dimensions of size 1, and along new ones in front.
+    /// Broadcast along dimensions of size 1, and along new leading dimensions.
     #[must_use]
     pub fn expanded(&self, sizes: &[usize]) -> Self {
         let added = sizes.len() - self.rank();
@@ -129,7 +129,7 @@ impl Tensor {
         Self { sizes: sizes.to_vec(), strides: (0..sizes.len()).map(stride).collect(), ..self.clone() }
     }
 
-    /// Every element once: dimensions that repeat have size 1.
+    /// The tensor without repetition: broadcast dimensions have size 1.
     #[must_use]
     pub fn without_repetition(&self) -> Self {
         let mut once = self.clone();
@@ -139,14 +139,14 @@ impl Tensor {
         once
     }
 
-    /// With other sizes for the same elements in row-major order; `None` where strides cannot say that.
+    /// Reshaped in row-major order; `None` where strides cannot express the shape.
     pub fn viewed(&self, sizes: &[usize]) -> Option<Self> {
         let strides = view_strides(self, sizes)?;
         Some(Self { sizes: sizes.to_vec(), strides, ..self.clone() })
     }
 }
 
-/// The strides of a view: dimensions that lie evenly are one run, and a run is split as the new sizes want.
+/// The strides of a view: uniformly strided dimensions are fused to runs, and runs are split to the new shape.
 fn view_strides(tensor: &Tensor, sizes: &[usize]) -> Option<Vec<usize>> {
     let mut runs = runs(tensor);
     let mut strides = vec![0; sizes.len()];
@@ -169,7 +169,7 @@ fn view_strides(tensor: &Tensor, sizes: &[usize]) -> Option<Vec<usize>> {
     Some(strides)
 }
 
-/// Lengths and steps of the evenly spaced runs that the elements form, outermost first.
+/// Lengths and strides of the uniformly strided runs of a tensor, outermost first.
 fn runs(tensor: &Tensor) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for (size, stride) in tensor.sizes.iter().zip(&tensor.strides).filter(|(size, _)| **size != 1) {

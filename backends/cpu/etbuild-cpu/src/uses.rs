@@ -1,10 +1,10 @@
-//! How often what a node computes is read, views of it included.
+//! The number of consumers of a value, including consumers of views of the value.
 
 use etbuild_ir::{Argument, Graph, IdMap, Node, ValueId};
 
 use crate::lower;
 
-/// How often the memory of values is read.
+/// The number of reads of each value's memory.
 #[derive(Debug, Default)]
 pub struct Uses {
     roots: IdMap<ValueId>,
@@ -12,7 +12,7 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// Counts the nodes of a graph; a graph's result is read by the caller.
+    /// Counts the reads of a graph; the caller reads each graph output.
     pub fn of(graph: &Graph) -> Self {
         let mut uses = Self::default();
         graph.nodes.iter().for_each(|node| uses.node(node));
@@ -20,7 +20,7 @@ impl Uses {
         uses
     }
 
-    /// Whether what `id` is a view of is read once.
+    /// Whether the base tensor of `id` has one consumer.
     pub fn is_read_once(&self, id: ValueId) -> bool {
         self.counts.get(self.root(id)) == Some(&1)
     }

@@ -11,19 +11,19 @@ use crate::constants::Constants;
 use crate::memory::{Layout, lay_out, lives, words};
 use crate::shared::Shared;
 
-/// The most threads that a call has memory for.
+/// The maximum threads in the memory plan of a call.
 const THREADS: usize = 8;
 
-/// From how many bytes on constants of the model are shared by all blobs that read them, such as tables of angles.
+/// The minimum bytes at which an unpacked constant, such as a RoPE table, is shared by all blobs.
 const SHARED: usize = 1 << 12;
 
 /// A blob but for the number of its inputs, which all variants have in common.
 pub struct Draft {
     header: Header,
-    /// Slots and instructions.
+    /// The words of slots and instructions.
     body: Vec<u32>,
     constants: Constants,
-    /// The value that each instruction computes.
+    /// The graph value that each instruction computes.
     layers: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The feed-forward part of a transformer's block: one instruction, whatever the threads.
+//! The feed-forward layers of a transformer block: one fused instruction with any number of threads.
 
 mod part;
 
@@ -9,7 +9,7 @@ use etbuild_conformance::{compile, load, run};
 use etbuild_ir::{Argument, LoweredProgram, ValueKind};
 use part::{Made, TOLD, bytes, candidate, computed, numbers, spec, this_machine};
 
-/// More than a cache holds of hidden rows, and bands of 133 and 134.
+/// The hidden tensor exceeds the cache; bands have 133 and 134 rows.
 const ROWS: usize = 401;
 const WIDTH: usize = 24;
 const HIDDEN: usize = 1200;

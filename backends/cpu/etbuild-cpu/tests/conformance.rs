@@ -1,4 +1,4 @@
-//! What every engine must do.
+//! The conformance tests of all backends.
 
 use et_module::Engine;
 use etbuild_backend::TargetFacts;
@@ -7,7 +7,7 @@ use etbuild_cpu::BACKEND;
 
 static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
 
-/// This machine, with the least that the engine needs.
+/// This machine, with the minimum instruction set of the backend.
 fn this_machine() -> TargetFacts {
     let features = match std::env::consts::ARCH {
         "x86_64" => ["avx2", "avx512", "avx512vnni"].map(str::to_owned).to_vec(),

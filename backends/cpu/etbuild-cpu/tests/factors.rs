@@ -1,4 +1,4 @@
-//! Channels that are multiplied by a number each before a product, as squeeze and excitation does: the product's weights are.
+//! Per-channel factors in front of a GEMM (squeeze and excitation) are folded into the weights.
 
 mod part;
 
@@ -11,7 +11,7 @@ const PIXELS: [usize; 2] = [12, 13];
 const CHANNELS: usize = 20;
 const COLUMNS: usize = 37;
 
-/// Pixels of one channel more, whose first product makes the image.
+/// Pixels with one channel more, from which the first convolution computes the image.
 struct Weights {
     first: Vec<f32>,
     second: Vec<f32>,
@@ -45,7 +45,7 @@ fn excitation(weights: &Weights) -> LoweredProgram {
     made.program(output)
 }
 
-/// An element of the same in double precision.
+/// The reference value of an output element in double precision.
 fn plain(weights: &Weights, factors: &[f32], pixel: f32, column: usize) -> f64 {
     let channel = |channel: usize| {
         let [first, factor] = [weights.first[channel], factors[channel]].map(f64::from);

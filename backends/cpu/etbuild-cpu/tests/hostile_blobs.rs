@@ -11,7 +11,7 @@ const PIXELS: usize = 9;
 const CHANNELS: usize = 20;
 const COLUMNS: usize = 36;
 
-/// Words of a header before its first slot, and of a slot.
+/// Words of a header before the first slot, and words of a slot.
 const HEADER_WORDS: usize = 17;
 const SLOT_WORDS: usize = 5;
 
@@ -20,7 +20,7 @@ const SLOTS: usize = 5;
 const WORDS: usize = 7;
 const WORKSPACES: usize = 10;
 
-/// A 3x3 convolution with an indirection buffer, a depthwise one, and a GEMM.
+/// A 3x3 convolution with an indirection buffer, a depthwise convolution, and a GEMM.
 fn program() -> LoweredProgram {
     let mut made = Made::default();
     let input = made.0.add_value("x", spec(&[1, CHANNELS, PIXELS, PIXELS]), ValueKind::Input);
@@ -50,7 +50,7 @@ fn convolution(made: &mut Made, input: ValueId, weights: Argument, groups: i64) 
     made.node("aten.convolution.default", &[1, COLUMNS, PIXELS, PIXELS], arguments)
 }
 
-/// A program file with the position of its blob's first word.
+/// A program file with the position of the blob's first word.
 fn compiled() -> (Vec<u8>, usize) {
     let target = this_machine();
     let file = compile(program(), &candidate(&target, 2)).unwrap().file;
@@ -62,7 +62,7 @@ fn word(file: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(file[at..at + 4].try_into().unwrap())
 }
 
-/// Loads and runs a file with some words of the blob replaced; whether the result came.
+/// Loads and runs a file with some words of the blob replaced; true for a successful run.
 fn runs(file: &[u8], edits: &[(usize, u32)]) -> bool {
     let target = this_machine();
     let candidate = candidate(&target, 2);
@@ -81,7 +81,7 @@ fn the_unchanged_blob_runs_alike_on_any_number_of_threads() {
     assert_eq!(computed(program(), &input, 1), computed(program(), &input, 2));
 }
 
-/// Workspaces hold indirection buffers: results written over such a buffer would be read as addresses.
+/// Workspaces hold indirection buffers: output written over an indirection buffer would be read as addresses.
 #[test]
 fn workspaces_over_operands_are_refused() {
     let (file, blob) = compiled();

@@ -1,4 +1,4 @@
-//! Attention, and products of computed matrices.
+//! Attention, and batched matmul of activation tensors.
 
 use et_core::ScalarType;
 use et_cpu::{Attention, BatchMatmul, Heads, Matrices, Place};
@@ -11,15 +11,15 @@ use crate::lower::{Lowered, choose};
 use crate::passes::Match;
 use crate::tensor::Tensor;
 
-/// What attention reads.
+/// The operands of attention.
 pub struct Attended {
-    /// `[batch, heads, tokens, depth]`: queries, keys and values.
+    /// The query, key and value tensors `[batch, heads, tokens, depth]`.
     pub operands: [Tensor; 3],
-    /// What is added to the scores, each expanded to `[batch, heads, queries, keys]`; at most two.
+    /// The biases and masks of the logits, each expanded to `[batch, heads, queries, keys]`; at most two.
     pub biases: Vec<Tensor>,
-    /// What the scores are multiplied with.
+    /// The factor of the logits.
     pub scale: f32,
-    /// Whether a query sees no later key.
+    /// Causal attention: a query sees no later key.
     pub causal: bool,
 }
 
@@ -37,12 +37,12 @@ pub fn attention(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     attend(builder, call.output()?, call.output_sizes()?, attended)
 }
 
-/// Attention whose result is the value `output`.
+/// Attention with the output value `output`.
 pub fn attend(builder: &mut Builder<'_>, output: ValueId, sizes: Vec<usize>, attended: Attended) -> Lowered {
     let Attended { operands: [query, key, value], biases, scale, causal } = attended;
     let (query, key, value) = (neighbours(builder, query), neighbours(builder, key), neighbours(builder, value));
     let [batch, heads, queries, depth] = query.sizes[..] else { return Err(Problem::Arguments) };
-    // Heads are joined again afterwards, which is a view of this order.
+    // With this memory order, joining the heads afterwards is a view.
     let result = builder.scratch(ScalarType::Float, &[batch, heads, queries, depth], &[0, 2, 1, 3]);
     let mut biases = biases.into_iter().map(|bias| strided(&neighbours(builder, bias)));
     let absent = Heads { place: Place::ABSENT, strides: [0; 3] };
@@ -73,7 +73,7 @@ pub fn attend(builder: &mut Builder<'_>, output: ValueId, sizes: Vec<usize>, att
     Ok(())
 }
 
-/// The products of two stacks of matrices.
+/// Batched matmul of two activation tensors.
 pub fn batch_matmul(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (left, right) = (builder.tensor(call.value(0)?)?, builder.tensor(call.value(1)?)?);
     let left = neighbours(builder, left);
@@ -91,13 +91,13 @@ fn matrices(tensor: &Tensor) -> Matrices {
     Matrices { place: place(tensor), strides: std::array::from_fn(|dim| tensor.strides[dim] as u32) }
 }
 
-/// A tensor of four dimensions.
+/// A four-dimensional tensor.
 fn heads(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
     let tensor = builder.tensor(id)?;
     if tensor.rank() == 4 { Ok(tensor) } else { Err(Problem::Arguments) }
 }
 
-/// The tensor with neighbours in the last dimension lying side by side.
+/// The tensor with stride 1 in the last dimension.
 fn neighbours(builder: &mut Builder<'_>, tensor: Tensor) -> Tensor {
     let innermost = tensor.sizes.last().zip(tensor.strides.last());
     match innermost {
@@ -110,7 +110,7 @@ fn strided(tensor: &Tensor) -> Heads {
     Heads { place: place(tensor), strides: std::array::from_fn(|dim| tensor.strides[dim] as u32) }
 }
 
-/// Attention that was written out in several nodes.
+/// Attention that the graph spells out in several nodes.
 pub fn found(builder: &mut Builder<'_>, found: &Match) -> Lowered {
     let query = builder.tensor(found.query)?;
     let key = builder.tensor(found.transposed_key)?;
@@ -134,7 +134,7 @@ pub fn found(builder: &mut Builder<'_>, found: &Match) -> Lowered {
     attend(builder, found.output, sizes, attended)
 }
 
-/// A stack of matrices as one head of each batch.
+/// A batch of matrices as a tensor with one head per batch.
 fn with_heads(tensor: Tensor) -> Result<Tensor, Problem> {
     match tensor.sizes[..] {
         [_, _, _, _] => Ok(tensor),

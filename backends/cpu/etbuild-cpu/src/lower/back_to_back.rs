@@ -1,20 +1,20 @@
-//! Pairs of products whose rows need each other only: the second reads what the first computes while that is in the cache, and the
-//! rows between are never in memory as a whole (back-to-back fusion in the terms of CUTLASS).
+//! Back-to-back GEMM fusion (as in CUTLASS): the second GEMM reads the output rows of the first from the cache, and the intermediate
+//! tensor never exists as a whole.
 //!
-//! It pays where those rows are more than a cache holds, and where a band of them is worth reading both products' weights again.
+//! Fusion pays where the intermediate tensor exceeds a cache, and a band of rows amortizes reading both packed weights again.
 
 use et_cpu::{BackToBack, Instruction, Normalize, Place, Product, Rows, Window};
 
 use crate::builder::Builder;
 use crate::lower::unread::Mentions;
 
-/// The bytes between two products of which a second-level cache holds a band beside weights.
+/// The intermediate bytes of a band that fit in a second-level cache beside weight panels.
 const BAND: usize = 5 << 17;
 
-/// The fewest rows that are worth reading the weights for.
+/// The minimum rows that amortize a pass over the weights.
 const ROWS: usize = 56;
 
-/// Joins all such pairs.
+/// Fuses all pairs of back-to-back GEMMs.
 pub fn join(builder: &mut Builder<'_>) {
     let mentions = Mentions::of(builder);
     for position in 0..builder.instructions.len() {
@@ -33,7 +33,7 @@ pub fn join(builder: &mut Builder<'_>) {
 
 const ABSENT: Rows = Rows { place: Place::ABSENT, stride: 0 };
 
-/// Both products as one instruction, if that pays.
+/// Both GEMMs as a fused instruction; `None` where fusion does not pay.
 fn joined(builder: &Builder<'_>, mentions: &Mentions, first: usize, second: usize) -> Option<BackToBack> {
     let (Some(Instruction::Product(first)), Some(Instruction::Product(second))) =
         (builder.instructions[first], builder.instructions[second])
@@ -57,7 +57,7 @@ fn joined(builder: &Builder<'_>, mentions: &Mentions, first: usize, second: usiz
     })
 }
 
-/// The normalization of what a pair reads and nothing else does.
+/// The normalization whose output is read by the first GEMM only.
 fn normalized(
     builder: &Builder<'_>,
     mentions: &Mentions,
@@ -71,7 +71,7 @@ fn normalized(
     (fits && is_only).then_some((position, Normalize { output: ABSENT, ..normalize }))
 }
 
-/// The number of rows, if a window is a row of the input.
+/// The rows of a GEMM (a 1x1 window); `None` for other convolutions.
 pub fn of_rows(window: &Window) -> Option<usize> {
     let shape = et_cpu::shape(window, window.input[2] as usize)?;
     (shape.groups == 1 && shape.is_pointwise()).then(|| shape.rows())

@@ -1,4 +1,4 @@
-//! Truth values: comparisons make them, choices and masks read them. They lie as bytes that stand for 0 and 1.
+//! Booleans: comparisons write boolean tensors, `where` and masks read boolean tensors. A boolean is an int8 0 or 1.
 
 use et_core::ScalarType;
 use et_cpu::Numbers;
@@ -12,27 +12,27 @@ use crate::lower::Lowered;
 use crate::lower::elementwise::{Operand, computed, operand};
 use crate::tensor::Tensor;
 
-/// What the bytes of truth values stand for.
+/// The qparams of a boolean tensor.
 const TRUTH: Numbers = Numbers { scale: 1.0, zero_point: 0 };
 
-/// The truth values of a value as numbers.
+/// The tensor of a boolean value.
 pub fn truth(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
     Ok(Tensor { numbers: TRUTH, scalar_type: ScalarType::Char, ..builder.lying(id)? })
 }
 
-/// Whether each pair of elements is in a relation.
+/// A comparison.
 pub fn compare(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation) -> Lowered {
     let operands = [operand(builder, &call, 0)?, operand(builder, &call, 1)?];
     decide(builder, &call, &operands, operation)
 }
 
-/// Whether each pair of elements is in a relation the other way round.
+/// A comparison with swapped operands.
 pub fn compare_reversed(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation) -> Lowered {
     let operands = [operand(builder, &call, 1)?, operand(builder, &call, 0)?];
     decide(builder, &call, &operands, operation)
 }
 
-/// A function of truth values.
+/// An operator on booleans.
 pub fn logical(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation, numbers: &[f32]) -> Lowered {
     let ids: Vec<ValueId> = call.node.uses().collect();
     let mut operands = Vec::new();
@@ -49,7 +49,7 @@ fn decide(builder: &mut Builder<'_>, call: &Call<'_>, operands: &[Operand], oper
     Ok(())
 }
 
-/// `where`: elements of the second operand where the first is true, of the third elsewhere.
+/// `where`: elements of the second operand where the condition is true, else of the third operand.
 pub fn choose(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let condition = Operand::Whole(truth(builder, call.value(0)?)?);
     let operands = [condition, operand(builder, &call, 1)?, operand(builder, &call, 2)?];
@@ -58,7 +58,7 @@ pub fn choose(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// What is added to scores for a mask: nothing where it is true, minus infinity elsewhere.
+/// The additive attention mask of a boolean mask: 0 for true, minus infinity for false.
 pub fn mask(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
     if builder.graph.spec(id).scalar_type != ScalarType::Bool {
         return builder.tensor(id);

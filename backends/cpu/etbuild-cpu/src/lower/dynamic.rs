@@ -1,4 +1,4 @@
-//! Rows that become bytes at run time, by scales that are found then: the activations of dynamically quantized products.
+//! Dynamic quantization: activation rows quantized at run time for int8 GEMM.
 
 use et_core::ScalarType;
 use et_cpu::{Activation, DequantizeRows, GroupedProduct, Groups, Numbers, Place, QuantizeRows, Rows};
@@ -18,19 +18,19 @@ use crate::tensor::Tensor;
 /// The bytes of a scale and a zero point.
 const PARAMETERS: usize = 8;
 
-/// Rows as bytes, with what each row's bytes mean.
+/// Dynamically quantized rows with per-row qparams.
 #[derive(Clone, Debug)]
 pub struct RoundedRows {
-    /// The bytes, row-major.
+    /// The int8 tensor, row-major.
     pub bytes: Tensor,
-    /// Two words for each row.
+    /// The address of the qparams, two words per row.
     pub parameters: Place,
     /// Number of rows.
     pub rows: usize,
 }
 
 impl RoundedRows {
-    /// The numbers that the bytes stand for.
+    /// The dequantized f32 tensor.
     pub fn real(&self, builder: &mut Builder<'_>) -> Tensor {
         let output = builder.row_major(ScalarType::Float, &self.bytes.sizes);
         let columns = self.bytes.numel().checked_div(self.rows).unwrap_or(0);
@@ -46,8 +46,8 @@ impl RoundedRows {
     }
 }
 
-/// Why scales and zero points are not found at run time: those of all signed bytes for `float32`, of everything or of each
-/// row, are.
+/// Checks an operator that chooses qparams: supported for f32 to the full int8 range, per-tensor or
+/// per-row.
 pub fn parameters_check(call: &Call<'_>) -> Option<Refusal> {
     let is_float = call.value(0).is_ok_and(|id| call.graph.spec(id).scalar_type == ScalarType::Float);
     if is_float && finds_parameters(call.graph, call.node) {
@@ -56,7 +56,7 @@ pub fn parameters_check(call: &Call<'_>) -> Option<Refusal> {
     Some(Refusal::new(RefusalKind::Argument, "scales are found for all signed bytes, by rows or for everything"))
 }
 
-/// Why rows are not made bytes, or numbers of those: their parameters were not found in the same partition.
+/// Checks quantizing and dequantizing with dynamic qparams: the qparams must be chosen in the same partition.
 pub fn check(call: &Call<'_>) -> Option<Refusal> {
     let links = call.links;
     let is_found = call.node.uses().filter_map(|id| links.maker(id)).any(|node| finds_parameters(links.graph, node));
@@ -67,8 +67,8 @@ pub fn check(call: &Call<'_>) -> Option<Refusal> {
     Some(Refusal::new(RefusalKind::Argument, "its scales are computed in another way"))
 }
 
-/// Whether a node finds the parameters of all signed bytes: `choose_qparams(input, least, most, smallest, type)`, or
-/// `choose_qparams_affine(input, mapping, block, type, least, most, ...)` for blocks that are rows.
+/// Whether a node chooses int8 qparams: `choose_qparams(input, least, most, smallest, type)`, or
+/// `choose_qparams_affine(input, mapping, block, type, least, most, ...)` with blocks that are rows.
 fn finds_parameters(graph: &Graph, node: &Node) -> bool {
     const SIGNED: [Argument; 2] = [Argument::Int(-128), Argument::Int(127)];
     match (node.operator.as_str(), &node.arguments[..]) {
@@ -89,12 +89,12 @@ fn finds_parameters(graph: &Graph, node: &Node) -> bool {
     }
 }
 
-/// Scales and zero points are found when rows become bytes.
+/// No instruction: the kernel that quantizes rows chooses the qparams.
 pub fn choose_parameters(_: &mut Builder<'_>, _: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// Numbers to bytes: `(input, scale, zero_point, ...)` for all rows together, `(input, block, ...)` for each by itself.
+/// Dynamic quantization: `(input, scale, zero_point, ...)` per-tensor, `(input, block, ...)` per-row.
 pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let input = builder.tensor(call.value(0)?)?;
     let input = builder.in_row_major(input);
@@ -117,7 +117,7 @@ pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// Bytes to numbers: products read the bytes, all else what they stand for. Constants are read where they are needed.
+/// Dequantization: int8 GEMM reads the int8 tensor, other operators read the f32 tensor. Constants are dequantized by consumers.
 pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     if constant::dequantizes_constants(builder.links, call.node) {
         return quantized::dequantize_constant(builder, call);
@@ -130,7 +130,7 @@ pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// A linear layer whose rows are bytes and whose weights are; whether it is one.
+/// A linear layer with dynamically quantized rows and quantized weights; false for other linear layers.
 pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<bool, Problem> {
     let Some(rounded) = builder.rounded(call.value(0)?).cloned() else { return Ok(false) };
     let weights = call.value(1)?;
@@ -189,7 +189,7 @@ fn groups(
     Ok(())
 }
 
-/// The result of a linear layer, with the elements of a row of its operand and of its own.
+/// The output tensor of a linear layer, with K and N of the GEMM.
 fn result(builder: &mut Builder<'_>, call: &Call<'_>, rounded: &RoundedRows) -> Result<(Tensor, [usize; 2]), Problem> {
     let output = builder.row_major(ScalarType::Float, &call.output_sizes()?);
     let last = |sizes: &[usize]| sizes.last().copied().ok_or(Problem::Arguments);

@@ -1,5 +1,5 @@
-//! Element-wise functions: folded into the product that makes their operand where that is possible, else joined to the chain
-//! of functions that makes it, else a chain of their own.
+//! Element-wise operators: fused into the epilogue of the GEMM or convolution that computes the operand where possible, else
+//! fused with the element-wise chain of the operand, else a separate chain.
 
 use et_cpu::{Elementwise, Instruction, Numbers, Place, Step, Stream, Term};
 use et_kernels::elementwise::Operation;
@@ -11,12 +11,12 @@ use crate::call::Call;
 use crate::lower::{Lowered, fold};
 use crate::tensor::{Tensor, dense_strides};
 
-/// An operand of a function.
+/// An operand of an element-wise operator.
 #[derive(Clone, Debug)]
 pub enum Operand {
-    /// A tensor, and the value that it is.
+    /// The tensor of a graph value.
     Tensor(ValueId, Tensor),
-    /// A tensor that no value is.
+    /// A tensor computed by lowering, without a graph value.
     Whole(Tensor),
     /// A number.
     Number(f32),
@@ -31,7 +31,7 @@ impl Operand {
     }
 }
 
-/// A function of one tensor and perhaps of numbers.
+/// A unary operator with optional number arguments.
 pub fn unary(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation, numbers: &[f32]) -> Lowered {
     let id = call.value(0)?;
     let input = builder.lying(id)?;
@@ -43,7 +43,7 @@ pub fn unary(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation, nu
     chain(builder, &call, &operands, operation)
 }
 
-/// A function of two tensors, or of a tensor and a number.
+/// An operator on two tensors, or on a tensor and a number.
 pub fn binary(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation) -> Lowered {
     let (left, right) = (operand(builder, &call, 0)?, operand(builder, &call, 1)?);
     let alpha = match operation {
@@ -61,7 +61,7 @@ pub fn binary(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation) -
     chain(builder, &call, &[left, right], operation)
 }
 
-/// The operand multiplied with `alpha`.
+/// The operand times `alpha`.
 fn scaled(builder: &mut Builder<'_>, operand: Operand, alpha: f32) -> Result<Operand, Problem> {
     match operand {
         Operand::Number(number) => Ok(Operand::Number(number * alpha)),
@@ -74,7 +74,7 @@ fn scaled(builder: &mut Builder<'_>, operand: Operand, alpha: f32) -> Result<Ope
     }
 }
 
-/// The operand at a position: a tensor or a number.
+/// The tensor or number argument at a position.
 pub fn operand(builder: &mut Builder<'_>, call: &Call<'_>, index: usize) -> Result<Operand, Problem> {
     match call.node.arguments.get(index) {
         Some(Argument::Value(id)) => Ok(Operand::Tensor(*id, builder.lying(*id)?)),
@@ -82,7 +82,7 @@ pub fn operand(builder: &mut Builder<'_>, call: &Call<'_>, index: usize) -> Resu
     }
 }
 
-/// The call as a chain, joined to those that make its operands where they are read here only.
+/// The operator as a chain, fused with the chains of operands that have no other consumer.
 fn chain(builder: &mut Builder<'_>, call: &Call<'_>, operands: &[Operand], operation: Operation) -> Lowered {
     let sizes = call.output_sizes()?;
     let output = new_chain(builder, operands, &sizes, operation)?;
@@ -95,7 +95,7 @@ fn chain(builder: &mut Builder<'_>, call: &Call<'_>, operands: &[Operand], opera
     Ok(())
 }
 
-/// A chain of one function.
+/// A chain of one operator.
 fn new_chain(
     builder: &mut Builder<'_>,
     operands: &[Operand],
@@ -105,7 +105,7 @@ fn new_chain(
     computed(builder, operands, sizes, operation, Numbers::REAL)
 }
 
-/// The numbers of a tensor in another form: bytes as `float32`, or either as bytes.
+/// A tensor with another dtype: int8 dequantized to f32, or quantized to int8.
 pub fn converted(builder: &mut Builder<'_>, tensor: &Tensor, numbers: Numbers) -> Result<Tensor, Problem> {
     let once = tensor.without_repetition();
     let sizes = once.sizes.clone();
@@ -113,7 +113,7 @@ pub fn converted(builder: &mut Builder<'_>, tensor: &Tensor, numbers: Numbers) -
     Ok(converted.expanded(&tensor.sizes))
 }
 
-/// A chain of one function, whose results are in this form.
+/// A chain of one operator, with an output of dtype and qparams `numbers`.
 pub fn computed(
     builder: &mut Builder<'_>,
     operands: &[Operand],
@@ -143,7 +143,7 @@ pub fn computed(
     Ok(output)
 }
 
-/// The operands with all elements. Bytes that are repeated become real numbers first.
+/// The operands broadcast to the output's shape. A broadcast int8 tensor is dequantized first.
 fn expanded(builder: &mut Builder<'_>, tensors: &[&Tensor], sizes: &[usize]) -> Result<Vec<Tensor>, Problem> {
     let expand = |tensor: &&Tensor| {
         let all = tensor.expanded(sizes);
@@ -153,7 +153,7 @@ fn expanded(builder: &mut Builder<'_>, tensors: &[&Tensor], sizes: &[usize]) -> 
     tensors.iter().map(expand).collect()
 }
 
-/// A step whose tensors are the first registers.
+/// A step whose tensor operands are the first registers.
 fn step(operation: Operation, operands: &[Operand]) -> Step {
     let mut step = Step { operation: operation as u32, ..Step::default() };
     let mut register = 0;
@@ -169,29 +169,29 @@ fn step(operation: Operation, operands: &[Operand]) -> Step {
     step
 }
 
-/// The memory order of the result: that of the first operand that has all elements, else row-major.
+/// The memory order of the output: the order of the first operand that is not broadcast, else row-major.
 fn order(tensors: &[&Tensor], sizes: &[usize]) -> Vec<usize> {
     let is_whole = |tensor: &&&Tensor| tensor.sizes == sizes && tensor.without_repetition().sizes == sizes;
     let whole = tensors.iter().find(is_whole);
     whole.map_or_else(|| (0..sizes.len()).collect(), |tensor| tensor.order())
 }
 
-/// Copies of the operands in the order of the result.
+/// Copies of the operands in the memory order of the output.
 fn dense(builder: &mut Builder<'_>, operands: &[Tensor], order: &[usize]) -> Vec<Tensor> {
     let copy = |tensor: &Tensor| builder.copied(tensor, order);
     operands.iter().map(copy).collect()
 }
 
-/// Loops over four dimensions.
+/// A loop nest over four dimensions.
 pub struct Nest {
-    /// Sizes, outermost first.
+    /// Loop sizes, outermost first.
     pub sizes: [u32; 4],
     /// The strides of each operand.
     pub strides: Vec<[u32; 4]>,
 }
 
-/// The loops over all elements in the order of the result, neighbouring dimensions joined where all operands allow it;
-/// `None` where more than four are left, or an operand's innermost elements are neither neighbours nor the same.
+/// The loop nest over the output in memory order, with neighbouring dimensions fused where all operands allow fusion;
+/// `None` for more than four remaining dimensions, or an operand whose innermost stride is neither 1 nor 0.
 fn nest(output: &Tensor, order: &[usize], operands: &[Tensor]) -> Option<Nest> {
     let mut dims: Vec<(usize, Vec<usize>)> = Vec::new();
     for dim in order.iter().filter(|dim| output.sizes[**dim] != 1) {
@@ -219,7 +219,7 @@ fn nest(output: &Tensor, order: &[usize], operands: &[Tensor]) -> Option<Nest> {
     Some(nest)
 }
 
-/// A dense operand's strides in loops of these sizes.
+/// The strides of a contiguous operand in a loop nest of these sizes.
 pub fn dense_in(sizes: [u32; 4]) -> [u32; 4] {
     let strides = dense_strides(&sizes.map(|size| size as usize), 0..4);
     std::array::from_fn(|dim| if sizes[dim] == 1 { 0 } else { strides[dim] as u32 })
@@ -230,7 +230,7 @@ pub fn numel(chain: &Elementwise) -> usize {
     chain.sizes.iter().map(|size| *size as usize).product()
 }
 
-/// The chain that an instruction is.
+/// The chain of an element-wise instruction.
 pub const fn as_chain(instruction: &Instruction) -> Option<&Elementwise> {
     match instruction {
         Instruction::Elementwise(chain) => Some(chain),
@@ -238,7 +238,7 @@ pub const fn as_chain(instruction: &Instruction) -> Option<&Elementwise> {
     }
 }
 
-/// Whether an operand begins where a buffer does.
+/// Whether an operand begins at the start of a buffer.
 pub const fn is_start(place: Place) -> bool {
     place.offset == 0
 }

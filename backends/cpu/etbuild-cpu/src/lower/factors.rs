@@ -1,5 +1,5 @@
-//! Products of images whose channels were multiplied by a number each, as squeeze and excitation does: factors go to the weights, of
-//! which there are fewer than elements of the image.
+//! Folds per-channel factors (squeeze and excitation) of an image into the weights of the following GEMM, which has fewer weights
+//! than the image has elements.
 
 use et_cpu::{Elementwise, Instruction, Place, Product, Rows, Stream};
 use et_kernels::elementwise::Operation;
@@ -8,13 +8,13 @@ use crate::builder::Builder;
 use crate::lower::back_to_back::of_rows;
 use crate::lower::unread::Mentions;
 
-/// How many times as many rows as columns are worth that each thread scales the weights.
+/// The minimum ratio of rows to columns at which each thread scales the weights.
 const ROWS: usize = 4;
 
-/// The most weights: each thread has room for them.
+/// The maximum weights: each thread has a scaled copy.
 const MOST: usize = 1 << 16;
 
-/// Lets all such products multiply their weights instead.
+/// Folds all such factors into weights.
 pub fn join(builder: &mut Builder<'_>) {
     let mentions = Mentions::of(builder);
     for position in 0..builder.instructions.len() {
@@ -25,7 +25,7 @@ pub fn join(builder: &mut Builder<'_>) {
     }
 }
 
-/// The product with factors, if that pays.
+/// The GEMM with folded factors; `None` where folding does not pay.
 fn joined(builder: &Builder<'_>, mentions: &Mentions, first: usize, second: usize) -> Option<Product> {
     let (Some(Instruction::Elementwise(elementwise)), Some(Instruction::Product(product))) =
         (builder.instructions[first], builder.instructions[second])
@@ -42,7 +42,7 @@ fn joined(builder: &Builder<'_>, mentions: &Mentions, first: usize, second: usiz
     (follows && fits && pays).then_some(Product { input, factors, ..product })
 }
 
-/// Rows of channels, and what those are multiplied by, if nothing else is computed.
+/// The rows and the per-channel factors of a chain that is a single multiplication.
 fn image_and_factors(elementwise: &Elementwise) -> Option<(Rows, Place)> {
     let (streams, steps) = (elementwise.streams.get(..2)?, elementwise.steps.first()?);
     let is_product = [elementwise.stream_count, elementwise.step_count] == [2, 1]

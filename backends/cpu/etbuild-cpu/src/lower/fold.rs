@@ -1,7 +1,7 @@
-//! What follows a product becomes a part of it, and chains of functions become one.
+//! Operator fusion: element-wise consumers are fused into the epilogue of a GEMM or convolution, and chains are fused with chains.
 //!
-//! The instruction that is added to is taken out and appended again: its result is read here only, so that nothing between
-//! reads it, and what it reads stays as it is.
+//! Fusion removes the producer instruction and appends the fused instruction. The output of the producer has no other consumer, so
+//! no instruction between both positions reads the output, and the producer's operands are unchanged.
 
 use et_core::ScalarType;
 use et_cpu::{Activation, ActivationKind, Elementwise, Instruction, Numbers, QuantizedProduct, Rows, Step, Term};
@@ -14,7 +14,7 @@ use crate::call::Call;
 use crate::lower::elementwise::{as_chain, dense_in, is_start, numel};
 use crate::tensor::Tensor;
 
-/// Makes a function part of the product that makes its operand; whether that was possible.
+/// Fuses an activation into the GEMM or convolution that computes the operand; false where fusion is not possible.
 pub fn activation(
     builder: &mut Builder<'_>,
     call: &Call<'_>,
@@ -40,12 +40,12 @@ pub fn activation(
     Ok(true)
 }
 
-/// Whether the kernels of depthwise convolutions do this to their results.
+/// Whether the epilogue of depthwise convolution kernels has this activation.
 const fn is_of_depthwise(operation: Operation) -> bool {
     matches!(operation, Operation::Relu | Operation::Clamp | Operation::Hardswish)
 }
 
-/// Makes a sum part of the product that makes one of its operands; whether that was possible.
+/// Fuses an addition into the GEMM or convolution that computes an operand; false where fusion is not possible.
 pub fn residual(
     builder: &mut Builder<'_>,
     call: &Call<'_>,
@@ -65,7 +65,7 @@ pub fn residual(
     Ok(false)
 }
 
-/// Adds a tensor to the results of a product; whether that was possible.
+/// Adds a residual tensor to the epilogue of a GEMM; false where fusion is not possible.
 fn add(instruction: &mut Instruction, other: &Tensor) -> bool {
     let numbers = other.numbers;
     let (residual, last, activation, columns) = match instruction {
@@ -88,7 +88,7 @@ fn add(instruction: &mut Instruction, other: &Tensor) -> bool {
     true
 }
 
-/// Makes what computes real numbers compute bytes instead, where they are read here only; the bytes, if that was possible.
+/// Fuses quantization into the instruction that computes `id`, where the f32 tensor has no other consumer; the int8 tensor if fused.
 pub fn quantize(builder: &mut Builder<'_>, id: ValueId, input: &Tensor, numbers: Numbers) -> Option<Tensor> {
     let (position, mut instruction) = maker(builder, id, input)?;
     match &mut instruction {
@@ -115,7 +115,7 @@ pub fn quantize(builder: &mut Builder<'_>, id: ValueId, input: &Tensor, numbers:
     Some(bytes)
 }
 
-/// Whether scales may be divided by that of the results beforehand: nothing but limits comes after the sum.
+/// Whether requantization scales may include the output scale: the epilogue has only clamp limits after the accumulators.
 fn can_divide(product: &QuantizedProduct) -> bool {
     let adds_real = product.residual.place.is_present() && !product.residual_numbers.are_bytes();
     let is_limited = product.activation.kind == ActivationKind::Identity as u32 && product.residual_last == 0;
@@ -124,7 +124,7 @@ fn can_divide(product: &QuantizedProduct) -> bool {
 
 const UNLIMITED: Activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
 
-/// Makes the chain that computes `id` part of the one that computes `output`, if that reads all of it as it lies.
+/// Fuses the chain that computes `id` into the chain that computes `output`, if the strides agree.
 pub fn join(builder: &mut Builder<'_>, output: &Tensor, id: ValueId) {
     let Ok(input) = builder.lying(id) else { return };
     let (Some((first_position, first)), Some((position, last))) =
@@ -139,7 +139,7 @@ pub fn join(builder: &mut Builder<'_>, output: &Tensor, id: ValueId) {
     builder.make(output.buffer, joined);
 }
 
-/// The instruction that makes all of a tensor, where the tensor is read once and is all of its buffer.
+/// The instruction that computes a tensor, where the tensor fills a whole buffer and has one consumer.
 fn maker(builder: &Builder<'_>, id: ValueId, tensor: &Tensor) -> Option<(usize, Instruction)> {
     let size = builder.buffers.get(tensor.buffer.0 as usize)?.size;
     let is_real = !tensor.numbers.are_bytes();
@@ -154,12 +154,12 @@ fn replace(builder: &mut Builder<'_>, position: usize, tensor: &Tensor, instruct
     builder.make(tensor.buffer, instruction);
 }
 
-/// Whether the elements of a tensor are all of an unbroken run of memory, each once.
+/// Whether the tensor is contiguous in memory, without broadcast dimensions.
 fn is_dense(tensor: &Tensor) -> bool {
     tensor.permuted(&tensor.order()).is_row_major()
 }
 
-/// A product's activation followed by a function, if an activation says that.
+/// The activation equal to `own` followed by an operator; `None` where the epilogue has no such activation.
 fn followed_by(own: Activation, operation: Operation, numbers: &[f32]) -> Option<Activation> {
     let limits = |low: f32, high: f32| {
         let is_identity = own.kind == ActivationKind::Identity as u32;
@@ -180,7 +180,7 @@ fn followed_by(own: Activation, operation: Operation, numbers: &[f32]) -> Option
     plain.then(|| Activation::of(kind))
 }
 
-/// One chain of two, of which the second reads the first's result as it lies.
+/// The fused chain of two chains; the second reads the output of the first with equal strides.
 fn joined(first: &Elementwise, last: &Elementwise) -> Option<Elementwise> {
     if numel(first) != numel(last) || first.numbers.are_bytes() {
         return None;
@@ -226,7 +226,7 @@ fn moved(step: &Step, to: impl Fn(usize) -> usize) -> Step {
     Step { terms: step.terms.map(term), ..*step }
 }
 
-/// The chain with loops of these sizes, if its operands allow it.
+/// The chain in a loop nest of these sizes, if the strides of the operands allow the nest.
 fn in_loops(chain: &Elementwise, sizes: [u32; 4]) -> Option<Elementwise> {
     if chain.sizes == sizes {
         return Some(*chain);

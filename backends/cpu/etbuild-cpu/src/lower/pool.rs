@@ -1,4 +1,4 @@
-//! Pooling of images.
+//! Pooling operators.
 
 use et_cpu::{Pool, Window};
 
@@ -9,13 +9,13 @@ use crate::lower::Lowered;
 use crate::lower::product::pair;
 use crate::tensor::Tensor;
 
-/// The greatest element of each window. Where it lies is not computed.
+/// Max pooling, without the output of indices.
 pub fn max_pool(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let dilation = pair(call.ints(4)?, 2, 1)?;
     pool(builder, &call, dilation, 0)
 }
 
-/// The mean of each window.
+/// Average pooling.
 pub fn avg_pool(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let with_padding = call.flag(5)?;
     pool(builder, &call, [1, 1], if with_padding { 2 } else { 1 })

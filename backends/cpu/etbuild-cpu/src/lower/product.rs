@@ -1,4 +1,4 @@
-//! Convolutions and products with constant weights, with what follows them folded in.
+//! Convolutions and linear layers with constant weights.
 
 use et_core::ScalarType;
 use et_cpu::{Activation, Depthwise, Place, Product, Rows, SlotNumber, Window};
@@ -11,7 +11,7 @@ use crate::pack::{self, Form, Packing};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Problem, constant};
 
-/// A two-dimensional convolution; one over one dimension has images of one row.
+/// Convolution; a one-dimensional convolution has images of height 1.
 pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let integers = quantized::Operands::of(builder, &call)?;
     let input = match &integers {
@@ -42,18 +42,18 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// The most channels that are read as planes: those of a picture.
+/// The maximum channels of an NCHW input: an RGBA picture.
 const MOST_PLANES: u32 = 4;
 
-/// Whether a product reads an image as it lies, channel by channel, as fast as with channels innermost: pixels of one are
-/// neighbours then, and there are kernels for windows of those.
+/// Whether a convolution reads an NCHW image as fast as an NHWC image: the pixels of a channel are neighbours, and
+/// micro-kernels exist for such windows.
 fn reads_planes(input: &Tensor, window: &Window) -> bool {
     let few = (2..=MOST_PLANES).contains(&window.input[2]) && window.groups == 1;
     let close = window.stride[1] <= 2 && window.dilation[1] == 1 && window.kernel[1] > 1;
     few && close && input.is_row_major() && !input.is_channels_last()
 }
 
-/// Whether each channel is convolved by itself.
+/// Whether a convolution is depthwise.
 pub const fn is_depthwise(window: &Window) -> bool {
     window.groups > 1 && window.groups == window.input[2] && window.groups == window.output[2]
 }
@@ -88,7 +88,7 @@ fn depthwise(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor, output:
     Ok(())
 }
 
-/// The bytes of numbers.
+/// f32 numbers as little-endian bytes.
 pub fn little_endian(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
@@ -122,7 +122,7 @@ pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// A product of matrices as a convolution of one row of pixels with a kernel of one pixel.
+/// A GEMM as a 1x1 convolution of an image of height 1.
 pub fn matrix_window(rows: usize, inner: usize, columns: usize) -> Window {
     Window {
         batch: 1,
@@ -137,12 +137,12 @@ pub fn matrix_window(rows: usize, inner: usize, columns: usize) -> Window {
     }
 }
 
-/// The rows of a dense tensor with this many channels innermost; planes have one.
+/// The pixel rows of a contiguous NHWC tensor; an NCHW image is a single row.
 pub fn pixels(tensor: &Tensor, channels: u32) -> Rows {
     Rows { place: place(tensor), stride: channels }
 }
 
-/// A tensor of three or four dimensions as images.
+/// A tensor of rank 3 or 4 as NHWC images.
 fn image(tensor: &Tensor) -> Result<Tensor, Problem> {
     let sizes = image_sizes(&tensor.sizes)?;
     tensor.viewed(&sizes).ok_or(Problem::Arguments)
@@ -174,7 +174,7 @@ fn window(call: &Call<'_>, input: &Tensor, output: &Tensor) -> Result<Window, Pr
     })
 }
 
-/// Numbers for rows and columns, of which images of one row have the latter only.
+/// Vertical and horizontal numbers; one-dimensional convolutions have the horizontal number only.
 pub fn pair(numbers: &[i64], spatial: usize, absent: u32) -> Result<[u32; 2], Problem> {
     let number = |number: i64| u32::try_from(number).map_err(|_| Problem::Arguments);
     match (numbers, spatial) {
@@ -186,7 +186,7 @@ pub fn pair(numbers: &[i64], spatial: usize, absent: u32) -> Result<[u32; 2], Pr
     }
 }
 
-/// The slot of the packed weights and biases.
+/// The slot of the packed weights and bias.
 fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: Window) -> Result<SlotNumber, Problem> {
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
     let id = call.value(1)?;
@@ -195,7 +195,7 @@ fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: Window) -> Result
     builder.packed(Packing { window, weights, form: Form::Floats(bias), adapter })
 }
 
-/// The slot of the bias, one number per channel.
+/// The slot of the per-channel bias.
 fn bias(builder: &mut Builder<'_>, id: Option<ValueId>, channels: u32) -> Result<SlotNumber, Problem> {
     let Buffer(slot) = match id {
         Some(id) => builder.tensor(id)?.buffer,

@@ -1,4 +1,4 @@
-//! Numbers as bytes: where they become so, where they stop being so, and products of them.
+//! Static quantization: quantize and dequantize operators, int8 convolution and int8 GEMM.
 
 use et_cpu::{Activation, Numbers, Place, QuantizedDepthwise, QuantizedProduct, Rows, SlotNumber, Window};
 use etbuild_ir::{Argument, Node, ValueId};
@@ -12,7 +12,7 @@ use crate::lower::{Lowered, elementwise, fold};
 use crate::pack::{self, Form, Packing};
 use crate::tensor::Tensor;
 
-/// Numbers to bytes: what computes the numbers makes bytes of them where nothing else reads them.
+/// Quantization: fused into the instruction that computes the f32 tensor, where the tensor has no other consumer.
 pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (id, numbers) = (call.value(0)?, numbers(&call)?);
     let input = builder.lying(id)?;
@@ -27,7 +27,7 @@ pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// Bytes to numbers: they stay bytes until something cannot read these. Constants are read where they are needed.
+/// Dequantization: the tensor stays int8 until a consumer needs f32. Constants are dequantized by consumers.
 pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     if !constant::dequantizes_constants(builder.links, call.node) {
         let bytes = builder.lying(call.value(0)?)?;
@@ -36,41 +36,41 @@ pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// Weights are read by the product that they belong to.
+/// Quantized weights are packed by the GEMM or convolution that reads the weights.
 pub fn dequantize_constant(_: &mut Builder<'_>, _: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// The scale and zero point of `(input, scale, zero_point, ...)`.
+/// The per-tensor qparams of `(input, scale, zero_point, ...)`.
 fn numbers(call: &Call<'_>) -> Result<Numbers, Problem> {
     let scale = call.number(1)?.ok_or(Problem::Arguments)? as f32;
     let zero_point = call.int(2)?.and_then(|point| i32::try_from(point).ok()).ok_or(Problem::Arguments)?;
     Ok(Numbers { scale, zero_point })
 }
 
-/// What a product of bytes is made of.
+/// The operands of an int8 GEMM or convolution.
 pub struct Operands {
     weights: ByteWeights,
     bias: Option<Vec<f32>>,
 }
 
 impl Operands {
-    /// The weights and bias of a convolution or linear layer that is computed in bytes: weights are, and so are activations.
+    /// The weights and bias of an int8 convolution or linear layer, where input tensor and weights are int8.
     pub fn of(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<Option<Self>, Problem> {
         let Some(weights) = constant::byte_weights(builder.links, call.value(1)?) else { return Ok(None) };
-        // Rows that are quantized at run time are read by linear layers only.
+        // Only linear layers read dynamically quantized rows.
         let input = builder.lying(call.value(0)?)?;
         let is_computed = input.numbers.are_bytes() && (!convolves_channels(call)? || becomes_bytes(builder, call)?);
         let bias = call.optional_value(2)?.map(|id| floats(builder, id)).transpose()?;
         Ok(is_computed.then_some(Self { weights, bias }))
     }
 
-    /// The scale of each column's sums.
+    /// The per-channel scales of the int32 accumulators.
     fn scales(&self, input: Numbers) -> Vec<f32> {
         self.weights.scales.iter().map(|scale| scale * input.scale).collect()
     }
 
-    /// The bias in steps of these scales.
+    /// The int32 bias, in units of the accumulator scales.
     fn steps(&self, scales: &[f32]) -> Vec<i32> {
         let bias = |column: usize| self.bias.as_ref().and_then(|bias| bias.get(column)).copied().unwrap_or(0.0);
         let step = |(column, scale): (usize, &f32)| (f64::from(bias(column)) / f64::from(*scale)).round_ties_even();
@@ -78,7 +78,7 @@ impl Operands {
     }
 }
 
-/// Whether a call is a convolution of each channel by itself.
+/// Whether a call is a depthwise convolution.
 fn convolves_channels(call: &Call<'_>) -> Result<bool, Problem> {
     if call.node.operator.name() != "convolution" {
         return Ok(false);
@@ -90,7 +90,7 @@ fn convolves_channels(call: &Call<'_>) -> Result<bool, Problem> {
     Ok(is_depthwise(&Window { input, output, groups, ..Window::default() }))
 }
 
-/// Whether the result of a convolution of each channel by itself becomes bytes, with no more between than its kernel does.
+/// Whether the output of a depthwise convolution is quantized, after at most an activation that the kernel's epilogue has.
 fn becomes_bytes(builder: &Builder<'_>, call: &Call<'_>) -> Result<bool, Problem> {
     let mut id = call.output()?;
     let mut functions = 0;
@@ -105,7 +105,7 @@ fn becomes_bytes(builder: &Builder<'_>, call: &Call<'_>) -> Result<bool, Problem
     Ok(false)
 }
 
-/// Whether a node makes bytes of numbers with parameters that are known.
+/// Whether a node quantizes with static qparams.
 pub fn makes_bytes(node: &Node) -> bool {
     node.operator.as_str() == "quantized_decomposed.quantize_per_tensor.default"
 }
@@ -114,7 +114,7 @@ fn reads_first(node: &Node, id: ValueId) -> bool {
     node.arguments.first() == Some(&Argument::Value(id))
 }
 
-/// A product of bytes; its results are real until something makes bytes of them.
+/// An int8 GEMM or convolution with an f32 output, until [`fold::quantize`] fuses requantization.
 pub fn product(
     builder: &mut Builder<'_>,
     operands: &Operands,
@@ -132,7 +132,7 @@ pub fn product(
     Ok(())
 }
 
-/// A product of bytes that become real numbers, with nothing else done.
+/// An int8 GEMM or convolution with an f32 output and an empty epilogue.
 pub fn instruction(
     input: Rows,
     numbers: Numbers,
@@ -156,7 +156,7 @@ pub fn instruction(
     }
 }
 
-/// A convolution of each channel by itself, of bytes; [`fold::quantize`] makes bytes of its results.
+/// An int8 depthwise convolution; [`fold::quantize`] sets the qparams of the output.
 pub fn depthwise(
     builder: &mut Builder<'_>,
     operands: &Operands,

@@ -1,4 +1,4 @@
-//! What works on rows: softmax and layer normalization; and means.
+//! Softmax, LayerNorm, RMSNorm and mean.
 
 use et_cpu::{Mean, Normalize, Numbers, SlotNumber, Softmax};
 use etbuild_ir::ValueId;
@@ -19,14 +19,14 @@ pub fn softmax(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// Layer normalization over the last dimensions.
+/// LayerNorm over the last dimensions.
 pub fn layer_norm(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let parameters = [call.optional_value(2)?, call.optional_value(3)?];
     let epsilon = call.number(4)?.unwrap_or(1e-5);
     normalize(builder, call, parameters, epsilon, true)
 }
 
-/// Root-mean-square normalization over the last dimensions.
+/// RMSNorm over the last dimensions.
 pub fn rms_norm(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let parameters = [call.optional_value(2)?, None];
     let epsilon = call.number(3)?.unwrap_or(f64::from(f32::EPSILON));
@@ -65,7 +65,7 @@ fn slot(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<SlotNumber, Pr
     id.map_or(Ok(SlotNumber::NONE), |id| Ok(SlotNumber(builder.tensor(id)?.buffer.0)))
 }
 
-/// Rows to read, and as many to write.
+/// The row-major input tensor and an output tensor of the same shape.
 fn operands(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(Tensor, Tensor), Problem> {
     let input = builder.tensor(call.value(0)?)?;
     let input = builder.in_row_major(input);
@@ -93,7 +93,7 @@ pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let shape = [count(&outer), count(&dims), count(&inner)];
     let kept_sizes: Vec<usize> =
         (0..input.rank()).map(|dim| if dims.contains(&dim) { 1 } else { input.sizes[dim] }).collect();
-    // Where bytes are read, the results become bytes too: `fold::quantize` sees to it.
+    // An int8 input tensor gets an int8 output tensor by `fold::quantize`.
     let output = builder.scratch(FLOAT, &kept_sizes, &order);
     let (from, to) = (input.numbers, Numbers::REAL);
     builder.make(output.buffer, Mean { input: place(&input), from, output: place(&output), to, sizes: shape });
@@ -102,7 +102,7 @@ pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// Whether nothing lies between elements.
+/// Whether the tensor is contiguous in memory.
 fn is_dense(tensor: &Tensor) -> bool {
     tensor.is_row_major() || tensor.is_channels_last()
 }
@@ -119,7 +119,7 @@ fn are_neighbours(order: &[usize], dims: &[usize]) -> bool {
     places.len() <= 1
 }
 
-/// Whether a dimension lies outside all of `dims` in memory.
+/// Whether a dimension is outside of all `dims` in memory order.
 fn is_before(order: &[usize], dim: usize, dims: &[usize]) -> bool {
     let place = |dim: usize| order.iter().position(|other| *other == dim);
     dims.iter().all(|reduced| place(dim) < place(*reduced))

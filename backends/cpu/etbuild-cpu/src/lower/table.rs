@@ -1,4 +1,4 @@
-//! Embedding tables of bytes or half bytes that a product reads too: rows of integers and of scales are chosen, and dequantized.
+//! Quantized int8 or int4 embedding tables tied to a linear layer: integer rows and scale rows are gathered and dequantized.
 
 use et_core::ScalarType;
 use et_cpu::{GatherColumns, Groups};
@@ -13,11 +13,11 @@ use crate::lower::product::matrix_window;
 use crate::lower::{FLOAT, Lowered};
 use crate::pack::{Form, Packing};
 
-/// A table, and which of its rows are read.
+/// An embedding table with the lookup indices.
 pub struct Table {
     integers: ValueId,
     scales: ValueId,
-    /// The elements of a group of half bytes; `None` for bytes with a scale for each row.
+    /// The block size of int4 weights; `None` for int8 weights with per-row scales.
     group: Option<usize>,
     indices: ValueId,
     /// Rows and columns.
@@ -25,7 +25,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table that `dequantize_affine(embedding(integers, indices), block, embedding(scales, indices), ...)` reads.
+    /// The lookup `dequantize_affine(embedding(integers, indices), block, embedding(scales, indices), ...)`.
     pub fn of(links: &Links<'_>, node: &Node) -> Option<Self> {
         let [Argument::Value(rows), Argument::Ints(block), Argument::Value(scales), Argument::None, _, ends @ ..] =
             &node.arguments[..]
@@ -49,25 +49,25 @@ impl Table {
         fits.then_some(Self { integers, scales, group, indices, sizes })
     }
 
-    /// Whether a value is rows of integers or of scales that are read as a part of a table only.
+    /// Whether a value is gathered integers or scales with a table's dequantization as the only consumer.
     pub fn has(links: &Links<'_>, id: ValueId) -> bool {
         links.only_reader(id).is_some_and(|node| is_dequantizing(node) && Self::of(links, node).is_some())
     }
 }
 
-/// Whether a node may be the last one of a table.
+/// Whether a node may be the dequantization of a table.
 pub fn is_dequantizing(node: &Node) -> bool {
     node.operator.as_str() == "torchao.dequantize_affine.default"
 }
 
-/// The constant whose rows a value is, and their indices.
+/// The constant and the indices of a gathered value.
 fn chosen(links: &Links<'_>, id: ValueId) -> Option<(ValueId, ValueId)> {
     let node = links.maker(id).filter(|node| node.operator.as_str() == "aten.embedding.default")?;
     let [Argument::Value(table), Argument::Value(indices), ..] = &node.arguments[..] else { return None };
     links.graph.constant(*table).map(|_| (*table, *indices))
 }
 
-/// Rows of a table.
+/// Embedding lookup.
 pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lowered {
     let Table { integers, scales, group, indices, sizes: [rows, columns] } = table;
     let weights = builder.graph.constant(integers).ok_or(Problem::Order)?.clone();

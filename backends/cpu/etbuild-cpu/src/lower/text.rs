@@ -1,4 +1,4 @@
-//! What language models compute of the rows of a text: rotation, attention to a cache, the row of the last token.
+//! Operators of language models: RoPE, attention with a KV cache, and the logits row of the last token.
 
 use et_core::ScalarType;
 use et_cpu::{AttendCache, Gather, Piece, Rotate, SlotNumber};
@@ -11,10 +11,10 @@ use crate::call::Call;
 use crate::lower::{FLOAT, Lowered};
 use crate::tensor::Tensor;
 
-/// The bytes of a scale, behind the numbers of a key or a value in bytes.
+/// The bytes of a scale behind an int8 row of the KV cache.
 const SCALE: usize = size_of::<f32>();
 
-/// Why rows are not rotated.
+/// Checks RoPE.
 pub fn rotate_check(call: &Call<'_>) -> Option<Refusal> {
     let is_refused = || {
         let sizes = [0, 1, 2].map(|index| call.value(index).map(|id| call.sizes(id)));
@@ -26,7 +26,7 @@ pub fn rotate_check(call: &Call<'_>) -> Option<Refusal> {
     refused(call, &[0, 1, 2], is_refused().is_none(), "it rotates one text of rows, heads and depth")
 }
 
-/// Why the rows of a text do not attend to a cache.
+/// Checks attention with a KV cache.
 pub fn attend_check(call: &Call<'_>) -> Option<Refusal> {
     let types = [1, 2].map(|index| call.value(index).ok().map(|id| call.graph.spec(id).scalar_type));
     let is_taken = || {
@@ -41,7 +41,7 @@ pub fn attend_check(call: &Call<'_>) -> Option<Refusal> {
     refused(call, floats, is_taken().is_none(), "it attends to one cache, whose keys are as wide as its values")
 }
 
-/// Why no rows are selected: it takes one row of a dimension that only dimensions of one element are ahead of.
+/// Checks row selection: along a dimension whose outer dimensions all have size 1.
 pub fn index_check(call: &Call<'_>) -> Option<Refusal> {
     let is_taken = || {
         let sizes = call.sizes(call.value(0).ok()?);
@@ -52,7 +52,7 @@ pub fn index_check(call: &Call<'_>) -> Option<Refusal> {
     refused(call, &[0], is_taken().is_none(), "it selects rows of the outermost dimension by 64-bit indices")
 }
 
-/// A refusal where a shape does not fit, or where operands are no `float32` that lies in order.
+/// A refusal for an unsupported shape, or for operands that are not contiguous f32.
 fn refused(call: &Call<'_>, floats: &[usize], is_odd: bool, shape: &str) -> Option<Refusal> {
     let spec = |index: &usize| call.value(*index).ok().map(|id| call.graph.spec(id));
     if is_odd {
@@ -73,7 +73,7 @@ fn dense(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
     Ok(builder.in_row_major(tensor))
 }
 
-/// `(input, cosines, sines, start, last)`.
+/// RoPE: `(input, cosines, sines, start, last)`.
 pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let [input, cosines, sines] = [0, 1, 2].map(|index| dense(builder, call.value(index)?));
     let (input, cosines, sines) = (input?, cosines?, sines?);
@@ -94,7 +94,7 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// `(query, keys, values, start, last, scale, window, soft_cap)`.
+/// Attention with a KV cache: `(query, keys, values, start, last, scale, window, soft_cap)`.
 pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let [query, keys, values] = [0, 1, 2].map(|index| dense(builder, call.value(index)?));
     let (query, keys, values) = (query?, keys?, values?);
@@ -123,7 +123,7 @@ pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// `(input, dim, index)`: rows by their index.
+/// Row selection: `(input, dim, index)`.
 pub fn index_select(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (input, indices) = (dense(builder, call.value(0)?)?, dense(builder, call.value(2)?)?);
     let along = call.dim(1, input.rank())?;

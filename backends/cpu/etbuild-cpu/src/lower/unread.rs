@@ -1,5 +1,5 @@
-//! Copies that nothing reads: views are copied where an instruction needs them so, and what reads them may have become part of another
-//! instruction that reads the original.
+//! Removes dead copies: a view is copied for an instruction that needs other strides, and fusion may have replaced that
+//! instruction by an instruction that reads the original tensor.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use et_cpu::{Instruction, Rows};
 
 use crate::builder::{Builder, Storage};
 
-/// How often instructions name each slot.
+/// The number of references to each slot.
 pub struct Mentions(BTreeMap<u32, usize>);
 
 impl Mentions {
-    /// Those of all instructions.
+    /// The references of all instructions.
     pub fn of(builder: &Builder<'_>) -> Self {
         let mut mentions = BTreeMap::new();
         for instruction in builder.instructions.iter().flatten() {
@@ -21,14 +21,14 @@ impl Mentions {
         Self(mentions)
     }
 
-    /// The number of mentions of memory that lives during a call only; 0 for other memory.
+    /// The number of references to a scratch slot; 0 for other slots.
     pub fn of_scratch(&self, builder: &Builder<'_>, slot: u32) -> usize {
         let memory = builder.buffers.get(slot as usize);
         let is_scratch = memory.is_some_and(|memory| matches!(memory.storage, Storage::Scratch));
         self.0.get(&slot).copied().filter(|_| is_scratch).unwrap_or(0)
     }
 
-    /// Whether what one instruction writes is just what another reads, as dense rows of so many columns, and nothing else names it.
+    /// Whether the output of an instruction is exactly the contiguous input of another, with `columns` columns and no third reference.
     pub fn are_between(&self, builder: &Builder<'_>, written: Rows, read: Rows, columns: u32) -> bool {
         written == read && written.stride == columns && self.of_scratch(builder, written.place.slot.0) == 2
     }
@@ -40,7 +40,7 @@ impl Mentions {
     }
 }
 
-/// Takes out all such copies, the last first, as one may have been read by another only.
+/// Removes all dead copies, from last to first, because a dead copy may read the output of a dead copy.
 pub fn remove(builder: &mut Builder<'_>) {
     let mut mentions = Mentions::of(builder);
     for position in (0..builder.instructions.len()).rev() {

@@ -9,7 +9,7 @@ use crate::lower::Lowered;
 use crate::lower::table::Table;
 use crate::tensor::Tensor;
 
-/// The same elements with other sizes; copied where strides cannot say that.
+/// Reshape; copied where strides cannot express the shape.
 pub fn view(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (tensor, sizes) = (builder.lying(call.value(0)?)?, call.output_sizes()?);
     let viewed = match tensor.viewed(&sizes) {
@@ -20,7 +20,7 @@ pub fn view(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// Dimensions in another order.
+/// Permuted dimensions.
 pub fn permute(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let tensor = builder.lying(call.value(0)?)?;
     let dims: Result<Vec<usize>, _> = call.ints(1)?.iter().map(|number| dim(*number, tensor.rank())).collect();
@@ -49,7 +49,7 @@ pub fn slice(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// Repeated elements.
+/// Broadcast dimensions.
 pub fn expand(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (tensor, sizes) = (builder.lying(call.value(0)?)?, call.output_sizes()?);
     builder.set(call.output()?, tensor.expanded(&sizes));
@@ -63,7 +63,7 @@ pub fn identity(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// Tensors one after the other: each is copied to its place.
+/// Concatenation: each input tensor is copied to a slice of the output tensor.
 pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (sizes, ids) = (call.output_sizes()?, call.values(0)?);
     let along = call.dim(1, sizes.len())?;
@@ -82,7 +82,7 @@ pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// Tensors whose elements mean the same: as they lie where they do, else as real numbers.
+/// Tensors with equal dtype and qparams: unchanged if equal, else dequantized to f32.
 fn alike(builder: &mut Builder<'_>, ids: &[ValueId]) -> Result<Vec<Tensor>, Problem> {
     let lying = ids.iter().map(|id| builder.lying(*id)).collect::<Result<Vec<_>, _>>()?;
     if lying.windows(2).all(|pair| pair[0].numbers == pair[1].numbers) {
@@ -91,8 +91,8 @@ fn alike(builder: &mut Builder<'_>, ids: &[ValueId]) -> Result<Vec<Tensor>, Prob
     ids.iter().map(|id| builder.tensor(*id)).collect()
 }
 
-/// Elements that are moved along dimensions, those that leave at the end coming back at the beginning: two copies for each
-/// dimension that moves.
+/// Rolls a tensor: elements that leave at the end of a dimension reenter at the beginning, by two copies per
+/// dimension.
 pub fn roll(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let tensor = builder.lying(call.value(0)?)?;
     let (shifts, dims) = (call.ints(1)?, call.ints(2)?);
@@ -114,7 +114,7 @@ pub fn roll(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     Ok(())
 }
 
-/// The two parts of a piece, each with the place that it moves to.
+/// The two slices of a rolled tensor, each with the output position.
 fn rolled((piece, start): (Tensor, Vec<usize>), along: usize, shift: i64) -> Vec<(Tensor, Vec<usize>)> {
     let size = piece.sizes[along];
     let moved = usize::try_from(shift.rem_euclid(size.max(1) as i64)).unwrap_or(0);
@@ -127,7 +127,7 @@ fn rolled((piece, start): (Tensor, Vec<usize>), along: usize, shift: i64) -> Vec
     parts.into_iter().filter(|(piece, _)| piece.sizes[along] > 0).collect()
 }
 
-/// Rows of a table; those of one that is dequantized are read then.
+/// Embedding lookup; rows of a quantized table are gathered by the dequantization.
 pub fn embedding(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     if Table::has(builder.links, call.output()?) {
         return Ok(());

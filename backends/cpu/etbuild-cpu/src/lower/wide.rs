@@ -1,4 +1,4 @@
-//! Linear layers of rows of numbers whose weights stay integers.
+//! Weight-only quantization: linear layers with f32 rows and integer weights.
 
 use et_core::ScalarType;
 use et_cpu::{Activation, Groups, WideProduct};
@@ -11,7 +11,7 @@ use crate::lower::product::{floats, matrix_window, pixels};
 use crate::pack::{Form, Packing};
 use crate::tensor::Tensor;
 
-/// A linear layer with weights of a byte or half a byte; whether it is one.
+/// A linear layer with int8 or int4 weights; false for other linear layers.
 pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor) -> Result<bool, Problem> {
     let (weights, links) = (call.value(1)?, builder.links);
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;

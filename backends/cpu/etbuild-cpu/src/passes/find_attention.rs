@@ -1,33 +1,33 @@
-//! Finds attention that is written out: a product of queries and keys, perhaps with biases added, a softmax over keys, and
-//! a product with values. What lies between the first product and the last is read once, so that all of it is one call.
+//! Matches attention spelled out in several nodes: a matmul of queries and keys, optional biases, a softmax over keys, and
+//! a matmul with values. All intermediate tensors have one consumer, so the pattern is replaced as a whole.
 
 use std::collections::BTreeSet;
 
 use etbuild_ir::{Argument, Graph, Links, Node, ValueId};
 
-/// What is added to scores, with the sizes that the sums have.
+/// The biases of the logits, each with the shape of the sum.
 type Biases = Vec<(ValueId, Vec<i32>)>;
 
-/// A call of attention that several nodes make.
+/// Attention matched in several nodes.
 #[derive(Debug)]
 pub struct Match {
-    /// The position of the node at which everything that it reads is computed: the second product.
+    /// The position of the second matmul, at which all operands are computed.
     pub position: usize,
-    /// Queries `[batches, queries, depth]`, or that with batches and heads apart.
+    /// The query tensor `[batches, queries, depth]`, or with separate batch and head dimensions.
     pub query: ValueId,
-    /// Keys, transposed: `[batches, depth, keys]`, or that with batches and heads apart.
+    /// The transposed key tensor `[batches, depth, keys]`, or with separate batch and head dimensions.
     pub transposed_key: ValueId,
-    /// Values `[batches, keys, depth]`, or that with batches and heads apart.
+    /// The value tensor `[batches, keys, depth]`, or with separate batch and head dimensions.
     pub value: ValueId,
-    /// What is added to the scores, with the sizes that the sum has.
+    /// The biases of the logits, each with the shape of the sum.
     pub biases: Biases,
-    /// What queries are multiplied with.
+    /// The factor of the queries.
     pub scale: f64,
-    /// The second product.
+    /// The output of the second matmul.
     pub output: ValueId,
 }
 
-/// The calls of a graph, and the positions of all nodes that they replace.
+/// All matches in a graph, and the positions of all replaced nodes.
 pub fn find_attention(graph: &Graph) -> (Vec<Match>, BTreeSet<usize>) {
     let finder = Finder { links: Links::of(graph) };
     let (mut matches, mut replaced) = (Vec::new(), BTreeSet::new());
@@ -45,7 +45,7 @@ struct Finder<'g> {
 }
 
 impl<'g> Finder<'g> {
-    /// The call whose second product is at this position, and the positions of its nodes.
+    /// The match whose second matmul is at this position, and the positions of the matched nodes.
     fn at(&self, position: usize) -> Option<(Match, Vec<usize>)> {
         let last = self.links.graph.nodes.get(position).filter(|node| is(node, "aten.bmm.default"))?;
         let mut nodes = vec![position];
@@ -68,7 +68,7 @@ impl<'g> Finder<'g> {
         Some((found, nodes))
     }
 
-    /// The result with batches and heads apart, where it is read so.
+    /// The output with separate batch and head dimensions, where the only consumer is such a view.
     fn apart_again(&self, id: ValueId, nodes: &mut Vec<usize>) -> ValueId {
         let reader = self.links.last_reader_position(id).filter(|_| self.links.read_count(id) == 1);
         let view = reader.filter(|position| is(&self.links.graph.nodes[*position], "aten.view_copy.default"));
@@ -82,7 +82,7 @@ impl<'g> Finder<'g> {
         }
     }
 
-    /// What a value is a view of, where each view is read once.
+    /// The base tensor of a chain of views with one consumer each.
     fn through_views(&self, mut id: ValueId, nodes: &mut Vec<usize>) -> Option<ValueId> {
         while let Some(node) = self.links.maker(id).filter(|node| is(node, "aten.view_copy.default")) {
             nodes.push(self.read_once(id)?);
@@ -91,7 +91,7 @@ impl<'g> Finder<'g> {
         Some(id)
     }
 
-    /// What biases are added to, and the biases.
+    /// The biases added to the logits, and the logits without biases.
     fn through_sums(&self, id: ValueId, nodes: &mut Vec<usize>) -> Option<(Biases, ValueId)> {
         let (mut biases, mut id) = (Vec::new(), self.through_views(id, nodes)?);
         while let Some(node) = self.links.maker(id).filter(|node| is(node, "aten.add.Tensor")) {
@@ -109,22 +109,22 @@ impl<'g> Finder<'g> {
         Some((biases, id))
     }
 
-    /// The node that makes a value, where it is this operator and its result is read once.
+    /// The node that computes a value, for this operator and a value with one consumer.
     fn made_by(&self, id: ValueId, operator: &str, nodes: &mut Vec<usize>) -> Option<&'g Node> {
         let node = self.links.maker(id).filter(|node| is(node, operator))?;
         nodes.push(self.read_once(id)?);
         Some(node)
     }
 
-    /// The value before batches and heads were joined.
+    /// The value before a view fused batches and heads.
     fn apart(&self, id: ValueId) -> ValueId {
         let viewed =
             self.links.maker(id).filter(|node| is(node, "aten.view_copy.default")).and_then(|node| value(node, 0));
         viewed.filter(|viewed| self.links.graph.spec(*viewed).rank() == 4).unwrap_or(id)
     }
 
-    /// Queries before they were multiplied with a number, and the number. `joined` are the same queries, perhaps with
-    /// batches and heads joined by a view, which is then replaced too.
+    /// The unscaled queries and the factor. `joined` are the same queries, perhaps behind a view that fuses batches
+    /// and heads; that view is then replaced too.
     fn unscaled(&self, joined: ValueId, id: ValueId, nodes: &mut Vec<usize>) -> (ValueId, f64) {
         let scaled = self.links.maker(id).filter(|node| is(node, "aten.mul.Scalar"));
         let parts = scaled.and_then(|node| match &node.arguments[..] {
@@ -140,7 +140,7 @@ impl<'g> Finder<'g> {
         }
     }
 
-    /// The position of the node that makes a value which is read once.
+    /// The position of the node that computes a value with one consumer.
     fn read_once(&self, id: ValueId) -> Option<usize> {
         self.links.maker_position(id).filter(|_| self.links.read_count(id) == 1)
     }

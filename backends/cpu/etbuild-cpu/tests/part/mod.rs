@@ -1,4 +1,4 @@
-//! Parts of models, made by hand: graphs, what they are compiled and run with, and what was executed.
+//! Partitions of models: graphs, compiled programs, execution, and the executed instructions.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use etbuild_ir::{
 };
 
 thread_local! {
-    /// What was executed.
+    /// The executed instructions.
     pub static TOLD: RefCell<Vec<Instruction>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -25,7 +25,7 @@ fn told(instruction: &Instruction) {
 static ENGINES: &[Engine] =
     &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::telling_delegate(workers, told)) }];
 
-/// The least feature set, of which every machine that runs the tests has the instructions.
+/// The minimum instruction set, present on every test machine.
 pub fn this_machine() -> TargetFacts {
     let feature = if cfg!(target_arch = "x86_64") { "avx2" } else { "neon" };
     TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features: vec![feature.to_owned()], hosted: true }
@@ -49,7 +49,7 @@ pub fn bytes(numbers: &[f32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// A graph in the making.
+/// A graph under construction.
 #[derive(Default)]
 pub struct Made(pub Graph);
 
@@ -60,7 +60,7 @@ impl Made {
         Argument::Value(self.0.add_value(&name, spec(sizes), kind))
     }
 
-    /// The program whose only result this is.
+    /// The program with this value as the only output.
     pub fn program(mut self, output: ValueId) -> LoweredProgram {
         self.0.outputs.push(output);
         LoweredProgram::verify(Program { methods: BTreeMap::from([("forward".to_owned(), self.0)]) }).unwrap()
@@ -80,7 +80,7 @@ pub fn spec(sizes: &[usize]) -> TensorSpec {
     TensorSpec::contiguous(ScalarType::Float, sizes)
 }
 
-/// The bytes of a program's first result, computed by some threads.
+/// The bytes of a program's first output tensor, computed on `threads` threads.
 pub fn computed(program: LoweredProgram, inputs: &[Vec<f32>], threads: usize) -> Vec<u8> {
     let target = this_machine();
     let candidate = candidate(&target, threads);
