@@ -29,7 +29,12 @@ mod tests {
 
     fn package(dependency: &str, ours: bool) -> Package {
         let dependency = Dependency { name: dependency.into(), ours, linked: true };
-        Package { name: "et-core".into(), folder: "runtime/et-core".into(), dependencies: vec![dependency] }
+        Package {
+            name: "et-core".into(),
+            folder: "runtime/et-core".into(),
+            dependencies: vec![dependency],
+            ..Package::default()
+        }
     }
 
     fn table() -> BTreeMap<String, Arrows> {

@@ -20,9 +20,20 @@ pub enum Error {
     /// Git cannot say which files it tracks.
     #[error(transparent)]
     Git(#[from] git2::Error),
-    /// The arrow table is not TOML of the expected form.
-    #[error("arrows.toml: {0}")]
-    Arrows(#[from] toml::de::Error),
+    /// A list of the repository is not TOML of the expected form.
+    #[error("the list is malformed: {0}")]
+    List(#[from] toml::de::Error),
+    /// The medians of benchmarks are no TOML.
+    #[error("medians.toml: {0}")]
+    Medians(toml::ser::Error),
+    /// A benchmark ended with an error.
+    #[error("the example {example} ended with {status}")]
+    Benchmark {
+        /// The example.
+        example: String,
+        /// How the process ended.
+        status: std::process::ExitStatus,
+    },
     /// A schema cannot be printed.
     #[error(transparent)]
     Json(#[from] serde_json::Error),

@@ -1,7 +1,9 @@
 //! `cargo dev`: what the repository checks and generates about itself.
 
 mod arrows;
+mod bench;
 mod error;
+mod features;
 mod generate;
 mod named_tests;
 mod new_backend;
@@ -29,6 +31,20 @@ enum Command {
         /// Writes nothing; fails when a file is not what it would write.
         #[arg(long)]
         check: bool,
+    },
+    /// Checks every feature of device crates without the other features.
+    Features,
+    /// Runs the benchmarks of `benchmarks.toml` and prints medians beside the stored medians.
+    Bench {
+        /// A part of the name of a benchmark; every benchmark by default.
+        #[arg(default_value = "")]
+        part: String,
+        /// How often each benchmark runs.
+        #[arg(long, default_value_t = 3)]
+        rounds: usize,
+        /// Stores the new medians.
+        #[arg(long)]
+        record: bool,
     },
     /// Begins a new part of the repository from its template.
     #[command(subcommand)]
@@ -76,6 +92,8 @@ fn run(command: Command) -> Result<Vec<String>, Error> {
             findings.extend(named_tests::breaches(&root)?);
             Ok(findings)
         }
+        Command::Features => features::breaches(&root, &workspace::packages(&root)?),
+        Command::Bench { part, rounds, record } => bench::run(&root, &part, rounds, record),
         Command::Generate { check } => generate::run(&root, check),
         Command::New(New::Op { name }) => new_operator::run(&root, &name),
         Command::New(New::Backend { name }) => new_backend::run(&root, &name),
@@ -89,6 +107,11 @@ mod tests {
     #[test]
     fn the_repository_is_tidy() {
         assert_eq!(run(Command::Tidy).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_feature_of_a_device_crate_compiles_alone() {
+        assert_eq!(run(Command::Features).unwrap(), Vec::<String>::new());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 use serde::Deserialize;
@@ -10,6 +11,7 @@ use serde::Deserialize;
 use crate::error::Error;
 
 /// A crate of ours.
+#[derive(Default)]
 pub struct Package {
     /// Its name.
     pub name: String,
@@ -17,6 +19,8 @@ pub struct Package {
     pub folder: PathBuf,
     /// The crates that its library, binary or build script depends on.
     pub dependencies: Vec<Dependency>,
+    /// The names of its features.
+    pub features: Vec<String>,
 }
 
 /// A crate that another depends on.
@@ -49,6 +53,13 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// A command of the Cargo that runs this program.
+pub fn cargo(root: &Path) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root);
+    command
+}
+
 /// The crates of the workspace.
 pub fn packages(root: &Path) -> Result<Vec<Package>, Error> {
     let metadata = MetadataCommand::new().manifest_path(root.join("Cargo.toml")).no_deps().exec()?;
@@ -76,5 +87,6 @@ fn describe(package: &cargo_metadata::Package, workspace: &Path) -> Package {
                 linked: dependency.kind == DependencyKind::Normal,
             })
             .collect(),
+        features: package.features.keys().cloned().collect(),
     }
 }
