@@ -2,6 +2,13 @@
 //!
 //! A family of models is one file in `family/`, which makes a [`Decoder`] of the configuration: plain data. The program is
 //! built from this data alone, by `decoder/`, for every family. Files are untrusted: this crate does not panic on any file.
+//!
+//! ```
+//! let config = br#"{"architectures": ["LlamaForCausalLM"], "vocab_size": 1000, "hidden_size": 64, "num_hidden_layers": 2,
+//!     "num_attention_heads": 4, "intermediate_size": 128}"#;
+//! let decoder = etbuild_checkpoint::describe(config).unwrap();
+//! assert_eq!((decoder.layers.len(), decoder.attention.depth), (2, 16));
+//! ```
 
 mod adapter;
 mod config;

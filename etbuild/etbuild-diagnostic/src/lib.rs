@@ -2,6 +2,16 @@
 //!
 //! Library code builds a [`Diagnostic`] and returns it. Only the command turns it into text, with one of the
 //! functions of [`render`], and into an exit code, with [`exit_code`].
+//!
+//! ```
+//! use etbuild_diagnostic::{Code, Diagnostic, Position, Span, exit_code, render};
+//!
+//! let span = Span::new("digits.yaml", Position::new(4, 1), Position::new(4, 9));
+//! let found = Diagnostic::error(Code::UnknownKey, "unknown key `quantise`").at(span).help("did you mean `quantize`?");
+//! let text = render::human(&[found.clone()], false);
+//! assert!(text.starts_with("error[ETB0107]: unknown key `quantise`") && text.contains("digits.yaml:4:1"));
+//! assert_eq!(exit_code(&[found]), 3);
+//! ```
 
 mod code;
 mod diagnostic;

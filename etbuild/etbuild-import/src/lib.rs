@@ -2,6 +2,15 @@
 //!
 //! A reader takes the untrusted bytes of a file and returns a program whose constants are slices of these bytes.
 //! Readers never panic, and allocate in proportion to the file.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! let archive = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/digits/digits.pt2"))?;
+//! let program = etbuild_import::import_pt2(Arc::new(archive)).unwrap();
+//! assert!(program.program().methods.contains_key("forward"));
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod error;
 mod functionalize;

@@ -3,6 +3,15 @@
 //! [`select`] finds a kernel for each operator of the program. [`Project::new`] fills in a template with the kernels.
 //! [`toolchain::find`] finds a compiler, [`build`] and [`BuildJob`] compile here or on a worker, [`SizeReport::of`] reads the memory use,
 //! [`uf2::write`] packs an image for a boot ROM, and [`report::parse`] reads the report of firmware.
+//!
+//! ```
+//! use et_core::{Dtypes, ScalarType};
+//! use etbuild_link::{KernelUse, select};
+//!
+//! let uses = [KernelUse { operator: "aten::relu.out".to_owned(), dtypes: Dtypes::of(&[ScalarType::Float]) }];
+//! let table = select(&uses, et_ops::OPERATORS).unwrap();
+//! assert_eq!(table.kernels()[0].path, "et_ops::relu::out");
+//! ```
 
 mod build;
 mod code;

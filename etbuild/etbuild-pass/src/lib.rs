@@ -3,6 +3,18 @@
 //! A pass is a pure function on graphs. The ordered lists of passes are [`TO_CORE_ATEN`], [`TO_EDGE`] and
 //! [`TO_LOWERED`]; programs for ExecuTorch's runtime also run [`FOR_UPSTREAM`] before and [`CHECK_UPSTREAM`] after
 //! the first two lists. A verifier checks the program between dialects.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use etbuild_pass::{Runtime, lower};
+//!
+//! let archive = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/digits/digits.pt2"))?;
+//! let captured = etbuild_import::import_pt2(Arc::new(archive)).unwrap();
+//! let lowered = lower(captured, Runtime::Etbuild).unwrap();
+//! assert!(!lowered.program().methods["forward"].nodes.is_empty());
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 mod decompose;
 mod edit;

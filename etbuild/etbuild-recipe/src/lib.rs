@@ -6,6 +6,19 @@
 //!
 //! The doc comments of [`Recipe`] and its parts are the reference: [`recipe_schema`] and [`reference_markdown`] derive
 //! from them.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use etbuild_recipe::{Model, load};
+//! use etbuild_system::MemorySystem;
+//!
+//! let text = "etbuild: 1\nname: digits\nmodel: { pt2: digits.pt2 }\ntargets: [pico2]\n";
+//! let system = MemorySystem::with_files([("digits.yaml", text)]);
+//! let loaded = load(&system, Path::new("digits.yaml"), &[]).unwrap();
+//! let [recipe] = &loaded.instances[..] else { panic!("a recipe without a matrix is one recipe") };
+//! assert!(recipe.targets[0].value == "pico2" && matches!(recipe.model, Model::Pt2(_)));
+//! ```
 
 mod check;
 mod extends;

@@ -2,6 +2,17 @@
 //!
 //! Everything that etbuild reads or does outside its own memory goes through [`System`]: [`RealSystem`] in the
 //! command, [`MemorySystem`] in tests. The content store is the one exception: it owns its folder.
+//!
+//! ```
+//! use std::path::Path;
+//!
+//! use etbuild_system::{MemorySystem, System};
+//!
+//! let system = MemorySystem::with_files([("recipe.yaml", "etbuild: 1")]).with_variable("MODELS", "/models");
+//! assert_eq!(system.read(Path::new("recipe.yaml")).unwrap(), b"etbuild: 1");
+//! assert_eq!(system.variable("MODELS").as_deref(), Some("/models"));
+//! assert!(system.read(Path::new("absent")).is_err());
+//! ```
 
 mod memory;
 mod processes;

@@ -3,6 +3,13 @@
 //! No chip is named in code: every fact about a board, a processor or an emulator stands in a YAML file. [`Target`] gives
 //! them by aspect ([`Target::rust`], [`Target::memory`], [`Target::run`], ...), so that a stage reads, and has in its key,
 //! only the facts that it uses.
+//!
+//! ```
+//! let targets = etbuild_target::Catalogue::shipped().unwrap();
+//! let board = targets.get("pico2").unwrap();
+//! assert!(board.memory().is_some(), "bare metal");
+//! assert_eq!(board.pointer_width(), 32);
+//! ```
 
 mod catalogue;
 mod console;

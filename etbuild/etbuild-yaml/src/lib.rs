@@ -3,6 +3,24 @@
 //! [`parse`] reads text under fixed limits ([`limits`]) and never panics, whatever the text. [`read`] turns a tree into
 //! any type with a serde `Deserialize`, and reports every mistake that it finds, each with its place and a hint.
 //! [`Spanned`] keeps the place of a value that later stages may have to point at.
+//!
+//! ```
+//! use etbuild_yaml::{ByteSize, Source, parse, read};
+//!
+//! #[derive(serde::Deserialize)]
+//! struct Bank {
+//!     name: String,
+//!     size: ByteSize,
+//! }
+//!
+//! let source = Source::file("bank.yaml", "name: sram\nsize: 64 KiB\n".into());
+//! let bank: Bank = read(&parse(&source).unwrap()).unwrap();
+//! assert_eq!((bank.name.as_str(), bank.size), ("sram", ByteSize(65_536)));
+//!
+//! let wrong = Source::file("bank.yaml", "name: sram\nsize: small\n".into());
+//! let mistakes = read::<Bank>(&parse(&wrong).unwrap()).err().unwrap();
+//! assert_eq!(mistakes[0].span.as_ref().unwrap().start.line, 2);
+//! ```
 
 mod access;
 mod builder;

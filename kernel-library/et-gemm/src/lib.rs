@@ -4,6 +4,26 @@
 //! GEMM is a convolution with a 1 x 1 kernel. The work is a [`Grid`] of M tiles x N panels: every split of the grid
 //! produces the same bits. The crate never allocates: the caller lends scratch memory. Except for the int8 GEMM, code
 //! that not every program calls is `#[inline]`, so that the code is compiled in the calling crate.
+//!
+//! ```
+//! use et_gemm::{Activation, FloatOperands, FloatProduct, Isa, Output, Shape, Weights};
+//!
+//! // Two rows of three numbers by a matrix of three rows and two columns.
+//! let (input, matrix) = ([1.0, 2.0, 3.0, 4.0, 5.0, 6.0], [1.0, 0.0, 0.0, 1.0, 1.0, 1.0]);
+//! let gemm = FloatProduct::new(Shape::product(2, 3, 2), Isa::detect())?;
+//! // Packed weights start at a cache line.
+//! let mut memory = vec![0; gemm.packed_size() + 64];
+//! let skip = memory.as_ptr().align_offset(64);
+//! let packed = &mut memory[skip..skip + gemm.packed_size()];
+//! gemm.pack(&Weights::matrix(&matrix, 2), &[], packed)?;
+//!
+//! let operands = FloatOperands { input: &input, weights: packed, activation: Activation::None, residual: None };
+//! let (mut result, mut scratch) = ([0.0; 4], vec![0; gemm.scratch_size()]);
+//! let mut output = Output::new(&mut result, 2, 2, 2)?;
+//! gemm.compute(&operands, &mut output, gemm.grid().all(), &mut scratch)?;
+//! assert_eq!(result, [4.0, 5.0, 10.0, 11.0]);
+//! # Ok::<(), et_core::Error>(())
+//! ```
 #![no_std]
 // Helpers of kernels that the enabled features leave out.
 #![cfg_attr(

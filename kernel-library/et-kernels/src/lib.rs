@@ -7,6 +7,16 @@
 //! with [`Error::InvalidArgument`](et_core::Error::InvalidArgument) before the first write.
 //!
 //! Kernels are `#[inline]`, so that a program compiles only the kernels that the program calls.
+//!
+//! ```
+//! use et_kernels::softmax::softmax;
+//! use et_simd::Level;
+//!
+//! let (logits, mut shares) = ([0.0, 0.0, 1.0, 1.0], [0.0; 4]);
+//! softmax(Level::detect().unwrap(), &logits, &mut shares, 2)?;
+//! assert_eq!(shares, [0.5; 4]);
+//! # Ok::<(), et_core::Error>(())
+//! ```
 #![no_std]
 
 #[cfg(test)]

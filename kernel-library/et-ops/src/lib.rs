@@ -5,6 +5,14 @@
 //! faster kernel. Firmware names the kernels that its program calls, with the dtypes of the calls
 //! (`et_ops::relu::out::<{ types }>`), and is built without feature `catalogue`, so that no further kernel is compiled:
 //! a constant of the catalogue names a kernel for every dtype, which the compiler would have to instantiate.
+//!
+//! ```
+//! use et_core::ScalarType;
+//!
+//! let relu = et_ops::find_functional("aten::relu").unwrap();
+//! assert_eq!(relu.name(), "aten::relu.out");
+//! assert!(relu.dtypes.contains(ScalarType::Float) && !relu.cases.is_empty());
+//! ```
 #![no_std]
 // Without feature `catalogue`, items that only catalogue entries refer to are unused.
 #![cfg_attr(not(feature = "catalogue"), allow(dead_code, unused_imports, unused_macros))]

@@ -3,6 +3,15 @@
 //! No allocation, no dependency, no platform. A tensor's memory may be read-only (a constant in flash) and may overlap
 //! another's (planned arenas reuse bytes), so no Rust reference to it is ever formed: kernels see it through
 //! [`Input`] and [`Output`], bounds-checked views that load and store single elements.
+//!
+//! ```
+//! use et_core::{Dtypes, ScalarType, Shape};
+//!
+//! let shape = Shape::new(&[2, 3, 4])?;
+//! assert_eq!((shape.numel()?, shape.axis(-1)?), (24, 2));
+//! assert!(Dtypes::of(&[ScalarType::Float, ScalarType::Long]).contains(ScalarType::Long));
+//! # Ok::<(), et_core::Error>(())
+//! ```
 #![no_std]
 
 #[cfg(test)]

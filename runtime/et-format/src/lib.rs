@@ -4,6 +4,15 @@
 //! the file; a field that is absent reads as its schema default, a field or list that leaves the file is
 //! [`Error::InvalidProgram`](et_core::Error::InvalidProgram), and nothing else can go wrong. With feature `write`, a host
 //! writes such files from plain data.
+//!
+//! ```
+//! use et_format::ProgramFile;
+//!
+//! let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/add.pte"));
+//! let program = ProgramFile::parse(bytes)?.program();
+//! assert_eq!(program.execution_plan(0)?.name()?, "forward");
+//! # Ok::<(), et_core::Error>(())
+//! ```
 #![cfg_attr(not(feature = "write"), no_std)]
 #![forbid(unsafe_code)]
 

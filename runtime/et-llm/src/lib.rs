@@ -5,6 +5,18 @@
 //! guesses of a [`Proposer`]. [`Session`] adds what the program file
 //! holds besides: the stop tokens, and the tokenizer, a [`Text`] of another crate. [`app`] is the
 //! whole command line of a generated binary. No third-party crate.
+//!
+//! ```
+//! use et_llm::{Sampler, Sampling};
+//!
+//! let logits = [0.5, 2.0, 1.5];
+//! let text = [1];
+//! let mut greedy = Sampler::new(Sampling::default());
+//! assert_eq!(greedy.pick(&logits, &text)?, 1);
+//! let mut other = Sampler::new(Sampling { repetition_penalty: 2.0, ..Sampling::default() });
+//! assert_eq!(other.pick(&logits, &text)?, 2);
+//! # Ok::<(), et_llm::Error>(())
+//! ```
 
 mod ahead;
 pub mod app;

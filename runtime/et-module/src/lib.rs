@@ -3,6 +3,20 @@
 //! [`Module`] maps a file, gets the memory that its method asks for, and runs it on arrays; [`safetensors`] reads and
 //! writes the files that arrays travel in; [`app`] is the whole command line of a generated binary. No third-party crate,
 //! so that generated projects build without a registry.
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//!
+//! use et_module::safetensors::{SafeTensors, write};
+//! use et_module::Array;
+//!
+//! let array = Array::floats(&[2, 2], &[1.0, 2.0, 3.0, 4.0]).unwrap();
+//! let mut file = Vec::new();
+//! write(&BTreeMap::from([("x".to_owned(), array)]), &mut file)?;
+//! let read = SafeTensors::parse(&file).unwrap();
+//! assert_eq!(read.tensors["x"].shape, [2, 2]);
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 pub mod app;
 mod array;

@@ -3,6 +3,23 @@
 //! A platform is a type that implements [`Console`] and [`Platform`]; the binary names one, so there is no table of hooks
 //! and nothing to register. [`Silent`] is for machines with nothing; features `std` and `semihosting` add one each. A
 //! board's own serial port implements [`Console`] where the board's code is.
+//!
+//! ```
+//! use et_platform::Console;
+//!
+//! struct Serial(Vec<u8>);
+//!
+//! impl Console for Serial {
+//!     fn write_bytes(&mut self, bytes: &[u8]) {
+//!         self.0.extend_from_slice(bytes);
+//!     }
+//! }
+//!
+//! let mut serial = Serial(Vec::new());
+//! serial.write("cases ");
+//! serial.write_number(360);
+//! assert_eq!(serial.0, b"cases 360");
+//! ```
 #![cfg_attr(not(feature = "std"), no_std)]
 
 mod console;

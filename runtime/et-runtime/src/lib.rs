@@ -4,6 +4,17 @@
 //! takes that memory, a kernel per operator and a delegate per blob, and builds the value table;
 //! [`Method::execute`] follows the instructions. Nothing is allocated, and nothing of the file is copied but the initial
 //! values of mutable buffers.
+//!
+//! ```
+//! use et_runtime::Program;
+//!
+//! let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../et-format/tests/data/add.pte"));
+//! let method = Program::new(bytes)?.method("forward")?;
+//! let arenas = (0..method.arena_count()?).map(|index| method.arena_size(index));
+//! let sizes = arenas.collect::<Result<Vec<_>, _>>()?;
+//! assert!(sizes.iter().sum::<usize>() > 0, "memory that the caller lends");
+//! # Ok::<(), et_core::Error>(())
+//! ```
 #![no_std]
 #![forbid(unsafe_code)]
 

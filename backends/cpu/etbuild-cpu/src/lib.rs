@@ -1,5 +1,14 @@
 //! Lowers partitions to delegate blobs for SIMD processors: views become strides, element-wise operators fuse into the epilogue
 //! of their producer, and weights are packed for the GEMM micro-kernels.
+//!
+//! ```
+//! use etbuild_backend::{Backend, TargetFacts};
+//!
+//! let target = TargetFacts { architecture: "x86_64".to_owned(), features: vec!["avx2".to_owned()], hosted: true };
+//! let backend: &dyn Backend = &etbuild_cpu::BACKEND;
+//! assert_eq!((backend.name(), backend.device_crate()), ("cpu", "et-cpu"));
+//! assert!(!backend.facts(&target).is_empty(), "lowering reads the instruction sets of the target");
+//! ```
 
 mod backend;
 mod builder;
