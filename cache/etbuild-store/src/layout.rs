@@ -59,6 +59,10 @@ impl Layout {
         self.folder("gc.lock")
     }
 
+    pub fn checked(&self) -> PathBuf {
+        self.folder("checked")
+    }
+
     pub fn histories(&self) -> PathBuf {
         self.folder("history")
     }

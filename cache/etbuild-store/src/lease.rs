@@ -25,6 +25,13 @@ impl Store {
         self.lock_collection(Mode::Exclusive, &Event::WaitingForBuilds)
     }
 
+    /// Keeps builds out; `None` while a build runs.
+    pub(crate) fn try_to_keep_builds_out(&self) -> Result<Option<File>, StoreError> {
+        let path = self.layout().collection_lock();
+        let file = file_lock::open(&path)?;
+        Ok(file_lock::try_lock(&file, Mode::Exclusive, &path)?.then_some(file))
+    }
+
     fn lock_collection(&self, mode: Mode, waiting: &Event) -> Result<File, StoreError> {
         let path = self.layout().collection_lock();
         let file = file_lock::open(&path)?;

@@ -11,6 +11,7 @@
 //! v1/tmp/<pid>-<start>-<n>/     files being written; swept once their process is gone
 //! v1/locks/<64 hex>             one lock file per action being run
 //! v1/gc.lock                    held shared by builds, exclusively by garbage collection
+//! v1/checked                    dated at the last check of the size
 //! v1/history/, v1/memo/         last keys for `explain`; facts about tools
 //! v1/roots/                     artifacts to keep, by unit
 //! v1/quarantine/                blobs whose bytes did not fit the name

@@ -36,6 +36,34 @@ fn size_takes_the_longest_unused_first() {
     assert!(matches!(fixture.store.lookup(&key(0)).unwrap(), Lookup::Hit(_)));
 }
 
+/// Dates the last check of the size to so many hours ago.
+fn check_was(fixture: &Fixture, hours: u32) {
+    let file = File::create(fixture.store.root().join("v1/checked")).unwrap();
+    file.set_modified(SystemTime::now() - HOUR * hours).unwrap();
+}
+
+#[test]
+fn a_store_over_the_limit_is_collected_once_a_day_and_by_no_build() {
+    let fixture = Fixture::new();
+    let blobs = [aged(&fixture, 0, 9), aged(&fixture, 1, 7), aged(&fixture, 2, 5), aged(&fixture, 3, 0)];
+    let collect = |limit| fixture.store.gc_if_due(limit, || Ok(blobs[..1].to_vec())).unwrap();
+    assert_eq!(collect(0), None, "a new store");
+    assert_eq!(collect(0), None, "checked just now");
+    check_was(&fixture, 25);
+    assert_eq!(collect(400), None, "within the limit");
+    assert_eq!(collect(0), None, "checked just now");
+    check_was(&fixture, 25);
+    let lease = fixture.store.lease().unwrap();
+    assert_eq!(collect(0), None, "a build runs");
+    drop(lease);
+    check_was(&fixture, 25);
+    assert_eq!(collect(300).map(|report| report.removed_bytes), Some(100));
+    assert_eq!(kept(&fixture, &blobs), [true, false, true, true], "the first is a root");
+    check_was(&fixture, 25);
+    assert_eq!(collect(0).map(|report| report.kept_bytes), Some(200));
+    assert_eq!(kept(&fixture, &blobs), [true, false, false, true], "the last was used just now");
+}
+
 #[test]
 fn age_takes_what_is_older() {
     let fixture = Fixture::new();

@@ -2,9 +2,11 @@
 
 mod support;
 
-use std::fs;
+use std::fs::{self, File};
+use std::time::{Duration, SystemTime};
 
-use support::{Place, RECIPE, files};
+use etbuild_store::Store;
+use support::{Place, RECIPE, Ran, files};
 
 const STRICT: &str = "cache gc --max-size 1B";
 
@@ -23,6 +25,27 @@ fn what_is_deployed_stays_while_its_results_lie_in_their_folder() {
     fs::remove_dir_all(place.out()).unwrap();
     place.run(STRICT).expect(0);
     assert_eq!(place.json("cache stat")["bytes"], 0);
+}
+
+#[test]
+fn a_build_collects_a_cache_over_the_limit_by_itself() {
+    let place = Place::warm();
+    let build = format!("build {RECIPE} --target linux-x86_64");
+    place.run(&build).expect(0);
+    let store = Store::open(&place.cache()).unwrap();
+    let stray = store.put(b"stray").unwrap();
+    let name = stray.digest.to_string();
+    let blob = place.cache().join("v1/cas").join(&name[..2]).join(&name[2..]);
+    let day_ago = SystemTime::now() - Duration::from_secs(25 * 60 * 60);
+    let date = |file: File| file.set_modified(day_ago).unwrap();
+    date(File::open(&blob).unwrap());
+    place.run(&build).expect(0);
+    assert!(blob.exists(), "the size was checked less than a day ago");
+    date(File::create(place.cache().join("v1/checked")).unwrap());
+    let mut command = place.command(build.split(' '));
+    let said = Ran::of(command.env("ETBUILD_CACHE_SIZE", "1 B")).expect(0).stderr;
+    assert!(said.contains("of the longest unused artifacts") && !blob.exists(), "{said}");
+    assert_eq!(support::not_cached(&place.json(&build), "linux-x86_64"), [""; 0]);
 }
 
 #[test]

@@ -46,6 +46,11 @@ impl Store {
     /// An interruption leaves records that name removed blobs, which are misses.
     pub fn gc(&self, policy: &GcPolicy<'_>) -> Result<GcReport, StoreError> {
         let _alone = self.keep_builds_out()?;
+        self.collect(policy)
+    }
+
+    /// Collects by `policy` while builds are kept out.
+    pub(super) fn collect(&self, policy: &GcPolicy<'_>) -> Result<GcReport, StoreError> {
         self.sweep();
         let mut report = self.collect_blobs(policy)?;
         report.removed_records = self.collect_records()?;

@@ -2,6 +2,7 @@
 
 mod clear;
 mod collect;
+mod limit;
 mod roots;
 mod statistics;
 mod verify;

@@ -7,6 +7,8 @@ use std::time::Duration;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_store::{BlobRef, Finding, GcPolicy, GcReport, Root, Statistics, Store, StoreError};
 
+use etbuild_yaml::ByteSize;
+
 use super::Outcome;
 use crate::arguments::Cache;
 use crate::render::{Table, bytes};
@@ -94,6 +96,41 @@ fn kept(store: &Store) -> Result<Vec<BlobRef>, StoreError> {
     Ok(blobs.concat())
 }
 
+/// The size of a cache that nobody set a limit for.
+const LIMIT: ByteSize = ByteSize(30 << 30);
+
+/// The variable with the limit of the cache.
+const LIMIT_VARIABLE: &str = "ETBUILD_CACHE_SIZE";
+
+/// Removes the longest unused artifacts of a cache over the limit, at most once a day. Collection is a courtesy of a build,
+/// which does not fail by it.
+pub fn collect_if_due(session: &Session) {
+    let limit = match limit(session.system.variable(LIMIT_VARIABLE).as_deref()) {
+        Ok(limit) => limit,
+        Err(text) => {
+            session.terminal.say(&format!("warning: {LIMIT_VARIABLE} is `{text}`, neither a size nor `unlimited`"));
+            return;
+        }
+    };
+    let Some((ByteSize(limit), folder)) = limit.zip(session.cache_folder().ok()) else { return };
+    let collected = Store::open(&folder).and_then(|store| store.gc_if_due(limit, || kept(&store)));
+    if let Ok(Some(GcReport { removed_bytes, kept_bytes, .. })) = collected {
+        let [removed, kept, limit] = [removed_bytes, kept_bytes, limit].map(bytes);
+        session.terminal.say(&format!(
+            "note: removed {removed} of the longest unused artifacts; the cache has {kept} ({LIMIT_VARIABLE}: {limit})"
+        ));
+    }
+}
+
+/// The limit of a text: `None` for `unlimited`.
+fn limit(text: Option<&str>) -> Result<Option<ByteSize>, &str> {
+    match text {
+        None | Some("") => Ok(Some(LIMIT)),
+        Some("unlimited") => Ok(None),
+        Some(text) => ByteSize::parse(text).map(Some).ok_or(text),
+    }
+}
+
 fn folder_of(root: &Root) -> String {
     root.witness.parent().unwrap_or(&root.witness).display().to_string()
 }
@@ -119,7 +156,7 @@ fn size_of(folder: &Path) -> u64 {
 }
 
 fn policy(max_size: Option<&str>, max_age: Option<u64>) -> Result<GcPolicy<'static>, Vec<Diagnostic>> {
-    let parse = |text: &str| etbuild_yaml::ByteSize::parse(text).ok_or_else(|| vec![not_a_size(text)]);
+    let parse = |text: &str| ByteSize::parse(text).ok_or_else(|| vec![not_a_size(text)]);
     let max_bytes = max_size.map(parse).transpose()?.map(|size| size.0);
     let max_age = max_age.map(|days| DAY.saturating_mul(u32::try_from(days).unwrap_or(u32::MAX)));
     // Collection waits for builds under way, so a limit of the user's needs no grace.
@@ -171,4 +208,16 @@ fn cleared(session: &Session, store: &Store) {
 fn failed(error: StoreError) -> Vec<Diagnostic> {
     let code = if matches!(error, StoreError::Full { .. }) { Code::DiskFull } else { Code::StoreUnavailable };
     vec![Diagnostic::error(code, error.to_string())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_the_cache_is_a_size_or_none() {
+        assert_eq!([limit(None), limit(Some(""))], [Ok(Some(LIMIT)); 2]);
+        assert_eq!(limit(Some("10 GiB")), Ok(Some(ByteSize(10 << 30))));
+        assert_eq!([limit(Some("unlimited")), limit(Some("much"))], [Ok(None), Err("much")]);
+    }
 }

@@ -4,6 +4,7 @@ use etbuild_diagnostic::{Code, Diagnostic, Severity};
 use etbuild_engine::{Goal, Mode, UnitReport, Verification};
 
 use super::Outcome;
+use super::cache::collect_if_due;
 use super::lock::deploy_locked;
 use crate::arguments;
 use crate::render::deployment_table;
@@ -13,6 +14,9 @@ pub fn run(session: &Session, arguments: &arguments::Deploy) -> Outcome {
     let request = session.request(&arguments.recipes)?;
     let world = session.world(Mode::Build)?;
     let reports = deploy_locked(session, &world, &request, Goal::Deploy, &session.global.out)?;
+    // Its lease on the cache would keep collection out.
+    drop(world);
+    collect_if_due(session);
     let diagnostics = diagnostics(&reports, arguments.require_verify);
     show(session, &reports, &diagnostics);
     Ok(diagnostics)
