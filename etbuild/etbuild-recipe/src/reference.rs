@@ -129,7 +129,7 @@ mod tests {
             "| `model` | map with one key, required | Where the model comes from. |",
             "| `model.pt2` | text | An archive written by `torch.export.save`: the method `forward`. |",
             "| `targets` | list of texts | Names of targets, as `etbuild targets list` shows them. Each gets its own binary. |",
-            "| `budget.flash` | size | Most bytes in banks that are not written, on bare metal. |",
+            "| `budget.flash` | size | Most bytes in banks that are not written, on bare metal, without verification data. |",
             "| `extends` | text or list of texts | Recipe files that this one is laid over",
             "| `verify.outputs` | text | How the names of the reference outputs begin in that file; a number from 0 follows. \
              Default: `output_`. |",

@@ -39,8 +39,8 @@ def families():
         "qwen2": Qwen2Config(**SMALL, use_sliding_window=True, sliding_window=11, max_window_layers=1),
         "qwen3": Qwen3Config(**SMALL, head_dim=16, tie_word_embeddings=True),
         # The prompt is longer than the first context of one, and every text is shorter than the first context of the other.
-        "phi3": Phi3Config(**SMALL, rope_parameters=dict(LONG), original_max_position_embeddings=32, sliding_window=1000,
-                           tie_word_embeddings=True),
+        "phi3": Phi3Config(**SMALL | dict(max_position_embeddings=64), rope_parameters=dict(LONG), sliding_window=1000,
+                           original_max_position_embeddings=32, tie_word_embeddings=True),
         "phi3-short": Phi3Config(**SMALL, rope_parameters=dict(LONG), original_max_position_embeddings=128),
         "gemma2": Gemma2Config(**gemma, attn_logit_softcapping=5.0, final_logit_softcapping=3.0),
         "gemma3": Gemma3TextConfig(**gemma, rope_parameters={
