@@ -48,17 +48,11 @@ impl Case {
         packed
     }
 
-    fn compute(&self, isa: Isa, after: Option<bool>, table: Option<&[i8; 256]>, parts: usize) -> Vec<i8> {
-        self.compute_with(ByteProduct::new(self.shape, isa).unwrap(), after, table, parts)
+    fn compute(&self, isa: Isa, after: Option<bool>, parts: usize) -> Vec<i8> {
+        self.compute_with(ByteProduct::new(self.shape, isa).unwrap(), after, parts)
     }
 
-    fn compute_with(
-        &self,
-        product: ByteProduct,
-        after: Option<bool>,
-        table: Option<&[i8; 256]>,
-        parts: usize,
-    ) -> Vec<i8> {
+    fn compute_with(&self, product: ByteProduct, after: Option<bool>, parts: usize) -> Vec<i8> {
         let columns = self.shape.all_columns();
         let weights = self.packed(&product, Bias::Steps(&self.bias));
         let residual =
@@ -71,8 +65,7 @@ impl Case {
             activation: if after.is_some() { Activation::RELU } else { Activation::None },
             residual: after.map(residual),
         };
-        let quantization =
-            Quantization { inverse_scale: 1.0, zero_point: self.output_zero, least: -100, most: 120, table };
+        let quantization = Quantization { inverse_scale: 1.0, zero_point: self.output_zero, least: -100, most: 120 };
         let mut memory = vec![99; self.shape.rows() * columns];
         let mut output = Output::new(&mut memory, self.shape.rows(), columns, columns).unwrap();
         let mut scratch = vec![0x55; product.scratch_size()];
@@ -105,7 +98,7 @@ impl Case {
     }
 
     fn check(&self, isa: Isa, after: Option<bool>) {
-        let computed = self.compute(isa, after, None, 1);
+        let computed = self.compute(isa, after, 1);
         let columns = self.shape.all_columns();
         for (index, &byte) in computed.iter().enumerate() {
             let plain = self.plain(index / columns, index % columns, after);
@@ -133,9 +126,9 @@ fn what_is_packed_for_matrices_is_computed_without_them() {
     for shape in [Shape::product(70, 100, 50), Shape::product(790, 40, 50), Shape::convolution([9, 9], 3, 40, 3, 2, 1)]
     {
         let (case, product) = (Case::new(shape), || ByteProduct::new(shape, Isa::Amx).unwrap());
-        let vectors = case.compute(Isa::Avx512Vnni, None, None, 1);
-        assert_eq!(case.compute_with(product().without_matrices(), None, None, 1), vectors);
-        assert_eq!(case.compute_with(product(), None, None, 1), vectors);
+        let vectors = case.compute(Isa::Avx512Vnni, None, 1);
+        assert_eq!(case.compute_with(product().without_matrices(), None, 1), vectors);
+        assert_eq!(case.compute_with(product(), None, 1), vectors);
         // The plan of memory is made on any machine.
         assert_eq!(product().scratch_size(), product().without_matrices().scratch_size());
     }
@@ -167,23 +160,11 @@ fn residuals_agree_with_the_plain_loop() {
 }
 
 #[test]
-fn a_table_maps_bytes() {
-    for isa in available() {
-        let case = Case::new(Shape::product(5, 40, 45));
-        let table = std::array::from_fn(|index| (index as i32 * 7 % 256 - 128) as i8);
-        let plain = case.compute(isa, None, None, 1);
-        let mapped = case.compute(isa, None, Some(&table), 1);
-        let expected: Vec<i8> = plain.iter().map(|&byte| table[(i32::from(byte) + 128) as usize]).collect();
-        assert_eq!(mapped, expected);
-    }
-}
-
-#[test]
 fn any_split_gives_the_same_bytes() {
     for isa in available() {
         let case = Case::new(Shape::convolution([13, 13], 6, 100, 3, 1, 1));
-        let whole = case.compute(isa, None, None, 1);
-        (2..6).for_each(|parts| assert_eq!(whole, case.compute(isa, None, None, parts)));
+        let whole = case.compute(isa, None, 1);
+        (2..6).for_each(|parts| assert_eq!(whole, case.compute(isa, None, parts)));
     }
 }
 

@@ -348,27 +348,10 @@ fn copies(bench: &Bench) {
 
 /// int8 kernels.
 fn bytes(bench: &Bench) {
-    let count = 56 * 56 * 256;
-    let (left, right, output) = (tensor(count, 3_i8), tensor(count, -5_i8), tensor(count, 0_i8));
-    let meaning = Quantization { scale: 0.02, zero_point: 3 };
-    bench.memory("int8 add 56x56x256 (ResNet50)", 2 * count, count, || {
-        let range = [-128, 127];
-        quantized::add(bench.level, (left, meaning), (right, meaning), meaning, range, output).unwrap();
-    });
-    let table = quantized::table(meaning, meaning, |x| x.max(0.0));
-    bench.memory("int8 table 56x56x256", count, count, || {
-        quantized::look_up(bench.level, &table, left, output).unwrap();
-    });
     let count = 197 * 768;
-    let (numbers, output, mut parameters) = (tensor(count, 0.5), tensor(count, 0_i8), vec![meaning; 197]);
-    bench.memory("int8 quantize 197x768 (ViT)", 4 * count, count, || {
-        quantized::quantize(bench.level, numbers, meaning, output).unwrap();
-    });
-    bench.memory("int8 quantize rows 197x768 (ViT)", 4 * count, count, || {
-        quantized::quantize_rows(bench.level, numbers, 768, output, &mut parameters).unwrap();
-    });
-    let floats = tensor(count, 0.0);
+    let (input, output) = (tensor(count, 3_i8), tensor(count, 0.0));
+    let from = Quantization { scale: 0.02, zero_point: 3 };
     bench.memory("int8 dequantize 197x768 (ViT)", count, 4 * count, || {
-        quantized::dequantize(bench.level, output, meaning, floats).unwrap();
+        quantized::dequantize(bench.level, input, from, output).unwrap();
     });
 }

@@ -3,10 +3,8 @@
 //! A copy is a box of elements with strides in both tensors. A roll is a copy per side of the seam, a concatenation is
 //! a copy per input.
 
-mod gather;
 mod plan;
 mod run;
 
-pub use gather::gather_rows;
 pub use plan::Strided;
 pub use run::{copy, copy_part};

@@ -5,7 +5,7 @@ use et_core::Result;
 use et_simd::{Float, Isa, Level, Work};
 
 use crate::check::ensure;
-use crate::rows::{Row, Rows};
+use crate::rows::load_or;
 
 /// A normalization of rows.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct Normalization<'a> {
 }
 
 impl Normalization<'_> {
-    pub(crate) fn fits(&self, columns: usize) -> bool {
+    fn fits(&self, columns: usize) -> bool {
         self.weight.is_none_or(|weight| weight.len() == columns) && self.bias.is_none_or(|bias| bias.len() == columns)
     }
 }
@@ -35,128 +35,83 @@ pub fn normalize(
     output: &mut [f32],
     columns: usize,
 ) -> Result<()> {
-    ensure(normalization.fits(columns))?;
-    level.run(Normalize { rows: Rows::apart(input, output, columns)?, normalization });
-    Ok(())
-}
-
-/// [`normalize`], in place.
-#[inline]
-pub fn normalize_in_place(level: Level, rows: &mut [f32], normalization: &Normalization, columns: usize) -> Result<()> {
-    ensure(normalization.fits(columns))?;
-    level.run(Normalize { rows: Rows::in_place(rows, columns)?, normalization });
-    Ok(())
-}
-
-/// Adds `addend` to `sum` and normalizes the rows of the result: a fused residual addition.
-#[inline]
-pub fn add_and_normalize(
-    level: Level,
-    sum: &mut [f32],
-    addend: &[f32],
-    normalization: &Normalization,
-    output: &mut [f32],
-    columns: usize,
-) -> Result<()> {
-    ensure(normalization.fits(columns) && sum.len() == output.len())?;
-    Rows::apart(addend, sum, columns)?;
-    level.run(AddAndNormalize { sum, addend, normalization, output, columns });
+    ensure(normalization.fits(columns) && columns > 0)?;
+    ensure(input.len() == output.len() && input.len().is_multiple_of(columns))?;
+    level.run(Normalize { input, output, normalization, columns });
     Ok(())
 }
 
 struct Normalize<'a> {
-    rows: Rows<'a>,
+    input: &'a [f32],
+    output: &'a mut [f32],
     normalization: &'a Normalization<'a>,
+    columns: usize,
 }
 
 impl Work for Normalize<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Isa>(self, isa: S) {
-        for index in 0..self.rows.count {
-            normalize_row(isa, &self.rows.row(index), self.normalization, self.rows.columns);
-        }
-    }
-}
-
-struct AddAndNormalize<'a> {
-    sum: &'a mut [f32],
-    addend: &'a [f32],
-    normalization: &'a Normalization<'a>,
-    output: &'a mut [f32],
-    columns: usize,
-}
-
-impl Work for AddAndNormalize<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
-        let columns = self.columns;
-        let rows = self.sum.chunks_exact_mut(columns).zip(self.addend.chunks_exact(columns));
-        for ((sum, addend), output) in rows.zip(self.output.chunks_exact_mut(columns)) {
-            for at in (0..columns).step_by(S::LANES) {
-                let added = isa.load(sum, at) + isa.load(addend, at);
-                isa.store(sum, at, added);
-            }
-            let Ok(rows) = Rows::apart(sum, output, columns) else { return };
-            normalize_row(isa, &rows.row(0), self.normalization, columns);
+        for (input, output) in self.input.chunks_exact(self.columns).zip(self.output.chunks_exact_mut(self.columns)) {
+            normalize_row(isa, input, self.normalization, output);
         }
     }
 }
 
 /// Normalizes a row.
 #[inline(always)]
-pub(crate) fn normalize_row<S: Isa>(isa: S, row: &Row, normalization: &Normalization, columns: usize) {
-    let count = columns as f32;
-    let mean = if normalization.centered { sum(isa, row, columns) / count } else { 0.0 };
-    let variance = sum_of_squares(isa, row, columns, mean) / count;
+fn normalize_row<S: Isa>(isa: S, input: &[f32], normalization: &Normalization, output: &mut [f32]) {
+    let count = input.len() as f32;
+    let mean = if normalization.centered { sum(isa, input) / count } else { 0.0 };
+    let variance = sum_of_squares(isa, input, mean) / count;
     let factor = isa.splat(1.0) / isa.splat(variance + normalization.epsilon).sqrt();
-    let (mean, zero) = (isa.splat(mean), isa.splat(0.0));
-    for at in (0..columns).step_by(S::LANES) {
-        let mut result = (row.read(isa, at, zero) - mean) * factor;
+    let mean = isa.splat(mean);
+    for at in (0..input.len()).step_by(S::LANES) {
+        let mut result = (isa.load(input, at) - mean) * factor;
         result = match (normalization.weight, normalization.bias) {
             (Some(weight), Some(bias)) => result.mul_add(isa.load(weight, at), isa.load(bias, at)),
             (Some(weight), None) => result * isa.load(weight, at),
             (None, Some(bias)) => result + isa.load(bias, at),
             (None, None) => result,
         };
-        row.write(isa, at, result);
+        isa.store(output, at, result);
     }
 }
 
 /// The sum of a row with four independent accumulators, for accuracy and to hide the addition latency.
 #[inline(always)]
-fn sum<S: Isa>(isa: S, row: &Row, columns: usize) -> f32 {
-    let zero = isa.splat(0.0);
-    let mut sums = [zero; 4];
+fn sum<S: Isa>(isa: S, row: &[f32]) -> f32 {
+    let columns = row.len();
+    let mut sums = [isa.splat(0.0); 4];
     let whole = columns - columns % (4 * S::LANES);
     for at in (0..whole).step_by(4 * S::LANES) {
         for (part, sum) in sums.iter_mut().enumerate() {
             // SAFETY: the loop condition leaves room for four vectors.
-            *sum = *sum + unsafe { row.read_whole(isa, at + part * S::LANES) };
+            *sum = *sum + unsafe { isa.read(row.as_ptr().add(at + part * S::LANES)) };
         }
     }
     for at in (whole..columns).step_by(S::LANES) {
-        sums[0] = sums[0] + row.read(isa, at, zero);
+        sums[0] = sums[0] + isa.load(row, at);
     }
     ((sums[0] + sums[1]) + (sums[2] + sums[3])).sum()
 }
 
 /// The sum of squared deviations from the mean.
 #[inline(always)]
-fn sum_of_squares<S: Isa>(isa: S, row: &Row, columns: usize, mean: f32) -> f32 {
+fn sum_of_squares<S: Isa>(isa: S, row: &[f32], mean: f32) -> f32 {
+    let columns = row.len();
     let mean = isa.splat(mean);
     let mut sums = [isa.splat(0.0); 4];
     let whole = columns - columns % (4 * S::LANES);
     for at in (0..whole).step_by(4 * S::LANES) {
         for (part, sum) in sums.iter_mut().enumerate() {
             // SAFETY: the loop condition leaves room for four vectors.
-            let distance = unsafe { row.read_whole(isa, at + part * S::LANES) } - mean;
+            let distance = unsafe { isa.read(row.as_ptr().add(at + part * S::LANES)) } - mean;
             *sum = distance.mul_add(distance, *sum);
         }
     }
     for at in (whole..columns).step_by(S::LANES) {
-        let distance = row.read(isa, at, mean) - mean;
+        let distance = load_or(isa, row, at, mean) - mean;
         sums[0] = distance.mul_add(distance, sums[0]);
     }
     ((sums[0] + sums[1]) + (sums[2] + sums[3])).sum()
@@ -199,11 +154,9 @@ mod tests {
                 let normalization = Normalization { centered, epsilon: 1e-5, weight, bias };
                 let expected = plain(&input, &normalization, columns);
                 for level in Level::available() {
-                    let (mut output, mut in_place) = (vec![0.0; input.len()], input.clone());
+                    let mut output = vec![0.0; input.len()];
                     normalize(level, &input, &normalization, &mut output, columns).unwrap();
                     assert_close(level.name(), &output, &expected, 2e-5);
-                    normalize_in_place(level, &mut in_place, &normalization, columns).unwrap();
-                    assert_eq!(in_place, output, "{}", level.name());
                 }
             }
         }
@@ -217,19 +170,6 @@ mod tests {
             let mut output = vec![0.0; 768];
             normalize(level, &input, &normalization, &mut output, 768).unwrap();
             assert_close(level.name(), &output, &plain(&input, &normalization, 768), 1e-3);
-        }
-    }
-
-    #[test]
-    fn a_residual_is_added_first() {
-        let (sum, addend) = (numbers(5 * 33, 1), numbers(5 * 33, 2));
-        let added: Vec<f32> = sum.iter().zip(&addend).map(|(sum, addend)| sum + addend).collect();
-        let normalization = Normalization { centered: true, epsilon: 1e-6, weight: None, bias: None };
-        for level in Level::available() {
-            let (mut sum, mut output) = (sum.clone(), vec![0.0; 5 * 33]);
-            add_and_normalize(level, &mut sum, &addend, &normalization, &mut output, 33).unwrap();
-            assert_eq!(sum, added, "{}", level.name());
-            assert_close(level.name(), &output, &plain(&added, &normalization, 33), 1e-5);
         }
     }
 

@@ -2,18 +2,10 @@
 //!
 //! Quantization rounds to the nearest int8, ties to even, and saturates.
 
-mod arithmetic;
 mod convert;
-mod dynamic;
-mod rows;
-mod table;
 
-pub use arithmetic::{add, mul};
+pub use convert::dequantize;
 pub(crate) use convert::{ALL, Rescale, dequantize_block, quantize_block};
-pub use convert::{dequantize, quantize, requantize};
-pub use dynamic::quantize_rows;
-pub use rows::{normalize, softmax};
-pub use table::{Table, look_up, table};
 
 /// Per-tensor qparams.
 #[derive(Clone, Copy, Debug, PartialEq)]

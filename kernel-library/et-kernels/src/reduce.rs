@@ -1,10 +1,9 @@
 //! Reductions over neighbouring dimensions: sum, mean, maximum, minimum.
 
 use et_core::Result;
-use et_simd::{Float, Integer, Isa, Level, Work};
+use et_simd::{Float, Isa, Level, Work};
 
 use crate::check::{ensure, product};
-use crate::quantized::{ALL, Quantization, Rescale};
 use crate::rows::first;
 
 /// The kind of reduction.
@@ -26,22 +25,6 @@ pub enum Reduction {
 pub fn reduce(level: Level, reduction: Reduction, input: &[f32], sizes: [usize; 3], output: &mut [f32]) -> Result<()> {
     ensure(product(&sizes)? == input.len() && product(&[sizes[0], sizes[2]])? == output.len() && sizes[1] > 0)?;
     level.run(Reduce { reduction, input, sizes, output });
-    Ok(())
-}
-
-/// The mean of an int8 tensor, as [`reduce`].
-#[inline]
-pub fn mean_bytes(
-    level: Level,
-    input: &[i8],
-    from: Quantization,
-    sizes: [usize; 3],
-    to: Quantization,
-    output: &mut [i8],
-) -> Result<()> {
-    ensure(product(&sizes)? == input.len() && product(&[sizes[0], sizes[2]])? == output.len() && sizes[1] > 0)?;
-    ensure(sizes[1] < 1 << 23)?;
-    level.run(MeanOfBytes { input, from, sizes, to, output });
     Ok(())
 }
 
@@ -142,50 +125,10 @@ fn nan_or<S: Isa>(isa: S, lanes: S::F32, other: f32) -> f32 {
     if nans > 0.0 { f32::NAN } else { other }
 }
 
-struct MeanOfBytes<'a> {
-    input: &'a [i8],
-    from: Quantization,
-    sizes: [usize; 3],
-    to: Quantization,
-    output: &'a mut [i8],
-}
-
-impl Work for MeanOfBytes<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
-        let [outer, count, inner] = self.sizes;
-        let factor = self.from.scale / self.to.scale / count as f32;
-        let rescale = Rescale::new(isa, factor, self.to.zero_point, ALL);
-        let offset = isa.splat_i32(self.from.zero_point.wrapping_mul(count as i32));
-        for index in 0..outer {
-            let rows = &self.input[index * count * inner..][..count * inner];
-            let output = &mut self.output[index * inner..][..inner];
-            if inner == 1 {
-                let mut sum = isa.splat_i32(0);
-                for at in (0..count).step_by(S::LANES) {
-                    sum = sum + isa.load_i8(rows, at);
-                }
-                // The accumulators are below 2^23 / LANES * 128, so that lanes and total are accurate enough in `f32`.
-                let sum = isa.splat(sum.to_float().sum()) - offset.to_float();
-                isa.store_i8(output, 0, rescale.bytes(sum));
-                continue;
-            }
-            for at in (0..inner).step_by(S::LANES) {
-                let mut sum = isa.splat_i32(0);
-                for row in rows.chunks_exact(inner) {
-                    sum = sum + isa.load_i8(row, at);
-                }
-                isa.store_i8(output, at, rescale.bytes((sum - offset).to_float()));
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test::{assert_close, assert_nearly_equal, bytes, numbers};
+    use crate::test::{assert_close, numbers};
     use std::vec;
     use std::vec::Vec;
 
@@ -240,25 +183,6 @@ mod tests {
                     reduce(level, reduction, &input, [1, 21, 1], &mut output).unwrap();
                     assert!(output[0].is_nan(), "{} {reduction:?} {place}", level.name());
                 }
-            }
-        }
-    }
-
-    #[test]
-    fn bytes_have_means() {
-        let [from, to] = [(0.05, 4), (0.03, -9)].map(|(scale, zero_point)| Quantization { scale, zero_point });
-        for sizes in SIZES {
-            let input = bytes(sizes.iter().product(), 1);
-            let mean = |group: Vec<i8>| {
-                let sum: i32 = group.iter().map(|byte| i32::from(*byte) - from.zero_point).sum();
-                let mean = f64::from(sum) * f64::from(from.scale) / group.len() as f64 / f64::from(to.scale);
-                (mean.round_ties_even() + f64::from(to.zero_point)).clamp(-128.0, 127.0) as i8
-            };
-            let expected: Vec<i8> = groups(&input, sizes).into_iter().map(mean).collect();
-            for level in Level::available() {
-                let mut output = vec![0; expected.len()];
-                mean_bytes(level, &input, from, sizes, to, &mut output).unwrap();
-                assert_nearly_equal(&std::format!("{sizes:?} {}", level.name()), &output, &expected);
             }
         }
     }

@@ -3,52 +3,51 @@
 use et_core::Result;
 use et_simd::{Float, Isa, Level, Work, math};
 
-use crate::rows::{Row, Rows};
+use crate::check::ensure;
+use crate::rows::load_or;
 
 /// Softmax of each row of `columns` elements.
 #[inline]
 pub fn softmax(level: Level, input: &[f32], output: &mut [f32], columns: usize) -> Result<()> {
-    level.run(Softmax(Rows::apart(input, output, columns)?));
+    ensure(columns > 0 && input.len() == output.len() && input.len().is_multiple_of(columns))?;
+    level.run(Softmax { input, output, columns });
     Ok(())
 }
 
-/// [`softmax`], in place.
-#[inline]
-pub fn softmax_in_place(level: Level, rows: &mut [f32], columns: usize) -> Result<()> {
-    level.run(Softmax(Rows::in_place(rows, columns)?));
-    Ok(())
+struct Softmax<'a> {
+    input: &'a [f32],
+    output: &'a mut [f32],
+    columns: usize,
 }
-
-struct Softmax<'a>(Rows<'a>);
 
 impl Work for Softmax<'_> {
     type Output = ();
     #[inline(always)]
     fn run<S: Isa>(self, isa: S) {
-        for index in 0..self.0.count {
-            softmax_row(isa, &self.0.row(index), self.0.columns);
+        for (input, output) in self.input.chunks_exact(self.columns).zip(self.output.chunks_exact_mut(self.columns)) {
+            softmax_row(isa, input, output);
         }
     }
 }
 
 /// The softmax of a row.
 #[inline(always)]
-pub(crate) fn softmax_row<S: Isa>(isa: S, row: &Row, columns: usize) {
-    let greatest = greatest(isa, row, columns);
-    let sum = exponentials(isa, row, columns, greatest);
+fn softmax_row<S: Isa>(isa: S, input: &[f32], output: &mut [f32]) {
+    let sum = exponentials(isa, input, greatest(isa, input), output);
     let factor = isa.splat(1.0 / sum);
-    for at in (0..columns).step_by(S::LANES) {
-        row.write(isa, at, row.read_back(isa, at) * factor);
+    for at in (0..output.len()).step_by(S::LANES) {
+        let exponential = isa.load(output, at);
+        isa.store(output, at, exponential * factor);
     }
 }
 
 #[inline(always)]
-fn greatest<S: Isa>(isa: S, row: &Row, columns: usize) -> f32 {
+fn greatest<S: Isa>(isa: S, row: &[f32]) -> f32 {
     let filler = isa.splat(f32::NEG_INFINITY);
     let mut greatest = [filler; 2];
-    for at in (0..columns).step_by(2 * S::LANES) {
+    for at in (0..row.len()).step_by(2 * S::LANES) {
         for (part, greatest) in greatest.iter_mut().enumerate() {
-            *greatest = row.read(isa, at + part * S::LANES, filler).max(*greatest);
+            *greatest = load_or(isa, row, at + part * S::LANES, filler).max(*greatest);
         }
     }
     greatest[0].max(greatest[1]).greatest()
@@ -56,12 +55,12 @@ fn greatest<S: Isa>(isa: S, row: &Row, columns: usize) -> f32 {
 
 /// Stores the exponentials and returns the sum.
 #[inline(always)]
-fn exponentials<S: Isa>(isa: S, row: &Row, columns: usize, greatest: f32) -> f32 {
+fn exponentials<S: Isa>(isa: S, input: &[f32], greatest: f32, output: &mut [f32]) -> f32 {
     let (greatest, filler) = (isa.splat(greatest), isa.splat(f32::NEG_INFINITY));
     let mut sum = isa.splat(0.0);
-    for at in (0..columns).step_by(S::LANES) {
-        let exponential = math::exp(isa, row.read(isa, at, filler) - greatest);
-        row.write(isa, at, exponential);
+    for at in (0..input.len()).step_by(S::LANES) {
+        let exponential = math::exp(isa, load_or(isa, input, at, filler) - greatest);
+        isa.store(output, at, exponential);
         sum = sum + exponential;
     }
     sum.sum()
@@ -92,11 +91,9 @@ mod tests {
             for columns in (1..70).chain([127, 197, 1000]) {
                 let input: Vec<f32> = numbers(3 * columns, 1).iter().map(|number| number * 30.0 - 40.0).collect();
                 let expected = plain(&input, columns);
-                let (mut output, mut in_place) = (vec![0.0; input.len()], input.clone());
+                let mut output = vec![0.0; input.len()];
                 softmax(level, &input, &mut output, columns).unwrap();
                 assert_close(level.name(), &output, &expected, 1e-6);
-                softmax_in_place(level, &mut in_place, columns).unwrap();
-                assert_eq!(in_place, output, "{}", level.name());
             }
         }
     }
@@ -104,9 +101,9 @@ mod tests {
     #[test]
     fn what_is_masked_has_no_share() {
         for level in Level::available() {
-            let mut row = [f32::NEG_INFINITY, 2.0, f32::NEG_INFINITY, 2.0];
-            softmax_in_place(level, &mut row, 4).unwrap();
-            assert_eq!(row, [0.0, 0.5, 0.0, 0.5], "{}", level.name());
+            let (input, mut output) = ([f32::NEG_INFINITY, 2.0, f32::NEG_INFINITY, 2.0], [9.0; 4]);
+            softmax(level, &input, &mut output, 4).unwrap();
+            assert_eq!(output, [0.0, 0.5, 0.0, 0.5], "{}", level.name());
         }
     }
 

@@ -140,15 +140,6 @@ pub trait Isa: Copy + Send + Sync + core::fmt::Debug + 'static {
         }
     }
 
-    /// Maps each int8 through a table: `table[0]` is for -128, `table[255]` for 127. Stops at the end of the shorter
-    /// slice.
-    #[inline(always)]
-    fn look_up(self, table: &[i8; 256], input: &[i8], output: &mut [i8]) {
-        for (output, &input) in output.iter_mut().zip(input) {
-            *output = table[usize::from(input.cast_unsigned() ^ 0x80)];
-        }
-    }
-
     /// Loads the elements from index `at` on. Lanes past the end are 0.
     #[inline(always)]
     fn load(self, numbers: &[f32], at: usize) -> Self::F32 {

@@ -4,7 +4,6 @@ mod avx2;
 mod avx512;
 mod detect;
 pub mod dot;
-mod look_up;
 mod transpose;
 
 pub use avx2::Avx2;

@@ -176,27 +176,3 @@ fn squares_are_transposed() {
         assert!(level.run(Transposed), "{}", level.name());
     }
 }
-
-struct LookUp<'a>(&'a [i8; 256], &'a [i8]);
-
-impl Work for LookUp<'_> {
-    type Output = Vec<i8>;
-    #[inline(always)]
-    fn run<S: Isa>(self, isa: S) -> Vec<i8> {
-        let mut output = vec![0; self.1.len()];
-        isa.look_up(self.0, self.1, &mut output);
-        output
-    }
-}
-
-#[test]
-fn bytes_are_looked_up() {
-    let table: [i8; 256] = std::array::from_fn(|index| (index * 73 + 5) as i8);
-    for length in [0, 1, 15, 63, 64, 65, 256, 300] {
-        let input: Vec<i8> = (0..length).map(|index| (index * 7) as i8).collect();
-        let expected: Vec<i8> = input.iter().map(|byte| table[(i32::from(*byte) + 128) as usize]).collect();
-        for level in Level::available() {
-            assert_eq!(level.run(LookUp(&table, &input)), expected, "{}", level.name());
-        }
-    }
-}

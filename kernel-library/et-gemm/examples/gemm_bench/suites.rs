@@ -154,7 +154,7 @@ pub fn byte(isa: Isa) {
             activation: Activation::None,
             residual: None,
         };
-        let quantization = Quantization { inverse_scale: 1.0, zero_point: -4, least: -128, most: 127, table: None };
+        let quantization = Quantization { inverse_scale: 1.0, zero_point: -4, least: -128, most: 127 };
         let before = peak::byte(isa);
         let time = least(|| {
             let mut output = Output::new(&mut memory, rows, columns, columns).expect("sizes");

@@ -8,7 +8,7 @@ use crate::lanes::{Lanes, function::activate};
 
 /// Qparams of an int8 output: `clamp(round(value * inverse_scale) + zero_point)`, ties to even.
 #[derive(Clone, Copy, Debug)]
-pub struct Quantization<'a> {
+pub struct Quantization {
     /// Reciprocal of the output scale; 1 if the weight scales already include the reciprocal.
     pub inverse_scale: f32,
     /// The zero point.
@@ -17,8 +17,6 @@ pub struct Quantization<'a> {
     pub least: i8,
     /// The upper bound of the int8 output.
     pub most: i8,
-    /// A lookup table on the int8 result, for inputs from -128 to 127.
-    pub table: Option<&'a [i8; 256]>,
 }
 
 /// Per-token qparams of a dynamically quantized input row.
@@ -43,9 +41,9 @@ pub enum Added {
 
 /// Destination and dtype of the output.
 #[derive(Clone, Copy)]
-pub enum Store<'a> {
+pub enum Store {
     /// int8 output, requantized.
-    Bytes(*mut i8, Quantization<'a>),
+    Bytes(*mut i8, Quantization),
     /// `f32` output.
     Floats(*mut f32),
 }
@@ -56,7 +54,7 @@ pub enum Store<'a> {
 ///
 /// `sums`, `factors`, `scales` and `bias` are readable in whole vectors for `columns`; `addends`, and `row_scales`
 /// unless null, have an element per row; residual and output have `rows` rows of `columns` elements.
-pub struct Finish<'a> {
+pub struct Finish {
     /// The int32 accumulators.
     pub sums: *const i32,
     /// Row stride of the accumulators, in elements.
@@ -85,13 +83,13 @@ pub struct Finish<'a> {
     /// The activation, applied in `f32`.
     pub activation: Activation,
     /// The output.
-    pub store: Store<'a>,
+    pub store: Store,
     /// Row stride of the output, in elements.
     pub store_stride: usize,
 }
 
 /// [`compute`] for an instruction set.
-pub type FinishKernel = unsafe fn(&Finish<'_>);
+pub type FinishKernel = unsafe fn(&Finish);
 
 /// Runs the epilogue of a tile.
 ///
@@ -99,7 +97,7 @@ pub type FinishKernel = unsafe fn(&Finish<'_>);
 ///
 /// The CPU has the ISA of `L`, and the contract of [`Finish`] holds.
 #[inline(always)]
-pub unsafe fn compute<L: Lanes>(finish: &Finish<'_>) {
+pub unsafe fn compute<L: Lanes>(finish: &Finish) {
     let plain = matches!(finish.activation, Activation::None) && finish.row_scales.is_null();
     match (finish.store, finish.added) {
         (Store::Bytes(to, quantization), Added::Nothing) if plain && quantization.inverse_scale == 1.0 => {
@@ -137,9 +135,9 @@ impl Steps<false> {
 /// Requantizes accumulators to int8, with an optional int8 residual and no activation.
 #[inline(always)]
 unsafe fn requantize<L: Lanes, const ANY: bool>(
-    finish: &Finish<'_>,
+    finish: &Finish,
     to: *mut i8,
-    quantization: &Quantization<'_>,
+    quantization: &Quantization,
     added: &Steps<ANY>,
 ) {
     let bytes = Bytes::new(quantization);
@@ -155,14 +153,13 @@ unsafe fn requantize<L: Lanes, const ANY: bool>(
             requantize_vectors::<L, ANY, 1>(finish, to, &bytes, added, [start, left])
         };
     }
-    look_up(finish, quantization, to);
 }
 
 /// Requantizes `N` vectors of each row, the last with `count` columns. Returns the number of columns in `N` full
 /// vectors.
 #[inline(always)]
 unsafe fn requantize_vectors<L: Lanes, const ANY: bool, const N: usize>(
-    finish: &Finish<'_>,
+    finish: &Finish,
     to: *mut i8,
     bytes: &Bytes,
     added: &Steps<ANY>,
@@ -195,14 +192,14 @@ unsafe fn requantize_vectors<L: Lanes, const ANY: bool, const N: usize>(
 
 /// The corrections and scales of a vector of columns.
 #[inline(always)]
-unsafe fn column<L: Lanes>(finish: &Finish<'_>, start: usize) -> (L::Words, L) {
+unsafe fn column<L: Lanes>(finish: &Finish, start: usize) -> (L::Words, L) {
     (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)))
 }
 
 /// The general epilogue. Each call site passes a constant activation, so that the inner loop has no branch on the
 /// activation.
 #[inline(always)]
-unsafe fn general<L: Lanes>(finish: &Finish<'_>, activation: Activation) {
+unsafe fn general<L: Lanes>(finish: &Finish, activation: Activation) {
     let mut start = 0;
     while start < finish.columns {
         let count = (finish.columns - start).min(L::COUNT);
@@ -213,13 +210,10 @@ unsafe fn general<L: Lanes>(finish: &Finish<'_>, activation: Activation) {
         }
         start += count;
     }
-    if let Store::Bytes(to, quantization) = &finish.store {
-        look_up(finish, quantization, *to);
-    }
 }
 
 #[inline(always)]
-unsafe fn general_vector<L: Lanes>(finish: &Finish<'_>, activation: Activation, start: usize, count: usize) {
+unsafe fn general_vector<L: Lanes>(finish: &Finish, activation: Activation, start: usize, count: usize) {
     let (factors, scales) = column::<L>(finish, start);
     let bias = L::load(finish.bias.add(start));
     for row in 0..finish.rows {
@@ -251,7 +245,7 @@ unsafe fn general_vector<L: Lanes>(finish: &Finish<'_>, activation: Activation, 
 }
 
 #[inline(always)]
-unsafe fn add<L: Lanes>(finish: &Finish<'_>, value: L, place: usize, count: usize) -> L {
+unsafe fn add<L: Lanes>(finish: &Finish, value: L, place: usize, count: usize) -> L {
     match finish.added {
         Added::Nothing => value,
         Added::Bytes(from, scale, zero_point) => {
@@ -271,7 +265,7 @@ struct Bytes {
 
 impl Bytes {
     #[inline(always)]
-    fn new(quantization: &Quantization<'_>) -> Self {
+    fn new(quantization: &Quantization) -> Self {
         let zero = i32::from(quantization.zero_point);
         let least = (i32::from(quantization.least) - zero) as f32;
         Self { zero, least, most: (i32::from(quantization.most) - zero) as f32 }
@@ -292,16 +286,5 @@ impl Bytes {
     #[inline(always)]
     unsafe fn store<L: Lanes>(&self, value: L, to: *mut i8, count: usize) {
         value.at_least(self.least).at_most(self.most).store_bytes(self.zero, to, count);
-    }
-}
-
-#[inline(always)]
-unsafe fn look_up(finish: &Finish<'_>, quantization: &Quantization<'_>, to: *mut i8) {
-    let Some(table) = quantization.table else { return };
-    for row in 0..finish.rows {
-        for column in 0..finish.columns {
-            let byte = to.add(row * finish.store_stride + column);
-            *byte = table[usize::from(*byte as u8 ^ 0x80)];
-        }
     }
 }

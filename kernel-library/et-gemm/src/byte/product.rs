@@ -279,7 +279,7 @@ impl ByteProduct {
     pub fn compute(
         &self,
         operands: &ByteOperands<'_>,
-        quantization: Quantization<'_>,
+        quantization: Quantization,
         output: &mut Output<'_, i8>,
         block: Block,
         scratch: &mut [u8],
@@ -317,7 +317,7 @@ impl ByteProduct {
     unsafe fn run(
         &self,
         operands: &ByteOperands<'_>,
-        store: (Store<'_>, usize),
+        store: (Store, usize),
         block: Block,
         scratch: &mut [u8],
     ) -> Result<()> {

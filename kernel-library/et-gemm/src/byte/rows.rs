@@ -101,7 +101,7 @@ macro_rules! kernels {
             }
 
             $(#[$feature])?
-            unsafe fn finish(finish: &Finish<'_>) {
+            unsafe fn finish(finish: &Finish) {
                 // SAFETY: the caller guarantees the contract of the argument and that the CPU has this row's ISA.
                 unsafe { crate::byte::finish::compute::<$lanes>(finish) }
             }

@@ -41,7 +41,7 @@ pub struct Memory<'a> {
 pub struct Strip<'a> {
     product: &'a ByteProduct,
     operands: &'a ByteOperands<'a>,
-    store: (Store<'a>, usize),
+    store: (Store, usize),
     windows: Windows<'a, i8>,
     kernels: &'static ByteKernels,
     grid: Grid,
@@ -55,7 +55,7 @@ impl<'a> Strip<'a> {
     pub fn new(
         product: &'a ByteProduct,
         operands: &'a ByteOperands<'a>,
-        store: (Store<'a>, usize),
+        store: (Store, usize),
         kernels: &'static ByteKernels,
         memory: Memory<'a>,
     ) -> Self {

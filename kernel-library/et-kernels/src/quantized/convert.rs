@@ -1,4 +1,4 @@
-//! Quantize, dequantize and requantize.
+//! Quantize and dequantize.
 
 use et_core::Result;
 use et_simd::{Float, Integer, Isa, Level, Work};
@@ -6,42 +6,12 @@ use et_simd::{Float, Integer, Isa, Level, Work};
 use super::Quantization;
 use crate::check::ensure;
 
-/// Quantizes `f32` to int8.
-#[inline]
-pub fn quantize(level: Level, input: &[f32], to: Quantization, output: &mut [i8]) -> Result<()> {
-    ensure(input.len() == output.len())?;
-    level.run(Quantize { input, to, output });
-    Ok(())
-}
-
 /// Dequantizes int8 to `f32`.
 #[inline]
 pub fn dequantize(level: Level, input: &[i8], from: Quantization, output: &mut [f32]) -> Result<()> {
     ensure(input.len() == output.len())?;
     level.run(Dequantize { input, from, output });
     Ok(())
-}
-
-/// Requantizes int8 to int8 with other qparams.
-#[inline]
-pub fn requantize(level: Level, input: &[i8], from: Quantization, to: Quantization, output: &mut [i8]) -> Result<()> {
-    ensure(input.len() == output.len())?;
-    level.run(Requantize { input, from, to, output });
-    Ok(())
-}
-
-struct Quantize<'a> {
-    input: &'a [f32],
-    to: Quantization,
-    output: &'a mut [i8],
-}
-
-impl Work for Quantize<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
-        quantize_block(isa, self.input, self.to.scale, self.to.zero_point, self.output);
-    }
 }
 
 struct Dequantize<'a> {
@@ -55,26 +25,6 @@ impl Work for Dequantize<'_> {
     #[inline(always)]
     fn run<S: Isa>(self, isa: S) {
         dequantize_block(isa, self.input, self.from.scale, self.from.zero_point, self.output);
-    }
-}
-
-struct Requantize<'a> {
-    input: &'a [i8],
-    from: Quantization,
-    to: Quantization,
-    output: &'a mut [i8],
-}
-
-impl Work for Requantize<'_> {
-    type Output = ();
-    #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
-        let rescale = Rescale::new(isa, self.from.scale / self.to.scale, self.to.zero_point, ALL);
-        let zero_point = isa.splat_i32(self.from.zero_point);
-        for at in (0..self.output.len()).step_by(S::LANES) {
-            let numbers = (isa.load_i8(self.input, at) - zero_point).to_float();
-            isa.store_i8(self.output, at, rescale.bytes(numbers));
-        }
     }
 }
 
@@ -109,7 +59,7 @@ impl<S: Isa> Rescale<S> {
     }
 }
 
-/// [`quantize`], for kernels.
+/// Quantizes `f32` to int8.
 #[inline(always)]
 pub fn quantize_block<S: Isa>(isa: S, input: &[f32], scale: f32, zero_point: i32, output: &mut [i8]) {
     let rescale = Rescale::new(isa, 1.0 / scale, zero_point, ALL);
@@ -130,15 +80,23 @@ pub fn dequantize_block<S: Isa>(isa: S, input: &[i8], scale: f32, zero_point: i3
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test::{assert_nearly_equal, bytes, numbers};
+    use crate::test::{assert_nearly_equal, numbers};
     use std::vec;
     use std::vec::Vec;
 
     const FROM: Quantization = Quantization { scale: 0.0125, zero_point: -7 };
-    const TO: Quantization = Quantization { scale: 0.021_7, zero_point: 30 };
+    struct Quantize<'a>(&'a [f32], &'a mut [i8]);
 
-    fn byte(number: f64, to: Quantization) -> i8 {
-        let byte = (number / f64::from(to.scale)).round_ties_even() + f64::from(to.zero_point);
+    impl Work for Quantize<'_> {
+        type Output = ();
+        #[inline(always)]
+        fn run<S: Isa>(self, isa: S) {
+            quantize_block(isa, self.0, FROM.scale, FROM.zero_point, self.1);
+        }
+    }
+
+    fn byte(number: f64) -> i8 {
+        let byte = (number / f64::from(FROM.scale)).round_ties_even() + f64::from(FROM.zero_point);
         byte.clamp(-128.0, 127.0) as i8
     }
 
@@ -152,8 +110,8 @@ mod tests {
             for length in 0..70 {
                 let input: Vec<f32> = numbers(length, 1).iter().map(|number| number * 3.0).collect();
                 let mut output = vec![0; length];
-                quantize(level, &input, FROM, &mut output).unwrap();
-                let expected: Vec<i8> = input.iter().map(|number| byte(f64::from(*number), FROM)).collect();
+                level.run(Quantize(&input, &mut output));
+                let expected: Vec<i8> = input.iter().map(|number| byte(f64::from(*number))).collect();
                 assert_nearly_equal(level.name(), &output, &expected);
                 let mut floats = vec![0.0; length];
                 dequantize(level, &output, FROM, &mut floats).unwrap();
@@ -164,29 +122,16 @@ mod tests {
     }
 
     #[test]
-    fn numbers_move_to_other_bytes() {
-        for level in Level::available() {
-            for length in [0, 1, 7, 16, 100, 300] {
-                let input = bytes(length, 2);
-                let mut output = vec![0; length];
-                requantize(level, &input, FROM, TO, &mut output).unwrap();
-                let expected: Vec<i8> = input.iter().map(|input| byte(number(*input), TO)).collect();
-                assert_nearly_equal(level.name(), &output, &expected);
-            }
-        }
-    }
-
-    #[test]
     fn extremes_are_the_first_and_last_byte() {
         for level in Level::available() {
             let mut output = [0; 4];
-            quantize(level, &[f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30], TO, &mut output).unwrap();
+            level.run(Quantize(&[f32::INFINITY, f32::NEG_INFINITY, 1e30, -1e30], &mut output));
             assert_eq!(output, [127, -128, 127, -128], "{}", level.name());
         }
     }
 
     #[test]
     fn lengths_have_to_be_equal() {
-        assert!(quantize(Level::Portable, &[1.0], TO, &mut []).is_err());
+        assert!(dequantize(Level::Portable, &[1], FROM, &mut []).is_err());
     }
 }

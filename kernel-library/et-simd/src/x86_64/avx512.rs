@@ -5,7 +5,7 @@
 
 use core::arch::x86_64::*;
 
-use super::{detect, look_up};
+use super::detect;
 use crate::operators::{methods, operators};
 use crate::{Float, Integer, Isa, Work};
 
@@ -223,16 +223,5 @@ impl Isa for Avx512 {
     unsafe fn transpose(self, from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
         // SAFETY: as above.
         unsafe { super::transpose::sixteen(from, from_step, to, to_step) }
-    }
-    #[inline(always)]
-    fn look_up(self, table: &[i8; 256], input: &[i8], output: &mut [i8]) {
-        let mut done = 0;
-        if detect::features() & detect::VBMI != 0 {
-            // SAFETY: `detect` found that the CPU has VBMI.
-            done = unsafe { look_up::with_vbmi(table, input, output) };
-        }
-        for (output, &input) in output.iter_mut().zip(input).skip(done) {
-            *output = table[usize::from(input.cast_unsigned() ^ 0x80)];
-        }
     }
 }

@@ -9,8 +9,6 @@ use core::sync::atomic::{AtomicU8, Ordering};
 pub const AVX2: u8 = 1;
 /// AVX-512 F, BW, DQ and VL.
 pub const AVX512: u8 = 2;
-/// AVX-512 VBMI (byte permutations), with [`AVX512`].
-pub const VBMI: u8 = 4;
 /// AVX-VNNI (int8 dot products), with [`AVX2`].
 pub const AVX_VNNI: u8 = 8;
 /// AVX-512 VNNI (int8 dot products), with [`AVX512`].
@@ -54,7 +52,7 @@ fn ask() -> u8 {
     if has.ebx & F_DQ_BW_VL != F_DQ_BW_VL || kept & AVX512_REGISTERS != AVX512_REGISTERS {
         return eight_lanes;
     }
-    eight_lanes | AVX512 | bit(has.ecx, 1, VBMI) | bit(has.ecx, 11, AVX512_VNNI)
+    eight_lanes | AVX512 | bit(has.ecx, 11, AVX512_VNNI)
 }
 
 /// The register state that the operating system saves (XCR0).

@@ -74,14 +74,14 @@ fn limited(product: &QuantizedProduct) -> Result<Activation> {
 }
 
 /// The requantization. Where the packed scales include the output scale, the clamp limits are int8.
-fn quantization(product: &QuantizedProduct) -> Result<Quantization<'static>> {
+fn quantization(product: &QuantizedProduct) -> Result<Quantization> {
     let Numbers { scale, zero_point } = product.numbers;
     let is_divided = product.is_divided == 1;
     let all = crate::Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
     let limits = if is_divided { &product.activation } else { &all };
     let [least, most] = byte_limits(limits, &product.numbers);
     let inverse_scale = if is_divided { 1.0 } else { 1.0 / scale };
-    Ok(Quantization { inverse_scale, zero_point: byte(zero_point)?, least, most, table: None })
+    Ok(Quantization { inverse_scale, zero_point: byte(zero_point)?, least, most })
 }
 
 /// The int8 clamp limits.
