@@ -27,14 +27,7 @@
 #![no_std]
 // Helpers of kernels that the enabled features leave out.
 #![cfg_attr(
-    not(all(
-        feature = "float",
-        feature = "byte",
-        feature = "nibble",
-        feature = "portable",
-        feature = "avx512-bytes",
-        feature = "avx-vnni"
-    )),
+    not(all(feature = "float", feature = "byte", feature = "nibble", feature = "portable")),
     allow(dead_code, unused_imports)
 )]
 
@@ -65,7 +58,7 @@ pub use byte::rows::{BYTE, ByteRow};
 pub use float::pack::Weights;
 pub use float::product::{FloatOperands, FloatProduct, Residual};
 pub use float::rows::{FLOAT, FloatRow};
-pub use isa::Isa;
+pub use isa::{Architecture, Isa};
 pub use nibble::pack::NibbleForm;
 pub use nibble::product::{NibbleOperands, NibbleProduct};
 pub use nibble::rows::{NIBBLE, NibbleRow};

@@ -4,7 +4,7 @@
 //! All instruction sets of an architecture read the same packed panels. A micro-kernel with a smaller NR reads a packed panel in
 //! parts: its panels are neighbouring columns of a packed panel, and K rows are a whole packed row apart.
 
-/// The layout of panels. Sizes and offsets are in the packing unit: elements or bytes.
+/// The layout of panels. Sizes and offsets are in words of four bytes: an `f32` or four int8.
 #[derive(Clone, Copy)]
 pub struct Panels {
     /// NR: columns of a full panel of the micro-kernel.

@@ -3,8 +3,8 @@
 mod plain;
 
 use et_gemm::{
-    Activation, BYTE, Bias, ByteOperands, ByteProduct, ByteResidual, Isa, Output, Quantization, Residual, RowScale,
-    Shape, Weights,
+    Activation, Architecture, BYTE, Bias, ByteOperands, ByteProduct, ByteResidual, Isa, Output, Quantization, Residual,
+    RowScale, Shape, Weights,
 };
 use plain::{Numbers, activate, input_length, products, shapes};
 
@@ -49,10 +49,7 @@ impl Case {
     }
 
     fn compute(&self, isa: Isa, after: Option<bool>, parts: usize) -> Vec<i8> {
-        self.compute_with(ByteProduct::new(self.shape, isa).unwrap(), after, parts)
-    }
-
-    fn compute_with(&self, product: ByteProduct, after: Option<bool>, parts: usize) -> Vec<i8> {
+        let product = ByteProduct::new(self.shape, isa).unwrap();
         let columns = self.shape.all_columns();
         let weights = self.packed(&product, Bias::Steps(&self.bias));
         let residual =
@@ -119,18 +116,15 @@ fn all_rows_agree_with_the_plain_loop() {
 }
 
 #[test]
-fn what_is_packed_for_matrices_is_computed_without_them() {
-    if !Isa::Avx512Vnni.is_available() {
-        return;
-    }
-    for shape in [Shape::product(70, 100, 50), Shape::product(790, 40, 50), Shape::convolution([9, 9], 3, 40, 3, 2, 1)]
-    {
-        let (case, product) = (Case::new(shape), || ByteProduct::new(shape, Isa::Amx).unwrap());
-        let vectors = case.compute(Isa::Avx512Vnni, None, 1);
-        assert_eq!(case.compute_with(product().without_matrices(), None, 1), vectors);
-        assert_eq!(case.compute_with(product(), None, 1), vectors);
-        // The plan of memory is made on any machine.
-        assert_eq!(product().scratch_size(), product().without_matrices().scratch_size());
+fn all_instruction_sets_of_an_architecture_read_the_same_packed_weights() {
+    for shape in [Shape::product(3, 100, 75), Shape { groups: 3, ..Shape::convolution([9, 9], 3, 40, 3, 2, 1) }] {
+        let shape = Shape { pixel_stride: shape.groups * shape.channels, ..shape };
+        let case = Case::new(shape);
+        for architecture in Architecture::ALL {
+            let packed = |isa| case.packed(&ByteProduct::new(shape, isa).unwrap(), Bias::Steps(&case.bias));
+            let first = packed(architecture.baseline());
+            architecture.isas().for_each(|isa| assert!(packed(isa) == first, "{isa:?}"));
+        }
     }
 }
 

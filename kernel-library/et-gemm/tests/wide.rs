@@ -22,7 +22,7 @@ fn bytes(isa: Isa, [rows, inner, columns]: [usize; 3]) -> Packed {
     weights.iter_mut().take(2).zip([-128, 127]).for_each(|(weight, end)| *weight = end);
     let scales: Vec<f32> = numbers.floats(columns).into_iter().map(|number| 0.1 + 0.05 * number).collect();
     let bias = if rows % 2 == 1 { numbers.floats(columns) } else { Vec::new() };
-    let product = ByteProduct::new(Shape::product(rows, inner, columns), WideProduct::form_of(isa)).unwrap();
+    let product = ByteProduct::new(Shape::product(rows, inner, columns), isa).unwrap();
     let mut packed = vec![0; product.packed_size()];
     let packed_bias = if bias.is_empty() { Bias::None } else { Bias::Real(&bias) };
     product.pack(&Weights::linear(&weights, inner), &scales, packed_bias, &mut packed).unwrap();

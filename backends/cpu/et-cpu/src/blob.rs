@@ -12,7 +12,7 @@ use crate::record::{Record, Words, records};
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETCP");
 
 /// The form that this engine reads.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// What constants are aligned to, in bytes: a cache line.
 pub const ALIGNMENT: usize = 64;
@@ -24,8 +24,8 @@ records! {
         pub magic: u32,
         /// [`VERSION`].
         pub version: u32,
-        /// The number of the instruction set that weights are packed for.
-        pub isa: u32,
+        /// The number of the architecture ([`et_gemm::Architecture::number`]) whose ISAs read the packed weights.
+        pub architecture: u32,
         /// The number of inputs of a call.
         pub inputs: u32,
         /// The number of results of a call.

@@ -3,13 +3,13 @@
 use core::cell::Cell;
 
 use et_core::{Args, Error, Result};
-use et_gemm::Isa;
+use et_gemm::{Architecture, Isa};
 use et_runtime::{Delegate, DelegateSetup, Workers};
 use et_simd::Level;
 
 use crate::memory::Memory;
 use crate::run::{Context, run};
-use crate::{Blob, Instruction, best};
+use crate::{Blob, Instruction};
 
 /// The backend id in program files.
 pub const ID: &str = "EtbuildCpu";
@@ -19,23 +19,36 @@ struct Cpu<'a> {
     workers: &'a dyn Workers,
     loaded: Cell<Option<(Blob<'a>, Isa, Level)>>,
     told: Option<fn(&Instruction)>,
+    /// The ISA of the kernels instead of the best ISA of this CPU.
+    isa: Option<Isa>,
 }
 
-/// A delegate that executes its kernels on `workers`.
+/// A delegate that executes its kernels on `workers`, with the best ISA of this CPU.
 pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
-    Cpu { workers, loaded: Cell::new(None), told: None }
+    Cpu { workers, loaded: Cell::new(None), told: None, isa: None }
+}
+
+/// A delegate as of [`delegate`] with the GEMM kernels of `isa`. Loading a blob fails if this CPU lacks the ISA, or if the blob
+/// is for another architecture.
+pub fn delegate_of(workers: &dyn Workers, isa: Isa) -> impl Delegate<'_> {
+    Cpu { workers, loaded: Cell::new(None), told: None, isa: Some(isa) }
 }
 
 /// A delegate as of [`delegate`] that calls `told` after each instruction, on the calling thread.
 pub fn telling_delegate(workers: &dyn Workers, told: fn(&Instruction)) -> impl Delegate<'_> {
-    Cpu { workers, loaded: Cell::new(None), told: Some(told) }
+    Cpu { workers, loaded: Cell::new(None), told: Some(told), isa: None }
 }
 
 impl<'a> Delegate<'a> for Cpu<'a> {
-    /// Selects the blob for this processor and validates every instruction; packed weights are not copied.
+    /// Selects the ISA and validates every instruction; packed weights are not copied.
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
-        let (isa, bytes) = best(setup.blob)?;
-        let blob = Blob::parse(bytes)?;
+        let blob = Blob::parse(setup.blob)?;
+        let architecture = Architecture::from_number(blob.header().architecture).ok_or(Error::InvalidProgram)?;
+        let isa = match self.isa {
+            Some(isa) => Some(isa).filter(|isa| isa.architecture() == architecture && isa.is_available()),
+            None => architecture.detect(),
+        };
+        let isa = isa.ok_or(Error::DelegateInvalidCompatibility)?;
         for instruction in blob.instructions() {
             if !instruction?.is_compiled() {
                 // The kernels of this binary were selected for another program.

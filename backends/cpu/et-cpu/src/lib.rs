@@ -1,7 +1,8 @@
 //! The CPU delegate: executes a partition as one delegate call, whatever the number of fused operators.
 //!
-//! A delegate blob names the SIMD instruction set, the memory plan and the instructions ([`Blob`]); its weights are packed as the
-//! micro-kernels read panels. Loading a blob allocates no memory and copies no weights.
+//! A delegate blob names the processor architecture, the memory plan and the instructions ([`Blob`]); its weights are packed as
+//! the micro-kernels of all ISAs of the architecture read panels. Loading a blob selects the best ISA of this CPU, allocates no
+//! memory and copies no weights.
 #![no_std]
 
 mod blob;
@@ -12,10 +13,9 @@ pub mod record;
 mod run;
 mod shape;
 mod split;
-mod variants;
 
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
-pub use delegate::{ID, delegate, telling_delegate};
+pub use delegate::{ID, delegate, delegate_of, telling_delegate};
 pub use instruction::{
     Activation, ActivationKind, AttendCache, Attention, BackToBack, BatchMatmul, Copy, Depthwise, DequantizeRows,
     Elementwise, Gather, GatherColumns, GroupedProduct, Groups, Heads, Instruction, Matrices, Mean, Normalize, Numbers,
@@ -24,5 +24,4 @@ pub use instruction::{
 };
 pub use record::SlotNumber;
 pub use run::workspace;
-pub use shape::{byte_isa, isa, isa_number, shape};
-pub use variants::{VARIANTS_MAGIC, Variant, best, variants};
+pub use shape::shape;

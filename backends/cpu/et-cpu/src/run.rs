@@ -20,7 +20,7 @@ mod text;
 mod wide_product;
 
 use et_core::{Error, Result};
-use et_gemm::Isa;
+use et_gemm::{Architecture, Isa};
 use et_runtime::Workers;
 use et_simd::Level;
 
@@ -35,7 +35,7 @@ pub struct Context<'r, 'a, 'c> {
     pub workers: &'r dyn Workers,
     /// The maximum number of threads in the memory plan of the blob.
     pub threads: usize,
-    /// The instruction set of the packed weights and their GEMM micro-kernels.
+    /// The instruction set of the GEMM micro-kernels.
     pub isa: Isa,
     /// The SIMD level of all further kernels.
     pub level: Level,
@@ -82,8 +82,12 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
     }
 }
 
-/// The workspace size per thread of an instruction, in bytes.
-pub fn workspace(instruction: &Instruction, isa: Isa) -> usize {
+/// The workspace size per thread of an instruction on any CPU of an architecture, in bytes.
+pub fn workspace(instruction: &Instruction, architecture: Architecture) -> usize {
+    architecture.isas().map(|isa| workspace_of(instruction, isa)).max().unwrap_or(0)
+}
+
+fn workspace_of(instruction: &Instruction, isa: Isa) -> usize {
     match instruction {
         Instruction::Product(fields) => product::workspace(fields, isa),
         Instruction::QuantizedProduct(fields) => quantized_product::workspace(fields, isa),

@@ -1,6 +1,6 @@
-//! The GEMM shape of a window, and instruction sets by number.
+//! The GEMM shape of a window.
 
-use et_gemm::{Isa, Shape};
+use et_gemm::Shape;
 
 use crate::Window;
 
@@ -27,23 +27,4 @@ pub fn shape(window: &Window, pixel_stride: usize) -> Option<Shape> {
         0 => Some(shape),
         _ => (groups == 1).then(|| shape.planar()),
     }
-}
-
-/// The instruction set with this number.
-pub fn isa(number: u32) -> Option<Isa> {
-    Isa::ALL.get(number as usize).copied()
-}
-
-/// The instruction set that int8 weights are packed for in a blob of `isa`: AMX panels serve VNNI processors without
-/// AMX as well.
-pub const fn byte_isa(isa: Isa) -> Isa {
-    match isa {
-        Isa::Avx512Vnni => Isa::Amx,
-        other => other,
-    }
-}
-
-/// The number of an instruction set.
-pub fn isa_number(isa: Isa) -> u32 {
-    Isa::ALL.iter().position(|other| *other == isa).unwrap_or(0) as u32
 }

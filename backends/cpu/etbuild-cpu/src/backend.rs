@@ -10,9 +10,7 @@ use crate::call::Call;
 use crate::features::features;
 use crate::lower::{attention, back_to_back, factors, rule, unread};
 use crate::passes::find_attention;
-use crate::shared::Shared;
-use crate::write::Draft;
-use crate::{Isa, Problem, capability, write};
+use crate::{Architecture, Problem, capability, write};
 
 /// The CPU backend.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,24 +41,20 @@ impl Backend for Cpu {
     }
 
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)> {
-        let names: Vec<&str> = instruction_sets(target, true).into_iter().map(Isa::name).collect();
-        vec![("instruction sets".to_owned(), names.join(" "))]
+        let name = architecture(target).map_or("none", Architecture::name);
+        vec![("architecture".to_owned(), name.to_owned())]
     }
 
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
-        if has_instruction_set(target) { capability::refusal(links, node) } else { Some(no_instruction_set()) }
+        match architecture(target) {
+            Some(_) => capability::refusal(links, node),
+            None => Some(no_instruction_set()),
+        }
     }
 
     fn lower(&self, graph: &Graph, target: &TargetFacts) -> Result<Blob, Refusal> {
-        if !has_instruction_set(target) {
-            return Err(no_instruction_set());
-        }
-        let sets = instruction_sets(target, uses_bytes(graph));
-        let mut shared = Shared::new(graph);
-        let drafts = sets.into_iter().map(|isa| Ok((isa, lower(graph, isa, &mut shared)?)));
-        let drafts = drafts.collect::<Result<Vec<_>, Problem>>()?;
-        let blob = write::variants(&drafts, shared.inputs());
-        Ok(Blob { weights: shared.into_weights(), ..blob })
+        let architecture = architecture(target).ok_or_else(no_instruction_set)?;
+        Ok(lower(graph, architecture)?)
     }
 }
 
@@ -68,45 +62,15 @@ fn no_instruction_set() -> Refusal {
     Refusal::new(RefusalKind::Target, "the target has no instruction set of the engine")
 }
 
-/// An instruction set with its target feature name; the flag marks instruction sets for int8 GEMM only, whose f32 packing
-/// equals the packing of the preceding entry.
-struct Set(&'static str, Isa, bool);
-
-/// The instruction sets that a partition is lowered for: one per packing format of weights.
-fn instruction_sets(target: &TargetFacts, uses_bytes: bool) -> Vec<Isa> {
-    let sets: &[Set] = match target.architecture.as_str() {
-        "x86_64" if target.hosted => &[
-            Set("avx2", Isa::Avx2, false),
-            Set("avx512", Isa::Avx512, false),
-            Set("avx512vnni", Isa::Avx512Vnni, true),
-        ],
-        "aarch64" if target.hosted => &[Set("neon", Isa::Neon, false), Set("dotprod", Isa::NeonDot, true)],
-        _ => &[],
-    };
-    let named = sets.iter().filter(|Set(name, _, bytes)| target.has(name) && (uses_bytes || !bytes));
-    let mut chosen: Vec<Isa> = named.map(|Set(_, isa, _)| *isa).collect();
-    // Processors with AVX-512 but without VNNI are rare, and have AVX2.
-    chosen.dedup_by(|next, last| {
-        (*last, *next) == (Isa::Avx512, Isa::Avx512Vnni) && {
-            *last = *next;
-            true
-        }
-    });
-    chosen
+/// The architecture of a hosted target whose CPUs have the baseline ISA.
+fn architecture(target: &TargetFacts) -> Option<Architecture> {
+    let architecture = Architecture::from_name(&target.architecture).filter(|_| target.hosted)?;
+    target.has(architecture.baseline().name()).then_some(architecture)
 }
 
-fn has_instruction_set(target: &TargetFacts) -> bool {
-    !instruction_sets(target, false).is_empty()
-}
-
-/// Whether a partition has int8 tensors.
-fn uses_bytes(graph: &Graph) -> bool {
-    graph.nodes.iter().any(|node| node.operator.name().starts_with("quantize_"))
-}
-
-fn lower(graph: &Graph, isa: Isa, shared: &mut Shared) -> Result<Draft, Problem> {
+fn lower(graph: &Graph, architecture: Architecture) -> Result<Blob, Problem> {
     let links = Links::of(graph);
-    let mut builder = Builder::new(&links, isa);
+    let mut builder = Builder::new(&links, architecture);
     let (matches, replaced) = find_attention(graph);
     let matches: BTreeMap<usize, _> = matches.iter().map(|found| (found.position, found)).collect();
     for (position, node) in graph.nodes.iter().enumerate() {
@@ -122,7 +86,7 @@ fn lower(graph: &Graph, isa: Isa, shared: &mut Shared) -> Result<Draft, Problem>
     unread::remove(&mut builder);
     back_to_back::join(&mut builder);
     factors::join(&mut builder);
-    Ok(write::draft(builder, shared))
+    Ok(write::blob(&builder))
 }
 
 /// Assigns the output tensors of the partition: an instruction writes directly to the output where the layouts agree.

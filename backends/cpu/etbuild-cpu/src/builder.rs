@@ -11,7 +11,7 @@ use crate::lower::elementwise;
 use crate::pack::{Form, Packing};
 use crate::tensor::{Buffer, Tensor, dense_strides};
 use crate::uses::Uses;
-use crate::{Isa, Problem, constant};
+use crate::{Architecture, Problem, constant};
 
 /// The storage of a buffer.
 #[derive(Clone, Debug)]
@@ -43,8 +43,8 @@ pub struct Memory {
 pub struct Builder<'g> {
     /// The partition.
     pub graph: &'g Graph,
-    /// The instruction set of the packing.
-    pub isa: Isa,
+    /// The architecture of the packing.
+    pub architecture: Architecture,
     /// All buffers; a [`Buffer`] is an index.
     pub buffers: Vec<Memory>,
     /// The instructions; `None` where an instruction was fused into a later instruction.
@@ -67,14 +67,26 @@ pub struct Builder<'g> {
 
 impl<'g> Builder<'g> {
     /// A builder with the inputs and constants of the partition.
-    pub fn new(links: &'g Links<'g>, isa: Isa) -> Self {
+    pub fn new(links: &'g Links<'g>, architecture: Architecture) -> Self {
         let graph = links.graph;
         let (buffers, instructions) = (Vec::new(), Vec::new());
         let uses = Uses::of(graph);
         let (tensors, rounded, makers) = (IdMap::default(), IdMap::default(), BTreeMap::new());
         let (origins, node, taken) = (Vec::new(), 0, None);
-        let mut builder =
-            Self { graph, isa, buffers, instructions, origins, node, uses, links, tensors, rounded, makers, taken };
+        let mut builder = Self {
+            graph,
+            architecture,
+            buffers,
+            instructions,
+            origins,
+            node,
+            uses,
+            links,
+            tensors,
+            rounded,
+            makers,
+            taken,
+        };
         for (position, id) in (0..).zip(&graph.inputs) {
             let buffer = builder.buffer(Storage::Input(position), graph.spec(*id).nbytes());
             builder.tensors.insert(*id, Tensor::of_spec(buffer, graph.spec(*id)));
@@ -96,7 +108,7 @@ impl<'g> Builder<'g> {
 
     /// The slot of weights packed when the blob is written; equal weights are packed once.
     pub fn packed(&mut self, packing: Packing) -> Result<SlotNumber, Problem> {
-        let size = packing.size(self.isa)?;
+        let size = packing.size(self.architecture)?;
         Ok(SlotNumber(self.buffer(Storage::Packed(packing), size).0))
     }
 

@@ -2,29 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use et_cpu::{Blob, variants};
+use et_cpu::Blob;
 
-use crate::Isa;
-
-/// int8 GEMM with AVX-512 but without VNNI.
-const AVX512_BYTES: &str = "avx512-bytes";
-
-/// The features that need int8 kernels.
-const BYTES: [&str; 2] = ["byte-products", "grouped-products"];
-
-/// The features of `et-cpu` that the instructions of a blob need, for any of its instruction sets.
+/// The features of `et-cpu` that the instructions of a blob need.
 pub fn features(bytes: &[u8]) -> BTreeSet<&'static str> {
-    let variants = variants(bytes).into_iter().flatten().map_while(Result::ok);
-    variants.flat_map(|(isa, blob)| of_variant(isa, blob)).collect()
-}
-
-fn of_variant(isa: Isa, bytes: &[u8]) -> BTreeSet<&'static str> {
     let instructions = Blob::read(bytes).into_iter().flat_map(|blob| blob.instructions()).map_while(Result::ok);
-    let mut found: BTreeSet<&str> = instructions.filter_map(|instruction| instruction.feature()).collect();
-    if isa == Isa::Avx512 && BYTES.iter().any(|feature| found.contains(feature)) {
-        found.insert(AVX512_BYTES);
-    }
-    found
+    instructions.filter_map(|instruction| instruction.feature()).collect()
 }
 
 #[cfg(test)]
@@ -50,7 +33,7 @@ mod tests {
         let others = [Argument::Value(constant), Argument::None].into_iter().filter(|_| weights);
         let arguments = [Argument::Value(input)].into_iter().chain(others).collect();
         graph.nodes.push(Node { operator: OperatorName::parse(operator).unwrap(), arguments, outputs: vec![output] });
-        let features = ["avx2", "avx512", "neon"].map(str::to_owned).to_vec();
+        let features = ["avx2", "neon"].map(str::to_owned).to_vec();
         let target = TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features, hosted: true };
         BACKEND.device_features(&BACKEND.lower(&graph, &target).unwrap().bytes)
     }

@@ -7,7 +7,7 @@
 //! let target = TargetFacts { architecture: "x86_64".to_owned(), features: vec!["avx2".to_owned()], hosted: true };
 //! let backend: &dyn Backend = &etbuild_cpu::BACKEND;
 //! assert_eq!((backend.name(), backend.device_crate()), ("cpu", "et-cpu"));
-//! assert!(!backend.facts(&target).is_empty(), "lowering reads the instruction sets of the target");
+//! assert!(!backend.facts(&target).is_empty(), "lowering reads the architecture of the target");
 //! ```
 
 mod backend;
@@ -28,5 +28,5 @@ mod uses;
 mod write;
 
 pub use backend::{BACKEND, Cpu};
-pub use et_gemm::Isa;
+pub use et_gemm::Architecture;
 pub use problem::Problem;

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use et_cpu::{Window, byte_isa};
-use et_gemm::{Bias, ByteProduct, FloatProduct, NibbleForm, NibbleProduct, Shape, Weights, WideProduct};
+use et_cpu::Window;
+use et_gemm::{Bias, ByteProduct, FloatProduct, NibbleForm, NibbleProduct, Shape, Weights};
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
 
-use crate::{Isa, Problem};
+use crate::{Architecture, Problem};
 
 /// About so many weights are packed as one job, and so many jobs at a time.
 const JOB: usize = 1 << 20;
@@ -33,10 +33,8 @@ pub enum Form {
     Floats(Vec<f32>),
     /// Bytes: the scale of each column's sums, and its bias in steps of them.
     Bytes(Vec<f32>, Vec<i32>),
-    /// Bytes for rows that are quantized at run time: the scale of each column, and its bias or none.
+    /// int8 for dynamically quantized rows, `f32` rows and embedding tables: the scale of each column, and a bias per column or none.
     BytesForRows(Vec<f32>, Vec<f32>),
-    /// The same for rows of numbers, and for tables, in a form that all instruction sets of an architecture read.
-    WideBytes(Vec<f32>, Vec<f32>),
     /// Half bytes: how they are packed, the scales `[columns, inner / group]`, `float32`, and a bias for each column or none.
     Groups(NibbleForm, ConstantData, Vec<f32>),
 }
@@ -50,41 +48,41 @@ struct Numbers<'a> {
 
 impl Packing {
     /// Bytes of the packed form.
-    pub fn size(&self, isa: Isa) -> Result<usize, Problem> {
+    pub fn size(&self, architecture: Architecture) -> Result<usize, Problem> {
         match &self.form {
-            Form::Floats(_) => Ok(self.floats(isa)?.packed_size()),
-            Form::Bytes(..) | Form::BytesForRows(..) | Form::WideBytes(..) => Ok(self.bytes(isa)?.packed_size()),
-            Form::Groups(form, ..) => Ok(self.groups(*form, isa)?.packed_size()),
+            Form::Floats(_) => Ok(self.floats(architecture)?.packed_size()),
+            Form::Bytes(..) | Form::BytesForRows(..) => Ok(self.bytes(architecture)?.packed_size()),
+            Form::Groups(form, ..) => Ok(self.groups(*form, architecture)?.packed_size()),
         }
     }
 
     /// Gives the packed form to `take`.
-    pub fn write(&self, isa: Isa, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
+    pub fn write(&self, architecture: Architecture, take: &mut dyn FnMut(&[u8])) -> Result<(), Problem> {
         if let Form::Groups(form, scales, bias) = &self.form {
-            return self.panels(*form, Numbers { scales, bias }, isa, take);
+            return self.panels(*form, Numbers { scales, bias }, architecture, take);
         }
-        let mut packed = vec![0; self.size(isa)?];
-        self.fill(isa, &mut packed)?;
+        let mut packed = vec![0; self.size(architecture)?];
+        self.fill(architecture, &mut packed)?;
         take(&packed);
         Ok(())
     }
 
-    fn fill(&self, isa: Isa, packed: &mut [u8]) -> Result<(), Problem> {
+    fn fill(&self, architecture: Architecture, packed: &mut [u8]) -> Result<(), Problem> {
         let shape = self.shape()?;
         let written = match &self.form {
             Form::Floats(bias) => {
                 let elements = floats(self.weights.bytes());
-                self.floats(isa)?.pack(&Weights::convolution(&elements, &shape), bias, packed)
+                self.floats(architecture)?.pack(&Weights::convolution(&elements, &shape), bias, packed)
             }
             Form::Bytes(scales, bias) => {
                 let elements = self.signed();
                 let weights = Weights::convolution(&elements, &shape);
-                self.bytes(isa)?.pack(&weights, scales, Bias::Steps(bias), packed)
+                self.bytes(architecture)?.pack(&weights, scales, Bias::Steps(bias), packed)
             }
-            Form::BytesForRows(scales, bias) | Form::WideBytes(scales, bias) => {
+            Form::BytesForRows(scales, bias) => {
                 let elements = self.signed();
                 let bias = if bias.is_empty() { Bias::None } else { Bias::Real(bias) };
-                self.bytes(isa)?.pack(&Weights::convolution(&elements, &shape), scales, bias, packed)
+                self.bytes(architecture)?.pack(&Weights::convolution(&elements, &shape), scales, bias, packed)
             }
             Form::Groups(..) => return Err(Problem::Weights),
         };
@@ -96,15 +94,15 @@ impl Packing {
         &self,
         form: NibbleForm,
         numbers: Numbers<'_>,
-        isa: Isa,
+        architecture: Architecture,
         take: &mut dyn FnMut(&[u8]),
     ) -> Result<(), Problem> {
-        let whole = self.groups(form, isa)?;
+        let whole = self.groups(form, architecture)?;
         let [inner, columns] = [self.window.input[2], self.window.output[2]].map(|size| size as usize);
         let step = (JOB / inner.max(1)).max(1).next_multiple_of(whole.layout());
         let starts: Vec<usize> = (0..columns).step_by(step).collect();
         for starts in starts.chunks(JOBS) {
-            let part = |first: &usize| self.columns(*first..columns.min(first + step), form, numbers, isa);
+            let part = |first: &usize| self.columns(*first..columns.min(first + step), form, numbers, architecture);
             let made: Vec<_> = starts.par_iter().map(part).collect();
             made.into_iter().try_for_each(|packed| packed.map(|packed| take(&packed)))?;
         }
@@ -117,7 +115,7 @@ impl Packing {
         columns: Range<usize>,
         form: NibbleForm,
         numbers: Numbers<'_>,
-        isa: Isa,
+        architecture: Architecture,
     ) -> Result<Vec<u8>, Problem> {
         let inner = self.window.input[2] as usize;
         let part =
@@ -126,7 +124,7 @@ impl Packing {
         let weights: Vec<i8> = weights.into_iter().map(u8::cast_signed).collect();
         let scales = part(numbers.scales.bytes(), inner / form.group * size_of::<f32>()).ok_or(Problem::Weights)?;
         let bias = numbers.bias.get(columns.clone()).unwrap_or_default();
-        let product = NibbleProduct::new([1, inner, columns.len()], form, byte_isa(isa));
+        let product = NibbleProduct::new([1, inner, columns.len()], form, architecture.baseline());
         let product = product.map_err(|_| Problem::Weights)?;
         let mut packed = vec![0; product.packed_size()];
         product.pack(&weights, &floats(&scales), bias, &mut packed).map_err(|_| Problem::Weights)?;
@@ -134,38 +132,21 @@ impl Packing {
     }
 
     /// A text that no packed form of other bytes has.
-    pub fn identity(&self, isa: Isa) -> String {
+    pub fn identity(&self, architecture: Architecture) -> String {
         let Window { kernel, groups, input, output, .. } = self.window;
         // A matrix is packed alike for any number of rows.
         let shape = match kernel {
             [1, 1] => format!("{} {} {groups}", input[2], output[2]),
             _ => format!("{:?}", self.window),
         };
-        let layout = match &self.form {
-            Form::Groups(form, ..) => {
-                let product = self.groups(*form, isa);
-                product.map_or_else(|_| String::new(), |product| format!("panels of {}", product.layout()))
-            }
-            Form::Bytes(..) | Form::BytesForRows(..) | Form::WideBytes(..) => {
-                self.bytes(isa).map_or_else(|_| String::new(), |product| format!("panels of {:?}", product.layout()))
-            }
-            Form::Floats(_) => {
-                self.floats(isa).map_or_else(|_| String::new(), |product| format!("panels of {:?}", product.layout()))
-            }
-        };
         // Equal ones of an adapter are two: those of another one may differ.
         let adapter = self.adapter.as_deref().unwrap_or_default();
-        format!("{layout} {adapter}{} {shape} {}", self.weights.digest(), self.form.identity())
+        format!("{} {adapter}{} {shape} {}", architecture.name(), self.weights.digest(), self.form.identity())
     }
 
     /// The name of the packed form of an adapter's weights.
-    pub fn name(&self, isa: Isa) -> Option<String> {
-        self.adapter.as_ref().map(|name| format!("{name}@cpu.{}", isa.name()))
-    }
-
-    /// Whether all instruction sets of an architecture read the same form.
-    pub const fn is_for_all(&self) -> bool {
-        matches!(self.form, Form::Floats(_) | Form::WideBytes(..) | Form::Groups(..))
+    pub fn name(&self, architecture: Architecture) -> Option<String> {
+        self.adapter.as_ref().map(|name| format!("{name}@cpu.{}", architecture.name()))
     }
 
     fn shape(&self) -> Result<Shape, Problem> {
@@ -176,22 +157,18 @@ impl Packing {
         self.weights.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
 
-    fn groups(&self, form: NibbleForm, isa: Isa) -> Result<NibbleProduct, Problem> {
+    fn groups(&self, form: NibbleForm, architecture: Architecture) -> Result<NibbleProduct, Problem> {
         let [_, rows, inner] = self.window.input.map(|size| size as usize);
         let columns = self.window.output[2] as usize;
-        NibbleProduct::new([rows, inner, columns], form, byte_isa(isa)).map_err(|_| Problem::Weights)
+        NibbleProduct::new([rows, inner, columns], form, architecture.baseline()).map_err(|_| Problem::Weights)
     }
 
-    fn floats(&self, isa: Isa) -> Result<FloatProduct, Problem> {
-        FloatProduct::new(self.shape()?, isa).map_err(|_| Problem::Weights)
+    fn floats(&self, architecture: Architecture) -> Result<FloatProduct, Problem> {
+        FloatProduct::new(self.shape()?, architecture.baseline()).map_err(|_| Problem::Weights)
     }
 
-    fn bytes(&self, isa: Isa) -> Result<ByteProduct, Problem> {
-        let isa = match self.form {
-            Form::WideBytes(..) => WideProduct::form_of(byte_isa(isa)),
-            _ => byte_isa(isa),
-        };
-        ByteProduct::new(self.shape()?, isa).map_err(|_| Problem::Weights)
+    fn bytes(&self, architecture: Architecture) -> Result<ByteProduct, Problem> {
+        ByteProduct::new(self.shape()?, architecture.baseline()).map_err(|_| Problem::Weights)
     }
 }
 
@@ -202,7 +179,7 @@ impl Form {
         match self {
             Self::Floats(bias) => format!("floats {}", floats(bias)),
             Self::Bytes(scales, bias) => format!("bytes {} {}", floats(scales), integers(bias)),
-            Self::BytesForRows(scales, bias) | Self::WideBytes(scales, bias) => {
+            Self::BytesForRows(scales, bias) => {
                 format!("bytes for rows {} {}", floats(scales), floats(bias))
             }
             Self::Groups(form, scales, bias) => {
@@ -252,11 +229,11 @@ mod tests {
             let form = Form::Groups(nibbles, scale_bytes.clone(), bias.clone());
             let window = matrix_window(1, inner, columns);
             let packing = Packing { window, weights: weights.clone(), form, adapter: None };
-            let isa = Isa::Portable;
+            let architecture = Architecture::Portable;
             let mut parts = Vec::new();
-            packing.write(isa, &mut |part| parts.extend_from_slice(part)).unwrap();
-            let product = packing.groups(nibbles, isa).unwrap();
-            let mut whole = vec![0; packing.size(isa).unwrap()];
+            packing.write(architecture, &mut |part| parts.extend_from_slice(part)).unwrap();
+            let product = packing.groups(nibbles, architecture).unwrap();
+            let mut whole = vec![0; packing.size(architecture).unwrap()];
             product.pack(&signed, &scales, &bias, &mut whole).unwrap();
             assert!(parts == whole);
         }

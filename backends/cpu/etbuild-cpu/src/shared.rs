@@ -1,4 +1,4 @@
-//! The weights that the variants of a blob read as further inputs of the call.
+//! The weights that a blob reads as further inputs of the call.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,11 +6,12 @@ use std::sync::Arc;
 use etbuild_backend::{Content, Origin, Refusal, Weights};
 use etbuild_ir::{ConstantData, Digest, Graph, ValueKind};
 
-use crate::Isa;
+use crate::Architecture;
 use crate::pack::Packing;
 
 /// Weights in the order of their positions; equal ones have one.
 pub struct Shared {
+    architecture: Architecture,
     first: usize,
     /// What the model calls its constants.
     names: BTreeMap<Digest, String>,
@@ -18,10 +19,10 @@ pub struct Shared {
     positions: BTreeMap<String, usize>,
 }
 
-/// Weights for an instruction set.
+/// Weights for an architecture.
 struct Packed {
     packing: Packing,
-    isa: Isa,
+    architecture: Architecture,
 }
 
 /// Elements of the model.
@@ -36,34 +37,35 @@ impl Content for AsIs {
 
 impl Content for Packed {
     fn write(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), Refusal> {
-        Ok(self.packing.write(self.isa, take)?)
+        Ok(self.packing.write(self.architecture, take)?)
     }
 }
 
 impl Shared {
-    /// None yet; the first is the input of the call behind those of the partition.
-    pub fn new(graph: &Graph) -> Self {
-        Self { first: graph.inputs.len(), names: names(graph), weights: Vec::new(), positions: BTreeMap::new() }
+    /// No weights yet; the first weights are the input of the call behind the inputs of the partition.
+    pub fn new(graph: &Graph, architecture: Architecture) -> Self {
+        let (first, names) = (graph.inputs.len(), names(graph));
+        Self { architecture, first, names, weights: Vec::new(), positions: BTreeMap::new() }
     }
 
-    /// The position among the inputs of weights whose packed form has `size` bytes.
-    pub fn position(&mut self, packing: &Packing, isa: Isa, size: usize) -> usize {
-        let content = || -> Arc<dyn Content> { Arc::new(Packed { packing: packing.clone(), isa }) };
-        let form = if packing.is_for_all() { "" } else { isa.name() };
-        let origin = self.origin(&packing.weights, form);
-        self.add(packing.identity(isa), packing.name(isa), origin, size, content)
+    /// The input position of weights whose packed form has `size` bytes.
+    pub fn position(&mut self, packing: &Packing, size: usize) -> usize {
+        let architecture = self.architecture;
+        let content = || -> Arc<dyn Content> { Arc::new(Packed { packing: packing.clone(), architecture }) };
+        let origin = self.origin(&packing.weights);
+        self.add(packing.identity(architecture), packing.name(architecture), origin, size, content)
     }
 
     /// The position among the inputs of elements that are read as the model has them.
     pub fn as_is(&mut self, data: &ConstantData) -> usize {
         let (identity, size) = (format!("as it is {}", data.digest()), data.bytes().len());
-        let origin = self.origin(data, "");
+        let origin = self.origin(data);
         self.add(identity, None, origin, size, || Arc::new(AsIs(data.clone())))
     }
 
-    fn origin(&self, data: &ConstantData, form: &str) -> Option<Origin> {
+    fn origin(&self, data: &ConstantData) -> Option<Origin> {
         let constant = self.names.get(&data.digest())?.clone();
-        Some(Origin { constant, form: form.to_owned() })
+        Some(Origin { constant, form: String::new() })
     }
 
     fn add(

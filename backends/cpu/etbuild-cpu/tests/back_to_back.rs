@@ -4,7 +4,7 @@ mod part;
 
 use et_cpu::Instruction;
 use et_cpu::record::Record;
-use et_gemm::Isa;
+use et_gemm::Architecture;
 use etbuild_conformance::{compile, load, run};
 use etbuild_ir::{Argument, LoweredProgram, ValueKind};
 use part::{Made, TOLD, bytes, candidate, computed, numbers, spec, this_machine};
@@ -92,7 +92,7 @@ fn it_is_one_instruction() {
         let [instruction @ Instruction::BackToBack(_)] = &told[..] else { panic!("{told:?}") };
         let hidden = ROWS * HIDDEN * size_of::<f32>();
         assert!(
-            et_cpu::workspace(instruction, Isa::Portable) < hidden,
+            et_cpu::workspace(instruction, Architecture::Portable) < hidden,
             "the rows between are never in memory as a whole"
         );
     });

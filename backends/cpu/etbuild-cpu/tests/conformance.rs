@@ -1,28 +1,58 @@
 //! The conformance tests of all backends.
 
+use et_gemm::{Architecture, Isa};
 use et_module::Engine;
 use etbuild_backend::TargetFacts;
 use etbuild_conformance::{Candidate, check_blobs, check_cases, check_refusals};
 use etbuild_cpu::BACKEND;
 
-static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
+/// The engine with the kernels of each ISA.
+macro_rules! engines {
+    ($($isa:ident)*) => {
+        &[$((
+            Isa::$isa,
+            &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate_of(workers, Isa::$isa)) }],
+        )),*]
+    };
+}
+
+static ENGINES: &[(Isa, &[Engine])] = engines![Avx2 AvxVnni Avx512 Avx512Vnni Amx Neon NeonDot NeonI8mm];
+
+/// The engine as programs load it, with the best ISA of the CPU.
+static BEST: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
+
+fn architecture() -> Architecture {
+    Architecture::from_name(std::env::consts::ARCH).unwrap()
+}
 
 /// This machine, with the minimum instruction set of the backend.
 fn this_machine() -> TargetFacts {
-    let features = match std::env::consts::ARCH {
-        "x86_64" => ["avx2", "avx512", "avx512vnni"].map(str::to_owned).to_vec(),
-        _ => vec!["neon".to_owned()],
-    };
-    TargetFacts { architecture: std::env::consts::ARCH.to_owned(), features, hosted: true }
+    let features = vec![architecture().baseline().name().to_owned()];
+    TargetFacts { architecture: architecture().name().to_owned(), features, hosted: true }
 }
 
 fn candidate(target: &TargetFacts) -> Candidate<'_> {
-    Candidate { backend: &BACKEND, engines: ENGINES, target, threads: 2, tolerance: 1e-5 }
+    Candidate { backend: &BACKEND, engines: BEST, target, threads: 2, tolerance: 1e-5 }
 }
 
 #[test]
 fn what_it_takes_it_computes() {
     check_cases(&candidate(&this_machine())).unwrap();
+}
+
+#[test]
+fn what_it_takes_it_computes_with_every_isa_of_this_machine() {
+    for isa in architecture().isas().filter(|isa| isa.is_available() && architecture().detect() != Some(*isa)) {
+        let (_, engines) = ENGINES.iter().find(|(engine, _)| *engine == isa).unwrap();
+        let (target, isa) = (this_machine(), isa.name());
+        check_cases(&Candidate { engines, ..candidate(&target) }).unwrap_or_else(|error| panic!("{isa}: {error:?}"));
+    }
+}
+
+#[test]
+fn an_engine_for_an_isa_that_this_machine_lacks_loads_no_blob() {
+    let (_, engines) = ENGINES.iter().find(|(isa, _)| !isa.is_available()).unwrap();
+    assert!(check_cases(&Candidate { engines, ..candidate(&this_machine()) }).is_err());
 }
 
 #[test]

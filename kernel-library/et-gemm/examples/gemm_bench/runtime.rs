@@ -92,7 +92,7 @@ pub fn wide(isa: Isa) {
             product.compute(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
         });
 
-        let packing = ByteProduct::new(shape, WideProduct::form_of(isa)).expect("a shape");
+        let packing = ByteProduct::new(shape, isa).expect("a shape");
         let (mut packed, skip) = aligned(packing.packed_size());
         let bytes = &mut packed[skip..skip + packing.packed_size()];
         let integers = vec![3i8; inner * columns];

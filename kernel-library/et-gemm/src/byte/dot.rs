@@ -18,6 +18,10 @@ pub trait Dots: Copy {
     type Real: Lanes;
     /// Lanes.
     const LANES: usize;
+    /// Columns of the last packed panel are a multiple of this number: at least `LANES`.
+    const PACKED_LANES: usize = Self::LANES;
+    /// Accumulator sets of a GEMV, at most four; limited by the registers.
+    const GEMV_SETS: usize = 4;
     /// Accumulators of zero.
     unsafe fn zero() -> Self;
     /// Loads a weight vector: four int8 per lane.

@@ -1,16 +1,42 @@
 //! Packed int8 weights: panels of columns.
 //!
 //! Panel header, a row each: bias (`i32` or `f32`), per-channel scales (`f32`), column sums (`i32`). A packed row per
-//! four int8 of each K segment follows. Zeros pad each K segment to a multiple of four, and K to the depth of the ISA.
-//! Values are little-endian.
+//! four int8 of each K segment follows. Zeros pad each K segment to a multiple of four, and K to the depth of the
+//! architecture. Values are little-endian.
 
-use super::rows::ByteRow;
 use crate::float::pack::Weights;
+use crate::isa::Architecture;
 use crate::panels::Panels;
 use crate::shape::{Runs, Shape};
 
-/// Header bytes per column.
-pub const HEADER: usize = 12;
+/// Header words per column.
+pub const HEADER: usize = 3;
+
+/// The packed int8 weights of an architecture, which all ISAs of the architecture read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// The last panel of a group has a multiple of this number of columns.
+    pub lanes: usize,
+    /// Columns per full panel (NR), in units of `lanes`.
+    pub vectors: usize,
+    /// K alignment of packed columns in bytes (KR).
+    pub depth: usize,
+    /// The value that is added to the weights: 128 where dot products multiply u8 weights by i8 activations.
+    pub offset: i32,
+}
+
+impl Layout {
+    /// The layout of an architecture.
+    pub const fn of(architecture: Architecture) -> Self {
+        match architecture {
+            Architecture::Portable => Self { lanes: 4, vectors: 2, depth: 4, offset: 0 },
+            // Two registers of AVX-512 and AMX, and the operands of `vpdpbusd`.
+            Architecture::X86_64 => Self { lanes: 16, vectors: 2, depth: 64, offset: 128 },
+            // The operands of `sdot`.
+            Architecture::Aarch64 => Self { lanes: 4, vectors: 4, depth: 4, offset: 0 },
+        }
+    }
+}
 
 /// The bias of a GEMM, in the unit of the accumulators or of the output.
 #[derive(Clone, Copy, Debug)]
@@ -44,21 +70,19 @@ impl Bias<'_> {
     }
 }
 
-/// The panels of a shape; sizes are in bytes.
-pub const fn panels(shape: &Shape, row: &ByteRow) -> Panels {
+/// The packed panels of a shape.
+pub const fn panels(shape: &Shape, layout: Layout) -> Panels {
     let runs = shape.runs();
-    let depth = (runs.count * runs.length.next_multiple_of(4)).next_multiple_of(row.depth);
-    Panels::new(shape.columns, [row.lanes, row.vectors], HEADER + depth)
+    let depth = (runs.count * runs.length.next_multiple_of(4)).next_multiple_of(layout.depth);
+    Panels::new(shape.columns, [layout.lanes, layout.vectors], HEADER + depth / 4)
 }
 
 /// Arguments of weight packing.
 pub struct Packing<'a> {
     /// The shape.
     pub shape: &'a Shape,
-    /// The panels of the shape.
-    pub panels: &'a Panels,
-    /// The kernel configuration.
-    pub row: &'a ByteRow,
+    /// The layout.
+    pub layout: Layout,
     /// The weights, already validated.
     pub weights: &'a Weights<'a, i8>,
     /// Per-channel scales.
@@ -71,13 +95,13 @@ impl Packing<'_> {
     /// Writes the packed weights.
     #[inline]
     pub fn write(&self, packed: &mut [u8]) {
-        let panels = self.panels;
+        let panels = panels(self.shape, self.layout);
         packed.fill(0);
         for index in 0..self.shape.groups * panels.per_group {
             let panel = panels.get(index);
-            let width = panel.vectors * panels.lanes;
-            let bytes = &mut packed[panel.start..panel.start + width * panels.column_size];
-            let (header, weights) = bytes.split_at_mut(HEADER * width);
+            let width = panel.step;
+            let bytes = &mut packed[4 * panel.start..4 * (panel.start + width * panels.column_size)];
+            let (header, weights) = bytes.split_at_mut(4 * HEADER * width);
             for lane in 0..panel.columns {
                 self.write_column(panel.group * self.shape.columns + panel.column + lane, lane, width, header, weights);
             }
@@ -94,7 +118,7 @@ impl Packing<'_> {
                 let weight = self.weights.get(column, tap, index % self.shape.channels);
                 sum = sum.wrapping_add(i32::from(weight));
                 let depth = run * length.next_multiple_of(4) + index;
-                weights[depth / 4 * 4 * width + 4 * lane + depth % 4] = (i32::from(weight) + self.row.offset) as u8;
+                weights[depth / 4 * 4 * width + 4 * lane + depth % 4] = (i32::from(weight) + self.layout.offset) as u8;
             }
         }
         let scale = self.scales.get(column).copied().unwrap_or(0.0);

@@ -4,8 +4,8 @@
 use et_core::{Error, Result};
 
 use super::finish::{Added, Quantization, RowScale, Store};
-use super::pack::{Bias, HEADER, Packing, panels};
-use super::rows::{ByteKernels, ByteRow};
+use super::pack::{Bias, HEADER, Layout, Packing, panels};
+use super::rows::ByteRow;
 use super::strip::{Memory, Strip};
 use crate::activation::Activation;
 use crate::float::pack::Weights;
@@ -92,10 +92,9 @@ pub struct ByteOperands<'a> {
 pub struct ByteProduct {
     pub(crate) shape: Shape,
     pub(crate) row: &'static ByteRow,
+    pub(crate) layout: Layout,
     pub(crate) panels: Panels,
     pub(crate) runs: Runs,
-    /// Whether AMX computes: the CPU has AMX and the operating system permits AMX.
-    pub(crate) matrix: bool,
     /// The maximum number of rows per tile.
     pub(crate) height: usize,
     /// Tiles that share a panel before the next panel (M block).
@@ -105,33 +104,28 @@ pub struct ByteProduct {
 }
 
 impl ByteProduct {
-    /// Fails if the shape is inconsistent or the input is NCHW. Packing for any ISA works on every host.
+    /// Fails if the shape is inconsistent or the input is NCHW. Packing works on every host, and the packed weights are
+    /// equal for every ISA of an architecture.
     pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
         shape.check()?;
         if shape.planes != 1 {
             return Err(Error::NotSupported);
         }
-        let (row, runs) = (ByteRow::of(isa), shape.runs());
-        let panels = panels(&shape, row);
-        let product = Self { panels, runs, shape, row, matrix: false, height: 0, strip: 0, together: 0 };
-        Ok(product.by(isa == Isa::Amx && isa.is_available()))
-    }
-
-    /// The same GEMM on the same packed weights without AMX, as on systems that refuse AMX.
-    pub const fn without_matrices(self) -> Self {
-        self.by(false)
-    }
-
-    /// Selects AMX or vector kernels.
-    const fn by(self, matrix: bool) -> Self {
-        let height = self.height_of(matrix);
-        let strip = self.strip_of(height);
-        Self { matrix, height, strip, together: self.together_of(strip, matrix), ..self }
+        let (row, layout) = (ByteRow::of(isa), Layout::of(isa.architecture()));
+        let panels = panels(&shape, layout).read_by([row.lanes, row.vectors]);
+        let height = if row.is_matrix() || shape.rows() < MANY_ROWS {
+            row.tile_rows
+        } else {
+            TILE_ROWS / row.height * row.height
+        };
+        let product = Self { panels, runs: shape.runs(), shape, row, layout, height, strip: 1, together: 1 };
+        let product = Self { strip: product.strip_of(), ..product };
+        Ok(Self { together: product.together_of(), ..product })
     }
 
     /// Size of the packed weights in bytes.
     pub const fn packed_size(&self) -> usize {
-        self.panels.size(self.shape.groups)
+        4 * self.panels.size(self.shape.groups)
     }
 
     /// Packs weights, per-channel scales and bias. A scale converts accumulators to `f32`: input scale x weight scale,
@@ -144,14 +138,8 @@ impl ByteProduct {
         if scales.len() != columns || !bias.fits(columns) || packed.len() != self.packed_size() {
             return Err(Error::InvalidArgument);
         }
-        Packing { shape: &self.shape, panels: &self.panels, row: self.row, weights, scales, bias }.write(packed);
+        Packing { shape: &self.shape, layout: self.layout, weights, scales, bias }.write(packed);
         Ok(())
-    }
-
-    /// Identifies the packed layout of the weights: columns per panel, lanes per vector, K alignment in bytes, and
-    /// weight offset.
-    pub const fn layout(&self) -> [usize; 4] {
-        [self.row.width(), self.row.lanes, self.row.depth, self.row.offset as usize]
     }
 
     /// Dequantizes a column of a packed GEMM weight: a row of the embedding table whose transpose is packed (tied
@@ -164,16 +152,15 @@ impl ByteProduct {
             return Err(Error::InvalidArgument);
         }
         let panel = self.panels.get(column / self.panels.width);
-        let (width, lane) = (panel.vectors * self.panels.lanes, column - panel.column);
-        let bytes = &packed[panel.start..panel.start + width * self.panels.column_size];
-        let (header, rows) = bytes.split_at(HEADER * width);
+        let (width, lane) = (panel.step, column - panel.column);
+        let bytes = &packed[4 * panel.start..4 * (panel.start + width * self.panels.column_size)];
+        let (header, rows) = bytes.split_at(4 * HEADER * width);
         let scale = header[4 * (width + lane)..].first_chunk::<4>().map_or(0.0, |bytes| f32::from_le_bytes(*bytes));
         for (row, four) in rows.chunks_exact(4 * width).zip(elements.chunks_mut(4)) {
             for (element, &byte) in four.iter_mut().zip(&row[4 * lane..]) {
-                let weight = if self.row.offset == 0 {
-                    i32::from(byte.cast_signed())
-                } else {
-                    i32::from(byte) - self.row.offset
+                let weight = match self.layout.offset {
+                    0 => i32::from(byte.cast_signed()),
+                    offset => i32::from(byte) - offset,
                 };
                 *element = scale * weight as f32;
             }
@@ -188,28 +175,11 @@ impl ByteProduct {
 
     /// Packed weight bytes per column, without the header.
     pub(crate) const fn depth(&self) -> usize {
-        self.panels.column_size - HEADER
+        4 * (self.panels.column_size - HEADER)
     }
 
-    /// The maximum number of rows per tile.
-    const fn height_of(&self, matrix: bool) -> usize {
-        if matrix {
-            self.row.matrix_height
-        } else if self.shape.rows() >= MANY_ROWS {
-            TILE_ROWS / self.row.height * self.row.height
-        } else {
-            self.row.height
-        }
-    }
-
-    /// Scratch bytes per call, on any machine.
+    /// Scratch bytes per call.
     pub fn scratch_size(&self) -> usize {
-        let matrix = [false, self.row.matrix_height > 0];
-        matrix.into_iter().map(|matrix| self.by(matrix).own_size()).max().unwrap_or(0)
-    }
-
-    /// Scratch bytes per call on this machine.
-    const fn own_size(&self) -> usize {
         let rows = self.strip * self.height;
         scratch::total(&[
             scratch::part(self.runs.length, 1),
@@ -224,11 +194,11 @@ impl ByteProduct {
         ])
     }
 
-    const fn strip_of(&self, height: usize) -> usize {
+    const fn strip_of(&self) -> usize {
         if self.packed_size() <= RESIDENT_BYTES {
             return 1;
         }
-        let tiles = STRIP_BYTES / (height * (self.depth() + 1));
+        let tiles = STRIP_BYTES / (self.height * (self.depth() + 1));
         let most = if self.runs.pixels > 1 { 4 } else { STRIP_TILES };
         if tiles == 0 {
             1
@@ -239,8 +209,8 @@ impl ByteProduct {
         }
     }
 
-    const fn together_of(&self, strip: usize, matrix: bool) -> usize {
-        if strip > 1 || matrix {
+    fn together_of(&self) -> usize {
+        if self.strip > 1 || self.row.is_matrix() {
             1
         } else if self.panels.per_group < PANELS {
             self.panels.per_group
@@ -255,15 +225,15 @@ impl ByteProduct {
     }
 
     /// Bytes for packed rows of A, with room for a full register store behind the last row.
-    const fn gathered(&self, rows: usize) -> usize {
-        if self.row.depth > 4 || self.joins_runs() { (rows + self.height) * self.depth() + REGISTER } else { 0 }
+    fn gathered(&self, rows: usize) -> usize {
+        if self.row.is_matrix() || self.joins_runs() { (rows + self.height) * self.depth() + REGISTER } else { 0 }
     }
 
     /// Whether LHS packing also runs without AMX: packing short K segments that end within a word is faster than
-    /// partial loads in the micro-kernel. Limited to ISAs with weight offset, whose row sums read A before the
+    /// partial loads in the micro-kernel. Limited to layouts with weight offset, whose row sums read A before the
     /// micro-kernel anyway.
     pub(crate) const fn joins_runs(&self) -> bool {
-        self.row.offset != 0
+        self.layout.offset != 0
             && self.runs.count > 1
             && self.runs.length < SHORT_RUN
             && !self.runs.length.is_multiple_of(4)
@@ -304,11 +274,6 @@ impl ByteProduct {
         unsafe { self.run(operands, (store, output.stride()), block, scratch) }
     }
 
-    /// The kernels for this packing, if this CPU has the ISA.
-    fn kernels(&self) -> Result<&'static ByteKernels> {
-        self.row.kernels.filter(|kernels| kernels.isa.is_available()).ok_or(Error::NotSupported)
-    }
-
     /// Computes a validated block.
     ///
     /// # Safety
@@ -321,7 +286,7 @@ impl ByteProduct {
         block: Block,
         scratch: &mut [u8],
     ) -> Result<()> {
-        let kernels = self.kernels()?;
+        let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
         let mut scratch = Scratch::new(scratch)?;
         let rows = self.strip * self.height;
         let padding = scratch.take::<i8>(self.runs.length)?;
@@ -340,9 +305,9 @@ impl ByteProduct {
             gathered: scratch.take::<i8>(self.gathered(rows))?,
         };
         let mut strip = Strip::new(self, operands, store, kernels, memory);
-        // SAFETY: `matrix` is only set where the operating system permits AMX.
+        // SAFETY: `is_available` checked that the CPU has AMX and that the operating system permits AMX.
         #[cfg(target_arch = "x86_64")]
-        let _tiles = self.matrix.then(|| unsafe { crate::amx::Tiles::configure(crate::amx::DEPTH) });
+        let _tiles = self.row.is_matrix().then(|| unsafe { crate::amx::Tiles::configure(crate::amx::DEPTH) });
         let mut first = block.tiles[0];
         while first < block.tiles[1] {
             let last = block.tiles[1].min(first + self.strip);

@@ -16,7 +16,8 @@ pub fn quantize_rows(isa: Isa, rows: &[f32], length: usize, bytes: &mut [i8], sc
     if bytes.len() != rows.len() || scales.len().checked_mul(length) != Some(rows.len()) {
         return Err(Error::InvalidArgument);
     }
-    let kernels = ByteRow::of(isa).kernels.filter(|kernels| kernels.isa.is_available()).ok_or(Error::NotSupported)?;
+    let row = ByteRow::of(isa);
+    let kernels = row.kernels.filter(|_| row.isa.is_available()).ok_or(Error::NotSupported)?;
     // SAFETY: `is_available` checked that the CPU has the ISA of the kernels.
     unsafe { (kernels.quantize)(rows, length, bytes, scales) };
     Ok(())

@@ -105,26 +105,26 @@ impl<'a> Strip<'a> {
         let copies = self.memory.copies.wrapping_add(before * product.shape.depth());
         // SAFETY: indirection buffer and copies have room for the rows of a strip.
         unsafe { self.windows.fill(group, rows.clone(), table, copies) };
-        let is_copied = if self.product.matrix { self.direct(rows.start).is_none() } else { product.joins_runs() };
+        let is_copied = if product.row.is_matrix() { self.direct(rows.start).is_none() } else { product.joins_runs() };
         let gathered = self.memory.gathered.as_mut_ptr().wrapping_add(before * product.depth());
         let gather = Gather {
             table,
             rows: rows.len(),
             runs: product.runs.count,
             length: product.runs.length,
-            factor: -product.row.offset,
+            factor: -product.layout.offset,
             addends: self.memory.addends.as_mut_ptr().wrapping_add(before),
             to: if is_copied { gathered } else { core::ptr::null_mut() },
             stride: product.depth(),
         };
-        if product.row.offset == 0 {
+        if product.layout.offset == 0 {
             self.memory.addends.fill(0);
         } else {
             // SAFETY: `windows` wrote a pointer for each K segment of each row; `gathered` has room for the packed
             // depth of each row.
             unsafe { (self.kernels.gather)(&gather) };
         }
-        if !self.product.matrix && is_copied {
+        if !product.row.is_matrix() && is_copied {
             for row in 0..rows.len() {
                 // SAFETY: the indirection buffer has `count * rows` pointers, of which the first `rows` are
                 // overwritten.
@@ -150,17 +150,16 @@ impl<'a> Strip<'a> {
     /// The packed weights hold the panel.
     unsafe fn read_header(&mut self, index: usize) {
         let panel = self.product.panels.get(index);
-        let width = panel.vectors * self.product.panels.lanes;
-        let header = self.operands.weights.as_ptr().wrapping_add(panel.start).cast::<i32>();
+        let (width, step) = (panel.vectors * self.product.panels.lanes, panel.step);
+        let header = self.operands.weights.as_ptr().cast::<i32>().wrapping_add(panel.start);
         let (zero, is_static) = (i32::from(self.operands.zero_point), self.operands.row_scales.is_empty());
         let first = index * self.product.panels.width;
         // SAFETY: a header has three rows of the panel's width, and the arrays have room for every panel.
         unsafe {
             header.cast::<f32>().copy_to_nonoverlapping(self.memory.bias.add(first), width);
-            header.cast::<f32>().add(width).copy_to_nonoverlapping(self.memory.scales.add(first), width);
+            header.cast::<f32>().add(step).copy_to_nonoverlapping(self.memory.scales.add(first), width);
             for column in 0..width {
-                let (bias, sum) =
-                    (header.add(column).read_unaligned(), header.add(2 * width + column).read_unaligned());
+                let (bias, sum) = (header.add(column).read_unaligned(), header.add(2 * step + column).read_unaligned());
                 let factor = if is_static { bias.wrapping_sub(zero.wrapping_mul(sum)) } else { sum };
                 self.memory.factors.add(first + column).write(factor);
             }
@@ -173,18 +172,17 @@ impl<'a> Strip<'a> {
         let calls = Grid::new(rows.len(), self.product.row.height, 1);
         for index in panels.clone() {
             let panel = self.product.panels.get(index);
-            let width = panel.vectors * self.product.panels.lanes;
-            let weights = self.operands.weights.as_ptr().wrapping_add(panel.start + HEADER * width);
+            let weights = self.operands.weights.as_ptr().wrapping_add(4 * (panel.start + HEADER * panel.step));
             let sums = self.memory.sums.wrapping_add((index - panels.start) * self.product.panels.width);
-            if self.product.matrix {
+            if self.product.row.is_matrix() {
                 // SAFETY: the caller upholds the contract of this function.
                 unsafe { self.multiply_matrix(&panel, rows.clone(), weights, sums) };
             } else {
-                let size = width * self.product.panels.column_size;
+                let size = 4 * panel.step * self.product.panels.column_size;
                 // Each K step prefetches half of the bytes that the step consumes, so that two tiles prefetch the next
                 // panel.
                 let half = tile % 2 * (size / 2);
-                let ahead = self.operands.weights.as_ptr().wrapping_add(panel.start + size + half);
+                let ahead = self.operands.weights.as_ptr().wrapping_add(4 * panel.next + half);
                 // SAFETY: the caller upholds the contract of this function.
                 unsafe { self.multiply(&panel, (rows.start, &calls), [weights, ahead], sums)? };
             }

@@ -53,19 +53,19 @@ pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
         let mut index = 0;
         if R == 1 {
             index = pairs::<D, R, V>(&mut sums, &rows, whole, weights);
-            weights = weights.add(index * V * D::LANES);
+            weights = weights.add(index * const { stride::<D, V>() } / 4);
         }
         while index < whole {
             D::prefetch(ahead, AHEAD);
             ahead = ahead.wrapping_add(AHEAD);
             step::<D, R, V>(&mut sums, weights, |row| word(rows[row].add(index)));
-            weights = weights.add(4 * V * D::LANES);
+            weights = weights.add(const { stride::<D, V>() });
             index += 4;
         }
         if index < tile.length {
             let rest = tile.length - index;
             step::<D, R, V>(&mut sums, weights, |row| part_of_word(rows[row].add(index), rest));
-            weights = weights.add(4 * V * D::LANES);
+            weights = weights.add(const { stride::<D, V>() });
         }
     }
     for row in 0..R {
@@ -75,8 +75,13 @@ pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
     }
 }
 
-/// GEMV path: four independent accumulator sets hide the latency of the dot product. Returns the bytes of the segment
-/// that were consumed.
+/// Bytes from a packed row of four K elements to the next, in a panel of `V` vectors.
+const fn stride<D: Dots, const V: usize>() -> usize {
+    4 * (V * D::LANES).next_multiple_of(D::PACKED_LANES)
+}
+
+/// GEMV path: independent accumulator sets hide the latency of the dot product. Returns the bytes of the segment that
+/// were consumed.
 #[inline(always)]
 unsafe fn pairs<D: Dots, const R: usize, const V: usize>(
     sums: &mut [[D; V]; R],
@@ -86,14 +91,14 @@ unsafe fn pairs<D: Dots, const R: usize, const V: usize>(
 ) -> usize {
     let mut parts = [[[D::zero(); V]; R]; 4];
     let mut index = 0;
-    while index + 16 <= whole {
-        for (part, sums) in parts.iter_mut().enumerate() {
-            let weights = weights.add((index + 4 * part) * V * D::LANES);
+    while index + 4 * D::GEMV_SETS <= whole {
+        for (part, sums) in parts.iter_mut().enumerate().take(D::GEMV_SETS) {
+            let weights = weights.add((index / 4 + part) * const { stride::<D, V>() });
             step::<D, R, V>(sums, weights, |row| word(rows[row].add(index + 4 * part)));
         }
-        index += 16;
+        index += 4 * D::GEMV_SETS;
     }
-    for part in parts {
+    for part in parts.into_iter().take(D::GEMV_SETS) {
         for row in 0..R {
             for vector in 0..V {
                 sums[row][vector] = sums[row][vector].plus(part[row][vector]);
@@ -109,9 +114,24 @@ unsafe fn step<D: Dots, const R: usize, const V: usize>(
     weights: *const u8,
     read: impl Fn(usize) -> i32,
 ) {
-    let mut vectors = [D::weights(weights); V];
+    let load = |vector: usize| D::weights(weights.add(4 * vector * D::LANES));
+    // The smaller operand stays in registers.
+    if V > 2 && R < V {
+        let mut activations = [D::spread(read(0)); R];
+        for row in 1..R {
+            activations[row] = D::spread(read(row));
+        }
+        for vector in 0..V {
+            let weights = load(vector);
+            for row in 0..R {
+                sums[row][vector] = sums[row][vector].add(weights, activations[row]);
+            }
+        }
+        return;
+    }
+    let mut vectors = [load(0); V];
     for (vector, slot) in vectors.iter_mut().enumerate() {
-        *slot = D::weights(weights.add(4 * vector * D::LANES));
+        *slot = load(vector);
     }
     for (row, sums) in sums.iter_mut().enumerate() {
         let activation = D::spread(read(row));

@@ -3,7 +3,7 @@
 
 use super::scale::{HalfScales, ScaleForm, Scales, StepScales};
 use super::tile::{Tile, TileKernel, compute};
-use crate::isa::Isa;
+use crate::isa::{Architecture, Isa};
 
 /// The kernel configuration of an ISA.
 pub struct NibbleRow {
@@ -24,29 +24,29 @@ pub struct NibbleRow {
 /// The micro-kernel for a scale format, `rows - 1` and `vectors - 1`.
 pub type Kernels = fn(Scales, usize, usize) -> Option<TileKernel>;
 
-/// Every configuration.
-pub static NIBBLE: [NibbleRow; 7] = [
-    NibbleRow { isa: Isa::Portable, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: portable::KERNELS },
-    NibbleRow { isa: Isa::Avx2, lanes: 8, vectors: 1, panel: 32, height: 3, kernels: avx2::KERNELS },
-    NibbleRow { isa: Isa::AvxVnni, lanes: 8, vectors: 1, panel: 32, height: 4, kernels: avx_vnni::KERNELS },
-    NibbleRow { isa: Isa::Avx512, lanes: 16, vectors: 2, panel: 32, height: 4, kernels: avx512::KERNELS },
-    NibbleRow { isa: Isa::Avx512Vnni, lanes: 16, vectors: 2, panel: 32, height: 6, kernels: avx512_vnni::KERNELS },
-    NibbleRow { isa: Isa::Neon, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: neon::KERNELS },
-    NibbleRow { isa: Isa::NeonDot, lanes: 4, vectors: 2, panel: 8, height: 4, kernels: neon_dot::KERNELS },
+const fn row(isa: Isa, [lanes, vectors, height]: [usize; 3], kernels: Option<Kernels>) -> NibbleRow {
+    let panel = match isa.architecture() {
+        Architecture::Portable | Architecture::Aarch64 => 8,
+        Architecture::X86_64 => 32,
+    };
+    NibbleRow { isa, lanes, vectors, panel, height, kernels }
+}
+
+/// Every configuration: lanes per vector, vectors per micro-kernel, rows per micro-kernel.
+pub static NIBBLE: [NibbleRow; 6] = [
+    row(Isa::Portable, [4, 2, 4], portable::KERNELS),
+    row(Isa::Avx2, [8, 1, 3], avx2::KERNELS),
+    row(Isa::AvxVnni, [8, 1, 4], avx_vnni::KERNELS),
+    row(Isa::Avx512Vnni, [16, 2, 6], avx512_vnni::KERNELS),
+    row(Isa::Neon, [4, 2, 4], neon::KERNELS),
+    row(Isa::NeonDot, [4, 2, 4], neon_dot::KERNELS),
 ];
 
 impl NibbleRow {
-    /// The configuration for an ISA.
+    /// The configuration for an ISA: of the ISA, or of the newest ISA that the ISA extends.
     pub fn of(isa: Isa) -> &'static Self {
-        &NIBBLE[match isa {
-            Isa::Portable => 0,
-            Isa::Avx2 => 1,
-            Isa::AvxVnni => 2,
-            Isa::Avx512 => 3,
-            Isa::Avx512Vnni | Isa::Amx => 4,
-            Isa::Neon => 5,
-            Isa::NeonDot | Isa::NeonI8mm => 6,
-        }]
+        let row = |isa| NIBBLE.iter().find(|row| row.isa == isa);
+        isa.with_bases().find_map(row).unwrap_or(&NIBBLE[0])
     }
 
     /// NR: columns per tile.
@@ -93,10 +93,8 @@ kernels!(portable, all(feature = "nibble", any(feature = "portable", not(any(tar
     crate::byte::dot::portable::Portable, [1 2 3 4] [1 2]);
 kernels!(avx2, all(feature = "nibble", target_arch = "x86_64"), crate::byte::dot_x86::Avx2,
     #[target_feature(enable = "avx2,fma")] [1 2 3] [1]);
-kernels!(avx_vnni, all(feature = "nibble", feature = "avx-vnni", target_arch = "x86_64"), crate::byte::dot_x86::AvxVnni,
+kernels!(avx_vnni, all(feature = "nibble", target_arch = "x86_64"), crate::byte::dot_x86::AvxVnni,
     #[target_feature(enable = "avx2,fma,avxvnni")] [1 2 3 4] [1]);
-kernels!(avx512, all(feature = "nibble", feature = "avx512-bytes", target_arch = "x86_64"), crate::byte::dot_x86::Avx512,
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")] [1 2 3 4] [1 2]);
 kernels!(avx512_vnni, all(feature = "nibble", target_arch = "x86_64"), crate::byte::dot_x86::Avx512Vnni,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")] [1 2 3 4 5 6] [1 2]);
 kernels!(neon, all(feature = "nibble", target_arch = "aarch64"), crate::byte::dot_arm::Neon,

@@ -67,18 +67,9 @@ struct Part {
 }
 
 impl WideProduct {
-    /// The ISA whose packed weights every ISA of the same architecture reads.
-    pub const fn form_of(isa: Isa) -> Isa {
-        match isa {
-            Isa::Portable => Isa::Portable,
-            Isa::Avx2 | Isa::AvxVnni | Isa::Avx512 | Isa::Avx512Vnni | Isa::Amx => Isa::Amx,
-            Isa::Neon | Isa::NeonDot | Isa::NeonI8mm => Isa::Neon,
-        }
-    }
-
-    /// A GEMM of M = `rows`, K = `inner`, N = `columns` with int8 weights, packed for [`Self::form_of`] the ISA.
+    /// A GEMM of M = `rows`, K = `inner`, N = `columns` with int8 weights.
     pub fn bytes([rows, inner, columns]: [usize; 3], isa: Isa) -> Result<Self> {
-        let form = Form::Bytes(ByteProduct::new(Shape::product(rows, inner, columns), Self::form_of(isa))?);
+        let form = Form::Bytes(ByteProduct::new(Shape::product(rows, inner, columns), isa)?);
         Ok(Self { rows, inner, form, row: FloatRow::of(isa) })
     }
 
@@ -157,7 +148,7 @@ impl WideProduct {
         let (start, width, first, columns) = match &self.form {
             Form::Bytes(bytes) => {
                 let panel = bytes.panels.get(panel);
-                (panel.start, panel.vectors * bytes.panels.lanes, panel.column, panel.columns)
+                (4 * panel.start, panel.step, panel.column, panel.columns)
             }
             Form::Halves(halves) => {
                 let [first, columns, start] = halves.panel(panel);
@@ -193,13 +184,13 @@ impl WideProduct {
             }
             match &self.form {
                 Form::Bytes(bytes) => (kernels.bytes)(&Unpack {
-                    words: panel.add(HEADER * part.width + elements.start * part.width + 4 * column),
+                    words: panel.add((4 * HEADER + elements.start) * part.width + 4 * column),
                     step: 4 * part.width,
                     count: elements.len().div_ceil(4),
                     vectors: part.vectors,
                     scales: panel.add(4 * (part.width + column)),
                     units: core::ptr::null(),
-                    is_signed: bytes.row.offset == 0,
+                    is_signed: bytes.layout.offset == 0,
                     to: to_rows,
                 }),
                 Form::Halves(halves) => {

@@ -1,21 +1,21 @@
 //! Embedding lookup in packed int8 or int4 weights.
 
 use et_core::{Error, Result};
-use et_gemm::{ByteProduct, NibbleProduct, Shape, WideProduct};
+use et_gemm::{ByteProduct, NibbleProduct, Shape};
 
+use crate::GatherColumns;
 use crate::run::Context;
 use crate::run::images::count;
-use crate::{GatherColumns, byte_isa};
 
 /// Executes the instruction: the transpose of the embedding table is packed.
 pub fn run(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<()> {
     let [rows, inner, columns] = fields.sizes.map(|size| size as usize);
-    let isa = byte_isa(context.isa);
+    let isa = context.isa;
     if let Some(form) = fields.groups.form()? {
         let product = NibbleProduct::new([1, inner, columns], form, isa)?;
         return each(context, fields, [rows, inner], |weights, column, row| product.column(weights, column, row));
     }
-    let product = ByteProduct::new(Shape::product(1, inner, columns), WideProduct::form_of(isa))?;
+    let product = ByteProduct::new(Shape::product(1, inner, columns), isa)?;
     each(context, fields, [rows, inner], |weights, column, row| product.column(weights, column, row))
 }
 

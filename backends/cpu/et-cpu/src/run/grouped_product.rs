@@ -3,11 +3,11 @@
 use et_core::{Error, Result};
 use et_gemm::{Isa, NibbleOperands, NibbleProduct, RowScale};
 
+use crate::GroupedProduct;
 use crate::run::Context;
 use crate::run::images::count;
 use crate::run::product::{LEAST, activation};
 use crate::run::rectangle::Rectangle;
-use crate::{GroupedProduct, byte_isa};
 
 /// Executes the instruction.
 pub fn run(context: &Context<'_, '_, '_>, fields: &GroupedProduct) -> Result<()> {
@@ -34,5 +34,5 @@ pub fn workspace(fields: &GroupedProduct, isa: Isa) -> usize {
 
 fn planned(fields: &GroupedProduct, isa: Isa) -> Result<NibbleProduct> {
     let form = fields.groups.form()?.ok_or(Error::InvalidProgram)?;
-    NibbleProduct::new(fields.sizes.map(|size| size as usize), form, byte_isa(isa))
+    NibbleProduct::new(fields.sizes.map(|size| size as usize), form, isa)
 }

@@ -8,7 +8,7 @@ use et_kernels::quantized::{self, Quantization};
 use crate::run::Context;
 use crate::run::images::count;
 use crate::split::{self, Chunks, Elements};
-use crate::{DequantizeRows, QuantizeRows, byte_isa};
+use crate::{DequantizeRows, QuantizeRows};
 
 /// The minimum elements of a task.
 const LEAST: usize = 1 << 14;
@@ -20,7 +20,7 @@ pub fn quantize(context: &Context<'_, '_, '_>, fields: &QuantizeRows) -> Result<
     let input = operands.read::<f32>(fields.input, count(&[rows, columns])?)?;
     let bytes = operands.write::<i8>(fields.output, input.len())?;
     let scales = operands.write::<RowScale>(fields.row_scales, rows)?;
-    let isa = byte_isa(context.isa);
+    let isa = context.isa;
     if fields.together == 1 {
         let scales = scales.slice();
         let (first, _) = scales.split_at_mut_checked(1).ok_or(Error::InvalidProgram)?;

@@ -7,12 +7,12 @@ use crate::memory::Operands;
 use crate::run::Context;
 use crate::run::product::{LEAST, activation, rectangles, shape_of, work};
 use crate::run::rectangle::Rectangle;
-use crate::{Numbers, QuantizedProduct, byte_isa};
+use crate::{Numbers, QuantizedProduct};
 
 /// Executes the instruction.
 pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedProduct) -> Result<()> {
     let shape = shape_of(&fields.window, fields.input)?;
-    let planned = ByteProduct::new(shape, byte_isa(context.isa))?;
+    let planned = ByteProduct::new(shape, context.isa)?;
     let (input, output) = rectangles(&shape, fields.input, fields.output);
     let mut operands = context.memory.operands();
     let read = ByteOperands {
@@ -43,7 +43,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedProduct) -> Result<(
 /// The workspace size per thread, in bytes.
 pub fn workspace(product: &QuantizedProduct, isa: Isa) -> usize {
     let shape = shape_of(&product.window, product.input);
-    shape.and_then(|shape| ByteProduct::new(shape, byte_isa(isa))).map_or(0, |planned| planned.scratch_size())
+    shape.and_then(|shape| ByteProduct::new(shape, isa)).map_or(0, |planned| planned.scratch_size())
 }
 
 /// The residual tensor of the epilogue: int8 or f32.

@@ -3,7 +3,6 @@
 use et_core::Result;
 use et_gemm::{Isa, WideOperands, WideProduct};
 
-use crate::byte_isa;
 use crate::run::Context;
 use crate::run::images::count;
 use crate::run::product::{LEAST, activation};
@@ -34,7 +33,7 @@ pub fn workspace(fields: &crate::WideProduct, isa: Isa) -> usize {
 fn planned(fields: &crate::WideProduct, isa: Isa) -> Result<WideProduct> {
     let sizes = fields.sizes.map(|size| size as usize);
     match fields.groups.form()? {
-        None => WideProduct::bytes(sizes, byte_isa(isa)),
-        Some(form) => WideProduct::halves(sizes, form, byte_isa(isa)),
+        None => WideProduct::bytes(sizes, isa),
+        Some(form) => WideProduct::halves(sizes, form, isa),
     }
 }

@@ -83,7 +83,7 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lower
         }
         None => {
             let scales = constant::floats(builder.links, scales).ok_or(Problem::Order)?;
-            (Groups::NONE, Form::WideBytes(scales, Vec::new()))
+            (Groups::NONE, Form::BytesForRows(scales, Vec::new()))
         }
     };
     let window = matrix_window(1, columns, rows);

@@ -16,7 +16,7 @@ pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor) -> Res
     let (weights, links) = (call.value(1)?, builder.links);
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
     let (weights, groups, form) = if let Some(weights) = constant::byte_weights(links, weights) {
-        (weights.bytes, Groups::NONE, Form::WideBytes(weights.scales, bias))
+        (weights.bytes, Groups::NONE, Form::BytesForRows(weights.scales, bias))
     } else if let Some(weights) = constant::grouped_weights(links, weights) {
         let form = weights.form(!bias.is_empty());
         (weights.bytes, Groups::of(form), Form::Groups(form, weights.scales, bias))
