@@ -36,6 +36,32 @@ pub trait Dots: Copy {
     unsafe fn spread(word: i32) -> Self::Activation;
     /// Adds a 4-way int8 dot product to each accumulator.
     unsafe fn add(self, weights: Self::Weights, activation: Self::Activation) -> Self;
+    /// Whether the ISA multiplies pairs of rows: [`Self::interleave`], [`Self::pair`], [`Self::add_pair`] and
+    /// [`Self::unpair`] exist.
+    const PAIRS: bool = false;
+    /// Interleaves the weight vectors of K elements 0 to 3 and 4 to 7: eight K elements for each of the first columns, and
+    /// for each of the last columns.
+    #[inline(always)]
+    unsafe fn interleave(weights: [Self::Weights; 2]) -> [Self::Weights; 2] {
+        weights
+    }
+    /// Eight int8 of two rows of A.
+    #[inline(always)]
+    unsafe fn pair(rows: [i64; 2]) -> Self::Activation {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { Self::spread(rows[0] as i32) }
+    }
+    /// Adds 8-way int8 dot products of two rows by two columns: both columns of the first row, then of the second row.
+    #[inline(always)]
+    unsafe fn add_pair(self, weights: Self::Weights, rows: Self::Activation) -> Self {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe { self.add(weights, rows) }
+    }
+    /// Two rows of accumulators from the accumulators of the first and of the last columns.
+    #[inline(always)]
+    unsafe fn unpair(columns: [Self; 2]) -> [Self; 2] {
+        columns
+    }
     /// Adds lanewise.
     unsafe fn plus(self, other: Self) -> Self;
     /// Stores the accumulators.
@@ -101,6 +127,78 @@ pub unsafe fn part_of_word(from: *const i8, count: usize) -> i32 {
         *byte = unsafe { *from.add(index) } as u8;
     }
     i32::from_ne_bytes(bytes)
+}
+
+/// Adds the products of eight K elements with [`Dots::PAIRS`]. Accumulators 2 i and 2 i + 1 are the first and the last
+/// columns of rows 2 i and 2 i + 1, until [`unpair`]; without a partner, the last row has accumulators as of
+/// [`Dots::add`]. `read` loads eight int8 of a row.
+///
+/// # Safety
+///
+/// The CPU has the ISA of `D`.
+#[inline(always)]
+pub unsafe fn add_eight<D: Dots, const R: usize, const V: usize>(
+    sums: &mut [[D; V]; R],
+    weights: [[D::Weights; 2]; V],
+    read: impl Fn(usize) -> i64,
+) {
+    // SAFETY: the caller guarantees the ISA.
+    unsafe {
+        let mut columns = weights;
+        for columns in &mut columns {
+            *columns = D::interleave(*columns);
+        }
+        let mut pairs = sums.chunks_exact_mut(2);
+        for (pair, sums) in pairs.by_ref().enumerate() {
+            let rows = D::pair([read(2 * pair), read(2 * pair + 1)]);
+            for vector in 0..V {
+                sums[0][vector] = sums[0][vector].add_pair(columns[vector][0], rows);
+                sums[1][vector] = sums[1][vector].add_pair(columns[vector][1], rows);
+            }
+        }
+        for sums in pairs.into_remainder() {
+            let eight = read(R - 1);
+            let [first, second] = [D::spread(eight as i32), D::spread((eight >> 32) as i32)];
+            for vector in 0..V {
+                sums[vector] = sums[vector].add(weights[vector][0], first).add(weights[vector][1], second);
+            }
+        }
+    }
+}
+
+/// Orders the accumulators of [`add_eight`] by rows.
+///
+/// # Safety
+///
+/// The CPU has the ISA of `D`.
+#[inline(always)]
+pub unsafe fn unpair<D: Dots, const R: usize, const V: usize>(sums: &mut [[D; V]; R]) {
+    for [first, last] in sums.as_chunks_mut::<2>().0 {
+        for (first, last) in first.iter_mut().zip(last) {
+            // SAFETY: the caller guarantees the ISA.
+            [*first, *last] = unsafe { D::unpair([*first, *last]) };
+        }
+    }
+}
+
+/// Loads up to eight bytes, zero-extended.
+///
+/// # Safety
+///
+/// `from` is valid for the smaller of `count` and eight bytes.
+#[inline(always)]
+pub unsafe fn eight_bytes(from: *const i8, count: usize) -> i64 {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe {
+        match count {
+            0..4 => i64::from(part_of_word(from, count)),
+            4..8 => {
+                let high = part_of_word(from.add(4), count - 4);
+                i64::from(word(from).cast_unsigned()) | i64::from(high) << 32
+            }
+            _ => from.cast::<i64>().read_unaligned(),
+        }
+    }
 }
 
 /// Portable implementation: four lanes.

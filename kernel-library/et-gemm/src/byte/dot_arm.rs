@@ -64,11 +64,11 @@ impl Dots for Neon {
     }
 }
 
-/// Four int32 accumulators with `sdot` (dotprod).
+/// Four int32 accumulators with `sdot` (dotprod), and with `smmla` for pairs of rows if `PAIRS` (i8mm).
 #[derive(Clone, Copy)]
-pub struct NeonDot(int32x4_t);
+pub struct NeonDot<const PAIRS: bool>(int32x4_t);
 
-impl Dots for NeonDot {
+impl<const PAIRS: bool> Dots for NeonDot<PAIRS> {
     type Weights = int8x16_t;
     type Activation = int8x16_t;
     type Real = lanes::neon::Neon;
@@ -110,6 +110,35 @@ impl Dots for NeonDot {
             options(pure, nomem, nostack, preserves_flags)
         );
         Self(sum)
+    }
+    const PAIRS: bool = PAIRS;
+    #[inline(always)]
+    unsafe fn interleave([first, second]: [int8x16_t; 2]) -> [int8x16_t; 2] {
+        let [first, second] = [vreinterpretq_s32_s8(first), vreinterpretq_s32_s8(second)];
+        [vreinterpretq_s8_s32(vzip1q_s32(first, second)), vreinterpretq_s8_s32(vzip2q_s32(first, second))]
+    }
+    #[inline(always)]
+    unsafe fn pair([first, second]: [i64; 2]) -> int8x16_t {
+        vcombine_s8(vcreate_s8(first as u64), vcreate_s8(second as u64))
+    }
+    #[inline(always)]
+    unsafe fn add_pair(self, weights: int8x16_t, rows: int8x16_t) -> Self {
+        let mut sum = self.0;
+        // The intrinsic is not stable.
+        asm!(
+            ".arch_extension i8mm",
+            "smmla {sum:v}.4s, {rows:v}.16b, {weights:v}.16b",
+            sum = inout(vreg) sum, rows = in(vreg) rows, weights = in(vreg) weights,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+        Self(sum)
+    }
+    #[inline(always)]
+    unsafe fn unpair([first, last]: [Self; 2]) -> [Self; 2] {
+        [
+            Self(vcombine_s32(vget_low_s32(first.0), vget_low_s32(last.0))),
+            Self(vcombine_s32(vget_high_s32(first.0), vget_high_s32(last.0))),
+        ]
     }
     #[inline(always)]
     unsafe fn plus(self, other: Self) -> Self {

@@ -45,7 +45,7 @@ const fn row(
 }
 
 /// Every configuration: lanes per vector, vectors per panel, rows per micro-kernel and per tile.
-pub static BYTE: [ByteRow; 7] = [
+pub static BYTE: [ByteRow; 8] = [
     row(Isa::Portable, [4, 2, 4, 4], portable::KERNELS),
     row(Isa::Avx2, [8, 4, 2, 4], avx2::KERNELS),
     row(Isa::AvxVnni, [8, 4, 3, 6], avx_vnni::KERNELS),
@@ -54,6 +54,7 @@ pub static BYTE: [ByteRow; 7] = [
     row(Isa::Amx, [16, 2, 14, 32], avx512_vnni::KERNELS),
     row(Isa::Neon, [4, 4, 4, 4], neon::KERNELS),
     row(Isa::NeonDot, [4, 4, 6, 6], neon_dot::KERNELS),
+    row(Isa::NeonI8mm, [4, 4, 6, 6], neon_i8mm::KERNELS),
 ];
 
 impl ByteRow {
@@ -139,5 +140,8 @@ kernels!(neon, all(feature = "byte", target_arch = "aarch64"),
     crate::byte::dot_arm::Neon, crate::lanes::neon::Neon,
     #[target_feature(enable = "neon")] [1 2 3 4] [1 2 3 4]);
 kernels!(neon_dot, all(feature = "byte", target_arch = "aarch64"),
-    crate::byte::dot_arm::NeonDot, crate::lanes::neon::Neon,
+    crate::byte::dot_arm::NeonDot<false>, crate::lanes::neon::Neon,
     #[target_feature(enable = "neon,dotprod")] [1 2 3 4 5 6] [1 2 3 4]);
+kernels!(neon_i8mm, all(feature = "byte", target_arch = "aarch64"),
+    crate::byte::dot_arm::NeonDot<true>, crate::lanes::neon::Neon,
+    #[target_feature(enable = "neon,dotprod,i8mm")] [1 2 3 4 5 6] [1 2 3 4]);

@@ -3,7 +3,7 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
-use super::dot::{Dots, part_of_word, word};
+use super::dot::{Dots, add_eight, eight_bytes, part_of_word, unpair, word};
 
 /// Arguments of the micro-kernel.
 ///
@@ -49,10 +49,14 @@ pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
     let mut ahead = tile.ahead;
     for run in 0..tile.runs {
         let rows = tile.table.add(run * tile.step).cast::<[*const i8; R]>().read();
+        if D::PAIRS && R > 1 {
+            weights = pairs::<D, R, V>(&mut sums, &rows, tile.length, weights);
+            continue;
+        }
         let whole = tile.length & !3;
         let mut index = 0;
         if R == 1 {
-            index = pairs::<D, R, V>(&mut sums, &rows, whole, weights);
+            index = independent::<D, R, V>(&mut sums, &rows, whole, weights);
             weights = weights.add(index * const { stride::<D, V>() } / 4);
         }
         while index < whole {
@@ -68,6 +72,9 @@ pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
             weights = weights.add(const { stride::<D, V>() });
         }
     }
+    if D::PAIRS && R > 1 {
+        unpair(&mut sums);
+    }
     for row in 0..R {
         for vector in 0..V {
             sums[row][vector].store(tile.sums.add(row * tile.stride + vector * D::LANES));
@@ -80,10 +87,44 @@ const fn stride<D: Dots, const V: usize>() -> usize {
     4 * (V * D::LANES).next_multiple_of(D::PACKED_LANES)
 }
 
+/// Weights for the K elements behind the end of a segment.
+static ZEROS: [u8; 64] = [0; 64];
+
+/// Multiplies pairs of rows, eight K elements per step. Returns the weights behind the segment.
+#[inline(always)]
+unsafe fn pairs<D: Dots, const R: usize, const V: usize>(
+    sums: &mut [[D; V]; R],
+    rows: &[*const i8; R],
+    length: usize,
+    mut weights: *const u8,
+) -> *const u8 {
+    const { assert!(!D::PAIRS || stride::<D, V>() <= ZEROS.len()) };
+    let load = |weights: [*const u8; 2]| {
+        let mut vectors = [weights.map(|weights| D::weights(weights)); V];
+        for (vector, slot) in vectors.iter_mut().enumerate() {
+            *slot = weights.map(|weights| D::weights(weights.add(4 * vector * D::LANES)));
+        }
+        vectors
+    };
+    let stride = const { stride::<D, V>() };
+    let mut index = 0;
+    while index + 8 <= length {
+        add_eight(sums, load([weights, weights.add(stride)]), |row| eight_bytes(rows[row].add(index), 8));
+        (index, weights) = (index + 8, weights.add(2 * stride));
+    }
+    let left = length - index;
+    if left > 0 {
+        let second = if left > 4 { weights.add(stride) } else { ZEROS.as_ptr() };
+        add_eight(sums, load([weights, second]), |row| eight_bytes(rows[row].add(index), left));
+        weights = weights.add(left.div_ceil(4) * stride);
+    }
+    weights
+}
+
 /// GEMV path: independent accumulator sets hide the latency of the dot product. Returns the bytes of the segment that
 /// were consumed.
 #[inline(always)]
-unsafe fn pairs<D: Dots, const R: usize, const V: usize>(
+unsafe fn independent<D: Dots, const R: usize, const V: usize>(
     sums: &mut [[D; V]; R],
     rows: &[*const i8; R],
     whole: usize,

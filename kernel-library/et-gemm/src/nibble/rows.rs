@@ -33,13 +33,14 @@ const fn row(isa: Isa, [lanes, vectors, height]: [usize; 3], kernels: Option<Ker
 }
 
 /// Every configuration: lanes per vector, vectors per micro-kernel, rows per micro-kernel.
-pub static NIBBLE: [NibbleRow; 6] = [
+pub static NIBBLE: [NibbleRow; 7] = [
     row(Isa::Portable, [4, 2, 4], portable::KERNELS),
     row(Isa::Avx2, [8, 1, 3], avx2::KERNELS),
     row(Isa::AvxVnni, [8, 1, 4], avx_vnni::KERNELS),
     row(Isa::Avx512Vnni, [16, 2, 6], avx512_vnni::KERNELS),
     row(Isa::Neon, [4, 2, 4], neon::KERNELS),
     row(Isa::NeonDot, [4, 2, 4], neon_dot::KERNELS),
+    row(Isa::NeonI8mm, [4, 2, 4], neon_i8mm::KERNELS),
 ];
 
 impl NibbleRow {
@@ -99,5 +100,7 @@ kernels!(avx512_vnni, all(feature = "nibble", target_arch = "x86_64"), crate::by
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")] [1 2 3 4 5 6] [1 2]);
 kernels!(neon, all(feature = "nibble", target_arch = "aarch64"), crate::byte::dot_arm::Neon,
     #[target_feature(enable = "neon")] [1 2 3 4] [1 2]);
-kernels!(neon_dot, all(feature = "nibble", target_arch = "aarch64"), crate::byte::dot_arm::NeonDot,
+kernels!(neon_dot, all(feature = "nibble", target_arch = "aarch64"), crate::byte::dot_arm::NeonDot<false>,
     #[target_feature(enable = "neon,dotprod")] [1 2 3 4] [1 2]);
+kernels!(neon_i8mm, all(feature = "nibble", target_arch = "aarch64"), crate::byte::dot_arm::NeonDot<true>,
+    #[target_feature(enable = "neon,dotprod,i8mm")] [1 2 3 4] [1 2]);

@@ -5,7 +5,7 @@
 
 use super::pack::NibbleForm;
 use super::scale::ScaleForm;
-use crate::byte::dot::{Dots, word};
+use crate::byte::dot::{Dots, add_eight, eight_bytes, unpair, word};
 use crate::byte::finish::RowScale;
 use crate::lanes::Lanes;
 
@@ -103,6 +103,24 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
     sums: &mut [[D; V]; R],
 ) {
     let mut others = [[D::zero(); V]; R];
+    if D::PAIRS && R > 1 {
+        for step in 0..tile.form.group / 8 {
+            let mut weights = [D::nibbles(from); V];
+            for (vector, weights) in weights.iter_mut().enumerate() {
+                *weights = D::nibbles(from.add(4 * vector * D::LANES));
+            }
+            from = from.wrapping_add(4 * tile.width);
+            let bytes = tile.input.wrapping_add(start + 8 * step);
+            add_eight(&mut others, weights, |row| eight_bytes(bytes.add(row * tile.input_stride), 8));
+        }
+        unpair(&mut others);
+        for row in 0..R {
+            for vector in 0..V {
+                sums[row][vector] = sums[row][vector].plus(others[row][vector]);
+            }
+        }
+        return;
+    }
     for step in 0..tile.form.group / 8 {
         let mut weights = [D::nibbles(from); V];
         for (vector, weights) in weights.iter_mut().enumerate() {
