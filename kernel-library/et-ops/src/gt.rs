@@ -1,8 +1,7 @@
 //! `aten::gt`: `self > other`; false for NaN.
 
-use core::cmp::Ordering;
-
-use crate::family::{binary, compare, unary};
+use crate::family::compare::{self, Orders};
+use crate::family::{binary, unary};
 use crate::prelude::*;
 
 /// `torch.gt` of a tensor and a number.
@@ -85,14 +84,10 @@ pub const GT_TENSOR: Operator = Operator {
 
 /// The portable kernel of a tensor and a number for the types in `D`.
 pub fn scalar_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    compare::with_scalar::<D>(args, holds)
+    compare::with_scalar::<D>(args, Orders::GREATER)
 }
 
 /// The portable kernel of two tensors for the types in `D`.
 pub fn tensor_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    compare::tensors::<D>(args, holds)
-}
-
-fn holds(order: Option<Ordering>) -> bool {
-    order == Some(Ordering::Greater)
+    compare::tensors::<D>(args, Orders::GREATER)
 }

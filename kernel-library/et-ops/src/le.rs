@@ -1,8 +1,7 @@
 //! `aten::le`: `self <= other`; false for NaN.
 
-use core::cmp::Ordering;
-
-use crate::family::{binary, compare, unary};
+use crate::family::compare::{self, Orders};
+use crate::family::{binary, unary};
 use crate::prelude::*;
 
 /// `torch.le` of a tensor and a number.
@@ -85,14 +84,10 @@ pub const LE_TENSOR: Operator = Operator {
 
 /// The portable kernel of a tensor and a number for the types in `D`.
 pub fn scalar_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    compare::with_scalar::<D>(args, holds)
+    compare::with_scalar::<D>(args, Orders::LESS.or(Orders::EQUAL))
 }
 
 /// The portable kernel of two tensors for the types in `D`.
 pub fn tensor_out<const D: u32>(args: &Args<'_, '_>) -> Result<()> {
-    compare::tensors::<D>(args, holds)
-}
-
-fn holds(order: Option<Ordering>) -> bool {
-    matches!(order, Some(Ordering::Less | Ordering::Equal))
+    compare::tensors::<D>(args, Orders::LESS.or(Orders::EQUAL))
 }

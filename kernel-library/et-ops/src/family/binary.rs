@@ -1,8 +1,8 @@
 //! Operators on pairs of elements, with broadcasting and type promotion.
 
-use et_core::{Args, Element, Error, Result, ScalarType, Shape, Tensor};
+use et_core::{Args, Element, Error, Result, ScalarType, Tensor};
 
-use super::convert::{is_mixed, reading, writing};
+use super::convert::{has_own_loops, is_mixed, reading, writing};
 use super::walk::Walk;
 use crate::Meta;
 
@@ -53,9 +53,13 @@ pub fn boolean(args: &Args<'_, '_>, index: usize) -> Result<Meta> {
 pub fn zip<C: Element, R: Element, const D: u32>(tensors: [&Tensor<'_>; 3], f: impl Fn(C, C) -> R) -> Result<()> {
     let in_step = fit(tensors)?;
     if tensors.map(Tensor::scalar_type) == [C::TYPE, C::TYPE, R::TYPE] {
-        zip_same(in_step, tensors, f)
+        if const { has_own_loops(C::TYPE) } {
+            zip_same(in_step, tensors, f)
+        } else {
+            zip_same::<C, R>(in_step, tensors, &f as &dyn Fn(C, C) -> R)
+        }
     } else if const { is_mixed(D) } {
-        zip_mixed::<C, R, D>(&tensors[2].shape(), tensors, f)
+        zip_mixed::<C, R, D>(tensors, &f)
     } else {
         Err(Error::InvalidType)
     }
@@ -81,23 +85,31 @@ fn zip_same<C: Element, R: Element>(
     if in_step {
         // This comparison of lengths spares a bounds check per element.
         let (first, second) = (first.window(0, to.len()), second.window(0, to.len()));
-        (0..to.len()).for_each(|index| to.set(index, f(first.get(index), second.get(index))));
+        for index in 0..to.len() {
+            to.set(index, f(first.get(index), second.get(index)));
+        }
     } else {
-        Walk::new(&out.shape(), [left, right, out])?
+        walk([left, right, out])?
             .for_each(|[left_at, right_at, out_at]| to.set(out_at, f(first.get(left_at), second.get(right_at))));
     }
     Ok(())
 }
 
+/// Walks over the shape of the last tensor.
+fn walk(tensors: [&Tensor<'_>; 3]) -> Result<Walk<3>> {
+    Walk::new(&tensors[2].shape(), tensors)
+}
+
+/// The function is a trait object, because each element is read and stored through trait objects anyway: one function per pair
+/// of types serves all operators.
 fn zip_mixed<C: Element, R: Element, const D: u32>(
-    shape: &Shape,
-    [left, right, out]: [&Tensor<'_>; 3],
-    f: impl Fn(C, C) -> R,
+    tensors @ [left, right, out]: [&Tensor<'_>; 3],
+    f: &dyn Fn(C, C) -> R,
 ) -> Result<()> {
     reading::<C, D>(left, &mut |first| {
         reading::<C, D>(right, &mut |second| {
             writing::<R, D>(out, &mut |store| {
-                Walk::new(shape, [left, right, out])?
+                walk(tensors)?
                     .for_each(|[left_at, right_at, out_at]| store(out_at, f(first(left_at), second(right_at))));
                 Ok(())
             })

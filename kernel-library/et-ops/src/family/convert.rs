@@ -1,7 +1,7 @@
 //! Access to tensors whose dtype is known only at run time, with elements cast to the dtype that the operator computes
 //! in.
 
-use et_core::{Element, Result, Tensor};
+use et_core::{Element, Result, ScalarType, Tensor};
 
 use crate::operator::dispatch;
 
@@ -30,4 +30,10 @@ pub fn writing<R: Element, const D: u32>(tensor: &Tensor<'_>, body: &mut Writer<
 /// Whether a kernel for the dtypes `D` can be called with tensors of different dtypes.
 pub const fn is_mixed(selected: u32) -> bool {
     selected.count_ones() > 1
+}
+
+/// Whether the loops of elementwise operators over elements of this type are compiled for each operator. A host has all
+/// operators for all types; there the loops of rarer types are compiled once and call the operator for each element.
+pub const fn has_own_loops(scalar_type: ScalarType) -> bool {
+    cfg!(not(feature = "catalogue")) || matches!(scalar_type, ScalarType::Float | ScalarType::Long)
 }

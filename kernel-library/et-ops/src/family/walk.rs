@@ -34,6 +34,25 @@ impl<const N: usize> Walk<N> {
         Ok(walk)
     }
 
+    /// Calls `visit` with the offsets of each position. `Iterator::for_each` does the same, but the compiler makes four more
+    /// functions of it for each of a thousand closures.
+    #[inline]
+    pub fn for_each(mut self, mut visit: impl FnMut([usize; N])) {
+        if !HOSTED {
+            for offsets in self {
+                visit(offsets);
+            }
+            return;
+        }
+        while self.remaining > 0 {
+            let (mut offsets, steps, count) = self.take_row();
+            for _ in 0..count {
+                visit(offsets);
+                step(&mut offsets, &steps);
+            }
+        }
+    }
+
     /// Joins neighbouring dimensions whose strides compose in every tensor, so that rows are long. The sizes of a
     /// non-empty box multiply without overflow.
     fn join_dims(&mut self) {
@@ -113,10 +132,18 @@ impl<const N: usize> Iterator for Walk<N> {
             let (mut offsets, steps, count) = self.take_row();
             for _ in 0..count {
                 result = visit(result, offsets);
-                offsets.iter_mut().zip(steps).for_each(|(offset, step)| *offset = offset.wrapping_add(step));
+                step(&mut offsets, &steps);
             }
         }
         result
+    }
+}
+
+/// Moves each offset by its step.
+#[inline]
+fn step<const N: usize>(offsets: &mut [usize; N], steps: &[usize; N]) {
+    for (offset, step) in offsets.iter_mut().zip(steps) {
+        *offset = offset.wrapping_add(*step);
     }
 }
 
