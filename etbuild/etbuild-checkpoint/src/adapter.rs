@@ -2,6 +2,7 @@
 //! they are over, and two matrices for each of these.
 
 mod description;
+mod expression;
 mod targets;
 
 use std::collections::BTreeMap;

@@ -90,6 +90,12 @@ pub enum CheckpointError {
         /// The unknown part.
         reason: String,
     },
+    /// A pattern in an adapter's configuration, in a build without the feature `patterns`.
+    #[error("`adapter_config.json`: `{key}` needs the feature `text`, which this etbuild was built without")]
+    PatternsLeftOut {
+        /// The key of the pattern.
+        key: String,
+    },
     /// An adapter's configuration that selects no layer of the model.
     #[error("`adapter_config.json`: `target_modules` names no linear layer of the model, such as `{known}`")]
     AdapterTargets {

@@ -59,6 +59,9 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (Code::ShardMissing | Code::ModelMalformed, _) => diagnostic.help("is the download complete?"),
         (Code::TensorMismatch, _) => diagnostic.help("are `config.json` and the safetensors of the same model?"),
         (Code::SchemeUnavailable, _) => diagnostic.help("leave `quantize.rotate` out"),
+        (Code::FeatureMissing, _) => diagnostic.help(
+            "use a released etbuild, or `cargo run --release --features text --` in place of `cargo run --release --`",
+        ),
         (Code::ContextTooLong, _) => diagnostic.help("make `export: { context: ... }` smaller, or leave it out"),
         _ => diagnostic,
     }
@@ -68,6 +71,7 @@ fn checkpoint_code(error: &CheckpointError) -> Code {
     match error {
         CheckpointError::Adapter(error) => checkpoint_code(error),
         CheckpointError::AdapterKind { .. } => Code::ModelUnsupported,
+        CheckpointError::PatternsLeftOut { .. } => Code::FeatureMissing,
         CheckpointError::AdapterTargets { .. } | CheckpointError::AdapterTensors(_) => Code::TensorMismatch,
         CheckpointError::Architecture { .. } => Code::ArchitectureUnknown,
         CheckpointError::Context { .. } => Code::ContextTooLong,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use fancy_regex::Regex;
 use serde_json::Value;
 
+use super::expression::Expression;
 use crate::CheckpointError;
 use crate::config::Config;
 
@@ -58,7 +58,7 @@ fn is_or_ends_with(module: &str, name: &str) -> bool {
 /// A regular expression with the key of the configuration.
 #[derive(Debug)]
 pub struct Pattern {
-    regex: Regex,
+    expression: Expression,
     mistake: CheckpointError,
 }
 
@@ -82,20 +82,23 @@ impl Pattern {
     }
 
     fn new(config: &Config, key: &str, text: &str, regex: &str) -> Result<Self, CheckpointError> {
+        if !cfg!(feature = "patterns") {
+            return Err(CheckpointError::PatternsLeftOut { key: key.to_owned() });
+        }
         let mistake = config.mistake(key, format!("has a pattern that is not understood: `{text}`"));
-        Regex::new(regex).map(|regex| Self { regex, mistake: mistake.clone() }).map_err(|_| mistake)
+        let expression = Expression::new(regex).ok_or_else(|| mistake.clone())?;
+        Ok(Self { expression, mistake })
     }
 
     /// Whether a path matches. A pattern that takes too long is a mistake.
     pub fn matches(&self, module: &str) -> Result<bool, CheckpointError> {
-        self.regex.is_match(module).map_err(|_| self.mistake.clone())
+        self.expression.matches(module).ok_or_else(|| self.mistake.clone())
     }
 
     /// The number of the match.
     pub fn find(&self, module: &str) -> Result<Option<usize>, CheckpointError> {
-        let found = self.regex.captures(module).map_err(|_| self.mistake.clone())?;
-        let number = found.as_ref().and_then(|found| found.name("layer"));
-        Ok(number.and_then(|number| number.as_str().parse().ok()))
+        let layer = self.expression.group(module, "layer").ok_or_else(|| self.mistake.clone())?;
+        Ok(layer.and_then(|number| number.parse().ok()))
     }
 }
 
