@@ -11,7 +11,7 @@ use etbuild_store::{ActionKey, Root};
 use crate::db::{Db, EngineDatabase};
 use crate::environment::{self, Runner, Tools};
 use crate::event::Event;
-use crate::guard::guarded;
+use crate::guard::{guarded, or_again};
 use crate::judge::{Judgement, judge};
 use crate::package::{self, Deliverable};
 use crate::partition_report::NodePlace;
@@ -52,11 +52,10 @@ pub fn deploy(
     world.remote().map_or(Ok(()), Remote::greet_required).map_err(|diagnostic| vec![*diagnostic])?;
     let db = EngineDatabase::new(world.clone());
     let units = resolve_guarded(&db, request)?;
-    let reports =
-        side_by_side(units.len(), world.jobs(), &db, |db, index| match attempt(db, &units[index], goal, out) {
-            Err(transient) if transient.is_worth_a_retry() => retry(world, request, index, goal, out),
-            outcome => outcome,
-        });
+    let reports = side_by_side(units.len(), world.jobs(), &db, |db, index| {
+        let first = attempt(db, &units[index], goal, out);
+        or_again(world, first, || again(world, request, index, goal, out))
+    });
     let settled = world.remote().map_or(Ok(()), |remote| remote.settle());
     drop(lease);
     if world.system().is_interrupted() {
@@ -80,17 +79,6 @@ fn resolve_guarded(db: &EngineDatabase, request: &Request) -> Result<Vec<Unit>, 
 }
 
 type Attempt = Result<UnitReport, Transient>;
-
-/// Tries again, and once more without the remote cache, which may lack many of the promised artifacts.
-fn retry(world: &Arc<World>, request: &Request, index: usize, goal: Goal, out: &Path) -> Attempt {
-    match (again(world, request, index, goal, out), world.remote()) {
-        (Err(transient), Some(remote)) if transient.is_worth_a_retry() => {
-            remote.stop_reading();
-            again(world, request, index, goal, out)
-        }
-        (outcome, _) => outcome,
-    }
-}
 
 /// Tries again from an empty database.
 fn again(world: &Arc<World>, request: &Request, index: usize, goal: Goal, out: &Path) -> Attempt {

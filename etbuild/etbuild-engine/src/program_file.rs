@@ -9,15 +9,15 @@ use etbuild_recipe::Override;
 use etbuild_store::{Blob, BlobRef};
 use etbuild_target::Catalogue;
 
-use crate::ArtifactKind;
 use crate::db::{Db, EngineDatabase};
-use crate::guard::guarded;
+use crate::guard::{guarded, or_again};
 use crate::query::{self, FileOptions, PlanOptions};
 use crate::resolve::{file_options, partition_mistakes, plan_options, sources};
 use crate::stage::{Blocked, Staged};
 use crate::target_facts;
 use crate::unit::Archives;
 use crate::world::World;
+use crate::{ArtifactKind, failure};
 
 /// A program file with the data files that the program file refers to.
 #[derive(Clone, Debug)]
@@ -33,9 +33,7 @@ pub struct ProgramFiles {
 /// # Errors
 /// The failure of the compilation.
 pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<Blob, Vec<Diagnostic>> {
-    let db = EngineDatabase::new(world.clone());
-    let (archives, plan, file) = options(&db, path, overrides)?;
-    Ok(emitted(&db, archives, plan, FileOptions { external_weights: false, ..file })?.program)
+    Ok(compiled(world, path, overrides, |file| FileOptions { external_weights: false, ..file })?.program)
 }
 
 /// The same with weights where the recipe places the weights.
@@ -43,9 +41,23 @@ pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> 
 /// # Errors
 /// What keeps the model from being compiled.
 pub fn program_files(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<ProgramFiles, Vec<Diagnostic>> {
-    let db = EngineDatabase::new(world.clone());
-    let (archives, plan, file) = options(&db, path, overrides)?;
-    emitted(&db, archives, plan, file)
+    compiled(world, path, overrides, |file| file)
+}
+
+fn compiled(
+    world: &Arc<World>,
+    path: &Path,
+    overrides: &[Override],
+    adjust: impl Fn(FileOptions) -> FileOptions,
+) -> Result<ProgramFiles, Vec<Diagnostic>> {
+    let attempt = || {
+        let db = EngineDatabase::new(world.clone());
+        guarded(|| {
+            let (archives, plan, file) = options(&db, path, overrides)?;
+            emit(&db, archives, plan, adjust(file)).map_err(|blocked| failure::blocked(&blocked, Diagnostic::clone))
+        })
+    };
+    or_again(world, attempt(), attempt).unwrap_or_else(|transient| Err(vec![transient.into()]))
 }
 
 /// The data files of an emitted program with what their names end in, that of the model first.
@@ -63,7 +75,7 @@ fn options(
 ) -> Result<(Archives, PlanOptions, FileOptions), Vec<Diagnostic>> {
     let recipes = query::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
     let banks = vec![("memory".to_owned(), None)];
-    let recipe = recipes.instances.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
+    let recipe = recipes.instances.first().ok_or_else(|| failure::internal("a model stands for no recipe"))?;
     let mistakes = partition_mistakes(recipe, db.world());
     if !mistakes.is_empty() {
         return Err(mistakes);
@@ -81,16 +93,6 @@ fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
     let same = facts.find(|facts| facts.hosted && facts.architecture == architecture);
     let unknown = || TargetFacts { architecture: architecture.to_owned(), features: Vec::new(), hosted: true };
     Ok(same.unwrap_or_else(unknown))
-}
-
-fn emitted(
-    db: &dyn Db,
-    archives: Archives,
-    plan: PlanOptions,
-    file: FileOptions,
-) -> Result<ProgramFiles, Vec<Diagnostic>> {
-    let result = guarded(|| emit(db, archives, plan, file)).map_err(|transient| vec![transient.into()])?;
-    result.map_err(|blocked| crate::failure::blocked(&blocked, Diagnostic::clone))
 }
 
 fn emit(db: &dyn Db, archives: Archives, plan: PlanOptions, file: FileOptions) -> Result<ProgramFiles, Blocked> {
