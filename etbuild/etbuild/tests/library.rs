@@ -11,14 +11,14 @@ use support::{Place, Ran, repository};
 
 const TARGET: &str = "linux-x86_64";
 
-/// Deploys a recipe with a library, and compiles a C program with it; returns the folder of the results.
-fn compiled(place: &Place, recipe: &str, source: &str) -> (PathBuf, Command) {
+/// Deploys a recipe with a library, and compiles a C program with the library; returns the folder of the results.
+fn compiled(place: &Place, recipe: &str, source: &Path) -> (PathBuf, Command) {
     place.json(&format!("deploy recipes/{recipe}.yaml --target {TARGET} --set library=true"));
     let folder = place.out().join(recipe).join(TARGET);
-    let program = place.path().join(source);
+    let program = place.path().join("program");
     let mut compiler = Command::new("cc");
     compiler.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I"]).arg(&folder);
-    compiler.arg(repository().join("examples/c").join(source).with_extension("c")).arg("-o").arg(&program);
+    compiler.arg(repository().join(source)).arg("-o").arg(&program);
     compiler.arg(folder.join(format!("lib{recipe}.a"))).args(["-lm", "-lpthread", "-ldl"]);
     Ran::of(&mut compiler).expect(0);
     (folder, Command::new(program))
@@ -34,7 +34,7 @@ fn said(place: &Place, program: &Command, model: &Path, image: &[u8]) -> Ran {
 #[test]
 fn a_program_answers_in_c_as_it_does_in_its_binary() {
     let place = Place::cold_with_compiled_crates();
-    let (folder, program) = compiled(&place, "digits", "classify");
+    let (folder, program) = compiled(&place, "digits", "examples/c/classify.c".as_ref());
     let bytes = fs::read(repository().join("examples/digits/test.safetensors")).unwrap();
     let file = SafeTensors::parse(&bytes).unwrap();
     let images = file.tensors["x"].bytes.chunks(4 * 64);
@@ -54,7 +54,7 @@ fn a_program_answers_in_c_as_it_does_in_its_binary() {
 #[test]
 fn a_language_model_tells_in_c_what_its_binary_tells() {
     let place = Place::cold_with_compiled_crates();
-    let (folder, program) = compiled(&place, "tiny-llama", "tell");
+    let (folder, program) = compiled(&place, "tiny-llama", "examples/c/tell.c".as_ref());
     let prompt = "Once there was a fox";
     let mut tell = Command::new(program.get_program());
     let told = Ran::of(tell.arg(folder.join("tiny-llama.pte")).arg(prompt)).expect(0);
@@ -62,6 +62,16 @@ fn a_language_model_tells_in_c_what_its_binary_tells() {
     let wanted = Ran::of(binary.args(["--prompt", prompt, "--max-new-tokens", "64"])).expect(0);
     assert_eq!(told.stdout, wanted.stdout);
     assert!(told.stderr.ends_with(" tokens\n") && told.stdout.len() > 20, "{}", told.stderr);
+}
+
+#[test]
+fn a_token_function_that_calls_the_model_is_refused_and_changes_nothing() {
+    let place = Place::cold_with_compiled_crates();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/reenter.c");
+    let (folder, program) = compiled(&place, "tiny-llama", &source);
+    let model = folder.join("tiny-llama.pte");
+    let told = |how: &str| Ran::of(Command::new(program.get_program()).arg(&model).arg(how)).expect(0).stdout;
+    assert_eq!(told("enter"), told("leave"));
 }
 
 #[test]

@@ -106,7 +106,8 @@ typedef struct et_answer {
 } et_answer;
 
 /* Is told each new token as it comes, and the text that it makes certain: `size` bytes, not terminated. Text that is left at
- * the end comes with the token UINT32_MAX. False ends the answer. */
+ * the end comes with the token UINT32_MAX. False ends the answer. The function must not call functions of the same model:
+ * they fail, et_language_context() gives 0, and et_language_free() frees nothing. */
 typedef bool (*et_token_function)(void *context, uint32_t token, const char *text, size_t size);
 
 /* Loads a language model from its program file. `data` and `threads` are as for et_module_load(). `lookup` guesses tokens from

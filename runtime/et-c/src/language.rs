@@ -1,6 +1,7 @@
 //! A language model: texts are continued and answered.
 #![expect(unsafe_code, reason = "C hands over pointers, and functions that it calls have unmangled names")]
 
+use std::cell::{RefCell, RefMut};
 use std::ffi::{c_char, c_int, c_void};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -13,11 +14,20 @@ use et_llm::{
 use et_module::{DataFiles, FileBytes, Kernels};
 
 use crate::failure;
-use crate::pointers::{elements, give, object, paths, put, take, text, value};
+use crate::pointers::{elements, give, paths, put, take, text, value};
 
 /// A loaded language model: `et_language` in the header.
 pub struct Language {
-    session: Session,
+    /// Borrowed while the model generates, so that calls from the token function are refused.
+    session: RefCell<Session>,
+}
+
+const BUSY: &str = "the language model is generating: its token function must not call the model's functions";
+
+impl Language {
+    fn session(&self) -> Result<RefMut<'_, Session>, &'static str> {
+        self.session.try_borrow_mut().map_err(|_| BUSY)
+    }
 }
 
 /// `et_options` in the header.
@@ -87,7 +97,7 @@ pub unsafe fn load(
     // SAFETY: the caller says so.
     let (program, data) = unsafe { (text(program), paths(data, data_count)) };
     let loaded = || open(spec, program?, &data?, threads, lookup);
-    failure::or(loaded().map(|session| give(Language { session })), std::ptr::null_mut())
+    failure::or(loaded().map(|session| give(Language { session: RefCell::new(session) })), std::ptr::null_mut())
 }
 
 fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup: bool) -> Result<Session> {
@@ -104,13 +114,18 @@ fn open(spec: &AppSpec, program: &str, data: &[PathBuf], threads: usize, lookup:
     Ok(Session::load(file, || DataFiles::open(data), &loading, start)?)
 }
 
-/// Frees a language model.
+/// Frees a language model, except while the model generates.
 ///
 /// # Safety
-/// `language` is null or was loaded, and is not used again.
+/// `language` is null or was loaded, and is not used again outside the token function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn et_language_free(language: *mut Language) {
     // SAFETY: the caller says so.
+    let is_busy = unsafe { value(language) }.is_ok_and(|language| language.session().is_err());
+    if is_busy {
+        return failure::keep(&BUSY);
+    }
+    // SAFETY: the caller says so, and no function further up the stack uses the model.
     unsafe { take(language) }
 }
 
@@ -121,7 +136,7 @@ pub unsafe extern "C" fn et_language_free(language: *mut Language) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn et_language_options(language: *mut Language, options: *mut Options) -> c_int {
     // SAFETY: the caller says so.
-    let session = unsafe { object(language) }.map(|language| &language.session);
+    let session = unsafe { value(language) }.and_then(Language::session);
     failure::number(session.map(|session| {
         let max_new_tokens = session.model.context().unwrap_or(usize::MAX);
         // SAFETY: the caller says so.
@@ -136,7 +151,8 @@ pub unsafe extern "C" fn et_language_options(language: *mut Language, options: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn et_language_context(language: *mut Language) -> usize {
     // SAFETY: the caller says so.
-    unsafe { object(language) }.ok().and_then(|language| language.session.model.context()).unwrap_or(0)
+    let session = unsafe { value(language) }.and_then(Language::session);
+    failure::or(session.map(|session| session.model.context().unwrap_or(0)), 0)
 }
 
 /// Continues a text of tokens.
@@ -235,9 +251,10 @@ unsafe fn reply(
 ) -> c_int {
     let done = || -> Result<()> {
         // SAFETY: the caller says so.
-        let (session, options) = unsafe { (&mut object(language)?.session, *value(options)?) };
-        let (tokens, tokenizer) = prompt(session)?;
-        let made = run(session, &tokens, tokenizer.as_deref(), options, viewer)?;
+        let (language, options) = unsafe { (value(language)?, *value(options)?) };
+        let mut session = language.session()?;
+        let (tokens, tokenizer) = prompt(&session)?;
+        let made = run(&mut session, &tokens, tokenizer.as_deref(), options, viewer)?;
         // SAFETY: the caller says so.
         unsafe { put(answer, made) };
         Ok(())

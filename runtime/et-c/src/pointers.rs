@@ -54,7 +54,7 @@ pub unsafe fn object<'a, T>(object: *mut T) -> Result<&'a mut T, &'static str> {
     unsafe { object.as_mut() }.ok_or(NO_POINTER)
 }
 
-/// What C has in a structure of its own.
+/// A value that C points to, and that this library reads.
 ///
 /// # Safety
 /// `place` is null or points to a value that stays as it is for `'a`.
