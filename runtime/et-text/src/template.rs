@@ -1,6 +1,7 @@
 //! Chat templates: Jinja as Hugging Face's models use it, methods of Python's types included.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use et_llm::{Error, Message};
 use minijinja::syntax::SyntaxConfig;
@@ -22,6 +23,26 @@ const NAME: &str = "chat";
 /// ever, or nearly so, ends with an error.
 const FUEL: u64 = 20_000_000;
 
+/// The most bytes of a conversation as one text: no context holds the tokens of a longer text.
+const LONGEST: usize = 16 << 20;
+
+/// A text that refuses bytes beyond [`LONGEST`].
+#[derive(Default)]
+struct Bounded(Vec<u8>);
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.len() > LONGEST - self.0.len() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Template {
     /// Reads a JSON object with the `template`; its other entries are texts such as `bos_token`.
     pub fn read(json: &[u8]) -> Result<Self, Error> {
@@ -35,7 +56,12 @@ impl Template {
 
     /// The conversation as one text, up to where the answer begins.
     pub fn fill_in(&self, messages: &[Message]) -> Result<String, Error> {
-        let refused = |error: minijinja::Error| Error::Text(format!("the chat template: {error}"));
+        let refused = |error: minijinja::Error| match error.kind() {
+            ErrorKind::WriteFailure => {
+                Error::Text(format!("the chat template makes a text of more than {LONGEST} bytes"))
+            }
+            _ => Error::Text(format!("the chat template: {error}")),
+        };
         let message = |message: &Message| context! { role => message.role, content => message.content.as_str() };
         let messages: Vec<Value> = messages.iter().map(message).collect();
         let texts = Value::from_pairs(self.texts.iter().map(|(name, text)| (name.as_str(), text.as_str())));
@@ -43,7 +69,10 @@ impl Template {
         let variables = context! {
             messages, add_generation_prompt => true, tools => none.clone(), documents => none, ..texts
         };
-        self.environment.get_template(NAME).and_then(|template| template.render(variables)).map_err(refused)
+        let mut text = Bounded::default();
+        let template = self.environment.get_template(NAME).map_err(refused)?;
+        template.render_captured_to(variables, &mut text).map_err(refused)?;
+        String::from_utf8(text.0).map_err(|error| Error::Text(format!("the chat template: {error}")))
     }
 }
 
@@ -122,6 +151,15 @@ mod tests {
         let error = filled_in("{{ raise_exception('no system message') }}", &[]).unwrap_err().to_string();
         assert!(error.contains("no system message"), "{error}");
         assert!(filled_in("{% for %}", &[]).is_err());
+    }
+
+    #[test]
+    fn a_template_that_makes_an_endless_text_is_an_error() {
+        let template = "{% for turn in range(1000) %}{{ messages[0].content }}{% endfor %}";
+        let fits = [Message::new("user", "a".repeat(LONGEST / 1000))];
+        assert_eq!(filled_in(template, &fits).unwrap().len(), LONGEST / 1000 * 1000);
+        let error = filled_in(template, &[Message::new("user", "a".repeat(LONGEST / 1000 + 100))]).unwrap_err();
+        assert!(error.to_string().contains("more than 16777216 bytes"), "{error}");
     }
 
     #[test]
