@@ -12,6 +12,7 @@ mod operators;
 mod prefix;
 mod tidy;
 mod tracked;
+mod uncalled;
 mod workspace;
 
 use std::process::ExitCode;
@@ -24,7 +25,7 @@ use crate::error::Error;
 #[derive(Parser)]
 #[command(name = "cargo dev")]
 enum Command {
-    /// Checks layering and the shape of files; prints every breach.
+    /// Checks layering, the shape of files and the callers of kernels; prints every breach.
     Tidy,
     /// Writes the generated files: JSON schemas, the reference of recipe options, the table of operators.
     Generate {
@@ -90,6 +91,7 @@ fn run(command: Command) -> Result<Vec<String>, Error> {
             findings.extend(prefix::breaches(&packages));
             findings.extend(tidy::breaches(&root)?);
             findings.extend(named_tests::breaches(&root)?);
+            findings.extend(uncalled::breaches(&root, &packages)?);
             Ok(findings)
         }
         Command::Features => features::breaches(&root, &workspace::packages(&root)?),

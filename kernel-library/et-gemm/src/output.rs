@@ -1,5 +1,5 @@
-//! The output of a GEMM: a rectangle of rows and columns that splits into disjoint parts.
-#![allow(unsafe_code, reason = "parts of a rectangle interleave in memory, so that they cannot be slices")]
+//! The output of a GEMM: a rectangle of rows and columns.
+#![allow(unsafe_code, reason = "blocks of a rectangle interleave in memory, so that they cannot be slices")]
 
 use core::marker::PhantomData;
 use core::ops::Range;
@@ -11,8 +11,8 @@ use et_core::{Error, Result};
 pub struct Output<'a, T> {
     start: *mut T,
     stride: usize,
-    rows: Range<usize>,
-    columns: Range<usize>,
+    rows: usize,
+    columns: usize,
     memory: PhantomData<&'a mut [T]>,
 }
 
@@ -27,7 +27,7 @@ impl<'a, T: Copy> Output<'a, T> {
         if !apart || (rows > 0 && last.is_none_or(|needed| needed > memory.len())) {
             return Err(Error::InvalidArgument);
         }
-        Ok(Self { start: memory.as_mut_ptr(), stride, rows: 0..rows, columns: 0..columns, memory: PhantomData })
+        Ok(Self { start: memory.as_mut_ptr(), stride, rows, columns, memory: PhantomData })
     }
 
     /// Like [`Self::new`] over memory of which other parts may be written concurrently.
@@ -37,25 +37,7 @@ impl<'a, T: Copy> Output<'a, T> {
     /// For `'a`, no other code reads or writes the elements that blocks compute into this output, and `start` is valid
     /// for `rows` rows of `columns` elements with a row stride of `stride`.
     pub const unsafe fn from_raw(start: *mut T, rows: usize, columns: usize, stride: usize) -> Self {
-        Self { start, stride, rows: 0..rows, columns: 0..columns, memory: PhantomData }
-    }
-
-    /// Splits into the rows before `row` and the rows from `row` on.
-    pub fn split_rows(self, row: usize) -> (Self, Self) {
-        let row = row.clamp(self.rows.start, self.rows.end);
-        let (first, last) = (self.rows.start..row, row..self.rows.end);
-        (self.part(first, self.columns.clone()), self.part(last, self.columns.clone()))
-    }
-
-    /// Splits into the columns before `column` and the columns from `column` on.
-    pub fn split_columns(self, column: usize) -> (Self, Self) {
-        let column = column.clamp(self.columns.start, self.columns.end);
-        let (first, last) = (self.columns.start..column, column..self.columns.end);
-        (self.part(self.rows.clone(), first), self.part(self.rows.clone(), last))
-    }
-
-    fn part(&self, rows: Range<usize>, columns: Range<usize>) -> Self {
-        Self { start: self.start, stride: self.stride, rows, columns, memory: PhantomData }
+        Self { start, stride, rows, columns, memory: PhantomData }
     }
 
     /// Row stride in elements.
@@ -65,10 +47,8 @@ impl<'a, T: Copy> Output<'a, T> {
 
     /// Fails unless the rectangle is part of this output.
     pub(crate) fn check(&self, rows: Range<usize>, columns: Range<usize>) -> Result<()> {
-        let within = |inner: &Range<usize>, outer: &Range<usize>| {
-            inner.is_empty() || (outer.start <= inner.start && inner.end <= outer.end)
-        };
-        let fits = within(&rows, &self.rows) && within(&columns, &self.columns);
+        let within = |inner: &Range<usize>, size: usize| inner.is_empty() || inner.end <= size;
+        let fits = within(&rows, self.rows) && within(&columns, self.columns);
         if fits { Ok(()) } else { Err(Error::InvalidArgument) }
     }
 
