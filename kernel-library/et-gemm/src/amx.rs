@@ -1,55 +1,16 @@
 //! int8 micro-kernels with AMX: tiles of 32 rows x 32 columns.
 //!
-//! The instructions have no stable intrinsics, so the kernels are inline assembly. The operating system must grant the
-//! tile registers first.
+//! The instructions have no stable intrinsics, so the kernels are inline assembly. The operating system grants the
+//! tile registers when [`et_simd::Isa::is_available`] asks for AMX.
 #![allow(unsafe_code, reason = "instructions are written out, and matrices are read and written by pointer")]
 
 use core::arch::asm;
-use core::sync::atomic::{AtomicU8, Ordering};
 
 /// Rows of a tile register.
 pub const ROWS: usize = 16;
 
 /// Bytes of a row of a tile register.
 pub const DEPTH: usize = 64;
-
-/// Whether the operating system lets this process use AMX: 0 unknown, 1 no, 2 yes.
-static PERMITTED: AtomicU8 = AtomicU8::new(0);
-
-/// Whether the CPU has AMX-INT8 and the operating system lets this process use the tile registers.
-pub fn permitted() -> bool {
-    match PERMITTED.load(Ordering::Relaxed) {
-        0 => {
-            let permitted = exists() && ask();
-            PERMITTED.store(1 + u8::from(permitted), Ordering::Relaxed);
-            permitted
-        }
-        known => known == 2,
-    }
-}
-
-/// Leaf 7 of `cpuid`: AMX-TILE is bit 24 and AMX-INT8 bit 25 of `edx`.
-fn exists() -> bool {
-    const BOTH: u32 = 3 << 24;
-    let most = core::arch::x86_64::__cpuid(0).eax;
-    most >= 7 && core::arch::x86_64::__cpuid_count(7, 0).edx & BOTH == BOTH
-}
-
-/// Requests the tile registers from Linux: `arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA)`.
-#[cfg(target_os = "linux")]
-fn ask() -> bool {
-    let mut result: isize = 158;
-    // SAFETY: the system call reads no memory, and the clobbered registers `rcx` and `r11` are declared.
-    unsafe {
-        asm!("syscall", inout("rax") result, in("rdi") 0x1023, in("rsi") 18, out("rcx") _, out("r11") _, options(nostack));
-    }
-    result == 0
-}
-
-#[cfg(not(target_os = "linux"))]
-fn ask() -> bool {
-    false
-}
 
 /// Guard for the configured tile registers of this thread: dropping the guard releases the registers.
 pub struct Tiles(());
@@ -60,7 +21,7 @@ impl Tiles {
     ///
     /// # Safety
     ///
-    /// [`permitted`] returned true.
+    /// [`et_simd::Isa::Amx`] is available.
     pub unsafe fn configure(depth: usize) -> Self {
         let mut configuration = [0u8; 64];
         configuration[0] = 1;

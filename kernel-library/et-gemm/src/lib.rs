@@ -31,16 +31,13 @@
     allow(dead_code, unused_imports)
 )]
 
-#[cfg(any(test, feature = "std"))]
+#[cfg(test)]
 extern crate std;
 
-mod activation;
 #[cfg(target_arch = "x86_64")]
 mod amx;
 mod byte;
 mod float;
-mod isa;
-mod lanes;
 mod nibble;
 mod output;
 mod panels;
@@ -49,7 +46,8 @@ mod shape;
 mod wide;
 mod window;
 
-pub use activation::Activation;
+pub use et_simd::{Activation, Architecture, Isa};
+
 pub use byte::finish::{Quantization, RowScale};
 pub use byte::pack::Bias;
 pub use byte::product::{ByteOperands, ByteProduct, ByteResidual};
@@ -58,7 +56,6 @@ pub use byte::rows::{BYTE, ByteRow};
 pub use float::pack::Weights;
 pub use float::product::{FloatOperands, FloatProduct, Residual};
 pub use float::rows::{FLOAT, FloatRow};
-pub use isa::{Architecture, Isa};
 pub use nibble::pack::NibbleForm;
 pub use nibble::product::{NibbleOperands, NibbleProduct};
 pub use nibble::rows::{NIBBLE, NibbleRow};

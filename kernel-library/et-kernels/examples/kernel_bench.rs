@@ -9,7 +9,6 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use et_core::Half;
-use et_kernels::activation::Activation;
 use et_kernels::attention::cached::{Cached, attend_part};
 use et_kernels::attention::{self, Attention, Mask, Numbers, Slots, Strides, Tokens};
 use et_kernels::copy::{Strided, copy};
@@ -21,7 +20,7 @@ use et_kernels::quantized::{self, Quantization};
 use et_kernels::reduce::{Reduction, reduce};
 use et_kernels::softmax::softmax;
 use et_kernels::window::Window;
-use et_simd::{Float, Isa, Level, Work};
+use et_simd::{Activation, Float, Level, Simd, Work};
 
 fn main() {
     let [word, only] = [1, 2].map(|index| std::env::args().nth(index).unwrap_or_default());
@@ -96,7 +95,7 @@ struct MultiplyAdd(usize);
 impl Work for MultiplyAdd {
     type Output = f32;
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) -> f32 {
+    fn run<S: Simd>(self, isa: S) -> f32 {
         let mut sums = [isa.splat(0.5); 12];
         let factor = isa.splat(black_box(0.999));
         for _ in 0..self.0 {
@@ -281,7 +280,7 @@ fn depthwise_convolutions(bench: &Bench) {
         let (bias, output) = (tensor(channels, 0.1), tensor(pixels * channels, 0.0));
         let shape = format!("{size}x{size}x{channels} {kernel}x{kernel}/{stride} (MobileNetV3)");
         bench.arithmetic(&format!("depthwise {shape}"), operations, || {
-            let (rows, activation) = (rows.clone(), Activation::Hardswish);
+            let (rows, activation) = (rows.clone(), Activation::HardSwish);
             depthwise(bench.level, &window, channels, input, weights, bias, activation, rows, output).unwrap();
         });
         let (input, weights) = (tensor(size * size * channels, 5), tensor(kernel * kernel * channels, 7));

@@ -22,7 +22,6 @@
 #[cfg(test)]
 extern crate std;
 
-pub mod activation;
 pub mod attention;
 mod check;
 pub mod copy;

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // Whole vectors are read without a check of each.
 
 use et_core::Result;
-use et_simd::{Float, Isa, Level, Work};
+use et_simd::{Float, Level, Simd, Work};
 
 use crate::check::ensure;
 use crate::rows::load_or;
@@ -51,7 +51,7 @@ struct Normalize<'a> {
 impl Work for Normalize<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
+    fn run<S: Simd>(self, isa: S) {
         for (input, output) in self.input.chunks_exact(self.columns).zip(self.output.chunks_exact_mut(self.columns)) {
             normalize_row(isa, input, self.normalization, output);
         }
@@ -60,7 +60,7 @@ impl Work for Normalize<'_> {
 
 /// Normalizes a row.
 #[inline(always)]
-fn normalize_row<S: Isa>(isa: S, input: &[f32], normalization: &Normalization, output: &mut [f32]) {
+fn normalize_row<S: Simd>(isa: S, input: &[f32], normalization: &Normalization, output: &mut [f32]) {
     let count = input.len() as f32;
     let mean = if normalization.centered { sum(isa, input) / count } else { 0.0 };
     let variance = sum_of_squares(isa, input, mean) / count;
@@ -80,7 +80,7 @@ fn normalize_row<S: Isa>(isa: S, input: &[f32], normalization: &Normalization, o
 
 /// The sum of a row with four independent accumulators, for accuracy and to hide the addition latency.
 #[inline(always)]
-fn sum<S: Isa>(isa: S, row: &[f32]) -> f32 {
+fn sum<S: Simd>(isa: S, row: &[f32]) -> f32 {
     let columns = row.len();
     let mut sums = [isa.splat(0.0); 4];
     let whole = columns - columns % (4 * S::LANES);
@@ -98,7 +98,7 @@ fn sum<S: Isa>(isa: S, row: &[f32]) -> f32 {
 
 /// The sum of squared deviations from the mean.
 #[inline(always)]
-fn sum_of_squares<S: Isa>(isa: S, row: &[f32], mean: f32) -> f32 {
+fn sum_of_squares<S: Simd>(isa: S, row: &[f32], mean: f32) -> f32 {
     let columns = row.len();
     let mean = isa.splat(mean);
     let mut sums = [isa.splat(0.0); 4];

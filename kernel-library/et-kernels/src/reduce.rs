@@ -1,7 +1,7 @@
 //! Reductions over neighbouring dimensions: sum, mean, maximum, minimum.
 
 use et_core::Result;
-use et_simd::{Float, Isa, Level, Work};
+use et_simd::{Float, Level, Simd, Work};
 
 use crate::check::{ensure, product};
 use crate::rows::first;
@@ -41,7 +41,7 @@ struct Reduce<'a> {
 impl Work for Reduce<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
+    fn run<S: Simd>(self, isa: S) {
         let [_, count, inner] = self.sizes;
         if inner == 1 {
             for (row, output) in self.input.chunks_exact(count).zip(self.output) {
@@ -71,7 +71,7 @@ impl Reduction {
 
     /// Accumulates a vector. NaN propagates.
     #[inline(always)]
-    fn join<S: Isa>(self, left: S::F32, right: S::F32) -> S::F32 {
+    fn join<S: Simd>(self, left: S::F32, right: S::F32) -> S::F32 {
         match self {
             Self::Sum | Self::Mean => left + right,
             Self::Max => left.max(right).select(left.is_equal(left), left),
@@ -81,7 +81,7 @@ impl Reduction {
 
     /// Reduces the columns from `at` on.
     #[inline(always)]
-    fn columns<S: Isa>(self, isa: S, rows: &[f32], inner: usize, count: usize, at: usize) -> S::F32 {
+    fn columns<S: Simd>(self, isa: S, rows: &[f32], inner: usize, count: usize, at: usize) -> S::F32 {
         let mut result = isa.splat(self.start());
         for run in rows.chunks(RUN * inner) {
             let mut part = isa.splat(self.start());
@@ -95,7 +95,7 @@ impl Reduction {
 
     /// Reduces a row.
     #[inline(always)]
-    fn row<S: Isa>(self, isa: S, row: &[f32]) -> f32 {
+    fn row<S: Simd>(self, isa: S, row: &[f32]) -> f32 {
         let start = isa.splat(self.start());
         let mut result = start;
         for run in row.chunks(RUN * S::LANES) {
@@ -119,7 +119,7 @@ impl Reduction {
 
 /// NaN if any lane is NaN, otherwise `other`.
 #[inline(always)]
-fn nan_or<S: Isa>(isa: S, lanes: S::F32, other: f32) -> f32 {
+fn nan_or<S: Simd>(isa: S, lanes: S::F32, other: f32) -> f32 {
     let zero = isa.splat(0.0);
     let nans = zero.select(lanes.is_equal(lanes), isa.splat(1.0)).sum();
     if nans > 0.0 { f32::NAN } else { other }

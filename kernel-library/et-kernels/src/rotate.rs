@@ -1,7 +1,7 @@
 //! Rotary position embedding (RoPE).
 
 use et_core::Result;
-use et_simd::{Float, Isa, Level, Work};
+use et_simd::{Float, Level, Simd, Work};
 
 use crate::check::ensure;
 
@@ -36,7 +36,7 @@ struct Rotate<'a> {
 impl Work for Rotate<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
+    fn run<S: Simd>(self, isa: S) {
         let pairs = self.cosines.len();
         let heads = self.input.chunks_exact(self.width).zip(self.output.chunks_exact_mut(self.width));
         for (input, output) in heads {

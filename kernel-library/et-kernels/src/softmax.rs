@@ -1,7 +1,7 @@
 //! Softmax of rows: `exp(x - max) / sum`.
 
 use et_core::Result;
-use et_simd::{Float, Isa, Level, Work, math};
+use et_simd::{Float, Level, Simd, Work, math};
 
 use crate::check::ensure;
 use crate::rows::load_or;
@@ -23,7 +23,7 @@ struct Softmax<'a> {
 impl Work for Softmax<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
+    fn run<S: Simd>(self, isa: S) {
         for (input, output) in self.input.chunks_exact(self.columns).zip(self.output.chunks_exact_mut(self.columns)) {
             softmax_row(isa, input, output);
         }
@@ -32,7 +32,7 @@ impl Work for Softmax<'_> {
 
 /// The softmax of a row.
 #[inline(always)]
-fn softmax_row<S: Isa>(isa: S, input: &[f32], output: &mut [f32]) {
+fn softmax_row<S: Simd>(isa: S, input: &[f32], output: &mut [f32]) {
     let sum = exponentials(isa, input, greatest(isa, input), output);
     let factor = isa.splat(1.0 / sum);
     for at in (0..output.len()).step_by(S::LANES) {
@@ -42,7 +42,7 @@ fn softmax_row<S: Isa>(isa: S, input: &[f32], output: &mut [f32]) {
 }
 
 #[inline(always)]
-fn greatest<S: Isa>(isa: S, row: &[f32]) -> f32 {
+fn greatest<S: Simd>(isa: S, row: &[f32]) -> f32 {
     let filler = isa.splat(f32::NEG_INFINITY);
     let mut greatest = [filler; 2];
     for at in (0..row.len()).step_by(2 * S::LANES) {
@@ -55,7 +55,7 @@ fn greatest<S: Isa>(isa: S, row: &[f32]) -> f32 {
 
 /// Stores the exponentials and returns the sum.
 #[inline(always)]
-fn exponentials<S: Isa>(isa: S, input: &[f32], greatest: f32, output: &mut [f32]) -> f32 {
+fn exponentials<S: Simd>(isa: S, input: &[f32], greatest: f32, output: &mut [f32]) -> f32 {
     let (greatest, filler) = (isa.splat(greatest), isa.splat(f32::NEG_INFINITY));
     let mut sum = isa.splat(0.0);
     for at in (0..input.len()).step_by(S::LANES) {

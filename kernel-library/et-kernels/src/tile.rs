@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use et_simd::Isa;
+use et_simd::Simd;
 
 use crate::window::Window;
 
@@ -17,7 +17,7 @@ pub struct Pixels {
 }
 
 /// A micro-kernel over pixels and channels.
-pub trait Tile<S: Isa> {
+pub trait Tile<S: Simd> {
     /// Computes `P` pixels of `N` vectors of channels, from `channel` on.
     fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize);
     /// Computes `P` pixels of fewer channels than a vector.
@@ -29,7 +29,7 @@ const PIXELS: usize = 4;
 
 /// Computes an output row.
 #[inline(always)]
-pub fn row<S: Isa, T: Tile<S>>(isa: S, tile: &mut T, window: &Window, channels: usize, row: usize) {
+pub fn row<S: Simd, T: Tile<S>>(isa: S, tile: &mut T, window: &Window, channels: usize, row: usize) {
     let rows = window.taps(0, row);
     let inner = window.inner(1);
     let mut column = 0;
@@ -49,7 +49,7 @@ pub fn row<S: Isa, T: Tile<S>>(isa: S, tile: &mut T, window: &Window, channels: 
 }
 
 #[inline(always)]
-fn channel_vectors<S: Isa, const P: usize>(isa: S, tile: &mut impl Tile<S>, pixels: &Pixels, channels: usize) {
+fn channel_vectors<S: Simd, const P: usize>(isa: S, tile: &mut impl Tile<S>, pixels: &Pixels, channels: usize) {
     let mut channel = 0;
     if P == 1 {
         while channel + 4 * S::LANES <= channels {

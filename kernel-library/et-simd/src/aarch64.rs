@@ -5,7 +5,7 @@
 use core::arch::aarch64::*;
 
 use crate::operators::{methods, operators};
-use crate::{Float, Integer, Isa, Work, half};
+use crate::{Float, Integer, Simd, Work, half};
 
 /// Advanced SIMD.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +23,14 @@ pub struct I32x4(int32x4_t);
 #[derive(Clone, Copy, Debug)]
 pub struct Mask4(uint32x4_t);
 
+impl I32x4 {
+    /// A vector of the lanes; every AArch64 CPU has Advanced SIMD.
+    #[inline(always)]
+    pub const fn new(lanes: int32x4_t) -> Self {
+        Self(lanes)
+    }
+}
+
 impl Neon {
     /// The ISA token; every AArch64 CPU has Advanced SIMD.
     pub fn detect() -> Option<Self> {
@@ -32,6 +40,7 @@ impl Neon {
 
 operators!(F32x4, Add add vaddq_f32, Sub sub vsubq_f32, Mul mul vmulq_f32, Div div vdivq_f32);
 operators!(I32x4, Add add vaddq_s32, Sub sub vsubq_s32, Mul mul vmulq_s32);
+operators!(I32x4, BitAnd bitand vandq_s32, BitXor bitxor veorq_s32);
 
 impl Float for F32x4 {
     type Integer = I32x4;
@@ -129,9 +138,14 @@ impl Integer for I32x4 {
         // SAFETY: as above.
         F32x4(unsafe { vcvtq_f32_s32(self.0) })
     }
+    #[inline(always)]
+    fn shift_right(self, bits: i32) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { vshlq_s32(self.0, vdupq_n_s32(-bits)) })
+    }
 }
 
-impl Isa for Neon {
+impl Simd for Neon {
     const NAME: &'static str = "neon";
     const LANES: usize = 4;
     const REGISTERS: usize = 32;
@@ -139,6 +153,10 @@ impl Isa for Neon {
     type I32 = I32x4;
     type Mask = Mask4;
 
+    #[inline(always)]
+    unsafe fn assume() -> Self {
+        Self(())
+    }
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
         work.run(self)
@@ -160,6 +178,10 @@ impl Isa for Neon {
     }
     #[inline(always)]
     unsafe fn read_part(self, from: *const f32, count: usize) -> F32x4 {
+        if count >= 4 {
+            // SAFETY: as above.
+            return unsafe { self.read(from) };
+        }
         let mut lanes = [0.0; 4];
         for (lane, number) in lanes.iter_mut().enumerate().take(count) {
             // SAFETY: as above.
@@ -175,6 +197,10 @@ impl Isa for Neon {
     }
     #[inline(always)]
     unsafe fn write_part(self, to: *mut f32, count: usize, vector: F32x4) {
+        if count >= 4 {
+            // SAFETY: as above.
+            return unsafe { self.write(to, vector) };
+        }
         let mut lanes = [0.0; 4];
         // SAFETY: as above.
         unsafe { vst1q_f32(lanes.as_mut_ptr(), vector.0) };
@@ -208,6 +234,14 @@ impl Isa for Neon {
         unsafe {
             let bytes = vcreate_s8(u64::from(from.cast::<u32>().read_unaligned()));
             I32x4(vmovl_s16(vget_low_s16(vmovl_s8(bytes))))
+        }
+    }
+    #[inline(always)]
+    unsafe fn read_u8(self, from: *const u8) -> I32x4 {
+        // SAFETY: as above.
+        unsafe {
+            let bytes = vcreate_u8(u64::from(from.cast::<u32>().read_unaligned()));
+            I32x4(vreinterpretq_s32_u32(vmovl_u16(vget_low_u16(vmovl_u8(bytes)))))
         }
     }
     #[inline(always)]

@@ -3,7 +3,7 @@
 
 #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 use crate::Portable;
-use crate::{Integer, Isa, Level, Work};
+use crate::{Integer, Level, Simd, Work};
 
 /// A kernel generic over the int8 dot product, like [`Work`].
 pub trait DotWork {
@@ -17,7 +17,7 @@ pub trait DotWork {
 /// pushes new inputs.
 pub trait Dot: Copy {
     /// The ISA of the instruction.
-    type Isa: Isa;
+    type Isa: Simd;
     /// int8 products per lane: 1, 2 (`vpmaddwd`) or 4 (`vpdpbusd`).
     const TAPS: usize;
 
@@ -27,7 +27,7 @@ pub trait Dot: Copy {
     /// address.
     ///
     /// # Safety
-    /// Each pointer is valid for reads of [`Isa::LANES`] bytes, and `N` is 1 or 2, and at most [`Dot::TAPS`].
+    /// Each pointer is valid for reads of [`Simd::LANES`] bytes, and `N` is 1 or 2, and at most [`Dot::TAPS`].
     unsafe fn shift_in<const N: usize>(self, bytes: Bytes<Self>, from: [*const i8; N]) -> Bytes<Self>;
     /// Prepares the int8 of [`Dot::shift_in`] as the second operand of the dot product.
     fn second_factor(self, bytes: Bytes<Self>) -> Bytes<Self>;
@@ -37,7 +37,7 @@ pub trait Dot: Copy {
 }
 
 /// The packed int8, or the int32 accumulator, of each lane.
-pub type Bytes<D> = <<D as Dot>::Isa as Isa>::I32;
+pub type Bytes<D> = <<D as Dot>::Isa as Simd>::I32;
 
 /// An int8 dot product that this CPU has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +121,7 @@ struct WithSingles<W>(W);
 impl<W: DotWork> Work for WithSingles<W> {
     type Output = W::Output;
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) -> W::Output {
+    fn run<S: Simd>(self, isa: S) -> W::Output {
         self.0.run(Singles(isa))
     }
 }
@@ -130,7 +130,7 @@ impl<W: DotWork> Work for WithSingles<W> {
 #[derive(Clone, Copy, Debug)]
 struct Singles<S>(S);
 
-impl<S: Isa> Dot for Singles<S> {
+impl<S: Simd> Dot for Singles<S> {
     type Isa = S;
     const TAPS: usize = 1;
 

@@ -1,197 +1,191 @@
-//! The ISA abstraction, and kernels that are generic over the ISA.
-#![allow(unsafe_code)] // Reads and writes through pointers, behind the safe access to slices.
+//! The instruction sets (ISAs) of the kernels, and detection on this CPU.
 
-use crate::{Float, Integer};
+use crate::detect;
 
-/// A kernel generic over the ISA. Every function and closure between `run` and the vector operations must be
-/// `#[inline(always)]`, otherwise the function is compiled without the ISA's target features.
-pub trait Work {
-    /// The result of the kernel.
-    type Output;
-    /// Runs the kernel on the given ISA.
-    fn run<S: Isa>(self, isa: S) -> Self::Output;
+/// An instruction set. The order is by preference: of two available ISAs, the later is faster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Isa {
+    /// Plain code for any processor.
+    Portable,
+    /// x86-64 with AVX2, FMA, F16C, BMI and POPCNT.
+    Avx2,
+    /// AVX2 with int8 dot products (AVX-VNNI).
+    AvxVnni,
+    /// AVX-512 F, BW, DQ, VL.
+    Avx512,
+    /// AVX-512 with int8 dot products (VNNI).
+    Avx512Vnni,
+    /// AVX-512 VNNI with tiles of bytes (AMX-INT8).
+    Amx,
+    /// AArch64 with Advanced SIMD.
+    Neon,
+    /// Advanced SIMD with int8 dot products (dotprod).
+    NeonDot,
+    /// Advanced SIMD with int8 matrix multiplication (i8mm).
+    NeonI8mm,
 }
 
-/// An instruction set (ISA). A value is a token: values exist only if the CPU has the ISA.
-pub trait Isa: Copy + Send + Sync + core::fmt::Debug + 'static {
-    /// The display name.
-    const NAME: &'static str;
-    /// 32-bit lanes per vector.
-    const LANES: usize;
-    /// Vector registers of the ISA.
-    const REGISTERS: usize;
-    /// A vector of `f32`.
-    type F32: Float<Integer = Self::I32, Mask = Self::Mask>;
-    /// A vector of `i32`.
-    type I32: Integer<Float = Self::F32>;
-    /// A lane mask.
-    type Mask: Copy;
+impl Isa {
+    /// Every instruction set, in order of preference.
+    pub const ALL: [Self; 9] = [
+        Self::Portable,
+        Self::Avx2,
+        Self::AvxVnni,
+        Self::Avx512,
+        Self::Avx512Vnni,
+        Self::Amx,
+        Self::Neon,
+        Self::NeonDot,
+        Self::NeonI8mm,
+    ];
 
-    /// Runs a kernel compiled with the target features of the ISA.
-    fn vectorize<W: Work>(self, work: W) -> W::Output;
-    /// Broadcasts an `f32`.
-    fn splat(self, number: f32) -> Self::F32;
-    /// Broadcasts an `i32`.
-    fn splat_i32(self, number: i32) -> Self::I32;
-
-    /// Loads a vector.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of [`Isa::LANES`] `f32`.
-    unsafe fn read(self, from: *const f32) -> Self::F32;
-    /// Loads the first `count` lanes; the remaining lanes are 0.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of `count` `f32`, fewer than [`Isa::LANES`].
-    unsafe fn read_part(self, from: *const f32, count: usize) -> Self::F32;
-    /// Stores a vector.
-    ///
-    /// # Safety
-    /// `to` is valid for writes of [`Isa::LANES`] `f32`.
-    unsafe fn write(self, to: *mut f32, vector: Self::F32);
-    /// Stores the first `count` lanes.
-    ///
-    /// # Safety
-    /// `to` is valid for writes of `count` `f32`, fewer than [`Isa::LANES`].
-    unsafe fn write_part(self, to: *mut f32, count: usize, vector: Self::F32);
-    /// Loads a vector of `i32`.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of [`Isa::LANES`] `i32`.
-    unsafe fn read_i32(self, from: *const i32) -> Self::I32;
-    /// Stores a vector of `i32`.
-    ///
-    /// # Safety
-    /// `to` is valid for writes of [`Isa::LANES`] `i32`.
-    unsafe fn write_i32(self, to: *mut i32, vector: Self::I32);
-    /// Loads int8, sign-extended to a lane each.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of [`Isa::LANES`] bytes.
-    unsafe fn read_i8(self, from: *const i8) -> Self::I32;
-    /// Stores each lane as int8, saturating.
-    ///
-    /// # Safety
-    /// `to` is valid for writes of [`Isa::LANES`] bytes.
-    unsafe fn write_i8(self, to: *mut i8, vector: Self::I32);
-
-    /// Loads finite fp16, converted to `f32`.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of [`Isa::LANES`] fp16.
-    unsafe fn read_halves(self, from: *const u16) -> Self::F32;
-
-    /// Loads the first `count` fp16, converted to `f32`; the remaining lanes are 0.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of `count` fp16, fewer than [`Isa::LANES`].
-    #[inline(always)]
-    unsafe fn read_halves_part(self, from: *const u16, count: usize) -> Self::F32 {
-        let mut halves = [0; MOST_LANES];
-        for (lane, half) in halves.iter_mut().enumerate().take(count) {
-            // SAFETY: the caller guarantees `count` fp16.
-            *half = unsafe { *from.add(lane) };
-        }
-        // SAFETY: `halves` has `MOST_LANES` elements, at least the lanes of any ISA.
-        unsafe { self.read_halves(halves.as_ptr()) }
-    }
-
-    /// Loads the first `count` int8, sign-extended; the remaining lanes are 0.
-    ///
-    /// # Safety
-    /// `from` is valid for reads of `count` bytes, fewer than [`Isa::LANES`].
-    #[inline(always)]
-    unsafe fn read_i8_part(self, from: *const i8, count: usize) -> Self::I32 {
-        let mut bytes = [0; MOST_LANES];
-        for (lane, byte) in bytes.iter_mut().enumerate().take(count) {
-            // SAFETY: the caller guarantees `count` bytes.
-            *byte = unsafe { *from.add(lane) };
-        }
-        // SAFETY: `bytes` has `MOST_LANES` elements, at least the lanes of any ISA.
-        unsafe { self.read_i8(bytes.as_ptr()) }
-    }
-
-    /// Stores the first `count` lanes as int8, saturating.
-    ///
-    /// # Safety
-    /// `to` is valid for writes of `count` bytes, fewer than [`Isa::LANES`].
-    #[inline(always)]
-    unsafe fn write_i8_part(self, to: *mut i8, count: usize, vector: Self::I32) {
-        let mut bytes = [0; MOST_LANES];
-        // SAFETY: `bytes` has `MOST_LANES` elements, at least the lanes of any ISA.
-        unsafe { self.write_i8(bytes.as_mut_ptr(), vector) };
-        for (lane, byte) in bytes.iter().enumerate().take(count) {
-            // SAFETY: the caller guarantees room for `count` bytes.
-            unsafe { *to.add(lane) = *byte };
+    /// The stable name in artifacts and recipes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::AvxVnni => "avx-vnni",
+            Self::Avx512 => "avx512",
+            Self::Avx512Vnni => "avx512-vnni",
+            Self::Amx => "amx",
+            Self::Neon => "neon",
+            Self::NeonDot => "neon-dotprod",
+            Self::NeonI8mm => "neon-i8mm",
         }
     }
 
-    /// Transposes a square tile of [`Isa::LANES`] rows, with row strides `from_step` and `to_step` in elements.
-    ///
-    /// # Safety
-    /// The rows of `from` are valid for reads, the rows of `to` for writes, and the tiles do not overlap.
-    #[inline(always)]
-    unsafe fn transpose(self, from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
-        for row in 0..Self::LANES {
-            for column in 0..Self::LANES {
-                // SAFETY: both elements are within the tiles that the caller guarantees.
-                unsafe { *to.add(column * to_step + row) = *from.add(row * from_step + column) };
-            }
+    /// The architecture of the CPUs with the ISA.
+    pub const fn architecture(self) -> Architecture {
+        match self {
+            Self::Portable => Architecture::Portable,
+            Self::Avx2 | Self::AvxVnni | Self::Avx512 | Self::Avx512Vnni | Self::Amx => Architecture::X86_64,
+            Self::Neon | Self::NeonDot | Self::NeonI8mm => Architecture::Aarch64,
         }
     }
 
-    /// Loads the elements from index `at` on. Lanes past the end are 0.
-    #[inline(always)]
-    fn load(self, numbers: &[f32], at: usize) -> Self::F32 {
-        let Some(rest) = numbers.get(at..) else { return self.splat(0.0) };
-        if rest.len() >= Self::LANES {
-            // SAFETY: `rest` has at least `LANES` elements.
-            unsafe { self.read(rest.as_ptr()) }
-        } else {
-            // SAFETY: `rest` has `rest.len()` elements, fewer than `LANES`.
-            unsafe { self.read_part(rest.as_ptr(), rest.len()) }
+    /// The ISA that this ISA extends; `None` for the baseline of an architecture.
+    pub const fn base(self) -> Option<Self> {
+        match self {
+            Self::Portable | Self::Avx2 | Self::Neon => None,
+            Self::AvxVnni | Self::Avx512 => Some(Self::Avx2),
+            Self::Avx512Vnni => Some(Self::Avx512),
+            Self::Amx => Some(Self::Avx512Vnni),
+            Self::NeonDot => Some(Self::Neon),
+            Self::NeonI8mm => Some(Self::NeonDot),
         }
     }
 
-    /// Stores the lanes from index `at` on. Lanes past the end are dropped.
-    #[inline(always)]
-    fn store(self, numbers: &mut [f32], at: usize, vector: Self::F32) {
-        let Some(rest) = numbers.get_mut(at..) else { return };
-        if rest.len() >= Self::LANES {
-            // SAFETY: `rest` has room for `LANES` elements.
-            unsafe { self.write(rest.as_mut_ptr(), vector) }
-        } else {
-            // SAFETY: `rest` has room for `rest.len()` elements, fewer than `LANES`.
-            unsafe { self.write_part(rest.as_mut_ptr(), rest.len(), vector) }
-        }
+    /// This ISA and the ISAs that this ISA extends, from the newest on.
+    pub fn with_bases(self) -> impl Iterator<Item = Self> {
+        core::iter::successors(Some(self), |isa| isa.base())
     }
 
-    /// Loads the int8 from index `at` on, sign-extended to a lane each. Lanes past the end are 0.
-    #[inline(always)]
-    fn load_i8(self, bytes: &[i8], at: usize) -> Self::I32 {
-        let Some(rest) = bytes.get(at..) else { return self.splat_i32(0) };
-        if rest.len() >= Self::LANES {
-            // SAFETY: `rest` has at least `LANES` bytes.
-            unsafe { self.read_i8(rest.as_ptr()) }
-        } else {
-            // SAFETY: `rest` has `rest.len()` bytes, fewer than `LANES`.
-            unsafe { self.read_i8_part(rest.as_ptr(), rest.len()) }
-        }
+    /// The instruction set of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|isa| isa.name() == name)
     }
 
-    /// Stores the lanes as int8 from index `at` on, saturating. Lanes past the end are dropped.
-    #[inline(always)]
-    fn store_i8(self, bytes: &mut [i8], at: usize, vector: Self::I32) {
-        let Some(rest) = bytes.get_mut(at..) else { return };
-        if rest.len() >= Self::LANES {
-            // SAFETY: `rest` has room for `LANES` bytes.
-            unsafe { self.write_i8(rest.as_mut_ptr(), vector) }
-        } else {
-            // SAFETY: `rest` has room for `rest.len()` bytes, fewer than `LANES`.
-            unsafe { self.write_i8_part(rest.as_mut_ptr(), rest.len(), vector) }
-        }
+    /// Whether this CPU has the ISA and the operating system saves the registers of the ISA. Detected at run time; on
+    /// AArch64 without the feature `std`, only the target features of the build count.
+    pub fn is_available(self) -> bool {
+        detect::has(self)
+    }
+
+    /// The best instruction set that this processor has.
+    pub fn detect() -> Self {
+        Self::ALL.into_iter().rev().find(|isa| isa.is_available()).unwrap_or(Self::Portable)
     }
 }
 
-/// The largest number of lanes of any ISA.
-const MOST_LANES: usize = 16;
+/// A processor architecture. All ISAs of an architecture read the same packed weights.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Architecture {
+    /// Any processor.
+    Portable,
+    /// x86-64.
+    X86_64,
+    /// AArch64.
+    Aarch64,
+}
+
+impl Architecture {
+    /// Every architecture.
+    pub const ALL: [Self; 3] = [Self::Portable, Self::X86_64, Self::Aarch64];
+
+    /// The stable number in artifacts.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::Portable => 0,
+            Self::X86_64 => 1,
+            Self::Aarch64 => 2,
+        }
+    }
+
+    /// The architecture of a number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        Self::ALL.into_iter().find(|architecture| architecture.number() == number)
+    }
+
+    /// The name in target triples, or `portable`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::X86_64 => "x86_64",
+            Self::Aarch64 => "aarch64",
+        }
+    }
+
+    /// The architecture of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|architecture| architecture.name() == name)
+    }
+
+    /// The ISA that every supported CPU of the architecture has.
+    pub const fn baseline(self) -> Isa {
+        match self {
+            Self::Portable => Isa::Portable,
+            Self::X86_64 => Isa::Avx2,
+            Self::Aarch64 => Isa::Neon,
+        }
+    }
+
+    /// The ISAs of the architecture, in order of preference.
+    pub fn isas(self) -> impl DoubleEndedIterator<Item = Isa> {
+        Isa::ALL.into_iter().filter(move |isa| isa.architecture() == self)
+    }
+
+    /// The best ISA of the architecture that this CPU has.
+    pub fn detect(self) -> Option<Isa> {
+        self.isas().rev().find(|isa| isa.is_available())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for isa in Isa::ALL {
+            assert_eq!(Isa::from_name(isa.name()), Some(isa));
+        }
+        for architecture in Architecture::ALL {
+            assert_eq!(Architecture::from_name(architecture.name()), Some(architecture));
+            assert_eq!(Architecture::from_number(architecture.number()), Some(architecture));
+        }
+    }
+
+    #[test]
+    fn an_isa_extends_the_baseline_of_its_architecture() {
+        for isa in Isa::ALL {
+            assert_eq!(isa.with_bases().last(), Some(isa.architecture().baseline()));
+            assert!(isa.with_bases().all(|base| base.architecture() == isa.architecture() && base <= isa));
+            assert!(!isa.is_available() || isa.with_bases().all(Isa::is_available));
+        }
+    }
+
+    #[test]
+    fn what_is_detected_is_available() {
+        assert!(Isa::detect().is_available());
+    }
+}

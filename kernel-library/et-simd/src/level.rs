@@ -6,7 +6,7 @@ use crate::Neon;
 use crate::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::{Avx2, Avx512};
-use crate::{Isa, Work};
+use crate::{Simd, Work};
 
 /// An ISA that this CPU has. Every kernel is compiled per variant, so that `Portable` is a variant only with the
 /// feature `portable` or on architectures without SIMD support.

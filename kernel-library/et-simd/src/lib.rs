@@ -1,17 +1,18 @@
 //! SIMD kernels written once and compiled per instruction set (ISA).
 //!
-//! An ISA is a token, an [`Isa`] value, which exists only if the CPU has the instructions: a holder may use the
-//! vectors. A kernel implements [`Work`] for every ISA, and [`Level::run`] dispatches to the given ISA.
+//! [`Isa`] names the ISAs and detects them. The vectors of an ISA belong to a token, a [`Simd`] value, which exists only
+//! if the CPU has the instructions. A kernel implements [`Work`] for every token, and [`Level::run`] dispatches to the
+//! token of the given ISA.
 //!
 //! ```
-//! use et_simd::{Float, Isa, Level, Work};
+//! use et_simd::{Float, Level, Simd, Work};
 //!
 //! struct Double<'a>(&'a mut [f32]);
 //!
 //! impl Work for Double<'_> {
 //!     type Output = ();
 //!     #[inline(always)]
-//!     fn run<S: Isa>(self, isa: S) {
+//!     fn run<S: Simd>(self, isa: S) {
 //!         for at in (0..self.0.len()).step_by(S::LANES) {
 //!             let numbers = isa.load(self.0, at);
 //!             isa.store(self.0, at, numbers + numbers);
@@ -27,11 +28,13 @@
 // Helpers of ISAs that the enabled features leave out.
 #![cfg_attr(not(feature = "portable"), allow(dead_code, unused_imports))]
 
-#[cfg(test)]
+#[cfg(any(test, feature = "std"))]
 extern crate std;
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
+mod activation;
+mod detect;
 mod dot;
 mod float;
 mod half;
@@ -42,16 +45,19 @@ pub mod math;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod operators;
 mod portable;
+mod simd;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::Neon;
+pub use aarch64::{I32x4, Neon};
+pub use activation::Activation;
 pub use dot::{Bytes, Dot, DotWork, Dots};
 pub use float::Float;
 pub use integer::Integer;
-pub use isa::{Isa, Work};
+pub use isa::{Architecture, Isa};
 pub use level::Level;
-pub use portable::Portable;
+pub use portable::{Integers, Portable};
+pub use simd::{Simd, Work};
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{Avx2, Avx512};
+pub use x86_64::{Avx2, Avx512, I32x8, I32x16};

@@ -3,21 +3,21 @@
 #![allow(clippy::needless_range_loop)]
 
 use core::array::from_fn;
-use core::ops::{Add, Div, Mul, Sub};
+use core::ops::{Add, BitAnd, BitXor, Div, Mul, Sub};
 
-use crate::{Float, Integer, Isa, Work, half};
+use crate::{Float, Integer, Simd, Work, half};
 
-const LANES: usize = 8;
+const LANES: usize = 4;
 
 /// Portable Rust without intrinsics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Portable;
 
-/// Eight `f32`.
+/// Four `f32`.
 #[derive(Clone, Copy, Debug)]
 pub struct Floats([f32; LANES]);
 
-/// Eight `i32`.
+/// Four `i32`.
 #[derive(Clone, Copy, Debug)]
 pub struct Integers([i32; LANES]);
 
@@ -40,6 +40,27 @@ macro_rules! operators {
     )* };
 }
 operators!(Add add + wrapping_add, Sub sub - wrapping_sub, Mul mul * wrapping_mul);
+
+macro_rules! bitwise {
+    ($($operator:ident $method:ident $symbol:tt),*) => { $(
+        impl $operator for Integers {
+            type Output = Self;
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(from_fn(#[inline(always)] |lane| self.0[lane] $symbol other.0[lane]))
+            }
+        }
+    )* };
+}
+bitwise!(BitAnd bitand &, BitXor bitxor ^);
+
+impl Integers {
+    /// A vector of the lanes.
+    #[inline(always)]
+    pub const fn new(lanes: [i32; LANES]) -> Self {
+        Self(lanes)
+    }
+}
 
 impl Div for Floats {
     type Output = Self;
@@ -167,8 +188,8 @@ impl Float for Floats {
     }
     #[inline(always)]
     fn sum(self) -> f32 {
-        let [a, b, c, d, e, f, g, h] = self.0;
-        ((a + e) + (c + g)) + ((b + f) + (d + h))
+        let [a, b, c, d] = self.0;
+        (a + c) + (b + d)
     }
     #[inline(always)]
     fn greatest(self) -> f32 {
@@ -218,6 +239,13 @@ impl Integer for Integers {
     fn words(self) -> Self {
         self
     }
+    #[inline(always)]
+    fn shift_right(self, bits: i32) -> Self {
+        Self(self.0.map(
+            #[inline(always)]
+            |lane| lane >> bits,
+        ))
+    }
 
     #[inline(always)]
     fn to_float(self) -> Floats {
@@ -242,7 +270,7 @@ impl Integer for Integers {
     }
 }
 
-impl Isa for Portable {
+impl Simd for Portable {
     const NAME: &'static str = "portable";
     const LANES: usize = LANES;
     const REGISTERS: usize = 16;
@@ -250,6 +278,10 @@ impl Isa for Portable {
     type I32 = Integers;
     type Mask = [bool; LANES];
 
+    #[inline(always)]
+    unsafe fn assume() -> Self {
+        Self
+    }
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
         work.run(self)
@@ -307,6 +339,12 @@ impl Isa for Portable {
     unsafe fn read_i8(self, from: *const i8) -> Integers {
         // SAFETY: as above.
         let bytes = unsafe { from.cast::<[i8; LANES]>().read_unaligned() };
+        Integers(bytes.map(i32::from))
+    }
+    #[inline(always)]
+    unsafe fn read_u8(self, from: *const u8) -> Integers {
+        // SAFETY: as above.
+        let bytes = unsafe { from.cast::<[u8; LANES]>().read_unaligned() };
         Integers(bytes.map(i32::from))
     }
     #[inline(always)]

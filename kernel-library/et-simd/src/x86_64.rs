@@ -2,9 +2,8 @@
 
 mod avx2;
 mod avx512;
-mod detect;
 pub mod dot;
 mod transpose;
 
-pub use avx2::Avx2;
-pub use avx512::Avx512;
+pub use avx2::{Avx2, I32x8};
+pub use avx512::{Avx512, I32x16};

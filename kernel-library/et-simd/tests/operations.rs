@@ -1,7 +1,7 @@
 //! Compares every operation of every ISA of this machine with scalar arithmetic.
 #![allow(unsafe_code)] // One operation works through pointers.
 
-use et_simd::{Float, Integer, Isa, Level, Work};
+use et_simd::{Float, Integer, Level, Simd, Work};
 
 /// Sample values, some halfway between integers.
 fn numbers(count: usize) -> Vec<f32> {
@@ -18,7 +18,7 @@ type Pairs = Vec<(&'static str, Vec<f32>, Vec<f32>)>;
 impl Work for Arithmetic {
     type Output = Pairs;
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) -> Pairs {
+    fn run<S: Simd>(self, isa: S) -> Pairs {
         let (left, right) = (numbers(S::LANES + 3), numbers(S::LANES + 9).split_off(7));
         let (a, b) = (isa.load(&left, 0), isa.load(&right, 0));
         let lanes = |vector: S::F32| {
@@ -100,7 +100,7 @@ struct NotANumber;
 impl Work for NotANumber {
     type Output = [f32; 2];
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) -> [f32; 2] {
+    fn run<S: Simd>(self, isa: S) -> [f32; 2] {
         let nan = isa.splat(f32::NAN);
         [isa.splat(0.0).max(nan).sum(), isa.splat(0.0).min(nan).sum()]
     }
@@ -117,7 +117,7 @@ impl<F: Fn(f32) -> f32> Work for Unary<F> {
     type Output = Vec<(usize, Vec<f32>, Vec<i8>)>;
     /// Copies slices of every length, through `f32` lanes and through int8.
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) -> Self::Output {
+    fn run<S: Simd>(self, isa: S) -> Self::Output {
         let mut results = Vec::new();
         for length in 0..3 * S::LANES {
             let input: Vec<f32> = numbers(length).into_iter().map(&self.0).collect();
@@ -157,7 +157,7 @@ struct Transposed;
 impl Work for Transposed {
     type Output = bool;
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) -> bool {
+    fn run<S: Simd>(self, isa: S) -> bool {
         let step = S::LANES + 3;
         let input = numbers(S::LANES * step);
         let mut output = vec![0.0; S::LANES * step];

@@ -1,7 +1,7 @@
 //! Vectors of int32 accumulators with a 4-way int8 dot product per lane (`vpdpbusd`, `sdot`).
 #![allow(unsafe_code, reason = "instructions exist only on processors that have them, and memory is read by pointer")]
 
-use crate::lanes::Lanes;
+use et_simd::Simd;
 
 /// A vector of int32 accumulators. A weight vector has four int8 per lane; four int8 of the activation are broadcast to
 /// every lane.
@@ -14,8 +14,8 @@ pub trait Dots: Copy {
     type Weights: Copy;
     /// Four broadcast int8 of an activation, in the operand format of the dot product.
     type Activation: Copy;
-    /// The `f32` vector for the epilogue.
-    type Real: Lanes;
+    /// The vectors for the epilogue, with as many lanes.
+    type Isa: Simd;
     /// Lanes.
     const LANES: usize;
     /// Columns of the last packed panel are a multiple of this number: at least `LANES`.
@@ -31,7 +31,7 @@ pub trait Dots: Copy {
     /// Broadcasts an accumulator value.
     unsafe fn splat(value: i32) -> Self;
     /// Converts the accumulators to `f32`.
-    unsafe fn real(self) -> Self::Real;
+    unsafe fn real(self) -> Real<Self>;
     /// Broadcasts four int8.
     unsafe fn spread(word: i32) -> Self::Activation;
     /// Adds a 4-way int8 dot product to each accumulator.
@@ -102,6 +102,9 @@ pub trait Dots: Copy {
         0
     }
 }
+
+/// The `f32` vector of the epilogue.
+pub type Real<D> = <<D as Dots>::Isa as Simd>::F32;
 
 /// Four bytes as a word.
 ///
@@ -203,7 +206,9 @@ pub unsafe fn eight_bytes(from: *const i8, count: usize) -> i64 {
 
 /// Portable implementation: four lanes.
 pub mod portable {
-    use super::{Dots, Lanes};
+    use et_simd::Integer;
+
+    use super::{Dots, Real};
     use core::array::from_fn;
 
     /// Four int32 accumulators.
@@ -213,7 +218,7 @@ pub mod portable {
     impl Dots for Portable {
         type Weights = [[i8; 4]; 4];
         type Activation = [i8; 4];
-        type Real = crate::lanes::portable::Portable;
+        type Isa = et_simd::Portable;
         const LANES: usize = 4;
         #[inline(always)]
         unsafe fn zero() -> Self {
@@ -235,9 +240,8 @@ pub mod portable {
             Self([value; 4])
         }
         #[inline(always)]
-        unsafe fn real(self) -> Self::Real {
-            // SAFETY: both operands are arrays of four `i32`, the vector length of `Real`.
-            unsafe { Self::Real::from_sums(self.0.as_ptr(), [0; 4], 0, 0) }
+        unsafe fn real(self) -> Real<Self> {
+            et_simd::Integers::new(self.0).to_float()
         }
         #[inline(always)]
         unsafe fn spread(word: i32) -> Self::Activation {

@@ -5,8 +5,9 @@
 use core::arch::aarch64::*;
 use core::arch::asm;
 
-use super::dot::Dots;
-use crate::lanes;
+use et_simd::{I32x4, Integer};
+
+use super::dot::{Dots, Real};
 
 /// Four int32 accumulators with Advanced SIMD: per lane, int8 products are widened and added in pairs.
 #[derive(Clone, Copy)]
@@ -16,7 +17,7 @@ impl Dots for Neon {
     /// Bytes 0 and 1 of each lane, then bytes 2 and 3.
     type Weights = [int8x8_t; 2];
     type Activation = [int8x8_t; 2];
-    type Real = lanes::neon::Neon;
+    type Isa = et_simd::Neon;
     const LANES: usize = 4;
     #[inline(always)]
     unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2] {
@@ -31,8 +32,8 @@ impl Dots for Neon {
         Self(vdupq_n_s32(value))
     }
     #[inline(always)]
-    unsafe fn real(self) -> Self::Real {
-        lanes::neon::Neon::from_words(self.0)
+    unsafe fn real(self) -> Real<Self> {
+        I32x4::new(self.0).to_float()
     }
     #[inline(always)]
     unsafe fn zero() -> Self {
@@ -71,7 +72,7 @@ pub struct NeonDot<const PAIRS: bool>(int32x4_t);
 impl<const PAIRS: bool> Dots for NeonDot<PAIRS> {
     type Weights = int8x16_t;
     type Activation = int8x16_t;
-    type Real = lanes::neon::Neon;
+    type Isa = et_simd::Neon;
     const LANES: usize = 4;
     #[inline(always)]
     unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2] {
@@ -84,8 +85,8 @@ impl<const PAIRS: bool> Dots for NeonDot<PAIRS> {
         Self(vdupq_n_s32(value))
     }
     #[inline(always)]
-    unsafe fn real(self) -> Self::Real {
-        lanes::neon::Neon::from_words(self.0)
+    unsafe fn real(self) -> Real<Self> {
+        I32x4::new(self.0).to_float()
     }
     #[inline(always)]
     unsafe fn zero() -> Self {

@@ -8,8 +8,9 @@
 
 use core::arch::x86_64::*;
 
-use super::dot::{Dots, part_of_word, word};
-use crate::lanes;
+use et_simd::{I32x8, I32x16, Integer};
+
+use super::dot::{Dots, Real, part_of_word, word};
 
 /// Prefetches the cache lines of `count` bytes.
 #[inline(always)]
@@ -39,7 +40,7 @@ impl Avx512Vnni {
 impl Dots for Avx512Vnni {
     type Weights = __m512i;
     type Activation = __m512i;
-    type Real = lanes::avx512::Avx512;
+    type Isa = et_simd::Avx512;
     const LANES: usize = 16;
     #[inline(always)]
     fn prefetch(from: *const u8, count: usize) {
@@ -55,8 +56,8 @@ impl Dots for Avx512Vnni {
         Self(_mm512_set1_epi32(value))
     }
     #[inline(always)]
-    unsafe fn real(self) -> Self::Real {
-        lanes::avx512::Avx512::from_words(self.0)
+    unsafe fn real(self) -> Real<Self> {
+        I32x16::new(self.0).to_float()
     }
     #[inline(always)]
     unsafe fn zero() -> Self {
@@ -114,7 +115,7 @@ pub struct AvxVnni(__m256i);
 impl Dots for AvxVnni {
     type Weights = __m256i;
     type Activation = __m256i;
-    type Real = lanes::avx2::Avx2;
+    type Isa = et_simd::Avx2;
     const LANES: usize = 8;
     const PACKED_LANES: usize = 16;
     const GEMV_SETS: usize = 2;
@@ -132,8 +133,8 @@ impl Dots for AvxVnni {
         Self(_mm256_set1_epi32(value))
     }
     #[inline(always)]
-    unsafe fn real(self) -> Self::Real {
-        lanes::avx2::Avx2::from_words(self.0)
+    unsafe fn real(self) -> Real<Self> {
+        I32x8::new(self.0).to_float()
     }
     #[inline(always)]
     unsafe fn zero() -> Self {
@@ -237,7 +238,7 @@ unsafe fn add_rest(mut sum: __m256i, from: *const i8, to: *mut i8, count: usize)
 impl Dots for Avx2 {
     type Weights = [__m256i; 2];
     type Activation = [__m256i; 2];
-    type Real = lanes::avx2::Avx2;
+    type Isa = et_simd::Avx2;
     const LANES: usize = 8;
     const PACKED_LANES: usize = 16;
     const GEMV_SETS: usize = 1;
@@ -256,8 +257,8 @@ impl Dots for Avx2 {
         Self(_mm256_set1_epi32(value))
     }
     #[inline(always)]
-    unsafe fn real(self) -> Self::Real {
-        lanes::avx2::Avx2::from_words(self.0)
+    unsafe fn real(self) -> Real<Self> {
+        I32x8::new(self.0).to_float()
     }
     #[inline(always)]
     unsafe fn zero() -> Self {

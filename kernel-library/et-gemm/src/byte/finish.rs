@@ -3,8 +3,7 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of `Finish`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
-use crate::activation::Activation;
-use crate::lanes::{Lanes, function::activate};
+use et_simd::{Activation, Float, Integer, Simd, math};
 
 /// Qparams of an int8 output: `clamp(round(value * inverse_scale) + zero_point)`, ties to even.
 #[derive(Clone, Copy, Debug)]
@@ -95,30 +94,25 @@ pub type FinishKernel = unsafe fn(&Finish);
 ///
 /// # Safety
 ///
-/// The CPU has the ISA of `L`, and the contract of [`Finish`] holds.
+/// The CPU has the ISA of `S`, and the contract of [`Finish`] holds.
 #[inline(always)]
-pub unsafe fn compute<L: Lanes>(finish: &Finish) {
+pub unsafe fn compute<S: Simd>(finish: &Finish) {
     let plain = matches!(finish.activation, Activation::None) && finish.row_scales.is_null();
     match (finish.store, finish.added) {
         (Store::Bytes(to, quantization), Added::Nothing) if plain && quantization.inverse_scale == 1.0 => {
-            return requantize::<L, false>(finish, to, &quantization, &Steps::NONE);
+            return requantize::<S, false>(finish, to, &quantization, &Steps::NONE);
         }
         (Store::Bytes(to, quantization), Added::Bytes(from, scale, zero))
             if plain && quantization.inverse_scale == 1.0 =>
         {
-            return requantize::<L, true>(finish, to, &quantization, &Steps { from, scale, zero });
+            return requantize::<S, true>(finish, to, &quantization, &Steps { from, scale, zero });
         }
         _ => {}
     }
-    macro_rules! each {
-        ($($case:ident),*) => {
-            match finish.activation {
-                $(Activation::$case => general::<L>(finish, Activation::$case),)*
-                Activation::Clamp(least, most) => general::<L>(finish, Activation::Clamp(least, most)),
-            }
-        };
-    }
-    each!(None, HardSwish, HardSigmoid, Gelu, GeluTanh, Silu, Sigmoid);
+    finish.activation.specialize(
+        #[inline(always)]
+        |activation| general::<S>(finish, activation),
+    );
 }
 
 /// int8 residual of the requantizing fast path, if `ANY`.
@@ -134,23 +128,23 @@ impl Steps<false> {
 
 /// Requantizes accumulators to int8, with an optional int8 residual and no activation.
 #[inline(always)]
-unsafe fn requantize<L: Lanes, const ANY: bool>(
+unsafe fn requantize<S: Simd, const ANY: bool>(
     finish: &Finish,
     to: *mut i8,
     quantization: &Quantization,
     added: &Steps<ANY>,
 ) {
-    let bytes = Bytes::new(quantization);
+    let (isa, bytes) = (S::assume(), Bytes::new(quantization));
     let mut start = 0;
     while start < finish.columns {
         let left = finish.columns - start;
         // A constant count inside each branch turns partial stores into full vector stores.
-        start += if left >= 4 * L::COUNT {
-            requantize_vectors::<L, ANY, 4>(finish, to, &bytes, added, [start, L::COUNT])
-        } else if left >= L::COUNT {
-            requantize_vectors::<L, ANY, 1>(finish, to, &bytes, added, [start, L::COUNT])
+        start += if left >= 4 * S::LANES {
+            requantize_vectors::<S, ANY, 4>(isa, finish, to, &bytes, added, [start, S::LANES])
+        } else if left >= S::LANES {
+            requantize_vectors::<S, ANY, 1>(isa, finish, to, &bytes, added, [start, S::LANES])
         } else {
-            requantize_vectors::<L, ANY, 1>(finish, to, &bytes, added, [start, left])
+            requantize_vectors::<S, ANY, 1>(isa, finish, to, &bytes, added, [start, left])
         };
     }
 }
@@ -158,101 +152,107 @@ unsafe fn requantize<L: Lanes, const ANY: bool>(
 /// Requantizes `N` vectors of each row, the last with `count` columns. Returns the number of columns in `N` full
 /// vectors.
 #[inline(always)]
-unsafe fn requantize_vectors<L: Lanes, const ANY: bool, const N: usize>(
+unsafe fn requantize_vectors<S: Simd, const ANY: bool, const N: usize>(
+    isa: S,
     finish: &Finish,
     to: *mut i8,
     bytes: &Bytes,
     added: &Steps<ANY>,
     [start, count]: [usize; 2],
 ) -> usize {
-    let mut columns = [column::<L>(finish, start); N];
+    let mut columns = [column(isa, finish, start); N];
     for vector in 1..N {
-        columns[vector] = column(finish, start + vector * L::COUNT);
+        columns[vector] = column(isa, finish, start + vector * S::LANES);
     }
-    let zero = L::splat(-added.zero * added.scale);
+    let zero = isa.splat(-added.zero * added.scale);
     let (mut sums, mut to, mut from) = (finish.sums.add(start), to.add(start), added.from.wrapping_add(start));
     for row in 0..finish.rows {
         let mut values = [zero; N];
         for vector in 0..N {
-            let (place, (factors, scales)) = (vector * L::COUNT, columns[vector]);
-            let sum = L::from_sums(sums.add(place), factors, 1, *finish.addends.add(row));
+            let (place, (factors, scales)) = (vector * S::LANES, columns[vector]);
+            let addend = isa.splat_i32(*finish.addends.add(row));
+            let sum = (isa.read_i32(sums.add(place)) + addend + factors).to_float();
             values[vector] = match ANY {
-                true => L::load_bytes(from.add(place), count)
-                    .multiply_add(L::splat(added.scale), sum.multiply_add(scales, zero)),
-                false => sum.multiply(scales),
+                true => {
+                    let residual = isa.read_i8_part(from.add(place), count).to_float();
+                    residual.mul_add(isa.splat(added.scale), sum.mul_add(scales, zero))
+                }
+                false => sum * scales,
             };
         }
-        bytes.store_all(values, to, count);
+        bytes.store_all(isa, values, to, count);
         sums = sums.add(finish.stride);
         to = to.wrapping_add(finish.store_stride);
         from = from.wrapping_add(finish.added_stride);
     }
-    N * L::COUNT
+    N * S::LANES
 }
 
 /// The corrections and scales of a vector of columns.
 #[inline(always)]
-unsafe fn column<L: Lanes>(finish: &Finish, start: usize) -> (L::Words, L) {
-    (L::words(finish.factors.add(start)), L::load(finish.scales.add(start)))
+unsafe fn column<S: Simd>(isa: S, finish: &Finish, start: usize) -> (S::I32, S::F32) {
+    (isa.read_i32(finish.factors.add(start)), isa.read(finish.scales.add(start)))
 }
 
 /// The general epilogue. Each call site passes a constant activation, so that the inner loop has no branch on the
 /// activation.
 #[inline(always)]
-unsafe fn general<L: Lanes>(finish: &Finish, activation: Activation) {
+unsafe fn general<S: Simd>(finish: &Finish, activation: Activation) {
     let mut start = 0;
     while start < finish.columns {
-        let count = (finish.columns - start).min(L::COUNT);
-        if count == L::COUNT {
-            general_vector::<L>(finish, activation, start, L::COUNT);
+        let count = (finish.columns - start).min(S::LANES);
+        if count == S::LANES {
+            general_vector::<S>(finish, activation, start, S::LANES);
         } else {
-            general_vector::<L>(finish, activation, start, count);
+            general_vector::<S>(finish, activation, start, count);
         }
         start += count;
     }
 }
 
 #[inline(always)]
-unsafe fn general_vector<L: Lanes>(finish: &Finish, activation: Activation, start: usize, count: usize) {
-    let (factors, scales) = column::<L>(finish, start);
-    let bias = L::load(finish.bias.add(start));
+unsafe fn general_vector<S: Simd>(finish: &Finish, activation: Activation, start: usize, count: usize) {
+    let isa = S::assume();
+    let (factors, scales) = column(isa, finish, start);
+    let bias = isa.read(finish.bias.add(start));
     for row in 0..finish.rows {
-        let (sums, addend) = (finish.sums.add(row * finish.stride + start), *finish.addends.add(row));
+        let sums = isa.read_i32(finish.sums.add(row * finish.stride + start));
+        let sums = sums + isa.splat_i32(*finish.addends.add(row));
         let mut value = if finish.row_scales.is_null() {
-            L::from_sums(sums, factors, 1, addend).multiply(scales)
+            (sums + factors).to_float() * scales
         } else {
             let RowScale { scale, zero_point } = *finish.row_scales.add(row);
-            let value = L::from_sums(sums, factors, zero_point.wrapping_neg(), addend).multiply(scales);
-            value.multiply(L::splat(scale)).add(bias)
+            let sums = sums - factors * isa.splat_i32(zero_point);
+            sums.to_float() * scales * isa.splat(scale) + bias
         };
         let added = row * finish.added_stride + start;
         if !finish.added_last {
-            value = add::<L>(finish, value, added, count);
+            value = add(isa, finish, value, added, count);
         }
-        value = activate(activation, value);
+        value = activation.apply(isa, value);
         if finish.added_last {
-            value = add::<L>(finish, value, added, count);
+            value = add(isa, finish, value, added, count);
         }
         let place = row * finish.store_stride + start;
         match &finish.store {
-            Store::Floats(to) => value.store_part(to.add(place), count),
+            Store::Floats(to) => isa.write_part(to.add(place), count, value),
             Store::Bytes(to, quantization) => {
-                let value = value.multiply(L::splat(quantization.inverse_scale));
-                Bytes::new(quantization).store(value, to.add(place), count);
+                let value = value * isa.splat(quantization.inverse_scale);
+                Bytes::new(quantization).store(isa, value, to.add(place), count);
             }
         }
     }
 }
 
 #[inline(always)]
-unsafe fn add<L: Lanes>(finish: &Finish, value: L, place: usize, count: usize) -> L {
+unsafe fn add<S: Simd>(isa: S, finish: &Finish, value: S::F32, place: usize, count: usize) -> S::F32 {
     match finish.added {
         Added::Nothing => value,
         Added::Bytes(from, scale, zero_point) => {
-            let steps = L::load_bytes(from.add(place), count).subtract(L::splat(zero_point));
-            value.add(steps.multiply(L::splat(scale)))
+            let steps = isa.read_i8_part(from.add(place), count).to_float() - isa.splat(zero_point);
+            value + steps * isa.splat(scale)
         }
-        Added::Floats(from) => value.add(L::load_part(from.add(place), count)),
+        Added::Floats(from) => value + isa.read_part(from.add(place), count),
     }
 }
 
@@ -273,18 +273,19 @@ impl Bytes {
 
     /// Stores a single vector of `count` columns, or four full vectors.
     #[inline(always)]
-    unsafe fn store_all<L: Lanes, const N: usize>(&self, values: [L; N], to: *mut i8, count: usize) {
+    unsafe fn store_all<S: Simd, const N: usize>(&self, isa: S, values: [S::F32; N], to: *mut i8, count: usize) {
         if N == 4 {
             let four = [values[0], values[1 % N], values[2 % N], values[3 % N]];
-            return L::store_four(four, self.zero, [self.least, self.most], to);
+            return isa.quantize_four(four, self.zero, [self.least, self.most], to);
         }
         for vector in 0..N {
-            self.store(values[vector], to.add(vector * L::COUNT), count);
+            self.store(isa, values[vector], to.add(vector * S::LANES), count);
         }
     }
 
     #[inline(always)]
-    unsafe fn store<L: Lanes>(&self, value: L, to: *mut i8, count: usize) {
-        value.at_least(self.least).at_most(self.most).store_bytes(self.zero, to, count);
+    unsafe fn store<S: Simd>(&self, isa: S, value: S::F32, to: *mut i8, count: usize) {
+        let bytes = math::clamp(isa, value, self.least, self.most).to_integer() + isa.splat_i32(self.zero);
+        isa.write_i8_part(to, count, bytes);
     }
 }

@@ -4,8 +4,9 @@
 //! four int8 of each K segment follows. Zeros pad each K segment to a multiple of four, and K to the depth of the
 //! architecture. Values are little-endian.
 
+use et_simd::Architecture;
+
 use crate::float::pack::Weights;
-use crate::isa::Architecture;
 use crate::panels::Panels;
 use crate::shape::{Runs, Shape};
 

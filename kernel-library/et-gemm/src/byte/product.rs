@@ -2,15 +2,14 @@
 #![allow(unsafe_code, reason = "outputs are passed on by pointer after their bounds are checked, once a call")]
 
 use et_core::{Error, Result};
+use et_simd::{Activation, Isa};
 
 use super::finish::{Added, Quantization, RowScale, Store};
 use super::pack::{Bias, HEADER, Layout, Packing, panels};
 use super::rows::ByteRow;
 use super::strip::{Memory, Strip};
-use crate::activation::Activation;
 use crate::float::pack::Weights;
 use crate::float::product::Residual;
-use crate::isa::Isa;
 use crate::output::Output;
 use crate::panels::Panels;
 use crate::scratch::{self, Scratch};

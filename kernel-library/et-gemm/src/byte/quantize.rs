@@ -2,10 +2,10 @@
 #![allow(unsafe_code, reason = "the plain code is compiled for instruction sets that not every processor has")]
 
 use et_core::{Error, Result};
+use et_simd::Isa;
 
 use super::finish::RowScale;
 use super::rows::ByteRow;
-use crate::isa::Isa;
 
 /// Quantization steps of an int8 range.
 const STEPS: f32 = 255.0;

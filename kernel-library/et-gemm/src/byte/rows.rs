@@ -1,12 +1,13 @@
 //! Kernel configurations of the int8 GEMM, a row per ISA. Packing, computing, tests and benchmarks read this table.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
+use et_simd::Isa;
+
 use super::dot::Dots;
 use super::finish::{Finish, FinishKernel, RowScale};
 use super::gather::{Gather, GatherKernel};
 use super::quantize::QuantizeKernel;
 use super::tile::{Tile, TileKernel, compute};
-use crate::isa::Isa;
 
 /// The kernel configuration of an ISA.
 pub struct ByteRow {
@@ -115,7 +116,7 @@ macro_rules! kernels {
                 KERNELS.get(rows)?.get(vectors).copied()
             }
 
-            const _: () = assert!(<$dots as Dots>::LANES % <$lanes as crate::lanes::Lanes>::COUNT == 0);
+            const _: () = assert!(<$dots as Dots>::LANES % <$lanes as et_simd::Simd>::LANES == 0);
 
             pub const KERNELS: Option<&ByteKernels> =
                 Some(&ByteKernels { tile: kernel, finish, gather, quantize });
@@ -125,23 +126,23 @@ macro_rules! kernels {
 }
 
 kernels!(portable, all(feature = "byte", any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))),
-    crate::byte::dot::portable::Portable, crate::lanes::portable::Portable, [1 2 3 4] [1 2]);
+    crate::byte::dot::portable::Portable, et_simd::Portable, [1 2 3 4] [1 2]);
 kernels!(avx2, all(feature = "byte", target_arch = "x86_64"),
-    crate::byte::dot_x86::Avx2, crate::lanes::avx2::Avx2,
+    crate::byte::dot_x86::Avx2, et_simd::Avx2,
     #[target_feature(enable = "avx2,fma")] [1 2] [1 2 3 4]);
 kernels!(avx_vnni, all(feature = "byte", target_arch = "x86_64"),
-    crate::byte::dot_x86::AvxVnni, crate::lanes::avx2::Avx2,
+    crate::byte::dot_x86::AvxVnni, et_simd::Avx2,
     #[target_feature(enable = "avx2,fma,avxvnni")] [1 2 3] [1 2 3 4]);
 kernels!(avx512_vnni, all(feature = "byte", target_arch = "x86_64"),
-    crate::byte::dot_x86::Avx512Vnni, crate::lanes::avx512::Avx512,
+    crate::byte::dot_x86::Avx512Vnni, et_simd::Avx512,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2]);
 kernels!(neon, all(feature = "byte", target_arch = "aarch64"),
-    crate::byte::dot_arm::Neon, crate::lanes::neon::Neon,
+    crate::byte::dot_arm::Neon, et_simd::Neon,
     #[target_feature(enable = "neon")] [1 2 3 4] [1 2 3 4]);
 kernels!(neon_dot, all(feature = "byte", target_arch = "aarch64"),
-    crate::byte::dot_arm::NeonDot<false>, crate::lanes::neon::Neon,
+    crate::byte::dot_arm::NeonDot<false>, et_simd::Neon,
     #[target_feature(enable = "neon,dotprod")] [1 2 3 4 5 6] [1 2 3 4]);
 kernels!(neon_i8mm, all(feature = "byte", target_arch = "aarch64"),
-    crate::byte::dot_arm::NeonDot<true>, crate::lanes::neon::Neon,
+    crate::byte::dot_arm::NeonDot<true>, et_simd::Neon,
     #[target_feature(enable = "neon,dotprod,i8mm")] [1 2 3 4 5 6] [1 2 3 4]);

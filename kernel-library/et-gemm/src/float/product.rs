@@ -5,13 +5,12 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use et_core::{Error, Result};
+use et_simd::{Activation, Isa};
 
 use super::pack::{Weights, pack, panels};
 use super::rows::{FLOAT, FloatKernels, FloatRow};
 use super::tile::{Computed, Tile, TileKernel};
 use super::winograd::Winograd;
-use crate::activation::Activation;
-use crate::isa::Isa;
 use crate::output::Output;
 use crate::panels::{Panel, Panels};
 use crate::scratch::{self, Scratch};

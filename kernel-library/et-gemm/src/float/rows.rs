@@ -1,9 +1,10 @@
 //! Kernel configurations of the `f32` GEMM, a row per ISA. Packing, computing, tests and benchmarks read this table.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
+use et_simd::Isa;
+
 use super::tile::{Computed, FinishKernel, Tile, TileKernel, compute, compute_even};
 use super::transform::{InputKernel, OutputKernel, Pixels, Window};
-use crate::isa::Isa;
 use crate::nibble::scale::{HalfScales, StepScales};
 use crate::wide::unpack::{Unpack, UnpackKernel};
 
@@ -211,10 +212,10 @@ macro_rules! kernels {
 }
 
 kernels!(portable, all(feature = "float", any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))),
-    crate::lanes::portable::Portable, 0, [1 2 3 4] [1 2]);
-kernels!(avx2, all(feature = "float", target_arch = "x86_64"), crate::lanes::avx2::Avx2, 1,
-    #[target_feature(enable = "avx2,fma")] [1 2 3 4 5 6] [1 2]);
-kernels!(avx512, all(feature = "float", target_arch = "x86_64"), crate::lanes::avx512::Avx512, 2,
+    et_simd::Portable, 0, [1 2 3 4] [1 2]);
+kernels!(avx2, all(feature = "float", target_arch = "x86_64"), et_simd::Avx2, 1,
+    #[target_feature(enable = "avx2,fma,f16c")] [1 2 3 4 5 6] [1 2]);
+kernels!(avx512, all(feature = "float", target_arch = "x86_64"), et_simd::Avx512, 2,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl")] [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2]);
-kernels!(neon, all(feature = "float", target_arch = "aarch64"), crate::lanes::neon::Neon, 3,
+kernels!(neon, all(feature = "float", target_arch = "aarch64"), et_simd::Neon, 3,
     #[target_feature(enable = "neon")] [1 2 3 4 5 6] [1 2 3 4]);

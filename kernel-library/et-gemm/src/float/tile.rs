@@ -3,8 +3,7 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
-use crate::activation::Activation;
-use crate::lanes::{Lanes, function::activate};
+use et_simd::{Activation, Float, Simd};
 
 /// Arguments of the micro-kernel.
 ///
@@ -86,12 +85,13 @@ const CACHE_LINE: usize = 64;
 ///
 /// # Safety
 ///
-/// The CPU has the ISA of `L`, and the contract of [`Tile`] holds.
+/// The CPU has the ISA of `S`, and the contract of [`Tile`] holds.
 #[inline(always)]
-pub unsafe fn compute<L: Lanes, const R: usize, const V: usize, const FEW: usize>(tile: &Tile) {
+pub unsafe fn compute<S: Simd, const R: usize, const V: usize, const FEW: usize>(tile: &Tile) {
+    let isa = S::assume();
     for index in 0..tile.tiles {
-        let sums = if R <= FEW { sum_few::<L, R, V>(tile, index) } else { sum::<L, R, V>(tile, index) };
-        complete::<L, R, V>(tile, index * R, sums);
+        let sums = if R <= FEW { sum_few::<S, R, V>(isa, tile, index) } else { sum::<S, R, V>(isa, tile, index) };
+        complete::<S, R, V>(isa, tile, index * R, sums);
     }
 }
 
@@ -102,50 +102,56 @@ pub unsafe fn compute<L: Lanes, const R: usize, const V: usize, const FEW: usize
 ///
 /// As [`compute`].
 #[inline(always)]
-pub unsafe fn compute_even<L: Lanes, const R: usize, const V: usize, const D: usize>(tile: &Tile) {
+pub unsafe fn compute_even<S: Simd, const R: usize, const V: usize, const D: usize>(tile: &Tile) {
+    let isa = S::assume();
     for first in (0..tile.tiles * R).step_by(R) {
         // K segments of three elements (3 x 3 kernel, a channel plane) are unrolled.
         let sums = match tile.length {
-            3 => sum_even::<L, R, V, D>(tile, first, 3),
-            length => sum_even::<L, R, V, D>(tile, first, length),
+            3 => sum_even::<S, R, V, D>(isa, tile, first, 3),
+            length => sum_even::<S, R, V, D>(isa, tile, first, length),
         };
-        complete::<L, R, V>(tile, first, sums);
+        complete::<S, R, V>(isa, tile, first, sums);
     }
 }
 
 /// Applies residual and cheap activations to the accumulators, and stores the rows from `first` on.
 #[inline(always)]
-unsafe fn complete<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first: usize, mut sums: [[L; V]; R]) {
+unsafe fn complete<S: Simd, const R: usize, const V: usize>(
+    isa: S,
+    tile: &Tile,
+    first: usize,
+    mut sums: [[S::F32; V]; R],
+) {
     let (added, last) = (!tile.residual.is_null(), tile.residual_last);
     if added && last && tile.activation.is_cheap() {
-        apply::<L, R, V>(&mut sums, tile.activation);
+        apply::<S, R, V>(isa, &mut sums, tile.activation);
     }
     if added && (tile.activation.is_cheap() || !last) {
-        add_residual::<L, R, V>(tile, first, &mut sums);
+        add_residual::<S, R, V>(isa, tile, first, &mut sums);
     }
     if !(added && last) {
-        apply::<L, R, V>(&mut sums, tile.activation);
+        apply::<S, R, V>(isa, &mut sums, tile.activation);
     }
-    store::<L, R, V>(tile, first, &sums);
+    store::<S, R, V>(isa, tile, first, &sums);
 }
 
 /// The hot loop: multiply-adds over K.
 #[inline(always)]
-unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usize) -> [[L; V]; R] {
-    let mut sums = [load_vectors::<L, V>(tile.panel); R];
+unsafe fn sum<S: Simd, const R: usize, const V: usize>(isa: S, tile: &Tile, index: usize) -> [[S::F32; V]; R] {
+    let mut sums = [load_vectors::<S, V>(isa, tile.panel); R];
     let mut weights = tile.panel.add(tile.panel_stride);
     let mut ahead = tile.ahead.wrapping_add(index * tile.runs * tile.length * tile.ahead_step);
     let table = tile.table.add(index * tile.runs * R);
     for run in 0..tile.runs {
         let rows = table.add(run * R).cast::<[*const f32; R]>().read();
         for index in 0..tile.length {
-            let vectors = load_vectors::<L, V>(weights);
-            L::prefetch(ahead);
+            let vectors = load_vectors::<S, V>(isa, weights);
+            isa.prefetch(ahead);
             ahead = ahead.wrapping_add(tile.ahead_step);
             for row in 0..R {
-                let value = L::splat(*rows[row].add(index));
+                let value = isa.splat(*rows[row].add(index));
                 for vector in 0..V {
-                    sums[row][vector] = value.multiply_add(vectors[vector], sums[row][vector]);
+                    sums[row][vector] = value.mul_add(vectors[vector], sums[row][vector]);
                 }
             }
             weights = weights.add(tile.panel_stride);
@@ -156,25 +162,26 @@ unsafe fn sum<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usiz
 
 /// The hot loop for a uniform row stride of `D` elements, for the rows from `first` on.
 #[inline(always)]
-unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(
+unsafe fn sum_even<S: Simd, const R: usize, const V: usize, const D: usize>(
+    isa: S,
     tile: &Tile,
     first: usize,
     length: usize,
-) -> [[L; V]; R] {
-    let mut sums = [load_vectors::<L, V>(tile.panel); R];
+) -> [[S::F32; V]; R] {
+    let mut sums = [load_vectors::<S, V>(isa, tile.panel); R];
     let mut weights = tile.panel.add(tile.panel_stride);
     for run in 0..tile.runs {
         let window = (*tile.table.add(run)).add(first * D);
         for part in (0..R * D * size_of::<f32>()).step_by(CACHE_LINE) {
-            L::prefetch(window.cast::<u8>().wrapping_add(tile.below + part));
+            isa.prefetch(window.cast::<u8>().wrapping_add(tile.below + part));
         }
         for index in 0..length {
-            let vectors = load_vectors::<L, V>(weights);
+            let vectors = load_vectors::<S, V>(isa, weights);
             let element = window.add(index);
             for row in 0..R {
-                let value = L::splat(*element.add(row * D));
+                let value = isa.splat(*element.add(row * D));
                 for vector in 0..V {
-                    sums[row][vector] = value.multiply_add(vectors[vector], sums[row][vector]);
+                    sums[row][vector] = value.mul_add(vectors[vector], sums[row][vector]);
                 }
             }
             weights = weights.add(tile.panel_stride);
@@ -186,9 +193,9 @@ unsafe fn sum_even<L: Lanes, const R: usize, const V: usize, const D: usize>(
 /// The hot loop for a small M: four accumulator sets per row hide the FMA latency. A GEMM uses either this kernel for
 /// every tile or for no tile.
 #[inline(always)]
-unsafe fn sum_few<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: usize) -> [[L; V]; R] {
-    let mut parts = [[[L::splat(0.0); V]; R]; 4];
-    parts[0] = [load_vectors::<L, V>(tile.panel); R];
+unsafe fn sum_few<S: Simd, const R: usize, const V: usize>(isa: S, tile: &Tile, index: usize) -> [[S::F32; V]; R] {
+    let mut parts = [[[isa.splat(0.0); V]; R]; 4];
+    parts[0] = [load_vectors::<S, V>(isa, tile.panel); R];
     let mut weights = tile.panel.add(tile.panel_stride);
     let table = tile.table.add(index * tile.runs * R);
     for run in 0..tile.runs {
@@ -198,99 +205,111 @@ unsafe fn sum_few<L: Lanes, const R: usize, const V: usize>(tile: &Tile, index: 
             let count = (tile.length - index).min(4);
             if count == 4 {
                 for part in 0..4 {
-                    step_few::<L, R, V>(&mut parts[part], &rows, index + part, weights.add(part * tile.panel_stride));
+                    step_few::<S, R, V>(
+                        isa,
+                        &mut parts[part],
+                        &rows,
+                        index + part,
+                        weights.add(part * tile.panel_stride),
+                    );
                 }
             } else {
                 for part in 0..count {
-                    step_few::<L, R, V>(&mut parts[0], &rows, index + part, weights.add(part * tile.panel_stride));
+                    step_few::<S, R, V>(isa, &mut parts[0], &rows, index + part, weights.add(part * tile.panel_stride));
                 }
             }
             index += count;
             weights = weights.add(count * tile.panel_stride);
         }
     }
-    let mut sums = [[L::splat(0.0); V]; R];
+    let mut sums = [[isa.splat(0.0); V]; R];
     for row in 0..R {
         for vector in 0..V {
-            let low = parts[0][row][vector].add(parts[1][row][vector]);
-            sums[row][vector] = low.add(parts[2][row][vector].add(parts[3][row][vector]));
+            let low = parts[0][row][vector] + parts[1][row][vector];
+            sums[row][vector] = low + (parts[2][row][vector] + parts[3][row][vector]);
         }
     }
     sums
 }
 
 #[inline(always)]
-unsafe fn step_few<L: Lanes, const R: usize, const V: usize>(
-    part: &mut [[L; V]; R],
+unsafe fn step_few<S: Simd, const R: usize, const V: usize>(
+    isa: S,
+    part: &mut [[S::F32; V]; R],
     rows: &[*const f32; R],
     index: usize,
     weights: *const f32,
 ) {
-    let vectors = load_vectors::<L, V>(weights);
+    let vectors = load_vectors::<S, V>(isa, weights);
     for row in 0..R {
-        let value = L::splat(*rows[row].add(index));
+        let value = isa.splat(*rows[row].add(index));
         for vector in 0..V {
-            part[row][vector] = value.multiply_add(vectors[vector], part[row][vector]);
+            part[row][vector] = value.mul_add(vectors[vector], part[row][vector]);
         }
     }
 }
 
 #[inline(always)]
-unsafe fn load_vectors<L: Lanes, const V: usize>(from: *const f32) -> [L; V] {
-    let mut vectors = [L::splat(0.0); V];
+unsafe fn load_vectors<S: Simd, const V: usize>(isa: S, from: *const f32) -> [S::F32; V] {
+    let mut vectors = [isa.splat(0.0); V];
     for (index, vector) in vectors.iter_mut().enumerate() {
-        *vector = L::load(from.add(index * L::COUNT));
+        *vector = isa.read(from.add(index * S::LANES));
     }
     vectors
 }
 
 /// Applies the activation if cheap.
 #[inline(always)]
-unsafe fn apply<L: Lanes, const R: usize, const V: usize>(sums: &mut [[L; V]; R], activation: Activation) {
+fn apply<S: Simd, const R: usize, const V: usize>(isa: S, sums: &mut [[S::F32; V]; R], activation: Activation) {
     match activation {
-        Activation::Clamp(least, most) => apply_each(sums, Activation::Clamp(least, most)),
-        Activation::HardSwish => apply_each(sums, Activation::HardSwish),
+        Activation::Clamp(least, most) => apply_each(isa, sums, Activation::Clamp(least, most)),
+        Activation::HardSwish => apply_each(isa, sums, Activation::HardSwish),
         _ => {}
     }
 }
 
 #[inline(always)]
-unsafe fn apply_each<L: Lanes, const R: usize, const V: usize>(sums: &mut [[L; V]; R], activation: Activation) {
+fn apply_each<S: Simd, const R: usize, const V: usize>(isa: S, sums: &mut [[S::F32; V]; R], activation: Activation) {
     for row in 0..R {
         for vector in 0..V {
-            sums[row][vector] = activate(activation, sums[row][vector]);
+            sums[row][vector] = activation.apply(isa, sums[row][vector]);
         }
     }
 }
 
 #[inline(always)]
-unsafe fn add_residual<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first: usize, sums: &mut [[L; V]; R]) {
-    let whole = tile.columns == V * L::COUNT;
+unsafe fn add_residual<S: Simd, const R: usize, const V: usize>(
+    isa: S,
+    tile: &Tile,
+    first: usize,
+    sums: &mut [[S::F32; V]; R],
+) {
+    let whole = tile.columns == V * S::LANES;
     for row in 0..R {
         let from = tile.residual.add((first + row) * tile.residual_stride);
         for vector in 0..V {
-            let start = vector * L::COUNT;
+            let start = vector * S::LANES;
             let residual = if whole {
-                L::load(from.add(start))
+                isa.read(from.add(start))
             } else {
-                L::load_part(from.wrapping_add(start), tile.columns.saturating_sub(start))
+                isa.read_part(from.wrapping_add(start), tile.columns.saturating_sub(start))
             };
-            sums[row][vector] = sums[row][vector].add(residual);
+            sums[row][vector] = sums[row][vector] + residual;
         }
     }
 }
 
 #[inline(always)]
-unsafe fn store<L: Lanes, const R: usize, const V: usize>(tile: &Tile, first: usize, sums: &[[L; V]; R]) {
-    let whole = tile.columns == V * L::COUNT;
+unsafe fn store<S: Simd, const R: usize, const V: usize>(isa: S, tile: &Tile, first: usize, sums: &[[S::F32; V]; R]) {
+    let whole = tile.columns == V * S::LANES;
     for row in 0..R {
         let to = tile.output.add((first + row) * tile.stride);
         for vector in 0..V {
-            let start = vector * L::COUNT;
+            let start = vector * S::LANES;
             if whole {
-                sums[row][vector].store(to.add(start));
+                isa.write(to.add(start), sums[row][vector]);
             } else {
-                sums[row][vector].store_part(to.wrapping_add(start), tile.columns.saturating_sub(start));
+                isa.write_part(to.wrapping_add(start), tile.columns.saturating_sub(start), sums[row][vector]);
             }
         }
     }
@@ -326,40 +345,41 @@ pub type FinishKernel = unsafe fn(&Tile, Computed);
 ///
 /// # Safety
 ///
-/// The CPU has the ISA of `L`; output and residual fulfil the contract of [`Tile`], and `computed` the contract of
+/// The CPU has the ISA of `S`; output and residual fulfil the contract of [`Tile`], and `computed` the contract of
 /// [`Computed`].
 #[inline(always)]
-pub unsafe fn finish<L: Lanes>(tile: &Tile, computed: Computed) {
-    macro_rules! each {
-        ($($case:ident),*) => {
-            match tile.activation {
-                $(Activation::$case => finish_with::<L>(tile, computed, Activation::$case),)*
-                Activation::Clamp(least, most) => finish_with::<L>(tile, computed, Activation::Clamp(least, most)),
-                Activation::None => {}
-            }
-        };
+pub unsafe fn finish<S: Simd>(tile: &Tile, computed: Computed) {
+    if tile.activation == Activation::None {
+        return;
     }
-    each!(HardSwish, HardSigmoid, Gelu, GeluTanh, Silu, Sigmoid);
+    tile.activation.specialize(
+        #[inline(always)]
+        |activation| {
+            // SAFETY: the caller upholds the contract of this function.
+            unsafe { finish_with::<S>(tile, computed, activation) };
+        },
+    );
 }
 
 /// Each call site passes a constant activation, so that the inner loop has no branch on the activation.
 #[inline(always)]
-unsafe fn finish_with<L: Lanes>(tile: &Tile, computed: Computed, activation: Activation) {
+unsafe fn finish_with<S: Simd>(tile: &Tile, computed: Computed, activation: Activation) {
+    let isa = S::assume();
     let last = tile.residual_last && !tile.residual.is_null();
     for row in 0..computed.rows {
         let from = computed.start.add(row * computed.stride);
         let to = tile.output.add(row * tile.stride);
         let residual = tile.residual.wrapping_add(row * tile.residual_stride);
-        for start in (0..tile.columns).step_by(L::COUNT) {
-            let count = (tile.columns - start).min(L::COUNT);
-            let mut value = activate(activation, load_some::<L>(from.add(start), count));
+        for start in (0..tile.columns).step_by(S::LANES) {
+            let count = (tile.columns - start).min(S::LANES);
+            let mut value = activation.apply(isa, load_some(isa, from.add(start), count));
             if last {
-                value = value.add(load_some::<L>(residual.add(start), count));
+                value = value + load_some(isa, residual.add(start), count);
             }
-            if count == L::COUNT {
-                value.store(to.add(start));
+            if count == S::LANES {
+                isa.write(to.add(start), value);
             } else {
-                value.store_part(to.add(start), count);
+                isa.write_part(to.add(start), count, value);
             }
         }
     }
@@ -367,6 +387,6 @@ unsafe fn finish_with<L: Lanes>(tile: &Tile, computed: Computed, activation: Act
 
 /// Loads a full vector, or the first `count` elements.
 #[inline(always)]
-unsafe fn load_some<L: Lanes>(from: *const f32, count: usize) -> L {
-    if count == L::COUNT { L::load(from) } else { L::load_part(from, count) }
+unsafe fn load_some<S: Simd>(isa: S, from: *const f32, count: usize) -> S::F32 {
+    if count == S::LANES { isa.read(from) } else { isa.read_part(from, count) }
 }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "pixels and matrices are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of its argument")]
 
-use crate::lanes::Lanes;
+use et_simd::{Float, Simd, math};
 
 /// Points of a transformed 4 x 4 input tile.
 pub const POINTS: usize = 16;
@@ -73,25 +73,26 @@ fn spread([first, middle, last]: [f64; 3]) -> [f64; 4] {
 ///
 /// # Safety
 ///
-/// The CPU has the ISA of `L`, and the contract of [`Window`] holds.
+/// The CPU has the ISA of `S`, and the contract of [`Window`] holds.
 #[inline(always)]
-pub unsafe fn input<L: Lanes>(window: &Window) {
+pub unsafe fn input<S: Simd>(window: &Window) {
+    let isa = S::assume();
     let mut channel = 0;
     while channel < window.channels {
-        let count = (window.channels - channel).min(L::COUNT);
+        let count = (window.channels - channel).min(S::LANES);
         // Unrolled by hand: an array indexed in a loop would be spilled to the stack.
-        let at = |index: usize| L::load_part(window.pixels[index].add(channel), count);
+        let at = |index: usize| isa.read_part(window.pixels[index].add(channel), count);
         let first = differences([at(0), at(4), at(8), at(12)]);
         let second = differences([at(1), at(5), at(9), at(13)]);
         let third = differences([at(2), at(6), at(10), at(14)]);
         let fourth = differences([at(3), at(7), at(11), at(15)]);
-        let store = |line: usize, columns: [L; 4]| {
+        let store = |line: usize, columns: [S::F32; 4]| {
             let to = window.to.add(4 * line * window.step + channel);
             let [a, b, c, d] = differences(columns);
-            a.store_part(to, count);
-            b.store_part(to.add(window.step), count);
-            c.store_part(to.add(2 * window.step), count);
-            d.store_part(to.add(3 * window.step), count);
+            isa.write_part(to, count, a);
+            isa.write_part(to.add(window.step), count, b);
+            isa.write_part(to.add(2 * window.step), count, c);
+            isa.write_part(to.add(3 * window.step), count, d);
         };
         store(0, [first[0], second[0], third[0], fourth[0]]);
         store(1, [first[1], second[1], third[1], fourth[1]]);
@@ -103,56 +104,55 @@ pub unsafe fn input<L: Lanes>(window: &Window) {
 
 /// The input transform along a dimension.
 #[inline(always)]
-fn differences<L: Lanes>([a, b, c, d]: [L; 4]) -> [L; 4] {
-    // SAFETY: the caller guarantees that the CPU has the ISA of `L`.
-    unsafe { [a.subtract(c), b.add(c), c.subtract(b), b.subtract(d)] }
+fn differences<F: Float>([a, b, c, d]: [F; 4]) -> [F; 4] {
+    [a - c, b + c, c - b, b - d]
 }
 
 /// Transforms points to output pixels, with residual and clamp; other activations run later.
 ///
 /// # Safety
 ///
-/// The CPU has the ISA of `L`, and the contract of [`Pixels`] holds.
+/// The CPU has the ISA of `S`, and the contract of [`Pixels`] holds.
 #[inline(always)]
-pub unsafe fn output<L: Lanes>(pixels: &Pixels) {
+pub unsafe fn output<S: Simd>(pixels: &Pixels) {
+    let isa = S::assume();
     let mut column = 0;
     while column < pixels.columns {
-        let count = (pixels.columns - column).min(L::COUNT);
-        let at = |index: usize| L::load_part(pixels.from.add(index * pixels.step + column), count);
+        let count = (pixels.columns - column).min(S::LANES);
+        let at = |index: usize| isa.read_part(pixels.from.add(index * pixels.step + column), count);
         let first = sums([at(0), at(4), at(8), at(12)]);
         let second = sums([at(1), at(5), at(9), at(13)]);
         let third = sums([at(2), at(6), at(10), at(14)]);
         let fourth = sums([at(3), at(7), at(11), at(15)]);
         let [left, right] = sums([first[0], second[0], third[0], fourth[0]]);
-        finish(pixels, 0, left, column, count);
-        finish(pixels, 1, right, column, count);
+        finish(isa, pixels, 0, left, column, count);
+        finish(isa, pixels, 1, right, column, count);
         let [left, right] = sums([first[1], second[1], third[1], fourth[1]]);
-        finish(pixels, 2, left, column, count);
-        finish(pixels, 3, right, column, count);
+        finish(isa, pixels, 2, left, column, count);
+        finish(isa, pixels, 3, right, column, count);
         column += count;
     }
 }
 
 /// The output transform along a dimension.
 #[inline(always)]
-fn sums<L: Lanes>([a, b, c, d]: [L; 4]) -> [L; 2] {
-    // SAFETY: the caller guarantees that the CPU has the ISA of `L`.
-    unsafe { [a.add(b).add(c), b.subtract(c).subtract(d)] }
+fn sums<F: Float>([a, b, c, d]: [F; 4]) -> [F; 2] {
+    [a + b + c, b - c - d]
 }
 
 /// Runs the epilogue of a pixel for `count` output channels.
 #[inline(always)]
-unsafe fn finish<L: Lanes>(pixels: &Pixels, index: usize, mut value: L, column: usize, count: usize) {
+unsafe fn finish<S: Simd>(isa: S, pixels: &Pixels, index: usize, mut value: S::F32, column: usize, count: usize) {
     let (to, residual) = (pixels.to[index], pixels.residuals[index]);
     if to.is_null() {
         return;
     }
     if !residual.is_null() && !pixels.residual_last {
-        value = value.add(L::load_part(residual.add(column), count));
+        value = value + isa.read_part(residual.add(column), count);
     }
-    value = value.at_least(pixels.bounds[0]).at_most(pixels.bounds[1]);
+    value = math::clamp(isa, value, pixels.bounds[0], pixels.bounds[1]);
     if !residual.is_null() && pixels.residual_last {
-        value = value.add(L::load_part(residual.add(column), count));
+        value = value + isa.read_part(residual.add(column), count);
     }
-    value.store_part(to.add(column), count);
+    isa.write_part(to.add(column), count, value);
 }

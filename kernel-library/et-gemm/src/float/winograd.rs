@@ -7,14 +7,13 @@
 use core::ops::Range;
 
 use et_core::Result;
+use et_simd::{Activation, Isa};
 
 use super::pack::{Weights, panels};
 use super::product::{FloatOperands, FloatProduct};
 use super::rows::{FloatKernels, FloatRow};
 use super::tile::{Computed, Tile};
 use super::transform::{CENTRE, POINTS, Pixels, Window, weights};
-use crate::activation::Activation;
-use crate::isa::Isa;
 use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};

@@ -13,18 +13,16 @@ use core::arch::asm;
 use core::arch::x86_64::*;
 use core::ops::Range;
 
+use et_simd::{Avx512, Float, Simd};
+
 use super::matrix::{SETS, SIDE, TILE, depth};
 use super::scale::ScaleForm;
 use super::tile::{Tile, store};
 use crate::byte::dot::Dots;
 use crate::byte::dot_x86::Avx512Vnni;
-use crate::lanes::Lanes;
 
 /// Rows and columns of a tile register.
 const REGISTER: usize = 16;
-
-/// The `f32` vector of sixteen columns.
-type Real = <Avx512Vnni as Dots>::Real;
 
 /// Scratch memory of the AMX path.
 ///
@@ -80,6 +78,7 @@ pub unsafe fn widen(tile: &Tile, memory: Memory) {
 /// [`Tile`] holds for [`SIDE`] input rows and for the stored output rows; scales have the format `F`.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 pub unsafe fn compute<F: ScaleForm>(tile: &Tile, memory: Memory, stored: Range<usize>) {
+    let isa = Avx512::assume();
     memory.totals.write_bytes(0, TILE);
     for group in 0..=tile.groups {
         if group < tile.groups {
@@ -96,7 +95,7 @@ pub unsafe fn compute<F: ScaleForm>(tile: &Tile, memory: Memory, stored: Range<u
             output: tile.output.wrapping_add(row * tile.stride),
             ..*tile
         };
-        store::<Avx512Vnni, F, 1, 2>(&row, &[[Real::load(total), Real::load(total.add(REGISTER * REGISTER))]]);
+        store::<Avx512Vnni, F, 1, 2>(&row, &[[isa.read(total), isa.read(total.add(REGISTER * REGISTER))]]);
     }
 }
 
@@ -104,13 +103,14 @@ pub unsafe fn compute<F: ScaleForm>(tile: &Tile, memory: Memory, stored: Range<u
 #[inline(always)]
 unsafe fn scale<F: ScaleForm>(tile: &Tile, memory: Memory, group: usize) {
     let scales = tile.panel.add(tile.form.scales_at(group) * SIDE);
-    let scales = [F::load::<Real>(scales), F::load::<Real>(scales.add(F::SCALES.size() * REGISTER))];
+    let isa = Avx512::assume();
+    let scales = [F::load(isa, scales), F::load(isa, scales.add(F::SCALES.size() * REGISTER))];
     let (sums, totals) = (memory.sums_of(group), memory.totals);
     for register in 0..4 {
         for row in 0..REGISTER {
             let at = (register * REGISTER + row) * REGISTER;
             let sum = Avx512Vnni::load(sums.add(at)).real();
-            sum.multiply_add(scales[register % 2], Real::load(totals.add(at))).store(totals.add(at));
+            isa.write(totals.add(at), sum.mul_add(scales[register % 2], isa.read(totals.add(at))));
         }
     }
 }

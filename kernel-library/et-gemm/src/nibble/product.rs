@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "tiles are called with pointers whose bounds are checked here, once a call")]
 
 use et_core::{Error, Result};
+use et_simd::{Activation, Isa};
 
 use super::matrix;
 #[cfg(target_arch = "x86_64")]
@@ -11,11 +12,9 @@ use super::rows::NibbleRow;
 #[cfg(target_arch = "x86_64")]
 use super::scale::{HalfScales, Scales, StepScales};
 use super::tile::Tile;
-use crate::activation::Activation;
 use crate::byte::finish::RowScale;
 use crate::float::rows::FloatRow;
 use crate::float::tile::{Computed, Tile as FloatTile};
-use crate::isa::Isa;
 use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};

@@ -1,9 +1,10 @@
 //! Kernel configurations of the blockwise int4 GEMM, a row per ISA.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
+use et_simd::{Architecture, Isa};
+
 use super::scale::{HalfScales, ScaleForm, Scales, StepScales};
 use super::tile::{Tile, TileKernel, compute};
-use crate::isa::{Architecture, Isa};
 
 /// The kernel configuration of an ISA.
 pub struct NibbleRow {
@@ -93,9 +94,9 @@ macro_rules! kernels {
 kernels!(portable, all(feature = "nibble", any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64")))),
     crate::byte::dot::portable::Portable, [1 2 3 4] [1 2]);
 kernels!(avx2, all(feature = "nibble", target_arch = "x86_64"), crate::byte::dot_x86::Avx2,
-    #[target_feature(enable = "avx2,fma")] [1 2 3] [1]);
+    #[target_feature(enable = "avx2,fma,f16c")] [1 2 3] [1]);
 kernels!(avx_vnni, all(feature = "nibble", target_arch = "x86_64"), crate::byte::dot_x86::AvxVnni,
-    #[target_feature(enable = "avx2,fma,avxvnni")] [1 2 3 4] [1]);
+    #[target_feature(enable = "avx2,fma,f16c,avxvnni")] [1 2 3 4] [1]);
 kernels!(avx512_vnni, all(feature = "nibble", target_arch = "x86_64"), crate::byte::dot_x86::Avx512Vnni,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")] [1 2 3 4 5 6] [1 2]);
 kernels!(neon, all(feature = "nibble", target_arch = "aarch64"), crate::byte::dot_arm::Neon,

@@ -3,8 +3,7 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is one expression under the contract of the trait")]
 
 use et_core::Half;
-
-use crate::lanes::Lanes;
+use et_simd::{Integer, Simd};
 
 /// The largest u8 scale.
 const MOST: f32 = 255.0;
@@ -88,15 +87,15 @@ pub trait ScaleForm {
     ///
     /// # Safety
     ///
-    /// The CPU has the ISA of `L`; `from` is valid for a vector of stored scales.
-    unsafe fn load<L: Lanes>(from: *const u8) -> L;
+    /// `from` is valid for a vector of stored scales.
+    unsafe fn load<S: Simd>(isa: S, from: *const u8) -> S::F32;
 
     /// Multiplies a vector by the second-level scales of the columns, if the format has second-level scales.
     ///
     /// # Safety
     ///
-    /// The CPU has the ISA of `L`; for formats with second-level scales, `units` is valid for a vector.
-    unsafe fn scaled<L: Lanes>(value: L, units: *const f32) -> L;
+    /// For formats with second-level scales, `units` is valid for a vector.
+    unsafe fn scaled<S: Simd>(isa: S, value: S::F32, units: *const f32) -> S::F32;
 }
 
 /// [`Scales::Halves`] (fp16).
@@ -108,11 +107,11 @@ pub struct StepScales;
 impl ScaleForm for HalfScales {
     const SCALES: Scales = Scales::Halves;
     #[inline(always)]
-    unsafe fn load<L: Lanes>(from: *const u8) -> L {
-        L::load_halves(from.cast())
+    unsafe fn load<S: Simd>(isa: S, from: *const u8) -> S::F32 {
+        isa.read_halves(from.cast())
     }
     #[inline(always)]
-    unsafe fn scaled<L: Lanes>(value: L, _: *const f32) -> L {
+    unsafe fn scaled<S: Simd>(_: S, value: S::F32, _: *const f32) -> S::F32 {
         value
     }
 }
@@ -120,12 +119,12 @@ impl ScaleForm for HalfScales {
 impl ScaleForm for StepScales {
     const SCALES: Scales = Scales::Steps;
     #[inline(always)]
-    unsafe fn load<L: Lanes>(from: *const u8) -> L {
-        L::load_unsigned(from)
+    unsafe fn load<S: Simd>(isa: S, from: *const u8) -> S::F32 {
+        isa.read_u8(from).to_float()
     }
     #[inline(always)]
-    unsafe fn scaled<L: Lanes>(value: L, units: *const f32) -> L {
-        value.multiply(L::load(units))
+    unsafe fn scaled<S: Simd>(isa: S, value: S::F32, units: *const f32) -> S::F32 {
+        value * isa.read(units)
     }
 }
 

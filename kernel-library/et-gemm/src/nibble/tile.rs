@@ -3,11 +3,12 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
+use et_simd::{Float, Simd};
+
 use super::pack::NibbleForm;
 use super::scale::ScaleForm;
-use crate::byte::dot::{Dots, add_eight, eight_bytes, unpair, word};
+use crate::byte::dot::{Dots, Real, add_eight, eight_bytes, unpair, word};
 use crate::byte::finish::RowScale;
-use crate::lanes::Lanes;
 
 /// Prefetch distance of the GEMV in bytes: a GEMV is bound by the bandwidth of the weights.
 const AHEAD: usize = 3 << 10;
@@ -68,7 +69,8 @@ pub type TileKernel = unsafe fn(&Tile);
 #[inline(always)]
 pub unsafe fn compute<D: Dots, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile) {
     let (width, size) = (tile.width, const { F::SCALES.size() });
-    let mut totals = [[D::Real::splat(0.0); V]; R];
+    let isa = D::Isa::assume();
+    let mut totals = [[isa.splat(0.0); V]; R];
     let mut from = tile.first_group();
     let mut scales = from;
     for group in 0..tile.groups {
@@ -84,9 +86,9 @@ pub unsafe fn compute<D: Dots, F: ScaleForm, const R: usize, const V: usize>(til
         add_group::<D, R, V>(tile, group * tile.form.group, from.add(4 * tile.column), &mut sums);
         from = from.add(tile.form.group / 2 * width);
         for vector in 0..V {
-            let scale = F::load::<D::Real>(scales.add(size * vector * D::LANES));
+            let scale = F::load(isa, scales.add(size * vector * D::LANES));
             for row in 0..R {
-                totals[row][vector] = sums[row][vector].real().multiply_add(scale, totals[row][vector]);
+                totals[row][vector] = sums[row][vector].real().mul_add(scale, totals[row][vector]);
             }
         }
     }
@@ -156,20 +158,21 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
 ///
 /// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the scale format `F`.
 #[inline(always)]
-pub unsafe fn store<D: Dots, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile, totals: &[[D::Real; V]; R]) {
+pub unsafe fn store<D: Dots, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile, totals: &[[Real<D>; V]; R]) {
+    let isa = D::Isa::assume();
     for row in 0..R {
         let RowScale { scale, zero_point } = *tile.row_scales.add(row);
         for vector in 0..V {
             let start = vector * D::LANES;
-            let zero = D::Real::load(tile.panel.cast::<f32>().add(tile.column + start));
+            let zero = isa.read(tile.panel.cast::<f32>().add(tile.column + start));
             let bias = match tile.form.is_biased {
-                true => D::Real::load(tile.panel.cast::<f32>().add(tile.width + tile.column + start)),
-                false => D::Real::splat(0.0),
+                true => isa.read(tile.panel.cast::<f32>().add(tile.width + tile.column + start)),
+                false => isa.splat(0.0),
             };
-            let value = totals[row][vector].subtract(zero.multiply(D::Real::splat(zero_point as f32)));
-            let value = F::scaled(value.multiply(D::Real::splat(scale)), tile.units(start)).add(bias);
+            let value = totals[row][vector] - zero * isa.splat(zero_point as f32);
+            let value = F::scaled(isa, value * isa.splat(scale), tile.units(start)) + bias;
             let to = tile.output.wrapping_add(row * tile.stride + start);
-            value.store_part(to, tile.columns.saturating_sub(start).min(D::LANES));
+            isa.write_part(to, tile.columns.saturating_sub(start).min(D::LANES), value);
         }
     }
 }

@@ -6,14 +6,13 @@
 use core::ops::Range;
 
 use et_core::{Error, Result};
+use et_simd::{Activation, Isa};
 
 use super::unpack::Unpack;
-use crate::activation::Activation;
 use crate::byte::pack::HEADER;
 use crate::byte::product::ByteProduct;
 use crate::float::rows::{FloatKernels, FloatRow};
 use crate::float::tile::{Computed, Tile};
-use crate::isa::Isa;
 use crate::nibble::pack::NibbleForm;
 use crate::nibble::product::NibbleProduct;
 use crate::nibble::scale::Scales;

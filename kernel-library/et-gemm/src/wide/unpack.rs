@@ -2,7 +2,8 @@
 #![allow(unsafe_code, reason = "panels are read and written by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is a loop under the contract of `Unpack`")]
 
-use crate::lanes::Lanes;
+use et_simd::{Float, Integer, Simd};
+
 use crate::nibble::scale::ScaleForm;
 
 /// Packed rows to dequantize: each 32-bit word has four int8 or eight int4 of a column.
@@ -38,20 +39,21 @@ pub type UnpackKernel = unsafe fn(&Unpack);
 ///
 /// # Safety
 ///
-/// The CPU has the ISA of `L`, and the contract of [`Unpack`] holds.
+/// The CPU has the ISA of `S`, and the contract of [`Unpack`] holds.
 #[inline(always)]
-pub unsafe fn bytes<L: Lanes>(part: &Unpack) {
-    let width = part.vectors * L::COUNT;
+pub unsafe fn bytes<S: Simd>(part: &Unpack) {
+    let isa = S::assume();
+    let width = part.vectors * S::LANES;
     let flipped = if part.is_signed { 0x80 } else { 0 };
     for row in 0..part.count {
         let to = part.to.add(4 * row * width);
-        for start in (0..width).step_by(L::COUNT) {
-            let scale = L::load(part.scales.cast::<f32>().add(start));
-            let zero = scale.multiply(L::splat(-128.0));
-            let words = L::words(part.words.add(row * part.step + 4 * start).cast());
+        for start in (0..width).step_by(S::LANES) {
+            let scale = isa.read(part.scales.cast::<f32>().add(start));
+            let zero = scale * isa.splat(-128.0);
+            let words = isa.read_i32(part.words.add(row * part.step + 4 * start).cast());
             for byte in 0..4 {
-                let number = L::field(words, 8 * byte, 0xFF, flipped);
-                number.multiply_add(scale, zero).store(to.add(byte as usize * width + start));
+                let number = field(isa, words, 8 * byte, 0xFF) ^ isa.splat_i32(flipped);
+                isa.write(to.add(byte as usize * width + start), number.to_float().mul_add(scale, zero));
             }
         }
     }
@@ -64,19 +66,26 @@ pub unsafe fn bytes<L: Lanes>(part: &Unpack) {
 ///
 /// As for [`bytes`], with scales in the format `F`.
 #[inline(always)]
-pub unsafe fn halves<L: Lanes, F: ScaleForm>(part: &Unpack) {
-    let width = part.vectors * L::COUNT;
+pub unsafe fn halves<S: Simd, F: ScaleForm>(part: &Unpack) {
+    let isa = S::assume();
+    let width = part.vectors * S::LANES;
     for row in 0..part.count {
         let to = part.to.add(8 * row * width);
-        for start in (0..width).step_by(L::COUNT) {
-            let scale = F::load::<L>(part.scales.add(F::SCALES.size() * start));
-            let scale = F::scaled(scale, part.units.wrapping_add(start));
-            let zero = scale.multiply(L::splat(-8.0));
-            let words = L::words(part.words.add(row * part.step + 4 * start).cast());
+        for start in (0..width).step_by(S::LANES) {
+            let scale = F::load(isa, part.scales.add(F::SCALES.size() * start));
+            let scale = F::scaled(isa, scale, part.units.wrapping_add(start));
+            let zero = scale * isa.splat(-8.0);
+            let words = isa.read_i32(part.words.add(row * part.step + 4 * start).cast());
             for half in 0..8 {
-                let number = L::field(words, 8 * (half % 4) + half / 4 * 4, 0xF, 0);
-                number.multiply_add(scale, zero).store(to.add(half as usize * width + start));
+                let number = field(isa, words, 8 * (half % 4) + half / 4 * 4, 0xF);
+                isa.write(to.add(half as usize * width + start), number.to_float().mul_add(scale, zero));
             }
         }
     }
+}
+
+/// The bits of `mask` of each word, after a shift to the right.
+#[inline(always)]
+fn field<S: Simd>(isa: S, words: S::I32, shift: i32, mask: i32) -> S::I32 {
+    words.shift_right(shift) & isa.splat_i32(mask)
 }

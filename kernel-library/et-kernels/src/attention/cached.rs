@@ -9,7 +9,7 @@
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Float, Isa, Level, Work, math};
+use et_simd::{Float, Level, Simd, Work, math};
 
 use super::Numbers;
 use super::kept::Kept;
@@ -176,7 +176,7 @@ struct Span {
 impl Work for Attend<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(mut self, isa: S) {
+    fn run<S: Simd>(mut self, isa: S) {
         let (key_heads, together) = (self.cached.key_heads, self.cached.together());
         let mut item = self.items.start;
         while item < self.items.end {
@@ -191,7 +191,7 @@ impl Work for Attend<'_> {
 impl Attend<'_> {
     /// Computes a group of rows for the query heads of a range of KV heads.
     #[inline(always)]
-    fn rows<S: Isa>(&mut self, isa: S, rows: Range<usize>, key_heads: Range<usize>) {
+    fn rows<S: Simd>(&mut self, isa: S, rows: Range<usize>, key_heads: Range<usize>) {
         let cached = self.cached;
         let heads = key_heads.start * cached.sharing()..key_heads.end * cached.sharing();
         for (row, span) in cached.spans(rows.clone()) {
@@ -224,7 +224,7 @@ impl Attend<'_> {
 
     /// The scores of a range of heads for a span.
     #[inline(always)]
-    fn score<S: Isa, K: Kept>(&mut self, isa: S, row: usize, heads: Range<usize>, span: Span, keys: &[K]) {
+    fn score<S: Simd, K: Kept>(&mut self, isa: S, row: usize, heads: Range<usize>, span: Span, keys: &[K]) {
         for head in heads {
             let head = self.head(row, head);
             for at in (0..span.count).step_by(KEYS) {
@@ -235,7 +235,7 @@ impl Attend<'_> {
 
     /// The scores of a head for at most [`KEYS`] positions of a span.
     #[inline(always)]
-    fn products<S: Isa, K: Kept>(&mut self, isa: S, head: Head, span: Span, at: Range<usize>, keys: &[K]) {
+    fn products<S: Simd, K: Kept>(&mut self, isa: S, head: Head, span: Span, at: Range<usize>, keys: &[K]) {
         let Cached { width, query, key_heads, .. } = *self.cached;
         let place = |key: usize| ((span.slot + at.start + key) * key_heads + head.key) * (width + K::BEHIND);
         let places: [usize; KEYS] = core::array::from_fn(|key| place(if key < at.len() { key } else { 0 }));
@@ -260,7 +260,7 @@ impl Attend<'_> {
 
     /// Replaces scores by unnormalized softmax weights and returns the sum.
     #[inline(always)]
-    fn exponentials<S: Isa>(&mut self, isa: S, scores: Range<usize>) -> f32 {
+    fn exponentials<S: Simd>(&mut self, isa: S, scores: Range<usize>) -> f32 {
         let (cap, count) = (self.cached.soft_cap, scores.len());
         let scores = &mut self.scores[scores];
         let mut greatest = isa.splat(f32::NEG_INFINITY);
@@ -293,7 +293,7 @@ impl Attend<'_> {
     /// Accumulates weighted values into the outputs of a range of heads; the last span divides by the sum of the
     /// weights.
     #[inline(always)]
-    fn weigh<S: Isa, K: Kept>(&self, isa: S, row: usize, heads: Range<usize>, span: Span, values: &[K]) {
+    fn weigh<S: Simd, K: Kept>(&self, isa: S, row: usize, heads: Range<usize>, span: Span, values: &[K]) {
         let is_last = span.before + span.count == self.cached.seen(row).len();
         for head in heads {
             let head = self.head(row, head);
@@ -306,7 +306,7 @@ impl Attend<'_> {
 
     /// Accumulates weighted values into a range of columns of a head's output.
     #[inline(always)]
-    fn weigh_columns<S: Isa, K: Kept>(
+    fn weigh_columns<S: Simd, K: Kept>(
         &self,
         isa: S,
         head: Head,
@@ -350,7 +350,7 @@ impl Attend<'_> {
 /// # Safety
 /// `from` is valid for reads of `count` elements.
 #[inline(always)]
-unsafe fn vectors<S: Isa, K: Kept>(isa: S, from: *const K, count: usize) -> [S::F32; VECTORS] {
+unsafe fn vectors<S: Simd, K: Kept>(isa: S, from: *const K, count: usize) -> [S::F32; VECTORS] {
     let mut vectors = [isa.splat(0.0); VECTORS];
     for (index, vector) in vectors.iter_mut().enumerate() {
         let start = index * S::LANES;

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // Reads through pointers.
 
 use et_core::Half;
-use et_simd::{Integer, Isa};
+use et_simd::{Integer, Simd};
 
 /// Elements of the largest transposed tile.
 const SQUARE: usize = 16 * 16;
@@ -61,25 +61,25 @@ pub trait Kept: Copy {
     /// Loads a vector.
     ///
     /// # Safety
-    /// `from` is valid for reads of [`Isa::LANES`] elements.
-    unsafe fn read<S: Isa>(isa: S, from: *const Self) -> S::F32;
+    /// `from` is valid for reads of [`Simd::LANES`] elements.
+    unsafe fn read<S: Simd>(isa: S, from: *const Self) -> S::F32;
 
     /// Loads the first `count` lanes; the remaining lanes are 0.
     ///
     /// # Safety
-    /// `from` is valid for reads of `count` elements, fewer than [`Isa::LANES`].
-    unsafe fn read_part<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32;
+    /// `from` is valid for reads of `count` elements, fewer than [`Simd::LANES`].
+    unsafe fn read_part<S: Simd>(isa: S, from: *const Self, count: usize) -> S::F32;
 
     /// Converts to `f32`, without the scale of the row.
     fn number(self) -> f32;
 
-    /// Transposes a square tile: the scaled elements from `at` on of [`Isa::LANES`] rows of `width` elements, with a
+    /// Transposes a square tile: the scaled elements from `at` on of [`Simd::LANES`] rows of `width` elements, with a
     /// row stride of `step`.
     ///
     /// # Safety
     /// The rows are valid for reads, and `to` for writes of the tile.
     #[inline(always)]
-    unsafe fn transpose<S: Isa>(isa: S, rows: *const Self, step: usize, (at, width): (usize, usize), to: *mut f32) {
+    unsafe fn transpose<S: Simd>(isa: S, rows: *const Self, step: usize, (at, width): (usize, usize), to: *mut f32) {
         let mut square = [0.0; SQUARE];
         // SAFETY: the caller guarantees the rows and `to`; `square` has room for the lanes of any ISA.
         unsafe {
@@ -95,9 +95,9 @@ pub trait Kept: Copy {
     /// Loads at most a vector. Lanes from `count` on are 0.
     ///
     /// # Safety
-    /// `from` is valid for reads of `count` elements, or of [`Isa::LANES`] if `count` is larger.
+    /// `from` is valid for reads of `count` elements, or of [`Simd::LANES`] if `count` is larger.
     #[inline(always)]
-    unsafe fn read_some<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32 {
+    unsafe fn read_some<S: Simd>(isa: S, from: *const Self, count: usize) -> S::F32 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { if count >= S::LANES { Self::read(isa, from) } else { Self::read_part(isa, from, count) } }
     }
@@ -105,12 +105,12 @@ pub trait Kept: Copy {
 
 impl Kept for f32 {
     #[inline(always)]
-    unsafe fn read<S: Isa>(isa: S, from: *const Self) -> S::F32 {
+    unsafe fn read<S: Simd>(isa: S, from: *const Self) -> S::F32 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { isa.read(from) }
     }
     #[inline(always)]
-    unsafe fn read_part<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32 {
+    unsafe fn read_part<S: Simd>(isa: S, from: *const Self, count: usize) -> S::F32 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { isa.read_part(from, count) }
     }
@@ -119,7 +119,7 @@ impl Kept for f32 {
         self
     }
     #[inline(always)]
-    unsafe fn transpose<S: Isa>(isa: S, rows: *const Self, step: usize, (at, _): (usize, usize), to: *mut f32) {
+    unsafe fn transpose<S: Simd>(isa: S, rows: *const Self, step: usize, (at, _): (usize, usize), to: *mut f32) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { isa.transpose(rows.add(at), step, to, S::LANES) }
     }
@@ -127,12 +127,12 @@ impl Kept for f32 {
 
 impl Kept for Half {
     #[inline(always)]
-    unsafe fn read<S: Isa>(isa: S, from: *const Self) -> S::F32 {
+    unsafe fn read<S: Simd>(isa: S, from: *const Self) -> S::F32 {
         // SAFETY: the caller guarantees the elements; `Half` has the layout of `u16`.
         unsafe { isa.read_halves(from.cast()) }
     }
     #[inline(always)]
-    unsafe fn read_part<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32 {
+    unsafe fn read_part<S: Simd>(isa: S, from: *const Self, count: usize) -> S::F32 {
         // SAFETY: the caller guarantees the elements; `Half` has the layout of `u16`.
         unsafe { isa.read_halves_part(from.cast(), count) }
     }
@@ -150,12 +150,12 @@ impl Kept for i8 {
         f32::from_le_bytes(unsafe { row.add(width).cast::<[u8; 4]>().read_unaligned() })
     }
     #[inline(always)]
-    unsafe fn read<S: Isa>(isa: S, from: *const Self) -> S::F32 {
+    unsafe fn read<S: Simd>(isa: S, from: *const Self) -> S::F32 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { isa.read_i8(from) }.to_float()
     }
     #[inline(always)]
-    unsafe fn read_part<S: Isa>(isa: S, from: *const Self, count: usize) -> S::F32 {
+    unsafe fn read_part<S: Simd>(isa: S, from: *const Self, count: usize) -> S::F32 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { isa.read_i8_part(from, count) }.to_float()
     }

@@ -1,17 +1,17 @@
 //! Packs keys and values for the micro-kernels.
 #![allow(unsafe_code)] // Squares are transposed through pointers.
 
-use et_simd::Isa;
+use et_simd::Simd;
 
 use super::kept::Kept;
 
-/// Packs `count` keys into panels of [`Isa::LANES`] keys, element index by element index. Missing keys of the last
+/// Packs `count` keys into panels of [`Simd::LANES`] keys, element index by element index. Missing keys of the last
 /// panel are 0.
 ///
 /// # Safety
 /// `from` has `count` keys with a stride of `step` elements, and `to` has room for the panels.
 #[inline(always)]
-pub unsafe fn keys<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count: usize, width: usize, to: *mut f32) {
+pub unsafe fn keys<S: Simd, K: Kept>(isa: S, from: *const K, step: usize, count: usize, width: usize, to: *mut f32) {
     for (panel, first) in (0..count).step_by(S::LANES).enumerate() {
         // SAFETY: the caller guarantees room for the panel, and the panel's keys are below `count`.
         unsafe {
@@ -24,7 +24,7 @@ pub unsafe fn keys<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count: 
 /// # Safety
 /// As for [`keys`], for a single panel.
 #[inline(always)]
-unsafe fn key_panel<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count: usize, width: usize, to: *mut f32) {
+unsafe fn key_panel<S: Simd, K: Kept>(isa: S, from: *const K, step: usize, count: usize, width: usize, to: *mut f32) {
     let squares = if count == S::LANES { width - width % S::LANES } else { 0 };
     // SAFETY: the tile is within the keys of a full panel.
     unsafe {
@@ -49,7 +49,7 @@ unsafe fn key_panel<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count:
 /// # Safety
 /// `from` has `count` values with a stride of `step` elements, and `to` has room for the padded values.
 #[inline(always)]
-pub unsafe fn values<S: Isa, K: Kept>(isa: S, from: *const K, step: usize, count: usize, width: usize, to: *mut f32) {
+pub unsafe fn values<S: Simd, K: Kept>(isa: S, from: *const K, step: usize, count: usize, width: usize, to: *mut f32) {
     let padded = width.next_multiple_of(S::LANES);
     for index in 0..count {
         // SAFETY: the index is below `count`, and the caller guarantees `count` values and room.

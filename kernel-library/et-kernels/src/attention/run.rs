@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Isa, Level, Work};
+use et_simd::{Level, Simd, Work};
 
 use super::scores::{Bent, Queries, Seen, exponentials, products};
 use super::values::{Sums, Values, weigh};
@@ -109,7 +109,7 @@ struct Places {
 impl Work for Run<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
+    fn run<S: Simd>(self, isa: S) {
         let attention = self.attention;
         let places = self.places();
         for item in self.part.items.clone() {
@@ -140,7 +140,7 @@ impl Run<'_> {
 
     /// Multiplies every query of the part with a block of keys.
     #[inline(always)]
-    fn block<S: Isa>(&self, isa: S, places: Places, block: Block) {
+    fn block<S: Simd>(&self, isa: S, places: Places, block: Block) {
         self.pack(isa, places, block);
         let queries = self.part.queries.clone();
         let mut query = queries.start;
@@ -179,7 +179,7 @@ impl Run<'_> {
 
     /// Packs the keys and values of a block.
     #[inline(always)]
-    fn pack<S: Isa>(&self, isa: S, places: Places, block: Block) {
+    fn pack<S: Simd>(&self, isa: S, places: Places, block: Block) {
         let Attention { key, value, width, value_width, heads, key_heads, .. } = *self.attention;
         let key_head = block.head / (heads / key_heads);
         let (first_key, key_step) = (key.strides.offset(block.batch, key_head, block.slot), key.strides.token);
@@ -214,7 +214,7 @@ impl Run<'_> {
 
     /// Multiplies a tile of queries with a block of keys.
     #[inline(always)]
-    fn tile<S: Isa, const M: usize>(&self, isa: S, places: Places, block: Block, tile: &Tile) {
+    fn tile<S: Simd, const M: usize>(&self, isa: S, places: Places, block: Block, tile: &Tile) {
         let Attention { width, query: tokens, .. } = *self.attention;
         let &Tile { query, count, .. } = tile;
         let offset = tokens.strides.offset(block.batch, block.head, query);
@@ -246,7 +246,7 @@ impl Run<'_> {
     /// # Safety
     /// `scores` has a row of scores.
     #[inline(always)]
-    unsafe fn exponentials<S: Isa>(
+    unsafe fn exponentials<S: Simd>(
         &self,
         isa: S,
         scores: *mut f32,
@@ -271,7 +271,7 @@ impl Run<'_> {
     /// # Safety
     /// The scratch memory holds the exponentials of the tile.
     #[inline(always)]
-    unsafe fn values<S: Isa, const M: usize>(
+    unsafe fn values<S: Simd, const M: usize>(
         &self,
         isa: S,
         places: Places,

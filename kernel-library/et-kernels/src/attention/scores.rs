@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use et_simd::{Float, Isa, math};
+use et_simd::{Float, Simd, math};
 
 /// A tile of queries.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ pub struct Queries {
 /// # Safety
 /// `queries` are valid, `keys` has `panels` packed panels, and `to` has room for `M` rows of scores.
 #[inline(always)]
-pub unsafe fn products<S: Isa, const M: usize>(
+pub unsafe fn products<S: Simd, const M: usize>(
     isa: S,
     queries: Queries,
     keys: *const f32,
@@ -59,7 +59,7 @@ pub unsafe fn products<S: Isa, const M: usize>(
 /// # Safety
 /// As for [`products`], for `N` panels.
 #[inline(always)]
-unsafe fn tile<S: Isa, const M: usize, const N: usize>(
+unsafe fn tile<S: Simd, const M: usize, const N: usize>(
     isa: S,
     queries: Queries,
     keys: *const f32,
@@ -126,7 +126,7 @@ impl Bent<'_> {
     /// # Safety
     /// `products` has a vector, and each mask has `at + count` elements.
     #[inline(always)]
-    unsafe fn scores<S: Isa>(&self, isa: S, products: *const f32, at: usize, count: usize) -> S::F32 {
+    unsafe fn scores<S: Simd>(&self, isa: S, products: *const f32, at: usize, count: usize) -> S::F32 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe {
             let mut score = isa.read(products) * isa.splat(self.scale);
@@ -146,7 +146,7 @@ impl Bent<'_> {
     /// # Safety
     /// As for [`Self::scores`], with `count` = `lanes.end`.
     #[inline(always)]
-    unsafe fn shown<S: Isa>(&self, isa: S, products: *const f32, at: usize, lanes: Range<usize>) -> S::F32 {
+    unsafe fn shown<S: Simd>(&self, isa: S, products: *const f32, at: usize, lanes: Range<usize>) -> S::F32 {
         let hidden = isa.splat(f32::NEG_INFINITY);
         if lanes.is_empty() {
             return hidden;
@@ -162,9 +162,9 @@ impl Bent<'_> {
 /// softmax state of the query and returns the rescaling factor for the query's accumulators.
 ///
 /// # Safety
-/// `scores` has `padded` elements, a multiple of [`Isa::LANES`], and each mask at least `visible.end` elements.
+/// `scores` has `padded` elements, a multiple of [`Simd::LANES`], and each mask at least `visible.end` elements.
 #[inline(always)]
-pub unsafe fn exponentials<S: Isa>(
+pub unsafe fn exponentials<S: Simd>(
     isa: S,
     scores: *mut f32,
     bent: Bent<'_>,

@@ -1,7 +1,7 @@
 //! Sums of values, weighted by the softmax exponentials.
 #![allow(unsafe_code)] // Tiles are read through pointers, whose bounds are checked once for a call.
 
-use et_simd::{Float, Isa};
+use et_simd::{Float, Simd};
 
 /// A block of packed values.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ pub struct Sums {
 /// # Safety
 /// `weights` has `M` rows with an element per value; values and sums are valid.
 #[inline(always)]
-pub unsafe fn weigh<S: Isa, const M: usize>(
+pub unsafe fn weigh<S: Simd, const M: usize>(
     isa: S,
     weights: *const f32,
     row: usize,
@@ -68,7 +68,7 @@ pub unsafe fn weigh<S: Isa, const M: usize>(
 /// As for [`weigh`].
 #[inline(always)]
 #[allow(clippy::too_many_arguments)] // Two tensors, two lists of factors, and where.
-unsafe fn tile<S: Isa, const M: usize, const N: usize>(
+unsafe fn tile<S: Simd, const M: usize, const N: usize>(
     isa: S,
     weights: *const f32,
     row: usize,
@@ -117,7 +117,7 @@ unsafe fn tile<S: Isa, const M: usize, const N: usize>(
 /// # Safety
 /// `from` is valid for reads of `lanes` elements.
 #[inline(always)]
-unsafe fn read<S: Isa>(isa: S, from: *const f32, lanes: usize) -> S::F32 {
+unsafe fn read<S: Simd>(isa: S, from: *const f32, lanes: usize) -> S::F32 {
     // SAFETY: the caller guarantees `lanes` elements.
     unsafe { if lanes == S::LANES { isa.read(from) } else { isa.read_part(from, lanes) } }
 }

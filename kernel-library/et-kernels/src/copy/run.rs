@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // Threads write parts of one output; bounds are checked once for a call.
 
 use et_core::{MAX_RANK, Result};
-use et_simd::{Isa, Level, Work};
+use et_simd::{Level, Simd, Work};
 
 use super::Strided;
 use super::plan::{Dimension, Plan};
@@ -42,7 +42,7 @@ const SIDE: usize = 16;
 impl<T: Copy> Work for CopyBox<T> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
+    fn run<S: Simd>(self, isa: S) {
         let dimensions = self.plan.dimensions();
         let Some((last, outer)) = dimensions.split_last() else {
             // SAFETY: the box has exactly one element.
@@ -132,7 +132,7 @@ unsafe fn line<T: Copy>(from: *const T, to: *mut T, dimension: Dimension) {
 /// # Safety
 /// Both dimensions are within both tensors.
 #[inline(always)]
-unsafe fn plane<S: Isa, T: Copy>(isa: S, from: *const T, to: *mut T, rows: Dimension, columns: Dimension) {
+unsafe fn plane<S: Simd, T: Copy>(isa: S, from: *const T, to: *mut T, rows: Dimension, columns: Dimension) {
     // SAFETY: the caller guarantees both dimensions.
     unsafe {
         match (columns.size, rows.to) {

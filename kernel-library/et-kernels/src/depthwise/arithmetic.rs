@@ -1,17 +1,17 @@
 //! The arithmetic of depthwise convolution, for `f32` and int8.
 #![allow(unsafe_code)] // Reads and writes through pointers.
 
-use et_simd::Isa;
+use et_simd::Simd;
 
 /// Lanes per vector.
 pub const fn lanes<A: Arithmetic>() -> usize {
-    <A::Isa as Isa>::LANES
+    <A::Isa as Simd>::LANES
 }
 
 /// A dot product per lane. Each lane holds a sliding window of the last [`Arithmetic::TAPS`] elements.
 pub trait Arithmetic: Copy {
     /// The ISA.
-    type Isa: Isa;
+    type Isa: Simd;
     /// The element type of the tensors.
     type Number: Copy + Default;
     /// Elements of neighbouring pixels, or accumulators: a 32-bit word per lane.

@@ -4,11 +4,10 @@
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Bytes, Dot, DotWork, Dots, Integer, Isa, Level};
+use et_simd::{Activation, Bytes, Dot, DotWork, Dots, Integer, Level, Simd};
 
 use super::arithmetic::{Arithmetic, To};
 use super::convolve::{Tensors, convolve};
-use crate::activation::Activation;
 use crate::check::{ensure, product};
 use crate::quantized::Rescale;
 use crate::window::Window;
@@ -121,7 +120,7 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
         let all = self.bias.get(channel..).unwrap_or_default();
         // SAFETY: `all` has a vector of elements, or `bias` has 16, at least the lanes of any ISA.
         unsafe {
-            if lanes == <D::Isa as Isa>::LANES && all.len() >= lanes {
+            if lanes == <D::Isa as Simd>::LANES && all.len() >= lanes {
                 return isa.read_i32(all.as_ptr());
             }
             let mut bias = [0; 16];
@@ -158,7 +157,7 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
         let mut bytes = sums;
         if let Some(inverse) = hardswish {
             for bytes in &mut bytes {
-                let number = Activation::Hardswish.apply(isa, bytes.to_float() * scale);
+                let number = Activation::HardSwish.apply(isa, bytes.to_float() * scale);
                 *bytes = rescale.bytes(number * isa.splat(inverse));
             }
         } else {
@@ -176,7 +175,7 @@ impl<D: Dot> Arithmetic for Integers<'_, D> {
 /// # Safety
 /// `to` has room for the pixels.
 #[inline(always)]
-unsafe fn write<S: Isa, const P: usize>(isa: S, bytes: [S::I32; P], count: usize, to: To<i8>) {
+unsafe fn write<S: Simd, const P: usize>(isa: S, bytes: [S::I32; P], count: usize, to: To<i8>) {
     // SAFETY: the caller guarantees room for the pixels.
     unsafe {
         if count >= P && to.lanes == S::LANES {

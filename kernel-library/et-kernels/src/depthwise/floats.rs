@@ -4,12 +4,11 @@
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Float, Isa, Level, Work};
+use et_simd::{Activation, Float, Level, Simd, Work};
 
 use super::arithmetic::{Arithmetic, To};
 use super::convolve::{Tensors, convolve};
 use super::pairs;
-use crate::activation::Activation;
 use crate::check::{ensure, product};
 use crate::window::Window;
 
@@ -30,6 +29,7 @@ pub fn depthwise(
 ) -> Result<()> {
     window.check(channels, input.len(), &rows, output.len())?;
     ensure(product(&[window.kernel[0], window.kernel[1], channels])? == weights.len() && bias.len() == channels)?;
+    ensure(activation.is_cheap())?;
     let tensors = Tensors { window, channels, input, weights, rows, output };
     level.run(Depthwise { tensors, bias, activation });
     Ok(())
@@ -44,7 +44,7 @@ struct Depthwise<'a> {
 impl Work for Depthwise<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(mut self, isa: S) {
+    fn run<S: Simd>(mut self, isa: S) {
         let numbers = Numbers { isa, bias: self.bias, activation: self.activation };
         if !pairs::convolve(numbers, &mut self.tensors) {
             convolve(numbers, self.tensors);
@@ -61,7 +61,7 @@ pub struct Numbers<'a, S> {
     activation: Activation,
 }
 
-impl<S: Isa> Arithmetic for Numbers<'_, S> {
+impl<S: Simd> Arithmetic for Numbers<'_, S> {
     type Isa = S;
     type Number = f32;
     type Vector = S::F32;
@@ -116,15 +116,15 @@ impl<S: Isa> Arithmetic for Numbers<'_, S> {
         // SAFETY: as above. The activation is selected once, outside the loop over pixels.
         unsafe {
             match self.activation {
-                Activation::Identity => self.write_all(sums, Activation::Identity, count, to),
                 Activation::Clamp(low, high) => self.write_all(sums, Activation::Clamp(low, high), count, to),
-                Activation::Hardswish => self.write_all(sums, Activation::Hardswish, count, to),
+                Activation::HardSwish => self.write_all(sums, Activation::HardSwish, count, to),
+                _ => self.write_all(sums, Activation::None, count, to),
             }
         }
     }
 }
 
-impl<S: Isa> Numbers<'_, S> {
+impl<S: Simd> Numbers<'_, S> {
     /// Applies the activation to the accumulators of the first `count` pixels and stores the results.
     ///
     /// # Safety
@@ -203,7 +203,7 @@ mod tests {
                     let what = std::format!("{window:?} {channels} {}", level.name());
                     let mut output = vec![9.0; expected.len()];
                     let all = 0..window.output[0];
-                    let none = Activation::Identity;
+                    let none = Activation::None;
                     depthwise(level, &window, channels, &input, &weights, &bias, none, all, &mut output).unwrap();
                     assert_close(&what, &output, &expected, 1e-5);
                     let last = window.output[0] / 2..window.output[0];
@@ -226,7 +226,7 @@ mod tests {
             for level in Level::available() {
                 let computed = |rows: Range<usize>| {
                     let mut output = vec![9.0; rows.len() * window.output[1] * channels];
-                    let function = Activation::Hardswish;
+                    let function = Activation::HardSwish;
                     depthwise(level, &window, channels, &input, &weights, &bias, function, rows, &mut output).unwrap();
                     output.into_iter().map(f32::to_bits).collect::<Vec<_>>()
                 };
@@ -243,7 +243,7 @@ mod tests {
         let count = window.input[0] * window.input[1];
         let refused = |input: usize, weights: usize, rows: Range<usize>| {
             let (input, weights) = (vec![0.0; input], vec![0.0; weights]);
-            let none = Activation::Identity;
+            let none = Activation::None;
             let mut output = vec![0.0; window.output[0] * window.output[1]];
             depthwise(Level::Portable, &window, 1, &input, &weights, &[0.0], none, rows, &mut output).is_err()
         };

@@ -7,7 +7,7 @@
 use core::mem::MaybeUninit;
 use core::ops::Range;
 
-use et_simd::{Float, Isa};
+use et_simd::{Float, Simd};
 
 use super::arithmetic::{Arithmetic, To};
 use super::convolve::Tensors;
@@ -31,7 +31,7 @@ struct Weights([MaybeUninit<f32>; DEPTH * TAPS * LANES]);
 /// Convolves the tensors. Returns false, without output, if the geometry is unsupported or the image too narrow. The
 /// sizes match the geometry.
 #[inline(always)]
-pub fn convolve<S: Isa>(numbers: Numbers<'_, S>, tensors: &mut Tensors<'_, f32>) -> bool {
+pub fn convolve<S: Simd>(numbers: Numbers<'_, S>, tensors: &mut Tensors<'_, f32>) -> bool {
     if !fits(tensors.window) || tensors.channels < S::LANES {
         return false;
     }
@@ -56,7 +56,7 @@ fn fits(window: &Window) -> bool {
 }
 
 /// The tensors, and the packed weights of a block of channels.
-struct Image<'a, 't, S: Isa> {
+struct Image<'a, 't, S: Simd> {
     numbers: Numbers<'a, S>,
     tensors: &'a mut Tensors<'t, f32>,
     /// The first channel vector of the block.
@@ -76,7 +76,7 @@ struct Tile {
     inside: Range<usize>,
 }
 
-impl<S: Isa> Image<'_, '_, S> {
+impl<S: Simd> Image<'_, '_, S> {
     #[inline(always)]
     fn run<const KERNEL: usize, const STRIDE: usize>(&mut self) {
         let vectors = self.tensors.channels.div_ceil(S::LANES);
@@ -192,7 +192,7 @@ impl<S: Isa> Image<'_, '_, S> {
 /// # Safety
 /// The pixels of `inside` exist, and the weights of each selected row are packed.
 #[inline(always)]
-unsafe fn add<S: Isa, const KERNEL: usize, const STRIDE: usize, const FIRST: bool, const SECOND: bool>(
+unsafe fn add<S: Simd, const KERNEL: usize, const STRIDE: usize, const FIRST: bool, const SECOND: bool>(
     isa: S,
     sums: &mut [[S::F32; PIXELS]; 2],
     (line, step): (*const f32, usize),

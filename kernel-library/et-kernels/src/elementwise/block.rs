@@ -1,7 +1,7 @@
 //! Blocks of elements in scratch memory.
 #![allow(unsafe_code)] // Reads through pointers, checked once for a program.
 
-use et_simd::Isa;
+use et_simd::Simd;
 
 /// The maximum elements per block. Eight blocks take half of L1.
 pub const BLOCK: usize = 512;
@@ -33,7 +33,7 @@ impl Stream {
     /// # Safety
     /// The stream has `at + LANES` elements.
     #[inline(always)]
-    pub unsafe fn read<S: Isa>(self, isa: S, at: usize) -> S::F32 {
+    pub unsafe fn read<S: Simd>(self, isa: S, at: usize) -> S::F32 {
         // SAFETY: the caller guarantees the elements; a broadcast constant has 16, at least the lanes of any ISA.
         unsafe { isa.read(self.from.add(at * self.step)) }
     }
@@ -43,7 +43,7 @@ impl Stream {
     /// # Safety
     /// The stream has `at + count` elements.
     #[inline(always)]
-    pub unsafe fn read_part<S: Isa>(self, isa: S, at: usize, count: usize) -> S::F32 {
+    pub unsafe fn read_part<S: Simd>(self, isa: S, at: usize, count: usize) -> S::F32 {
         // SAFETY: as above.
         unsafe { isa.read_part(self.from.add(at * self.step), count) }
     }

@@ -1,7 +1,7 @@
 //! The elementwise operations: a table of names, operands and expressions.
 #![allow(unsafe_code)] // Streams are pointers, checked once for a program.
 
-use et_simd::{Float, Isa, math};
+use et_simd::{Float, Simd, math};
 
 use super::block::Stream;
 
@@ -27,7 +27,7 @@ macro_rules! operations {
             /// # Safety
             /// Streams and target have `count` elements.
             #[inline(always)]
-            pub(super) unsafe fn compute<S: Isa>(self, isa: S, operands: [Stream; 3], to: *mut f32, count: usize) {
+            pub(super) unsafe fn compute<S: Simd>(self, isa: S, operands: [Stream; 3], to: *mut f32, count: usize) {
                 match self {
                     $(Self::$name => {
                         let $isa = isa;
@@ -91,27 +91,17 @@ operations! {
     /// Leaky ReLU: `x` above 0, otherwise `x * slope`.
     LeakyRelu(x, slope) = |isa| (x * slope).select(x.is_less(isa.splat(0.0)), x);
     /// Hard sigmoid: `clamp(x + 3, 0, 6) / 6`.
-    Hardsigmoid(x) = |isa| {
-        let shifted = isa.splat(0.0).max(x + isa.splat(3.0));
-        isa.splat(6.0).min(shifted) * isa.splat(1.0 / 6.0)
-    };
+    Hardsigmoid(x) = |isa| math::hard_sigmoid(isa, x);
     /// Hard swish: `x * clamp(x + 3, 0, 6) / 6`.
-    Hardswish(x) = |isa| {
-        let shifted = isa.splat(0.0).max(x + isa.splat(3.0));
-        x * (isa.splat(6.0).min(shifted) * isa.splat(1.0 / 6.0))
-    };
+    Hardswish(x) = |isa| x * math::hard_sigmoid(isa, x);
     /// `1 / (1 + exp(-x))`
     Sigmoid(x) = |isa| math::sigmoid(isa, x);
     /// `x / (1 + exp(-x))`
-    Silu(x) = |isa| x / (isa.splat(1.0) + math::exp(isa, x.neg()));
+    Silu(x) = |isa| math::silu(isa, x);
     /// GELU: `x * (1 + erf(x / sqrt(2))) / 2`.
     Gelu(x) = |isa| math::gelu(isa, x);
     /// [`Operation::Gelu`] in PyTorch's tanh approximation.
-    GeluTanh(x) = |isa| {
-        const TWICE_ROOT_OF_TWO_BY_PI: f32 = core::f32::consts::FRAC_2_SQRT_PI * core::f32::consts::SQRT_2;
-        let inner = (x * x).mul_add(isa.splat(0.044_715), isa.splat(1.0)) * x;
-        x / (isa.splat(1.0) + math::exp(isa, inner * isa.splat(-TWICE_ROOT_OF_TWO_BY_PI)))
-    };
+    GeluTanh(x) = |isa| math::gelu_tanh(isa, x);
     /// The hyperbolic tangent.
     Tanh(x) = |isa| math::tanh(isa, x);
     /// The error function.

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)] // Sources and the output may be the same memory; sizes are checked once for a program.
 
 use et_core::Result;
-use et_simd::{Isa, Level, Work};
+use et_simd::{Level, Simd, Work};
 
 use super::block::{BLOCK, Stream};
 use super::{Operand, Output, Program, Source};
@@ -54,7 +54,7 @@ struct Run<'a> {
 impl Work for Run<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
+    fn run<S: Simd>(self, isa: S) {
         let columns = self.program.columns;
         let registers = Program::registers(self.program.instructions);
         // A block has whole rows, or a part of a single row.
@@ -104,7 +104,14 @@ impl Run<'_> {
     /// # Safety
     /// The block is within the output, and `scratch` has room for a block.
     #[inline(always)]
-    unsafe fn input<S: Isa>(&self, isa: S, source: &Source, scratch: *mut f32, at: usize, length: usize) -> *const f32 {
+    unsafe fn input<S: Simd>(
+        &self,
+        isa: S,
+        source: &Source,
+        scratch: *mut f32,
+        at: usize,
+        length: usize,
+    ) -> *const f32 {
         // SAFETY: `check` validated the length of each source against the output, the rows or the columns.
         unsafe {
             match *source {
@@ -144,7 +151,7 @@ impl Run<'_> {
     /// # Safety
     /// The block is within the output, and each input has the block's length.
     #[inline(always)]
-    unsafe fn compute<S: Isa>(
+    unsafe fn compute<S: Simd>(
         &self,
         isa: S,
         inputs: &[*const f32; Program::MOST_SOURCES],

@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Integer, Isa, Level, Work};
+use et_simd::{Integer, Level, Simd, Work};
 
 use super::Divisor;
 use crate::quantized::{ALL, Quantization, Rescale};
@@ -58,7 +58,7 @@ struct Pool<'a> {
 impl Work for Pool<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(mut self, isa: S) {
+    fn run<S: Simd>(mut self, isa: S) {
         let (window, channels) = (self.window, self.channels);
         for index in self.rows.clone() {
             row(isa, &mut self, window, channels, index);
@@ -66,7 +66,7 @@ impl Work for Pool<'_> {
     }
 }
 
-impl<S: Isa> Tile<S> for Pool<'_> {
+impl<S: Simd> Tile<S> for Pool<'_> {
     #[inline(always)]
     fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
         // SAFETY: `row` of the tile module passes channels within the image.
@@ -84,7 +84,7 @@ impl Pool<'_> {
     /// `N` vectors, or `lanes` channels, exist from `channel` on; the kernel positions of `pixels` are within the
     /// image.
     #[inline(always)]
-    unsafe fn tile<S: Isa, const P: usize, const N: usize>(
+    unsafe fn tile<S: Simd, const P: usize, const N: usize>(
         &mut self,
         isa: S,
         pixels: &Pixels,
@@ -126,7 +126,7 @@ impl Pool<'_> {
 
     /// The qparams of the output.
     #[inline(always)]
-    fn bytes<S: Isa>(&self, isa: S, result: S::I32, inside: usize) -> S::I32 {
+    fn bytes<S: Simd>(&self, isa: S, result: S::I32, inside: usize) -> S::I32 {
         let Some((from, divisor, to)) = self.mean else { return result };
         let offset = isa.splat(inside as f32 * from.zero_point as f32);
         let factor = from.scale / to.scale / divisor.of(inside);

@@ -4,7 +4,7 @@
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Float, Isa, Level, Work};
+use et_simd::{Float, Level, Simd, Work};
 
 use super::Divisor;
 use crate::tile::{Pixels, Tile, row};
@@ -55,7 +55,7 @@ struct Pool<'a> {
 impl Work for Pool<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(mut self, isa: S) {
+    fn run<S: Simd>(mut self, isa: S) {
         let (window, channels) = (self.window, self.channels);
         for index in self.rows.clone() {
             row(isa, &mut self, window, channels, index);
@@ -63,7 +63,7 @@ impl Work for Pool<'_> {
     }
 }
 
-impl<S: Isa> Tile<S> for Pool<'_> {
+impl<S: Simd> Tile<S> for Pool<'_> {
     #[inline(always)]
     fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
         // SAFETY: `row` of the tile module passes channels within the image.
@@ -81,7 +81,7 @@ impl Pool<'_> {
     /// `N` vectors, or `lanes` channels, exist from `channel` on; the kernel positions of `pixels` are within the
     /// image.
     #[inline(always)]
-    unsafe fn tile<S: Isa, const P: usize, const N: usize>(
+    unsafe fn tile<S: Simd, const P: usize, const N: usize>(
         &mut self,
         isa: S,
         pixels: &Pixels,
@@ -131,7 +131,7 @@ impl Pool<'_> {
 /// # Safety
 /// `from` is valid for reads of `lanes` elements.
 #[inline(always)]
-unsafe fn read<S: Isa>(isa: S, from: *const f32, lanes: usize) -> S::F32 {
+unsafe fn read<S: Simd>(isa: S, from: *const f32, lanes: usize) -> S::F32 {
     // SAFETY: the caller guarantees `lanes` elements.
     unsafe { if lanes == S::LANES { isa.read(from) } else { isa.read_part(from, lanes) } }
 }

@@ -1,7 +1,7 @@
 //! Quantize and dequantize.
 
 use et_core::Result;
-use et_simd::{Float, Integer, Isa, Level, Work};
+use et_simd::{Float, Integer, Level, Simd, Work};
 
 use super::Quantization;
 use crate::check::ensure;
@@ -23,7 +23,7 @@ struct Dequantize<'a> {
 impl Work for Dequantize<'_> {
     type Output = ();
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) {
+    fn run<S: Simd>(self, isa: S) {
         dequantize_block(isa, self.input, self.from.scale, self.from.zero_point, self.output);
     }
 }
@@ -33,14 +33,14 @@ pub const ALL: [i8; 2] = [i8::MIN, i8::MAX];
 
 /// Requantization of `f32` values: scale, round, add the zero point.
 #[derive(Clone, Copy)]
-pub struct Rescale<S: Isa> {
+pub struct Rescale<S: Simd> {
     factor: S::F32,
     zero_point: S::I32,
     least: S::F32,
     greatest: S::F32,
 }
 
-impl<S: Isa> Rescale<S> {
+impl<S: Simd> Rescale<S> {
     /// Requantization with the scale `factor`, clamped to `range`.
     #[inline(always)]
     pub fn new(isa: S, factor: f32, zero_point: i32, range: [i8; 2]) -> Self {
@@ -61,7 +61,7 @@ impl<S: Isa> Rescale<S> {
 
 /// Quantizes `f32` to int8.
 #[inline(always)]
-pub fn quantize_block<S: Isa>(isa: S, input: &[f32], scale: f32, zero_point: i32, output: &mut [i8]) {
+pub fn quantize_block<S: Simd>(isa: S, input: &[f32], scale: f32, zero_point: i32, output: &mut [i8]) {
     let rescale = Rescale::new(isa, 1.0 / scale, zero_point, ALL);
     for at in (0..output.len()).step_by(S::LANES) {
         isa.store_i8(output, at, rescale.bytes(isa.load(input, at)));
@@ -70,7 +70,7 @@ pub fn quantize_block<S: Isa>(isa: S, input: &[f32], scale: f32, zero_point: i32
 
 /// [`dequantize`], for kernels.
 #[inline(always)]
-pub fn dequantize_block<S: Isa>(isa: S, input: &[i8], scale: f32, zero_point: i32, output: &mut [f32]) {
+pub fn dequantize_block<S: Simd>(isa: S, input: &[i8], scale: f32, zero_point: i32, output: &mut [f32]) {
     let (scale, zero_point) = (isa.splat(scale), isa.splat_i32(zero_point));
     for at in (0..output.len()).step_by(S::LANES) {
         isa.store(output, at, (isa.load_i8(input, at) - zero_point).to_float() * scale);
@@ -90,7 +90,7 @@ mod tests {
     impl Work for Quantize<'_> {
         type Output = ();
         #[inline(always)]
-        fn run<S: Isa>(self, isa: S) {
+        fn run<S: Simd>(self, isa: S) {
             quantize_block(isa, self.0, FROM.scale, FROM.zero_point, self.1);
         }
     }

@@ -1,12 +1,12 @@
 //! The exponential function.
 
 use super::polynomial;
-use crate::{Float, Isa};
+use crate::{Float, Simd};
 
 /// `exp(x)` within 2 ULP. Infinity above 88.73, NaN for NaN, and 0 below -87.33, where results would be subnormal:
 /// subnormal arithmetic takes a hundred times as long, and softmax over masked keys would hit this case often.
 #[inline(always)]
-pub fn exp<S: Isa>(isa: S, x: S::F32) -> S::F32 {
+pub fn exp<S: Simd>(isa: S, x: S::F32) -> S::F32 {
     // `ln(2)` split in two: products of the first part with integers up to 2^9 are exact.
     const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
     const LEAST: f32 = -87.33;

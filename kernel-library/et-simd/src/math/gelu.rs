@@ -1,14 +1,14 @@
 //! The Gaussian error linear unit.
 
-use super::polynomial;
-use crate::{Float, Isa};
+use super::{exp, polynomial};
+use crate::{Float, Simd};
 
 /// `gelu(x)` with an error of `1.5e-7 * max(1, |x|)`.
 ///
 /// Computed as `max(x, 0) - |x| * Q(|x|)` with the upper tail `Q` of the normal distribution. `log2(Q)` is nearly a
 /// parabola, so that no division and no special case for small inputs is needed.
 #[inline(always)]
-pub fn gelu<S: Isa>(isa: S, x: S::F32) -> S::F32 {
+pub fn gelu<S: Simd>(isa: S, x: S::F32) -> S::F32 {
     // Fitted from 0 to 5.5; the tail of larger inputs is negligible.
     const GREATEST: f32 = 5.5;
     const SHARE: [f32; 9] = [
@@ -30,6 +30,14 @@ pub fn gelu<S: Isa>(isa: S, x: S::F32) -> S::F32 {
     let whole = logarithm.round();
     let share = polynomial(isa, logarithm - whole, POWER).times_power_of_two(whole);
     size.neg_mul_add(share, isa.splat(0.0).max(x))
+}
+
+/// [`gelu`] in PyTorch's tanh approximation: `x * sigmoid(2 * sqrt(2 / pi) * (x + 0.044715 * x^3))`.
+#[inline(always)]
+pub fn gelu_tanh<S: Simd>(isa: S, x: S::F32) -> S::F32 {
+    const TWICE_ROOT_OF_TWO_BY_PI: f32 = core::f32::consts::FRAC_2_SQRT_PI * core::f32::consts::SQRT_2;
+    let inner = (x * x).mul_add(isa.splat(0.044_715), isa.splat(1.0)) * x;
+    x / (isa.splat(1.0) + exp(isa, inner * isa.splat(-TWICE_ROOT_OF_TWO_BY_PI)))
 }
 
 #[cfg(test)]

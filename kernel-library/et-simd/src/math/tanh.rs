@@ -1,11 +1,11 @@
 //! The hyperbolic tangent.
 
 use super::{exp, polynomial};
-use crate::{Float, Isa};
+use crate::{Float, Simd};
 
 /// `tanh(x)` within 3 ULP.
 #[inline(always)]
-pub fn tanh<S: Isa>(isa: S, x: S::F32) -> S::F32 {
+pub fn tanh<S: Simd>(isa: S, x: S::F32) -> S::F32 {
     let size = x.abs();
     let square = x * x;
     let curve = polynomial(isa, square, [-0.333_332_8, 0.133_314_42, -0.053_739_715, 0.020_639_088, -0.005_704_987]);

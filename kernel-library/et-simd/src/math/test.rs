@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::vec::Vec;
 
-use crate::{Isa, Level, Work, math};
+use crate::{Level, Simd, Work, math};
 
 struct Apply<'a> {
     function: &'a str,
@@ -13,7 +13,7 @@ struct Apply<'a> {
 impl Work for Apply<'_> {
     type Output = Vec<f32>;
     #[inline(always)]
-    fn run<S: Isa>(self, isa: S) -> Vec<f32> {
+    fn run<S: Simd>(self, isa: S) -> Vec<f32> {
         let mut output = std::vec![0.0; self.input.len()];
         for at in (0..output.len()).step_by(S::LANES) {
             let x = isa.load(self.input, at);

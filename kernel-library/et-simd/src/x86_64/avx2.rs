@@ -5,9 +5,8 @@
 
 use core::arch::x86_64::*;
 
-use super::detect;
 use crate::operators::{methods, operators};
-use crate::{Float, Integer, Isa, Work};
+use crate::{Float, Integer, Isa, Simd, Work};
 
 /// AVX2 and FMA.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +20,17 @@ pub struct F32x8(__m256);
 #[derive(Clone, Copy, Debug)]
 pub struct I32x8(pub(super) __m256i);
 
+impl I32x8 {
+    /// A vector of the lanes.
+    ///
+    /// # Safety
+    /// The CPU has AVX2.
+    #[inline(always)]
+    pub const unsafe fn new(lanes: __m256i) -> Self {
+        Self(lanes)
+    }
+}
+
 /// A mask of eight lanes, each with every bit set or every bit clear.
 #[derive(Clone, Copy, Debug)]
 pub struct Mask8(__m256);
@@ -28,12 +38,13 @@ pub struct Mask8(__m256);
 impl Avx2 {
     /// The ISA token, if the CPU has AVX2 and FMA.
     pub fn detect() -> Option<Self> {
-        (detect::features() & detect::AVX2 != 0).then_some(Self(()))
+        Isa::Avx2.is_available().then_some(Self(()))
     }
 }
 
 operators!(F32x8, Add add _mm256_add_ps, Sub sub _mm256_sub_ps, Mul mul _mm256_mul_ps, Div div _mm256_div_ps);
 operators!(I32x8, Add add _mm256_add_epi32, Sub sub _mm256_sub_epi32, Mul mul _mm256_mullo_epi32);
+operators!(I32x8, BitAnd bitand _mm256_and_si256, BitXor bitxor _mm256_xor_si256);
 
 impl Float for F32x8 {
     type Integer = I32x8;
@@ -148,6 +159,11 @@ impl Integer for I32x8 {
         // SAFETY: as above.
         F32x8(unsafe { _mm256_cvtepi32_ps(self.0) })
     }
+    #[inline(always)]
+    fn shift_right(self, bits: i32) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm256_sra_epi32(self.0, _mm_cvtsi32_si128(bits)) })
+    }
 }
 
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,popcnt")]
@@ -163,7 +179,7 @@ fn first(count: usize) -> __m256i {
     unsafe { _mm256_loadu_si256(ONES_AND_ZEROS.as_ptr().add(8 - count.min(8)).cast()) }
 }
 
-impl Isa for Avx2 {
+impl Simd for Avx2 {
     const NAME: &'static str = "avx2";
     const LANES: usize = 8;
     const REGISTERS: usize = 16;
@@ -171,6 +187,15 @@ impl Isa for Avx2 {
     type I32 = I32x8;
     type Mask = Mask8;
 
+    #[inline(always)]
+    unsafe fn assume() -> Self {
+        Self(())
+    }
+    #[inline(always)]
+    fn prefetch(self, from: *const u8) {
+        // SAFETY: every x86-64 CPU has the instruction, which accepts any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) };
+    }
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
         // SAFETY: the token exists only if the CPU has AVX2; the caller guarantees valid pointers. The same argument
@@ -226,6 +251,11 @@ impl Isa for Avx2 {
     unsafe fn read_i8(self, from: *const i8) -> I32x8 {
         // SAFETY: as above.
         I32x8(unsafe { _mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast())) })
+    }
+    #[inline(always)]
+    unsafe fn read_u8(self, from: *const u8) -> I32x8 {
+        // SAFETY: as above.
+        I32x8(unsafe { _mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast())) })
     }
     #[inline(always)]
     unsafe fn write_i8(self, to: *mut i8, vector: I32x8) {

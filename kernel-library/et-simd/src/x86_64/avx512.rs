@@ -5,9 +5,8 @@
 
 use core::arch::x86_64::*;
 
-use super::detect;
 use crate::operators::{methods, operators};
-use crate::{Float, Integer, Isa, Work};
+use crate::{Float, Integer, Isa, Simd, Work};
 
 /// AVX-512.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,15 +20,27 @@ pub struct F32x16(__m512);
 #[derive(Clone, Copy, Debug)]
 pub struct I32x16(pub(super) __m512i);
 
+impl I32x16 {
+    /// A vector of the lanes.
+    ///
+    /// # Safety
+    /// The CPU has AVX-512.
+    #[inline(always)]
+    pub const unsafe fn new(lanes: __m512i) -> Self {
+        Self(lanes)
+    }
+}
+
 impl Avx512 {
     /// The ISA token, if the CPU has AVX-512.
     pub fn detect() -> Option<Self> {
-        (detect::features() & detect::AVX512 != 0).then_some(Self(()))
+        Isa::Avx512.is_available().then_some(Self(()))
     }
 }
 
 operators!(F32x16, Add add _mm512_add_ps, Sub sub _mm512_sub_ps, Mul mul _mm512_mul_ps, Div div _mm512_div_ps);
 operators!(I32x16, Add add _mm512_add_epi32, Sub sub _mm512_sub_epi32, Mul mul _mm512_mullo_epi32);
+operators!(I32x16, BitAnd bitand _mm512_and_si512, BitXor bitxor _mm512_xor_si512);
 
 impl Float for F32x16 {
     type Integer = I32x16;
@@ -127,6 +138,11 @@ impl Integer for I32x16 {
         // SAFETY: as above.
         F32x16(unsafe { _mm512_cvtepi32_ps(self.0) })
     }
+    #[inline(always)]
+    fn shift_right(self, bits: i32) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { _mm512_sra_epi32(self.0, _mm_cvtsi32_si128(bits)) })
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,popcnt")]
@@ -140,7 +156,7 @@ fn first(count: usize) -> __mmask16 {
     ((1_u32 << count.min(16)) - 1) as __mmask16
 }
 
-impl Isa for Avx512 {
+impl Simd for Avx512 {
     const NAME: &'static str = "avx512";
     const LANES: usize = 16;
     const REGISTERS: usize = 32;
@@ -148,6 +164,15 @@ impl Isa for Avx512 {
     type I32 = I32x16;
     type Mask = __mmask16;
 
+    #[inline(always)]
+    unsafe fn assume() -> Self {
+        Self(())
+    }
+    #[inline(always)]
+    fn prefetch(self, from: *const u8) {
+        // SAFETY: every x86-64 CPU has the instruction, which accepts any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) };
+    }
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
         // SAFETY: the token exists only if the CPU has AVX-512; the caller guarantees valid pointers. The same argument
@@ -205,6 +230,11 @@ impl Isa for Avx512 {
         I32x16(unsafe { _mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast())) })
     }
     #[inline(always)]
+    unsafe fn read_u8(self, from: *const u8) -> I32x16 {
+        // SAFETY: as above.
+        I32x16(unsafe { _mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast())) })
+    }
+    #[inline(always)]
     unsafe fn write_i8(self, to: *mut i8, vector: I32x16) {
         // SAFETY: as above.
         unsafe { _mm_storeu_si128(to.cast(), _mm512_cvtsepi32_epi8(vector.0)) }
@@ -223,5 +253,24 @@ impl Isa for Avx512 {
     unsafe fn transpose(self, from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
         // SAFETY: as above.
         unsafe { super::transpose::sixteen(from, from_step, to, to_step) }
+    }
+    /// Underflow converts to `i32::MIN` and saturates to the int8 lower bound; the upper bound excludes overflow.
+    #[inline(always)]
+    unsafe fn quantize_four(self, values: [F32x16; 4], zero_point: i32, [least, most]: [f32; 2], to: *mut i8) {
+        let [first, second, third, fourth] = values.map(
+            #[inline(always)]
+            |value| self.splat(most).min(value).to_integer().0,
+        );
+        // SAFETY: as above.
+        unsafe {
+            let zero = _mm512_set1_epi16(zero_point as i16);
+            let low = _mm512_adds_epi16(_mm512_packs_epi32(first, second), zero);
+            let high = _mm512_adds_epi16(_mm512_packs_epi32(third, fourth), zero);
+            // The pack instructions interleave groups of four elements of each vector.
+            let order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+            let bytes = _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high));
+            let least = _mm512_set1_epi8((least as i32 + zero_point) as i8);
+            _mm512_storeu_si512(to.cast(), _mm512_max_epi8(bytes, least));
+        }
     }
 }

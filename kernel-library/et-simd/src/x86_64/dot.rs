@@ -10,8 +10,7 @@ use core::arch::x86_64::*;
 
 use super::avx2::{Avx2, I32x8};
 use super::avx512::{Avx512, I32x16};
-use super::detect;
-use crate::{Dot, DotWork, Isa, Work};
+use crate::{Dot, DotWork, Simd, Work};
 
 /// Two int8 per lane with AVX2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +31,14 @@ pub struct Avx512Vnni(Avx512);
 impl AvxVnni {
     /// The dot product, if the CPU has AVX-VNNI.
     pub fn detect(isa: Avx2) -> Option<Self> {
-        (detect::features() & detect::AVX_VNNI != 0).then_some(Self(isa))
+        crate::Isa::AvxVnni.is_available().then_some(Self(isa))
     }
 }
 
 impl Avx512Vnni {
     /// The dot product, if the CPU has AVX-512 VNNI.
     pub fn detect(isa: Avx512) -> Option<Self> {
-        (detect::features() & detect::AVX512_VNNI != 0).then_some(Self(isa))
+        crate::Isa::Avx512Vnni.is_available().then_some(Self(isa))
     }
 }
 
@@ -49,7 +48,7 @@ struct With<D, W>(D, W);
 impl<D: Dot, W: DotWork> Work for With<D, W> {
     type Output = W::Output;
     #[inline(always)]
-    fn run<S: Isa>(self, _: S) -> W::Output {
+    fn run<S: Simd>(self, _: S) -> W::Output {
         self.1.run(self.0)
     }
 }

@@ -1,12 +1,12 @@
 //! Depthwise f32 convolution.
 
-use et_core::{Error, Result};
-use et_kernels::activation::Activation;
+use et_core::Result;
 use et_kernels::depthwise::depthwise;
 
+use crate::Depthwise;
 use crate::run::Context;
 use crate::run::images::{Images, count};
-use crate::{ActivationKind, Depthwise};
+use crate::run::product::activation;
 
 /// The minimum multiply-accumulates of a task.
 const LEAST: usize = 1 << 15;
@@ -23,12 +23,4 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Depthwise) -> Result<()> {
     images.rows(context, operands, places, least, |input, rows, output| {
         depthwise(level, window, *channels, input, weights, bias, activation, rows, output)
     })
-}
-
-fn activation(activation: &crate::Activation) -> Result<Activation> {
-    match ActivationKind::from_number(activation.kind) {
-        Some(ActivationKind::Identity) => Ok(Activation::Clamp(activation.low, activation.high)),
-        Some(ActivationKind::Hardswish) => Ok(Activation::Hardswish),
-        _ => Err(Error::InvalidProgram),
-    }
 }
