@@ -2,6 +2,7 @@
 
 mod arrows;
 mod bench;
+mod deny;
 mod error;
 mod features;
 mod generate;
@@ -33,6 +34,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Checks licenses, sources and names of third-party crates by `deny.toml`.
+    Deny,
     /// Checks every feature of device crates without the other features.
     Features,
     /// Runs the benchmarks of `benchmarks.toml` and prints medians beside the stored medians.
@@ -94,6 +97,7 @@ fn run(command: Command) -> Result<Vec<String>, Error> {
             findings.extend(uncalled::breaches(&root, &packages)?);
             Ok(findings)
         }
+        Command::Deny => deny::breaches(&root),
         Command::Features => features::breaches(&root, &workspace::packages(&root)?),
         Command::Bench { part, rounds, record } => bench::run(&root, &part, rounds, record),
         Command::Generate { check } => generate::run(&root, check),
@@ -114,6 +118,11 @@ mod tests {
     #[test]
     fn every_feature_of_a_device_crate_compiles_alone() {
         assert_eq!(run(Command::Features).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn third_party_crates_are_allowed() {
+        assert_eq!(run(Command::Deny).unwrap(), Vec::<String>::new());
     }
 
     #[test]
