@@ -32,6 +32,9 @@ pub trait Backend: Send + Sync {
     /// The facts of the target that lowering reads, by name: targets that agree in them share the stored partitions.
     fn facts(&self, target: &TargetFacts) -> Vec<(String, String)>;
 
+    /// Whether the backend runs anything on the target: `partition: auto` asks only such backends.
+    fn runs_on(&self, target: &TargetFacts) -> bool;
+
     /// Why the node cannot run there; `None` where it can. Constant operands, and what computes the others, can be read from
     /// the graph. What only the neighbourhood of a node decides, such as a fusion, must not make the node's lowering fail.
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal>;

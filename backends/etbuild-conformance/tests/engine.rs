@@ -114,7 +114,7 @@ fn an_unknown_engine_is_told_with_the_known_ones() {
     let overrides = [partition("mirrr")];
     let found = program_file(&world(cache.path()), &model(MODELS[0]), &overrides).unwrap_err();
     assert_eq!((found[0].code.id(), found[0].help.as_deref()), ("ETB0204", Some("did you mean `mirror`?")));
-    assert_eq!(found[0].notes, ["the engines are partly, mirror, portable"]);
+    assert_eq!(found[0].notes, ["the backends are partly, mirror, auto, portable"]);
 }
 
 #[test]
@@ -132,4 +132,19 @@ fn every_node_says_where_it_runs_and_why_not_elsewhere() {
     assert!(!taken.is_empty() && !left.is_empty());
     assert!(taken.iter().all(|node| node.partition.is_some() && node.refusals.is_empty()));
     assert!(left.iter().all(|node| node.refusals.len() == 1 && !node.refusals[0].reason.is_empty()));
+}
+
+#[test]
+fn the_default_is_the_best_backends_of_the_target() {
+    let cache = tempfile::tempdir().unwrap();
+    let world = world(cache.path());
+    let calls = |options: &[&str]| {
+        let overrides: Vec<Override> = options.iter().map(|option| Override::parse(option).unwrap()).collect();
+        delegates(&program_file(&world, &model(MODELS[0]), &overrides).unwrap())
+    };
+    assert!(calls(&[]) > 0);
+    assert_eq!(calls(&[]), calls(&["partition=[partly, mirror]"]));
+    assert_eq!(calls(&["partition=portable"]), 0);
+    // ExecuTorch's runtime has no backend of etbuild.
+    assert_eq!(calls(&["runtime=executorch"]), 0);
 }

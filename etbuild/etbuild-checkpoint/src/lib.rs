@@ -57,13 +57,13 @@ pub struct Checkpoint {
 }
 
 /// The options of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// The context: most tokens of a text, prompt and answer together; `None` for [`Options::CONTEXT`] or the model's context, whichever
     /// is less.
     pub context: Option<u32>,
-    /// How many tokens the method `prefill` takes at once.
-    pub prefill: u32,
+    /// How many tokens the methods for chunks of a prompt take at once, in ascending order; the last is [`Method::Prefill`].
+    pub prefill: Vec<u32>,
     /// The number of tokens of a call of the method `verify`, at most the number of `prefill`; `None` for no such method.
     pub speculate: Option<u32>,
     /// The type of the KV cache.
@@ -110,12 +110,50 @@ impl Options {
     pub const CONTEXT: u32 = 2048;
 }
 
-/// The method that reads a piece of a prompt.
-pub const PREFILL: &str = "prefill";
-/// The method that reads one token.
-pub const DECODE: &str = "decode";
-/// The method that reads a few tokens, of which all but the first may be wrong.
-pub const VERIFY: &str = "verify";
+/// A method of a language model's program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Method {
+    /// Reads the longest chunk of a prompt.
+    Prefill,
+    /// Reads a shorter chunk, with the number of tokens.
+    PrefillOf(u32),
+    /// Reads one token.
+    Decode,
+    /// Reads a few tokens, of which all but the first may be wrong.
+    Verify,
+}
+
+impl Method {
+    /// The name in program files.
+    pub fn name(self) -> String {
+        match self {
+            Self::Prefill => "prefill".to_owned(),
+            Self::PrefillOf(tokens) => format!("prefill_{tokens}"),
+            Self::Decode => "decode".to_owned(),
+            Self::Verify => "verify".to_owned(),
+        }
+    }
+}
+
+impl Options {
+    /// The methods of the program.
+    pub fn methods(&self) -> Vec<Method> {
+        let shorter = self.prefill.split_last().map_or(&[][..], |(_, shorter)| shorter);
+        let shorter = shorter.iter().map(|tokens| Method::PrefillOf(*tokens));
+        let verify = self.speculate.map(|_| Method::Verify);
+        [Method::Prefill, Method::Decode].into_iter().chain(shorter).chain(verify).collect()
+    }
+
+    /// The tokens of a method's call.
+    fn tokens(&self, method: Method, longest: u32) -> u32 {
+        match method {
+            Method::Prefill => longest,
+            Method::PrefillOf(tokens) => tokens,
+            Method::Decode => 1,
+            Method::Verify => self.speculate.unwrap_or(1),
+        }
+    }
+}
 
 /// The description of a model from the configuration.
 pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
@@ -130,8 +168,7 @@ pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
     Ok(decoder)
 }
 
-/// The program of a checkpoint: the methods [`PREFILL`], [`DECODE`] and, on request, [`VERIFY`], which share weights
-/// and the cache of keys and values.
+/// The program of a checkpoint: the methods of [`Options::methods`], which share weights and the KV cache.
 ///
 /// All take `tokens`, `int64 [1, p]`, the position of the first token, `start`, `int64 [1]`, and give the logits, `float32
 /// [1, vocabulary]`, behind the last token. `prefill` takes as `last`, `int64 [1]`, the index of the last token;
@@ -146,14 +183,13 @@ pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
 /// adapter; `B` has the factor of the adapter folded in. The rest of the program does not depend on the elements.
 pub fn import_checkpoint(
     checkpoint: &Checkpoint,
-    options: Options,
+    options: &Options,
     keeper: &dyn Keeper,
 ) -> Result<AtenProgram, Vec<CheckpointError>> {
     let decoder = describe(checkpoint.config.bytes()).map_err(|error| vec![error])?;
     let context = decoder.context(options.context).map_err(|error| vec![error])?;
     options.rotation.map_or(Ok(()), |_| decoder.check_rotation()).map_err(|error| vec![error])?;
     let tensors = Tensors::open(&checkpoint.shards)?;
-    let options = Options { prefill: options.prefill.clamp(1, context), ..options };
     let adapter = checkpoint.adapter.as_ref().map(Adapter::open).transpose().map_err(all_of_adapter)?;
     let weights = Weights::new(&decoder, (tensors, adapter), keeper, context, options);
     let methods = decoder::build(&decoder, weights, options)?;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use etbuild_checkpoint::{CONFIG, Options};
+use etbuild_checkpoint::{CONFIG, Method, Options};
 use etbuild_diagnostic::Diagnostic;
 use etbuild_recipe::FixedValue;
 use etbuild_store::Digest;
@@ -92,8 +92,8 @@ pub struct PythonCall {
 pub enum ModelSource {
     /// A `.pt2` archive with this single method.
     Archive(Archive),
-    /// A checkpoint, whose program has a method of this name.
-    Checkpoint(CheckpointFolder, &'static str),
+    /// A checkpoint, whose program has this method.
+    Checkpoint(CheckpointFolder, Method),
 }
 
 /// A `.pt2` archive.
@@ -209,7 +209,7 @@ impl Db for EngineDatabase {
     }
 
     fn checkpoint(&self, path: &Path, adapter: Option<&Path>, options: Options) -> CheckpointFolder {
-        let key: CheckpointKey = (path.to_owned(), adapter.map(Path::to_owned), options);
+        let key: CheckpointKey = (path.to_owned(), adapter.map(Path::to_owned), options.clone());
         let mut checkpoints = self.inputs.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, folder)) = checkpoints.iter().find(|(known, _)| *known == key) {
             return *folder;

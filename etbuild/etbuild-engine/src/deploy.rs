@@ -10,11 +10,11 @@ use etbuild_store::{ActionKey, Root};
 
 use crate::db::{Db, EngineDatabase};
 use crate::environment::{self, Runner, Tools};
-use crate::event::Event;
+use crate::fallback::Fallback;
 use crate::guard::{guarded, or_again};
 use crate::judge::{Judgement, judge};
 use crate::package::{self, Deliverable};
-use crate::partition_report::NodePlace;
+use crate::partitions;
 use crate::program_file::data_files;
 use crate::quantization;
 use crate::query;
@@ -122,6 +122,7 @@ fn failed(unit: &Unit, transient: Transient) -> UnitReport {
 }
 
 fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitReport) -> Result<(), Blocked> {
+    let mut widened = false;
     for (method, archive) in &unit.archives {
         let part = unit.part(method);
         let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, part, staged, report));
@@ -130,6 +131,7 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
         }
         note(query::imported(db, *archive))?;
         let options = query::lower_options(db, &unit.archives, method, &unit.plan)?;
+        widened |= options.widens_halves;
         note(query::lowered(db, *archive, options))?;
         if unit.plan.quantize.is_some() {
             note(query::prepared(db, &unit.archives, (method, *archive), &unit.plan))?;
@@ -138,10 +140,15 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
             note(measured)?;
         }
         if !unit.plan.partition.engines.is_empty() {
-            let finished = note(query::finished(db, &unit.archives, (method, *archive), &unit.plan))?;
-            tell_unused(db, unit, part, &finished)?;
+            note(query::finished(db, &unit.archives, (method, *archive), &unit.plan))?;
         }
     }
+    if widened {
+        report
+            .notes
+            .push("float16 and bfloat16 are computed in float32; inputs and outputs keep their types".to_owned());
+    }
+    note_speed(db, unit, report)?;
     let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));
     note(query::planned(db, unit.archives.clone(), unit.plan.clone()))?;
     let emitted = note(query::emitted(db, unit.archives.clone(), unit.plan.clone(), unit.file.clone()))?;
@@ -165,18 +172,17 @@ fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitRepo
     verified
 }
 
-/// Tells that a recipe names backends, and that the portable kernels compute the whole method all the same.
-fn tell_unused(db: &dyn Db, unit: &Unit, method: Option<&str>, finished: &Staged) -> Result<(), Blocked> {
-    let bytes = db.world().open_blob(&finished.blob(ArtifactKind::Partition)?);
-    let places: Vec<NodePlace> =
-        serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Delegate, &error.to_string()))?;
-    if places.iter().all(|place| place.partition.is_none()) {
-        let of_method = method.map(|method| format!(", method `{method}`")).unwrap_or_default();
-        let engines = unit.plan.partition.engines.join(", ");
-        db.world().tell(&Event::Said(format!(
-            "note: {}{of_method}: no operator runs on {engines}; `etbuild explain --partition` says why",
-            unit.instance()
-        )));
+/// Notes for the report what runs on portable kernels although backends were asked, and int8 that is slower than `float32`.
+fn note_speed(db: &dyn Db, unit: &Unit, report: &mut UnitReport) -> Result<(), Blocked> {
+    let asked = !unit.plan.partition.engines.is_empty();
+    let nodes = if asked { partitions::nodes(db, unit)? } else { Vec::new() };
+    report.fallback = Fallback::of(&nodes);
+    let computes_int8 =
+        unit.plan.quantize.as_ref().is_some_and(|quantize| quantize.options.scheme.rounds_activations());
+    if computes_int8 && nodes.iter().all(|node| node.partition.is_none()) {
+        let note =
+            "int8 on portable kernels is computed in float32 between conversions: slower than the model in float32";
+        report.notes.push(note.to_owned());
     }
     Ok(())
 }

@@ -30,8 +30,8 @@ pub fn compile_target(target: &Target) -> CompileTarget {
     }
 }
 
-/// The facts of the generated project. `embedded` are the program file and the verification data, which only
-/// a board carries.
+/// The facts of the generated project. `embedded` are the program file and the verification data, for a
+/// binary with the program file inside; only a board carries verification data.
 pub fn project(
     unit: &Unit,
     interface: &Interface,
@@ -42,12 +42,17 @@ pub fn project(
         .map_err(|error| vec![link_error(&error)])?;
     let engines = engines(unit, interface, backends)?;
     let method = interface.method().ok_or_else(|| vec![internal("the program file has no method")])?;
-    let (program, board) = match unit.target.memory() {
-        None => (Program::Beside(format!("{}.pte", unit.name())), None),
+    let (program, verify) = if unit.embeds_program() {
+        let (program, verify) = embedded()?;
+        (Program::Embedded(program), verify)
+    } else {
+        (Program::Beside(format!("{}.pte", unit.name())), VerifyData::default())
+    };
+    let board = match unit.target.memory() {
+        None => None,
         Some(memory) => {
-            let (program, verify) = embedded()?;
             let console = console(unit.target.console())?;
-            (Program::Embedded(program), Some(BoardFacts { memory: memory_facts(memory), console, verify }))
+            Some(BoardFacts { memory: memory_facts(memory), console, verify })
         }
     };
     let (template, name) = (template(unit).to_owned(), unit.name().to_owned());

@@ -14,6 +14,10 @@ pub struct NodePlace {
     pub value: String,
     /// The module of the model's source, where the archive says so.
     pub module: Option<String>,
+    /// The multiply-adds of the node, or the elements of a node without: an estimate for shares.
+    pub work: u64,
+    /// The first type among operands and results that is not `float32`; `float32` where there is none.
+    pub scalar_type: String,
     /// The backend of the node, `portable` for the portable kernels; `None` for a view or a jump, which is no call.
     pub engine: Option<String>,
     /// The partition of the node, counted from 0 in each method.
@@ -33,8 +37,8 @@ pub struct EngineRefusal {
     pub reason: String,
 }
 
-/// The name of the portable kernels where engines are named.
-pub const PORTABLE: &str = "portable";
+/// The name of the portable kernels where backends are named.
+pub const PORTABLE: &str = etbuild_recipe::Partition::PORTABLE;
 
 impl From<&NodeReport> for NodePlace {
     fn from(report: &NodeReport) -> Self {
@@ -53,6 +57,8 @@ impl From<&NodeReport> for NodePlace {
             operator: report.operator.clone(),
             value: report.value.clone(),
             module: report.module.as_deref().map(str::to_owned),
+            work: report.work,
+            scalar_type: report.scalar_type.name().to_owned(),
             engine: engine.map(str::to_owned),
             partition,
             refusals: refusals.collect(),

@@ -41,7 +41,7 @@ fn method(db: &dyn Db, recipe: &Recipe, quantize: &Quantize) -> Method {
         (recipe::Method::Gptq, recipe::Model::Checkpoint(folder)) => {
             let options = Checkpoint {
                 context: Some(PIECE),
-                prefill: PIECE,
+                prefill: vec![PIECE],
                 speculate: None,
                 cache: Cache::Float32,
                 rotation: rotation(recipe),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use etbuild_diagnostic::Diagnostic;
 use serde::Serialize;
 
+use crate::fallback::Fallback;
 use crate::judge::Judgement;
 use crate::stage::{Source, Stage, Staged};
 
@@ -19,6 +20,10 @@ pub struct UnitReport {
     pub stages: Vec<StageRow>,
     /// The files that were written, or were there already.
     pub files: Vec<OutputFile>,
+    /// The nodes on portable kernels, where backends were asked and not all nodes run on a backend.
+    pub fallback: Option<Fallback>,
+    /// Facts about the speed that the user may not expect, a sentence each.
+    pub notes: Vec<String>,
     /// How large the binary is.
     pub sizes: Option<etbuild_link::SizeReport>,
     /// Whether the binary computes the outputs of the model.
@@ -93,6 +98,8 @@ impl UnitReport {
             target: target.to_owned(),
             stages: Vec::new(),
             files: Vec::new(),
+            fallback: None,
+            notes: Vec::new(),
             sizes: None,
             verification: Verification::None,
             diagnostics: Vec::new(),

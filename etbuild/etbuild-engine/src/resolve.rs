@@ -6,17 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_backend::TargetFacts;
-use etbuild_checkpoint::{Cache, DECODE, Options, PREFILL, VERIFY};
+use etbuild_checkpoint::{Cache, Options};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_recipe::{
-    self as recipe, Model, Override, Planner, PythonFunction, Recipe, Runtime, Scheme, missing_files,
+    self as recipe, Model, Override, Partition, Planner, PythonFunction, Recipe, Runtime, Scheme, missing_files,
 };
 use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
 use crate::db::{Archive, CheckpointFolder, Db, EngineDatabase, ModelSource, PythonCall};
 use crate::guard::guarded;
-use crate::partition_report::PORTABLE;
 use crate::quantize_options::{measure_options, needs_data, quantize_options, rotation};
 use crate::query::{self, FileOptions, PartitionOptions, PlanOptions};
 use crate::target_facts;
@@ -209,15 +208,14 @@ fn python_call(recipe: &Recipe, function: &PythonFunction) -> PythonCall {
 pub fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
     if let Model::Checkpoint(folder) = &recipe.model {
         let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
-        let (context, prefill) = (tokens(&recipe.export.context), tokens(&recipe.export.prefill));
-        let prefill = prefill.unwrap_or(recipe::Export::PREFILL);
+        let (context, prefill) = (tokens(&recipe.export.context), recipe.export.prefill());
         let speculate = tokens(&recipe.export.speculate).filter(|tokens| *tokens > 0);
         let (cache, rotation) = (cache(recipe), rotation(recipe));
         let options = Options { context, prefill, speculate, cache, rotation, every: false };
         let adapter = recipe.adapter.as_ref().map(|adapter| &*adapter.path);
+        let methods = options.methods().into_iter();
         let folder = db.checkpoint(&folder.path, adapter, options);
-        let methods = [PREFILL, DECODE].into_iter().chain(speculate.map(|_| VERIFY));
-        return methods.map(|method| (method.to_owned(), ModelSource::Checkpoint(folder, method))).collect();
+        return methods.map(|method| (method.name(), ModelSource::Checkpoint(folder, method))).collect();
     }
     if let Model::Python(function) = &recipe.model {
         let model = ModelSource::Archive(Archive::Python(db.python_model(python_call(recipe, function))));
@@ -268,12 +266,18 @@ pub fn plan_options(
     banks: Vec<(String, Option<u64>)>,
     target: TargetFacts,
 ) -> PlanOptions {
-    let engines = recipe.partition.iter().map(|engine| engine.value.clone());
-    // The portable kernels take every node: backends after the portable kernels are not asked.
-    let partition = PartitionOptions { engines: engines.take_while(|engine| engine != PORTABLE).collect(), target };
+    let engines = recipe.partition.backends(&best_backends(recipe, db.world(), &target));
+    let widens_halves = recipe.export.widens_halves() && !engines.is_empty();
+    let partition = PartitionOptions { engines, target };
     let quantize = quantize_options(db, recipe);
     let (runtime, planner) = (runtime(recipe.runtime), planner(recipe.memory.planner));
-    PlanOptions { runtime, quantize, planner, banks, partition }
+    PlanOptions { runtime, widens_halves, quantize, planner, banks, partition }
+}
+
+/// The backends that `partition: auto` stands for, best first. ExecuTorch's runtime has none of them.
+fn best_backends(recipe: &Recipe, world: &World, target: &TargetFacts) -> Vec<&'static str> {
+    let asked = world.engines().iter().filter(|backend| recipe.runtime == Runtime::Etbuild && backend.runs_on(target));
+    asked.map(|backend| backend.name()).collect()
 }
 
 const fn runtime(runtime: Runtime) -> etbuild_pass::Runtime {
@@ -306,7 +310,8 @@ fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     let without_data = recipe.quantize.as_ref().filter(|quantize| quantize.calibrate.is_none() && needs_data(quantize));
     refusals.extend(without_data.map(|quantize| query::no_data().at((*quantize.scheme.span).clone())));
     let export = &recipe.export;
-    let sizes = [&export.context, &export.prefill, &export.speculate].into_iter().flatten();
+    let prefill = export.prefill.iter().flat_map(|lengths| &lengths.0);
+    let sizes = [&export.context, &export.speculate].into_iter().flatten().chain(prefill);
     if !matches!(recipe.model, Model::Checkpoint(_)) {
         refusals.extend(sizes.map(|size| refusal("a number of tokens needs a checkpoint", &size.span)));
         let cache = recipe.export.cache.iter();
@@ -349,7 +354,8 @@ fn refusal(message: &str, span: &Span) -> Diagnostic {
 
 /// The mistakes in the backends of a recipe: unknown backends, or backends that the runtime lacks.
 pub fn partition_mistakes(recipe: &Recipe, world: &World) -> Vec<Diagnostic> {
-    let engines = recipe.partition.iter().filter(|engine| engine.value != PORTABLE);
+    let words = [Partition::AUTO, Partition::PORTABLE];
+    let engines = recipe.partition.names().iter().filter(|engine| !words.contains(&engine.value.as_str()));
     let mistake = |engine: &Spanned<String>| match (world.engine(&engine.value), recipe.runtime) {
         (None, _) => Some(unknown_engine(engine, world)),
         (Some(_), Runtime::Executorch) => Some(no_engine_upstream(engine)),
@@ -359,18 +365,19 @@ pub fn partition_mistakes(recipe: &Recipe, world: &World) -> Vec<Diagnostic> {
 }
 
 fn unknown_engine(engine: &Spanned<String>, world: &World) -> Diagnostic {
-    let names: Vec<&str> = world.engines().iter().map(|engine| engine.name()).chain([PORTABLE]).collect();
-    let message = format!("there is no engine `{}`", engine.value);
+    let names: Vec<&str> =
+        world.engines().iter().map(|engine| engine.name()).chain([Partition::AUTO, Partition::PORTABLE]).collect();
+    let message = format!("there is no backend `{}`", engine.value);
     let diagnostic = Diagnostic::error(Code::UnknownEngine, message).at((*engine.span).clone());
-    let diagnostic = diagnostic.note(format!("the engines are {}", names.join(", ")));
+    let diagnostic = diagnostic.note(format!("the backends are {}", names.join(", ")));
     match suggest(&engine.value, names.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None => diagnostic.help("leave `partition` out: the portable kernels run every operator"),
+        None => diagnostic.help("leave `partition` out: etbuild asks the best backends of the target"),
     }
 }
 
 fn no_engine_upstream(engine: &Spanned<String>) -> Diagnostic {
-    let message = format!("ExecuTorch's own runtime does not have the engine `{}`", engine.value);
+    let message = format!("ExecuTorch's own runtime does not have the backend `{}`", engine.value);
     let diagnostic = Diagnostic::error(Code::EngineUnavailable, message).at((*engine.span).clone());
     diagnostic.help("leave `runtime: executorch` or `partition` out")
 }

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use etbuild_recipe::Recipe;
+use etbuild_recipe::{Output, Recipe};
 use etbuild_target::Target;
 
 use crate::db::{DataFile, ModelSource};
@@ -60,6 +60,11 @@ impl Unit {
     /// Whether the unit has a C library beside the binary.
     pub fn has_library(&self) -> bool {
         self.recipe.library.as_ref().is_some_and(|library| library.value)
+    }
+
+    /// Whether the binary has the program file inside.
+    pub fn embeds_program(&self) -> bool {
+        self.target.memory().is_some() || self.recipe.output == Output::Single
     }
 
     /// The folder of the unit's results, below the output folder.

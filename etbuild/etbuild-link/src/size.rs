@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::LinkError;
 
-/// Bytes of a linked file by content; on a hosted target `program`, `verify`, `arena` and `stack` are 0.
+/// Bytes of a linked file by content; on a hosted target `verify`, `arena` and `stack` are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SizeReport {
     /// Instructions and the vector table.

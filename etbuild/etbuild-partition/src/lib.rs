@@ -14,6 +14,7 @@ mod order;
 mod partition;
 mod report;
 mod trivial;
+mod work;
 
 pub use keep::{InMemory, Keep};
 pub use partition::{Partitioned, partition};

@@ -58,6 +58,10 @@ impl Backend for Only {
         Vec::new()
     }
 
+    fn runs_on(&self, _: &TargetFacts) -> bool {
+        true
+    }
+
     fn refusal(&self, _: &Links<'_>, node: &Node, _: &TargetFacts) -> Option<Refusal> {
         let known = self.operators.contains(&node.operator.as_str());
         (!known).then(|| Refusal::new(RefusalKind::Operator, format!("there is no `{}`", node.operator)))

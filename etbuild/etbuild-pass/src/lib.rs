@@ -30,7 +30,7 @@ use etbuild_ir::{AtenProgram, CoreAtenProgram, EdgeProgram, LoweredProgram};
 
 pub use error::{PassError, Reason, Refusal};
 pub use pass::Pass;
-pub use passes::{CHECK_UPSTREAM, FOR_UPSTREAM, TO_CORE_ATEN, TO_EDGE, TO_LOWERED};
+pub use passes::{CHECK_UPSTREAM, FOR_UPSTREAM, TO_CORE_ATEN, TO_EDGE, TO_FLOAT32, TO_LOWERED};
 pub use runtime::Runtime;
 pub use survey::{Survey, survey};
 
@@ -42,6 +42,14 @@ pub fn lower(program: AtenProgram, runtime: Runtime) -> Result<LoweredProgram, P
     let program = pass::verified(pass::run(runtime.first_passes(), program.into_program())?)?;
     let edge = to_edge(to_core_aten(program)?)?;
     to_lowered(pass::verified(pass::run(runtime.last_passes(), edge.into_program())?)?)
+}
+
+/// Computes fp16 and bf16 in `float32`. Inputs, outputs and state keep their types.
+///
+/// # Errors
+/// The widened program is invalid: a fault of the pass.
+pub fn widen_halves(program: AtenProgram) -> Result<AtenProgram, PassError> {
+    pass::verified(pass::run(TO_FLOAT32, program.into_program())?)
 }
 
 /// From ATen to Core ATen for our runtime: decomposes operators, except operators with a kernel, and folds batch

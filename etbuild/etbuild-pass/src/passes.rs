@@ -12,8 +12,12 @@ pub mod remove_identities;
 pub mod require_core;
 pub mod require_kernels;
 pub mod require_upstream_kernels;
+pub mod widen_halves;
 
 use crate::pass::Pass;
+
+/// Before [`TO_CORE_ATEN`], for backends without arithmetic in half precision.
+pub static TO_FLOAT32: &[&Pass] = &[&widen_halves::PASS];
 
 /// From a captured program to Core ATen.
 pub static TO_CORE_ATEN: &[&Pass] = &[

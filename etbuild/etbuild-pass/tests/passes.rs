@@ -6,7 +6,8 @@ use std::path::Path;
 use etbuild_golden::{Case, check};
 use etbuild_ir::{AtenProgram, Dialect, Graph, Lowered, Program, compact};
 use etbuild_pass::{
-    CHECK_UPSTREAM, FOR_UPSTREAM, Pass, Refusal, Runtime, Survey, TO_CORE_ATEN, TO_EDGE, TO_LOWERED, lower, survey,
+    CHECK_UPSTREAM, FOR_UPSTREAM, Pass, Refusal, Runtime, Survey, TO_CORE_ATEN, TO_EDGE, TO_FLOAT32, TO_LOWERED, lower,
+    survey,
 };
 
 const TESTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests");
@@ -53,7 +54,7 @@ fn runtime(case: &Case) -> Result<Runtime, String> {
 
 #[test]
 fn every_pass_rewrites_the_programs_of_its_folder_as_expected() {
-    for pass in [FOR_UPSTREAM, TO_CORE_ATEN, TO_EDGE, CHECK_UPSTREAM, TO_LOWERED].concat() {
+    for pass in [TO_FLOAT32, FOR_UPSTREAM, TO_CORE_ATEN, TO_EDGE, CHECK_UPSTREAM, TO_LOWERED].concat() {
         check(Path::new(TESTS).join("passes").join(pass.name), |case| run(pass, case));
     }
 }

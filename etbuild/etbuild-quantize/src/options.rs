@@ -23,6 +23,13 @@ pub enum Scheme {
     Dynamic8Weight4,
 }
 
+impl Scheme {
+    /// Whether activations are int8, so that a backend computes in integers.
+    pub const fn rounds_activations(self) -> bool {
+        matches!(self, Self::Int8 | Self::DynamicInt8 | Self::Dynamic8Weight4)
+    }
+}
+
 /// Quantized forms of embedding tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Embedding {

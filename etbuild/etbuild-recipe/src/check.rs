@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_yaml::{Spanned, quote};
 
-use crate::{Export, FixedValue, LayerScheme, Model, Recipe, Scheme};
+use crate::{FixedValue, LayerScheme, Model, Output, Recipe, Scheme};
 
 /// Every rule that a typed recipe breaks.
 pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
     let group_size = recipe.quantize.as_ref().and_then(|quantize| quantize.group_size.as_ref());
     let group_size = group_size.filter(|size| !size.value.is_power_of_two()).map(odd_group_size);
-    let sizes = [&recipe.export.context, &recipe.export.prefill].into_iter().flatten();
-    let context = sizes.filter(|size| size.value == 0).map(empty_context);
-    let lists = repeated(&recipe.targets).chain(repeated(&recipe.partition));
+    let prefill = recipe.export.prefill.iter().flat_map(|lengths| &lengths.0);
+    let context = recipe.export.context.iter().chain(prefill).filter(|size| size.value == 0).map(empty_context);
+    let lists = repeated(&recipe.targets).chain(repeated(recipe.partition.names()));
     lists
         .chain(group_size)
         .chain(layers(recipe))
@@ -26,6 +26,7 @@ pub fn check(recipe: &Recipe) -> Vec<Diagnostic> {
         .chain(without_python(recipe))
         .chain(rotated(recipe))
         .chain(adapted(recipe))
+        .chain(single(recipe))
         .collect()
 }
 
@@ -105,6 +106,14 @@ fn adapted(recipe: &Recipe) -> Option<Diagnostic> {
     (!is_checkpoint).then(|| mistake.help(help))
 }
 
+/// One file with weights in another.
+fn single(recipe: &Recipe) -> Option<Diagnostic> {
+    let weights = recipe.export.external_weights().filter(|_| recipe.output == Output::Single)?;
+    let message = "`output: single` is one file, so weights cannot be in a file of their own";
+    let mistake = Diagnostic::error(Code::BadValue, message).at((*weights.span).clone());
+    Some(mistake.help("leave `weights` or `output` out"))
+}
+
 fn is_method_name(name: &str) -> bool {
     let starts = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     starts && name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
@@ -144,7 +153,7 @@ fn percentile(recipe: &Recipe) -> Option<Diagnostic> {
 /// A number of tokens to verify at once that holds no guess, or that the caches have no room for.
 fn speculated(recipe: &Recipe) -> Option<Diagnostic> {
     let tokens = recipe.export.speculate.as_ref()?;
-    let most = recipe.export.prefill.as_ref().map_or(Export::PREFILL, |prefill| prefill.value);
+    let most = recipe.export.prefill().last().copied().unwrap_or_default();
     let message = match tokens.value {
         1 => "one token at once is the last of the text, and leaves no room for a guess".to_owned(),
         many if many > most => format!("{many} tokens at once are more than the {most} of `export.prefill`"),

@@ -42,7 +42,8 @@ pub use files::{RecipeFiles, SystemFiles};
 pub use load::{Loaded, load, load_from};
 pub use options::{
     Accuracy, Budget, Cache, Embedding, Export, FixedScalar, FixedValue, Float, LayerScheme, Memory, Method, Metric,
-    Model, Observer, Planner, PythonFunction, Quantize, Rotation, Runtime, Scheme, TimeLimit, Verify, Weights,
+    Model, Observer, OneOrMany, Output, Partition, Planner, Precision, PythonFunction, Quantize, Rotation, Runtime,
+    Scheme, TimeLimit, Verify, Weights,
 };
 pub use overrides::Override;
 pub use recipe::{Recipe, missing_files};

@@ -6,7 +6,7 @@ use etbuild_yaml::{FormatVersion, Spanned};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::{Budget, Export, FilePath, Memory, Model, Name, Quantize, Runtime, Verify};
+use crate::{Budget, Export, FilePath, Memory, Model, Name, Output, Partition, Quantize, Runtime, Verify};
 
 /// One deployable: a model, and how it gets onto each of its targets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
@@ -27,15 +27,18 @@ pub struct Recipe {
     /// How weights and activations are made smaller. Left out: nothing is quantized.
     #[serde(default)]
     pub quantize: Option<Quantize>,
-    /// Engines in order of preference; the portable kernels take what none of them takes.
+    /// Backends in order of preference, such as `cpu`: a name or a list. The portable kernels run the nodes that no backend runs. `auto`, or a missing key: the best backends of the target. `portable`: the portable kernels run every node, more slowly.
     #[serde(default)]
-    pub partition: Vec<Spanned<String>>,
+    pub partition: Partition,
     /// Names of targets, as `etbuild targets list` shows them. Each gets its own binary.
     #[serde(default)]
     pub targets: Vec<Spanned<String>>,
     /// The runtime that loads the program file, besides the binary's own; `etbuild` where left out.
     #[serde(default)]
     pub runtime: Runtime,
+    /// The files of a hosted binary; `files` where left out. A board's binary always has the program file inside.
+    #[serde(default)]
+    pub output: Output,
     /// Whether a static library with a C interface, for an app to link, is made beside the binary; not where left out.
     #[serde(default)]
     pub library: Option<Spanned<bool>>,

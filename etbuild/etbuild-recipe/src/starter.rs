@@ -22,6 +22,12 @@ model: {{ {key}: \"{model}\" }}
 # One binary is built for each; `etbuild targets list` shows all.
 targets: [linux-x86_64]
 
+# The fastest kernels of each target are the default. The portable kernels, for a comparison:
+# partition: portable
+
+# Smaller and faster: weights and activations in int8, with some inputs of the model to find their ranges.
+# quantize: {{ scheme: int8, calibrate: calibration.safetensors }}
+
 # Run every binary and compare it with what PyTorch computed: inputs and `output_0, ...` in a safetensors file.
 # verify: {{ inputs: test.safetensors, tolerance: 1e-4 }}
 
@@ -42,7 +48,9 @@ mod tests {
 
     /// The starter as a user may have it after removing the `# ` in front of the optional keys.
     fn uncommented(text: &str) -> String {
-        text.replace("# verify:", "verify:").replace("# budget:", "budget:")
+        ["partition", "quantize", "verify", "budget"]
+            .into_iter()
+            .fold(text.to_owned(), |text, key| text.replace(&format!("# {key}:"), &format!("{key}:")))
     }
 
     #[test]

@@ -103,6 +103,7 @@ fn the_schema_and_the_reader_agree() {
         "vars: { a: 1 }",
         "matrix: { a: [1, b], c: true }",
         "partition: [cpu]",
+        "partition: portable",
         "quantize: { scheme: int8, embedding: 8w, group_size: 32 }",
         "quantize: { scheme: int8, observer: percentile, percentile: 99.9, min_sqnr: 20 }",
         "quantize: { scheme: int8-weights, layers: [{ name: 'a.*', scheme: float }, { operator: bmm, scheme: int8 }] }",
@@ -119,7 +120,7 @@ fn the_schema_and_the_reader_agree() {
         "verify: { inputs: t, timeout: 5 }",
         "vars: { a: [1] }",
         "matrix: { a: [] }",
-        "partition: cpu",
+        "partition: { cpu: 1 }",
         "quantize: { scheme: int9 }",
         "quantize: { scheme: int8, layers: [{ name: a }] }",
     ] {

@@ -2,7 +2,6 @@
 
 mod remote;
 
-use std::num::NonZero;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -167,8 +166,8 @@ pub struct Recipes {
     /// Only these units, such as `digits@pico2` or `*@linux-*`; may be repeated.
     #[arg(long, value_name = "UNIT")]
     pub only: Vec<String>,
-    /// The engines in order of preference, separated by commas; `portable` for none.
-    #[arg(long, value_name = "ENGINES")]
+    /// The backends in order of preference, separated by commas; `portable` for none, the best of the target by default.
+    #[arg(long, value_name = "BACKENDS")]
     pub partition: Option<String>,
     /// The quantization scheme.
     #[arg(long, value_name = "SCHEME")]
@@ -224,12 +223,13 @@ pub struct Run {
     /// The method to run.
     #[arg(long, default_value = "forward")]
     pub method: String,
-    /// For a model: the engines in order of preference, separated by commas; `portable` for none.
-    #[arg(long, value_name = "ENGINES")]
+    /// For a model: the backends in order of preference, separated by commas; `portable` for none, the best of this machine by
+    /// default.
+    #[arg(long, value_name = "BACKENDS")]
     pub partition: Option<String>,
-    /// The most threads that engines use.
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub threads: NonZero<usize>,
+    /// The most threads that backends use, 1 to 256; the physical cores by default, at most 16.
+    #[arg(long, value_name = "N", value_parser = et_module::parse_threads)]
+    pub threads: Option<usize>,
 }
 
 /// What `run` asks a language model for.
@@ -304,8 +304,8 @@ pub struct Explain {
     /// Show the operators that the program calls, the kernels that serve them, and what is missing.
     #[arg(long, conflicts_with = "stage")]
     pub operators: bool,
-    /// Show where every node of the program runs, and why not elsewhere; with `--partition=ENGINES` for these engines.
-    #[arg(long, value_name = "ENGINES", num_args = 0..=1, require_equals = true, conflicts_with_all = ["stage", "operators"])]
+    /// Show where every node of the program runs, and why not elsewhere; with `--partition=BACKENDS` for these backends.
+    #[arg(long, value_name = "BACKENDS", num_args = 0..=1, require_equals = true, conflicts_with_all = ["stage", "operators"])]
     pub partition: Option<Option<String>>,
     /// Show what quantization loses, layer by layer on the calibration data, the worst first.
     #[arg(long, conflicts_with_all = ["stage", "operators", "partition"])]

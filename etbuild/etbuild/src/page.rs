@@ -89,6 +89,8 @@ mod tests {
 
     fn report() -> DeployReport {
         let node = NodePlace {
+            work: 1,
+            scalar_type: "float32".to_owned(),
             method: NAME.to_owned(),
             operator: NAME.to_owned(),
             value: NAME.to_owned(),

@@ -29,9 +29,9 @@ fn every_emulated_target_computes_what_pytorch_computed() {
 }
 
 #[test]
-fn the_engine_computes_what_pytorch_computed_on_both_architectures() {
+fn the_portable_kernels_compute_what_pytorch_computed_on_both_architectures() {
     let targets = "--target linux-x86_64 --target linux-aarch64";
-    let result = Place::warm().json(&format!("deploy {RECIPE} --partition cpu {targets}"));
+    let result = Place::warm().json(&format!("deploy {RECIPE} --partition portable {targets}"));
     for target in ["linux-x86_64", "linux-aarch64"] {
         let verification = &unit(&result, target)["verification"];
         assert_eq!(verification["state"], "done", "{target}: {verification}");
@@ -76,14 +76,32 @@ fn complex_numbers_between_real_ones_are_linked() {
 }
 
 #[test]
-fn a_backend_that_computes_nothing_is_told() {
+fn nodes_on_portable_kernels_are_told_with_their_share_of_the_work() {
     let place = Place::warm();
-    let said = |target: &str| {
-        let words = format!("build {RECIPE} --partition cpu --target {target}");
-        place.run(&words).expect(0).stderr.contains("no operator runs on cpu; `etbuild explain --partition` says why")
+    let words = |options: &str| format!("build {RECIPE} {options}");
+    let table = |options: &str| place.run(&words(options)).expect(0).stdout;
+    let told = table("--partition cpu --target pico2");
+    let line = told.lines().last().unwrap();
+    assert!(line.contains(" nodes, 100 % of the work, on portable kernels: target ("), "{told}");
+    assert!(line.ends_with("; `etbuild explain --partition` lists them"), "{told}");
+    let fallback = unit(&place.json(&words("--partition cpu --target pico2")), "pico2")["fallback"].clone();
+    assert_eq!((&fallback["nodes"], &fallback["work"]), (&fallback["all_nodes"], &1.0.into()));
+    // All nodes run on the backend, or no backend was asked.
+    for quiet in ["--target linux-x86_64", "--target pico2", "--partition portable --target linux-x86_64"] {
+        assert!(!table(quiet).contains("portable kernels"), "{quiet}");
+    }
+}
+
+#[test]
+fn int8_without_a_backend_is_told_to_be_slow() {
+    let place = Place::warm();
+    let quantized = "--quantize int8 --calibrate examples/digits/calibration.safetensors --target linux-x86_64";
+    let notes = |partition: &str| {
+        let result = place.json(&format!("build {RECIPE} {quantized} --partition {partition}"));
+        unit(&result, "linux-x86_64")["notes"].clone()
     };
-    assert!(said("pico2"));
-    assert!(!said("linux-x86_64"));
+    assert_eq!(notes("auto"), serde_json::json!([]));
+    assert!(notes("portable")[0].as_str().unwrap().contains("slower than the model in float32"));
 }
 
 #[test]
@@ -223,9 +241,59 @@ fn a_hosted_binary_runs_where_it_was_written() {
 }
 
 #[test]
-fn a_hosted_binary_refuses_a_program_with_other_operators() {
+fn a_single_file_runs_anywhere() {
+    let place = Place::warm();
+    let table = place.run(&format!("build {RECIPE} --set output=single --target linux-x86_64")).expect(0).stdout;
+    let (binary, outputs) = (place.path().join("alone"), place.path().join("outputs.safetensors"));
+    fs::copy(place.out().join("digits/linux-x86_64/digits"), &binary).unwrap();
+    let size = fs::metadata(&binary).unwrap().len() as f64;
+    assert!([1024.0, 1024.0 * 1024.0].iter().any(|unit| table.contains(&format!(" {:.1} ", size / unit))), "{table}");
+    let mut command = Command::new(&binary);
+    command.arg("--inputs").arg(place.root.join(TEST_DATA)).arg("--outputs").arg(&outputs);
+    Ran::of(&mut command).expect(0);
+    assert!(tensors::max_difference(&outputs, &place.root.join(TEST_DATA)) <= 1e-4);
+}
+
+#[test]
+fn a_binary_that_is_called_by_a_link_finds_its_program() {
     let place = Place::warm();
     place.run(&format!("build {RECIPE} --target linux-x86_64")).expect(0);
+    let (link, outputs) = (place.path().join("link"), place.path().join("outputs.safetensors"));
+    symlink(place.out().join("digits/linux-x86_64/digits"), &link).unwrap();
+    let mut command = Command::new("./link");
+    command.current_dir(place.path());
+    command.arg("--inputs").arg(place.root.join(TEST_DATA)).arg("--outputs").arg(&outputs);
+    Ran::of(&mut command).expect(0);
+}
+
+#[test]
+fn models_in_half_precision_run_on_the_backend() {
+    let place = Place::warm();
+    for name in ["float16", "bfloat16"] {
+        let data = format!("etbuild/etbuild/tests/data/{name}");
+        let deploy = format!("deploy {data}.pt2 --target linux-x86_64 --set verify.inputs={data}.safetensors");
+        let result = place.json(&format!("{deploy} --set verify.tolerance=1e-2"));
+        let report = unit(&result, "linux-x86_64");
+        let (state, notes) = (&report["verification"]["state"], report["notes"].to_string());
+        assert_eq!(state, "done", "{report}");
+        // The conversions of the input and of the output.
+        assert_eq!(report["fallback"]["nodes"], 2, "{report}");
+        assert!(report["fallback"]["work"].as_f64().unwrap() < 0.05, "{report}");
+        assert!(notes.contains("are computed in float32"), "{notes}");
+        // The outputs are those of float32, rounded to the model's type.
+        let against_float32 = format!("{deploy} --set verify.outputs=wide_ --set verify.tolerance=4e-3");
+        assert_eq!(unit(&place.json(&against_float32), "linux-x86_64")["verification"]["state"], "done");
+        let kept = place.json(&format!("{deploy} --set verify.tolerance=2e-2 --set export.precision=model"));
+        let kept = unit(&kept, "linux-x86_64");
+        assert!(kept["fallback"]["work"].as_f64().unwrap() > 0.9, "{kept}");
+        assert_eq!(kept["notes"], serde_json::json!([]), "{kept}");
+    }
+}
+
+#[test]
+fn a_hosted_binary_refuses_a_program_with_other_operators() {
+    let place = Place::warm();
+    place.run(&format!("build {RECIPE} --partition portable --target linux-x86_64")).expect(0);
     let folder = place.out().join("digits/linux-x86_64");
     // An operator's name, changed in place: another operator that the binary has no kernel for.
     files::change(&folder.join("digits.pte"), |bytes| {

@@ -52,7 +52,7 @@ fn every_option_that_a_stage_reads_is_in_a_key() {
     let place = Place::warm();
     let options = [
         "memory.planner=naive",
-        "partition=[cpu]",
+        "partition=[portable]",
         "runtime=executorch",
         "export.weights=external",
         "export.constants.answer=1",

@@ -8,9 +8,10 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use et_llm::Message;
+use etbuild_engine::Event;
 use serde_json::Value;
 use support::{Place, Ran, repository, unit};
 
@@ -271,12 +272,43 @@ fn attention_in_eight_bits_and_all_else_in_four_foresees_text_about_as_well() {
 const LAYER: [usize; 2] = [128 * (128 + 2 * 64 + 128), 3 * 128 * 320];
 const TABLE: usize = 673 * 128;
 
+/// The program file of the model with chunks of these lengths.
+fn program_with_chunks(place: &Place, lengths: &str) -> Vec<u8> {
+    let prefill = format!("export.prefill={lengths}");
+    let options = [prefill.as_str(), "export.context=512", "quantize.scheme=8da4w", "quantize.group_size=32"];
+    let files =
+        support::logits::files_with(&repository().join(MODEL), &place.cache(), &options, Arc::new(|_: &Event| {}));
+    files.program.to_vec()
+}
+
+#[test]
+fn chunks_of_several_lengths_give_the_logits_of_one() {
+    let place = Place::cold();
+    let (one, several) = (program_with_chunks(&place, "128"), program_with_chunks(&place, "[8, 32, 128]"));
+    // The methods share all weights.
+    assert!(several.len() < one.len() + 150_000, "{} {}", several.len(), one.len());
+    let [mut one, mut several] = [one, several].map(|program| support::logits::language_model(&program));
+    for count in [1, 7, 16, 33, 140, 300] {
+        let tokens: Vec<u32> = (0..count).map(|index| 40 + index % 60).collect();
+        for model in [&mut one, &mut several] {
+            model.reset();
+            // A first piece, so that chunks begin at any position.
+            model.read(&[41, 42, 43]).unwrap();
+            model.read(&tokens).unwrap();
+        }
+        let pairs = one.logits().iter().zip(several.logits());
+        let difference = pairs.map(|(one, other)| (one - other).abs()).fold(0.0, f32::max);
+        assert!(difference < 0.05, "{count}: {difference}");
+    }
+}
+
 #[test]
 fn weights_take_the_room_of_their_bits() {
     let place = Place::cold();
     let size = |options: &[&str]| {
         let sets = options.iter().flat_map(|option| ["--set", *option]);
-        let fixed = ["build", MODEL, "--target", "linux-aarch64", "--partition", "cpu", "--set", "export.context=64"];
+        let fixed =
+            ["build", MODEL, "--target", "linux-aarch64", "--set", "export.prefill=64", "--set", "export.context=64"];
         Ran::of(&mut place.command(fixed.into_iter().chain(sets))).expect(0);
         let paths = support::files::paths(&place.out()).into_iter();
         let [file] = &paths.filter(|path| path.extension().is_some_and(|end| end == "pte")).collect::<Vec<_>>()[..]

@@ -51,7 +51,8 @@ typedef struct et_tensor {
 } et_tensor;
 
 /* Loads a method of a program file, the binary's own where `method` is NULL. `data` are the files with weights that the
- * program keeps outside itself, `data_count` of them. Engines use at most `threads` threads. NULL where it fails. */
+ * program keeps outside itself, `data_count` of them. Backends use at most `threads` threads, 1 to 256; 0: the physical cores, at most 16. NULL where it
+ * fails. */
 et_module *et_module_load(const char *program, const char *const *data, size_t data_count, const char *method,
                           size_t threads);
 void et_module_free(et_module *module);

@@ -11,7 +11,7 @@ use et_llm::app::AppSpec;
 use et_llm::{
     Ended, Error, Guesses, Limits, Loading, Message, Picked, Sampler, Sampling, Session, Text, TextStream, generate,
 };
-use et_module::{DataFiles, FileBytes, Kernels};
+use et_module::{DataFiles, FileBytes, Kernels, checked_threads};
 
 use crate::failure;
 use crate::pointers::{elements, give, paths, put, take, text, value};
@@ -96,7 +96,7 @@ pub unsafe fn load(
 ) -> *mut Language {
     // SAFETY: the caller says so.
     let (program, data) = unsafe { (text(program), paths(data, data_count)) };
-    let loaded = || open(spec, program?, &data?, threads, lookup);
+    let loaded = || open(spec, program?, &data?, checked_threads(threads)?, lookup);
     failure::or(loaded().map(|session| give(Language { session: RefCell::new(session) })), std::ptr::null_mut())
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use et_core::ScalarType;
 use et_module::app::AppSpec;
 use et_module::safetensors::TensorView;
-use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module};
+use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module, checked_threads};
 
 use crate::failure;
 use crate::pointers::{elements, give, object, paths, put, take, text, value};
@@ -60,7 +60,7 @@ pub unsafe fn load(
     let (program, data) = unsafe { (text(program), paths(data, data_count)) };
     // SAFETY: the same.
     let method = if method.is_null() { Ok(spec.method) } else { unsafe { text(method) } };
-    let loaded = || Ok(open(spec, program?, &data?, method?, threads)?);
+    let loaded = || Ok(open(spec, program?, &data?, method?, checked_threads(threads)?)?);
     failure::or::<_, Box<dyn std::error::Error>>(loaded().map(give), std::ptr::null_mut())
 }
 

@@ -20,6 +20,7 @@
 
 mod ahead;
 pub mod app;
+mod chunks;
 mod draft;
 mod error;
 mod facts;

@@ -6,9 +6,10 @@ use et_module::{DataFiles, Engines, FileBytes, Kernels, Module};
 
 use crate::Error;
 use crate::ahead::Ahead;
+use crate::chunks::next_chunk;
 use crate::method::Method;
 
-/// The method that reads a piece of a prompt.
+/// The method that reads the longest chunk of a prompt. The methods for shorter chunks add `_` and the number of tokens.
 const PREFILL: &str = "prefill";
 /// The method that reads one token.
 const DECODE: &str = "decode";
@@ -18,6 +19,10 @@ const VERIFY: &str = "verify";
 /// A loaded language model, and the tokens that the model has read.
 pub struct Model {
     prefill: Method,
+    /// The methods for shorter chunks of a prompt, in ascending order of [`Method::piece`].
+    shorter: Vec<Method>,
+    /// The numbers of tokens of all chunks of a prompt, in ascending order.
+    lengths: Vec<usize>,
     decode: Method,
     verify: Option<Method>,
     /// The tokens of the text that the model has read.
@@ -34,7 +39,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Loads both methods of a program file.
+    /// Loads the methods of a program file but `verify`.
     ///
     /// # Errors
     /// [`Error::NotALanguageModel`] for other methods; [`Error::Module`] for methods that cannot be loaded.
@@ -48,13 +53,20 @@ impl Model {
         let prefill = Module::load_method(shared(), data()?, PREFILL, kernels, engines);
         let prefill = prefill.map_err(not_a_language_model)?;
         let decode = prefill.load_beside(shared(), data()?, DECODE, kernels, engines).map_err(not_a_language_model)?;
+        let mut shorter = Vec::new();
+        for name in prefill.method_names()?.iter().filter(|name| is_shorter_prefill(name)) {
+            shorter.push(Method::new(prefill.load_beside(shared(), data()?, name, kernels, engines)?)?);
+        }
         let (prefill, decode) = (Method::new(prefill)?, Method::new(decode)?);
+        shorter.retain(|method| method.piece < prefill.piece);
+        shorter.sort_by_key(|method| method.piece);
+        let lengths = shorter.iter().map(|method| method.piece).chain([prefill.piece]).collect();
         if decode.piece != 1 {
             return Err(Error::NotALanguageModel("`decode` takes several tokens".to_owned()));
         }
         let (logits, bytes) = (Vec::new(), decode.empty_logits()?);
         let (read, ahead, written) = (Vec::new(), Ahead::default(), 0);
-        Ok(Self { prefill, decode, verify: None, read, ahead, written, context: None, logits, bytes })
+        Ok(Self { prefill, shorter, lengths, decode, verify: None, read, ahead, written, context: None, logits, bytes })
     }
 
     /// Loads the method that [`Self::read_ahead`] needs, from the same file.
@@ -97,7 +109,7 @@ impl Model {
         self.context
     }
 
-    /// How many tokens are read at once.
+    /// The most tokens that are read at once.
     pub const fn piece(&self) -> usize {
         self.prefill.piece
     }
@@ -150,8 +162,13 @@ impl Model {
         self.ahead.clear();
         let mut rest = tokens;
         while !rest.is_empty() {
-            let (piece, behind) = rest.split_at(rest.len().min(self.next_piece(rest.len())));
-            let method = if piece.len() == 1 { &mut self.decode } else { &mut self.prefill };
+            let length = next_chunk(&self.lengths, rest.len());
+            let (piece, behind) = rest.split_at(rest.len().min(length));
+            let mut longer = self.shorter.iter_mut();
+            let method = match length {
+                1 => &mut self.decode,
+                length => longer.find(|method| method.piece == length).unwrap_or(&mut self.prefill),
+            };
             method.execute(piece, self.read.len())?;
             self.read.extend_from_slice(piece);
             self.written = self.written.max(self.read.len());
@@ -207,15 +224,13 @@ impl Model {
         let unknown = tokens.iter().find(|token| **token as usize >= vocabulary);
         unknown.map_or(Ok(()), |token| Err(Error::UnknownToken { token: *token, vocabulary }))
     }
-
-    /// The number of tokens to read next, out of `tokens`: a piece that is mostly empty takes longer than single tokens.
-    const fn next_piece(&self, tokens: usize) -> usize {
-        if tokens > self.prefill.piece / ONE_BY_ONE { self.prefill.piece } else { 1 }
-    }
 }
 
-/// The part of a piece up to which single tokens are faster: pieces read tokens faster by this factor.
-const ONE_BY_ONE: usize = 8;
+/// Whether a method reads a shorter chunk of a prompt, such as `prefill_8`.
+fn is_shorter_prefill(name: &str) -> bool {
+    let tokens = name.strip_prefix(PREFILL).and_then(|rest| rest.strip_prefix('_'));
+    tokens.is_some_and(|tokens| tokens.parse::<usize>().is_ok())
+}
 
 fn not_a_language_model(error: et_module::Error) -> Error {
     match error {

@@ -35,6 +35,7 @@ mod outputs;
 mod owned;
 mod pool;
 pub mod safetensors;
+mod threads;
 
 pub use array::Array;
 pub use bench::{Bench, Effort, peak_rss_mib};
@@ -49,3 +50,4 @@ pub use file::FileBytes;
 pub use module::{Kernels, Module, TensorType};
 pub use outputs::Outputs;
 pub use pool::Pool;
+pub use threads::{MOST_THREADS, checked_threads, default_threads, parse_threads};

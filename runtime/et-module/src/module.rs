@@ -138,6 +138,13 @@ impl Module {
         self.loaded.method().plan().file().named_data(key).ok()
     }
 
+    /// The names of all methods of the program file.
+    pub fn method_names(&self) -> Result<Vec<String>, Error> {
+        let plans = self.loaded.method().plan().file().program().execution_plans()?;
+        let names = plans.iter().map(|plan| Ok(plan?.name()?.to_owned()));
+        Ok(names.collect::<et_core::Result<_>>()?)
+    }
+
     /// The names of the inputs.
     pub fn input_names(&self) -> &[String] {
         self.input_names.get_or_init(|| default_names(self.loaded.counts()[0]))

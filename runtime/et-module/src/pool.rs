@@ -10,12 +10,10 @@ use std::thread::{Builder, JoinHandle, yield_now};
 
 use et_runtime::Workers;
 
+use crate::threads::MOST_THREADS;
+
 /// How often a thread polls for the next call before sleeping: about 0.1 ms.
 const SPINS: u32 = 2_000;
-
-/// The most threads of a pool: more than any machine that the runtime is made for has cores, and few enough that a mistaken number does
-/// not exhaust the system.
-const MOST_THREADS: usize = 256;
 
 /// Threads that share the tasks of successive calls.
 pub struct Pool {

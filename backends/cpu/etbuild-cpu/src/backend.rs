@@ -45,6 +45,10 @@ impl Backend for Cpu {
         vec![("architecture".to_owned(), name.to_owned())]
     }
 
+    fn runs_on(&self, target: &TargetFacts) -> bool {
+        architecture(target).is_some()
+    }
+
     fn refusal(&self, links: &Links<'_>, node: &Node, target: &TargetFacts) -> Option<Refusal> {
         match architecture(target) {
             Some(_) => capability::refusal(links, node),

@@ -54,6 +54,10 @@ impl Backend for Mirror {
         vec![("architecture".to_owned(), target.architecture.clone())]
     }
 
+    fn runs_on(&self, _: &TargetFacts) -> bool {
+        true
+    }
+
     fn refusal(&self, _: &Links<'_>, node: &Node, _: &TargetFacts) -> Option<Refusal> {
         let known = self.words.iter().any(|word| node.operator.as_str().contains(word));
         (!known).then(|| Refusal::new(RefusalKind::Operator, format!("the mirror does not show `{}`", node.operator)))

@@ -75,9 +75,10 @@ impl<'d> Weights<'d> {
         (tensors, adapter): (Tensors, Option<Adapter>),
         keeper: &'d dyn Keeper,
         context: u32,
-        options: Options,
+        options: &Options,
     ) -> Self {
-        let Options { prefill: piece, cache, rotation, .. } = options;
+        let Options { cache, rotation, .. } = *options;
+        let piece = options.prefill.last().copied().unwrap_or(1).clamp(1, context);
         let (made, errors) = (BTreeMap::new(), Vec::new());
         Self { decoder, keeper, rotation, tensors, adapter, made, errors, context, piece, cache }
     }

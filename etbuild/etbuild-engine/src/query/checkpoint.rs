@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_checkpoint::{
-    ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Rotation, VERIFY,
+    ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Method, Rotation,
     import_checkpoint,
 };
 use etbuild_diagnostic::{Diagnostic, Span};
@@ -21,7 +21,7 @@ use crate::{ArtifactKind, failure};
 
 /// The program of a method. The constants are parts of the shards.
 #[salsa::tracked(returns(clone))]
-pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: &'static str) -> StageResult {
+pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: Method) -> StageResult {
     let failed = |found| Blocked::failed(Stage::Import, found);
     let files = digests(db, folder.files(db)).map_err(failed)?;
     let of_adapter = folder.adapter(db).map(|adapter| digests(db, adapter.files)).transpose().map_err(failed)?;
@@ -35,20 +35,20 @@ pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: &'static str) -> 
     }
     let context = options.context.map(u64::from);
     // The other methods are the same with this method and without.
-    let speculate = options.speculate.filter(|_| method == VERIFY).map(u64::from);
+    let speculate = options.speculate.filter(|_| method == Method::Verify).map(u64::from);
     let key = key
         .fact("export.context", Value::from(context))
-        .fact("export.prefill", Value::from(u64::from(options.prefill)))
+        .fact("export.prefill", Value::from(options.prefill.last().copied().map(u64::from)))
         .fact("export.speculate", Value::from(speculate))
         .option("export.cache", options.cache.scalar_type().name())
         .option("quantize.rotate", options.rotation.map(rotation))
         .fact("every logit", options.every)
-        .option("method", method)
+        .option("method", method.name().as_str())
         .finish();
     stage::run(db.world(), Stage::Import, key, |products| {
         let read = read(db, folder)?;
         let mut program = read.program.clone();
-        program.methods.retain(|name, _| name == method);
+        program.methods.retain(|name, _| *name == method.name());
         let printed = text::print(Aten::NAME, &program);
         let mut weights = Weights::of_archives(read.shards.iter().cloned());
         read.rotated.iter().for_each(|blob| weights.add(ArtifactKind::Constant, blob.clone()));
@@ -95,7 +95,7 @@ fn read_folder(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Arc<[
     let (adapter, of_adapter) = over.unzip();
     let checkpoint = Checkpoint { config: held(&config), shards: mapped, adapter };
     let keeper = KeptRotations::new(db.world());
-    let program = import_checkpoint(&checkpoint, folder.options(db), &keeper);
+    let program = import_checkpoint(&checkpoint, &folder.options(db), &keeper);
     let program = program.map_err(|errors| place(db, folder, &errors))?.into_program();
     let shards = shards.into_values().chain(of_adapter).collect();
     Ok(Arc::new(Read { program, shards, rotated: keeper.into_blobs() }))

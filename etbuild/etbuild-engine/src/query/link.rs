@@ -27,7 +27,8 @@ pub fn linked(db: &dyn Db, unit: Unit, tools: Tools) -> StageResult {
     stage::run(db.world(), Stage::Link, key, |products| {
         let embedded = || {
             let program = emitted.blob(ArtifactKind::ProgramFile).map_err(|_| failure::internal("no program file"))?;
-            let verify = verify_cases(db, &unit, &interface)?;
+            let is_board = unit.target.memory().is_some();
+            let verify = if is_board { verify_cases(db, &unit, &interface)? } else { VerifyData::default() };
             Ok((db.world().open_blob(&program).to_vec(), verify))
         };
         let facts = link_facts::project(&unit, &interface, db.world().engines(), embedded)?;
@@ -80,7 +81,12 @@ fn key(
         .fact("image", images(&unit.target))
         .tool("toolchain", tools.toolchain.identity());
     match unit.target.memory() {
-        None => key = key.option("name", unit.name()),
+        None => {
+            key = key.option("name", unit.name());
+            if unit.embeds_program() {
+                key = key.input("program", emitted.blob(ArtifactKind::ProgramFile)?.digest);
+            }
+        }
         Some(memory) => {
             key = key
                 .input("program", emitted.blob(ArtifactKind::ProgramFile)?.digest)

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use et_core::ScalarType;
 use etbuild_ir::{AtenProgram, Dialect, Lowered, Program, ValueKind, text};
 use etbuild_pass::Runtime;
 use etbuild_store::Value;
@@ -22,6 +23,8 @@ pub struct LowerOptions {
     pub runtime: Runtime,
     /// The names of the state that other methods of the program change: state here too, though this method only reads the state.
     pub shared_state: BTreeSet<String>,
+    /// Whether values in fp16 and bf16 are computed in `float32`.
+    pub widens_halves: bool,
     /// Whether fp16 and bf16 weights stay, with a node that converts the weights: a quantizer reads such weights directly.
     pub keeps_halves: bool,
 }
@@ -39,10 +42,15 @@ pub fn lowered(db: &dyn Db, model: ModelSource, options: LowerOptions) -> StageR
         .option("runtime", options.runtime.name())
         .fact("shared state", Value::List(names))
         .fact("halves stay", options.keeps_halves)
+        .fact("halves are widened", options.widens_halves)
         .finish();
     stage::run(db.world(), Stage::Lower, key, |products| {
         let ((_, mut program), mut weights) = program_artifact::load(db.world(), &imported, text::parse)?;
         share(&mut program, &options.shared_state);
+        if options.widens_halves {
+            let aten = AtenProgram::verify(program).map_err(failure::violations)?;
+            program = etbuild_pass::widen_halves(aten).map_err(failure::pass)?.into_program();
+        }
         if !options.keeps_halves {
             widen(db.world(), &mut program, &mut weights);
         }
@@ -70,9 +78,23 @@ pub fn lower_options(
         let names = state_names(db, *archive).map_err(|blocked: Blocked| blocked.downstream())?;
         shared_state.extend(names.iter().cloned());
     }
-    let is_checkpoint = matches!(archives.get(method), Some(ModelSource::Checkpoint(..)));
+    let (is_checkpoint, widens_halves) = match archives.get(method) {
+        Some(ModelSource::Archive(archive)) if options.widens_halves => (false, mentions_halves(db, *archive)?),
+        // A checkpoint computes in `float32` whatever the type of its weights.
+        source => (matches!(source, Some(ModelSource::Checkpoint(..))), false),
+    };
     let keeps_halves = is_checkpoint && options.quantize.is_some();
-    Ok(LowerOptions { runtime: options.runtime, shared_state, keeps_halves })
+    Ok(LowerOptions { runtime: options.runtime, shared_state, widens_halves, keeps_halves })
+}
+
+/// Whether a model has values in half precision: other models have the same key with the option and without.
+#[salsa::tracked(returns(clone))]
+fn mentions_halves(db: &dyn Db, model: Archive) -> Result<bool, Blocked> {
+    let imported = imported(db, ModelSource::Archive(model)).map_err(|blocked: Blocked| blocked.downstream())?;
+    let program = db.world().open_blob(&imported.blob(ArtifactKind::Program)?);
+    // The text of `bfloat16` has the text of `float16`.
+    let name = ScalarType::Half.name().as_bytes();
+    Ok(program.windows(name.len()).any(|bytes| bytes == name))
 }
 
 /// The names of the values that a model mutates.

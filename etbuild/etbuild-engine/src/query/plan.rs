@@ -21,6 +21,8 @@ use crate::{ArtifactKind, failure};
 pub struct PlanOptions {
     /// The runtime that the program is lowered for.
     pub runtime: Runtime,
+    /// Whether half precision is computed in `float32`.
+    pub widens_halves: bool,
     /// How weights and activations are made smaller; not at all where absent.
     pub quantize: Option<QuantizeOptions>,
     /// The planner's name.

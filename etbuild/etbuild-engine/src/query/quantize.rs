@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use etbuild_checkpoint::PREFILL;
+use etbuild_checkpoint::Method as Role;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::{Dialect, Lowered, LoweredProgram, text};
 use etbuild_quantize::{Data, Embedding, Layer, Moments, Observer, Options, QuantizeError, Scheme};
@@ -118,7 +118,7 @@ fn measured_moments(
     quantize: &QuantizeOptions,
 ) -> Result<Option<Arc<Staged>>, Blocked> {
     let Method::Gptq(reader) = quantize.method else { return Ok(None) };
-    let model = reader.map_or(model, |folder| ModelSource::Checkpoint(folder, PREFILL));
+    let model = reader.map_or(model, |folder| ModelSource::Checkpoint(folder, Role::Prefill));
     let lower = LowerOptions { keeps_halves: false, ..lower.clone() };
     let data = quantize.calibrate.ok_or_else(|| Blocked::failed(Stage::Quantize, [no_data()]))?;
     moments(db, model, lower, data).map(Some).map_err(|blocked: Blocked| blocked.downstream())

@@ -30,6 +30,11 @@ impl Backend for Greedy {
         Vec::new()
     }
 
+    /// Never unasked.
+    fn runs_on(&self, _: &TargetFacts) -> bool {
+        false
+    }
+
     fn refusal(&self, _: &Links<'_>, _: &Node, _: &TargetFacts) -> Option<Refusal> {
         None
     }

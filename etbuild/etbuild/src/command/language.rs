@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use et_llm::app::{Channels, Request, perform};
 use et_llm::{Error, Loading, Session as Model};
-use et_module::{DataFiles, Kernels};
+use et_module::{DataFiles, Kernels, default_threads};
 use etbuild_diagnostic::{Code, Diagnostic};
 
 use super::Outcome;
@@ -35,7 +35,7 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     }
     let request = request(&arguments.language);
     let bytes = program(session, arguments)?;
-    let threads = arguments.threads.get();
+    let threads = arguments.threads.unwrap_or_else(default_threads);
     let (guesses, text) = (request.guesses(), MAKE_TEXT);
     let guesses = guesses.as_ref();
     let loading = Loading { kernels: Kernels::Lookup(&kernel), engines: ENGINES, threads, guesses, text };

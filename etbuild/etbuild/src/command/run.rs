@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module, is_bundled, run_cases, safetensors};
+use et_module::{
+    Array, DataFiles, Engines, FileBytes, Kernels, Module, default_threads, is_bundled, run_cases, safetensors,
+};
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::{Mode, program_file};
 use serde_json::Value;
@@ -54,7 +56,7 @@ fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option
     let file = &arguments.file;
     let bytes = program(session, arguments)?;
     let data = DataFiles::open(&arguments.data).map_err(|error| vec![failed(file, &error)])?;
-    let engines = Engines::new(ENGINES, arguments.threads.get());
+    let engines = Engines::new(ENGINES, arguments.threads.unwrap_or_else(default_threads));
     let module = Module::load_method(bytes, data, &arguments.method, Kernels::Lookup(&kernel), &engines);
     let module = module.map_err(|error| vec![failed(file, &error)])?;
     let names = if arguments.input_names.is_empty() { module.stored_input_names() } else { None };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use etbuild_engine::{PlanState, SizeReport, StageRow, UnitPlan, UnitReport, Verification};
+use etbuild_engine::{Fallback, PlanState, SizeReport, StageRow, UnitPlan, UnitReport, Verification};
 
 use super::{Table, bytes};
 
@@ -25,7 +25,16 @@ pub fn deployment_table(reports: &[UnitReport]) -> String {
             note(&report.verification),
         ]);
     }
-    table.render()
+    let remarks = reports.iter().flat_map(remarks);
+    std::iter::once(table.render()).chain(remarks).collect::<Vec<_>>().join("\n")
+}
+
+/// Facts about the speed of a unit, a line each.
+fn remarks(report: &UnitReport) -> impl Iterator<Item = String> + '_ {
+    let fallback = report.fallback.as_ref().map(Fallback::sentence);
+    let fallback = fallback.map(|sentence| format!("{sentence}; `etbuild explain --partition` lists them"));
+    let lines = fallback.into_iter().chain(report.notes.iter().cloned());
+    lines.map(|line| format!("{}@{}: {line}", report.recipe, report.target))
 }
 
 fn binary(report: &UnitReport) -> String {

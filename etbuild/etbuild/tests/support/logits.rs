@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use et_module::safetensors::{SafeTensors, TensorView};
@@ -31,12 +32,24 @@ pub fn files(
     more: &[&str],
     observer: Arc<dyn Observer<Event>>,
 ) -> ProgramFiles {
+    let piece = format!("export.prefill={piece}");
+    let options: Vec<&str> = more.iter().copied().chain([piece.as_str(), "export.context=64"]).collect();
+    files_with(model, cache, &options, observer)
+}
+
+/// The program file of a checkpoint, or of a recipe, with exactly these options, and its data files.
+pub fn files_with(model: &Path, cache: &Path, options: &[&str], observer: Arc<dyn Observer<Event>>) -> ProgramFiles {
     let world = World::open(Arc::new(RealSystem::default()), cache, observer, Mode::Build, 1).unwrap();
     let world = world.backends(BACKENDS);
-    let piece = format!("export.prefill={piece}");
-    let options = more.iter().copied().chain([piece.as_str(), "export.context=64"]);
-    let options: Vec<Override> = options.map(|text| Override::parse(text).unwrap()).collect();
+    let options: Vec<Override> = options.iter().map(|text| Override::parse(text).unwrap()).collect();
     program_files(&Arc::new(world), model, &options).unwrap()
+}
+
+/// The language model of a program file.
+pub fn language_model(program: &[u8]) -> et_llm::Model {
+    let (kernels, engines) = (Kernels::Lookup(&kernel), Engines::new(ENGINES, 1));
+    let file = Rc::new(FileBytes::copied(program));
+    et_llm::Model::load(&file, || Ok(DataFiles::default()), kernels, &engines).unwrap()
 }
 
 /// Both methods of a program, which have one cache.

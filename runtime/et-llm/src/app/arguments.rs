@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use et_module::app::number;
+use et_module::parse_threads;
 
 use crate::{Effort, Guesses};
 
@@ -60,7 +61,7 @@ pub struct Request {
     pub bench: Option<Effort>,
     /// Whether to print times.
     pub stats: bool,
-    /// The most threads; 1 for `None`.
+    /// The most threads; [`et_module::default_threads`] for `None`.
     pub threads: Option<usize>,
     /// Data files; the files beside the program file where the request names no file.
     pub data: Vec<PathBuf>,
@@ -137,7 +138,7 @@ impl Request {
                 self.bench.get_or_insert(NOTHING).rounds = rounds.get();
             }
             "--stats" => self.stats = true,
-            "--threads" => self.threads = Some(number::<std::num::NonZero<usize>>(name, value()?)?.get()),
+            "--threads" => self.threads = Some(parse_threads(&text(value()?))?),
             "--data" => self.data.push(value()?.into()),
             "--adapter" => self.adapter = Some(value()?.into()),
             _ => return Ok(false),
@@ -239,6 +240,7 @@ mod tests {
             "--prompt a --temperature -1",
             "--prompt a --temperature NaN",
             "--prompt a --threads 0",
+            "--prompt a --threads 99999",
             "--rounds 2",
             "--inputs a",
             "--bench prefill=1",

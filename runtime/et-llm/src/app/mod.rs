@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use et_core::Kernel;
 use et_module::app::{Failure, ProgramSource, end};
-use et_module::{DataFiles, Engine, Kernels};
+use et_module::{DataFiles, Engine, Kernels, default_threads};
 
 pub use arguments::Request;
 use arguments::{Command, parse};
@@ -74,7 +74,7 @@ fn run(spec: &AppSpec, request: &Request, channels: &mut Channels<'_>) -> Result
     let loading = Loading {
         kernels: Kernels::Selected(spec.kernels),
         engines: spec.engines,
-        threads: request.threads.unwrap_or(1),
+        threads: request.threads.unwrap_or_else(default_threads),
         guesses: guesses.as_ref(),
         text: spec.text,
     };
@@ -117,7 +117,8 @@ Continues a text, answers in a conversation, or measures itself. New text goes t
   --outputs FILE       safetensors file to write the logits behind each to: `output_0`, float32 [cases, tokens]
   --perplexity FILE    text file, each line a text: print how well it is foreseen, as one JSON object
   --stats              say how long it took, and how much memory
-  --threads N          the most threads that the program's engines use (1)
+  --threads N          the most threads that the program's backends use, 1 to 256 (the physical cores, at most
+                       16)
   --data FILE          data file with weights that the program keeps outside itself; may be repeated (those beside the
                        program file)
   --adapter FILE       data file of an adapter (the one beside the program file)

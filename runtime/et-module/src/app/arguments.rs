@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::Effort;
+use crate::{Effort, parse_threads};
 
 /// The request of a command line.
 #[derive(Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub(super) enum Command {
 }
 
 /// The program to run and the inputs.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Default, PartialEq)]
 pub(super) struct Subject {
     /// The method; the binary's own where the command line names no method.
     pub(super) method: Option<String>,
@@ -26,14 +26,8 @@ pub(super) struct Subject {
     pub(super) adapter: Option<PathBuf>,
     pub(super) inputs: Option<PathBuf>,
     pub(super) outputs: Option<PathBuf>,
-    /// The most threads to use.
-    pub(super) threads: usize,
-}
-
-impl Default for Subject {
-    fn default() -> Self {
-        Self { method: None, data: Vec::new(), adapter: None, inputs: None, outputs: None, threads: 1 }
-    }
+    /// The most threads to use; [`crate::default_threads`] for `None`.
+    pub(super) threads: Option<usize>,
 }
 
 /// Reads a command line without the binary's name. The error names the mistake.
@@ -50,7 +44,7 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Com
             "--data" => subject.data.push(value()?.into()),
             "--adapter" => subject.adapter = Some(value()?.into()),
             "--method" => subject.method = Some(value()?.to_string_lossy().into_owned()),
-            "--threads" => subject.threads = number::<std::num::NonZero<usize>>(&name, value()?)?.get(),
+            "--threads" => subject.threads = Some(parse_threads(&value()?.to_string_lossy())?),
             "--bench" => bench = true,
             "--warmup" => effort.warmup = number(&name, value()?)?,
             "--iters" => effort.iterations = number(&name, value()?)?,
@@ -88,7 +82,8 @@ mod tests {
 
     #[test]
     fn a_run_needs_a_file_for_its_outputs() {
-        let subject = Subject { inputs: Some("a".into()), outputs: Some("b".into()), threads: 2, ..Subject::default() };
+        let subject =
+            Subject { inputs: Some("a".into()), outputs: Some("b".into()), threads: Some(2), ..Subject::default() };
         assert_eq!(parsed("--inputs a --outputs b --threads 2"), Ok(Command::Run(subject)));
         assert!(parsed("--inputs a").is_err());
         assert!(parsed("").is_err());
@@ -110,7 +105,14 @@ mod tests {
 
     #[test]
     fn malformed_lines_are_errors() {
-        for line in ["--inptus a", "--inputs", "--threads 0", "--bench --iters -1", "--bench --min-seconds NaN"] {
+        for line in [
+            "--inptus a",
+            "--inputs",
+            "--threads 0",
+            "--threads 257",
+            "--bench --iters -1",
+            "--bench --min-seconds NaN",
+        ] {
             assert!(parsed(line).is_err(), "{line}");
         }
     }

@@ -100,7 +100,8 @@ Inputs may hold many cases, stacked along the first dimension.
   --data FILE        data file with weights that the program keeps outside itself; may be repeated (those beside the
                      program file)
   --adapter FILE     data file of an adapter (the one beside the program file)
-  --threads N        the most threads that the program's engines use (1)
+  --threads N        the most threads that the program's backends use, 1 to 256 (the physical cores, at most
+                     16)
   --bench            measure, and print one JSON object
   --warmup N         executions before the measured ones (3)
   --iters N          the least number of measured executions (10)

@@ -10,7 +10,7 @@ use super::AppSpec;
 use super::arguments::Subject;
 use crate::bench::milliseconds;
 use crate::safetensors::{self, SafeTensors, TensorView};
-use crate::{Array, Bench, DataFiles, Effort, Engines, Error, FileBytes, Kernels, Module, run_cases};
+use crate::{Array, Bench, DataFiles, Effort, Engines, Error, FileBytes, Kernels, Module, default_threads, run_cases};
 
 /// Runs a method on a file of tensors and writes a file of tensors and texts.
 pub(super) fn run(spec: &AppSpec, subject: &Subject) -> Result<String, Error> {
@@ -46,7 +46,7 @@ fn load(spec: &AppSpec, subject: &Subject) -> Result<(Module, Bench), Error> {
     let data = DataFiles::open(&beside.or_named(&subject.data, subject.adapter.as_deref()))?;
     let load_ms = milliseconds(start);
     let start = Instant::now();
-    let engines = Engines::new(spec.engines, subject.threads);
+    let engines = Engines::new(spec.engines, subject.threads.unwrap_or_else(default_threads));
     let module = load_method(spec, subject.method.as_deref(), file, data, &engines)?;
     let bench = Bench { load_ms, init_ms: milliseconds(start), threads: engines.threads(), ..Bench::default() };
     Ok((module, bench))

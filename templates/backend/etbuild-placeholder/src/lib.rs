@@ -31,6 +31,10 @@ impl Backend for Placeholder {
         vec![("architecture".to_owned(), target.architecture.clone())]
     }
 
+    fn runs_on(&self, _target: &TargetFacts) -> bool {
+        false
+    }
+
     fn refusal(&self, _links: &Links<'_>, node: &Node, _target: &TargetFacts) -> Option<Refusal> {
         Some(Refusal::new(RefusalKind::Operator, format!("there is no `{}` yet", node.operator)))
     }
