@@ -27,7 +27,7 @@
 #![no_std]
 // Helpers of kernels that the enabled features leave out.
 #![cfg_attr(
-    not(all(feature = "float", feature = "byte", feature = "nibble", feature = "portable")),
+    not(all(feature = "float", feature = "int8", feature = "int4", feature = "portable")),
     allow(dead_code, unused_imports)
 )]
 
@@ -36,30 +36,30 @@ extern crate std;
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
-mod byte;
 mod float;
-mod nibble;
+mod int4;
+mod int8;
+mod kernels;
 mod output;
 mod panels;
 mod scratch;
 mod shape;
-mod wide;
+mod weight_only;
 mod window;
 
 pub use et_simd::{Activation, Architecture, Isa};
 
-pub use byte::finish::{Quantization, RowScale};
-pub use byte::pack::Bias;
-pub use byte::product::{ByteOperands, ByteProduct, ByteResidual};
-pub use byte::quantize::quantize_rows;
-pub use byte::rows::{BYTE, ByteRow};
 pub use float::pack::Weights;
 pub use float::product::{FloatOperands, FloatProduct, Residual};
 pub use float::rows::{FLOAT, FloatRow};
-pub use nibble::pack::NibbleForm;
-pub use nibble::product::{NibbleOperands, NibbleProduct};
-pub use nibble::rows::{NIBBLE, NibbleRow};
-pub use nibble::scale::{Scales, step_of};
+pub use int4::gemm::{Int4Gemm, Int4Operands};
+pub use int4::pack::Int4Format;
+pub use int4::scale::{Scales, step_of};
+pub use int8::finish::{Quantization, RowScale};
+pub use int8::gemm::{Int8Gemm, Int8Operands, Int8Residual};
+pub use int8::pack::Bias;
+pub use int8::quantize::quantize_rows;
+pub use kernels::{Int4Row, Int8Row, KERNELS, KernelRow};
 pub use output::Output;
 pub use shape::{Axis, Block, Grid, Runs, Shape};
-pub use wide::product::{WideOperands, WideProduct};
+pub use weight_only::gemm::{WeightOnlyGemm, WeightOnlyOperands};

@@ -1,7 +1,7 @@
 //! Values known when a partition is lowered: constants and dequantized constants.
 
 use et_core::ScalarType;
-use et_gemm::{NibbleForm, Scales, step_of};
+use et_gemm::{Int4Format, Scales, step_of};
 use etbuild_ir::{Argument, ConstantData, Links, Node, ValueId, ValueKind, evaluate_constant, is_of_adapter};
 use rayon::prelude::*;
 
@@ -95,8 +95,8 @@ pub struct GroupedWeights {
 
 impl GroupedWeights {
     /// The packing format; the scales decide the format of the block scales.
-    pub fn form(&self, is_biased: bool) -> NibbleForm {
-        NibbleForm { group: self.group, is_biased, scales: form_of_scales(&self.scales, self.count) }
+    pub fn form(&self, is_biased: bool) -> Int4Format {
+        Int4Format { group: self.group, is_biased, scales: form_of_scales(&self.scales, self.count) }
     }
 }
 

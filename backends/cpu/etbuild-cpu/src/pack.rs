@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use et_cpu::Window;
-use et_gemm::{Bias, ByteProduct, FloatProduct, NibbleForm, NibbleProduct, Shape, Weights};
+use et_gemm::{Bias, FloatProduct, Int4Format, Int4Gemm, Int8Gemm, Shape, Weights};
 use etbuild_ir::{ConstantData, Digest};
 use rayon::prelude::*;
 
@@ -36,7 +36,7 @@ pub enum Form {
     /// int8 for dynamically quantized rows, `f32` rows and embedding tables: the scale of each column, and a bias per column or none.
     BytesForRows(Vec<f32>, Vec<f32>),
     /// Half bytes: how they are packed, the scales `[columns, inner / group]`, `float32`, and a bias for each column or none.
-    Groups(NibbleForm, ConstantData, Vec<f32>),
+    Groups(Int4Format, ConstantData, Vec<f32>),
 }
 
 /// What belongs to the columns of a matrix besides weights.
@@ -92,7 +92,7 @@ impl Packing {
     /// Packs columns of half bytes, some at a time: the packed form of a matrix is those of its panels, one after the other.
     fn panels(
         &self,
-        form: NibbleForm,
+        form: Int4Format,
         numbers: Numbers<'_>,
         architecture: Architecture,
         take: &mut dyn FnMut(&[u8]),
@@ -113,7 +113,7 @@ impl Packing {
     fn columns(
         &self,
         columns: Range<usize>,
-        form: NibbleForm,
+        form: Int4Format,
         numbers: Numbers<'_>,
         architecture: Architecture,
     ) -> Result<Vec<u8>, Problem> {
@@ -124,7 +124,7 @@ impl Packing {
         let weights: Vec<i8> = weights.into_iter().map(u8::cast_signed).collect();
         let scales = part(numbers.scales.bytes(), inner / form.group * size_of::<f32>()).ok_or(Problem::Weights)?;
         let bias = numbers.bias.get(columns.clone()).unwrap_or_default();
-        let product = NibbleProduct::new([1, inner, columns.len()], form, architecture.baseline());
+        let product = Int4Gemm::new([1, inner, columns.len()], form, architecture.baseline());
         let product = product.map_err(|_| Problem::Weights)?;
         let mut packed = vec![0; product.packed_size()];
         product.pack(&weights, &floats(&scales), bias, &mut packed).map_err(|_| Problem::Weights)?;
@@ -157,18 +157,18 @@ impl Packing {
         self.weights.bytes().iter().map(|byte| byte.cast_signed()).collect()
     }
 
-    fn groups(&self, form: NibbleForm, architecture: Architecture) -> Result<NibbleProduct, Problem> {
+    fn groups(&self, form: Int4Format, architecture: Architecture) -> Result<Int4Gemm, Problem> {
         let [_, rows, inner] = self.window.input.map(|size| size as usize);
         let columns = self.window.output[2] as usize;
-        NibbleProduct::new([rows, inner, columns], form, architecture.baseline()).map_err(|_| Problem::Weights)
+        Int4Gemm::new([rows, inner, columns], form, architecture.baseline()).map_err(|_| Problem::Weights)
     }
 
     fn floats(&self, architecture: Architecture) -> Result<FloatProduct, Problem> {
         FloatProduct::new(self.shape()?, architecture.baseline()).map_err(|_| Problem::Weights)
     }
 
-    fn bytes(&self, architecture: Architecture) -> Result<ByteProduct, Problem> {
-        ByteProduct::new(self.shape()?, architecture.baseline()).map_err(|_| Problem::Weights)
+    fn bytes(&self, architecture: Architecture) -> Result<Int8Gemm, Problem> {
+        Int8Gemm::new(self.shape()?, architecture.baseline()).map_err(|_| Problem::Weights)
     }
 }
 
@@ -183,7 +183,7 @@ impl Form {
                 format!("bytes for rows {} {}", floats(scales), floats(bias))
             }
             Self::Groups(form, scales, bias) => {
-                let NibbleForm { group, is_biased: _, scales: kind } = form;
+                let Int4Format { group, is_biased: _, scales: kind } = form;
                 format!("groups of {group} {kind:?} {} {}", scales.digest(), floats(bias))
             }
         }
@@ -225,7 +225,7 @@ mod tests {
         let scale_bytes: Vec<u8> = scales.iter().flat_map(|scale| scale.to_le_bytes()).collect();
         let (weights, scale_bytes) = (ConstantData::new(weights), ConstantData::new(scale_bytes));
         for kind in [Scales::Halves, Scales::Steps] {
-            let nibbles = NibbleForm { group, is_biased: true, scales: kind };
+            let nibbles = Int4Format { group, is_biased: true, scales: kind };
             let form = Form::Groups(nibbles, scale_bytes.clone(), bias.clone());
             let window = matrix_window(1, inner, columns);
             let packing = Packing { window, weights: weights.clone(), form, adapter: None };

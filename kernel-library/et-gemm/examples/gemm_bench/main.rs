@@ -1,6 +1,7 @@
 //! Measures the peak rates of the CPU, and the GEMM and convolution layers of four models as fractions of peak.
 //!
-//! `gemm_bench [float|int8|dynamic|wide|batch|all] [instruction set] [part of a layer's name]`. Times are CPU time of
+//! `gemm_bench [float|int8|dynamic|weight-only|batch|all] [instruction set] [part of a layer's name]` measures every row of the
+//! kernel table that this CPU has, or the row of an instruction set. Times are CPU time of
 //! this thread; the minimum over many runs counts.
 #![allow(unsafe_code, reason = "the clock of a thread is a C function, and peaks are loops of instructions")]
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
@@ -9,16 +10,22 @@ mod peak;
 mod runtime;
 mod suites;
 
-use et_gemm::Isa;
+use et_gemm::{Isa, KERNELS};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let suite = arguments.next().unwrap_or_else(|| "all".into());
-    let isa = arguments.next().map_or_else(Isa::detect, |name| Isa::from_name(&name).unwrap_or(Isa::Portable));
-    println!("instruction set {}, which is {}", isa.name(), if isa.is_available() { "here" } else { "not here" });
-    if !isa.is_available() {
-        return;
+    let name = arguments.next();
+    // Without a name, the portable kernels are left out.
+    let is_chosen = |isa: Isa| name.as_ref().map_or(isa != Isa::Portable, |name| isa.name() == name);
+    for isa in KERNELS.iter().map(|row| row.isa).filter(|isa| is_chosen(*isa) && isa.is_available()) {
+        println!("{}", isa.name());
+        measure(&suite, isa);
     }
+}
+
+/// Measures the layers of a suite with the kernels of an ISA.
+fn measure(suite: &str, isa: Isa) {
     let chosen = |name: &str| suite == "all" || suite == name;
     if chosen("float") {
         suites::float(isa);
@@ -29,8 +36,8 @@ fn main() {
     if chosen("dynamic") {
         runtime::linear(isa);
     }
-    if chosen("wide") {
-        runtime::wide(isa);
+    if chosen("weight-only") {
+        runtime::weight_only(isa);
     }
     if chosen("batch") {
         runtime::attention(isa);

@@ -3,8 +3,8 @@
 use crate::suites::{aligned, report};
 use crate::{least, peak};
 use et_gemm::{
-    Activation, Bias, ByteOperands, ByteProduct, FloatOperands, FloatProduct, Isa, NibbleForm, NibbleOperands,
-    NibbleProduct, Output, RowScale, Scales, Shape, Weights, WideOperands, WideProduct, quantize_rows,
+    Activation, Bias, FloatOperands, FloatProduct, Int4Format, Int4Gemm, Int4Operands, Int8Gemm, Int8Operands, Isa,
+    Output, RowScale, Scales, Shape, WeightOnlyGemm, WeightOnlyOperands, Weights, quantize_rows,
 };
 
 /// A scale that both scale formats represent exactly.
@@ -31,7 +31,7 @@ pub fn linear(isa: Isa) {
             println!("    weights are read at {:.1} GB/s", size as f64 / time / 1e9);
         };
 
-        let product = ByteProduct::new(Shape::product(rows, inner, columns), isa).expect("a shape");
+        let product = Int8Gemm::new(Shape::product(rows, inner, columns), isa).expect("a shape");
         let size = product.packed_size();
         let (mut packed, skip) = aligned(size);
         let weights = vec![3i8; inner * columns];
@@ -39,7 +39,7 @@ pub fn linear(isa: Isa) {
         let packed = &mut packed[skip..skip + size];
         product.pack(&Weights::linear(&weights, inner), &scales, Bias::Real(&scales), packed).expect("sizes");
         let mut scratch = vec![0; product.scratch_size()];
-        let operands = ByteOperands {
+        let operands = Int8Operands {
             input: &input,
             zero_point: 0,
             row_scales: &row_scales,
@@ -52,8 +52,8 @@ pub fn linear(isa: Isa) {
         });
 
         for (name, scales) in FORMS {
-            let form = NibbleForm { group: 32, is_biased: false, scales };
-            let product = NibbleProduct::new([rows, inner, columns], form, isa).expect("a shape");
+            let form = Int4Format { group: 32, is_biased: false, scales };
+            let product = Int4Gemm::new([rows, inner, columns], form, isa).expect("a shape");
             let size = product.packed_size();
             let (mut packed, skip) = aligned(size);
             let packed = &mut packed[skip..skip + size];
@@ -61,7 +61,7 @@ pub fn linear(isa: Isa) {
             let mut scratch = vec![0; product.scratch_size()];
             let weights = &*packed;
             let operands =
-                NibbleOperands { input: &input, row_scales: &row_scales, weights, activation: Activation::None };
+                Int4Operands { input: &input, row_scales: &row_scales, weights, activation: Activation::None };
             show(name, size, &mut |output| {
                 product.compute(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
             });
@@ -70,7 +70,7 @@ pub fn linear(isa: Isa) {
 }
 
 /// The same linear layers with `f32` rows, by `f32` weights and by weight-only int8 and int4 weights.
-pub fn wide(isa: Isa) {
+pub fn weight_only(isa: Isa) {
     for [rows, inner, columns] in [[1, 4096, 4096], [1, 4096, 14336], [256, 1024, 1024]] {
         let input: Vec<f32> = (0..rows * inner).map(|index| (index % 17) as f32 - 8.0).collect();
         let mut memory = vec![0.0; rows * columns];
@@ -92,23 +92,23 @@ pub fn wide(isa: Isa) {
             product.compute(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
         });
 
-        let packing = ByteProduct::new(shape, isa).expect("a shape");
+        let packing = Int8Gemm::new(shape, isa).expect("a shape");
         let (mut packed, skip) = aligned(packing.packed_size());
         let bytes = &mut packed[skip..skip + packing.packed_size()];
         let integers = vec![3i8; inner * columns];
         packing.pack(&Weights::linear(&integers, inner), &vec![0.01; columns], Bias::None, bytes).expect("sizes");
-        let form = NibbleForm { group: 32, is_biased: false, scales: Scales::Steps };
-        let packing = NibbleProduct::new([rows, inner, columns], form, isa).expect("a shape");
+        let form = Int4Format { group: 32, is_biased: false, scales: Scales::Steps };
+        let packing = Int4Gemm::new([rows, inner, columns], form, isa).expect("a shape");
         let (mut packed, skip) = aligned(packing.packed_size());
         let halves = &mut packed[skip..skip + packing.packed_size()];
         packing.pack(&integers, &vec![SCALE; columns * inner / 32], &[], halves).expect("sizes");
         for (name, weights, product) in [
-            ("int8 to float32", bytes, WideProduct::bytes([rows, inner, columns], isa)),
-            ("int4 to float32", halves, WideProduct::halves([rows, inner, columns], form, isa)),
+            ("int8 to float32", bytes, WeightOnlyGemm::bytes([rows, inner, columns], isa)),
+            ("int4 to float32", halves, WeightOnlyGemm::halves([rows, inner, columns], form, isa)),
         ] {
             let product = product.expect("a shape");
             let mut scratch = vec![0; product.scratch_size()];
-            let operands = WideOperands { input: &input, weights, activation: Activation::None };
+            let operands = WeightOnlyOperands { input: &input, weights, activation: Activation::None };
             show(name, operands.weights.len(), &mut |output| {
                 product.compute(&operands, output, product.grid().all(), &mut scratch).expect("sizes");
             });

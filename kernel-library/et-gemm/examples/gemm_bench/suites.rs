@@ -2,7 +2,7 @@
 
 use crate::{least, peak};
 use et_gemm::{
-    Activation, Bias, ByteOperands, ByteProduct, FloatOperands, FloatProduct, Isa, Output, Quantization, Shape, Weights,
+    Activation, Bias, FloatOperands, FloatProduct, Int8Gemm, Int8Operands, Isa, Output, Quantization, Shape, Weights,
 };
 
 /// Names and shapes of the layers.
@@ -135,7 +135,7 @@ fn summary(fractions: &[(f64, f64)]) {
 pub fn byte(isa: Isa) {
     let mut fractions = Vec::new();
     for (name, shape) in chosen() {
-        let product = ByteProduct::new(shape, isa).expect("a shape of a layer");
+        let product = Int8Gemm::new(shape, isa).expect("a shape of a layer");
         let size = product.packed_size();
         let (mut packed, skip) = aligned(size);
         let weights = vec![3i8; shape.all_columns() * shape.depth()];
@@ -146,7 +146,7 @@ pub fn byte(isa: Isa) {
         let (rows, columns) = (shape.rows(), shape.all_columns());
         let mut memory = vec![0i8; rows * columns];
         let mut scratch = vec![0; product.scratch_size()];
-        let operands = ByteOperands {
+        let operands = Int8Operands {
             input: &input,
             zero_point: 3,
             row_scales: &[],

@@ -5,8 +5,8 @@ use et_simd::Isa;
 
 use super::tile::{Computed, FinishKernel, Tile, TileKernel, compute, compute_even};
 use super::transform::{InputKernel, OutputKernel, Pixels, Window};
-use crate::nibble::scale::{HalfScales, StepScales};
-use crate::wide::unpack::{Unpack, UnpackKernel};
+use crate::int4::scale::{HalfScales, StepScales};
+use crate::weight_only::unpack::{Unpack, UnpackKernel};
 
 /// The kernel configuration of an ISA.
 pub struct FloatRow {
@@ -172,19 +172,19 @@ macro_rules! kernels {
             $(#[$feature])?
             unsafe fn bytes(part: &Unpack) {
                 // SAFETY: the caller guarantees the contract of `Unpack` and that the CPU has this row's ISA.
-                unsafe { crate::wide::unpack::bytes::<$lanes>(part) }
+                unsafe { crate::weight_only::unpack::bytes::<$lanes>(part) }
             }
 
             $(#[$feature])?
             unsafe fn halves(part: &Unpack) {
                 // SAFETY: the caller guarantees the contract of `Unpack` and that the CPU has this row's ISA.
-                unsafe { crate::wide::unpack::halves::<$lanes, HalfScales>(part) }
+                unsafe { crate::weight_only::unpack::halves::<$lanes, HalfScales>(part) }
             }
 
             $(#[$feature])?
             unsafe fn stepped_halves(part: &Unpack) {
                 // SAFETY: the caller guarantees the contract of `Unpack` and that the CPU has this row's ISA.
-                unsafe { crate::wide::unpack::halves::<$lanes, StepScales>(part) }
+                unsafe { crate::weight_only::unpack::halves::<$lanes, StepScales>(part) }
             }
 
             pub const KERNELS: Option<&FloatKernels> =

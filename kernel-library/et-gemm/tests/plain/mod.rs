@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use et_core::Half;
-use et_gemm::{Activation, NibbleForm, Scales, Shape};
+use et_gemm::{Activation, Int4Format, Scales, Shape};
 
 /// A reproducible random generator (xorshift).
 pub struct Numbers(pub u64);
@@ -33,7 +33,7 @@ impl Numbers {
 }
 
 /// int4 block scales, `[columns, groups]`, that both scale formats represent exactly.
-pub fn scales(numbers: &mut Numbers, form: NibbleForm, [columns, inner]: [usize; 2]) -> Vec<f32> {
+pub fn scales(numbers: &mut Numbers, form: Int4Format, [columns, inner]: [usize; 2]) -> Vec<f32> {
     let groups = inner / form.group;
     let mut column = |_| match form.scales {
         Scales::Halves => (0..groups).map(|_| Half::from_f32(0.1 + 0.05 * numbers.float()).to_f32()).collect(),

@@ -1,7 +1,7 @@
 //! Operand addresses, dtypes and qparams.
 
 use et_core::{Error, Result};
-use et_gemm::{NibbleForm, Scales};
+use et_gemm::{Int4Format, Scales};
 
 use crate::record::{SlotNumber, records};
 
@@ -46,7 +46,7 @@ impl Groups {
     pub const NONE: Self = Self { size: 0, is_biased: 0, scales: 0 };
 
     /// The blob fields of an int4 packed format.
-    pub const fn of(form: NibbleForm) -> Self {
+    pub const fn of(form: Int4Format) -> Self {
         let scales = match form.scales {
             Scales::Halves => 0,
             Scales::Steps => 1,
@@ -58,13 +58,13 @@ impl Groups {
     ///
     /// # Errors
     /// [`Error::InvalidProgram`] for an unknown format of block scales.
-    pub fn form(&self) -> Result<Option<NibbleForm>> {
+    pub fn form(&self) -> Result<Option<Int4Format>> {
         let scales = match self.scales {
             0 => Scales::Halves,
             1 => Scales::Steps,
             _ => return Err(Error::InvalidProgram),
         };
-        let form = NibbleForm { group: self.size as usize, is_biased: self.is_biased == 1, scales };
+        let form = Int4Format { group: self.size as usize, is_biased: self.is_biased == 1, scales };
         Ok((self.size > 0).then_some(form))
     }
 }

@@ -1,7 +1,7 @@
 //! Embedding lookup in packed int8 or int4 weights.
 
 use et_core::{Error, Result};
-use et_gemm::{ByteProduct, NibbleProduct, Shape};
+use et_gemm::{Int4Gemm, Int8Gemm, Shape};
 
 use crate::GatherColumns;
 use crate::run::Context;
@@ -12,10 +12,10 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<()> 
     let [rows, inner, columns] = fields.sizes.map(|size| size as usize);
     let isa = context.isa;
     if let Some(form) = fields.groups.form()? {
-        let product = NibbleProduct::new([1, inner, columns], form, isa)?;
+        let product = Int4Gemm::new([1, inner, columns], form, isa)?;
         return each(context, fields, [rows, inner], |weights, column, row| product.column(weights, column, row));
     }
-    let product = ByteProduct::new(Shape::product(1, inner, columns), isa)?;
+    let product = Int8Gemm::new(Shape::product(1, inner, columns), isa)?;
     each(context, fields, [rows, inner], |weights, column, row| product.column(weights, column, row))
 }
 

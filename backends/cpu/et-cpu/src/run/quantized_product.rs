@@ -1,7 +1,7 @@
 //! int8 convolution and GEMM with packed int8 weights.
 
 use et_core::{Error, Result};
-use et_gemm::{Activation, ByteOperands, ByteProduct, ByteResidual, Isa, Quantization, Residual, RowScale};
+use et_gemm::{Activation, Int8Gemm, Int8Operands, Int8Residual, Isa, Quantization, Residual, RowScale};
 
 use crate::memory::Operands;
 use crate::run::Context;
@@ -12,10 +12,10 @@ use crate::{Numbers, QuantizedProduct};
 /// Executes the instruction.
 pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedProduct) -> Result<()> {
     let shape = shape_of(&fields.window, fields.input)?;
-    let planned = ByteProduct::new(shape, context.isa)?;
+    let planned = Int8Gemm::new(shape, context.isa)?;
     let (input, output) = rectangles(&shape, fields.input, fields.output);
     let mut operands = context.memory.operands();
-    let read = ByteOperands {
+    let read = Int8Operands {
         input: input.read(&mut operands)?,
         zero_point: byte(fields.input_zero)?,
         row_scales: match fields.row_scales.is_present() {
@@ -43,7 +43,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &QuantizedProduct) -> Result<(
 /// The workspace size per thread, in bytes.
 pub fn workspace(product: &QuantizedProduct, isa: Isa) -> usize {
     let shape = shape_of(&product.window, product.input);
-    shape.and_then(|shape| ByteProduct::new(shape, isa)).map_or(0, |planned| planned.scratch_size())
+    shape.and_then(|shape| Int8Gemm::new(shape, isa)).map_or(0, |planned| planned.scratch_size())
 }
 
 /// The residual tensor of the epilogue: int8 or f32.
@@ -51,7 +51,7 @@ fn residual<'m>(
     fields: &QuantizedProduct,
     output: &Rectangle,
     operands: &mut Operands<'m, '_, '_>,
-) -> Result<Option<ByteResidual<'m>>> {
+) -> Result<Option<Int8Residual<'m>>> {
     let place = fields.residual;
     if !place.place.is_present() {
         return Ok(None);
@@ -62,9 +62,9 @@ fn residual<'m>(
     Ok(Some(if fields.residual_numbers.are_bytes() {
         let scale = if fields.is_divided == 1 { scale / fields.numbers.scale } else { scale };
         let residual = Residual { elements: rectangle.read(operands)?, stride, after };
-        ByteResidual::Bytes(residual, scale, byte(zero_point)?)
+        Int8Residual::Bytes(residual, scale, byte(zero_point)?)
     } else {
-        ByteResidual::Floats(Residual { elements: rectangle.read(operands)?, stride, after })
+        Int8Residual::Floats(Residual { elements: rectangle.read(operands)?, stride, after })
     }))
 }
 

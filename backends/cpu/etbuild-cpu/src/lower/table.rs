@@ -2,7 +2,7 @@
 
 use et_core::ScalarType;
 use et_cpu::{GatherColumns, Groups};
-use et_gemm::NibbleForm;
+use et_gemm::Int4Format;
 use etbuild_ir::{Argument, Links, Node, ValueId};
 
 use crate::Problem;
@@ -78,7 +78,7 @@ pub fn gather(builder: &mut Builder<'_>, call: &Call<'_>, table: Table) -> Lower
         Some(group) => {
             let scales = constant::stored_floats(builder.links, scales).ok_or(Problem::Order)?;
             let kind = constant::form_of_scales(&scales, columns / group);
-            let form = NibbleForm { group, is_biased: false, scales: kind };
+            let form = Int4Format { group, is_biased: false, scales: kind };
             (Groups::of(form), Form::Groups(form, scales, Vec::new()))
         }
         None => {

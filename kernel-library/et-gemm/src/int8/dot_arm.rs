@@ -20,7 +20,7 @@ impl Dots for Neon {
     type Isa = et_simd::Neon;
     const LANES: usize = 4;
     #[inline(always)]
-    unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2] {
+    unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] {
         let bytes = vld1q_u8(from);
         let mut halves = [[0u8; 16]; 2];
         vst1q_u8(halves[0].as_mut_ptr(), vandq_u8(bytes, vdupq_n_u8(15)));
@@ -75,7 +75,7 @@ impl<const PAIRS: bool> Dots for NeonDot<PAIRS> {
     type Isa = et_simd::Neon;
     const LANES: usize = 4;
     #[inline(always)]
-    unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2] {
+    unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] {
         let bytes = vld1q_u8(from);
         let low = vandq_u8(bytes, vdupq_n_u8(15));
         [vreinterpretq_s8_u8(low), vreinterpretq_s8_u8(vshrq_n_u8::<4>(bytes))]

@@ -6,10 +6,10 @@ use et_simd::{Activation, Isa};
 
 use super::finish::{Added, Quantization, RowScale, Store};
 use super::pack::{Bias, HEADER, Layout, Packing, panels};
-use super::rows::ByteRow;
 use super::strip::{Memory, Strip};
 use crate::float::pack::Weights;
 use crate::float::product::Residual;
+use crate::kernels::KernelRow;
 use crate::output::Output;
 use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
@@ -41,14 +41,14 @@ const PANELS: usize = 4;
 
 /// A residual tensor in the layout of the output.
 #[derive(Clone, Copy, Debug)]
-pub enum ByteResidual<'a> {
+pub enum Int8Residual<'a> {
     /// int8 residual with scale (relative to the unit of the weight scales) and zero point.
     Bytes(Residual<'a, i8>, f32, i8),
     /// `f32` residual.
     Floats(Residual<'a, f32>),
 }
 
-impl ByteResidual<'_> {
+impl Int8Residual<'_> {
     /// Row stride and length, in elements.
     const fn extent(&self) -> [usize; 2] {
         match self {
@@ -70,7 +70,7 @@ impl ByteResidual<'_> {
 
 /// Operands of an execution, shared by every block.
 #[derive(Clone, Copy, Debug)]
-pub struct ByteOperands<'a> {
+pub struct Int8Operands<'a> {
     /// Pixels of the NHWC input: rows of A.
     pub input: &'a [i8],
     /// The zero point of the input, also the padding value.
@@ -78,19 +78,19 @@ pub struct ByteOperands<'a> {
     /// Per-token qparams of a dynamically quantized input; empty for a static input. Requires a pointwise shape and an
     /// `f32` bias.
     pub row_scales: &'a [RowScale],
-    /// Weights packed by [`ByteProduct::pack`]; 64-byte alignment is fastest.
+    /// Weights packed by [`Int8Gemm::pack`]; 64-byte alignment is fastest.
     pub weights: &'a [u8],
     /// The activation, applied in `f32` before requantization.
     pub activation: Activation,
     /// The residual.
-    pub residual: Option<ByteResidual<'a>>,
+    pub residual: Option<Int8Residual<'a>>,
 }
 
 /// An int8 GEMM or convolution of a fixed shape with the kernels of a fixed ISA.
 #[derive(Clone, Copy)]
-pub struct ByteProduct {
+pub struct Int8Gemm {
     pub(crate) shape: Shape,
-    pub(crate) row: &'static ByteRow,
+    pub(crate) row: &'static KernelRow,
     pub(crate) layout: Layout,
     pub(crate) panels: Panels,
     pub(crate) runs: Runs,
@@ -102,7 +102,7 @@ pub struct ByteProduct {
     pub(crate) together: usize,
 }
 
-impl ByteProduct {
+impl Int8Gemm {
     /// Fails if the shape is inconsistent or the input is NCHW. Packing works on every host, and the packed weights are
     /// equal for every ISA of an architecture.
     pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
@@ -110,12 +110,12 @@ impl ByteProduct {
         if shape.planes != 1 {
             return Err(Error::NotSupported);
         }
-        let (row, layout) = (ByteRow::of(isa), Layout::of(isa.architecture()));
-        let panels = panels(&shape, layout).read_by([row.lanes, row.vectors]);
+        let (row, layout) = (KernelRow::of(isa), Layout::of(isa.architecture()));
+        let panels = panels(&shape, layout).read_by([row.lanes, row.int8.vectors]);
         let height = if row.is_matrix() || shape.rows() < MANY_ROWS {
-            row.tile_rows
+            row.int8.tile_rows
         } else {
-            TILE_ROWS / row.height * row.height
+            TILE_ROWS / row.int8.height * row.int8.height
         };
         let product = Self { panels, runs: shape.runs(), shape, row, layout, height, strip: 1, together: 1 };
         let product = Self { strip: product.strip_of(), ..product };
@@ -185,10 +185,10 @@ impl ByteProduct {
             scratch::part(rows * self.runs.count, size_of::<*const i8>()),
             scratch::part(self.copied(rows), 1),
             scratch::part(rows, 4),
-            scratch::part(self.height * self.together * self.row.width(), 4),
-            scratch::part(self.grid().panels * self.row.width(), 4),
-            scratch::part(self.grid().panels * self.row.width(), 4),
-            scratch::part(self.grid().panels * self.row.width(), 4),
+            scratch::part(self.height * self.together * self.panels.width, 4),
+            scratch::part(self.grid().panels * self.panels.width, 4),
+            scratch::part(self.grid().panels * self.panels.width, 4),
+            scratch::part(self.grid().panels * self.panels.width, 4),
             scratch::part(self.gathered(rows), 1),
         ])
     }
@@ -247,7 +247,7 @@ impl ByteProduct {
     /// lacks the ISA.
     pub fn compute(
         &self,
-        operands: &ByteOperands<'_>,
+        operands: &Int8Operands<'_>,
         quantization: Quantization,
         output: &mut Output<'_, i8>,
         block: Block,
@@ -262,7 +262,7 @@ impl ByteProduct {
     /// Computes a block with `f32` output. Fails as [`Self::compute`].
     pub fn compute_floats(
         &self,
-        operands: &ByteOperands<'_>,
+        operands: &Int8Operands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
         scratch: &mut [u8],
@@ -280,18 +280,18 @@ impl ByteProduct {
     /// [`Self::check`] accepted operands, output and block.
     unsafe fn run(
         &self,
-        operands: &ByteOperands<'_>,
+        operands: &Int8Operands<'_>,
         store: (Store, usize),
         block: Block,
         scratch: &mut [u8],
     ) -> Result<()> {
-        let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        let kernels = self.row.int8.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
         let mut scratch = Scratch::new(scratch)?;
         let rows = self.strip * self.height;
         let padding = scratch.take::<i8>(self.runs.length)?;
         padding.fill(operands.zero_point);
-        let sums = self.height * self.together * self.row.width();
-        let columns = self.grid().panels * self.row.width();
+        let sums = self.height * self.together * self.panels.width;
+        let columns = self.grid().panels * self.panels.width;
         let memory = Memory {
             padding: padding.as_ptr(),
             table: scratch.take::<*const i8>(rows * self.runs.count)?.as_mut_ptr(),
@@ -319,7 +319,7 @@ impl ByteProduct {
 
     fn check(
         &self,
-        operands: &ByteOperands<'_>,
+        operands: &Int8Operands<'_>,
         block: Block,
         output: impl FnOnce(core::ops::Range<usize>, core::ops::Range<usize>) -> Result<()>,
     ) -> Result<()> {

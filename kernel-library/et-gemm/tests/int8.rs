@@ -3,7 +3,7 @@
 mod plain;
 
 use et_gemm::{
-    Activation, Architecture, BYTE, Bias, ByteOperands, ByteProduct, ByteResidual, Isa, Output, Quantization, Residual,
+    Activation, Architecture, Bias, Int8Gemm, Int8Operands, Int8Residual, Isa, KERNELS, Output, Quantization, Residual,
     RowScale, Shape, Weights,
 };
 use plain::{Numbers, activate, input_length, products, shapes};
@@ -41,7 +41,7 @@ impl Case {
         }
     }
 
-    fn packed(&self, product: &ByteProduct, bias: Bias<'_>) -> Vec<u8> {
+    fn packed(&self, product: &Int8Gemm, bias: Bias<'_>) -> Vec<u8> {
         let mut packed = vec![0; product.packed_size()];
         let weights = Weights::convolution(&self.weights, &self.shape);
         product.pack(&weights, &self.scales, bias, &mut packed).unwrap();
@@ -49,12 +49,12 @@ impl Case {
     }
 
     fn compute(&self, isa: Isa, after: Option<bool>, parts: usize) -> Vec<i8> {
-        let product = ByteProduct::new(self.shape, isa).unwrap();
+        let product = Int8Gemm::new(self.shape, isa).unwrap();
         let columns = self.shape.all_columns();
         let weights = self.packed(&product, Bias::Steps(&self.bias));
         let residual =
-            |after| ByteResidual::Bytes(Residual { elements: &self.residual, stride: columns, after }, 0.5, 11);
-        let operands = ByteOperands {
+            |after| Int8Residual::Bytes(Residual { elements: &self.residual, stride: columns, after }, 0.5, 11);
+        let operands = Int8Operands {
             input: &self.input,
             zero_point: self.zero_point,
             row_scales: &[],
@@ -105,7 +105,7 @@ impl Case {
 }
 
 fn available() -> impl Iterator<Item = Isa> {
-    BYTE.iter().map(|row| row.isa).filter(|isa| isa.is_available())
+    KERNELS.iter().map(|row| row.isa).filter(|isa| isa.is_available())
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn all_instruction_sets_of_an_architecture_read_the_same_packed_weights() {
         let shape = Shape { pixel_stride: shape.groups * shape.channels, ..shape };
         let case = Case::new(shape);
         for architecture in Architecture::ALL {
-            let packed = |isa| case.packed(&ByteProduct::new(shape, isa).unwrap(), Bias::Steps(&case.bias));
+            let packed = |isa| case.packed(&Int8Gemm::new(shape, isa).unwrap(), Bias::Steps(&case.bias));
             let first = packed(architecture.baseline());
             architecture.isas().for_each(|isa| assert!(packed(isa) == first, "{isa:?}"));
         }
@@ -167,13 +167,13 @@ fn rows_with_scales_give_real_numbers() {
     for isa in available() {
         for shape in [Shape::product(19, 70, 45), Shape::product(1, 33, 40)] {
             let case = Case::new(shape);
-            let product = ByteProduct::new(shape, isa).unwrap();
+            let product = Int8Gemm::new(shape, isa).unwrap();
             let bias: Vec<f32> = case.bias.iter().map(|&bias| bias as f32 * 1e-3).collect();
             let weights = case.packed(&product, Bias::Real(&bias));
             let row_scales: Vec<RowScale> = (0..shape.rows())
                 .map(|row| RowScale { scale: 0.5 + row as f32, zero_point: row as i32 * 5 - 40 })
                 .collect();
-            let operands = ByteOperands {
+            let operands = Int8Operands {
                 input: &case.input,
                 zero_point: 0,
                 row_scales: &row_scales,

@@ -27,7 +27,7 @@ pub trait Dots: Copy {
     /// Loads a weight vector: four int8 per lane.
     unsafe fn weights(from: *const u8) -> Self::Weights;
     /// Unpacks eight int4 per lane to int8 from 0 to 15: first the low 4 bits of each byte, then the high 4 bits.
-    unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2];
+    unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2];
     /// Broadcasts an accumulator value.
     unsafe fn splat(value: i32) -> Self;
     /// Converts the accumulators to `f32`.
@@ -230,7 +230,7 @@ pub mod portable {
             unsafe { from.cast::<[[i8; 4]; 4]>().read() }
         }
         #[inline(always)]
-        unsafe fn nibbles(from: *const u8) -> [Self::Weights; 2] {
+        unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] {
             // SAFETY: the caller upholds the contract of this function.
             let bytes = unsafe { from.cast::<[[u8; 4]; 4]>().read() };
             [bytes.map(|lane| lane.map(|byte| (byte & 15) as i8)), bytes.map(|lane| lane.map(|byte| (byte >> 4) as i8))]

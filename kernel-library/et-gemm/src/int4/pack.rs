@@ -7,12 +7,21 @@
 //! rows of a panel of 32 columns are cache-line aligned.
 
 use et_core::{Error, Result};
+use et_simd::Architecture;
 
 use super::scale::Scales;
 
+/// Columns per packed panel, which all ISAs of an architecture read.
+pub const fn panel_width(architecture: Architecture) -> usize {
+    match architecture {
+        Architecture::Portable | Architecture::Aarch64 => 8,
+        Architecture::X86_64 => 32,
+    }
+}
+
 /// The packed format of blockwise int4 weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NibbleForm {
+pub struct Int4Format {
     /// Block size: elements of K that share a scale.
     pub group: usize,
     /// Whether the panels have a bias row.
@@ -22,7 +31,7 @@ pub struct NibbleForm {
 }
 
 /// Offsets in a panel, in bytes per column.
-impl NibbleForm {
+impl Int4Format {
     /// Header bytes per column; the last four are the second-level scale, if the format has one.
     pub(crate) const fn header(self) -> usize {
         let bias = if self.is_biased { 4 } else { 0 };
@@ -64,7 +73,7 @@ pub struct Packing<'a> {
     /// K.
     pub inner: usize,
     /// The packed format.
-    pub form: NibbleForm,
+    pub form: Int4Format,
 }
 
 impl Packing<'_> {
@@ -107,7 +116,7 @@ impl Packing<'_> {
 
     /// Dequantizes column `lane` of a panel of `width` columns.
     #[inline]
-    pub fn read(panel: &[u8], (width, lane): (usize, usize), form: NibbleForm, elements: &mut [f32]) {
+    pub fn read(panel: &[u8], (width, lane): (usize, usize), form: Int4Format, elements: &mut [f32]) {
         let unit = match form.scales {
             Scales::Halves => 1.0,
             Scales::Steps => {

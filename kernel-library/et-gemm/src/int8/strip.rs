@@ -7,10 +7,10 @@ use et_core::{Error, Result};
 
 use super::finish::{Added, Finish, Store};
 use super::gather::Gather;
+use super::gemm::{Int8Gemm, Int8Operands};
 use super::pack::HEADER;
-use super::product::{ByteOperands, ByteProduct};
-use super::rows::ByteKernels;
 use super::tile::Tile;
+use crate::kernels::Int8Kernels;
 use crate::panels::Panel;
 use crate::shape::Grid;
 use crate::window::Windows;
@@ -39,11 +39,11 @@ pub struct Memory<'a> {
 
 /// A strip.
 pub struct Strip<'a> {
-    product: &'a ByteProduct,
-    operands: &'a ByteOperands<'a>,
+    product: &'a Int8Gemm,
+    operands: &'a Int8Operands<'a>,
     store: (Store, usize),
     windows: Windows<'a, i8>,
-    kernels: &'static ByteKernels,
+    kernels: &'static Int8Kernels,
     grid: Grid,
     memory: Memory<'a>,
     first_row: usize,
@@ -53,10 +53,10 @@ pub struct Strip<'a> {
 impl<'a> Strip<'a> {
     /// A strip before the first tile.
     pub fn new(
-        product: &'a ByteProduct,
-        operands: &'a ByteOperands<'a>,
+        product: &'a Int8Gemm,
+        operands: &'a Int8Operands<'a>,
         store: (Store, usize),
-        kernels: &'static ByteKernels,
+        kernels: &'static Int8Kernels,
         memory: Memory<'a>,
     ) -> Self {
         let windows = Windows::new(&product.shape, product.runs, operands.input.as_ptr(), memory.padding);
@@ -169,7 +169,7 @@ impl<'a> Strip<'a> {
     /// Computes a tile for a range of panels in the same group.
     unsafe fn tile(&mut self, panels: Range<usize>, tile: usize) -> Result<()> {
         let rows = self.grid.rows_of(tile);
-        let calls = Grid::new(rows.len(), self.product.row.height, 1);
+        let calls = Grid::new(rows.len(), self.product.row.int8.height, 1);
         for index in panels.clone() {
             let panel = self.product.panels.get(index);
             let weights = self.operands.weights.as_ptr().wrapping_add(4 * (panel.start + HEADER * panel.step));

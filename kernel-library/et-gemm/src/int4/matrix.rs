@@ -10,6 +10,7 @@ pub const TILE: usize = SIDE * SIDE;
 pub const SETS: usize = 2;
 
 /// K bytes per AMX instruction.
+#[cfg(target_arch = "x86_64")]
 pub const fn depth(group: usize) -> usize {
     if group.is_multiple_of(64) { 64 } else { 32 }
 }

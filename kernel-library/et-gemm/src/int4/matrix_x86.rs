@@ -18,8 +18,8 @@ use et_simd::{Avx512, Float, Simd};
 use super::matrix::{SETS, SIDE, TILE, depth};
 use super::scale::ScaleForm;
 use super::tile::{Tile, store};
-use crate::byte::dot::Dots;
-use crate::byte::dot_x86::Avx512Vnni;
+use crate::int8::dot::Dots;
+use crate::int8::dot_x86::Avx512Vnni;
 
 /// Rows and columns of a tile register.
 const REGISTER: usize = 16;

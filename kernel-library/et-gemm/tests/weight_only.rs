@@ -3,14 +3,14 @@
 mod plain;
 
 use et_gemm::{
-    Activation, BYTE, Bias, ByteProduct, Isa, NibbleForm, NibbleProduct, Output, Scales, Shape, Weights, WideOperands,
-    WideProduct,
+    Activation, Bias, Int4Format, Int4Gemm, Int8Gemm, Isa, KERNELS, Output, Scales, Shape, WeightOnlyGemm,
+    WeightOnlyOperands, Weights,
 };
 use plain::{Numbers, activate};
 
 /// Packed weights, and the dequantized values.
 struct Packed {
-    product: WideProduct,
+    product: WeightOnlyGemm,
     bytes: Vec<u8>,
     numbers: Vec<f32>,
     bias: Vec<f32>,
@@ -22,7 +22,7 @@ fn bytes(isa: Isa, [rows, inner, columns]: [usize; 3]) -> Packed {
     weights.iter_mut().take(2).zip([-128, 127]).for_each(|(weight, end)| *weight = end);
     let scales: Vec<f32> = numbers.floats(columns).into_iter().map(|number| 0.1 + 0.05 * number).collect();
     let bias = if rows % 2 == 1 { numbers.floats(columns) } else { Vec::new() };
-    let product = ByteProduct::new(Shape::product(rows, inner, columns), isa).unwrap();
+    let product = Int8Gemm::new(Shape::product(rows, inner, columns), isa).unwrap();
     let mut packed = vec![0; product.packed_size()];
     let packed_bias = if bias.is_empty() { Bias::None } else { Bias::Real(&bias) };
     product.pack(&Weights::linear(&weights, inner), &scales, packed_bias, &mut packed).unwrap();
@@ -33,27 +33,27 @@ fn bytes(isa: Isa, [rows, inner, columns]: [usize; 3]) -> Packed {
         assert_eq!(elements, real[column * inner..][..inner], "{isa:?} {column}");
     }
     assert!(product.column(&packed, columns, &mut elements).is_err());
-    let product = WideProduct::bytes([rows, inner, columns], isa).unwrap();
+    let product = WeightOnlyGemm::bytes([rows, inner, columns], isa).unwrap();
     Packed { product, bytes: packed, numbers: real, bias }
 }
 
 fn halves(isa: Isa, scales: Scales, [rows, inner, columns, group]: [usize; 4]) -> Packed {
     let mut numbers = Numbers(0x9abc_def1_1234_5678);
     let weights: Vec<i8> = numbers.bytes(columns * inner).into_iter().map(|byte| byte >> 4).collect();
-    let form = NibbleForm { group, is_biased: rows % 2 == 1, scales };
+    let form = Int4Format { group, is_biased: rows % 2 == 1, scales };
     let scales = plain::scales(&mut numbers, form, [columns, inner]);
     let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };
-    let product = NibbleProduct::new([rows, inner, columns], form, isa).unwrap();
+    let product = Int4Gemm::new([rows, inner, columns], form, isa).unwrap();
     let mut packed = vec![0; product.packed_size()];
     product.pack(&weights, &scales, &bias, &mut packed).unwrap();
     let real = (0..columns * inner).map(|at| f32::from(weights[at]) * scales[at / group]).collect();
-    let product = WideProduct::halves([rows, inner, columns], form, isa).unwrap();
+    let product = WeightOnlyGemm::halves([rows, inner, columns], form, isa).unwrap();
     Packed { product, bytes: packed, numbers: real, bias }
 }
 
 fn check(isa: Isa, [rows, inner, columns]: [usize; 3], packed: &Packed, activation: Activation, parts: usize) {
     let input = Numbers(0xdef1_1234_5678_9abc).floats(rows * inner);
-    let operands = WideOperands { input: &input, weights: &packed.bytes, activation };
+    let operands = WeightOnlyOperands { input: &input, weights: &packed.bytes, activation };
     let (mut memory, grid) = (vec![f32::NAN; rows * columns], packed.product.grid());
     let mut output = Output::new(&mut memory, rows, columns, columns).unwrap();
     let mut scratch = vec![0; packed.product.scratch_size()];
@@ -79,7 +79,7 @@ fn check(isa: Isa, [rows, inner, columns]: [usize; 3], packed: &Packed, activati
 
 #[test]
 fn products_are_those_of_the_numbers_that_integers_stand_for() {
-    for isa in BYTE.iter().map(|row| row.isa).filter(|isa| isa.is_available()) {
+    for isa in KERNELS.iter().map(|row| row.isa).filter(|isa| isa.is_available()) {
         for rows in [0, 1, 2, 7, 15, 41] {
             for [inner, columns] in [[32, 1], [7, 17], [129, 33], [260, 64], [0, 5], [128, 70]] {
                 let sizes = [rows, inner, columns];
@@ -110,7 +110,7 @@ fn operands_of_other_sizes_are_refused() {
     let mut output = Output::new(&mut memory, 2, 4, 4).unwrap();
     let all = packed.product.grid().all();
     for (numbers, weights) in [(15, 0), (16, 1)] {
-        let operands = WideOperands {
+        let operands = WeightOnlyOperands {
             input: &[0.0; 16][..numbers],
             weights: &packed.bytes[weights..],
             activation: Activation::None,

@@ -2,9 +2,7 @@
 
 mod plain;
 
-use et_gemm::{
-    Activation, Isa, NIBBLE, NibbleForm, NibbleOperands, NibbleProduct, Output, RowScale, Scales, quantize_rows,
-};
+use et_gemm::{Activation, Int4Format, Int4Gemm, Int4Operands, Isa, KERNELS, Output, RowScale, Scales, quantize_rows};
 use plain::{Numbers, activate};
 
 const FORMS: [Scales; 2] = [Scales::Halves, Scales::Steps];
@@ -23,13 +21,13 @@ fn check_form(
     let mut numbers = Numbers(0x1234_5678_9abc_def1);
     let real = numbers.floats(rows * inner);
     let weights: Vec<i8> = numbers.bytes(columns * inner).into_iter().map(|byte| byte >> 4).collect();
-    let form = NibbleForm { group, is_biased: rows % 2 == 1, scales };
+    let form = Int4Format { group, is_biased: rows % 2 == 1, scales };
     let scales = plain::scales(&mut numbers, form, [columns, inner]);
     let bias = if form.is_biased { numbers.floats(columns) } else { Vec::new() };
     let mut input = vec![0; real.len()];
     let mut row_scales = vec![RowScale { scale: 0.0, zero_point: 0 }; rows];
     quantize_rows(isa, &real, inner, &mut input, &mut row_scales).unwrap();
-    let product = NibbleProduct::new([rows, inner, columns], form, isa).unwrap();
+    let product = Int4Gemm::new([rows, inner, columns], form, isa).unwrap();
     let mut packed = vec![0; product.packed_size()];
     product.pack(&weights, &scales, &bias, &mut packed).unwrap();
     let mut elements = vec![0.0; inner];
@@ -41,7 +39,7 @@ fn check_form(
         }
     }
     assert!(product.column(&packed, columns, &mut elements).is_err());
-    let operands = NibbleOperands { input: &input, row_scales: &row_scales, weights: &packed, activation };
+    let operands = Int4Operands { input: &input, row_scales: &row_scales, weights: &packed, activation };
     let mut memory = vec![f32::NAN; rows * columns];
     let mut output = Output::new(&mut memory, rows, columns, columns).unwrap();
     let mut scratch = vec![0; product.scratch_size()];
@@ -69,7 +67,7 @@ fn check_form(
 
 #[test]
 fn all_rows_agree_with_the_plain_loop() {
-    for isa in NIBBLE.iter().map(|row| row.isa).chain([Isa::Amx]).filter(|isa| isa.is_available()) {
+    for isa in KERNELS.iter().map(|row| row.isa).filter(|isa| isa.is_available()) {
         for rows in [0, 1, 2, 5, 6, 7, 13, 32, 41] {
             for sizes in [[32, 1, 32], [64, 17, 32], [128, 33, 64], [128, 64, 128], [0, 5, 32], [40, 7, 8], [96, 9, 32]]
             {
@@ -85,8 +83,8 @@ fn all_rows_agree_with_the_plain_loop() {
 #[test]
 fn groups_that_do_not_divide_are_refused() {
     let product = |group| {
-        let form = NibbleForm { group, is_biased: false, scales: Scales::Steps };
-        NibbleProduct::new([1, 48, 4], form, Isa::Portable)
+        let form = Int4Format { group, is_biased: false, scales: Scales::Steps };
+        Int4Gemm::new([1, 48, 4], form, Isa::Portable)
     };
     assert!(product(16).is_ok());
     assert!([32, 0, 12].into_iter().all(|group| product(group).is_err()));
@@ -95,8 +93,8 @@ fn groups_that_do_not_divide_are_refused() {
 #[test]
 fn scales_of_steps_take_half_of_what_halves_take_and_a_number_for_each_column() {
     let size = |inner, scales| {
-        let form = NibbleForm { group: 32, is_biased: false, scales };
-        NibbleProduct::new([1, inner, 64], form, Isa::Avx512).unwrap().packed_size()
+        let form = Int4Format { group: 32, is_biased: false, scales };
+        Int4Gemm::new([1, inner, 64], form, Isa::Avx512).unwrap().packed_size()
     };
     assert_eq!(FORMS.map(|scales| size(2048, scales)), [64 * (4 + 2048 / 2 + 128), 64 * (8 + 2048 / 2 + 64)]);
     // Scales of two blocks are interleaved, even if the number of blocks is odd.
@@ -106,8 +104,8 @@ fn scales_of_steps_take_half_of_what_halves_take_and_a_number_for_each_column() 
 #[test]
 fn scales_that_are_no_multiples_of_a_step_are_not_packed_so() {
     let packed = |scales: &[f32]| {
-        let form = NibbleForm { group: 8, is_biased: false, scales: Scales::Steps };
-        let product = NibbleProduct::new([1, 16, 1], form, Isa::Portable).unwrap();
+        let form = Int4Format { group: 8, is_biased: false, scales: Scales::Steps };
+        let product = Int4Gemm::new([1, 16, 1], form, Isa::Portable).unwrap();
         product.pack(&[0; 16], scales, &[], &mut vec![0; product.packed_size()])
     };
     assert!(packed(&[1.0, 255.0]).is_ok());

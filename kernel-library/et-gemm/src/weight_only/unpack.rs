@@ -4,7 +4,7 @@
 
 use et_simd::{Float, Integer, Simd};
 
-use crate::nibble::scale::ScaleForm;
+use crate::int4::scale::ScaleForm;
 
 /// Packed rows to dequantize: each 32-bit word has four int8 or eight int4 of a column.
 ///

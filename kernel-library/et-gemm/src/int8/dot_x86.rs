@@ -47,7 +47,7 @@ impl Dots for Avx512Vnni {
         prefetch(from, count);
     }
     #[inline(always)]
-    unsafe fn nibbles(from: *const u8) -> [__m512i; 2] {
+    unsafe fn unpack_int4(from: *const u8) -> [__m512i; 2] {
         let (bytes, mask) = (_mm512_loadu_si512(from.cast()), _mm512_set1_epi8(15));
         [_mm512_and_si512(bytes, mask), _mm512_and_si512(_mm512_srli_epi16::<4>(bytes), mask)]
     }
@@ -124,7 +124,7 @@ impl Dots for AvxVnni {
         prefetch(from, count);
     }
     #[inline(always)]
-    unsafe fn nibbles(from: *const u8) -> [__m256i; 2] {
+    unsafe fn unpack_int4(from: *const u8) -> [__m256i; 2] {
         let (bytes, mask) = (_mm256_loadu_si256(from.cast()), _mm256_set1_epi8(15));
         [_mm256_and_si256(bytes, mask), _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), mask)]
     }
@@ -247,7 +247,7 @@ impl Dots for Avx2 {
         prefetch(from, count);
     }
     #[inline(always)]
-    unsafe fn nibbles(from: *const u8) -> [[__m256i; 2]; 2] {
+    unsafe fn unpack_int4(from: *const u8) -> [[__m256i; 2]; 2] {
         let (bytes, mask) = (_mm256_loadu_si256(from.cast()), _mm256_set1_epi8(15));
         let high = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), mask);
         [unsigned_pairs(_mm256_and_si256(bytes, mask)), unsigned_pairs(high)]

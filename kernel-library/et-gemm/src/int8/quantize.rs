@@ -5,7 +5,7 @@ use et_core::{Error, Result};
 use et_simd::Isa;
 
 use super::finish::RowScale;
-use super::rows::ByteRow;
+use crate::kernels::KernelRow;
 
 /// Quantization steps of an int8 range.
 const STEPS: f32 = 255.0;
@@ -16,8 +16,8 @@ pub fn quantize_rows(isa: Isa, rows: &[f32], length: usize, bytes: &mut [i8], sc
     if bytes.len() != rows.len() || scales.len().checked_mul(length) != Some(rows.len()) {
         return Err(Error::InvalidArgument);
     }
-    let row = ByteRow::of(isa);
-    let kernels = row.kernels.filter(|_| row.isa.is_available()).ok_or(Error::NotSupported)?;
+    let row = KernelRow::of(isa);
+    let kernels = row.int8.kernels.filter(|_| row.isa.is_available()).ok_or(Error::NotSupported)?;
     // SAFETY: `is_available` checked that the CPU has the ISA of the kernels.
     unsafe { (kernels.quantize)(rows, length, bytes, scales) };
     Ok(())

@@ -7,60 +7,62 @@ use et_simd::{Activation, Isa};
 use super::matrix;
 #[cfg(target_arch = "x86_64")]
 use super::matrix_x86;
-use super::pack::{NibbleForm, Packing};
-use super::rows::NibbleRow;
+use super::pack::{Int4Format, Packing, panel_width};
 #[cfg(target_arch = "x86_64")]
 use super::scale::{HalfScales, Scales, StepScales};
 use super::tile::Tile;
-use crate::byte::finish::RowScale;
 use crate::float::rows::FloatRow;
 use crate::float::tile::{Computed, Tile as FloatTile};
+use crate::int8::finish::RowScale;
+use crate::kernels::KernelRow;
 use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
 
 /// Operands of an execution, shared by every block.
 #[derive(Clone, Copy, Debug)]
-pub struct NibbleOperands<'a> {
+pub struct Int4Operands<'a> {
     /// Contiguous int8 rows, quantized by [`crate::quantize_rows`].
     pub input: &'a [i8],
     /// Per-token qparams.
     pub row_scales: &'a [RowScale],
-    /// Weights packed by [`NibbleProduct::pack`]; 64-byte alignment is fastest.
+    /// Weights packed by [`Int4Gemm::pack`]; 64-byte alignment is fastest.
     pub weights: &'a [u8],
     /// The activation of the epilogue.
     pub activation: Activation,
 }
 
 /// An int8 x blockwise int4 GEMM of a fixed shape with the kernels of a fixed ISA.
-pub struct NibbleProduct {
+pub struct Int4Gemm {
     rows: usize,
     inner: usize,
     columns: usize,
-    form: NibbleForm,
-    row: &'static NibbleRow,
+    form: Int4Format,
+    /// Columns per packed panel.
+    width: usize,
+    row: &'static KernelRow,
     /// Whether M and the block size fit AMX tiles.
     by_matrix: bool,
 }
 
-impl NibbleProduct {
+impl Int4Gemm {
     /// A GEMM of M = `rows`, K = `inner`, N = `columns`. Fails unless the block size is a multiple of eight and divides
     /// K. Packing for any ISA works on every host.
-    pub fn new([rows, inner, columns]: [usize; 3], form: NibbleForm, isa: Isa) -> Result<Self> {
+    pub fn new([rows, inner, columns]: [usize; 3], form: Int4Format, isa: Isa) -> Result<Self> {
         let group = form.group;
         if group == 0 || !group.is_multiple_of(8) || !inner.is_multiple_of(group) {
             return Err(Error::InvalidArgument);
         }
         Shape::product(rows, inner, columns).check()?;
-        let row = NibbleRow::of(isa);
-        let fits = rows >= matrix::SIDE && row.panel == matrix::SIDE && matrix::takes(group);
+        let (row, width) = (KernelRow::of(isa), panel_width(isa.architecture()));
+        let fits = rows >= matrix::SIDE && width == matrix::SIDE && matrix::takes(group);
         let by_matrix = isa == Isa::Amx && fits;
-        Ok(Self { rows, inner, columns, form, row, by_matrix })
+        Ok(Self { rows, inner, columns, form, width, row, by_matrix })
     }
 
     /// Size of the packed weights in bytes.
     pub const fn packed_size(&self) -> usize {
-        self.columns.next_multiple_of(self.row.panel) * self.form.column(self.inner)
+        self.columns.next_multiple_of(self.width) * self.form.column(self.inner)
     }
 
     /// Packs weights from -8 to 7 (`[columns, inner]`), block scales (`[columns, inner / group]`) and a bias (empty
@@ -76,7 +78,7 @@ impl NibbleProduct {
         let packing = Packing { weights, scales, bias, inner: self.inner, form: self.form };
         for panel in 0..self.grid().panels {
             let [first, columns, start] = self.panel(panel);
-            let (width, size) = (self.row.panel, self.panel_size());
+            let (width, size) = (self.width, self.panel_size());
             packing.write(first, columns, width, &mut packed[start..start + size])?;
         }
         Ok(())
@@ -89,7 +91,7 @@ impl NibbleProduct {
         if column >= self.columns || packed.len() != self.packed_size() || elements.len() != self.inner {
             return Err(Error::InvalidArgument);
         }
-        let width = self.row.panel;
+        let width = self.width;
         let [first, _, start] = self.panel(column / width);
         Packing::read(&packed[start..start + self.panel_size()], (width, column - first), self.form, elements);
         Ok(())
@@ -97,34 +99,34 @@ impl NibbleProduct {
 
     /// Identifies the packed layout of the weights: columns per panel.
     pub const fn layout(&self) -> usize {
-        self.row.panel
+        self.width
     }
 
     /// The packed format of the weights.
-    pub(crate) const fn form(&self) -> NibbleForm {
+    pub(crate) const fn form(&self) -> Int4Format {
         self.form
     }
 
     const fn panel_size(&self) -> usize {
-        self.row.panel * self.form.column(self.inner)
+        self.width * self.form.column(self.inner)
     }
 
     /// First column, number of columns, and byte offset of a panel.
     pub(crate) fn panel(&self, index: usize) -> [usize; 3] {
-        let first = index * self.row.panel;
-        let columns = (self.columns - first).min(self.row.panel);
+        let first = index * self.width;
+        let columns = (self.columns - first).min(self.width);
         [first, columns, first * self.form.column(self.inner)]
     }
 
     /// The grid of tiles and panels.
     pub const fn grid(&self) -> Grid {
-        let height = if self.by_matrix { matrix::SIDE } else { self.row.height };
-        Grid::new(self.rows, height, self.columns.div_ceil(self.row.panel))
+        let height = if self.by_matrix { matrix::SIDE } else { self.row.int4.height };
+        Grid::new(self.rows, height, self.columns.div_ceil(self.width))
     }
 
     /// The output columns that a range of panels covers, for splitting an output.
     pub fn columns_of(&self, panels: [usize; 2]) -> core::ops::Range<usize> {
-        let column = |panel: usize| (panel * self.row.panel).min(self.columns);
+        let column = |panel: usize| (panel * self.width).min(self.columns);
         column(panels[0])..column(panels[1])
     }
 
@@ -144,7 +146,7 @@ impl NibbleProduct {
     #[inline]
     pub fn compute(
         &self,
-        operands: &NibbleOperands<'_>,
+        operands: &Int4Operands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
         scratch: &mut [u8],
@@ -179,12 +181,12 @@ impl NibbleProduct {
     #[inline]
     unsafe fn multiply_vectors(
         &self,
-        operands: &NibbleOperands<'_>,
+        operands: &Int4Operands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
         mut scratch: Scratch<'_>,
     ) -> Result<()> {
-        let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        let kernels = self.row.int4.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
         let (grid, groups) = (self.grid(), self.inner / self.form.group);
         let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
         let sums = scratch.take::<i32>(rows.len() * groups)?;
@@ -192,14 +194,14 @@ impl NibbleProduct {
         for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.form.group)) {
             *sum = group.iter().fold(0, |sum: i32, &byte| sum.wrapping_add(i32::from(byte))).wrapping_mul(-8);
         }
-        for (panel, column) in self.vectors(block.panels, self.row.width()) {
+        for (panel, column) in self.vectors(block.panels, self.row.int4_columns()) {
             for tile in block.tiles[0]..block.tiles[1] {
                 let all = grid.rows_of(tile);
-                for first in all.clone().step_by(self.row.height) {
-                    let part = first..all.end.min(first + self.row.height);
+                for first in all.clone().step_by(self.row.int4.height) {
+                    let part = first..all.end.min(first + self.row.int4.height);
                     let call = Tile {
                         row_sums: sums.as_ptr().wrapping_add((first - rows.start) * groups),
-                        ..self.call(operands, output, first, [panel, column], self.row.width())
+                        ..self.call(operands, output, first, [panel, column], self.row.int4_columns())
                     };
                     let vectors = call.columns.div_ceil(self.row.lanes);
                     let kernel = kernels(self.form.scales, part.len() - 1, vectors - 1);
@@ -223,7 +225,7 @@ impl NibbleProduct {
     #[inline]
     unsafe fn multiply_matrices(
         &self,
-        operands: &NibbleOperands<'_>,
+        operands: &Int4Operands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
         mut scratch: Scratch<'_>,
@@ -263,7 +265,7 @@ impl NibbleProduct {
     #[cfg(not(target_arch = "x86_64"))]
     unsafe fn multiply_matrices(
         &self,
-        _: &NibbleOperands<'_>,
+        _: &Int4Operands<'_>,
         _: &mut Output<'_, f32>,
         _: Block,
         _: Scratch<'_>,
@@ -273,7 +275,7 @@ impl NibbleProduct {
 
     /// Splits panels into tiles of `width` columns: pairs of panel index and first column within the panel.
     fn vectors(&self, panels: [usize; 2], width: usize) -> impl Iterator<Item = (usize, usize)> {
-        let columns = |panel: usize| (self.columns - panel * self.row.panel).min(self.row.panel);
+        let columns = |panel: usize| (self.columns - panel * self.width).min(self.width);
         (panels[0]..panels[1])
             .flat_map(move |panel| (0..columns(panel)).step_by(width).map(move |column| (panel, column)))
     }
@@ -282,7 +284,7 @@ impl NibbleProduct {
     #[inline]
     fn call(
         &self,
-        operands: &NibbleOperands<'_>,
+        operands: &Int4Operands<'_>,
         output: &mut Output<'_, f32>,
         row: usize,
         [panel, column]: [usize; 2],
@@ -297,7 +299,7 @@ impl NibbleProduct {
             groups: self.inner / self.form.group,
             form: self.form,
             panel: operands.weights.as_ptr().wrapping_add(start),
-            width: self.row.panel,
+            width: self.width,
             column,
             output: output.at(row, first + column),
             stride: output.stride(),

@@ -9,13 +9,13 @@ use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
 use super::unpack::Unpack;
-use crate::byte::pack::HEADER;
-use crate::byte::product::ByteProduct;
 use crate::float::rows::{FloatKernels, FloatRow};
 use crate::float::tile::{Computed, Tile};
-use crate::nibble::pack::NibbleForm;
-use crate::nibble::product::NibbleProduct;
-use crate::nibble::scale::Scales;
+use crate::int4::gemm::Int4Gemm;
+use crate::int4::pack::Int4Format;
+use crate::int4::scale::Scales;
+use crate::int8::gemm::Int8Gemm;
+use crate::int8::pack::HEADER;
 use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
@@ -28,17 +28,17 @@ const MOST_ROWS: usize = 16;
 
 /// Operands of an execution, shared by every block.
 #[derive(Clone, Copy, Debug)]
-pub struct WideOperands<'a> {
+pub struct WeightOnlyOperands<'a> {
     /// Contiguous `f32` rows.
     pub input: &'a [f32],
-    /// Weights packed by [`ByteProduct::pack`] (with `f32` bias or without bias) or [`NibbleProduct::pack`].
+    /// Weights packed by [`Int8Gemm::pack`] (with `f32` bias or without bias) or [`Int4Gemm::pack`].
     pub weights: &'a [u8],
     /// The activation of the epilogue.
     pub activation: Activation,
 }
 
 /// A weight-only GEMM of a fixed shape with the kernels of a fixed ISA.
-pub struct WideProduct {
+pub struct WeightOnlyGemm {
     rows: usize,
     inner: usize,
     form: Form,
@@ -48,8 +48,8 @@ pub struct WideProduct {
 /// The packed format of the weights.
 #[allow(clippy::large_enum_variant, reason = "a layer has one, and the crate has no heap")]
 enum Form {
-    Bytes(ByteProduct),
-    Halves(NibbleProduct),
+    Bytes(Int8Gemm),
+    Halves(Int4Gemm),
 }
 
 /// The columns of a tile within a panel.
@@ -65,16 +65,16 @@ struct Part {
     vectors: usize,
 }
 
-impl WideProduct {
+impl WeightOnlyGemm {
     /// A GEMM of M = `rows`, K = `inner`, N = `columns` with int8 weights.
     pub fn bytes([rows, inner, columns]: [usize; 3], isa: Isa) -> Result<Self> {
-        let form = Form::Bytes(ByteProduct::new(Shape::product(rows, inner, columns), isa)?);
+        let form = Form::Bytes(Int8Gemm::new(Shape::product(rows, inner, columns), isa)?);
         Ok(Self { rows, inner, form, row: FloatRow::of(isa) })
     }
 
-    /// A GEMM of M = `rows`, K = `inner`, N = `columns` with blockwise int4 weights. Fails as [`NibbleProduct::new`].
-    pub fn halves([rows, inner, columns]: [usize; 3], form: NibbleForm, isa: Isa) -> Result<Self> {
-        let form = Form::Halves(NibbleProduct::new([rows, inner, columns], form, isa)?);
+    /// A GEMM of M = `rows`, K = `inner`, N = `columns` with blockwise int4 weights. Fails as [`Int4Gemm::new`].
+    pub fn halves([rows, inner, columns]: [usize; 3], form: Int4Format, isa: Isa) -> Result<Self> {
+        let form = Form::Halves(Int4Gemm::new([rows, inner, columns], form, isa)?);
         Ok(Self { rows, inner, form, row: FloatRow::of(isa) })
     }
 
@@ -105,7 +105,7 @@ impl WideProduct {
     #[inline]
     pub fn compute(
         &self,
-        operands: &WideOperands<'_>,
+        operands: &WeightOnlyOperands<'_>,
         output: &mut Output<'_, f32>,
         block: Block,
         scratch: &mut [u8],
@@ -229,7 +229,7 @@ impl WideProduct {
     unsafe fn multiply(
         &self,
         kernels: &FloatKernels,
-        (operands, memory): (&WideOperands<'_>, *const f32),
+        (operands, memory): (&WeightOnlyOperands<'_>, *const f32),
         output: &mut Output<'_, f32>,
         (part, tiles): (&Part, [usize; 2]),
         elements: Range<usize>,

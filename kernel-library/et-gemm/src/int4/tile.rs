@@ -5,10 +5,10 @@
 
 use et_simd::{Float, Simd};
 
-use super::pack::NibbleForm;
+use super::pack::Int4Format;
 use super::scale::ScaleForm;
-use crate::byte::dot::{Dots, Real, add_eight, eight_bytes, unpair, word};
-use crate::byte::finish::RowScale;
+use crate::int8::dot::{Dots, Real, add_eight, eight_bytes, unpair, word};
+use crate::int8::finish::RowScale;
 
 /// Prefetch distance of the GEMV in bytes: a GEMV is bound by the bandwidth of the weights.
 const AHEAD: usize = 3 << 10;
@@ -31,7 +31,7 @@ pub struct Tile {
     /// Blocks per row.
     pub groups: usize,
     /// The packed format; the block size is a multiple of eight.
-    pub form: NibbleForm,
+    pub form: Int4Format,
     /// The packed weights of the panel.
     pub panel: *const u8,
     /// Columns of the panel.
@@ -107,9 +107,9 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
     let mut others = [[D::zero(); V]; R];
     if D::PAIRS && R > 1 {
         for step in 0..tile.form.group / 8 {
-            let mut weights = [D::nibbles(from); V];
+            let mut weights = [D::unpack_int4(from); V];
             for (vector, weights) in weights.iter_mut().enumerate() {
-                *weights = D::nibbles(from.add(4 * vector * D::LANES));
+                *weights = D::unpack_int4(from.add(4 * vector * D::LANES));
             }
             from = from.wrapping_add(4 * tile.width);
             let bytes = tile.input.wrapping_add(start + 8 * step);
@@ -124,9 +124,9 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
         return;
     }
     for step in 0..tile.form.group / 8 {
-        let mut weights = [D::nibbles(from); V];
+        let mut weights = [D::unpack_int4(from); V];
         for (vector, weights) in weights.iter_mut().enumerate() {
-            *weights = D::nibbles(from.add(4 * vector * D::LANES));
+            *weights = D::unpack_int4(from.add(4 * vector * D::LANES));
         }
         if R == 1 {
             D::prefetch(from.wrapping_add(AHEAD), 4 * V * D::LANES);
