@@ -8,28 +8,28 @@ use crate::{Code, Span};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// What was asked for is not done.
+    /// The command failed to do its work.
     Error,
-    /// What was asked for is done, with a catch.
+    /// The command did its work, with a limitation.
     Warning,
     /// Worth knowing.
     Note,
 }
 
-/// One finding: what, where, and what to do about it.
+/// A finding: the problem, its place in a file, and a hint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Diagnostic {
     /// The stable code.
     pub code: Code,
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
-    /// One plain sentence without a full stop: names the thing that is wrong.
+    /// A plain sentence without a full stop that names the faulty thing.
     pub message: String,
-    /// The place that it is about.
+    /// The place in a file or on the command line.
     pub span: Option<Box<Span>>,
-    /// What the user can do.
+    /// The hint: a step that the user can take.
     pub help: Option<String>,
-    /// Further facts, one sentence each.
+    /// Further facts, a sentence each.
     pub notes: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl Diagnostic {
         self
     }
 
-    /// Says what to do.
+    /// Adds a hint.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -69,7 +69,7 @@ impl Diagnostic {
         self
     }
 
-    /// Message, notes and help, one per line, for renderers that have one field for all text.
+    /// Message, notes and help, a line each, for renderers with a single text field.
     pub fn paragraph(&self) -> String {
         let more = self.notes.iter().chain(&self.help);
         std::iter::once(&self.message).chain(more).map(String::as_str).collect::<Vec<_>>().join("\n")

@@ -2,7 +2,7 @@
 
 use crate::{Diagnostic, Severity};
 
-/// What kind of failure a diagnostic is; decides the exit code of the command.
+/// The kind of failure, which decides the exit code of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Failure {
@@ -14,7 +14,7 @@ pub enum Failure {
     RecipeInvalid = 3,
     /// The recipe is valid and cannot be met: an operator, a memory bank, a budget.
     RecipeUnmet = 4,
-    /// `--locked` found something other than what is locked.
+    /// `--locked` found a difference from the lock file.
     Locked = 5,
     /// A rebuild gave other bytes.
     NotReproducible = 6,
@@ -22,7 +22,7 @@ pub enum Failure {
     RemoteLost = 7,
     /// A device, a run or the accuracy failed.
     RunFailed = 8,
-    /// Somebody ended the command, as Ctrl-C does.
+    /// A signal such as Ctrl-C ended the command.
     Interrupted = 130,
 }
 
@@ -33,7 +33,7 @@ impl Failure {
     }
 }
 
-/// The exit code of a command that reported `diagnostics`: that of the first error, 0 where there is none.
+/// The exit code of a command that reported `diagnostics`: the code of the first error, 0 without errors.
 pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
     let first = diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error);
     first.map_or(0, |diagnostic| diagnostic.code.failure().exit_code())

@@ -1,7 +1,7 @@
-//! What went wrong, where, and what to do about it, as a plain value; and the ways to show it.
+//! Diagnostics as plain values, and their renderers.
 //!
-//! Library code builds a [`Diagnostic`] and returns it. Only the command turns it into text, with one of the
-//! functions of [`render`], and into an exit code, with [`exit_code`].
+//! Library code builds a [`Diagnostic`] and returns the value. Only the command renders diagnostics, with a function of
+//! [`render`], and derives the exit code, with [`exit_code`].
 //!
 //! ```
 //! use etbuild_diagnostic::{Code, Diagnostic, Position, Span, exit_code, render};
@@ -15,11 +15,13 @@
 
 mod code;
 mod diagnostic;
+mod explanation;
 mod failure;
 pub mod render;
 mod span;
 
 pub use code::{Code, CodeInfo};
 pub use diagnostic::{Diagnostic, Severity};
+pub use explanation::{Example, Explanation, reference_markdown};
 pub use failure::{Failure, exit_code};
 pub use span::{Position, Span};

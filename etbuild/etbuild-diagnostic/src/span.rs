@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// Longest source line, in characters, that an excerpt keeps; what comes after is cut.
+/// The limit of an excerpt in characters; the rest of a longer line is cut.
 const EXCERPT: usize = 160;
 
 /// A line and a column, both counted from 1; columns are Unicode characters.
@@ -27,13 +27,13 @@ impl Position {
 /// A range of characters in a file or on the command line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Span {
-    /// The file as the user knows it; `None` where the text came from the command line.
+    /// The file's path as the user wrote the path; `None` for text from the command line.
     pub file: Option<String>,
     /// The first character.
     pub start: Position,
-    /// One past the last character.
+    /// The position after the last character.
     pub end: Position,
-    /// The source line that `start` lies in, cut where it is very long.
+    /// The source line of `start`, cut if the line is very long.
     pub excerpt: Option<String>,
 }
 
@@ -43,19 +43,18 @@ impl Span {
         Self { file: Some(file.into()), start, end, excerpt: None }
     }
 
-    /// The whole of `file`, pointed at by its first character.
+    /// A span of the whole file, at its first character.
     pub fn file(file: impl Into<String>) -> Self {
         Self::new(file, Position::START, Position::START)
     }
 
-    /// All of `text`, which was given on the command line.
+    /// A span of `text` from the command line.
     pub fn command_line(text: &str) -> Self {
         let end = Position::new(1, text.chars().count().saturating_add(1).try_into().unwrap_or(u32::MAX));
         Self { file: None, start: Position::START, end, excerpt: None }.with_excerpt(text)
     }
 
-    /// The same place with the source line that it lies in. A line is left out when its visible part ends before
-    /// the place.
+    /// Adds the source line as an excerpt. A line whose visible part ends before the span is left out.
     #[must_use]
     pub fn with_excerpt(mut self, line: &str) -> Self {
         let visible = (self.start.column as usize) <= EXCERPT;

@@ -4,7 +4,7 @@
 
 use crate::{Diagnostic, Severity, Span};
 
-/// One workflow command per line.
+/// A workflow command per line.
 pub fn github(diagnostics: &[Diagnostic]) -> String {
     let lines: Vec<String> = diagnostics.iter().map(command).collect();
     lines.join("\n")
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_file_names_none() {
+    fn a_diagnostic_without_a_file_has_no_file() {
         let diagnostic = Diagnostic::warning(Code::BadOverride, "odd").at(Span::command_line("a"));
         assert_eq!(github(&[diagnostic]), "::warning title=ETB0802::odd");
     }

@@ -5,7 +5,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 
 use crate::{Diagnostic, Severity, Span};
 
-/// What stands where a file name would, for text that came from the command line.
+/// The file name of text from the command line.
 const COMMAND_LINE: &str = "command line";
 
 /// Every diagnostic as a block of lines, an empty line between two; with ANSI colours where `colour`.
@@ -49,7 +49,7 @@ fn place<'a>(group: Group<'a>, span: &'a Span) -> Group<'a> {
     group.element(Snippet::source(excerpt.as_str()).line_start(line).path(path).annotation(annotation))
 }
 
-/// The bytes of `excerpt` to underline: at least one character, at most to the end of the line.
+/// The bytes of `excerpt` to underline: at least a character, at most to the end of the line.
 fn marked(span: &Span, excerpt: &str) -> std::ops::Range<usize> {
     let last = if span.end.line == span.start.line { span.end.column } else { u32::MAX };
     let start = byte_of(excerpt, span.start.column);

@@ -1,4 +1,4 @@
-//! For programs: one JSON object per diagnostic.
+//! Machine-readable output: a JSON object per diagnostic.
 
 use serde_json::Value;
 

@@ -12,7 +12,7 @@ pub use sarif::sarif;
 
 #[cfg(test)]
 mod sample {
-    //! A diagnostic that uses everything.
+    //! A diagnostic with every optional field.
 
     use crate::{Code, Diagnostic, Position, Span};
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{Code, CodeInfo, Diagnostic, Severity, Span};
 
-/// All diagnostics as one SARIF log with one run.
+/// All diagnostics as a SARIF log with one run.
 pub fn sarif(diagnostics: &[Diagnostic]) -> Value {
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -33,7 +33,8 @@ fn rule(info: &CodeInfo) -> Value {
     json!({
         "id": info.id,
         "shortDescription": { "text": info.title },
-        "fullDescription": { "text": info.explanation },
+        "fullDescription": { "text": info.summary },
+        "help": { "text": info.code.explanation().fix },
     })
 }
 
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_place_has_no_location() {
+    fn a_diagnostic_without_a_place_has_no_location() {
         let log = sarif(&[Diagnostic::error(Code::DiskFull, "full")]);
         assert_eq!(log["runs"][0]["results"][0]["locations"], json!([]));
     }

@@ -1,6 +1,6 @@
-//! `etbuild explain`: why stages would run, the kernels of a program, the loss of quantization, or the meaning of a diagnostic code.
+//! `etbuild explain`: cache misses, kernels, partitions, the loss of quantization, or a diagnostic code.
 
-use etbuild_diagnostic::{Code, CodeInfo, Diagnostic};
+use etbuild_diagnostic::{Code, CodeInfo, Diagnostic, Explanation};
 use etbuild_engine::{AllowedLoss, Mode, Stage, operators, partitions, plan, propose_layers, quantization};
 
 use super::Outcome;
@@ -50,12 +50,18 @@ fn code(arguments: &arguments::Explain) -> Option<&'static CodeInfo> {
 
 fn explain_code(session: &Session, info: &CodeInfo) {
     let status = info.failure.exit_code();
+    let Explanation { cause, example, fix } = info.code.explanation();
     let value = serde_json::json!({
-        "code": info.id, "title": info.title, "explanation": info.explanation, "exit_code": status,
+        "code": info.id, "title": info.title, "explanation": info.summary, "exit_code": status,
+        "cause": cause, "example": example.text, "fix": fix,
     });
+    let lines: Vec<String> = example.text.lines().map(|line| format!("    {line}")).collect();
     let text = format!(
-        "{}: {}\n{}\nA command that fails with it exits with status {status}.",
-        info.id, info.title, info.explanation
+        "{}: {}\n\n{}\n\nCause: {cause}\n\nExample:\n\n{}\n\nFix: {fix}\n\nExit status: {status}",
+        info.id,
+        info.title,
+        info.summary,
+        lines.join("\n")
     );
     session.terminal.present(&value, &text);
 }
@@ -72,7 +78,7 @@ fn explain_operators(session: &Session, recipes: &Recipes) -> Outcome {
     Ok(diagnostics)
 }
 
-/// Where every node of a program runs, and why not elsewhere.
+/// The backend of every node, and the reasons for rejections.
 fn explain_partition(session: &Session, recipes: &Recipes) -> Outcome {
     let units = partitions(&session.world(Mode::Build)?, &session.request(recipes)?)?;
     let value = serde_json::json!({ "schema": "etbuild.partition/1", "ok": true, "units": units });
@@ -92,7 +98,7 @@ fn explain_quantization(session: &Session, recipes: &Recipes) -> Outcome {
     Ok(diagnostics)
 }
 
-/// Which layers to keep real for a loss that is allowed.
+/// The layers to keep in float for a limit of the loss.
 fn propose(session: &Session, recipes: &Recipes, loss: &str) -> Outcome {
     let allowed = allowed_loss(loss).ok_or_else(|| vec![unknown_loss(loss)])?;
     let proposals = propose_layers(&session.world(Mode::Build)?, &session.request(recipes)?, allowed)?;
@@ -114,14 +120,14 @@ fn allowed_loss(text: &str) -> Option<AllowedLoss> {
 }
 
 fn unknown_loss(text: &str) -> Diagnostic {
-    let message = format!("`{text}` is no loss");
-    Diagnostic::error(Code::Usage, message).help("write decibels as `40dB`, or points of accuracy as `0.5pt`")
+    let message = format!("invalid loss `{text}`");
+    Diagnostic::error(Code::Usage, message).help("write decibels such as `40dB`, or points of accuracy such as `0.5pt`")
 }
 
 fn unknown_stage(name: &str) -> Diagnostic {
     let names: Vec<&str> = Stage::ALL.iter().map(|stage| stage.name()).collect();
     let help = format!("the stages are {}", names.join(", "));
-    Diagnostic::error(Code::Usage, format!("no stage is called `{name}`")).help(help)
+    Diagnostic::error(Code::Usage, format!("unknown stage `{name}`")).help(help)
 }
 
 #[cfg(test)]
