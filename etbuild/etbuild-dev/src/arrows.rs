@@ -1,10 +1,10 @@
-//! Who may know whom.
+//! The allowed dependencies between crates.
 
 use std::collections::BTreeMap;
 
 use crate::workspace::{Arrows, Dependency, Package};
 
-/// Every dependency that the table does not allow, and every crate that it does not know.
+/// Every dependency that the table does not allow, and every crate without a row.
 pub fn breaches(packages: &[Package], table: &BTreeMap<String, Arrows>) -> Vec<String> {
     let unknown = table.keys().filter(|name| !packages.iter().any(|package| package.name == **name));
     let unknown = unknown.map(|name| format!("arrows.toml: there is no crate `{name}`"));

@@ -1,7 +1,8 @@
-//! The listed benchmarks against stored medians.
+//! Runs the listed benchmarks and compares with stored medians.
 //!
-//! A benchmark is an example that prints a row per shape: a name, a number with a unit, and the share of a peak in per cent,
-//! which depends less on the clock of the processor than a time. Nothing fails by a figure.
+//! A benchmark is an example that prints a row per shape: a name, a number with a unit, and the share of a peak in per
+//! cent, which depends less on the clock of the processor than a time. A slow result is reported and never fails the
+//! command.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +23,7 @@ struct Benchmark {
     arguments: Vec<String>,
 }
 
-/// The stored medians and the processor that they were measured on.
+/// The stored medians with the processor of the measurement.
 #[derive(Debug, Default, Deserialize, Serialize)]
 struct Stored {
     processor: String,

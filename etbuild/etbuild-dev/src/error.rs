@@ -1,4 +1,4 @@
-//! What can keep a check from being made.
+//! Errors that prevent a check.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Cargo cannot describe the workspace.
     #[error(transparent)]
     Workspace(#[from] cargo_metadata::Error),
-    /// Git cannot say which files it tracks.
+    /// Git failed to list the tracked files.
     #[error(transparent)]
     Git(#[from] git2::Error),
     /// A list of the repository is not TOML of the expected form.

@@ -4,12 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use crate::error::Error;
-use crate::operators;
+use crate::{glossary, operators};
 
-/// Writes every generated file; where `check`, compares instead and returns those that differ.
+/// Writes every generated file; with `check`, returns the files that differ instead.
 pub fn run(root: &Path, check: bool) -> Result<Vec<String>, Error> {
     let mut stale = Vec::new();
-    for (name, text) in files()? {
+    for (name, text) in files(root)? {
         let path = root.join(name);
         if check {
             let current = fs::read_to_string(&path).unwrap_or_default();
@@ -22,10 +22,12 @@ pub fn run(root: &Path, check: bool) -> Result<Vec<String>, Error> {
     Ok(stale)
 }
 
-fn files() -> Result<[(&'static str, String); 4], Error> {
+fn files(root: &Path) -> Result<[(&'static str, String); 6], Error> {
     Ok([
         ("recipes/schema.json", pretty(&etbuild_recipe::recipe_schema())?),
         ("targets/schema.json", pretty(&etbuild_target::target_schema())?),
+        ("docs/glossary.md", glossary::markdown(root)?),
+        ("docs/reference/diagnostics.md", etbuild_diagnostic::reference_markdown()),
         ("docs/reference/operators.md", operators::reference_markdown()),
         ("docs/reference/recipe.md", etbuild_recipe::reference_markdown()),
     ])

@@ -1,4 +1,4 @@
-//! `cargo dev`: what the repository checks and generates about itself.
+//! `cargo dev`: checks, generated files and templates of the repository.
 
 mod arrows;
 mod bench;
@@ -6,11 +6,13 @@ mod deny;
 mod error;
 mod features;
 mod generate;
+mod glossary;
 mod named_tests;
 mod new_backend;
 mod new_operator;
 mod operators;
 mod prefix;
+mod prose;
 mod tidy;
 mod tracked;
 mod uncalled;
@@ -22,50 +24,50 @@ use clap::{Parser, Subcommand};
 
 use crate::error::Error;
 
-/// Looks after the repository.
+/// Check and generate files of the repository.
 #[derive(Parser)]
 #[command(name = "cargo dev")]
 enum Command {
-    /// Checks layering, the shape of files and the callers of kernels; prints every breach.
+    /// Check allowed dependencies, the shape of files, callers of kernels, and the vocabulary of prose.
     Tidy,
-    /// Writes the generated files: JSON schemas, the reference of recipe options, the table of operators.
+    /// Write the generated files: JSON schemas, recipe reference, operator table, diagnostics, glossary.
     Generate {
-        /// Writes nothing; fails when a file is not what it would write.
+        /// Write nothing, and fail if a file is out of date.
         #[arg(long)]
         check: bool,
     },
-    /// Checks licenses, sources and names of third-party crates by `deny.toml`.
+    /// Check licenses, sources and names of third-party crates by `deny.toml`.
     Deny,
-    /// Checks every feature of device crates without the other features.
+    /// Check every feature of each device crate without further features.
     Features,
-    /// Runs the benchmarks of `benchmarks.toml` and prints medians beside the stored medians.
+    /// Run the benchmarks of `benchmarks.toml` and print medians beside the stored medians.
     Bench {
         /// A part of the name of a benchmark; every benchmark by default.
         #[arg(default_value = "")]
         part: String,
-        /// How often each benchmark runs.
+        /// Number of runs of each benchmark.
         #[arg(long, default_value_t = 3)]
         rounds: usize,
-        /// Stores the new medians.
+        /// Store the new medians.
         #[arg(long)]
         record: bool,
     },
-    /// Begins a new part of the repository from its template.
+    /// Create a part of the repository from its template.
     #[command(subcommand)]
     New(New),
 }
 
-/// What has a template.
+/// The parts with a template.
 #[derive(Subcommand)]
 enum New {
-    /// An operator: its file, and the two lines that make it known.
+    /// Create an operator: a file and two lines.
     Op {
-        /// The name of its file and of the operator in ATen, such as `trunc`.
+        /// The operator's name in ATen, such as `trunc`.
         name: String,
     },
-    /// A backend: its two crates, and the lines that make it known.
+    /// Create a backend: two crates and their registration.
     Backend {
-        /// What recipes call it, such as `cpu`.
+        /// The backend's name in recipes, such as `cpu`.
         name: String,
     },
 }
@@ -95,6 +97,7 @@ fn run(command: Command) -> Result<Vec<String>, Error> {
             findings.extend(tidy::breaches(&root)?);
             findings.extend(named_tests::breaches(&root)?);
             findings.extend(uncalled::breaches(&root, &packages)?);
+            findings.extend(glossary::breaches(&root)?);
             Ok(findings)
         }
         Command::Deny => deny::breaches(&root),

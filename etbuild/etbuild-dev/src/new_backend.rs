@@ -1,11 +1,11 @@
-//! `cargo dev new backend`: the two crates of an engine from the template, and the lines that make it known.
+//! `cargo dev new backend`: instantiates the template of a backend, two crates, and registers the backend.
 
 use std::fs;
 use std::path::Path;
 
 use crate::error::Error;
 
-/// The files of the two crates, which refuse everything and pass the suite.
+/// The files of both crates. The template refuses every node and passes the conformance suite.
 const FILES: [(&str, &str); 5] = [
     ("etbuild-placeholder/Cargo.toml", include_str!("../../../templates/backend/etbuild-placeholder/Cargo.toml")),
     ("etbuild-placeholder/src/lib.rs", include_str!("../../../templates/backend/etbuild-placeholder/src/lib.rs")),
@@ -17,8 +17,7 @@ const FILES: [(&str, &str); 5] = [
     ("et-placeholder/src/lib.rs", include_str!("../../../templates/backend/et-placeholder/src/lib.rs")),
 ];
 
-/// What stands in a file that knows backends before the lines of a new one: the file, the line, and the lines, which come
-/// after it.
+/// The lines that register a backend: the file, the line before, and the new lines.
 const LINES: [(&str, &str, &str); 6] = [
     ("Cargo.toml", "    \"backends/etbuild-*\",", "    \"backends/placeholder/et*\","),
     (
@@ -46,10 +45,10 @@ const LINES: [(&str, &str, &str); 6] = [
     ),
 ];
 
-/// The one place that names backends.
+/// The list of backends.
 const BACKENDS: &str = "etbuild/etbuild/src/engines.rs";
 
-/// Adds the backend; returns what stands against that.
+/// Adds the backend; returns the obstacles.
 pub fn run(root: &Path, name: &str) -> Result<Vec<String>, Error> {
     let is_name = name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|character| character.is_ascii_lowercase() || character.is_ascii_digit());
@@ -104,7 +103,7 @@ mod tests {
     use crate::workspace;
 
     #[test]
-    fn every_file_that_knows_backends_gets_its_lines() {
+    fn every_list_of_backends_gets_its_lines() {
         let copy = std::env::current_exe().unwrap().ancestors().nth(3).unwrap().join("tmp/new-backend");
         let _ = fs::remove_dir_all(&copy);
         for (path, _, _) in LINES {
@@ -121,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn an_invalid_name_is_refused() {
         for name in ["Cpu", "a-b", "", "9", "a_b"] {
             assert_eq!(run(&workspace::root(), name).unwrap().len(), 1, "{name}");
         }

@@ -5,13 +5,13 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// An operator that computes what it is given, with cases that it passes.
+/// An identity operator with passing cases.
 const TEMPLATE: &str = include_str!("../../../templates/operator/operator.rs");
 
 /// Where operators live.
 const SOURCES: &str = "kernel-library/et-ops/src";
 
-/// Adds the operator; returns what stands against that.
+/// Adds the operator; returns the obstacles.
 pub fn run(root: &Path, operator: &str) -> Result<Vec<String>, Error> {
     let module = operator.trim_start_matches('_');
     let sources = root.join(SOURCES);
@@ -36,7 +36,7 @@ fn is_name(module: &str) -> bool {
     module.starts_with(|first: char| first.is_ascii_lowercase()) && module.chars().all(letters)
 }
 
-/// The text of `lib.rs` with the module declared, in the order of names. Operators are its last block of modules.
+/// The text of `lib.rs` with the module declared in alphabetical order. Operators are the last block of modules.
 fn with_module(text: &str, module: &str) -> String {
     let line = format!("pub mod {module};");
     let mut lines: Vec<&str> = text.lines().collect();
@@ -76,10 +76,10 @@ mod tests {
     use crate::tracked;
     use crate::workspace;
 
-    /// The crates that know operators, and what they stand on.
+    /// The crates of the operator catalogue, with their dependencies.
     const CRATES: [&str; 3] = ["runtime/et-core/", "kernel-library/et-ops/", "kernel-library/et-conformance/"];
 
-    /// A folder beside the other products of Cargo, so that a second run compiles little.
+    /// A folder in Cargo's target folder, so that a second run compiles little.
     fn copy_of_the_crates() -> PathBuf {
         let test = std::env::current_exe().unwrap();
         let copy = test.ancestors().nth(3).unwrap().join("tmp/new-operator");
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_or_taken_is_refused() {
+    fn an_invalid_or_existing_name_is_refused() {
         for name in ["Trunc", "a-b", "", "_", "relu", "_softmax"] {
             assert_eq!(run(&workspace::root(), name).unwrap().len(), 1, "{name}");
         }

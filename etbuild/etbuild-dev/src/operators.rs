@@ -1,4 +1,4 @@
-//! The table of operators and the types that their kernels have been seen to compute.
+//! The table of operators, with the dtypes that cases of each kernel cover.
 
 use std::fmt::Write;
 
@@ -38,15 +38,16 @@ fn introduction(rows: &[Support]) -> String {
         catalogue.iter().flat_map(Catalogue::iter).map(|target| format!("`{}`", target.name())).collect();
     let upstream = rows.iter().filter(|row| et_ops::has_upstream(row.operator.name())).count();
     format!(
-        "# Operators\n\n\
-         {} operators, {upstream} of which ExecuTorch's runtime has too (column *upstream*). `cargo dev generate` wrote this \
-         page by running every portable kernel on the cases in its operator's file; a test fails where it is out of date.\n\n\
-         - ● the kernel gave what PyTorch computes, on tensors of this type among the arguments (or of the result, where \
-         no argument is a tensor)\n\
-         - ○ the kernel gave the same numbers as for a type with ●, on a case with this type in place of that one\n\
-         - nothing: no case has shown it\n\n\
-         The kernel of an operator is the same Rust code on every target ({}): the table holds for each of them. A binary \
-         has only the kernels and types that its program calls; `etbuild explain --operators` lists those.\n\n",
+        "# Operators and dtypes\n\n\
+         {} operators, {upstream} of which ExecuTorch's runtime has too (column *upstream*). `cargo dev generate` writes this \
+         page by running every portable kernel on the cases of its operator's file; a test fails if the page is out of date.\n\n\
+         - ● the kernel computed PyTorch's results, on tensor arguments of this type (or with a result of this type, for \
+         operators without tensor arguments)\n\
+         - ○ the kernel computed the results of a ● case after a change of the case's type to this type\n\
+         - empty: no case with this type\n\n\
+         The kernel of an operator is the same Rust code on every target ({}), so the table holds for each target. A binary \
+         contains only the kernels and types of its program ([selective build](../selective-build.md)); \
+         `etbuild explain --operators` lists both.\n\n",
         rows.len(),
         targets.join(", "),
     )

@@ -2,7 +2,7 @@
 
 use crate::workspace::Package;
 
-/// Every device crate that depends on a host crate, and every folder that is not named as its crate.
+/// Every device crate that depends on a host crate, and every folder with another name than its crate.
 pub fn breaches(packages: &[Package]) -> Vec<String> {
     packages.iter().flat_map(|package| host_on_device(package).into_iter().chain(misnamed(package))).collect()
 }

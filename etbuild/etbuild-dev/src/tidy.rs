@@ -9,7 +9,7 @@ use crate::tracked;
 /// The most lines that a source file may have.
 const LONGEST: usize = 600;
 
-/// Every source file that does not open with a sentence about itself, is too long, or has a name that says nothing.
+/// Every source file without an opening doc comment, with too many lines, or with a name such as `utils`.
 pub fn breaches(root: &Path) -> Result<Vec<String>, Error> {
     let mut findings = Vec::new();
     for name in tracked::files(root)?.iter().filter(|name| name.ends_with(".rs")) {
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_says_what_it_is_and_is_not_long() {
+    fn a_file_opens_with_documentation_and_is_short() {
         assert_eq!(of_file("src/shape.rs", "//! Shapes.\n"), Vec::<String>::new());
         assert_eq!(of_file("src/utils.rs", &"\n".repeat(601)).len(), 3);
     }

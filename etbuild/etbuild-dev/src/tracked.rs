@@ -1,4 +1,4 @@
-//! The files of the repository: those that git tracks, so that nothing that was built or left lying about counts.
+//! The tracked files of the repository: build outputs and untracked files do not count.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What Cargo knows of the workspace.
+//! Cargo's metadata of the workspace.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,27 +13,27 @@ use crate::error::Error;
 /// A crate of ours.
 #[derive(Default)]
 pub struct Package {
-    /// Its name.
+    /// The crate's name.
     pub name: String,
-    /// The folder that its manifest lies in, relative to the root.
+    /// The folder of the manifest, relative to the root.
     pub folder: PathBuf,
-    /// The crates that its library, binary or build script depends on.
+    /// The dependencies of the library, binary and build script.
     pub dependencies: Vec<Dependency>,
-    /// The names of its features.
+    /// The names of the features.
     pub features: Vec<String>,
 }
 
 /// A crate that another depends on.
 pub struct Dependency {
-    /// Its name.
+    /// The crate's name.
     pub name: String,
-    /// Whether it is of this workspace.
+    /// Whether the crate belongs to this workspace.
     pub ours: bool,
-    /// Whether it is compiled into the crate, rather than run to build it.
+    /// Whether the crate is linked, in contrast to a build dependency.
     pub linked: bool,
 }
 
-/// What a crate may depend on.
+/// The allowed dependencies of a crate.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Arrows {
