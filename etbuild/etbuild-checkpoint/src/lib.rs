@@ -170,17 +170,19 @@ pub fn describe(config: &[u8]) -> Result<Decoder, CheckpointError> {
 
 /// The program of a checkpoint: the methods of [`Options::methods`], which share weights and the KV cache.
 ///
-/// All take `tokens`, `int64 [1, p]`, the position of the first token, `start`, `int64 [1]`, and give the logits, `float32
-/// [1, vocabulary]`, behind the last token. `prefill` takes as `last`, `int64 [1]`, the index of the last token;
-/// tokens behind fill the piece up and leave no trace. Positions up to `start` have been given before. `verify` is like `prefill`, but
-/// gives the logits behind each token, `[tokens, vocabulary]`: the KV cache of wrong guesses
-/// is overwritten before the next read, so that the text goes on behind any token.
+/// Inputs of all methods: `tokens`, `int64 [1, p]`, and `start`, `int64 [1]`, the position of the first token. The
+/// output is the logits, `float32 [1, vocabulary]`, after the last token. `prefill` also takes `last`, `int64 [1]`, the
+/// index of the last token; further tokens pad the prefill chunk and have no effect. Earlier calls must have covered
+/// the positions before `start`. `verify` has the inputs of `prefill` and returns the logits after each token,
+/// `[tokens, vocabulary]`: the next call overwrites the KV cache of rejected draft tokens, so the text can continue
+/// after any token.
 ///
-/// Matrices keep the type of the checkpoint; a node converts the elements. Numbers are computed in `float32`. With a rotation,
-/// matrices are the `float32` that `keeper` makes, one after the other; only the matrices that `keeper` keeps are in memory.
+/// Matrices keep the type of the checkpoint; a node converts the elements. The arithmetic is `float32`. With a
+/// rotation, matrices are the `float32` that `keeper` makes, one after the other; only the matrices that `keeper` keeps
+/// are in memory.
 ///
-/// A linear layer under an adapter computes `W x + B (A x)`. `A` and `B` are constants whose names mark an
-/// adapter; `B` has the factor of the adapter folded in. The rest of the program does not depend on the elements.
+/// A linear layer under an adapter computes `W x + B (A x)`. `A` and `B` are constants whose names mark an adapter; the
+/// scaling factor is folded into `B`. The rest of the program does not depend on the elements.
 pub fn import_checkpoint(
     checkpoint: &Checkpoint,
     options: &Options,

@@ -126,9 +126,8 @@ pub fn memory(error: MemoryError) -> Vec<Diagnostic> {
             let help = "choose a target with more memory, or make the model's activations smaller";
             largest.fold(diagnostic, Diagnostic::note).help(help)
         }
-        MemoryError::StateDiffers { .. } => Diagnostic::error(Code::StateDiffers, message).help(
-            "state of the same name is shared: make it the same in all methods, or give one of the two another name",
-        ),
+        MemoryError::StateDiffers { .. } => Diagnostic::error(Code::StateDiffers, message)
+            .help("state of the same name is shared: make it the same in all methods, or rename one of them"),
         _ => Diagnostic::error(Code::PlanInvalid, message),
     }]
 }

@@ -66,7 +66,7 @@ fn engines(unit: &Unit, interface: &Interface, backends: &[&dyn Backend]) -> Res
     let called = interface.engines(is_board);
     if is_board && !called.is_empty() {
         let ids: Vec<&str> = called.iter().map(|engine| engine.id.as_str()).collect();
-        let message = format!("firmware cannot call engines yet, and the program calls {}", ids.join(", "));
+        let message = format!("firmware does not support backends, and the program calls {}", ids.join(", "));
         let diagnostic = Diagnostic::error(Code::EngineUnavailable, message);
         return Err(vec![diagnostic.help("leave `partition` out for this target")]);
     }
@@ -75,7 +75,7 @@ fn engines(unit: &Unit, interface: &Interface, backends: &[&dyn Backend]) -> Res
         let package = backend.map(|backend| backend.device_crate().to_owned());
         package
             .map(|package| EngineFacts { id: id.clone(), package, features: features.clone() })
-            .ok_or_else(|| vec![internal("an engine is gone")])
+            .ok_or_else(|| vec![internal("a backend is missing")])
     };
     called.iter().map(engine).collect()
 }

@@ -313,9 +313,9 @@ fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
     let prefill = export.prefill.iter().flat_map(|lengths| &lengths.0);
     let sizes = [&export.context, &export.speculate].into_iter().flatten().chain(prefill);
     if !matches!(recipe.model, Model::Checkpoint(_)) {
-        refusals.extend(sizes.map(|size| refusal("a number of tokens needs a checkpoint", &size.span)));
+        refusals.extend(sizes.map(|size| refusal("a token count requires a checkpoint", &size.span)));
         let cache = recipe.export.cache.iter();
-        refusals.extend(cache.map(|cache| refusal("a cache of keys and values needs a checkpoint", &cache.span)));
+        refusals.extend(cache.map(|cache| refusal("`export.cache` requires a checkpoint", &cache.span)));
     }
     refusals
 }

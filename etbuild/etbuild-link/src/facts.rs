@@ -17,7 +17,7 @@ pub struct ProjectFacts {
     pub stamp: String,
     /// The kernels, in the order of the program's operators.
     pub kernels: KernelTable,
-    /// The engines of the program's delegates.
+    /// The delegates of the program.
     pub engines: Vec<EngineFacts>,
     /// The method that runs.
     pub method: MethodFacts,
@@ -31,7 +31,7 @@ pub struct ProjectFacts {
     pub board: Option<BoardFacts>,
 }
 
-/// An engine that a binary has.
+/// A delegate of a binary.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct EngineFacts {
     /// The backend's name in program files.

@@ -102,7 +102,7 @@ impl JobAnswer {
         let code = code::parts(&String::from_utf8_lossy(&outputs.remove(MAP).unwrap_or_default()));
         match binary {
             Some(binary) => JobEnd::Ended(Ok(Built { binary, library, code })),
-            None => JobEnd::Unsuited("a worker has compiled and given nothing back".to_owned()),
+            None => JobEnd::Unsuited("a worker returned no output".to_owned()),
         }
     }
 }

@@ -61,8 +61,8 @@ pub fn render(template: &EmbeddedFolder, facts: &ProjectFacts) -> Result<BTreeMa
     Ok(files)
 }
 
-/// The files of `template` under their final names, as they are before anything but manifests is filled in: those are as
-/// for a program of kernels without engines.
+/// The files of `template` under their final names, without values: only manifests are rendered, for a program without
+/// delegates.
 pub fn unfilled(template: &EmbeddedFolder) -> Result<BTreeMap<String, Vec<u8>>, LinkError> {
     let mut context = Context::new();
     context.insert("engines", &Vec::<Engine<'_>>::new());

@@ -35,8 +35,8 @@ fn repeated(names: &[Spanned<String>]) -> impl Iterator<Item = Diagnostic> {
     let mut seen = BTreeSet::new();
     let again = names.iter().filter(move |name| !seen.insert(name.value.as_str()));
     again.map(|name| {
-        let message = format!("{} is in this list twice", quote(&name.value));
-        Diagnostic::error(Code::BadValue, message).at((*name.span).clone()).help("remove one of the two")
+        let message = format!("duplicate entry {} in this list", quote(&name.value));
+        Diagnostic::error(Code::BadValue, message).at((*name.span).clone()).help("remove one of the entries")
     })
 }
 
@@ -46,7 +46,7 @@ fn methods(recipe: &Recipe) -> Vec<Diagnostic> {
     let misnamed = methods.value.iter().filter(|(name, _)| !is_method_name(name));
     let misnamed = misnamed.map(|(name, file)| bad_method_name(name, &file.span));
     let empty = methods.value.is_empty().then(|| {
-        let message = "a program has at least one method";
+        let message = "a program needs at least one method";
         Diagnostic::error(Code::BadValue, message).at((*methods.span).clone()).help("write `forward: model.pt2`")
     });
     misnamed.chain(empty).collect()
@@ -60,17 +60,15 @@ fn constants(recipe: &Recipe) -> Vec<Diagnostic> {
             return Some(bad_method_name(name, &value.span));
         }
         let twice = || {
-            let message = format!("there is another method {}", quote(name));
-            Diagnostic::error(Code::BadValue, message)
-                .at((*value.span).clone())
-                .help("give one of the two another name")
+            let message = format!("duplicate method {}", quote(name));
+            Diagnostic::error(Code::BadValue, message).at((*value.span).clone()).help("rename one of them")
         };
         archives.contains_key(name.as_str()).then(twice)
     };
     recipe.export.constants.iter().filter_map(judge).collect()
 }
 
-/// What only a Python function takes, for a model that is none.
+/// Options of Python functions in a recipe without a Python function.
 fn without_python(recipe: &Recipe) -> Vec<Diagnostic> {
     if matches!(recipe.model, Model::Python(_)) {
         return Vec::new();
@@ -80,29 +78,29 @@ fn without_python(recipe: &Recipe) -> Vec<Diagnostic> {
     let interpreter = export.interpreter.iter().map(|name| ("interpreter", &name.span));
     let files = export.files.iter().map(|file| ("files", &file.span));
     let mistake = |(key, span): (&str, &Span)| {
-        let message = format!("`export.{key}` is for a model that a Python function makes");
-        let help = "write `model: { python: file.py:function }`, or leave this out";
+        let message = format!("`export.{key}` requires a model from a Python function");
+        let help = "write `model: { python: file.py:function }`, or remove this key";
         Diagnostic::error(Code::BadValue, message).at(span.clone()).help(help)
     };
     arguments.chain(interpreter).chain(files).map(|(key, span)| mistake((key, span))).collect()
 }
 
-/// A rotation of what is no checkpoint: an archive does not say where its layers begin and end.
+/// A rotation without a checkpoint: an archive does not mark its layers.
 fn rotated(recipe: &Recipe) -> Option<Diagnostic> {
     let rotate = recipe.quantize.as_ref()?.rotate.as_ref()?;
     let is_checkpoint = matches!(recipe.model, Model::Checkpoint(_));
-    let message = "`quantize.rotate` is for a checkpoint of a language model";
+    let message = "`quantize.rotate` requires a checkpoint";
     let mistake = Diagnostic::error(Code::BadValue, message).at((*rotate.span).clone());
-    (!is_checkpoint).then(|| mistake.help("write `model: { checkpoint: FOLDER }`, or leave this out"))
+    (!is_checkpoint).then(|| mistake.help("write `model: { checkpoint: FOLDER }`, or remove this key"))
 }
 
-/// An adapter over what is no checkpoint: an archive does not say where its layers are, nor has it room for more.
+/// An adapter without a checkpoint: an archive neither marks its layers nor has adapter weights.
 fn adapted(recipe: &Recipe) -> Option<Diagnostic> {
     let adapter = recipe.adapter.as_ref()?;
     let is_checkpoint = matches!(recipe.model, Model::Checkpoint(_));
-    let message = "`adapter` is for a checkpoint of a language model";
+    let message = "`adapter` requires a checkpoint";
     let mistake = Diagnostic::error(Code::BadValue, message).at((*adapter.span).clone());
-    let help = "write `model: { checkpoint: FOLDER }`, or merge the adapter into the model before it is exported";
+    let help = "write `model: { checkpoint: FOLDER }`, or merge the adapter into the model before the export";
     (!is_checkpoint).then(|| mistake.help(help))
 }
 
@@ -120,22 +118,22 @@ fn is_method_name(name: &str) -> bool {
 }
 
 fn bad_method_name(name: &str, span: &Span) -> Diagnostic {
-    let message = format!("{} is no name for a method", quote(name));
-    let help = "write letters, digits and `_`, the first no digit";
+    let message = format!("invalid method name {}", quote(name));
+    let help = "use letters, digits and `_`, starting with a letter or `_`";
     Diagnostic::error(Code::BadValue, message).at(span.clone()).help(help)
 }
 
 fn odd_group_size(size: &Spanned<u32>) -> Diagnostic {
-    let message = format!("a group of {} weights cannot be packed", size.value);
+    let message = format!("invalid group size {}", size.value);
     Diagnostic::error(Code::BadValue, message).at((*size.span).clone()).help("write a power of two, such as 32")
 }
 
-/// Exceptions that are about everything: the scheme itself says that.
+/// Exceptions that match every layer, in place of the scheme.
 fn layers(recipe: &Recipe) -> Vec<Diagnostic> {
     let layers = recipe.quantize.iter().flat_map(|quantize| &quantize.layers);
     let everything = layers.filter(|layer| layer.name.is_none() && layer.operator.is_none());
     let mistake = |layer: &LayerScheme| {
-        let message = "an item of `quantize.layers` says neither a name nor an operator";
+        let message = "an item of `quantize.layers` needs `name` or `operator`";
         Diagnostic::error(Code::MissingKey, message).at((*layer.span()).clone()).help("write `name: \"features.0.*\"`")
     };
     everything.map(mistake).collect()
@@ -145,9 +143,9 @@ fn layers(recipe: &Recipe) -> Vec<Diagnostic> {
 fn percentile(recipe: &Recipe) -> Option<Diagnostic> {
     let percentile = recipe.quantize.as_ref()?.percentile.as_ref()?;
     let value = percentile.value.value();
-    let message = format!("{value} percent of the elements cannot be kept");
+    let message = format!("percentile {value} is out of range");
     let mistake = Diagnostic::error(Code::BadValue, message).at((*percentile.span).clone());
-    (!(50.0..=100.0).contains(&value)).then(|| mistake.help("write a number such as 99.99"))
+    (!(50.0..=100.0).contains(&value)).then(|| mistake.help("write a number from 50 to 100, such as 99.99"))
 }
 
 /// A number of tokens to verify at once that holds no guess, or that the caches have no room for.
@@ -155,26 +153,26 @@ fn speculated(recipe: &Recipe) -> Option<Diagnostic> {
     let tokens = recipe.export.speculate.as_ref()?;
     let most = recipe.export.prefill().last().copied().unwrap_or_default();
     let message = match tokens.value {
-        1 => "one token at once is the last of the text, and leaves no room for a guess".to_owned(),
-        many if many > most => format!("{many} tokens at once are more than the {most} of `export.prefill`"),
+        1 => "`export.speculate: 1` leaves no room for draft tokens".to_owned(),
+        many if many > most => format!("`export.speculate: {many}` exceeds the prefill chunk of {most} tokens"),
         _ => return None,
     };
     let mistake = Diagnostic::error(Code::BadValue, message).at((*tokens.span).clone());
-    Some(mistake.help("write a number such as 8, or 0 for no method `verify`"))
+    Some(mistake.help("write a number such as 8, or 0 to disable speculative decoding"))
 }
 
-/// Guesses with a scheme by which they would change the rows ahead of them.
+/// Speculative decoding with a scheme whose dynamic quantization would make results depend on the draft tokens.
 fn guessed(recipe: &Recipe) -> Option<Diagnostic> {
     let tokens = recipe.export.speculate.as_ref().filter(|tokens| tokens.value > 0)?;
     let quantize = recipe.quantize.as_ref()?;
     let mut schemes = quantize.layers.iter().map(|layer| layer.scheme.value).chain([quantize.scheme.value]);
     let shared = schemes.any(|scheme| scheme == Scheme::DynamicInt8);
-    let message = "all rows share a scale with `dynamic-int8`, so that guesses would change what is said";
+    let message = "with `dynamic-int8` all tokens share a scale, so speculative decoding would change the output";
     let mistake = Diagnostic::error(Code::BadValue, message).at((*tokens.span).clone());
-    shared.then(|| mistake.help("write `scheme: 8da4w`, which finds one for each row, or leave `speculate` out"))
+    shared.then(|| mistake.help("write `scheme: 8da4w`, which quantizes per token, or remove `speculate`"))
 }
 
 fn empty_context(context: &Spanned<u32>) -> Diagnostic {
-    let message = "no tokens are nothing to compute with";
+    let message = "`export.context` must be at least 1";
     Diagnostic::error(Code::BadValue, message).at((*context.span).clone()).help("write a number such as 2048")
 }

@@ -1,4 +1,4 @@
-//! `extends:`: a file laid over the files that it builds on.
+//! `extends:`: merges a file over its base files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use crate::RecipeFiles;
 use crate::file_path::normal;
 use crate::merge::merge;
 
-/// Most files that one recipe may be made of.
+/// The limit of files per recipe.
 const FILES: usize = 64;
 
-/// Reads files and lays them over each other, and remembers what it read.
+/// Reads and merges files, and records the files that it read.
 pub struct Extender<'a> {
     files: &'a dyn RecipeFiles,
     /// The files that are being read, outermost first.
     chain: Vec<PathBuf>,
-    /// How often a file was read; one that is extended twice counts twice.
+    /// The number of reads; a file that is extended twice counts twice.
     reads: usize,
     /// Every file read so far, with its text, in the order of reading.
     pub read: Vec<(PathBuf, Arc<str>)>,
@@ -29,7 +29,7 @@ impl<'a> Extender<'a> {
         Self { files, chain: Vec::new(), reads: 0, read: Vec::new() }
     }
 
-    /// The tree of the file at `path`, over the files that it extends. `named_at` is the place that names the file.
+    /// The merged tree of the file at `path`. `named_at` is the place that names the file.
     pub fn tree(&mut self, path: &Path, named_at: Span) -> Result<Node, Vec<Diagnostic>> {
         self.check(path, &named_at).map_err(|error| vec![error])?;
         let text = self.files.text(path).map_err(|error| vec![error.at(named_at)])?;
@@ -44,7 +44,7 @@ impl<'a> Extender<'a> {
         Ok(merged)
     }
 
-    /// The files that `path` extends, each laid over those before it.
+    /// The merged tree of the files that `path` extends, in order.
     fn bases(&mut self, path: &Path, bases: Vec<Spanned<String>>) -> Result<Option<Node>, Vec<Diagnostic>> {
         let folder = path.parent().unwrap_or(Path::new(""));
         let mut merged: Option<Node> = None;
@@ -72,12 +72,12 @@ impl<'a> Extender<'a> {
         if self.reads < FILES {
             return Ok(());
         }
-        let message = format!("the recipe reads more than {FILES} files");
+        let message = format!("`extends:` reads more than {FILES} files");
         Err(Diagnostic::error(Code::ExtendsCycle, message).at(named_at.clone()).help("extend fewer files"))
     }
 }
 
-/// Takes `extends:` out of a tree: one file or several.
+/// Removes `extends:` from a tree and returns its files.
 fn take_extends(tree: &mut Node) -> Result<Vec<Spanned<String>>, Vec<Diagnostic>> {
     let Value::Map(map) = &mut tree.value else { return Ok(Vec::new()) };
     match map.remove("extends").map(|entry| entry.value) {
@@ -92,15 +92,15 @@ fn cycle(chain: &[PathBuf], path: &Path) -> Diagnostic {
     let shown: Vec<String> = names.map(|name| name.display().to_string()).collect();
     let message = format!("`{}` extends itself", path.display());
     let diagnostic = Diagnostic::error(Code::ExtendsCycle, message).help("remove one of the `extends:`");
-    diagnostic.note(format!("the cycle is {}", shown.join(" -> ")))
+    diagnostic.note(format!("cycle: {}", shown.join(" -> ")))
 }
 
-/// A tree made of many files keeps to the limit of one.
+/// Applies the node limit of a file to a merged tree.
 fn check_size(tree: &Node) -> Result<(), Diagnostic> {
     if count(tree) <= limits::NODES {
         return Ok(());
     }
-    let message = format!("the recipe has more than {} nodes once `extends:` is followed", limits::NODES);
+    let message = format!("the recipe has more than {} nodes after `extends:`", limits::NODES);
     Err(Diagnostic::error(Code::TooManyNodes, message).at(tree.place.span()).help("extend fewer files"))
 }
 

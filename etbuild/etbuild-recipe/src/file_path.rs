@@ -1,4 +1,4 @@
-//! A path in a recipe: relative to the file that it was written in.
+//! A path in a recipe, relative to the recipe file.
 
 use std::borrow::Cow;
 use std::path::{Component, Path, PathBuf};
@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer};
 pub struct FilePath {
     /// The path from the folder that the recipe's own path starts in, `..` and `.` resolved by name.
     pub path: PathBuf,
-    /// Where it was written.
+    /// The span of the path.
     pub span: Box<Span>,
 }
 
@@ -26,7 +26,7 @@ impl FilePath {
     }
 }
 
-/// The path without `.` and without `..` after a name, as web addresses resolve them: by name, not by following links.
+/// Removes `.` and resolves `..` by name, as in URLs, without following links.
 pub fn normal(path: &Path) -> PathBuf {
     let mut parts: Vec<Component<'_>> = Vec::new();
     for part in path.components() {
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_starts_at_the_file_it_is_written_in() {
+    fn a_path_is_relative_to_its_recipe_file() {
         let path = |file: &str, written: &str| FilePath::new(written, Box::new(Span::file(file))).path;
         assert_eq!(path("recipes/a.yaml", "../examples/m.pt2"), Path::new("examples/m.pt2"));
         assert_eq!(path("a.yaml", "./m.pt2"), Path::new("m.pt2"));

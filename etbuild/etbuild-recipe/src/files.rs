@@ -6,12 +6,13 @@ use std::sync::Arc;
 use etbuild_diagnostic::Diagnostic;
 use etbuild_system::System;
 
-/// What reading a recipe may ask for. A caller that answers from its own records knows everything that was read.
+/// The inputs of reading a recipe. An implementation that records its answers knows every file and variable that was
+/// read.
 pub trait RecipeFiles {
     /// The text of a recipe file.
     ///
     /// # Errors
-    /// Why there is none, without a place.
+    /// The reason why the file is unreadable, without a place.
     fn text(&self, path: &Path) -> Result<Arc<str>, Diagnostic>;
 
     /// The value of an environment variable.

@@ -1,11 +1,11 @@
-//! A recipe file to typed recipes.
+//! Reads a recipe file as typed recipes.
 //!
-//! The steps, each a module: text to a tree with places ([`etbuild_yaml`]); `extends:` (`extends`); `--set`
-//! (`overrides`); `matrix:` (`matrix`); `vars:` and `${name}` (`substitute`); tree to [`Recipe`]. [`load`] runs them
-//! over a [`RecipeFiles`], which is all that a recipe can read, so that a caller can track it.
+//! The steps, a module each: text to a tree with places ([`etbuild_yaml`]); `extends:` (`extends`); `--set`
+//! (`overrides`); `matrix:` (`matrix`); `vars:` and `${name}` (`substitute`); tree to [`Recipe`]. [`load`] runs the
+//! steps over a [`RecipeFiles`], the only input of a recipe, so that a caller can track inputs.
 //!
-//! The doc comments of [`Recipe`] and its parts are the reference: [`recipe_schema`] and [`reference_markdown`] derive
-//! from them.
+//! The doc comments of [`Recipe`] and its parts are the reference: [`recipe_schema`] and [`reference_markdown`] are
+//! derived from these comments.
 //!
 //! ```
 //! use std::path::Path;

@@ -15,13 +15,13 @@ use crate::merge::merge;
 use crate::substitute::substitute;
 use crate::{Override, Recipe, RecipeFiles, SystemFiles};
 
-/// The keys that are gone when a recipe is typed: they say how files and values are put together.
+/// The keys of composition, which are resolved before the recipe is typed.
 const COMPOSITION: &[&str] = &["extends", "vars", "matrix"];
 
-/// What a recipe file stands for.
+/// The result of loading a recipe file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Loaded {
-    /// The recipes: one, or one for each combination of its matrix.
+    /// The recipes: a single recipe, or a recipe per combination of the matrix.
     pub instances: Vec<Recipe>,
     /// Every file that was read, with its text, in the order of reading.
     pub files: Vec<(PathBuf, Arc<str>)>,
@@ -35,10 +35,10 @@ pub fn load(system: &dyn System, path: &Path, overrides: &[Override]) -> Result<
     load_from(&SystemFiles(system), path, overrides)
 }
 
-/// Reads a recipe from `files`, and from nothing else.
+/// Loads a recipe from `files`; `files` is the only input.
 ///
 /// # Errors
-/// Every mistake that was found in the first recipe that has one, each with its place and a hint.
+/// Every mistake in the first recipe with mistakes, each with its place and a hint.
 pub fn load_from(files: &dyn RecipeFiles, path: &Path, overrides: &[Override]) -> Result<Loaded, Vec<Diagnostic>> {
     let path = normal(path);
     let mut extender = Extender::new(files);
@@ -50,7 +50,7 @@ pub fn load_from(files: &dyn RecipeFiles, path: &Path, overrides: &[Override]) -
     Ok(Loaded { instances, files: extender.read })
 }
 
-/// The tree with every `--set` laid over it. A file that holds no map is left for the reader to refuse.
+/// The tree with every `--set` merged. A file without a map is left to the typed reader, which reports the mistake.
 fn override_all(tree: Node, overrides: &[Override]) -> Result<Node, Diagnostic> {
     if !matches!(tree.value, Value::Map(_)) {
         return Ok(tree);
@@ -60,7 +60,7 @@ fn override_all(tree: Node, overrides: &[Override]) -> Result<Node, Diagnostic> 
     Ok(Node { place, ..merged })
 }
 
-/// One recipe, or its mistakes.
+/// A typed recipe, or its mistakes.
 fn typed(tree: Node, files: &dyn RecipeFiles) -> Result<Recipe, Vec<Diagnostic>> {
     let recipe = read_rest::<Recipe>(&substitute(tree, files)?, COMPOSITION)?;
     let mistakes = check(&recipe);

@@ -1,15 +1,15 @@
-//! `matrix:`: one recipe for every combination of values.
+//! `matrix:`: a recipe for every combination of values.
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_yaml::{Entry, Map, Node, Place, Text, Value};
 
-/// Most recipes that one matrix may make.
+/// The limit of recipes per matrix.
 const RECIPES: usize = 64;
 
-/// The trees that a tree with `matrix:` stands for; the tree itself where it has none.
+/// Expands a tree with `matrix:` to a tree per combination; a tree without a matrix is returned unchanged.
 ///
-/// In each, the variables of the matrix are variables like those of `vars:`, and the name ends in the values that it
-/// does not mention itself.
+/// The variables of the matrix become variables of `vars:`, and the values that the name does not mention are appended
+/// to the name.
 pub fn expand(mut tree: Node) -> Result<Vec<Node>, Diagnostic> {
     let Value::Map(map) = &mut tree.value else { return Ok(vec![tree]) };
     let Some(matrix) = map.remove("matrix") else { return Ok(vec![tree]) };
@@ -17,10 +17,10 @@ pub fn expand(mut tree: Node) -> Result<Vec<Node>, Diagnostic> {
     Ok(combinations.into_iter().map(|combination| instance(&tree, combination)).collect())
 }
 
-/// Every choice of one value per variable, the last variable changing fastest.
+/// Every combination of values, the last variable changing fastest.
 fn combinations(matrix: &Node) -> Result<Vec<Vec<Entry>>, Diagnostic> {
     let Value::Map(variables) = &matrix.value else {
-        return Err(wrong_type(matrix, "`matrix:` is a map from names to lists of values"));
+        return Err(wrong_type(matrix, "write `matrix:` as a map from names to lists of values"));
     };
     let mut all: Vec<Vec<Entry>> = vec![Vec::new()];
     for variable in &variables.entries {
@@ -38,7 +38,7 @@ fn with(chosen: &[Entry], key: &Text, value: &Node) -> Vec<Entry> {
     chosen.iter().cloned().chain([entry]).collect()
 }
 
-/// The values of one variable; a single one may stand without a list.
+/// The values of a variable: a list or a scalar.
 fn values(node: &Node) -> Result<&[Node], Diagnostic> {
     let values = match &node.value {
         Value::List(items) => items.as_slice(),
@@ -46,10 +46,10 @@ fn values(node: &Node) -> Result<&[Node], Diagnostic> {
     };
     if values.is_empty() {
         let message = "a variable of the matrix has no values";
-        return Err(Diagnostic::error(Code::BadMatrix, message).at(node.place.span()).help("give it at least one"));
+        return Err(Diagnostic::error(Code::BadMatrix, message).at(node.place.span()).help("add a value"));
     }
     match values.iter().find(|value| value.value.to_text().is_none()) {
-        Some(value) => Err(wrong_type(value, "a value of the matrix is a text, a number or a boolean")),
+        Some(value) => Err(wrong_type(value, "write a text, a number or a boolean")),
         None => Ok(values),
     }
 }
@@ -89,11 +89,11 @@ fn add_variables(root: &mut Map, place: &Place, combination: Vec<Entry>) {
 }
 
 fn wrong_type(node: &Node, help: &str) -> Diagnostic {
-    let message = format!("{} cannot stand here", node.value.kind());
+    let message = format!("unexpected {}", node.value.kind());
     Diagnostic::error(Code::WrongType, message).at(node.place.span()).help(help)
 }
 
 fn too_many(place: &Place) -> Diagnostic {
-    let message = format!("the matrix stands for more than {RECIPES} recipes");
-    Diagnostic::error(Code::BadMatrix, message).at(place.span()).help("split it into several recipes")
+    let message = format!("the matrix expands to more than {RECIPES} recipes");
+    Diagnostic::error(Code::BadMatrix, message).at(place.span()).help("split the matrix into several recipes")
 }

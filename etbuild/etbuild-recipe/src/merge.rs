@@ -1,10 +1,10 @@
-//! One tree laid over another.
+//! Merges trees.
 
 use std::collections::BTreeMap;
 
 use etbuild_yaml::{Entry, Map, Node, Value};
 
-/// Lays `over` on `base`: maps merge key by key, null takes a key away, and everything else replaces.
+/// Merges `over` into `base`: maps merge by key, null removes a key, other values replace.
 pub fn merge(base: Node, over: Node) -> Node {
     match (base.value, over.value) {
         (Value::Map(base), Value::Map(over_map)) => {

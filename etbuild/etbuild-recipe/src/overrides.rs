@@ -3,7 +3,7 @@
 use etbuild_diagnostic::{Code, Diagnostic, Position, Span};
 use etbuild_yaml::{Entry, Map, Node, Place, Source, Text, Value, limits, parse_after};
 
-/// One `--set`: keys, and the YAML value that they get.
+/// A `--set`: a path of keys with a YAML value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Override {
     /// The whole argument.
@@ -13,23 +13,23 @@ pub struct Override {
 }
 
 impl Override {
-    /// Reads `key.key=value`. The value is read when the recipe is loaded.
+    /// Parses `key.key=value`. The value is parsed when the recipe is loaded.
     ///
     /// # Errors
-    /// `ETB0802` where there is no `=`, a key is empty or there are too many.
+    /// `ETB0802` for a missing `=`, an empty key, or too many keys.
     pub fn parse(text: &str) -> Result<Self, Diagnostic> {
-        let (path, _) = text.split_once('=').ok_or_else(|| bad(text, "there is no `=` in it"))?;
+        let (path, _) = text.split_once('=').ok_or_else(|| bad(text, "`=` is missing"))?;
         let keys: Vec<String> = path.split('.').map(str::to_owned).collect();
         if keys.iter().any(|key| key.trim() != key || key.is_empty()) {
             return Err(bad(text, "a key is empty or has spaces around it"));
         }
         if keys.len() >= limits::DEPTH {
-            return Err(bad(text, "it has too many keys"));
+            return Err(bad(text, "too many keys"));
         }
         Ok(Self { text: text.to_owned(), keys })
     }
 
-    /// The tree that has this value and nothing else.
+    /// A tree with only this value.
     pub fn tree(&self) -> Result<Node, Diagnostic> {
         let source = Source::command_line(&self.text);
         let prefix = format!("{}=", self.keys.join("."));
@@ -50,7 +50,7 @@ fn wrap(key: &str, value: Node, place: &Place) -> Node {
 }
 
 fn bad(text: &str, reason: &str) -> Diagnostic {
-    let message = format!("`--set` is not understood: {reason}");
+    let message = format!("invalid `--set`: {reason}");
     Diagnostic::error(Code::BadOverride, message).at(Span::command_line(text)).help("write `--set key.key=value`")
 }
 

@@ -8,47 +8,49 @@ use serde::Deserialize;
 
 use crate::{Budget, Export, FilePath, Memory, Model, Name, Output, Partition, Quantize, Runtime, Verify};
 
-/// One deployable: a model, and how it gets onto each of its targets.
+/// A recipe: a model, the options of its compilation, and its targets.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
-    /// Version of the recipe format: `1`.
+    /// The version of the recipe format: `1`.
     pub etbuild: FormatVersion,
-    /// The name of the deployable, and of its files: letters, digits, `-`, `_` and `.`.
+    /// The name of the binary and of the output files: letters, digits, `-`, `_` and `.`.
     pub name: Name,
-    /// Where the model comes from.
+    /// The source of the model.
     pub model: Model,
-    /// A folder with a LoRA adapter over a checkpoint, as PEFT writes it: `adapter_config.json` and `adapter_model.safetensors`. Its tensors are computed with beside the weights, which stay as they are; with `export: { weights: external }` they have a data file of their own.
+    /// A folder with a LoRA adapter of the checkpoint in PEFT's format: `adapter_config.json` and
+    /// `adapter_model.safetensors`. The program computes the adapter beside the unchanged base weights; with `export: {
+    /// weights: external }` the adapter has a separate data file.
     #[serde(default)]
     pub adapter: Option<FilePath>,
-    /// How the model is turned into a program.
+    /// Options of the export and of the program.
     #[serde(default)]
     pub export: Export,
-    /// How weights and activations are made smaller. Left out: nothing is quantized.
+    /// Quantization of weights and activations. If omitted, the program stays in floating point.
     #[serde(default)]
     pub quantize: Option<Quantize>,
-    /// Backends in order of preference, such as `cpu`: a name or a list. The portable kernels run the nodes that no backend runs. `auto`, or a missing key: the best backends of the target. `portable`: the portable kernels run every node, more slowly.
+    /// Backends in order of preference, such as `cpu`: a name or a list; portable kernels execute the remaining nodes. `auto`, the default: the best backends of the target. `portable`: portable kernels only, slower.
     #[serde(default)]
     pub partition: Partition,
-    /// Names of targets, as `etbuild targets list` shows them. Each gets its own binary.
+    /// Names of targets, from `etbuild targets list`. Each target gets a binary.
     #[serde(default)]
     pub targets: Vec<Spanned<String>>,
-    /// The runtime that loads the program file, besides the binary's own; `etbuild` where left out.
+    /// The runtime that loads the program file, besides the binary itself; `etbuild` if omitted.
     #[serde(default)]
     pub runtime: Runtime,
-    /// The files of a hosted binary; `files` where left out. A board's binary always has the program file inside.
+    /// The files of a hosted binary; `files` if omitted. A bare-metal binary contains the program file.
     #[serde(default)]
     pub output: Output,
-    /// Whether a static library with a C interface, for an app to link, is made beside the binary; not where left out.
+    /// Whether to build a static library with a C interface, for an app; default: no.
     #[serde(default)]
     pub library: Option<Spanned<bool>>,
-    /// Where the tensors of a running program lie.
+    /// Options of the memory plan.
     #[serde(default)]
     pub memory: Memory,
-    /// How the binary is proved right. Left out: it is built and not run.
+    /// The verification of the binary. If omitted, the binary is built and not run.
     #[serde(default)]
     pub verify: Option<Verify>,
-    /// What the result may cost; more is an error.
+    /// Limits of size and memory; a result over a limit is an error.
     #[serde(default)]
     pub budget: Budget,
 }
@@ -72,14 +74,14 @@ impl Recipe {
     }
 }
 
-/// One error for each file or folder that a recipe names and that does not exist.
+/// An error for each file or folder that the recipe names and that does not exist.
 pub fn missing_files(recipe: &Recipe, system: &dyn System) -> Vec<Diagnostic> {
     let exists = |file: &&FilePath| system.stamp(&file.path).is_ok() || system.is_dir(&file.path);
     recipe.files().into_iter().filter(|file| !exists(file)).map(missing).collect()
 }
 
 fn missing(file: &FilePath) -> Diagnostic {
-    let message = format!("there is no file `{}`", file.path.display());
-    let help = "paths are relative to the file they are written in; is it spelled right?";
+    let message = format!("file `{}` not found", file.path.display());
+    let help = "check the spelling; paths are relative to the file that contains them";
     Diagnostic::error(Code::FileMissing, message).at((*file.span).clone()).help(help)
 }

@@ -25,7 +25,8 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// A row for each key of a map, and below it the rows of the maps inside it; `whole` is what a whole map requires.
+    /// Writes a row for each key of a map, followed by the rows of nested maps; `whole` has the required keys of the
+    /// whole map.
     fn keys(&mut self, prefix: &str, map: &'a Value, whole: &Value) {
         for (key, value) in object(&map["properties"]) {
             let path = format!("{prefix}{key}");
@@ -66,7 +67,7 @@ impl<'a> Page<'a> {
         first.map_or(value, |first| self.resolve(first))
     }
 
-    /// What a value looks like, in a word or two.
+    /// The type of a value in a word or two.
     fn kind(&self, value: &'a Value) -> String {
         let variants = array(&value["anyOf"]);
         if !variants.is_empty() {
@@ -125,24 +126,25 @@ mod tests {
     fn every_key_has_a_row_with_its_kind_and_meaning() {
         let page = reference_markdown();
         for row in [
-            "| `etbuild` | whole number, required | Version of the recipe format: `1`. |",
-            "| `model` | map with one key, required | Where the model comes from. |",
+            "| `etbuild` | whole number, required | The version of the recipe format: `1`. |",
+            "| `model` | map with one key, required | The source of the model. |",
             "| `model.pt2` | text | An archive written by `torch.export.save`: the method `forward`. |",
-            "| `targets` | list of texts | Names of targets, as `etbuild targets list` shows them. Each gets its own binary. |",
-            "| `budget.flash` | size | Most bytes in banks that are not written, on bare metal, without verification data. |",
-            "| `extends` | text or list of texts | Recipe files that this one is laid over",
-            "| `verify.outputs` | text | How the names of the reference outputs begin in that file; a number from 0 follows. \
+            "| `targets` | list of texts | Names of targets, from `etbuild targets list`. Each target gets a binary. |",
+            "| `budget.flash` | size | The largest use of read-only banks (flash) on bare metal, without verification data. |",
+            "| `extends` | text or list of texts | Base recipe files",
+            "| `verify.outputs` | text | The prefix of the names of reference outputs in that file; a number from 0 follows. \
              Default: `output_`. |",
         ] {
             assert!(page.contains(row), "{row}\n{page}");
         }
         assert!(
-            page.contains("`memory.planner` | word |") && page.contains("`naive`: Every tensor has bytes of its own.")
+            page.contains("`memory.planner` | word |")
+                && page.contains("`naive`: Every tensor has its own memory: no reuse.")
         );
     }
 
     #[test]
-    fn no_row_lacks_its_meaning() {
+    fn every_row_has_a_meaning() {
         assert!(!reference_markdown().contains("|  |"));
     }
 }

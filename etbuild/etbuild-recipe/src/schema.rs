@@ -8,7 +8,7 @@ use crate::Recipe;
 
 /// The JSON Schema (2020-12) of a recipe file.
 ///
-/// A file that extends others may leave out the keys that they give, in maps at any depth, and `${name}` may stand for
+/// A file that extends other files may omit the keys of its base files, in maps at any depth, and `${name}` may replace
 /// any scalar.
 pub fn recipe_schema() -> Value {
     let mut schema = schema_for!(Recipe);
@@ -21,23 +21,23 @@ pub fn recipe_schema() -> Value {
     schema
 }
 
-/// The keys that are gone when a recipe is typed: they say how files and values are put together.
+/// The keys of composition, which are resolved before the recipe is typed.
 fn composition() -> Value {
     let scalar = json!({ "type": ["string", "number", "boolean"] });
     json!({
         "extends": {
-            "description": "Recipe files that this one is laid over, relative to this file, later ones over earlier ones: \
-                maps merge key by key, lists replace, and null takes a key away.",
+            "description": "Base recipe files, relative to this file, merged in order: maps merge by key, lists replace, \
+                and null removes a key.",
             "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }],
         },
         "vars": {
-            "description": "Variables, used as `${name}` in any value. `${env:NAME}` is an environment variable, and \
-                `$${` a literal `${`.",
+            "description": "Variables for `${name}` in any value. `${env:NAME}` is an environment variable, and \
+                `$${` is a literal `${`.",
             "type": "object",
             "additionalProperties": scalar,
         },
         "matrix": {
-            "description": "Variables with several values each; the file stands for one recipe per combination, named \
+            "description": "Variables with several values each; the file expands to a recipe per combination, named \
                 after the values.",
             "type": "object",
             "additionalProperties": { "anyOf": [scalar, { "type": "array", "items": scalar, "minItems": 1 }] },
@@ -53,8 +53,8 @@ fn require_unless_extended(schema: &mut Value) {
     schema["else"] = required;
 }
 
-/// Takes what a map and the maps in it require out of their schemas, as one schema that requires it. Items of lists keep
-/// what they require: a list is replaced as a whole.
+/// Moves the required keys of a map and of its nested maps to a separate schema. The items of lists keep their required
+/// keys: a list is replaced as a whole.
 fn take_required(map: &mut Value, definitions: &mut Value) -> Value {
     let mut taken = json!({});
     if let Some(required) = map.as_object_mut().and_then(|map| map.remove("required")) {
@@ -82,7 +82,7 @@ pub fn referenced(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix("#/$defs/")
 }
 
-/// Lets `${name}` stand where a number, a boolean or one of several words is asked for.
+/// Allows `${name}` in place of a number, a boolean or an enumerated word.
 struct AllowVariables;
 
 impl Transform for AllowVariables {

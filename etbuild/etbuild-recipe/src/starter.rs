@@ -2,7 +2,7 @@
 
 use crate::Name;
 
-/// A commented recipe for the model at `model`, a `.pt2` archive, which parses as it is.
+/// A commented recipe for the model at `model`, a `.pt2` archive. The recipe is valid without edits.
 pub fn starter(name: &Name, model: &str) -> String {
     starter_for(name, "pt2", model)
 }
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::load;
 
-    /// The starter as a user may have it after removing the `# ` in front of the optional keys.
+    /// The starter after removing `# ` in front of the optional keys.
     fn uncommented(text: &str) -> String {
         ["partition", "quantize", "verify", "budget"]
             .into_iter()

@@ -1,7 +1,7 @@
 //! `vars:` and `${name}`, on the parsed tree.
 //!
-//! A scalar that is nothing but `${name}` becomes the variable's value, with its type; inside a longer text, the value is
-//! written out. `${env:NAME}` is the environment variable, read as a plain scalar. `$${` is a literal `${`.
+//! A scalar that consists of `${name}` becomes the variable's value, with its type; inside a longer text, the value is
+//! formatted as text. `${env:NAME}` is the environment variable, parsed as a plain scalar. `$${` is a literal `${`.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use etbuild_yaml::{Map, Node, Place, Value, limits, quote, resolve_scalar, sugge
 
 use crate::RecipeFiles;
 
-/// Replaces every `${name}` in a tree, and takes `vars:` out of it.
+/// Replaces every `${name}` in a tree, and removes `vars:`.
 ///
 /// # Errors
-/// Every text that names an unknown variable or is otherwise wrong.
+/// Every text with an unknown variable or a malformed substitution.
 pub fn substitute(mut tree: Node, files: &dyn RecipeFiles) -> Result<Node, Vec<Diagnostic>> {
     let variables = take_variables(&mut tree).map_err(|error| vec![error])?;
     let mut substitution = Substitution::new(files, variables);
@@ -27,27 +27,27 @@ fn take_variables(tree: &mut Node) -> Result<BTreeMap<String, Value>, Diagnostic
     match root.remove("vars").map(|entry| entry.value) {
         None => Ok(BTreeMap::new()),
         Some(Node { value: Value::Map(map), .. }) => scalars(map),
-        Some(other) => Err(wrong_type(&other, "`vars:` is a map from names to values")),
+        Some(other) => Err(wrong_type(&other, "write `vars:` as a map from names to values")),
     }
 }
 
 fn scalars(map: Map) -> Result<BTreeMap<String, Value>, Diagnostic> {
     let scalar = |node: &Node| node.value.to_text().is_some();
     match map.entries.iter().find(|entry| !scalar(&entry.value)) {
-        Some(entry) => Err(wrong_type(&entry.value, "a variable is a text, a number or a boolean")),
+        Some(entry) => Err(wrong_type(&entry.value, "write a text, a number or a boolean")),
         None => Ok(map.entries.into_iter().map(|entry| (entry.key.text, entry.value.value)).collect()),
     }
 }
 
 struct Substitution<'a> {
     files: &'a dyn RecipeFiles,
-    /// Variables as they are written.
+    /// Unexpanded variables.
     written: BTreeMap<String, Value>,
     /// Variables whose own `${...}` are replaced.
     known: BTreeMap<String, Value>,
     /// The variables that are being looked up, outermost first.
     open: Vec<String>,
-    /// Bytes that variables expanded to so far; bounded, because variables that repeat each other grow fast.
+    /// The bytes of all expansions so far; limited, because nested variables grow exponentially.
     bytes: usize,
 }
 
@@ -122,10 +122,10 @@ impl<'a> Substitution<'a> {
 
     fn open(&mut self, name: &str, place: &Place) -> Result<(), Diagnostic> {
         if self.open.iter().any(|open| open == name) {
-            return Err(bad(&format!("the variable `{name}` refers to itself"), place, "give it a value of its own"));
+            return Err(bad(&format!("the variable `{name}` refers to itself"), place, "give the variable a value"));
         }
         if self.open.len() >= limits::DEPTH {
-            return Err(bad("variables refer to each other too deeply", place, "use fewer steps"));
+            return Err(bad("variables are nested too deeply", place, "reduce the nesting"));
         }
         self.open.push(name.to_owned());
         Ok(())
@@ -142,19 +142,19 @@ impl<'a> Substitution<'a> {
     fn unknown(&self, name: &str, place: &Place) -> Diagnostic {
         let near = suggest(name, self.written.keys().map(String::as_str));
         let help = near.map_or("define it under `vars:`".to_owned(), |near| format!("did you mean `${{{near}}}`?"));
-        let message = format!("no variable is called {}", quote(name));
+        let message = format!("unknown variable {}", quote(name));
         Diagnostic::error(Code::UnknownVariable, message).at(place.span()).help(help)
     }
 }
 
-/// `name`, where `text` is nothing but `${name}`.
+/// `name`, if `text` is exactly `${name}`.
 fn whole(text: &str) -> Option<&str> {
     let name = text.strip_prefix("${")?.strip_suffix('}')?;
     (!name.contains('}')).then_some(name)
 }
 
 fn unclosed(place: &Place) -> Diagnostic {
-    bad("a `${` has no `}`", place, "close it, or write `$${` for the characters themselves")
+    bad("unclosed `${`", place, "add `}`, or write `$${` for a literal `${`")
 }
 
 fn bad(message: &str, place: &Place, help: &str) -> Diagnostic {
@@ -167,6 +167,6 @@ fn unset(name: &str, place: &Place) -> Diagnostic {
 }
 
 fn wrong_type(node: &Node, help: &str) -> Diagnostic {
-    let message = format!("{} cannot stand here", node.value.kind());
+    let message = format!("unexpected {}", node.value.kind());
     Diagnostic::error(Code::WrongType, message).at(node.place.span()).help(help)
 }

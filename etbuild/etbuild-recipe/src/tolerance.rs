@@ -1,4 +1,4 @@
-//! How far an output may be from its reference.
+//! The largest absolute error of an output.
 
 use std::borrow::Cow;
 use std::hash::{Hash, Hasher};
@@ -11,10 +11,10 @@ use serde::de::{self, Deserialize, Deserializer};
 pub struct Tolerance(f64);
 
 impl Tolerance {
-    /// What is used where a recipe states none.
+    /// The default of recipes.
     pub const DEFAULT: Self = Self(1e-4);
 
-    /// `value`, where it is finite and not negative.
+    /// `value`, if finite and not negative.
     pub fn new(value: f64) -> Option<Self> {
         // Adding zero turns -0.0 into 0.0, so that equal tolerances have equal bits.
         (value.is_finite() && value >= 0.0).then_some(Self(value + 0.0))
@@ -38,7 +38,7 @@ impl<'de> Deserialize<'de> for Tolerance {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = f64::deserialize(deserializer)?;
         Self::new(value)
-            .ok_or_else(|| de::Error::custom(format!("{value} is no tolerance; write a number such as 1e-4")))
+            .ok_or_else(|| de::Error::custom(format!("{value} is not a valid tolerance; write a number such as 1e-4")))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Wrong recipes: each is refused with its code, its place and a hint.
+//! Invalid recipes: each is refused with its code, place and hint.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use etbuild_diagnostic::{Code, Diagnostic, Failure};
 use etbuild_recipe::{Override, load, missing_files};
 use etbuild_system::MemorySystem;
 
-/// A recipe without mistakes. Line 4 is its targets.
+/// A valid recipe. Line 4 is its targets.
 const GOOD: &str = "\
 etbuild: 1
 name: digits
@@ -19,7 +19,7 @@ fn mistakes(files: &[(&str, String)]) -> Vec<Diagnostic> {
     load(&system, Path::new("r.yaml"), &[]).unwrap_err()
 }
 
-/// Code, place and hint of the only mistake in one file.
+/// Code, place and hint of the only mistake in a file.
 fn mistake(text: String) -> (Code, String, String) {
     only(mistakes(&[("r.yaml", text)]))
 }
@@ -49,7 +49,7 @@ fn a_wrong_type() {
     let found = mistake(GOOD.replace("[pico2]", "pico2"));
     assert_eq!(found, expected(Code::WrongType, "r.yaml:4:10", "write `[a, b]`, or one `- item` per line"));
     let found = mistake(GOOD.replace("digits\n", "7\n"));
-    assert_eq!(found, expected(Code::WrongType, "r.yaml:2:7", "put it in quotation marks"));
+    assert_eq!(found, expected(Code::WrongType, "r.yaml:2:7", "add quotation marks"));
     let found = mistake(format!("{GOOD}export: {{ context: yes }}\n"));
     let help = "write a whole number without unit or quotation marks";
     assert_eq!(found, expected(Code::WrongType, "r.yaml:5:20", help));
@@ -68,7 +68,7 @@ fn a_word_that_is_not_allowed() {
     let found = mistakes(&[("r.yaml", format!("{GOOD}quantize: {{ scheme: best }}\n"))]);
     assert_eq!(
         found[0].notes,
-        ["allowed are `float`, `int8`, `dynamic-int8`, `int8-weights`, `int4-weights`, `8da4w`"]
+        ["allowed values: `float`, `int8`, `dynamic-int8`, `int8-weights`, `int4-weights`, `8da4w`"]
     );
 }
 
@@ -84,12 +84,12 @@ fn a_model_from_two_places() {
 #[test]
 fn an_adapter_over_an_archive() {
     let found = mistake(format!("{GOOD}adapter: tales\n"));
-    let help = "write `model: { checkpoint: FOLDER }`, or merge the adapter into the model before it is exported";
+    let help = "write `model: { checkpoint: FOLDER }`, or merge the adapter into the model before the export";
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:10", help));
 }
 
 #[test]
-fn values_that_no_unit_or_number_saves() {
+fn values_without_a_valid_unit_or_number() {
     let found = mistake(format!("{GOOD}budget: {{ file: 700 Mib }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:17", "write a number and a unit: `700 MiB`"));
     let (code, _, help) = mistake(GOOD.replace("digits\n", "\"a; b\"\n"));
@@ -101,7 +101,7 @@ fn values_that_no_unit_or_number_saves() {
 #[test]
 fn a_missing_recipe() {
     let found = load(&MemorySystem::default(), Path::new("no/r.yaml"), &[]).unwrap_err();
-    assert_eq!((found[0].code, found[0].message.as_str()), (Code::FileMissing, "there is no file `no/r.yaml`"));
+    assert_eq!((found[0].code, found[0].message.as_str()), (Code::FileMissing, "file `no/r.yaml` not found"));
 }
 
 #[test]
@@ -111,11 +111,11 @@ fn a_missing_extended_file() {
 }
 
 #[test]
-fn missing_files_of_the_model_and_its_proof() {
+fn missing_model_and_verification_files() {
     let text = format!("{GOOD}verify: {{ inputs: test.safetensors }}\n");
     let system = MemorySystem::with_files([("recipes/r.yaml", text.as_str()), ("recipes/test.safetensors", "")]);
     let loaded = load(&system, Path::new("recipes/r.yaml"), &[]).unwrap();
-    let help = "paths are relative to the file they are written in; is it spelled right?";
+    let help = "check the spelling; paths are relative to the file that contains them";
     let found = only(missing_files(&loaded.instances[0], &system));
     assert_eq!(found, expected(Code::FileMissing, "recipes/r.yaml:3:15", help));
 }
@@ -128,7 +128,7 @@ fn a_cycle_of_extends() {
         ("sub/b.yaml", "extends: ../r.yaml\n".to_owned()),
     ];
     let found = mistakes(&files);
-    assert_eq!(found[0].notes, ["the cycle is r.yaml -> a.yaml -> sub/b.yaml -> r.yaml"]);
+    assert_eq!(found[0].notes, ["cycle: r.yaml -> a.yaml -> sub/b.yaml -> r.yaml"]);
     let help = "remove one of the `extends:`";
     assert_eq!(only(found), expected(Code::ExtendsCycle, "sub/b.yaml:1:10", help));
 }
@@ -151,7 +151,7 @@ fn a_yaml_bomb() {
         text.push_str(&format!("a{level}: &a{level} [{}]\n", vec![format!("*a{}", level - 1); 10].join(", ")));
     }
     let (code, place, help) = mistake(text);
-    assert_eq!((code, help.as_str()), (Code::TooManyNodes, "is this the right file?"));
+    assert_eq!((code, help.as_str()), (Code::TooManyNodes, "check that this is the intended file"));
     assert!(place.starts_with("r.yaml:4:"), "{place}");
 }
 
@@ -175,7 +175,7 @@ fn two_hundred_thousand_brackets() {
 #[test]
 fn fifty_megabytes() {
     let found = mistake(" ".repeat(50 << 20));
-    assert_eq!(found, expected(Code::FileTooLarge, "r.yaml:1:1", "is this the right file?"));
+    assert_eq!(found, expected(Code::FileTooLarge, "r.yaml:1:1", "check that this is the intended file"));
 }
 
 #[test]
@@ -200,11 +200,11 @@ fn numbers_out_of_range() {
 #[test]
 fn rules_between_values() {
     let found = mistake(GOOD.replace("[pico2]", "[pico2, linux, pico2]"));
-    assert_eq!(found, expected(Code::BadValue, "r.yaml:4:25", "remove one of the two"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:4:25", "remove one of the entries"));
     let found = mistake(format!("{GOOD}quantize: {{ scheme: 8da4w, group_size: 33 }}\n"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:5:40", "write a power of two, such as 32"));
     let found = mistake(format!("{GOOD}quantize: {{ scheme: 8da4w, percentile: 10 }}\n"));
-    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:40", "write a number such as 99.99"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:40", "write a number from 50 to 100, such as 99.99"));
     let found = mistake(format!("{GOOD}quantize: {{ scheme: 8da4w, layers: [{{ scheme: float }}] }}\n"));
     assert_eq!(found, expected(Code::MissingKey, "r.yaml:5:47", "write `name: \"features.0.*\"`"));
     let found = mistake(format!("{GOOD}export: {{ context: 0 }}\n"));
@@ -213,12 +213,12 @@ fn rules_between_values() {
         let found = mistake(format!("{GOOD}export: {{ {wrong} }}\n"));
         assert_eq!(
             found,
-            expected(Code::BadValue, "r.yaml:5:22", "write a number such as 8, or 0 for no method `verify`")
+            expected(Code::BadValue, "r.yaml:5:22", "write a number such as 8, or 0 to disable speculative decoding")
         );
     }
     for quantize in ["scheme: dynamic-int8", "scheme: 8da4w, layers: [{ name: a, scheme: dynamic-int8 }]"] {
         let found = mistake(format!("{GOOD}export: {{ speculate: 8 }}\nquantize: {{ {quantize} }}\n"));
-        let hint = "write `scheme: 8da4w`, which finds one for each row, or leave `speculate` out";
+        let hint = "write `scheme: 8da4w`, which quantizes per token, or remove `speculate`";
         assert_eq!(found, expected(Code::BadValue, "r.yaml:5:22", hint));
     }
 }
@@ -279,7 +279,7 @@ fn a_mistake_in_set_is_shown_on_the_command_line() {
 
 #[test]
 fn methods_have_names_that_callers_can_write() {
-    let help = "write letters, digits and `_`, the first no digit";
+    let help = "use letters, digits and `_`, starting with a letter or `_`";
     let found = mistake(GOOD.replace("pt2: digits.pt2", "methods: { 2nd: digits.pt2 }"));
     assert_eq!(found, expected(Code::BadValue, "r.yaml:3:26", help));
     let found = mistake(format!("{GOOD}export: {{ constants: {{ get-eos: 2 }} }}\n"));
@@ -291,7 +291,7 @@ fn methods_have_names_that_callers_can_write() {
 #[test]
 fn a_constant_method_has_a_name_and_a_value_of_its_own() {
     let found = mistake(format!("{GOOD}export: {{ constants: {{ forward: 2 }} }}\n"));
-    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:33", "give one of the two another name"));
+    assert_eq!(found, expected(Code::BadValue, "r.yaml:5:33", "rename one of them"));
     let (code, place, _) = mistake(format!("{GOOD}export: {{ constants: {{ sizes: {{ a: 2 }} }} }}\n"));
     assert_eq!((code, place.as_str()), (Code::WrongType, "r.yaml:5:31"));
 }

@@ -1,4 +1,4 @@
-//! Whatever the text, the reader answers with recipes or with placed diagnostics, and never panics.
+//! The reader returns recipes or diagnostics with places for any text, and never panics.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ verify: { inputs: t.safetensors, tolerance: 1e-4, timeout: 5 s }
 budget: { file: 1.5 MiB, ram: 0x1000 }
 ";
 
-/// Characters that mean something to YAML or to us.
+/// Characters with a meaning in YAML or in recipes.
 const CHARACTERS: &str = "[]{}:,-#&*!|>'\"%@`$\\\n\t \u{0}\u{feff}é0xe.~?";
 
 fn answers(text: &str) {

@@ -47,7 +47,7 @@ fn every_shipped_recipe_loads_and_is_named_as_its_file() {
 }
 
 #[test]
-fn every_file_that_a_shipped_recipe_names_is_there() {
+fn every_file_of_a_shipped_recipe_exists() {
     let system = RealSystem::default();
     for path in shipped() {
         let loaded = load_from(&Repository, &path, &[]).unwrap();
@@ -67,9 +67,9 @@ fn the_schema_accepts_every_shipped_recipe() {
     }
 }
 
-/// A file laid over others says in part what they say whole; lists replace theirs, so their items are whole.
+/// A file that extends other files may contain partial maps; the items of lists are complete, because lists replace.
 #[test]
-fn maps_are_in_parts_where_a_file_extends_others_and_items_of_lists_never() {
+fn maps_of_an_extending_file_may_be_partial_and_list_items_may_not() {
     let validator = jsonschema::validator_for(&recipe_schema()).unwrap();
     for (part, laid_over) in [
         ("quantize: { group_size: 128 }", true),

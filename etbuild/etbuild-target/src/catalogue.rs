@@ -19,7 +19,7 @@ impl Catalogue {
     /// The shipped targets.
     ///
     /// # Errors
-    /// None in a tested build; the mistakes in the shipped files otherwise.
+    /// Mistakes in the shipped files, which a test excludes.
     pub fn shipped() -> Result<Self, Vec<Diagnostic>> {
         let mut catalogue = Self::default();
         for (file, text) in SHIPPED {
@@ -28,10 +28,10 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Adds the target in the text of a file, and returns it.
+    /// Parses a target file and adds the target.
     ///
     /// # Errors
-    /// Mistakes in the text, or a name that is taken.
+    /// Mistakes in the text, or a duplicate name.
     pub fn add(&mut self, file: &str, text: &str) -> Result<&Target, Vec<Diagnostic>> {
         let target = parse_target(file, text)?;
         let name = target.name().to_owned();
@@ -41,20 +41,20 @@ impl Catalogue {
         Ok(&self.targets.entry(name).or_insert((target, file.to_owned())).0)
     }
 
-    /// Adds the target in a file, and returns it.
+    /// Reads a target file and adds the target.
     ///
     /// # Errors
-    /// A file that cannot be read, or what [`Catalogue::add`] refuses.
+    /// An unreadable file, or the errors of [`Catalogue::add`].
     pub fn add_file(&mut self, system: &dyn System, path: &Path) -> Result<&Target, Vec<Diagnostic>> {
         let file = path.display().to_string();
         let text = read_text(system, path).map_err(|error| vec![error.at(Span::file(&file))])?;
         self.add(&file, &text)
     }
 
-    /// Adds every `.yaml` file of a folder; a folder that does not exist has none.
+    /// Adds every `.yaml` file of a folder; a missing folder counts as empty.
     ///
     /// # Errors
-    /// The first file that cannot be added.
+    /// The error of the first faulty file.
     pub fn add_folder(&mut self, system: &dyn System, folder: &Path) -> Result<(), Vec<Diagnostic>> {
         let files = system.list(folder).unwrap_or_default();
         for path in files.iter().filter(|path| path.extension().is_some_and(|end| end == "yaml")) {
@@ -86,18 +86,18 @@ impl Catalogue {
         let list = names.join(", ");
         let help = match suggest(&name.value, names.iter().copied()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => "`etbuild targets list` describes each".to_owned(),
+            None => "run `etbuild targets list` for descriptions".to_owned(),
         };
-        let message = format!("no target is called {}", quote(&name.value));
+        let message = format!("unknown target {}", quote(&name.value));
         let diagnostic = Diagnostic::error(Code::UnknownTarget, message).at((*name.span).clone());
         diagnostic.help(help).note(format!("the targets are {list}"))
     }
 }
 
 fn duplicate(name: &str, file: &str, other: &str) -> Diagnostic {
-    let message = format!("two targets are called `{name}`");
+    let message = format!("duplicate target `{name}`");
     let diagnostic = Diagnostic::error(Code::DuplicateTarget, message).at(Span::file(file));
-    diagnostic.help("give one of them another `name:`").note(format!("the other is in {other}"))
+    diagnostic.help("change the `name:` of one target").note(format!("the other is in {other}"))
 }
 
 #[cfg(test)]
@@ -145,7 +145,7 @@ mod tests {
         let diagnostics = Catalogue::default().add_file(&system, Path::new("no.yaml")).unwrap_err();
         assert_eq!(
             (diagnostics[0].code, diagnostics[0].message.as_str()),
-            (Code::FileMissing, "there is no file `no.yaml`")
+            (Code::FileMissing, "file `no.yaml` not found")
         );
     }
 }

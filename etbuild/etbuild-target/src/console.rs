@@ -19,31 +19,31 @@ pub enum Console {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uart {
-    /// What is done once at start, in order.
+    /// The register writes at start, in order.
     pub setup: Vec<RegisterStep>,
     /// The register that takes the next byte.
     pub data: u32,
-    /// The register that says whether there is room.
+    /// The status register.
     pub status: u32,
-    /// The bits of the status register that are set while there is no room.
+    /// The bits of the status register that are set while the transmit queue is full.
     pub full: u32,
 }
 
-/// One step of a setup.
+/// A register write of the setup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RegisterStep {
     /// Writes a value.
     Write(RegisterValue),
-    /// Sets bits and leaves the others.
+    /// Sets bits and keeps the remaining bits.
     Set(RegisterBits),
-    /// Clears bits and leaves the others.
+    /// Clears bits and keeps the remaining bits.
     Clear(RegisterBits),
     /// Waits until all these bits are set.
     Wait(RegisterBits),
 }
 
-/// A register and its whole value.
+/// A register with its whole value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterValue {
@@ -53,7 +53,7 @@ pub struct RegisterValue {
     pub value: u32,
 }
 
-/// A register and some of its bits.
+/// A register with some of its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterBits {

@@ -1,8 +1,8 @@
-//! What a target is: schema and reader of `targets/*.yaml`, and the catalogue of the shipped ones.
+//! Targets: schema and reader of `targets/*.yaml`, and the catalogue of the shipped targets.
 //!
-//! No chip is named in code: every fact about a board, a processor or an emulator stands in a YAML file. [`Target`] gives
-//! them by aspect ([`Target::rust`], [`Target::memory`], [`Target::run`], ...), so that a stage reads, and has in its key,
-//! only the facts that it uses.
+//! No code names a chip: every fact about a board, a processor or an emulator is in a YAML file. [`Target`] groups the
+//! facts by aspect ([`Target::rust`], [`Target::memory`], [`Target::run`], ...), so that a stage reads, and has in its
+//! action key, only the facts that it uses.
 //!
 //! ```
 //! let targets = etbuild_target::Catalogue::shipped().unwrap();

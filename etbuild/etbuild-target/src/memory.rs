@@ -1,11 +1,11 @@
-//! The memory of a bare-metal target: named banks, and what lives in which.
+//! The memory of a bare-metal target: named banks and their contents.
 
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_yaml::{ByteSize, Name, Spanned, suggest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The memory of a target. Every bank that it names is one of `banks`.
+/// The memory of a target. Every bank name refers to a bank of `banks`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Memory {
     /// All banks, in the order of the file.
@@ -18,7 +18,7 @@ pub struct Memory {
     pub arena: Bank,
     /// Bytes kept for the stack.
     pub stack: ByteSize,
-    /// What a boot ROM looks for.
+    /// The block that a boot ROM searches.
     pub boot_block: Option<BootBlock>,
 }
 
@@ -28,15 +28,15 @@ pub struct Memory {
 pub struct Bank {
     /// The name of the bank in messages and in the linker script.
     pub name: Name,
-    /// Its first address.
+    /// The first address.
     pub origin: u64,
-    /// Its size.
+    /// The size.
     pub size: ByteSize,
-    /// What may be done with it.
+    /// The permitted access.
     pub access: Access,
 }
 
-/// What a program may do with a bank.
+/// The permitted access of a program to a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Access {
@@ -56,7 +56,7 @@ impl Access {
         matches!(self, Self::Rx | Self::Rwx)
     }
 
-    /// Whether it can be written.
+    /// Whether a program can write to the bank.
     pub fn writes(self) -> bool {
         matches!(self, Self::Rw | Self::Rwx)
     }
@@ -68,11 +68,11 @@ impl Access {
 pub struct BootBlock {
     /// The words, in the target's byte order.
     pub words: Vec<u32>,
-    /// How far from the start of the code bank they may lie.
+    /// The greatest distance of the block from the start of the code bank.
     pub within: ByteSize,
 }
 
-/// The memory of a bare-metal target, as its file writes it.
+/// The `memory:` key of a target file.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Memory")]
@@ -87,17 +87,17 @@ pub struct MemoryFile {
     pub arena: Spanned<String>,
     /// Bytes kept for the stack.
     pub stack: Spanned<ByteSize>,
-    /// What a boot ROM looks for near the start of the code bank.
+    /// The block that a boot ROM searches near the start of the code bank.
     #[serde(default)]
     pub boot_block: Option<BootBlock>,
 }
 
 impl MemoryFile {
-    /// Looks the named banks up and checks what they are used for.
+    /// Resolves the names of banks and checks the uses of each bank.
     pub fn resolve(self) -> Result<Memory, Diagnostic> {
-        let code = self.bank(&self.code, Access::executes, "instructions need a bank with access `rx` or `rwx`")?;
+        let code = self.bank(&self.code, Access::executes, "choose a bank with access `rx` or `rwx` for code")?;
         let constants = self.bank(&self.constants, |_| true, "")?;
-        let arena = self.bank(&self.arena, Access::writes, "tensors need a bank with access `rw` or `rwx`")?;
+        let arena = self.bank(&self.arena, Access::writes, "choose a bank with access `rw` or `rwx` for the arena")?;
         if self.stack.value >= arena.size {
             return Err(stack_too_large(&self.stack, &arena));
         }
@@ -116,17 +116,17 @@ impl MemoryFile {
         let near = suggest(&name.value, names.iter().copied());
         let help = near
             .map_or_else(|| format!("the banks are {}", names.join(", ")), |near| format!("did you mean `{near}`?"));
-        let message = format!("no memory bank is called `{}`", name.value);
+        let message = format!("unknown memory bank `{}`", name.value);
         Diagnostic::error(Code::UnknownBank, message).at((*name.span).clone()).help(help)
     }
 }
 
 fn unusable(name: &Spanned<String>, rule: &str) -> Diagnostic {
-    let message = format!("the memory bank `{}` cannot be used for this", name.value);
+    let message = format!("the access of memory bank `{}` does not allow this use", name.value);
     Diagnostic::error(Code::TargetInconsistent, message).at((*name.span).clone()).help(rule)
 }
 
 fn stack_too_large(stack: &Spanned<ByteSize>, arena: &Bank) -> Diagnostic {
-    let message = format!("a stack of {} leaves nothing of `{}`, which has {}", stack.value, arena.name, arena.size);
+    let message = format!("a stack of {} fills memory bank `{}` of {}", stack.value, arena.name, arena.size);
     Diagnostic::error(Code::TargetInconsistent, message).at((*stack.span).clone()).help("write a smaller stack")
 }

@@ -1,4 +1,4 @@
-//! The forms of a binary, and the ways to run it.
+//! The formats of a binary, and the ways to run a binary.
 
 use etbuild_yaml::Name;
 use schemars::JsonSchema;
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub enum Image {
     /// The linked file itself.
     Elf,
-    /// USB flashing format: blocks that a boot ROM copies to where they say.
+    /// USB flashing format: blocks with target addresses, which a boot ROM copies.
     Uf2(Uf2),
 }
 
-/// What a UF2 file says about its chip.
+/// The chip facts in a UF2 file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Uf2 {
@@ -40,18 +40,18 @@ pub enum Run {
 pub struct Emulator {
     /// The program, looked up in `PATH`.
     pub program: String,
-    /// Its arguments; `{binary}` stands for the path of the binary.
+    /// The arguments; `{binary}` is replaced by the path of the binary.
     pub arguments: Vec<String>,
-    /// The Debian package that holds it.
+    /// The Debian package of the emulator.
     pub package: String,
 }
 
-/// A board that shows itself as a drive and runs the image that is copied to it.
+/// A board that appears as a drive and runs an image copied to the drive.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
     /// The label of the drive.
     pub drive: Name,
-    /// What a person does to make the drive appear.
+    /// The instruction for a person that makes the drive appear.
     pub attach: String,
 }

@@ -8,27 +8,27 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserializer};
 use serde::{Deserialize, Serialize};
 
-/// What `rustc` is told.
+/// The options of `rustc`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rust {
-    /// The target triple, as `rustup target list` names it.
+    /// The target triple, from `rustup target list`.
     pub triple: Name,
-    /// The processor (`-C target-cpu`); the triple's own where it is left out.
+    /// The processor (`-C target-cpu`); default: the processor of the triple.
     #[serde(default)]
     pub cpu: Option<Name>,
-    /// Processor features to switch on (`+name`) or off (`-name`), as `-C target-feature` takes them.
+    /// Processor features to enable (`+name`) or disable (`-name`), as in `-C target-feature`.
     #[serde(default)]
     pub features: Vec<Feature>,
     /// The linker.
     #[serde(default)]
     pub linker: Linker,
-    /// Whether the C library is linked in, so that the binary needs nothing of the system it runs on.
+    /// Whether to link the C library statically, so that the binary runs on any distribution.
     #[serde(default)]
     pub crt_static: bool,
 }
 
-/// A processor feature with its sign: `+fp16` switches it on, `-crc` off.
+/// A processor feature with its sign: `+fp16` enables the feature, `-crc` disables the feature.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Feature(String);
 
@@ -77,9 +77,9 @@ impl JsonSchema for Feature {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Linker {
-    /// The one that the triple uses by itself.
+    /// The default linker of the triple.
     #[default]
     Default,
-    /// The one inside the Rust toolchain; nothing else has to be installed.
+    /// The linker in the Rust toolchain, without further installation.
     RustLld,
 }

@@ -15,7 +15,7 @@ mod tests {
     use super::*;
     use crate::SHIPPED;
 
-    /// The YAML of a shipped file as JSON, which is what editors validate.
+    /// The YAML of a shipped file as JSON, the form that editors validate.
     fn json(text: &str) -> Value {
         let tree = etbuild_yaml::parse(&etbuild_yaml::Source::file("a", text.into())).unwrap();
         etbuild_yaml::read(&tree).unwrap()

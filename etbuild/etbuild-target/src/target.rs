@@ -14,7 +14,7 @@ use crate::{Console, Image, Memory, Run, Rust};
 pub enum Kind {
     /// The binary is a process of an operating system.
     Hosted,
-    /// The binary is all there is.
+    /// Bare metal: the binary runs without an operating system.
     BareMetal,
 }
 
@@ -28,7 +28,7 @@ pub enum Endian {
     Big,
 }
 
-/// A target: a piece of hardware and the way software gets onto it.
+/// A target: hardware with its toolchain, memory and way to run a binary.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Target")]
@@ -36,11 +36,11 @@ pub struct TargetFile {
     /// Version of the target format: `1`.
     #[serde(rename = "etbuild")]
     _etbuild: FormatVersion,
-    /// The name by which recipes call it, and of its folder of results.
+    /// The name of the target in recipes, and of its output folder.
     name: Name,
-    /// What it is, in a few words.
+    /// A summary of the hardware.
     summary: String,
-    /// Whether it has an operating system.
+    /// Whether the target has an operating system.
     kind: Spanned<Kind>,
     /// The folder below `templates/` that the binary's project is made from.
     template: Name,
@@ -49,12 +49,12 @@ pub struct TargetFile {
     pointer_width: Spanned<u32>,
     /// The order of the bytes of a number.
     endian: Endian,
-    /// How Rust compiles for it.
+    /// The options of the Rust toolchain.
     rust: Rust,
-    /// The instruction sets, such as `avx2`, that engines may choose among at run time; none where it is left out.
+    /// The instruction sets among which backends select at run time, such as `avx2`; default: none.
     #[serde(default)]
     instruction_sets: Vec<String>,
-    /// Its memory; needed on bare metal, and left out on a hosted target.
+    /// The memory; required for bare metal, forbidden for a hosted target.
     #[serde(default)]
     memory: Option<Spanned<MemoryFile>>,
     /// Where the program's text goes.
@@ -82,10 +82,10 @@ pub struct Target {
     run: Run,
 }
 
-/// Reads a target from the text of its file.
+/// Parses a target file.
 ///
 /// # Errors
-/// Every mistake found in the text.
+/// Every mistake in the text.
 pub fn parse_target(file: &str, text: &str) -> Result<Target, Vec<Diagnostic>> {
     let tree = parse(&Source::file(file, text.into())).map_err(|error| vec![error])?;
     check_version(&tree).map_err(|error| vec![error])?;
@@ -118,7 +118,7 @@ fn check_pointer_width(width: &Spanned<u32>) -> Result<(), Diagnostic> {
     if matches!(width.value, 32 | 64) {
         return Ok(());
     }
-    let message = format!("addresses of {} bits are not supported", width.value);
+    let message = format!("unsupported pointer width {}", width.value);
     Err(Diagnostic::error(Code::BadValue, message).at((*width.span).clone()).help("write 32 or 64"))
 }
 
@@ -127,28 +127,30 @@ fn check_memory(kind: &Spanned<Kind>, memory: Option<Spanned<MemoryFile>>) -> Re
         (Kind::Hosted, None) => Ok(None),
         (Kind::BareMetal, Some(memory)) => memory.value.resolve().map(Some),
         (Kind::Hosted, Some(memory)) => {
-            let message = "the memory of a hosted target belongs to its operating system";
+            let message = "`memory:` is not allowed for a hosted target";
             Err(Diagnostic::error(Code::TargetInconsistent, message).at(*memory.span).help("remove `memory:`"))
         }
         (Kind::BareMetal, None) => {
             let message = "a bare-metal target needs `memory:`";
-            Err(Diagnostic::error(Code::TargetInconsistent, message).at((*kind.span).clone()).help("add its banks"))
+            Err(Diagnostic::error(Code::TargetInconsistent, message)
+                .at((*kind.span).clone())
+                .help("add the memory banks"))
         }
     }
 }
 
 impl Target {
-    /// The name by which recipes call it.
+    /// The name of the target in recipes.
     pub fn name(&self) -> &str {
         self.name.as_str()
     }
 
-    /// What it is, in a few words.
+    /// A summary of the hardware.
     pub fn summary(&self) -> &str {
         &self.summary
     }
 
-    /// Whether it has an operating system.
+    /// Whether the target has an operating system.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -168,17 +170,17 @@ impl Target {
         self.endian
     }
 
-    /// How Rust compiles for it.
+    /// The options of the Rust toolchain.
     pub fn rust(&self) -> &Rust {
         &self.rust
     }
 
-    /// The instruction sets that engines may choose among at run time, where the machine has them.
+    /// The instruction sets among which backends select at run time, according to the device.
     pub fn instruction_sets(&self) -> &[String] {
         &self.instruction_sets
     }
 
-    /// Its memory; `None` exactly where it is hosted.
+    /// The memory; `None` exactly for hosted targets.
     pub fn memory(&self) -> Option<&Memory> {
         self.memory.as_ref()
     }
@@ -214,7 +216,7 @@ mod tests {
         parse_target(name, shipped(name)).unwrap()
     }
 
-    /// The one mistake in a shipped file in which `from` is written `to`.
+    /// The only mistake in a shipped file after replacing `from` by `to`.
     fn mistake(name: &str, from: &str, to: &str) -> (Code, Position, String) {
         let text = shipped(name);
         assert!(text.contains(from));
@@ -290,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn instruction_sets_are_stated_or_there_are_none() {
+    fn instruction_sets_default_to_none() {
         assert_eq!(target("linux-x86_64").instruction_sets(), ["avx2", "avx512", "avx512vnni", "amx"]);
         assert!(target("pico2").instruction_sets().is_empty());
     }

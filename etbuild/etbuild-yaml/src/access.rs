@@ -1,4 +1,4 @@
-//! The parts of lists, maps and choices, one after the other.
+//! Access to the parts of lists, maps and choices in order.
 
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 
@@ -58,12 +58,12 @@ impl<'de> de::MapAccess<'de> for MapAccess<'_> {
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Error> {
-        let Some(entry) = self.current else { return Err(de::Error::custom("a value was asked for before its key")) };
+        let Some(entry) = self.current else { return Err(de::Error::custom("a value was requested before its key")) };
         seed.deserialize(NodeDeserializer { node: &entry.value }).map_err(|error| in_value(entry, error))
     }
 }
 
-/// A choice written as a map with one entry: the key names the variant, the value is its content.
+/// A choice written as a map with a single entry: the key names the variant, the value is the content.
 pub struct ChoiceAccess<'a> {
     pub entry: &'a Entry,
 }

@@ -14,9 +14,9 @@ struct Frame {
     content: Content,
     anchor: usize,
     place: Place,
-    /// Nodes inside, this one included.
+    /// The number of nodes of the subtree.
     nodes: usize,
-    /// Levels inside, this one included.
+    /// The number of levels of the subtree.
     height: usize,
 }
 
@@ -25,7 +25,7 @@ enum Content {
     Map { map: Map, keys: BTreeSet<String>, key: Option<Text> },
 }
 
-/// A finished node with what it costs to repeat it.
+/// A finished node with the cost of an alias to the node.
 #[derive(Clone)]
 struct Finished {
     node: Node,
@@ -33,7 +33,7 @@ struct Finished {
     height: usize,
 }
 
-/// Collects events into one node. The stack never holds more than [`limits::DEPTH`] frames.
+/// Builds a tree from events. The stack never exceeds [`limits::DEPTH`] frames.
 pub struct Builder<'a> {
     source: &'a Arc<Source>,
     stack: Vec<Frame>,
@@ -50,7 +50,7 @@ impl<'a> Builder<'a> {
         Self { source, stack: Vec::new(), anchors, root: None, nodes: 0, aliases: 0, documents: 0 }
     }
 
-    /// The tree; null where the text held none.
+    /// The tree; null for an empty text.
     pub fn finish(self) -> Node {
         self.root.unwrap_or_else(|| Node { value: Value::Null, place: Place::start_of(self.source) })
     }
@@ -60,7 +60,7 @@ impl<'a> Builder<'a> {
         if self.documents == 1 {
             return Ok(());
         }
-        let message = "the file has a second YAML document";
+        let message = "the file has several YAML documents";
         Err(Diagnostic::error(Code::YamlSyntax, message).at(place.span()).help("keep one document per file"))
     }
 
@@ -118,7 +118,7 @@ impl<'a> Builder<'a> {
         if self.nodes <= limits::NODES { Ok(()) } else { Err(too_many_nodes(place)) }
     }
 
-    /// Puts a finished node where it belongs, and remembers it where it has an anchor.
+    /// Adds a finished node to its parent, and stores the node if it has an anchor.
     fn add(&mut self, anchor: usize, finished: Finished) -> Result<(), Diagnostic> {
         if anchor != 0 {
             self.count(finished.nodes, &finished.node.place)?;
@@ -149,14 +149,14 @@ impl Content {
 
 fn new_key(keys: &mut BTreeSet<String>, node: Node) -> Result<Text, Diagnostic> {
     let Value::Text(text) = node.value else {
-        let message = format!("a key must be a text, and this is {}", node.value.kind());
+        let message = format!("a key must be a text, found {}", node.value.kind());
         return Err(Diagnostic::error(Code::WrongType, message).at(node.place.span()).help("quote the key"));
     };
     if keys.insert(text.clone()) {
         return Ok(Text { text, place: node.place });
     }
-    let message = format!("the key `{text}` is there twice");
-    Err(Diagnostic::error(Code::DuplicateKey, message).at(node.place.span()).help("remove one of the two"))
+    let message = format!("duplicate key `{text}`");
+    Err(Diagnostic::error(Code::DuplicateKey, message).at(node.place.span()).help("remove one of the entries"))
 }
 
 fn too_many_aliases(place: &Place) -> Diagnostic {
@@ -165,11 +165,11 @@ fn too_many_aliases(place: &Place) -> Diagnostic {
 }
 
 fn too_many_nodes(place: &Place) -> Diagnostic {
-    let message = format!("the file has more than {} nodes once its aliases are expanded", limits::NODES);
-    Diagnostic::error(Code::TooManyNodes, message).at(place.span()).help("is this the right file?")
+    let message = format!("the file has more than {} nodes after its aliases are expanded", limits::NODES);
+    Diagnostic::error(Code::TooManyNodes, message).at(place.span()).help("check that this is the intended file")
 }
 
 fn unfinished_anchor(place: &Place) -> Diagnostic {
-    let message = "an alias stands inside the node that it repeats";
-    Diagnostic::error(Code::YamlSyntax, message).at(place.span()).help("a value cannot contain itself")
+    let message = "an alias refers to a node that contains the alias";
+    Diagnostic::error(Code::YamlSyntax, message).at(place.span()).help("remove the alias")
 }

@@ -23,7 +23,7 @@ const UNITS: &[(&str, u64)] = &[
 pub struct ByteSize(pub u64);
 
 impl ByteSize {
-    /// The size written in `text`; `None` where it is not a number with a unit, or not a whole number of bytes.
+    /// Parses a size; `None` if the text is not a number with a unit, or not a whole number of bytes.
     pub fn parse(text: &str) -> Option<Self> {
         let (digits, factor) = split_unit(text.trim());
         if digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_whole_number_of_bytes_is_refused() {
+    fn a_fraction_of_a_byte_is_refused() {
         for text in ["", "MiB", "-1 MiB", "1.2345 KiB", "1 mib", "1.", "1 MiB 2", "99999999999 GiB", "1e3"] {
             assert_eq!(ByteSize::parse(text), None, "{text}");
         }

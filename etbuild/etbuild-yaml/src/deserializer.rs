@@ -8,7 +8,7 @@ use crate::error::{Error, Kind, found};
 use crate::spanned::{self, SpannedAccess};
 use crate::{Map, Node, Value};
 
-/// Reads one node. Every error gets the place of the innermost node that it is about.
+/// Deserializes a node. An error has the place of the innermost faulty node.
 #[derive(Clone, Copy)]
 pub struct NodeDeserializer<'a> {
     pub node: &'a Node,
@@ -19,7 +19,7 @@ impl NodeDeserializer<'_> {
         Error::new(Kind::WrongType { expected: expected.to_string(), found: found(self.node) }).at(&self.node.place)
     }
 
-    /// Names what was found in the words of a recipe instead of serde's, and gives the place.
+    /// Rewrites serde's description of a value in the terms of recipes, and adds the place.
     fn settle<T>(self, result: Result<T, Error>) -> Result<T, Error> {
         result.map_err(|mut error| {
             if let (Kind::WrongType { found: named, .. }, None) = (&mut error.kind, &error.place) {
@@ -115,7 +115,7 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
     }
 }
 
-/// The only entry of a map that stands for a choice. Where there are more, the second is the wrong one.
+/// The only entry of a map that represents a choice. With several entries, the second entry is the mistake.
 fn choice<'a>(map: &'a Map, variants: &'static [&'static str]) -> Result<ChoiceAccess<'a>, Error> {
     let error = || Error::new(Kind::OneKey { found: map.entries.len(), allowed: variants });
     match map.entries.as_slice() {

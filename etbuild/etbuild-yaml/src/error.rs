@@ -1,4 +1,4 @@
-//! What a deserializer reports: a kind, a place, and the way to it.
+//! The error of a deserializer: its kind, place and path.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::de;
 use crate::suggest::{help, quote, quoted};
 use crate::{Node, Place, Value};
 
-/// One step from a node to a node inside it.
+/// A step from a node to a child node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Into the value of a key.
@@ -17,10 +17,10 @@ pub enum Step {
     Index(usize),
 }
 
-/// What is wrong.
+/// The kind of the mistake.
 #[derive(Debug)]
 pub enum Kind {
-    /// A value that its type refuses, in the words of the type.
+    /// The type rejects the value, with the type's message.
     Refused(String),
     WrongType {
         expected: String,
@@ -35,7 +35,7 @@ pub enum Kind {
         allowed: &'static [&'static str],
     },
     MissingKey(&'static str),
-    /// A map that stands for a choice has not exactly one key.
+    /// A map that represents a choice has not exactly one key.
     OneKey {
         found: usize,
         allowed: &'static [&'static str],
@@ -47,7 +47,7 @@ pub enum Kind {
 pub struct Error {
     pub kind: Kind,
     pub place: Option<Place>,
-    /// From the node that was read to the wrong one, innermost step first.
+    /// The path from the root to the faulty node, innermost step first.
     pub path: Vec<Step>,
 }
 
@@ -56,13 +56,13 @@ impl Error {
         Self { kind, place: None, path: Vec::new() }
     }
 
-    /// Gives the error a place, unless something further inside already did.
+    /// Sets the place of the error, unless an inner node has set the place.
     pub fn at(mut self, place: &Place) -> Self {
         self.place.get_or_insert_with(|| place.clone());
         self
     }
 
-    /// The same error seen from one level further out.
+    /// Adds an outer step to the error's path.
     pub fn inside(mut self, step: Step) -> Self {
         self.path.push(step);
         self
@@ -84,7 +84,7 @@ impl Error {
         self
     }
 
-    /// The error for the user. `root` is the place of the tree, for what has no better one.
+    /// The diagnostic. `root` is the place of the tree, for errors without a better place.
     pub fn into_diagnostic(self, root: &Place) -> Diagnostic {
         let span = self.place.as_ref().unwrap_or(root).span();
         self.kind.describe().at(span)
@@ -102,36 +102,36 @@ impl Kind {
                 diagnostic.note(format!("the keys of this map are {}", quoted(&allowed)))
             }
             Self::NotAllowed { value, allowed } => {
-                let message = format!("{} is not allowed here", quote(&value));
+                let message = format!("invalid value {}", quote(&value));
                 let diagnostic = Diagnostic::error(Code::BadValue, message).help(help(&value, allowed));
-                diagnostic.note(format!("allowed are {}", quoted(allowed)))
+                diagnostic.note(format!("allowed values: {}", quoted(allowed)))
             }
             Self::MissingKey(key) => {
-                let message = format!("the key `{key}` is missing");
+                let message = format!("missing key `{key}`");
                 Diagnostic::error(Code::MissingKey, message).help(format!("add `{key}:` to this map"))
             }
             Self::OneKey { found, allowed } => {
-                let message = format!("exactly one key is needed here, and there are {found}");
+                let message = format!("expected exactly one key, found {found}");
                 Diagnostic::error(Code::ExclusiveKeys, message).help(format!("keep one of {}", quoted(allowed)))
             }
         }
     }
 }
 
-/// A refusal in the words of its type; what follows the last semicolon is the hint.
+/// A rejection with the type's message; the text after the last semicolon is the hint.
 fn refused(message: &str) -> Diagnostic {
-    let (message, hint) = message.rsplit_once("; ").unwrap_or((message, "see `etbuild schema` for what is allowed"));
+    let (message, hint) = message.rsplit_once("; ").unwrap_or((message, "run `etbuild schema` for the allowed values"));
     Diagnostic::error(Code::BadValue, message).help(hint)
 }
 
 fn wrong_type(expected: &str, found: &str) -> Diagnostic {
     let (expected, hint) = in_plain_words(expected);
     let unquoted = expected == "a text" && found.starts_with("the ");
-    let hint = if unquoted { "put it in quotation marks" } else { hint };
+    let hint = if unquoted { "add quotation marks" } else { hint };
     Diagnostic::error(Code::WrongType, format!("expected {expected}, found {found}")).help(hint)
 }
 
-/// How a user calls what serde expects, and what to write instead.
+/// The user's word for serde's expectation, and an example.
 fn in_plain_words(expected: &str) -> (&str, &str) {
     match expected {
         "a string" | "str" | "string" => ("a text", "write a text"),
@@ -142,11 +142,11 @@ fn in_plain_words(expected: &str) -> (&str, &str) {
             ("a whole number", "write a whole number without unit or quotation marks")
         }
         _ if expected.starts_with("struct ") || expected == "a map" => ("a map", "write `key: value` pairs below it"),
-        _ => (expected, "see `etbuild schema` for what is allowed"),
+        _ => (expected, "run `etbuild schema` for the allowed values"),
     }
 }
 
-/// A value as messages show it.
+/// A value as messages show values.
 pub fn found(node: &Node) -> String {
     match &node.value {
         Value::Text(text) => format!("the text {}", quote(text)),

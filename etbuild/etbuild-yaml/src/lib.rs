@@ -1,8 +1,8 @@
-//! YAML text to a tree whose every node knows its file, line and column, and from there to typed values.
+//! Parses YAML to a tree whose nodes have file, line and column, and deserializes the tree to typed values.
 //!
-//! [`parse`] reads text under fixed limits ([`limits`]) and never panics, whatever the text. [`read`] turns a tree into
-//! any type with a serde `Deserialize`, and reports every mistake that it finds, each with its place and a hint.
-//! [`Spanned`] keeps the place of a value that later stages may have to point at.
+//! [`parse`] reads text under fixed limits ([`limits`]) and never panics. [`read`] deserializes a tree to any serde
+//! type, and reports every mistake with its place and a hint. [`Spanned`] keeps the place of a value for errors of
+//! later stages.
 //!
 //! ```
 //! use etbuild_yaml::{ByteSize, Source, parse, read};

@@ -1,16 +1,16 @@
-//! How large a YAML file may be. Recipes and targets are a page long; what is far larger is a mistake or an attack.
+//! The limits of a YAML file. A recipe or target is a page long; a far larger file is a mistake or an attack.
 
 /// Bytes in one file.
 pub const FILE_BYTES: u64 = 1 << 20;
 
-/// Nodes in one tree. What an anchor remembers and what an alias repeats counts again.
+/// Nodes in a tree. Nodes under an anchor count again for each alias.
 pub const NODES: usize = 20_000;
 
-/// Lists and maps inside each other.
+/// Levels of nested lists and maps.
 pub const DEPTH: usize = 64;
 
-/// Uses of an alias in one file.
+/// Aliases in a file.
 pub const ALIASES: usize = 100;
 
-/// Mistakes reported for one tree.
+/// Mistakes reported for a tree.
 pub const REPORTED: usize = 20;

@@ -18,7 +18,7 @@ const LONGEST: usize = 64;
 pub struct Name(String);
 
 impl Name {
-    /// The name in `text`; `None` where it could not be a file name everywhere.
+    /// The name in `text`; `None` if the text is not a valid file name on every system.
     pub fn new(text: &str) -> Option<Self> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
@@ -41,7 +41,8 @@ impl fmt::Display for Name {
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let message = || format!("{} is no name; use letters, digits, `-`, `_` and `.`", crate::suggest::quote(&text));
+        let message =
+            || format!("{} is not a valid name; use letters, digits, `-`, `_` and `.`", crate::suggest::quote(&text));
         Self::new(&text).ok_or_else(|| de::Error::custom(message()))
     }
 }

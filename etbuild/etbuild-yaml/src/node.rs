@@ -2,10 +2,10 @@
 
 use crate::Place;
 
-/// A value and where it was written.
+/// A value with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// What was written.
+    /// The value.
     pub value: Value,
     /// Where.
     pub place: Place,
@@ -14,24 +14,24 @@ pub struct Node {
 /// A YAML value of the 1.2 core schema.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// `null`, `~` or nothing at all.
+    /// `null`, `~` or an empty value.
     Null,
-    /// `true` or `false`, and no other word.
+    /// `true` or `false`; `yes` and `on` are texts.
     Bool(bool),
     /// A whole number.
     Integer(i128),
-    /// Any other number.
+    /// Another number.
     Float(f64),
-    /// Any other scalar, or any quoted one.
+    /// Another scalar, or a quoted scalar.
     Text(String),
     /// A sequence.
     List(Vec<Node>),
-    /// A mapping; its keys are texts.
+    /// A mapping; the keys are texts.
     Map(Map),
 }
 
 impl Value {
-    /// What kind of value it is, with an article.
+    /// The kind of value, with an article.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -44,7 +44,7 @@ impl Value {
         }
     }
 
-    /// A scalar as it may stand inside a longer text; `None` for lists, maps and null.
+    /// A scalar as a part of a longer text; `None` for lists, maps and null.
     pub fn to_text(&self) -> Option<String> {
         match self {
             Self::Bool(value) => Some(value.to_string()),
@@ -56,7 +56,7 @@ impl Value {
     }
 }
 
-/// A text and where it was written.
+/// A text with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Text {
     /// The text.
@@ -65,7 +65,7 @@ pub struct Text {
     pub place: Place,
 }
 
-/// One key of a map and its value.
+/// A key of a map with its value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// The key.

@@ -8,7 +8,7 @@ use granit_parser::{ErrorKind, Event, Marker, Parser, ScanError};
 use crate::builder::Builder;
 use crate::{Node, Place, Source, limits};
 
-/// Reads the one YAML document in `source`. An empty text is [`crate::Value::Null`].
+/// Parses the YAML document in `source`. An empty text is [`crate::Value::Null`].
 ///
 /// # Errors
 /// The first syntax error, or the first limit of [`limits`] that the text exceeds.
@@ -16,10 +16,10 @@ pub fn parse(source: &Arc<Source>) -> Result<Node, Diagnostic> {
     parse_after(source, "")
 }
 
-/// Reads the one YAML document that follows `prefix`, with which the first line of `source` begins.
+/// Parses the YAML document after `prefix`, the start of the first line of `source`.
 ///
 /// # Errors
-/// As [`parse`].
+/// The same as of [`parse`].
 pub fn parse_after(source: &Arc<Source>, prefix: &str) -> Result<Node, Diagnostic> {
     if source.text().len() as u64 > limits::FILE_BYTES {
         return Err(too_large(source));
@@ -34,7 +34,7 @@ pub fn parse_after(source: &Arc<Source>, prefix: &str) -> Result<Node, Diagnosti
     Ok(builder.finish())
 }
 
-/// What turns the parser's positions into ours.
+/// Converts the parser's positions to places.
 struct Places<'a> {
     source: &'a Arc<Source>,
     /// Characters of the first line that the parser does not see.
@@ -71,7 +71,7 @@ fn options() -> granit_parser::Options {
 
 fn build(builder: &mut Builder<'_>, event: Event<'_>, place: Place) -> Result<(), Diagnostic> {
     if event.tag().is_some() {
-        let message = "a YAML tag has no meaning here";
+        let message = "YAML tags are not supported";
         return Err(Diagnostic::error(Code::YamlSyntax, message).at(place.span()).help("remove the `!...`"));
     }
     match event {
@@ -90,7 +90,7 @@ fn syntax_help(kind: &ErrorKind) -> &'static str {
         ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation => {
             "indent with spaces"
         }
-        ErrorKind::UnknownAnchor => "an alias `*name` needs an anchor `&name` before it",
+        ErrorKind::UnknownAnchor => "define the anchor `&name` before the alias `*name`",
         ErrorKind::UnclosedFlowCollection { open: '[' } => "close the list with `]`",
         ErrorKind::UnclosedFlowCollection { .. } => "close the map with `}`",
         ErrorKind::UnclosedQuotedScalar => "close the quotation mark",
@@ -99,11 +99,13 @@ fn syntax_help(kind: &ErrorKind) -> &'static str {
 }
 
 fn too_large(source: &Arc<Source>) -> Diagnostic {
-    let message = format!("the file has {} bytes, and at most 1 MiB is allowed", source.text().len());
-    Diagnostic::error(Code::FileTooLarge, message).at(Place::start_of(source).span()).help("is this the right file?")
+    let message = format!("the file has {} bytes; the limit is 1 MiB", source.text().len());
+    Diagnostic::error(Code::FileTooLarge, message)
+        .at(Place::start_of(source).span())
+        .help("check that this is the intended file")
 }
 
-/// The error of a list or map that opens at `place`, too deep inside others.
+/// The error of a list or map that opens at `place` and exceeds the depth limit.
 pub fn too_deep(place: &Place) -> Diagnostic {
     let message = format!("lists and maps are nested more than {} deep", limits::DEPTH);
     Diagnostic::error(Code::TooDeep, message).at(place.span()).help("write the file with fewer levels")
@@ -134,13 +136,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_null() {
+    fn an_empty_value_is_null() {
         assert_eq!(tree("").unwrap().value, Value::Null);
         assert_eq!(tree("# only a comment\n").unwrap().value, Value::Null);
     }
 
     #[test]
-    fn aliases_repeat_what_they_name() {
+    fn aliases_repeat_their_anchors() {
         let Value::Map(map) = tree("a: &x [1, 2]\nb: *x\n").unwrap().value else { panic!("a map") };
         let numbers = |key| match &map.get(key).unwrap().value {
             Value::List(items) => items.iter().map(|item| item.value.clone()).collect::<Vec<_>>(),

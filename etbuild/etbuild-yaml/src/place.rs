@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use etbuild_diagnostic::{Position, Span};
 
-/// A text and where it came from.
+/// A text with its origin.
 #[derive(PartialEq, Eq, Hash)]
 pub struct Source {
     file: Option<String>,
@@ -40,7 +40,7 @@ impl Source {
         &self.text
     }
 
-    /// The line with this number, from 1, without its line break; empty past the end.
+    /// The line with this number, from 1, without its line break; empty after the last line.
     fn line(&self, number: u32) -> &str {
         let start = (number as usize).checked_sub(1).and_then(|index| self.line_starts.get(index));
         let rest = start.and_then(|start| self.text.get(*start..)).unwrap_or_default();
@@ -78,7 +78,7 @@ impl Place {
         &self.source
     }
 
-    /// The place as diagnostics show it, with its line.
+    /// The span of the place for diagnostics, with its source line.
     pub fn span(&self) -> Span {
         let line = self.source.line(self.start.line);
         Span { file: self.source.file.clone(), start: self.start, end: self.end, excerpt: None }.with_excerpt(line)

@@ -7,10 +7,11 @@ use crate::deserializer::NodeDeserializer;
 use crate::error::{Error, Kind, Step};
 use crate::{Map, Node, Value, limits};
 
-/// Reads a `T` from a tree.
+/// Deserializes a `T` from a tree.
 ///
-/// serde stops at the first mistake. To find the others, the wrong part is taken out of a copy of the tree and the copy
-/// is read again, up to [`limits::REPORTED`] times; what is only missing because it was taken out is not reported.
+/// serde stops at the first mistake. To report every mistake, `read` removes the faulty node from a copy of the tree
+/// and reads the copy again, up to [`limits::REPORTED`] times; a key that is missing because of a removal is not
+/// reported.
 ///
 /// # Errors
 /// The mistakes in the tree, at least one.
@@ -18,10 +19,10 @@ pub fn read<T: DeserializeOwned>(root: &Node) -> Result<T, Vec<Diagnostic>> {
     read_rest(root, &[])
 }
 
-/// Reads a `T` from a tree out of which the keys `taken` were taken before; hints on keys mention them too.
+/// Deserializes a `T` from a tree from which the keys `taken` were removed earlier; hints on keys list these keys too.
 ///
 /// # Errors
-/// As [`read`].
+/// The same as of [`read`].
 pub fn read_rest<T: DeserializeOwned>(root: &Node, taken: &[&'static str]) -> Result<T, Vec<Diagnostic>> {
     match T::deserialize(NodeDeserializer { node: root }) {
         Ok(value) => Ok(value),
@@ -49,13 +50,13 @@ fn collect<T: DeserializeOwned>(root: &Node, taken: &[&'static str], first: Erro
     diagnostics
 }
 
-/// Whether the error is there only because something inside the same map was taken out.
+/// Whether a removal inside the same map caused the error.
 fn is_consequence(error: &Error, removed: &[Vec<Step>]) -> bool {
     let lacks = matches!(error.kind, Kind::MissingKey(_) | Kind::OneKey { .. });
     lacks && removed.iter().any(|path| path.len() == error.path.len() + 1 && path.starts_with(&error.path))
 }
 
-/// Takes the node at `path` out; false where there is none, or where it is the root.
+/// Removes the node at `path`; false for an absent node or the root.
 fn remove(node: &mut Node, path: &[Step]) -> bool {
     match (path, &mut node.value) {
         ([Step::Key(key)], Value::Map(map)) => map.remove(key).is_some(),
@@ -162,14 +163,14 @@ mod tests {
     fn hints_say_what_to_write() {
         let help = |text: &str| dish(text).unwrap_err().remove(0).help.unwrap();
         assert_eq!(help("name: soup\nhaet: low\n"), "did you mean `heat`?");
-        assert_eq!(help("name: 3\nheat: low\n"), "put it in quotation marks");
+        assert_eq!(help("name: 3\nheat: low\n"), "add quotation marks");
         assert_eq!(help("name:\nheat: low\n"), "write a text");
         assert_eq!(help("name: soup\nheat: medium\n"), "write one of `low`, `high`");
         assert_eq!(help("name: soup\n"), "add `heat:` to this map");
     }
 
     #[test]
-    fn what_is_no_map_is_a_wrong_type() {
+    fn a_scalar_in_place_of_a_map_is_a_wrong_type() {
         assert_eq!(mistakes("[]"), [(Code::WrongType, 1, 1)]);
         assert_eq!(mistakes(""), [(Code::WrongType, 1, 1)]);
     }

@@ -1,4 +1,4 @@
-//! What a plain scalar means: the core schema of YAML 1.2.
+//! The type of a plain scalar, by the core schema of YAML 1.2.
 //!
 //! <https://yaml.org/spec/1.2.2/#1032-tag-resolution>: `yes`, `on`, `1_000` and `12:30` are texts.
 
@@ -47,8 +47,8 @@ fn float(text: &str) -> Option<f64> {
     }
 }
 
-/// Whether `text` has only the characters of a decimal number and at least one digit in front of an exponent; the
-/// standard parser then decides. It alone would take `inf`, `nan` and `infinity` as numbers.
+/// Whether `text` has only the characters of a decimal number and at least one digit before the exponent. The standard
+/// parser decides the rest; alone, that parser accepts `inf`, `nan` and `infinity`.
 fn is_decimal(text: &str) -> bool {
     let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
     let has_digit = mantissa.bytes().any(|byte| byte.is_ascii_digit());
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_number_and_is_none_is_text() {
+    fn text_that_resembles_a_number_is_text() {
         for text in ["1_000", "12:30", "inf", "nan", "0x", "0x-1", "1.2.3", "e5", "-", "4w", "700 MiB", "."] {
             assert_eq!(resolve(text), Value::Text(text.to_owned()), "{text}");
         }

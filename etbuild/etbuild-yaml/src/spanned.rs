@@ -1,4 +1,4 @@
-//! A value that remembers where it was written.
+//! A value with its span.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,15 +15,15 @@ use crate::error::Error;
 /// The struct name by which [`Spanned`] asks our deserializer for the place of a value.
 pub const NAME: &str = "$etbuild_yaml::Spanned";
 
-/// What follows: file, start line, start column, end line, end column, source line, value.
+/// The sequence of parts: file, start line, start column, end line, end column, source line, value.
 const PARTS: usize = 7;
 
-/// A value and where it was written. Two are equal when both are.
+/// A value with its span. Equality compares both.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Spanned<T> {
     /// The value.
     pub value: T,
-    /// Where it was written.
+    /// The span.
     pub span: Box<Span>,
 }
 
@@ -99,7 +99,7 @@ impl<'de> SeqAccess<'de> for SpannedAccess<'_> {
     }
 }
 
-/// A text or nothing, as an option is read.
+/// A text or null, deserialized as an option.
 struct OptionalText(Option<String>);
 
 impl<'de> Deserializer<'de> for OptionalText {

@@ -17,7 +17,7 @@ pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     near.min().map(|(_, candidate)| candidate)
 }
 
-/// A text as messages quote it: in backticks, cut where it is long, without characters that move a cursor.
+/// A quoted text in messages: in backticks, cut if long, without control characters.
 pub fn quote(text: &str) -> String {
     let printable = |character: char| if character.is_control() { char::REPLACEMENT_CHARACTER } else { character };
     let shown: String = text.chars().take(LONGEST).map(printable).collect();
@@ -30,7 +30,7 @@ pub fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// What to say when `name` is none of `allowed`.
+/// The hint for a `name` that is not in `allowed`.
 pub fn help(name: &str, allowed: &[&str]) -> String {
     match suggest(name, allowed.iter().copied()) {
         Some(near) => format!("did you mean `{near}`?"),

@@ -9,15 +9,15 @@ use etbuild_system::System;
 
 use crate::limits;
 
-/// The text of a YAML file. A file over the size limit is refused before it is read.
+/// Reads the text of a YAML file. A file over the size limit is refused before reading.
 ///
 /// # Errors
-/// `ETB0201`, `ETB0202`, `ETB0102` or `ETB0115`, without a place: the caller knows who named the file.
+/// `ETB0201`, `ETB0202`, `ETB0102` or `ETB0115`, without a place: the caller adds the place that names the file.
 pub fn read_text(system: &dyn System, path: &Path) -> Result<Arc<str>, Diagnostic> {
     let size = system.stamp(path).map_err(|error| unreadable(path, &error))?.size;
     if size > limits::FILE_BYTES {
-        let message = format!("`{}` has {size} bytes, and at most 1 MiB is allowed", path.display());
-        return Err(Diagnostic::error(Code::FileTooLarge, message).help("is this the right file?"));
+        let message = format!("`{}` has {size} bytes; the limit is 1 MiB", path.display());
+        return Err(Diagnostic::error(Code::FileTooLarge, message).help("check that this is the intended file"));
     }
     let bytes = system.read(path).map_err(|error| unreadable(path, &error))?;
     let text = String::from_utf8(bytes).map_err(|_| not_text(path))?;
@@ -28,20 +28,21 @@ fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
     let path = path.display();
     match error.kind() {
         io::ErrorKind::NotFound => {
-            let message = format!("there is no file `{path}`");
+            let message = format!("file `{path}` not found");
             Diagnostic::error(Code::FileMissing, message)
-                .help("paths are relative to the file they are written in; is it spelled right?")
+                .help("check the spelling; paths are relative to the file that contains them")
         }
         _ => {
-            let message = format!("`{path}` cannot be read: {error}");
-            Diagnostic::error(Code::FileUnreadable, message).help("is it a file, and may you read it?")
+            let message = format!("failed to read `{path}`: {error}");
+            Diagnostic::error(Code::FileUnreadable, message)
+                .help("check that the path is a file and that you have permission to read it")
         }
     }
 }
 
 fn not_text(path: &Path) -> Diagnostic {
     let message = format!("`{}` is not UTF-8 text", path.display());
-    Diagnostic::error(Code::NotText, message).help("is this the right file?")
+    Diagnostic::error(Code::NotText, message).help("check that this is the intended file")
 }
 
 #[cfg(test)]
@@ -51,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_page_of_text_is_refused() {
+    fn an_oversized_or_binary_file_is_refused() {
         let large = vec![b' '; 50 << 20];
         let system =
             MemorySystem::with_files([("large", large), ("binary", vec![0xff, 0xfe]), ("good", b"a: 1".to_vec())]);

@@ -19,12 +19,12 @@ impl TryFrom<u32> for FormatVersion {
 
     fn try_from(version: u32) -> Result<Self, &'static str> {
         let supported = i128::from(version) == SUPPORTED;
-        supported.then_some(Self(version)).ok_or("this is not a version that etbuild reads; write `etbuild: 1`")
+        supported.then_some(Self(version)).ok_or("unsupported version; write `etbuild: 1`")
     }
 }
 
-/// Refuses a file of another version before its other keys are judged by the rules of this one. A missing or mistyped
-/// version is left to the reader of the whole file.
+/// Refuses a file of another format version before its other keys are checked. The reader of the whole file reports a
+/// missing or mistyped version.
 ///
 /// # Errors
 /// `ETB0114`.
@@ -32,7 +32,7 @@ pub fn check_version(root: &Node) -> Result<(), Diagnostic> {
     let Value::Map(map) = &root.value else { return Ok(()) };
     match map.get("etbuild") {
         Some(Node { value: Value::Integer(version), place }) if *version != SUPPORTED => {
-            let message = format!("this etbuild reads format {SUPPORTED}, and the file says {version}");
+            let message = format!("unsupported format version {version}; this etbuild reads version {SUPPORTED}");
             Err(Diagnostic::error(Code::UnsupportedVersion, message).at(place.span()).help("write `etbuild: 1`"))
         }
         _ => Ok(()),

@@ -10,149 +10,150 @@ use et_module::Tolerance;
 
 pub use remote::RemoteCache;
 
-/// One YAML recipe in, one fully linked device binary per target out.
+/// Build PyTorch models into linked device binaries
 #[derive(Debug, Parser)]
 #[command(name = "etbuild", version, propagate_version = true, max_term_width = 100)]
 pub struct Arguments {
-    /// What every command understands.
+    /// Global options.
     #[command(flatten)]
     pub global: Global,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What every command understands.
+/// Global options.
 #[derive(Args, Clone, Debug)]
 pub struct Global {
-    /// Start in this folder.
+    /// Change to this folder before doing anything
     #[arg(short = 'C', value_name = "DIR", global = true)]
     pub directory: Option<PathBuf>,
-    /// Set a recipe option, such as `memory.planner=naive`; may be repeated.
+    /// Set a recipe option, such as `memory.planner=naive`; repeatable
     #[arg(long = "set", value_name = "KEY=VALUE", global = true)]
     pub overrides: Vec<String>,
-    /// Build for this target instead of the recipe's; a name or a YAML file; may be repeated.
+    /// Build for this target instead of the recipe's targets: a name or a YAML file; repeatable
     #[arg(long = "target", value_name = "TARGET", global = true)]
     pub targets: Vec<String>,
-    /// Work on this many units at a time, as many as there are processors by default; two stages at a time run on this machine.
+    /// Number of units to build in parallel; defaults to the number of processors
     #[arg(short, long, value_name = "N", global = true)]
     pub jobs: Option<usize>,
-    /// Use nothing from the network: no Rust target is installed.
+    /// Never access the network, not even to install a Rust target
     #[arg(long, global = true)]
     pub offline: bool,
-    /// Fail with status 5 where a source, a tool, a target or a result is not what `etbuild.lock` says.
+    /// Fail with status 5 if a source, tool, target or result differs from `etbuild.lock`
     #[arg(long, global = true)]
     pub locked: bool,
-    /// Run every stage, whatever the cache has.
+    /// Run every stage, without reading the cache
     #[arg(long, global = true)]
     pub no_cache: bool,
-    /// Where what stages make is shared.
+    /// Options of the remote cache.
     #[command(flatten)]
     pub remote: RemoteCache,
-    /// Write results below this folder.
+    /// Write results below this folder
     #[arg(long, value_name = "DIR", default_value = "out", global = true)]
     pub out: PathBuf,
-    /// Colour the talk.
+    /// Control when to use colored output
     #[arg(long, value_enum, default_value_t, global = true)]
     pub color: When,
-    /// How to show progress.
+    /// Control when to show progress
     #[arg(long, value_enum, default_value_t, global = true)]
     pub progress: Progress,
-    /// The form of results and diagnostics.
+    /// Format of results and diagnostics
     #[arg(long, value_enum, default_value_t, global = true)]
     pub output: Output,
 }
 
-/// When to colour.
+/// Control when to use colored output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum When {
-    /// On a terminal, unless `NO_COLOR` is set.
+    /// On a terminal, unless `NO_COLOR` is set
     #[default]
     Auto,
-    /// Always.
+    /// Always
     Always,
-    /// Never.
+    /// Never
     Never,
 }
 
-/// How to show progress.
+/// Control when to show progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Progress {
-    /// Bars on a terminal, lines elsewhere.
+    /// Bars on a terminal, otherwise lines
     #[default]
     Auto,
-    /// Bars.
+    /// Bars
     Bar,
-    /// A line for every stage that ran.
+    /// A line for every stage that ran
     Plain,
-    /// Nothing.
+    /// No progress
     None,
 }
 
-/// The form of results and diagnostics.
+/// Format of results and diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Output {
-    /// Text for people.
+    /// Text
     #[default]
     Human,
-    /// One JSON object on standard output.
+    /// A JSON object on standard output
     Json,
-    /// Workflow commands of GitHub Actions.
+    /// Workflow commands of GitHub Actions
     Github,
-    /// A SARIF log of the diagnostics on standard output.
+    /// A SARIF log of the diagnostics on standard output
     Sarif,
 }
 
-/// What to do.
+/// The command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Build, verify by running wherever that is possible, and write the results.
+    /// Build recipes, run the binaries and verify their outputs
     Deploy(Deploy),
-    /// Build and write the results; run nothing.
+    /// Build recipes without running the binaries
     Build(Recipes),
-    /// Run a program file or model on this machine.
+    /// Run a program file or model on this machine
     Run(Box<Run>),
-    /// Read recipes and targets and look for mistakes; run no stage.
+    /// Check recipes and targets without running a stage
     Check(Recipes),
-    /// Show every stage and whether the cache has it; run no stage.
+    /// List the stages and their cache status without running a stage
     Plan(Recipes),
-    /// List the units of recipes, targets and variables for continuous integration.
+    /// List the units of recipes, targets and variables for continuous integration
     Matrix(Matrix),
-    /// Build, and write what was read and what came of it into `etbuild.lock`.
+    /// Build recipes and record sources, tools and results in `etbuild.lock`
     Lock(Lock),
-    /// Show why stages would run, which kernels a model needs, or what a diagnostic code means.
+    /// Explain cache misses, partitions, operators, quantization, or a diagnostic code
     Explain(Explain),
-    /// Show what a program file holds, or in what two differ.
+    /// Show the contents of a program file, or compare two files
     Inspect(Inspect),
-    /// Deploy, and write a page for each target about sizes, memory, engines, accuracy and what changed.
+    /// Deploy recipes and write an HTML report per target: sizes, memory, partition, accuracy, changes
     Report(Report),
-    /// Deploy, and again at every change of a file that is read; show what each change did. Ends with Ctrl-C.
+    /// Deploy recipes, and deploy again after every change of a source file, until Ctrl-C
     Watch(Watch),
-    /// Build, and write beside the results what they are made of: a CycloneDX bill of materials and a SLSA provenance.
+    /// Build recipes and write a CycloneDX bill of materials and a SLSA provenance
     Attest(Recipes),
-    /// Verify what was built; with --rebuild, that building it again gives the same bytes. A folder of results is checked against
-    /// its manifest, bill of materials and provenance, and nothing is built.
+    /// Verify built binaries, or check that a rebuild is reproducible
+    ///
+    /// A folder of results is checked against its manifest, bill of materials and provenance, without a build.
     Verify(Verify),
-    /// Look after the cache.
+    /// Manage the cache
     #[command(subcommand)]
     Cache(Cache),
-    /// Show the targets.
+    /// List or show targets
     #[command(subcommand)]
     Targets(Targets),
-    /// Print a JSON schema for editors.
+    /// Print a JSON schema for editors
     Schema(Schema),
-    /// Look for the tools that targets need.
+    /// Check for the tools that targets need
     Doctor,
-    /// Write a first recipe for a model.
+    /// Create a recipe for a model
     Init(Init),
-    /// Write manual pages, one for each command.
+    /// Write manual pages for all commands
     Man {
-        /// The folder to write to.
+        /// The output folder
         folder: PathBuf,
     },
-    /// Print a completion script for a shell.
+    /// Print a completion script for a shell
     Completions {
-        /// The shell.
+        /// The shell
         shell: Shell,
     },
 }
@@ -160,19 +161,19 @@ pub enum Command {
 /// Recipes, or models with default options.
 #[derive(Args, Clone, Debug)]
 pub struct Recipes {
-    /// Recipe files; a `.pt2` archive stands for a recipe with default options.
+    /// Recipe files; a `.pt2` archive or a checkpoint folder uses default options
     #[arg(required = true, value_name = "RECIPE")]
     pub recipes: Vec<PathBuf>,
-    /// Only these units, such as `digits@pico2` or `*@linux-*`; may be repeated.
+    /// Select units, such as `digits@pico2` or `*@linux-*`; repeatable
     #[arg(long, value_name = "UNIT")]
     pub only: Vec<String>,
-    /// The backends in order of preference, separated by commas; `portable` for none, the best of the target by default.
+    /// Comma-separated backends in order of preference, or `portable`; defaults to the target's best backends
     #[arg(long, value_name = "BACKENDS")]
     pub partition: Option<String>,
-    /// The quantization scheme.
+    /// Quantization scheme
     #[arg(long, value_name = "SCHEME")]
     pub quantize: Option<String>,
-    /// Calibration data for quantization.
+    /// Calibration data for quantization
     #[arg(long, value_name = "FILE")]
     pub calibrate: Option<PathBuf>,
 }
@@ -180,10 +181,10 @@ pub struct Recipes {
 /// Arguments of `deploy`.
 #[derive(Args, Clone, Debug)]
 pub struct Deploy {
-    /// What to deploy.
+    /// The recipes.
     #[command(flatten)]
     pub recipes: Recipes,
-    /// Fail with status 8 where a target could not be verified.
+    /// Fail with status 8 if a target cannot be verified on this machine
     #[arg(long)]
     pub require_verify: bool,
 }
@@ -191,104 +192,106 @@ pub struct Deploy {
 /// Arguments of `run`.
 #[derive(Args, Clone, Debug)]
 pub struct Run {
-    /// A `.pte` program file, ours or upstream's, a `.bpte` bundled program, a `.pt2` model, or the folder of a checkpoint.
+    /// A `.pte` program file (ours or upstream's), a `.bpte` bundled program, a `.pt2` model, or a checkpoint folder
     pub file: PathBuf,
-    /// What a language model is asked for.
+    /// Options of language models.
     #[command(flatten)]
     pub language: Language,
-    /// Input tensors by name, as safetensors; not needed by a method without inputs or for bundled cases.
+    /// Input tensors as safetensors, by input name; optional for methods without inputs and for bundled cases
     #[arg(long, value_name = "FILE")]
     pub inputs: Option<PathBuf>,
-    /// Inputs that are no tensors, as a JSON object; `inputs.json` beside the inputs by default, if there is one.
+    /// Non-tensor inputs as a JSON object; defaults to `inputs.json` beside the input tensors
     #[arg(long, value_name = "FILE")]
     pub scalars: Option<PathBuf>,
-    /// The names of the inputs in the method's order, separated by commas, where the program does not hold them.
+    /// Comma-separated input names in the method's order, for a program without input names
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub input_names: Vec<String>,
-    /// A `.ptd` file with tensors that the program keeps outside itself; may be repeated.
+    /// A `.ptd` file with external weights; repeatable
     #[arg(long, value_name = "FILE")]
     pub data: Vec<PathBuf>,
-    /// Where to write the outputs, as safetensors; not needed for bundled cases.
+    /// Write the outputs to this safetensors file; optional for bundled cases
     #[arg(long, value_name = "FILE")]
     pub outputs: Option<PathBuf>,
-    /// Run the cases in a bundled program and compare; the default for one without --inputs.
+    /// Run the cases of a bundled program and compare; the default without --inputs
     #[arg(long, conflicts_with = "inputs")]
     pub bundled: bool,
-    /// The part of an expected element by which a bundled case's output may differ.
+    /// Relative tolerance of a bundled case
     #[arg(long, default_value_t = Tolerance::default().relative)]
     pub rtol: f64,
-    /// How much more than that it may differ.
+    /// Absolute tolerance of a bundled case
     #[arg(long, default_value_t = Tolerance::default().absolute)]
     pub atol: f64,
-    /// The method to run.
+    /// Method to run
     #[arg(long, default_value = "forward")]
     pub method: String,
-    /// For a model: the backends in order of preference, separated by commas; `portable` for none, the best of this machine by
-    /// default.
+    /// For a model: comma-separated backends in order of preference, or `portable`; defaults to this machine's best
+    /// backends
     #[arg(long, value_name = "BACKENDS")]
     pub partition: Option<String>,
-    /// The most threads that backends use, 1 to 256; the physical cores by default, at most 16.
+    /// Number of threads for backends, 1 to 256; defaults to the number of physical cores, at most 16
     #[arg(long, value_name = "N", value_parser = et_module::parse_threads)]
     pub threads: Option<usize>,
 }
 
-/// What `run` asks a language model for.
+/// Options of language models.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Language models")]
 pub struct Language {
-    /// The text to continue; with --chat, the one message to answer.
+    /// Prompt to continue; with --chat, a single message to answer
     #[arg(long, value_name = "TEXT", conflicts_with = "tokens_in")]
     pub prompt: Option<String>,
-    /// Hold a conversation: a line of the standard input is a message.
+    /// Start a conversation: each line of standard input is a message
     #[arg(long, conflicts_with = "tokens_in")]
     pub chat: bool,
-    /// What a conversation begins with.
+    /// System prompt of a conversation
     #[arg(long, value_name = "TEXT", requires = "chat")]
     pub system: Option<String>,
-    /// Tokens to continue: numbers with blanks between them.
+    /// Continue the token ids in this file, separated by white space
     #[arg(long, value_name = "FILE")]
     pub tokens_in: Option<PathBuf>,
-    /// The most new tokens; 256 by default, as many as there is room for in a conversation.
+    /// Maximum number of new tokens; defaults to 256, in a conversation to the rest of the context
     #[arg(long, value_name = "N")]
     pub max_new_tokens: Option<usize>,
-    /// What logits are divided by; 0 for the most probable token each time; what the model's makers say by default.
+    /// Sampling temperature, 0 for greedy decoding; defaults to the model's configuration
     #[arg(long, value_name = "T")]
     pub temperature: Option<f32>,
-    /// Pick among so many of the most probable tokens; 0 for all.
+    /// Sample from the N most probable tokens; 0 for all tokens
     #[arg(long, value_name = "N")]
     pub top_k: Option<usize>,
-    /// Pick among the most probable tokens that make up this share.
+    /// Sample from the most probable tokens with this total probability (nucleus sampling)
     #[arg(long, value_name = "P")]
     pub top_p: Option<f32>,
-    /// Pick among tokens with at least this share of the largest probability.
+    /// Sample from tokens with at least this fraction of the largest probability
     #[arg(long, value_name = "P")]
     pub min_p: Option<f32>,
-    /// The divisor of positive logits, and the factor of negative logits, of tokens that the text has; 1 for no penalty.
+    /// Repetition penalty of tokens in the text; 1 for no penalty
     #[arg(long, value_name = "P")]
     pub repetition_penalty: Option<f32>,
-    /// The length of token sequences that never come twice; 0 for any repetition.
+    /// Forbid repeated token sequences of this length; 0 to allow repetition
     #[arg(long, value_name = "N")]
     pub no_repeat_ngram_size: Option<usize>,
-    /// The seed of the random numbers.
+    /// Seed of the random number generator
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Guess tokens from what followed the last ones before: faster where the text repeats itself, and never another text. The
-    /// program needs a method `verify` (`export.speculate`), which the folder of a checkpoint gets.
+    /// Use speculative decoding with drafts from the text itself (prompt lookup)
+    ///
+    /// Faster for repetitive text; the output never changes. The program needs a method `verify` (`export.speculate`),
+    /// which a checkpoint folder gets automatically.
     #[arg(long, conflicts_with_all = ["draft_model", "perplexity"])]
     pub lookup: bool,
-    /// Let the model of a program file guess tokens, a smaller one with the same tokens.
+    /// Use speculative decoding with this smaller model as draft; both need the same tokenizer
     #[arg(long, value_name = "FILE", conflicts_with = "perplexity")]
     pub draft_model: Option<PathBuf>,
-    /// Where to write the new tokens.
+    /// Write the new tokens to this file
     #[arg(long, value_name = "FILE")]
     pub tokens_out: Option<PathBuf>,
-    /// Where to write the logits, as safetensors: a row for each token that is read, one after the other.
+    /// Write the logits to this safetensors file, a row per token
     #[arg(long, value_name = "FILE")]
     pub logits: Option<PathBuf>,
-    /// Print how well a text file is foreseen, each line a text, as one JSON object.
+    /// Print the perplexity of a text file, each line a text, as a JSON object
     #[arg(long, value_name = "FILE", conflicts_with_all = ["prompt", "chat", "tokens_in"])]
     pub perplexity: Option<PathBuf>,
-    /// Say how long it took, and how much memory.
+    /// Print the time per stage and the peak memory
     #[arg(long)]
     pub stats: bool,
 }
@@ -296,22 +299,22 @@ pub struct Language {
 /// Arguments of `explain`.
 #[derive(Args, Clone, Debug)]
 pub struct Explain {
-    /// A recipe, a model, or a diagnostic code such as `ETB0107`.
+    /// A recipe, a model, or a diagnostic code such as `ETB0107`
     #[arg(value_name = "RECIPE|CODE")]
     pub subject: PathBuf,
-    /// Only this stage.
+    /// Explain only this stage
     pub stage: Option<String>,
-    /// Show the operators that the program calls, the kernels that serve them, and what is missing.
+    /// List the program's operators with their kernels, and missing operators
     #[arg(long, conflicts_with = "stage")]
     pub operators: bool,
-    /// Show where every node of the program runs, and why not elsewhere; with `--partition=BACKENDS` for these backends.
+    /// Show the backend of every node and the reasons for rejections; `--partition=BACKENDS` tries these backends
     #[arg(long, value_name = "BACKENDS", num_args = 0..=1, require_equals = true, conflicts_with_all = ["stage", "operators"])]
     pub partition: Option<Option<String>>,
-    /// Show what quantization loses, layer by layer on the calibration data, the worst first.
+    /// Show the quantization error per layer on the calibration data, worst first
     #[arg(long, conflicts_with_all = ["stage", "operators", "partition"])]
     pub quantization: bool,
-    /// Propose layers to keep real so that no more is lost: `40dB` for the outputs' ratio of signal to noise, `0.5pt` for points
-    /// of accuracy.
+    /// Propose layers to keep in float for a limit of the loss: `40dB` for the SQNR of the outputs, `0.5pt` for points
+    /// of accuracy
     #[arg(long, value_name = "LOSS", requires = "quantization")]
     pub search: Option<String>,
 }
@@ -319,10 +322,10 @@ pub struct Explain {
 /// Arguments of `watch`.
 #[derive(Args, Clone, Debug)]
 pub struct Watch {
-    /// What to deploy.
+    /// The recipes.
     #[command(flatten)]
     pub recipes: Recipes,
-    /// End after this many deploys.
+    /// Exit after N deploys
     #[arg(long, value_name = "N")]
     pub deploys: Option<u64>,
 }
@@ -330,10 +333,10 @@ pub struct Watch {
 /// Arguments of `lock`.
 #[derive(Args, Clone, Debug)]
 pub struct Lock {
-    /// What to lock.
+    /// The recipes.
     #[command(flatten)]
     pub recipes: Recipes,
-    /// Accept what differs from the lock file.
+    /// Update the entries of the lock file that differ
     #[arg(long)]
     pub update: bool,
 }
@@ -341,107 +344,107 @@ pub struct Lock {
 /// Arguments of `matrix`.
 #[derive(Args, Clone, Debug)]
 pub struct Matrix {
-    /// What to list.
+    /// The recipes.
     #[command(flatten)]
     pub recipes: Recipes,
-    /// The form of the list.
+    /// Format of the list
     #[arg(long, value_enum, default_value_t)]
     pub format: MatrixFormat,
-    /// Only units of which a deploy would run a stage.
+    /// Select units with stages to run
     #[arg(long)]
     pub only_stale: bool,
-    /// Only units of which a file has changed since this revision branched off, uncommitted changes included.
+    /// Select units with changed files since this git revision, uncommitted changes included
     #[arg(long, value_name = "REV")]
     pub changed_since: Option<String>,
-    /// Only the i-th of n equal parts, the first being 1.
+    /// Select the i-th of n shards, counted from 1
     #[arg(long, value_name = "I/N")]
     pub shard: Option<String>,
 }
 
-/// The form of a list of units.
+/// Format of a list of units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum MatrixFormat {
-    /// A table; with `--output json` the same as `json`.
+    /// A table; JSON with `--output json`
     #[default]
     Table,
-    /// One line for `strategy.matrix` of a GitHub Actions job.
+    /// A line for `strategy.matrix` of a GitHub Actions job
     Github,
-    /// A child pipeline of GitLab CI, with a job for each unit.
+    /// A child pipeline of GitLab CI with a job per unit
     Gitlab,
-    /// One JSON object.
+    /// A JSON object
     Json,
 }
 
 /// Arguments of `inspect`.
 #[derive(Args, Clone, Debug)]
 pub struct Inspect {
-    /// A `.pte` program file, a `.bpte` bundled program, a `.ptd` data file, or a `.pt2` model for the program file that it
-    /// becomes.
+    /// A `.pte` program file, a `.bpte` bundled program, a `.ptd` data file, or a `.pt2` model, which is compiled first
     pub file: PathBuf,
-    /// Another one: print in what it differs.
+    /// A second file to compare with
     pub other: Option<PathBuf>,
 }
 
 /// Arguments of `verify`.
 #[derive(Args, Clone, Debug)]
 pub struct Verify {
-    /// What to verify.
+    /// Recipes, or a folder of results.
     #[command(flatten)]
     pub recipes: Recipes,
-    /// Build everything again, apart from the cache, and compare the bytes.
+    /// Rebuild with an empty cache and compare the bytes
     #[arg(long)]
     pub rebuild: bool,
-    /// Write what came of each unit into this file, as JUnit does.
+    /// Write the result of each unit to this file as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 }
 
-/// What `report` does.
+/// Arguments of `report`.
 #[derive(Clone, Debug, Args)]
 pub struct Report {
-    /// What to deploy.
+    /// The recipes.
     #[command(flatten)]
     pub recipes: Recipes,
-    /// Measure how long each layer takes on this machine.
+    /// Measure the latency of each layer on this machine
     #[arg(long)]
     pub latency: bool,
 }
 
-/// Commands on the cache.
+/// Commands of the cache.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Cache {
-    /// Count what is stored, and show what is kept for whom.
+    /// Show the size of the cache and the results that keep artifacts alive
     Stat,
-    /// Remove what has not been used for long, or until a size is reached. What was deployed stays for as long as its results lie in
-    /// their folder.
+    /// Remove old artifacts, by age or until the cache has a size
+    ///
+    /// Artifacts of deployed results stay as long as the results exist.
     Gc {
-        /// Keep at most this much, such as `10 GiB`.
+        /// Shrink the cache to this size, such as `10 GiB`
         #[arg(long, value_name = "SIZE")]
         max_size: Option<String>,
-        /// Remove what was not used for this many days.
+        /// Remove artifacts unused for this many days
         #[arg(long, value_name = "DAYS")]
         max_age: Option<u64>,
-        /// Remove also what is kept for results that are there.
+        /// Also remove artifacts of existing results
         #[arg(long)]
         no_roots: bool,
-        /// Remove also what compilers have left, which only saves time.
+        /// Also remove compiler caches, which only save time
         #[arg(long)]
         scratch: bool,
     },
-    /// Hash everything and repair what is damaged.
+    /// Verify the digests of all artifacts and remove damaged artifacts
     Verify,
-    /// Remove everything.
+    /// Remove all artifacts
     Clear,
 }
 
-/// Commands on targets.
+/// Commands of targets.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Targets {
-    /// List all targets.
+    /// List all targets
     List,
-    /// Show the facts of one.
+    /// Show the facts of a target
     Show {
-        /// Its name, or a YAML file.
+        /// The target's name or YAML file
         name: String,
     },
 }
@@ -449,26 +452,26 @@ pub enum Targets {
 /// Arguments of `schema`.
 #[derive(Args, Clone, Debug)]
 pub struct Schema {
-    /// Of what.
+    /// The schema to print
     #[arg(value_enum)]
     pub of: SchemaOf,
 }
 
-/// What has a schema.
+/// The schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaOf {
-    /// Recipe files.
+    /// The schema of recipe files
     Recipe,
-    /// Target files.
+    /// The schema of target files
     Target,
 }
 
 /// Arguments of `init`.
 #[derive(Args, Clone, Debug)]
 pub struct Init {
-    /// The model to deploy, a `.pt2` archive.
+    /// The model, a `.pt2` archive
     pub model: PathBuf,
-    /// The recipe file to write; `NAME.yaml` by default.
+    /// The recipe file to write; defaults to `NAME.yaml`
     #[arg(long, value_name = "FILE")]
     pub recipe: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The commands, one file each. A command returns the diagnostics that decide the exit code.
+//! The commands, a file each. A command returns the diagnostics that decide the exit code.
 
 mod attest;
 mod build;

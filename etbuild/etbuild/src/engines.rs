@@ -5,13 +5,13 @@ use etbuild_backend::Backend;
 
 /// The names for `partition:` besides `portable`.
 pub static BACKENDS: &[&dyn Backend] = &[
-    // A row for each, and one below.
+    // A row per backend; `ENGINES` needs a row too.
     &etbuild_cpu::BACKEND,
 ];
 
 /// The delegates that run the blobs on this machine.
 pub static ENGINES: &[Engine] = &[
-    // A row for each, and one above.
+    // A row per backend; `BACKENDS` needs a row too.
     Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) },
 ];
 

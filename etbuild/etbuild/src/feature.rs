@@ -3,7 +3,7 @@
 use et_llm::MakeText;
 use etbuild_diagnostic::{Code, Diagnostic};
 
-/// A part of etbuild with a Cargo feature of its own.
+/// An optional part of etbuild with a Cargo feature.
 #[derive(Clone, Copy, Debug)]
 pub enum Feature {
     /// Revisions of files in git.
@@ -29,7 +29,7 @@ impl Feature {
     /// The diagnostic for a command that needs the feature.
     pub fn missing(self, purpose: &str) -> Diagnostic {
         let name = self.name();
-        let message = format!("{purpose} needs the feature `{name}`, which this etbuild was built without");
+        let message = format!("{purpose} requires the feature `{name}`, which is not compiled into this etbuild");
         let help = format!(
             "use a released etbuild, or `cargo run --release --features {name} --` in place of `cargo run --release --`"
         );
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_missing_feature_is_named_with_the_command_that_has_it() {
         let diagnostic = Feature::Git.missing("`etbuild lock`");
-        assert!(diagnostic.message.contains("`etbuild lock` needs the feature `git`"), "{diagnostic:?}");
+        assert!(diagnostic.message.contains("`etbuild lock` requires the feature `git`"), "{diagnostic:?}");
         assert!(diagnostic.help.iter().any(|help| help.contains("--features git")), "{diagnostic:?}");
     }
 

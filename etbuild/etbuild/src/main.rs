@@ -1,4 +1,4 @@
-//! The etbuild command: arguments to engine to rendered result. The only place that prints.
+//! The etbuild command: arguments, query engine, rendered result. The only crate that prints.
 
 mod arguments;
 mod attest;
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What clap has to say: help and version on stdout with status 0, mistakes on stderr with status 2.
+/// Prints clap's output: help and version to stdout with status 0, errors to stderr with status 2.
 fn usage(error: &clap::Error) -> ExitCode {
     let _ = error.print();
     ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))

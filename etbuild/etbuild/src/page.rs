@@ -1,5 +1,5 @@
-//! The page of a report: one HTML file that needs nothing else. Text is escaped by the template engine; what is drawn is
-//! laid out here.
+//! The page of a report: a self-contained HTML file. The template engine escapes text; this module computes the
+//! geometry of the drawings.
 
 mod accuracy;
 mod latency;

@@ -13,7 +13,7 @@ pub use latency::{Latency, LayerTime, measure, note as note_step};
 pub use parts::{Part, PartKind, Sizes};
 pub use previous::{Before, NOTE, note, previous};
 
-/// Everything about one recipe on one target.
+/// The report of a recipe on a target.
 #[derive(Serialize)]
 pub struct DeployReport {
     /// The page.

@@ -9,12 +9,12 @@ use etbuild_diagnostic::Diagnostic;
 #[cfg(feature = "git")]
 use git2::{Commit, Delta, DiffOptions, Oid, Repository, Sort, Status};
 
-/// The files that differ between the working tree and the commit at which `revision` and `HEAD` part, as absolute paths: changed,
-/// added, removed, and those that git does not track yet.
+/// The files that differ between the working tree and the merge base of `revision` and `HEAD`, as absolute paths:
+/// changed, added, removed and untracked files.
 #[cfg(feature = "git")]
 pub fn changed_since(revision: &str) -> Result<BTreeSet<PathBuf>, Vec<Diagnostic>> {
     differences(revision).map_err(|error| {
-        let message = format!("what has changed since `{revision}` is not known: {}", error.message());
+        let message = format!("failed to list changes since `{revision}`: {}", error.message());
         let help = "a shallow clone lacks revisions: fetch with `fetch-depth: 0`, or `git fetch --unshallow`";
         vec![Diagnostic::error(Code::Usage, message).help(help)]
     })
@@ -43,7 +43,7 @@ fn differences(revision: &str) -> Result<BTreeSet<PathBuf>, git2::Error> {
 #[cfg(feature = "git")]
 const SEARCHED: usize = 10_000;
 
-/// The commit that made a file what it is, where it is in a repository and has no uncommitted change.
+/// The last commit that changed a file, if the file is in a repository and has no uncommitted change.
 #[cfg(feature = "git")]
 pub fn revision(file: &Path) -> Option<String> {
     let file = absolute(file);
@@ -70,19 +70,19 @@ fn entry(commit: &Commit<'_>, name: &Path) -> Option<Oid> {
     Some(commit.tree().ok()?.get_path(name).ok()?.id())
 }
 
-/// Nothing is known of revisions in this build.
+/// A build without git has no revisions.
 #[cfg(not(feature = "git"))]
 pub fn changed_since(_revision: &str) -> Result<BTreeSet<PathBuf>, Vec<Diagnostic>> {
     Err(vec![crate::feature::Feature::Git.missing("`--changed-since`")])
 }
 
-/// Commands that record revisions require the feature before they begin.
+/// Commands that record revisions require the feature first.
 #[cfg(not(feature = "git"))]
 pub fn revision(_file: &Path) -> Option<String> {
     None
 }
 
-/// A path as [`changed_since`] has it: absolute, its folder without links. The file itself may be gone.
+/// A path in the form of [`changed_since`]: absolute, with the links of its folder resolved. The file may be absent.
 pub fn absolute(path: &Path) -> PathBuf {
     match (path.parent(), path.file_name()) {
         (Some(folder), Some(name)) if folder.as_os_str().is_empty() => real(Path::new(".")).join(name),

@@ -1,4 +1,4 @@
-//! What every command stands on: the machine, the terminal, the store.
+//! The session of a command: system, terminal and store.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::feature::{Feature, MAKE_TEXT};
 use crate::interrupt;
 use crate::render::{ProgressView, Terminal};
 
-/// One run of the command.
+/// A run of the command.
 pub struct Session {
-    /// What every command understands.
+    /// Global options.
     pub global: Global,
     /// The machine.
     pub system: Arc<dyn System>,
-    /// Where results and talk go.
+    /// The output of results and messages.
     pub terminal: Terminal,
 }
 
@@ -62,12 +62,12 @@ impl Session {
             .map_err(|error| vec![Diagnostic::error(Code::Usage, error.to_string())])
     }
 
-    /// The same, and nothing comes from elsewhere.
+    /// The world without remote cache and without leases of other commands.
     pub fn world_alone(&self, mode: Mode, folder: &Path) -> Result<Arc<World>, Vec<Diagnostic>> {
         self.open(mode, folder).map(|world| Arc::new(world.offline(self.global.offline)))
     }
 
-    /// The same, and nothing is fetched from the network.
+    /// The world without access to the network.
     pub fn world_without_network(&self, mode: Mode) -> Result<Arc<World>, Vec<Diagnostic>> {
         self.open(mode, &self.cache_folder()?).map(|world| Arc::new(world.offline(true)))
     }
@@ -99,7 +99,7 @@ impl Session {
         })
     }
 
-    /// What `texts` set, and then `--set`.
+    /// The overrides of `texts`, followed by `--set`.
     pub fn overrides(&self, mut texts: Vec<String>) -> Result<Vec<Override>, Vec<Diagnostic>> {
         texts.extend(self.global.overrides.iter().cloned());
         let parsed: Result<Vec<Override>, Diagnostic> = texts.iter().map(|text| Override::parse(text)).collect();
@@ -112,12 +112,12 @@ impl Session {
     }
 }
 
-/// `--partition` as the `--set` that it stands for.
+/// `--partition` as a `--set`.
 pub fn partition_override(engines: &str) -> String {
     format!("partition=[{engines}]")
 }
 
-/// `--partition`, `--quantize` and `--calibrate` as the `--set`s that they stand for.
+/// `--partition`, `--quantize` and `--calibrate` as `--set`s.
 fn shorthands(recipes: &Recipes) -> Vec<String> {
     let partition = recipes.partition.as_deref().map(partition_override);
     let quantize = recipes.quantize.as_ref().map(|scheme| format!("quantize.scheme={scheme}"));
@@ -126,15 +126,15 @@ fn shorthands(recipes: &Recipes) -> Vec<String> {
 }
 
 fn no_folder(directory: &Path, error: &std::io::Error) -> Diagnostic {
-    Diagnostic::error(Code::Usage, format!("`{}` cannot be entered: {error}", directory.display()))
+    Diagnostic::error(Code::Usage, format!("failed to enter folder `{}`: {error}", directory.display()))
 }
 
 fn store_unavailable(error: &StoreError) -> Diagnostic {
     let code = if matches!(error, StoreError::Full { .. }) { Code::DiskFull } else { Code::StoreUnavailable };
-    Diagnostic::error(code, error.to_string()).help("set ETBUILD_CACHE_DIR to a folder that can be written")
+    Diagnostic::error(code, error.to_string()).help("set ETBUILD_CACHE_DIR to a writable folder")
 }
 
 fn no_home() -> Diagnostic {
-    let message = "there is no folder for the cache: neither ETBUILD_CACHE_DIR nor HOME is set";
+    let message = "no cache folder: neither ETBUILD_CACHE_DIR nor HOME is set";
     Diagnostic::error(Code::StoreUnavailable, message).help("set ETBUILD_CACHE_DIR")
 }

@@ -1,6 +1,6 @@
-//! LoRA adapters over checkpoints: logits are those of PEFT; model and adapter are files of their own, of which the model's is the
-//! same for every adapter; adapters that do not fit are refused. Needs `ETBUILD_TEST_PYTHON`, a Python with torch, transformers
-//! and peft; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
+//! LoRA adapters of checkpoints: logits equal PEFT's; model and adapter have separate data files, and the model's file
+//! is the same for every adapter; mismatched adapters are refused. Needs `ETBUILD_TEST_PYTHON`, a Python with torch,
+//! transformers and peft; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
 mod support;
 
@@ -24,12 +24,12 @@ fn cases() -> Option<&'static Path> {
     folder.as_ref().map(tempfile::TempDir::path)
 }
 
-/// The program file and the data files of a case with an adapter of this name, or none.
+/// The program file and the data files of a case, with or without an adapter.
 fn built(place: &Place, case: &Path, adapter: Option<&str>, more: &[&str]) -> ProgramFiles {
     built_and_seen(place, case, adapter, more).0
 }
 
-/// The same, with what was quantized and packed on the way.
+/// The same, with the log of quantization and packing.
 fn built_and_seen(place: &Place, case: &Path, adapter: Option<&str>, more: &[&str]) -> (ProgramFiles, Vec<String>) {
     let adapter = adapter.map(|name| format!("adapter={}", case.join(name).display()));
     let options: Vec<&str> = more.iter().copied().chain(adapter.as_deref()).collect();
@@ -45,7 +45,7 @@ fn built_and_seen(place: &Place, case: &Path, adapter: Option<&str>, more: &[&st
     (built, seen)
 }
 
-/// The largest difference between the logits of program files and expected ones.
+/// The largest difference between the logits of program files and expected logits.
 fn difference(files: &ProgramFiles, expected: &Path) -> f32 {
     largest_difference(expected, &mut Model::load(files, 16))
 }
@@ -58,7 +58,7 @@ fn expect_at_most(most: f32, differences: &BTreeMap<String, f32>) {
 }
 
 #[test]
-fn logits_are_those_of_peft() {
+fn logits_equal_peft() {
     let Some(folder) = cases() else { return };
     let place = Place::cold();
     let mut differences = BTreeMap::new();
@@ -74,7 +74,7 @@ fn logits_are_those_of_peft() {
 }
 
 #[test]
-fn logits_of_a_rotated_model_are_those_of_peft() {
+fn logits_of_a_rotated_model_equal_peft() {
     let Some(folder) = cases() else { return };
     let place = Place::cold();
     let mut differences = BTreeMap::new();
@@ -86,7 +86,7 @@ fn logits_of_a_rotated_model_are_those_of_peft() {
     expect_at_most(1e-4, &differences);
 }
 
-/// Ways to build with weights outside the program file, on the portable kernels and on the engine.
+/// Builds with external weights, on portable kernels and on the cpu backend.
 const EXTERNAL: [&[&str]; 4] = [
     &["export.weights=external"],
     &["export.weights=external", "partition=[cpu]"],
@@ -131,7 +131,7 @@ fn one_program_computes_with_either_adapter() {
 }
 
 #[test]
-fn quantized_weights_under_an_adapter_compute_what_a_simulation_does() {
+fn quantized_weights_with_an_adapter_equal_a_simulation() {
     let Some(folder) = cases() else { return };
     let (place, folder) = (Place::cold(), folder.join("llama-biases"));
     let mut differences = BTreeMap::new();
@@ -150,7 +150,7 @@ fn quantized_weights_under_an_adapter_compute_what_a_simulation_does() {
 }
 
 #[test]
-fn another_adapter_redoes_nothing_of_the_model() {
+fn another_adapter_reuses_the_packed_model() {
     let Some(folder) = cases() else { return };
     let (place, folder) = (Place::cold(), folder.join("qwen3"));
     let seen = |adapter| built_and_seen(&place, &folder, adapter, EXTERNAL[3]).1;
@@ -159,7 +159,7 @@ fn another_adapter_redoes_nothing_of_the_model() {
     assert!(first.iter().any(|weights| weights.contains("panels of")), "{first:?}");
     for adapter in ["one", "two"] {
         let more = seen(Some(adapter));
-        // 3 layers of 7 matrices, each with two of the adapter; they are packed for one instruction set or two.
+        // 3 layers of 7 matrices, each with two matrices of the adapter, packed for one or two instruction sets.
         assert!(!more.is_empty() && more.len().is_multiple_of(3 * 7 * 2), "{more:?}");
         let again: Vec<&String> = more.iter().filter(|weights| !weights.contains("adapter:")).collect();
         assert!(again.is_empty(), "{again:?}");
@@ -196,7 +196,7 @@ fn copy(place: &Place, case: &str) -> Option<(PathBuf, PathBuf)> {
     Some((case.join("model"), to))
 }
 
-/// Demands that a build says these words, and writes nothing.
+/// Asserts that a build fails with these words and writes nothing.
 #[track_caller]
 fn expect_refusal(place: &Place, (model, adapter): &(PathBuf, PathBuf), words: &[&str]) {
     let [model, adapter] = [model, adapter].map(|path| path.display());
@@ -207,7 +207,7 @@ fn expect_refusal(place: &Place, (model, adapter): &(PathBuf, PathBuf), words: &
 }
 
 #[test]
-fn adapters_that_are_not_known_are_refused_and_nothing_is_written() {
+fn unsupported_adapters_are_refused_without_output() {
     let place = Place::cold();
     let Some(folders) = copy(&place, "llama") else { return };
     let config = folders.1.join("adapter_config.json");
@@ -228,14 +228,14 @@ fn adapters_that_are_not_known_are_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn damaged_adapters_are_refused_and_nothing_is_written() {
+fn damaged_adapters_are_refused_without_output() {
     let place = Place::cold();
     let Some(folders) = copy(&place, "llama") else { return };
     let shard = folders.1.join("adapter_model.safetensors");
     let bytes = fs::read(&shard).unwrap();
     fs::write(&shard, &bytes[..bytes.len() - 10]).unwrap();
     expect_refusal(&place, &folders, &["ETB0302", "adapter_model.safetensors", "malformed"]);
-    // A name of the same length: one tensor is missing, and one is nobody's.
+    // A name of the same length: a tensor is missing, and a tensor has no layer.
     let name = b"layers.1.self_attn.q_proj.lora_B";
     let place_of_name = bytes.windows(name.len()).position(|window| window == name).unwrap();
     let mut renamed = bytes.clone();
@@ -249,7 +249,7 @@ fn damaged_adapters_are_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn the_weights_of_a_model_beside_those_of_an_adapter_must_be_the_models_own() {
+fn an_adapter_requires_the_data_file_of_its_model() {
     let place = Place::cold();
     let Some(folders) = copy(&place, "llama-biases") else { return };
     let shard = folders.1.join("adapter_model.safetensors");
@@ -288,7 +288,7 @@ fn write_tiny_adapter(folder: &Path, seed: u32) {
 }
 
 #[test]
-fn a_binary_takes_another_adapter_and_misses_one_that_is_not_there() {
+fn a_binary_loads_another_adapter_and_reports_a_missing_adapter() {
     let place = Place::cold_with_compiled_crates();
     let build = |adapter: &str| {
         let model = support::repository().join("examples/tiny-llama/model");

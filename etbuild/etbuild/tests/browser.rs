@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use support::{Place, RECIPE};
 
-/// Writes what is asked of the page into its title, as JSON. All folds are open. On a phone no content but what scrolls by itself may
-/// be wider than the screen; text must stand out from what is behind it (the formula of WCAG 2); what scrolls must be reachable
-/// by keyboard.
+/// Writes its findings into the page's title as JSON, with all folds open. On a phone no content except scrollable
+/// elements may be wider than the screen; the contrast of text must satisfy WCAG 2; scrollable elements must be
+/// reachable by keyboard.
 const PROBE: &str = r#"<script>
 document.querySelectorAll("details").forEach(fold => fold.open = true);
 document.body.style.width = "340px";
@@ -45,7 +45,7 @@ document.title = "probe" + JSON.stringify({
 }) + "end";
 </script></body>"#;
 
-/// The page of a deploy with a probe in it, which its policy would not let run.
+/// The page of a deploy with an inserted probe, without the policy that would block the probe.
 fn probed(place: &Place) -> std::path::PathBuf {
     place.run(&format!("report {RECIPE} --target linux-x86_64 --latency")).expect(0);
     let html = std::fs::read_to_string(place.out().join("digits/linux-x86_64/report.html")).unwrap();
@@ -53,8 +53,8 @@ fn probed(place: &Place) -> std::path::PathBuf {
     place.file("probe.html", html.replace(policy, "").replace("</body>", PROBE))
 }
 
-/// What the probe says where the reader's system is dark or light. Without Chromium the test says so and passes, except where
-/// emulators are required.
+/// The findings of the probe for a dark or light system theme. Without Chromium the test is skipped with a message,
+/// except where emulators are required.
 #[allow(clippy::print_stderr, reason = "a skipped test says so")]
 fn shown(page: &Path, is_dark: bool) -> Option<Value> {
     let mut browser = Command::new("chromium");
@@ -72,7 +72,7 @@ fn shown(page: &Path, is_dark: bool) -> Option<Value> {
 }
 
 #[test]
-fn a_page_fits_a_phone_needs_no_mouse_and_asks_nobody() {
+fn a_page_fits_a_phone_works_by_keyboard_and_makes_no_requests() {
     let place = Place::warm();
     let Some(said) = shown(&probed(&place), false) else { return };
     assert!(said["right"].as_u64().unwrap() <= 340, "{said}");

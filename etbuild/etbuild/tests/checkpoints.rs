@@ -1,6 +1,6 @@
-//! Language models from checkpoints: the logits of every family are what transformers computes, for a prompt in pieces and
-//! then token by token; damaged checkpoints are refused. Needs `ETBUILD_TEST_PYTHON`, a Python with torch and transformers;
-//! without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
+//! Language models from checkpoints: the logits of every family equal those of transformers, for a prompt in prefill
+//! chunks and then for single tokens; damaged checkpoints are refused. Needs `ETBUILD_TEST_PYTHON`, a Python with torch
+//! and transformers; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
 mod support;
 
@@ -79,7 +79,7 @@ fn a_model_that_cannot_be_rotated_is_refused() {
 }
 
 #[test]
-fn weights_of_a_byte_give_the_logits_of_the_numbers_that_they_stand_for() {
+fn int8_weights_give_the_logits_of_the_dequantized_weights() {
     let Some(folder) = checkpoints() else { return };
     let place = Place::cold();
     for family in ["llama", "llama-biases", "qwen3"] {
@@ -93,7 +93,7 @@ fn weights_of_a_byte_give_the_logits_of_the_numbers_that_they_stand_for() {
 }
 
 #[test]
-fn an_engine_computes_with_integers_what_portable_kernels_compute() {
+fn the_cpu_backend_equals_portable_kernels_with_quantized_weights() {
     let Some(folder) = checkpoints() else { return };
     let place = Place::cold();
     for (family, options) in [
@@ -115,7 +115,7 @@ fn an_engine_computes_with_integers_what_portable_kernels_compute() {
 }
 
 #[test]
-fn a_cache_in_fewer_bits_gives_nearly_the_same_logits_and_those_of_what_it_keeps() {
+fn a_quantized_kv_cache_gives_close_logits_that_equal_a_simulation() {
     let Some(folder) = checkpoints() else { return };
     let place = Place::cold();
     let mut wrong = BTreeMap::new();
@@ -138,7 +138,7 @@ fn a_cache_in_fewer_bits_gives_nearly_the_same_logits_and_those_of_what_it_keeps
 }
 
 #[test]
-fn a_text_that_outgrows_the_context_is_refused_and_none_before() {
+fn a_text_is_refused_only_beyond_the_context() {
     let Some(folder) = checkpoints() else { return };
     let place = Place::cold();
     for family in ["qwen3", "mistral"] {
@@ -160,7 +160,7 @@ fn copy(place: &Place, family: &str) -> Option<PathBuf> {
     Some(to)
 }
 
-/// What `etbuild build` says of a folder, which it refuses.
+/// The error of `etbuild build` for an invalid folder.
 fn refusal(place: &Place, folder: &Path, options: &str) -> String {
     let ran = place.run(&format!("build {} --target linux-x86_64 {options}", folder.display()));
     assert_ne!(ran.status, 0, "{}", ran.stdout);
@@ -177,7 +177,7 @@ fn edit(path: &Path, from: &str, to: &str) {
 }
 
 #[test]
-fn damaged_checkpoints_are_refused_with_a_code_and_nothing_is_written() {
+fn damaged_checkpoints_are_refused_with_a_code_and_without_output() {
     let place = Place::cold();
     let Some(folder) = copy(&place, "llama") else { return };
     let config = folder.join("config.json");
@@ -213,7 +213,7 @@ fn damaged_checkpoints_are_refused_with_a_code_and_nothing_is_written() {
     expect("ETB0304", "Hugging Face", "");
 }
 
-/// Writes a checkpoint's only shard again, with what `change` makes of it.
+/// Rewrites a checkpoint's only shard after `change`.
 fn rewrite(folder: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let shard = folder.join("model.safetensors");
     let mut bytes = fs::read(&shard).unwrap();
@@ -241,7 +241,7 @@ fn widened(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn halves_are_quantized_to_what_their_numbers_are() {
+fn half_precision_weights_quantize_like_float32() {
     let place = Place::cold();
     for family in ["qwen3", "smollm"] {
         let Some(folder) = copy(&place, family) else { return };

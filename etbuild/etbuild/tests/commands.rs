@@ -1,4 +1,4 @@
-//! The commands around a deploy: what they print, and with which status they end.
+//! The commands besides `deploy`: output and exit status.
 
 mod support;
 
@@ -32,7 +32,7 @@ fn the_printed_schema_is_the_committed_one() {
 }
 
 #[test]
-fn the_doctor_looks_at_every_target_and_fails_nobody() {
+fn the_doctor_checks_every_target_and_succeeds() {
     let result = Place::cold().json("doctor");
     let targets = result["targets"].as_array().unwrap();
     assert_eq!(targets.len(), 6);
@@ -69,10 +69,13 @@ fn a_program_file_is_described() {
 fn a_code_is_explained() {
     let place = Place::cold();
     let text = place.run("explain ETB0107").expect(0).stdout;
-    assert!(text.starts_with("ETB0107: unknown key\n") && text.contains("exits with status 3"), "{text}");
+    assert!(
+        text.starts_with("ETB0107: unknown key\n") && text.contains("\nFix: ") && text.contains("Exit status: 3"),
+        "{text}"
+    );
     assert_eq!(place.json("explain etb0404")["exit_code"], 4);
     let ran = place.run(&format!("explain {RECIPE} linc")).expect(2);
-    assert!(ran.stderr.contains("no stage is called `linc`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("unknown stage `linc`"), "{}", ran.stderr);
 }
 
 #[test]
@@ -84,7 +87,7 @@ fn completions_name_the_commands() {
 }
 
 #[test]
-fn a_wrong_command_line_is_status_2_and_said() {
+fn a_wrong_command_line_is_status_2_with_a_message() {
     let place = Place::cold();
     for words in [
         "frobnicate",
@@ -109,7 +112,14 @@ fn help_and_version_are_results() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn options_of_the_remote_cache_are_in_the_long_help_only() {
+    let help = |flag: &str| Ran::of(Command::new(ETBUILD).args(["deploy", flag])).expect(0).stdout;
+    assert!(help("--help").contains("Remote cache:") && help("--help").contains("--remote-execute-timeout"));
+    assert!(!help("-h").contains("--remote") && help("-h").contains("--output"));
+}
+
+#[test]
+fn a_closed_output_pipe_is_not_a_failure() {
     let place = Place::cold();
     for words in ["schema recipe", "completions bash", "targets list"] {
         let mut child = place.command(words.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,9 +1,10 @@
-//! Single operators and layers, compiled and run in this process, compute what PyTorch computes: by portable kernels, and where
-//! the CPU engine takes what it can.
+//! Single operators and layers, compiled and run in this process, compute PyTorch's outputs, with portable kernels and
+//! with the `cpu` backend.
 //!
-//! `conformance/make_cases.py` writes the cases with the Python of `ETBUILD_TEST_PYTHON`; without one the test fails, unless
-//! `ETBUILD_SKIP_PYTHON=1` skips the test. `ETBUILD_CASES` names a folder of other cases of the same layout, for example those
-//! of upstream's suite; `ETBUILD_CASES_OUT` a folder for the outputs, of each form, and the reasons why there are none.
+//!  `conformance/make_cases.py` writes the cases with the Python of `ETBUILD_TEST_PYTHON`; without one the test fails,
+//!  unless `ETBUILD_SKIP_PYTHON=1` skips the test. `ETBUILD_CASES` names a folder with other cases in the same layout,
+//!  for example upstream's suite; `ETBUILD_CASES_OUT` names a folder for the outputs of each form and the reasons for
+//!  missing outputs.
 
 #[path = "conformance/case.rs"]
 mod case;
@@ -21,11 +22,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use case::{Case, Laboratory};
 use support::Ran;
 
-/// What computes the cases, with the options of recipes that say so.
+/// The forms of a program, with the recipe options of each.
 const FORMS: [(&str, &[&str]); 2] = [("kernels", &[]), ("cpu", &["partition=[cpu]"])];
 
 #[test]
-fn every_case_computes_what_pytorch_computes() {
+fn every_case_equals_pytorch() {
     let folder = tempfile::tempdir().unwrap();
     let Some(root) = cases(folder.path()) else { return };
     let found = Case::all(&root);
@@ -38,7 +39,7 @@ fn every_case_computes_what_pytorch_computes() {
     }
 }
 
-/// The folder of cases: one that is named, or one that is made in `folder`.
+/// The folder of cases: the folder of `ETBUILD_CASES`, or fresh cases in `folder`.
 fn cases(folder: &Path) -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("ETBUILD_CASES") {
         return Some(named.into());

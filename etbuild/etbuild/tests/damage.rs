@@ -1,4 +1,5 @@
-//! What is damaged, removed or cannot be written: found, said and made again, or refused with a clear error.
+//! Damaged, missing and unwritable files: etbuild detects, reports and rebuilds these files, or fails with a clear
+//! error.
 
 mod support;
 
@@ -9,7 +10,7 @@ use support::{ETBUILD, MODEL, Place, RECIPE, Ran, files, not_cached, warm_out};
 
 const INPUTS: &str = "examples/digits/test.safetensors";
 
-/// A place in which one target has been deployed, so that a deploy of it reads every blob.
+/// A place with a warm cache of a target, so that a second deploy reads every blob.
 fn deployed() -> (Place, String) {
     let place = Place::cold_with_compiled_crates();
     let words = format!("deploy {RECIPE} --target linux-x86_64");
@@ -18,7 +19,7 @@ fn deployed() -> (Place, String) {
 }
 
 #[test]
-fn a_flipped_bit_in_any_blob_is_found_said_and_repaired() {
+fn a_flipped_bit_in_any_blob_is_detected_reported_and_repaired() {
     let (place, words) = deployed();
     let (results, blobs) = (files::tree(&place.out()), files::paths(&place.cache().join("v1/cas")));
     assert!(blobs.len() >= 12, "{blobs:?}");
@@ -38,12 +39,12 @@ fn a_flipped_bit_in_any_blob_is_found_said_and_repaired() {
 }
 
 #[test]
-fn verifying_the_cache_finds_damage_before_anything_reads_it() {
+fn cache_verify_finds_damage_before_use() {
     let place = Place::warm();
     let blob = &files::paths(&place.cache().join("v1/cas"))[0];
     files::change(blob, |bytes| bytes[0] ^= 1);
     let ran = place.run("cache verify").expect(1);
-    assert!(ran.stderr.contains("error[ETB0602]") && ran.stderr.contains("it is in quarantine"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error[ETB0602]") && ran.stderr.contains("moved to quarantine"), "{}", ran.stderr);
     assert!(!blob.exists());
     place.run("cache verify");
     assert_eq!(place.json("cache verify")["ok"], true, "what was found has been dealt with");
@@ -83,7 +84,7 @@ fn garble(bytes: &mut Vec<u8>) {
 }
 
 #[test]
-fn blobs_that_are_gone_are_made_again() {
+fn missing_blobs_are_recomputed() {
     let place = Place::warm();
     let outputs = place.path().join("outputs.safetensors");
     let words = format!("run {MODEL} --inputs {INPUTS} --outputs {}", outputs.display());
@@ -125,8 +126,8 @@ fn a_result_that_is_edited_leaves_the_cache_alone() {
     assert_eq!(place.json("cache verify")["ok"], true);
 }
 
-/// Runs the command where no file may grow beyond this many blocks of 512 bytes: the kernel refuses the write half way, as
-/// it does when the disk is full.
+/// Runs the command with a limit on file sizes, in blocks of 512 bytes: the kernel interrupts a write half way, as a
+/// full disk does.
 fn with_room_for(blocks: u32, place: &Place, words: &str) -> Ran {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\""), "sh", ETBUILD]);
@@ -163,7 +164,7 @@ fn a_full_disk_under_the_results_is_a_clear_error() {
 #[test]
 fn a_cache_that_cannot_be_written_is_a_clear_error() {
     let place = Place::cold();
-    // Nobody can make a folder there, whatever their rights.
+    // No user can create a folder there.
     let mut command = place.command(["deploy", RECIPE]);
     let ran = Ran::of(command.env("ETBUILD_CACHE_DIR", "/proc/etbuild")).expect(1);
     assert!(ran.stderr.contains("error[ETB0601]") && ran.stderr.contains("/proc/etbuild"), "{}", ran.stderr);

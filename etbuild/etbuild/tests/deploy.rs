@@ -1,4 +1,4 @@
-//! One recipe, four targets: what a deploy builds, runs, writes and says.
+//! A recipe with four targets: the builds, runs, files and messages of a deploy.
 
 mod support;
 
@@ -15,7 +15,7 @@ use support::{EMULATED, Place, RECIPE, Ran, files, tensors, unit};
 const TEST_DATA: &str = "examples/digits/test.safetensors";
 
 #[test]
-fn every_emulated_target_computes_what_pytorch_computed() {
+fn every_emulated_target_equals_pytorch() {
     let result = Place::warm().json(&format!("deploy {RECIPE}"));
     assert_eq!((&result["schema"], &result["ok"]), (&"etbuild.result/1".into(), &true.into()));
     for target in EMULATED {
@@ -40,7 +40,7 @@ fn the_portable_kernels_compute_what_pytorch_computed_on_both_architectures() {
 }
 
 #[test]
-fn bytes_on_the_engine_read_nearly_as_many_digits_on_both_architectures() {
+fn int8_on_the_cpu_backend_keeps_accuracy_on_both_architectures() {
     let quantized = "--quantize int8 --calibrate examples/digits/calibration.safetensors --set verify.tolerance=10";
     let targets = "--target linux-x86_64 --target linux-aarch64";
     let place = Place::warm();
@@ -57,7 +57,7 @@ fn bytes_on_the_engine_read_nearly_as_many_digits_on_both_architectures() {
 }
 
 #[test]
-fn a_binary_has_the_parts_of_the_engine_that_its_scheme_needs() {
+fn a_binary_has_the_backend_features_of_its_scheme() {
     let place = Place::warm();
     for scheme in ["dynamic-int8", "int8-weights", "int4-weights", "8da4w"] {
         let quantized = format!("--quantize {scheme} --set verify.tolerance=10 --target linux-x86_64");
@@ -139,7 +139,7 @@ fn results_lie_below_the_output_folder_as_the_manifest_says() {
 }
 
 #[test]
-fn the_image_for_a_pico_is_what_its_boot_rom_takes() {
+fn the_pico_image_satisfies_the_boot_rom() {
     let place = Place::warm();
     place.run(&format!("build {RECIPE} --target pico2")).expect(0);
     let image = fs::read(place.out().join("digits/pico2/digits.uf2")).unwrap();
@@ -198,7 +198,7 @@ fn verification_that_is_required_needs_every_target() {
 }
 
 #[test]
-fn where_an_emulator_is_missing_the_other_targets_complete() {
+fn other_targets_complete_without_an_emulator() {
     let place = Place::warm();
     let path = path_without_emulators(&place);
     let deploy = |words: &str| Ran::of(place.command(words.split(' ')).env("PATH", &path));
@@ -217,7 +217,7 @@ fn where_an_emulator_is_missing_the_other_targets_complete() {
     deploy(&format!("deploy {RECIPE} --target linux-aarch64 --require-verify")).expect(8);
 }
 
-/// A `PATH` on which Rust and a linker are found, and nothing else.
+/// A `PATH` with only Rust and a linker.
 fn path_without_emulators(place: &Place) -> std::path::PathBuf {
     let folder = place.path().join("bin");
     fs::create_dir(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Models that a Python function makes. Needs `ETBUILD_TEST_PYTHON`, a Python with torch; without one a test fails, unless
+//! Models of a Python function. Needs `ETBUILD_TEST_PYTHON`, a Python with torch; without one a test fails, unless
 //! `ETBUILD_SKIP_PYTHON=1` skips the test.
 
 mod support;
@@ -53,7 +53,7 @@ export: { interpreter: ./python }
 targets: [linux-x86_64]
 ";
 
-/// A project with a script, two modules, a file that the script opens, and an interpreter that writes down its calls.
+/// A project with a script, two modules, a file that the script opens, and an interpreter that logs its calls.
 struct Project {
     place: Place,
     recipe: PathBuf,
@@ -125,7 +125,7 @@ fn an_unchanged_script_starts_no_process() {
 }
 
 #[test]
-fn what_is_read_decides_and_nothing_else_does() {
+fn only_files_that_were_read_are_in_the_key() {
     let Some(project) = Project::new() else { return };
     project.make("");
     fs::write(project.file("model/unused.py"), "2 / 0\n").unwrap();
@@ -141,12 +141,12 @@ fn what_is_read_decides_and_nothing_else_does() {
         project.make("");
         assert_eq!(project.exports(), count + 2, "{file}: {difference}");
     }
-    // The script counts as it is written, comments and all.
+    // The digest of the script covers comments.
     let script = fs::read_to_string(project.file("model/make.py")).unwrap();
     fs::write(project.file("model/make.py"), format!("# changed\n{script}")).unwrap();
     project.make("");
     assert_eq!(project.exports(), 4);
-    // What it was before is still there.
+    // The cache keeps the previous version.
     fs::write(project.file("model/make.py"), script).unwrap();
     project.make("");
     assert_eq!(project.exports(), 4);
@@ -178,7 +178,7 @@ fn another_checkout_shares_the_export() {
 }
 
 #[test]
-fn a_failing_script_shows_what_it_said_and_fails_the_stage() {
+fn a_failing_script_shows_its_error_and_fails_the_stage() {
     let Some(project) = Project::new() else { return };
     let fails = |function: &str, said: &str| {
         let words = format!("build {} --set model.python={}:{function}", project.recipe.display(), script(&project));
@@ -207,7 +207,7 @@ fn an_interpreter_that_is_missing_or_has_no_torch_is_a_missing_tool() {
     }
 }
 
-/// F09: what is edited while it is exported is not stored under the name of what it was.
+/// F09: an edit during the export fails the export, so that no wrong result is cached.
 #[test]
 fn a_file_that_changes_during_the_export_stops_it() {
     let Some(project) = Project::new() else { return };

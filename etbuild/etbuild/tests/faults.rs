@@ -1,4 +1,4 @@
-//! Faults of the machine and its users that no other test is about; `docs/reliability.md` has the whole list.
+//! Faults of the machine and its users without another test; `docs/reliability.md` has the full list.
 
 mod support;
 
@@ -10,7 +10,7 @@ use support::{ETBUILD, MODEL, Place, RECIPE, Ran, archive, files, not_cached, re
 
 const ON: &str = "linux-x86_64";
 
-/// The command in a shell, after what sets the scene.
+/// The command in a shell, after shell commands of the scenario.
 fn in_shell(place: &Place, before: &str, words: &str) -> Ran {
     let mut command = Command::new("sh");
     let (out, cache) = (place.out(), place.cache());
@@ -70,7 +70,7 @@ fn every_option_that_a_stage_reads_is_in_a_key() {
     }
 }
 
-/// F27: an edit that leaves size and time as they were.
+/// F27: an edit that keeps size and time.
 #[test]
 fn an_edit_of_the_same_size_and_time_is_noticed() {
     let mut place = Place::warm();
@@ -113,7 +113,7 @@ fn surroundings_reach_no_result() {
 
 /// F36: another version's part of the cache is left alone.
 #[test]
-fn what_another_version_keeps_is_left_alone() {
+fn files_of_another_cache_version_are_kept() {
     let place = Place::warm();
     let other = place.file("cache/v2/cas/ab/cd", "of another version");
     place.run(&format!("build {RECIPE} --target {ON}")).expect(0);

@@ -23,7 +23,7 @@ fn runs(folder: &Path) -> Vec<String> {
     runs
 }
 
-/// Runs the model of `run` and returns where its outputs are.
+/// Runs the model of `run` and returns the file of the outputs.
 fn compute(place: &Place, folder: &Path, run: &str, options: &str) -> PathBuf {
     let (program, _) = run.split_once('.').unwrap();
     let (model, inputs) = (folder.join(format!("{program}.pt2")), folder.join(format!("{run}.inputs.safetensors")));
@@ -53,7 +53,7 @@ fn sizes_state_and_control_flow_are_as_in_pytorch() {
     a_size_out_of_bounds_is_refused(&place, folder.path());
 }
 
-/// `sizes` takes from 2 to 16 rows; `rows` of 9 in its third run are fine, those of a run of `found` are no matrix.
+/// `sizes` accepts 2 to 16 rows; `rows` of 9 in its third run is valid, the input of `found` is not a matrix.
 fn a_size_out_of_bounds_is_refused(place: &Place, folder: &Path) {
     let (model, inputs) = (folder.join("rows.pt2"), folder.join("sizes.2.inputs.safetensors"));
     let outputs = place.path().join("none.safetensors");
@@ -63,7 +63,7 @@ fn a_size_out_of_bounds_is_refused(place: &Place, folder: &Path) {
     assert!(!outputs.exists());
 }
 
-/// The program file that is the only one in a cache.
+/// The only program file of a cache.
 fn program_file(place: &Place) -> Vec<u8> {
     let blobs = files::tree(&place.cache()).into_values();
     let mut programs: Vec<Vec<u8>> = blobs.filter(|bytes| bytes.get(4..8) == Some(b"ET12")).collect();

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// What a board's binary takes, in bytes.
+/// The size of a board's binary in bytes.
 struct Golden {
     target: &'static str,
     /// Flash beyond the program file and the verification data: instructions, constants, initial values.
@@ -19,11 +19,11 @@ const GOLDEN: [Golden; 2] = [
     Golden { target: "pico2", flash: 19_810, arena: 8_192 },
 ];
 
-/// How far a number may be from its golden one, in per cent: compilers differ a little from version to version.
+/// The tolerance in per cent: compiler versions differ a little.
 const BAND: u64 = 3;
 
 #[test]
-fn the_example_takes_the_memory_that_it_took() {
+fn the_example_has_its_golden_sizes() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path());
     for golden in &GOLDEN {

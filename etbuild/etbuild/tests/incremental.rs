@@ -1,4 +1,4 @@
-//! What a change reruns, and what it does not.
+//! The stages that a change reruns.
 
 mod support;
 
@@ -12,7 +12,7 @@ use support::{EMULATED, MODEL, Place, RECIPE, Ran, archive, files, not_cached, r
 
 const ALL: [&str; 4] = ["linux-x86_64", "linux-aarch64", "mps2-an505", "pico2"];
 
-/// Programs that a deploy may start, as scripts that write down that they were called and then do their work.
+/// Wrappers of the programs that a deploy may start, which log their calls.
 struct Recorders {
     folder: PathBuf,
     log: PathBuf,
@@ -49,7 +49,7 @@ fn record(script: &Path, real: &Path, log: &Path) {
     fs::set_permissions(script, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A copy of the recipe and its data, elsewhere; commands run there.
+/// A copy of the recipe and its data in another folder; commands run there.
 fn checkout(place: &mut Place) {
     for part in ["recipes", "examples"] {
         files::copy(&repository().join(part), &place.path().join("checkout").join(part));
@@ -71,7 +71,7 @@ fn a_second_deploy_starts_no_process() {
     let deploy = |folder: &str| {
         let mut command = place.command(["deploy", RECIPE, "--output", "json"]);
         recorders.enter(&mut command);
-        // Binaries run in a temporary folder: without one, none can.
+        // Binaries run in a temporary folder; an invalid folder makes every run fail.
         Ran::of(command.env("TMPDIR", place.path().join(folder))).expect(0).json()
     };
     deploy("cache");
@@ -84,12 +84,12 @@ fn a_second_deploy_starts_no_process() {
 }
 
 #[test]
-fn a_tolerance_reruns_nothing() {
+fn a_changed_tolerance_reruns_no_stage() {
     assert_all_cached(&Place::warm().json(&format!("deploy {RECIPE} --set verify.tolerance=1e-3")));
 }
 
 #[test]
-fn a_comment_a_new_time_and_another_folder_rerun_nothing() {
+fn a_comment_a_new_time_and_another_folder_rerun_no_stage() {
     let mut place = Place::warm();
     checkout(&mut place);
     files::change(&place.root.join(RECIPE), |text| text.extend_from_slice(b"# Nobody reads this.\n"));
@@ -99,7 +99,7 @@ fn a_comment_a_new_time_and_another_folder_rerun_nothing() {
 }
 
 #[test]
-fn another_planner_reruns_the_plan_and_what_reads_it() {
+fn another_planner_reruns_the_plan_and_later_stages() {
     let place = Place::warm();
     let naive = format!("{RECIPE} --set memory.planner=naive");
     let plan = place.json(&format!("plan {naive}"));
@@ -140,7 +140,7 @@ fn a_retrained_model_keeps_hosted_binaries_and_firmware_crates() {
 }
 
 #[test]
-fn recipes_of_one_model_share_what_reads_no_recipe() {
+fn recipes_of_a_model_share_recipe_independent_stages() {
     let place = Place::warm();
     let text = format!(
         "etbuild: 1\nname: other\nmodel: {{ pt2: {} }}\ntargets: [linux-x86_64, pico2]\n",
@@ -148,7 +148,7 @@ fn recipes_of_one_model_share_what_reads_no_recipe() {
     );
     let recipe = place.file("other.yaml", text);
     let plan = place.json(&format!("plan {}", recipe.display()));
-    // The binary has the recipe's name in it; its crates do not.
+    // The recipe's name is an input of the binary and not of its crates.
     assert_eq!(not_cached(&plan, "linux-x86_64"), ["link"]);
     assert_eq!(not_cached(&plan, "pico2"), ["link"]);
 }

@@ -1,4 +1,4 @@
-//! `etbuild inspect` and `etbuild explain --operators`: what files hold, in what they differ, what a model needs.
+//! `etbuild inspect` and `etbuild explain --operators`: contents, differences, required operators.
 
 mod support;
 
@@ -33,7 +33,7 @@ fn change(difference: &Value, what: &str, name: &str) -> Value {
 }
 
 #[test]
-fn state_and_calls_of_a_program_file_are_told() {
+fn state_and_calls_of_a_program_file_are_shown() {
     let file = inspect("state.pte");
     assert_eq!((&file["schema"], &file["kind"]), (&json!("etbuild.inspect/1"), &json!("program")));
     let method = &file["methods"][0];
@@ -49,7 +49,7 @@ fn state_and_calls_of_a_program_file_are_told() {
 }
 
 #[test]
-fn a_model_is_told_as_the_program_that_it_becomes() {
+fn a_model_is_shown_as_its_program_file() {
     let model = repository().join("examples/digits/digits.pt2");
     let file = Place::cold().json(&format!("inspect {}", model.display()));
     assert_eq!(file["kind"], "program");
@@ -57,7 +57,7 @@ fn a_model_is_told_as_the_program_that_it_becomes() {
 }
 
 #[test]
-fn bounds_of_dynamic_shapes_and_jumps_are_told() {
+fn bounds_of_dynamic_shapes_and_jumps_are_shown() {
     let file = inspect("branch.pte");
     let (method, text) = (&file["methods"][0], "float32[4, 2] at most");
     assert_eq!(
@@ -68,7 +68,7 @@ fn bounds_of_dynamic_shapes_and_jumps_are_told() {
 }
 
 #[test]
-fn data_files_and_bundled_programs_are_told() {
+fn data_files_and_bundled_programs_are_shown() {
     let data = inspect("external.ptd");
     let entries: Vec<_> =
         data["entries"].as_array().unwrap().iter().map(|entry| (&entry["name"], &entry["type"])).collect();
@@ -88,7 +88,7 @@ fn a_file_does_not_differ_from_itself_and_both_answers_are_status_0() {
 }
 
 #[test]
-fn differences_are_told_in_both_directions() {
+fn differences_are_shown_in_both_directions() {
     let (there, back) = (difference("add.pte", "state.pte"), difference("state.pte", "add.pte"));
     for (what, name, before, after) in [
         ("operator", "aten::add.out", json!("1"), json!("2")),
@@ -102,7 +102,7 @@ fn differences_are_told_in_both_directions() {
     }
 }
 
-/// One element of the largest constant of `state.pte` is changed: nothing else may differ.
+/// After a change of a single element of the largest constant of `state.pte`, nothing else differs.
 #[test]
 fn a_changed_constant_is_one_change() {
     let place = Place::cold();
@@ -146,7 +146,7 @@ fn the_kernels_of_a_model_are_explained_for_each_target() {
     assert_eq!(row("aten::where.self_out")["types"], json!(["float32", "bool"]));
 }
 
-/// The program file of a model, without a binary around it.
+/// The program file of a model, without a binary.
 fn program_file(place: &Place, model: &Path) -> PathBuf {
     let system = Arc::new(RealSystem::default());
     let world = World::open(system, &place.cache(), Arc::new(|_: &Event| {}), Mode::Build, 1).unwrap();
@@ -169,7 +169,7 @@ fn the_calls_that_are_explained_are_those_of_the_program_file() {
 }
 
 #[test]
-fn what_is_missing_is_explained_with_the_value_that_needs_it_and_the_rest_is_listed() {
+fn missing_operators_are_explained_with_their_values_beside_the_rest() {
     let place = Place::cold();
     let model = repository().join("etbuild/etbuild/tests/data/inverse.pt2");
     let ran = place.run(&format!("explain --operators {} --output json", model.display())).expect(4);

@@ -1,4 +1,4 @@
-//! F28: Ctrl-C and its like, whoever is told.
+//! F28: Ctrl-C and other terminating signals, sent to the process or to its group.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -13,8 +13,7 @@ use support::{Place, RECIPE, Ran, files, warm_out};
 
 const BOARD: [&str; 4] = ["deploy", RECIPE, "--target", "pico2"];
 
-/// A deploy that ignores no signal, even where what started these tests ignores some, as shells do for what runs in the
-/// background.
+/// A deploy with default signal handlers, even if the parent ignores signals, as shells do for background jobs.
 fn deploy(place: &Place) -> Command {
     let mut command = Command::new("env");
     command.args(["--default-signal", support::ETBUILD]).args(BOARD).current_dir(&place.root);
@@ -22,11 +21,11 @@ fn deploy(place: &Place) -> Command {
     command
 }
 
-/// A deploy in a group of its own, as a shell starts it, and what it has started when there is something.
+/// A deploy in a new process group, and its compilers once they run.
 fn compiling(place: &Place) -> (Child, Vec<u32>) {
     let mut child = deploy(place).process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     loop {
-        // A compiler, and not the question for its version: cargo with something of its own below it.
+        // A compiler, in contrast to a version query: cargo with a child process.
         let started = compilers(child.id());
         if started.len() >= 2 {
             return (child, started);
@@ -36,7 +35,7 @@ fn compiling(place: &Place) -> (Child, Vec<u32>) {
     }
 }
 
-/// What the command left: nothing that runs, nothing that is half written, and a cache from which the next one is right.
+/// After the interrupt: no process, no partial file, and a cache from which the next command succeeds.
 fn expect_order(place: &Place, status: ExitStatus, started: &[u32]) {
     assert_eq!(status.code(), Some(130));
     let alive: Vec<&u32> = started.iter().filter(|process| is_alive(**process)).collect();
@@ -72,7 +71,7 @@ fn an_interrupt_at_any_moment_leaves_a_cache_in_which_the_next_deploy_is_right()
         thread::sleep(Duration::from_millis(milliseconds));
         send("INT", &child.id().to_string());
         let status = child.wait().unwrap();
-        // One that comes before the command listens ends it as it ends any program.
+        // A signal before the command installs its handler ends the command by the default action.
         let signal = std::os::unix::process::ExitStatusExt::signal(&status);
         assert!(matches!((status.code(), signal), (Some(0 | 130), None) | (None, Some(2))), "{status:?}");
         assert_eq!(place.json("cache verify")["ok"], true, "after {milliseconds} ms");
@@ -82,7 +81,7 @@ fn an_interrupt_at_any_moment_leaves_a_cache_in_which_the_next_deploy_is_right()
 }
 
 #[test]
-fn who_ignores_hang_ups_is_not_ended_by_one() {
+fn an_ignored_hang_up_does_not_end_the_command() {
     let place = Place::warm();
     let mut command = Command::new("sh");
     let line = format!("trap '' HUP; exec '{}' watch {RECIPE} --target pico2 --deploys 1", support::ETBUILD);

@@ -1,4 +1,4 @@
-//! What garbage collection keeps for whom.
+//! Roots of garbage collection: the artifacts that each user keeps.
 
 mod support;
 
@@ -11,7 +11,7 @@ use support::{Place, RECIPE, Ran, files};
 const STRICT: &str = "cache gc --max-size 1B";
 
 #[test]
-fn what_is_deployed_stays_while_its_results_lie_in_their_folder() {
+fn deployed_artifacts_stay_while_their_results_exist() {
     let place = Place::warm();
     let deploy = format!("deploy {RECIPE} --target linux-x86_64");
     place.run(&deploy).expect(0);
@@ -44,12 +44,12 @@ fn a_build_collects_a_cache_over_the_limit_by_itself() {
     date(File::create(place.cache().join("v1/checked")).unwrap());
     let mut command = place.command(build.split(' '));
     let said = Ran::of(command.env("ETBUILD_CACHE_SIZE", "1 B")).expect(0).stderr;
-    assert!(said.contains("of the longest unused artifacts") && !blob.exists(), "{said}");
+    assert!(said.contains("of the least recently used artifacts") && !blob.exists(), "{said}");
     assert_eq!(support::not_cached(&place.json(&build), "linux-x86_64"), [""; 0]);
 }
 
 #[test]
-fn without_roots_everything_may_go_and_the_next_deploy_makes_it_again() {
+fn without_roots_all_artifacts_may_go_and_the_next_deploy_rebuilds() {
     let place = Place::warm();
     let deploy = format!("deploy {RECIPE} --target linux-x86_64");
     place.run(&deploy).expect(0);

@@ -19,7 +19,7 @@ fn scramble(seed: u64) -> u64 {
     seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407) >> 33
 }
 
-/// Starts a command and kills it after this long.
+/// Starts a command and kills the process after this time.
 fn kill_after(command: &mut Command, time: Duration) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     thread::sleep(time);
@@ -35,7 +35,7 @@ fn compile(place: &Place) -> (Command, PathBuf) {
 }
 
 #[test]
-fn a_compilation_that_is_killed_leaves_a_cache_in_which_the_next_one_is_right() {
+fn a_killed_compilation_leaves_a_valid_cache() {
     let undisturbed = Place::cold();
     let (mut command, outputs) = compile(&undisturbed);
     Ran::of(&mut command).expect(0);
@@ -53,7 +53,7 @@ fn a_compilation_that_is_killed_leaves_a_cache_in_which_the_next_one_is_right() 
 }
 
 #[test]
-fn a_link_that_is_killed_is_done_again() {
+fn a_killed_link_runs_again() {
     let place = Place::cold_with_compiled_crates();
     let words = ["deploy", RECIPE, "--target", "pico2"];
     for milliseconds in [150, 400, 700, 1100] {
@@ -65,7 +65,7 @@ fn a_link_that_is_killed_is_done_again() {
 }
 
 #[test]
-fn a_deploy_that_is_killed_while_it_writes_results_is_finished_by_the_next() {
+fn a_deploy_killed_while_writing_results_is_completed_by_the_next() {
     let place = Place::warm();
     for kill in 0..20 {
         fs::remove_dir_all(place.out()).ok();
@@ -77,13 +77,13 @@ fn a_deploy_that_is_killed_while_it_writes_results_is_finished_by_the_next() {
     }
 }
 
-/// The name under which a file is written before it is renamed to its own.
+/// Whether a file has the temporary name before the rename.
 fn is_hidden(path: &Path) -> bool {
     path.file_name().unwrap().to_str().unwrap().starts_with('.')
 }
 
 #[test]
-fn garbage_collection_that_is_killed_leaves_a_cache_in_which_deploys_are_right() {
+fn a_killed_garbage_collection_leaves_a_valid_cache() {
     let (place, folder) = (Place::warm(), Place::cold());
     for kill in 0..10 {
         for blob in files::paths(&place.cache().join("v1/cas")) {
@@ -103,7 +103,7 @@ fn garbage_collection_that_is_killed_leaves_a_cache_in_which_deploys_are_right()
     assert_eq!(place.json("cache verify")["ok"], true);
 }
 
-/// Makes a blob look as if nobody had used it for a day.
+/// Sets a blob's last use to a day ago.
 fn age(blob: &Path) {
     let time = std::time::SystemTime::now() - Duration::from_secs(24 * 3600);
     fs::File::open(blob).unwrap().set_modified(time).unwrap();
@@ -123,7 +123,7 @@ fn two_deploys_at_once_do_every_stage_once() {
     runs.sort();
     runs.dedup();
     assert_eq!(runs.len(), count, "a stage ran twice: {runs:?}");
-    // Both targets share import and lower; a board has a plan, a program file and a binary of its own.
+    // Both targets share import and lower; a board has a separate plan, program file and binary.
     assert!(
         ["import", "lower", "plan", "emit", "select", "link", "verify"]
             .iter()
@@ -140,7 +140,7 @@ fn result(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The stages of a result that ran, with their keys; a stage that several units of one deploy share counts once.
+/// The stages of a result that ran, with their keys; a stage that several units share counts once.
 fn runs(result: &Value) -> Vec<String> {
     let rows = result["units"].as_array().unwrap().iter().flat_map(|unit| unit["stages"].as_array().unwrap());
     let ran = rows.filter(|row| row["cached"] == false);

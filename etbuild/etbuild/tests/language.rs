@@ -1,5 +1,5 @@
-//! The tiny language model: it deploys, talks, and says the same everywhere. What is compared with Python needs
-//! `ETBUILD_TEST_PYTHON`, one with torch, transformers and tokenizers; without it those tests fail, unless
+//! The tiny language model: deployment, conversation, and equal answers on every target. Comparisons with Python need
+//! `ETBUILD_TEST_PYTHON`, a Python with torch, transformers and tokenizers; without it those tests fail, unless
 //! `ETBUILD_SKIP_PYTHON=1` skips them.
 
 mod support;
@@ -19,7 +19,7 @@ const RECIPE: &str = "recipes/tiny-llama.yaml";
 const MODEL: &str = "examples/tiny-llama/model";
 const TARGETS: [&str; 2] = ["linux-x86_64", "linux-aarch64"];
 
-/// The place where the recipe was deployed once, and what the deploy said.
+/// A place with a deployed recipe, and the JSON output of the deploy.
 fn deployed() -> &'static (Place, Value) {
     static DEPLOYED: OnceLock<(Place, Value)> = OnceLock::new();
     DEPLOYED.get_or_init(|| {
@@ -29,7 +29,7 @@ fn deployed() -> &'static (Place, Value) {
     })
 }
 
-/// The binary for a target, with what runs it in front.
+/// The command that runs the binary of a target.
 fn binary(target: &str) -> Command {
     let binary = deployed().0.out().join("tiny-llama").join(target).join("tiny-llama");
     if target == "linux-x86_64" {
@@ -44,7 +44,7 @@ fn run(target: &str, arguments: &[&str]) -> Ran {
     Ran::of(binary(target).args(arguments))
 }
 
-/// What Python says, computed once; `None` without one.
+/// Python's results, computed once; `None` without a Python.
 fn python() -> Option<&'static (tempfile::TempDir, Value)> {
     static EXPECTED: OnceLock<Option<(tempfile::TempDir, Value)>> = OnceLock::new();
     let expected = EXPECTED.get_or_init(|| {
@@ -71,7 +71,7 @@ fn token_file(folder: &Path, tokens: &[u32]) -> PathBuf {
 }
 
 #[test]
-fn texts_of_many_languages_have_the_tokens_that_python_finds_and_come_back() {
+fn texts_of_many_languages_tokenize_like_python_and_round_trip() {
     let Some((folder, expected)) = python() else { return };
     for (name, cases) in expected["tokenizers"].as_object().unwrap() {
         let text = et_text::make(&fs::read(folder.path().join(name)).unwrap(), None).unwrap();
@@ -84,7 +84,7 @@ fn texts_of_many_languages_have_the_tokens_that_python_finds_and_come_back() {
 }
 
 #[test]
-fn conversations_are_the_texts_that_transformers_makes_of_them() {
+fn conversations_render_like_transformers() {
     let Some((_, expected)) = python() else { return };
     let config: Value =
         serde_json::from_slice(&fs::read(repository().join(MODEL).join("tokenizer_config.json")).unwrap()).unwrap();
@@ -102,7 +102,7 @@ fn conversations_are_the_texts_that_transformers_makes_of_them() {
 }
 
 #[test]
-fn both_architectures_compute_what_transformers_computed() {
+fn both_architectures_equal_transformers() {
     for target in TARGETS {
         let verification = &unit(&deployed().1, target)["verification"];
         assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &8.into()), "{verification}");
@@ -111,7 +111,7 @@ fn both_architectures_compute_what_transformers_computed() {
 }
 
 #[test]
-fn greedy_tokens_are_those_of_transformers() {
+fn greedy_tokens_equal_transformers() {
     let Some((folder, expected)) = python() else { return };
     let mut compared = 0;
     for case in expected["greedy"].as_array().unwrap() {
@@ -135,7 +135,7 @@ fn both_architectures_tell_the_same_tale() {
 }
 
 #[test]
-fn a_seed_repeats_what_chance_says() {
+fn a_seed_repeats_the_sampled_text() {
     let say = |seed| {
         let arguments = ["--prompt", "Once", "--temperature", "1", "--max-new-tokens", "40", "--seed", seed];
         run("linux-x86_64", &arguments).expect(0).stdout
@@ -145,7 +145,7 @@ fn a_seed_repeats_what_chance_says() {
 }
 
 #[test]
-fn guesses_change_nothing_on_either_architecture() {
+fn speculative_decoding_keeps_the_text_on_both_architectures() {
     for target in TARGETS {
         for sampling in ["0", "1"] {
             let words = ["--chat", "--prompt", "Tell me a tale about a fox.", "--seed", "5", "--temperature", sampling];
@@ -154,7 +154,7 @@ fn guesses_change_nothing_on_either_architecture() {
             let (plain, guessed) = (say(&[]).expect(0), say(&["--lookup"]).expect(0));
             assert_eq!(guessed.stdout, plain.stdout, "{target}");
             assert!(
-                guessed.stderr.contains("guesses right") && !plain.stderr.contains("guesses"),
+                guessed.stderr.contains("draft tokens accepted") && !plain.stderr.contains("draft tokens"),
                 "{}",
                 guessed.stderr
             );
@@ -178,7 +178,7 @@ fn a_conversation_goes_on_line_by_line() {
 }
 
 #[test]
-fn a_bench_prints_what_it_measured() {
+fn bench_prints_its_measurements() {
     let place = tempfile::tempdir().unwrap();
     let prompt = token_file(place.path(), &[0, 40, 41, 42]);
     let arguments = ["--tokens-in", prompt.to_str().unwrap(), "--threads", "2", "--temperature", "0"];
@@ -211,14 +211,14 @@ fn logits_have_a_row_for_each_token() {
     }
 }
 
-/// What a run of the model on the host prints, quantized by these options.
+/// The output of the model on the host, quantized with these options.
 fn said_on_the_host(place: &Place, options: &[&str], more: &[&str]) -> Ran {
     let sets = options.iter().flat_map(|option| ["--set", *option]);
     let fixed = ["run", MODEL, "--partition", "cpu", "--set", "export.context=512"];
     Ran::of(&mut place.command(fixed.into_iter().chain(sets).chain(more.iter().copied()))).expect(0)
 }
 
-/// The options of weights of 4 bits in groups of so many.
+/// The options of int4 weights with this group size.
 fn four_bits(group: usize, more: &[&str]) -> Vec<String> {
     let own = ["quantize.scheme=8da4w".to_owned(), format!("quantize.group_size={group}")];
     own.into_iter().chain(more.iter().map(|text| (*text).to_owned())).collect()
@@ -247,7 +247,7 @@ fn weights_of_four_bits_foresee_text_about_as_well() {
     }
 }
 
-/// Attention in 8 bits, everything else in 4.
+/// int8 attention, int4 for the remaining layers.
 const MIXED: [&str; 3] = [
     "quantize.scheme=8da4w",
     "quantize.group_size=32",
@@ -319,14 +319,14 @@ fn weights_take_the_room_of_their_bits() {
     };
     let small = size(&["quantize.scheme=8da4w", "quantize.group_size=32"]);
     let (four, layers) = (|weights: usize| weights / 2 + weights / 32, 4);
-    // What is not weights, such as the tokenizer, is the same but for scales and instructions: `8da4w` has twice those of others.
+    // The size of the tokenizer and of instructions; `8da4w` has twice as many scales and instructions.
     const INSTRUCTIONS: usize = 60_000;
     let rest = small - four(layers * (LAYER[0] + LAYER[1]) + TABLE);
     let near = |got: usize, weights: usize| {
         let (least, most) = (weights + rest, weights + rest + weights / 20 + INSTRUCTIONS);
         assert!((least - INSTRUCTIONS..most).contains(&got), "{got} is not {weights} and {rest}");
     };
-    // A group has a byte for its scale, and the last of an odd number another one.
+    // A group has a byte for its scale; an odd number of groups is padded.
     let groups = (layers * (LAYER[0] + LAYER[1]) + TABLE) / 64;
     let saved = small - size(&["quantize.scheme=8da4w", "quantize.group_size=64"]);
     assert!((groups - groups / 20..groups).contains(&saved), "{saved} is not {groups}");
@@ -337,7 +337,7 @@ fn weights_take_the_room_of_their_bits() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_with_its_reason() {
+fn contradictory_options_are_refused_with_a_reason() {
     let place = tempfile::tempdir().unwrap();
     for (tokens, reason) in
         [(vec![1; 513], "context of 512"), (vec![673], "no token 673"), (vec![], "no token to continue")]

@@ -1,4 +1,4 @@
-//! Libraries for C: the programs in `examples/c` are compiled with them and say what the binary says.
+//! C libraries: the programs in `examples/c` are compiled with the libraries and print the binary's results.
 
 mod support;
 
@@ -24,7 +24,7 @@ fn compiled(place: &Place, recipe: &str, source: &Path) -> (PathBuf, Command) {
     (folder, Command::new(program))
 }
 
-/// What the program says of an image.
+/// The output of the program for an image.
 fn said(place: &Place, program: &Command, model: &Path, image: &[u8]) -> Ran {
     let image = place.file("image", image);
     let mut command = Command::new(program.get_program());
@@ -32,7 +32,7 @@ fn said(place: &Place, program: &Command, model: &Path, image: &[u8]) -> Ran {
 }
 
 #[test]
-fn a_program_answers_in_c_as_it_does_in_its_binary() {
+fn a_program_in_c_equals_its_binary() {
     let place = Place::cold_with_compiled_crates();
     let (folder, program) = compiled(&place, "digits", "examples/c/classify.c".as_ref());
     let bytes = fs::read(repository().join("examples/digits/test.safetensors")).unwrap();
@@ -52,7 +52,7 @@ fn a_program_answers_in_c_as_it_does_in_its_binary() {
 }
 
 #[test]
-fn a_language_model_tells_in_c_what_its_binary_tells() {
+fn a_language_model_in_c_equals_its_binary() {
     let place = Place::cold_with_compiled_crates();
     let (folder, program) = compiled(&place, "tiny-llama", "examples/c/tell.c".as_ref());
     let prompt = "Once there was a fox";

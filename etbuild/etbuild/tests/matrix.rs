@@ -1,4 +1,4 @@
-//! Units of many recipes as continuous integration wants them.
+//! Lists of units for continuous integration.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use support::{MODEL, Place, RECIPE, repository};
 
-/// A repository with two recipes of one model, one with a matrix of two values, on two targets each.
+/// A repository with two recipes of a model, one with a matrix of two values, on two targets each.
 fn project() -> Place {
     let mut place = Place::cold();
     place.root = place.path().join("project");
@@ -85,7 +85,7 @@ fn a_changed_file_touches_the_units_that_read_it() {
 }
 
 #[test]
-fn only_what_a_deploy_would_run_is_stale() {
+fn only_units_with_stages_to_run_are_stale() {
     let place = Place::warm();
     let stale = |more: &str| {
         let value = place.run(&format!("matrix {RECIPE} --format json --only-stale {more}")).expect(0).json();

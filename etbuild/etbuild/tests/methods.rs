@@ -1,6 +1,6 @@
-//! Programs of several methods, methods that return fixed values, and weights in a data file: built from archives that
-//! PyTorch writes, run in our runtime and in upstream's. Needs `ETBUILD_TEST_PYTHON`, a Python with the executorch wheel;
-//! without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
+//! Programs with several methods, constant methods, and weights in a data file: built from PyTorch's archives, run in
+//! our runtime and in upstream's. Needs `ETBUILD_TEST_PYTHON`, a Python with the executorch wheel; without it these
+//! tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
 mod support;
 
@@ -22,7 +22,7 @@ const CONSTANTS: &str = "export:
   constants: { get_max_seq_len: 128, get_eos: [1, 2], get_scale: 0.5, use_cache: true, get_name: pair }
 ";
 
-/// Runs the script of these tests, if there is a Python to do it.
+/// Runs the script of these tests; `None` without a Python.
 fn python<A: AsRef<OsStr>>(arguments: &[A]) -> Option<Ran> {
     let python = support::python::with("the executorch wheel")?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/methods.py");
@@ -42,7 +42,7 @@ fn built(place: &Place, name: &str) -> PathBuf {
     place.out().join("pair/linux-x86_64").join(name)
 }
 
-/// What `etbuild run` makes of a method is what eager PyTorch made of it.
+/// `etbuild run` of a method gives the outputs of eager PyTorch.
 fn check_method(place: &Place, method: &str, options: &str) {
     let outputs = place.path().join(format!("{method}.outputs.safetensors"));
     let words = format!(
@@ -55,7 +55,7 @@ fn check_method(place: &Place, method: &str, options: &str) {
     assert!(difference <= 1e-5, "{method}: {difference}");
 }
 
-/// What upstream's runtime makes of a method, and what it says.
+/// The outputs and messages of upstream's runtime for a method.
 fn upstream(place: &Place, method: &str, data: Option<&Path>, has_inputs: bool) -> Ran {
     let outputs = place.path().join(format!("{method}.upstream.safetensors"));
     let mut words: Vec<PathBuf> = vec!["run".into(), built(place, "pair.pte"), method.into(), outputs.clone()];
@@ -129,7 +129,7 @@ fn check_constants(place: &Place) {
     assert_eq!(file.metadata["output_0"], "pair");
 }
 
-/// The binary runs any of its methods.
+/// The binary runs each of its methods.
 fn check_binary(place: &Place) {
     let outputs = place.path().join("binary.safetensors");
     let inputs = place.path().join("encode.inputs.safetensors");
@@ -167,7 +167,8 @@ fn weights_lie_in_a_data_file_that_both_runtimes_find() {
     command.arg("--data").arg(place.path().join("elsewhere.ptd"));
     Ran::of(&mut command).expect(0);
 
-    // A program of one of the methods has the same names for what it shares, so that it runs with the other's data.
+    // A program with a single method uses the same names for shared weights, so it runs with the data file of both
+    // methods.
     let alone = METHODS.replace("encode: encode.pt2, ", "").replace("pair", "alone");
     place.file("alone.yaml", format!("{alone}runtime: executorch\nexport: {{ weights: external }}\n"));
     place.run("build alone.yaml").expect(0);
@@ -191,7 +192,7 @@ fn a_board_has_no_data_files() {
     assert_eq!((&found["code"], &found["span"]["start"]["line"]), (&"ETB0207".into(), &5.into()), "{json}");
 }
 
-/// State that one method changes and the other only reads is in the same place of the first arena of both.
+/// State that a method writes and the other method reads is at the same offset of the first arena of both.
 #[test]
 fn state_of_one_name_is_shared() {
     let recipe = METHODS.replace("encode: encode.pt2, forward: forward.pt2", "put: put.pt2, take: take.pt2");

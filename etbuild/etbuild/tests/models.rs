@@ -11,14 +11,14 @@ fn archives() -> PathBuf {
     repository().join("etbuild/etbuild-import/tests/data")
 }
 
-/// The names of the archives that have inputs and outputs beside them.
+/// The names of the archives with recorded inputs and outputs.
 fn names() -> Vec<String> {
     let files = fs::read_dir(archives()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     files.filter_map(|file| file.strip_suffix(".outputs.safetensors").map(str::to_owned)).collect()
 }
 
 #[test]
-fn every_archive_computes_what_pytorch_recorded() {
+fn every_archive_equals_pytorch() {
     let place = Place::cold();
     assert!(names().len() >= 7);
     for name in names() {

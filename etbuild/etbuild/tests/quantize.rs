@@ -1,4 +1,4 @@
-//! Quantization through the command: what it computes, what it refuses, what it shows.
+//! Quantization through the command: results, errors and explanations.
 
 mod support;
 
@@ -8,7 +8,7 @@ const CALIBRATION: &str = "examples/digits/calibration.safetensors";
 
 const RECIPE: &str = "etbuild: 1\nname: r\ntargets: [linux-x86_64]\n";
 
-/// A recipe with this value of `quantize`, and the command on it.
+/// The command on a recipe with this value of `quantize`.
 fn recipe(place: &Place, quantize: &str) -> String {
     let model = repository().join("examples/digits/digits.pt2");
     let text = format!("{RECIPE}model: {{ pt2: {} }}\nquantize: {quantize}\n", model.display());
@@ -47,7 +47,7 @@ fn a_quantized_model_computes_nearly_the_same() {
 }
 
 #[test]
-fn the_engine_computes_what_the_portable_kernels_compute() {
+fn the_cpu_backend_equals_the_portable_kernels() {
     let place = Place::cold();
     let limits =
         [("int8", 0.2), ("dynamic-int8", 1e-4), ("int8-weights", 1e-4), ("int4-weights", 1e-4), ("8da4w", 0.05)];
@@ -164,7 +164,7 @@ fn labels_must_fit() {
 }
 
 #[test]
-fn nothing_is_measured_where_nothing_is_limited() {
+fn no_limit_means_no_measurement() {
     let place = Place::cold();
     let recipe = recipe(&place, &format!("{{ scheme: int8, calibrate: {} }}", calibration()));
     place.run(&format!("build {recipe}")).expect(0);
@@ -177,7 +177,7 @@ fn nothing_is_measured_where_nothing_is_limited() {
 }
 
 #[test]
-fn another_limit_measures_nothing_again() {
+fn a_changed_limit_repeats_no_measurement() {
     let place = Place::cold();
     let recipe = recipe(&place, &accuracy("max_loss: 0.5"));
     let states = |options: &str| {
@@ -201,14 +201,14 @@ fn search(quantize: &str, loss: &str) -> serde_json::Value {
 }
 
 #[test]
-fn proposed_layers_reach_what_is_asked() {
+fn proposed_layers_reach_the_limit() {
     let quantize = format!("{{ scheme: int8, calibrate: {} }}", calibration());
     let found = search(&quantize, "45dB");
     let (before, after) = (found["before"]["sqnr"].as_f64().unwrap(), found["after"]["sqnr"].as_f64().unwrap());
     assert!(before < 45.0 && after >= 45.0, "{found}");
     let layers = found["layers"].as_array().unwrap();
     assert!(!layers.is_empty() && layers.len() < found["candidates"].as_u64().unwrap() as usize, "{found}");
-    // What is printed does what it says where it is pasted.
+    // The printed options work when pasted into a recipe.
     let lines: Vec<String> =
         layers.iter().map(|layer| format!("{{ name: {}, scheme: float }}", layer["name"])).collect();
     let pasted = format!("{}, layers: [{}] }}", quantize.trim_end_matches(" }"), lines.join(", "));
@@ -217,7 +217,7 @@ fn proposed_layers_reach_what_is_asked() {
 }
 
 #[test]
-fn everything_is_kept_where_nothing_may_be_lost() {
+fn all_layers_stay_in_float_without_allowed_loss() {
     let quantize = format!("{{ scheme: int8, calibrate: {} }}", calibration());
     let found = search(&quantize, "500dB");
     assert_eq!(found["layers"].as_array().unwrap().len() as u64, found["candidates"].as_u64().unwrap(), "{found}");

@@ -1,5 +1,5 @@
-//! Quantized programs as PyTorch's tools write them, compiled and run on this machine. Needs `ETBUILD_TEST_PYTHON`, a Python
-//! with the executorch wheel and torchao; without it this test fails, unless `ETBUILD_SKIP_PYTHON=1` skips the test.
+//! Quantized programs of PyTorch's tools, compiled and run on this machine. Needs `ETBUILD_TEST_PYTHON`, a Python with
+//! the executorch wheel and torchao; without it this test fails, unless `ETBUILD_SKIP_PYTHON=1` skips the test.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use support::{Place, Ran, files, tensors};
 
-/// Writes the models into a folder, if there is a Python to do it.
+/// Writes the models into a folder; `false` without a Python.
 fn models(folder: &Path) -> bool {
     let Some(python) = support::python::with("the executorch wheel and torchao") else { return false };
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/quantized.py");
@@ -26,7 +26,7 @@ fn program_size(place: &Place) -> usize {
 }
 
 #[test]
-fn quantized_programs_compute_what_pytorch_does_with_their_weights_in_bytes() {
+fn quantized_programs_equal_pytorch_with_int8_weights() {
     let folder = tempfile::tempdir().unwrap();
     if !models(folder.path()) {
         return;

@@ -1,4 +1,5 @@
-//! Recipes that cannot be: refused with a status, a stable code, a place and a hint, in every form, and nothing written.
+//! Invalid recipes: each is refused with a status, a stable code, a place and a hint, in every output format, and
+//! nothing is written.
 
 mod support;
 
@@ -7,10 +8,10 @@ use std::fs;
 use serde_json::Value;
 use support::{MODEL, Place, files, repository};
 
-/// A recipe without mistakes. Line 4 is its targets.
+/// A valid recipe. Line 4 is its targets.
 const GOOD: &str = "etbuild: 1\nname: digits\nmodel: { pt2: digits.pt2 }\ntargets: [pico2]\n";
 
-/// What is expected of a mistake: exit status, code, `line:column` in `r.yaml`, and words of the hint.
+/// The expected mistake: exit status, code, `line:column` in `r.yaml`, and words of the hint.
 type Expected<'a> = (i32, &'a str, &'a str, &'a str);
 
 /// A folder with a model and this recipe, where the command runs.
@@ -54,7 +55,7 @@ fn is_sarif(log: &Value, code: &str) {
     assert!(result["locations"][0]["physicalLocation"]["region"]["startLine"].as_u64().unwrap() > 0);
 }
 
-/// A mistake that is found before any stage runs: nothing is stored.
+/// A mistake that is found before the first stage: the store stays empty.
 #[track_caller]
 fn refused_at_once(recipe: &str, expected: Expected<'_>) {
     let place = place(recipe);
@@ -76,7 +77,7 @@ fn a_wrong_type() {
 
 #[test]
 fn a_missing_file() {
-    refused_at_once(&GOOD.replace("digits.pt2", "digit.pt2"), (3, "ETB0201", "3:15", "is it spelled right?"));
+    refused_at_once(&GOOD.replace("digits.pt2", "digit.pt2"), (3, "ETB0201", "3:15", "check the spelling"));
 }
 
 #[test]
@@ -108,7 +109,7 @@ fn an_unknown_target() {
 }
 
 #[test]
-fn an_engine_that_is_not_there() {
+fn an_unknown_backend() {
     refused_at_once(&format!("{GOOD}partition: [xnnpack]\n"), (3, "ETB0204", "5:13", "leave `partition` out"));
 }
 
@@ -137,7 +138,7 @@ fn a_corrupt_model() {
 }
 
 #[test]
-fn an_operator_that_nothing_computes() {
+fn an_operator_without_a_kernel() {
     let place = place(GOOD);
     fs::copy(repository().join("etbuild/etbuild/tests/data/inverse.pt2"), place.path().join("digits.pt2")).unwrap();
     refused(&place, "", (4, "ETB0401", "3:15", "replace the operator"));

@@ -1,5 +1,5 @@
-//! Two machines that share a remote cache, and a remote cache that lies, goes away or says nothing. Needs `buildbox-casd`; without
-//! it a test fails, unless `ETBUILD_SKIP_PYTHON=1` skips the test.
+//! Two machines with a shared remote cache; a remote cache with wrong data, a lost remote cache, a silent remote cache.
+//! Needs `buildbox-casd`; without it a test fails, unless `ETBUILD_SKIP_PYTHON=1` skips the test.
 
 mod support;
 
@@ -33,7 +33,7 @@ fn expected() -> Vec<u8> {
     fs::read(outputs(&place)).unwrap()
 }
 
-/// The stages that a command ran; what was fetched says so.
+/// The stages that a command ran, without fetched stages.
 fn ran(stderr: &str) -> Vec<&str> {
     let lines = stderr.lines().filter(|line| line.contains(" s  ") && !line.ends_with("fetched"));
     lines.filter_map(|line| line.split_whitespace().next()).collect()
@@ -43,7 +43,7 @@ fn warnings(stderr: &str) -> Vec<&str> {
     stderr.lines().filter(|line| line.starts_with("warning: the remote cache")).collect()
 }
 
-/// A server that one machine has filled with a deploy, and what that deploy wrote.
+/// A server filled by a deploy, and the results of that deploy.
 fn filled() -> Option<(Casd, Place)> {
     let casd = Casd::start()?;
     let place = Place::cold_with_compiled_crates();
@@ -53,7 +53,7 @@ fn filled() -> Option<(Casd, Place)> {
 }
 
 #[test]
-fn a_machine_with_an_empty_cache_runs_nothing_and_gets_the_same_bytes() {
+fn a_machine_with_an_empty_cache_runs_no_stage_and_gets_the_same_bytes() {
     let Some((casd, first)) = filled() else { return };
     let second = Place::cold();
     let words = format!("deploy {RECIPE} --target {TARGET} --remote {}", casd.url());
@@ -77,7 +77,7 @@ fn conversation(casd: &Casd) -> usize {
     proxy.passed()
 }
 
-/// Runs it again on another such machine, and cuts the line after some share of that.
+/// A deploy on another machine, whose connection breaks after a number of bytes.
 fn cut(casd: &Casd, bytes: usize) -> Ran {
     let (proxy, place) = (Proxy::to(&casd.address(), bytes), Place::cold());
     let ran = place.run(&run_words(&place, &proxy.url())).expect(0);
@@ -87,7 +87,7 @@ fn cut(casd: &Casd, bytes: usize) -> Ran {
 }
 
 #[test]
-fn a_server_that_is_lost_half_way_costs_one_warning() {
+fn a_server_lost_during_a_build_costs_one_warning() {
     let Some(casd) = Casd::start() else { return };
     let sent = conversation(&casd);
     let fetched = conversation(&casd);
@@ -104,7 +104,7 @@ fn a_server_that_is_lost_half_way_costs_one_warning() {
 }
 
 #[test]
-fn a_server_that_is_not_there_or_says_nothing_costs_one_warning() {
+fn an_unreachable_or_silent_server_costs_one_warning() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let silent = format!("grpc://{} --remote-timeout 1", listener.local_addr().unwrap());
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
@@ -113,13 +113,13 @@ fn a_server_that_is_not_there_or_says_nothing_costs_one_warning() {
         let place = Place::cold();
         let ran = place.run(&run_words(&place, &url)).expect(0);
         assert_eq!(warnings(&ran.stderr).len(), 1, "{}", ran.stderr);
-        assert!(ran.stderr.contains("the build goes on without it"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("continuing without the remote cache"), "{}", ran.stderr);
         assert_eq!(fs::read(outputs(&place)).unwrap(), expected());
     }
 }
 
 #[test]
-fn a_required_server_that_is_lost_is_status_7() {
+fn a_lost_required_server_is_status_7() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let place = Place::cold();
     for words in [run_words(&place, ""), format!("deploy {RECIPE} --target {TARGET} --remote ")] {
@@ -144,13 +144,13 @@ fn a_server_whose_storage_is_damaged_does_no_harm() {
     let words = format!("deploy {RECIPE} --target {TARGET} --remote {}", casd.url());
     let ran = second.run(&words).expect(0);
     assert_eq!(warnings(&ran.stderr).len(), 1, "{}", ran.stderr);
-    assert!(ran.stderr.contains("gave wrong bytes for blob"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a wrong digest for blob"), "{}", ran.stderr);
     assert_eq!(files::tree(&second.out()), files::tree(&first.out()));
     assert_eq!(second.json("cache verify")["ok"], true);
 }
 
 #[test]
-fn only_a_large_artifact_that_is_damaged_is_noticed_when_it_is_read() {
+fn damage_of_a_large_artifact_is_detected_at_first_use() {
     let Some((casd, first)) = filled() else { return };
     let binary = fs::metadata(first.out().join("digits").join(TARGET).join("digits")).unwrap().len();
     for file in casd.blobs().iter().filter(|file| fs::metadata(file).unwrap().len() == binary) {
@@ -167,7 +167,7 @@ fn only_a_large_artifact_that_is_damaged_is_noticed_when_it_is_read() {
 }
 
 #[test]
-fn a_server_that_forgot_the_blobs_of_its_results_is_filled_again() {
+fn a_server_without_the_blobs_of_its_results_is_filled_again() {
     let Some(casd) = Casd::start() else { return };
     let places = [Place::cold(), Place::cold(), Place::cold()];
     let talks = places.each_ref().map(|place| {
@@ -183,7 +183,7 @@ fn a_server_that_forgot_the_blobs_of_its_results_is_filled_again() {
 }
 
 #[test]
-fn a_pull_request_reads_and_adds_nothing() {
+fn read_mode_downloads_and_uploads_nothing() {
     let Some(casd) = Casd::start() else { return };
     let before = (casd.blobs(), casd.results());
     let place = Place::cold();
@@ -214,7 +214,7 @@ fn the_environment_names_the_server_and_offline_means_none() {
 }
 
 #[test]
-fn what_is_no_server_is_a_mistake_on_the_command_line() {
+fn an_invalid_remote_url_is_a_usage_error() {
     let place = Place::cold();
     for wrong in
         ["--remote ftp://host", "--remote grpc://host:1 --remote-header =", "--remote-key key --remote grpc://h:1"]

@@ -1,4 +1,4 @@
-//! `etbuild report`: the page holds what it should, needs nothing else, and escapes what others named.
+//! `etbuild report`: the page is complete, self-contained and escapes names of the model.
 
 mod support;
 
@@ -51,7 +51,7 @@ fn a_page_is_written_for_every_target_and_its_path_printed() {
 }
 
 #[test]
-fn a_page_refers_to_nothing_outside() {
+fn a_page_is_self_contained() {
     let place = Place::warm();
     place.run(&format!("report {RECIPE} --target linux-x86_64")).expect(0);
     let html = page(&place, "digits");
@@ -113,7 +113,7 @@ fn the_next_deploy_is_compared_with_this_one() {
     let (float, integers) = (change("classify.weight"), change("classify.weight.integers"));
     assert_eq!(float["before"].as_u64().unwrap(), 4 * integers["now"].as_u64().unwrap());
     assert_eq!((&float["now"], &integers["before"]), (&Value::Null, &Value::Null));
-    // Nothing is built now, and the deploy to compare with is still the first.
+    // Nothing is rebuilt, and the previous deploy is still the first.
     let third = report(&quantized);
     assert_eq!((&third["changes"], &third["deploy"]["stages"][0]["cached"]), (&second["changes"], &Value::from(true)));
     assert!(page(&place, "r").contains("Parts that differ"));

@@ -1,4 +1,4 @@
-//! The same inputs give the same bytes, wherever and however they are built.
+//! Equal inputs give equal bytes on any machine and in any folder.
 
 mod support;
 
@@ -9,10 +9,10 @@ use support::{ETBUILD, Place, RECIPE, Ran, files, not_cached, repository, warm_c
 
 const TARGETS: [&str; 4] = ["linux-x86_64", "linux-aarch64", "mps2-an505", "pico2"];
 
-/// What must not be in any result: it would name this machine, its user or its folders.
+/// A text that must not occur in results, because the text identifies this machine, its user or its folders.
 const CANARY: &str = "canary-of-this-machine";
 
-/// The recipe and its data in a folder that is deeper than the repository.
+/// The recipe and its data in a deeper folder than the repository.
 fn checkout(place: &Place) -> PathBuf {
     let folder = place.path().join(CANARY).join("a/much deeper/folder");
     for part in ["recipes", "examples"] {
@@ -21,7 +21,7 @@ fn checkout(place: &Place) -> PathBuf {
     folder
 }
 
-/// The command in surroundings that differ in everything that must not matter.
+/// The command in an environment that differs in every irrelevant property.
 fn elsewhere(place: &Place, folder: &Path, words: &[&str]) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "umask 077; exec \"$@\"", "sh", ETBUILD]).args(words).args(["-j", "1"]);
@@ -70,7 +70,7 @@ fn no_trace_of(place: &Place, results: &std::collections::BTreeMap<PathBuf, Vec<
 }
 
 #[test]
-fn another_checkout_with_the_same_cache_runs_nothing() {
+fn another_checkout_with_the_same_cache_runs_no_stage() {
     let place = Place::warm();
     let folder = checkout(&place);
     let result = Ran::of(&mut elsewhere(&place, &folder, &["deploy", RECIPE, "--output", "json"])).expect(0).json();
@@ -84,5 +84,5 @@ fn another_checkout_with_the_same_cache_runs_nothing() {
 fn a_rebuild_in_an_empty_cache_is_compared() {
     let place = Place::warm();
     let ran = place.run(&format!("verify {RECIPE} --rebuild --target pico2")).expect(0);
-    assert!(ran.stderr.contains("gave the same bytes and the same keys"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the rebuild is identical: same bytes and same keys"), "{}", ran.stderr);
 }

@@ -1,5 +1,5 @@
-//! Commands side by side in one cache, killed at any moment, with garbage collection beside them. `ETBUILD_TEST_KILLS` says how
-//! many are killed, 30 without it.
+//! Concurrent commands in a shared cache, killed at random, with concurrent garbage collection. `ETBUILD_TEST_KILLS` is
+//! the number of kills, 30 by default.
 
 mod support;
 
@@ -15,7 +15,7 @@ use support::{ETBUILD, MODEL, Place, RECIPE, Ran, files, warm_out};
 const ON: &str = "linux-x86_64";
 const INPUTS: &str = "examples/digits/test.safetensors";
 
-/// Kills that happen, of processes that run: at least so many.
+/// The least number of kills of running processes.
 fn wanted() -> usize {
     std::env::var("ETBUILD_TEST_KILLS").map_or(30, |count| count.parse().unwrap())
 }
@@ -30,7 +30,7 @@ impl Scrambled {
     }
 }
 
-/// A cache in use: a deploy whose results stay in `kept`, and what comes and goes beside it.
+/// A cache in use: a deploy whose results stay in `kept`, and temporary results.
 struct Soak {
     place: Place,
     expected: Vec<u8>,
@@ -48,12 +48,12 @@ impl Soak {
         Self { expected: fs::read(soak.outputs("first")).unwrap(), ..soak }
     }
 
-    /// Results written from the cache. Nothing of it is collected: a folder that stays has the same results.
+    /// A deploy whose results stay. Garbage collection keeps the blobs of existing results.
     fn deploy(&self) -> Command {
         self.place.command(["deploy", RECIPE, "--target", ON])
     }
 
-    /// A compilation from the model to a program file, all of which may be collected, and a run of it.
+    /// Compiles a model to a program file, whose blobs may be collected, and runs the file.
     fn compile(&self, name: &str) -> Command {
         let words = ["run", MODEL, "--set", "memory.planner=naive", "--inputs", INPUTS, "--outputs"].map(OsStr::new);
         self.place.command(words.into_iter().chain([self.outputs(name).as_os_str()]))
@@ -67,7 +67,7 @@ impl Soak {
         self.place.command(["cache", "gc", "--max-size", "100 KiB"])
     }
 
-    /// Starts five commands at once, kills two of them and expects the other three to be right. Returns how many were killed.
+    /// Starts five commands, kills two commands and expects three correct results. Returns the number of kills.
     fn round(&self, random: &mut Scrambled) -> usize {
         files::paths(&self.place.cache().join("v1/cas")).iter().for_each(|blob| age(blob));
         fs::remove_dir_all(self.place.out()).ok();
@@ -85,7 +85,7 @@ impl Soak {
         killed
     }
 
-    /// Runs what may have been killed again, and compares what comes of it.
+    /// Repeats the killed commands and compares the results.
     fn expect_right(&self) {
         Ran::of(&mut self.deploy()).expect(0);
         let mut results = files::tree(&self.place.out());
@@ -98,7 +98,7 @@ impl Soak {
         assert!(fs::read(self.outputs("again")).unwrap() == self.expected);
     }
 
-    /// Bytes in the cache, without what compilers left.
+    /// Bytes in the cache, without compiler caches.
     fn size(&self) -> u64 {
         let cache = self.place.cache().join("v1");
         let folders = fs::read_dir(cache).unwrap().map(|entry| entry.unwrap().path());
@@ -111,7 +111,7 @@ fn start(mut command: Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Kills a process, unless it has ended.
+/// Kills a process; `false` if the process has ended.
 fn kill(mut child: Child) -> bool {
     let runs = child.try_wait().unwrap().is_none();
     child.kill().unwrap();
@@ -123,7 +123,7 @@ fn expect_success(output: &Output) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Makes a blob look as if nobody had used it for a day.
+/// Sets a blob's last use to a day ago.
 fn age(blob: &Path) {
     let time = SystemTime::now() - Duration::from_secs(24 * 3600);
     File::open(blob).unwrap().set_modified(time).unwrap();
@@ -131,7 +131,7 @@ fn age(blob: &Path) {
 
 #[test]
 #[expect(clippy::print_stdout, reason = "figures for who asks for many kills")]
-fn commands_that_are_killed_side_by_side_and_beside_collections_need_no_repair() {
+fn killed_concurrent_commands_and_collections_need_no_repair() {
     let soak = Soak::new();
     let before = soak.size();
     let (mut random, mut killed, mut rounds) = (Scrambled(1), 0, 0);

@@ -1,7 +1,7 @@
-//! Guesses never change what a language model says: logits of tokens that were read ahead are those of tokens that were read
-//! one by one, bit for bit, and texts with `--lookup` or `--draft-model` are those without. Small models of random weights need
-//! `ETBUILD_TEST_PYTHON`, a Python with torch and transformers; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1`
-//! skips them.
+//! Speculative decoding never changes the text: logits of verified tokens equal logits of single tokens, bit for bit,
+//! and texts with `--lookup` or `--draft-model` equal texts without. Small models with random weights need
+//! `ETBUILD_TEST_PYTHON`, a Python with torch and transformers; without it these tests fail, unless
+//! `ETBUILD_SKIP_PYTHON=1` skips them.
 
 mod support;
 
@@ -18,7 +18,7 @@ use etbuild_system::RealSystem;
 use support::logits::{BACKENDS, ENGINES, kernel};
 use support::{Place, Ran, repository};
 
-/// One of each kind of attention: all layers see everything; some or all see a window; one with caps.
+/// A family per kind of attention: full attention; sliding window in some or all layers; soft-capping.
 const FAMILIES: [&str; 4] = ["qwen3", "mistral", "gemma2", "gemma3"];
 /// Tokens of a text that goes around windows of 9 and pieces of 16 many times.
 const LENGTH: usize = 230;
@@ -51,8 +51,7 @@ fn bits(logits: &[f32]) -> Vec<u32> {
     logits.iter().map(|logit| logit.to_bits()).collect()
 }
 
-/// The logits behind each token, guessing the tokens that follow: now right, now wrong, now not at all. Gives how many of the
-/// guesses came true besides.
+/// The logits after each token, with correct, wrong or no draft tokens in turns, and the number of accepted tokens.
 fn read_ahead(model: &mut Model, text: &[u32]) -> (Vec<Vec<u32>>, usize) {
     let (mut rows, mut right) = (Vec::new(), 0);
     for (index, token) in text.iter().enumerate() {
@@ -76,7 +75,7 @@ fn text() -> Vec<u32> {
 }
 
 #[test]
-fn what_is_read_ahead_has_the_bits_of_what_is_read() {
+fn verified_tokens_have_the_bits_of_decoded_tokens() {
     let Some(folder) = checkpoints() else { return };
     let (place, text) = (Place::cold(), text());
     for (family, scheme) in FAMILIES.into_iter().flat_map(|family| {
@@ -101,7 +100,7 @@ fn what_is_read_ahead_has_the_bits_of_what_is_read() {
 }
 
 #[test]
-fn a_text_goes_on_behind_guesses_that_were_wrong_wherever_it_is_taken_up_again() {
+fn a_text_continues_from_any_position_after_rejected_tokens() {
     let Some(folder) = checkpoints() else { return };
     let (place, text) = (Place::cold(), text());
     let sizes = ["export.context=256", "export.prefill=8", "export.speculate=8", "partition=[cpu]"];
@@ -120,7 +119,7 @@ fn a_text_goes_on_behind_guesses_that_were_wrong_wherever_it_is_taken_up_again()
 }
 
 #[test]
-fn the_context_is_read_to_its_end_and_no_further() {
+fn the_context_is_used_up_to_its_end() {
     let Some(folder) = checkpoints() else { return };
     let place = Place::cold();
     let sizes = ["export.context=24", "export.prefill=16", "export.speculate=8"];
@@ -154,14 +153,14 @@ fn continued(place: &Place, program: &Path, more: &[&str]) -> Continued {
     Continued { tokens: fs::read_to_string(tokens).unwrap(), logits: fs::read(logits).unwrap(), stats }
 }
 
-/// Of how many guesses how many were right, as `--stats` says it.
-fn guesses(stats: &str) -> [usize; 2] {
+/// The numbers of proposed and accepted tokens in the output of `--stats`.
+fn accepted(stats: &str) -> [usize; 2] {
     let (right, rest) =
-        stats.split_once(" guesses right").unwrap().0.rsplit_once("; ").unwrap().1.split_once(" of ").unwrap();
+        stats.split_once(" draft tokens accepted").unwrap().0.rsplit_once("; ").unwrap().1.split_once(" of ").unwrap();
     [rest.parse().unwrap(), right.parse().unwrap()]
 }
 
-/// A program file of a family whose texts end with this token, if it is one.
+/// A program file of a family with this end token.
 fn program(place: &Place, family: &str, end: u32, options: &[&str]) -> Option<PathBuf> {
     let sizes = ["export.context=220", "export.prefill=16"];
     let (from, name) = (checkpoints()?.join(family).join("model"), format!("{family}-{end}-{}", options.len()));
@@ -184,7 +183,7 @@ fn program(place: &Place, family: &str, end: u32, options: &[&str]) -> Option<Pa
 const NEVER: u32 = 5000;
 
 #[test]
-fn texts_are_the_same_whoever_guesses() {
+fn every_draft_gives_the_same_text() {
     let place = Place::cold();
     for (family, other, partition) in
         [("qwen3", "gemma3", "partition=[cpu]"), ("gemma3", "qwen3", "partition=[portable]")]
@@ -197,12 +196,12 @@ fn texts_are_the_same_whoever_guesses() {
             let say = |more: &[&str]| continued(&place, &model, &[sampling, more].concat());
             let plain = say(&[]);
             assert_eq!(plain.tokens.split_whitespace().count(), 210, "{}", plain.stats);
-            for guesser in [&["--lookup"][..], &["--draft-model", same], &["--draft-model", other]] {
-                let guessed = say(guesser);
-                assert_eq!(guessed.tokens, plain.tokens, "{family} {sampling:?} {guesser:?}");
-                assert!(guessed.logits == plain.logits, "{family} {sampling:?} {guesser:?}");
-                let [proposed, right] = guesses(&guessed.stats);
-                let is_same = guesser.last() == Some(&same) && sampling[1] == "0";
+            for draft in [&["--lookup"][..], &["--draft-model", same], &["--draft-model", other]] {
+                let guessed = say(draft);
+                assert_eq!(guessed.tokens, plain.tokens, "{family} {sampling:?} {draft:?}");
+                assert!(guessed.logits == plain.logits, "{family} {sampling:?} {draft:?}");
+                let [proposed, right] = accepted(&guessed.stats);
+                let is_same = draft.last() == Some(&same) && sampling[1] == "0";
                 assert!(if is_same { proposed == right && right > 150 } else { proposed > 0 }, "{}", guessed.stats);
             }
         }
@@ -210,7 +209,7 @@ fn texts_are_the_same_whoever_guesses() {
 }
 
 #[test]
-fn a_text_ends_where_it_ends_among_guesses_that_were_right() {
+fn an_end_token_among_accepted_tokens_ends_the_text() {
     let place = Place::cold();
     let Some(never) = program(&place, "qwen3", NEVER, &[]) else { return };
     let tokens: Vec<u32> =
@@ -220,15 +219,15 @@ fn a_text_ends_where_it_ends_among_guesses_that_were_right() {
     let end = (0..tokens.len()).rfind(is_first).unwrap();
     let model = program(&place, "qwen3", tokens[end], &["export.speculate=8"]).unwrap();
     let draft = never.to_str().unwrap();
-    for guesser in [&[][..], &["--lookup"], &["--draft-model", draft]] {
-        let said = continued(&place, &model, guesser).tokens;
+    for draft in [&[][..], &["--lookup"], &["--draft-model", draft]] {
+        let said = continued(&place, &model, draft).tokens;
         let said: Vec<u32> = said.split_whitespace().map(|word| word.parse().unwrap()).collect();
-        assert_eq!(said, tokens[..end], "{guesser:?}");
+        assert_eq!(said, tokens[..end], "{draft:?}");
     }
 }
 
 #[test]
-fn guesses_that_cannot_be_are_refused_with_a_hint() {
+fn impossible_speculation_is_refused_with_a_hint() {
     let place = Place::cold();
     let Some(without) = program(&place, "qwen3", NEVER, &[]) else { return };
     let refused = |program: &Path, words: &[&str], code: &str, hint: &str| {

@@ -18,7 +18,7 @@ fn images() -> PathBuf {
     repository().join("examples/digits/test.safetensors")
 }
 
-/// Runs a script beside this file, if there is a Python to run it.
+/// Runs a script of this folder; `None` without a Python.
 fn python(script: &str, arguments: &[&Path]) -> Option<Ran> {
     let python = support::python::with("the executorch wheel")?;
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);
@@ -90,7 +90,7 @@ fn our_runtime_computes_the_same_from_upstreams_program() {
     assert_eq!(described["methods"][0]["operators"]["aten::convolution.out"], 2);
 }
 
-/// Every kind of file that upstream's exporter writes: `programs.py` lists them, with inputs and answers.
+/// Every kind of file of upstream's exporter: `programs.py` lists the files with inputs and outputs.
 #[test]
 fn upstreams_files_of_every_kind_run_in_ours() {
     let place = Place::cold();
@@ -123,7 +123,7 @@ fn check_run(place: &Place, run: &serde_json::Value) {
     }
 }
 
-/// The outputs are those of eager mode and, where it ran the program, of upstream's runtime.
+/// The outputs equal eager mode's and, if upstream's runtime ran the program, upstream's outputs.
 fn check_outputs(words: &str, case: &Path, outputs: &Path) {
     let (eager, upstream) = (case.join("outputs.safetensors"), case.join("upstream.safetensors"));
     let answers = [eager, upstream].into_iter().filter(|answer| answer.exists());

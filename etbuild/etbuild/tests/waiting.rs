@@ -1,4 +1,4 @@
-//! F22: who waits for a stage that another process runs says for whom.
+//! F22: a command that waits for a stage of another process reports that process.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -29,7 +29,7 @@ fn until_it_waits(child: &mut Child) {
     }
 }
 
-/// What a command said about waiting, after it has ended well.
+/// The messages about waiting of a command that succeeds.
 fn said(child: Child) -> String {
     let output = child.wait_with_output().unwrap();
     let talk = String::from_utf8(output.stderr).unwrap();
@@ -38,7 +38,7 @@ fn said(child: Child) -> String {
 }
 
 #[test]
-fn a_command_says_for_which_process_it_waits_and_since_when() {
+fn a_waiting_command_reports_the_process_and_its_run_time() {
     let place = Place::warm();
     fs::remove_dir_all(place.cache().join("v1/ac")).unwrap();
     let plan = place.json(&format!("plan {RECIPE} --target pico2"));
@@ -55,7 +55,7 @@ fn a_command_says_for_which_process_it_waits_and_since_when() {
     assert!(since.strip_suffix(" s").is_some_and(|seconds| seconds.parse::<u64>().is_ok()), "{line}");
 }
 
-/// Stops a process in the middle of a stage: while it holds the lock of one.
+/// Stops a process in the middle of a stage, while the process holds a stage's lock.
 fn stop_in_a_stage(place: &Place, process: u32) {
     let locks = place.cache().join("v1/locks");
     let holds = || {
@@ -75,7 +75,7 @@ fn stop_in_a_stage(place: &Place, process: u32) {
 }
 
 #[test]
-fn who_waits_for_a_deploy_that_stands_still_names_it_and_goes_on_when_it_is_killed() {
+fn a_command_that_waits_for_a_stopped_deploy_names_its_process_and_continues_after_its_death() {
     let place = Place::cold_with_compiled_crates();
     let mut first = start(&place);
     stop_in_a_stage(&place, first.id());

@@ -22,7 +22,7 @@ impl Watch {
         Self { child, results }
     }
 
-    /// What the next deploy did; waits for it.
+    /// Waits for the next deploy and returns its JSON result.
     fn next(&mut self) -> Value {
         serde_json::from_str(&self.results.next().unwrap().unwrap()).unwrap()
     }
@@ -36,7 +36,7 @@ impl Drop for Watch {
 }
 
 #[test]
-fn a_change_of_recipe_or_model_deploys_again_and_nothing_else_does() {
+fn only_a_changed_recipe_or_model_deploys_again() {
     let mut place = Place::warm();
     for part in ["recipes", "examples"] {
         files::copy(&repository().join(part), &place.path().join("checkout").join(part));
@@ -52,7 +52,7 @@ fn a_change_of_recipe_or_model_deploys_again_and_nothing_else_does() {
     assert_eq!(not_cached(&ran, on), ["plan", "emit", "verify"]);
     let error = |value: &Value| support::unit(value, on)["verification"]["max_error"].as_f64().unwrap();
     let before = error(&ran);
-    // An editor writes a new file and renames it over the old one.
+    // Like an editor: writes a new file and renames the file over the old file.
     let staged = place.root.join("staged.pt2");
     archive::retrain(&repository().join(MODEL), &staged);
     fs::rename(staged, place.root.join(MODEL)).unwrap();

@@ -1,4 +1,5 @@
-//! Workers compile and link: those of `buildbox-casd`, which run jobs in sandboxes. Needs `bwrap` besides the server.
+//! Remote execution of compilation and linking on `buildbox-casd`, whose workers run jobs in sandboxes. Needs `bwrap`
+//! besides the server.
 
 mod support;
 
@@ -19,7 +20,7 @@ const TALKER: &str = "recipes/tiny-llama.yaml";
 
 const TARGET: &str = "linux-x86_64";
 
-/// Where Rust is installed here; the server's workers find it at the same place.
+/// The folder of Rust; the server's workers find Rust at the same path.
 fn toolchain() -> PathBuf {
     let output = Command::new("rustc").args(["--print", "sysroot"]).output().unwrap();
     PathBuf::from(String::from_utf8(output.stdout).unwrap().trim())
@@ -44,7 +45,7 @@ fn warnings(stderr: &str) -> Vec<&str> {
     stderr.lines().filter(|line| line.starts_with("warning: the remote cache")).collect()
 }
 
-/// What a deploy writes on a machine that compiles itself.
+/// The results of a deploy on a machine without remote execution.
 fn made_here(targets: &[&str]) -> Place {
     let place = Place::warm();
     let targets: String = targets.iter().map(|target| format!(" --target {target}")).collect();
@@ -57,7 +58,7 @@ fn by_workers(result: &Value, target: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_workers_link_is_what_is_linked_here() {
+fn workers_link_the_same_bytes() {
     let Some(casd) = server() else { return };
     let place = Place::cold();
     let result = place.json(&words(&casd.url(), &path(), &EMULATED));
@@ -75,7 +76,7 @@ fn what_workers_link_is_what_is_linked_here() {
 }
 
 #[test]
-fn a_reader_of_text_is_compiled_of_crates_that_are_sent() {
+fn a_binary_with_a_tokenizer_compiles_from_uploaded_crates() {
     let Some(casd) = server() else { return };
     let deploy = format!("deploy {TALKER} --target {TARGET}");
     let workers = format!("--remote {} --remote-execute --remote-variable PATH={}:/usr/bin:/bin", casd.url(), path());
@@ -98,10 +99,10 @@ fn falls_back(url: &str, path: &str, why: &str) {
 }
 
 #[test]
-fn without_workers_or_with_others_than_are_needed_it_is_compiled_here() {
+fn without_matching_workers_the_link_runs_locally() {
     let (Some(alone), Some(casd)) = (Casd::start(), server()) else { return };
-    falls_back(&alone.url(), &path(), "it has no execution service; they run here");
-    falls_back(&casd.url(), "/nowhere", "a worker has no Rust; they run here");
+    falls_back(&alone.url(), &path(), "the server has no execution service; stages run locally");
+    falls_back(&casd.url(), "/nowhere", "a worker has no Rust; stages run locally");
     let other = tempfile::tempdir().unwrap();
     falls_back(&casd_with_another_rust(other.path()).url(), &other.path().display().to_string(), "rustc 1.0.0");
 }
@@ -118,7 +119,7 @@ fn casd_with_another_rust(folder: &Path) -> Casd {
 }
 
 #[test]
-fn a_server_that_is_required_and_has_no_workers_is_status_7() {
+fn a_required_server_without_workers_is_status_7() {
     let Some(casd) = Casd::start() else { return };
     let place = Place::cold_with_compiled_crates();
     let ran = place.run(&format!("{} --remote-mode required", words(&casd.url(), &path(), &[TARGET]))).expect(7);
@@ -127,9 +128,9 @@ fn a_server_that_is_required_and_has_no_workers_is_status_7() {
 }
 
 #[test]
-fn a_server_that_is_lost_half_way_costs_one_warning() {
+fn a_server_lost_during_a_build_costs_one_warning() {
     let Some(casd) = server() else { return };
-    // The job is larger, and all that goes before it smaller.
+    // The job itself is larger than the messages before the job.
     let half = Proxy::to(&casd.address(), 3 << 18);
-    falls_back(&half.url(), &path(), "the build goes on without it");
+    falls_back(&half.url(), &path(), "continuing without the remote cache");
 }

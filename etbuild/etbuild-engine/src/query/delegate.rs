@@ -29,8 +29,7 @@ impl PartitionOptions {
     /// The engines themselves.
     pub fn backends(&self, world: &World) -> Result<Vec<&'static dyn Backend>, Blocked> {
         let find = |name: &String| {
-            let unknown =
-                || Blocked::failed(Stage::Delegate, failure::internal(&format!("no engine is called `{name}`")));
+            let unknown = || Blocked::failed(Stage::Delegate, failure::internal(&format!("unknown backend `{name}`")));
             world.engine(name).ok_or_else(unknown)
         };
         self.engines.iter().map(find).collect()

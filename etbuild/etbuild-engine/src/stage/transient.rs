@@ -54,7 +54,7 @@ impl From<StoreError> for Transient {
             Code::DiskFull => diagnostic.help(
                 "free some space, run `etbuild cache gc --max-size 1GiB`, or set ETBUILD_CACHE_DIR to another disk",
             ),
-            _ => diagnostic.help("set ETBUILD_CACHE_DIR to a folder that can be written"),
+            _ => diagnostic.help("set ETBUILD_CACHE_DIR to a writable folder"),
         }))
     }
 }

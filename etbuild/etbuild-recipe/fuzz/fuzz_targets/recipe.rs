@@ -1,5 +1,5 @@
-//! The recipe reader on arbitrary text: a recipe, the file `b.yaml` that it may extend, and a `--set` argument, with a NUL
-//! between two. It must answer with recipes or with placed diagnostics that render.
+//! The recipe reader on arbitrary text: a recipe, the extended file `b.yaml`, and a `--set` argument, separated by NUL
+//! bytes. The result must be recipes, or diagnostics with places that render.
 //!
 //! `cargo +nightly fuzz run recipe --fuzz-dir etbuild/etbuild-recipe/fuzz CORPUS recipes`
 
@@ -24,7 +24,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// Every refusal has a place and a hint, and every renderer takes it.
+/// Every diagnostic has a place and a hint, and every renderer renders every diagnostic.
 fn check(diagnostics: &[Diagnostic]) {
     assert!(!diagnostics.is_empty());
     assert!(diagnostics.iter().all(|diagnostic| diagnostic.span.is_some() && diagnostic.help.is_some()));

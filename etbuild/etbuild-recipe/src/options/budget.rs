@@ -4,20 +4,20 @@ use etbuild_yaml::{ByteSize, Spanned};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What the result may cost; more is an error.
+/// Limits of size and memory; a result over a limit is an error.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
-    /// Largest size of the binary with its program file and data files.
+    /// The largest total size of the binary, its program file and its data files.
     #[serde(default)]
     pub file: Option<Spanned<ByteSize>>,
-    /// Most memory that a hosted run may use at any moment.
+    /// The largest peak memory of a run on a hosted target.
     #[serde(default)]
     pub peak_ram: Option<Spanned<ByteSize>>,
-    /// Most bytes in banks that are not written, on bare metal, without verification data.
+    /// The largest use of read-only banks (flash) on bare metal, without verification data.
     #[serde(default)]
     pub flash: Option<Spanned<ByteSize>>,
-    /// Most bytes in banks that are written, stack included, on bare metal.
+    /// The largest use of writable banks (RAM) on bare metal, stack included.
     #[serde(default)]
     pub ram: Option<Spanned<ByteSize>>,
 }

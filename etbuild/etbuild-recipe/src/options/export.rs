@@ -10,51 +10,56 @@ use serde::Deserialize;
 use super::{FixedValue, OneOrMany};
 use crate::FilePath;
 
-/// How the model is turned into a program.
+/// Options of the export and of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Export {
-    /// Most tokens that a language model keeps in its cache: the prompt and the answer together. Where left out, 2048, or what the model can if that is less.
+    /// The context length of a language model: the capacity of its KV cache in tokens, for prompt and answer together.
+    /// Default: 2048, or the model's maximum if smaller.
     #[serde(default)]
     pub context: Option<Spanned<u32>>,
-    /// How many tokens of a prompt a language model reads at once: a number, or a list of chunk lengths, each a method that shares weights and the KV cache with the others. The longest is the method `prefill`, a shorter length such as 8 is `prefill_8`. A prompt is read in the chunks that cost least. 8, 32 and 128 where left out.
+    /// The lengths of prefill chunks of a language model: a number or a list, each a method with shared weights and KV cache. The longest is the method `prefill`, a shorter length such as 8 is `prefill_8`. A prompt is read in the cheapest combination of chunks. Default: 8, 32 and 128.
     #[serde(default)]
     pub prefill: Option<OneOrMany<u32>>,
-    /// How many tokens a language model verifies at once where others are guessed (`--lookup`, `--draft-model`), as its method `verify`: from 2, such as 8, to those of `prefill`. 0 or left out: there is no such method.
+    /// The number of tokens that the method `verify` checks in one forward pass, for speculative decoding (`--lookup`, `--draft-model`): from 2, such as 8, to the longest prefill chunk. With 0 or if omitted, the program has no such method.
     #[serde(default)]
     pub speculate: Option<Spanned<u32>>,
-    /// In what a language model keeps keys and values: `float16` takes half the room and half the time to read, `int8` about a quarter. Where left out, `float16` with the schemes `8da4w` and `dynamic-int8`, which round activations, else `float32`.
+    /// The element type of the KV cache. `float16` halves memory and bandwidth, `int8` takes about a quarter. Default:
+    /// `float16` with the schemes `8da4w` and `dynamic-int8`, which quantize activations, else `float32`.
     #[serde(default)]
     pub cache: Option<Spanned<Cache>>,
-    /// In what a model with `float16` or `bfloat16` tensors is computed where backends are asked. Left out: `float32`. Inputs and outputs keep the model's types.
+    /// The type of the computation of a model with `float16` or `bfloat16` tensors on backends; `float32` if omitted. Inputs and outputs keep the model's types.
     #[serde(default)]
     pub precision: Option<Spanned<Precision>>,
-    /// What the Python function is called with, by the names of its parameters: numbers, booleans, texts or lists of them.
+    /// The arguments of the Python function, by parameter name: numbers, booleans, texts, or lists of these types.
     #[serde(default)]
     pub arguments: BTreeMap<String, Spanned<FixedValue>>,
-    /// The Python interpreter that exports: a path such as `.venv/bin/python`, or a name on `PATH`. Left out: that of the active virtual environment, else `python3`.
+    /// The Python interpreter for the export: a path such as `.venv/bin/python`, or a name on `PATH`. Default: the
+    /// interpreter of the active virtual environment, else `python3`.
     #[serde(default)]
     pub interpreter: Option<Spanned<String>>,
-    /// Files that the Python function reads by other means than Python's own `open`, as some readers of weights do: a change of one exports again.
+    /// Files that the Python function reads without Python's `open`, for example through a native weight loader: a
+    /// change of such a file repeats the export.
     #[serde(default)]
     pub files: Vec<FilePath>,
-    /// Methods that return fixed values, such as `get_max_seq_len: 128`, by name: numbers, booleans, texts or lists of them.
+    /// Methods that return constants, by name, such as `get_max_seq_len: 128`: numbers, booleans, texts, or lists of
+    /// these types.
     #[serde(default)]
     pub constants: BTreeMap<String, Spanned<FixedValue>>,
-    /// Where the program's constants are; `embedded` where left out.
+    /// The location of the weights; `embedded` if omitted.
     #[serde(default)]
     pub weights: Option<Spanned<Weights>>,
 }
 
-/// In what keys and values are kept.
+/// The element type of the KV cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Cache {
-    /// As they are computed.
+    /// The type of the computation.
     Float32,
-    /// In half precision.
+    /// Half precision.
     Float16,
-    /// A byte for each number, with a scale for each head of each position.
+    /// int8 with a scale per head and position.
     Int8,
 }
 
@@ -68,18 +73,19 @@ pub enum Precision {
     Model,
 }
 
-/// Where the constants of a program are.
+/// The location of the weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Weights {
     /// In the program file.
     Embedded,
-    /// In a data file `<name>.ptd` beside the program file, by their names in the model, so that programs can share them. Those of an adapter are in `<name>.adapter.ptd`.
+    /// In a data file `<name>.ptd` beside the program file, by name in the model, so that programs can share weights.
+    /// The weights of an adapter are in `<name>.adapter.ptd`.
     External,
 }
 
 impl Export {
-    /// The chunk lengths of a prompt where the recipe gives none, in ascending order.
+    /// The default lengths of prefill chunks, in ascending order.
     pub const PREFILL: [u32; 3] = [8, 32, 128];
 
     /// The chunk lengths of a prompt, in ascending order.
@@ -94,7 +100,7 @@ impl Export {
         lengths
     }
 
-    /// The interpreter that is named: a path, relative to the recipe, where it has a `/`, otherwise a name.
+    /// The interpreter: a path relative to the recipe if the text contains `/`, otherwise a name.
     pub fn interpreter(&self) -> Option<PathBuf> {
         let named = self.interpreter.as_ref()?;
         let is_path = named.value.contains('/');

@@ -7,10 +7,10 @@ use std::hash::{Hash, Hasher};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 
-/// What a method without instructions returns.
+/// The return value of a method without instructions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum FixedValue {
-    /// One value.
+    /// A scalar.
     Scalar(FixedScalar),
     /// Several.
     List(Vec<FixedScalar>),
@@ -23,7 +23,7 @@ pub enum FixedScalar {
     Bool(bool),
     /// A whole number.
     Int(i64),
-    /// Any other number.
+    /// Another number.
     Float(Float),
     /// A text.
     Text(String),
@@ -72,9 +72,7 @@ impl Visitor<'_> for ScalarVisitor {
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<FixedScalar, E> {
         let number = i64::try_from(value);
-        number
-            .map(FixedScalar::Int)
-            .map_err(|_| de::Error::custom(format!("{value} does not fit in 64 bits with a sign")))
+        number.map(FixedScalar::Int).map_err(|_| de::Error::custom(format!("{value} exceeds 64-bit signed integers")))
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<FixedScalar, E> {

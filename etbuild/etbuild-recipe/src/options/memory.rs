@@ -3,11 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Where the tensors of a running program lie.
+/// Options of the memory plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Memory {
-    /// The memory planner; `greedy` where left out.
+    /// The memory planner; `greedy` if omitted.
     #[serde(default)]
     pub planner: Planner,
 }
@@ -16,9 +16,9 @@ pub struct Memory {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Planner {
-    /// Tensors that do not live at the same time share bytes, the largest placed first.
+    /// Tensors with disjoint lifetimes share memory; the largest tensor is placed first.
     #[default]
     Greedy,
-    /// Every tensor has bytes of its own.
+    /// Every tensor has its own memory: no reuse.
     Naive,
 }

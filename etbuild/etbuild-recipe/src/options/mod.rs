@@ -1,4 +1,4 @@
-//! The parts of a recipe, one file each. Their doc comments are the reference.
+//! The parts of a recipe, a file each. The doc comments are the reference.
 
 mod budget;
 mod export;

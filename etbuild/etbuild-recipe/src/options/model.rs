@@ -10,13 +10,14 @@ use serde::de::{self, Deserialize, Deserializer};
 
 use crate::FilePath;
 
-/// Where the model comes from: exactly one of these.
+/// The source of the model: exactly one of the following keys.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
     /// An archive written by `torch.export.save`: the method `forward`.
     Pt2(FilePath),
-    /// One such archive for each method of the program, by the method's name. Equal constants are stored once, and state of the same name is one.
+    /// An archive per method of the program, by method name. Equal constants are stored once, and methods share state
+    /// by name.
     Methods(Spanned<BTreeMap<String, FilePath>>),
     /// A folder with a Hugging Face checkpoint of a language model: `config.json` and safetensors. The methods `prefill`, `decode` and, with `export.speculate`, `verify`.
     Checkpoint(FilePath),
@@ -25,7 +26,7 @@ pub enum Model {
 }
 
 impl Model {
-    /// The method of a model that names none.
+    /// The default method name.
     pub const METHOD: &str = "forward";
 
     /// Every file or folder that the model is read from.
@@ -37,7 +38,7 @@ impl Model {
         }
     }
 
-    /// The archive of each method by name; none for a model that is not read from archives.
+    /// The archive of each method by name; empty for a model that is not read from archives.
     pub fn archives(&self) -> BTreeMap<&str, &FilePath> {
         match self {
             Self::Pt2(path) => BTreeMap::from([(Self::METHOD, path)]),
@@ -46,7 +47,7 @@ impl Model {
         }
     }
 
-    /// Where it is written.
+    /// The span of the model.
     pub fn span(&self) -> &Span {
         match self {
             Self::Pt2(path) | Self::Checkpoint(path) => &path.span,
@@ -72,7 +73,7 @@ impl<'de> Deserialize<'de> for PythonFunction {
             .value
             .rsplit_once(':')
             .filter(|(file, function)| is_function(file, function))
-            .ok_or_else(|| de::Error::custom("a Python function is a file and a name; write `file.py:function`"))?;
+            .ok_or_else(|| de::Error::custom("expected a file and a function name; write `file.py:function`"))?;
         Ok(Self { file: FilePath::new(file, written.span), function: function.to_owned() })
     }
 }

@@ -7,9 +7,9 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Output {
-    /// The program file is beside the binary: several binaries can share it, and another program needs no new link.
+    /// The program file is beside the binary: binaries can share the file, and another program needs no link.
     #[default]
     Files,
-    /// The program file is in the binary, and weights are used in place: one file to copy.
+    /// The program file is in the binary, a single file; weights are used in place.
     Single,
 }

@@ -6,92 +6,94 @@ use serde::Deserialize;
 
 use crate::{FilePath, Tolerance};
 
-/// How weights and activations are made smaller. Left out: nothing is quantized.
+/// Quantization of weights and activations. If omitted, the program stays in floating point.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Quantize {
-    /// What is quantized, and to how many bits.
+    /// The scheme: which tensors are quantized, and to how many bits.
     pub scheme: Spanned<Scheme>,
-    /// A safetensors file with example inputs, from which the ranges of activations are taken; for a checkpoint, text in a file
-    /// `.txt`, or tokens.
+    /// Calibration data: a safetensors file with example inputs; for a checkpoint, text in a file `.txt`, or tokens.
     #[serde(default)]
     pub calibrate: Option<FilePath>,
-    /// How ranges are chosen from what calibration sees; `min-max` where left out.
+    /// The observer that chooses ranges from calibration data; `min-max` if omitted.
     #[serde(default)]
     pub observer: Observer,
-    /// The percentage of elements that the observer `percentile` keeps; 99.99 where left out.
+    /// The percentage of elements that the observer `percentile` keeps; 99.99 if omitted.
     #[serde(default)]
     pub percentile: Option<Spanned<Tolerance>>,
-    /// How many neighbouring weights share one scale; a power of two.
+    /// The number of consecutive weights that share a scale (blockwise quantization); a power of two.
     #[serde(default)]
     pub group_size: Option<Spanned<u32>>,
-    /// How the embedding table is quantized; left out: to 4 bits where a product of 4 bits reads it too, else not.
+    /// Quantization of the embedding table; default: int4 if an int4 GEMM shares the table, else none.
     #[serde(default)]
     pub embedding: Option<Spanned<Embedding>>,
-    /// How weights are rounded; `nearest` where left out.
+    /// The rounding of weights; `nearest` if omitted.
     #[serde(default)]
     pub method: Method,
-    /// Whether what the layers of a checkpoint hand on is rotated, which spreads outliers; left out: it is not.
+    /// Rotation of the activations between the layers of a checkpoint, which spreads outliers; default: none.
     #[serde(default)]
     pub rotate: Option<Spanned<Rotation>>,
-    /// Exceptions, each with `name`, `operator` or both, and `scheme`; of those that match a layer the last one decides.
+    /// Exceptions, each with `name`, `operator` or both, and `scheme`; for a layer that several exceptions match, the
+    /// last exception decides.
     #[serde(default)]
     pub layers: Vec<LayerScheme>,
-    /// The least signal-to-noise ratio of a layer against the model as it was, in decibels; less is an error.
+    /// The least signal-to-noise ratio (SQNR) of a layer against the float model, in decibels; a lower ratio is an
+    /// error.
     #[serde(default)]
     pub min_sqnr: Option<Spanned<Tolerance>>,
-    /// Labelled data on which the model is compared before and after. Left out: it is not.
+    /// Labelled data for the accuracy before and after quantization. If omitted, the accuracy is not measured.
     #[serde(default)]
     pub accuracy: Option<Accuracy>,
 }
 
-/// How good the model is before and after, by right answers. Both run on the portable kernels, before anything is built.
+/// The accuracy before and after quantization. Both programs run on the portable kernels before the build.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Accuracy {
-    /// A safetensors file with inputs, under their names in the model, and the right answers.
+    /// A safetensors file with inputs, by name in the model, and the correct labels.
     pub data: FilePath,
-    /// The tensor of right answers in that file: whole numbers; `labels` where left out.
+    /// The tensor of correct labels in that file, whole numbers; `labels` if omitted.
     #[serde(default = "default_labels")]
     pub labels: String,
-    /// What counts as right; `top1` where left out.
+    /// The metric of a correct prediction; `top1` if omitted.
     #[serde(default)]
     pub metric: Metric,
-    /// How much may be lost, in points: 0.5 allows 98.7 % instead of 99.2 %. More is an error; left out, it is only reported.
+    /// The largest loss of accuracy, in points: 0.5 allows 98.7 % instead of 99.2 %. A larger loss is an error; if
+    /// omitted, the loss is only reported.
     #[serde(default)]
     pub max_loss: Option<Spanned<Tolerance>>,
 }
 
-/// What counts as a right answer.
+/// The metric of a correct prediction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 pub enum Metric {
-    /// The first output is largest at the label.
+    /// The argmax of the first output equals the label.
     #[default]
     #[serde(rename = "top1")]
     Top1,
 }
 
-/// The tensor of right answers in a file of data.
+/// The tensor of correct labels in a file.
 pub fn default_labels() -> String {
     "labels".to_owned()
 }
 
-/// How the layers of a name, or the calls of an operator, are quantized.
+/// The quantization scheme of the layers with a name, or of the calls of an operator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LayerScheme {
-    /// The path of a module, such as `features.0.*`; `*` stands for any text.
+    /// The path of a module, such as `features.0.*`; `*` matches any text.
     #[serde(default)]
     pub name: Option<Spanned<String>>,
     /// An operator, such as `linear`.
     #[serde(default)]
     pub operator: Option<Spanned<String>>,
-    /// How they are quantized.
+    /// The scheme of the matching layers.
     pub scheme: Spanned<Scheme>,
 }
 
 impl LayerScheme {
-    /// Where it is written.
+    /// The span of the exception.
     pub fn span(&self) -> &etbuild_diagnostic::Span {
         let pattern = self.name.as_ref().or(self.operator.as_ref());
         pattern.map_or(&self.scheme.span, |pattern| &pattern.span)
@@ -101,31 +103,31 @@ impl LayerScheme {
 /// A quantization scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 pub enum Scheme {
-    /// None: for layers that stay as they are.
+    /// No quantization.
     #[serde(rename = "float")]
     Float,
-    /// Weights and activations to 8 bits, with ranges from calibration.
+    /// int8 weights and activations (per-channel weights, static ranges from calibration).
     #[serde(rename = "int8")]
     Int8,
-    /// Weights to 8 bits, activations to 8 bits with ranges taken while running.
+    /// int8 weights, and activations quantized to int8 at run time (dynamic quantization).
     #[serde(rename = "dynamic-int8")]
     DynamicInt8,
-    /// Weights to 8 bits.
+    /// int8 weights, float activations (weight-only quantization).
     #[serde(rename = "int8-weights")]
     Int8Weights,
-    /// Weights to 4 bits in groups.
+    /// int4 weights in groups, float activations (weight-only, blockwise).
     #[serde(rename = "int4-weights")]
     Int4Weights,
-    /// Weights to 4 bits in groups, activations to 8 bits with ranges taken while running.
+    /// int4 weights in groups, and activations quantized to int8 at run time, per token.
     #[serde(rename = "8da4w")]
     Dynamic8Weight4,
 }
 
-/// How ranges are chosen.
+/// The observer of activations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Observer {
-    /// From the least to the greatest element.
+    /// From the minimum to the maximum.
     #[default]
     MinMax,
     /// Without the outermost elements.
@@ -137,29 +139,30 @@ pub enum Observer {
 /// A quantization scheme of an embedding table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 pub enum Embedding {
-    /// 4 bits in groups.
+    /// int4 in groups.
     #[serde(rename = "4w")]
     Weight4,
-    /// 8 bits.
+    /// int8, per row.
     #[serde(rename = "8w")]
     Weight8,
 }
 
-/// How weights are rounded.
+/// The rounding of weights.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Each to the nearest integer.
+    /// Round to nearest.
     #[default]
     Nearest,
-    /// Those of linear layers one after the other, the error of each taken up by those behind it, as calibration data wants it.
+    /// Quantizes the linear layers in order and compensates the rounding error of each weight in the remaining
+    /// weights of the layer, from calibration data.
     Gptq,
 }
 
-/// A rotation that weights take in.
+/// A rotation, folded into the weights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rotation {
-    /// Walsh and Hadamard's matrix: as many ones as minus ones, nothing to learn.
+    /// A Hadamard matrix, without training.
     Hadamard,
 }

@@ -7,9 +7,9 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Runtime {
-    /// Layers that have a kernel, such as attention and LSTM, stay in one piece.
+    /// etbuild's runtime. Composite operators with a kernel, such as attention and LSTM, are not decomposed.
     #[default]
     Etbuild,
-    /// ExecuTorch's own runtime loads the file too: only operators that its libraries have are used.
+    /// ExecuTorch's runtime loads the file too: the program uses only operators of ExecuTorch's libraries.
     Executorch,
 }

@@ -7,10 +7,10 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// Milliseconds of each unit; `ms` stands before `s`, with which it ends.
+/// Milliseconds per unit; `ms` precedes its suffix `s`.
 const UNITS: &[(&str, u64)] = &[("ms", 1), ("min", 60_000), ("s", 1_000)];
 
-/// How long something may take, written `500 ms`, `60 s` or `2 min`.
+/// A time limit, written `500 ms`, `60 s` or `2 min`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TimeLimit(pub Duration);
 
@@ -25,7 +25,7 @@ impl TimeLimit {
 }
 
 impl Default for TimeLimit {
-    /// One minute.
+    /// A minute.
     fn default() -> Self {
         Self(Duration::from_secs(60))
     }
@@ -47,7 +47,7 @@ impl Visitor<'_> for TimeLimitVisitor {
     }
 
     fn visit_str<E: de::Error>(self, text: &str) -> Result<TimeLimit, E> {
-        let message = || format!("{} is not a time; write a number and a unit: `60 s`", etbuild_yaml::quote(text));
+        let message = || format!("{} is not a duration; write a number and a unit: `60 s`", etbuild_yaml::quote(text));
         TimeLimit::parse(text).ok_or_else(|| de::Error::custom(message()))
     }
 }

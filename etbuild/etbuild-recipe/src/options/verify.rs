@@ -8,35 +8,35 @@ use super::quantize::default_labels;
 use super::{Metric, TimeLimit};
 use crate::{FilePath, Tolerance};
 
-/// How `deploy` proves that the binary computes what the model computes.
+/// The verification of the binary by `deploy`: runs the binary and compares its outputs with the model's outputs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Verify {
-    /// A safetensors file with inputs, under their names in the model, and the outputs that PyTorch computed from them.
+    /// A safetensors file with inputs, by name in the model, and PyTorch's outputs for these inputs.
     pub inputs: FilePath,
-    /// Largest absolute difference that is allowed between an output and its reference; `1e-4` where left out.
+    /// The largest absolute difference between an output and its reference; `1e-4` if omitted.
     #[serde(default)]
     pub tolerance: Option<Spanned<Tolerance>>,
-    /// How the names of the reference outputs begin in that file; a number from 0 follows.
+    /// The prefix of the names of reference outputs in that file; a number from 0 follows.
     #[serde(default = "default_outputs")]
     pub outputs: String,
-    /// The tensor of right classes in that file, if it has one; the accuracy is reported from it.
+    /// The name of the tensor with the correct classes in that file; with labels, the accuracy is reported.
     #[serde(default = "default_labels")]
     pub labels: String,
-    /// What counts as a right answer where there are labels; `top1` where left out.
+    /// The metric of a correct prediction, with labels; `top1` if omitted.
     #[serde(default)]
     pub metric: Metric,
-    /// How much accuracy the binary may lose against the reference outputs, in points; more is an error. It needs labels. With
-    /// it, the tolerance holds only where it is written.
+    /// The largest loss of accuracy against the reference outputs, in points; a larger loss is an error. Requires
+    /// labels. With `max_loss`, the tolerance applies only if stated.
     #[serde(default)]
     pub max_loss: Option<Spanned<Tolerance>>,
-    /// How long a run on the target may take, as `500 ms`, `60 s` or `2 min`; one minute where left out.
+    /// The time limit of a run on the target, such as `500 ms`, `60 s` or `2 min`; a minute if omitted.
     #[serde(default)]
     pub timeout: TimeLimit,
 }
 
 impl Verify {
-    /// The tolerance, or [`Tolerance::DEFAULT`] where none is written; `None` where the accuracy judges instead.
+    /// The tolerance, or [`Tolerance::DEFAULT`] if omitted; `None` if the accuracy decides instead.
     pub fn tolerance(&self) -> Option<Tolerance> {
         let written = self.tolerance.as_ref().map(|tolerance| tolerance.value);
         written.or_else(|| self.max_loss.is_none().then_some(Tolerance::DEFAULT))

@@ -1,4 +1,4 @@
-//! Where the remote cache is, and how to speak to it.
+//! Options of the remote cache.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,54 +11,67 @@ use etbuild_system::System;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Remote cache")]
 pub struct RemoteCache {
-    /// Share what stages make through this server, such as `grpc://host:port/instance`; `grpcs:` for an encrypted connection;
-    /// `ETBUILD_REMOTE` by default. A bearer token is taken from `ETBUILD_REMOTE_TOKEN`.
-    #[arg(long = "remote", value_name = "URL", global = true)]
+    /// Share action results through this server, such as `grpc://host:port/instance`
+    ///
+    /// Use `grpcs:` for TLS. Defaults to `ETBUILD_REMOTE`; `ETBUILD_REMOTE_TOKEN` is the bearer token.
+    #[arg(long = "remote", value_name = "URL", hide_short_help = true, global = true)]
     pub url: Option<String>,
-    /// What to do with it.
-    #[arg(long = "remote-mode", value_enum, default_value_t, global = true)]
+    /// Access to the remote cache
+    #[arg(long = "remote-mode", value_enum, default_value_t, hide_short_help = true, global = true)]
     pub mode: RemoteMode,
-    /// Send this header with every request; may be repeated.
-    #[arg(long = "remote-header", value_name = "NAME=VALUE", value_parser = pair, global = true)]
+    /// Send this header with every request; repeatable
+    #[arg(long = "remote-header", value_name = "NAME=VALUE", value_parser = pair, hide_short_help = true, global = true)]
     pub headers: Vec<(String, String)>,
-    /// Ask this program for headers to send, as Bazel's credential helpers are asked: `PROGRAM get`.
-    #[arg(long = "remote-credential-helper", value_name = "PROGRAM", global = true)]
+    /// Get request headers from this credential helper, by Bazel's protocol: `PROGRAM get`
+    #[arg(long = "remote-credential-helper", value_name = "PROGRAM", hide_short_help = true, global = true)]
     pub credential_helper: Option<PathBuf>,
-    /// Trust servers that these certificates vouch for, a PEM file, instead of those that the system trusts.
-    #[arg(long = "remote-ca", value_name = "FILE", global = true)]
+    /// Trust the certificate authorities in this PEM file instead of the system's
+    #[arg(long = "remote-ca", value_name = "FILE", hide_short_help = true, global = true)]
     pub authority: Option<PathBuf>,
-    /// The client's own certificate, a PEM file.
-    #[arg(long = "remote-certificate", value_name = "FILE", requires = "key", global = true)]
+    /// PEM file of the client certificate
+    #[arg(long = "remote-certificate", value_name = "FILE", requires = "key", hide_short_help = true, global = true)]
     pub certificate: Option<PathBuf>,
-    /// The private key of that certificate, a PEM file.
-    #[arg(long = "remote-key", value_name = "FILE", requires = "certificate", global = true)]
+    /// PEM file of the client certificate's private key
+    #[arg(long = "remote-key", value_name = "FILE", requires = "certificate", hide_short_help = true, global = true)]
     pub key: Option<PathBuf>,
-    /// A server that says nothing for so long is lost.
-    #[arg(long = "remote-timeout", value_name = "SECONDS", default_value = "20", global = true)]
+    /// Give up on a server without an answer for this time
+    #[arg(
+        long = "remote-timeout",
+        value_name = "SECONDS",
+        default_value = "20",
+        hide_short_help = true,
+        global = true
+    )]
     pub timeout: u32,
-    /// Have the server's workers compile and link, those that have the same toolchain as this machine.
-    #[arg(long = "remote-execute", global = true)]
+    /// Compile and link on the server's workers, if their toolchain equals this machine's
+    #[arg(long = "remote-execute", hide_short_help = true, global = true)]
     pub execute: bool,
-    /// A platform property that workers must have; may be repeated.
-    #[arg(long = "remote-platform", value_name = "NAME=VALUE", value_parser = pair, requires = "execute", global = true)]
+    /// Platform property that workers must have; repeatable
+    #[arg(long = "remote-platform", value_name = "NAME=VALUE", value_parser = pair, requires = "execute", hide_short_help = true, global = true)]
     pub platform: Vec<(String, String)>,
-    /// An environment variable for workers, such as the `PATH` on which they find `rustc`; may be repeated.
-    #[arg(long = "remote-variable", value_name = "NAME=VALUE", value_parser = pair, requires = "execute", global = true)]
+    /// Environment variable on workers, such as the `PATH` of `rustc`; repeatable
+    #[arg(long = "remote-variable", value_name = "NAME=VALUE", value_parser = pair, requires = "execute", hide_short_help = true, global = true)]
     pub variables: Vec<(String, String)>,
-    /// Compile and link here where no worker has done it after so long.
-    #[arg(long = "remote-execute-timeout", value_name = "SECONDS", default_value = "600", global = true)]
+    /// Compile and link locally if no worker finishes in this time
+    #[arg(
+        long = "remote-execute-timeout",
+        value_name = "SECONDS",
+        default_value = "600",
+        hide_short_help = true,
+        global = true
+    )]
     pub limit: u32,
 }
 
-/// What to do with the remote cache.
+/// Access to the remote cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum RemoteMode {
-    /// Take what is there, and add nothing.
+    /// Download only
     Read,
-    /// Take what is there, and add what stages make.
+    /// Download and upload
     #[default]
     ReadWrite,
-    /// The same, and fail with status 7 where the server is lost.
+    /// Download and upload; fail with status 7 if the server is lost
     Required,
 }
 
@@ -93,6 +106,6 @@ impl RemoteCache {
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("it is not NAME=VALUE")?;
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
     Ok((name.to_owned(), value.to_owned()))
 }

@@ -10,7 +10,7 @@ use super::{PROVENANCE, SBOM, Subject};
 
 /// The mismatches of the folder; otherwise the names of the checked files.
 pub fn check(folder: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
-    let manifest = read(folder, "manifest.json")?.ok_or_else(|| vec![wrong(folder, "there is no `manifest.json`")])?;
+    let manifest = read(folder, "manifest.json")?.ok_or_else(|| vec![wrong(folder, "`manifest.json` is missing")])?;
     let files = manifest["files"].as_object().ok_or_else(|| vec![wrong(folder, "`manifest.json` lists no files")])?;
     let mut found = Vec::new();
     let mut subjects = BTreeMap::new();
@@ -19,7 +19,7 @@ pub fn check(folder: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
             Ok(subject) if stated["b3"] == subject.blake3.as_str() => {
                 subjects.insert(name.clone(), subject);
             }
-            Ok(_) => found.push(wrong(folder, &format!("`{name}` is not what the manifest says"))),
+            Ok(_) => found.push(wrong(folder, &format!("`{name}` differs from the manifest"))),
             Err(message) => found.push(wrong(folder, &message)),
         }
     }
@@ -37,7 +37,7 @@ pub fn check(folder: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
 fn other_stages(folder: &Path, manifest: &Value, provenance: &Value) -> Vec<Diagnostic> {
     let stages = provenance["predicate"]["buildDefinition"]["internalParameters"]["stages"].as_object();
     let other = stages.into_iter().flatten().filter(|(name, key)| manifest["stages"][name.as_str()] != **key);
-    let message = |name: &String| format!("`manifest.json` and `{PROVENANCE}` have other keys for stage {name}");
+    let message = |name: &String| format!("`manifest.json` and `{PROVENANCE}` have different keys for stage {name}");
     other.map(|(name, _)| wrong(folder, &message(name))).collect()
 }
 
@@ -75,7 +75,7 @@ fn compare(folder: &Path, document: &str, subjects: &BTreeMap<String, Subject>, 
         let now = subjects.get(*name).map(|subject| [Some(subject.blake3.clone()), Some(subject.sha256.clone())]);
         now.as_ref() != Some(*digests)
     });
-    let other = other.map(|(name, _)| wrong(folder, &format!("`{name}` is not what `{document}` says")));
+    let other = other.map(|(name, _)| wrong(folder, &format!("`{name}` differs from `{document}`")));
     missing.chain(other).collect()
 }
 
@@ -83,13 +83,13 @@ fn compare(folder: &Path, document: &str, subjects: &BTreeMap<String, Subject>, 
 fn subject(folder: &Path, name: &str) -> Result<Subject, String> {
     let mut parts = Path::new(name).components();
     if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
-        return Err(format!("`{name}` is no file of the folder"));
+        return Err(format!("`{name}` is outside the folder"));
     }
     let is_file = std::fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| metadata.is_file());
     if !is_file {
-        return Err(format!("`{name}` is missing, or is no file"));
+        return Err(format!("`{name}` is missing or not a file"));
     }
-    Subject::read(folder, name).map_err(|error| format!("`{name}` cannot be read: {error}"))
+    Subject::read(folder, name).map_err(|error| format!("failed to read `{name}`: {error}"))
 }
 
 /// A JSON file; `None` for a missing file.

@@ -13,7 +13,7 @@ pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
     let request = session.request(recipes)?;
     let world = session.world(Mode::Build)?;
     let reports = deploy_locked(session, &world, &request, Goal::Build, &session.global.out)?;
-    // Its lease on the cache would keep collection out.
+    // The world's lease on the cache would block garbage collection.
     drop(world);
     collect_if_due(session);
     let diagnostics = diagnostics(&reports, false);

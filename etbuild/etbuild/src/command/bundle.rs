@@ -18,7 +18,7 @@ pub fn run(session: &Session, folders: &[PathBuf]) -> Outcome {
     let value = serde_json::json!({
         "schema": "etbuild.bundle/1", "ok": found.is_empty(), "folders": checked, "diagnostics": found,
     });
-    let text = format!("{} of {} folders are what they say", checked.len(), folders.len());
+    let text = format!("verified {} of {} result folders", checked.len(), folders.len());
     session.terminal.present(&value, &text);
     session.terminal.explain(&found);
     Ok(found)

@@ -69,13 +69,13 @@ fn stat(session: &Session, store: &Store, statistics: &Statistics) -> Result<(),
 /// A unit whose results are in use.
 struct User {
     root: Root,
-    /// Bytes that are kept for it.
+    /// Bytes that this user keeps.
     bytes: u64,
-    /// Bytes that are kept for no other.
+    /// Bytes that only this user keeps.
     alone: u64,
 }
 
-/// Every user, the bytes of artifacts that are kept for any, and the bytes of those that are not.
+/// Every user, the bytes with a user, and the bytes without a user.
 fn users(store: &Store, total: u64) -> Result<(Vec<User>, u64, u64), StoreError> {
     let mut wanted: BTreeMap<BlobRef, usize> = BTreeMap::new();
     let roots = store.roots()?.into_iter().map(|root| Ok((store.kept_by(&root)?, root)));
@@ -89,7 +89,7 @@ fn users(store: &Store, total: u64) -> Result<(Vec<User>, u64, u64), StoreError>
     Ok((roots.into_iter().map(user).collect(), kept, total.saturating_sub(kept)))
 }
 
-/// Everything that is kept for results that are there.
+/// All blobs of existing results.
 fn kept(store: &Store) -> Result<Vec<BlobRef>, StoreError> {
     let roots = store.roots()?;
     let blobs = roots.iter().map(|root| store.kept_by(root)).collect::<Result<Vec<_>, StoreError>>()?;
@@ -102,13 +102,13 @@ const LIMIT: ByteSize = ByteSize(30 << 30);
 /// The variable with the limit of the cache.
 const LIMIT_VARIABLE: &str = "ETBUILD_CACHE_SIZE";
 
-/// Removes the longest unused artifacts of a cache over the limit, at most once a day. Collection is a courtesy of a build,
-/// which does not fail by it.
+/// Removes the least recently used artifacts of a cache over the limit, at most once a day. A failed collection does
+/// not fail the build.
 pub fn collect_if_due(session: &Session) {
     let limit = match limit(session.system.variable(LIMIT_VARIABLE).as_deref()) {
         Ok(limit) => limit,
         Err(text) => {
-            session.terminal.say(&format!("warning: {LIMIT_VARIABLE} is `{text}`, neither a size nor `unlimited`"));
+            session.terminal.say(&format!("warning: {LIMIT_VARIABLE} is `{text}`; expected a size or `unlimited`"));
             return;
         }
     };
@@ -117,7 +117,7 @@ pub fn collect_if_due(session: &Session) {
     if let Ok(Some(GcReport { removed_bytes, kept_bytes, .. })) = collected {
         let [removed, kept, limit] = [removed_bytes, kept_bytes, limit].map(bytes);
         session.terminal.say(&format!(
-            "note: removed {removed} of the longest unused artifacts; the cache has {kept} ({LIMIT_VARIABLE}: {limit})"
+            "note: removed {removed} of the least recently used artifacts; the cache has {kept} ({LIMIT_VARIABLE}: {limit})"
         ));
     }
 }
@@ -135,7 +135,7 @@ fn folder_of(root: &Root) -> String {
     root.witness.parent().unwrap_or(&root.witness).display().to_string()
 }
 
-/// What compilers left, which only saves time.
+/// The folder of compiler caches, which only save time.
 fn scratch(store: &Store) -> PathBuf {
     store.root().join("v1").join("scratch")
 }
@@ -181,8 +181,7 @@ fn collected(session: &Session, report: &GcReport) {
 fn verified(session: &Session, findings: &[Finding]) -> Vec<Diagnostic> {
     let diagnostics: Vec<Diagnostic> = findings.iter().map(finding).collect();
     let value = serde_json::json!({ "ok": findings.is_empty(), "diagnostics": diagnostics });
-    let text =
-        if findings.is_empty() { "every artifact is what its name says" } else { "damage was found and removed" };
+    let text = if findings.is_empty() { "all artifacts are intact" } else { "removed damaged artifacts" };
     session.terminal.present(&value, text);
     session.terminal.explain(&diagnostics);
     diagnostics
@@ -190,13 +189,13 @@ fn verified(session: &Session, findings: &[Finding]) -> Vec<Diagnostic> {
 
 fn finding(finding: &Finding) -> Diagnostic {
     let message = match finding {
-        Finding::CorruptBlob { blob } => format!("artifact {blob} was damaged; it is in quarantine"),
+        Finding::CorruptBlob { blob } => format!("artifact {blob} is damaged; moved to quarantine"),
         Finding::UnreadableRecord { action } => {
-            format!("the record of action {action} was damaged and has been removed")
+            format!("the record of action {action} is damaged; removed")
         }
-        Finding::DanglingRecord { action, .. } => format!("the record of action {action} had lost an artifact"),
+        Finding::DanglingRecord { action, .. } => format!("an artifact of action {action} is missing"),
     };
-    Diagnostic::error(Code::StoreCorrupt, message).help("the next deploy derives it again")
+    Diagnostic::error(Code::StoreCorrupt, message).help("the next deploy repeats the stage")
 }
 
 fn cleared(session: &Session, store: &Store) {

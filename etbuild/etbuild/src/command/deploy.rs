@@ -14,7 +14,7 @@ pub fn run(session: &Session, arguments: &arguments::Deploy) -> Outcome {
     let request = session.request(&arguments.recipes)?;
     let world = session.world(Mode::Build)?;
     let reports = deploy_locked(session, &world, &request, Goal::Deploy, &session.global.out)?;
-    // Its lease on the cache would keep collection out.
+    // The world's lease on the cache would block garbage collection.
     drop(world);
     collect_if_due(session);
     let diagnostics = diagnostics(&reports, arguments.require_verify);

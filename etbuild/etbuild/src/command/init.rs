@@ -29,8 +29,8 @@ pub fn run(session: &Session, arguments: &arguments::Init) -> Outcome {
 fn name(model: &Path) -> Result<Name, Diagnostic> {
     let stem = model.file_stem().unwrap_or_default().to_string_lossy();
     Name::new(&stem).ok_or_else(|| {
-        let message = format!("`{stem}` cannot be the name of a recipe");
-        Diagnostic::error(Code::Usage, message).help("rename the model: letters, digits, `-`, `_` and `.`")
+        let message = format!("`{stem}` is not a valid recipe name");
+        Diagnostic::error(Code::Usage, message).help("rename the model; use letters, digits, `-`, `_` and `.`")
     })
 }
 
@@ -43,8 +43,8 @@ fn model_from(recipe: &Path, model: &Path) -> String {
 }
 
 fn exists(path: &Path) -> Diagnostic {
-    Diagnostic::error(Code::OutputUnwritable, format!("`{}` exists already", path.display()))
-        .help("name another file with `--recipe`")
+    Diagnostic::error(Code::OutputUnwritable, format!("`{}` already exists", path.display()))
+        .help("choose another file with `--recipe`")
 }
 
 #[cfg(test)]

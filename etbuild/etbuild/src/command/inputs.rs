@@ -83,7 +83,7 @@ fn read_scalars(file: &Path, text: &[u8]) -> Result<BTreeMap<String, Constant>, 
         serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
     let scalars = entries.into_iter().map(|(name, value)| match scalar(&value) {
         Some(scalar) => Ok((name, scalar)),
-        None => Err(wrong(format!("`{name}` is neither a number, a text, a boolean nor null"))),
+        None => Err(wrong(format!("`{name}` must be a number, a text, a boolean or null"))),
     });
     scalars.collect()
 }

@@ -20,7 +20,7 @@ pub const fn is_asked(language: &Language) -> bool {
     language.prompt.is_some() || language.chat || language.tokens_in.is_some() || language.perplexity.is_some()
 }
 
-/// What a checkpoint is built with so that it can do what is asked for, as `--set` writes it.
+/// The recipe options that the request needs of a checkpoint, in the form of `--set`.
 pub fn options(language: &Language) -> impl Iterator<Item = String> {
     let guesses = language.lookup || language.draft_model.is_some();
     guesses.then(|| format!("export.speculate={SPECULATE}")).into_iter()
@@ -43,7 +43,7 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     let data = || DataFiles::open(&arguments.data);
     let mut model = Model::load(bytes, data, &loading, Instant::now()).map_err(refused)?;
     let (mut input, mut talk) = (io::stdin().lock(), io::stderr());
-    // Where results are for machines, text is talk.
+    // With machine-readable results, the text goes to standard error.
     let mut out: Box<dyn Write> =
         if session.global.output == Output::Human { Box::new(io::stdout().lock()) } else { Box::new(io::stderr()) };
     let channels = &mut Channels { input: &mut input, out: &mut *out, talk: &mut talk };
@@ -94,7 +94,7 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
     let diagnostic = Diagnostic::error(code, format!("`{}`: {error}", arguments.file.display()));
     match error {
         Error::ContextFull { .. } => diagnostic.help("raise `export.context`: `--set export.context=N`"),
-        Error::NoVerify => diagnostic.help("build it with `--set export.speculate=8`"),
+        Error::NoVerify => diagnostic.help("build the model with `--set export.speculate=8`"),
         Error::Draft { .. } => diagnostic.help("name the program file of a smaller model with the same tokenizer"),
         _ => diagnostic,
     }

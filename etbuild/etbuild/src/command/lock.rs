@@ -1,4 +1,4 @@
-//! `etbuild lock`, and what `--locked` demands of a build.
+//! `etbuild lock`, and the checks of `--locked`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -39,10 +39,10 @@ pub fn run(session: &Session, arguments: &arguments::Lock) -> Outcome {
     Ok(Vec::new())
 }
 
-/// What is in the lock and is not that any more; what is not in it yet is no change.
+/// Changed entries of the lock; an entry without a counterpart in the lock is not a change.
 fn changes(known: &Lock, now: &Lock) -> Vec<Diagnostic> {
     let all = [changed_sources(known, now), changed_outputs(known, now)].concat();
-    // A difference notes what was locked; an addition has nothing to note.
+    // A difference has notes with the locked value; an addition has no such note.
     all.into_iter().filter(|diagnostic| diagnostic.notes.len() > 1).collect()
 }
 
@@ -65,7 +65,7 @@ fn keep_others(known: &Lock, now: &mut Lock) {
     now.sort();
 }
 
-/// Builds as `--locked` wants it: nothing runs where a source, a tool or a target differs, and results that differ are errors.
+/// Builds with `--locked`: nothing runs if a source, a tool or a target differs, and different results are errors.
 pub fn deploy_locked(
     session: &Session,
     world: &Arc<World>,
@@ -77,8 +77,8 @@ pub fn deploy_locked(
         return deploy(world, request, goal, out);
     }
     let lock = lock::read(&*session.system)?.ok_or_else(|| {
-        let message = format!("`--locked` was given, and there is no `{LOCK_FILE}` here");
-        vec![Diagnostic::error(Code::LockedMismatch, message).help("write one with `etbuild lock`")]
+        let message = format!("`--locked` requires `{LOCK_FILE}`, which does not exist");
+        vec![Diagnostic::error(Code::LockedMismatch, message).help("create the file with `etbuild lock`")]
     })?;
     let materials_before = materials(world, request)?;
     let changed = changed_sources(&lock, &gather(&materials_before, false));

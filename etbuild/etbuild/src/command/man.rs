@@ -11,7 +11,7 @@ use crate::session::Session;
 
 pub fn run(session: &Session, folder: &Path) -> Outcome {
     let unwritable = |error: std::io::Error| {
-        let message = format!("manual pages cannot be written to `{}`: {error}", folder.display());
+        let message = format!("failed to write manual pages to `{}`: {error}", folder.display());
         vec![Diagnostic::error(Code::OutputUnwritable, message)]
     };
     std::fs::create_dir_all(folder).map_err(unwritable)?;

@@ -13,7 +13,7 @@ use crate::render::Table;
 use crate::repository;
 use crate::session::Session;
 
-/// The most jobs of one matrix in GitHub Actions.
+/// The limit of jobs per matrix in GitHub Actions.
 const GITHUB_JOBS: usize = 256;
 
 pub fn run(session: &Session, arguments: &arguments::Matrix) -> Outcome {
@@ -21,7 +21,8 @@ pub fn run(session: &Session, arguments: &arguments::Matrix) -> Outcome {
     let shard = arguments.shard.as_deref().map(shard).transpose()?;
     let changed = arguments.changed_since.as_deref().map(repository::changed_since).transpose()?;
     let mut units = plan(&session.world(Mode::Plan)?, &request)?;
-    // Before the filters that depend on a cache, so that the shards of several machines are parts of one whole.
+    // Shards come before the filters that depend on a cache, so that the shards of several machines partition the same
+    // list.
     if let Some((index, count)) = shard {
         units = part(units, index, count);
     }
@@ -42,12 +43,12 @@ fn shard(text: &str) -> Result<(usize, usize), Vec<Diagnostic>> {
     let parsed = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
     parsed.filter(|(index, count)| (1..=*count).contains(index)).ok_or_else(|| {
         let message = format!("`{text}` is not a shard");
-        vec![Diagnostic::error(Code::Usage, message).help("write `1/4` for the first of four parts")]
+        vec![Diagnostic::error(Code::Usage, message).help("write `1/4` for the first of four shards")]
     })
 }
 
-/// One of `count` parts in the order of the request: units of one recipe stay together as far as they can, because they share
-/// stages.
+/// A shard of `count` in the order of the request. Units of a recipe stay together as far as possible, because they
+/// share stages.
 fn part(units: Vec<UnitPlan>, index: usize, count: usize) -> Vec<UnitPlan> {
     let total = units.len();
     let (start, end) = (total * (index - 1) / count, total * index / count);
@@ -112,9 +113,9 @@ fn table(units: &[UnitPlan]) -> String {
 }
 
 fn too_many(count: usize) -> Diagnostic {
-    let message = format!("GitHub Actions takes {GITHUB_JOBS} jobs in a matrix, and there are {count} units");
+    let message = format!("{count} units exceed the limit of {GITHUB_JOBS} jobs in a matrix of GitHub Actions");
     Diagnostic::error(Code::Usage, message)
-        .help("split them with `--shard 1/2`, or leave out what is cached with `--only-stale`")
+        .help("split the units with `--shard 1/2`, or skip cached units with `--only-stale`")
 }
 
 #[cfg(test)]
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn shards_are_disjoint_and_together_everything() {
+    fn shards_are_disjoint_and_complete() {
         for (total, count) in [(0, 3), (2, 3), (64, 5), (7, 7)] {
             let parts = (1..=count).flat_map(|index| part(units(total), index, count));
             let names: Vec<String> = parts.map(|unit| unit.recipe).collect();
@@ -142,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_is_one_of_its_number() {
+    fn a_shard_index_is_at_most_the_count() {
         assert_eq!(shard("2/3").unwrap(), (2, 3));
         for wrong in ["0/3", "4/3", "1", "a/b", "1/0", ""] {
             assert!(shard(wrong).is_err(), "{wrong}");
@@ -150,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_child_pipeline_always_has_a_job_and_quotes_what_a_shell_would_read() {
+    fn a_child_pipeline_has_a_job_and_quotes_names() {
         assert_eq!(gitlab(&[]).as_object().unwrap().len(), 1);
         assert_eq!(quoted("it's"), "'it'\\''s'");
         assert_eq!(gitlab(&units(2))["etbuild r1@t"]["script"][0], "etbuild deploy 'r.yaml' --only 'r1@t'");

@@ -29,7 +29,7 @@ pub fn run(session: &Session, arguments: &arguments::Report) -> Outcome {
         let page = folder.join("report.html");
         let mut report = DeployReport::new(page, deploy, anatomy, accuracy, (sizes, before));
         if arguments.latency && report.sizes.is_some() {
-            session.terminal.say("measuring how long each layer takes");
+            session.terminal.say("measuring the latency of each layer");
             report.latency = Some(measure(folder, &report.anatomy));
         }
         write(session, folder, &report)?;
@@ -41,14 +41,14 @@ pub fn run(session: &Session, arguments: &arguments::Report) -> Outcome {
 
 type Looked = (UnitReport, UnitAnatomy, Option<ProgramLosses>);
 
-/// The anatomy of the deployed units, and the loss of quantization. Everything comes from the cache of the deploy.
+/// The anatomy of the deployed units, and the loss of quantization, from the artifacts of the deploy.
 fn look(
     session: &Session,
     request: &etbuild_engine::Request,
     deployed: Vec<UnitReport>,
 ) -> Result<Vec<Looked>, Vec<Diagnostic>> {
-    session.terminal.say("looking at what was built");
-    // Not with `--no-cache`, which would build everything again.
+    session.terminal.say("analyzing the built files");
+    // `--no-cache` does not apply here, because the option would repeat the build.
     let world = session.world_in(Mode::Build, &session.cache_folder()?)?;
     let found = anatomy(&world, request, &deployed)?;
     let losses = quantization(&world, request)?;
@@ -61,9 +61,8 @@ fn look(
 }
 
 fn write(session: &Session, folder: &Path, report: &DeployReport) -> Result<(), Vec<Diagnostic>> {
-    let html = page::html(report).map_err(|error| {
-        vec![Diagnostic::error(Code::Internal, format!("the page of the report cannot be filled in: {error}"))]
-    })?;
+    let html = page::html(report)
+        .map_err(|error| vec![Diagnostic::error(Code::Internal, format!("failed to render the report: {error}"))])?;
     let noted = note(report.sizes.as_ref(), report.previous.as_ref());
     put(session, &report.page, html.as_bytes())?;
     // A failed deploy is not compared with.

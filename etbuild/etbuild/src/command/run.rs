@@ -24,7 +24,7 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     if let Some(bundle) = bundle(arguments)? {
         return bundled::run(session, arguments, &mut module, &bundle);
     }
-    let Some(outputs) = &arguments.outputs else { return Err(vec![usage("--outputs is needed")]) };
+    let Some(outputs) = &arguments.outputs else { return Err(vec![usage("--outputs is required")]) };
     let inputs = Inputs::read(&*session.system, arguments)?;
     let tensors = inputs.tensors()?;
     let names = stored_names.unwrap_or_else(|| inputs.names(&tensors));

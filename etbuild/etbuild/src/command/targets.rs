@@ -47,7 +47,7 @@ fn show(session: &Session, target: &Target) {
     session.terminal.present(&value, &lines.join("\n"));
 }
 
-/// One line per fact: `memory.arena.size: 532480`.
+/// A line per fact, such as `memory.arena.size: 532480`.
 fn flatten(prefix: &str, value: &Value, lines: &mut Vec<String>) {
     let name = |key: &str| if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") };
     match value {

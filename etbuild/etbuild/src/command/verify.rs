@@ -32,14 +32,14 @@ pub fn run(session: &Session, arguments: &arguments::Verify) -> Outcome {
     }
     show(session, &reports, &losses, &found);
     if arguments.rebuild && found.is_empty() {
-        session.terminal.say("a rebuild in an empty cache gave the same bytes and the same keys");
+        session.terminal.say("the rebuild is identical: same bytes and same keys");
     }
     Ok(found)
 }
 
 /// The loss of quantization by layer. All inputs come from the cache of the build.
 fn losses(session: &Session, request: &etbuild_engine::Request) -> Result<Vec<ProgramLosses>, Vec<Diagnostic>> {
-    // Not with `--no-cache`, which would build everything again.
+    // `--no-cache` does not apply here, because the option would repeat the build.
     let world = session.world_in(Mode::Build, &session.cache_folder()?)?;
     quantization(&world, request)
 }
@@ -54,7 +54,7 @@ fn show(session: &Session, reports: &[UnitReport], losses: &[ProgramLosses], fou
     session.terminal.explain(found);
 }
 
-/// Builds everything in an empty cache in another folder, and compares every file and every key.
+/// Repeats the build with an empty cache in another folder, and compares every file and every action key.
 fn rebuild(
     session: &Session,
     request: &etbuild_engine::Request,
@@ -75,8 +75,8 @@ fn differences(session: &Session, out: &Path, first: &UnitReport, second: &UnitR
     let (files, others) = (digests(first, &session.global.out), digests(second, out));
     let changed = files.iter().filter(|(name, digest)| others.get(*name) != Some(digest));
     let keys = first.stages.iter().zip(&second.stages).filter(|(first, second)| first.key != second.key);
-    let changed = changed.map(|(name, _)| format!("{unit}: `{name}` has other bytes when it is built again"));
-    let keys = keys.map(|(row, _)| format!("{unit}: stage {} reads something that is not the same", row.stage));
+    let changed = changed.map(|(name, _)| format!("{unit}: `{name}` differs after a rebuild"));
+    let keys = keys.map(|(row, _)| format!("{unit}: the inputs of stage {} differ after a rebuild", row.stage));
     changed.chain(keys).map(|message| Diagnostic::error(Code::NotReproducible, message)).collect()
 }
 
@@ -90,5 +90,5 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Diagnostic {
 }
 
 fn no_folder(error: &std::io::Error) -> Diagnostic {
-    Diagnostic::error(Code::OutputUnwritable, format!("there is no temporary folder to build in: {error}"))
+    Diagnostic::error(Code::OutputUnwritable, format!("failed to create a temporary folder: {error}"))
 }

@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_shows_both_sides_and_no_change_one() {
+    fn a_change_shows_both_values_and_an_unchanged_value_once() {
         assert_eq!(change(Some(1), Some(2), |value| value.to_string()), "1 -> 2");
         assert_eq!(change(Some(2), Some(2), |value| value.to_string()), "2");
         assert_eq!(change(Some(2), None, |value| value.to_string()), "-");

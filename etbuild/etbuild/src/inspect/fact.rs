@@ -13,7 +13,7 @@ pub struct Subject {
     pub method: String,
     /// `operator`, `input`, `arena`, ...
     pub what: &'static str,
-    /// Which one.
+    /// The name of the described thing.
     pub name: String,
 }
 

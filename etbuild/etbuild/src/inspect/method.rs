@@ -53,10 +53,10 @@ pub struct Slot {
     pub tensor: Option<TensorType>,
 }
 
-/// A part that another engine executes.
+/// A partition that a delegate executes.
 #[derive(Serialize)]
 pub struct Delegate {
-    /// The engine.
+    /// The delegate's id.
     pub name: String,
     /// Bytes of the blob.
     pub size: usize,

@@ -43,9 +43,9 @@ fn differences(kind: &str, locked: &BTreeMap<String, String>, now: &BTreeMap<Str
 fn difference(kind: &str, name: &str, locked: Option<&String>, now: &str) -> Diagnostic {
     let message = match locked {
         None => format!("{kind} `{name}` is not in the lock file"),
-        Some(_) => format!("{kind} `{name}` is not what the lock file says"),
+        Some(_) => format!("{kind} `{name}` differs from the lock file"),
     };
     let diagnostic = Diagnostic::error(Code::LockedMismatch, message).at(Span::file(LOCK_FILE));
     let diagnostic = locked.iter().fold(diagnostic, |diagnostic, locked| diagnostic.note(format!("locked: {locked}")));
-    diagnostic.note(format!("now: {now}")).help("`etbuild lock --update` accepts what is there now")
+    diagnostic.note(format!("now: {now}")).help("run `etbuild lock --update` to accept the change")
 }

@@ -12,7 +12,7 @@ pub const LOCK_FILE: &str = "etbuild.lock";
 /// The version of the format.
 const VERSION: u32 = 1;
 
-const HEADING: &str = "# Written by `etbuild lock`; `etbuild lock --update` accepts what has changed.\n";
+const HEADING: &str = "# Written by `etbuild lock`; `etbuild lock --update` accepts changes.\n";
 
 /// The whole file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,12 +103,12 @@ pub fn read(system: &dyn System) -> Result<Option<Lock>, Vec<Diagnostic>> {
     let parsed = toml::from_str::<Lock>(&String::from_utf8_lossy(&bytes));
     let wrong = |message: String| {
         let diagnostic = Diagnostic::error(Code::LockMalformed, message).at(Span::file(LOCK_FILE));
-        vec![diagnostic.help("restore it from git, or remove it and run `etbuild lock`")]
+        vec![diagnostic.help("restore the file from git, or remove it and run `etbuild lock`")]
     };
     let lock = parsed.map_err(|error| wrong(error.message().to_owned()))?;
     match lock.version {
         VERSION => Ok(Some(lock)),
-        other => Err(wrong(format!("this etbuild does not read version {other} of the lock file"))),
+        other => Err(wrong(format!("unsupported lock file version {other}"))),
     }
 }
 

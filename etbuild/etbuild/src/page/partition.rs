@@ -16,7 +16,7 @@ pub struct View {
     left_out: usize,
 }
 
-/// An engine, or the portable kernels.
+/// A backend, or the portable kernels.
 #[derive(Serialize)]
 struct Place {
     name: String,

@@ -76,7 +76,7 @@ struct Leaf {
 const fn words(kind: PartKind) -> (&'static str, &'static str) {
     match kind {
         PartKind::Constant => ("Weights", "weights"),
-        PartKind::Blob => ("Engines: packing, copies for other processors, instructions", "blob"),
+        PartKind::Blob => ("Backends: packing, copies for other processors, instructions", "blob"),
         PartKind::Program => ("Program: instructions, names", "program"),
         PartKind::Code => ("Code: kernels and runtime", "code"),
         PartKind::Data => ("Data of the binary", "data"),
@@ -144,7 +144,7 @@ fn answer(leaves: &[Leaf], total: u64) -> String {
     let largest = leaves.iter().find(|leaf| leaf.kind == PartKind::Constant);
     let largest = largest.map(|leaf| format!(", the largest is {} with {}", leaf.name, bytes(leaf.size)));
     let added = Some(of(PartKind::Blob)).filter(|added| *added > 0);
-    let added = added.map(|added| format!(" {} are what engines add to them;", share(added, total)));
+    let added = added.map(|added| format!(" {} are added by backends;", share(added, total)));
     format!(
         "Of {}, {} are weights{};{} {} are the binary's own code and data.",
         bytes(total),
@@ -173,7 +173,7 @@ fn row(leaf: &Leaf, largest: u64, total: u64) -> Row {
         kind: match (leaf.kind, leaf.inside) {
             (PartKind::Constant, true) => "weight in a blob",
             (PartKind::Constant, false) => "weight",
-            (PartKind::Blob, _) => "what an engine adds",
+            (PartKind::Blob, _) => "added by a backend",
             (PartKind::Program, _) => "program file",
             (PartKind::Code, _) => "instructions",
             (PartKind::Data, _) => "data of the binary",

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_and_zeros_have_places_too() {
+    fn empty_and_zero_sizes_have_rectangles() {
         assert!(layout(&[], WHOLE).is_empty());
         assert_eq!(layout(&[1.0, 0.0, 0.0], WHOLE).len(), 3);
         assert_eq!(layout(&[0.0], WHOLE).len(), 1);

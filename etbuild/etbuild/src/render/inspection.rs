@@ -88,8 +88,8 @@ fn join(items: impl Iterator<Item = String>) -> String {
 /// The differences of two files.
 pub fn difference_text(difference: &Difference) -> String {
     if difference.equal {
-        let bytes = if difference.identical { "the same bytes" } else { "the same in other bytes" };
-        return format!("the files hold {bytes}");
+        let bytes = if difference.identical { "identical bytes" } else { "equal contents in different bytes" };
+        return format!("the files have {bytes}");
     }
     let mut table = Table::new(&["method", "what", "which", "before", "after"]);
     for change in &difference.changes {

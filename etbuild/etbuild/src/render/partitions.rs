@@ -13,7 +13,7 @@ pub fn partitions_text(units: &[UnitPartition]) -> String {
 
 fn unit_text(unit: &UnitPartition) -> String {
     let engines = if unit.engines.is_empty() { "portable".to_owned() } else { unit.engines.join(", ") };
-    let title = format!("{} for {}, engines {engines}: {}", unit.recipe, unit.target, summary(&unit.nodes));
+    let title = format!("{} for {}, backends {engines}: {}", unit.recipe, unit.target, summary(&unit.nodes));
     let mut table = Table::new(&["method", "value", "operator", "module", "runs on", "because"]);
     for node in &unit.nodes {
         let module = node.module.clone().unwrap_or_else(|| "-".to_owned());
@@ -25,7 +25,7 @@ fn unit_text(unit: &UnitPartition) -> String {
     format!("{title}\n\n{}", table.render())
 }
 
-/// The nodes of an engine: how many, and of each the method and the call.
+/// The number of nodes per backend, and of calls by method.
 type Calls<'n> = (usize, Vec<(&'n str, usize)>);
 
 /// `cpu 120 nodes in 1 call, portable 3 nodes`.

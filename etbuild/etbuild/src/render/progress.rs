@@ -11,7 +11,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{Terminal, bytes};
 use crate::arguments::Progress;
 
-/// Shows the engine's events.
+/// Shows the events of the query engine.
 pub struct ProgressView {
     terminal: Terminal,
     form: Progress,
@@ -120,17 +120,17 @@ fn missed(stage: Stage, reason: &MissReason) -> Option<String> {
 fn remote(event: &etbuild_remote::Event) -> &'static str {
     use etbuild_remote::Event as Remote;
     match event {
-        Remote::Lost { .. } => "; the build goes on without it",
+        Remote::Lost { .. } => "; continuing without the remote cache",
         Remote::Wrong { .. } | Remote::Mismatched { .. } => "",
-        Remote::NotExecuted { .. } => "; they run here",
-        Remote::NotStored { .. } => "; the next build elsewhere runs them again",
+        Remote::NotExecuted { .. } => "; stages run locally",
+        Remote::NotStored { .. } => "; builds on other machines repeat the stages",
     }
 }
 
 fn store(event: &etbuild_store::Event) -> Option<String> {
     use etbuild_store::Event as Store;
     match event {
-        Store::BlobQuarantined { blob, .. } => Some(format!("warning: blob {blob} was damaged and has been put aside")),
+        Store::BlobQuarantined { blob, .. } => Some(format!("warning: blob {blob} is damaged; moved to quarantine")),
         Store::RecordDiscarded { .. } | Store::TemporarySwept { .. } => None,
         Store::WaitingForCollection => Some("waiting for garbage collection in another process".to_owned()),
         Store::WaitingForBuilds => Some("waiting for builds in other processes".to_owned()),

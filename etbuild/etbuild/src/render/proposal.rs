@@ -5,7 +5,7 @@ use etbuild_engine::{AllowedLoss, KeptLayer, LayerProposal, Reached};
 /// Every proposal: the reached accuracy, and the lines to add.
 pub fn proposals_text(proposals: &[LayerProposal]) -> String {
     if proposals.is_empty() {
-        return "nothing is quantized".to_owned();
+        return "the program is not quantized".to_owned();
     }
     proposals.iter().map(text).collect::<Vec<_>>().join("\n\n")
 }
@@ -16,14 +16,14 @@ fn text(proposal: &LayerProposal) -> String {
         AllowedLoss::Decibels(least) => format!("at least {least} dB"),
         AllowedLoss::Points(most) => format!("at most {most} points lost"),
     };
-    let head = format!("{recipe}, {method}: {} now; {allowed} wanted", reached(&proposal.before));
+    let head = format!("{recipe}, {method}: {} now; limit: {allowed}", reached(&proposal.before));
     if proposal.layers.is_empty() {
-        return format!("{head}\nno layer has to be kept real");
+        return format!("{head}\nthe limit is met without exceptions");
     }
     let lines: Vec<String> = proposal.layers.iter().map(line).collect();
     let kept = lines.len();
     format!(
-        "{head}\n{kept} of {candidates} layers kept real give {}, measured in {runs} runs\nadd to `quantize`:\n\n  layers:\n{}",
+        "{head}\n{kept} of {candidates} layers in float give {}, measured in {runs} runs\nadd to `quantize`:\n\n  layers:\n{}",
         reached(&proposal.after),
         lines.join("\n")
     )
@@ -43,7 +43,7 @@ fn line(layer: &KeptLayer) -> String {
     let name = layer.name.as_ref().map(|name| format!("name: {}", quoted(name)));
     let operator = layer.operator.as_ref().map(|operator| format!("operator: {}", quoted(operator)));
     let subject: Vec<String> = name.into_iter().chain(operator).collect();
-    let gain = layer.gain.map_or_else(|| "nothing is lost".to_owned(), |gain| format!("{gain:+.1} dB"));
+    let gain = layer.gain.map_or_else(|| "no loss".to_owned(), |gain| format!("{gain:+.1} dB"));
     format!("    - {{ {}, scheme: float }} # {gain} alone", subject.join(", "))
 }
 

@@ -36,7 +36,7 @@ fn answers_text(program: &ProgramLosses) -> String {
 
 fn program_text(program: &ProgramLosses) -> String {
     if program.layers.is_empty() {
-        let what = if program.diagnostics.is_empty() { "nothing is lost" } else { "not measured" };
+        let what = if program.diagnostics.is_empty() { "no loss" } else { "not measured" };
         return format!("{}: {what}", program.recipe);
     }
     format!("{}\n\n{}{}", program.recipe, table(&program.layers), answers_text(program))

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::arguments::{Global, Output, When};
 
-/// Standard output for results, standard error for talk.
+/// Standard output for results, standard error for messages.
 #[derive(Clone)]
 pub struct Terminal {
     output: Output,

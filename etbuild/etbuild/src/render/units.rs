@@ -117,7 +117,7 @@ fn plan_cells(state: &PlanState) -> (&'static str, String, String) {
     match state {
         PlanState::Cached { key } => ("cached", short(key), String::new()),
         PlanState::Remote { key } => ("remote", short(key), String::new()),
-        PlanState::Waiting => ("waiting", String::new(), "a stage before it has to run".to_owned()),
+        PlanState::Waiting => ("waiting", String::new(), "waits for an earlier stage".to_owned()),
         PlanState::Missing { key, difference, known } => ("run", short(key), because(difference.as_deref(), *known)),
         PlanState::Failed { diagnostics } => {
             ("cannot run", String::new(), diagnostics.first().map_or_else(String::new, |first| first.message.clone()))
@@ -128,8 +128,8 @@ fn plan_cells(state: &PlanState) -> (&'static str, String, String) {
 fn because(difference: Option<&str>, known: bool) -> String {
     match (difference, known) {
         (Some(difference), _) => difference.to_owned(),
-        (None, true) => "its artifacts are no longer in the cache".to_owned(),
-        (None, false) => "it never ran".to_owned(),
+        (None, true) => "artifacts removed from the cache".to_owned(),
+        (None, false) => "never ran".to_owned(),
     }
 }
 

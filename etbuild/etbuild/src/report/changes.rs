@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_inside_a_blob_counts_only_where_both_know_it() {
+    fn parts_of_a_blob_are_compared_only_if_both_deploys_list_parts() {
         let unknown = Sizes { named: false, ..sizes(&[(PartKind::Blob, "cpu", 100, None)]) };
         let known = sizes(&[(PartKind::Blob, "cpu", 60, None), (PartKind::Constant, "w", 50, Some("cpu"))]);
         assert_eq!(changes(&unknown, &known).len(), 1);

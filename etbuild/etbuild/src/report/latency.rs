@@ -38,11 +38,11 @@ pub struct Latency {
 }
 
 thread_local! {
-    /// The steps of engines since the last instruction of the program.
+    /// The instructions of delegates since the last instruction of the program.
     static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A step of an engine.
+/// An instruction of a delegate.
 struct Step {
     /// The kind.
     kind: String,
@@ -107,7 +107,7 @@ fn set_zeros(module: &mut Module) -> Result<(), Error> {
 /// A measured piece of an execution.
 struct Lap {
     instruction: u32,
-    /// The kind of an engine's step.
+    /// The kind of a delegate's instruction.
     step: Option<String>,
     seconds: f64,
 }

@@ -1,4 +1,4 @@
-//! A recorded case, and running one through every stage up to the program file and the runtime.
+//! A recorded case, and its run through every stage, the program file and the runtime.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ use crate::support::logits::{BACKENDS, ENGINES, kernel};
 pub struct Case {
     /// The path below the folder of all cases.
     pub id: String,
-    /// Where it lies.
+    /// The folder.
     pub folder: PathBuf,
 }
 
@@ -32,13 +32,13 @@ impl Case {
         cases.map(|folder| Self { id: folder.strip_prefix(root).unwrap().display().to_string(), folder }).collect()
     }
 
-    /// The contents of one of its files.
+    /// Reads a file of the case.
     pub fn read(&self, name: &str) -> Vec<u8> {
         let path = self.folder.join(name);
         fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// What is said of it: `outputs` with the tolerance of each.
+    /// The description of the case: `outputs` with a tolerance each.
     pub fn facts(&self) -> Value {
         serde_json::from_slice(&self.read("case.json")).unwrap()
     }
@@ -51,27 +51,27 @@ fn folders(parent: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// The build engine with a store of its own.
+/// The query engine with a separate store.
 pub struct Laboratory {
     world: Arc<World>,
     options: Vec<Override>,
 }
 
 impl Laboratory {
-    /// With its store in `cache`, for programs of these options of recipes.
+    /// A laboratory with its store in `cache`, and these recipe options.
     pub fn new(cache: &Path, options: &[&str]) -> Self {
         let world = World::open(Arc::new(RealSystem::default()), cache, Arc::new(|_: &Event| {}), Mode::Build, 1);
         let options = options.iter().map(|text| Override::parse(text).unwrap()).collect();
         Self { world: Arc::new(world.unwrap().backends(BACKENDS)), options }
     }
 
-    /// The outputs of a case, or why there are none.
+    /// The outputs of a case, or the reason for missing outputs.
     pub fn run(&self, case: &Case) -> Result<BTreeMap<String, Array>, String> {
         let file = program_file(&self.world, &case.folder.join("model.pt2"), &self.options);
         let file = file.map_err(|problems| said(&problems))?;
         let names = input_names(&file);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        // Engines want their bytes aligned, as mapped files are.
+        // Delegates need aligned blobs, as in mapped files.
         let written = tempfile::NamedTempFile::new().unwrap();
         fs::write(written.path(), &*file).unwrap();
         let module = Module::load_method(

@@ -1,4 +1,4 @@
-//! Whether outputs are those that were recorded: same names, types and shapes, elements within the case's tolerance.
+//! Compares outputs with the recorded outputs: names, types, shapes, and elements within the case's tolerance.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::case::Case;
 
-/// Why the outputs are not those of the case.
+/// Compares all outputs; the error is the first difference.
 pub fn outputs(case: &Case, got: &BTreeMap<String, Array>) -> Result<(), String> {
     let recorded = case.read("outputs.safetensors");
     let recorded = SafeTensors::parse(&recorded).unwrap();
@@ -63,7 +63,7 @@ fn number(scalar_type: ScalarType, word: &[u8]) -> f64 {
         ScalarType::Short => i16::from_le_bytes(word.try_into().unwrap()).into(),
         ScalarType::Char => f64::from(word[0] as i8),
         ScalarType::Byte | ScalarType::Bool => word[0].into(),
-        // No case has complex outputs; one that did would not pass.
+        // No case has complex outputs; such a case would fail.
         ScalarType::ComplexFloat | ScalarType::ComplexDouble => f64::NAN,
     }
 }

@@ -6,15 +6,15 @@ use std::path::Path;
 /// The end of the name of the first weight's member.
 const WEIGHT: &[u8] = b"data/weights/weight_0";
 
-/// Writes the archive at `from` to `to` as if it had been trained once more: the first weight has the other sign. Members
-/// of these archives are stored, so bytes and checksum can be changed in place (APPNOTE.TXT 4.3.7 and 4.3.12).
+/// Copies an archive and flips the sign of the first weight, as a stand-in for further training. Members of these
+/// archives are stored uncompressed, so bytes and checksum are changed in place (APPNOTE.TXT 4.3.7 and 4.3.12).
 pub fn retrain(from: &Path, to: &Path) {
     let mut bytes = fs::read(from).unwrap();
     let entry = directory_entry(&bytes);
     let header = word(&bytes, entry + 42);
     let start = header + 30 + half(&bytes, header + 26) + half(&bytes, header + 28);
     let end = start + word(&bytes, entry + 20);
-    // The sign of a little-endian float is in its fourth byte.
+    // The sign bit of a little-endian float is in its fourth byte.
     bytes[start + 3] ^= 0x80;
     let checksum = crc32(&bytes[start..end]).to_le_bytes();
     bytes[entry + 16..entry + 20].copy_from_slice(&checksum);

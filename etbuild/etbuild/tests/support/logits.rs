@@ -1,4 +1,4 @@
-//! Running language models in tests, and comparing their logits with those of Python.
+//! Runs language models in tests, and compares logits with Python's logits.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use etbuild_recipe::Override;
 use etbuild_store::Observer;
 use etbuild_system::RealSystem;
 
-/// The engines that recipes may name here.
+/// The backends for recipes in these tests.
 pub static BACKENDS: &[&dyn etbuild_backend::Backend] = &[&etbuild_cpu::BACKEND];
 
-/// What runs the blobs of engines here.
+/// The delegates of this process.
 pub static ENGINES: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
 
 /// The kernel of an operator.
@@ -24,7 +24,7 @@ pub fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
     et_ops::find_kernel(&name)
 }
 
-/// The program file of a checkpoint, or of a recipe, with these options, and its data files.
+/// The program file and data files of a checkpoint or recipe, with these options.
 pub fn files(
     model: &Path,
     cache: &Path,
@@ -74,7 +74,7 @@ impl Model {
 
     /// The same of files that may not fit.
     pub fn try_load(program: &[u8], data: &[&[u8]], piece: usize) -> Result<Self, et_module::Error> {
-        // Engines want their bytes aligned, as mapped files are.
+        // Delegates need aligned blobs, as in mapped files.
         let folder = tempfile::tempdir().unwrap();
         let written = |name: String, bytes: &[u8]| {
             let path = folder.path().join(name);
@@ -143,7 +143,7 @@ pub fn difference(expected: &[f32], got: &[f32]) -> f32 {
     differences.fold(0.0, |most, difference| if difference > most || difference.is_nan() { difference } else { most })
 }
 
-/// The largest difference to what transformers computes, over the prompt and all steps behind it.
+/// The largest difference from the logits of transformers, over the prompt and all decode steps.
 pub fn largest_difference(expected: &Path, model: &mut Model) -> f32 {
     let bytes = fs::read(expected).unwrap();
     let expected = SafeTensors::parse(&bytes).unwrap().tensors;

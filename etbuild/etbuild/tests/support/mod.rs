@@ -1,5 +1,5 @@
-//! What the end-to-end tests share: the real command in a place of its own, with a cache that is cold, or warm because
-//! one deploy of the digits recipe has filled it.
+//! Shared code of the end-to-end tests: the real command in a temporary folder, with an empty cache, or with a cache
+//! that a deploy of the digits recipe has filled.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub mod archive;
@@ -26,7 +26,7 @@ pub const ETBUILD: &str = env!("CARGO_BIN_EXE_etbuild");
 /// The recipe that every target of this repository runs.
 pub const RECIPE: &str = "recipes/digits.yaml";
 
-/// Its model.
+/// The model of the recipe.
 pub const MODEL: &str = "examples/digits/digits.pt2";
 
 /// The targets that a machine without boards verifies.
@@ -37,7 +37,7 @@ pub fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
 }
 
-/// What a command did.
+/// The outcome of a command.
 pub struct Ran {
     pub status: i32,
     pub stdout: String,
@@ -59,7 +59,7 @@ impl Ran {
         self
     }
 
-    /// Standard output as one JSON value.
+    /// Standard output as a JSON value.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in:\n{}", self.stdout))
@@ -89,7 +89,7 @@ impl Place {
         place
     }
 
-    /// With everything that a deploy of [`RECIPE`] left in the cache.
+    /// A place whose cache has the artifacts of a deploy of [`RECIPE`].
     pub fn warm() -> Self {
         let place = Self::cold_with_compiled_crates();
         for part in ["CACHEDIR.TAG", "v1/cas", "v1/ac", "v1/history", "v1/memo"] {
@@ -136,20 +136,20 @@ impl Place {
         Ran::of(&mut self.command(words.split_whitespace()))
     }
 
-    /// Runs the command, demands success and returns the JSON of its result.
+    /// Runs the command, expects success and returns the JSON result.
     #[track_caller]
     pub fn json(&self, words: &str) -> Value {
         self.run(&format!("{words} --output json")).expect(0).json()
     }
 }
 
-/// The cache that one deploy of [`RECIPE`] on all targets filled. All test processes of one build of etbuild share it.
+/// The cache after a deploy of [`RECIPE`] for all targets. All test processes of a build share this cache.
 pub fn warm_cache() -> &'static Path {
     static CACHE: OnceLock<PathBuf> = OnceLock::new();
     CACHE.get_or_init(fill_warm_cache)
 }
 
-/// What that deploy wrote.
+/// The results of that deploy.
 pub fn warm_out() -> PathBuf {
     warm_cache().parent().unwrap().join("out")
 }

@@ -1,4 +1,4 @@
-//! A line to a server that can be cut after so many bytes, so that a server goes away at any moment of a conversation.
+//! A proxy that breaks the connection to a server after a number of bytes.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Forwards connections, until so many bytes have passed in both directions together; then nobody is there.
+/// Forwards connections until both directions together have passed a number of bytes, and then closes.
 pub struct Proxy {
     address: SocketAddr,
     state: Arc<State>,
@@ -30,7 +30,7 @@ impl Proxy {
         proxy
     }
 
-    /// Where it listens.
+    /// The proxy's URL.
     pub fn url(&self) -> String {
         format!("grpc://{}", self.address)
     }

@@ -25,7 +25,8 @@ pub fn with(packages: &str) -> Option<PathBuf> {
     python
 }
 
-/// A folder in which a script beside the tests has written, with such a Python and these arguments behind the folder.
+/// A folder with the output of a script of the tests, run with a Python that has these packages; `arguments` follow the
+/// folder.
 pub fn written_by(script: &str, packages: &str, arguments: &[&str]) -> Option<TempDir> {
     let (python, folder) = (with(packages)?, tempfile::tempdir().unwrap());
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(script);

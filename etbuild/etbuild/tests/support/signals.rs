@@ -1,15 +1,15 @@
-//! Signals to processes, and whether they are still there.
+//! Sends signals to processes, and checks whether processes run.
 
 use std::fs;
 use std::process::Command;
 
-/// Sends a signal, such as `INT`, to a process, or to a group where `to` begins with a dash.
+/// Sends a signal, such as `INT`, to a process, or to a process group if `to` begins with a dash.
 pub fn send(signal: &str, to: &str) {
     let status = Command::new("sh").args(["-c", "kill -s \"$0\" -- \"$1\"", signal, to]).status().unwrap();
     assert!(status.success(), "no signal {signal} to {to}");
 }
 
-/// The processes that this one has started and that these have started, and so on.
+/// All descendants of a process.
 pub fn descendants(process: u32) -> Vec<u32> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let lists = tasks.map(|task| fs::read_to_string(task.path().join("children")).unwrap_or_default());
@@ -17,13 +17,13 @@ pub fn descendants(process: u32) -> Vec<u32> {
     children.into_iter().flat_map(|child| [vec![child], descendants(child)].concat()).collect()
 }
 
-/// The compilers among them, and what runs compilers: not the shells that watch over these.
+/// The descendants that are compilers or run compilers, without watchdog shells.
 pub fn compilers(process: u32) -> Vec<u32> {
     let name = |process: &u32| fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
     descendants(process).into_iter().filter(|process| name(process).trim() != "sh").collect()
 }
 
-/// Whether a process has not ended. One that ended and that nobody has asked about is gone.
+/// Whether a process is running; a zombie counts as ended.
 pub fn is_alive(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/stat")).is_ok_and(|text| !text.contains(") Z"))
 }

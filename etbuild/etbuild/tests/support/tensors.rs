@@ -19,7 +19,7 @@ pub fn max_difference(one: &Path, other: &Path) -> f64 {
     differences.fold(0.0, f64::max)
 }
 
-/// How the tensors and texts of a file differ from those of another one.
+/// The differences between the tensors and texts of two files.
 pub fn differences(got: &Path, wanted: &Path, tolerance: Tolerance) -> Vec<String> {
     let (got, wanted) = (fs::read(got).unwrap(), fs::read(wanted).unwrap());
     let (got, wanted) = (SafeTensors::parse(&got).unwrap(), SafeTensors::parse(&wanted).unwrap());
