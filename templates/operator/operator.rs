@@ -1,4 +1,4 @@
-//! `aten::placeholder`: what each element of the result is.
+//! `aten::placeholder`: the value of each element of the result.
 
 use crate::family::unary;
 use crate::prelude::*;

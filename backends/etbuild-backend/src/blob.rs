@@ -5,57 +5,57 @@ use std::sync::Arc;
 
 use crate::Refusal;
 
-/// The alignment of a blob in the program file, in bytes: a cache line, and the widest vector there is. Offsets within a
-/// blob that are multiples of it are aligned in memory, where a file is mapped or lies in flash.
+/// The alignment of a blob in the program file, in bytes: a cache line, and the widest vector register. An offset
+/// within a blob that is a multiple of 64 is aligned in memory, whether the file is mapped or in flash.
 pub const ALIGNMENT: usize = 64;
 
 /// A lowered partition.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blob {
-    /// What the device crate executes. The program file carries it at a multiple of [`ALIGNMENT`], and it is used in place.
+    /// The bytes that the device crate executes in place. The program file aligns the blob to [`ALIGNMENT`].
     pub bytes: Vec<u8>,
-    /// Bytes of memory that an execution needs besides inputs and outputs. They are planned with everything else, and
-    /// hold nothing between executions; the device crate gets them as the last argument where there are any.
+    /// The scratch memory of an execution in bytes. The memory plan places the scratch like a tensor, its contents are
+    /// lost between executions, and the device crate gets the scratch as the last argument if the size is not 0.
     pub scratch: usize,
-    /// What an execution gets as further inputs, behind those of the partition. A program has equal ones once, whichever
-    /// partitions of whichever methods read them.
+    /// The packed weights: further inputs of the delegate call, after the inputs of the partition. The program stores
+    /// equal weights once across all partitions and methods.
     pub weights: Vec<Weights>,
-    /// For people who look at an execution: the value of the partition that each step of the device crate computes, in order. One
-    /// list for each form that the blob has; none where the engine does not say.
+    /// Layer names for profiles: for each instruction of the device crate, the value of the partition that the
+    /// instruction computes. One list per variant of the blob; empty if the backend has no layer names.
     pub layers: Vec<Vec<String>>,
 }
 
-/// Constant bytes in the form that the engine reads them in, which are made when they are asked for.
+/// Packed weights: constant bytes in the backend's layout, which are made on request.
 #[derive(Clone)]
 pub struct Weights {
-    /// What they are made of and how, as a text that no other bytes have: what was made once is not made again.
+    /// A text that identifies the bytes: source tensors and packing. Weights with an equal identity are packed once.
     pub identity: String,
-    /// The name that they go by in data files, where others may come in their place: those of another adapter. It depends on
-    /// their form, not on what they are made of. Others go by what they are.
+    /// The key in data files, if a data file may replace the weights, as with another LoRA adapter. The key depends on
+    /// the layout, not on the values. Without a key, `identity` names the weights.
     pub name: Option<String>,
-    /// For people who look at sizes: what they are made of, where it has a name in the model.
+    /// The source tensor for size reports, if the tensor has a name in the model.
     pub origin: Option<Origin>,
-    /// How many there are.
+    /// The size in bytes.
     pub size: usize,
-    /// What makes them.
+    /// The packing function.
     pub content: Arc<dyn Content>,
 }
 
-/// What weights are made of.
+/// The source tensor of packed weights.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Origin {
     /// The constant's name in the model.
     pub constant: String,
-    /// Their form: the instruction set that they are packed for. Empty where all read the same.
+    /// The layout: the instruction set that the weights are packed for. Empty for a layout of all instruction sets.
     pub form: String,
 }
 
-/// What makes constant bytes.
+/// A function that packs weights.
 pub trait Content: Send + Sync {
-    /// Gives all of them to `take`, a piece after the other.
+    /// Hands all bytes to `take`, in order, in chunks.
     ///
     /// # Errors
-    /// What they are made of contradicts itself.
+    /// The source tensor contradicts its tensor spec.
     fn write(&self, take: &mut dyn FnMut(&[u8])) -> Result<(), Refusal>;
 }
 

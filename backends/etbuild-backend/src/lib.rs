@@ -1,7 +1,7 @@
-//! What an engine of parts of programs is to the host: what it takes, and how it lowers what it took.
+//! The host contract of a backend: which nodes the backend accepts, and how the backend lowers a partition.
 //!
-//! A [`Backend`] judges single nodes. The partitioner gathers the nodes that it takes into graphs of their own, and the
-//! backend lowers each to a [`Blob`]: bytes that the program file carries and that the backend's device crate executes.
+//! A [`Backend`] judges single nodes. The partitioner groups accepted nodes into partitions, and the backend lowers
+//! each partition to a [`Blob`]: bytes in the program file that the backend's device crate executes.
 
 mod backend;
 mod blob;

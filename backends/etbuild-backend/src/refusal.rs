@@ -1,20 +1,20 @@
-//! Why a node or a partition does not run on an engine.
+//! Refusals: the reason why a backend rejects a node or a partition.
 
 use std::fmt;
 
-/// Why a node or a partition does not run on an engine.
+/// The reason why a backend rejects a node or a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Refusal {
-    /// What the reason is about; stable across versions.
+    /// The kind of the reason; stable across versions.
     pub kind: RefusalKind,
     /// A sentence without a full stop, such as `softmax runs along the last dimension only`.
     pub reason: String,
 }
 
-/// What a reason is about. Each is written the same in every version.
+/// The kind of a refusal. The names are stable across versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RefusalKind {
-    /// The engine has no such operator.
+    /// The backend lacks the operator.
     Operator,
     /// A type of an operand or result.
     Type,
@@ -24,7 +24,7 @@ pub enum RefusalKind {
     DynamicShape,
     /// A dim order.
     Layout,
-    /// An argument that is no tensor, or a combination of them.
+    /// A non-tensor argument, or a combination of arguments.
     Argument,
     /// An operand that would have to be a constant.
     Constant,
@@ -32,7 +32,7 @@ pub enum RefusalKind {
     Quantization,
     /// A processor, instruction set or memory.
     Target,
-    /// It would not be worth a call of the engine.
+    /// The delegate call would cost more than its gain.
     Gain,
     /// The node does not compute tensors: control flow, numbers, state.
     Control,
@@ -57,7 +57,7 @@ impl RefusalKind {
         Self::Partition,
     ];
 
-    /// The kind as reports write it.
+    /// The stable name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Operator => "operator",
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_is_read_as_it_is_written() {
+    fn every_kind_parses_its_own_text() {
         assert!(RefusalKind::ALL.into_iter().all(|kind| RefusalKind::parse(kind.name()) == Some(kind)));
         assert_eq!(RefusalKind::parse("mood"), None);
     }

@@ -1,4 +1,4 @@
-//! A case of the catalogue as a program of one node.
+//! A case of the operator catalogue as a program with one node.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use etbuild_ir::{
 /// Which tensors of a case are constants of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constants {
-    /// None: the caller gives all.
+    /// No constants: the caller supplies all tensors.
     None,
     /// All but the first, as weights are.
     AllButFirst,
 }
 
-/// A program that is one call, and what its caller gives.
+/// A program with one operator call, and the caller's inputs.
 pub struct CaseProgram {
     /// The program.
     pub program: LoweredProgram,
@@ -25,7 +25,7 @@ pub struct CaseProgram {
     pub inputs: Vec<Vec<u8>>,
 }
 
-/// The program of a case with these outputs; `None` where it is no call that a program may have, or calls nothing.
+/// The program of a case with these outputs; `None` for a case that a program cannot express.
 pub fn case_program(
     operator: &Operator,
     case: &Case,

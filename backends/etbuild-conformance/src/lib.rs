@@ -1,7 +1,8 @@
-//! What every engine must do, as tests that a backend instantiates.
+//! The conformance suite that every backend must pass.
 //!
-//! A [`Candidate`] is a backend with what executes its blobs. [`check_cases`] runs the cases of the operator catalogue on
-//! it, through partition, plan, file and runtime; [`check_refusals`] asks it twice; [`check_blobs`] damages what it lowers.
+//! A [`Candidate`] is a backend with its delegate. [`check_cases`] runs the cases of the operator catalogue through
+//! partition, memory plan, program file and runtime; [`check_refusals`] checks that answers are deterministic;
+//! [`check_blobs`] damages blobs.
 
 mod candidate;
 mod case_graph;

@@ -1,4 +1,4 @@
-//! From a program to what it computes here.
+//! Compiles a program for the candidate and runs the program on this machine.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use etbuild_partition::{InMemory, Partitioned, partition};
 
 use crate::Candidate;
 
-/// A program file, and where its nodes run.
+/// A program file, and the backend of each node.
 pub struct Compiled {
     /// The program file.
     pub file: Vec<u8>,
-    /// What the partitioner did.
+    /// The partitioner's result.
     pub partitioned: Partitioned,
 }
 
@@ -37,7 +37,7 @@ pub fn compile(program: LoweredProgram, candidate: &Candidate<'_>) -> Result<Com
     Ok(Compiled { file, partitioned })
 }
 
-/// Loads a program file with the candidate's engine.
+/// Loads a program file with the candidate's delegate.
 pub fn load(file: &[u8], candidate: &Candidate<'_>) -> Result<Module, String> {
     let engines = Engines::new(candidate.engines, candidate.threads);
     let kernels = Kernels::Lookup(&kernel);
@@ -50,7 +50,7 @@ fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
     et_ops::find_kernel(&name)
 }
 
-/// What the method computes from these elements of its inputs.
+/// The outputs of the method for these input elements.
 pub fn run(module: &mut Module, inputs: &[Vec<u8>]) -> Result<Vec<OwnedTensor>, String> {
     for (index, bytes) in inputs.iter().enumerate() {
         let wanted = module.input_type(index).map_err(|error| error.to_string())?;

@@ -10,16 +10,16 @@ use crate::Candidate;
 use crate::case_graph::{CaseProgram, Constants, case_program};
 use crate::program::{compile, load, run};
 
-/// How many cases an engine took.
+/// The number of accepted cases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// Cases that ran on the engine.
+    /// Cases that ran on the backend.
     pub taken: usize,
-    /// Cases that it refused.
+    /// The number of cases that the backend refused.
     pub refused: usize,
 }
 
-/// A case with the tensors that it expects.
+/// A case with its expected tensors.
 struct Subject {
     operator: &'static Operator,
     case: &'static Case,
@@ -28,7 +28,7 @@ struct Subject {
     constants: Constants,
 }
 
-/// Every case of the catalogue that a program can have as a single call, with its tensors from the caller and as constants.
+/// Every case of the catalogue that a program can express, with its tensors as inputs and as constants.
 fn subjects() -> impl Iterator<Item = Subject> {
     let cases = OPERATORS.iter().flat_map(|operator| operator.cases.iter().map(move |case| (*operator, case)));
     cases.flat_map(|(operator, case)| {
@@ -53,11 +53,11 @@ impl Subject {
     }
 }
 
-/// Runs every case of the catalogue that the engine takes, from the partition to the outputs, and compares with what the
-/// catalogue says.
+/// Runs every case of the catalogue that the backend accepts, from partition to outputs, and compares with the expected
+/// tensors.
 ///
 /// # Errors
-/// Every case that does not come to its end, or computes something else.
+/// Every case that fails or has other outputs.
 pub fn check_cases(candidate: &Candidate<'_>) -> Result<Tally, Vec<String>> {
     let (mut tally, mut problems) = (Tally::default(), Vec::new());
     for subject in subjects() {
@@ -71,7 +71,8 @@ pub fn check_cases(candidate: &Candidate<'_>) -> Result<Tally, Vec<String>> {
     if problems.is_empty() { Ok(tally) } else { Err(problems) }
 }
 
-/// Whether the engine took the case, and computed it; `None` for one that is no program.
+/// `true` if the backend accepted the case and computed the expected outputs; `None` for a case that a program cannot
+/// express.
 fn check_case(subject: &Subject, candidate: &Candidate<'_>) -> Result<Option<bool>, String> {
     let Some(CaseProgram { program, inputs }) = subject.program() else { return Ok(None) };
     let compiled = compile(program, candidate)?;
@@ -83,11 +84,11 @@ fn check_case(subject: &Subject, candidate: &Candidate<'_>) -> Result<Option<boo
     Ok(Some(taken))
 }
 
-/// Asks the engine twice about every case: it must answer the same, in a sentence without a full stop, and lower the same
-/// bytes.
+/// Asks the backend twice about every case: the answers must be equal, refusals must be sentences without a full stop,
+/// and blobs must have equal bytes.
 ///
 /// # Errors
-/// Every answer that is not so.
+/// Every violation.
 pub fn check_refusals(candidate: &Candidate<'_>) -> Result<(), Vec<String>> {
     let problems: Vec<String> = subjects()
         .filter_map(|subject| {
@@ -112,8 +113,8 @@ pub fn check_refusals(candidate: &Candidate<'_>) -> Result<(), Vec<String>> {
     if problems.is_empty() { Ok(()) } else { Err(problems) }
 }
 
-/// Damages the blob of each operator's first case that the engine takes: cut short, and a byte changed at up to `places`
-/// places. Loading and running it may fail or not, but must not panic.
+/// Damages the blob of each operator's first accepted case: truncated, and with a changed byte at up to `places`
+/// offsets. Loading and execution may fail, but must not panic.
 ///
 /// # Errors
 /// Every panic.
@@ -131,7 +132,7 @@ pub fn check_blobs(candidate: &Candidate<'_>, places: usize) -> Result<usize, Ve
             tried += 1;
             let attempt = || load(&file, candidate).and_then(|mut module| run(&mut module, &inputs));
             if catch_unwind(AssertUnwindSafe(attempt)).is_err() {
-                problems.push(subject.named("a damaged blob makes the engine panic"));
+                problems.push(subject.named("a damaged blob makes the delegate panic"));
             }
         }
     }
@@ -147,7 +148,7 @@ fn blob(file: &[u8]) -> Option<std::ops::Range<usize>> {
     Some(start..start + bytes.len())
 }
 
-/// Files with a byte of the blob changed, or with zeros from some place of it on.
+/// Files with a changed byte of the blob, or with zeros from an offset to the blob's end.
 fn damaged(file: &[u8], blob: std::ops::Range<usize>, places: usize) -> Vec<Vec<u8>> {
     let step = blob.len().div_ceil(places.max(1)).max(1);
     let place = |place: usize| {

@@ -1,4 +1,4 @@
-//! Whole models through the stages, with an engine and without: both compute the same.
+//! Whole models through all stages, with and without a backend: the outputs are equal.
 
 mod mirror;
 
@@ -27,7 +27,7 @@ fn model(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
-/// The program file with parts of the model on these engines.
+/// The program file with partitions for these backends.
 fn compiled(world: &Arc<World>, model: &Path, engines: &str) -> Vec<u8> {
     let overrides = [partition(engines)];
     program_file(world, model, &overrides).unwrap().to_vec()
@@ -47,7 +47,7 @@ fn load(file: &[u8], engines: &Engines) -> Result<Module, Error> {
     Module::load_method(file, DataFiles::default(), "forward", Kernels::Lookup(&kernel), engines)
 }
 
-/// What the program computes of numbers that repeat nothing.
+/// The outputs of the program for inputs without repeated values.
 fn outputs(file: &[u8]) -> BTreeMap<String, Array> {
     let mut module = load(file, &Engines::new(ENGINES, 2)).unwrap();
     let mut inputs = BTreeMap::new();
@@ -80,7 +80,7 @@ const MODELS: [&str; 4] = [
 ];
 
 #[test]
-fn a_model_on_an_engine_computes_what_it_computes_without() {
+fn a_model_on_a_backend_equals_the_portable_kernels() {
     let cache = tempfile::tempdir().unwrap();
     let world = world(cache.path());
     for name in MODELS {
@@ -101,7 +101,7 @@ fn a_model_on_an_engine_computes_what_it_computes_without() {
 }
 
 #[test]
-fn a_program_without_its_engine_is_refused() {
+fn a_program_without_its_delegate_is_refused() {
     let cache = tempfile::tempdir().unwrap();
     let file = compiled(&world(cache.path()), &model(MODELS[0]), "mirror");
     let refused = load(&file, &Engines::none()).err().unwrap();
@@ -109,7 +109,7 @@ fn a_program_without_its_engine_is_refused() {
 }
 
 #[test]
-fn an_unknown_engine_is_told_with_the_known_ones() {
+fn an_unknown_backend_is_reported_with_the_known_backends() {
     let cache = tempfile::tempdir().unwrap();
     let overrides = [partition("mirrr")];
     let found = program_file(&world(cache.path()), &model(MODELS[0]), &overrides).unwrap_err();
@@ -118,7 +118,7 @@ fn an_unknown_engine_is_told_with_the_known_ones() {
 }
 
 #[test]
-fn every_node_says_where_it_runs_and_why_not_elsewhere() {
+fn every_node_reports_its_backend_and_its_rejections() {
     let cache = tempfile::tempdir().unwrap();
     let request = Request {
         recipes: vec![model(MODELS[0])],

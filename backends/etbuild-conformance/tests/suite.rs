@@ -1,4 +1,4 @@
-//! The suite on an engine that keeps its word, and on engines that do not.
+//! The suite on a conforming backend, and on backends with faults.
 
 mod mirror;
 
@@ -12,7 +12,7 @@ fn candidate(target: &TargetFacts) -> Candidate<'_> {
 }
 
 #[test]
-fn an_engine_that_runs_everything_passes() {
+fn a_backend_that_runs_every_case_passes() {
     let target = TargetFacts::default();
     let tally = check_cases(&candidate(&target)).unwrap();
     assert!(tally.taken > 1_000, "{tally:?}");
@@ -23,7 +23,7 @@ fn an_engine_that_runs_everything_passes() {
 }
 
 #[test]
-fn an_engine_that_computes_nothing_fails() {
+fn a_backend_that_leaves_outputs_unchanged_fails() {
     let target = TargetFacts::default();
     let problems = check_cases(&Candidate { engines: mirror::SILENT, ..candidate(&target) }).unwrap_err();
     assert!(problems.len() > 100, "{}", problems.len());

@@ -1,4 +1,4 @@
-//! A remote as a build uses it: a second place to look, which may go away at any moment.
+//! The remote cache of a build: a second store behind the local store, which may become unreachable at any time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,27 +11,28 @@ use crate::standing::Standing;
 use crate::upload::Uploads;
 use crate::{Access, Event, Job, JobResult, Options, OptionsError, Remote, RemoteError, fetch};
 
-/// For so long the end of a build waits for what is still being sent.
+/// How long the end of a build waits for pending uploads.
 const LAST_UPLOADS: Duration = Duration::from_secs(300);
 
-/// What an action made, as a remote knows it. The names of outputs are the remote's, and may be any text.
+/// The result of an action on the remote. The remote chooses the names of outputs, so a name may be any text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The blobs by name, in order.
     pub outputs: Vec<(String, BlobRef)>,
 }
 
-/// A remote behind the local store. All its failures count as "not there": the observer hears of each kind once.
+/// A remote behind the local store. A failure of the remote counts as a miss; the observer hears of each kind of
+/// failure once.
 pub struct RemoteCache {
     standing: Arc<Standing>,
     uploads: Uploads,
 }
 
 impl RemoteCache {
-    /// The remote that the options name. Nothing is sent before it is asked for something.
+    /// Opens the remote that the options name. The connection is made with the first request.
     ///
     /// # Errors
-    /// The options make no sense.
+    /// The options contradict each other or are malformed.
     pub fn open(
         options: &Options,
         store: Arc<Store>,
@@ -45,7 +46,7 @@ impl RemoteCache {
         Ok(Self { standing, uploads: Uploads::default() })
     }
 
-    /// Speaks to the remote, so that one that is lost is known before anything is built on it.
+    /// Contacts the remote, so that an unreachable remote is known before the build depends on its answers.
     pub fn greet(&self) {
         self.standing.remote.greet().unwrap_or_else(|error| self.standing.not_read(&error));
     }
@@ -55,10 +56,11 @@ impl RemoteCache {
         self.standing.access == Access::Required
     }
 
-    /// What an action made. Small blobs are in the store then, and [`RemoteCache::fetch`] brings the others.
+    /// The result of an action. This call stores small blobs locally, and [`RemoteCache::fetch`] downloads the large
+    /// blobs.
     ///
     /// # Errors
-    /// The store's.
+    /// The store's errors.
     pub fn find(&self, action: &ActionKey) -> Result<Option<Found>, StoreError> {
         if !self.standing.reads() {
             return Ok(None);
@@ -68,10 +70,10 @@ impl RemoteCache {
         Ok(outputs.map(|outputs| Found { outputs: blobs(outputs) }))
     }
 
-    /// Brings a blob that [`RemoteCache::find`] has told of into the store; `false` where that is not to be had.
+    /// Downloads a blob that [`RemoteCache::find`] listed into the store; `false` if the download fails.
     ///
     /// # Errors
-    /// The store's.
+    /// The store's errors.
     pub fn fetch(&self, blob: &BlobRef) -> Result<bool, StoreError> {
         match self.standing.promised(blob).filter(|_| self.standing.reads()) {
             Some(promised) => Ok(self.counted(fetch::blob(&self.standing, &promised))?.is_some()),
@@ -79,7 +81,7 @@ impl RemoteCache {
         }
     }
 
-    /// Sends what an action made, where that is wanted, beside the build. All blobs must be in the store.
+    /// Uploads the result of an action in the background, if the access allows uploads. All blobs must be in the store.
     pub fn publish(&self, action: &ActionKey, outputs: &[(String, BlobRef)]) {
         if self.standing.writes() {
             self.uploads.push(&self.standing, *action, outputs.to_vec());
@@ -91,7 +93,7 @@ impl RemoteCache {
         self.standing.executes()
     }
 
-    /// Has a worker run a job; `None` where that is not to be had, or was not asked for.
+    /// Executes a job on a worker; `None` if remote execution is off or fails.
     pub fn execute(&self, job: &Job) -> Option<JobResult> {
         if !self.standing.executes() {
             return None;
@@ -100,30 +102,30 @@ impl RemoteCache {
         result.map_err(|error| self.standing.not_executed(&error)).ok()
     }
 
-    /// Sends no more jobs: what workers make of them is no good.
+    /// Sends no more jobs, because the results of the workers are wrong.
     pub fn stop_executing(&self, reason: &str) {
         self.standing.not_executed(&RemoteError::Refused(reason.to_owned()));
     }
 
-    /// Waits for what is still being sent, but not for ever.
+    /// Waits for pending uploads, up to [`LAST_UPLOADS`].
     pub fn finish(&self) {
         if !self.uploads.wait(LAST_UPLOADS) {
-            let reason = format!("what stages made was not sent within {} s", LAST_UPLOADS.as_secs());
+            let reason = format!("uploads did not finish within {} s", LAST_UPLOADS.as_secs());
             self.standing.not_written(&RemoteError::Refused(reason));
         }
     }
 
-    /// Asks for nothing more in this session: what the remote gives does not hold.
+    /// Stops reading from the remote for this session, because its contents are wrong.
     pub fn stop_reading(&self) {
         self.standing.stop_reading();
     }
 
-    /// Why a build that requires the remote fails; `None` as long as all is well, or the remote is not required.
+    /// The reason why a build that requires the remote fails; `None` without a failure or without that requirement.
     pub fn failure(&self) -> Option<String> {
         self.standing.failure()
     }
 
-    /// `None` for a failure of the remote, which has been noted.
+    /// `None` for a failure of the remote, which has been reported to the observer.
     fn counted<T>(&self, outcome: Result<T, RemoteError>) -> Result<Option<T>, StoreError> {
         match outcome {
             Ok(value) => Ok(Some(value)),
@@ -136,7 +138,7 @@ impl RemoteCache {
     }
 }
 
-/// The kind of remote that the URL calls for.
+/// Connects to the kind of remote that the URL names.
 fn connect(options: &Options) -> Result<Box<dyn Remote>, OptionsError> {
     if is_object_store(&options.url) {
         #[cfg(feature = "object-stores")]
@@ -155,25 +157,28 @@ fn is_object_store(url: &str) -> bool {
     ["s3://", "file://", "http://", "https://"].iter().any(|scheme| url.starts_with(scheme))
 }
 
-/// What a person is told.
+/// The message for the user.
 impl std::fmt::Display for Event {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Lost { url, reason } => write!(formatter, "the remote cache {url} is lost: {reason}"),
             Self::Wrong { url, blob } => {
-                write!(formatter, "the remote cache {url} gave wrong bytes for blob {blob}; they were thrown away")
+                write!(
+                    formatter,
+                    "the remote cache {url} sent bytes with a wrong digest for blob {blob}; the bytes were discarded"
+                )
             }
             Self::Mismatched { url, action } => {
                 write!(
                     formatter,
-                    "the remote cache {url} gave a result for action {action} that the action did not make; the stage runs here"
+                    "the remote cache {url} sent the result of another action for action {action}; the stage runs locally"
                 )
             }
             Self::NotExecuted { url, reason } => {
-                write!(formatter, "the remote cache {url} does not do the work of stages: {reason}")
+                write!(formatter, "the remote cache {url} does not execute jobs: {reason}")
             }
             Self::NotStored { url, reason } => {
-                write!(formatter, "the remote cache {url} does not take what stages make: {reason}")
+                write!(formatter, "the remote cache {url} rejects uploads: {reason}")
             }
         }
     }

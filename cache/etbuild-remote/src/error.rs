@@ -1,26 +1,26 @@
-//! What can go wrong with a remote.
+//! Errors of remotes.
 
 use etbuild_store::{ActionKey, Digest, StoreError};
 
-/// Why a remote did not do what it was asked for.
+/// The failure of a request to a remote.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
-    /// It cannot be reached, does not answer, or broke off, after all attempts.
+    /// The remote is unreachable, does not answer, or breaks off, after all attempts.
     #[error("{0}")]
     Lost(String),
-    /// It answers, and refuses: no permission, a request it does not understand, no room.
+    /// The remote answers and refuses the request: no permission, unknown request, no space.
     #[error("{0}")]
     Refused(String),
-    /// It lacks a blob that it said it had.
-    #[error("it lacks blob {0}")]
+    /// The remote lacks a blob that it listed.
+    #[error("blob {0} is missing on the server")]
     Gone(Digest),
-    /// It gave other bytes than a blob has.
-    #[error("it gave wrong bytes for blob {0}")]
+    /// The remote sent bytes with another digest than the blob.
+    #[error("the server sent bytes with a wrong digest for blob {0}")]
     Wrong(Digest),
-    /// It gave a result that the action did not make.
-    #[error("its result for action {0} is another action's, or incomplete")]
+    /// The remote sent a result of another action.
+    #[error("the server sent an incomplete result, or another action's result, for action {0}")]
     Mismatched(ActionKey),
-    /// The local store did not take what it gave, or lacks what was to be sent.
+    /// The local store failed to write a downloaded blob, or lacks a blob for an upload.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -1,43 +1,43 @@
-//! What a remote cache tells its owner. It never prints.
+//! Events that a remote cache reports to its owner. The remote cache never prints.
 
 use etbuild_store::{ActionKey, Digest};
 
-/// Something that a person should know of. Each is told once in a session.
+/// An event for the user. Each kind is reported once per session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The remote is lost; the build goes on without it.
+    /// The remote is unreachable; the build continues without the remote.
     Lost {
-        /// Where it was.
+        /// The remote's URL.
         url: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The remote gave other bytes than a blob has. They count for nothing.
+    /// The remote sent bytes with another digest than the blob. The bytes are discarded.
     Wrong {
-        /// Where it is.
+        /// The remote's URL.
         url: String,
         /// The blob.
         blob: Digest,
     },
-    /// The remote gave a result that the action did not make. The result counts for nothing.
+    /// The remote sent a result of another action. The result is discarded.
     Mismatched {
-        /// Where it is.
+        /// The remote's URL.
         url: String,
         /// The action.
         action: ActionKey,
     },
-    /// The remote runs no jobs; stages run here.
+    /// The remote executes no jobs; stages run locally.
     NotExecuted {
-        /// Where it is.
+        /// The remote's URL.
         url: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// The remote does not take what stages made; later builds will run them again.
+    /// The remote rejects uploads; later builds run these stages again.
     NotStored {
-        /// Where it is.
+        /// The remote's URL.
         url: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! From a remote into the store. Whatever comes is hashed before it counts.
+//! Downloads from a remote into the store. A blob is hashed before the store accepts the blob.
 
 use std::collections::BTreeSet;
 
@@ -7,18 +7,17 @@ use etbuild_store::{ActionKey, BlobRef, StoreError};
 use crate::standing::Standing;
 use crate::{Outputs, RemoteBlob, RemoteError, seal};
 
-/// Blobs up to this size are fetched as soon as an action is found: reports and interfaces, of which most are read.
+/// Blobs up to this size are downloaded with the action result: reports and interfaces, which a build usually reads.
 const SMALL: u64 = 64 << 10;
 
-/// But no more than this for one action.
+/// The limit of these downloads for one action, in bytes.
 const SMALL_IN_ALL: u64 = 1 << 20;
 
-/// What an action made: the small blobs are in the store, and the remote has the others; `None` where it lacks one, or gave
-/// wrong bytes.
+/// The result of an action, with its small blobs stored locally; `None` if the remote lacks a blob or sent wrong bytes.
 ///
 /// # Errors
-/// As of the remote and of the store; [`RemoteError::Wrong`] where bytes were wrong, [`RemoteError::Mismatched`] where the result is
-/// not the action's.
+/// Errors of the remote and of the store; [`RemoteError::Wrong`] for bytes with another digest,
+/// [`RemoteError::Mismatched`] for the result of another action.
 pub fn action(standing: &Standing, action: &ActionKey) -> Result<Option<Outputs>, RemoteError> {
     let Some(outputs) = standing.remote.outputs(action)? else { return Ok(None) };
     let outputs = seal::broken(action, outputs)?;
@@ -35,7 +34,7 @@ pub fn action(standing: &Standing, action: &ActionKey) -> Result<Option<Outputs>
     Ok(Some(outputs))
 }
 
-/// The blobs that the store lacks, the small ones apart.
+/// The blobs that the store lacks: small blobs and large blobs.
 fn absent(standing: &Standing, outputs: &Outputs) -> Result<(Vec<RemoteBlob>, Vec<RemoteBlob>), StoreError> {
     let (mut small, mut large, mut left) = (Vec::new(), Vec::new(), SMALL_IN_ALL);
     let distinct: BTreeSet<RemoteBlob> = outputs.iter().map(|(_, blob)| *blob).collect();
@@ -54,7 +53,7 @@ fn absent(standing: &Standing, outputs: &Outputs) -> Result<(Vec<RemoteBlob>, Ve
     Ok((small, large))
 }
 
-/// Whether the remote had all of them.
+/// Downloads small blobs; `false` if the remote lacks a blob.
 fn fetch_small(standing: &Standing, blobs: &[RemoteBlob]) -> Result<bool, RemoteError> {
     let fetched = standing.remote.get_small(blobs)?;
     for (RemoteBlob { blob, .. }, bytes) in blobs.iter().zip(&fetched) {
@@ -67,10 +66,11 @@ fn fetch_small(standing: &Standing, blobs: &[RemoteBlob]) -> Result<bool, Remote
     Ok(fetched.len() == blobs.len())
 }
 
-/// Fetches a blob of any size.
+/// Downloads a blob of any size.
 ///
 /// # Errors
-/// As of the remote and of the store; [`RemoteError::Wrong`] where bytes were wrong, as soon as there are too many.
+/// Errors of the remote and of the store; [`RemoteError::Wrong`] for a wrong digest, or as soon as the bytes exceed the
+/// size.
 pub fn blob(standing: &Standing, promised: &RemoteBlob) -> Result<(), RemoteError> {
     let blob = promised.blob;
     let (mut writer, mut left) = (standing.store.writer()?, blob.size);
@@ -84,11 +84,12 @@ pub fn blob(standing: &Standing, promised: &RemoteBlob) -> Result<(), RemoteErro
     }
 }
 
-/// A full disk is the remote's failure, since the size is the remote's word: the stage may make a smaller output here.
+/// A full disk counts as a failure of the remote, because the remote states the size: a local run may make a smaller
+/// output.
 fn without_room(error: StoreError, blob: BlobRef) -> RemoteError {
     match error {
         StoreError::Full { .. } => {
-            RemoteError::Refused(format!("there is no room for blob {} of {} bytes", blob.digest, blob.size))
+            RemoteError::Refused(format!("no space left for blob {} of {} bytes", blob.digest, blob.size))
         }
         other => other.into(),
     }

@@ -1,5 +1,5 @@
-//! Headers from a credential helper: a program that says what to send to a server, in the way that Bazel and others ask one.
-//! It is started with the word `get`, reads `{"uri": URI}`, and prints `{"headers": {NAME: [VALUE]}, "expires": TIME}`.
+//! Headers from a credential helper, by Bazel's protocol: etbuild starts the program with the argument `get`, writes
+//! `{"uri": URI}` to its input, and reads `{"headers": {NAME: [VALUE]}, "expires": TIME}` from its output.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -15,10 +15,10 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tonic::metadata::{MetadataKey, MetadataMap, MetadataValue};
 
-/// How often a helper is looked at while it works.
+/// The interval at which a running helper is polled.
 const POLL: Duration = Duration::from_millis(5);
 
-/// A program, and what it said last.
+/// A credential helper with its last answer.
 pub struct Helper {
     program: PathBuf,
     uri: String,
@@ -44,15 +44,15 @@ struct Credentials {
 }
 
 impl Helper {
-    /// A helper that is asked about the server at `uri`, and ends within `patience`.
+    /// A helper for the server at `uri` with the time limit `patience`.
     pub fn new(program: PathBuf, uri: String, patience: Duration) -> Self {
         Self { program, uri, patience, known: Mutex::default() }
     }
 
-    /// What to send now. The helper is asked for it the first time, and when what it said has expired.
+    /// The current headers. The helper runs for the first request and after its answer has expired.
     ///
     /// # Errors
-    /// Why there is nothing to send, with what the helper says about it.
+    /// The failure of the helper, with the helper's error output.
     pub fn headers(&self) -> Result<MetadataMap, String> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = known.as_ref().filter(|known| known.hold()) {
@@ -63,15 +63,15 @@ impl Helper {
         Ok(known.insert(fresh).headers.clone())
     }
 
-    /// What the helper prints.
+    /// Runs the helper and returns its standard output.
     fn ask(&self) -> Result<Vec<u8>, String> {
         let question = serde_json::to_vec(&Question { uri: &self.uri }).map_err(|error| error.to_string())?;
         let mut command = Command::new(&self.program);
         command.arg("get").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(|error| format!("cannot be started: {error}"))?;
+        let mut child = command.spawn().map_err(|error| format!("failed to start: {error}"))?;
         let (stdout, stderr) = (drain(child.stdout.take()), drain(child.stderr.take()));
         if let Some(mut stdin) = child.stdin.take() {
-            // One that asks nothing need not read; what it says decides.
+            // A helper may ignore its input, so a failed write is no error; the helper's output decides.
             let _ = stdin.write_all(&question);
         }
         let status = wait(&mut child, self.patience)?;
@@ -84,12 +84,12 @@ impl Helper {
 }
 
 impl Credentials {
-    /// Neither names nor values are told where they are wrong: they may be secrets.
+    /// Parses the helper's output. Error messages leave out names and values, because headers may be secrets.
     fn read(printed: &[u8]) -> Result<Self, String> {
-        let answer: Answer = serde_json::from_slice(printed).map_err(|_| "printed no credentials".to_owned())?;
+        let answer: Answer = serde_json::from_slice(printed).map_err(|_| "printed invalid credentials".to_owned())?;
         let mut headers = MetadataMap::new();
         for (name, values) in &answer.headers {
-            let wrong = || "printed a header that cannot be sent".to_owned();
+            let wrong = || "printed an invalid header".to_owned();
             let key = MetadataKey::from_str(&name.to_lowercase()).map_err(|_| wrong())?;
             for value in values {
                 let mut value = MetadataValue::try_from(value).map_err(|_| wrong())?;
@@ -98,7 +98,7 @@ impl Credentials {
             }
         }
         let expires = answer.expires.map(|text| OffsetDateTime::parse(&text, &Rfc3339));
-        let expires = expires.transpose().map_err(|_| "printed a time that is none".to_owned())?;
+        let expires = expires.transpose().map_err(|_| "printed an invalid expiry time".to_owned())?;
         Ok(Self { headers, expires: expires.map(SystemTime::from) })
     }
 
@@ -107,7 +107,7 @@ impl Credentials {
     }
 }
 
-/// Reads a pipe to its end on a thread of its own.
+/// Reads a pipe to its end on a separate thread.
 fn drain(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -119,11 +119,11 @@ fn drain(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<Vec<u8>> {
 fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus, String> {
     let start = Instant::now();
     loop {
-        match child.try_wait().map_err(|error| format!("is lost: {error}"))? {
+        match child.try_wait().map_err(|error| format!("failed: {error}"))? {
             Some(status) => return Ok(status),
             None if start.elapsed() >= limit => {
                 let _ = child.kill().and_then(|()| child.wait());
-                return Err(format!("said nothing within {} s", limit.as_secs_f32()));
+                return Err(format!("did not answer within {} s", limit.as_secs_f32()));
             }
             None => thread::sleep(POLL),
         }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_is_sent_until_it_expires() {
+    fn printed_headers_are_sent_until_expiry() {
         let read = |expires: &str| read(&format!(r#"{{"headers": {{"X-A": ["1", "2"]}}{expires}}}"#)).unwrap();
         let known = read("");
         assert_eq!(known.headers.get_all("x-a").iter().collect::<Vec<_>>(), ["1", "2"]);
@@ -147,7 +147,7 @@ mod tests {
         assert!(!read(r#", "expires": "2001-01-01T00:00:00Z""#).hold());
     }
 
-    /// How often a helper is asked when its answer, with this in it, is needed twice.
+    /// The number of helper runs for two requests, if the helper's answer contains `expires`.
     #[cfg(unix)]
     fn asked_for_two(expires: &str) -> usize {
         use std::fs;
@@ -163,13 +163,13 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_helper_is_asked_once_unless_what_it_said_has_expired() {
+    fn a_helper_runs_again_only_after_expiry() {
         assert_eq!(asked_for_two(""), 1);
         assert_eq!(asked_for_two(r#", "expires": "2001-01-01T00:00:00Z""#), 2);
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_and_not_shown() {
+    fn malformed_output_is_refused_and_not_shown() {
         for wrong in ["", "secret", r#"{"headers": {"a b": ["secret"]}}"#, r#"{"headers": {"a": ["secret\n"]}}"#] {
             assert!(read(wrong).is_err_and(|reason| !reason.contains("secret")), "{wrong}");
         }

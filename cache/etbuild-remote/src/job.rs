@@ -3,42 +3,42 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How jobs are run.
+/// How workers execute jobs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execution {
     /// Platform properties that a worker must have, by name.
     pub platform: BTreeMap<String, String>,
-    /// Environment variables of the worker that a job needs, by name; they say where things are.
+    /// The worker's environment variables for a job, by name, such as paths of tools.
     pub variables: BTreeMap<String, String>,
-    /// For so long a job may wait for a worker and run.
+    /// The time limit of a job, including its wait for a worker.
     pub limit: Duration,
 }
 
 /// A process for a worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Job {
-    /// The program, and what it is told.
+    /// The program and its arguments.
     pub arguments: Vec<String>,
     /// Environment variables by name.
     pub variables: BTreeMap<String, String>,
-    /// The folder that it starts in, from the root of its files.
+    /// The working directory, relative to the root of the input files.
     pub folder: String,
-    /// What it reads, by paths from that root.
+    /// The input files, by path from that root.
     pub files: BTreeMap<String, Vec<u8>>,
-    /// What it may write and is wanted, by paths from the folder that it starts in.
+    /// The output files to collect, by path from the working directory.
     pub outputs: BTreeSet<String>,
 }
 
-/// What came of a job.
+/// The result of a job.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobResult {
     /// The process's status.
     pub status: i32,
-    /// What it printed.
+    /// The process's standard output.
     pub stdout: Vec<u8>,
-    /// What it printed about itself.
+    /// The process's standard error.
     pub stderr: Vec<u8>,
-    /// Those of the wanted files that it wrote.
+    /// The collected output files; files that the process did not write are absent.
     pub outputs: BTreeMap<String, Vec<u8>>,
 }
 

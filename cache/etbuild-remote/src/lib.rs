@@ -1,12 +1,12 @@
-//! What a team shares: what stages made, on a server.
+//! The remote cache of a team: action results and blobs on a server, and remote execution.
 //!
-//! A [`Remote`] holds blobs and, for each action, which blobs it made. `reapi` speaks to servers of the Remote Execution
-//! API. [`RemoteCache`] is what a build uses: it asks a remote for what the local store lacks, stores what it gives after
-//! hashing it, hands it what stages made, and does without it once it is lost. Where the server has workers they may run what
-//! stages would have started here: a [`Job`].
+//! A [`Remote`] stores blobs and, for each action, the list of its output blobs. `reapi` is the client of servers of
+//! the Remote Execution API. [`RemoteCache`] is the interface for a build: it downloads blobs that the local store
+//! lacks, verifies their digests, uploads action results, and continues without the remote after a failure. On a server
+//! with workers, a stage can run its processes remotely: a [`Job`].
 //!
-//! A blob is known by its BLAKE3 digest here as in the local store. A server that knows blobs by SHA-256 is given both, and
-//! what it gives back is hashed again: nothing that a server says about bytes is taken for granted.
+//! A blob has the same BLAKE3 digest as in the local store. A server that uses SHA-256 gets both digests, and each
+//! download is hashed again: the client trusts no digest of a server.
 
 mod cache;
 mod error;

@@ -9,7 +9,7 @@ pub struct Location {
     pub encrypted: bool,
     /// `HOST:PORT`.
     pub authority: String,
-    /// The name of the part of the server that is meant; often empty.
+    /// The instance name of the server; often empty.
     pub instance: String,
 }
 
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_server_is_refused() {
+    fn a_malformed_url_is_refused() {
         for wrong in ["", "host:80", "ftp://host", "grpc://", "grpc:///instance", "grpc://user:secret@host:80"] {
             assert!(matches!(Location::parse(wrong), Err(OptionsError::Url(url)) if url == wrong), "{wrong}");
         }

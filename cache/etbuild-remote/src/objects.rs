@@ -1,5 +1,5 @@
-//! Stores of plain objects behind OpenDAL: S3 and what speaks like it, a folder that several machines mount, an HTTP server to read
-//! from. A blob is an object `cas/ab/...`, what an action made is an object `ac/ab/...`.
+//! Object stores behind OpenDAL: S3 and compatible services, a folder on a shared file system, an HTTP server
+//! (read-only). A blob is the object `cas/ab/...`, an action result is the object `ac/ab/...`.
 
 use std::future::Future;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use tokio_stream::StreamExt;
 use crate::retry;
 use crate::{Job, JobResult, Options, OptionsError, Outputs, Remote, RemoteBlob, RemoteError};
 
-/// The first line of a record.
+/// The first line of an action result.
 const HEADING: &str = "etbuild-remote 1";
 
-/// So many objects are asked for side by side.
+/// The number of concurrent requests.
 const SIDE_BY_SIDE: usize = 16;
 
-/// The object that is asked for when nothing is wanted but an answer.
+/// The object of the first request, which only tests the connection.
 const GREETING: &str = "ac/greeting";
 
 /// Why reading ended early.
@@ -36,20 +36,20 @@ pub struct Objects {
 }
 
 impl Objects {
-    /// The store that the options name.
+    /// Opens the object store that the options name.
     ///
     /// # Errors
-    /// The options make no sense.
+    /// The options contradict each other or are malformed.
     pub fn new(options: &Options) -> Result<Self, OptionsError> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
         let runtime = runtime.map_err(OptionsError::Runtime)?;
-        // Two of the libraries want to know who encrypts; whoever was first is as good.
+        // Two libraries need a default TLS provider; an error means that a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let operator = operator(options).ok_or_else(|| OptionsError::Url(options.url.clone()))?;
         Ok(Self { runtime, operator, patience: options.patience })
     }
 
-    /// What a question gives, asked again where that may help.
+    /// Runs a request, with retries after transient failures.
     fn wait<T>(&self, mut question: impl AsyncFnMut() -> Result<T, Error>) -> Result<T, Error> {
         self.runtime.block_on(async {
             for attempt in 1..retry::ATTEMPTS {
@@ -62,8 +62,8 @@ impl Objects {
         })
     }
 
-    /// Reads an object from `start`, which follows what was taken. One request asks for all the rest, because there are web
-    /// servers that give nothing less.
+    /// Reads an object from the offset `start`, the end of the bytes received so far. The request has no end offset,
+    /// because some web servers reject bounded ranges.
     async fn read_from(
         &self,
         path: &str,
@@ -83,7 +83,7 @@ impl Objects {
         Ok(())
     }
 
-    /// Why an object was not read. One of another size than it should have is a wrong one.
+    /// The error of a failed read. An object of another size than the blob's is a wrong object.
     fn not_read(&self, blob: &RemoteBlob, path: &str, error: &Error) -> RemoteError {
         let size = || self.wait(async || self.operator.stat(path).await).map(|facts| facts.content_length());
         match error.kind() {
@@ -96,7 +96,7 @@ impl Objects {
         }
     }
 
-    /// What `question` gives for each path, several at a time, in order.
+    /// Runs the request `question` for each path concurrently; results are in the order of the paths.
     fn for_each<T: Send + 'static, F: Future<Output = Result<T, Error>> + Send + 'static>(
         &self,
         paths: Vec<String>,
@@ -151,7 +151,7 @@ fn operator(options: &Options) -> Option<Operator> {
     }
 }
 
-/// What a failure means once all attempts are used up.
+/// The error after the last attempt.
 fn failure(error: &Error) -> RemoteError {
     let text = error.to_string();
     match error.kind() {
@@ -170,7 +170,7 @@ fn blob_path(blob: &RemoteBlob) -> String {
     path("cas", &blob.blob.digest)
 }
 
-/// `None` for an object that is not there.
+/// The bytes of an object; `None` if the object does not exist.
 async fn read_whole(operator: Operator, path: String) -> Result<Option<Vec<u8>>, Error> {
     match operator.read(&path).await {
         Ok(bytes) => Ok(Some(bytes.to_vec())),
@@ -241,11 +241,11 @@ impl Remote for Objects {
     }
 
     fn execute(&self, _: &Job) -> Result<JobResult, RemoteError> {
-        Err(RemoteError::Refused("it runs nothing: it stores objects".to_owned()))
+        Err(RemoteError::Refused("an object store cannot execute jobs".to_owned()))
     }
 }
 
-/// A record: the heading, a line `DIGEST SIZE NAME` for each output, and the digest of all that.
+/// An action result as text: the heading, a line `DIGEST SIZE NAME` for each output, and the digest of these lines.
 fn print(outputs: &Outputs) -> String {
     let line =
         |(name, RemoteBlob { blob, .. }): &(String, RemoteBlob)| format!("{} {} {name}\n", blob.digest, blob.size);
@@ -253,7 +253,7 @@ fn print(outputs: &Outputs) -> String {
     format!("{body}{}\n", Digest::of(body.as_bytes()))
 }
 
-/// `None` for a record that is torn, or that another version wrote.
+/// `None` for a truncated action result, or for the format of another version.
 fn parse(bytes: &[u8]) -> Option<Outputs> {
     let text = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
     let (body, digest) = text.split_at(text.rfind('\n')? + 1);
@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_reads_back_and_a_torn_one_is_none() {
+    fn a_record_reads_back_and_a_truncated_record_is_none() {
         let output = |bytes: &[u8]| ("a name".to_owned(), RemoteBlob { blob: BlobRef::of(bytes), sha256: None });
         let outputs: Outputs = vec![output(b"one"), output(b""), output(b"one")];
         let text = print(&outputs);

@@ -1,24 +1,24 @@
-//! Where a remote is, and how to speak to it.
+//! Options of the connection to a remote.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::Execution;
 
-/// What a build may do with a remote.
+/// The access of a build to a remote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
-    /// Take what is there, add nothing: for pull requests.
+    /// Download only, for example for pull requests.
     Read,
-    /// Take what is there, and add what stages make.
+    /// Download and upload.
     #[default]
     ReadWrite,
-    /// The same, and a build that loses the remote fails.
+    /// Download and upload; a build that loses the remote fails.
     Required,
 }
 
 impl Access {
-    /// Whether what stages make is added.
+    /// Whether the build uploads action results.
     pub fn writes(self) -> bool {
         self != Self::Read
     }
@@ -27,13 +27,13 @@ impl Access {
 /// Files for encrypted connections, in PEM form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tls {
-    /// The certificates of who may vouch for the server; the system's where this is `None`.
+    /// The certificate authority of the server; the system's authorities if `None`.
     pub authority: Option<PathBuf>,
-    /// The client's own certificate and its private key, for servers that ask for one.
+    /// The client's certificate and private key, for servers with mutual TLS.
     pub client: Option<(PathBuf, PathBuf)>,
 }
 
-/// Where a remote is, and how to speak to it.
+/// The address of a remote and the options of the connection.
 #[derive(Clone)]
 pub struct Options {
     /// `grpc://HOST:PORT/INSTANCE`, or `grpcs://` for an encrypted connection. With the feature `object-stores` also
@@ -47,11 +47,11 @@ pub struct Options {
     pub credential_helper: Option<PathBuf>,
     /// For encrypted connections.
     pub tls: Tls,
-    /// What may be done.
+    /// Whether a build downloads and uploads.
     pub access: Access,
     /// How jobs are run there; all is run here where this is `None`.
     pub execution: Option<Execution>,
-    /// For so long a server may say nothing before it counts as lost.
+    /// The time without an answer after which a server counts as lost.
     pub patience: Duration,
 }
 
@@ -71,18 +71,18 @@ impl Options {
     }
 }
 
-/// Secrets stay out of what is printed.
+/// Debug output omits secrets.
 impl std::fmt::Debug for Options {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Options").field("url", &self.url).field("access", &self.access).finish_non_exhaustive()
     }
 }
 
-/// Options that make no sense. Found before anything is sent.
+/// Invalid options, reported before the first request.
 #[derive(Debug, thiserror::Error)]
 pub enum OptionsError {
-    /// The URL is none of those that are understood.
-    #[error("`{0}` is no remote cache: a URL such as `grpc://host:port` or `grpcs://host:port/instance` is")]
+    /// The URL has an unknown scheme or is malformed.
+    #[error("invalid remote cache `{0}`: expected a URL such as `grpc://host:port` or `grpcs://host:port/instance`")]
     Url(String),
     /// The client of remote caches is not in this build.
     #[error("this etbuild was built without the feature `remote`, so it cannot use the remote cache `{0}`")]
@@ -91,23 +91,23 @@ pub enum OptionsError {
     #[error("this etbuild was built without the feature `object-stores`, so it cannot use the remote cache `{0}`")]
     NoObjectStores(String),
     /// A header that HTTP does not allow.
-    #[error("`{0}` is no header that can be sent")]
+    #[error("invalid request header `{0}`")]
     Header(String),
     /// A file that cannot be read.
     #[error("`{}` cannot be read: {source}", path.display())]
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
     /// The files do not make up a TLS configuration.
-    #[error("no encrypted connection can be made: {0}")]
+    #[error("invalid TLS configuration: {0}")]
     Tls(String),
-    /// What jobs read must be sent.
-    #[error("jobs for workers are sent to the server, and `read` sends nothing")]
+    /// Remote execution with read-only access, although jobs upload their input files.
+    #[error("remote execution uploads input files, so `--remote-mode read` does not allow it")]
     ReadOnlyExecution,
     /// The machine has no threads or sockets left.
-    #[error("nothing can be sent: {0}")]
+    #[error("invalid connection options: {0}")]
     Runtime(std::io::Error),
 }

@@ -4,26 +4,26 @@ use etbuild_store::{ActionKey, Blob, BlobRef};
 
 use crate::{Job, JobResult, RemoteError};
 
-/// A blob as a remote knows it.
+/// A blob with its digests on a remote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RemoteBlob {
-    /// The name that decides: whatever bytes come must have it.
+    /// The BLAKE3 digest and size, against which downloads are verified.
     pub blob: BlobRef,
     /// The SHA-256 digest of the bytes, for a remote that names blobs so.
     pub sha256: Option<[u8; 32]>,
 }
 
-/// What an action made: blobs by the names of outputs, in the order in which they were recorded.
+/// The result of an action: blobs by output name, in the order of recording.
 pub type Outputs = Vec<(String, RemoteBlob)>;
 
-/// A place that keeps blobs, and which of them an action made, for whoever may reach it.
+/// Shared storage of blobs and action results.
 ///
-/// Calls block, and may be made from several threads. Each has been tried several times where that may help when it fails.
+/// Calls block, and threads may call concurrently. A call returns an error after the last retry.
 pub trait Remote: Send + Sync {
-    /// Asks the remote what it can do; later calls ask no more. All others begin with it.
+    /// Queries the capabilities of the remote, once; each other call does this first.
     ///
     /// # Errors
-    /// It cannot be reached, or speaks another language.
+    /// The remote is unreachable, or speaks another protocol.
     fn greet(&self) -> Result<(), RemoteError>;
 
     /// Whether blobs must have [`RemoteBlob::sha256`].
@@ -32,48 +32,48 @@ pub trait Remote: Send + Sync {
     /// As [`Remote::greet`].
     fn wants_sha256(&self) -> Result<bool, RemoteError>;
 
-    /// Those of `blobs` that the remote lacks.
+    /// The subset of `blobs` that the remote lacks.
     ///
     /// # Errors
-    /// It was not to be reached, or refused.
+    /// The remote is unreachable or refuses.
     fn missing(&self, blobs: &[RemoteBlob]) -> Result<Vec<RemoteBlob>, RemoteError>;
 
-    /// The bytes of a blob, handed to `take` piece by piece, in order, none twice. They are as the remote gave them: neither
-    /// their number nor their digest has been looked at.
+    /// Downloads a blob and hands its bytes to `take` in order, in chunks. The bytes are unverified: the caller checks
+    /// size and digest.
     ///
     /// # Errors
-    /// [`RemoteError::Gone`] where the remote lacks it; whatever `take` returns.
+    /// [`RemoteError::Gone`] if the remote lacks the blob; errors of `take`.
     fn get(&self, blob: &RemoteBlob, take: &mut dyn FnMut(&[u8]) -> Result<(), RemoteError>)
     -> Result<(), RemoteError>;
 
-    /// The bytes of small blobs, in the order asked for; `None` for one that the remote lacks. Not looked at either.
+    /// Downloads small blobs, in the order of `blobs`; `None` for a missing blob. The bytes are unverified.
     ///
     /// # Errors
-    /// It was not to be reached, or refused.
+    /// The remote is unreachable or refuses.
     fn get_small(&self, blobs: &[RemoteBlob]) -> Result<Vec<Option<Vec<u8>>>, RemoteError>;
 
-    /// Stores blobs. One that is there already may be left alone.
+    /// Uploads blobs. The remote may skip a blob that it has.
     ///
     /// # Errors
-    /// It was not to be reached, or refused.
+    /// The remote is unreachable or refuses.
     fn put(&self, blobs: &[(RemoteBlob, Blob)]) -> Result<(), RemoteError>;
 
-    /// What an action made; `None` where the remote does not know, or knows it in a form that is none of ours. Whether it has
-    /// the blobs is another question.
+    /// The result of an action; `None` for an unknown action or for a result in another format. The remote may lack
+    /// blobs of the result.
     ///
     /// # Errors
-    /// It was not to be reached, or refused.
+    /// The remote is unreachable or refuses.
     fn outputs(&self, action: &ActionKey) -> Result<Option<Outputs>, RemoteError>;
 
-    /// Records what an action made. The blobs must have been stored.
+    /// Records the result of an action, after the upload of its blobs.
     ///
     /// # Errors
-    /// It was not to be reached, or refused.
+    /// The remote is unreachable or refuses.
     fn record(&self, action: &ActionKey, outputs: &Outputs) -> Result<(), RemoteError>;
 
-    /// Has a worker run a job.
+    /// Executes a job on a worker.
     ///
     /// # Errors
-    /// It was not to be reached, or has no worker for it. That the process failed is no error.
+    /// The remote is unreachable or has no matching worker. A failed process is not an error.
     fn execute(&self, job: &Job) -> Result<JobResult, RemoteError>;
 }

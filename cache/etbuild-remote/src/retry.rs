@@ -3,11 +3,11 @@
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
-/// How often something is tried in all.
+/// The number of attempts, the first included.
 pub const ATTEMPTS: u32 = 4;
 
-/// Before the second attempt one waits for so long, before each later one three times as long as before, and up to as long
-/// again, so that many clients do not come back at the same moment.
+/// The pause before the second attempt. Each later pause is three times as long, plus a random part of up to the same
+/// length, so that clients do not retry simultaneously.
 const FIRST_PAUSE: Duration = Duration::from_millis(60);
 
 /// Waits before attempt `number`, the first one being 1.

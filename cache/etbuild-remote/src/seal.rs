@@ -1,5 +1,6 @@
-//! A seal binds a result to the action that made it, so that another action's result, or outputs that a server dropped, added or
-//! exchanged, are found out before a stage reads them. A seal is no signature: a server that means harm can make one.
+//! A seal binds a result to its action: a result of another action, or outputs that a server dropped, added or
+//! exchanged, are detected before a stage reads them. A seal is not a signature: a malicious server can make a valid
+//! seal.
 
 use etbuild_store::{ActionKey, BlobRef};
 
@@ -17,7 +18,7 @@ pub fn bytes<'a>(action: &ActionKey, outputs: impl Iterator<Item = (&'a str, Blo
 /// The outputs of a result without the seal.
 ///
 /// # Errors
-/// [`RemoteError::Mismatched`] where the seal is missing, or of another action or of other outputs.
+/// [`RemoteError::Mismatched`] for a missing seal, or for the seal of another action or of other outputs.
 pub fn broken(action: &ActionKey, mut outputs: Outputs) -> Result<Outputs, RemoteError> {
     let sealed = outputs.pop().filter(|(name, _)| name == NAME).map(|(_, seal)| seal.blob);
     let expected = bytes(action, outputs.iter().map(|(name, blob)| (name.as_str(), blob.blob)));

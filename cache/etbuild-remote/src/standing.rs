@@ -1,4 +1,4 @@
-//! How a session stands with its remote: lost or not, what it promised, what it is not believed any more.
+//! The state of a session's remote: reachable or lost, promised blobs, distrusted blobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use etbuild_store::{BlobRef, Digest, Observer, Store};
 
 use crate::{Access, Event, Options, Remote, RemoteBlob, RemoteError};
 
-/// After so many uploads in a row that failed, no more are tried.
+/// The number of consecutive failed uploads after which uploads stop.
 const FAILURES: u32 = 3;
 
-/// A remote, and how a session stands with it. Threads share it.
+/// A remote and its state in a session. Threads share the state.
 pub struct Standing {
     pub remote: Box<dyn Remote>,
     pub store: Arc<Store>,
@@ -23,11 +23,11 @@ pub struct Standing {
 
 #[derive(Default)]
 struct Facts {
-    /// Why nothing is asked any more.
+    /// The reason why requests stopped.
     lost: Option<String>,
-    /// Why something was not stored there.
+    /// The reason why uploads stopped.
     not_stored: Option<String>,
-    /// Why no jobs are sent there any more.
+    /// The reason why remote execution stopped.
     not_executed: Option<String>,
     failures: u32,
     told_wrong: bool,
@@ -38,7 +38,7 @@ struct Facts {
 }
 
 impl Standing {
-    /// Nothing is known yet.
+    /// The initial state.
     pub fn new(
         remote: Box<dyn Remote>,
         store: Arc<Store>,
@@ -49,25 +49,25 @@ impl Standing {
         Self { remote, store, access, jobs, url, observer, facts: Mutex::default() }
     }
 
-    /// Whether the remote is asked for anything.
+    /// Whether the session downloads.
     pub fn reads(&self) -> bool {
         let facts = self.facts();
         facts.lost.is_none() && !facts.unread
     }
 
-    /// Whether it is sent anything.
+    /// Whether the session uploads.
     pub fn writes(&self) -> bool {
         let facts = self.facts();
         self.access.writes() && facts.lost.is_none() && facts.failures < FAILURES
     }
 
-    /// Whether it is sent jobs.
+    /// Whether the session sends jobs.
     pub fn executes(&self) -> bool {
         let facts = self.facts();
         self.jobs && facts.lost.is_none() && facts.not_executed.is_none()
     }
 
-    /// Asks for nothing more: what it gives is no good.
+    /// Stops downloads, because the remote's contents are wrong.
     pub fn stop_reading(&self) {
         self.facts().unread = true;
     }
@@ -84,17 +84,17 @@ impl Standing {
         self.facts().promised.insert(blob.blob.digest, *blob);
     }
 
-    /// What the remote calls a blob that it has.
+    /// The remote's digests of a blob that it has.
     pub fn promised(&self, blob: &BlobRef) -> Option<RemoteBlob> {
         self.facts().promised.get(&blob.digest).copied().filter(|promised| promised.blob == *blob)
     }
 
-    /// Whether the remote failed to give a blob that it said it had.
+    /// Whether the remote listed a blob and then failed to send it.
     pub fn is_distrusted(&self, blob: &BlobRef) -> bool {
         self.facts().distrusted.contains(&blob.digest)
     }
 
-    /// Notes that something was not had, and tells it where it is news.
+    /// Notes a failed download, and reports the first failure of a kind.
     pub fn not_read(&self, error: &RemoteError) {
         match error {
             RemoteError::Lost(reason) | RemoteError::Refused(reason) => self.lose(reason),
@@ -114,12 +114,12 @@ impl Standing {
         }
     }
 
-    /// Notes that something was stored.
+    /// Notes a successful upload.
     pub fn written(&self) {
         self.facts().failures = 0;
     }
 
-    /// Notes that something was not stored, and tells it where it is news. A remote that only refuses this is still read.
+    /// Notes a failed upload, and reports the first failure. A remote that only refuses uploads is still read.
     pub fn not_written(&self, error: &RemoteError) {
         match error {
             RemoteError::Lost(reason) => self.lose(reason),
@@ -137,7 +137,7 @@ impl Standing {
         }
     }
 
-    /// Notes that a job was not done, and tells it: no more are sent.
+    /// Notes and reports a failed job: no more jobs are sent.
     pub fn not_executed(&self, error: &RemoteError) {
         match error {
             RemoteError::Lost(reason) => self.lose(reason),
@@ -172,10 +172,11 @@ impl Standing {
     }
 }
 
-/// The most characters of a server's words that are shown.
+/// The limit of a server's message in characters.
 const WORDS: usize = 500;
 
-/// A server's words on one line, without control characters: neither a terminal nor a CI runner takes them for commands.
+/// A server's message on one line without control characters, so that a terminal or a CI runner cannot take the text
+/// for commands.
 fn plain(text: &str) -> String {
     let one_line = text.chars().map(|character| if character.is_control() { ' ' } else { character });
     one_line.take(WORDS).collect()
@@ -186,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_words_of_a_server_command_nothing() {
+    fn a_servers_message_contains_no_control_characters() {
         assert_eq!(plain("no\n::error::x \u{1b}[2J\u{9b}y\r"), "no ::error::x  [2J y ");
         assert_eq!(plain(&"a".repeat(WORDS + 1)).len(), WORDS);
     }

@@ -9,20 +9,20 @@ use etbuild_store::{ActionKey, Blob, BlobRef, StoreError};
 use crate::standing::Standing;
 use crate::{Outputs, RemoteBlob, RemoteError, names, seal};
 
-/// What an action made, to be sent.
+/// A pending upload: the result of an action.
 struct Job {
     action: ActionKey,
     outputs: Vec<(String, BlobRef)>,
 }
 
-/// Sends what actions made, one after the other, on a thread of its own.
+/// The upload queue: a background thread uploads one action result after the other.
 #[derive(Default)]
 pub struct Uploads {
     sender: Mutex<Option<Sender<Job>>>,
     pending: Arc<Pending>,
 }
 
-/// How many jobs are not done.
+/// The number of pending uploads.
 #[derive(Default)]
 struct Pending {
     count: Mutex<usize>,
@@ -30,7 +30,7 @@ struct Pending {
 }
 
 impl Uploads {
-    /// Queues what an action made.
+    /// Queues the result of an action.
     pub fn push(&self, standing: &Arc<Standing>, action: ActionKey, outputs: Vec<(String, BlobRef)>) {
         let mut sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         let sender = sender.get_or_insert_with(|| start(standing.clone(), self.pending.clone()));
@@ -40,7 +40,7 @@ impl Uploads {
         }
     }
 
-    /// Waits until everything has been sent, but no longer than `limit`. Whether it was.
+    /// Waits for all uploads, up to `limit`; `false` after the limit.
     pub fn wait(&self, limit: Duration) -> bool {
         let waited = self.pending.changed.wait_timeout_while(self.pending.count(), limit, |count| *count > 0);
         *waited.unwrap_or_else(PoisonError::into_inner).0 == 0
@@ -62,7 +62,7 @@ impl Pending {
     }
 }
 
-/// The thread ends when the session does.
+/// Starts the upload thread, which ends with the session.
 fn start(standing: Arc<Standing>, pending: Arc<Pending>) -> Sender<Job> {
     let (sender, jobs) = channel();
     std::thread::spawn(move || work(&standing, &pending, &jobs));
@@ -81,7 +81,7 @@ fn work(standing: &Standing, pending: &Pending, jobs: &Receiver<Job>) {
     }
 }
 
-/// Blobs first, then the record: whoever finds the record finds them.
+/// Uploads blobs first, then the action result: a reader of the result finds its blobs.
 fn send(standing: &Standing, job: &Job) -> Result<(), RemoteError> {
     let with_sha256 = standing.remote.wants_sha256()?;
     let open = |(name, blob): &(String, BlobRef)| {
@@ -96,7 +96,7 @@ fn send(standing: &Standing, job: &Job) -> Result<(), RemoteError> {
     blobs.sort_unstable();
     blobs.dedup();
     let mut lacking = standing.remote.missing(&blobs)?;
-    // It may say that it has what it could not give.
+    // A server may list blobs that it failed to send.
     lacking.extend(blobs.iter().filter(|name| standing.is_distrusted(&name.blob)));
     let bytes_of = |name: &RemoteBlob| opened.iter().find(|(_, known, _)| known == name).map(|(.., blob)| blob.clone());
     let loads: Vec<(RemoteBlob, Blob)> = lacking.iter().filter_map(|name| Some((*name, bytes_of(name)?))).collect();

@@ -1,4 +1,4 @@
-//! The client and another server that others wrote: BuildGrid, in Python.
+//! The client against the server BuildGrid, a Python implementation.
 
 #[path = "support/buildgrid.rs"]
 mod buildgrid;
@@ -17,7 +17,7 @@ use machine::{Machine, action};
 use sharing::SIZES;
 
 #[test]
-fn what_one_machine_made_another_gets() {
+fn results_of_a_machine_reach_another_machine() {
     let Some(server) = BuildGrid::start() else { return };
     let (one, other) = (Machine::new(&server.url(), Access::ReadWrite), Machine::new(&server.url(), Access::Read));
     let made = one.make(&action("a"), &SIZES);
@@ -34,7 +34,7 @@ fn hundreds_of_blobs_go_in_several_batches() {
 }
 
 #[test]
-fn bytes_that_are_wrong_are_thrown_away_and_said_once() {
+fn wrong_bytes_are_discarded_and_reported_once() {
     let Some(server) = BuildGrid::start() else { return };
     let made = Machine::new(&server.url(), Access::ReadWrite).make(&action("a"), &[3_000_000]);
     for file in server.blobs().iter().filter(|file| fs::metadata(file).unwrap().len() == 3_000_000) {
@@ -56,7 +56,7 @@ fn a_result_of_which_a_blob_is_gone_is_a_miss_and_can_be_recorded_again() {
 }
 
 #[test]
-fn a_server_that_wants_a_token_takes_its_own_only() {
+fn a_server_accepts_only_valid_tokens() {
     let Some(server) = BuildGrid::start_guarded() else { return };
     let machine = |token| Machine::with(&Options { token, ..Options::new(&server.url()) });
     let made = machine(Some(server.token(true))).make(&action("a"), &SIZES);
@@ -71,7 +71,7 @@ fn a_server_that_wants_a_token_takes_its_own_only() {
 }
 
 #[test]
-fn a_server_that_runs_no_jobs_is_asked_once_and_still_read() {
+fn a_server_without_execution_is_asked_once_and_still_read() {
     let Some(server) = BuildGrid::start() else { return };
     let machine = Machine::with_workers(&server.url(), Execution::default());
     let job = Job { arguments: vec!["true".to_owned()], ..Job::default() };
@@ -83,7 +83,7 @@ fn a_server_that_runs_no_jobs_is_asked_once_and_still_read() {
 }
 
 #[test]
-fn a_server_that_goes_away_is_said_once() {
+fn a_lost_server_is_reported_once() {
     let Some(mut server) = BuildGrid::start() else { return };
     let machine = Machine::new(&server.url(), Access::Required);
     assert_eq!(machine.cache.find(&action("a")).unwrap(), None);

@@ -1,4 +1,4 @@
-//! Jobs for workers: those of `buildbox-casd`, which run in sandboxes of their own.
+//! Remote execution against `buildbox-casd`, whose workers run jobs in sandboxes.
 
 #[path = "support/casd.rs"]
 mod casd;
@@ -13,7 +13,7 @@ use casd::Casd;
 use etbuild_remote::{Access, Event, Execution, Job, Options, OptionsError};
 use machine::Machine;
 
-/// Has a shell do something in the folder `work`, beside a file that it may read.
+/// A job that runs a shell script in the folder `work`, beside an input file.
 fn job(script: &str) -> Job {
     let words = ["/bin/sh", "-c", script];
     Job {
@@ -30,7 +30,7 @@ fn machine(casd: &Casd) -> Machine {
 }
 
 #[test]
-fn a_worker_reads_what_it_is_given_and_gives_what_it_makes() {
+fn a_worker_reads_inputs_and_returns_outputs() {
     let Some(casd) = Casd::start_with_workers(&[]) else { return };
     let machine = machine(&casd);
     let script = "cat given ../beside/it > made; printf $WORD > deep/made; printf said; printf talk >&2";
@@ -58,7 +58,7 @@ fn large_files_go_there_and_come_back() {
 }
 
 #[test]
-fn a_process_that_fails_is_no_failure_of_the_server() {
+fn a_failed_process_is_not_a_server_failure() {
     let Some(casd) = Casd::start_with_workers(&[]) else { return };
     let machine = machine(&casd);
     let result = machine.cache.execute(&job("echo wrong >&2; exit 3")).unwrap();
@@ -68,7 +68,7 @@ fn a_process_that_fails_is_no_failure_of_the_server() {
 }
 
 #[test]
-fn a_result_that_lost_a_file_is_made_again() {
+fn a_result_with_a_lost_file_is_recomputed() {
     let Some(casd) = Casd::start_with_workers(&[]) else { return };
     let machine = machine(&casd);
     let asked = job("cat given given given given > made");
@@ -92,7 +92,7 @@ fn a_result_with_wrong_bytes_is_thrown_away() {
     }
     let told = || machine.told();
     match machine.cache.execute(&asked) {
-        // The server may look at its blobs, too.
+        // The server may check its blobs and report the loss.
         Some(again) => assert_eq!(again, first),
         None => assert!(matches!(&told()[..], [Event::NotExecuted { .. }]), "{:?}", told()),
     }
@@ -113,7 +113,7 @@ fn a_server_without_workers_is_asked_once_and_still_read() {
 }
 
 #[test]
-fn a_server_that_is_lost_while_a_worker_works_is_said_once() {
+fn a_server_lost_during_a_job_is_reported_once() {
     let Some(mut casd) = Casd::start_with_workers(&[]) else { return };
     let machine = machine(&casd);
     std::thread::scope(|scope| {
@@ -128,7 +128,7 @@ fn a_server_that_is_lost_while_a_worker_works_is_said_once() {
 }
 
 #[test]
-fn a_job_that_takes_too_long_is_given_up() {
+fn a_job_over_its_time_limit_is_abandoned() {
     let Some(casd) = Casd::start_with_workers(&[]) else { return };
     let execution = Execution { limit: Duration::from_secs(1), ..Execution::default() };
     let machine = Machine::with_workers(&casd.url(), execution);
@@ -137,7 +137,7 @@ fn a_job_that_takes_too_long_is_given_up() {
 }
 
 #[test]
-fn who_sends_nothing_has_no_workers() {
+fn read_only_access_has_no_workers() {
     let options = Options { access: Access::Read, execution: Some(Execution::default()), ..Options::new("grpc://h:1") };
     let folder = tempfile::tempdir().unwrap();
     let store = std::sync::Arc::new(etbuild_store::Store::open(folder.path()).unwrap());

@@ -1,4 +1,4 @@
-//! Stores of plain objects: a folder that machines share, and an HTTP server over it, which is Python's.
+//! Object stores: a shared folder, and the same folder behind Python's HTTP server.
 #![cfg(feature = "object-stores")]
 
 #[path = "support/machine.rs"]
@@ -45,7 +45,7 @@ impl Drop for Server {
 }
 
 #[test]
-fn what_one_machine_puts_into_a_folder_another_gets_from_there_and_over_http() {
+fn a_shared_folder_serves_other_machines_directly_and_over_http() {
     let folder = tempfile::tempdir().unwrap();
     let one = Machine::new(&url(folder.path()), Access::ReadWrite);
     let made = one.make(&action("a"), &SIZES);
@@ -68,7 +68,7 @@ fn what_one_machine_puts_into_a_folder_another_gets_from_there_and_over_http() {
 }
 
 #[test]
-fn objects_that_are_wrong_count_for_nothing() {
+fn wrong_objects_are_discarded() {
     let folder = tempfile::tempdir().unwrap();
     let one = Machine::new(&url(folder.path()), Access::ReadWrite);
     let made = one.make(&action("a"), &[100_000]);
@@ -84,7 +84,7 @@ fn objects_that_are_wrong_count_for_nothing() {
 }
 
 #[test]
-fn a_web_server_that_takes_nothing_is_said_once_and_still_read() {
+fn a_read_only_web_server_is_reported_once_and_still_read() {
     let folder = tempfile::tempdir().unwrap();
     let one = Machine::new(&url(folder.path()), Access::ReadWrite);
     let made = one.make(&action("a"), &SIZES);

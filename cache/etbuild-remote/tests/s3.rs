@@ -1,4 +1,4 @@
-//! Objects in S3: the client, and a server that others wrote. The key is in the environment, as with other clients of S3.
+//! S3: the client against an independent server. The key is in the environment, as for other S3 clients.
 #![cfg(feature = "object-stores")]
 
 #[path = "support/machine.rs"]
@@ -16,10 +16,10 @@ use rclone::{KEY, Rclone};
 
 const SIZES: [usize; 5] = [0, 1, 70_000, 9_000_000, 3000];
 
-/// Says which test a process of this file is to run with a key in its environment.
+/// The variable that names the test for a child process with a key in its environment.
 const INSIDE: &str = "ETBUILD_TEST_INSIDE";
 
-/// Runs a test in a process of its own that has this key; `true` inside that process.
+/// Runs a test in a child process with this key; `true` inside the child.
 fn with_key(test: &str, (id, secret): (&str, &str)) -> bool {
     if std::env::var_os(INSIDE).is_some_and(|name| name == test) {
         return true;
@@ -32,8 +32,8 @@ fn with_key(test: &str, (id, secret): (&str, &str)) -> bool {
 }
 
 #[test]
-fn what_one_machine_puts_into_a_bucket_another_gets() {
-    if !with_key("what_one_machine_puts_into_a_bucket_another_gets", KEY) {
+fn a_bucket_serves_other_machines() {
+    if !with_key("a_bucket_serves_other_machines", KEY) {
         return;
     }
     let Some(server) = Rclone::start() else { return };
@@ -52,8 +52,8 @@ fn what_one_machine_puts_into_a_bucket_another_gets() {
 }
 
 #[test]
-fn objects_that_are_spoiled_or_gone_are_a_miss() {
-    if !with_key("objects_that_are_spoiled_or_gone_are_a_miss", KEY) {
+fn damaged_or_missing_objects_are_a_miss() {
+    if !with_key("damaged_or_missing_objects_are_a_miss", KEY) {
         return;
     }
     let Some(mut server) = Rclone::start() else { return };
@@ -74,8 +74,8 @@ fn objects_that_are_spoiled_or_gone_are_a_miss() {
 }
 
 #[test]
-fn a_wrong_key_is_refused_and_said_once() {
-    if !with_key("a_wrong_key_is_refused_and_said_once", (KEY.0, "another secret")) {
+fn a_wrong_key_is_refused_and_reported_once() {
+    if !with_key("a_wrong_key_is_refused_and_reported_once", (KEY.0, "another secret")) {
         return;
     }
     let Some(server) = Rclone::start() else { return };

@@ -1,4 +1,4 @@
-//! Tokens, headers and certificates, against a server that wants them. It is tonic's own, and answers the first question only.
+//! Tokens, headers and certificates against a tonic server that requires them and answers the capabilities query only.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl Capabilities for Strict {
 
 fn serve(tls: Option<ServerTlsConfig>) -> SocketAddr {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    // The port stays its own from the moment on at which it is found free.
+    // The reserved port stays open, so that no other process takes the port.
     let entered = runtime.enter();
     let incoming = TcpIncoming::bind(SocketAddr::from(([127, 0, 0, 1], 0))).unwrap();
     drop(entered);
@@ -53,7 +53,7 @@ fn serve(tls: Option<ServerTlsConfig>) -> SocketAddr {
     address
 }
 
-/// What is told of a first question.
+/// The events of a first request.
 fn told(options: &Options) -> Vec<Event> {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(Store::open(folder.path()).unwrap());
@@ -87,7 +87,7 @@ fn helper(folder: &Path, script: &str) -> PathBuf {
     path
 }
 
-/// What is told of a first question of someone who knows no token and has this helper.
+/// The events of a first request with this helper and without a token.
 fn told_with_helper(address: SocketAddr, script: &str) -> Vec<Event> {
     let folder = tempfile::tempdir().unwrap();
     let credential_helper = Some(helper(folder.path(), script));
@@ -96,7 +96,7 @@ fn told_with_helper(address: SocketAddr, script: &str) -> Vec<Event> {
 }
 
 #[test]
-fn a_credential_helper_is_asked_what_to_send() {
+fn a_credential_helper_supplies_headers() {
     let address = serve(None);
     let print = r#"printf '{"headers": {"Authorization": ["Bearer a secret"]}}'"#;
     assert_eq!(told_with_helper(address, print), []);
@@ -105,7 +105,7 @@ fn a_credential_helper_is_asked_what_to_send() {
 }
 
 #[test]
-fn why_a_credential_helper_fails_is_told_and_what_it_printed_is_not() {
+fn the_failure_of_a_credential_helper_is_reported_without_its_output() {
     let address = serve(None);
     let reason = |script: &str| match &told_with_helper(address, script)[..] {
         [Event::Lost { reason, .. }] => reason.clone(),
@@ -114,15 +114,15 @@ fn why_a_credential_helper_fails_is_told_and_what_it_printed_is_not() {
     let failed = reason("echo a secret; echo 'not logged in' >&2; exit 7");
     assert!(failed.contains("exit status: 7: not logged in") && !failed.contains("a secret"), "{failed}");
     let nothing = reason("echo a secret");
-    assert!(nothing.contains("printed no credentials") && !nothing.contains("a secret"), "{nothing}");
-    assert!(reason("exec sleep 60").contains("said nothing within 5 s"));
+    assert!(nothing.contains("printed invalid credentials") && !nothing.contains("a secret"), "{nothing}");
+    assert!(reason("exec sleep 60").contains("did not answer within 5 s"));
     assert_eq!(reason(r#"echo '{"headers": {"Authorization": ["Bearer another"]}}'"#), "who is it?");
     let absent = Options { credential_helper: Some("/nowhere/helper".into()), ..options(&format!("grpc://{address}")) };
     let [Event::Lost { reason, .. }] = &told(&absent)[..] else { panic!() };
     assert!(reason.contains("`/nowhere/helper` cannot be started"), "{reason}");
 }
 
-/// Makes an authority and what it vouches for: `localhost`, and a client.
+/// Creates a certificate authority and certificates for `localhost` and for a client.
 fn certificates(folder: &Path) {
     let openssl = |words: &str| {
         let mut command = Command::new("openssl");
@@ -139,7 +139,7 @@ fn certificates(folder: &Path) {
     }
 }
 
-/// Needs the program `openssl`; without it the test says so and passes, except in continuous integration.
+/// Requires `openssl`: without the program the test is skipped with a message, except in continuous integration.
 #[allow(clippy::print_stderr, reason = "a skipped test says so")]
 fn has_openssl() -> bool {
     let has = Command::new("openssl").arg("version").stdout(Stdio::null()).status().is_ok();
@@ -151,7 +151,7 @@ fn has_openssl() -> bool {
 }
 
 #[test]
-fn both_sides_of_an_encrypted_connection_want_to_know_each_other() {
+fn mutual_tls_checks_both_certificates() {
     if !has_openssl() {
         return;
     }

@@ -1,4 +1,4 @@
-//! The client and a server that others wrote.
+//! The client against the server `buildbox-casd`.
 
 #[path = "support/casd.rs"]
 mod casd;
@@ -17,7 +17,7 @@ use machine::{Machine, action};
 use sharing::SIZES;
 
 #[test]
-fn what_one_machine_made_another_gets() {
+fn results_of_a_machine_reach_another_machine() {
     let Some(casd) = Casd::start() else { return };
     let (one, other) = (Machine::new(&casd.url(), Access::ReadWrite), Machine::new(&casd.url(), Access::Read));
     let made = one.make(&action("a"), &SIZES);
@@ -37,7 +37,7 @@ fn hundreds_of_blobs_go_in_several_batches() {
 }
 
 #[test]
-fn bytes_that_are_wrong_short_or_too_many_are_thrown_away_and_said_once() {
+fn wrong_truncated_or_extra_bytes_are_discarded_and_reported_once() {
     let Some(casd) = Casd::start() else { return };
     for (name, spoil) in [("flipped", flip as fn(&mut Vec<u8>)), ("short", cut), ("long", stretch)] {
         let one = Machine::new(&casd.url(), Access::ReadWrite);
@@ -56,7 +56,7 @@ fn bytes_that_are_wrong_short_or_too_many_are_thrown_away_and_said_once() {
             assert!(!other.cache.fetch(blob).unwrap(), "{name}");
             assert!(!other.store.contains(blob).unwrap(), "{name}");
         }
-        // A server may look at the sizes itself, and say that it has no such blob.
+        // A server may verify sizes and report the blob as missing.
         let told = other.told();
         assert!(matches!(&told[..], [] | [Event::Wrong { .. }]), "{name}: {told:?}");
         assert!(name != "flipped" || (found.is_some() && told.len() == 1), "{name}: {told:?}");
@@ -79,7 +79,7 @@ fn stretch(bytes: &mut Vec<u8>) {
 }
 
 #[test]
-fn small_bytes_that_are_wrong_are_a_miss() {
+fn wrong_bytes_of_a_small_blob_are_a_miss() {
     let Some(casd) = Casd::start() else { return };
     let one = Machine::new(&casd.url(), Access::ReadWrite);
     one.make(&action("a"), &[4321]);
@@ -101,7 +101,7 @@ fn an_action_of_which_a_blob_is_gone_is_a_miss_and_can_be_recorded_again() {
 }
 
 #[test]
-fn a_reader_sends_nothing() {
+fn read_only_access_uploads_nothing() {
     let Some(casd) = Casd::start() else { return };
     let before = (casd.blobs(), casd.results());
     let reader = Machine::new(&casd.url(), Access::Read);
@@ -111,7 +111,7 @@ fn a_reader_sends_nothing() {
 }
 
 #[test]
-fn a_server_that_goes_away_is_said_once_and_only_then_a_failure_where_it_is_required() {
+fn a_lost_server_is_reported_once_and_fails_only_if_required() {
     let Some(mut casd) = Casd::start() else { return };
     for (access, fails) in [(Access::ReadWrite, false), (Access::Required, true)] {
         let machine = Machine::new(&casd.url(), access);

@@ -98,7 +98,7 @@ mod tests {
     const EMPTY: &str = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
 
     #[test]
-    fn the_digest_of_nothing_is_the_published_one() {
+    fn the_digest_of_an_empty_blob_is_the_published_digest() {
         assert_eq!(Digest::of(b"").to_string(), EMPTY);
     }
 

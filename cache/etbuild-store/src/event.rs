@@ -7,7 +7,7 @@ use crate::{ActionKey, Digest};
 /// An event that a user may want to know of, though the store has handled the cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// A blob was damaged and has been put aside.
+    /// A blob is damaged; moved to quarantine.
     BlobQuarantined {
         /// The blob's name, which no longer fits the bytes.
         blob: Digest,

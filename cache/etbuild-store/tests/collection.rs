@@ -113,7 +113,7 @@ fn without_limits_only_records_without_blobs_go() {
     assert_eq!(fs::read_dir(fixture.store.root().join("v1/locks")).unwrap().count(), 0);
 }
 
-/// Builds under a lease, as the engine does.
+/// Builds under a lease, as the query engine does.
 fn build(fixture: &Fixture, number: u8) {
     let _lease = fixture.store.lease().unwrap();
     let blob = aged(fixture, number, 900);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use etbuild_store::{Event, GcPolicy, Lookup, Store};
 use support::{Fixture, child, child_store, key, say_ready, start};
 
-/// Runs action 1 unless it has been run, as the engine does; `runs` gets a byte for each run.
+/// Runs action 1 unless its record exists, as the query engine does; `runs` gets a byte for each run.
 fn build(store: &Store) {
     let _guard = store.lock(&key(1).action(), |_| {}).unwrap();
     if let Lookup::Miss(_) = store.lookup(&key(1)).unwrap() {

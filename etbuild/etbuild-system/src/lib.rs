@@ -1,7 +1,7 @@
-//! The outside world as one trait, so that a function's signature says whether it can touch it.
+//! The outside world as a trait: the signature of a function shows whether the function has side effects.
 //!
-//! Everything that etbuild reads or does outside its own memory goes through [`System`]: [`RealSystem`] in the
-//! command, [`MemorySystem`] in tests. The content store is the one exception: it owns its folder.
+//! etbuild reads files, environment and clock, and starts processes, through [`System`] only: [`RealSystem`] in the
+//! command, [`MemorySystem`] in tests. The store is the exception: it owns its folder.
 //!
 //! ```
 //! use std::path::Path;

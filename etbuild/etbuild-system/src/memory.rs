@@ -22,7 +22,7 @@ impl MemorySystem {
         Self { files: Mutex::new(files), ..Self::default() }
     }
 
-    /// The same system with one more variable.
+    /// Adds a variable.
     #[must_use]
     pub fn with_variable(mut self, name: &str, value: &str) -> Self {
         self.variables.insert(name.to_owned(), value.to_owned());

@@ -1,8 +1,8 @@
-//! The processes that etbuild runs, so that none outlives it.
+//! The child processes of etbuild, which end with etbuild.
 //!
-//! Each is started in a group of its own, with whatever it starts itself: compilers and interpreters do. A signal that ends
-//! etbuild is passed on to these groups, wherever it came from, the terminal or another process. A shell watches over each, and
-//! ends it where etbuild is killed.
+//! A child runs in its own process group together with its descendants (compilers and interpreters start processes
+//! too). etbuild forwards a terminating signal to these groups. A watchdog shell per group kills the group if etbuild
+//! is killed.
 
 mod group;
 mod warden;
@@ -27,7 +27,8 @@ struct State {
 impl Processes {
     /// Starts a process, unless etbuild has been interrupted.
     pub(crate) fn start(&self, command: &mut Command) -> io::Result<Process<'_>> {
-        // Held until the process is noted: one that starts while others are interrupted is interrupted too.
+        // The lock is held until the process is registered, so that a process that starts during an interrupt is
+        // interrupted too.
         let mut state = self.state();
         state.not_interrupted()?;
         let child = group::own(command).spawn()?;
@@ -36,14 +37,14 @@ impl Processes {
         Ok(Process { child, among: self, _warden: warden })
     }
 
-    /// Asks every process and what it has started to end, and starts no other.
+    /// Terminates every process group, and starts no further process.
     pub fn interrupt(&self) {
         let mut state = self.state();
         state.interrupted = true;
         state.running.iter().for_each(|leader| group::terminate(*leader));
     }
 
-    /// Ends every process and what it has started at once, and starts no other.
+    /// Kills every process group, and starts no further process.
     pub fn kill(&self) {
         let mut state = self.state();
         state.interrupted = true;
@@ -55,7 +56,7 @@ impl Processes {
         self.state().running.is_empty()
     }
 
-    /// Whether somebody has ended them.
+    /// Whether the processes were interrupted or killed.
     pub fn are_interrupted(&self) -> bool {
         self.state().interrupted
     }
@@ -87,7 +88,7 @@ impl Process<'_> {
         &mut self.child
     }
 
-    /// Ends it and what it has started.
+    /// Kills the process group.
     pub fn kill(&mut self) {
         group::kill(self.child.id());
         let _ = self.child.kill();
@@ -99,7 +100,7 @@ impl Drop for Process<'_> {
         let mut state = self.among.state();
         state.running.remove(&self.child.id());
         if state.interrupted {
-            // What it started may have more patience than it had.
+            // A descendant may outlive the leader.
             group::kill(self.child.id());
         }
     }
@@ -114,11 +115,11 @@ mod tests {
     use super::*;
     use crate::{Invocation, RealSystem, System};
 
-    /// A process that asks for nothing better than to go on, with a child of the same mind.
+    /// A process that ignores signals, with a child that ignores signals.
     const STUBBORN: &str = "trap '' TERM INT; sleep 600 & echo $! > \"$0\"; wait; wait";
 
     #[test]
-    fn what_does_not_end_when_asked_is_killed_with_what_it_started() {
+    fn a_process_that_ignores_signals_is_killed_with_its_group() {
         let system = RealSystem::default();
         let folder = tempfile::tempdir().unwrap();
         let note = folder.path().join("child");
@@ -143,7 +144,7 @@ mod tests {
         assert_eq!(system.run(&Invocation::new("true")).unwrap_err().kind(), io::ErrorKind::Interrupted);
     }
 
-    /// Whether a process has not ended; one that has and that nobody has asked about counts as gone.
+    /// Whether a process is running; a zombie counts as ended.
     fn is_alive(id: &str) -> bool {
         let stat = std::fs::read_to_string(Path::new("/proc").join(id).join("stat"));
         stat.is_ok_and(|text| !text.contains(") Z"))

@@ -31,7 +31,7 @@ impl Default for RealSystem {
 }
 
 impl RealSystem {
-    /// The processes that run, for whoever may have to end them.
+    /// The running processes, for the signal handler.
     pub fn processes(&self) -> Arc<Processes> {
         self.processes.clone()
     }
@@ -163,7 +163,7 @@ fn command(invocation: &Invocation) -> Command {
     command
 }
 
-/// Reads a pipe to its end on a thread of its own, so that a chatty process never blocks on a full pipe.
+/// Reads a pipe to its end on a separate thread, so that the process never blocks on a full pipe.
 fn drain(pipe: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();

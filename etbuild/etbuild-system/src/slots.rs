@@ -1,8 +1,8 @@
-//! How much may go on at once of what takes the machine's memory.
+//! A limit on concurrent work that needs much memory.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A number of places to work at. Who finds none free waits.
+/// A counting semaphore. A caller waits while all slots are taken.
 #[derive(Debug)]
 pub struct Slots {
     free: Mutex<usize>,
@@ -15,7 +15,7 @@ impl Slots {
         Self { free: Mutex::new(count), freed: Condvar::new() }
     }
 
-    /// Waits until there is a place. Whoever has one must not ask for another.
+    /// Waits for a free slot. A caller that holds a slot must not take a second slot.
     pub fn take(&self) -> Slot<'_> {
         let none_left = |free: &mut usize| *free == 0;
         let mut free = self.freed.wait_while(self.free(), none_left).unwrap_or_else(PoisonError::into_inner);
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_gives_its_place_back() {
+    fn a_panic_releases_its_slot() {
         let slots = Slots::new(1);
         let broke = catch_unwind(AssertUnwindSafe(|| {
             let _slot = slots.take();

@@ -1,16 +1,16 @@
-//! The trait, and the plain values that cross it.
+//! The trait `System` with its plain value types.
 
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What etbuild may ask of the machine it runs on.
+/// The operations of the machine that etbuild uses.
 pub trait System: Send + Sync {
     /// The whole file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
 
-    /// Shows `visit` the whole file, a piece at a time where it is large.
+    /// Hands the whole file to `visit`, in chunks if the file is large.
     fn read_in_pieces(&self, path: &Path, visit: &mut dyn FnMut(&[u8])) -> io::Result<()> {
         visit(&self.read(path)?);
         Ok(())
@@ -28,23 +28,23 @@ pub trait System: Send + Sync {
     /// Replaces a file whole: a reader sees the old bytes or the new, never a mixture. Makes missing folders.
     fn write(&self, path: &Path, bytes: &[u8], executable: bool) -> io::Result<()>;
 
-    /// An environment variable, where it is set and valid UTF-8.
+    /// An environment variable, if it is set and valid UTF-8.
     fn variable(&self, name: &str) -> Option<String>;
 
     /// Time since some fixed point, for durations only; never an input of a stage.
     fn now(&self) -> Duration;
 
-    /// Runs a process to its end and returns what it printed. An `Err` means that it could not be started, or that
-    /// somebody has interrupted etbuild.
+    /// Runs a process to its end and returns its output. `Err` means that the process could not be started, or that
+    /// etbuild was interrupted.
     fn run(&self, invocation: &Invocation) -> io::Result<Outcome>;
 
-    /// Whether somebody has interrupted etbuild: what processes did since tells nothing.
+    /// Whether etbuild was interrupted: outcomes of processes since then are meaningless.
     fn is_interrupted(&self) -> bool {
         false
     }
 }
 
-/// What tells one version of a file from the next without reading it.
+/// Metadata that changes with a file's contents, read without opening the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileStamp {
     /// Length in bytes.
@@ -53,7 +53,7 @@ pub struct FileStamp {
     pub modified_ns: i128,
     /// Time of the last change of the file's own record (`ctime`), in nanoseconds since 1970; 0 where unknown.
     pub changed_ns: i128,
-    /// The file's number in its file system; 0 where unknown.
+    /// The inode number; 0 if unknown.
     pub inode: u64,
 }
 
@@ -69,7 +69,7 @@ impl FileStamp {
 pub struct Invocation {
     /// The program: a path, or a name to look up in `PATH`.
     pub program: OsString,
-    /// Its arguments.
+    /// The arguments.
     pub arguments: Vec<OsString>,
     /// Variables set over the inherited environment.
     pub variables: Vec<(OsString, OsString)>,
@@ -77,9 +77,9 @@ pub struct Invocation {
     pub removed_variables: Vec<OsString>,
     /// The only variables that are inherited; all where `None`.
     pub only_variables: Option<Vec<OsString>>,
-    /// The folder it starts in; the current one where `None`.
+    /// The working directory; the current directory if `None`.
     pub directory: Option<PathBuf>,
-    /// How long it may run before it is killed; no limit where `None`.
+    /// The time after which the process is killed; unlimited if `None`.
     pub timeout: Option<Duration>,
 }
 
@@ -89,7 +89,7 @@ impl Invocation {
         Self { program: program.into(), ..Self::default() }
     }
 
-    /// Appends one argument.
+    /// Appends an argument.
     #[must_use]
     pub fn arg(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
@@ -125,13 +125,13 @@ impl Invocation {
 /// How a process ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The exit status; `None` when a signal ended it.
+    /// The exit status; `None` for a process that a signal ended.
     pub status: Option<i32>,
-    /// Whether it was killed because it outran [`Invocation::timeout`].
+    /// Whether the process was killed because of [`Invocation::timeout`].
     pub timed_out: bool,
-    /// What it wrote to standard output.
+    /// The standard output.
     pub stdout: Vec<u8>,
-    /// What it wrote to standard error.
+    /// The standard error.
     pub stderr: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! Whoever runs processes is killed, and cannot end them.
+//! Killing etbuild ends its process groups.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -8,14 +8,14 @@ use std::time::{Duration, Instant};
 
 use etbuild_system::{Invocation, RealSystem, System};
 
-/// Says in which file a process of this test is to note what it runs.
+/// The variable with the file in which a child process of this test writes its process ids.
 const NOTE: &str = "ETBUILD_TEST_NOTE";
 
 /// A process that would go on for long, with a child of the same mind.
 const LONG: &str = "sleep 600 & echo $! > \"$0\"; wait";
 
 #[test]
-fn what_a_killed_process_runs_is_killed_too() {
+fn child_processes_of_a_killed_process_are_killed() {
     if let Some(note) = std::env::var_os(NOTE) {
         RealSystem::default().run(&Invocation::new("sh").args(["-c", LONG]).arg(note)).unwrap();
         return;
@@ -23,7 +23,7 @@ fn what_a_killed_process_runs_is_killed_too() {
     let folder = tempfile::tempdir().unwrap();
     let note = folder.path().join("note");
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["what_a_killed_process_runs_is_killed_too", "--exact"]).env(NOTE, &note);
+    command.args(["child_processes_of_a_killed_process_are_killed", "--exact"]).env(NOTE, &note);
     let mut runner = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let long = loop {
         match fs::read_to_string(&note) {
@@ -31,7 +31,7 @@ fn what_a_killed_process_runs_is_killed_too() {
             _ => thread::sleep(Duration::from_millis(1)),
         }
     };
-    // It may have begun before anybody watched over it.
+    // The group may start before the watchdog watches.
     thread::sleep(Duration::from_millis(100));
     runner.kill().unwrap();
     runner.wait().unwrap();

@@ -1,4 +1,4 @@
-//! What went wrong last, for a caller who sees numbers only.
+//! The message of the last failure, for callers that get a status number.
 #![expect(unsafe_code, reason = "functions that C calls have unmangled names")]
 
 use std::cell::RefCell;
@@ -7,7 +7,7 @@ use std::fmt::Display;
 
 /// Success.
 pub const OK: c_int = 0;
-/// Whatever is no success.
+/// The status of a failure.
 pub const FAILED: c_int = 1;
 
 thread_local! {
@@ -25,7 +25,7 @@ pub fn number<E: Display>(result: Result<(), E>) -> c_int {
     or(result.map(|()| OK), FAILED)
 }
 
-/// The value of a result, or what stands for a failure.
+/// The value of a result; on an error, notes the message and returns `failed`.
 pub fn or<T, E: Display>(result: Result<T, E>, failed: T) -> T {
     result.unwrap_or_else(|problem| {
         keep(&problem);
@@ -33,8 +33,7 @@ pub fn or<T, E: Display>(result: Result<T, E>, failed: T) -> T {
     })
 }
 
-/// What went wrong last on this thread: a text that is there until something else goes wrong on it.
-// SAFETY: no other function of a library has this name.
+/// The message of the last failure on this thread. The text is valid until the next failure on this thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn et_error_message() -> *const c_char {
     MESSAGE.with_borrow(|message| message.as_ptr())

@@ -82,10 +82,10 @@ struct Viewer {
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
-/// Loads a language model: what `et_language_load` of a generated library does.
+/// Loads a language model: the implementation of `et_language_load` in a generated library.
 ///
 /// # Safety
-/// Texts are terminated, there are `data_count` of `data`.
+/// Texts are NUL-terminated, and `data` points to `data_count` elements.
 pub unsafe fn load(
     spec: &'static AppSpec,
     program: *const c_char,
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn et_language_answer(
         // SAFETY: the caller says so.
         let messages = unsafe { elements(messages, count) }?.iter().map(|said| unsafe { message(said) });
         let messages = messages.collect::<Result<Vec<Message>>>()?;
-        // The template says what every text begins with.
+        // The template includes the start-of-text token.
         let tokens = tokenizer.encode(&tokenizer.conversation(&messages)?, false)?;
         Ok((tokens, Some(tokenizer)))
     };
@@ -237,7 +237,7 @@ unsafe fn message(said: &Said) -> Result<Message> {
     Ok(Message::new(role.ok_or("a role is none of `system`, `user` and `assistant`")?, content))
 }
 
-/// What is read, and what makes text of what follows.
+/// The tokens of the prompt, and the decoder of the answer.
 type Prompt = (Vec<u32>, Option<Rc<dyn Text>>);
 
 /// # Safety
@@ -268,7 +268,7 @@ const ENOUGH: c_int = 1;
 const CONTEXT_FULL: c_int = 2;
 const BROKEN_OFF: c_int = 3;
 
-/// What is in common with the last text is not read again.
+/// Runs the model. The KV cache keeps the common prefix with the previous text.
 fn run(
     session: &mut Session,
     tokens: &[u32],
@@ -310,7 +310,7 @@ const fn of_ended(ended: Ended) -> c_int {
     }
 }
 
-/// The token of text that belongs to none: what is left at the end.
+/// The token of text without a token: the rest at the end.
 const NO_TOKEN: u32 = u32::MAX;
 
 impl Viewer {

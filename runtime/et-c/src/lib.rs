@@ -1,9 +1,10 @@
-//! The C interface of programs and language models: what an app links.
+//! The C interface of programs and language models, for apps.
 //!
-//! [`HEADER`] declares the functions and says what they promise. A generated library has those of [`module`] or of [`language`];
-//! it defines the one that loads, because that one names its kernels. An object belongs to one thread at a time.
+//! [`HEADER`] declares and documents the functions. A generated library exports the functions of [`module`] or of
+//! [`language`], and defines the load function, which names the program's kernels. An object belongs to one thread at a
+//! time.
 //!
-//! Functions return 0, or another number and leave a message with `failure`. No third-party crate.
+//! Functions return 0 on success; another number is a failure with a message in `failure`. No third-party crate.
 
 mod failure;
 pub mod language;

@@ -1,4 +1,4 @@
-//! A method of a program, with its inputs and outputs.
+//! A loaded method with its inputs and outputs.
 #![expect(unsafe_code, reason = "C hands over pointers, and functions that it calls have unmangled names")]
 
 use std::ffi::{CString, c_char, c_int};
@@ -15,9 +15,9 @@ use crate::pointers::{elements, give, object, paths, put, take, text, value};
 /// A loaded method: `et_module` in the header.
 pub struct Loaded {
     module: Module,
-    /// The names of the inputs, as C reads them.
+    /// The names of the inputs as C strings.
     names: Vec<CString>,
-    /// What the last execution gave.
+    /// The outputs of the last execution.
     outputs: Vec<Output>,
 }
 
@@ -32,22 +32,23 @@ struct Output {
 pub struct Tensor {
     /// The number of the type of the elements, as in ExecuTorch's `schema/scalar_type.fbs`.
     pub scalar_type: u8,
-    /// How many dimensions there are.
+    /// The number of dimensions.
     pub rank: usize,
     /// Their sizes, outermost first.
     pub shape: *const i64,
     /// The elements in row-major order.
     pub data: *const u8,
-    /// How many bytes they take.
+    /// The size in bytes.
     pub bytes: usize,
 }
 
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
-/// Loads a method, that of the binary where `method` is null: what `et_module_load` of a generated library does.
+/// Loads a method; the binary's default method if `method` is null. The implementation of `et_module_load` in a
+/// generated library.
 ///
 /// # Safety
-/// Texts are terminated, there are `data_count` of `data`; `method` may be null.
+/// Texts are NUL-terminated, and `data` points to `data_count` elements; `method` may be null.
 pub unsafe fn load(
     spec: &'static AppSpec,
     program: *const c_char,
@@ -81,7 +82,7 @@ fn open(
     Ok(Loaded { module, names, outputs: Vec::new() })
 }
 
-/// Frees a method and what it gave.
+/// Frees a method with its outputs.
 ///
 /// # Safety
 /// `module` is null or was loaded, and is not used again.
@@ -91,7 +92,7 @@ pub unsafe extern "C" fn et_module_free(module: *mut Loaded) {
     unsafe { take(module) }
 }
 
-/// How many inputs there are.
+/// The number of inputs.
 ///
 /// # Safety
 /// `module` is null or was loaded.
@@ -101,7 +102,7 @@ pub unsafe extern "C" fn et_module_input_count(module: *mut Loaded) -> usize {
     unsafe { object(module) }.map_or(0, |loaded| loaded.names.len())
 }
 
-/// The name of an input; null where there is none of this index.
+/// The name of an input; null for an index out of range.
 ///
 /// # Safety
 /// `module` is null or was loaded.
@@ -124,7 +125,7 @@ pub unsafe extern "C" fn et_module_set_input(module: *mut Loaded, index: usize, 
 }
 
 /// # Safety
-/// The tensor's pointers are as its counts say.
+/// The tensor's pointers match its counts.
 unsafe fn set_input(loaded: &mut Loaded, index: usize, tensor: &Tensor) -> Result<()> {
     let scalar_type = ScalarType::from_number(tensor.scalar_type).ok_or("there is no such type of elements")?;
     // SAFETY: the caller says so.
@@ -137,7 +138,7 @@ unsafe fn set_input(loaded: &mut Loaded, index: usize, tensor: &Tensor) -> Resul
     Ok(loaded.module.set_input(index, &TensorView { scalar_type, shape, bytes })?)
 }
 
-/// Executes the method. What earlier outputs point to is gone.
+/// Executes the method. Pointers of earlier outputs become invalid.
 ///
 /// # Safety
 /// `module` is null or was loaded.

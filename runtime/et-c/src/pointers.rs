@@ -1,35 +1,35 @@
-//! What C hands over, as Rust sees it.
+//! Conversions of C pointers to Rust values.
 #![expect(unsafe_code, reason = "C hands over pointers")]
 
 use std::ffi::{CStr, c_char};
 use std::path::PathBuf;
 use std::slice;
 
-/// What is wrong with what was handed over.
+/// The message for an unexpected null pointer.
 pub const NO_POINTER: &str = "a pointer is missing";
 const NOT_UTF8: &str = "a text is not UTF-8";
 
-/// A terminated text.
+/// A NUL-terminated text.
 ///
 /// # Safety
-/// `text` is null or points to a terminated text that stays as it is for `'a`.
+/// `text` is null or points to a NUL-terminated text that does not change during `'a`.
 pub unsafe fn text<'a>(text: *const c_char) -> Result<&'a str, &'static str> {
     if text.is_null() {
         return Err(NO_POINTER);
     }
-    // SAFETY: the caller says so, and it is not null.
+    // SAFETY: the pointer is not null, and the caller guarantees a terminated text.
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| NOT_UTF8)
 }
 
-/// `count` elements.
+/// A slice of `count` elements.
 ///
 /// # Safety
-/// `first` points to `count` elements that stay as they are for `'a`, or `count` is 0.
+/// `first` points to `count` elements that do not change during `'a`, or `count` is 0.
 pub unsafe fn elements<'a, T>(first: *const T, count: usize) -> Result<&'a [T], &'static str> {
     match (count, first.is_null()) {
         (0, _) => Ok(&[]),
         (_, true) => Err(NO_POINTER),
-        // SAFETY: the caller says so, and it is not null.
+        // SAFETY: the pointer is not null, and the caller guarantees `count` elements.
         (_, false) => Ok(unsafe { slice::from_raw_parts(first, count) }),
     }
 }
@@ -57,19 +57,19 @@ pub unsafe fn object<'a, T>(object: *mut T) -> Result<&'a mut T, &'static str> {
 /// A value that C points to, and that this library reads.
 ///
 /// # Safety
-/// `place` is null or points to a value that stays as it is for `'a`.
+/// `place` is null or points to a value that does not change during `'a`.
 pub unsafe fn value<'a, T>(place: *const T) -> Result<&'a T, &'static str> {
     // SAFETY: the caller says so.
     unsafe { place.as_ref() }.ok_or(NO_POINTER)
 }
 
-/// Writes a value where C has room for it; nothing where it has none.
+/// Writes a value to an output parameter; a null pointer skips the write.
 ///
 /// # Safety
-/// `place` is null or may be written.
+/// `place` is null or valid for writes.
 pub unsafe fn put<T>(place: *mut T, value: T) {
     if !place.is_null() {
-        // SAFETY: the caller says so, and it is not null.
+        // SAFETY: the pointer is not null, and the caller guarantees that the pointer is valid for writes.
         unsafe { place.write(value) }
     }
 }
@@ -79,13 +79,13 @@ pub fn give<T>(object: T) -> *mut T {
     Box::into_raw(Box::new(object))
 }
 
-/// Takes an object back, and with it all that it has.
+/// Takes ownership of an object back and drops the object.
 ///
 /// # Safety
-/// `object` is null or came from [`give`], and is used by nobody any more.
+/// `object` is null or came from [`give`], and is not used again.
 pub unsafe fn take<T>(object: *mut T) {
     if !object.is_null() {
-        // SAFETY: the caller says so, and it is not null.
+        // SAFETY: the pointer is not null, and the caller guarantees that [`give`] made the pointer.
         drop(unsafe { Box::from_raw(object) });
     }
 }

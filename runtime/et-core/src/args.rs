@@ -1,7 +1,7 @@
-//! The arguments of one kernel call, and the signature that every kernel has.
+//! The arguments of a kernel call, and the signature of kernels.
 //!
-//! In a process, what every call reads is compiled into the kernel: a tensor then stays in registers. Bare metal has no room
-//! for that.
+//! Hosted builds inline the accessors of each call into the kernel, so that a tensor stays in registers. Bare metal
+//! saves that code size.
 
 use core::cell::Cell;
 
@@ -17,7 +17,7 @@ pub struct Args<'p, 'c> {
     indices: Indices<'p>,
 }
 
-/// A number argument, which keeps the kind it was written in.
+/// A number argument with its original kind (boolean, integer, floating-point).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
     /// An integer.
@@ -55,8 +55,8 @@ impl Scalar {
         }
     }
 
-    /// The type of an operation between a tensor of `tensor` type and this number: the number counts only where it is
-    /// of a higher category (boolean, integer, floating-point), and then as the default type of that category.
+    /// The result type of an operation between a tensor of type `tensor` and this number: the number counts only if its
+    /// category (boolean, integer, floating-point) is higher, and then as the default type of that category.
     pub const fn promote(self, tensor: ScalarType) -> ScalarType {
         match self {
             Self::Double(_) if !tensor.is_float() => ScalarType::Float,
@@ -77,18 +77,18 @@ impl<'p, 'c> Args<'p, 'c> {
         self.indices.len()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub const fn is_empty(&self) -> bool {
         self.indices.is_empty()
     }
 
-    /// Argument `position`, of whatever kind.
+    /// Argument `position` of any kind.
     #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     pub fn value(&self, position: usize) -> Result<Value<'p>> {
         self.cell(position).map(Cell::get)
     }
 
-    /// Replaces argument `position`: how operators that return a number give it back.
+    /// Replaces argument `position`: an operator that returns a number stores the number there.
     pub fn set(&self, position: usize, value: Value<'p>) -> Result<()> {
         self.cell(position).map(|cell| cell.set(value))
     }
@@ -102,7 +102,7 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
-    /// A tensor or nothing.
+    /// A tensor or `None`.
     pub fn optional_tensor(&self, position: usize) -> Result<Option<Tensor<'p>>> {
         match self.value(position)? {
             Value::None => Ok(None),
@@ -118,7 +118,7 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
-    /// An integer or nothing.
+    /// An integer or `None`.
     pub fn optional_int(&self, position: usize) -> Result<Option<i64>> {
         match self.value(position)? {
             Value::None => Ok(None),
@@ -134,7 +134,7 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
-    /// A boolean or nothing.
+    /// A boolean or `None`.
     pub fn optional_bool(&self, position: usize) -> Result<Option<bool>> {
         match self.value(position)? {
             Value::None => Ok(None),
@@ -147,7 +147,7 @@ impl<'p, 'c> Args<'p, 'c> {
         self.scalar(position).map(Scalar::to_f64)
     }
 
-    /// A number that keeps its kind.
+    /// A number with its original kind.
     #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     pub fn scalar(&self, position: usize) -> Result<Scalar> {
         match self.value(position)? {
@@ -158,7 +158,7 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
-    /// A number that keeps its kind, or nothing.
+    /// A number with its original kind, or `None`.
     pub fn optional_scalar(&self, position: usize) -> Result<Option<Scalar>> {
         match self.value(position)? {
             Value::None => Ok(None),
@@ -166,14 +166,14 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
-    /// A scalar type, which travels as its number; nothing means that the operator decides.
+    /// A scalar type, stored as its number; `None` means that the operator chooses.
     pub fn optional_scalar_type(&self, position: usize) -> Result<Option<ScalarType>> {
         let number = self.optional_int(position)?;
         let known = |number| u8::try_from(number).ok().and_then(ScalarType::from_number).ok_or(Error::InvalidType);
         number.map(known).transpose()
     }
 
-    /// Text, or nothing.
+    /// Text or `None`.
     pub fn optional_string(&self, position: usize) -> Result<Option<&'p str>> {
         match self.value(position)? {
             Value::None => Ok(None),
@@ -187,7 +187,7 @@ impl<'p, 'c> Args<'p, 'c> {
         self.read_ints(self.int_slots(position)?)
     }
 
-    /// A list of at most [`MAX_RANK`] integers, or nothing.
+    /// A list of at most [`MAX_RANK`] integers, or `None`.
     pub fn optional_ints(&self, position: usize) -> Result<Option<Ints>> {
         match self.value(position)? {
             Value::None => Ok(None),
@@ -214,7 +214,7 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
-    /// A list of numbers, or nothing.
+    /// A list of numbers, or `None`.
     pub fn optional_doubles(&self, position: usize) -> Result<Option<Doubles<'p>>> {
         match self.value(position)? {
             Value::None => Ok(None),
@@ -222,7 +222,7 @@ impl<'p, 'c> Args<'p, 'c> {
         }
     }
 
-    /// A list of booleans, one byte each.
+    /// A list of booleans, a byte each.
     pub fn bools(&self, position: usize) -> Result<&'p [u8]> {
         match self.value(position)? {
             Value::BoolList(list) => Ok(list),

@@ -3,7 +3,7 @@
 use crate::element::sealed::Raw;
 use crate::{Element, Float, ScalarType};
 
-/// A complex number: the real part lies before the imaginary one.
+/// A complex number: the real part is first in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Complex<T> {
     /// The real part.
@@ -78,7 +78,7 @@ impl<T: Part> Raw for Complex<T> {
     }
 }
 
-/// Conversions see the real part only, as those of PyTorch do.
+/// Conversions return the real part, the same as in PyTorch.
 impl<T: Part> Element for Complex<T> {
     const TYPE: ScalarType = T::COMPLEX;
     fn to_f64(self) -> f64 {

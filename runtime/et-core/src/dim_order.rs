@@ -10,7 +10,7 @@ pub struct DimOrder {
 }
 
 impl DimOrder {
-    /// Reads a permutation; anything else is refused.
+    /// Reads a permutation, or returns an error.
     pub fn new(order: &[u8]) -> Result<Self> {
         Self::check(order)?;
         let mut copy = [0; MAX_RANK];
@@ -18,7 +18,7 @@ impl DimOrder {
         Ok(Self { order: copy, rank: order.len() as u8 })
     }
 
-    /// Whether this is a permutation of up to [`MAX_RANK`] dimensions; anything else is an error.
+    /// Checks that `order` is a permutation of up to [`MAX_RANK`] dimensions.
     pub fn check(order: &[u8]) -> Result<()> {
         let seen = order.iter().fold(0_u32, |seen, dim| seen | 1_u32.checked_shl(u32::from(*dim)).unwrap_or(0));
         let fits = order.len() <= MAX_RANK && seen == (1 << order.len()) - 1;

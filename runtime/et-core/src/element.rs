@@ -1,4 +1,4 @@
-//! The Rust types behind the scalar types, and what generic kernels may do with them.
+//! The Rust types of the scalar types, and their operations for generic kernels.
 
 use crate::{BFloat16, Half, ScalarType};
 

@@ -1,12 +1,12 @@
-//! Why something failed on a device: one number that crosses every boundary, the C ABI included.
+//! The error of device code: a number that crosses every boundary, including the C ABI.
 
-/// Numbers are those of ExecuTorch's `Error` (`runtime/core/error.h`), so that logs of both runtimes read alike.
+/// An error with the number of ExecuTorch's `Error` (`runtime/core/error.h`), so that logs of both runtimes agree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Error {
     /// A bug of ours.
     Internal = 0x01,
-    /// The call does not fit the state of the object, such as executing before the inputs are set.
+    /// The call does not fit the state of the object, such as an execution before all inputs are set.
     InvalidState = 0x02,
     /// Well-formed, but not supported here.
     NotSupported = 0x10,
@@ -16,7 +16,7 @@ pub enum Error {
     InvalidType = 0x13,
     /// The program calls an operator that the kernel table lacks.
     OperatorMissing = 0x14,
-    /// No such method, input, output or key.
+    /// An unknown method, input, output or key.
     NotFound = 0x20,
     /// The memory handed in is too small.
     MemoryAllocationFailed = 0x21,
@@ -24,11 +24,11 @@ pub enum Error {
     AccessFailed = 0x22,
     /// The program file is malformed.
     InvalidProgram = 0x23,
-    /// A data file is malformed, or holds something else than the program expects.
+    /// A data file is malformed or contradicts the program.
     InvalidExternalData = 0x24,
     /// An instruction limit was reached.
     OutOfResources = 0x25,
-    /// A delegate refused its blob.
+    /// A delegate rejected its blob.
     DelegateInvalidCompatibility = 0x30,
     /// A delegate could not get memory.
     DelegateMemoryAllocationFailed = 0x31,

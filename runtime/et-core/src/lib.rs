@@ -1,9 +1,8 @@
-//! What every device crate shares: scalar types, shapes, tensors, values, errors and the kernel signature.
+//! The shared types of device crates: scalar types, shapes, tensors, values, errors and the kernel signature.
 //!
 //! No allocation, no dependency, no platform. A tensor's memory may be read-only (a constant in flash) and may overlap
-//! another's (planned arenas reuse bytes), so no Rust reference to it is ever formed: kernels see it through
+//! another tensor's memory (planned arenas reuse bytes), so no Rust reference points into tensor memory: kernels use
 //! [`Input`] and [`Output`], bounds-checked views that load and store single elements.
-//!
 //! ```
 //! use et_core::{Dtypes, ScalarType, Shape};
 //!
@@ -47,5 +46,5 @@ pub use text::ascii;
 pub use value::Value;
 pub use view::{Input, Output};
 
-/// The result of anything that can fail on a device.
+/// The result of a fallible operation on a device.
 pub type Result<T> = core::result::Result<T, Error>;

@@ -1,4 +1,4 @@
-//! Lists that lie in a program file and are read in place, whatever their alignment.
+//! Lists in a program file, read in place with any alignment.
 
 /// Little-endian 32-bit integers: sizes, value indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -15,7 +15,7 @@ impl<'a> Indices<'a> {
         self.0.len() / 4
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub const fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -51,7 +51,7 @@ impl<'a> Doubles<'a> {
         self.0.len() / 8
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub const fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -77,7 +77,7 @@ impl<'a> Longs<'a> {
         self.0.len() / 8
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub const fn is_empty(self) -> bool {
         self.len() == 0
     }

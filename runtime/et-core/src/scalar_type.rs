@@ -1,4 +1,4 @@
-//! Element types and sets of them, numbered as in ExecuTorch's `schema/scalar_type.fbs`.
+//! Element types, numbered as in ExecuTorch's `schema/scalar_type.fbs`, and sets of element types.
 
 /// The type of a tensor's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,7 +131,7 @@ impl ScalarType {
     }
 }
 
-/// An unsigned byte and a signed one meet in 16 bits; wider signed types hold a byte as they are.
+/// Promotion of uint8 with a signed type: int16 for int8; a wider signed type stays.
 const fn signed_with_room_for_byte(other: ScalarType) -> ScalarType {
     match other {
         ScalarType::Char => ScalarType::Short,
@@ -139,12 +139,12 @@ const fn signed_with_room_for_byte(other: ScalarType) -> ScalarType {
     }
 }
 
-/// Of two types of one category, the one with more bytes; numbers ascend with size within a category.
+/// The larger of two types of a category; the numbers of types ascend with size within a category.
 const fn wider(this: ScalarType, other: ScalarType) -> ScalarType {
     if this.size() >= other.size() { this } else { other }
 }
 
-/// A set of scalar types; usable as a const generic argument through its bits.
+/// A set of scalar types; its bits can be a const generic argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Dtypes(pub u32);
 
@@ -181,7 +181,7 @@ impl Dtypes {
         self.0 & (1 << scalar_type as u32) != 0
     }
 
-    /// The set with one more type.
+    /// The set with the given type added.
     #[must_use]
     pub const fn with(self, scalar_type: ScalarType) -> Self {
         Self(self.0 | 1 << scalar_type as u32)
@@ -200,7 +200,7 @@ mod tests {
     };
 
     #[test]
-    fn promotion_is_that_of_torch() {
+    fn promotion_equals_torch() {
         let expected = [
             (Bool, Byte, Byte),
             (Byte, Char, Short),

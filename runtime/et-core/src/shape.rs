@@ -13,7 +13,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of a scalar: rank 0, one element.
+    /// The shape of a scalar: rank 0, a single element.
     pub const SCALAR: Self = Self { sizes: [0; MAX_RANK], rank: 0 };
 
     /// A shape with these sizes. Negative sizes and more than [`MAX_RANK`] dimensions are refused.
@@ -50,15 +50,15 @@ impl Shape {
         self.sizes.get_mut(..rank).unwrap_or_default()
     }
 
-    /// The size of dimension `dim`, 0 where there is none; sizes are never negative.
+    /// The size of dimension `dim`, or 0 for a dimension beyond the rank; sizes are never negative.
     pub fn size(&self, dim: usize) -> usize {
         self.sizes().get(dim).map_or(0, |size| *size as usize)
     }
 
-    /// The number of elements; an error when it does not fit in 31 bits.
+    /// The number of elements; an error if the number exceeds 31 bits.
     pub fn numel(&self) -> Result<usize> {
         let count = self.sizes().iter().try_fold(1_i32, |count, size| count.checked_mul(*size));
-        // A zero anywhere empties the tensor even if the other sizes overflow.
+        // A size of zero makes the tensor empty even if the product of the remaining sizes overflows.
         let count = if self.sizes().contains(&0) { Some(0) } else { count };
         count.map(|count| count as usize).ok_or(Error::InvalidArgument)
     }
@@ -70,7 +70,7 @@ impl Shape {
         if (0..rank).contains(&axis) { Ok(axis as usize) } else { Err(Error::InvalidArgument) }
     }
 
-    /// Elements per step of the dimensions outside `axis`, along it, and inside it: `[outer, extent, inner]`.
+    /// The number of elements outside, along and inside `axis`: `[outer, extent, inner]`.
     pub fn around(&self, axis: usize) -> [usize; 3] {
         let product = |sizes: &[i32]| sizes.iter().fold(1_usize, |product, size| product.wrapping_mul(*size as usize));
         match self.sizes().split_at_checked(axis) {
@@ -89,7 +89,7 @@ impl Shape {
         Ok(shape)
     }
 
-    /// The size of dimension `dim` when padded with ones on the left to `rank` dimensions.
+    /// The size of dimension `dim` after padding the shape with ones on the left to `rank` dimensions.
     fn size_aligned(&self, dim: usize, rank: usize) -> i32 {
         let own = (dim + self.rank()).checked_sub(rank).and_then(|own| self.sizes.get(own));
         own.copied().unwrap_or(1)

@@ -1,4 +1,4 @@
-//! Tensors over borrowed memory: the safe ways to make one.
+//! Safe constructors of tensors over borrowed memory.
 #![allow(unsafe_code)] // Hands a borrow's pointer to the tensor, which lives no longer than the borrow.
 
 use core::cell::Cell;
@@ -8,7 +8,7 @@ use crate::{Access, Error, Result, Tensor, TensorLayout};
 /// The memory of a tensor's elements.
 #[derive(Clone, Copy, Debug)]
 pub enum Storage<'a> {
-    /// None yet.
+    /// No memory yet.
     Missing,
     /// Bytes that never change.
     Constant(&'a [u8]),
@@ -29,7 +29,7 @@ impl<'a> Storage<'a> {
         }
     }
 
-    /// The start of the memory if it holds `wanted` bytes.
+    /// The start of the memory, if the memory holds `wanted` bytes.
     fn start(self, wanted: usize) -> Result<*mut u8> {
         let (start, len) = match self {
             Self::Missing => return Ok(core::ptr::null_mut()),
@@ -41,7 +41,7 @@ impl<'a> Storage<'a> {
 }
 
 impl<'a> Tensor<'a> {
-    /// A tensor over the first bytes of `storage`. With `bounds`, twice the rank of them, the shape is dynamic.
+    /// A tensor over the first bytes of `storage`. With `bounds`, of length 2 x rank, the shape is dynamic.
     pub fn place(layout: TensorLayout<'a>, storage: Storage<'a>, bounds: Option<&'a mut [i32]>) -> Result<Self> {
         // SAFETY: null is allowed.
         let mut tensor = unsafe { Self::new(layout, core::ptr::null_mut(), storage.access())? };
@@ -49,17 +49,17 @@ impl<'a> Tensor<'a> {
             tensor = tensor.with_bounds(Cell::from_mut(bounds).as_slice_of_cells())?;
         }
         let start = storage.start(tensor.capacity())?;
-        // SAFETY: `capacity` bytes from `start` are borrowed for `'a`: never written when constant, and else cells, to
-        // which no plain reference exists and which no other thread can see.
+        // SAFETY: `capacity` bytes from `start` are borrowed for `'a`. Constant bytes are never written; other bytes
+        // are cells without a plain reference, which no other thread can access.
         Ok(unsafe { tensor.with_data(start) })
     }
 
-    /// This tensor's type and shape over the memory of `other`, which must be large enough for its bounds.
+    /// This tensor's type and shape over the memory of `other`, which must hold the upper bounds of the shape.
     pub fn over(self, other: &Self) -> Result<Self> {
         if self.capacity() > other.capacity() {
             return Err(Error::AccessFailed);
         }
-        // SAFETY: `other` vouches for at least as many bytes, and its access comes along.
+        // SAFETY: `other` has at least the required bytes for `'a`, and the new tensor copies the access of `other`.
         Ok(unsafe { self.with_data(other.data()).with_access(other.access()) })
     }
 

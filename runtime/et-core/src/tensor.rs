@@ -1,6 +1,7 @@
-//! A tensor at run time: where its elements are and how they are laid out. It owns nothing.
+//! A tensor at run time: a pointer to elements with their layout. A tensor owns no memory.
 //!
-//! In a process, what the smallest kernels spend their time on is compiled into them; bare metal has no room for that.
+//! Hosted builds inline the accessors into the smallest kernels, whose time is mostly access; bare metal saves that
+//! code size.
 #![allow(unsafe_code)] // Holds raw pointers; the constructor's contract makes their use sound.
 
 use core::cell::Cell;
@@ -18,14 +19,14 @@ pub enum Access {
     Writable,
 }
 
-/// What a tensor's elements are and how they lie.
+/// The layout of a tensor: type, sizes and dim order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TensorLayout<'a> {
     /// The type of the elements.
     pub scalar_type: ScalarType,
     /// The size of each dimension, outermost first; the upper bounds where the shape is dynamic.
     pub sizes: Indices<'a>,
-    /// The dimensions in memory order, outermost first; as many as sizes.
+    /// The dimensions in memory order, outermost first; the same length as sizes.
     pub dim_order: &'a [u8],
 }
 
@@ -41,13 +42,13 @@ impl TensorLayout<'_> {
             is_empty |= size == 0;
             product = product.and_then(|product| product.checked_mul(size));
         }
-        // A zero anywhere empties the tensor even if the other sizes overflow.
+        // A size of zero makes the tensor empty even if the product of the remaining sizes overflows.
         let numel = if is_empty { 0 } else { product.ok_or(Error::InvalidArgument)? };
         let bytes = (numel as usize).checked_mul(self.scalar_type.size());
         bytes.filter(|bytes| *bytes <= isize::MAX as usize).ok_or(Error::InvalidArgument)
     }
 
-    /// The rank, once the layout is known to be one of a tensor.
+    /// The rank of a valid layout.
     fn checked_rank(&self) -> Result<u8> {
         self.nbytes()?;
         if self.sizes.len() > MAX_RANK || self.dim_order.len() != self.sizes.len() {
@@ -58,11 +59,11 @@ impl TensorLayout<'_> {
     }
 }
 
-/// A dense tensor of up to [`MAX_RANK`] dimensions. On a 32-bit machine it takes 16 bytes.
+/// A dense tensor of up to [`MAX_RANK`] dimensions, in 16 bytes on a 32-bit machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Tensor<'a> {
     data: *mut u8,
-    /// `rank` sizes; for a dynamic tensor, cells that hold the current sizes, then as many upper bounds.
+    /// `rank` sizes; for a dynamic tensor, cells with `rank` current sizes, then `rank` upper bounds.
     sizes: *const u8,
     dim_order: *const u8,
     scalar_type: ScalarType,
@@ -73,11 +74,11 @@ pub struct Tensor<'a> {
 }
 
 impl<'a> Tensor<'a> {
-    /// A tensor whose shape never changes. `data` may be null until [`Tensor::with_data`].
+    /// A tensor with a static shape. `data` may be null until [`Tensor::with_data`].
     ///
     /// # Safety
-    /// `data` is null, or [`Tensor::nbytes`] bytes from it are initialized and stay readable for `'a`, and writable where
-    /// `access` says so, with no Rust reference to them and no other thread writing them meanwhile.
+    /// `data` is null, or [`Tensor::nbytes`] bytes from `data` are initialized, stay readable for `'a`, and writable if
+    /// `access` says so; meanwhile no Rust reference points to these bytes and no other thread writes these bytes.
     pub unsafe fn new(layout: TensorLayout<'a>, data: *mut u8, access: Access) -> Result<Self> {
         let tensor = Self {
             data,
@@ -106,7 +107,7 @@ impl<'a> Tensor<'a> {
         unsafe { Self::new(layout, data, access)? }.with_bounds(cells)
     }
 
-    /// The same tensor with its current sizes as bounds, kept in `cells`, twice the rank.
+    /// The tensor with a dynamic shape whose upper bounds are the current sizes. `cells` has length 2 x rank.
     pub(crate) fn with_bounds(self, cells: &'a [Cell<i32>]) -> Result<Self> {
         let rank = usize::from(self.rank);
         if cells.len() != 2 * rank {
@@ -120,19 +121,19 @@ impl<'a> Tensor<'a> {
         Ok(Self { sizes: cells.as_ptr().cast(), dynamic: true, ..self })
     }
 
-    /// The same tensor over other memory.
+    /// The tensor over other memory.
     ///
     /// # Safety
-    /// As for [`Tensor::new`].
+    /// The same as of [`Tensor::new`].
     #[must_use]
     pub const unsafe fn with_data(self, data: *mut u8) -> Self {
         Self { data, ..self }
     }
 
-    /// The same tensor with other rights to its memory.
+    /// The tensor with another access to its memory.
     ///
     /// # Safety
-    /// As for [`Tensor::new`].
+    /// The same as of [`Tensor::new`].
     #[must_use]
     pub(crate) const unsafe fn with_access(self, access: Access) -> Self {
         Self { access, ..self }
@@ -173,7 +174,7 @@ impl<'a> Tensor<'a> {
         usize::from(self.rank)
     }
 
-    /// The current size of dimension `dim`, 0 where there is none.
+    /// The current size of dimension `dim`, or 0 for a dimension beyond the rank.
     pub fn size(&self, dim: usize) -> usize {
         if dim < self.rank() { self.size_word(dim) as usize } else { 0 }
     }
@@ -220,13 +221,13 @@ impl<'a> Tensor<'a> {
         self.numel() * self.scalar_type.size()
     }
 
-    /// The bytes that the tensor takes at its largest.
+    /// The size in bytes at the upper bounds.
     pub fn capacity(&self) -> usize {
         let bounds = if self.dynamic { usize::from(self.rank) } else { 0 };
         self.product_of_words(bounds) * self.scalar_type.size()
     }
 
-    /// Changes the shape: a static tensor accepts its own only, a dynamic one any within its bounds.
+    /// Changes the shape: a static tensor accepts only its own shape, a dynamic tensor any shape within its bounds.
     pub fn resize(&self, shape: &Shape) -> Result<()> {
         let rank = self.rank();
         let fits = |(index, size): (usize, &i32)| match self.dynamic {
@@ -249,7 +250,7 @@ impl<'a> Tensor<'a> {
     #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     pub fn input<T: Element>(&self) -> Result<Input<'a, T>> {
         let len = self.checked_len::<T>()?;
-        // SAFETY: `checked_len` saw memory of this type there; the constructor's contract covers it.
+        // SAFETY: `checked_len` checked the type and the length of the memory; the constructor's contract covers both.
         Ok(unsafe { Input::new(self.data, len) })
     }
 
@@ -298,7 +299,7 @@ impl<'a> Tensor<'a> {
         if self.data.is_null() && wanted > 0 { Err(Error::AccessFailed) } else { Ok(()) }
     }
 
-    /// The product of `rank` sizes. It fits in 31 bits, though one that passes a zero may wrap on its way there.
+    /// The product of `rank` sizes. The product fits in 31 bits; with a size of zero, intermediate products may wrap.
     #[cfg_attr(not(any(target_os = "none", debug_assertions)), inline)]
     fn product_of_words(&self, start: usize) -> usize {
         let words = (start..start + usize::from(self.rank)).map(|index| self.size_word(index) as usize);

@@ -3,7 +3,7 @@
 
 use crate::{Error, Result};
 
-/// Reads ASCII, which is all that operators take as text; other bytes are not supported.
+/// Reads ASCII text, the only text that operators accept; other bytes are not supported.
 pub fn ascii(bytes: &[u8]) -> Result<&str> {
     if bytes.iter().any(|byte| *byte >= 0x80) {
         return Err(Error::NotSupported);

@@ -1,11 +1,11 @@
-//! What a slot of a method's value table holds: ExecuTorch's `EValue`.
+//! The values of a method: ExecuTorch's `EValue`.
 
 use crate::{Doubles, Indices, Longs, Tensor};
 
-/// A value of a running method. Lists refer to other slots of the table where the file format does.
+/// A value of a method. Lists refer to other values by index, as in the file format.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Value<'a> {
-    /// Nothing: an absent optional argument.
+    /// An absent optional argument.
     #[default]
     None,
     /// An integer or a symbolic size.
@@ -18,14 +18,14 @@ pub enum Value<'a> {
     Tensor(Tensor<'a>),
     /// Text.
     String(&'a str),
-    /// Slots that hold integers; the file format gives them in 64 bits.
+    /// Indices of integer values; the file format has 64 bits per index.
     IntList(Longs<'a>),
     /// Floating-point numbers.
     DoubleList(Doubles<'a>),
-    /// Booleans, one byte each.
+    /// Booleans, a byte each.
     BoolList(&'a [u8]),
     /// Slots that hold tensors.
     TensorList(Indices<'a>),
-    /// Slots that hold tensors; -1 for none.
+    /// Indices of tensor values, -1 for an absent tensor.
     OptionalTensorList(Indices<'a>),
 }

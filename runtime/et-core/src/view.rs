@@ -1,4 +1,4 @@
-//! Bounds-checked windows onto tensor memory that never form a reference to it.
+//! Bounds-checked views of tensor memory, without Rust references to tensor memory.
 #![allow(unsafe_code)] // The one place where kernels' loads and stores happen.
 
 use core::marker::PhantomData;
@@ -26,8 +26,8 @@ impl<'a, T: Element> Input<'a, T> {
     /// A view of `len` elements.
     ///
     /// # Safety
-    /// `start` points to `len` elements' worth of initialized bytes that stay readable for `'a`; other threads do not
-    /// write them meanwhile. Alignment does not matter.
+    /// `start` points to the initialized bytes of `len` elements, which stay readable for `'a`, and other threads do
+    /// not write these bytes meanwhile. Any alignment is valid.
     pub(crate) const unsafe fn new(start: *const u8, len: usize) -> Self {
         Self { start, len, memory: PhantomData }
     }
@@ -38,7 +38,7 @@ impl<'a, T: Element> Input<'a, T> {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether the view is empty.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.len == 0
@@ -47,7 +47,7 @@ impl<'a, T: Element> Input<'a, T> {
     /// Element `index`.
     ///
     /// # Panics
-    /// When `index` is out of bounds: a bug in the kernel, which checks its shapes first.
+    /// If `index` is out of bounds: a bug in the kernel, which checks its shapes first.
     #[inline]
     pub fn get(self, index: usize) -> T {
         check(index < self.len);
@@ -59,18 +59,18 @@ impl<'a, T: Element> Input<'a, T> {
     /// Elements `start..start + len`.
     ///
     /// # Panics
-    /// When they are not all there: a bug in the kernel.
+    /// If the range is out of bounds: a bug in the kernel.
     #[inline]
     pub fn window(self, start: usize, len: usize) -> Self {
         check(start <= self.len && len <= self.len - start);
-        // SAFETY: a part of a valid view is one; the offset stays within it by the line above.
+        // SAFETY: a range of a valid view is valid; the line above checks that the range is within the view.
         unsafe { Self::new(self.start.cast::<T::Bits>().add(start).cast(), len) }
     }
 
-    /// Elements `start`, `start + step` and so on, `N` of them.
+    /// `N` elements: `start`, `start + step` and so on.
     ///
     /// # Panics
-    /// When they are not all there: a bug in the kernel.
+    /// If an element is out of bounds: a bug in the kernel.
     #[inline(always)]
     pub fn strided<const N: usize>(self, start: usize, step: usize) -> [T; N] {
         let last = step.saturating_mul(N.saturating_sub(1)).saturating_add(start);
@@ -82,10 +82,10 @@ impl<'a, T: Element> Input<'a, T> {
         })
     }
 
-    /// The same view where `U` is `T`, for code that is written for one type.
+    /// The view as elements of type `U`, if `U` is `T`; for generic code with a specialized path.
     #[inline]
     pub fn of_type<U: Element>(self) -> Option<Input<'a, U>> {
-        // SAFETY: the types are the same, for each element has a scalar type of its own.
+        // SAFETY: `T` and `U` are equal, because each element type has a distinct scalar type.
         if T::TYPE == U::TYPE { Some(unsafe { Input::new(self.start, self.len) }) } else { None }
     }
 
@@ -97,15 +97,15 @@ impl<'a, T: Element> Input<'a, T> {
 }
 
 impl<'a> Input<'a, u8> {
-    /// A view of bytes that nothing else writes.
+    /// A view of bytes that are not written meanwhile.
     pub const fn of(bytes: &'a [u8]) -> Self {
-        // SAFETY: a shared reference's bytes are initialized, and stay so and unwritten while it lives.
+        // SAFETY: the bytes of a shared reference are initialized and not written during `'a`.
         unsafe { Self::new(bytes.as_ptr(), bytes.len()) }
     }
 }
 
 impl<'a> Output<'a, u8> {
-    /// A view of bytes that nothing else reads or writes.
+    /// A view of bytes with exclusive access.
     pub const fn of(bytes: &'a mut [u8]) -> Self {
         // SAFETY: the exclusive reference stays borrowed for `'a`.
         unsafe { Self::new(bytes.as_mut_ptr(), bytes.len()) }
@@ -116,7 +116,7 @@ impl<'a, T: Element> Output<'a, T> {
     /// A view of `len` elements.
     ///
     /// # Safety
-    /// As for [`Input::new`], and the bytes stay writable for `'a`; no Rust reference to them exists meanwhile.
+    /// The same as of [`Input::new`], and the bytes stay writable for `'a` without a Rust reference to these bytes.
     pub(crate) const unsafe fn new(start: *mut u8, len: usize) -> Self {
         Self { start, len, memory: PhantomData }
     }
@@ -127,7 +127,7 @@ impl<'a, T: Element> Output<'a, T> {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether the view is empty.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.len == 0
@@ -136,7 +136,7 @@ impl<'a, T: Element> Output<'a, T> {
     /// Stores element `index`.
     ///
     /// # Panics
-    /// When `index` is out of bounds: a bug in the kernel, which checks its shapes first.
+    /// If `index` is out of bounds: a bug in the kernel, which checks its shapes first.
     #[inline]
     pub fn set(self, index: usize, value: T) {
         check(index < self.len);
@@ -147,40 +147,42 @@ impl<'a, T: Element> Output<'a, T> {
     /// Elements `start..start + len`.
     ///
     /// # Panics
-    /// When they are not all there: a bug in the kernel.
+    /// If the range is out of bounds: a bug in the kernel.
     #[inline]
     pub fn window(self, start: usize, len: usize) -> Self {
         check(start <= self.len && len <= self.len - start);
-        // SAFETY: a part of a valid view is one; the offset stays within it by the line above.
+        // SAFETY: a range of a valid view is valid; the line above checks that the range is within the view.
         unsafe { Self::new(self.start.cast::<T::Bits>().add(start).cast(), len) }
     }
 
-    /// The same view where `U` is `T`, for code that is written for one type.
+    /// The view as elements of type `U`, if `U` is `T`; for generic code with a specialized path.
     #[inline]
     pub fn of_type<U: Element>(self) -> Option<Output<'a, U>> {
-        // SAFETY: the types are the same, for each element has a scalar type of its own.
+        // SAFETY: `T` and `U` are equal, because each element type has a distinct scalar type.
         if T::TYPE == U::TYPE { Some(unsafe { Output::new(self.start, self.len) }) } else { None }
     }
 
     /// The same elements, to read.
     #[inline]
     pub const fn as_input(self) -> Input<'a, T> {
-        // SAFETY: what may be written may be read.
+        // SAFETY: writable bytes of a tensor are readable.
         unsafe { Input::new(self.start, self.len) }
     }
 
-    /// Stores all elements of `source`, which has as many and starts here or overlaps nothing.
+    /// Stores all elements of `source`, which has the same length and either starts at the same address or does not
+    /// overlap.
     ///
     /// # Panics
-    /// When the lengths differ: a bug in the caller, which checks shapes first.
+    /// If the lengths differ: a bug in the caller, which checks shapes first.
     #[inline]
     pub fn copy_from(self, source: Input<'_, T>) {
         check(self.len == source.len);
         if cfg!(target_os = "none") || T::TYPE == ScalarType::Bool {
             source.iter().enumerate().for_each(|(index, value)| self.set(index, value));
         } else {
-            // SAFETY: as many bytes as the views have, readable there and writable here by their constructors' contracts; of
-            // all types but booleans every bit pattern is stored as it is.
+            // SAFETY: the views have equal lengths; by their constructors' contracts `source` is readable and `self` is
+            // writable. Every bit pattern is valid in memory for all types except booleans, whose bits are copied from
+            // a valid view.
             unsafe { core::ptr::copy(source.start, self.start, self.len * size_of::<T::Bits>()) }
         }
     }
@@ -195,7 +197,8 @@ impl<'a, T: Element> Output<'a, T> {
     }
 }
 
-/// Stops where a kernel would leave its tensor. All checks share one exit, so that each takes two instructions and no text.
+/// Stops a kernel before an access out of bounds. All checks share this function, so a check is two instructions
+/// without a message.
 #[inline]
 fn check(is_inside: bool) {
     if !is_inside {

@@ -1,4 +1,4 @@
-//! A bundled program (`.bpte`): a program file together with inputs and the outputs that they should give.
+//! A bundled program (`.bpte`): a program file with test inputs and expected outputs.
 //!
 //! The schema is `devtools/bundled_program/schema/bundled_program_schema.fbs` of ExecuTorch 1.5, identifier `BP08`.
 
@@ -15,7 +15,7 @@ views! {
     BundledProgram;
     /// The cases of a method.
     BundledSuite;
-    /// Inputs and the outputs that eager mode computed from them.
+    /// Inputs with the expected outputs of eager mode.
     BundledCase;
     /// A tensor in a case.
     BundledTensor;
@@ -79,7 +79,7 @@ impl<'a> BundledSuite<'a> {
 }
 
 impl<'a> BundledCase<'a> {
-    /// One value for each input of the method.
+    /// The inputs of the method, a value each.
     pub fn inputs(self) -> Result<List<'a, BundledSlot<'a>>> {
         self.0.tables(0).map(List::new)
     }
@@ -105,7 +105,7 @@ impl<'a> BundledSlot<'a> {
 }
 
 impl<'a> BundledTensor<'a> {
-    /// The type of the elements; one that this runtime does not know is not supported.
+    /// The element type; an error for a type that this runtime does not support.
     pub fn scalar_type(self) -> Result<ScalarType> {
         ScalarType::from_number(self.0.u8(0)?).ok_or(Error::NotSupported)
     }
@@ -115,7 +115,7 @@ impl<'a> BundledTensor<'a> {
         self.0.vector(1, 4).map(Indices::new)
     }
 
-    /// The elements in memory order. They must be there; what follows them is the rest of a larger storage.
+    /// The elements in memory order. The storage may be longer; the rest is ignored.
     pub fn data(self) -> Result<&'a [u8]> {
         let size = self.layout()?.nbytes()?;
         self.0.vector(2, 1)?.get(..size).ok_or(Error::InvalidProgram)
@@ -126,7 +126,7 @@ impl<'a> BundledTensor<'a> {
         self.0.vector(3, 1)
     }
 
-    /// Type, sizes and order in one.
+    /// The layout: type, sizes and dim order.
     pub fn layout(self) -> Result<TensorLayout<'a>> {
         Ok(TensorLayout { scalar_type: self.scalar_type()?, sizes: self.sizes()?, dim_order: self.dim_order()? })
     }

@@ -1,13 +1,13 @@
-//! A whole program file: the flatbuffer and the segments behind it.
+//! A program file: the flatbuffer and the segments behind the flatbuffer.
 
 use et_core::{Error, Longs, Result};
 
 use crate::{BackendDelegate, DataLocation, ExtendedHeader, IDENTIFIER, Program, SubsegmentOffsets};
 
-/// What the key of the named data begins with that holds the names of a method's inputs; the method's name follows.
+/// The prefix of the named-data key with the names of a method's inputs; the method's name follows.
 pub const INPUTS_KEY: &str = "etbuild.inputs.";
 
-/// A program file in memory, its header, identifier and segment ranges checked.
+/// A program file in memory, with validated header, identifier and segment ranges.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramFile<'a> {
     program: Program<'a>,
@@ -70,8 +70,8 @@ impl<'a> ProgramFile<'a> {
         Err(Error::NotFound)
     }
 
-    /// The names of a method's inputs, a line each, where the producer put them in: upstream's runtime knows inputs by
-    /// position only.
+    /// The names of a method's inputs, a line each, if the producer recorded names: upstream's runtime identifies
+    /// inputs by position.
     pub fn input_names(self, method: &str) -> Result<&'a str> {
         for entry in self.program.named_data()?.iter() {
             let entry = entry?;
@@ -92,7 +92,7 @@ impl<'a> ProgramFile<'a> {
         }
     }
 
-    /// Part `index` of a segment and everything behind it.
+    /// Part `index` of a segment, through the segment's end.
     fn subsegment(self, parts: SubsegmentOffsets<'a>, index: usize) -> Result<&'a [u8]> {
         let segment = self.segment(parts.segment_index()?)?;
         let offset = Longs::get(parts.offsets()?, index).ok_or(Error::InvalidProgram)?;
@@ -100,7 +100,7 @@ impl<'a> ProgramFile<'a> {
     }
 }
 
-/// The flatbuffer and everything from the first segment on.
+/// Splits the file into the flatbuffer and the bytes from the first segment on.
 fn split(bytes: &[u8], header: ExtendedHeader) -> Result<(&[u8], &[u8])> {
     let flatbuffer = bytes.get(..length(header.program_size)?).ok_or(Error::InvalidProgram)?;
     let behind = bytes.get(length(header.segment_base_offset)?..).ok_or(Error::InvalidProgram)?;

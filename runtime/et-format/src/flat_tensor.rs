@@ -1,4 +1,4 @@
-//! A data file (`.ptd`): tensors and blobs by name, which programs refer to instead of holding them.
+//! A data file (`.ptd`): tensors and blobs by name, for programs with external weights.
 //!
 //! The schema is `extension/flat_tensor/serialize/flat_tensor.fbs` of ExecuTorch 1.5, file identifier `FT01`.
 
@@ -11,13 +11,13 @@ use crate::{DataSegment, List, Table, View};
 pub const DATA_IDENTIFIER: &[u8; 4] = b"FT01";
 
 views! {
-    /// A blob with a name, a tensor if it has a layout.
+    /// A named blob; a tensor if the entry has a layout.
     DataEntry;
-    /// What a tensor's elements are and how they lie.
+    /// The layout of a tensor: type, sizes and dim order.
     DataLayout;
 }
 
-/// A data file in memory, its header, identifier and segment ranges checked.
+/// A data file in memory, with validated header, identifier and segment ranges.
 #[derive(Clone, Copy, Debug)]
 pub struct DataFile<'a> {
     root: Table<'a>,
@@ -39,9 +39,9 @@ pub(crate) struct DataHeader {
 }
 
 impl DataHeader {
-    /// Its first bytes.
+    /// The magic bytes.
     pub(crate) const MAGIC: &[u8; 4] = b"FH01";
-    /// Its length.
+    /// The length of the header in bytes.
     pub(crate) const LENGTH: u32 = 40;
 
     fn read(file: &[u8]) -> Result<Self> {
@@ -80,7 +80,7 @@ impl<'a> DataFile<'a> {
         self.root.u32(0)
     }
 
-    /// Everything that has a name.
+    /// All named entries.
     pub fn entries(self) -> Result<List<'a, DataEntry<'a>>> {
         self.root.tables(2).map(List::new)
     }
@@ -108,7 +108,7 @@ impl<'a> DataFile<'a> {
 }
 
 impl<'a> DataEntry<'a> {
-    /// The name: a tensor's is the one that it has in the model.
+    /// The key; for a tensor, the name in the model.
     pub fn key(self) -> Result<&'a str> {
         self.0.string(0)
     }
@@ -118,14 +118,14 @@ impl<'a> DataEntry<'a> {
         self.0.u32(1)
     }
 
-    /// The layout; none for an opaque blob.
+    /// The layout; `None` for an opaque blob.
     pub fn layout(self) -> Result<Option<DataLayout<'a>>> {
         self.0.table(2).map(|table| table.map(DataLayout))
     }
 }
 
 impl<'a> DataLayout<'a> {
-    /// The type of the elements; one that this runtime does not know is not supported.
+    /// The element type; an error for a type that this runtime does not support.
     pub fn scalar_type(self) -> Result<ScalarType> {
         ScalarType::from_number(self.0.u8(0)?).ok_or(Error::NotSupported)
     }

@@ -1,10 +1,10 @@
-//! The flatbuffer wire format: tables, vectors and strings, each access checked against the buffer.
+//! The flatbuffer wire format: tables, vectors and strings, with each access checked against the buffer.
 //!
-//! A position is the rest of the buffer from there on, so that a check and a move are one slice operation and no offset
-//! arithmetic can overflow. Offsets lead forward except to a table's field list, which leads nowhere, so there are no
-//! loops to fall into. Format: <https://flatbuffers.dev/internals/>.
+//! A position is the rest of the buffer from an offset on, so a check and a move are a single slice operation and no
+//! offset arithmetic can overflow. Offsets lead forward except to a table's field list, which contains no offsets, so a
+//! reader terminates. Format: <https://flatbuffers.dev/internals/>.
 //!
-//! On bare metal, accessors stay out of line, so that each use of a field is a call and the whole reader takes under 2 KiB of
+//! On bare metal, accessors are not inlined: each use of a field is a call, and the whole reader takes under 2 KiB of
 //! flash.
 
 use et_core::{Error, Result};
@@ -57,14 +57,14 @@ impl<'a> Table<'a> {
         self.table(slot)?.ok_or(Error::InvalidProgram)
     }
 
-    /// The items of the vector in field `slot`, `width` bytes each; none when absent.
+    /// The items of the vector in field `slot`, `width` bytes each; empty if the field is absent.
     pub fn vector(self, slot: usize, width: usize) -> Result<&'a [u8]> {
         let (items, count) = self.items(slot)?;
         let length = count.checked_mul(width).ok_or(Error::InvalidProgram)?;
         items.get(..length).ok_or(Error::InvalidProgram)
     }
 
-    /// The vector of tables in field `slot`; an empty one when absent.
+    /// The vector of tables in field `slot`; empty if the field is absent.
     pub fn tables(self, slot: usize) -> Result<Tables<'a>> {
         let (items, len) = self.items(slot)?;
         if len > items.len() / 4 {
@@ -151,7 +151,7 @@ impl<'a> Tables<'a> {
         self.len
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     pub const fn is_empty(self) -> bool {
         self.len == 0
     }
@@ -183,7 +183,7 @@ fn half_word(position: &[u8]) -> Result<usize> {
 mod tests {
     use super::*;
 
-    /// A table at 12 with its field list at 4: field 0 is the byte 7, field 1 absent, field 2 beyond the list.
+    /// A table at 12 with its field list at 4: field 0 is the byte 7, field 1 is absent, field 2 is beyond the list.
     const ONE_TABLE: [u8; 20] = [12, 0, 0, 0, 8, 0, 8, 0, 4, 0, 0, 0, 8, 0, 0, 0, 7, 0, 0, 0];
 
     #[test]

@@ -8,7 +8,7 @@ pub const IDENTIFIER: &[u8; 4] = b"ET12";
 /// The extended header, which stands in bytes 8 to 39 of a file with segments (`schema/extended_header.h`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExtendedHeader {
-    /// Bytes of the flatbuffer, this header included, padding behind it excluded.
+    /// The size of the flatbuffer in bytes, including this header and excluding the padding behind the flatbuffer.
     pub program_size: u64,
     /// Where the first segment starts in the file.
     pub segment_base_offset: u64,
@@ -17,14 +17,14 @@ pub struct ExtendedHeader {
 }
 
 impl ExtendedHeader {
-    /// Its first bytes.
+    /// The magic bytes.
     pub(crate) const MAGIC: &[u8; 4] = b"eh00";
     /// The length that is written today.
     pub(crate) const LENGTH: u32 = 32;
     /// The length without the size of the segments.
     const SHORT_LENGTH: u32 = 24;
 
-    /// Reads the header of a file, if it has one.
+    /// Reads the header of a file; `None` for a file without a header.
     pub fn read(file: &[u8]) -> Result<Option<Self>> {
         let header = file.get(8..).unwrap_or_default();
         if !header.starts_with(Self::MAGIC) {

@@ -1,25 +1,25 @@
-//! What a method does, step by step.
+//! The instructions of a method.
 
 use et_core::{Error, Indices, Result};
 
 use crate::view::views;
 use crate::{List, Table};
 
-/// One step. Indices are as the file gives them: whoever follows one checks it.
+/// An instruction. Indices are unchecked: the reader of an index checks the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instruction<'a> {
     /// Calls an operator's kernel.
     KernelCall {
         /// The operator.
         operator: u32,
-        /// The values it is called with.
+        /// The indices of the arguments.
         arguments: Indices<'a>,
     },
     /// Calls a delegate.
     DelegateCall {
         /// The delegate.
         delegate: u32,
-        /// The values it is called with: inputs, then outputs.
+        /// The indices of the arguments: inputs, then outputs.
         arguments: Indices<'a>,
     },
     /// Copies a value; tensors keep their memory.

@@ -1,9 +1,9 @@
-//! ExecuTorch's program file (`.pte`), data file (`.ptd`) and bundled program (`.bpte`), read in place.
+//! Readers of ExecuTorch's program file (`.pte`), data file (`.ptd`) and bundled program (`.bpte`), in place.
 //!
 //! The program's schema is `schema/program.fbs` of ExecuTorch 1.5, file identifier `ET12`. Every view is a position in
-//! the file; a field that is absent reads as its schema default, a field or list that leaves the file is
-//! [`Error::InvalidProgram`](et_core::Error::InvalidProgram), and nothing else can go wrong. With feature `write`, a host
-//! writes such files from plain data.
+//! the file; an absent field reads as its schema default, and a field or list that exceeds the file is
+//! [`Error::InvalidProgram`](et_core::Error::InvalidProgram), the only error of an access. With feature `write`, a host
+//! writes these files from plain data.
 //!
 //! ```
 //! use et_format::ProgramFile;

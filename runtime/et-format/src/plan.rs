@@ -1,4 +1,4 @@
-//! A method: its values, its operators, its delegates and what to do in which order.
+//! A method: its values, operators, delegates and instructions.
 
 use et_core::{Error, Indices, Longs, Result};
 
@@ -14,7 +14,7 @@ views! {
     Chain;
     /// The name of an operator.
     Operator;
-    /// A part of the method that another engine executes.
+    /// A partition of the method that a delegate executes.
     BackendDelegate;
     /// An option that a backend was compiled with.
     CompileSpec;
@@ -38,7 +38,7 @@ impl<'a> ExecutionPlan<'a> {
         self.0.table(1).map(|table| table.map(ContainerMetadata))
     }
 
-    /// The value table, by which everything else refers to values.
+    /// The value table; indices elsewhere in the method refer to this table.
     pub fn values(self) -> Result<List<'a, EValue<'a>>> {
         self.0.tables(2).map(List::new)
     }
@@ -53,7 +53,7 @@ impl<'a> ExecutionPlan<'a> {
         self.0.vector(4, 4).map(Indices::new)
     }
 
-    /// The instructions, in chains that are executed one after the other.
+    /// The instructions, in chains that are executed in order.
     pub fn chains(self) -> Result<List<'a, Chain<'a>>> {
         self.0.tables(5).map(List::new)
     }
@@ -143,12 +143,12 @@ impl<'a> Operator<'a> {
         self.0.string(0)
     }
 
-    /// The overload, such as `out`; empty for the default one.
+    /// The overload, such as `out`; empty for the default overload.
     pub fn overload(self) -> Result<&'a str> {
         self.0.string(1)
     }
 
-    /// Whether this is the name with its overload, such as `aten::add.out`.
+    /// Whether `full` is the name with its overload, such as `aten::add.out`.
     pub fn is_named(self, full: &str) -> Result<bool> {
         let (name, overload) = (self.0.vector(0, 1)?, self.0.vector(1, 1)?);
         let rest = full.as_bytes().strip_prefix(name);
@@ -177,7 +177,7 @@ impl<'a> BackendDelegate<'a> {
     }
 }
 
-/// What an index into data refers to.
+/// The list that a data index refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataLocation {
     /// The program's `backend_delegate_data`.
@@ -189,9 +189,9 @@ pub enum DataLocation {
 /// Where a delegate's blob is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataReference {
-    /// What `index` refers to.
+    /// The list that `index` refers to.
     pub location: DataLocation,
-    /// Which one.
+    /// The index in the list.
     pub index: u32,
 }
 
@@ -229,7 +229,7 @@ impl DeviceBuffer<'_> {
         self.0.u8(1)
     }
 
-    /// Which device of its kind.
+    /// The index among devices of the same kind.
     pub fn device_index(self) -> Result<u8> {
         self.0.u8(2)
     }

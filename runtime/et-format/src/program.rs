@@ -1,4 +1,4 @@
-//! The root of a program file and its tables of data.
+//! The root table of a program file, and its data tables.
 
 use et_core::{Longs, Result};
 
@@ -56,7 +56,7 @@ impl<'a> Program<'a> {
         self.0.element(6, index).map(SubsegmentOffsets)
     }
 
-    /// Constants inside the flatbuffer; files with a constant segment have none.
+    /// Constants inside the flatbuffer; empty for files with a constant segment.
     pub fn constant_buffers(self) -> Result<List<'a, Buffer<'a>>> {
         self.0.tables(2).map(List::new)
     }

@@ -8,14 +8,14 @@ use crate::view::views;
 views! {
     /// A tensor in the value table.
     Tensor;
-    /// What only some tensors need.
+    /// The fields of external, mutable or device tensors.
     ExtraTensorInfo;
 }
 
 /// Whether a shape can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeDynamism {
-    /// It cannot.
+    /// The shape is static.
     Static,
     /// Within upper bounds, which are the sizes.
     Bounded,
@@ -42,12 +42,12 @@ pub struct Allocation {
 }
 
 impl<'a> Tensor<'a> {
-    /// The type of the elements; one that this runtime does not know is not supported.
+    /// The element type; an error for a type that this runtime does not support.
     pub fn scalar_type(self) -> Result<ScalarType> {
         ScalarType::from_number(self.0.u8(0)?).ok_or(Error::NotSupported)
     }
 
-    /// Elements before the first one: 0 in every file that runs.
+    /// Elements before the first element: 0 in every executable file.
     pub fn storage_offset(self) -> Result<i32> {
         self.0.i32(1)
     }
@@ -67,7 +67,7 @@ impl<'a> Tensor<'a> {
         self.0.u8(4).map(|byte| byte != 0)
     }
 
-    /// Which constant or initial value holds the data; 0 for none.
+    /// The index of the constant or initial value; 0 for a tensor without data in the file.
     pub fn data_buffer_index(self) -> Result<usize> {
         self.0.u32(5).map(|index| index as usize)
     }
@@ -92,7 +92,7 @@ impl<'a> Tensor<'a> {
         }
     }
 
-    /// What only some tensors need.
+    /// The fields of external, mutable or device tensors.
     pub fn extra(self) -> Result<Option<ExtraTensorInfo<'a>>> {
         self.0.table(9).map(|table| table.map(ExtraTensorInfo))
     }
@@ -130,7 +130,7 @@ impl<'a> ExtraTensorInfo<'a> {
         self.0.u8(3)
     }
 
-    /// Which device of its kind.
+    /// The index among devices of the same kind.
     pub fn device_index(self) -> Result<u8> {
         self.0.u8(4)
     }

@@ -6,15 +6,15 @@ use crate::Table;
 use crate::view::views;
 
 views! {
-    /// A value, one of the kinds that [`Kind`] lists.
+    /// A value of a kind of [`Kind`].
     EValue;
 }
 
-/// What a value is, numbered as in the schema's union `KernelTypes`.
+/// The kind of a value, numbered as in the schema's union `KernelTypes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// Nothing.
+    /// An absent value.
     Null = 1,
     /// A 64-bit integer.
     Int = 2,
@@ -30,11 +30,11 @@ pub enum Kind {
     IntList = 7,
     /// Binary64 numbers.
     DoubleList = 8,
-    /// Booleans, one byte each.
+    /// Booleans, a byte each.
     BoolList = 9,
     /// Indices of tensors in the value table.
     TensorList = 10,
-    /// Indices of tensors in the value table, -1 for none.
+    /// Indices of tensors in the value table, -1 for an absent tensor.
     OptionalTensorList = 11,
 }
 
@@ -54,9 +54,9 @@ impl Kind {
     ];
 }
 
-/// Which accessor applies depends on [`EValue::kind`]; another one reads bytes that mean something else, or fails.
+/// [`EValue::kind`] decides which accessor is valid; another accessor fails or returns meaningless bytes.
 impl<'a> EValue<'a> {
-    /// What the value is.
+    /// The kind of the value.
     pub fn kind(self) -> Result<Kind> {
         let number = usize::from(self.0.u8(0)?);
         Kind::ALL.get(number.wrapping_sub(1)).copied().ok_or(Error::InvalidProgram)
@@ -97,7 +97,7 @@ impl<'a> EValue<'a> {
         self.content()?.vector(0, 8).map(Doubles::new)
     }
 
-    /// The items of a list of booleans, one byte each.
+    /// The items of a list of booleans, a byte each.
     pub fn bool_list(self) -> Result<&'a [u8]> {
         self.content()?.vector(0, 1)
     }

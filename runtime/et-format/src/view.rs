@@ -1,4 +1,4 @@
-//! Typed tables and lists of them.
+//! Typed tables and lists of typed tables.
 
 use core::marker::PhantomData;
 
@@ -49,13 +49,13 @@ impl<'a, T: View<'a>> List<'a, T> {
         self.tables.len()
     }
 
-    /// Whether there is none.
+    /// Whether the list is empty.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.tables.is_empty()
     }
 
-    /// Item `index`; one that the list lacks is an error.
+    /// Item `index`; an error for an index out of range.
     #[inline]
     pub fn get(&self, index: usize) -> Result<T> {
         self.tables.get(index).map(T::of)

@@ -45,7 +45,7 @@ fn equal_bytes_are_stored_once_and_aligned() {
 }
 
 #[test]
-fn an_empty_data_file_is_one() {
+fn an_empty_data_file_is_valid() {
     assert_eq!(describe_data(&write(&[])).unwrap(), "version 0\n");
 }
 

@@ -1,4 +1,4 @@
-//! Files that ExecuTorch's exporter made: everything in them is read, and nothing done to them makes the reader panic.
+//! Files of ExecuTorch's exporter: the reader reads every field, and damaged files never make the reader panic.
 
 mod describe;
 

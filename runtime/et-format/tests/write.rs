@@ -1,4 +1,4 @@
-//! What the writer makes is what upstream's exporter makes, as far as a reader can see.
+//! The writer's files equal the files of upstream's exporter in every field.
 
 mod describe;
 

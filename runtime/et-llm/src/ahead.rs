@@ -1,33 +1,33 @@
-//! Tokens that the model read ahead of the text: guesses that may prove wrong.
+//! Draft tokens that the model has verified ahead of the text.
 
-/// Guesses, and the number of correct guesses so far.
+/// Draft tokens, and the number of accepted tokens so far.
 #[derive(Debug, Default)]
 pub struct Ahead {
     guesses: Vec<u32>,
-    /// How many have come true.
+    /// The number of accepted tokens.
     right: usize,
 }
 
 impl Ahead {
-    /// Replaces the guesses.
+    /// Replaces the draft tokens.
     pub fn set(&mut self, guesses: &[u32]) {
         self.clear();
         self.guesses.extend_from_slice(guesses);
     }
 
-    /// Drops the guesses.
+    /// Drops the draft tokens.
     pub fn clear(&mut self) {
         self.guesses.clear();
         self.right = 0;
     }
 
-    /// The token that the next guess says.
+    /// The next draft token.
     pub fn next(&self) -> Option<u32> {
         self.guesses.get(self.right).copied()
     }
 
-    /// Where the token is the next guess, the guess is correct: the guess's row of the logits, of which row 0 belongs to the token ahead
-    /// of all guesses.
+    /// Accepts the next draft token if it equals `token`, and returns its row of the logits; row 0 belongs to the token
+    /// before all draft tokens.
     pub fn take(&mut self, token: u32) -> Option<usize> {
         let is_next = self.next() == Some(token);
         self.right += usize::from(is_next);

@@ -1,4 +1,4 @@
-//! Guesses of a smaller model.
+//! Draft tokens of a smaller model.
 
 use std::path::Path;
 use std::rc::Rc;
@@ -7,15 +7,15 @@ use et_module::{DataFiles, Engines, FileBytes, Kernels};
 
 use crate::{Error, Facts, GENERATION_KEY, Model, Proposer, Sampler, Sampling};
 
-/// Guesses at first.
+/// The initial number of draft tokens.
 const FIRST: usize = 4;
 
-/// A draft model, which reads the same text and takes the most probable token. The number of guesses grows where all guesses were
-/// correct, and shrinks to at least one where not.
+/// A draft model, decoded greedily on the same text. The number of draft tokens grows after full acceptance, and
+/// shrinks to at least one otherwise.
 pub struct Draft {
     model: Model,
     greedy: Sampler,
-    /// Guesses the next time.
+    /// The number of draft tokens of the next proposal.
     count: usize,
 }
 
@@ -44,7 +44,7 @@ impl Proposer for Draft {
 
     fn propose(&mut self, text: &[u32], most: usize, guesses: &mut Vec<u32>) -> Result<(), Error> {
         let room = self.model.context().map_or(usize::MAX, |context| (context + 1).saturating_sub(text.len()));
-        // Rewinding forgets the wrong guesses that the draft model read.
+        // Rewinding drops rejected draft tokens from the KV cache of the draft model.
         let known = self.model.rewind(text);
         let mut next = text.get(known..).unwrap_or_default().to_vec();
         for _ in 0..most.min(self.count).min(room) {

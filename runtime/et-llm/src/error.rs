@@ -108,7 +108,7 @@ impl Display for Error {
             Self::Sampling { option, value, range } => write!(formatter, "{option} is {value}, but must be {range}"),
             Self::NoTokens => formatter.write_str("there is no token to continue"),
             Self::NoVerify => formatter.write_str(
-                "the program has no method `verify`, which guesses need: it was built without `export.speculate`",
+                "the program has no method `verify` for speculative decoding: build the program with `export.speculate`",
             ),
             Self::Draft { path, error } => write!(formatter, "the draft model `{}`: {error}", path.display()),
             Self::OtherVocabulary { draft, model } => {

@@ -44,7 +44,7 @@ pub enum Picked {
 pub type See<'s> = &'s mut dyn FnMut(Picked, &[f32]) -> Result<(), Error>;
 
 /// Reads `prompt`, the tokens that the model has not read yet, and continues the text. `see` is called for each picked token,
-/// with the logits of the pick. The logits are the same with `speculation`, which is faster where guesses are correct.
+/// with the logits of the pick. The logits are the same with `speculation`, which is faster if draft tokens are accepted.
 ///
 /// The model has read all tokens but the last new one.
 ///

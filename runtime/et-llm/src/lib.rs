@@ -1,8 +1,8 @@
 //! Language models on a hosted machine.
 //!
 //! A [`Model`] is a program with the methods `prefill` and `decode`, which share state: tokens go in, logits come out.
-//! [`generate`] continues a text, token by token, each picked by a [`Sampler`]; a [`Speculation`] speeds generation up by
-//! guesses of a [`Proposer`]. [`Session`] adds what the program file
+//! [`generate`] continues a text, token by token, each picked by a [`Sampler`]; a [`Speculation`] adds
+//! speculative decoding with the draft of a [`Proposer`]. [`Session`] adds what the program file
 //! holds besides: the stop tokens, and the tokenizer, a [`Text`] of another crate. [`app`] is the
 //! whole command line of a generated binary. No third-party crate.
 //!

@@ -1,32 +1,33 @@
-//! Prompt lookup: guesses the tokens that followed the same last tokens earlier in the text.
+//! Prompt lookup: proposes the tokens after an earlier occurrence of the last tokens.
 
 use std::collections::HashMap;
 
 use crate::{Error, Proposer};
 
-/// The most tokens that are looked for.
+/// The length of the longest suffix.
 const LONGEST: usize = 3;
-/// The most times that guesses of a length are skipped after wrong guesses.
+/// The largest number of skipped proposals after rejected proposals.
 const PATIENCE: u32 = 16;
 
-/// Prompt lookup: finds the longest suffix of the text, of at most three tokens, that occurred before, and guesses the tokens behind
-/// the last occurrence. The ends of all runs are indexed, so that a guess takes the same time for any length of the text.
+/// Prompt lookup: finds the longest suffix of the text, of at most three tokens, that occurred before, and proposes the
+/// tokens after the last occurrence. The ends of all runs are indexed, so a proposal takes the same time for any length
+/// of the text.
 #[derive(Debug, Default)]
 pub struct Lookup {
     /// By the length of the run less one.
     runs: [Runs; LONGEST],
-    /// How many tokens of the text ended a run that is known.
+    /// The number of indexed tokens of the text.
     known: usize,
-    /// The kind of the last guess.
+    /// The suffix length of the last proposal.
     last: Option<usize>,
 }
 
 /// Runs of a number of tokens.
 #[derive(Debug, Default)]
 struct Runs {
-    /// Where each ended the last time.
+    /// The last end of each run.
     ends: HashMap<[u32; LONGEST], usize>,
-    /// The number of guesses to skip before the next guess, and the number skipped the last time.
+    /// The number of proposals to skip before the next proposal, and the number skipped the last time.
     wait: u32,
     waited: u32,
 }
@@ -58,7 +59,7 @@ impl Proposer for Lookup {
             return Ok(());
         }
         self.last = Some(less_one);
-        // Where the continuation reaches the end of the text, the guesses repeat the continuation.
+        // At the end of the text, the proposal repeats the continuation.
         guesses.extend(text.iter().skip(end).copied().cycle().take(most));
         Ok(())
     }

@@ -27,7 +27,7 @@ pub struct Model {
     verify: Option<Method>,
     /// The tokens of the text that the model has read.
     read: Vec<u32>,
-    /// Guessed tokens that the model has read behind the text.
+    /// Draft tokens that the model has verified after the text.
     ahead: Ahead,
     /// How many positions of this text were ever written.
     written: usize,
@@ -180,8 +180,8 @@ impl Model {
         Ok(&self.logits)
     }
 
-    /// Reads a token, as [`Self::read`] does, together with guessed tokens, at most
-    /// [`Self::room_ahead`]: where the next token to read is the next guess, [`Self::read`] then has its logits at once.
+    /// Reads a token, as [`Self::read`] does, together with draft tokens, at most
+    /// [`Self::room_ahead`]: if the next token equals the next draft token, [`Self::read`] returns its logits at once.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -201,7 +201,7 @@ impl Model {
         Ok(&self.logits)
     }
 
-    /// The number of guesses that can be read with the next token: 0 for a program without `verify`.
+    /// The largest number of draft tokens with the next token: 0 for a program without `verify`.
     pub fn room_ahead(&self) -> usize {
         let room = self.context.map_or(usize::MAX, |context| context.saturating_sub(self.read.len() + 1));
         self.verify.as_ref().map_or(0, |verify| verify.piece.saturating_sub(1).min(room))

@@ -1,18 +1,19 @@
-//! The source of guesses for speculative decoding.
+//! The draft of speculative decoding.
 
 use crate::Error;
 
-/// Guesses tokens that may follow a text. Wrong guesses cost time and do not change the text.
+/// Proposes tokens that may follow a text. Rejected tokens cost time and do not change the text.
 pub trait Proposer {
-    /// Begins a text, perhaps another text than before.
+    /// Begins a text.
     fn begin(&mut self);
 
-    /// Adds at most `most` tokens to `guesses` that may follow `text`. Since [`Self::begin`], each text begins with the text before.
+    /// Appends at most `most` draft tokens after `text` to `guesses`. Since [`Self::begin`], each text begins with the
+    /// previous text.
     ///
     /// # Errors
-    /// The failure of the source, such as the failure of a draft model.
+    /// The failure of the draft, such as the failure of a draft model.
     fn propose(&mut self, text: &[u32], most: usize, guesses: &mut Vec<u32>) -> Result<(), Error>;
 
-    /// Reports the number of correct guesses ahead of the first wrong guess.
+    /// Reports the number of accepted tokens before the first rejected token.
     fn judged(&mut self, guesses: usize, right: usize);
 }

@@ -23,7 +23,7 @@ pub struct Loading<'k> {
     pub engines: &'static [Engine],
     /// The most threads of the backends.
     pub threads: usize,
-    /// Where guesses come from, if tokens are to be guessed.
+    /// The draft of speculative decoding, if requested.
     pub guesses: Option<&'k Guesses>,
     /// The function that makes the tokenizer; `None` in a binary that reads tokens only.
     pub text: Option<MakeText>,
@@ -33,13 +33,13 @@ pub struct Loading<'k> {
 pub struct Session {
     /// The model.
     pub model: Model,
-    /// The source of guesses, if any.
+    /// Speculative decoding, if requested.
     pub speculation: Option<Speculation>,
     /// The defaults of the program file for texts.
     pub facts: Facts,
     /// How long loading took, in milliseconds.
     pub load_ms: f64,
-    /// How many threads engines use.
+    /// The number of threads for backends.
     pub threads: usize,
     make_text: Option<MakeText>,
     /// Made at the first use, because reading the tokenizer takes longer than reading the program.
@@ -103,7 +103,7 @@ impl Session {
     }
 }
 
-/// The source of guesses for a model.
+/// The draft for a model.
 fn proposer(
     guesses: &Guesses,
     model: &Model,

@@ -1,10 +1,10 @@
-//! Speculative decoding: the model reads guessed tokens ahead of the text.
+//! Speculative decoding: the model verifies draft tokens in a single forward pass.
 
 use std::path::PathBuf;
 
 use crate::{Error, Model, Proposer};
 
-/// Where guesses come from.
+/// The source of draft tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Guesses {
     /// From the text itself ([`crate::Lookup`]).
@@ -13,42 +13,42 @@ pub enum Guesses {
     Draft(PathBuf),
 }
 
-/// How good guesses were.
+/// The acceptance of draft tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guessed {
-    /// How often the model was executed for tokens behind the prompt.
+    /// The number of forward passes after the prompt.
     pub passes: usize,
-    /// Guesses.
+    /// The number of draft tokens.
     pub proposed: usize,
-    /// The correct guesses.
+    /// The number of accepted tokens.
     pub right: usize,
 }
 
-/// Reads a text token by token with guesses of the next tokens: a model takes hardly longer for a few tokens than for one, since the
-/// model reads the weights once for all tokens. Logits are the logits of reading without guesses.
+/// Decodes a text with draft tokens: a forward pass over a few tokens takes hardly longer than over one, because the
+/// weights are read once for all tokens. The logits equal the logits without speculation.
 pub struct Speculation {
     proposer: Box<dyn Proposer>,
     /// The text so far.
     text: Vec<u32>,
     guesses: Vec<u32>,
-    /// How many of the last guesses have come true.
+    /// The number of accepted tokens of the last proposal.
     right: usize,
     guessed: Guessed,
 }
 
 impl Speculation {
-    /// Guesses of `proposer`.
+    /// Speculative decoding with the draft of `proposer`.
     pub fn new(proposer: Box<dyn Proposer>) -> Self {
         let (text, guesses, guessed) = (Vec::new(), Vec::new(), Guessed::default());
         Self { proposer, text, guesses, right: 0, guessed }
     }
 
-    /// How good guesses were since [`Self::begin`].
+    /// The acceptance since [`Self::begin`].
     pub const fn guessed(&self) -> Guessed {
         self.guessed
     }
 
-    /// Begins a text, perhaps another text than before.
+    /// Begins a text.
     pub fn begin(&mut self) {
         self.text.clear();
         self.guesses.clear();
@@ -56,10 +56,10 @@ impl Speculation {
         self.proposer.begin();
     }
 
-    /// Reads the next token, after which at most `most` tokens are of use; returns the logits behind the token.
+    /// Reads the next token, after which at most `most` tokens are of use; returns the logits after the token.
     ///
     /// # Errors
-    /// Errors of the model and of the source of guesses.
+    /// Errors of the model and of the draft.
     pub fn read<'m>(&mut self, model: &'m mut Model, token: u32, most: usize) -> Result<&'m [f32], Error> {
         if self.text.is_empty() {
             self.text.extend_from_slice(model.tokens());

@@ -1,4 +1,4 @@
-//! How long a continuation took.
+//! Times and sizes of a continuation.
 
 use std::fmt::{Display, Formatter};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ pub struct Statistics {
     pub generated: usize,
     /// From the first new token to the last.
     pub rest: Duration,
-    /// How good guesses were, where tokens were guessed.
+    /// The acceptance of draft tokens, with speculative decoding.
     pub guessed: Option<Guessed>,
     /// The most memory that the process ever had in MiB, if the system says.
     pub peak_rss_mib: Option<f64>,
@@ -84,7 +84,7 @@ impl Display for Statistics {
         )?;
         if let Some(Guessed { passes, proposed, right }) = self.guessed {
             let each = (passes + right) as f64 / passes.max(1) as f64;
-            write!(formatter, "; {right} of {proposed} guesses right, {each:.2} tokens a pass")?;
+            write!(formatter, "; {right} of {proposed} draft tokens accepted, {each:.2} tokens per pass")?;
         }
         self.peak_rss_mib.map_or(Ok(()), |peak| write!(formatter, "; {peak:.1} MiB of memory"))
     }

@@ -34,7 +34,7 @@ impl Engines {
 
     /// These backends on at most `threads` threads, the caller's thread included.
     pub fn new(table: &'static [Engine], threads: usize) -> Self {
-        // A program without engines keeps no threads busy.
+        // A program without delegates starts no threads.
         let alone = threads <= 1 || table.is_empty();
         let workers: Arc<dyn Workers + Send> = if alone { Arc::new(Serial) } else { Arc::new(Pool::new(threads)) };
         Self { table, workers }

@@ -1,6 +1,6 @@
 //! Text output without `core::fmt`, which takes kilobytes of flash.
 
-/// Somewhere to write.
+/// An output for text, such as a serial port.
 pub trait Console {
     /// Writes bytes of text.
     fn write_bytes(&mut self, bytes: &[u8]);

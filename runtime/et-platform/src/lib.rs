@@ -1,9 +1,8 @@
-//! What a binary needs from its machine: somewhere to write, a clock, a way to end.
+//! The platform of a binary: console, clock and exit.
 //!
-//! A platform is a type that implements [`Console`] and [`Platform`]; the binary names one, so there is no table of hooks
-//! and nothing to register. [`Silent`] is for machines with nothing; features `std` and `semihosting` add one each. A
-//! board's own serial port implements [`Console`] where the board's code is.
-//!
+//! A platform is a type that implements [`Console`] and [`Platform`]. The binary names the type, so no hooks are
+//! registered. [`Silent`] is for machines without a console; the features `std` and `semihosting` add a platform each.
+//! A board's serial port implements [`Console`] in the board's code.
 //! ```
 //! use et_platform::Console;
 //!

@@ -5,7 +5,7 @@
 
 use crate::{Console, Platform};
 
-/// The host that debugs or emulates this core. Without one, the first request stops the core.
+/// The debugger or emulator of this core. Without a debugger or emulator, the first request halts the core.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Semihosting;
 
@@ -17,7 +17,7 @@ const SYS_CLOCK: u32 = 0x10;
 const SYS_EXIT_EXTENDED: u32 = 0x20;
 /// The reason for a regular end.
 const APPLICATION_EXIT: usize = 0x20026;
-/// Bytes that one request writes.
+/// The bytes per write request.
 const CHUNK: usize = 64;
 
 impl Console for Semihosting {
@@ -46,13 +46,14 @@ impl Platform for Semihosting {
     }
 }
 
-/// Asks the host, and returns its answer.
+/// Sends a request to the host and returns the answer.
 ///
 /// # Safety
-/// `argument` is what the request takes: a number, or the address of memory that lives through the call.
+/// `argument` is valid for the request: a number, or the address of memory that outlives the call.
 unsafe fn request(operation: u32, argument: usize) -> u32 {
     let answer;
-    // SAFETY: a host reads and writes the argument only; registers other than r0 are kept. Memory counts as read.
+    // SAFETY: a host accesses only the argument and preserves all registers except r0. The block declares a read of
+    // memory.
     unsafe {
         core::arch::asm!("bkpt 0xab", inlateout("r0") operation => answer, in("r1") argument, options(nostack));
     }

@@ -1,8 +1,8 @@
-//! A machine with no console, no clock and nothing to return to.
+//! A machine without console, clock or exit.
 
 use crate::{Console, Platform};
 
-/// Writes nothing and, at the end, stops.
+/// Discards output, and halts at the end.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

@@ -1,10 +1,10 @@
-//! The engines that execute parts of a method.
+//! Delegates: execute partitions of a method.
 
 use et_core::{Args, Result};
 use et_format::{CompileSpec, List, ProgramFile};
 
-/// One blob's engine. A method calls the delegate at the position of the blob in the program's delegate list, so every
-/// blob has a delegate of its own; state is behind interior mutability, in memory that the delegate was made with.
+/// The delegate of a blob. A method calls the delegate at the blob's position in the program's delegate list, so every
+/// blob has its own delegate; a delegate keeps state behind interior mutability, in memory from its constructor.
 pub trait Delegate<'a> {
     /// Prepares the blob for execution: called once, when the method is loaded.
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()>;
@@ -13,10 +13,10 @@ pub trait Delegate<'a> {
     fn execute(&self, args: &Args<'a, '_>) -> Result<()>;
 }
 
-/// What a delegate is prepared from.
+/// The input of [`Delegate::init`].
 #[derive(Clone, Copy, Debug)]
 pub struct DelegateSetup<'a> {
-    /// What the backend made at build time.
+    /// The blob that the backend made at build time.
     pub blob: &'a [u8],
     /// The options that the blob was made with.
     pub compile_specs: List<'a, CompileSpec<'a>>,

@@ -5,7 +5,7 @@ use et_format::{Chain, Instruction};
 
 use crate::{Delegate, Failure, Method, Place};
 
-/// The most instructions of one execution, upstream's limit: a malformed file could loop forever.
+/// The limit of instructions per execution, the same as upstream's: a malformed file could loop forever.
 pub const INSTRUCTION_LIMIT: u32 = 10_000_000;
 
 impl<'a> Method<'a> {
@@ -46,12 +46,12 @@ impl<'a> Method<'a> {
         Ok(())
     }
 
-    /// Executes instruction `index` and returns the next one.
+    /// Executes instruction `index` and returns the index of the next instruction.
     fn step(&self, chain: Chain<'a>, index: u32) -> Result<u32> {
         self.follow(chain.instruction(index as usize)?, index)
     }
 
-    /// Executes `instruction`, which is the one at `index`, and returns the next one.
+    /// Executes `instruction`, the instruction at `index`, and returns the index of the next instruction.
     pub(crate) fn follow(&self, instruction: Instruction<'a>, index: u32) -> Result<u32> {
         match instruction {
             Instruction::KernelCall { operator, arguments } => {

@@ -1,11 +1,11 @@
-//! What went wrong, and where in the method.
+//! An error with its position in the method.
 
 use et_core::Error;
 
 /// A failure of loading or executing a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What went wrong.
+    /// The error.
     pub error: Error,
     /// Where.
     pub place: Place,
@@ -14,7 +14,7 @@ pub struct Failure {
 /// The part of a method that a failure belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The method as a whole: its frame, or the memory or tables handed in.
+    /// The method as a whole: its inputs, memory or tables.
     Method,
     /// A slot of the value table.
     Value(u32),

@@ -1,4 +1,4 @@
-//! Gives a method its inputs, and memory to tensors that the file plans none for.
+//! Sets inputs, and memory of tensors without planned memory.
 
 use et_core::{Error, Input, Result, Storage, Tensor, Value};
 
@@ -9,8 +9,8 @@ use crate::program::dynamic_sizes;
 impl<'a> Method<'a> {
     /// Sets input `index` to `value`.
     ///
-    /// A tensor's elements are copied. It must have the type and dimension order of the method's, and its shape, or one
-    /// within the bounds of a dynamic one. Any other value must equal the one that the method was exported with.
+    /// The elements of a tensor are copied. The tensor must have the method's type and dim order, and a shape within
+    /// the bounds. Another value must equal the value of the export.
     pub fn set_input(&self, index: usize, value: &Value<'_>) -> Result<()> {
         match (self.input(index)?, value) {
             (Value::Tensor(target), Value::Tensor(source)) => copy_tensor(&target, source),
@@ -23,7 +23,7 @@ impl<'a> Method<'a> {
         copy_bytes(&self.input_tensor(index)?, Input::of(bytes))
     }
 
-    /// Lets the method read input `index`, a tensor without planned memory, where it is.
+    /// Uses `source` as input `index` without a copy; the input must have no planned memory.
     pub fn share_input(&self, index: usize, source: Tensor<'a>) -> Result<()> {
         let slot = self.input_slot(index)?;
         self.check_unplanned(slot)?;
@@ -32,12 +32,12 @@ impl<'a> Method<'a> {
         Ok(())
     }
 
-    /// Gives input `index`, a tensor without planned memory, memory for its upper bounds.
+    /// Supplies the memory of input `index`, a tensor without planned memory, for its upper bounds.
     pub fn set_input_memory(&self, index: usize, bytes: &'a mut [u8]) -> Result<()> {
         self.set_memory(self.input_slot(index)?, bytes)
     }
 
-    /// Gives output `index`, a tensor without planned memory, memory for its upper bounds.
+    /// Supplies the memory of output `index`, a tensor without planned memory, for its upper bounds.
     pub fn set_output_memory(&self, index: usize, bytes: &'a mut [u8]) -> Result<()> {
         self.set_memory(self.output_slot(index)?, bytes)
     }
@@ -92,7 +92,7 @@ fn copy_bytes(target: &Tensor<'_>, source: Input<'_, u8>) -> Result<()> {
 
 fn check_equal(traced: &Value<'_>, given: &Value<'_>) -> Result<()> {
     let equal = match (traced, given) {
-        // The exporter writes nothing where it cannot say what was given, such as text.
+        // The exporter records no value for an input that it cannot express, such as text.
         (Value::None, Value::Tensor(_)) => return Err(Error::InvalidType),
         (Value::None, _) => true,
         (Value::Int(traced), Value::Int(given)) => traced == given,

@@ -1,9 +1,9 @@
 //! Executes ExecuTorch program files in place: no heap, no registry, every failure a value.
 //!
-//! A [`Program`] is a file in memory; a [`MethodPlan`] says how much memory one of its methods needs; [`Method::load`]
-//! takes that memory, a kernel per operator and a delegate per blob, and builds the value table;
-//! [`Method::execute`] follows the instructions. Nothing is allocated, and nothing of the file is copied but the initial
-//! values of mutable buffers.
+//! A [`Program`] is a file in memory; a [`MethodPlan`] states the memory requirements of a method; [`Method::load`]
+//! takes that memory, a kernel per operator and a delegate per blob, and builds the value table; [`Method::execute`]
+//! runs the instructions. The runtime never allocates, and copies only the initial values of mutable buffers from the
+//! file.
 //!
 //! ```
 //! use et_runtime::Program;

@@ -15,12 +15,13 @@ const ARENA_ALIGNMENT: usize = 16;
 pub struct Memory<'a> {
     /// Slots for values.
     pub values: &'a [Cell<Value<'a>>],
-    /// Bytes for planned tensors, each arena aligned to 16 bytes. Methods that never run at once may share them.
+    /// The memory of planned tensors, each arena aligned to 16 bytes. Methods that never run concurrently may share
+    /// arenas.
     pub arenas: &'a [&'a [Cell<u8>]],
     /// Integers for the shapes of dynamic tensors.
     pub sizes: &'a mut [i32],
-    /// Whether state without a first value lies in the arenas: zeros that a system handed out, or what a method with the same
-    /// arena left. Otherwise loading writes zeros.
+    /// Whether the arenas hold valid state for buffers without an initial value: zeroed memory, or the state of another
+    /// method with the same arenas. Otherwise loading writes zeros.
     pub holds_state: bool,
 }
 
@@ -37,9 +38,9 @@ impl<'a> Method<'a> {
         Self::load_with_data(plan, kernels, delegates, memory, &NoData)
     }
 
-    /// The same for a method whose tensors are partly in data files.
+    /// Loads a method with external tensors from data files.
     ///
-    /// A tensor that `data` lacks is [`Error::NotFound`], one of another type, shape or order there is
+    /// A tensor that `data` lacks is [`Error::NotFound`], a tensor of another type, shape or dim order is
     /// [`Error::InvalidExternalData`].
     pub fn load_with_data(
         plan: MethodPlan<'a>,
@@ -64,7 +65,7 @@ impl<'a> Method<'a> {
     }
 }
 
-/// Hands the delegate its blob.
+/// Initializes the delegate with its blob.
 fn init<'a>(plan: MethodPlan<'a>, index: u32, delegate: &dyn Delegate<'a>) -> Result<()> {
     let entry = plan.plan.delegate(index as usize)?;
     let blob = plan.file.delegate_blob(entry)?;
@@ -74,7 +75,7 @@ fn init<'a>(plan: MethodPlan<'a>, index: u32, delegate: &dyn Delegate<'a>) -> Re
 struct Loader<'a, 'd, D: ?Sized> {
     plan: MethodPlan<'a>,
     arenas: &'a [&'a [Cell<u8>]],
-    /// What is left of it.
+    /// The unused rest of the buffer.
     sizes: &'a mut [i32],
     holds_state: bool,
     data: &'d D,
@@ -162,7 +163,7 @@ impl<'a, D: NamedData<'a> + ?Sized> Loader<'a, '_, D> {
         Ok(Storage::Shared(cells))
     }
 
-    /// A part of an arena that starts with zeros, unless it holds state.
+    /// A range of an arena, zeroed unless the arena holds state.
     fn zeroed(&self, place: Allocation, size: usize) -> Result<Storage<'a>> {
         let cells = self.planned(place, size)?;
         if !self.holds_state {
@@ -179,7 +180,7 @@ impl<'a, D: NamedData<'a> + ?Sized> Loader<'a, '_, D> {
         arena.get(offset..).and_then(|rest| rest.get(..size)).ok_or(Error::InvalidProgram)
     }
 
-    /// Room for a dynamic tensor's shape; none for a static one.
+    /// Memory for the shape of a dynamic tensor; `None` for a static tensor.
     fn take_sizes(&mut self, count: usize) -> Result<Option<&'a mut [i32]>> {
         if count == 0 {
             return Ok(None);
@@ -195,13 +196,13 @@ pub(crate) fn layout(tensor: Tensor<'_>) -> Result<TensorLayout<'_>> {
     Ok(TensorLayout { scalar_type: tensor.scalar_type()?, sizes: tensor.sizes()?, dim_order: tensor.dim_order()? })
 }
 
-/// What there is to know of a tensor whose data is in another file.
+/// The location of a tensor whose data is in another file.
 fn external(extra: Option<ExtraTensorInfo<'_>>) -> Result<Option<ExtraTensorInfo<'_>>> {
     let Some(extra) = extra else { return Ok(None) };
     Ok((extra.location()? == TensorLocation::External).then_some(extra))
 }
 
-/// Refuses what the format can say but this runtime cannot do: offsets, layouts that are not dense, other devices.
+/// Rejects features of the format that this runtime lacks: storage offsets, layouts with gaps, other devices.
 fn check_supported(tensor: Tensor<'_>, extra: Option<ExtraTensorInfo<'_>>) -> Result<()> {
     let elsewhere = extra.map_or(Ok(0), ExtraTensorInfo::device_type)? != 0;
     if elsewhere || tensor.storage_offset()? != 0 || tensor.layout()? != 0 {

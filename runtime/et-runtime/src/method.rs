@@ -16,7 +16,7 @@ pub struct Method<'a> {
 }
 
 impl<'a> Method<'a> {
-    /// The method as the file describes it.
+    /// The plan of the method in the file.
     pub const fn plan(&self) -> MethodPlan<'a> {
         self.plan
     }
@@ -36,7 +36,7 @@ impl<'a> Method<'a> {
         self.slot(self.input_slot(index)?).map(Cell::get)
     }
 
-    /// Output `index`, as the last execution left it.
+    /// Output `index` of the last execution.
     pub fn output(&self, index: usize) -> Result<Value<'a>> {
         self.slot(self.output_slot(index)?).map(Cell::get)
     }

@@ -3,10 +3,10 @@
 use et_core::{Error, Result, TensorLayout};
 use et_format::DataFile;
 
-/// Where a method finds the tensors that its program file only names.
+/// A source of tensors that the program file refers to by name.
 pub trait NamedData<'a> {
-    /// The tensor of this fully qualified name: its layout and at least the bytes that this takes;
-    /// [`Error::NotFound`] when there is none.
+    /// The tensor with this fully qualified name: its layout, and at least the bytes of that layout;
+    /// [`Error::NotFound`] for an unknown name.
     fn tensor(&self, name: &str) -> Result<(TensorLayout<'a>, &'a [u8])>;
 }
 

@@ -1,4 +1,4 @@
-//! A program file and what its methods need.
+//! A program file and the memory requirements of its methods.
 
 use et_core::{Error, Result};
 use et_format::{ExecutionPlan, Kind, ProgramFile, ShapeDynamism, Tensor, View};
@@ -67,7 +67,7 @@ impl<'a> MethodPlan<'a> {
         self.file
     }
 
-    /// The method as the file describes it.
+    /// The plan of the method in the file.
     pub const fn plan(&self) -> ExecutionPlan<'a> {
         self.plan
     }
@@ -97,7 +97,7 @@ impl<'a> MethodPlan<'a> {
     }
 }
 
-/// Integers that hold a tensor's shape at run time: none for a static one, else its sizes and their bounds.
+/// The number of integers for a tensor's shape at run time: 0 for a static tensor, else sizes and bounds.
 pub(crate) fn dynamic_sizes(tensor: Tensor<'_>) -> Result<usize> {
     match tensor.shape_dynamism()? {
         ShapeDynamism::Static => Ok(0),

@@ -1,5 +1,5 @@
-//! Instructions that were read ahead of time, for callers with memory to spare: a step calls its kernel without a look at the
-//! file. Firmware follows the file and links nothing of this.
+//! Predecoded instructions, for callers with spare memory: a step calls its kernel without access to the file. Firmware
+//! decodes instructions from the file and links none of this module.
 
 use et_core::{Args, Error, Indices, Kernel, Result};
 use et_format::{Chain, Instruction};
@@ -7,7 +7,7 @@ use et_format::{Chain, Instruction};
 use crate::execute::INSTRUCTION_LIMIT;
 use crate::{Delegate, Failure, Method, Place};
 
-/// An instruction, read and its callee looked up.
+/// A decoded instruction with its callee.
 #[derive(Clone, Copy)]
 pub struct Step<'a>(Action<'a>);
 
@@ -16,13 +16,13 @@ enum Action<'a> {
     Kernel(Kernel, Indices<'a>),
     Delegate(&'a dyn Delegate<'a>, Indices<'a>),
     Other(Instruction<'a>),
-    /// What is wrong with the instruction, for when it is reached.
+    /// The error that executing the instruction returns.
     Refused(Error),
 }
 
 impl<'a> Method<'a> {
-    /// Reads the instructions of a method that has one chain of them; none for another, which must be followed in the file.
-    /// An instruction that cannot be read is an error when it is reached, as it is without steps.
+    /// Decodes the instructions of a method with a single chain; empty for a method with several chains, which executes
+    /// from the file. An undecodable instruction becomes an error at its execution, the same as without steps.
     pub fn steps(&self) -> Result<impl ExactSizeIterator<Item = Step<'a>> + use<'a>> {
         let (method, chains) = (*self, self.plan.plan.chains()?);
         let chain = if chains.len() == 1 { Some(chains.get(0)?) } else { None };
@@ -32,12 +32,13 @@ impl<'a> Method<'a> {
         }))
     }
 
-    /// Executes the method by what [`Method::steps`] gave, in order; without steps, as [`Method::execute`].
+    /// Executes the method with the steps of [`Method::steps`]; without steps, the same as [`Method::execute`].
     pub fn execute_steps(&self, steps: &[Step<'a>]) -> core::result::Result<(), Failure> {
         if steps.is_empty() { self.execute() } else { self.execute_telling(steps, |_| ()) }
     }
 
-    /// The same, and `told` hears of each instruction when it has been executed. Without steps, nothing happens.
+    /// The same with a profiling hook: `told` is called with the index of each executed instruction. Without steps, the
+    /// call does nothing.
     pub fn execute_telling(&self, steps: &[Step<'a>], mut told: impl FnMut(u32)) -> core::result::Result<(), Failure> {
         let (mut left, mut index) = (INSTRUCTION_LIMIT, 0_u32);
         while let Some(step) = steps.get(index as usize) {
@@ -54,7 +55,7 @@ impl<'a> Method<'a> {
         Ok(())
     }
 
-    /// Takes the step at `index` and returns the next one's.
+    /// Executes the step at `index` and returns the index of the next step.
     #[inline]
     fn take(&self, step: &Step<'a>, index: u32) -> Result<u32> {
         match step.0 {

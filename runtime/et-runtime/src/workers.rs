@@ -1,7 +1,7 @@
 //! The threads that a delegate may use.
 
-/// Threads that share the work of one call. Who hands in tasks says nothing about how many threads there are, and results
-/// must not depend on it: tasks write to disjoint memory, and none adds to what another made.
+/// Threads that share the work of a call. Results must not depend on the number of threads: tasks write to disjoint
+/// memory, and no task adds to another task's output.
 pub trait Workers: Sync {
     /// How many tasks may run at once; at least 1.
     fn threads(&self) -> usize;

@@ -1,4 +1,4 @@
-//! A method lives in the memory that it is given, or refuses it.
+//! A method uses the supplied memory, or rejects insufficient memory.
 
 use std::cell::Cell;
 
@@ -31,9 +31,9 @@ fn memory_must_be_as_large_and_aligned_as_required() {
     assert_eq!(load(4, 1, 4..100), Err(Error::InvalidArgument));
 }
 
-/// Planned memory with a name is state without a first value. Where it holds some already, that stays.
+/// Planned memory with a name is state without an initial value. Existing state in the memory is kept.
 #[test]
-fn state_without_a_first_value_begins_with_zeros_and_nothing_else_is_written() {
+fn only_state_without_an_initial_value_is_zeroed() {
     let planned = |offset, name: Option<&str>| {
         EValue::Tensor(Tensor {
             scalar_type: ScalarType::Byte,
@@ -68,7 +68,7 @@ fn every_operator_needs_a_kernel() {
 }
 
 #[test]
-fn requirements_are_those_of_the_file() {
+fn memory_requirements_equal_the_files() {
     let add = Program::new(ADD).unwrap().method("forward").unwrap();
     let needs = add.requirements().unwrap();
     assert_eq!((needs.values, needs.arenas, needs.sizes), (4, 1, 0));

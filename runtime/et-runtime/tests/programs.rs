@@ -1,4 +1,4 @@
-//! Programs written for one fact each: every instruction, delegates, and files that lie.
+//! Programs for one fact each: every instruction, delegates, and malformed files.
 
 mod support;
 
@@ -21,7 +21,7 @@ fn tensor(sizes: &[i32], data_buffer: u32, offset: Option<u64>) -> EValue {
     })
 }
 
-/// A program whose values 0 and 1 are two planned vectors of two, and value 2 a constant one, `[3, 4]`.
+/// A program with two planned vectors of 2 elements, values 0 and 1, and the constant vector `[3, 4]`, value 2.
 fn program(more_values: Vec<EValue>, instructions: Vec<Instruction>) -> Program<'static> {
     let mut values = vec![tensor(&[2], 0, Some(0)), tensor(&[2], 0, Some(16)), tensor(&[2], 1, None)];
     values.extend(more_values);
@@ -197,7 +197,7 @@ fn an_arena_number_beyond_the_arenas_is_refused() {
     }
 }
 
-/// Writes twice its input, and remembers its blob's length.
+/// Doubles its input, and stores its blob's length.
 #[derive(Default)]
 struct Doubler {
     blob_length: Cell<usize>,

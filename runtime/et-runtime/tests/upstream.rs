@@ -1,4 +1,4 @@
-//! Files that ExecuTorch's exporter made, executed; and what happens when they are damaged.
+//! Executes program files of ExecuTorch's exporter, intact and damaged.
 
 mod support;
 
@@ -38,7 +38,7 @@ fn a_mutable_buffer_starts_with_its_value_and_keeps_its_state() {
 }
 
 #[test]
-fn an_integer_input_must_be_the_traced_one() {
+fn an_integer_input_must_equal_the_traced_value() {
     let run = with_method(STATE, &[], |method| {
         assert_eq!(method.set_input(1, &Value::Int(2)), Ok(()));
         assert_eq!(method.set_input(1, &Value::Int(3)), Err(Error::InvalidArgument));
@@ -85,7 +85,7 @@ fn an_input_beyond_its_bounds_is_refused() {
 }
 
 #[test]
-fn unplanned_inputs_are_read_where_they_are() {
+fn unplanned_inputs_are_read_in_place() {
     let elements = bytes(&[1.0, 2.0, 3.0, 4.0]).leak();
     let run = with_method(UNPLANNED, &[], |method| {
         method.share_input(0, two_by_two(elements))?;

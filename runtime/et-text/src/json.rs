@@ -1,11 +1,11 @@
-//! JSON as Python's `json.dumps` writes it, which chat templates expect of the filter `tojson`.
+//! JSON in the format of Python's `json.dumps`, for the filter `tojson` of chat templates.
 
 use minijinja::value::{Kwargs, ValueKind};
 use minijinja::{Error, ErrorKind, Value};
 
-/// The options of the filter in `transformers`. Text is written as it is, not as `\u` escapes.
+/// The options of the filter in `transformers`. Text is written in UTF-8, without `\u` escapes.
 pub struct Style {
-    /// The white space of a level; `None` for one line.
+    /// The indentation of a level; `None` for a single line.
     indent: Option<String>,
     between_items: String,
     behind_keys: String,
@@ -33,10 +33,10 @@ impl Style {
         Ok(Self { indent, between_items, behind_keys, sort_keys: sort_keys.unwrap_or(false) })
     }
 
-    /// The text of a value.
+    /// The JSON text of a value.
     ///
     /// # Errors
-    /// For a value that JSON does not have, such as an undefined one.
+    /// A value without a JSON form, such as an undefined value.
     pub fn write(&self, value: &Value) -> Result<String, Error> {
         let mut text = String::new();
         self.append(value, 0, &mut text)?;
@@ -99,7 +99,7 @@ impl Style {
     }
 }
 
-/// A number, text, truth value or nothing.
+/// A scalar or null.
 fn leaf(value: &Value) -> Result<String, Error> {
     if value.is_undefined() {
         return Err(Error::new(ErrorKind::UndefinedError, "JSON has no undefined value"));

@@ -1,5 +1,5 @@
-//! Text for language models: the `tokenizers` library reads Hugging Face's `tokenizer.json`, `minijinja` fills in chat
-//! templates. Who reads tokens only needs neither.
+//! Tokenizers and chat templates of language models: the `tokenizers` library reads Hugging Face's `tokenizer.json`,
+//! `minijinja` renders chat templates. A binary that takes token ids needs neither library.
 
 mod json;
 mod template;
@@ -10,11 +10,11 @@ use et_llm::{Error, Message, Text};
 use template::Template;
 use tokenizer::Tokenizer;
 
-/// The tokenizer of the named data [`et_llm::TOKENIZER_KEY`] with the template of [`et_llm::CHAT_KEY`], as
-/// [`et_llm::MakeText`] wants it.
+/// The tokenizer of the named data [`et_llm::TOKENIZER_KEY`] with the template of [`et_llm::CHAT_KEY`], as an
+/// [`et_llm::MakeText`].
 ///
 /// # Errors
-/// [`Error::Text`] where either cannot be read.
+/// [`Error::Text`] for an unreadable tokenizer or template.
 pub fn make(tokenizer: &[u8], chat: Option<&[u8]>) -> Result<Box<dyn Text>, Error> {
     let template = chat.map(Template::read).transpose()?;
     Ok(Box::new(Both { tokenizer: Tokenizer::read(tokenizer)?, template }))

@@ -1,4 +1,4 @@
-//! Chat templates: Jinja as Hugging Face's models use it, methods of Python's types included.
+//! Chat templates: Hugging Face's dialect of Jinja, including methods of Python's types.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 use crate::json::Style;
 
-/// A template with the texts that it may name.
+/// A template with its variables.
 pub struct Template {
     environment: Environment<'static>,
     texts: BTreeMap<String, String>,
@@ -44,7 +44,7 @@ impl Write for Bounded {
 }
 
 impl Template {
-    /// Reads a JSON object with the `template`; its other entries are texts such as `bos_token`.
+    /// Parses a JSON object with the `template`; the other entries are variables such as `bos_token`.
     pub fn read(json: &[u8]) -> Result<Self, Error> {
         let malformed = |error: &dyn std::fmt::Display| Error::Text(format!("the chat template: {error}"));
         let mut texts: BTreeMap<String, String> = serde_json::from_slice(json).map_err(|error| malformed(&error))?;
@@ -54,7 +54,7 @@ impl Template {
         Ok(Self { environment, texts })
     }
 
-    /// The conversation as one text, up to where the answer begins.
+    /// Renders the conversation, up to the start of the answer.
     pub fn fill_in(&self, messages: &[Message]) -> Result<String, Error> {
         let refused = |error: minijinja::Error| match error.kind() {
             ErrorKind::WriteFailure => {
@@ -76,7 +76,7 @@ impl Template {
     }
 }
 
-/// What `transformers` fills templates in with.
+/// The template environment of `transformers`.
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_fuel(Some(FUEL));
@@ -99,8 +99,8 @@ fn now(format: &str) -> Result<String, minijinja::Error> {
     OffsetDateTime::now_utc().format(&format).map_err(|error| failed(&error))
 }
 
-/// The template without the tags `{% generation %}` and `{% endgeneration %}`, which mark the answers of a model for training. The tags
-/// become blocks that keep the text between them, with the same white space control.
+/// The template without the tags `{% generation %}` and `{% endgeneration %}`, which mark a model's answers for
+/// training. The tags become blocks around the same text, with the same white space control.
 fn without_generation_tags(template: &str) -> String {
     let (mut rest, mut result) = (template, String::with_capacity(template.len()));
     while let Some((before, tag)) = rest.split_once("{%") {
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_template_refuses_is_an_error_with_its_words() {
+    fn an_exception_of_a_template_is_an_error_with_its_message() {
         let error = filled_in("{{ raise_exception('no system message') }}", &[]).unwrap_err().to_string();
         assert!(error.contains("no system message"), "{error}");
         assert!(filled_in("{% for %}", &[]).is_err());
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn tools_and_documents_are_none() {
+    fn tools_and_documents_default_to_none() {
         let template = "{{ tools is none and documents is none }}{% if tools %}tools{% endif %}";
         assert_eq!(filled_in(template, &[]).unwrap(), "True");
     }

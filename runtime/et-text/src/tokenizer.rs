@@ -20,7 +20,7 @@ impl Tokenizer {
         Ok(encoded.get_ids().to_vec())
     }
 
-    /// Special tokens, such as the one that ends a text, have no text.
+    /// Decodes tokens. Special tokens, such as the end-of-text token, have no text.
     pub fn decode(&self, tokens: &[u32]) -> Result<String, Error> {
         self.0.decode(tokens, true).map_err(failed)
     }

@@ -10,16 +10,16 @@ use crate::board::Board;
 use crate::facts::{self, CASES, INPUTS, OUTPUTS};
 use crate::report;
 
-/// What is known after all cases.
+/// The result of all cases.
 #[derive(Clone, Copy, Default)]
 pub struct Summary {
-    /// The largest absolute difference from what is expected, as the bits of a binary32; NaN is larger than infinity.
+    /// The largest absolute error, as the bits of a binary32; NaN compares greater than infinity.
     pub max_error_bits: u32,
-    /// In how many cases the largest output is where it is expected.
+    /// The number of cases whose argmax equals the expected argmax.
     pub argmax_equal: u32,
 }
 
-/// Loads the method and runs every case, reporting its outputs.
+/// Loads the method, runs every case, and reports the outputs.
 pub fn run(board: &mut Board) -> core::result::Result<Summary, Failure> {
     let values = [const { Cell::new(Value::None) }; facts::VALUES];
     let arenas = facts::arenas();
@@ -31,7 +31,7 @@ pub fn run(board: &mut Board) -> core::result::Result<Summary, Failure> {
     let mut expected = facts::CASE_OUTPUTS.0.as_slice();
     let mut summary = Summary::default();
     if CASES == 0 {
-        // Without verification data the program runs once, on the zeros that its arenas start with.
+        // Without verification data the program runs once, on zeroed inputs.
         method.execute()?;
     }
     for _ in 0..CASES {
@@ -45,7 +45,7 @@ pub fn run(board: &mut Board) -> core::result::Result<Summary, Failure> {
     Ok(summary)
 }
 
-/// Compares the outputs of a case, taken as one vector of numbers, with what is expected.
+/// Compares the outputs of a case, concatenated to a vector, with the expected outputs.
 fn compare(method: &Method<'_>, expected: &mut &'static [u8], summary: &mut Summary) -> Result<()> {
     let (mut largest, mut largest_expected) = (Largest::default(), Largest::default());
     for (index, size) in OUTPUTS.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A program as firmware: at start it runs its verification cases, reports, and ends.
+//! Firmware: runs the verification cases at start, reports the results, and exits.
 #![no_std]
 #![no_main]
 
@@ -13,7 +13,7 @@ mod start;
 use board::Board;
 use et_platform::{Console, Platform};
 
-/// What the reset handler calls, memory being initialised.
+/// The entry point, called by the reset handler with initialised memory.
 #[unsafe(no_mangle)]
 extern "C" fn main() -> ! {
     let mut board = Board::default();

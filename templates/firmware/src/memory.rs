@@ -11,7 +11,7 @@ pub struct Aligned<const N: usize>(pub [u8; N]);
 #[repr(C, align(16))]
 pub struct Arena<const N: usize>([Cell<u8>; N]);
 
-// SAFETY: there is one thread, and the only interrupt handlers are those of faults, which never return.
+// SAFETY: firmware has a single thread, and its only interrupt handlers are fault handlers, which never return.
 unsafe impl<const N: usize> Sync for Arena<N> {}
 
 impl<const N: usize> Arena<N> {
@@ -20,7 +20,7 @@ impl<const N: usize> Arena<N> {
         Self([const { Cell::new(0) }; N])
     }
 
-    /// Its bytes.
+    /// The bytes of the arena.
     pub const fn cells(&'static self) -> &'static [Cell<u8>] {
         &self.0
     }

@@ -1,5 +1,6 @@
-//! What compiled code calls to copy, move, fill and compare memory: the C library's functions and those of Arm's run-time ABI
-//! (IHI 0043), by words where both addresses are aligned. The compiler's own are eight times as long.
+//! The memory functions that compiled code calls: C's `memcpy`, `memmove`, `memset`, `memcmp` and the functions of
+//! Arm's run-time ABI (IHI 0043), by words if both addresses are aligned. The compiler's versions are eight times as
+//! large.
 
 core::arch::global_asm!(
     ".section .text.memory, \"ax\"",

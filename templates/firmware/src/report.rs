@@ -1,4 +1,4 @@
-//! The report: one line of JSON per case with the bytes of its outputs, and one at the end.
+//! The report: a JSON line per case with the bytes of the outputs, and a summary line.
 
 use et_core::Result;
 use et_platform::Console;
@@ -8,7 +8,7 @@ use crate::board::Board;
 use crate::check::Summary;
 use crate::facts::{CASES, OUTPUTS};
 
-/// Writes all outputs of the case that was just executed, one after the other, in hexadecimal.
+/// Writes all outputs of the last executed case in hexadecimal.
 pub fn case(board: &mut Board, method: &Method<'_>) -> Result<()> {
     board.write("{\"outputs\":\"");
     for index in 0..OUTPUTS.len() {
@@ -21,7 +21,7 @@ pub fn case(board: &mut Board, method: &Method<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes what is known after all cases.
+/// Writes the summary of all cases.
 pub fn summary(board: &mut Board, summary: &Summary) {
     board.write("{\"cases\":");
     board.write_number(CASES as u32);
@@ -32,7 +32,7 @@ pub fn summary(board: &mut Board, summary: &Summary) {
     board.write_line("}");
 }
 
-/// Writes the number of an error and where in the method it happened.
+/// Writes the number of an error and its position in the method.
 pub fn failure(board: &mut Board, failure: Failure) {
     let (place, index) = match failure.place {
         Place::Method => ("method", 0),

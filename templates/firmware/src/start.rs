@@ -1,4 +1,4 @@
-//! From reset to `main`, and what happens instead of a panic or a fault. Armv7-M and Armv8-M with 32-bit Thumb.
+//! The reset handler, and the handlers of panics and faults. Armv7-M and Armv8-M with 32-bit Thumb.
 
 use et_platform::Platform;
 
@@ -18,8 +18,8 @@ core::arch::global_asm!(
     ".rept 14",
     ".word fault",
     ".endr",
-    // The limit of the stack turns an overflow into a fault, and a boot ROM may have left its own vector table. The FPU is
-    // enabled before any compiled code runs; then `.data` is copied and `.bss` and the arenas are zeroed.
+    // The stack limit turns an overflow into a fault, and a boot ROM may have installed its own vector table. The FPU
+    // is enabled before compiled code runs; then `.data` is copied, and `.bss` and the arenas are zeroed.
     ".section .text.reset, \"ax\"",
     ".global reset",
     ".thumb_func",
@@ -52,7 +52,7 @@ core::arch::global_asm!(
     "blo 1b",
     "bl main",
     "udf #0",
-    // After an overflow there is no stack left to handle it on: start over at the top.
+    // After an overflow the fault handler has no stack: it starts again at the top.
     ".thumb_func",
     "fault:",
     "ldr r0, =stack_top",

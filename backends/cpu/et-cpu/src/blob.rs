@@ -11,7 +11,7 @@ use crate::record::{Record, Words, records};
 /// `ETCP`.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETCP");
 
-/// The form that this engine reads.
+/// The version of the blob format.
 pub const VERSION: u32 = 4;
 
 /// What constants are aligned to, in bytes: a cache line.

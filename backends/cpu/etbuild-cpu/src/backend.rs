@@ -63,7 +63,7 @@ impl Backend for Cpu {
 }
 
 fn no_instruction_set() -> Refusal {
-    Refusal::new(RefusalKind::Target, "the target has no instruction set of the engine")
+    Refusal::new(RefusalKind::Target, "the target lacks an instruction set that the backend supports")
 }
 
 /// The architecture of a hosted target whose CPUs have the baseline ISA.

@@ -35,7 +35,7 @@ pub enum Form {
     Bytes(Vec<f32>, Vec<i32>),
     /// int8 for dynamically quantized rows, `f32` rows and embedding tables: the scale of each column, and a bias per column or none.
     BytesForRows(Vec<f32>, Vec<f32>),
-    /// Half bytes: how they are packed, the scales `[columns, inner / group]`, `float32`, and a bias for each column or none.
+    /// int4 weights: the packed format, the scales `[columns, inner / group]`, `float32`, and a bias for each column or none.
     Groups(Int4Format, ConstantData, Vec<f32>),
 }
 
@@ -89,7 +89,7 @@ impl Packing {
         written.map_err(|_| Problem::Weights)
     }
 
-    /// Packs columns of half bytes, some at a time: the packed form of a matrix is those of its panels, one after the other.
+    /// Packs int4 weights by panels of columns; the packed form of a matrix is the sequence of its panels.
     fn panels(
         &self,
         form: Int4Format,

@@ -6,7 +6,7 @@ use etbuild_backend::TargetFacts;
 use etbuild_conformance::{Candidate, check_blobs, check_cases, check_refusals};
 use etbuild_cpu::BACKEND;
 
-/// The engine with the kernels of each ISA.
+/// The delegate with the kernels of each ISA.
 macro_rules! engines {
     ($($isa:ident)*) => {
         &[$((
@@ -18,7 +18,7 @@ macro_rules! engines {
 
 static ENGINES: &[(Isa, &[Engine])] = engines![Avx2 AvxVnni Avx512 Avx512Vnni Amx Neon NeonDot NeonI8mm];
 
-/// The engine as programs load it, with the best ISA of the CPU.
+/// The delegate of programs, with the best ISA of the CPU.
 static BEST: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
 
 fn architecture() -> Architecture {
@@ -36,12 +36,12 @@ fn candidate(target: &TargetFacts) -> Candidate<'_> {
 }
 
 #[test]
-fn what_it_takes_it_computes() {
+fn accepted_cases_compute_the_expected_outputs() {
     check_cases(&candidate(&this_machine())).unwrap();
 }
 
 #[test]
-fn what_it_takes_it_computes_with_every_isa_of_this_machine() {
+fn accepted_cases_compute_the_expected_outputs_with_every_isa() {
     for isa in architecture().isas().filter(|isa| isa.is_available() && architecture().detect() != Some(*isa)) {
         let (_, engines) = ENGINES.iter().find(|(engine, _)| *engine == isa).unwrap();
         let (target, isa) = (this_machine(), isa.name());
@@ -56,7 +56,7 @@ fn an_engine_for_an_isa_that_this_machine_lacks_loads_no_blob() {
 }
 
 #[test]
-fn its_answers_stay_the_same_and_have_reasons() {
+fn answers_are_deterministic_and_have_reasons() {
     check_refusals(&candidate(&this_machine())).unwrap();
 }
 

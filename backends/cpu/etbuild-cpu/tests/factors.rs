@@ -1,4 +1,4 @@
-//! Per-channel factors in front of a GEMM (squeeze and excitation) are folded into the weights.
+//! Per-channel factors in front of a GEMM (squeeze-and-excite) are folded into the weights.
 
 mod part;
 

@@ -1,5 +1,5 @@
-//! An engine for tests: its blob is the partition itself, which its delegate interprets with the portable kernels. What
-//! differs from a program without engines is then the fault of what is between them.
+//! A backend for tests: its blob is the partition itself, which its delegate interprets with the portable kernels. A
+//! difference from the program without backends is then a fault of partition, memory plan or runtime.
 #![allow(dead_code)] // Each test uses a part.
 
 use std::cell::OnceCell;
@@ -13,24 +13,24 @@ use etbuild_backend::{ALIGNMENT, Backend, Blob, Refusal, RefusalKind, TargetFact
 use etbuild_ir::text::{parse, print};
 use etbuild_ir::{ConstantData, Dialect, Digest, Graph, Links, Lowered, Node, Program, interpret};
 
-/// The engine, for operators whose names contain one of these words.
+/// The backend for operators whose names contain a word of the list.
 pub struct Mirror {
     pub name: &'static str,
     pub words: &'static [&'static str],
 }
 
-/// For everything.
+/// Accepts every operator.
 pub static MIRROR: Mirror = Mirror { name: "mirror", words: &[""] };
 /// For some operators.
 pub static PARTLY: Mirror = Mirror { name: "partly", words: &["addmm", "conv", "add", "mul"] };
 
-/// What both are called in program files.
+/// The delegate id of both backends.
 pub const ID: &str = "EtbuildMirror";
 
-/// What executes the blobs of both.
+/// The delegate of both backends.
 pub static ENGINES: &[Engine] = &[Engine { id: ID, make: |workers| Box::new(delegate(workers)) }];
 
-/// What an execution must find at the end of its arguments.
+/// The size of the scratch argument in bytes.
 const SCRATCH: usize = 1_000;
 
 impl Backend for Mirror {
@@ -76,7 +76,7 @@ impl Backend for Mirror {
     }
 }
 
-/// The delegate for one blob.
+/// The delegate of a blob.
 pub fn delegate(_: &dyn Workers) -> Reflection {
     Reflection::default()
 }
@@ -102,7 +102,8 @@ impl<'a> Delegate<'a> for Reflection {
         for (index, id) in graph.inputs.iter().enumerate() {
             values.insert(graph.value(*id).name.clone(), owned(args, index)?);
         }
-        // Whatever shares memory with the scratch is damaged before it is read.
+        // Overwrites the scratch first: a tensor that shares memory with the scratch is damaged before the delegate
+        // reads the tensor.
         let scratch = args.tensor(inputs + outputs)?.bytes_mut()?;
         if scratch.len() != SCRATCH || args.len() != inputs + outputs + 1 {
             return Err(Error::InvalidArgument);
@@ -147,7 +148,7 @@ fn read(blob: &[u8]) -> Option<Graph> {
     program.methods.into_values().next()
 }
 
-/// An engine that leaves its outputs as they are.
+/// A delegate that leaves its outputs unchanged.
 pub static SILENT: &[Engine] = &[Engine { id: ID, make: |_| Box::new(Silent) }];
 
 struct Silent;

@@ -1,4 +1,4 @@
-//! What actions made, in the action cache of a server.
+//! Action results in the action cache of a server.
 
 use std::sync::Arc;
 
@@ -18,11 +18,12 @@ use super::retry;
 use super::wire::{Function, WireDigest};
 use crate::{Outputs, RemoteBlob, RemoteError};
 
-/// The property of an output that holds its BLAKE3 digest.
+/// The node property of an output that stores its BLAKE3 digest.
 const PROPERTY: &str = "blake3";
 
-/// An action in the protocol's words. A stage is no process, so its command is a name that holds the stage's key; what it reads
-/// is in that key, so its folder is empty. Servers may want all three.
+/// A stage as an action of the protocol. A stage is not a process, so its command is a name with the stage's key, and
+/// its input root is empty, because the key covers the inputs. Some servers require that command, action and input root
+/// exist.
 struct Words {
     action: WireDigest,
     loads: [Load; 3],
@@ -39,7 +40,7 @@ impl Words {
     }
 }
 
-/// What the server says that an action made.
+/// The action result on the server.
 pub async fn outputs(
     connection: &Connection,
     function: Function,
@@ -59,7 +60,7 @@ pub async fn outputs(
     }
 }
 
-/// Records what an action made, over what is there.
+/// Uploads an action result; an existing result is replaced.
 pub async fn record(
     connection: &Connection,
     capabilities: &Capabilities,
@@ -67,7 +68,7 @@ pub async fn record(
     outputs: &Outputs,
 ) -> Result<(), RemoteError> {
     if !capabilities.takes_results {
-        return Err(RemoteError::Refused("it takes no action results from clients".to_owned()));
+        return Err(RemoteError::Refused("the server does not accept action results from clients".to_owned()));
     }
     let function = capabilities.function;
     let words = Words::new(function, action);
@@ -88,7 +89,7 @@ fn write(function: Function, outputs: &Outputs) -> Result<ActionResult, RemoteEr
         let property = NodeProperty { name: PROPERTY.to_owned(), value: blob.blob.digest.to_string() };
         let properties = NodeProperties { properties: vec![property], ..NodeProperties::default() };
         Ok(OutputFile {
-            // A server may sort them.
+            // The index keeps the order, because a server may sort the outputs.
             path: format!("{index:06}/{name}"),
             digest: Some(Message::from(&function.of(blob)?)),
             node_properties: Some(properties),
@@ -96,7 +97,7 @@ fn write(function: Function, outputs: &Outputs) -> Result<ActionResult, RemoteEr
         })
     };
     let output_files = outputs.iter().enumerate().map(file).collect::<Result<_, RemoteError>>()?;
-    // A result that is all zeros counts as none with some servers.
+    // Some servers treat a result whose fields are all empty as absent.
     let metadata = ExecutedActionMetadata { worker: "etbuild".to_owned(), ..ExecutedActionMetadata::default() };
     Ok(ActionResult { output_files, execution_metadata: Some(metadata), ..ActionResult::default() })
 }
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_whatever_the_order() {
+    fn outputs_read_back_in_any_order() {
         for function in [Function::Blake3, Function::Sha256] {
             let mut result = write(function, &outputs(function)).unwrap();
             result.output_files.reverse();
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_is_none_of_ours_is_none() {
+    fn a_result_in_another_format_is_none() {
         let whole = write(Function::Sha256, &outputs(Function::Sha256)).unwrap();
         let spoiled = |spoil: fn(&mut ActionResult)| {
             let mut result = whole.clone();

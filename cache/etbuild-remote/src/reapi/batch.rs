@@ -1,4 +1,4 @@
-//! Many blobs in one message.
+//! Batched requests: several blobs in one message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use super::wire::{Function, WireDigest};
 use super::{retry, stream};
 use crate::RemoteError;
 
-/// So many digests are asked for at a time.
+/// The number of digests in one query for missing blobs.
 const PAGE: usize = 4096;
 
-/// What a blob takes in a message besides its bytes, at most.
+/// The upper bound of a blob's overhead in a message, in bytes.
 const OVERHEAD: u64 = 256;
 
 /// Bytes that are to be sent.
@@ -35,7 +35,7 @@ fn client(connection: &Connection) -> ContentAddressableStorageClient<Line> {
     ContentAddressableStorageClient::new(connection.line())
 }
 
-/// The hashes of those blobs that the server lacks.
+/// The hashes of the blobs that the server lacks.
 pub async fn missing(
     connection: &Connection,
     function: Function,
@@ -55,7 +55,7 @@ pub async fn missing(
     Ok(missing)
 }
 
-/// The bytes of blobs that are smaller than a batch; those of larger ones are not fetched.
+/// The bytes of blobs below the batch size; larger blobs are skipped.
 pub async fn read(
     connection: &Connection,
     capabilities: &Capabilities,
@@ -78,7 +78,8 @@ pub async fn read(
     Ok(digests.iter().map(|digest| found.get(&digest.hash).cloned()).collect())
 }
 
-/// Stores what the server lacks: small blobs together, others, and those that it refuses in a batch, as streams.
+/// Uploads the blobs that the server lacks: small blobs in batches, large blobs and blobs refused in a batch as
+/// streams.
 pub async fn write(connection: &Connection, capabilities: &Capabilities, loads: &[Load]) -> Result<(), RemoteError> {
     let (small, large): (Vec<&Load>, Vec<&Load>) =
         loads.iter().partition(|load| load.digest.size + OVERHEAD <= capabilities.batch);
@@ -118,12 +119,12 @@ async fn update(connection: &Connection, function: Function, batch: &[Load]) -> 
     }
 }
 
-/// Whether a server may take the blobs of a batch one by one.
+/// Whether the error concerns the batch, so that single uploads may succeed.
 fn is_about_the_batch(status: &Status) -> bool {
     matches!(status.code(), Code::InvalidArgument | Code::Unimplemented | Code::OutOfRange)
 }
 
-/// Neighbours that fit into one message. What does not fit alone is left out.
+/// Splits the items into runs that fit into one message. An item above the limit is left out.
 fn batches<T>(items: &[T], limit: u64, size: impl Fn(&T) -> u64) -> Vec<&[T]> {
     let (mut batches, mut start, mut filled) = (Vec::new(), 0, 0);
     for (index, item) in items.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a server can do.
+//! Capabilities of a server.
 
 use bazel_remote_apis::build::bazel::remote::execution::v2::capabilities_client::CapabilitiesClient;
 use bazel_remote_apis::build::bazel::remote::execution::v2::{
@@ -10,29 +10,30 @@ use super::retry;
 use super::wire::Function;
 use crate::RemoteError;
 
-/// The most that is put into one message: what gRPC takes where nobody says otherwise.
+/// The upper bound of a message, in bytes: gRPC's default.
 const MESSAGE: u64 = 4 << 20;
 
-/// What a server can do.
+/// The capabilities of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// How it names blobs.
+    /// The digest function of blobs.
     pub function: Function,
-    /// How many bytes of blobs go into one message.
+    /// The bytes of blobs per batch message.
     pub batch: u64,
-    /// Whether it takes action results from clients.
+    /// Whether the server accepts action results from clients.
     pub takes_results: bool,
-    /// Whether it runs jobs whose files are named as its blobs are.
+    /// Whether the server executes jobs whose files have digests of [`Capabilities::function`].
     pub executes: bool,
 }
 
 impl Capabilities {
-    /// What of the server's answer matters. A function that is not listed is not used, whatever the server then says.
+    /// Selects the digest function and the limits from the server's answer. A digest function that the server does not
+    /// list is not used.
     fn of(answer: &CacheCapabilities) -> Result<Self, RemoteError> {
         let functions = [Function::Blake3, Function::Sha256].into_iter();
         let function = functions.into_iter().find(|function| answer.digest_functions.contains(&function.number()));
         let function = function
-            .ok_or_else(|| RemoteError::Refused("it names blobs neither by BLAKE3 nor by SHA-256".to_owned()))?;
+            .ok_or_else(|| RemoteError::Refused("the server supports neither BLAKE3 nor SHA-256".to_owned()))?;
         // Zero stands for no limit of the server's own.
         let stated = u64::try_from(answer.max_batch_total_size_bytes).unwrap_or(0);
         let batch = if stated == 0 { MESSAGE } else { stated.min(MESSAGE) };
@@ -40,10 +41,10 @@ impl Capabilities {
         Ok(Self { function, batch: batch - batch / 16, takes_results, executes: false })
     }
 
-    /// The same with what the server says of jobs.
+    /// Adds the server's execution capabilities.
     fn with_execution(self, answer: Option<&ExecutionCapabilities>) -> Self {
         let number = self.function.number();
-        // Servers from before there was a list name one function, or none and mean SHA-256.
+        // Older servers have no list: the single field names the function, and an empty field means SHA-256.
         let knows = |answer: &ExecutionCapabilities| match (answer.digest_functions.as_slice(), answer.digest_function)
         {
             ([], 0) => self.function.is_sha256(),
@@ -54,14 +55,14 @@ impl Capabilities {
     }
 }
 
-/// Asks a server what it can do.
+/// Queries the capabilities of a server.
 pub async fn ask(connection: &Connection) -> Result<Capabilities, RemoteError> {
     let answer = retry::persistently(connection.patience(), async || {
         let request = GetCapabilitiesRequest { instance_name: connection.instance().to_owned() };
         CapabilitiesClient::new(connection.line()).get_capabilities(request).await
     });
     let answer = answer.await.map_err(|status| retry::error(&status))?.into_inner();
-    let cache = answer.cache_capabilities.ok_or_else(|| RemoteError::Refused("it is no cache".to_owned()))?;
+    let cache = answer.cache_capabilities.ok_or_else(|| RemoteError::Refused("the server has no cache".to_owned()))?;
     Ok(Capabilities::of(&cache)?.with_execution(answer.execution_capabilities.as_ref()))
 }
 
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_function_that_is_listed_is_used() {
+    fn only_a_listed_digest_function_is_used() {
         let [sha256, blake3] = [Function::Sha256, Function::Blake3].map(Function::number);
         let chosen = |functions: &[i32]| Capabilities::of(&answer(functions, 0)).map(|can| can.function).ok();
         assert_eq!(chosen(&[sha256, blake3]), Some(Function::Blake3));
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_go_to_servers_that_say_so_and_name_blobs_alike() {
+    fn jobs_go_to_servers_with_execution_and_the_same_digests() {
         let can = Capabilities::of(&answer(&[Function::Sha256.number()], 0)).unwrap();
         let executes = |exec_enabled, digest_function, several: &[i32]| {
             let digest_functions = several.to_vec();
@@ -110,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_may_keep_its_results_to_itself() {
+    fn a_server_may_reject_action_results() {
         let mut asked = answer(&[Function::Sha256.number()], 0);
         assert!(Capabilities::of(&asked).unwrap().takes_results);
         asked.action_cache_update_capabilities = Some(ActionCacheUpdateCapabilities { update_enabled: false });

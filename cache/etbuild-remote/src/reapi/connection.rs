@@ -1,4 +1,4 @@
-//! The connection to a server, and what goes with every request.
+//! The connection to a server, and the headers of each request.
 
 use std::fs;
 use std::future::Future;
@@ -20,13 +20,13 @@ use crate::helper::Helper;
 use crate::location::Location;
 use crate::{Options, OptionsError, Tls};
 
-/// Under this name servers find who asks, for their logs.
+/// The header with the client's name, which servers write to their logs.
 const METADATA: &str = "build.bazel.remote.execution.v2.requestmetadata-bin";
 
-/// What requests are sent through.
+/// The channel with its headers.
 pub type Line = InterceptedService<Channel, Headers>;
 
-/// A server and the thread that speaks to it.
+/// A server with the thread that runs its requests.
 pub struct Connection {
     runtime: Runtime,
     line: Line,
@@ -35,7 +35,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Prepares a connection; nothing is sent yet.
+    /// Prepares a connection; the first request opens it.
     pub fn new(location: &Location, options: &Options) -> Result<Self, OptionsError> {
         let wrong = |_| OptionsError::Url(options.url.clone());
         let endpoint = Endpoint::from_shared(location.http()).map_err(wrong)?;
@@ -52,12 +52,12 @@ impl Connection {
         Ok(Self { runtime, line, instance: location.instance.clone(), patience: options.patience })
     }
 
-    /// Waits for what a conversation gives.
+    /// Runs a conversation with the server to its end.
     pub fn wait<T>(&self, conversation: impl Future<Output = T>) -> T {
         self.runtime.block_on(conversation)
     }
 
-    /// What requests are sent through.
+    /// The channel for requests.
     pub fn line(&self) -> Line {
         self.line.clone()
     }
@@ -67,13 +67,13 @@ impl Connection {
         &self.instance
     }
 
-    /// For so long the server may say nothing.
+    /// The time limit of an answer.
     pub fn patience(&self) -> Duration {
         self.patience
     }
 }
 
-/// What goes with every request.
+/// The headers of each request.
 #[derive(Clone)]
 pub struct Headers {
     fixed: MetadataMap,
@@ -105,7 +105,7 @@ fn metadata() -> Vec<u8> {
 
 impl Interceptor for Headers {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
-        // What gRPC itself sends is there already.
+        // gRPC's own headers are in the metadata already.
         request.metadata_mut().as_mut().extend(self.fixed.clone().into_headers());
         if let Some(helper) = &self.helper {
             let headers = helper.headers().map_err(Status::unauthenticated)?;
@@ -128,7 +128,7 @@ fn encrypted(endpoint: Endpoint, tls: &Tls) -> Result<Endpoint, OptionsError> {
     endpoint.tls_config(configuration).map_err(|error| OptionsError::Tls(chain(&error)))
 }
 
-/// What an error says, with what is behind it.
+/// The text of an error with all its causes.
 fn chain(error: &dyn std::error::Error) -> String {
     let behind = error.source().map(|source| format!(": {}", chain(source)));
     format!("{error}{}", behind.unwrap_or_default())

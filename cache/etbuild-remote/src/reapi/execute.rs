@@ -47,7 +47,8 @@ impl Words {
     }
 }
 
-/// Servers differ in whether they look for the platform in the command, where it was once, or in the action.
+/// The command of a job. The platform is in the command as well as in the action, because older servers read the
+/// command's field.
 #[expect(deprecated, reason = "servers of version 2.1 look there")]
 fn command(execution: &Execution, job: &Job) -> Command {
     let mut variables = job.variables.clone();
@@ -70,7 +71,8 @@ fn platform(execution: &Execution) -> Platform {
     Platform { properties: execution.platform.iter().map(property).collect() }
 }
 
-/// Has a worker run a job, or takes what came of the same job before. Where that is no longer whole it is run again.
+/// Executes a job on a worker, or returns the cached result of an equal job. If a cached result lacks blobs, the job
+/// runs again.
 pub async fn run(
     connection: &Connection,
     capabilities: &Capabilities,
@@ -78,7 +80,7 @@ pub async fn run(
     job: &Job,
 ) -> Result<JobResult, RemoteError> {
     if !capabilities.executes {
-        return Err(RemoteError::Refused("it runs nothing: it has no execution service".to_owned()));
+        return Err(RemoteError::Refused("the server has no execution service".to_owned()));
     }
     let words = Words::new(capabilities, execution, job);
     send(connection, capabilities, &words).await?;
@@ -112,12 +114,13 @@ async fn attempt(
         ..ExecuteRequest::default()
     };
     let limit = execution.limit + connection.patience();
-    let late = |_| RemoteError::Refused(format!("no worker has ended the job within {} s", limit.as_secs()));
+    let late = |_| RemoteError::Refused(format!("no worker finished the job within {} s", limit.as_secs()));
     let result = tokio::time::timeout(limit, converse(connection, request)).await.map_err(late)?;
     taken(connection, capabilities, result?).await
 }
 
-/// Starts a job and follows it to its end. Where the line breaks the job is asked for by its name, or begun again.
+/// Starts a job and follows its operation to the end. After a broken connection the client queries the operation by
+/// name, or starts the job again.
 async fn converse(connection: &Connection, request: ExecuteRequest) -> Result<ActionResult, RemoteError> {
     let (mut name, mut failures) = (String::new(), 0);
     loop {
@@ -126,7 +129,7 @@ async fn converse(connection: &Connection, request: ExecuteRequest) -> Result<Ac
             Ok(response) => return finished(response),
             Err(status) => status,
         };
-        // A server that has ended or forgotten the job knows no such name.
+        // A server that has finished or lost the job does not know the operation's name.
         if broken.code() == Code::NotFound {
             name.clear();
         } else if !retry::may_pass(&broken) {
@@ -140,10 +143,10 @@ async fn converse(connection: &Connection, request: ExecuteRequest) -> Result<Ac
     }
 }
 
-/// A line that held for so long may break as often as it likes.
+/// Connections that lived this long do not count towards the limit of attempts.
 const LONG: Duration = Duration::from_secs(20);
 
-/// The response at the end of one stream of operations.
+/// The response at the end of a stream of operations.
 async fn follow(
     connection: &Connection,
     request: &ExecuteRequest,
@@ -156,7 +159,7 @@ async fn follow(
             return ended(operation);
         }
     }
-    Err(Status::unavailable("it stopped telling of the job"))
+    Err(Status::unavailable("the server stopped reporting the job"))
 }
 
 async fn open(connection: &Connection, request: &ExecuteRequest, name: &str) -> Result<Streaming<Operation>, Status> {
@@ -180,8 +183,8 @@ fn ended(operation: Operation) -> Result<ExecuteResponse, Status> {
     }
 }
 
-/// A job that failed for good says nothing about the line to the server. A server that is going away cancels its jobs first: what
-/// is asked next finds out.
+/// A failed job is not a failure of the connection. A server that shuts down cancels its jobs first: the next request
+/// shows whether the server is gone.
 fn of_job(status: Status) -> Status {
     match status.code() {
         Code::Cancelled => Status::unavailable(status.message()),
@@ -198,7 +201,7 @@ fn uncancelled(response: ExecuteResponse) -> Result<ExecuteResponse, Status> {
     }
 }
 
-/// What a worker made of the job; a failure of the worker is none of the job's.
+/// The result of the job; an error of the worker is not an error of the job.
 fn finished(response: ExecuteResponse) -> Result<ActionResult, RemoteError> {
     match (response.status.filter(|status| status.code != 0), response.result) {
         (None, Some(result)) => Ok(result),
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_fails_for_good_does_not_lose_the_server() {
+    fn a_failed_job_does_not_lose_the_server() {
         for code in [Code::DeadlineExceeded, Code::NotFound, Code::FailedPrecondition] {
             assert!(matches!(failed(code), RemoteError::Refused(text) if text == "why"), "{code}");
         }
@@ -246,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_is_cancelled_is_asked_for_again() {
+    fn a_cancelled_job_is_retried() {
         let cancelled = rpc::Status { code: Code::Cancelled as i32, ..rpc::Status::default() };
         let broken =
             uncancelled(ExecuteResponse { status: Some(cancelled), ..ExecuteResponse::default() }).unwrap_err();
@@ -255,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_decides_what_a_job_makes_is_in_its_name() {
+    fn every_input_of_a_job_is_in_its_digest() {
         let can = Capabilities { function: Function::Sha256, batch: 1 << 20, takes_results: true, executes: true };
         let name = |execution: &Execution, job: &Job| Words::new(&can, execution, job).action;
         let (execution, job) = (Execution::default(), Job::default());

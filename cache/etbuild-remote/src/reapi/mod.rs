@@ -22,7 +22,7 @@ use batch::Load;
 use capabilities::Capabilities;
 use connection::Connection;
 
-/// A server. It is spoken to when the first question is asked.
+/// A client of a server. The first request opens the connection.
 pub struct Reapi {
     connection: Connection,
     capabilities: OnceLock<Capabilities>,

@@ -12,7 +12,7 @@ use crate::RemoteError;
 /// A binary is smaller.
 const LARGEST: u64 = 4 << 30;
 
-/// The bytes that a result holds, or names. They are looked at: other bytes than it names are an error.
+/// The bytes of an output, inline or by digest. Bytes with another digest are an error.
 pub async fn read(
     connection: &Connection,
     capabilities: &Capabilities,
@@ -43,5 +43,5 @@ async fn fetch(
 }
 
 fn wrong() -> RemoteError {
-    RemoteError::Refused("it gave other bytes than a job's result names".to_owned())
+    RemoteError::Refused("the server sent bytes with a wrong digest for a job's result".to_owned())
 }

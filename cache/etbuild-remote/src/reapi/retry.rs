@@ -1,4 +1,4 @@
-//! Which calls are tried again, and what failures mean.
+//! Retries of calls, and the meaning of failures.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub fn may_pass(status: &Status) -> bool {
     )
 }
 
-/// What a failure means once all attempts are used up.
+/// The error after the last attempt.
 pub fn error(status: &Status) -> RemoteError {
     let text = if status.message().is_empty() { status.code().description() } else { status.message() };
     match status.code() {
@@ -29,7 +29,7 @@ pub fn error(status: &Status) -> RemoteError {
     }
 }
 
-/// What `attempt` gives, tried again where that may help. One that takes longer than `limit` is not.
+/// Runs `attempt` with retries after transient failures. A call that exceeds `limit` is not retried.
 pub async fn persistently<T>(
     limit: Duration,
     mut attempt: impl AsyncFnMut() -> Result<T, Status>,
@@ -43,7 +43,7 @@ pub async fn persistently<T>(
     within(limit, attempt()).await
 }
 
-/// What a call gives, unless it takes longer than `limit`.
+/// Runs a call with the time limit `limit`.
 pub async fn within<T>(limit: Duration, call: impl Future<Output = Result<T, Status>>) -> Result<T, Status> {
     let silent = |_| Err(Status::cancelled(format!("no answer within {} s", limit.as_secs_f32())));
     tokio::time::timeout(limit, call).await.unwrap_or_else(silent)

@@ -1,4 +1,4 @@
-//! One blob as a stream of messages.
+//! Transfer of a blob as a stream of messages.
 
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use super::retry;
 use super::wire::{self, Function};
 use crate::RemoteError;
 
-/// So many bytes are sent in a message.
+/// The payload of a message in bytes.
 const PIECE: usize = 1 << 19;
 
 /// A server that takes or gives fewer bytes in a second counts as silent.
@@ -26,7 +26,7 @@ enum Broken {
     Taker(RemoteError),
 }
 
-/// Reads a blob. A stream that breaks off goes on where it ended.
+/// Downloads a blob. After a broken stream the download resumes at the received length.
 pub async fn read(
     connection: &Connection,
     resource: &str,
@@ -75,7 +75,7 @@ fn is_too_slow(elapsed: Duration, bytes: u64, patience: Duration) -> bool {
     elapsed > patience + Duration::from_secs(bytes / SLOWEST)
 }
 
-/// Writes a blob, from its beginning each time.
+/// Uploads a blob; a retry starts at the beginning.
 pub async fn write(connection: &Connection, function: Function, load: &Load) -> Result<(), RemoteError> {
     let limit = connection.patience() + Duration::from_secs(load.digest.size / SLOWEST);
     let sent = retry::persistently(limit, async || {
@@ -88,12 +88,16 @@ pub async fn write(connection: &Connection, function: Function, load: &Load) -> 
         Err(status) if status.code() == Code::AlreadyExists => return Ok(()),
         Err(status) => return Err(retry::error(&status)),
     };
-    // A server that has the blob may say so with its size, or with -1.
+    // A server that has the blob already may answer with its size, or with -1.
     let whole = committed == -1 || u64::try_from(committed).is_ok_and(|committed| committed == load.digest.size);
-    if whole { Ok(()) } else { Err(RemoteError::Refused(format!("it took {committed} bytes of {}", load.digest.size))) }
+    if whole {
+        Ok(())
+    } else {
+        Err(RemoteError::Refused(format!("the server stored {committed} of {} bytes", load.digest.size)))
+    }
 }
 
-/// A name that no other upload has, in the form of a UUID.
+/// A random upload name in the form of a UUID.
 fn upload() -> String {
     let [high, low] = [0, 1].map(|part: u8| RandomState::new().hash_one((std::process::id(), part)));
     let digits = format!("{high:016x}{low:016x}");
@@ -121,7 +125,7 @@ impl Iterator for Pieces {
         let start = std::mem::replace(&mut self.offset, end);
         self.ended = end == bytes.len();
         Some(WriteRequest {
-            // The first message is the one that must have it.
+            // Only the first message needs the resource name.
             resource_name: if start == 0 { self.resource.clone() } else { String::new() },
             write_offset: i64::try_from(start).unwrap_or(i64::MAX),
             finish_write: self.ended,

@@ -9,14 +9,14 @@ use prost::Message as _;
 use super::batch::Load;
 use super::wire::{Function, WireDigest};
 
-/// A folder, while it is put together.
+/// A folder under construction.
 #[derive(Default)]
 struct Folder<'f> {
     files: BTreeMap<&'f str, &'f [u8]>,
     folders: BTreeMap<&'f str, Folder<'f>>,
 }
 
-/// The digest of the folder that holds `files`, by paths. What it is made of is added to `loads`.
+/// The digest of the folder with `files`, by path. The messages and files of the folder are appended to `loads`.
 pub fn root<'f>(
     function: Function,
     files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
@@ -27,7 +27,7 @@ pub fn root<'f>(
     root.store(function, loads)
 }
 
-/// Adds bytes to what is to be sent.
+/// Appends bytes to the pending uploads.
 pub fn load(function: Function, bytes: Vec<u8>, loads: &mut Vec<Load>) -> WireDigest {
     let digest = function.digest(&bytes);
     loads.push(Load { digest: digest.clone(), bytes: Arc::new(bytes) });

@@ -10,11 +10,11 @@ use crate::{RemoteBlob, RemoteError, names};
 pub enum Function {
     /// Ours.
     Blake3,
-    /// The one that every server known to us has.
+    /// The digest function of all known servers.
     Sha256,
 }
 
-/// A digest as the protocol writes it.
+/// A digest in the protocol's form.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WireDigest {
     /// Hexadecimal digits.
@@ -32,7 +32,7 @@ impl Function {
         }
     }
 
-    /// Whether it is SHA-256.
+    /// Whether the function is SHA-256.
     pub fn is_sha256(self) -> bool {
         self == Self::Sha256
     }
@@ -63,12 +63,12 @@ impl From<&WireDigest> for Message {
     }
 }
 
-/// What a byte stream of a blob is called.
+/// The resource name of a download.
 pub fn read_name(instance: &str, function: Function, digest: &WireDigest) -> String {
     format!("{}blobs/{}", prefix(instance), path(function, digest))
 }
 
-/// What a byte stream to a blob is called. `upload` is another one each time, in the form of a UUID.
+/// The resource name of an upload. `upload` is a fresh UUID for each upload.
 pub fn write_name(instance: &str, upload: &str, function: Function, digest: &WireDigest) -> String {
     format!("{}uploads/{upload}/blobs/{}", prefix(instance), path(function, digest))
 }
@@ -77,7 +77,8 @@ fn prefix(instance: &str) -> String {
     if instance.is_empty() { String::new() } else { format!("{instance}/") }
 }
 
-/// The protocol wants the function's name for those that came later, and must not have it for SHA-256.
+/// The path of a digest in a resource name: the function's name is required for newer functions and forbidden for
+/// SHA-256.
 fn path(function: Function, WireDigest { hash, size }: &WireDigest) -> String {
     match function {
         Function::Blake3 => format!("blake3/{hash}/{size}"),
@@ -98,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_digest_of_nothing_is_the_published_one() {
+    fn the_digest_of_an_empty_blob_is_the_published_digest() {
         let sha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(Function::Sha256.digest(b""), WireDigest { hash: sha256.to_owned(), size: 0 });
     }

@@ -1,4 +1,4 @@
-//! A server that others wrote, BuildGrid, with a folder and a port of its own.
+//! The server BuildGrid with a folder and a port for one test.
 
 #[path = "port.rs"]
 mod port;
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// The name of the one instance that it serves.
+/// The server's instance name.
 const INSTANCE: &str = "team";
 
-/// What it signs tokens with.
+/// The key of the server's tokens.
 const SECRET: &str = "a secret of the team that is long enough to be one";
 
-/// A server that runs until it is dropped.
+/// A server that runs until the value is dropped.
 pub struct BuildGrid {
     program: PathBuf,
     folder: TempDir,
@@ -26,13 +26,13 @@ pub struct BuildGrid {
 }
 
 impl BuildGrid {
-    /// Starts one that anybody may use. Without `ETBUILD_TEST_BUILDGRID`, its program `bgd`, the test says so and passes, except
-    /// where emulators are required.
+    /// Starts a server without authentication. Without `ETBUILD_TEST_BUILDGRID`, the path of `bgd`, the test is skipped
+    /// with a message, except where emulators are required.
     pub fn start() -> Option<Self> {
         Self::with("method: none", |_| ())
     }
 
-    /// Starts one that wants a token.
+    /// Starts a server that requires a token.
     pub fn start_guarded() -> Option<Self> {
         let keep_secret = |folder: &TempDir| fs::write(folder.path().join("secret"), SECRET).unwrap();
         Self::with("method: jwt\n  algorithm: hs256\n  secret: secret", keep_secret)
@@ -67,7 +67,7 @@ impl BuildGrid {
         }
     }
 
-    /// Ends it at once.
+    /// Kills the server.
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill().unwrap();
@@ -75,12 +75,12 @@ impl BuildGrid {
         }
     }
 
-    /// Where it listens, as a URL.
+    /// The server's URL.
     pub fn url(&self) -> String {
         format!("grpc://127.0.0.1:{}/{INSTANCE}", self.port)
     }
 
-    /// A token that it accepts, or one that somebody else signed.
+    /// A valid token, or a token with another signature.
     pub fn token(&self, is_its_own: bool) -> String {
         let secret = if is_its_own { SECRET } else { "a secret of somebody else that is as long as the other" };
         let script = "import jwt, sys; print(jwt.encode({'exp': 4102444800}, sys.argv[1], 'HS256'))";
@@ -89,7 +89,7 @@ impl BuildGrid {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// The files of the blobs that it has stored.
+    /// The files of the stored blobs.
     pub fn blobs(&self) -> Vec<PathBuf> {
         let list = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
         list(self.folder.path().join("stored/cas/objects")).flat_map(list).collect()
@@ -102,7 +102,8 @@ impl Drop for BuildGrid {
     }
 }
 
-/// Storage on disk, results in memory, nothing that runs jobs: that needs a database.
+/// The configuration: storage on disk, action cache in memory, no execution service, because that service requires a
+/// database.
 fn configuration(port: u16, authorization: &str) -> String {
     format!(
         "server:\n  - !channel\n    address: 127.0.0.1:{port}\n    insecure-mode: true\nauthorization:\n  {authorization}\n\

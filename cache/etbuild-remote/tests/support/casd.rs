@@ -1,4 +1,4 @@
-//! A server that others wrote, `buildbox-casd` of the BuildStream project, with a folder and a port of its own.
+//! The server `buildbox-casd` of BuildStream with a folder and a port for one test.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 #[path = "port.rs"]
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// A server that runs until it is dropped.
+/// A server that runs until the value is dropped.
 pub struct Casd {
     program: PathBuf,
     folder: TempDir,
@@ -23,14 +23,14 @@ pub struct Casd {
 }
 
 impl Casd {
-    /// Starts one. Without `ETBUILD_TEST_CASD`, the server's program, or `ETBUILD_TEST_PYTHON`, a Python that has the package
-    /// BuildStream, the test fails, unless `ETBUILD_SKIP_PYTHON=1` skips the test.
+    /// Starts a server. Without `ETBUILD_TEST_CASD`, the path of the server, or `ETBUILD_TEST_PYTHON`, a Python with
+    /// the package BuildStream, the test fails; `ETBUILD_SKIP_PYTHON=1` skips the test.
     pub fn start() -> Option<Self> {
         Self::with(|_| Vec::new())
     }
 
-    /// Starts one that runs jobs, each in a sandbox of `bwrap` where these folders of the machine are, besides its programs
-    /// and libraries. Without `bwrap` the test says so and passes, except where emulators are required.
+    /// Starts a server that executes jobs in `bwrap` sandboxes, which contain these folders besides programs and
+    /// libraries. Without `bwrap` the test is skipped with a message, except where emulators are required.
     #[allow(clippy::print_stderr, reason = "a skipped test says so")]
     pub fn start_with_workers(folders: &[&Path]) -> Option<Self> {
         let has = Command::new("bwrap").arg("--version").stdout(Stdio::null()).status().is_ok();
@@ -69,17 +69,17 @@ impl Casd {
         Some(casd)
     }
 
-    /// Where it listens, as a URL.
+    /// The server's URL.
     pub fn url(&self) -> String {
         format!("grpc://{}", self.address())
     }
 
-    /// Where it listens.
+    /// The server's address.
     pub fn address(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Ends it at once.
+    /// Kills the server.
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
             process.kill().unwrap();
@@ -87,7 +87,7 @@ impl Casd {
         }
     }
 
-    /// Starts it again, with what it has stored.
+    /// Restarts the server with its stored blobs.
     pub fn run(&mut self) {
         let address = self.address();
         let mut command = Command::new(&self.program);
@@ -105,12 +105,12 @@ impl Casd {
         }
     }
 
-    /// The files of the blobs that it has stored.
+    /// The files of the stored blobs.
     pub fn blobs(&self) -> Vec<PathBuf> {
         files(&self.folder.path().join("cas/objects"))
     }
 
-    /// The files of the action results that it has stored.
+    /// The files of the stored action results.
     pub fn results(&self) -> Vec<PathBuf> {
         files(&self.folder.path().join("actioncache"))
     }

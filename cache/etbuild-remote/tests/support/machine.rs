@@ -1,4 +1,4 @@
-//! A machine with a store of its own and a remote cache.
+//! A simulated machine: a store with a remote cache.
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use std::sync::{Arc, Mutex};
@@ -7,7 +7,7 @@ use etbuild_remote::{Access, Event, Execution, Options, RemoteCache};
 use etbuild_store::{ActionKey, BlobRef, Digest, Store};
 use tempfile::TempDir;
 
-/// A machine: a store, a remote cache behind it, and what was told.
+/// A machine: a store, its remote cache, and the reported events.
 pub struct Machine {
     pub store: Arc<Store>,
     pub cache: RemoteCache,
@@ -26,7 +26,7 @@ impl Machine {
         Self::with(&Options { execution: Some(execution), ..Options::new(url) })
     }
 
-    /// With an empty store, and these options.
+    /// A machine with an empty store and these options.
     pub fn with(options: &Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(folder.path()).unwrap());
@@ -37,12 +37,12 @@ impl Machine {
         Self { store, cache, told, _folder: folder }
     }
 
-    /// What was told so far.
+    /// The events so far.
     pub fn told(&self) -> Vec<Event> {
         self.told.lock().unwrap().clone()
     }
 
-    /// Has an action make blobs of these sizes, and sends them.
+    /// Stores blobs of these sizes as the result of an action, and uploads the result.
     pub fn make(&self, action: &ActionKey, sizes: &[usize]) -> Vec<(String, BlobRef)> {
         let put = |size: &usize| ("part".to_owned(), self.store.put(&bytes(*size)).unwrap());
         let outputs: Vec<_> = sizes.iter().map(put).collect();
@@ -52,7 +52,7 @@ impl Machine {
     }
 }
 
-/// Bytes that differ from those of other sizes.
+/// Deterministic bytes that depend on the size.
 pub fn bytes(size: usize) -> Vec<u8> {
     (0..size).map(|index| (index * 31 + index / 251 + size) as u8).collect()
 }

@@ -1,13 +1,13 @@
-//! Ports for servers that are other processes.
+//! Free ports for server processes.
 
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Below those that systems give to connections that go out: who asks whether a server listens must not take its port.
+/// The first port, below the ephemeral range: an outgoing connection must not take a server's port.
 const FIRST: u32 = 20_000;
 const COUNT: u32 = 12_000;
 
-/// A port that is free, and that no other test looks at first.
+/// A free port that no other test has chosen.
 pub fn free() -> u16 {
     static TAKEN: AtomicU32 = AtomicU32::new(0);
     let start = std::process::id().wrapping_mul(61);

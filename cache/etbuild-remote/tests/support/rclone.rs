@@ -1,4 +1,4 @@
-//! A server of S3 that others wrote, `rclone serve s3`, with a bucket of its own.
+//! The S3 server `rclone serve s3` with a bucket for one test.
 
 #[path = "port.rs"]
 mod port;
@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Who may read and write.
+/// The key and secret of the bucket.
 pub const KEY: (&str, &str) = ("team", "a secret of the team");
 
-/// A server that runs until it is dropped.
+/// A server that runs until the value is dropped.
 pub struct Rclone {
     program: OsString,
     folder: TempDir,
@@ -23,8 +23,8 @@ pub struct Rclone {
 }
 
 impl Rclone {
-    /// Starts one with the bucket `cache`. Without `ETBUILD_TEST_RCLONE`, the program, the test says so and passes, except where
-    /// emulators are required.
+    /// Starts a server with the bucket `cache`. Without `ETBUILD_TEST_RCLONE`, the path of rclone, the test is skipped
+    /// with a message, except where emulators are required.
     #[allow(clippy::print_stderr, reason = "a skipped test says so")]
     pub fn start() -> Option<Self> {
         let Some(program) = std::env::var_os("ETBUILD_TEST_RCLONE") else {
@@ -40,7 +40,7 @@ impl Rclone {
         Some(server)
     }
 
-    /// Starts it again, with what it has stored: it remembers what its folders hold.
+    /// Restarts the server, because rclone caches its folder listings.
     pub fn restart(&mut self) {
         self.kill();
         let mut command = Command::new(&self.program);
@@ -62,7 +62,7 @@ impl Rclone {
         }
     }
 
-    /// Where it listens, as a URL of the bucket.
+    /// The bucket's URL.
     pub fn url(&self) -> String {
         format!("s3://cache/etbuild?region=us-east-1&endpoint=http://127.0.0.1:{}", self.port)
     }

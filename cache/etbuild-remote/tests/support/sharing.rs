@@ -1,4 +1,4 @@
-//! What machines that share a server see, whichever it is.
+//! Checks of machines that share a server, for every kind of server.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,12 +8,12 @@ use etbuild_store::BlobRef;
 
 use crate::machine::{Machine, action, bytes};
 
-/// Blobs of all kinds of sizes; [`LOST`] is the size of one.
+/// Sizes of test blobs from empty to several megabytes; [`LOST`] is one of these sizes.
 pub const SIZES: [usize; 6] = [0, 1, 70_000, 5_000_000, 3000, 70_000];
 
 const LOST: u64 = 5_000_000;
 
-/// A machine gets the bytes of blobs of [`SIZES`] that another made.
+/// A machine downloads blobs of [`SIZES`] that another machine uploaded.
 pub fn reads(machine: &Machine, made: &[(String, BlobRef)]) {
     for ((_, blob), size) in made.iter().zip(SIZES) {
         assert!(machine.store.contains(blob).unwrap() || machine.cache.fetch(blob).unwrap());
@@ -31,7 +31,7 @@ pub fn hundreds_of_blobs(url: &str) {
     assert!(there && other.told().is_empty());
 }
 
-/// A result of which the server has lost a blob is a miss, and can be recorded again. `blobs` are the files of the server's.
+/// A result whose blob the server has lost is a miss, and can be uploaded again. `blobs` are the server's files.
 pub fn a_lost_blob(url: &str, blobs: impl Fn() -> Vec<PathBuf>) {
     Machine::new(url, Access::ReadWrite).make(&action("a"), &SIZES);
     let lost = blobs().into_iter().find(|file| fs::metadata(file).unwrap().len() == LOST).unwrap();

@@ -1,8 +1,9 @@
-//! Groups of processes: a process and what it starts.
+//! Process groups: a process with its descendants.
 
 use std::process::Command;
 
-/// Makes the process of `command` the leader of a group of its own. What the terminal sends to etbuild's does not reach it.
+/// Makes the process of `command` the leader of a new group, which signals of the terminal to etbuild's group do not
+/// reach.
 #[cfg(unix)]
 pub fn own(command: &mut Command) -> &mut Command {
     std::os::unix::process::CommandExt::process_group(command, 0)

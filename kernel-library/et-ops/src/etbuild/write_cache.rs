@@ -52,7 +52,7 @@ pub const WRITE_CACHE: Operator = Operator {
             &[CaseTensor::of(ScalarType::Half, &[1, 2, 1, 2], &[9.0, 9.0, 1.5, 2048.0])],
         ),
         Case::exact(
-            "rows that become bytes",
+            "rows quantized to int8",
             &[
                 Tensor(CaseTensor::of(ScalarType::Char, &[1, 2, 2, 7], &[9.0; 28])),
                 Tensor(CaseTensor::float(&[1, 1, 2, 3], &[-63.5, 0.25, 0.75, 0.0, 31.75, -0.125])),

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use flatbuffers::{FlatBufferBuilder, Push, UnionWIPOffset, WIPOffset};
 
-/// Where something was written.
+/// The offset of a written object.
 pub(super) type Offset = WIPOffset<UnionWIPOffset>;
 
-/// A field of a table; its slot is its position in the list of fields. Fields that are zero are left out.
+/// A field of a table; its slot is its position in the list of fields. Fields with the value zero are omitted.
 #[derive(Clone, Copy)]
 pub(super) enum Field {
     Absent,
@@ -68,7 +68,7 @@ impl Builder {
         self.inner.create_vector(items).as_union_value()
     }
 
-    /// Writes a vector of bytes unless an equal one was written.
+    /// Writes a vector of bytes; equal vectors are written once.
     pub(super) fn bytes(&mut self, items: &[u8]) -> Offset {
         if let Some(offset) = self.shared_bytes.get(items) {
             return *offset;
@@ -78,7 +78,7 @@ impl Builder {
         offset
     }
 
-    /// Writes a vector of 32-bit integers unless an equal one was written.
+    /// Writes a vector of 32-bit integers; equal vectors are written once.
     pub(super) fn words(&mut self, items: &[i32]) -> Offset {
         if let Some(offset) = self.shared_words.get(items) {
             return *offset;
@@ -88,7 +88,7 @@ impl Builder {
         offset
     }
 
-    /// Writes a text unless an equal one was written.
+    /// Writes a text; equal texts are written once.
     pub(super) fn string(&mut self, text: &str) -> Offset {
         self.inner.create_shared_string(text).as_union_value()
     }

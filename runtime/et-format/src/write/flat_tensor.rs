@@ -13,15 +13,15 @@ use crate::flat_tensor::{DATA_IDENTIFIER, DataHeader};
 /// A blob with a name, for a data file.
 #[derive(Clone, Debug)]
 pub struct DataEntry<'a> {
-    /// The name: a tensor's is the one that it has in the model.
+    /// The key; for a tensor, the name in the model.
     pub key: String,
     /// The bytes.
     pub data: &'a [u8],
-    /// What a tensor's elements are; none for an opaque blob.
+    /// The layout of a tensor; `None` for an opaque blob.
     pub layout: Option<DataLayout>,
 }
 
-/// What a tensor's elements are and how they lie.
+/// The layout of a tensor: type, sizes and dim order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataLayout {
     /// The type of the elements.
@@ -41,7 +41,7 @@ struct Segment<'a> {
 /// Bytes 8 to 55: the header and padding, a multiple of every alignment inside the flatbuffer.
 const HEADER_LENGTH: u64 = 48;
 
-/// Writes `entries` as a `.ptd` file, each behind the one before, aligned to 128 bytes; equal bytes are stored once.
+/// Writes `entries` as a `.ptd` file, in order, each aligned to 128 bytes; equal bytes are stored once.
 pub fn write_data(entries: &[DataEntry<'_>], out: &mut dyn Write) -> Result<()> {
     let (segments, places) = place(entries);
     let flatbuffer = build(entries, &segments, &places);
@@ -65,7 +65,7 @@ impl Segment<'_> {
     }
 }
 
-/// The segments, and which of them each entry has.
+/// The segments, and the segment index of each entry.
 fn place<'a>(entries: &[DataEntry<'a>]) -> (Vec<Segment<'a>>, Vec<u32>) {
     let mut segments: Vec<Segment<'a>> = Vec::new();
     let mut seen = BTreeMap::new();

@@ -1,20 +1,20 @@
-//! Which segments a program has and where they lie: constants, initial values, blobs, named data.
+//! The segments of a program and their offsets: constants, initial values, blobs, named data.
 
 use std::collections::BTreeMap;
 use std::io::{Result, Write};
 
 use super::Program;
 
-/// What a segment's start is a multiple of, in the file.
+/// The alignment of a segment in the file.
 pub const SEGMENT_ALIGNMENT: u64 = 128;
-/// What a constant's start is a multiple of, in its segment.
+/// The alignment of a constant in its segment.
 pub const CONSTANT_ALIGNMENT: u64 = 16;
 /// The same for constants of [`LARGE`] bytes or more: a cache line.
 const LARGE_ALIGNMENT: u64 = 64;
 /// From how many bytes on a constant begins with a cache line.
 const LARGE: usize = 1 << 10;
 
-/// The segments of a program, and which of them holds what.
+/// The segments of a program, and the segment of each constant, blob and named data.
 pub(super) struct Layout<'a> {
     segments: Vec<Segment<'a>>,
     blobs: BTreeMap<&'a [u8], u32>,
@@ -30,7 +30,7 @@ pub(super) struct Segment<'a> {
     alignment: PartAlignment,
 }
 
-/// What the start of a part is a multiple of, from its bytes.
+/// The alignment of a part, computed from its bytes.
 type PartAlignment = fn(&[u8]) -> u64;
 
 /// Parts without padding.
@@ -71,12 +71,12 @@ impl<'a> Layout<'a> {
         &self.segments
     }
 
-    /// Bytes from the first segment's start to the last one's end.
+    /// The bytes from the start of the first segment to the end of the last segment.
     pub(super) fn data_size(&self) -> u64 {
         self.segments.last().map_or(0, |segment| segment.offset + segment.size())
     }
 
-    /// The segment that holds this delegate's blob; an empty blob has none.
+    /// The segment of this delegate's blob; an empty blob has no segment.
     pub(super) fn blob_segment(&self, blob: &[u8]) -> Option<u32> {
         self.blobs.get(blob).copied()
     }
@@ -120,7 +120,7 @@ impl Segment<'_> {
         self.parts.iter().fold(0, |end, part| end.next_multiple_of((self.alignment)(part)) + part.len() as u64)
     }
 
-    /// Writes the parts with the padding between them.
+    /// Writes the parts with padding.
     pub(super) fn write(&self, out: &mut dyn Write) -> Result<()> {
         let mut end = 0_u64;
         for part in &self.parts {

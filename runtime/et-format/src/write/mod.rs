@@ -1,7 +1,7 @@
 //! Writes program and data files from plain data: the host's half of the formats.
 //!
-//! The layout is that of ExecuTorch's exporter: a flatbuffer with the extended header inserted behind its identifier,
-//! then segments (constants, initial values, delegates' blobs, named data), each aligned. Equal models give equal bytes.
+//! The layout is the layout of ExecuTorch's exporter: a flatbuffer with the extended header behind the identifier, then
+//! aligned segments (constants, initial values, delegates' blobs, named data). Equal models give equal bytes.
 
 mod builder;
 mod flat_tensor;
@@ -24,7 +24,7 @@ use layout::{Layout, Segment, write_zeros};
 /// Bytes 8 to 39: the header's length, a multiple of every alignment inside the flatbuffer.
 const HEADER_LENGTH: usize = ExtendedHeader::LENGTH as usize;
 
-/// Writes `program` as a `.pte` file. Constants and blobs go from where they are straight to `out`.
+/// Writes `program` as a `.pte` file. Constants and blobs are written to `out` without a copy.
 pub fn write_program(program: &Program<'_>, out: &mut dyn Write) -> Result<()> {
     let layout = Layout::new(program);
     let flatbuffer = tables::build(program, &layout);
@@ -43,7 +43,7 @@ pub fn write_program(program: &Program<'_>, out: &mut dyn Write) -> Result<()> {
     write_segments(layout.segments(), out)
 }
 
-/// The flatbuffer with a header behind its identifier: everything moves back, so the root's offset grows.
+/// Writes the flatbuffer with a header behind its identifier. The header shifts the rest, so the root's offset grows.
 fn write_behind_identifier(flatbuffer: &[u8], header: &[u8], out: &mut dyn Write) -> Result<()> {
     let (frame, tables) = flatbuffer.split_at(8);
     let (root, identifier) = frame.split_at(4);

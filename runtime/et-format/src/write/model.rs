@@ -1,4 +1,4 @@
-//! A program as plain data. Names and meanings are those of the schema; big bytes are borrowed.
+//! A program as plain data. Names and meanings follow the schema; large byte arrays are borrowed.
 
 use et_core::ScalarType;
 
@@ -22,7 +22,7 @@ pub struct NamedData<'a> {
     pub key: String,
     /// The bytes; the same bytes under several names are stored once.
     pub data: &'a [u8],
-    /// The alignment that they need: a power of two.
+    /// The alignment in bytes: a power of two.
     pub alignment: u64,
 }
 
@@ -33,13 +33,13 @@ pub struct ExecutionPlan<'a> {
     pub name: String,
     /// How Python saw inputs and outputs.
     pub container: ContainerMetadata,
-    /// The value table. A tensor stands before any list that refers to it.
+    /// The value table. A tensor precedes every list that refers to the tensor.
     pub values: Vec<EValue>,
     /// The values that are inputs.
     pub inputs: Vec<i32>,
     /// The values that are outputs.
     pub outputs: Vec<i32>,
-    /// The instructions; upstream's loader wants at least one chain.
+    /// The instructions; upstream's loader requires at least one chain.
     pub chains: Vec<Chain>,
     /// The operators that instructions refer to.
     pub operators: Vec<Operator>,
@@ -61,7 +61,7 @@ pub struct ContainerMetadata {
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EValue {
-    /// Nothing.
+    /// An absent value.
     Null,
     /// An integer.
     Int(i64),
@@ -81,13 +81,13 @@ pub enum EValue {
     BoolList(Vec<bool>),
     /// Indices of tensors in the value table.
     TensorList(Vec<i32>),
-    /// Indices of tensors in the value table, -1 for none.
+    /// Indices of tensors in the value table, -1 for an absent tensor.
     OptionalTensorList(Vec<i32>),
 }
 
-/// A tensor. A data buffer alone means a constant, an allocation alone planned memory, both a mutable buffer with an
-/// initial value, neither a pointer that the caller supplies. Planned memory with a name is a mutable buffer too: our runtime
-/// begins it with zeros, ExecuTorch's with anything.
+/// A tensor. Data buffer only: a constant; allocation only: planned memory; both: a mutable buffer with an initial
+/// value; neither: memory of the caller. Planned memory with a name is a mutable buffer too: our runtime initializes
+/// the buffer with zeros, ExecuTorch's runtime leaves the buffer uninitialized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tensor {
     /// The type of the elements.
@@ -96,13 +96,13 @@ pub struct Tensor {
     pub sizes: Vec<i32>,
     /// The dimensions in memory order.
     pub dim_order: Vec<u8>,
-    /// The constant or initial value, counted from 1; 0 for none.
+    /// The index of the constant or initial value, counted from 1; 0 for a tensor without data in the file.
     pub data_buffer: u32,
     /// A place in an arena.
     pub allocation: Option<Allocation>,
     /// Whether the shape can change within its bounds.
     pub dynamic: bool,
-    /// What only some tensors need.
+    /// The fields of external, mutable or device tensors.
     pub extra: Option<ExtraTensorInfo>,
 }
 
@@ -115,7 +115,7 @@ pub struct Allocation {
     pub offset: u64,
 }
 
-/// What only some tensors need.
+/// The fields of external, mutable or device tensors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtraTensorInfo {
     /// The name in the model.
@@ -138,14 +138,14 @@ pub enum Instruction {
     KernelCall {
         /// The operator.
         operator: i32,
-        /// The values it is called with.
+        /// The indices of the arguments.
         arguments: Vec<i32>,
     },
     /// Calls a delegate.
     DelegateCall {
         /// The delegate.
         delegate: i32,
-        /// The values it is called with: inputs, then outputs.
+        /// The indices of the arguments: inputs, then outputs.
         arguments: Vec<i32>,
     },
     /// Copies a value.
@@ -174,11 +174,11 @@ pub enum Instruction {
 pub struct Operator {
     /// The name with its namespace, such as `aten::add`.
     pub name: String,
-    /// The overload, such as `out`; empty for the default one.
+    /// The overload, such as `out`; empty for the default overload.
     pub overload: String,
 }
 
-/// A part of the method that another engine executes.
+/// A partition of the method that a delegate executes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackendDelegate<'a> {
     /// The backend's name.

@@ -28,7 +28,7 @@ fn root(builder: &mut Builder, program: &Program<'_>, layout: &Layout<'_>) -> Of
     builder.table(&fields)
 }
 
-/// An empty blob cannot be a segment of its own: all of them share one entry.
+/// Segments are not empty, so all empty blobs share an inline entry.
 fn inline_data(builder: &mut Builder, program: &Program<'_>) -> Offset {
     let mut delegates = program.execution_plans.iter().flat_map(|plan| &plan.delegates);
     if delegates.all(|delegate| !delegate.blob.is_empty()) {
@@ -102,7 +102,7 @@ fn value(builder: &mut Builder, value: &EValue) -> Offset {
     builder.table(&[Field::U8(kind), Field::Offset(content)])
 }
 
-/// A table whose only field is what `write` writes.
+/// A table with a single field, which `write` writes.
 fn of_one(builder: &mut Builder, write: impl FnOnce(&mut Builder) -> Offset) -> Offset {
     let field = Field::Offset(write(builder));
     builder.table(&[field])

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use et_core::Result;
 use et_format::{Chain, EValue, ExecutionPlan, FrameList, Instruction, Kind, List, ProgramFile, Tensor, View};
 
-/// Reads everything in a file; the first malformed field is the error.
+/// Reads every field of a file; returns the error of the first malformed field.
 pub fn describe(bytes: &[u8]) -> Result<String> {
     let file = ProgramFile::parse(bytes)?;
     let program = file.program();

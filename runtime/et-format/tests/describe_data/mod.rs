@@ -6,7 +6,7 @@ use std::fmt::Write;
 use et_core::Result;
 use et_format::{BundledProgram, BundledSlot, BundledValue, DataFile, List};
 
-/// Reads everything in a data file; the first malformed field is the error.
+/// Reads every field of a data file; returns the error of the first malformed field.
 pub fn describe_data(bytes: &[u8]) -> Result<String> {
     let file = DataFile::parse(bytes)?;
     let mut text = format!("version {}\n", file.version()?);
@@ -22,7 +22,7 @@ pub fn describe_data(bytes: &[u8]) -> Result<String> {
     Ok(text)
 }
 
-/// Reads everything in a bundled program but the program.
+/// Reads every field of a bundled program except the program.
 pub fn describe_bundle(bytes: &[u8]) -> Result<String> {
     let bundle = BundledProgram::parse(bytes)?;
     let mut text = format!("version {}\nprogram of {} bytes\n", bundle.version()?, bundle.program()?.len());

@@ -45,7 +45,7 @@ pub struct Request {
     pub seed: Option<u64>,
     /// Whether tokens are guessed from the text itself.
     pub lookup: bool,
-    /// The program file of a model that guesses tokens.
+    /// The program file of a draft model.
     pub draft_model: Option<PathBuf>,
     /// Where to write the new tokens.
     pub tokens_out: Option<PathBuf>,
@@ -100,7 +100,7 @@ impl Request {
         }
     }
 
-    /// Where guesses come from, if tokens are to be guessed.
+    /// The draft of speculative decoding, if requested.
     pub fn guesses(&self) -> Option<Guesses> {
         let draft = self.draft_model.clone().map(Guesses::Draft);
         draft.or_else(|| self.lookup.then_some(Guesses::Lookup))

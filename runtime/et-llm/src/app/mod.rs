@@ -33,7 +33,7 @@ pub struct AppSpec {
     pub program: ProgramSource,
     /// The names of the operators that the program's methods call, with their kernels.
     pub kernels: &'static [(&'static str, Kernel)],
-    /// The engines of the program's delegates.
+    /// The delegates of the program's blobs.
     pub engines: &'static [Engine],
     /// The function that makes the tokenizer, in a binary with a tokenizer.
     pub text: Option<MakeText>,

@@ -11,7 +11,7 @@ use crate::{Error, Session};
 #[derive(Clone, Copy, Debug, Default)]
 struct Surprise {
     texts: usize,
-    /// The tokens that were foreseen: all but the first of each text.
+    /// The number of predicted tokens: all tokens except the first of each text.
     tokens: usize,
     /// The sum of `-ln(probability)` over the tokens.
     sum: f64,

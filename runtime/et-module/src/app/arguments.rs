@@ -55,7 +55,7 @@ pub(super) fn parse(mut arguments: impl Iterator<Item = OsString>) -> Result<Com
     if bench {
         return Ok(Command::Bench(subject, effort));
     }
-    if subject.outputs.is_some() { Ok(Command::Run(subject)) } else { Err("--outputs is needed".to_owned()) }
+    if subject.outputs.is_some() { Ok(Command::Run(subject)) } else { Err("--outputs is required".to_owned()) }
 }
 
 /// The value of an option as a number.

@@ -28,7 +28,7 @@ pub struct AppSpec {
     pub program: ProgramSource,
     /// The names of the operators that the program's methods call, with their kernels.
     pub kernels: &'static [(&'static str, Kernel)],
-    /// The engines of the program's delegates.
+    /// The delegates of the program's blobs.
     pub engines: &'static [Engine],
     /// The method that runs where the command line names no method.
     pub method: &'static str,

@@ -1,4 +1,4 @@
-//! Any bytes as a data file: every field is read, and a program takes its constants from it.
+//! Arbitrary bytes as a data file: the target reads every field, and a program takes its constants from the file.
 #![no_main]
 
 #[path = "../../../et-format/tests/describe_data/mod.rs"]
@@ -13,7 +13,8 @@ use libfuzzer_sys::fuzz_target;
 
 /// A program with two constants in a data file.
 const PROGRAM: &[u8] = include_bytes!("../../../et-format/tests/data/external.pte");
-/// Entries may be one entry many times over, so that a longer file describes itself in more text than there is memory.
+/// The limit of a file in bytes. Offsets of a file may share an entry, so a longer file could expand to more text than
+/// the memory holds.
 const LONGEST: usize = 4096;
 
 fuzz_target!(|file: &[u8]| {

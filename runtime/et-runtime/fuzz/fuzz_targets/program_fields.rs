@@ -6,7 +6,8 @@ mod describe;
 
 use libfuzzer_sys::fuzz_target;
 
-/// Lists in a file may be one list many times over, so that a longer file describes itself in more text than there is memory.
+/// The limit of a file in bytes. Offsets of a file may share a list, so a longer file could expand to more text than
+/// the memory holds.
 const LONGEST: usize = 2560;
 
 fuzz_target!(|file: &[u8]| {

@@ -1,4 +1,4 @@
-//! Any bytes: loaded with exactly the memory that they ask for, within reason, and executed.
+//! Arbitrary bytes as a program file: loaded with the memory that the file requires, up to a limit, and executed.
 #![no_main]
 
 use std::cell::Cell;
@@ -46,7 +46,7 @@ fn execute_method(plan: MethodPlan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Memory for the first inputs and outputs that the file plans none for, in unequal parts.
+/// Supplies memory for the first inputs and outputs without planned memory, in unequal parts.
 fn give_memory<'a>(method: &Method<'a>, unplanned: &'a mut [u8]) {
     for (index, part) in unplanned.chunks_mut(512).enumerate() {
         let (odd, even) = part.split_at_mut(64 << (index % 3));
@@ -54,7 +54,7 @@ fn give_memory<'a>(method: &Method<'a>, unplanned: &'a mut [u8]) {
     }
 }
 
-/// Every input is the input before it, and some bytes.
+/// Fills each input with the previous input's bytes and some fresh bytes.
 fn give_inputs(method: &Method<'_>) -> Result<()> {
     for index in 0..method.input_count()?.min(8) {
         let value = method.input(index)?;
@@ -70,7 +70,7 @@ fn aligned(bytes: &mut [u8], size: usize) -> &[Cell<u8>] {
     Cell::from_mut(&mut bytes[skip..skip + size]).as_slice_of_cells()
 }
 
-/// Reads all of its blob and options, and does with arguments what [`touch`] does.
+/// Reads the whole blob and all options, and calls [`touch`] on the arguments.
 struct Engine;
 
 impl<'a> Delegate<'a> for Engine {

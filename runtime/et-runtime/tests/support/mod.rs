@@ -20,7 +20,7 @@ pub fn kernel(name: &str) -> Kernel {
     }
 }
 
-/// Applies a function to arguments 0 and 1, one of which may have a single element.
+/// Applies a function to the elements of arguments 0 and 1; a single element is broadcast.
 fn zip(args: &Args<'_, '_>, out: usize, function: fn(f32, f32) -> f32) -> Result<()> {
     let [left, right, out] = [args.tensor(0)?, args.tensor(1)?, args.tensor(out)?];
     out.resize(&if left.numel() >= right.numel() { left.shape() } else { right.shape() })?;
@@ -56,7 +56,7 @@ fn view(args: &Args<'_, '_>) -> Result<()> {
     args.set(2, Value::Tensor(out.over(&args.tensor(0)?)?))
 }
 
-/// Loads the first method of a program with exactly the memory that it asks for, and hands it to `test`.
+/// Loads the first method of a program with exactly the required memory, and calls `test` with the method.
 pub fn with_method(
     file: &[u8],
     delegates: &[&dyn for<'a> Delegate<'a>],

@@ -1,19 +1,19 @@
-//! The engine `placeholder` on a device: executes the blobs that its host half makes.
+//! The backend `placeholder` on a device: executes the blobs of its host half.
 #![no_std]
 
 use et_core::{Args, Error, Result};
 use et_runtime::{Delegate, DelegateSetup, Workers};
 
-/// What program files call the engine.
+/// The delegate id in program files.
 pub const ID: &str = "EtbuildPlaceholder";
 
-/// The delegate of one blob.
+/// The delegate of a blob.
 struct Placeholder<'a> {
-    /// The threads that it may use.
+    /// The threads for the work of a call.
     _workers: &'a dyn Workers,
 }
 
-/// A delegate for one blob, which may use these threads.
+/// Makes the delegate of a blob, which may use these threads.
 pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
     Placeholder { _workers: workers }
 }

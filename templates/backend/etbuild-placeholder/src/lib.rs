@@ -1,12 +1,12 @@
-//! The engine `placeholder` on the host: what it takes, and how it lowers what it took.
+//! The backend `placeholder` on the host: accepts nodes and lowers partitions.
 
 use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
-/// The engine.
+/// The backend.
 pub static BACKEND: Placeholder = Placeholder;
 
-/// The engine `placeholder`.
+/// The backend `placeholder`.
 #[derive(Clone, Copy, Debug)]
 pub struct Placeholder;
 

@@ -1,4 +1,4 @@
-//! What every engine must do.
+//! The conformance suite of backends.
 
 use et_module::Engine;
 use etbuild_backend::TargetFacts;
@@ -17,12 +17,12 @@ fn candidate(target: &TargetFacts) -> Candidate<'_> {
 }
 
 #[test]
-fn what_it_takes_it_computes() {
+fn accepted_cases_compute_the_expected_outputs() {
     check_cases(&candidate(&this_machine())).unwrap();
 }
 
 #[test]
-fn its_answers_stay_the_same_and_have_reasons() {
+fn answers_are_deterministic_and_have_reasons() {
     check_refusals(&candidate(&this_machine())).unwrap();
 }
 

@@ -29,7 +29,7 @@ impl Platform for Uart {
         0
     }
 
-    /// Writes the status and waits for ever: there is nobody to return to.
+    /// Writes the status and waits forever: bare metal has no caller to return to.
     fn exit(&mut self, status: u32) -> ! {
         self.write("{\"exit\":");
         self.write_number(status);

@@ -7,7 +7,7 @@ use crate::record::{SlotNumber, records};
 
 records! {
     /// The shape of a sliding window over an NHWC tensor `[batch, height, width, channels]`, or over an NCHW tensor
-    /// `[batch, channels, height, width]` for convolutions of planar images.
+    /// `[batch, channels, height, width]` for convolutions over NCHW input.
     pub struct Window {
         /// Batch size.
         pub batch: u32,

@@ -1,4 +1,4 @@
-//! Folds per-channel factors (squeeze and excitation) of an image into the weights of the following GEMM, which has fewer weights
+//! Folds per-channel factors (squeeze-and-excite) of an image into the weights of the following GEMM, which has fewer weights
 //! than the image has elements.
 
 use et_cpu::{Elementwise, Instruction, Place, Product, Rows, Stream};
