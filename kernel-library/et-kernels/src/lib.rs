@@ -36,5 +36,4 @@ mod rows;
 pub mod softmax;
 #[cfg(test)]
 mod test;
-mod tile;
 pub mod window;

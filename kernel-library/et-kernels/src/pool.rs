@@ -2,6 +2,7 @@
 
 mod bytes;
 mod floats;
+mod run;
 
 pub use bytes::{average_pool_bytes, max_pool_bytes};
 pub use floats::{average_pool, max_pool};

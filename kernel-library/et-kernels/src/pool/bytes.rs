@@ -1,14 +1,14 @@
 //! int8 pooling.
-#![allow(unsafe_code)] // Tiles are read through pointers; bounds are checked once for a call.
+#![allow(unsafe_code)] // Elements are read and written through pointers.
 
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Integer, Level, Simd, Work};
+use et_simd::{Integer, Level, Simd};
 
 use super::Divisor;
+use super::run::{Reduction, pool};
 use crate::quantized::{ALL, Quantization, Rescale};
-use crate::tile::{Pixels, Tile, row};
 use crate::window::Window;
 
 /// int8 max pooling, as [`super::max_pool`]; the output has the qparams of the input.
@@ -21,13 +21,11 @@ pub fn max_pool_bytes(
     rows: Range<usize>,
     output: &mut [i8],
 ) -> Result<()> {
-    window.check(channels, input.len(), &rows, output.len())?;
-    level.run(Pool { window, channels, input, mean: None, rows, output });
-    Ok(())
+    pool(level, Max, window, channels, input, rows, output)
 }
 
 /// int8 average pooling, as [`super::average_pool`].
-#[allow(clippy::too_many_arguments)] // Two tensors, what their bytes mean, the geometry, and the share of the work.
+#[allow(clippy::too_many_arguments)] // Two tensors with qparams, the geometry, and the share of the work.
 #[inline]
 pub fn average_pool_bytes(
     level: Level,
@@ -40,97 +38,62 @@ pub fn average_pool_bytes(
     rows: Range<usize>,
     output: &mut [i8],
 ) -> Result<()> {
-    window.check(channels, input.len(), &rows, output.len())?;
-    level.run(Pool { window, channels, input, mean: Some((from, divisor, to)), rows, output });
-    Ok(())
+    pool(level, Mean { from, divisor, to }, window, channels, input, rows, output)
 }
 
-struct Pool<'a> {
-    window: &'a Window,
-    channels: usize,
-    input: &'a [i8],
-    /// The average; `None` for max pooling.
-    mean: Option<(Quantization, Divisor, Quantization)>,
-    rows: Range<usize>,
-    output: &'a mut [i8],
-}
+/// The maximum.
+#[derive(Clone, Copy)]
+struct Max;
 
-impl Work for Pool<'_> {
-    type Output = ();
+impl Reduction for Max {
+    type Element = i8;
+    type Sum<S: Simd> = S::I32;
+
     #[inline(always)]
-    fn run<S: Simd>(mut self, isa: S) {
-        let (window, channels) = (self.window, self.channels);
-        for index in self.rows.clone() {
-            row(isa, &mut self, window, channels, index);
-        }
+    fn start<S: Simd>(self, isa: S) -> S::I32 {
+        isa.splat_i32(-128)
+    }
+    #[inline(always)]
+    unsafe fn add<S: Simd>(self, isa: S, sum: S::I32, from: *const i8, lanes: usize) -> S::I32 {
+        // SAFETY: the caller guarantees `lanes` elements.
+        sum.max(unsafe { isa.read_i8_part(from, lanes) })
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(self, isa: S, sum: S::I32, _: usize, to: *mut i8, lanes: usize) {
+        // SAFETY: the caller guarantees room for `lanes` elements.
+        unsafe { isa.write_i8_part(to, lanes, sum) }
     }
 }
 
-impl<S: Simd> Tile<S> for Pool<'_> {
-    #[inline(always)]
-    fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: `row` of the tile module passes channels within the image.
-        unsafe { self.tile::<S, P, N>(isa, pixels, channel, S::LANES) };
-    }
-    #[inline(always)]
-    fn rest<const P: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: `row` of the tile module passes channels within the image.
-        unsafe { self.tile::<S, P, 1>(isa, pixels, channel, self.channels - channel) };
-    }
+/// The mean, requantized.
+#[derive(Clone, Copy)]
+struct Mean {
+    from: Quantization,
+    divisor: Divisor,
+    to: Quantization,
 }
 
-impl Pool<'_> {
-    /// # Safety
-    /// `N` vectors, or `lanes` channels, exist from `channel` on; the kernel positions of `pixels` are within the
-    /// image.
-    #[inline(always)]
-    unsafe fn tile<S: Simd, const P: usize, const N: usize>(
-        &mut self,
-        isa: S,
-        pixels: &Pixels,
-        channel: usize,
-        lanes: usize,
-    ) {
-        let (window, channels) = (self.window, self.channels);
-        let [tap_rows, tap_columns] = pixels.taps.clone();
-        let inside = tap_rows.len() * tap_columns.len();
-        let mut tile = [[isa.splat_i32(if self.mean.is_some() { 0 } else { -128 }); N]; P];
-        let step = window.stride[1] * channels;
-        // SAFETY: sizes were validated against the window; the caller guarantees channels and kernel positions.
-        unsafe {
-            for tap_row in tap_rows {
-                let line = window.place(0, pixels.row, tap_row) * window.input[1];
-                for tap_column in tap_columns.clone() {
-                    let from = (line + window.place(1, pixels.column, tap_column)) * channels + channel;
-                    let from = self.input.as_ptr().add(from);
-                    for (pixel, tile) in tile.iter_mut().enumerate() {
-                        for (vector, result) in tile.iter_mut().enumerate() {
-                            let from = from.add(pixel * step + vector * S::LANES);
-                            let bytes =
-                                if lanes == S::LANES { isa.read_i8(from) } else { isa.read_i8_part(from, lanes) };
-                            *result = if self.mean.is_some() { *result + bytes } else { result.max(bytes) };
-                        }
-                    }
-                }
-            }
-            let first = (pixels.row - self.rows.start) * window.output[1] + pixels.column;
-            for (pixel, tile) in tile.iter().enumerate() {
-                let to = self.output.as_mut_ptr().add((first + pixel) * channels + channel);
-                for (vector, result) in tile.iter().enumerate() {
-                    let (to, bytes) = (to.add(vector * S::LANES), self.bytes(isa, *result, inside));
-                    if lanes == S::LANES { isa.write_i8(to, bytes) } else { isa.write_i8_part(to, lanes, bytes) }
-                }
-            }
-        }
-    }
+impl Reduction for Mean {
+    type Element = i8;
+    type Sum<S: Simd> = S::I32;
 
-    /// The qparams of the output.
     #[inline(always)]
-    fn bytes<S: Simd>(&self, isa: S, result: S::I32, inside: usize) -> S::I32 {
-        let Some((from, divisor, to)) = self.mean else { return result };
+    fn start<S: Simd>(self, isa: S) -> S::I32 {
+        isa.splat_i32(0)
+    }
+    #[inline(always)]
+    unsafe fn add<S: Simd>(self, isa: S, sum: S::I32, from: *const i8, lanes: usize) -> S::I32 {
+        // SAFETY: the caller guarantees `lanes` elements.
+        sum + unsafe { isa.read_i8_part(from, lanes) }
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(self, isa: S, sum: S::I32, inside: usize, to: *mut i8, lanes: usize) {
+        let Self { from, divisor, to: qparams } = self;
         let offset = isa.splat(inside as f32 * from.zero_point as f32);
-        let factor = from.scale / to.scale / divisor.of(inside);
-        Rescale::new(isa, factor, to.zero_point, ALL).bytes(result.to_float() - offset)
+        let factor = from.scale / qparams.scale / divisor.of(inside);
+        let bytes = Rescale::new(isa, factor, qparams.zero_point, ALL).bytes(sum.to_float() - offset);
+        // SAFETY: the caller guarantees room for `lanes` elements.
+        unsafe { isa.write_i8_part(to, lanes, bytes) }
     }
 }
 

@@ -1,13 +1,13 @@
 //! `f32` pooling.
-#![allow(unsafe_code)] // Tiles are read through pointers; bounds are checked once for a call.
+#![allow(unsafe_code)] // Elements are read and written through pointers.
 
 use core::ops::Range;
 
 use et_core::Result;
-use et_simd::{Float, Level, Simd, Work};
+use et_simd::{Float, Level, Simd};
 
 use super::Divisor;
-use crate::tile::{Pixels, Tile, row};
+use super::run::{Reduction, pool};
 use crate::window::Window;
 
 /// Max pooling of an image `[rows, columns, channels]` for the output `rows`; `output` holds only these rows. A window
@@ -21,9 +21,7 @@ pub fn max_pool(
     rows: Range<usize>,
     output: &mut [f32],
 ) -> Result<()> {
-    window.check(channels, input.len(), &rows, output.len())?;
-    level.run(Pool { window, channels, input, divisor: None, rows, output });
-    Ok(())
+    pool(level, Max, window, channels, input, rows, output)
 }
 
 /// Average pooling, as [`max_pool`].
@@ -37,94 +35,55 @@ pub fn average_pool(
     rows: Range<usize>,
     output: &mut [f32],
 ) -> Result<()> {
-    window.check(channels, input.len(), &rows, output.len())?;
-    level.run(Pool { window, channels, input, divisor: Some(divisor), rows, output });
-    Ok(())
+    pool(level, Mean(divisor), window, channels, input, rows, output)
 }
 
-struct Pool<'a> {
-    window: &'a Window,
-    channels: usize,
-    input: &'a [f32],
-    /// The divisor; `None` for max pooling.
-    divisor: Option<Divisor>,
-    rows: Range<usize>,
-    output: &'a mut [f32],
-}
+/// The maximum; NaN propagates.
+#[derive(Clone, Copy)]
+struct Max;
 
-impl Work for Pool<'_> {
-    type Output = ();
+impl Reduction for Max {
+    type Element = f32;
+    type Sum<S: Simd> = S::F32;
+
     #[inline(always)]
-    fn run<S: Simd>(mut self, isa: S) {
-        let (window, channels) = (self.window, self.channels);
-        for index in self.rows.clone() {
-            row(isa, &mut self, window, channels, index);
-        }
+    fn start<S: Simd>(self, isa: S) -> S::F32 {
+        isa.splat(f32::NEG_INFINITY)
+    }
+    #[inline(always)]
+    unsafe fn add<S: Simd>(self, isa: S, sum: S::F32, from: *const f32, lanes: usize) -> S::F32 {
+        // SAFETY: the caller guarantees `lanes` elements.
+        let numbers = unsafe { read(isa, from, lanes) };
+        sum.max(numbers).select(sum.is_equal(sum), sum)
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(self, isa: S, sum: S::F32, _: usize, to: *mut f32, lanes: usize) {
+        // SAFETY: the caller guarantees room for `lanes` elements.
+        unsafe { write(isa, to, lanes, sum) }
     }
 }
 
-impl<S: Simd> Tile<S> for Pool<'_> {
-    #[inline(always)]
-    fn vectors<const P: usize, const N: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: `row` of the tile module passes channels within the image.
-        unsafe { self.tile::<S, P, N>(isa, pixels, channel, S::LANES) };
-    }
-    #[inline(always)]
-    fn rest<const P: usize>(&mut self, isa: S, pixels: &Pixels, channel: usize) {
-        // SAFETY: `row` of the tile module passes channels within the image.
-        unsafe { self.tile::<S, P, 1>(isa, pixels, channel, self.channels - channel) };
-    }
-}
+/// The mean.
+#[derive(Clone, Copy)]
+struct Mean(Divisor);
 
-impl Pool<'_> {
-    /// # Safety
-    /// `N` vectors, or `lanes` channels, exist from `channel` on; the kernel positions of `pixels` are within the
-    /// image.
+impl Reduction for Mean {
+    type Element = f32;
+    type Sum<S: Simd> = S::F32;
+
     #[inline(always)]
-    unsafe fn tile<S: Simd, const P: usize, const N: usize>(
-        &mut self,
-        isa: S,
-        pixels: &Pixels,
-        channel: usize,
-        lanes: usize,
-    ) {
-        let (window, channels) = (self.window, self.channels);
-        let [tap_rows, tap_columns] = pixels.taps.clone();
-        let inside = tap_rows.len() * tap_columns.len();
-        let start = isa.splat(if self.divisor.is_some() { 0.0 } else { f32::NEG_INFINITY });
-        let mut tile = [[start; N]; P];
-        let step = window.stride[1] * channels;
-        // SAFETY: sizes were validated against the window; the caller guarantees channels and kernel positions.
-        unsafe {
-            for tap_row in tap_rows {
-                let line = window.place(0, pixels.row, tap_row) * window.input[1];
-                for tap_column in tap_columns.clone() {
-                    let from = (line + window.place(1, pixels.column, tap_column)) * channels + channel;
-                    let from = self.input.as_ptr().add(from);
-                    for (pixel, tile) in tile.iter_mut().enumerate() {
-                        for (vector, result) in tile.iter_mut().enumerate() {
-                            let numbers = read(isa, from.add(pixel * step + vector * S::LANES), lanes);
-                            // NaN propagates.
-                            let greatest = result.max(numbers).select(result.is_equal(*result), *result);
-                            *result = if self.divisor.is_some() { *result + numbers } else { greatest };
-                        }
-                    }
-                }
-            }
-            let divisor = isa.splat(self.divisor.map_or(
-                1.0,
-                #[inline(always)]
-                |divisor| divisor.of(inside),
-            ));
-            let first = (pixels.row - self.rows.start) * window.output[1] + pixels.column;
-            for (pixel, tile) in tile.iter().enumerate() {
-                let to = self.output.as_mut_ptr().add((first + pixel) * channels + channel);
-                for (vector, result) in tile.iter().enumerate() {
-                    let (to, result) = (to.add(vector * S::LANES), *result / divisor);
-                    if lanes == S::LANES { isa.write(to, result) } else { isa.write_part(to, lanes, result) }
-                }
-            }
-        }
+    fn start<S: Simd>(self, isa: S) -> S::F32 {
+        isa.splat(0.0)
+    }
+    #[inline(always)]
+    unsafe fn add<S: Simd>(self, isa: S, sum: S::F32, from: *const f32, lanes: usize) -> S::F32 {
+        // SAFETY: the caller guarantees `lanes` elements.
+        sum + unsafe { read(isa, from, lanes) }
+    }
+    #[inline(always)]
+    unsafe fn store<S: Simd>(self, isa: S, sum: S::F32, inside: usize, to: *mut f32, lanes: usize) {
+        // SAFETY: the caller guarantees room for `lanes` elements.
+        unsafe { write(isa, to, lanes, sum / isa.splat(self.0.of(inside))) }
     }
 }
 
@@ -134,6 +93,14 @@ impl Pool<'_> {
 unsafe fn read<S: Simd>(isa: S, from: *const f32, lanes: usize) -> S::F32 {
     // SAFETY: the caller guarantees `lanes` elements.
     unsafe { if lanes == S::LANES { isa.read(from) } else { isa.read_part(from, lanes) } }
+}
+
+/// # Safety
+/// `to` is valid for writes of `lanes` elements.
+#[inline(always)]
+unsafe fn write<S: Simd>(isa: S, to: *mut f32, lanes: usize, vector: S::F32) {
+    // SAFETY: the caller guarantees room for `lanes` elements.
+    unsafe { if lanes == S::LANES { isa.write(to, vector) } else { isa.write_part(to, lanes, vector) } }
 }
 
 #[cfg(test)]
