@@ -1,4 +1,4 @@
-//! Bundled programs (`.bpte`): the program in the file, and the test cases.
+//! The test cases of bundled programs (`.bpte`).
 
 use et_core::{Storage, Tensor, Value};
 use et_format::{BundledCase, BundledProgram, BundledSlot, BundledTensor, BundledValue};
@@ -14,16 +14,6 @@ pub struct CaseResult {
     pub outputs: Outputs,
     /// The mismatch in words; empty for a case that passed.
     pub differences: Vec<String>,
-}
-
-/// Whether a file is a bundled program.
-pub fn is_bundled(file: &[u8]) -> bool {
-    BundledProgram::has_identifier(file)
-}
-
-/// The program in a file, bundled or not.
-pub fn program_in(file: &[u8]) -> et_core::Result<&[u8]> {
-    if is_bundled(file) { BundledProgram::parse(file)?.program() } else { Ok(file) }
 }
 
 /// Runs every case of the bundle for the method, in order, in `module`, whose state the cases share.

@@ -22,6 +22,7 @@ pub mod app;
 mod array;
 mod bench;
 mod bundle;
+mod bundled_file;
 mod cases;
 mod closeness;
 mod constant;
@@ -39,7 +40,8 @@ mod threads;
 
 pub use array::Array;
 pub use bench::{Bench, Effort, peak_rss_mib};
-pub use bundle::{CaseResult, is_bundled, program_in, run_bundled};
+pub use bundle::{CaseResult, run_bundled};
+pub use bundled_file::{is_bundled, program_in};
 pub use cases::run_cases;
 pub use closeness::{Tolerance, difference};
 pub use constant::Constant;

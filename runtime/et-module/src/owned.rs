@@ -9,7 +9,7 @@ use std::sync::Arc;
 use et_core::{Error as CoreError, Indices, Kernel, Result as CoreResult, Tensor, Value};
 use et_runtime::{Delegate, Failure, Memory, Method, MethodPlan, Program, Step, Workers};
 
-use crate::{DataFiles, Engines, Error, FileBytes, bundle, data_files};
+use crate::{DataFiles, Engines, Error, FileBytes, bundled_file, data_files};
 
 /// The alignment of arenas in bytes: a cache line, and a multiple of the runtime's alignment.
 const ALIGNMENT: usize = 64;
@@ -73,7 +73,7 @@ impl LoadedMethod {
         // SAFETY: the owners are stored in the struct, so the owners live as long as the method.
         let (bytes, data_files): (&'static FileBytes, &'static DataFiles) = unsafe { (file.borrow(), data.borrow()) };
         let external = data_files.parse()?;
-        let plan = choose(Program::new(bundle::program_in(bytes)?)?)?;
+        let plan = choose(Program::new(bundled_file::program_in(bytes)?)?)?;
         let needs = plan.requirements()?;
         let mut delegates = Delegates::new(plan, engines)?;
         let mut kernels = Owned::new(kernels(plan)?);
