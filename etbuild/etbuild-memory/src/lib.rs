@@ -19,6 +19,8 @@
 //! assert_eq!(usage(&planned)["forward"].planned, 32);
 //! ```
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod bound;
 mod error;
 mod plan;

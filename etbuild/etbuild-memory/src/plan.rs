@@ -15,7 +15,7 @@ use crate::{Item, LiveTensor, MemoryError, PlanRequest, Planner};
 pub const DEFAULT_ALIGNMENT: u64 = 16;
 
 /// Options of memory planning.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
     /// The planner that lays out each bank.
     pub planner: &'static dyn Planner,
@@ -24,7 +24,7 @@ pub struct Options {
 }
 
 /// A memory bank of the target.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bank {
     /// The name in the target's description.
     pub name: String,
