@@ -4,6 +4,7 @@
 //! The sources of a stage are all of this crate, the crates that the stage names in [`STAGES`] and every workspace crate that
 //! these depend on, by their manifests; of the third-party crates behind them, the versions that `Cargo.lock` states. A new
 //! module or dependency is part of the version without an entry anywhere.
+#![allow(clippy::disallowed_methods, reason = "a build script reads sources")]
 
 #[path = "build/closure.rs"]
 mod closure;

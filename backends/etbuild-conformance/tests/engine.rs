@@ -9,7 +9,8 @@ use std::sync::Arc;
 use et_format::ProgramFile;
 use et_module::{Array, DataFiles, Engines, Error, FileBytes, Kernels, Module};
 use etbuild_backend::Backend;
-use etbuild_engine::{Event, Mode, Request, World, partitions, program_file};
+use etbuild_engine::{Event, Mode, Request, World, program_file};
+use etbuild_inspect::partitions;
 use etbuild_recipe::Override;
 use etbuild_system::RealSystem;
 

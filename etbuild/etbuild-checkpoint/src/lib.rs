@@ -10,6 +10,8 @@
 //! assert_eq!((decoder.layers.len(), decoder.attention.depth), (2, 16));
 //! ```
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod adapter;
 mod config;
 mod decoder;

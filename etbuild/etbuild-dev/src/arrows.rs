@@ -38,7 +38,7 @@ mod tests {
     }
 
     fn table() -> BTreeMap<String, Arrows> {
-        [("et-core".into(), Arrows { may_use: vec!["et-format".into()], third_party: false })].into()
+        [("et-core".into(), Arrows { may_use: vec!["et-format".into()], ..Arrows::default() })].into()
     }
 
     #[test]

@@ -7,6 +7,8 @@ mod error;
 mod features;
 mod generate;
 mod glossary;
+mod keyed;
+mod modules;
 mod named_tests;
 mod new_backend;
 mod new_operator;
@@ -92,7 +94,10 @@ fn run(command: Command) -> Result<Vec<String>, Error> {
     match command {
         Command::Tidy => {
             let packages = workspace::packages(&root)?;
-            let mut findings = arrows::breaches(&packages, &workspace::arrows(&root)?);
+            let table = workspace::arrows(&root)?;
+            let mut findings = arrows::breaches(&packages, &table);
+            findings.extend(modules::breaches(&root, &packages, &table)?);
+            findings.extend(keyed::breaches(&root)?);
             findings.extend(prefix::breaches(&packages));
             findings.extend(tidy::breaches(&root)?);
             findings.extend(named_tests::breaches(&root)?);

@@ -34,7 +34,7 @@ pub struct Dependency {
 }
 
 /// The allowed dependencies of a crate.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Arrows {
     /// The crates of ours.
@@ -42,6 +42,11 @@ pub struct Arrows {
     /// Whether crates that are not ours are allowed.
     #[serde(default = "allowed")]
     pub third_party: bool,
+    /// Circles of modules that are not untied yet, as `cargo dev tidy` prints the circles.
+    #[serde(default)]
+    pub circles: Vec<String>,
+    /// The modules of the crate's root, each with the modules that it may import; not looked at where absent.
+    pub modules: Option<BTreeMap<String, Vec<String>>>,
 }
 
 const fn allowed() -> bool {

@@ -4,6 +4,8 @@
 //! that need no copy become no instruction. Constants go to a segment or to a data file. The producer stamp is named
 //! data.
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod constant_method;
 mod constants;
 mod container;

@@ -1,5 +1,6 @@
 //! ExecuTorch's runtime loads an emitted program and computes the outputs of PyTorch. Runs where
 //! `ETBUILD_TEST_PYTHON` names a Python with ExecuTorch.
+#![allow(clippy::disallowed_methods, reason = "tests read files")]
 
 use std::fs;
 use std::path::Path;

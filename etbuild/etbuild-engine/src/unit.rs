@@ -1,21 +1,21 @@
 //! One recipe for one target: the inputs of a binary.
 
-use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use etbuild_recipe::{Output, Recipe};
 use etbuild_target::Target;
 
-use crate::db::{DataFile, ModelSource};
-use crate::query::{FileOptions, MeasureOptions, PlanOptions};
+use crate::action::StageResult;
+use crate::emit::FileOptions;
+use crate::input::Db;
+use crate::link::{self, BinarySource, LinkOptions, Tools};
+use crate::memory;
+use crate::program_source::ProgramSource;
+use crate::quantize::MeasureOptions;
+use crate::verify::{self, Runner, VerifyOptions};
 
-/// The source of each method of a program, by the method's name.
-pub type Archives = BTreeMap<String, ModelSource>;
-
-/// A recipe with the options of one target chosen. Queries take what they read from it; what enters a stage's key is
-/// written out in the stage's query.
+/// A recipe with the options of one target chosen. A query takes the options of its stage and of the stages before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// The recipe's file, and then the extended files.
@@ -24,16 +24,16 @@ pub struct Unit {
     pub recipe: Arc<Recipe>,
     /// The target.
     pub target: Arc<Target>,
-    /// The source of each method.
-    pub archives: Archives,
-    /// The verification data.
-    pub verify: Option<DataFile>,
+    /// The program before memory planning.
+    pub program: ProgramSource,
+    /// The banks, and the planner.
+    pub memory: etbuild_memory::Options,
     /// The inputs of measuring the loss of quantization.
     pub measure: MeasureOptions,
-    /// The inputs of the memory planner.
-    pub plan: PlanOptions,
     /// The parts of the program file besides the model.
     pub file: FileOptions,
+    /// The parts of the binary besides the program.
+    pub link: LinkOptions,
 }
 
 impl Unit {
@@ -54,12 +54,7 @@ impl Unit {
 
     /// The method, where the name tells stages apart: for stages that run once for each of several methods.
     pub fn part<'m>(&self, method: &'m str) -> Option<&'m str> {
-        (self.archives.len() > 1).then_some(method)
-    }
-
-    /// Whether the unit has a C library beside the binary.
-    pub fn has_library(&self) -> bool {
-        self.recipe.library.as_ref().is_some_and(|library| library.value)
+        (self.program.archives.len() > 1).then_some(method)
     }
 
     /// Whether the binary has the program file inside.
@@ -71,10 +66,37 @@ impl Unit {
     pub fn folder(&self) -> PathBuf {
         PathBuf::from(self.name()).join(self.target.name())
     }
-}
 
-impl Hash for Unit {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        (self.name(), self.target.name(), &self.archives, self.verify).hash(state);
+    /// The program with a memory plan.
+    pub fn planned(&self, db: &dyn Db) -> StageResult {
+        memory::planned(db, self.program.clone(), self.memory.clone())
+    }
+
+    /// The program file.
+    pub fn emitted(&self, db: &dyn Db) -> StageResult {
+        self.binary().emitted(db)
+    }
+
+    /// The device crates of the binary.
+    pub fn selected(&self, db: &dyn Db, tools: &Tools) -> StageResult {
+        link::selected(db, self.binary(), tools.clone())
+    }
+
+    /// The binary.
+    pub fn linked(&self, db: &dyn Db, tools: &Tools) -> StageResult {
+        link::linked(db, self.binary(), tools.clone())
+    }
+
+    /// The outputs of the binary; `None` where the recipe names no verification data.
+    pub fn verified(&self, db: &dyn Db, tools: &Tools, runner: Runner) -> Option<StageResult> {
+        let ((inputs, _), options) = (self.link.verify.as_ref()?, self.recipe.verify.as_ref()?);
+        let (name, instance) = (self.name().to_owned(), self.instance());
+        let verify = VerifyOptions { inputs: *inputs, runner, name, instance, timeout: options.timeout.0 };
+        Some(verify::verified(db, self.binary(), tools.clone(), verify))
+    }
+
+    fn binary(&self) -> BinarySource {
+        let Self { program, memory, file, link, .. } = self.clone();
+        BinarySource { program, memory, file, link }
     }
 }

@@ -1,4 +1,5 @@
 //! The code version of a stage covers the crates that it depends on, and no other.
+#![allow(clippy::disallowed_methods, reason = "tests read files")]
 
 #[path = "../build/closure.rs"]
 mod closure;

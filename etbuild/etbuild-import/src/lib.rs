@@ -12,6 +12,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod error;
 mod functionalize;
 mod pt2;

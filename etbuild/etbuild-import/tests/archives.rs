@@ -1,4 +1,5 @@
 //! Archives as torch writes them.
+#![allow(clippy::disallowed_methods, reason = "tests read files")]
 
 use std::path::Path;
 use std::sync::Arc;

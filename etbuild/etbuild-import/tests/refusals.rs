@@ -1,4 +1,5 @@
 //! Archives that cannot be imported: each is refused with a specific error, and no input makes the importer panic.
+#![allow(clippy::disallowed_methods, reason = "tests read files")]
 
 use std::io::{Cursor, Write};
 use std::path::Path;

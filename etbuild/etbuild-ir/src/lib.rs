@@ -5,6 +5,8 @@
 //! [`AtenProgram`] as captured, [`CoreAtenProgram`] after decomposition, [`EdgeProgram`] with a kernel for every
 //! operator and explicit types, [`LoweredProgram`] after partitioning, [`PlannedProgram`] with a memory plan.
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod adapter;
 mod argument;
 mod compact;

@@ -5,6 +5,8 @@
 //! graph, the backend lowers the graph to a blob, and a [`etbuild_ir::DelegateCall`] replaces the nodes. Portable
 //! kernels run the remaining nodes.
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod carve;
 mod gather;
 mod judge;

@@ -16,6 +16,8 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod decompose;
 mod edit;
 mod error;

@@ -1,4 +1,5 @@
 //! From archives to lowered programs: results must equal the results that PyTorch recorded.
+#![allow(clippy::disallowed_methods, reason = "tests read files")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! Randomly edited programs: the importer and the passes return an error or a valid program.
+#![allow(clippy::disallowed_methods, reason = "tests read files")]
 
 use std::path::Path;
 use std::sync::Arc;

@@ -6,6 +6,8 @@
 //! module: `annotate` selects the quantized tensors by rules and options, `calibrate` measures ranges on samples,
 //! `convert` rewrites the graph. [`compare`] measures the loss per layer, [`right_answers`] the accuracy.
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod annotate;
 mod answers;
 mod calibrate;

@@ -1,4 +1,5 @@
 //! The digits model in every scheme: accuracy, and the structure of the quantized program.
+#![allow(clippy::disallowed_methods, reason = "tests read files")]
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -20,6 +20,8 @@
 //! assert!(recipe.targets[0].value == "pico2" && matches!(recipe.model, Model::Pt2(_)));
 //! ```
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod check;
 mod extends;
 mod file_path;

@@ -11,6 +11,8 @@
 //! assert_eq!(board.pointer_width(), 32);
 //! ```
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod catalogue;
 mod console;
 mod memory;

@@ -22,6 +22,8 @@
 //! assert_eq!(mistakes[0].span.as_ref().unwrap().start.line, 2);
 //! ```
 
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
 mod access;
 mod builder;
 mod byte_size;

@@ -112,7 +112,7 @@ pub enum Command {
     Build(Recipes),
     /// Run a program file or model on this machine
     Run(Box<Run>),
-    /// Check recipes and targets without running a stage
+    /// Check recipes for everything that a deploy refuses before it compiles
     Check(Recipes),
     /// List the stages and their cache status without running a stage
     Plan(Recipes),

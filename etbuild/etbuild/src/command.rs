@@ -28,7 +28,6 @@ mod watch;
 use std::process::ExitCode;
 
 use etbuild_diagnostic::{Diagnostic, Failure, exit_code};
-pub(crate) use run::kernel;
 
 use crate::arguments::{Arguments, Command};
 use crate::session::Session;

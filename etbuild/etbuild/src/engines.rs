@@ -18,5 +18,11 @@ pub static ENGINES: &[Engine] = &[
 /// The same, with profiling of the instructions where the delegate can.
 pub static TELLING: &[Engine] = &[Engine {
     id: et_cpu::ID,
-    make: |workers| Box::new(et_cpu::telling_delegate(workers, |step| crate::report::note_step(step))),
+    make: |workers| Box::new(et_cpu::telling_delegate(workers, |step| crate::profile::note(step))),
 }];
+
+/// The portable kernel of an operator.
+pub fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
+    let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
+    et_ops::find_kernel(&name)
+}

@@ -10,6 +10,7 @@ mod inspect;
 mod interrupt;
 mod lock;
 mod page;
+mod profile;
 mod render;
 mod report;
 mod repository;

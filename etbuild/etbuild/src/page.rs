@@ -80,7 +80,8 @@ fn duration(milliseconds: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use etbuild_engine::{NodePlace, UnitAnatomy, UnitReport};
+    use etbuild_engine::{NodePlace, UnitReport};
+    use etbuild_inspect::UnitAnatomy;
 
     use super::*;
     use crate::report::Before;

@@ -5,11 +5,12 @@ mod latency;
 mod parts;
 mod previous;
 
-use etbuild_engine::{ProgramLosses, UnitAnatomy, UnitReport};
+use etbuild_engine::UnitReport;
+use etbuild_inspect::{ProgramLosses, UnitAnatomy};
 use serde::Serialize;
 
 pub use changes::{Change, changes};
-pub use latency::{Latency, LayerTime, measure, note as note_step};
+pub use latency::{Latency, LayerTime, measure};
 pub use parts::{Part, PartKind, Sizes};
 pub use previous::{Before, NOTE, note, previous};
 

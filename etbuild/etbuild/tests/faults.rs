@@ -2,11 +2,10 @@
 
 mod support;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-use support::{ETBUILD, MODEL, Place, RECIPE, Ran, archive, files, not_cached, repository, stages, unit, warm_out};
+use support::{ETBUILD, MODEL, Place, RECIPE, Ran, archive, files, not_cached, repository, stages, warm_out};
 
 const ON: &str = "linux-x86_64";
 
@@ -46,31 +45,7 @@ fn a_stage_that_fails_leaves_no_record_and_fails_again() {
     }
 }
 
-/// F10: options that a stage reads make keys of their own.
-#[test]
-fn every_option_that_a_stage_reads_is_in_a_key() {
-    let place = Place::warm();
-    let options = [
-        "memory.planner=naive",
-        "partition=[portable]",
-        "runtime=executorch",
-        "export.weights=external",
-        "export.constants.answer=1",
-        "export.constants.answer=2",
-        "quantize.scheme=int8-weights",
-        "quantize.scheme=int4-weights",
-    ];
-    let mut keys = BTreeSet::new();
-    for option in options {
-        let plan = place.json(&format!("plan {RECIPE} --target {ON} --set {option}"));
-        let rows = unit(&plan, ON)["stages"].as_array().unwrap().clone();
-        let missing =
-            rows.iter().find(|row| row["state"] == "missing").unwrap_or_else(|| panic!("{option} changes nothing"));
-        assert!(keys.insert(missing["key"].as_str().unwrap().to_owned()), "{option} shares a key");
-    }
-}
-
-/// F27: an edit that keeps size and time.
+/// F27: an edit that leaves size and time as they were.
 #[test]
 fn an_edit_of_the_same_size_and_time_is_noticed() {
     let mut place = Place::warm();

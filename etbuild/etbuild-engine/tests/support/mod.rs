@@ -1,5 +1,6 @@
 //! Recipes for machines that nobody has: what is asked of them ends with the program file, in milliseconds.
 #![allow(dead_code, reason = "each test file uses a part")]
+#![allow(clippy::disallowed_methods, reason = "tests read files")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,8 @@
 //! Provenance: an in-toto statement (<https://in-toto.io/Statement/v1>) with a SLSA predicate (<https://slsa.dev/provenance/v1>).
 //! Without time and host: equal builds have equal statements.
 
-use etbuild_engine::{Materials, SourceFile, UnitReport};
+use etbuild_engine::UnitReport;
+use etbuild_inspect::{Materials, SourceFile};
 use serde_json::{Value, json};
 
 use super::Subject;

@@ -1,6 +1,6 @@
 //! A bill of materials: CycloneDX 1.5 as JSON (<https://cyclonedx.org/docs/1.5/json/>), models and data among the components.
 
-use etbuild_engine::{Materials, Role, SourceFile};
+use etbuild_inspect::{Materials, Role, SourceFile};
 use serde_json::{Value, json};
 
 use super::Subject;

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Code, Diagnostic, Severity};
-use etbuild_engine::{Goal, Materials, Mode, UnitReport, materials};
+use etbuild_engine::{Goal, Mode, UnitReport};
+use etbuild_inspect::{Materials, materials};
 use serde_json::Value;
 
 use super::Outcome;

@@ -1,25 +1,27 @@
-//! `etbuild check`: recipes and targets are read, no stage runs.
+//! `etbuild check`: every stage up to the program file runs, and nothing is compiled or written out.
 
-use etbuild_engine::{EngineDatabase, Mode, resolve};
+use etbuild_engine::{Goal, Mode};
 
 use super::Outcome;
+use super::deploy::diagnostics;
 use crate::arguments::Recipes;
 use crate::render::Table;
 use crate::session::Session;
 
 pub fn run(session: &Session, recipes: &Recipes) -> Outcome {
     let request = session.request(recipes)?;
-    let db = EngineDatabase::new(session.world(Mode::Plan)?);
-    let units = resolve(&db, &request)?;
-    let mut table = Table::new(&["recipe", "target", "model"]);
-    for unit in &units {
-        let models: Vec<String> =
-            unit.recipe.model.files().iter().map(|file| file.path.display().to_string()).collect();
-        table.row(vec![unit.name().to_owned(), unit.target.name().to_owned(), models.join(", ")]);
+    let reports = etbuild_engine::deploy(&session.world(Mode::Build)?, &request, Goal::Check, &session.global.out)?;
+    let mut table = Table::new(&["recipe", "target", "result"]);
+    for report in &reports {
+        let result = if report.diagnostics.is_empty() { "ok" } else { "refused" };
+        table.row(vec![report.recipe.clone(), report.target.clone(), result.to_owned()]);
     }
-    let instances: Vec<String> = units.iter().map(etbuild_engine::Unit::instance).collect();
-    let value = serde_json::json!({ "schema": "etbuild.check/1", "ok": true, "units": instances });
+    let diagnostics = diagnostics(&reports, false);
+    let units: Vec<String> = reports.iter().map(|report| format!("{}@{}", report.recipe, report.target)).collect();
+    let value = serde_json::json!({
+        "schema": "etbuild.check/1", "ok": diagnostics.is_empty(), "units": units, "diagnostics": diagnostics,
+    });
     session.terminal.present(&value, &table.render());
-    session.terminal.explain(&[]);
-    Ok(Vec::new())
+    session.terminal.explain(&diagnostics);
+    Ok(diagnostics)
 }

@@ -1,7 +1,8 @@
 //! `etbuild doctor`: the tools of the machine for each target, and the way to install missing tools.
 
 use etbuild_diagnostic::Diagnostic;
-use etbuild_engine::{Mode, ToolCheck, check_tools};
+use etbuild_engine::Mode;
+use etbuild_inspect::{ToolCheck, check_tools};
 use etbuild_target::Catalogue;
 
 use super::Outcome;

@@ -1,7 +1,8 @@
 //! `etbuild explain`: cache misses, kernels, partitions, the loss of quantization, or a diagnostic code.
 
 use etbuild_diagnostic::{Code, CodeInfo, Diagnostic, Explanation};
-use etbuild_engine::{AllowedLoss, Mode, Stage, operators, partitions, plan, propose_layers, quantization};
+use etbuild_engine::{Mode, Stage, plan};
+use etbuild_inspect::{AllowedLoss, operators, partitions, propose_layers, quantization};
 
 use super::Outcome;
 use crate::arguments::{self, Recipes};

@@ -9,9 +9,9 @@ use et_module::{DataFiles, Kernels, default_threads};
 use etbuild_diagnostic::{Code, Diagnostic};
 
 use super::Outcome;
-use super::run::{failed, kernel, program};
+use super::run::{failed, program};
 use crate::arguments::{self, Language, Output};
-use crate::engines::ENGINES;
+use crate::engines::{ENGINES, kernel};
 use crate::feature::{Feature, MAKE_TEXT};
 use crate::session::Session;
 

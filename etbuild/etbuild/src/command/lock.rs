@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic, Severity};
-use etbuild_engine::{Goal, Mode, Request, UnitReport, World, deploy, materials};
+use etbuild_engine::{Goal, Mode, Request, UnitReport, World, deploy};
+use etbuild_inspect::materials;
 
 use super::Outcome;
 use crate::arguments;

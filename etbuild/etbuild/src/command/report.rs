@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use etbuild_diagnostic::{Code, Diagnostic, Severity};
-use etbuild_engine::{Goal, Mode, ProgramLosses, UnitAnatomy, UnitReport, anatomy, deploy, quantization, unit_folders};
+use etbuild_engine::{Goal, Mode, UnitReport, deploy, unit_folders};
+use etbuild_inspect::{ProgramLosses, UnitAnatomy, anatomy, quantization};
 
 use super::Outcome;
 use super::deploy::diagnostics;

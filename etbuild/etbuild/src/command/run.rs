@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::inputs::Inputs;
 use super::{Outcome, bundled, language};
 use crate::arguments;
-use crate::engines::ENGINES;
+use crate::engines::{ENGINES, kernel};
 use crate::session::{Session, partition_override};
 
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
@@ -106,12 +106,6 @@ fn leaves(tree: &Value) -> usize {
         Some(Value::Null) => 1,
         _ => children.map_or(0, |children| children.iter().map(leaves).sum()),
     }
-}
-
-/// The portable kernel of an operator.
-pub(crate) fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {
-    let name = if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") };
-    et_ops::find_kernel(&name)
 }
 
 fn usage(message: &str) -> Diagnostic {

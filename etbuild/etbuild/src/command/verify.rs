@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use etbuild_diagnostic::{Code, Diagnostic, Severity};
-use etbuild_engine::{Goal, Mode, ProgramLosses, UnitReport, World, deploy, quantization};
+use etbuild_engine::{Goal, Mode, UnitReport, World, deploy};
+use etbuild_inspect::{ProgramLosses, quantization};
 
 use super::Outcome;
 use super::bundle;

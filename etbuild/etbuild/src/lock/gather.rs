@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use etbuild_engine::{Materials, SourceFile, UnitReport};
+use etbuild_engine::UnitReport;
+use etbuild_inspect::{Materials, SourceFile};
 
 use super::file::{Lock, LockedSource, LockedTarget, LockedTool, LockedUnit};
 use crate::repository;

@@ -1,6 +1,6 @@
 //! The memory plan as pictures: steps from left to right, addresses from top to bottom.
 
-use etbuild_engine::{ArenaUse, MethodMemory, Placed};
+use etbuild_inspect::{ArenaUse, MethodMemory, Placed};
 use serde::Serialize;
 
 use super::{percent, share};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use etbuild_engine::{NodePlace, UnitAnatomy};
+use etbuild_engine::NodePlace;
+use etbuild_inspect::UnitAnatomy;
 use serde::Serialize;
 
 /// More nodes than this are not listed: the page stays small.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use etbuild_engine::UnitAnatomy;
+use etbuild_inspect::UnitAnatomy;
 use serde::Serialize;
 
 use super::treemap::{Rectangle, layout};

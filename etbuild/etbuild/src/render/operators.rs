@@ -1,6 +1,6 @@
 //! The operators of programs for people.
 
-use etbuild_engine::{KernelCalls, Missing, ProgramOperators};
+use etbuild_inspect::{KernelCalls, Missing, ProgramOperators};
 
 use super::Table;
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use etbuild_engine::{NodePlace, UnitPartition};
+use etbuild_engine::NodePlace;
+use etbuild_inspect::UnitPartition;
 
 use super::Table;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use etbuild_engine::{Event, Source, Stage, Staged};
+use etbuild_engine::{Event, Source, Stage};
 use etbuild_store::{ActionKey, Holder, MissReason, Observer};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -49,16 +49,15 @@ impl ProgressView {
         }
     }
 
-    fn finished(&self, staged: &Staged) {
-        let (duration, how) = match staged.source {
+    fn finished(&self, stage: Stage, source: Source, size: u64) {
+        let (duration, how) = match source {
             Source::Cache => return,
             Source::Run(duration) => (duration, ""),
             Source::Fetched(duration) => (duration, "  fetched"),
             Source::Worker(duration) => (duration, "  by a worker"),
         };
-        let size: u64 = staged.artifacts.iter().map(|artifact| artifact.size).sum();
         let seconds = duration.as_secs_f64();
-        self.say(&format!("{:<8} {seconds:>7.3} s  {:>10}{how}", staged.stage.name(), bytes(size)));
+        self.say(&format!("{:<8} {seconds:>7.3} s  {:>10}{how}", stage.name(), bytes(size)));
     }
 
     fn say(&self, text: &str) {
@@ -73,7 +72,7 @@ impl Observer<Event> for ProgressView {
         match event {
             Event::Started { stage, action } => self.started(*stage, *action),
             Event::Ended { action, .. } => self.ended(*action),
-            Event::Finished { staged } => self.finished(staged),
+            Event::Finished { stage, source, bytes } => self.finished(*stage, *source, *bytes),
             Event::Missed { stage, reason } => missed(*stage, reason).iter().for_each(|text| self.terminal.say(text)),
             Event::Waiting { stage, holder } => {
                 self.say(&format!("{}: waiting for {}", stage.name(), waited_for(holder)));

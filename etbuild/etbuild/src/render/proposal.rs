@@ -1,6 +1,6 @@
 //! Layers to keep real, as lines for a recipe.
 
-use etbuild_engine::{AllowedLoss, KeptLayer, LayerProposal, Reached};
+use etbuild_inspect::{AllowedLoss, KeptLayer, LayerProposal, Reached};
 
 /// Every proposal: the reached accuracy, and the lines to add.
 pub fn proposals_text(proposals: &[LayerProposal]) -> String {

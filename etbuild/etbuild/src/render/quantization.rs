@@ -1,6 +1,7 @@
 //! The losses of quantization for people.
 
-use etbuild_engine::{LayerLoss, ProgramLosses};
+use etbuild_engine::LayerLoss;
+use etbuild_inspect::ProgramLosses;
 
 use super::Table;
 

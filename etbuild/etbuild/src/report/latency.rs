@@ -1,16 +1,14 @@
 //! How long each layer takes, measured on this machine.
 
-use std::cell::RefCell;
-use std::fmt::Debug;
 use std::path::Path;
 use std::time::Instant;
 
 use et_module::{Array, DataFiles, Engines, Error, FileBytes, Kernels, Module};
-use etbuild_engine::{PlannedCall, UnitAnatomy};
+use etbuild_inspect::{PlannedCall, UnitAnatomy};
 use serde::Serialize;
 
-use crate::command::kernel;
-use crate::engines::TELLING;
+use crate::engines::{TELLING, kernel};
+use crate::profile::{self, Step};
 
 /// Executions, of which the fastest of each layer counts.
 const EXECUTIONS: usize = 3;
@@ -35,28 +33,6 @@ pub struct Latency {
     pub layers: Vec<LayerTime>,
     /// The reason for missing latencies.
     pub problem: Option<String>,
-}
-
-thread_local! {
-    /// The instructions of delegates since the last instruction of the program.
-    static STEPS: RefCell<Vec<Step>> = const { RefCell::new(Vec::new()) };
-}
-
-/// An instruction of a delegate.
-struct Step {
-    /// The kind.
-    kind: String,
-    /// The end time.
-    end: Instant,
-    /// The earliest start of the next instruction, since noting takes time, too.
-    noted: Instant,
-}
-
-/// Notes that a backend has just executed an instruction, whose kind is the first word of the printed form.
-pub fn note(step: &dyn Debug) {
-    let end = Instant::now();
-    let kind = format!("{step:?}").chars().take_while(char::is_ascii_alphanumeric).collect();
-    STEPS.with_borrow_mut(|steps| steps.push(Step { kind, end, noted: Instant::now() }));
 }
 
 /// Executes the methods of a deployed program on zeros, with the kernels and backends of etbuild on one thread.
@@ -113,10 +89,10 @@ struct Lap {
 }
 
 fn execute(module: &mut Module) -> Result<Vec<Lap>, Error> {
-    STEPS.take();
+    profile::take();
     let (mut laps, mut last) = (Vec::new(), Instant::now());
     module.execute_telling(|instruction| {
-        let (end, steps) = (Instant::now(), STEPS.take());
+        let (end, steps) = (Instant::now(), profile::take());
         let seconds = |end: Instant, start| end.saturating_duration_since(start).as_secs_f64();
         if steps.is_empty() {
             laps.push(Lap { instruction, step: None, seconds: seconds(end, last) });

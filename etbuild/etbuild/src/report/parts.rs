@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use et_module::FileBytes;
-use etbuild_engine::{CodePart, EngineBlob, PackedWeight, SizeReport, UnitAnatomy};
+use etbuild_engine::{CodePart, PackedWeight, SizeReport};
+use etbuild_inspect::{EngineBlob, UnitAnatomy};
 use etbuild_store::Digest;
 use serde::{Deserialize, Serialize};
 

@@ -7,6 +7,7 @@ pub mod files;
 pub mod logits;
 pub mod proxy;
 pub mod python;
+pub mod schema;
 pub mod signals;
 pub mod tensors;
 

@@ -1,0 +1,150 @@
+//! The stages of a unit, one after the other.
+
+use std::path::Path;
+
+use etbuild_link::SizeReport;
+
+use super::package::{self, Deliverable};
+use super::record::{keep, noted};
+use super::verification::verify;
+use super::{UnitReport, Verification, budget, limits};
+use crate::action::{ArtifactKind, Blocked, StageResult, Staged};
+use crate::emit::data_files;
+use crate::input::Db;
+use crate::link::{self, ProjectInputs};
+use crate::partition::Fallback;
+use crate::pipeline::Stage;
+use crate::unit::Unit;
+use crate::{export, import};
+
+/// How far to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// Program files in the store: every failure of a build up to there, and nothing compiled, run or written out. Limits on the
+    /// loss of quantization are not measured.
+    Check,
+    /// Binaries in the output folder.
+    Build,
+    /// The same, and run where that is possible.
+    Deploy,
+}
+
+/// Brings a unit to the goal.
+pub fn build(db: &dyn Db, unit: &Unit, goal: Goal, out: &Path, report: &mut UnitReport) -> Result<(), Blocked> {
+    let mut widened = false;
+    for (method, archive) in &unit.program.archives {
+        let part = unit.part(method);
+        let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, part, staged, report));
+        if let Some(python) = archive.python() {
+            note(export::exported(db, python))?;
+        }
+        note(import::imported(db, *archive))?;
+        widened |= unit.program.lower_options(db, method)?.widens_halves;
+        note(unit.program.lowered(db, method))?;
+        if unit.program.quantize.is_some() {
+            note(unit.program.prepared(db, method))?;
+        }
+        if goal != Goal::Check
+            && let Some(measured) = limits::judged(db, unit, method)
+        {
+            note(measured)?;
+        }
+        if !unit.program.partition.engines.is_empty() {
+            note(unit.program.partitioned(db, method))?;
+        }
+    }
+    if widened {
+        report
+            .notes
+            .push("float16 and bfloat16 are computed in float32; inputs and outputs keep their types".to_owned());
+    }
+    note_speed(db, unit, report)?;
+    let mut note = |result: StageResult| result.inspect(|staged| noted(db, unit, None, staged, report));
+    note(unit.planned(db))?;
+    let emitted = note(unit.emitted(db))?;
+    if goal == Goal::Check {
+        return check_project(db, unit, &emitted);
+    }
+    let tools = match link::tools(db.world(), &unit.target) {
+        Ok(tools) => tools,
+        Err(reason) if goal == Goal::Deploy => {
+            report.verification = Verification::Skipped { reason };
+            return Ok(());
+        }
+        Err(reason) => return Err(Blocked::failed(Stage::Link, [*reason])),
+    };
+    note(unit.selected(db, &tools))?;
+    let linked = note(unit.linked(db, &tools))?;
+    check_budget(db, unit, &emitted, &linked, report)?;
+    let verified = if goal == Goal::Deploy { verify(db, unit, &tools, report) } else { Ok(()) };
+    let folder = out.join(unit.folder());
+    let deliverables = deliverables(unit, &emitted, &linked)?;
+    let name = (unit.name(), unit.target.name());
+    report.files = package::write(db.world(), &folder, name, &deliverables, &report.stages);
+    keep(db, unit, &folder, report);
+    verified
+}
+
+/// Notes for the report what runs on portable kernels although backends were asked, and int8 that is slower than `float32`.
+fn note_speed(db: &dyn Db, unit: &Unit, report: &mut UnitReport) -> Result<(), Blocked> {
+    let asked = !unit.program.partition.engines.is_empty();
+    let nodes = if asked { unit.program.nodes(db)? } else { Vec::new() };
+    report.fallback = Fallback::of(&nodes);
+    let computes_int8 =
+        unit.program.quantize.as_ref().is_some_and(|quantize| quantize.options.scheme.rounds_activations());
+    if computes_int8 && nodes.iter().all(|node| node.partition.is_none()) {
+        let note =
+            "int8 on portable kernels is computed in float32 between conversions: slower than the model in float32";
+        report.notes.push(note.to_owned());
+    }
+    Ok(())
+}
+
+/// What keeps the program from a binary of the target: kernels that the catalogue lacks, backends that firmware cannot call, a
+/// program file that is larger than the bank for constants.
+fn check_project(db: &dyn Db, unit: &Unit, emitted: &Staged) -> Result<(), Blocked> {
+    let project = ProjectInputs::of(db, &unit.link, emitted, Stage::Select)?;
+    project.without_data().map_err(|found| Blocked::failed(Stage::Select, found))?;
+    Ok(())
+}
+
+fn check_budget(
+    db: &dyn Db,
+    unit: &Unit,
+    emitted: &Staged,
+    linked: &Staged,
+    report: &mut UnitReport,
+) -> Result<(), Blocked> {
+    let bytes = db.world().open_blob(&linked.blob(ArtifactKind::Sizes)?);
+    let sizes: SizeReport =
+        serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))?;
+    report.sizes = Some(sizes);
+    let data: u64 = data_files(emitted).iter().map(|(_, data)| data.size).sum();
+    let file = emitted.blob(ArtifactKind::ProgramFile)?.size + data;
+    let exceeded = budget::exceeded(&unit.recipe.budget, file, &sizes);
+    if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
+}
+
+fn deliverables(unit: &Unit, emitted: &Staged, linked: &Staged) -> Result<Vec<Deliverable>, Blocked> {
+    let name = unit.name();
+    let mut files = vec![
+        Deliverable { name: name.to_owned(), blob: linked.blob(ArtifactKind::Binary)?, executable: true },
+        Deliverable { name: format!("{name}.pte"), blob: emitted.blob(ArtifactKind::ProgramFile)?, executable: false },
+        Deliverable { name: "size.json".to_owned(), blob: linked.blob(ArtifactKind::Sizes)?, executable: false },
+    ];
+    for (ending, blob) in data_files(emitted) {
+        files.push(Deliverable { name: format!("{name}.{ending}"), blob, executable: false });
+    }
+    if let Some(library) = linked.artifacts.get(ArtifactKind::Library) {
+        files.push(Deliverable { name: format!("lib{name}.a"), blob: library.blob(), executable: false });
+        files.push(Deliverable {
+            name: "etbuild.h".to_owned(),
+            blob: linked.blob(ArtifactKind::Header)?,
+            executable: false,
+        });
+    }
+    if let Some(image) = linked.artifacts.get(ArtifactKind::Image) {
+        files.push(Deliverable { name: format!("{name}.uf2"), blob: image.blob(), executable: false });
+    }
+    Ok(files)
+}

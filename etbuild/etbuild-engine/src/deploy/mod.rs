@@ -1,0 +1,16 @@
+//! Deploying: the units of a request are built, verified and written out.
+
+mod budget;
+mod build;
+mod limits;
+mod package;
+mod record;
+mod report;
+mod run;
+mod verification;
+
+pub use build::Goal;
+pub use limits::{judged, placed};
+pub use record::slot;
+pub use report::{OutputFile, StageRow, UnitReport, Verification, stage_name};
+pub use run::deploy;

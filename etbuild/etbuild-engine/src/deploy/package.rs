@@ -1,0 +1,85 @@
+//! Results in the output folder: the binary, the program file, the size report and the manifest.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_store::{BlobRef, Digest};
+use serde::Serialize;
+
+use super::{OutputFile, StageRow};
+use crate::session::{Transient, World, interrupt};
+
+/// The content of `manifest.json`. No time, no host, no path outside the folder: equal results have equal manifests.
+#[derive(Serialize)]
+struct Manifest<'a> {
+    schema: &'static str,
+    recipe: &'a str,
+    target: &'a str,
+    /// Digest and size of every file in the folder, by name.
+    files: BTreeMap<&'a str, ManifestFile>,
+    /// The key of every stage: `plan`, or `import.forward` for a stage that runs for each of several methods.
+    stages: BTreeMap<String, &'a str>,
+}
+
+#[derive(Serialize)]
+struct ManifestFile {
+    b3: String,
+    size: u64,
+}
+
+/// A file to be in the folder.
+pub struct Deliverable {
+    /// The name.
+    pub name: String,
+    /// The bytes.
+    pub blob: BlobRef,
+    /// Whether the file is executable.
+    pub executable: bool,
+}
+
+/// Brings `folder` to hold exactly these bytes under these names, and the manifest. A file that is there already is
+/// compared, not written again; other files in the folder are left alone.
+pub fn write(
+    world: &World,
+    folder: &Path,
+    (recipe, target): (&str, &str),
+    deliverables: &[Deliverable],
+    stages: &[StageRow],
+) -> Vec<OutputFile> {
+    let mut files: Vec<OutputFile> = deliverables.iter().map(|deliverable| place(world, folder, deliverable)).collect();
+    let manifest = Manifest {
+        schema: "etbuild.manifest/1",
+        recipe,
+        target,
+        files: deliverables.iter().map(|deliverable| (deliverable.name.as_str(), manifest_file(deliverable))).collect(),
+        stages: stages.iter().map(|row| (row.name(), row.key.as_str())).collect(),
+    };
+    let text = serde_json::to_string_pretty(&manifest).unwrap_or_default() + "\n";
+    let path = folder.join("manifest.json");
+    if world.system().read(&path).ok().as_deref() != Some(text.as_bytes()) {
+        world.system().write(&path, text.as_bytes(), false).unwrap_or_else(|error| unwritable(&path, &error));
+    }
+    files.push(OutputFile { path, size: text.len() as u64, digest: Digest::of(text.as_bytes()).to_string() });
+    files
+}
+
+fn manifest_file(deliverable: &Deliverable) -> ManifestFile {
+    ManifestFile { b3: deliverable.blob.digest.to_string(), size: deliverable.blob.size }
+}
+
+fn place(world: &World, folder: &Path, deliverable: &Deliverable) -> OutputFile {
+    let Deliverable { name, blob, executable } = deliverable;
+    let path: PathBuf = folder.join(name);
+    let same_size = world.system().stamp(&path).is_ok_and(|stamp| stamp.size == blob.size);
+    if !(same_size && crate::input::file_digest::of(world, &path).is_ok_and(|digest| digest == blob.digest)) {
+        world.materialise(blob, &path, *executable);
+    }
+    OutputFile { path, size: blob.size, digest: blob.digest.to_string() }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) {
+    let code = if error.kind() == std::io::ErrorKind::StorageFull { Code::DiskFull } else { Code::OutputUnwritable };
+    let message = format!("`{}` cannot be written: {error}", path.display());
+    interrupt(Transient::Environment(Box::new(Diagnostic::error(code, message).help("choose another `--out` folder"))))
+}

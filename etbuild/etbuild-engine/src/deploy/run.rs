@@ -1,0 +1,100 @@
+//! Building, verifying and writing out units, several at a time.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use etbuild_diagnostic::Diagnostic;
+
+use super::build::{Goal, build};
+use super::{UnitReport, limits};
+use crate::action::{Blocked, Failed};
+use crate::failure;
+use crate::input::EngineDatabase;
+use crate::pipeline::Stage;
+use crate::request::{Request, resolve};
+use crate::session::{Remote, Transient, World, guarded, or_again, side_by_side};
+use crate::unit::Unit;
+
+/// Brings every unit of a request to the goal and returns a report of each unit, in the order of recipes and targets. A unit that fails
+/// does not keep the other units from being built.
+///
+/// # Errors
+/// Mistakes in the recipes, before the first stage runs; an interrupted command.
+pub fn deploy(
+    world: &Arc<World>,
+    request: &Request,
+    goal: Goal,
+    out: &Path,
+) -> Result<Vec<UnitReport>, Vec<Diagnostic>> {
+    let lease = world.store().lease().map_err(|error| vec![Transient::from(error).into()])?;
+    world.remote().map_or(Ok(()), Remote::greet_required).map_err(|diagnostic| vec![*diagnostic])?;
+    let db = EngineDatabase::new(world.clone());
+    let units = resolve_guarded(&db, request)?;
+    let reports = side_by_side(units.len(), world.jobs(), &db, |db, index| {
+        let first = attempt(db, &units[index], goal, out);
+        or_again(world, first, || again(world, request, index, goal, out))
+    });
+    let settled = world.remote().map_or(Ok(()), |remote| remote.settle());
+    drop(lease);
+    if world.system().is_interrupted() {
+        return Err(vec![Transient::Interrupted.into()]);
+    }
+    let outcomes = reports.into_iter().zip(&units);
+    let reports = outcomes.map(|(outcome, unit)| outcome.unwrap_or_else(|transient| failed(unit, transient)));
+    Ok(reports.map(|report| with(report, &settled)).collect())
+}
+
+/// A required remote cache that refuses results of stages fails every unit.
+fn with(mut report: UnitReport, settled: &Result<(), Box<Diagnostic>>) -> UnitReport {
+    if let Err(diagnostic) = settled {
+        report.diagnostics.push((**diagnostic).clone());
+    }
+    report
+}
+
+fn resolve_guarded(db: &EngineDatabase, request: &Request) -> Result<Vec<Unit>, Vec<Diagnostic>> {
+    guarded(|| resolve(db, request)).unwrap_or_else(|transient| Err(vec![transient.into()]))
+}
+
+type Attempt = Result<UnitReport, Transient>;
+
+/// Tries again from an empty database.
+fn again(world: &Arc<World>, request: &Request, index: usize, goal: Goal, out: &Path) -> Attempt {
+    let db = EngineDatabase::new(world.clone());
+    let units = resolve_guarded(&db, request).unwrap_or_default();
+    units.get(index).map_or(Err(Transient::Elsewhere), |unit| attempt(&db, unit, goal, out))
+}
+
+fn attempt(db: &EngineDatabase, unit: &Unit, goal: Goal, out: &Path) -> Attempt {
+    let mut report = UnitReport::new(unit.name(), unit.target.name());
+    guarded(|| match build(db, unit, goal, out, &mut report) {
+        Ok(()) => {}
+        Err(Blocked::Failed(failed)) => report.diagnostics.extend(placed(unit, &failed)),
+        Err(Blocked::Missing(_) | Blocked::Waiting) => {
+            report.diagnostics.extend(failure::internal("a stage did not run"))
+        }
+    })?;
+    Ok(report)
+}
+
+/// The diagnostics of a stage. Stages know no recipe: a diagnostic without a place gets the place of the model or the target.
+fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
+    let model = unit.recipe.model.span();
+    let target = unit.recipe.targets.iter().find(|target| target.value == unit.target.name());
+    let span = match (failed.stage, target) {
+        (Stage::Export | Stage::Import | Stage::Lower | Stage::Delegate, _) | (_, None) => model,
+        (_, Some(target)) => &*target.span,
+    };
+    let place = |diagnostic: &Diagnostic| match diagnostic.span {
+        Some(_) => diagnostic.clone(),
+        None if matches!(failed.stage, Stage::Quantize | Stage::Measure) => limits::placed(unit, diagnostic),
+        None => diagnostic.clone().at(span.clone()),
+    };
+    failed.diagnostics.iter().map(place).collect()
+}
+
+fn failed(unit: &Unit, transient: Transient) -> UnitReport {
+    let mut report = UnitReport::new(unit.name(), unit.target.name());
+    report.diagnostics.push(transient.into());
+    report
+}

@@ -1,0 +1,11 @@
+//! Emitting: the planned program becomes a program file.
+
+mod data_files;
+mod failure;
+mod interface;
+mod query;
+mod texts;
+
+pub use data_files::data_files;
+pub use interface::{Interface, InterfaceEngine};
+pub use query::{FileOptions, emitted};

@@ -1,0 +1,64 @@
+//! The named data of a language model's program file: the tokenizer, the chat template, the stop tokens.
+
+use std::collections::BTreeMap;
+
+use etbuild_checkpoint::read_texts;
+use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_store::KeyBuilder;
+
+use crate::action::Keyed;
+use crate::input::{self, CheckpointFolder, Db, HashedFile};
+
+/// The files of a checkpoint that describe texts, as the input of an action.
+pub struct CheckpointTexts {
+    folder: CheckpointFolder,
+    /// Most tokens of a text.
+    context: Option<u32>,
+    files: BTreeMap<String, HashedFile>,
+}
+
+impl CheckpointTexts {
+    /// The files in `folder`.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn of(db: &dyn Db, folder: CheckpointFolder) -> Result<Self, Diagnostic> {
+        let hashed = |file| {
+            HashedFile::of(db, file).map_err(|error| {
+                let message = format!("`{}` cannot be read: {error}", file.path(db).display());
+                Diagnostic::error(Code::ModelUnreadable, message)
+            })
+        };
+        let files = folder.texts(db);
+        let files = files.iter().map(|(name, file)| Ok((name.clone(), hashed(*file)?)));
+        Ok(Self { folder, context: folder.options(db).context, files: files.collect::<Result<_, Diagnostic>>()? })
+    }
+
+    /// The named data of the program, by key.
+    ///
+    /// # Errors
+    /// Files that are malformed, or have changed since hashing.
+    pub fn named_data(&self, db: &dyn Db) -> Result<BTreeMap<String, Vec<u8>>, Vec<Diagnostic>> {
+        let read = |(name, file): (&String, &HashedFile)| Ok((name.clone(), file.read(db)?));
+        let bytes: BTreeMap<String, Vec<u8>> = self.files.iter().map(read).collect::<Result<_, Vec<Diagnostic>>>()?;
+        let views = bytes.iter().map(|(name, bytes)| (name.clone(), bytes.as_slice())).collect();
+        let span = || Span::file(self.folder.path(db).display().to_string());
+        let texts = read_texts(&views, self.context);
+        let texts = texts.map_err(|error| vec![input::checkpoint(&error).at(span())])?;
+        let optional = [(et_llm::TOKENIZER_KEY, texts.tokenizer), (et_llm::CHAT_KEY, texts.chat)];
+        let found = optional.into_iter().filter_map(|(key, bytes)| Some((key.to_owned(), bytes?)));
+        Ok(found.chain([(et_llm::GENERATION_KEY.to_owned(), texts.generation)]).collect())
+    }
+}
+
+impl Keyed for CheckpointTexts {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self {
+            folder: _, // Errors name the folder.
+            context,
+            files,
+        } = self;
+        let key = key.option("export.context", context.map(u64::from));
+        files.iter().fold(key, |key, (name, file)| key.option("text", name.as_str()).input("contents", file.digest))
+    }
+}

@@ -1,0 +1,168 @@
+//! A checkpoint becomes the ATen program of a language model.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use etbuild_checkpoint::{
+    ADAPTER_CONFIG, ADAPTER_SHARD, AdapterFiles, CONFIG, Checkpoint, CheckpointError, Method, Options, Rotation,
+    import_checkpoint,
+};
+use etbuild_diagnostic::{Diagnostic, Span};
+use etbuild_ir::{Aten, Buffer, Dialect, Program, text};
+use etbuild_store::{Blob, Digest, KeyBuilder};
+
+use super::file::{archive, unreadable};
+use super::rotations::KeptRotations;
+use crate::action::program::{self, Held, Weights};
+use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
+use crate::failure;
+use crate::input::{self, AdapterFolder, CheckpointFolder, DataFile, Db};
+use crate::pipeline::Stage;
+
+/// The program of a method. The constants are parts of the shards.
+#[salsa::tracked(returns(clone))]
+pub fn imported(db: &dyn Db, folder: CheckpointFolder, method: Method) -> StageResult {
+    let failed = |found| Blocked::failed(Stage::Import, found);
+    let files = digests(db, folder.files(db)).map_err(failed)?;
+    let adapter = folder.adapter(db).map(|adapter| digests(db, adapter.files)).transpose().map_err(failed)?;
+    let options = folder.options(db);
+    // The other methods are the same with this method and without.
+    let speculate = options.speculate.filter(|_| method == Method::Verify);
+    // The name of a method states the number of tokens; the longest is the size of the buffers.
+    let prefill = options.prefill.last().copied().into_iter().collect();
+    let options = Options { speculate, prefill, ..options };
+    action::run(db, &Import { folder, method, files, adapter, options })
+}
+
+/// Importing a method of a checkpoint.
+struct Import {
+    folder: CheckpointFolder,
+    method: Method,
+    files: Files,
+    adapter: Option<Files>,
+    options: Options,
+}
+
+impl Keyed for Import {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self {
+            folder: _, // The other fields stand for the folder.
+            method,
+            files,
+            adapter,
+            options,
+        } = self;
+        let key = files
+            .iter()
+            .fold(key, |key, (name, (_, digest))| key.option("file", name.as_str()).input("contents", *digest));
+        let key = adapter
+            .iter()
+            .flatten()
+            .fold(key, |key, (name, (_, digest))| key.option("adapter file", name.as_str()).input("contents", *digest));
+        options.key(key).option("method", method.name().as_str())
+    }
+}
+
+impl Keyed for Options {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { context, prefill, speculate, cache, rotation: rotated, every } = self;
+        key.option("export.context", context.map(u64::from))
+            .option("export.prefill", prefill.iter().copied().map(u64::from).collect::<Vec<u64>>())
+            .option("export.speculate", speculate.map(u64::from))
+            .option("export.cache", cache.scalar_type().name())
+            .option("quantize.rotate", rotated.map(rotation))
+            .fact("every logit", *every)
+    }
+}
+
+impl Action for Import {
+    const STAGE: Stage = Stage::Import;
+
+    fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+        let read = read(db, self.folder)?;
+        let mut program = read.program.clone();
+        program.methods.retain(|name, _| *name == self.method.name());
+        let printed = text::print(Aten::NAME, &program);
+        let mut weights = Weights::of_archives(read.shards.iter().cloned());
+        read.rotated.iter().for_each(|blob| weights.add(ArtifactKind::Constant, blob.clone()));
+        program::store(products, &printed, &program, &weights);
+        Ok(())
+    }
+}
+
+const fn rotation(rotation: Rotation) -> &'static str {
+    match rotation {
+        Rotation::Hadamard => "hadamard",
+    }
+}
+
+/// Files with their digests, by name.
+type Files = BTreeMap<String, (DataFile, Digest)>;
+
+/// The content of a folder, or the missing part.
+type Found = Result<Arc<BTreeMap<String, DataFile>>, Arc<[Diagnostic]>>;
+
+fn digests(db: &dyn Db, files: Found) -> Result<Files, Vec<Diagnostic>> {
+    let files = files.map_err(|found| found.to_vec())?;
+    let digest = |(name, file): (&String, &DataFile)| {
+        let digest = file.digest(db).map_err(|error| vec![unreadable(db, *file, error)])?;
+        Ok((name.clone(), (*file, digest)))
+    };
+    files.iter().map(digest).collect()
+}
+
+/// The program of all methods, the files with the constants, and the rotated matrices.
+struct Read {
+    program: Program,
+    shards: Vec<Blob>,
+    rotated: Vec<Blob>,
+}
+
+/// Reads the checkpoint, once for all methods: the digest of every constant is computed here.
+#[salsa::tracked(returns(clone), no_eq)]
+fn read_folder(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Arc<[Diagnostic]>> {
+    let mut shards = opened(db, digests(db, folder.files(db))?);
+    let config = shards.remove(CONFIG).ok_or_else(|| failure::internal("a checkpoint has no files"))?;
+    let mapped = shards.iter().map(|(name, blob)| (name.clone(), held(blob))).collect();
+    let over = folder.adapter(db).map(|adapter| adapter_files(db, &adapter)).transpose()?;
+    let (adapter, of_adapter) = over.unzip();
+    let checkpoint = Checkpoint { config: held(&config), shards: mapped, adapter };
+    let keeper = KeptRotations::new(db.world());
+    let program = import_checkpoint(&checkpoint, &folder.options(db), &keeper);
+    let program = program.map_err(|errors| place(db, folder, &errors))?.into_program();
+    let shards = shards.into_values().chain(of_adapter).collect();
+    Ok(Arc::new(Read { program, shards, rotated: keeper.into_blobs() }))
+}
+
+/// The files of an adapter, and the file with the constants.
+fn adapter_files(db: &dyn Db, adapter: &AdapterFolder) -> Result<(AdapterFiles, Blob), Vec<Diagnostic>> {
+    let mut blobs = opened(db, digests(db, adapter.files.clone())?);
+    match [ADAPTER_CONFIG, ADAPTER_SHARD].map(|name| blobs.remove(name)) {
+        [Some(config), Some(shard)] => Ok((AdapterFiles { config: held(&config), shard: held(&shard) }, shard)),
+        _ => Err(failure::internal("an adapter has no files")),
+    }
+}
+
+/// Files as the store has them.
+fn opened(db: &dyn Db, files: Files) -> BTreeMap<String, Blob> {
+    files.into_iter().map(|(name, (file, digest))| (name, archive(db, file, digest))).collect()
+}
+
+fn held(blob: &Blob) -> Arc<dyn Buffer> {
+    Arc::new(Held(blob.clone()))
+}
+
+fn read(db: &dyn Db, folder: CheckpointFolder) -> Result<Arc<Read>, Vec<Diagnostic>> {
+    read_folder(db, folder).map_err(|found| found.to_vec())
+}
+
+/// An error of a checkpoint or of an adapter has no line, but a folder.
+fn place(db: &dyn Db, folder: CheckpointFolder, errors: &[CheckpointError]) -> Vec<Diagnostic> {
+    let span = |path: &Path| Span::file(path.display().to_string());
+    let place = |error: &CheckpointError| match (error, folder.adapter(db)) {
+        (CheckpointError::Adapter(_), Some(adapter)) => input::checkpoint(error).at(span(&adapter.path)),
+        _ => input::checkpoint(error).at(span(folder.path(db))),
+    };
+    errors.iter().map(place).collect()
+}

@@ -1,0 +1,34 @@
+//! Errors of the importer as diagnostics.
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_import::ImportError;
+
+/// A model file cannot be imported.
+pub fn import(error: &ImportError) -> Diagnostic {
+    let code = match error {
+        ImportError::NotZip(_)
+        | ImportError::NotPt2(_)
+        | ImportError::MemberMissing(_)
+        | ImportError::MemberCompressed(_)
+        | ImportError::Malformed { .. }
+        | ImportError::Argument { .. }
+        | ImportError::Shape(_)
+        | ImportError::TruncatedWeight(_)
+        | ImportError::InflatedWeight(_)
+        | ImportError::MissingWeight(_)
+        | ImportError::Undefined(_) => Code::ModelMalformed,
+        ImportError::SchemaVersion { .. } => Code::ModelVersion,
+        ImportError::UnknownOperator(_) => Code::OperatorUnavailable,
+        ImportError::ScalarType { .. } => Code::DtypeUnavailable,
+        ImportError::Invalid(_) => Code::ProgramInvalid,
+        _ => Code::ModelUnsupported,
+    };
+    let diagnostic = Diagnostic::error(code, error.to_string());
+    match code {
+        Code::ModelMalformed | Code::ModelVersion => diagnostic.help("save the model again with `torch.export.save`"),
+        Code::OperatorUnavailable => {
+            diagnostic.help("replace the operator in the model by others that compute the same")
+        }
+        _ => diagnostic,
+    }
+}

@@ -1,0 +1,50 @@
+//! Errors of checkpoints as diagnostics.
+
+use etbuild_checkpoint::CheckpointError;
+use etbuild_diagnostic::{Code, Diagnostic};
+
+/// A checkpoint cannot be imported, or an adapter does not fit the checkpoint.
+pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
+    let code = checkpoint_code(error);
+    let diagnostic = Diagnostic::error(code, error.to_string());
+    match (code, error) {
+        (Code::TensorMismatch, CheckpointError::Adapter(_)) => {
+            diagnostic.help("is the adapter one over this checkpoint, and of this configuration?")
+        }
+        (Code::ModelUnsupported, CheckpointError::Adapter(_)) => diagnostic
+            .help("merge such an adapter into the model with PEFT: `merge_and_unload`, then `save_pretrained`"),
+        (Code::ArchitectureUnknown, _) => {
+            diagnostic.help("export such a model with `torch.export.save`: `model: { pt2: ... }`")
+        }
+        (Code::ShardMissing | Code::ModelMalformed, _) => diagnostic.help("is the download complete?"),
+        (Code::TensorMismatch, _) => diagnostic.help("are `config.json` and the safetensors of the same model?"),
+        (Code::SchemeUnavailable, _) => diagnostic.help("leave `quantize.rotate` out"),
+        (Code::FeatureMissing, _) => diagnostic.help(
+            "use a released etbuild, or `cargo run --release --features text --` in place of `cargo run --release --`",
+        ),
+        (Code::ContextTooLong, _) => diagnostic.help("make `export: { context: ... }` smaller, or leave it out"),
+        _ => diagnostic,
+    }
+}
+
+fn checkpoint_code(error: &CheckpointError) -> Code {
+    match error {
+        CheckpointError::Adapter(error) => checkpoint_code(error),
+        CheckpointError::AdapterKind { .. } => Code::ModelUnsupported,
+        CheckpointError::PatternsLeftOut { .. } => Code::FeatureMissing,
+        CheckpointError::AdapterTargets { .. } | CheckpointError::AdapterTensors(_) => Code::TensorMismatch,
+        CheckpointError::Architecture { .. } => Code::ArchitectureUnknown,
+        CheckpointError::Context { .. } => Code::ContextTooLong,
+        CheckpointError::ShardMissing(_) => Code::ShardMissing,
+        CheckpointError::TensorMissing(_)
+        | CheckpointError::TensorsUnknown(_)
+        | CheckpointError::TensorTwice(_)
+        | CheckpointError::Shape { .. } => Code::TensorMismatch,
+        CheckpointError::ElementType { .. } => Code::DtypeUnavailable,
+        CheckpointError::Rotation(_) => Code::SchemeUnavailable,
+        CheckpointError::Invalid(_) => Code::ProgramInvalid,
+        CheckpointError::Json { .. } | CheckpointError::Key { .. } | CheckpointError::ShardMalformed { .. } => {
+            Code::ModelMalformed
+        }
+    }
+}

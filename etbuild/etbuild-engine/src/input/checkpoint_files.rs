@@ -1,0 +1,59 @@
+//! Which files of a folder make a checkpoint.
+
+use std::path::Path;
+
+use etbuild_checkpoint::{CONFIG, CheckpointError, SHARD, SHARD_INDEX, TEXT_FILES, shard_names};
+use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_system::System;
+
+use super::checkpoint_failure::checkpoint;
+
+/// How files with weights end that are not safetensors.
+const OTHER_WEIGHTS: [&str; 4] = ["pth", "pt", "bin", "gguf"];
+
+/// The names of the present files that describe texts.
+pub fn texts(system: &dyn System, folder: &Path) -> Vec<String> {
+    let names = TEXT_FILES.iter().filter(|name| system.stamp(&folder.join(name)).is_ok());
+    names.map(|name| (*name).to_owned()).collect()
+}
+
+/// The names of the files that the model in `folder` is read from: the configuration and the shards.
+pub fn find(system: &dyn System, folder: &Path) -> Result<Vec<String>, Vec<Diagnostic>> {
+    let exists = |name: &str| system.stamp(&folder.join(name)).is_ok();
+    let at = |diagnostic: Diagnostic| diagnostic.at(Span::file(folder.display().to_string()));
+    let shards = if exists(SHARD_INDEX) {
+        let index = system.read(&folder.join(SHARD_INDEX)).map_err(|error| {
+            let message = format!("`{}` cannot be read: {error}", folder.join(SHARD_INDEX).display());
+            vec![Diagnostic::error(Code::ModelUnreadable, message)]
+        })?;
+        shard_names(&index).map_err(|error| vec![at(checkpoint(&error))])?
+    } else if exists(SHARD) {
+        vec![SHARD.to_owned()]
+    } else {
+        return Err(vec![at(no_shards(system, folder))]);
+    };
+    let missing = shards.iter().filter(|name| !exists(name)).cloned().map(CheckpointError::ShardMissing);
+    let mut mistakes: Vec<Diagnostic> = missing.map(|error| at(checkpoint(&error))).collect();
+    if !exists(CONFIG) {
+        let message = format!("`{}` has no `{CONFIG}`", folder.display());
+        mistakes.push(at(Diagnostic::error(Code::ModelMalformed, message)));
+    }
+    if mistakes.is_empty() { Ok(std::iter::once(CONFIG.to_owned()).chain(shards).collect()) } else { Err(mistakes) }
+}
+
+fn no_shards(system: &dyn System, folder: &Path) -> Diagnostic {
+    let files = system.list(folder).unwrap_or_default();
+    let others = |file: &&std::path::PathBuf| {
+        file.extension().and_then(|extension| extension.to_str()).is_some_and(|ending| OTHER_WEIGHTS.contains(&ending))
+    };
+    let message = format!("`{}` has no safetensors", folder.display());
+    let diagnostic = Diagnostic::error(Code::ModelUnsupported, message);
+    match files.iter().find(others) {
+        Some(file) => {
+            let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let note = format!("`{name}` is a checkpoint of another form, such as Meta's own");
+            diagnostic.note(note).help("use the model's folder in Hugging Face's form: `config.json` and safetensors")
+        }
+        None => diagnostic.help(format!("a checkpoint is a folder with `{CONFIG}` and `{SHARD}`")),
+    }
+}

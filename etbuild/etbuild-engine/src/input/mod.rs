@@ -1,0 +1,16 @@
+//! The inputs of queries: files outside of the store, each by digest.
+
+mod adapter_files;
+mod checkpoint_failure;
+mod checkpoint_files;
+mod db;
+pub mod file_digest;
+pub mod fixed_value;
+pub mod hashed_file;
+pub mod model_file;
+
+pub use checkpoint_failure::checkpoint;
+pub use db::{
+    AdapterFolder, Archive, CheckpointFolder, DataFile, Db, EngineDatabase, ModelSource, PythonCall, PythonModel,
+};
+pub use hashed_file::HashedFile;

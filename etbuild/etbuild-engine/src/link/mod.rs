@@ -1,0 +1,15 @@
+//! Linking: the kernels of the program become a project, and the project becomes a binary.
+
+mod facts;
+mod project;
+mod query;
+mod select;
+mod toolchain;
+pub mod verify_data;
+mod worker;
+
+pub use facts::link_error;
+pub use project::{BinarySource, LinkOptions, ProjectInputs, read_interface};
+pub use query::linked;
+pub use select::selected;
+pub use toolchain::{Tools, tools};

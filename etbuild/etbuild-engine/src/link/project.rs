@@ -1,0 +1,282 @@
+//! The facts of a generated project, as the input of actions.
+
+use std::sync::Arc;
+
+use et_ops::OPERATORS;
+use etbuild_backend::Backend;
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_link::{
+    BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, MemoryFacts, MethodFacts, Program, ProjectFacts,
+    VerifyData, select,
+};
+use etbuild_store::{BlobRef, Digest, KeyBuilder};
+use etbuild_target::{Bank, Target};
+
+use super::{facts, verify_data};
+use crate::action::{ArtifactKind, Blocked, Keyed, StageResult, Staged};
+use crate::emit::{self, FileOptions, Interface, InterfaceEngine};
+use crate::input::{DataFile, Db, HashedFile};
+use crate::pipeline::Stage;
+use crate::program_source::ProgramSource;
+use crate::{PRODUCER, failure};
+
+/// The inputs of a binary.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct BinarySource {
+    /// The program before memory planning.
+    pub program: ProgramSource,
+    /// The banks, and the planner.
+    pub memory: etbuild_memory::Options,
+    /// The parts of the program file besides the model.
+    pub file: FileOptions,
+    /// The parts of the binary besides the program.
+    pub link: LinkOptions,
+}
+
+impl BinarySource {
+    /// The program file.
+    pub fn emitted(&self, db: &dyn Db) -> StageResult {
+        emit::emitted(db, self.program.clone(), self.memory.clone(), self.file.clone())
+    }
+}
+
+/// The options of a binary besides the program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct LinkOptions {
+    /// The name of the recipe and of the binary.
+    pub name: String,
+    /// Whether the program file is inside the binary, on any target.
+    pub is_single: bool,
+    /// Whether a C library is made beside the binary.
+    pub library: bool,
+    /// Whether the program is a language model.
+    pub is_language_model: bool,
+    /// The target.
+    pub target: Arc<Target>,
+    /// The verification data, and the prefix of the names of reference outputs.
+    pub verify: Option<(DataFile, String)>,
+}
+
+impl LinkOptions {
+    /// The folder below `templates/` that the project is made from.
+    pub fn template(&self) -> &str {
+        let is_process = self.target.memory().is_none();
+        if self.is_language_model && is_process { LANGUAGE } else { self.target.template() }
+    }
+}
+
+/// The template of processes that run language models.
+const LANGUAGE: &str = "language-app";
+
+/// The facts of a project.
+pub struct ProjectInputs {
+    /// The facts that the manifest depends on.
+    pub manifest: ManifestInputs,
+    /// The binary's name.
+    pub name: String,
+    /// The method that runs.
+    pub method: MethodFacts,
+    /// The program file, where the program file is inside the binary.
+    pub program: Option<BlobRef>,
+    /// The facts of firmware; `None` for a process.
+    pub board: Option<BoardInputs>,
+}
+
+/// The facts that the dependencies of a project depend on.
+pub struct ManifestInputs {
+    template: String,
+    kernels: Vec<KernelUse>,
+    engines: Vec<EngineFacts>,
+    text: bool,
+    library: bool,
+}
+
+/// The facts of firmware.
+pub struct BoardInputs {
+    memory: MemoryFacts,
+    console: Console,
+    /// The verification data, and the prefix of the names of reference outputs.
+    verify: Option<(HashedFile, String)>,
+}
+
+impl ProjectInputs {
+    /// The facts of the project for an emitted program.
+    pub fn of(db: &dyn Db, options: &LinkOptions, emitted: &Staged, stage: Stage) -> Result<Self, Blocked> {
+        let failed = |found| Blocked::failed(stage, found);
+        let interface = read_interface(db, emitted)?;
+        let board = BoardInputs::of(db, options, emitted, stage)?;
+        let manifest = ManifestInputs {
+            template: options.template().to_owned(),
+            kernels: interface.kernel_uses(board.is_some()),
+            engines: engines(db.world().engines(), interface.engines(board.is_some()), board.is_some())
+                .map_err(failed)?,
+            text: interface.has_tokenizer(),
+            library: options.library,
+        };
+        let method = interface.method().ok_or_else(|| Blocked::internal(stage, "the program file has no method"))?;
+        let is_inside = board.is_some() || options.is_single;
+        let program = is_inside.then(|| emitted.blob(ArtifactKind::ProgramFile)).transpose()?;
+        Ok(Self { manifest, name: options.name.clone(), method, program, board })
+    }
+
+    /// The facts without the embedded files, which no manifest depends on.
+    pub fn without_data(&self) -> Result<ProjectFacts, Vec<Diagnostic>> {
+        self.facts(Vec::new(), VerifyData::default())
+    }
+
+    /// All facts.
+    pub fn with_data(&self, db: &dyn Db) -> Result<ProjectFacts, Vec<Diagnostic>> {
+        let verify = self.board.as_ref().and_then(|board| board.verify.as_ref()).map(|(file, prefix)| {
+            let bytes = file.read(db)?;
+            verify_data::cases(&bytes, &self.method, prefix)
+        });
+        let program = self.program.map(|program| db.world().open_blob(&program).to_vec());
+        self.facts(program.unwrap_or_default(), verify.transpose()?.unwrap_or_default())
+    }
+
+    fn facts(&self, program: Vec<u8>, verify: VerifyData) -> Result<ProjectFacts, Vec<Diagnostic>> {
+        let ManifestInputs { template, kernels, engines, text, library } = &self.manifest;
+        let kernels = select(kernels, OPERATORS).map_err(|error| vec![facts::link_error(&error)])?;
+        let program = match self.program {
+            Some(_) => Program::Embedded(program),
+            None => Program::Beside(format!("{}.pte", self.name)),
+        };
+        let board = self.board.as_ref().map(|board| BoardFacts {
+            memory: board.memory.clone(),
+            console: board.console.clone(),
+            verify,
+        });
+        Ok(ProjectFacts {
+            template: template.clone(),
+            name: self.name.clone(),
+            stamp: PRODUCER.to_owned(),
+            kernels,
+            engines: engines.clone(),
+            method: self.method.clone(),
+            program,
+            text: *text,
+            library: *library,
+            board,
+        })
+    }
+}
+
+impl BoardInputs {
+    /// `None` for a target with an operating system.
+    fn of(db: &dyn Db, options: &LinkOptions, emitted: &Staged, stage: Stage) -> Result<Option<Self>, Blocked> {
+        let Some(memory) = options.target.memory() else { return Ok(None) };
+        let (program, bank) = (emitted.blob(ArtifactKind::ProgramFile)?, &memory.constants);
+        if program.size > bank.size.0 {
+            return Err(Blocked::failed(stage, [too_large(program.size, bank)]));
+        }
+        let hashed = |(file, prefix): &(DataFile, String)| {
+            let file = HashedFile::of(db, *file).map_err(|error| verify_data::unreadable(db, *file, error))?;
+            Ok((file, prefix.clone()))
+        };
+        Ok(Some(Self {
+            memory: facts::memory_facts(memory),
+            console: facts::console(options.target.console()).map_err(|found| Blocked::failed(stage, found))?,
+            verify: options.verify.as_ref().map(hashed).transpose()?,
+        }))
+    }
+}
+
+impl Keyed for ManifestInputs {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { template, kernels, engines, text, library } = self;
+        key.fact("kernels", kernels.iter().map(kernel).collect::<Vec<String>>())
+            .fact("engines", engines.iter().map(engine).collect::<Vec<String>>())
+            .fact("template", template.as_str())
+            .input("template", template_digest(template))
+            .fact("text", *text)
+            .option("library", *library)
+    }
+}
+
+impl Keyed for ProjectInputs {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { manifest, name, method, program, board } = self;
+        let key = manifest.key(key).option("producer", PRODUCER);
+        let key = program.iter().fold(key, |key, program| key.input("program", program.digest));
+        match board {
+            // Processes read the other facts of the method from the program file beside the binary.
+            None => key
+                .option("name", name.as_str())
+                .fact("method", method.name.as_str())
+                .fact("inputs", method.inputs.clone()),
+            // Firmware has no name.
+            Some(board) => board.key(key.fact("method", format!("{method:?}"))),
+        }
+    }
+}
+
+impl Keyed for BoardInputs {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { memory, console, verify } = self;
+        let key = key.fact("memory", format!("{memory:?}")).fact("console", format!("{console:?}"));
+        verify
+            .iter()
+            .fold(key, |key, (file, prefix)| key.input("verify", file.digest).option("verify.outputs", prefix.as_str()))
+    }
+}
+
+impl Keyed for CompileTarget {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { triple, cpu, features, linker, crt_static } = self;
+        key.fact("triple", triple.as_str())
+            .fact("cpu", cpu.clone())
+            .fact("features", features.clone())
+            .fact("linker", format!("{linker:?}"))
+            .fact("crt-static", *crt_static)
+    }
+}
+
+/// A kernel with the types, as a key names both: `aten::relu.out 0x40`.
+fn kernel(used: &KernelUse) -> String {
+    let KernelUse { operator, dtypes } = used;
+    format!("{operator} {:#x}", dtypes.0)
+}
+
+/// A backend with the needed features, as a key names both: `EtbuildCpu et-cpu attention pools`.
+fn engine(facts: &EngineFacts) -> String {
+    let EngineFacts { id, package, features } = facts;
+    features.iter().fold(format!("{id} {package}"), |text, feature| format!("{text} {feature}"))
+}
+
+fn too_large(size: u64, bank: &Bank) -> Diagnostic {
+    let message = format!("the program file takes {size} bytes, and bank `{}` has {}", bank.name, bank.size.0);
+    Diagnostic::error(Code::BankTooSmall, message).help("choose a target with more memory, or quantize the weights")
+}
+
+/// The digest of the template's files; of no files for a missing template, which the link reports.
+fn template_digest(template: &str) -> Digest {
+    Digest::of(etbuild_link::template_digest(template).unwrap_or_default().as_bytes())
+}
+
+/// The interface of a program file.
+pub fn read_interface(db: &dyn Db, emitted: &Staged) -> Result<Interface, Blocked> {
+    let bytes = db.world().open_blob(&emitted.blob(ArtifactKind::Interface)?);
+    serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Emit, &error.to_string()))
+}
+
+/// The backends of the binary. Firmware has no backend yet.
+fn engines(
+    backends: &[&dyn Backend],
+    called: &[InterfaceEngine],
+    is_board: bool,
+) -> Result<Vec<EngineFacts>, Vec<Diagnostic>> {
+    if is_board && !called.is_empty() {
+        let ids: Vec<&str> = called.iter().map(|engine| engine.id.as_str()).collect();
+        let message = format!("firmware does not support backends, and the program calls {}", ids.join(", "));
+        let diagnostic = Diagnostic::error(Code::EngineUnavailable, message);
+        return Err(vec![diagnostic.help("leave `partition` out for this target")]);
+    }
+    let engine = |InterfaceEngine { id, features }: &InterfaceEngine| {
+        let backend = backends.iter().find(|backend| backend.delegate_id() == id);
+        let package = backend.map(|backend| backend.device_crate().to_owned());
+        package
+            .map(|package| EngineFacts { id: id.clone(), package, features: features.clone() })
+            .ok_or_else(|| failure::internal("a backend is missing"))
+    };
+    called.iter().map(engine).collect()
+}

@@ -1,0 +1,90 @@
+//! The project becomes a binary.
+
+use etbuild_diagnostic::Diagnostic;
+use etbuild_link::{Built, Project, Region, SizeReport, Sources, Workshop, build, c_header, uf2};
+use etbuild_store::{BlobRef, KeyBuilder, Value};
+use etbuild_target::Image;
+
+use super::select::link_failure;
+use super::{BinarySource, ProjectInputs, Tools, facts, selected, worker};
+use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
+use crate::failure;
+use crate::input::Db;
+use crate::pipeline::Stage;
+
+/// The unit's binary, the image where the target takes an image, and the sizes. A hosted binary depends on the program's kernels
+/// and the names of inputs only; a board's binary also carries arenas, the program file and the verification data.
+#[salsa::tracked(returns(clone))]
+pub fn linked(db: &dyn Db, source: BinarySource, tools: Tools) -> StageResult {
+    let emitted = source.emitted(db).map_err(|blocked: Blocked| blocked.downstream())?;
+    let selected = selected(db, source.clone(), tools.clone()).map_err(|blocked: Blocked| blocked.downstream())?;
+    let project = ProjectInputs::of(db, &source.link, &emitted, Stage::Link)?;
+    let dependencies = selected.blob(ArtifactKind::Dependencies)?;
+    let target = &source.link.target;
+    let flash = target.memory().map(|memory| facts::region(&memory.code));
+    let images = target.image().to_vec();
+    action::run(db, &Link { project, dependencies, tools, images, flash })
+}
+
+/// Linking.
+struct Link {
+    project: ProjectInputs,
+    /// The device crates with the digests of their sources.
+    dependencies: BlobRef,
+    tools: Tools,
+    images: Vec<Image>,
+    /// The bank that an image is written to.
+    flash: Option<Region>,
+}
+
+impl Keyed for Link {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { project, dependencies, tools, images, flash } = self;
+        let Tools { target, toolchain } = tools;
+        let images = images.iter().map(|image| Value::from(format!("{image:?}")));
+        let key = project
+            .key(key)
+            .input("dependencies", dependencies.digest)
+            .fact("image", Value::List(images.collect()))
+            .fact("flash", flash.as_ref().map(|flash| format!("{flash:?}")));
+        target.key(key).tool("toolchain", toolchain.identity())
+    }
+}
+
+impl Action for Link {
+    const STAGE: Stage = Stage::Link;
+
+    fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+        let (world, tools) = (db.world(), &self.tools);
+        let sources = Sources::embedded().map_err(link_failure)?;
+        let project = Project::new(&self.project.with_data(db)?, &sources).map_err(link_failure)?;
+        let workshop = Workshop { folder: &world.scratch(), offline: world.is_offline(), slots: world.slots() };
+        let here = || build(world.system(), &tools.toolchain, &tools.target, &project, &workshop);
+        let built = match worker::build(world, tools, &project, &workshop) {
+            Some(built) => products.made_elsewhere(built),
+            None => here(),
+        };
+        self.put(&built.map_err(link_failure)?, products)
+    }
+}
+
+impl Link {
+    fn put(&self, built: &Built, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+        products.put(ArtifactKind::Binary, &built.binary);
+        for image in &self.images {
+            if let (Image::Uf2(format), Some(flash)) = (image, &self.flash) {
+                let packed = uf2::write(&built.binary, format.family, flash).map_err(link_failure)?;
+                products.put(ArtifactKind::Image, &packed);
+            }
+        }
+        let sizes = SizeReport::of(&built.binary).map_err(link_failure)?;
+        let text = serde_json::to_vec_pretty(&sizes).map_err(|error| failure::internal(&error.to_string()))?;
+        products.put(ArtifactKind::Sizes, &text);
+        if let Some(library) = &built.library {
+            products.put(ArtifactKind::Library, library);
+            products.put(ArtifactKind::Header, c_header());
+        }
+        products.put(ArtifactKind::Code, &failure::json(&built.code)?);
+        Ok(())
+    }
+}

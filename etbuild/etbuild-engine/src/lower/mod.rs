@@ -1,0 +1,9 @@
+//! Lowering: the ATen program becomes a program of operators that have kernels.
+
+mod failure;
+mod query;
+mod widen;
+
+pub use failure::refusal;
+pub use query::{LowerOptions, lowered, mentions_halves, state_names};
+pub use widen::widen;

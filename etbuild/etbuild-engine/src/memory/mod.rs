@@ -1,0 +1,6 @@
+//! Memory planning.
+
+mod failure;
+mod query;
+
+pub use query::planned;

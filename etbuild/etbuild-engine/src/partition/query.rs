@@ -1,0 +1,101 @@
+//! Parts of the lowered program become calls of engines.
+
+use etbuild_backend::{Backend, TargetFacts};
+use etbuild_diagnostic::Diagnostic;
+use etbuild_ir::{Dialect, Lowered, text};
+use etbuild_partition::{Partitioned, partition};
+use etbuild_store::{KeyBuilder, Value};
+
+use super::weights::EngineWeights;
+use super::{EngineReport, NodePlace};
+use crate::action::program::{self, StoredProgram};
+use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
+use crate::failure;
+use crate::input::{Db, ModelSource};
+use crate::lower::LowerOptions;
+use crate::pipeline::Stage;
+use crate::quantize::QuantizeOptions;
+use crate::quantize::lowered_or_quantized;
+use crate::session::World;
+
+/// The backends of a program, in order, with the options.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartitionOptions {
+    /// The engines' names in the order of preference, without the portable kernels.
+    pub engines: Vec<String>,
+    /// The target in the form for backends.
+    pub target: TargetFacts,
+}
+
+impl PartitionOptions {
+    /// The engines themselves.
+    pub fn backends(&self, world: &World) -> Result<Vec<&'static dyn Backend>, Blocked> {
+        let find = |name: &String| {
+            let unknown = || Blocked::failed(Stage::Delegate, failure::internal(&format!("unknown backend `{name}`")));
+            world.engine(name).ok_or_else(unknown)
+        };
+        self.engines.iter().map(find).collect()
+    }
+}
+
+/// The program with partitions as calls of backends, and the backend of every node. Reads the facts of the target that
+/// the backends declare: targets with equal facts share the program.
+#[salsa::tracked(returns(clone))]
+pub fn partitioned(
+    db: &dyn Db,
+    model: ModelSource,
+    lower: LowerOptions,
+    quantize: Option<QuantizeOptions>,
+    partitioning: PartitionOptions,
+) -> StageResult {
+    let lowered = lowered_or_quantized(db, model, lower, quantize);
+    let lowered = lowered.map_err(|blocked: Blocked| blocked.downstream())?;
+    let backends = partitioning.backends(db.world())?;
+    action::run(db, &Delegate { program: StoredProgram::of(lowered)?, backends, target: partitioning.target })
+}
+
+/// Partitioning.
+struct Delegate {
+    program: StoredProgram,
+    backends: Vec<&'static dyn Backend>,
+    target: TargetFacts,
+}
+
+impl Keyed for Delegate {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { program, backends, target } = self;
+        backends.iter().fold(program.key(key), |key, backend| {
+            key.option("engine", backend.name())
+                .fact("revision", backend.revision())
+                .fact("facts", facts(*backend, target))
+        })
+    }
+}
+
+impl Action for Delegate {
+    const STAGE: Stage = Stage::Delegate;
+
+    fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+        let (program, mut weights) = self.program.lowered(db.world())?;
+        let keep = EngineWeights::new(db.world(), revisions(&self.backends));
+        let done = partition(program, &self.backends, &self.target, &keep).map_err(failure::violations)?;
+        weights.extend(keep.into_weights());
+        let Partitioned { program, report, layers, origins } = done;
+        let printed = text::print(Lowered::NAME, program.program());
+        program::store(products, &printed, program.program(), &weights);
+        let report: Vec<NodePlace> = report.iter().map(NodePlace::from).collect();
+        products.put(ArtifactKind::Partition, &failure::json(&report)?);
+        products.put(ArtifactKind::Engines, &failure::json(&EngineReport::new(layers, &origins))?);
+        Ok(())
+    }
+}
+
+/// The backends, each with a revision: packed weights and reports are valid for that revision.
+pub fn revisions(backends: &[&'static dyn Backend]) -> String {
+    backends.iter().map(|backend| format!("{} {}\n", backend.name(), backend.revision())).collect()
+}
+
+fn facts(backend: &dyn Backend, target: &TargetFacts) -> Value {
+    let facts = backend.facts(target).into_iter();
+    Value::List(facts.map(|(name, value)| Value::List(vec![(&name).into(), (&value).into()])).collect())
+}

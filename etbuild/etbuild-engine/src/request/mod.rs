@@ -1,0 +1,12 @@
+//! A request becomes units: recipes are read, targets looked up, options chosen for every stage.
+
+mod options;
+mod program_file;
+mod quantization;
+mod recipes;
+mod refusal;
+mod resolve;
+mod target_facts;
+
+pub use program_file::{ProgramFiles, program_file, program_files};
+pub use resolve::{Request, catalogue, resolve, unit_folders};

@@ -1,0 +1,153 @@
+//! The options of stages that a recipe states.
+
+use std::sync::Arc;
+
+use etbuild_backend::TargetFacts;
+use etbuild_checkpoint::{Cache, Options};
+use etbuild_memory::{Bank, DEFAULT_ALIGNMENT, Greedy, Naive};
+use etbuild_recipe::{self as recipe, Model, Output, Planner, PythonFunction, Recipe, Runtime, Scheme};
+use etbuild_target::Target;
+use etbuild_yaml::Spanned;
+
+use super::quantization::{quantize_options, rotation};
+use crate::emit::FileOptions;
+use crate::input::{Archive, CheckpointFolder, Db, ModelSource, PythonCall};
+use crate::link::LinkOptions;
+use crate::partition::PartitionOptions;
+use crate::program_source::{Archives, ProgramSource};
+use crate::session::World;
+
+/// The parts of the binary besides the program.
+pub fn link_options(db: &dyn Db, recipe: &Recipe, file: &FileOptions, target: &Arc<Target>) -> LinkOptions {
+    let verify = recipe.verify.as_ref();
+    LinkOptions {
+        name: recipe.name.as_str().to_owned(),
+        is_single: recipe.output == Output::Single,
+        library: recipe.library.as_ref().is_some_and(|library| library.value),
+        is_language_model: file.texts.is_some(),
+        target: target.clone(),
+        verify: verify.map(|verify| (db.data_file(&verify.inputs.path), verify.outputs.clone())),
+    }
+}
+
+fn python_call(recipe: &Recipe, function: &PythonFunction) -> PythonCall {
+    let arguments = recipe.export.arguments.iter();
+    PythonCall {
+        script: function.file.path.clone(),
+        function: function.function.clone(),
+        arguments: arguments.map(|(name, value)| (name.clone(), value.value.clone())).collect(),
+        interpreter: recipe.export.interpreter(),
+        files: recipe.export.files.iter().map(|file| file.path.clone()).collect(),
+    }
+}
+
+/// The sources of the methods of a recipe's program.
+fn sources(db: &dyn Db, recipe: &Recipe) -> Archives {
+    if let Model::Checkpoint(folder) = &recipe.model {
+        let tokens = |size: &Option<Spanned<u32>>| size.as_ref().map(|size| size.value);
+        let (context, prefill) = (tokens(&recipe.export.context), recipe.export.prefill());
+        let speculate = tokens(&recipe.export.speculate).filter(|tokens| *tokens > 0);
+        let (cache, rotation) = (cache(recipe), rotation(recipe));
+        let options = Options { context, prefill, speculate, cache, rotation, every: false };
+        let adapter = recipe.adapter.as_ref().map(|adapter| &*adapter.path);
+        let methods = options.methods().into_iter();
+        let folder = db.checkpoint(&folder.path, adapter, options);
+        return methods.map(|method| (method.name(), ModelSource::Checkpoint(folder, method))).collect();
+    }
+    if let Model::Python(function) = &recipe.model {
+        let model = ModelSource::Archive(Archive::Python(db.python_model(python_call(recipe, function))));
+        return Archives::from([(Model::METHOD.to_owned(), model)]);
+    }
+    let archives = recipe.model.archives().into_iter();
+    archives
+        .map(|(method, file)| (method.to_owned(), ModelSource::Archive(Archive::File(db.model_file(&file.path)))))
+        .collect()
+}
+
+/// The type of a language model's KV cache: fp16 where keys and values are computed from int8 activations.
+fn cache(recipe: &Recipe) -> Cache {
+    let scheme = recipe.quantize.as_ref().map(|quantize| quantize.scheme.value);
+    let rounds = matches!(scheme, Some(Scheme::DynamicInt8 | Scheme::Dynamic8Weight4));
+    match recipe.export.cache.as_ref().map(|cache| cache.value) {
+        Some(recipe::Cache::Float32) => Cache::Float32,
+        Some(recipe::Cache::Float16) => Cache::Float16,
+        Some(recipe::Cache::Int8) => Cache::Int8,
+        None if rounds => Cache::Float16,
+        None => Cache::Float32,
+    }
+}
+
+/// The parts of the program file besides the model.
+pub fn file_options(recipe: &Recipe, archives: &Archives) -> FileOptions {
+    let constants = recipe.export.constants.iter();
+    FileOptions {
+        constants: constants.map(|(name, value)| (name.clone(), value.value.clone())).collect(),
+        external_weights: recipe.export.external_weights().is_some(),
+        adapter: recipe.adapter.is_some(),
+        texts: checkpoint(archives),
+    }
+}
+
+/// The checkpoint of the methods, if any.
+fn checkpoint(archives: &Archives) -> Option<CheckpointFolder> {
+    archives.values().find_map(|source| match source {
+        ModelSource::Checkpoint(folder, _) => Some(*folder),
+        ModelSource::Archive(_) => None,
+    })
+}
+
+/// The inputs of a program before memory planning.
+pub fn program_source(db: &dyn Db, recipe: &Recipe, target: TargetFacts) -> ProgramSource {
+    let engines = recipe.partition.backends(&best_backends(recipe, db.world(), &target));
+    let widens_halves = recipe.export.widens_halves() && !engines.is_empty();
+    ProgramSource {
+        archives: sources(db, recipe),
+        runtime: runtime(recipe.runtime),
+        widens_halves,
+        quantize: quantize_options(db, recipe),
+        partition: PartitionOptions { engines, target },
+    }
+}
+
+/// The backends that `partition: auto` stands for, best first. ExecuTorch's runtime has none of them.
+fn best_backends(recipe: &Recipe, world: &World, target: &TargetFacts) -> Vec<&'static str> {
+    let asked = world.engines().iter().filter(|backend| recipe.runtime == Runtime::Etbuild && backend.runs_on(target));
+    asked.map(|backend| backend.name()).collect()
+}
+
+/// How tensors are placed in banks of these names and sizes.
+pub fn memory_options(
+    recipe: &Recipe,
+    banks: Vec<(String, Option<u64>)>,
+    PartitionOptions { engines, target }: &PartitionOptions,
+) -> etbuild_memory::Options {
+    // Backends get cache lines.
+    let has_engines = target.hosted && !engines.is_empty();
+    let alignment = if has_engines { etbuild_backend::ALIGNMENT as u64 } else { DEFAULT_ALIGNMENT };
+    let banks = banks.into_iter().map(|(name, size)| Bank { name, size, alignment });
+    etbuild_memory::Options { planner: planner(recipe.memory.planner), banks: banks.collect() }
+}
+
+const fn runtime(runtime: Runtime) -> etbuild_pass::Runtime {
+    match runtime {
+        Runtime::Etbuild => etbuild_pass::Runtime::Etbuild,
+        Runtime::Executorch => etbuild_pass::Runtime::Executorch,
+    }
+}
+
+const fn planner(planner: Planner) -> &'static dyn etbuild_memory::Planner {
+    match planner {
+        Planner::Greedy => &Greedy,
+        Planner::Naive => &Naive,
+    }
+}
+
+/// The banks for tensors, without the stack. A hosted target has the memory of the operating system.
+pub fn banks(target: &Target) -> Vec<(String, Option<u64>)> {
+    match target.memory() {
+        Some(memory) => {
+            vec![(memory.arena.name.to_string(), Some(memory.arena.size.0.saturating_sub(memory.stack.0)))]
+        }
+        None => vec![("memory".to_owned(), None)],
+    }
+}

@@ -1,0 +1,97 @@
+//! A model's program file without a binary, for running it on the host.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use etbuild_backend::TargetFacts;
+use etbuild_diagnostic::Diagnostic;
+use etbuild_recipe::Override;
+use etbuild_store::{Blob, BlobRef};
+use etbuild_target::Catalogue;
+
+use super::options::{file_options, memory_options, program_source};
+use super::refusal::partition_mistakes;
+use super::target_facts;
+use crate::action::{ArtifactKind, Blocked, Staged};
+use crate::emit::{self, FileOptions, data_files};
+use crate::input::{Db, EngineDatabase};
+use crate::program_source::ProgramSource;
+use crate::session::{World, guarded, or_again};
+
+/// A program file with the data files that the program file refers to.
+#[derive(Clone, Debug)]
+pub struct ProgramFiles {
+    /// The program file.
+    pub program: Blob,
+    /// The data files, the model's file first; empty where weights are in the program file.
+    pub data: Vec<Blob>,
+}
+
+/// The program file of the model at `path` with default options but for `overrides`, planned for a host, with weights inside.
+///
+/// # Errors
+/// The failure of the compilation.
+pub fn program_file(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<Blob, Vec<Diagnostic>> {
+    Ok(compiled(world, path, overrides, |file| FileOptions { external_weights: false, ..file })?.program)
+}
+
+/// The same with weights where the recipe places the weights.
+///
+/// # Errors
+/// What keeps the model from being compiled.
+pub fn program_files(world: &Arc<World>, path: &Path, overrides: &[Override]) -> Result<ProgramFiles, Vec<Diagnostic>> {
+    compiled(world, path, overrides, |file| file)
+}
+
+fn compiled(
+    world: &Arc<World>,
+    path: &Path,
+    overrides: &[Override],
+    adjust: impl Fn(FileOptions) -> FileOptions,
+) -> Result<ProgramFiles, Vec<Diagnostic>> {
+    let attempt = || {
+        let db = EngineDatabase::new(world.clone());
+        guarded(|| {
+            let (program, memory, file) = options(&db, path, overrides)?;
+            let emitted = emit::emitted(&db, program, memory, adjust(file));
+            let files = emitted.and_then(|emitted| open(&db, &emitted));
+            files.map_err(|blocked| blocked.diagnostics(Diagnostic::clone))
+        })
+    };
+    or_again(world, attempt(), attempt).unwrap_or_else(|transient| Err(vec![transient.into()]))
+}
+
+/// The methods and the options of the recipe that the model stands for.
+fn options(
+    db: &dyn Db,
+    path: &Path,
+    overrides: &[Override],
+) -> Result<(ProgramSource, etbuild_memory::Options, FileOptions), Vec<Diagnostic>> {
+    let recipes = super::recipes::recipes(db, path.to_owned(), overrides.to_vec()).map_err(|found| found.to_vec())?;
+    let banks = vec![("memory".to_owned(), None)];
+    let recipe = recipes.instances.first().ok_or_else(|| crate::failure::internal("a model stands for no recipe"))?;
+    let mistakes = partition_mistakes(recipe, db.world());
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    let program = program_source(db, recipe, this_machine()?);
+    let memory = memory_options(recipe, banks, &program.partition);
+    let file = file_options(recipe, &program.archives);
+    Ok((program, memory, file))
+}
+
+/// This machine as engines see it: the shipped target of its kind.
+fn this_machine() -> Result<TargetFacts, Vec<Diagnostic>> {
+    let catalogue = Catalogue::shipped()?;
+    let mut facts = catalogue.iter().map(target_facts::of);
+    let architecture = std::env::consts::ARCH;
+    let same = facts.find(|facts| facts.hosted && facts.architecture == architecture);
+    let unknown = || TargetFacts { architecture: architecture.to_owned(), features: Vec::new(), hosted: true };
+    Ok(same.unwrap_or_else(unknown))
+}
+
+fn open(db: &dyn Db, emitted: &Staged) -> Result<ProgramFiles, Blocked> {
+    let open = |blob: &BlobRef| db.world().open_blob(blob);
+    let data = data_files(emitted).iter().map(|(_, blob)| open(blob)).collect();
+    Ok(ProgramFiles { program: open(&emitted.blob(ArtifactKind::ProgramFile)?), data })
+}

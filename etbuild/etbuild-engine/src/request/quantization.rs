@@ -1,0 +1,109 @@
+//! The quantization of a recipe, in the form of the stage.
+
+use etbuild_checkpoint::{Cache, Options as Checkpoint, Rotation};
+use etbuild_quantize::{Embedding, Layer, Observer, Options, Scheme};
+use etbuild_recipe::{self as recipe, Quantize, Recipe};
+
+use crate::input::Db;
+use crate::quantize::{MeasureOptions, Method, PIECE, QuantizeOptions};
+
+/// The default percentage of elements to keep.
+const PERCENTILE: f64 = 99.99;
+
+/// The options of the stage; `None` for a recipe without quantization.
+pub fn quantize_options(db: &dyn Db, recipe: &Recipe) -> Option<QuantizeOptions> {
+    let quantize = recipe.quantize.as_ref()?;
+    let options = Options {
+        scheme: scheme(quantize.scheme.value),
+        observer: observer(quantize),
+        group_size: quantize.group_size.as_ref().and_then(|size| usize::try_from(size.value).ok()),
+        embedding: quantize.embedding.as_ref().map(|embedding| match embedding.value {
+            recipe::Embedding::Weight4 => Embedding::Weight4,
+            recipe::Embedding::Weight8 => Embedding::Weight8,
+        }),
+        layers: quantize.layers.iter().map(layer).chain(of_adapter(recipe)).collect(),
+    };
+    let calibrate = quantize.calibrate.as_ref().map(|file| db.data_file(&file.path));
+    Some(QuantizeOptions { options, calibrate, method: method(db, recipe, quantize) })
+}
+
+/// The options that measuring the loss reads.
+pub fn measure_options(db: &dyn Db, recipe: &Recipe) -> MeasureOptions {
+    let accuracy = recipe.quantize.as_ref().and_then(|quantize| quantize.accuracy.as_ref());
+    let labelled = accuracy.map(|accuracy| (db.data_file(&accuracy.data.path), accuracy.labels.clone()));
+    MeasureOptions { labelled }
+}
+
+fn method(db: &dyn Db, recipe: &Recipe, quantize: &Quantize) -> Method {
+    match (quantize.method, &recipe.model) {
+        (recipe::Method::Nearest, _) => Method::Nearest,
+        (recipe::Method::Gptq, recipe::Model::Checkpoint(folder)) => {
+            let options = Checkpoint {
+                context: Some(PIECE),
+                prefill: vec![PIECE],
+                speculate: None,
+                cache: Cache::Float32,
+                rotation: rotation(recipe),
+                every: true,
+            };
+            // Without an adapter: the integers of the model are the same under any.
+            Method::Gptq(Some(db.checkpoint(&folder.path, None, options)))
+        }
+        (recipe::Method::Gptq, _) => Method::Gptq(None),
+    }
+}
+
+/// How a checkpoint is rotated.
+pub fn rotation(recipe: &Recipe) -> Option<Rotation> {
+    let rotate = recipe.quantize.as_ref()?.rotate.as_ref()?;
+    Some(match rotate.value {
+        recipe::Rotation::Hadamard => Rotation::Hadamard,
+    })
+}
+
+/// Whether a scheme or a method needs calibration data.
+pub fn needs_data(quantize: &Quantize) -> bool {
+    let of_layers = quantize.layers.iter().map(|layer| layer.scheme.value);
+    let measures = quantize.min_sqnr.is_some() && quantize.accuracy.is_none();
+    of_layers.chain([quantize.scheme.value]).any(|scheme| scheme == recipe::Scheme::Int8)
+        || measures
+        || quantize.method == recipe::Method::Gptq
+}
+
+fn layer(layer: &recipe::LayerScheme) -> Layer {
+    let text = |text: &etbuild_yaml::Spanned<String>| text.value.clone();
+    Layer {
+        name: layer.name.as_ref().map(text),
+        operator: layer.operator.as_ref().map(text),
+        scheme: scheme(layer.scheme.value),
+    }
+}
+
+/// The two linear operators of each layer under an adapter stay float: the operators are small, and another adapter
+/// has other weights.
+fn of_adapter(recipe: &Recipe) -> impl Iterator<Item = Layer> {
+    let names = recipe.adapter.iter().flat_map(|_| ["*.lora_A", "*.lora_B"]);
+    names.map(|name| Layer { name: Some(name.to_owned()), operator: None, scheme: Scheme::Float })
+}
+
+fn observer(quantize: &Quantize) -> Observer {
+    match quantize.observer {
+        recipe::Observer::MinMax => Observer::MinMax,
+        recipe::Observer::Mse => Observer::MeanSquare,
+        recipe::Observer::Percentile => {
+            let kept = quantize.percentile.as_ref().map_or(PERCENTILE, |percentile| percentile.value.value());
+            Observer::Percentile { kept_per_million: (kept * 10_000.0).round() as u32 }
+        }
+    }
+}
+
+const fn scheme(scheme: recipe::Scheme) -> Scheme {
+    match scheme {
+        recipe::Scheme::Float => Scheme::Float,
+        recipe::Scheme::Int8 => Scheme::Int8,
+        recipe::Scheme::DynamicInt8 => Scheme::DynamicInt8,
+        recipe::Scheme::Int8Weights => Scheme::Int8Weights,
+        recipe::Scheme::Int4Weights => Scheme::Int4Weights,
+        recipe::Scheme::Dynamic8Weight4 => Scheme::Dynamic8Weight4,
+    }
+}

@@ -1,0 +1,95 @@
+//! Refusals of recipes that have no mistake of form.
+
+use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_recipe::{Model, Partition, Recipe, Runtime};
+use etbuild_target::Target;
+use etbuild_yaml::{Spanned, suggest};
+
+use super::quantization::needs_data;
+use crate::quantize::no_data;
+use crate::session::World;
+
+/// One refusal for every documented option that this version lacks.
+pub fn unavailable(recipe: &Recipe) -> Vec<Diagnostic> {
+    let mut refusals = Vec::new();
+    let without_data = recipe.quantize.as_ref().filter(|quantize| quantize.calibrate.is_none() && needs_data(quantize));
+    refusals.extend(without_data.map(|quantize| no_data().at((*quantize.scheme.span).clone())));
+    let export = &recipe.export;
+    let prefill = export.prefill.iter().flat_map(|lengths| &lengths.0);
+    let sizes = [&export.context, &export.speculate].into_iter().flatten().chain(prefill);
+    if !matches!(recipe.model, Model::Checkpoint(_)) {
+        refusals.extend(sizes.map(|size| refusal("a token count requires a checkpoint", &size.span)));
+        let cache = recipe.export.cache.iter();
+        refusals.extend(cache.map(|cache| refusal("`export.cache` requires a checkpoint", &cache.span)));
+    }
+    refusals
+}
+
+/// Weights in a file of their own on a target that has no files.
+pub fn no_file_system(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
+    let weights = recipe.export.external_weights().filter(|_| target.memory().is_some())?;
+    let message = format!("`{}` has no file system, so weights cannot be in a file of their own", target.name());
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*weights.span).clone());
+    Some(diagnostic.help("leave `weights` out for this target: they lie in its flash, and are used in place"))
+}
+
+/// A library for C on a target without C libraries.
+pub fn no_linker_of_apps(recipe: &Recipe, target: &Target) -> Option<Diagnostic> {
+    let library = recipe.library.as_ref().filter(|library| library.value && target.memory().is_some())?;
+    let message = format!("`{}` runs firmware, and no app that could link a library", target.name());
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*library.span).clone());
+    Some(diagnostic.help("leave `library` out for this target"))
+}
+
+/// A language model on a target without a command line to give prompts on.
+pub fn no_prompt(recipe: &Recipe, target: &Target, named: &Spanned<String>) -> Option<Diagnostic> {
+    let is_firmware = matches!(recipe.model, Model::Checkpoint(_)) && target.memory().is_some();
+    let message = format!(
+        "`{}` runs firmware, which takes no prompt, so a language model has no text to continue",
+        target.name()
+    );
+    let diagnostic = Diagnostic::error(Code::OptionUnavailable, message).at((*named.span).clone());
+    is_firmware.then(|| diagnostic.help("choose a hosted target; `etbuild targets list` shows them"))
+}
+
+fn refusal(message: &str, span: &Span) -> Diagnostic {
+    let help = "export the model with `torch.export.save` and name the archive in `model: { pt2: ... }`";
+    Diagnostic::error(Code::OptionUnavailable, message).at(span.clone()).help(help)
+}
+
+/// The mistakes in the backends of a recipe: unknown backends, or backends that the runtime lacks.
+pub fn partition_mistakes(recipe: &Recipe, world: &World) -> Vec<Diagnostic> {
+    let words = [Partition::AUTO, Partition::PORTABLE];
+    let engines = recipe.partition.names().iter().filter(|engine| !words.contains(&engine.value.as_str()));
+    let mistake = |engine: &Spanned<String>| match (world.engine(&engine.value), recipe.runtime) {
+        (None, _) => Some(unknown_engine(engine, world)),
+        (Some(_), Runtime::Executorch) => Some(no_engine_upstream(engine)),
+        (Some(_), Runtime::Etbuild) => None,
+    };
+    engines.filter_map(mistake).collect()
+}
+
+fn unknown_engine(engine: &Spanned<String>, world: &World) -> Diagnostic {
+    let names: Vec<&str> =
+        world.engines().iter().map(|engine| engine.name()).chain([Partition::AUTO, Partition::PORTABLE]).collect();
+    let message = format!("there is no backend `{}`", engine.value);
+    let diagnostic = Diagnostic::error(Code::UnknownEngine, message).at((*engine.span).clone());
+    let diagnostic = diagnostic.note(format!("the backends are {}", names.join(", ")));
+    match suggest(&engine.value, names.iter().copied()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None => diagnostic.help("leave `partition` out: etbuild asks the best backends of the target"),
+    }
+}
+
+fn no_engine_upstream(engine: &Spanned<String>) -> Diagnostic {
+    let message = format!("ExecuTorch's own runtime does not have the backend `{}`", engine.value);
+    let diagnostic = Diagnostic::error(Code::EngineUnavailable, message).at((*engine.span).clone());
+    diagnostic.help("leave `runtime: executorch` or `partition` out")
+}
+
+/// A recipe without targets.
+pub fn no_target(recipe: &Recipe) -> Diagnostic {
+    let message = format!("recipe `{}` names no target", recipe.name);
+    let diagnostic = Diagnostic::error(Code::MissingKey, message).at(recipe.model.span().clone());
+    diagnostic.help("add `targets:`, or give `--target`; `etbuild targets list` shows them")
+}

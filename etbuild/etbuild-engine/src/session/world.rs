@@ -1,0 +1,248 @@
+//! The services for queries besides their inputs: the machine, the store, and the observer.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use et_llm::MakeText;
+use etbuild_backend::Backend;
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_link::Toolchain;
+use etbuild_remote::{Options, OptionsError, RemoteCache};
+use etbuild_store::{Blob, BlobRef, Digest, Observer, Store, StoreError};
+use etbuild_system::{Slots, System};
+
+use super::{Event, Remote, Transient, interrupt};
+
+/// The permission of the engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Run the stages that the store lacks.
+    Build,
+    /// Look up only: a stage that the store lacks is reported as missing.
+    Plan,
+    /// Run every stage, without the store's results.
+    Rebuild,
+}
+
+/// The number of stages that may compute on this machine at a time, for any number of jobs: the memory is then at most twice
+/// the memory of the largest stage. Compilers and quantizers use all processors.
+const AT_WORK: usize = 2;
+
+/// The machine, the store and the observer of one session.
+pub struct World {
+    system: Arc<dyn System>,
+    store: Arc<Store>,
+    remote: Option<Remote>,
+    observer: Arc<dyn Observer<Event>>,
+    mode: Mode,
+    jobs: usize,
+    slots: Slots,
+    offline: bool,
+    backends: &'static [&'static dyn Backend],
+    text_maker: Option<MakeText>,
+    held: Mutex<BTreeMap<Digest, Blob>>,
+    shared: Mutex<Vec<Blob>>,
+    toolchains: Mutex<BTreeMap<Digest, Result<Toolchain, Box<Diagnostic>>>>,
+}
+
+impl World {
+    /// Opens the store below `cache`. `jobs` is how many units are worked on at a time.
+    pub fn open(
+        system: Arc<dyn System>,
+        cache: &Path,
+        observer: Arc<dyn Observer<Event>>,
+        mode: Mode,
+        jobs: usize,
+    ) -> Result<Self, StoreError> {
+        let watcher = observer.clone();
+        let forward = move |event: &etbuild_store::Event| watcher.observe(&Event::Store(event.clone()));
+        let store = Arc::new(Store::open_observed(cache, Arc::new(forward))?);
+        Ok(Self {
+            system,
+            store,
+            remote: None,
+            observer,
+            mode,
+            jobs,
+            slots: Slots::new(AT_WORK),
+            offline: false,
+            backends: &[],
+            text_maker: None,
+            held: Mutex::default(),
+            shared: Mutex::default(),
+            toolchains: Mutex::default(),
+        })
+    }
+
+    /// The same world, without network downloads if `offline`.
+    #[must_use]
+    pub fn offline(self, offline: bool) -> Self {
+        Self { offline, ..self }
+    }
+
+    /// The same world with these engines, which recipes may name.
+    #[must_use]
+    pub fn backends(self, backends: &'static [&'static dyn Backend]) -> Self {
+        Self { backends, ..self }
+    }
+
+    /// The same world with a remote cache behind the store.
+    ///
+    /// # Errors
+    /// The options make no sense.
+    pub fn with_remote(self, options: &Options) -> Result<Self, OptionsError> {
+        let watcher = self.observer.clone();
+        let forward = move |event: &etbuild_remote::Event| watcher.observe(&Event::Remote(event.clone()));
+        let remote = RemoteCache::open(options, self.store.clone(), Arc::new(forward))?;
+        Ok(Self { remote: Some(Remote::new(remote, self.store.clone())), ..self })
+    }
+
+    /// The same world with the function that reads tokenizers; a build without tokenizers has none.
+    #[must_use]
+    pub fn reading_texts(self, make: Option<MakeText>) -> Self {
+        Self { text_maker: make, ..self }
+    }
+
+    /// The function that makes the tokenizer of a checkpoint, if any.
+    pub const fn text_maker(&self) -> Option<MakeText> {
+        self.text_maker
+    }
+
+    /// The engines that recipes may name besides the portable kernels.
+    pub fn engines(&self) -> &'static [&'static dyn Backend] {
+        self.backends
+    }
+
+    /// The engine of this name.
+    pub fn engine(&self, name: &str) -> Option<&'static dyn Backend> {
+        self.backends.iter().copied().find(|backend| backend.name() == name)
+    }
+
+    /// Whether network downloads are off.
+    pub fn is_offline(&self) -> bool {
+        self.offline
+    }
+
+    /// The folder for compilers. Files there only save time.
+    pub fn scratch(&self) -> PathBuf {
+        self.store.root().join("v1").join("scratch")
+    }
+
+    /// The machine.
+    pub fn system(&self) -> &dyn System {
+        &*self.system
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The remote cache behind the store, if any.
+    pub fn remote(&self) -> Option<&Remote> {
+        self.remote.as_ref()
+    }
+
+    /// The permission of the engine.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The number of units in progress at a time: looked up, fetched, made by workers, or here, as far as the machine has
+    /// [`World::slots`].
+    pub fn jobs(&self) -> usize {
+        self.jobs.max(1)
+    }
+
+    /// Places for stages that are at work on this machine.
+    pub const fn slots(&self) -> &Slots {
+        &self.slots
+    }
+
+    /// Tells the observer.
+    pub fn tell(&self, event: &Event) {
+        self.observer.observe(event);
+    }
+
+    /// The bytes of an artifact that a look-up has seen. A lost artifact interrupts the query.
+    pub fn open_blob(&self, blob: &BlobRef) -> Blob {
+        self.with_blob(blob, || self.store.open_blob(blob))
+    }
+
+    /// Writes the same artifact to a file.
+    pub fn materialise(&self, blob: &BlobRef, destination: &Path, executable: bool) {
+        self.with_blob(blob, || self.store.materialise(blob, destination, executable));
+    }
+
+    /// The result of `read` on a blob, which is fetched first if only the remote cache has the blob.
+    fn with_blob<T>(&self, blob: &BlobRef, read: impl Fn() -> Result<T, StoreError>) -> T {
+        let outcome = match read() {
+            Err(StoreError::Missing { .. } | StoreError::Corrupt { .. }) if self.fetch(blob) => read(),
+            outcome => outcome,
+        };
+        outcome.unwrap_or_else(|error| interrupt(error))
+    }
+
+    fn fetch(&self, blob: &BlobRef) -> bool {
+        self.remote.as_ref().is_some_and(|remote| remote.fetch(blob))
+    }
+
+    /// The bytes of an artifact that several stages read, such as weights: the bytes are checked once in a session and stay
+    /// mapped.
+    pub fn open_weights(&self, blob: &BlobRef) -> Blob {
+        match self.held(blob.digest) {
+            Some(held) if self.store.contains(blob).unwrap_or_else(|error| interrupt(error)) => held,
+            _ => {
+                let opened = self.open_blob(blob);
+                self.hold(&opened);
+                opened
+            }
+        }
+    }
+
+    /// Keeps a blob mapped for [`World::open_weights`].
+    pub fn hold(&self, blob: &Blob) {
+        if blob.is_shared() {
+            self.shared().push(blob.clone());
+        }
+        self.blobs().insert(blob.reference().digest, blob.clone());
+    }
+
+    /// The blob that [`World::hold`] keeps mapped.
+    pub fn held(&self, digest: Digest) -> Option<Blob> {
+        self.blobs().get(&digest).cloned()
+    }
+
+    /// The toolchain, or the reason for the absence: looked for once in a session, for any number of units.
+    pub fn toolchain(
+        &self,
+        question: Digest,
+        find: impl FnOnce() -> Result<Toolchain, Box<Diagnostic>>,
+    ) -> Result<Toolchain, Box<Diagnostic>> {
+        let mut known = self.toolchains.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(question).or_insert_with(find).clone()
+    }
+
+    /// Interrupts the query where a file that is read in place was written to: no result is kept.
+    pub fn check_unchanged(&self) {
+        if self.shared().iter().all(Blob::is_as_opened) {
+            return;
+        }
+        let diagnostic = Diagnostic::error(Code::FileUnreadable, "a file of the model changed while it was read");
+        interrupt(Transient::Environment(Box::new(diagnostic.help("run the command again"))));
+    }
+
+    /// Frees the memory behind blobs that stay mapped: the memory of a stage is not counted to the next stage.
+    pub fn release(&self) {
+        self.blobs().values().for_each(|blob| blob.release(0..blob.len()));
+    }
+
+    fn shared(&self) -> MutexGuard<'_, Vec<Blob>> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn blobs(&self) -> MutexGuard<'_, BTreeMap<Digest, Blob>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

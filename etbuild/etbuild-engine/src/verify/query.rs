@@ -1,0 +1,71 @@
+//! The binary is run on the verification inputs.
+
+use etbuild_diagnostic::Diagnostic;
+use etbuild_store::{BlobRef, KeyBuilder};
+
+use super::process::Process;
+use super::{VerifyOptions, board_report};
+use crate::action::{self, Action, ArtifactKind, Blocked, Keyed, Products, StageResult};
+use crate::emit::data_files;
+use crate::input::{Db, HashedFile};
+use crate::link::{BinarySource, Tools, linked, read_interface, verify_data};
+use crate::pipeline::Stage;
+
+/// The outputs of the unit's binary for the verification inputs. Reads no tolerance: judging is not running.
+#[salsa::tracked(returns(clone))]
+pub fn verified(db: &dyn Db, source: BinarySource, tools: Tools, verify: VerifyOptions) -> StageResult {
+    let emitted = source.emitted(db).map_err(|blocked: Blocked| blocked.downstream())?;
+    let is_board = source.link.target.memory().is_some();
+    let linked = linked(db, source, tools).map_err(|blocked: Blocked| blocked.downstream())?;
+    let inputs = verify.inputs;
+    let inputs = HashedFile::of(db, inputs).map_err(|error| verify_data::unreadable(db, inputs, error))?;
+    let method = read_interface(db, &emitted)?.method();
+    let method = method.ok_or_else(|| Blocked::internal(Stage::Verify, "a program has no method"))?;
+    let action = Verify {
+        binary: linked.blob(ArtifactKind::Binary)?,
+        program: emitted.blob(ArtifactKind::ProgramFile)?,
+        data: data_files(&emitted),
+        inputs,
+        output_bytes: is_board.then_some(method.output_bytes),
+        options: verify,
+    };
+    action::run(db, &action)
+}
+
+/// Running the binary.
+struct Verify {
+    binary: BlobRef,
+    program: BlobRef,
+    data: Vec<(&'static str, BlobRef)>,
+    inputs: HashedFile,
+    /// The bytes of each output of firmware, which reports outputs on the console; `None` for a process.
+    output_bytes: Option<Vec<usize>>,
+    options: VerifyOptions,
+}
+
+impl Keyed for Verify {
+    fn key(&self, key: KeyBuilder) -> KeyBuilder {
+        let Self { binary, program, data, inputs, output_bytes, options } = self;
+        let key = key
+            .input("binary", binary.digest)
+            .input("program", program.digest)
+            .input("inputs", inputs.digest)
+            .fact("outputs on the console", output_bytes.clone());
+        let key = data.iter().fold(key, |key, (ending, data)| key.fact("file", *ending).input("data", data.digest));
+        options.key(key)
+    }
+}
+
+impl Action for Verify {
+    const STAGE: Stage = Stage::Verify;
+
+    fn run(&self, db: &dyn Db, products: &mut Products<'_>) -> Result<(), Vec<Diagnostic>> {
+        let process = Process { world: db.world(), options: &self.options };
+        let outputs = match &self.output_bytes {
+            Some(sizes) => board_report::outputs(&process.board(&self.binary)?, sizes)?,
+            None => process.hosted(&self.binary, &self.program, &self.data, &self.inputs.read(db)?)?,
+        };
+        products.put(ArtifactKind::Outputs, &outputs);
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! Finding the runner of a target's binaries on this machine.
+
+use std::path::{Path, PathBuf};
+
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_store::Digest;
+use etbuild_target::{Device, Emulator, Run, Target};
+
+use crate::input::file_digest;
+use crate::session::World;
+
+/// Where drives appear when a person plugs a board in.
+const MOUNTS: [&str; 3] = ["/media", "/run/media", "/mnt"];
+
+/// The runner of a binary.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Runner {
+    /// The machine itself.
+    Native,
+    /// An emulator.
+    Emulator {
+        /// The program.
+        program: PathBuf,
+        /// The arguments; `{binary}` stands for the path of the binary.
+        arguments: Vec<String>,
+        /// The digest of the program.
+        digest: Digest,
+    },
+    /// A board that takes an image as a file.
+    Drive(PathBuf),
+}
+
+/// The runner of binaries of `target` here, or the missing program and the way to install the program.
+pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>> {
+    match target.run() {
+        Run::Native => native(target),
+        Run::Emulator(emulator) => find_emulator(world, emulator),
+        Run::Device(device) => drive(world, device),
+    }
+}
+
+fn native(target: &Target) -> Result<Runner, Box<Diagnostic>> {
+    let triple = target.rust().triple.as_str();
+    let mut parts = triple.split('-');
+    let same = parts.next() == Some(std::env::consts::ARCH) && parts.any(|part| part == std::env::consts::OS);
+    if same {
+        return Ok(Runner::Native);
+    }
+    let message = format!("this machine cannot run binaries for {triple}");
+    Err(Box::new(Diagnostic::error(Code::DeviceMissing, message).help("run etbuild on a machine of this kind")))
+}
+
+fn find_emulator(world: &World, emulator: &Emulator) -> Result<Runner, Box<Diagnostic>> {
+    let path = world.system().variable("PATH").unwrap_or_default();
+    let candidates = std::env::split_paths(&path).map(|folder| folder.join(&emulator.program));
+    for program in candidates {
+        if let Ok(digest) = file_digest::of(world, &program) {
+            return Ok(Runner::Emulator { program, arguments: emulator.arguments.clone(), digest });
+        }
+    }
+    let message = format!("the emulator `{}` is not installed", emulator.program);
+    let help = format!("install it: `apt-get install {}`", emulator.package);
+    Err(Box::new(Diagnostic::error(Code::EmulatorMissing, message).help(help)))
+}
+
+/// The drive of a board, directly below a mount folder or below a user's folder there.
+fn drive(world: &World, device: &Device) -> Result<Runner, Box<Diagnostic>> {
+    let system = world.system();
+    let users = MOUNTS.iter().flat_map(|mount| system.list(Path::new(mount)).unwrap_or_default());
+    let folders = MOUNTS.iter().map(PathBuf::from).chain(users);
+    let found = folders.map(|folder| folder.join(device.drive.as_str())).find(|drive| system.is_dir(drive));
+    found.map(Runner::Drive).ok_or_else(|| {
+        let message = format!("no board is attached: there is no drive `{}`", device.drive);
+        Box::new(Diagnostic::error(Code::DeviceMissing, message).help(device.attach.clone()))
+    })
+}

@@ -1,0 +1,153 @@
+//! The anatomy of a deployed unit: where nodes run, the contents of blobs, the linked kernels, and
+//! the use of memory over time.
+
+mod blob;
+mod calls;
+mod memory;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+pub use blob::{EngineBlob, Weight};
+pub use calls::PlannedCall;
+use etbuild_diagnostic::Diagnostic;
+use etbuild_engine::action::program::StoredProgram;
+use etbuild_engine::action::{ArtifactKind, Blocked};
+use etbuild_engine::deploy::UnitReport;
+use etbuild_engine::emit::Interface;
+use etbuild_engine::input::{Db, EngineDatabase};
+use etbuild_engine::link::{self, read_interface};
+use etbuild_engine::partition::{EngineReport, NodePlace, PackedWeight};
+use etbuild_engine::pipeline::Stage;
+use etbuild_engine::request::{Request, resolve};
+use etbuild_engine::session::{World, guarded};
+use etbuild_engine::unit::Unit;
+use etbuild_ir::{PlannedProgram, Program, text};
+use etbuild_link::CodePart;
+pub use memory::{ArenaUse, MethodMemory, Placed};
+use serde::Serialize;
+
+use crate::partitions;
+
+/// The anatomy of one recipe for one target.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnitAnatomy {
+    /// The recipe's name.
+    pub recipe: String,
+    /// The target's name.
+    pub target: String,
+    /// The engines that were asked, in order.
+    pub engines: Vec<String>,
+    /// Every node of the lowered program.
+    pub nodes: Vec<NodePlace>,
+    /// The blobs that engines execute.
+    pub blobs: Vec<EngineBlob>,
+    /// The names by the model's author of the constants in the program file, by the digests of the elements.
+    pub constants: BTreeMap<String, String>,
+    /// The sources of packed constants, by the same digests.
+    pub packed: BTreeMap<String, PackedWeight>,
+    /// The kernels that the binary has, each with a set of types.
+    pub kernels: Vec<String>,
+    /// The space of the binary's code and constants, by module; empty where the linker gives no map.
+    pub code: Vec<CodePart>,
+    /// The nodes of each method in call order, by the first output value; a call of a backend with the values of the
+    /// instructions, in each variant of the blob.
+    pub calls: BTreeMap<String, Vec<PlannedCall>>,
+    /// The plan of each method's memory.
+    pub memory: Vec<MethodMemory>,
+    /// The failures; with a failure the other fields are empty.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The anatomy of every unit of a request. `deployed` are the reports of deploying the same request: everything is then read
+/// from the store, and artifacts that a failed unit lacks are not built. `world` must not be in [`etbuild_engine::Mode::Plan`].
+///
+/// # Errors
+/// Mistakes in the recipes.
+pub fn anatomy(
+    world: &Arc<World>,
+    request: &Request,
+    deployed: &[UnitReport],
+) -> Result<Vec<UnitAnatomy>, Vec<Diagnostic>> {
+    let db = EngineDatabase::new(world.clone());
+    let found = guarded(|| {
+        let units = resolve(&db, request)?;
+        let built = deployed.iter().map(|report| !report.files.is_empty()).chain(std::iter::repeat(false));
+        Ok(units.iter().zip(built).map(|(unit, built)| of_unit(&db, unit, built)).collect())
+    });
+    found.unwrap_or_else(|transient| Err(vec![transient.into()]))
+}
+
+fn of_unit(db: &dyn Db, unit: &Unit, built: bool) -> UnitAnatomy {
+    let mut anatomy = UnitAnatomy {
+        recipe: unit.name().to_owned(),
+        target: unit.target.name().to_owned(),
+        engines: unit.program.partition.engines.clone(),
+        nodes: Vec::new(),
+        blobs: Vec::new(),
+        constants: BTreeMap::new(),
+        packed: BTreeMap::new(),
+        kernels: Vec::new(),
+        code: Vec::new(),
+        calls: BTreeMap::new(),
+        memory: Vec::new(),
+        diagnostics: Vec::new(),
+    };
+    if let Err(blocked) = fill(db, unit, built, &mut anatomy) {
+        anatomy.diagnostics = partitions::diagnostics(unit, &blocked);
+    }
+    anatomy
+}
+
+fn fill(db: &dyn Db, unit: &Unit, built: bool, anatomy: &mut UnitAnatomy) -> Result<(), Blocked> {
+    anatomy.nodes = unit.program.nodes(db)?;
+    let planned = planned(db, unit)?;
+    anatomy.memory = memory::of(&planned);
+    anatomy.constants = blob::names(planned.program().program());
+    for (method, EngineReport { layers, weights }) in unit.program.engine_reports(db)? {
+        if let Some(graph) = planned.program().program().methods.get(&method) {
+            let calls = calls::of(graph, &views(&method, &anatomy.nodes), layers);
+            anatomy.calls.insert(method, calls);
+        }
+        anatomy.packed.extend(weights);
+    }
+    anatomy.blobs = blob::of(planned.program().program(), &prepared(db, unit)?, &anatomy.nodes);
+    let emitted = unit.emitted(db)?;
+    let interface: Interface = read_interface(db, &emitted)?;
+    anatomy.kernels = interface.kernel_names(unit.target.memory().is_some());
+    if let (true, Ok(tools)) = (built, link::tools(db.world(), &unit.target)) {
+        anatomy.code = code(db, unit, tools)?;
+    }
+    Ok(())
+}
+
+/// The values of nodes that are no calls.
+fn views<'n>(method: &str, nodes: &'n [NodePlace]) -> BTreeSet<&'n str> {
+    let views = nodes.iter().filter(|node| node.method == method && node.engine.is_none());
+    views.map(|node| node.value.as_str()).collect()
+}
+
+fn code(db: &dyn Db, unit: &Unit, tools: link::Tools) -> Result<Vec<CodePart>, Blocked> {
+    let linked = unit.linked(db, &tools)?;
+    let bytes = db.world().open_blob(&linked.blob(ArtifactKind::Code)?);
+    serde_json::from_slice(&bytes).map_err(|error| Blocked::internal(Stage::Link, &error.to_string()))
+}
+
+fn planned(db: &dyn Db, unit: &Unit) -> Result<PlannedProgram, Blocked> {
+    let staged = unit.planned(db)?;
+    let loaded = StoredProgram::of(staged)?.load(db.world(), text::parse_plan);
+    loaded.map(|(planned, _)| planned).map_err(|found| Blocked::failed(Stage::Plan, found))
+}
+
+/// All methods before partitioning.
+fn prepared(db: &dyn Db, unit: &Unit) -> Result<Program, Blocked> {
+    let failed = |found: Vec<Diagnostic>| Blocked::failed(Stage::Delegate, found);
+    let mut joined = Program::default();
+    for method in unit.program.archives.keys() {
+        let stored = StoredProgram::of(unit.program.prepared(db, method)?)?;
+        let (program, _) = stored.lowered(db.world()).map_err(failed)?;
+        let graphs = program.into_program().methods.into_values();
+        joined.methods.extend(graphs.map(|graph| (method.clone(), graph)));
+    }
+    Ok(joined)
+}

@@ -1,0 +1,19 @@
+//! Reports on the units of a request, for people: each asks the queries of [`etbuild_engine`] and stores nothing of its own.
+
+#![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
+
+mod anatomy;
+mod materials;
+mod operators;
+mod partitions;
+mod quantization;
+mod search;
+mod tool_check;
+
+pub use anatomy::{ArenaUse, EngineBlob, MethodMemory, Placed, PlannedCall, UnitAnatomy, Weight, anatomy};
+pub use materials::{Materials, Role, Source as SourceFile, materials};
+pub use operators::{KernelCalls, Missing, ProgramOperators, operators};
+pub use partitions::{UnitPartition, partitions};
+pub use quantization::{ProgramLosses, quantization};
+pub use search::{AllowedLoss, KeptLayer, LayerProposal, Reached, propose_layers};
+pub use tool_check::{ToolCheck, check_tools};

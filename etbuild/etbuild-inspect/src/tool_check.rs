@@ -1,0 +1,38 @@
+//! Whether the machine has the tools of a target, without a build.
+
+use etbuild_diagnostic::Diagnostic;
+use etbuild_engine::link;
+use etbuild_engine::session::World;
+use etbuild_engine::verify::{self, Runner};
+use etbuild_link::Route;
+use etbuild_target::Target;
+
+/// The tools of the machine for a target, in words, or the missing tools.
+pub struct ToolCheck {
+    /// The compiler.
+    pub toolchain: Result<String, Box<Diagnostic>>,
+    /// The runner of the binaries.
+    pub runner: Result<String, Box<Diagnostic>>,
+}
+
+/// Looks for the toolchain and the runner of a target. Installs nothing where `world` is offline.
+pub fn check_tools(world: &World, target: &Target) -> ToolCheck {
+    let toolchain = link::tools(world, target);
+    let runner = verify::runner(world, target);
+    ToolCheck { toolchain: toolchain.map(|tools| describe(&tools)), runner: runner.map(|runner| name(&runner)) }
+}
+
+fn describe(tools: &link::Tools) -> String {
+    let version = tools.toolchain.rustc_version.lines().next().unwrap_or_default().to_owned();
+    match tools.toolchain.route {
+        Route::Installed | Route::Added => version,
+        Route::BuildStd => format!("{version}, building the standard library"),
+    }
+}
+
+fn name(runner: &Runner) -> String {
+    match runner {
+        Runner::Native => "this machine".to_owned(),
+        Runner::Emulator { program, .. } | Runner::Drive(program) => program.display().to_string(),
+    }
+}

@@ -1,0 +1,378 @@
+//! F10: every key of a recipe and of a target file is in the key of a stage, or has a row that says why not. A new key in a schema
+//! has neither, and fails these tests.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use support::schema::leaves;
+use support::{MODEL, Place, RECIPE, archive, python, repository};
+
+/// The recipe in which a key is changed.
+#[derive(Clone, Copy, PartialEq)]
+enum Base {
+    /// The digits on a machine with an operating system, deployed.
+    Hosted,
+    /// The digits on an emulated board, deployed.
+    Board,
+    /// The digits with an option, whose stages before the plan have run.
+    Prepared,
+    /// A recipe without a model.
+    Modelless,
+    /// A language model, whose files are known by their digests only.
+    Checkpoint,
+    /// A function of Python, which is not called.
+    Python,
+}
+
+use Base::{Board, Checkpoint, Hosted, Modelless, Prepared, Python};
+
+/// A key that a stage reads: the recipe, the settings that the key needs, and the settings that make action keys of their own. Without
+/// settings, every word that the schema allows is tried.
+type Read = (&'static str, Base, &'static [&'static str], &'static [&'static str]);
+
+const READ: &[Read] = &[
+    ("adapter", Checkpoint, &[], &["", "adapter=ADAPTER", "adapter=OTHER_ADAPTER"]),
+    ("export.arguments", Python, &[], &["", "export.arguments={width: 1}", "export.arguments={width: 2}"]),
+    ("export.cache", Checkpoint, &[], &[]),
+    (
+        "export.constants",
+        Hosted,
+        &[],
+        &["", "export.constants.a=1", "export.constants.a=2", "export.constants.b=1", "export.constants.a=[1]"],
+    ),
+    ("export.context", Checkpoint, &[], &["", "export.context=64", "export.context=128"]),
+    ("export.files", Python, &[], &["", "export.files=[DATA]", "export.files=[OTHER_DATA]"]),
+    ("export.precision", Prepared, &["model.pt2=HALF"], &[]),
+    ("export.prefill", Checkpoint, &[], &["", "export.prefill=16", "export.prefill=32"]),
+    ("export.speculate", Checkpoint, &[], &["", "export.speculate=4", "export.speculate=8"]),
+    ("export.weights", Hosted, &[], &[]),
+    ("library", Hosted, &[], &["library=false", "library=true"]),
+    ("memory.planner", Hosted, &[], &[]),
+    ("model.checkpoint", Modelless, &[], &["model.checkpoint=CHECKPOINT", "model.checkpoint=OTHER_CHECKPOINT"]),
+    ("model.methods", Modelless, &[], &["model.methods.forward=MODEL", "model.methods.forward=OTHER_MODEL"]),
+    ("model.pt2", Modelless, &[], &["model.pt2=MODEL", "model.pt2=OTHER_MODEL"]),
+    ("model.python", Python, &[], &["model.python=SCRIPT:make", "model.python=SCRIPT:other"]),
+    ("name", Hosted, &[], &["", "name=numerals"]),
+    ("output", Hosted, &[], &[]),
+    ("partition", Hosted, &[], &["partition=portable", "partition=[cpu]"]),
+    (
+        "quantize.accuracy.data",
+        Prepared,
+        &["quantize.scheme=dynamic-int8"],
+        &["quantize.accuracy={data: DATA}", "quantize.accuracy={data: OTHER_DATA}"],
+    ),
+    (
+        "quantize.accuracy.labels",
+        Prepared,
+        &["quantize.scheme=dynamic-int8", "quantize.accuracy.data=DATA"],
+        &["quantize.accuracy.labels=labels", "quantize.accuracy.labels=output_0"],
+    ),
+    (
+        "quantize.calibrate",
+        Hosted,
+        &["quantize.scheme=int8"],
+        &["quantize.calibrate=DATA", "quantize.calibrate=OTHER_DATA"],
+    ),
+    ("quantize.embedding", Hosted, &["quantize.scheme=8da4w"], &[]),
+    (
+        "quantize.group_size",
+        Hosted,
+        &["quantize.scheme=8da4w"],
+        &["quantize.group_size=32", "quantize.group_size=64", "quantize.group_size=128"],
+    ),
+    (
+        "quantize.layers[].name",
+        Hosted,
+        &["quantize.scheme=8da4w"],
+        &[
+            "quantize.layers=[]",
+            "quantize.layers=[{name: a, scheme: float}]",
+            "quantize.layers=[{name: b, scheme: float}]",
+        ],
+    ),
+    (
+        "quantize.layers[].operator",
+        Hosted,
+        &["quantize.scheme=8da4w"],
+        &[
+            "quantize.layers=[{operator: linear, scheme: float}]",
+            "quantize.layers=[{operator: convolution, scheme: float}]",
+        ],
+    ),
+    (
+        "quantize.layers[].scheme",
+        Hosted,
+        &["quantize.scheme=8da4w"],
+        &["quantize.layers=[{name: a, scheme: float}]", "quantize.layers=[{name: a, scheme: int8-weights}]"],
+    ),
+    ("quantize.method", Prepared, &["quantize.scheme=int4-weights", "quantize.calibrate=DATA"], &[]),
+    ("quantize.observer", Hosted, &["quantize.scheme=int8", "quantize.calibrate=DATA"], &[]),
+    (
+        "quantize.percentile",
+        Hosted,
+        &["quantize.scheme=int8", "quantize.calibrate=DATA", "quantize.observer=percentile"],
+        &["", "quantize.percentile=99", "quantize.percentile=99.5"],
+    ),
+    ("quantize.rotate", Checkpoint, &["quantize.scheme=8da4w"], &["", "quantize.rotate=hadamard"]),
+    ("quantize.scheme", Hosted, &["quantize.calibrate=DATA"], &[]),
+    ("runtime", Hosted, &[], &[]),
+    ("targets", Hosted, &["partition=[cpu]"], &["", "targets=[linux-aarch64]"]),
+    ("verify.inputs", Hosted, &[], &["", "verify.inputs=OTHER_DATA"]),
+    ("verify.outputs", Board, &[], &["", "verify.outputs=expected_"]),
+];
+
+/// The keys that no stage reads, each with the reason.
+const UNREAD: &[(&str, &str)] = &[
+    ("budget.file", "compared with the finished files"),
+    ("budget.flash", "compared with the finished binary"),
+    ("budget.peak_ram", "compared with the finished binary"),
+    ("budget.ram", "compared with the finished binary"),
+    ("etbuild", "the version of the format, of which there is one"),
+    ("export.interpreter", "keys have the version of the interpreter, whatever its path"),
+    ("extends", "files are merged before options are read"),
+    ("matrix", "a file becomes several recipes before options are read"),
+    ("quantize.accuracy.max_loss", "compared with the measured loss"),
+    ("quantize.accuracy.metric", "there is one metric"),
+    ("quantize.min_sqnr", "compared with the measured loss"),
+    ("vars", "texts are replaced before options are read"),
+    ("verify.labels", "outputs are judged after the run"),
+    ("verify.max_loss", "outputs are judged after the run"),
+    ("verify.metric", "there is one metric"),
+    ("verify.timeout", "a run that takes longer has no result"),
+    ("verify.tolerance", "outputs are judged after the run"),
+];
+
+/// A key of a target file that a stage reads: the shipped target, and the texts that make action keys of their own when one stands
+/// in the place of the first.
+type Stated = (&'static str, &'static str, &'static [&'static str]);
+
+const STATED: &[Stated] = &[
+    (
+        "console",
+        "mps2-an505",
+        &["console: semihosting", "console: { uart: { setup: [], data: 1, status: 2, full: 3 } }"],
+    ),
+    ("console.uart.data", "pico2", &["data: 0x40070000", "data: 0x40070004"]),
+    ("console.uart.full", "pico2", &["full: 0x20", "full: 0x40"]),
+    ("console.uart.setup[].clear.address", "pico2", &["clear: { address: 0x40038004", "clear: { address: 0x40038008"]),
+    ("console.uart.setup[].clear.bits", "pico2", &["0x40038004, bits: 0x100", "0x40038004, bits: 0x200"]),
+    (
+        "console.uart.setup[].set.address",
+        "pico2",
+        &["clear: { address: 0x40038004", "set: { address: 0x40038004", "set: { address: 0x40038008"],
+    ),
+    (
+        "console.uart.setup[].set.bits",
+        "pico2",
+        &[
+            "clear: { address: 0x40038004, bits: 0x100",
+            "set: { address: 0x40038004, bits: 0x100",
+            "set: { address: 0x40038004, bits: 0x200",
+        ],
+    ),
+    ("console.uart.setup[].wait.address", "pico2", &["wait: { address: 0x40020008", "wait: { address: 0x4002000c"]),
+    ("console.uart.setup[].wait.bits", "pico2", &["0x40020008, bits: 0x04000240", "0x40020008, bits: 0x04000200"]),
+    ("console.uart.setup[].write.address", "pico2", &["write: { address: 0x40070024", "write: { address: 0x40070020"]),
+    ("console.uart.setup[].write.value", "pico2", &["value: 33", "value: 34"]),
+    ("console.uart.status", "pico2", &["status: 0x40070018", "status: 0x4007001c"]),
+    ("image[]", "pico2", &["image: [elf, {", "image: [{"]),
+    ("image[].uf2.family", "pico2", &["0xe48bff59", "0xe48bff5a"]),
+    ("instruction_sets", "linux-x86_64", &["[avx2, avx512, avx512vnni, amx]", "[avx2]"]),
+    ("memory.arena", "mps2-an505", &["arena: sram", "arena: more"]),
+    ("memory.banks[].name", "mps2-an505", &["sram", "memory"]),
+    ("memory.banks[].origin", "mps2-an505", &["origin: 0x38000000", "origin: 0x38100000"]),
+    ("memory.banks[].size", "mps2-an505", &["0x38000000, size: 4 MiB", "0x38000000, size: 2 MiB"]),
+    ("memory.boot_block.within", "pico2", &["within: 4 KiB", "within: 2 KiB"]),
+    ("memory.boot_block.words", "pico2", &["0x000001ff", "0x000001fe"]),
+    ("memory.code", "mps2-an505", &["code: flash", "code: more"]),
+    ("memory.constants", "mps2-an505", &["constants: flash", "constants: more"]),
+    ("memory.stack", "mps2-an505", &["stack: 16 KiB", "stack: 32 KiB"]),
+    ("run", "linux-x86_64", &["run: native", "run: { emulator: { program: sh, arguments: [], package: dash } }"]),
+    ("run.emulator.arguments", "mps2-an505", &["- -nographic", "- -no-reboot"]),
+    ("run.emulator.program", "mps2-an505", &["program: qemu-system-arm", "program: sh"]),
+    ("rust.cpu", "mps2-an505", &["cpu: cortex-m33", "cpu: cortex-m55"]),
+    ("rust.crt_static", "linux-x86_64", &["unknown-linux-gnu }", "unknown-linux-gnu, crt_static: true }"]),
+    (
+        "rust.features",
+        "linux-x86_64",
+        &["unknown-linux-gnu }", "unknown-linux-gnu, features: [+avx2] }", "unknown-linux-gnu, features: [+sse4.2] }"],
+    ),
+    ("rust.linker", "linux-x86_64", &["unknown-linux-gnu }", "unknown-linux-gnu, linker: rust-lld }"]),
+    ("rust.triple", "mps2-an505", &["thumbv8m.main-none-eabi,", "thumbv8m.main-none-eabihf,"]),
+    ("template", "linux-x86_64", &["template: host-app", "template: language-app"]),
+];
+
+/// The keys of target files that no stage reads, each with the reason.
+const UNSTATED: &[(&str, &str)] = &[
+    ("endian", "compared with other keys where the file is read; the triple decides"),
+    ("etbuild", "the version of the format, of which there is one"),
+    ("kind", "decides which other keys there are, and those are in keys"),
+    ("memory.banks[].access", "compared with the use of the bank where the file is read"),
+    ("name", "the folder of the results"),
+    ("pointer_width", "compared with other keys where the file is read; the triple decides"),
+    ("run.device.attach", "a text for people"),
+    ("run.device.drive", "etbuild installs there, and reads no result"),
+    ("run.emulator.package", "a text for people"),
+    ("summary", "a text for people"),
+];
+
+/// The texts of `READ` with paths in the place of names.
+struct Files(Vec<(&'static str, String)>);
+
+impl Files {
+    fn write(place: &Place) -> Self {
+        let other = |name: &str, text: &str| place.file(name, text).parent().unwrap().display().to_string();
+        let checkpoint = |name: &str, text: &str| {
+            other(&format!("{name}/model.safetensors"), text);
+            other(&format!("{name}/config.json"), "{}")
+        };
+        let adapter = |name: &str, text: &str| {
+            other(&format!("{name}/adapter_model.safetensors"), text);
+            other(&format!("{name}/adapter_config.json"), "{}")
+        };
+        let retrained = place.path().join("other.pt2");
+        archive::retrain(&repository().join(MODEL), &retrained);
+        let digits = |name: &str| repository().join("examples/digits").join(name).display().to_string();
+        // Names that other names end with come first.
+        Self(vec![
+            ("OTHER_ADAPTER", adapter("other-adapter", "2")),
+            ("OTHER_CHECKPOINT", checkpoint("other-checkpoint", "2")),
+            ("OTHER_DATA", digits("calibration.safetensors")),
+            ("OTHER_MODEL", retrained.display().to_string()),
+            ("ADAPTER", adapter("adapter", "1")),
+            ("CHECKPOINT", checkpoint("checkpoint", "1")),
+            ("DATA", digits("test.safetensors")),
+            ("HALF", repository().join("etbuild/etbuild/tests/data/float16.pt2").display().to_string()),
+            ("MODEL", repository().join(MODEL).display().to_string()),
+            ("SCRIPT", place.file("make.py", "def make(width=0): pass\nother = make\n").display().to_string()),
+        ])
+    }
+
+    fn in_text(&self, text: &str) -> String {
+        self.0.iter().fold(text.to_owned(), |text, (name, path)| text.replace(name, path))
+    }
+}
+
+/// The recipe of a base; `None` where the machine lacks a Python.
+fn recipe(place: &Place, base: Base, files: &Files) -> Option<String> {
+    let model = match base {
+        Hosted | Board | Prepared => return Some(RECIPE.to_owned()),
+        Modelless => String::new(),
+        Checkpoint => files.in_text("model: { checkpoint: CHECKPOINT }\n"),
+        Python => {
+            let python = python::with("the standard library")?;
+            files.in_text(&format!(
+                "model: {{ python: \"SCRIPT:make\" }}\nexport: {{ interpreter: {} }}\n",
+                python.display()
+            ))
+        }
+    };
+    let text = format!("etbuild: 1\nname: changed\n{model}targets: [linux-x86_64]\n");
+    Some(place.file(&format!("{}.yaml", base as u8), text).display().to_string())
+}
+
+/// The action keys of a plan by stage, as far as they are known.
+fn keys(plan: &Value) -> BTreeMap<String, String> {
+    let units = plan["units"].as_array().unwrap().iter();
+    let rows = units.flat_map(|unit| unit["stages"].as_array().unwrap());
+    let text = |row: &Value, field: &str| row[field].as_str().unwrap_or_default().to_owned();
+    let named = rows.map(|row| (format!("{} {}", text(row, "stage"), text(row, "method")), text(row, "key")));
+    named.filter(|(_, key)| !key.is_empty()).collect()
+}
+
+/// The plan of a recipe with settings.
+fn planned(place: &Place, base: Base, recipe: &str, settings: &[String]) -> BTreeMap<String, String> {
+    let run = |command: &str| {
+        let mut words = vec![command, recipe, "--output", "json"];
+        let target = if base == Board { "mps2-an505" } else { "linux-x86_64" };
+        if !settings.iter().any(|setting| setting.starts_with("targets=")) {
+            words.extend(["--target", target]);
+        }
+        settings.iter().for_each(|setting| words.extend(["--set", setting]));
+        support::Ran::of(&mut place.command(words))
+    };
+    if base == Prepared {
+        run("check").expect(0);
+    }
+    keys(&run("plan").expect(0).json())
+}
+
+/// Demands a row for every key of a schema, and a key for every row.
+fn assert_rows(schema: &Value, rows: &[Vec<&str>]) -> BTreeMap<String, Vec<String>> {
+    let (leaves, rows): (_, Vec<&str>) = (leaves(schema), rows.concat());
+    let known: BTreeSet<&str> = rows.iter().copied().collect();
+    assert_eq!(known.len(), rows.len(), "a key has two rows");
+    let keys: BTreeSet<&str> = leaves.keys().map(String::as_str).collect();
+    assert_eq!(keys.difference(&known).collect::<Vec<_>>(), [&""; 0], "keys without a row");
+    assert_eq!(known.difference(&keys).collect::<Vec<_>>(), [&""; 0], "rows without a key");
+    leaves
+}
+
+fn read_json(path: &str) -> Value {
+    serde_json::from_slice(&fs::read(repository().join(path)).unwrap()).unwrap()
+}
+
+#[test]
+fn every_key_of_a_recipe_is_in_an_action_key_or_has_a_reason() {
+    let rows = [READ.iter().map(|row| row.0).collect(), UNREAD.iter().map(|row| row.0).collect()];
+    let leaves = assert_rows(&read_json("recipes/schema.json"), &rows);
+    let place = Place::warm();
+    let files = Files::write(&place);
+    let mut faults = Vec::new();
+    for (key, base, given, values) in READ {
+        let Some(recipe) = recipe(&place, *base, &files) else { continue };
+        let words = leaves[*key].iter().map(|word| format!("{key}={word}"));
+        let values: Vec<String> =
+            if values.is_empty() { words.collect() } else { values.iter().map(|value| files.in_text(value)).collect() };
+        assert!(values.len() > 1, "`{key}` has one value only");
+        let mut seen = BTreeSet::new();
+        for value in &values {
+            let given = given.iter().map(|given| files.in_text(given));
+            let settings: Vec<String> = given.chain([value.clone()]).filter(|setting| !setting.is_empty()).collect();
+            let keys = planned(&place, *base, &recipe, &settings);
+            if keys.is_empty() || !seen.insert(keys) {
+                faults.push(format!("`{key}`: {value:?} has no action key of its own"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn every_key_of_a_target_is_in_an_action_key_or_has_a_reason() {
+    let rows = [STATED.iter().map(|row| row.0).collect(), UNSTATED.iter().map(|row| row.0).collect()];
+    assert_rows(&read_json("targets/schema.json"), &rows);
+    let place = Place::warm();
+    let mut faults = Vec::new();
+    for (index, (key, target, values)) in STATED.iter().enumerate() {
+        let mut seen = BTreeSet::new();
+        for value in *values {
+            let file = place.file(&format!("{index}.yaml"), target_text(target, values[0], value));
+            let keys = planned_for(&place, &file);
+            if keys.is_empty() || !seen.insert(keys) {
+                faults.push(format!("`{key}`: {value:?} has no action key of its own"));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// The file of a shipped target under another name, with one text in the place of another. The board has a bank more.
+fn target_text(target: &str, from: &str, to: &str) -> String {
+    let text = fs::read_to_string(repository().join(format!("targets/{target}.yaml"))).unwrap();
+    let bank = "    - { name: sram, origin: 0x38000000, size: 4 MiB, access: rw }\n";
+    let more = format!("{bank}    - {{ name: more, origin: 0x38800000, size: 4 MiB, access: rwx }}\n");
+    let text = text.replace(bank, &more).replace(&format!("name: {target}\n"), "name: changed\n");
+    assert!(text.contains(from), "{target} has no {from:?}");
+    text.replace(from, to)
+}
+
+fn planned_for(place: &Place, target: &Path) -> BTreeMap<String, String> {
+    let target = target.display().to_string();
+    let words = ["plan", RECIPE, "--target", &target, "--output", "json"];
+    keys(&support::Ran::of(&mut place.command(words)).expect(0).json())
+}
