@@ -88,9 +88,9 @@ fn logits_of_a_rotated_model_equal_peft() {
 
 /// Builds with external weights, on portable kernels and on the cpu backend.
 const EXTERNAL: [&[&str]; 4] = [
-    &["export.weights=external"],
+    &["export.weights=external", "partition=[portable]"],
     &["export.weights=external", "partition=[cpu]"],
-    &["export.weights=external", "quantize.scheme=8da4w", "quantize.group_size=16"],
+    &["export.weights=external", "quantize.scheme=8da4w", "quantize.group_size=16", "partition=[portable]"],
     &["export.weights=external", "quantize.scheme=8da4w", "quantize.group_size=16", "partition=[cpu]"],
 ];
 
@@ -137,10 +137,10 @@ fn quantized_weights_with_an_adapter_equal_a_simulation() {
     let mut differences = BTreeMap::new();
     let schemes = [("int4-weights", "grouped"), ("8da4w", "rounded")];
     for (scheme, expected) in schemes {
-        for engine in [None, Some("partition=[cpu]")] {
+        for engine in ["partition=[portable]", "partition=[cpu]"] {
             let scheme = format!("quantize.scheme={scheme}");
             let options = ["quantize.group_size=16", "export.cache=float32", &scheme];
-            let options: Vec<&str> = options.into_iter().chain(engine).collect();
+            let options: Vec<&str> = options.into_iter().chain([engine]).collect();
             let files = built(&place, &folder, Some("one"), &options);
             let expected = folder.join(expected).with_extension("safetensors");
             differences.insert(format!("{options:?}"), difference(&files, &expected));

@@ -23,7 +23,7 @@ use case::{Case, Laboratory};
 use support::Ran;
 
 /// The forms of a program, with the recipe options of each.
-const FORMS: [(&str, &[&str]); 2] = [("kernels", &[]), ("cpu", &["partition=[cpu]"])];
+const FORMS: [(&str, &[&str]); 2] = [("kernels", &["partition=[portable]"]), ("cpu", &["partition=[cpu]"])];
 
 #[test]
 fn every_case_equals_pytorch() {

@@ -51,7 +51,7 @@ fn state_and_calls_of_a_program_file_are_shown() {
 #[test]
 fn a_model_is_shown_as_its_program_file() {
     let model = repository().join("examples/digits/digits.pt2");
-    let file = Place::cold().json(&format!("inspect {}", model.display()));
+    let file = Place::cold().json(&format!("inspect {} --set partition=portable", model.display()));
     assert_eq!(file["kind"], "program");
     assert_eq!(file["methods"][0]["operators"]["aten::convolution.out"], 2);
 }
@@ -133,7 +133,10 @@ fn archive(name: &str) -> PathBuf {
 
 #[test]
 fn the_kernels_of_a_model_are_explained_for_each_target() {
-    let words = format!("explain --operators {} --target linux-x86_64 --target pico2", archive("images.pt2").display());
+    let words = format!(
+        "explain --operators {} --set partition=portable --target linux-x86_64 --target pico2",
+        archive("images.pt2").display()
+    );
     let explained = Place::cold().json(&words);
     let program = &explained["programs"][0];
     assert_eq!((&explained["ok"], &program["targets"]), (&json!(true), &json!(["linux-x86_64", "pico2"])));
@@ -157,7 +160,8 @@ fn program_file(place: &Place, model: &Path) -> PathBuf {
 fn the_calls_that_are_explained_are_those_of_the_program_file() {
     let place = Place::cold();
     for name in ["images.pt2", "layers.pt2", "language.pt2", "writes.pt2"] {
-        let explained = place.json(&format!("explain --operators {}", archive(name).display()));
+        let explained =
+            place.json(&format!("explain --operators {} --set partition=portable", archive(name).display()));
         let mut calls = BTreeMap::new();
         for row in explained["programs"][0]["operators"].as_array().unwrap() {
             *calls.entry(row["operator"].as_str().unwrap()).or_insert(0) += row["calls"].as_u64().unwrap();

@@ -16,6 +16,7 @@ const METHODS: &str = "etbuild: 1
 name: pair
 model: { methods: { encode: encode.pt2, forward: forward.pt2 } }
 targets: [linux-x86_64]
+partition: portable
 ";
 
 const CONSTANTS: &str = "export:

@@ -36,7 +36,8 @@ fn quantized_programs_equal_pytorch_with_int8_weights() {
         let (place, path) = (Place::cold(), |suffix: &str| folder.path().join(format!("{name}.{suffix}")));
         let outputs = place.path().join("outputs.safetensors");
         let (model, inputs) = (path("pt2"), path("inputs.safetensors"));
-        let words = format!("run {} --inputs {} --outputs {}", model.display(), inputs.display(), outputs.display());
+        let files = format!("--inputs {} --outputs {}", inputs.display(), outputs.display());
+        let words = format!("run {} --partition portable {files}", model.display());
         place.run(&words).expect(0);
         let difference = tensors::max_difference(&outputs, &path("outputs.safetensors"));
         assert!(difference <= 1e-5, "{name}: {difference}");

@@ -65,7 +65,7 @@ fn a_page_is_self_contained() {
 #[test]
 fn data_and_page_say_the_same() {
     let place = Place::warm();
-    let json = place.json(&format!("report {RECIPE} --target linux-x86_64"));
+    let json = place.json(&format!("report {RECIPE} --partition portable --target linux-x86_64"));
     let unit = &json["units"][0];
     assert_eq!((&json["schema"], &json["ok"]), (&Value::from("etbuild.report/1"), &Value::from(true)));
     let parts = unit["sizes"]["parts"].as_array().unwrap();
@@ -99,7 +99,8 @@ fn the_next_deploy_is_compared_with_this_one() {
         "quantize: {{ scheme: int8, calibrate: {} }}\n",
         repository().join("examples/digits/calibration.safetensors").display()
     );
-    let report = |more: &str| place.json(&format!("report {}", recipe(&place, more)))["units"][0].clone();
+    let report =
+        |more: &str| place.json(&format!("report {} --partition portable", recipe(&place, more)))["units"][0].clone();
     assert_eq!(report("")["previous"], Value::Null);
     let second = report(&quantized);
     let change = |name: &str| {
