@@ -12,7 +12,7 @@ use crate::record::{Record, Words, records};
 pub const MAGIC: u32 = u32::from_le_bytes(*b"ETCP");
 
 /// The version of the blob format.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// What constants are aligned to, in bytes: a cache line.
 pub const ALIGNMENT: usize = 64;

@@ -2,24 +2,25 @@
 
 mod activation;
 mod attention;
+mod conv2d;
 mod elementwise;
 mod operand;
 mod rows;
 mod text;
-mod window;
 
-use crate::record::{Record, Words};
+use crate::record::{Access, Record, Words};
 pub use activation::{Activation, ActivationKind};
 pub use attention::{Attention, BatchMatmul, Heads, Matrices};
+pub use conv2d::{Conv2d, Depthwise, Epilogue, FusedMlp, Gemm, Pool, Window};
 pub use elementwise::{Copy, Elementwise, Step, Stream, Term};
-pub use operand::{Groups, Numbers, Place, Rows};
-pub use rows::{DequantizeRows, GroupedProduct, Mean, Normalize, QuantizeRows, Softmax, WideProduct};
+pub use operand::{Place, QParams, Rows, Weights};
+pub use rows::{DequantizeRows, Mean, Normalize, QuantizeRows, Softmax};
 pub use text::{AttendCache, Gather, GatherColumns, Piece, Rotate};
-pub use window::{BackToBack, Depthwise, Pool, Product, QuantizedDepthwise, QuantizedProduct, Window};
 
-/// Declares the instructions with their opcodes and the cargo features that compile their kernels.
+/// Declares the instructions with their opcodes and the cargo features that compile their kernels: a feature, or a function of the
+/// fields where the operand types select the kernel.
 macro_rules! instructions {
-    ($($number:literal => $name:ident $(if $feature:literal)?,)*) => {
+    ($($number:literal => $name:ident $(if $feature:literal)? $(by $feature_of:path)?,)*) => {
         /// An instruction of a delegate blob.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[allow(missing_docs, reason = "the records say what they are")]
@@ -46,20 +47,22 @@ macro_rules! instructions {
                 self.write_fields(put);
             }
 
-            fn visit_slots(&self, visit: &mut dyn FnMut(u32)) {
+            fn visit_slots(&self, visit: &mut dyn FnMut(u32, Access)) {
                 match self { $(Self::$name(fields) => fields.visit_slots(visit),)* }
             }
         }
 
         impl Instruction {
             /// The cargo feature that compiles the instruction's kernel; `None` for kernels in every build.
-            pub const fn feature(&self) -> Option<&'static str> {
-                match self { $(Self::$name(_) => $name::FEATURE,)* }
+            pub fn feature(&self) -> Option<&'static str> {
+                match self {
+                    $(Self::$name(_fields) => None$(.or(Some($feature)))?$(.or($feature_of(_fields)))?,)*
+                }
             }
 
             /// Whether this build has the instruction's kernel.
-            pub const fn is_compiled(&self) -> bool {
-                match self { $(Self::$name(_) => $name::IS_COMPILED,)* }
+            pub fn is_compiled(&self) -> bool {
+                self.feature().is_none_or(|feature| FEATURES.contains(&(feature, true)))
             }
 
             fn write_fields(&self, put: &mut dyn FnMut(u32)) {
@@ -68,8 +71,7 @@ macro_rules! instructions {
         }
 
         $(impl $name {
-            const FEATURE: Option<&'static str> = [$(Some($feature),)? None][0];
-            /// Whether this build has the instruction's kernel.
+            /// Whether this build has a kernel of the instruction.
             pub const IS_COMPILED: bool = true $(&& cfg!(feature = $feature))?;
         })*
 
@@ -82,8 +84,8 @@ macro_rules! instructions {
 }
 
 instructions! {
-    1 => Product if "float-products",
-    2 => Depthwise if "depthwise",
+    1 => Conv2d by Conv2d::feature,
+    2 => Depthwise by Depthwise::feature,
     3 => Pool if "pools",
     4 => Mean,
     5 => Copy,
@@ -93,14 +95,23 @@ instructions! {
     9 => BatchMatmul,
     10 => Gather,
     11 => Elementwise,
-    12 => QuantizedProduct if "byte-products",
-    13 => QuantizedDepthwise if "byte-depthwise",
-    14 => QuantizeRows if "byte-products",
-    15 => DequantizeRows,
-    16 => GroupedProduct if "grouped-products",
-    17 => Rotate if "cached-attention",
-    18 => AttendCache if "cached-attention",
-    19 => GatherColumns,
-    20 => WideProduct if "wide-products",
-    21 => BackToBack if "float-products",
+    12 => QuantizeRows if "byte-products",
+    13 => DequantizeRows,
+    14 => Rotate if "cached-attention",
+    15 => AttendCache if "cached-attention",
+    16 => GatherColumns,
+    17 => FusedMlp if "float-products",
 }
+
+/// The cargo features of kernels, and whether this build has each.
+const FEATURES: [(&str, bool); 9] = [
+    ("float-products", cfg!(feature = "float-products")),
+    ("byte-products", cfg!(feature = "byte-products")),
+    ("wide-products", cfg!(feature = "wide-products")),
+    ("grouped-products", cfg!(feature = "grouped-products")),
+    ("depthwise", cfg!(feature = "depthwise")),
+    ("byte-depthwise", cfg!(feature = "byte-depthwise")),
+    ("pools", cfg!(feature = "pools")),
+    ("attention", cfg!(feature = "attention")),
+    ("cached-attention", cfg!(feature = "cached-attention")),
+];

@@ -17,11 +17,10 @@ mod split;
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
 pub use delegate::{ID, delegate, delegate_of, telling_delegate};
 pub use instruction::{
-    Activation, ActivationKind, AttendCache, Attention, BackToBack, BatchMatmul, Copy, Depthwise, DequantizeRows,
-    Elementwise, Gather, GatherColumns, GroupedProduct, Groups, Heads, Instruction, Matrices, Mean, Normalize, Numbers,
-    Piece, Place, Pool, Product, QuantizeRows, QuantizedDepthwise, QuantizedProduct, Rotate, Rows, Softmax, Step,
-    Stream, Term, WideProduct, Window,
+    Activation, ActivationKind, AttendCache, Attention, BatchMatmul, Conv2d, Copy, Depthwise, DequantizeRows,
+    Elementwise, Epilogue, FusedMlp, Gather, GatherColumns, Gemm, Heads, Instruction, Matrices, Mean, Normalize, Piece,
+    Place, Pool, QParams, QuantizeRows, Rotate, Rows, Softmax, Step, Stream, Term, Weights, Window,
 };
-pub use record::SlotNumber;
+pub use record::{Access, SlotNumber, Write};
 pub use run::workspace;
 pub use shape::shape;

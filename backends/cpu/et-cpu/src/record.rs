@@ -1,5 +1,7 @@
 //! Fixed-size records of little-endian words: the serialized fields of instructions.
 
+use core::ops::Deref;
+
 /// A reader of words.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a>(&'a [[u8; 4]]);
@@ -43,8 +45,43 @@ pub trait Record: Sized {
     /// Serializes the record, word by word.
     fn write(&self, put: &mut dyn FnMut(u32));
 
-    /// Visits the operand slots of the record.
-    fn visit_slots(&self, _visit: &mut dyn FnMut(u32)) {}
+    /// Visits the operand slots of the record with the access of the instruction.
+    fn visit_slots(&self, _visit: &mut dyn FnMut(u32, Access)) {}
+}
+
+/// The access of an instruction to an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// The operand is an input.
+    Read,
+    /// The operand is an output ([`Write`]).
+    Write,
+}
+
+/// An operand that the instruction writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Write<T>(pub T);
+
+impl<T> Deref for Write<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Record> Record for Write<T> {
+    fn read(words: &mut Words<'_>) -> Option<Self> {
+        T::read(words).map(Self)
+    }
+
+    fn write(&self, put: &mut dyn FnMut(u32)) {
+        self.0.write(put);
+    }
+
+    fn visit_slots(&self, visit: &mut dyn FnMut(u32, Access)) {
+        self.0.visit_slots(&mut |slot, _| visit(slot, Access::Write));
+    }
 }
 
 /// The number of an operand slot, or no slot.
@@ -71,9 +108,9 @@ impl Record for SlotNumber {
         put(self.0);
     }
 
-    fn visit_slots(&self, visit: &mut dyn FnMut(u32)) {
+    fn visit_slots(&self, visit: &mut dyn FnMut(u32, Access)) {
         if *self != Self::NONE {
-            visit(self.0);
+            visit(self.0, Access::Read);
         }
     }
 }
@@ -133,7 +170,7 @@ impl<T: Record + Copy + Default, const N: usize> Record for [T; N] {
         self.iter().for_each(|item| item.write(put));
     }
 
-    fn visit_slots(&self, visit: &mut dyn FnMut(u32)) {
+    fn visit_slots(&self, visit: &mut dyn FnMut(u32, Access)) {
         self.iter().for_each(|item| item.visit_slots(visit));
     }
 }
@@ -154,7 +191,7 @@ macro_rules! records {
                 $($crate::record::Record::write(&self.$field, put);)*
             }
 
-            fn visit_slots(&self, visit: &mut dyn FnMut(u32)) {
+            fn visit_slots(&self, visit: &mut dyn FnMut(u32, $crate::record::Access)) {
                 $($crate::record::Record::visit_slots(&self.$field, visit);)*
             }
         }

@@ -1,23 +1,19 @@
 //! Executes instructions: each file resolves the operand tensors of an instruction, partitions the work and calls the kernel.
 
 mod attention;
-mod back_to_back;
+mod conv2d;
 mod copy;
 mod depthwise;
 mod elementwise;
+mod fused_mlp;
 mod gather_columns;
-mod grouped_product;
 mod image;
 mod images;
 mod matmul;
-mod product;
 mod quantize_rows;
-mod quantized_depthwise;
-mod quantized_product;
 mod rectangle;
 mod rowwise;
 mod text;
-mod wide_product;
 
 use et_core::{Error, Result};
 use et_gemm::{Architecture, Isa};
@@ -58,7 +54,7 @@ macro_rules! execute {
 /// [`Error::NotSupported`] for an instruction whose kernel is not compiled.
 pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<()> {
     execute! { instruction, context,
-        Product => product::run,
+        Conv2d => conv2d::run,
         Depthwise => depthwise::run,
         Pool => image::pool,
         Mean => image::mean,
@@ -69,16 +65,12 @@ pub fn run(context: &Context<'_, '_, '_>, instruction: &Instruction) -> Result<(
         BatchMatmul => matmul::run,
         Gather => copy::gather,
         Elementwise => elementwise::run,
-        QuantizedProduct => quantized_product::run,
-        QuantizedDepthwise => quantized_depthwise::run,
         QuantizeRows => quantize_rows::quantize,
         DequantizeRows => quantize_rows::dequantize,
-        GroupedProduct => grouped_product::run,
         GatherColumns => gather_columns::run,
-        WideProduct => wide_product::run,
         Rotate => text::rotate,
         AttendCache => text::attend,
-        BackToBack => back_to_back::run,
+        FusedMlp => fused_mlp::run,
     }
 }
 
@@ -89,12 +81,9 @@ pub fn workspace(instruction: &Instruction, architecture: Architecture) -> usize
 
 fn workspace_of(instruction: &Instruction, isa: Isa) -> usize {
     match instruction {
-        Instruction::Product(fields) => product::workspace(fields, isa),
-        Instruction::QuantizedProduct(fields) => quantized_product::workspace(fields, isa),
-        Instruction::GroupedProduct(fields) => grouped_product::workspace(fields, isa),
-        Instruction::WideProduct(fields) => wide_product::workspace(fields, isa),
+        Instruction::Conv2d(fields) => conv2d::workspace(fields, isa),
         Instruction::Attention(fields) => attention::workspace(fields),
-        Instruction::BackToBack(fields) => back_to_back::workspace(fields, isa),
+        Instruction::FusedMlp(fields) => fused_mlp::workspace(fields, isa),
         Instruction::AttendCache(fields) => text::workspace(fields),
         Instruction::Elementwise(fields) => elementwise::workspace(fields),
         _ => 0,

@@ -1,15 +1,14 @@
 //! The CPU backend as an etbuild backend.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use etbuild_backend::{Backend, Blob, Refusal, RefusalKind, TargetFacts};
 use etbuild_ir::{Graph, Links, Node};
 
-use crate::builder::Builder;
-use crate::call::Call;
+use crate::compile::compile;
 use crate::features::features;
-use crate::lower::{attention, back_to_back, factors, rule, unread};
-use crate::passes::find_attention;
+use crate::fuse::FUSIONS;
+use crate::text::text;
 use crate::{Architecture, Problem, capability, write};
 
 /// The CPU backend.
@@ -73,31 +72,18 @@ fn architecture(target: &TargetFacts) -> Option<Architecture> {
 }
 
 fn lower(graph: &Graph, architecture: Architecture) -> Result<Blob, Problem> {
-    let links = Links::of(graph);
-    let mut builder = Builder::new(&links, architecture);
-    let (matches, replaced) = find_attention(graph);
-    let matches: BTreeMap<usize, _> = matches.iter().map(|found| (found.position, found)).collect();
-    for (position, node) in graph.nodes.iter().enumerate() {
-        builder.node = position;
-        if let Some(found) = matches.get(&position) {
-            attention::found(&mut builder, found)?;
-        } else if !replaced.contains(&position) {
-            let rule = rule(node).ok_or(Problem::Operator)?;
-            (rule.lower)(&mut builder, Call::new(&links, node))?;
-        }
-    }
-    results(&mut builder)?;
-    unread::remove(&mut builder);
-    back_to_back::join(&mut builder);
-    factors::join(&mut builder);
-    Ok(write::blob(&builder))
+    Ok(write::blob(&compile(&Links::of(graph), architecture)?))
 }
 
-/// Assigns the output tensors of the partition: an instruction writes directly to the output where the layouts agree.
-fn results(builder: &mut Builder<'_>) -> Result<(), Problem> {
-    for (position, id) in (0..).zip(&builder.graph.outputs) {
-        let (tensor, spec) = (builder.tensor(*id)?, builder.graph.spec(*id));
-        builder.result(position, &tensor, spec);
-    }
-    Ok(())
+/// The text of a partition's program after fusion, an instruction per line.
+///
+/// # Errors
+/// As lowering.
+pub fn program_text(graph: &Graph) -> Result<String, Problem> {
+    Ok(text(&compile(&Links::of(graph), Architecture::Portable)?))
+}
+
+/// The names of all fusions, in order of priority.
+pub fn fusion_names() -> impl Iterator<Item = &'static str> {
+    FUSIONS.iter().map(|fusion| fusion.name)
 }

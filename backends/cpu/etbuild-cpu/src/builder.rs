@@ -1,123 +1,59 @@
-//! Collects the instructions of a delegate blob and the buffers of their operand tensors.
-
-use std::collections::BTreeMap;
+//! Collects the instructions of a backend program: the tensors of graph values, and emission of instructions and copies.
 
 use et_core::ScalarType;
-use et_cpu::{Copy, Instruction, Numbers, Place, Rows, SlotNumber};
-use etbuild_ir::{ConstantData, Graph, IdMap, Links, TensorSpec, ValueId};
+use et_cpu::{Copy, DequantizeRows, Instruction, Place, QParams, Rows, SlotNumber, Write};
+use etbuild_ir::{IdMap, Links, TensorSpec, ValueId};
 
-use crate::lower::dynamic::RoundedRows;
-use crate::lower::elementwise;
-use crate::pack::{Form, Packing};
+use crate::program::{Program, Storage};
 use crate::tensor::{Buffer, Tensor, dense_strides};
-use crate::uses::Uses;
 use crate::{Architecture, Problem, constant};
 
-/// The storage of a buffer.
-#[derive(Clone, Debug)]
-pub enum Storage {
-    /// An input of the delegate call, by position.
-    Input(u32),
-    /// An output of the delegate call, by position.
-    Output(u32),
-    /// The scratch arena.
-    Scratch,
-    /// A constant of the model.
-    Model(ConstantData),
-    /// A constant computed by lowering.
-    Made(Vec<u8>),
-    /// Weights packed when the blob is written.
-    Packed(Packing),
-}
-
-/// A buffer with a size in bytes.
-#[derive(Clone, Debug)]
-pub struct Memory {
-    /// The storage.
-    pub storage: Storage,
-    /// The size in bytes.
-    pub size: usize,
-}
-
-/// A delegate blob under construction.
+/// A backend program under construction.
 pub struct Builder<'g> {
-    /// The partition.
-    pub graph: &'g Graph,
-    /// The architecture of the packing.
-    pub architecture: Architecture,
-    /// All buffers; a [`Buffer`] is an index.
-    pub buffers: Vec<Memory>,
-    /// The instructions; `None` where an instruction was fused into a later instruction.
-    pub instructions: Vec<Option<Instruction>>,
-    /// The graph node of each instruction; the first node of a fused instruction.
-    pub origins: Vec<usize>,
+    /// The program.
+    pub program: Program<'g>,
     /// The node being lowered.
     pub node: usize,
-    /// The number of reads of each value's memory.
-    pub uses: Uses,
     /// The producer and the consumers of each value.
     pub links: &'g Links<'g>,
+    /// The tensors of values in the dtype of their memory.
     tensors: IdMap<Tensor>,
-    /// Dynamically quantized values.
-    rounded: IdMap<RoundedRows>,
-    makers: BTreeMap<Buffer, usize>,
-    /// The origin of the instruction removed by fusion, for the next instruction.
-    taken: Option<usize>,
+    /// The f32 tensors of int8 values that a consumer reads as f32.
+    dequantized: IdMap<Tensor>,
 }
 
 impl<'g> Builder<'g> {
-    /// A builder with the inputs and constants of the partition.
+    /// A builder with the inputs of the partition.
     pub fn new(links: &'g Links<'g>, architecture: Architecture) -> Self {
-        let graph = links.graph;
-        let (buffers, instructions) = (Vec::new(), Vec::new());
-        let uses = Uses::of(graph);
-        let (tensors, rounded, makers) = (IdMap::default(), IdMap::default(), BTreeMap::new());
-        let (origins, node, taken) = (Vec::new(), 0, None);
-        let mut builder = Self {
-            graph,
-            architecture,
-            buffers,
-            instructions,
-            origins,
-            node,
-            uses,
-            links,
-            tensors,
-            rounded,
-            makers,
-            taken,
-        };
-        for (position, id) in (0..).zip(&graph.inputs) {
-            let buffer = builder.buffer(Storage::Input(position), graph.spec(*id).nbytes());
-            builder.tensors.insert(*id, Tensor::of_spec(buffer, graph.spec(*id)));
+        let program = Program::new(links.graph, architecture);
+        let mut builder = Self { program, node: 0, links, tensors: IdMap::default(), dequantized: IdMap::default() };
+        for (position, id) in (0..).zip(&links.graph.inputs) {
+            let spec = links.graph.spec(*id);
+            let buffer = builder.program.buffer(Storage::Input(position), spec.nbytes());
+            builder.tensors.insert(*id, Tensor::of_spec(buffer, spec));
         }
         builder
     }
 
-    /// A new buffer of `size` bytes.
-    pub fn buffer(&mut self, storage: Storage, size: usize) -> Buffer {
-        self.buffers.push(Memory { storage, size });
-        Buffer(self.buffers.len() as u32 - 1)
-    }
-
-    /// A constant computed by lowering.
-    pub fn made(&mut self, bytes: Vec<u8>) -> Buffer {
-        let size = bytes.len();
-        self.buffer(Storage::Made(bytes), size)
-    }
-
-    /// The slot of weights packed when the blob is written; equal weights are packed once.
-    pub fn packed(&mut self, packing: Packing) -> Result<SlotNumber, Problem> {
-        let size = packing.size(self.architecture)?;
-        Ok(SlotNumber(self.buffer(Storage::Packed(packing), size).0))
+    /// Appends an instruction of the node being lowered.
+    pub fn emit(&mut self, instruction: impl Into<Instruction>) {
+        self.program.push(instruction.into(), self.node);
     }
 
     /// A new tensor in scratch memory; `order` is the memory order of the dimensions.
     pub fn scratch(&mut self, scalar_type: ScalarType, sizes: &[usize], order: &[usize]) -> Tensor {
         let numel: usize = sizes.iter().product();
-        let buffer = self.buffer(Storage::Scratch, numel * scalar_type.size());
+        let buffer = self.program.buffer(Storage::Scratch, numel * scalar_type.size());
         let strides = dense_strides(sizes, order.iter().copied());
-        Tensor { buffer, offset: 0, scalar_type, numbers: Numbers::REAL, sizes: sizes.to_vec(), strides }
+        Tensor {
+            buffer,
+            offset: 0,
+            scalar_type,
+            qparams: QParams::FLOAT,
+            row_scales: None,
+            sizes: sizes.to_vec(),
+            strides,
+        }
     }
 
     /// A new row-major tensor.
@@ -131,107 +67,68 @@ impl<'g> Builder<'g> {
         self.scratch(scalar_type, sizes, &[0, 2, 3, 1])
     }
 
-    /// A new tensor as of [`Self::scratch`], int8 where `numbers` has qparams.
-    pub fn scratch_of(&mut self, numbers: Numbers, sizes: &[usize], order: &[usize]) -> Tensor {
-        let scalar_type = if numbers.are_bytes() { ScalarType::Char } else { ScalarType::Float };
-        Tensor { numbers, ..self.scratch(scalar_type, sizes, order) }
+    /// A new tensor as of [`Self::scratch`], int8 where `qparams` has a scale.
+    pub fn scratch_of(&mut self, qparams: QParams, sizes: &[usize], order: &[usize]) -> Tensor {
+        let scalar_type = if qparams.is_int8() { ScalarType::Char } else { ScalarType::Float };
+        Tensor { qparams, ..self.scratch(scalar_type, sizes, order) }
     }
 
     /// The tensor of a value in f32; an int8 tensor is dequantized.
     pub fn tensor(&mut self, id: ValueId) -> Result<Tensor, Problem> {
-        let tensor = self.lying(id)?;
-        if !tensor.numbers.are_bytes() {
+        let tensor = self.stored(id)?;
+        if !tensor.qparams.is_int8() {
             return Ok(tensor);
         }
-        let real = elementwise::converted(self, &tensor, Numbers::REAL)?;
-        self.tensors.insert(id, real.clone());
-        Ok(real)
+        if let Some(dequantized) = self.dequantized.get(id) {
+            return Ok(dequantized.clone());
+        }
+        let dequantized = self.converted(&tensor, QParams::FLOAT)?;
+        self.dequantized.insert(id, dequantized.clone());
+        Ok(dequantized)
     }
 
-    /// The tensor of a computed value, input or constant in the dtype of its memory: int8 for
-    /// quantized values.
-    pub fn lying(&mut self, id: ValueId) -> Result<Tensor, Problem> {
-        if let Some(tensor) = self.tensors.get(id) {
-            return Ok(tensor.clone());
+    /// The tensor of a computed value, input or constant in the dtype of its memory: int8 for values with per-tensor qparams. Rows with
+    /// per-token qparams are dequantized.
+    pub fn stored(&mut self, id: ValueId) -> Result<Tensor, Problem> {
+        if let Some(dequantized) = self.quantized_rows(id).cloned() {
+            return Ok(self.dequantized_rows(id, &dequantized));
         }
-        if let Some(rounded) = self.rounded.get(id).cloned() {
-            let real = rounded.real(self);
-            self.tensors.insert(id, real.clone());
-            return Ok(real);
+        if let Some(tensor) = self.tensors.get(id) {
+            return Ok(Tensor { row_scales: None, ..tensor.clone() });
         }
         let data = constant::of(self.links, id).ok_or(Problem::Order)?;
-        let buffer = self.buffer(Storage::Model(data.clone()), data.bytes().len());
-        let tensor = Tensor::of_spec(buffer, self.graph.spec(id));
+        let buffer = self.program.buffer(Storage::Model(data.clone()), data.bytes().len());
+        let tensor = Tensor::of_spec(buffer, self.links.graph.spec(id));
         self.tensors.insert(id, tensor.clone());
         Ok(tensor)
     }
 
-    /// The dynamically quantized rows of a value.
-    pub fn rounded(&self, id: ValueId) -> Option<&RoundedRows> {
-        self.rounded.get(id)
+    /// The int8 tensor with per-token qparams behind an f32 value; `None` for other values.
+    pub fn quantized_rows(&self, id: ValueId) -> Option<&Tensor> {
+        let is_float = self.links.graph.spec(id).scalar_type == ScalarType::Float;
+        self.tensors.get(id).filter(|tensor| is_float && tensor.row_scales.is_some())
     }
 
-    /// Records the dynamically quantized rows of a value.
-    pub fn set_rounded(&mut self, id: ValueId, rounded: RoundedRows) {
-        self.rounded.insert(id, rounded);
+    /// The int8 tensor of a quantized value with the address of its per-token qparams, if any.
+    pub fn quantized(&self, id: ValueId) -> Option<&Tensor> {
+        self.tensors.get(id)
+    }
+
+    fn dequantized_rows(&mut self, id: ValueId, rows: &Tensor) -> Tensor {
+        if let Some(dequantized) = self.dequantized.get(id) {
+            return dequantized.clone();
+        }
+        let output = self.row_major(ScalarType::Float, &rows.sizes);
+        let [count, columns] = rows.rows_and_columns().map(|size| size as u32);
+        let (input, row_scales) = (place(rows), rows.row_scales.unwrap_or(Place::ABSENT));
+        self.emit(DequantizeRows { input, row_scales, output: Write(place(&output)), rows: count, columns });
+        self.dequantized.insert(id, output.clone());
+        output
     }
 
     /// Records the tensor of a value.
     pub fn set(&mut self, id: ValueId, tensor: Tensor) {
         self.tensors.insert(id, tensor);
-    }
-
-    /// Appends an instruction that writes a whole buffer.
-    pub fn make(&mut self, buffer: Buffer, instruction: impl Into<Instruction>) {
-        self.makers.insert(buffer, self.instructions.len());
-        self.push(instruction);
-    }
-
-    /// Appends an instruction that writes part of a buffer.
-    pub fn push(&mut self, instruction: impl Into<Instruction>) {
-        self.instructions.push(Some(instruction.into()));
-        self.origins.push(self.taken.take().unwrap_or(self.node));
-    }
-
-    /// The instruction that writes a whole buffer, with the position of the instruction.
-    pub fn maker(&self, buffer: Buffer) -> Option<(usize, &Instruction)> {
-        let position = *self.makers.get(&buffer)?;
-        Some((position, self.instructions.get(position)?.as_ref()?))
-    }
-
-    /// Divides requantization scales by the output scale, in a computed constant or before packing.
-    pub fn divide_scales(&mut self, slot: SlotNumber, by: f32) {
-        let Some(memory) = self.buffers.get_mut(slot.0 as usize) else { return };
-        match &mut memory.storage {
-            Storage::Packed(Packing { form: Form::Bytes(scales, _), .. }) => {
-                scales.iter_mut().for_each(|scale| *scale /= by);
-            }
-            Storage::Made(bytes) => {
-                for scale in bytes.as_chunks_mut::<4>().0 {
-                    *scale = (f32::from_le_bytes(*scale) / by).to_le_bytes();
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// The position of the last remaining instruction before `position`. Calls for all remaining instructions take linear time
-    /// in total.
-    pub fn before(&self, position: usize) -> Option<usize> {
-        self.instructions.get(..position)?.iter().rposition(Option::is_some)
-    }
-
-    /// Removes an instruction for fusion; a fused instruction is appended later.
-    pub fn take(&mut self, position: usize) {
-        self.instructions[position] = None;
-        self.taken = Some(self.taken.map_or(self.origins[position], |taken| taken.min(self.origins[position])));
-    }
-
-    /// Puts a fused instruction at the position of a removed instruction; the removed producers are fused parts.
-    pub fn place_taken(&mut self, position: usize, instruction: impl Into<Instruction>) {
-        self.take(position);
-        self.instructions[position] = Some(instruction.into());
-        self.origins[position] = self.taken.take().unwrap_or(self.origins[position]);
     }
 
     /// The tensor in row-major order, copied from other strides.
@@ -254,8 +151,8 @@ impl<'g> Builder<'g> {
 
     /// A copy with the dimensions in memory order `order`.
     pub fn copied(&mut self, tensor: &Tensor, order: &[usize]) -> Tensor {
-        let copy = Tensor { numbers: tensor.numbers, ..self.scratch(tensor.scalar_type, &tensor.sizes, order) };
-        self.copy(tensor, &copy, true);
+        let copy = Tensor { qparams: tensor.qparams, ..self.scratch(tensor.scalar_type, &tensor.sizes, order) };
+        self.copy(tensor, &copy);
         copy
     }
 
@@ -263,24 +160,19 @@ impl<'g> Builder<'g> {
     /// otherwise the tensor is copied.
     pub fn result(&mut self, position: u32, tensor: &Tensor, spec: &TensorSpec) {
         let wanted = Tensor::of_spec(tensor.buffer, spec);
-        let memory = &mut self.buffers[tensor.buffer.0 as usize];
-        let lies_so = tensor.offset == 0 && lie_alike(tensor, &wanted) && memory.size == spec.nbytes();
-        if lies_so && matches!(memory.storage, Storage::Scratch) {
+        let memory = &mut self.program.buffers[tensor.buffer.0 as usize];
+        let agrees = tensor.offset == 0 && has_strides_of(tensor, &wanted) && memory.size == spec.nbytes();
+        if agrees && matches!(memory.storage, Storage::Scratch) {
             memory.storage = Storage::Output(position);
         } else {
-            let buffer = self.buffer(Storage::Output(position), spec.nbytes());
-            self.copy(tensor, &Tensor::of_spec(buffer, spec), true);
+            let buffer = self.program.buffer(Storage::Output(position), spec.nbytes());
+            self.copy(tensor, &Tensor::of_spec(buffer, spec));
         }
     }
 
-    /// Copies a tensor; `whole` where the copy fills the output's buffer.
-    pub fn copy(&mut self, from: &Tensor, to: &Tensor, whole: bool) {
-        let instruction = copy(from, to);
-        if whole {
-            self.make(to.buffer, instruction);
-        } else {
-            self.push(instruction);
-        }
+    /// Copies a tensor.
+    pub fn copy(&mut self, from: &Tensor, to: &Tensor) {
+        self.emit(copy(from, to));
     }
 }
 
@@ -290,9 +182,15 @@ pub fn place(tensor: &Tensor) -> Place {
 }
 
 /// Whether two tensors have equal strides.
-pub fn lie_alike(left: &Tensor, right: &Tensor) -> bool {
+fn has_strides_of(left: &Tensor, right: &Tensor) -> bool {
     let mut dims = left.sizes.iter().zip(left.strides.iter().zip(&right.strides));
     left.sizes == right.sizes && dims.all(|(size, (left, right))| *size <= 1 || left == right)
+}
+
+/// The slot of a tensor.
+pub const fn slot(tensor: &Tensor) -> SlotNumber {
+    let Buffer(slot) = tensor.buffer;
+    SlotNumber(slot)
 }
 
 /// The matrix rows of a tensor whose leading dimensions have a uniform stride; `None` for other strides.
@@ -308,7 +206,7 @@ pub fn rows(tensor: &Tensor) -> Option<(Rows, usize, usize)> {
 /// A copy with uniformly strided dimensions fused, and the output's innermost dimension last.
 fn copy(from: &Tensor, to: &Tensor) -> Copy {
     let mut copy =
-        Copy { input: place(from), output: place(to), width: from.scalar_type.size() as u32, ..Copy::default() };
+        Copy { input: place(from), output: Write(place(to)), width: from.scalar_type.size() as u32, ..Copy::default() };
     let mut dims: Vec<(usize, usize, usize)> = Vec::new();
     for dim in to.order().into_iter().filter(|dim| to.sizes[*dim] != 1) {
         let (size, input, output) = (to.sizes[dim], from.strides[dim], to.strides[dim]);

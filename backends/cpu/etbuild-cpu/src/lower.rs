@@ -1,21 +1,16 @@
 //! Lowering: one rule per operator.
 
 pub mod attention;
-pub mod back_to_back;
 mod choose;
-pub mod dynamic;
-pub mod elementwise;
-pub mod factors;
-pub mod fold;
+pub mod conv2d;
+mod dynamic;
+mod elementwise;
 mod pool;
-pub mod product;
-mod quantized;
+pub mod quantized;
 mod rowwise;
 mod table;
 mod text;
-pub mod unread;
 mod view;
-mod wide;
 
 use et_core::ScalarType;
 use et_kernels::elementwise::Operation;
@@ -35,19 +30,17 @@ pub struct Rule {
     pub operator: &'static str,
     /// The check that refuses unsupported nodes.
     pub check: Check,
-    /// Whether the output is a view of the first operand.
-    pub is_view: bool,
     /// Appends the instructions of a node.
     pub lower: fn(&mut Builder<'_>, Call<'_>) -> Lowered,
 }
 
 impl Rule {
     const fn view(operator: &'static str, lower: fn(&mut Builder<'_>, Call<'_>) -> Lowered) -> Self {
-        Self { operator, check: capability::view, is_view: true, lower }
+        Self { operator, check: capability::view, lower }
     }
 
     const fn new(operator: &'static str, check: Check, lower: fn(&mut Builder<'_>, Call<'_>) -> Lowered) -> Self {
-        Self { operator, check, is_view: false, lower }
+        Self { operator, check, lower }
     }
 }
 
@@ -112,7 +105,7 @@ static RULES: &[Rule] = &[
     Rule::new("aten.clamp.default", capability::clamp, clamp),
     Rule::view("aten.clone.default", view::identity),
     Rule { check: capability::padding, ..Rule::view("aten.constant_pad_nd.default", view::identity) },
-    Rule::new("aten.convolution.default", capability::convolution, product::convolution),
+    Rule::new("aten.convolution.default", capability::convolution, conv2d::convolution),
     binary!("aten.div.Scalar", Div),
     binary!("aten.div.Tensor", Div),
     Rule::new("aten.embedding.default", capability::embedding, view::embedding),
@@ -132,7 +125,7 @@ static RULES: &[Rule] = &[
     Rule::new("aten.layer_norm.default", capability::layer_norm, rowwise::layer_norm),
     compare!("aten.le.Scalar", LessEqual),
     compare!("aten.le.Tensor", LessEqual),
-    Rule::new("aten.linear.default", capability::linear, product::linear),
+    Rule::new("aten.linear.default", capability::linear, conv2d::linear),
     logical!("aten.logical_and.default", Min),
     logical!("aten.logical_not.default", Equal, 0.0),
     logical!("aten.logical_or.default", Max),
@@ -189,11 +182,6 @@ static RULES: &[Rule] = &[
 pub fn rule(node: &Node) -> Option<&'static Rule> {
     let index = RULES.binary_search_by(|rule| rule.operator.cmp(node.operator.as_str())).ok()?;
     RULES.get(index)
-}
-
-/// Whether a node's output is a view of the first operand.
-pub fn is_view(node: &Node) -> bool {
-    rule(node).is_some_and(|rule| rule.is_view)
 }
 
 /// Clamp; both limits are optional.

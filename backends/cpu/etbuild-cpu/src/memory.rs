@@ -3,7 +3,7 @@
 use et_cpu::ALIGNMENT;
 use et_cpu::record::Record;
 
-use crate::builder::{Memory, Storage};
+use crate::program::{Memory, Storage};
 
 /// The lifetime of a buffer: the first and the last instruction that reference the buffer.
 type Life = (usize, usize);
@@ -51,7 +51,7 @@ fn lowest(placed: &[(usize, usize, Life)], life: Life, size: usize) -> usize {
 pub fn lives(count: usize, instructions: &[et_cpu::Instruction]) -> Vec<Option<Life>> {
     let mut lives: Vec<Option<Life>> = vec![None; count];
     for (position, instruction) in instructions.iter().enumerate() {
-        instruction.visit_slots(&mut |slot| {
+        instruction.visit_slots(&mut |slot, _| {
             if let Some(life) = lives.get_mut(slot as usize) {
                 let begin = life.map_or(position, |(begin, _)| begin);
                 *life = Some((begin, position));

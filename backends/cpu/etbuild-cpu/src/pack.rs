@@ -211,7 +211,7 @@ mod tests {
     use et_gemm::Scales;
 
     use super::*;
-    use crate::lower::product::matrix_window;
+    use crate::lower::conv2d::matrix_window;
 
     #[test]
     fn what_is_packed_in_parts_is_what_is_packed_at_once() {

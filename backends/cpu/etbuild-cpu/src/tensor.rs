@@ -1,7 +1,7 @@
 //! Tensors of lowering: a buffer, an offset and strides, so that views, permutations and slices copy no elements.
 
 use et_core::ScalarType;
-use et_cpu::Numbers;
+use et_cpu::{Place, QParams};
 use etbuild_ir::TensorSpec;
 
 /// A buffer of tensor elements; the number of the slot.
@@ -17,8 +17,10 @@ pub struct Tensor {
     pub offset: usize,
     /// The dtype.
     pub scalar_type: ScalarType,
-    /// The qparams of an int8 tensor; [`Numbers::REAL`] for other dtypes.
-    pub numbers: Numbers,
+    /// The per-tensor qparams of an int8 tensor; [`QParams::FLOAT`] for other tensors.
+    pub qparams: QParams,
+    /// The address of the per-token qparams of a dynamically quantized int8 tensor, two words per row.
+    pub row_scales: Option<Place>,
     /// The shape.
     pub sizes: Vec<usize>,
     /// The stride of each dimension, in elements.
@@ -40,12 +42,26 @@ impl Tensor {
     pub fn of_spec(buffer: Buffer, spec: &TensorSpec) -> Self {
         let sizes: Vec<usize> = spec.sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
         let strides = dense_strides(&sizes, spec.dim_order.iter().map(|dim| usize::from(*dim)));
-        Self { buffer, offset: 0, scalar_type: spec.scalar_type, numbers: Numbers::REAL, sizes, strides }
+        Self {
+            buffer,
+            offset: 0,
+            scalar_type: spec.scalar_type,
+            qparams: QParams::FLOAT,
+            row_scales: None,
+            sizes,
+            strides,
+        }
     }
 
     /// The number of elements.
     pub fn numel(&self) -> usize {
         self.sizes.iter().product()
+    }
+
+    /// The rows of the last dimension, and the elements of a row.
+    pub fn rows_and_columns(&self) -> [usize; 2] {
+        let columns = self.sizes.last().copied().unwrap_or(1);
+        [self.numel().checked_div(columns).unwrap_or(0), columns]
     }
 
     /// The element offset of index `index` in row-major order.
@@ -187,8 +203,8 @@ mod tests {
 
     fn tensor(sizes: &[usize]) -> Tensor {
         let strides = dense_strides(sizes, 0..sizes.len());
-        let (buffer, scalar_type, numbers) = (Buffer(0), ScalarType::Float, Numbers::REAL);
-        Tensor { buffer, offset: 0, scalar_type, numbers, sizes: sizes.to_vec(), strides }
+        let (buffer, scalar_type, qparams) = (Buffer(0), ScalarType::Float, QParams::FLOAT);
+        Tensor { buffer, offset: 0, scalar_type, qparams, row_scales: None, sizes: sizes.to_vec(), strides }
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use et_cpu::{ALIGNMENT, Header, Instruction, MAGIC, Slot, SlotKind, VERSION, workspace};
 use etbuild_backend::Blob;
 
-use crate::builder::{Builder, Storage};
 use crate::constants::Constants;
 use crate::memory::{Layout, lay_out, lives, words};
+use crate::program::{Program, Storage};
 use crate::shared::Shared;
 
 /// The maximum threads in the memory plan of a call.
@@ -16,14 +16,14 @@ const SHARED: usize = 1 << 12;
 
 /// The blob of the instructions, with weights as further inputs. Constants that no instruction reads are omitted; equal constants
 /// are stored once.
-pub fn blob(builder: &Builder<'_>) -> Blob {
-    let mut shared = Shared::new(builder.graph, builder.architecture);
-    let instructions: Vec<Instruction> = builder.instructions.iter().copied().flatten().collect();
-    let lives = lives(builder.buffers.len(), &instructions);
-    let layout = lay_out(&builder.buffers, &lives);
+pub fn blob(program: &Program<'_>) -> Blob {
+    let mut shared = Shared::new(program.graph, program.architecture);
+    let instructions: Vec<Instruction> = program.instructions.iter().copied().flatten().collect();
+    let lives = lives(program.buffers.len(), &instructions);
+    let layout = lay_out(&program.buffers, &lives);
     let mut constants = Constants::default();
     let mut body = Vec::new();
-    for (index, memory) in builder.buffers.iter().enumerate() {
+    for (index, memory) in program.buffers.iter().enumerate() {
         let lives = lives[index].is_some();
         let (kind, start) = match &memory.storage {
             Storage::Input(position) => (SlotKind::Input, *position as usize),
@@ -38,39 +38,39 @@ pub fn blob(builder: &Builder<'_>) -> Blob {
         let size = if lives || start > 0 { memory.size } else { 0 };
         body.extend(words(&Slot { kind: kind as u32, start: start as u64, size: size as u64 }));
     }
-    let workspace = instructions.iter().map(|instruction| workspace(instruction, builder.architecture)).max();
+    let workspace = instructions.iter().map(|instruction| workspace(instruction, program.architecture)).max();
     let workspace = workspace.unwrap_or(0).next_multiple_of(ALIGNMENT);
     let slots = body.len();
     body.extend(instructions.iter().flat_map(words));
     let header = Header {
         inputs: shared.inputs() as u32,
         words: (body.len() - slots) as u32,
-        ..header(builder, &instructions, &layout, workspace)
+        ..header(program, &instructions, &layout, workspace)
     };
     Blob {
         bytes: bytes(header, &body, &constants),
         scratch: scratch(&header),
-        layers: vec![layers(builder)],
+        layers: vec![layers(program)],
         weights: shared.into_weights(),
     }
 }
 
-fn layers(builder: &Builder<'_>) -> Vec<String> {
-    let left = builder.instructions.iter().zip(&builder.origins).filter(|(instruction, _)| instruction.is_some());
-    let value = |node: &usize| builder.graph.nodes.get(*node)?.outputs.first().copied();
-    let name = |value| builder.graph.value(value).name.clone();
+fn layers(program: &Program<'_>) -> Vec<String> {
+    let left = program.instructions.iter().zip(&program.origins).filter(|(instruction, _)| instruction.is_some());
+    let value = |node: &usize| program.graph.nodes.get(*node)?.outputs.first().copied();
+    let name = |value| program.graph.value(value).name.clone();
     left.map(|(_, node)| value(node).map(name).unwrap_or_default()).collect()
 }
 
-fn header(builder: &Builder<'_>, instructions: &[Instruction], layout: &Layout, workspace: usize) -> Header {
+fn header(program: &Program<'_>, instructions: &[Instruction], layout: &Layout, workspace: usize) -> Header {
     let workspaces = layout.size.next_multiple_of(ALIGNMENT);
     Header {
         magic: MAGIC,
         version: VERSION,
-        architecture: builder.architecture.number(),
+        architecture: program.architecture.number(),
         inputs: 0,
-        outputs: builder.graph.outputs.len() as u32,
-        slots: builder.buffers.len() as u32,
+        outputs: program.graph.outputs.len() as u32,
+        slots: program.buffers.len() as u32,
         instructions: instructions.len() as u32,
         words: 0,
         scratch: (workspaces + THREADS * workspace) as u64,

@@ -1,7 +1,7 @@
 //! Attention, and batched matmul of two activation tensors.
 
 use super::operand::Place;
-use crate::record::records;
+use crate::record::{Write, records};
 
 records! {
     /// A tensor `[batch, heads, tokens, depth]` with strides; the stride of depth is 1.
@@ -21,7 +21,7 @@ records! {
         /// The value tensor.
         pub value: Heads,
         /// The output tensor.
-        pub output: Heads,
+        pub output: Write<Heads>,
         /// The bias added to the logits `[batch, heads, queries, keys]`: stride 0 broadcasts a dimension, an absent place means no bias.
         pub bias: Heads,
         /// The attention mask added to the logits, with strides like the bias.
@@ -49,7 +49,7 @@ records! {
         /// The tensor `[batches, inner, columns]`; one of the last two strides is 1.
         pub right: Matrices,
         /// The tensor `[batches, rows, columns]` with the strides of `left`.
-        pub output: Matrices,
+        pub output: Write<Matrices>,
         /// Batches, rows, inner and columns.
         pub sizes: [u32; 4],
     }

@@ -1,7 +1,7 @@
 //! Strided copies and fused element-wise operators.
 
-use super::operand::{Numbers, Place};
-use crate::record::records;
+use super::operand::{Place, QParams};
+use crate::record::{Write, records};
 
 records! {
     /// Copies a tensor to other strides (permute, slice, concatenate).
@@ -9,7 +9,7 @@ records! {
         /// The first element of the input tensor.
         pub input: Place,
         /// The first element of the output tensor.
-        pub output: Place,
+        pub output: Write<Place>,
         /// Bytes of an element (the size of the dtype).
         pub width: u32,
         /// Used entries of `sizes` and of the strides.
@@ -29,7 +29,7 @@ records! {
         /// Strides, outermost dimension first; the last stride is 0 or 1 for f32, and 1 for int8.
         pub strides: [u32; 4],
         /// The dtype and qparams of the tensor.
-        pub numbers: Numbers,
+        pub qparams: QParams,
     }
 
     /// An operand of a [`Step`].
@@ -51,9 +51,9 @@ records! {
     /// A fused chain of element-wise operators over four dimensions; the last register is the output.
     pub struct Elementwise {
         /// The contiguous output tensor.
-        pub output: Place,
+        pub output: Write<Place>,
         /// The dtype and qparams of the output tensor.
-        pub numbers: Numbers,
+        pub qparams: QParams,
         /// The shape of the output tensor, outermost dimension first.
         pub sizes: [u32; 4],
         /// Used entries of `streams`.

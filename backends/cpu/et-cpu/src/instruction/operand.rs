@@ -23,60 +23,71 @@ records! {
     }
 
     /// The dtype and per-tensor qparams of a tensor: f32, or int8 for `scale * (byte - zero_point)`.
-    pub struct Numbers {
+    pub struct QParams {
         /// The quantization scale; 0 for f32 tensors.
         pub scale: f32,
         /// The zero point.
         pub zero_point: i32,
     }
 
-    /// The packed format of blockwise int4 weights.
-    pub struct Groups {
-        /// Block size: elements of K that share a scale; 0 for int8 weights.
-        pub size: u32,
-        /// 1 where the panels have a bias row.
+    /// Packed weights of a GEMM, with bias.
+    pub struct Weights {
+        /// The slot of the panels.
+        pub slot: SlotNumber,
+        /// Bits of a weight: 32 for f32, 8 for int8, 4 for int4.
+        pub bits: u32,
+        /// Block size of int4 weights: elements of K that share a scale.
+        pub group: u32,
+        /// 1 where the panels of int4 weights have a bias row.
         pub is_biased: u32,
-        /// The format of block scales: 0 for FP16, 1 for integer steps of a second-level scale.
+        /// The format of the block scales of int4 weights: 0 for FP16, 1 for integer steps of a second-level scale.
         pub scales: u32,
     }
 }
 
-impl Groups {
-    /// The weights are int8.
-    pub const NONE: Self = Self { size: 0, is_biased: 0, scales: 0 };
+impl Weights {
+    /// f32 or per-channel int8 weights.
+    pub const fn of_bits(slot: SlotNumber, bits: u32) -> Self {
+        Self { slot, bits, group: 0, is_biased: 0, scales: 0 }
+    }
 
-    /// The blob fields of an int4 packed format.
-    pub const fn of(form: Int4Format) -> Self {
+    /// Blockwise int4 weights.
+    pub const fn of_form(slot: SlotNumber, form: Int4Format) -> Self {
         let scales = match form.scales {
             Scales::Halves => 0,
             Scales::Steps => 1,
         };
-        Self { size: form.group as u32, is_biased: form.is_biased as u32, scales }
+        Self { slot, bits: 4, group: form.group as u32, is_biased: form.is_biased as u32, scales }
     }
 
-    /// The int4 packed format; `None` for int8 weights.
+    /// The format of int4 weights; `None` for other weights.
     ///
     /// # Errors
-    /// [`Error::InvalidProgram`] for an unknown format of block scales.
+    /// [`Error::InvalidProgram`] for an empty block or an unknown format of block scales.
     pub fn form(&self) -> Result<Option<Int4Format>> {
-        let scales = match self.scales {
-            0 => Scales::Halves,
-            1 => Scales::Steps,
-            _ => return Err(Error::InvalidProgram),
+        let scales = match (self.bits, self.scales, self.group) {
+            (4, 0, 1..) => Scales::Halves,
+            (4, 1, 1..) => Scales::Steps,
+            (4, ..) => return Err(Error::InvalidProgram),
+            _ => return Ok(None),
         };
-        let form = Int4Format { group: self.size as usize, is_biased: self.is_biased == 1, scales };
-        Ok((self.size > 0).then_some(form))
+        Ok(Some(Int4Format { group: self.group as usize, is_biased: self.is_biased == 1, scales }))
     }
 }
 
-impl Numbers {
+impl QParams {
     /// An f32 tensor.
-    pub const REAL: Self = Self { scale: 0.0, zero_point: 0 };
+    pub const FLOAT: Self = Self { scale: 0.0, zero_point: 0 };
 
     /// Whether the tensor is int8.
-    pub fn are_bytes(&self) -> bool {
+    pub fn is_int8(&self) -> bool {
         self.scale != 0.0
     }
+}
+
+impl Rows {
+    /// The matrix of an absent operand.
+    pub const ABSENT: Self = Self { place: Place::ABSENT, stride: 0 };
 }
 
 impl Place {

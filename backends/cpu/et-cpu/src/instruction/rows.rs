@@ -1,8 +1,7 @@
-//! Operators on matrix rows: dynamic quantization, GEMM with int4 weights, softmax and normalization.
+//! Operators on matrix rows: dynamic quantization, means, softmax and normalization.
 
-use super::activation::Activation;
-use super::operand::{Groups, Numbers, Place, Rows};
-use crate::record::{SlotNumber, records};
+use super::operand::{Place, QParams, Rows};
+use crate::record::{SlotNumber, Write, records};
 
 records! {
     /// Dynamic quantization of f32 rows to int8, with per-row (per-token) qparams.
@@ -10,9 +9,9 @@ records! {
         /// The contiguous f32 rows.
         pub input: Place,
         /// The int8 rows.
-        pub output: Place,
+        pub output: Write<Place>,
         /// Two words per row: the scale and the zero point.
-        pub row_scales: Place,
+        pub row_scales: Write<Place>,
         /// Number of rows.
         pub rows: u32,
         /// Elements of a row.
@@ -28,45 +27,11 @@ records! {
         /// Two words per row: the scale and the zero point.
         pub row_scales: Place,
         /// The f32 rows.
-        pub output: Place,
+        pub output: Write<Place>,
         /// Number of rows.
         pub rows: u32,
         /// Elements of a row.
         pub columns: u32,
-    }
-
-    /// `output = activation(rows x weights + bias)`: GEMM of the int8 rows of [`QuantizeRows`] with packed blockwise int4 weights.
-    pub struct GroupedProduct {
-        /// The int8 rows.
-        pub input: Place,
-        /// Two words per row: the scale and the zero point.
-        pub row_scales: Place,
-        /// The f32 output matrix.
-        pub output: Rows,
-        /// The slot of the packed weights.
-        pub weights: SlotNumber,
-        /// M (rows), K (depth) and N (columns) of the GEMM.
-        pub sizes: [u32; 3],
-        /// The packed format of the int4 weights.
-        pub groups: Groups,
-        /// The activation of the epilogue.
-        pub activation: Activation,
-    }
-
-    /// `output = activation(rows x weights + bias)`: GEMM of f32 rows with packed int8 or int4 weights (weight-only quantization).
-    pub struct WideProduct {
-        /// The contiguous f32 rows.
-        pub input: Place,
-        /// The f32 output matrix.
-        pub output: Rows,
-        /// The slot of the packed weights.
-        pub weights: SlotNumber,
-        /// M (rows), K (depth) and N (columns) of the GEMM.
-        pub sizes: [u32; 3],
-        /// The packed format of int4 weights.
-        pub groups: Groups,
-        /// The activation of the epilogue.
-        pub activation: Activation,
     }
 
     /// The mean over the middle dimension of a three-dimensional tensor.
@@ -74,11 +39,11 @@ records! {
         /// The input tensor `[outer, reduced, inner]`.
         pub input: Place,
         /// The dtype and qparams of the input tensor.
-        pub from: Numbers,
+        pub from: QParams,
         /// The output tensor `[outer, inner]`.
-        pub output: Place,
+        pub output: Write<Place>,
         /// The dtype and qparams of the output tensor; both tensors are f32, or both are int8.
-        pub to: Numbers,
+        pub to: QParams,
         /// The shape of the input tensor.
         pub sizes: [u32; 3],
     }
@@ -88,7 +53,7 @@ records! {
         /// The input matrix.
         pub input: Rows,
         /// The output matrix.
-        pub output: Rows,
+        pub output: Write<Rows>,
         /// Number of rows.
         pub rows: u32,
         /// Elements of a row.
@@ -100,7 +65,7 @@ records! {
         /// The input matrix.
         pub input: Rows,
         /// The output matrix.
-        pub output: Rows,
+        pub output: Write<Rows>,
         /// The slot of the per-channel weight, or no slot.
         pub weight: SlotNumber,
         /// The slot of the per-channel bias, or no slot.

@@ -1,7 +1,7 @@
 //! Operators of language models: RoPE, attention with a KV cache, and embedding lookup.
 
-use super::operand::{Groups, Place};
-use crate::record::{SlotNumber, records};
+use super::operand::{Place, Weights};
+use crate::record::{SlotNumber, Write, records};
 
 records! {
     /// The token positions of a prefill chunk or decode step.
@@ -17,7 +17,7 @@ records! {
         /// The input tensor `[rows, heads, depth]`.
         pub input: Place,
         /// The output tensor `[rows, heads, depth]`.
-        pub output: Place,
+        pub output: Write<Place>,
         /// The slot of the cosine table `[positions, pairs]`.
         pub cosines: SlotNumber,
         /// The slot of the sine table `[positions, pairs]`.
@@ -37,7 +37,7 @@ records! {
         /// The value cache, with the layout of `keys`.
         pub values: Place,
         /// The output tensor `[rows, heads, depth]`.
-        pub output: Place,
+        pub output: Write<Place>,
         /// The positions of the rows.
         pub piece: Piece,
         /// Query rows, query heads, KV heads, depth and cache slots.
@@ -60,7 +60,7 @@ records! {
         /// The index tensor, 64-bit.
         pub indices: Place,
         /// The output tensor.
-        pub output: Place,
+        pub output: Write<Place>,
         /// Rows of the table.
         pub limit: u32,
         /// Number of indices.
@@ -71,15 +71,13 @@ records! {
 
     /// Embedding lookup in packed int8 or int4 weights: columns by index, the rows of a tied table whose transpose is packed.
     pub struct GatherColumns {
-        /// The slot of the packed weights, without bias.
-        pub weights: SlotNumber,
+        /// The packed weights, without bias.
+        pub weights: Weights,
         /// The index tensor, 64-bit.
         pub indices: Place,
         /// The contiguous output tensor.
-        pub output: Place,
+        pub output: Write<Place>,
         /// Indices, embedding dimension, rows of the table.
         pub sizes: [u32; 3],
-        /// The packed format of int4 weights.
-        pub groups: Groups,
     }
 }

@@ -6,7 +6,7 @@ use et_kernels::attention::{self, Causal, Mask, Numbers, Part, Slots, Strides, T
 
 use crate::memory::Operands;
 use crate::run::Context;
-use crate::run::product::LEAST;
+use crate::run::conv2d::LEAST;
 use crate::split::{self, Chunks, Elements};
 use crate::{Attention, Heads};
 

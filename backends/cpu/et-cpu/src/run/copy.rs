@@ -46,7 +46,7 @@ fn of_type<T: Plain + Send + Sync>(context: &Context<'_, '_, '_>, fields: &Copy)
     let mut operands = context.memory.operands();
     let input = operands.read::<T>(fields.input, span(sizes, from)?)?;
     let length = span(sizes, to)?;
-    let output = operands.write::<T>(fields.output, length)?;
+    let output = operands.write::<T>(*fields.output, length)?;
     let count = sizes.iter().fold(1_usize, |count, size| count.saturating_mul(*size));
     let (rank, level, elements) = (rank.max(1), context.level, Elements::new(&output));
     let chunks = Chunks::new(context, count, LEAST).at_most(sizes[0]);
@@ -80,7 +80,7 @@ pub fn gather(context: &Context<'_, '_, '_>, fields: &Gather) -> Result<()> {
     let table = operands.read::<u8>(fields.table, limit.checked_mul(width).ok_or(Error::InvalidProgram)?)?;
     let indices = operands.read::<i64>(fields.indices, count)?;
     let bytes = count.checked_mul(width).ok_or(Error::InvalidProgram)?;
-    let output = operands.write::<u8>(fields.output, bytes)?.slice();
+    let output = operands.write::<u8>(*fields.output, bytes)?.slice();
     for (row, index) in output.chunks_exact_mut(width.max(1)).zip(indices) {
         let index = usize::try_from(*index).map_err(|_| Error::InvalidArgument)?;
         let start = index.checked_mul(width).ok_or(Error::InvalidArgument)?;

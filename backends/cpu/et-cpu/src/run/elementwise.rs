@@ -11,7 +11,7 @@ use crate::memory::Operands;
 use crate::run::Context;
 use crate::run::attention::numbers;
 use crate::split;
-use crate::{Elementwise, Numbers, Step, Stream, Term};
+use crate::{Elementwise, QParams, Step, Stream, Term};
 
 /// The minimum elements of a task.
 const LEAST: usize = 1 << 14;
@@ -40,14 +40,14 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Elementwise) -> Result<()> {
     };
     let job = Job { streams: used, elements: &elements, instructions: made, sizes, level: context.level };
     let least = LEAST / columns;
-    let Numbers { scale, zero_point } = fields.numbers;
-    if fields.numbers.are_bytes() {
-        let output = operands.write::<i8>(fields.output, count)?;
+    let QParams { scale, zero_point } = fields.qparams;
+    if fields.qparams.is_int8() {
+        let output = operands.write::<i8>(*fields.output, count)?;
         split::runs(context, output, columns, least, |rows, bytes, workspace| {
             job.run(rows, Output::Bytes { bytes, scale, zero_point }, numbers(workspace))
         })
     } else {
-        let output = operands.write::<f32>(fields.output, count)?;
+        let output = operands.write::<f32>(*fields.output, count)?;
         split::runs(context, output, columns, least, |rows, floats, workspace| {
             job.run(rows, Output::Floats(floats), numbers(workspace))
         })
@@ -58,13 +58,13 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &Elementwise) -> Result<()> {
 #[derive(Clone, Copy)]
 enum Elements<'m> {
     Floats(&'m [f32]),
-    Bytes(&'m [i8], Numbers),
+    Bytes(&'m [i8], QParams),
 }
 
 impl<'m> Elements<'m> {
     fn of(operands: &mut Operands<'m, '_, '_>, stream: &Stream, count: usize) -> Result<Self> {
-        Ok(match stream.numbers.are_bytes() {
-            true => Self::Bytes(operands.read(stream.place, count)?, stream.numbers),
+        Ok(match stream.qparams.is_int8() {
+            true => Self::Bytes(operands.read(stream.place, count)?, stream.qparams),
             false => Self::Floats(operands.read(stream.place, count)?),
         })
     }
@@ -157,7 +157,7 @@ fn source<'m>(stream: Option<&Stream>, elements: Elements<'m>, sizes: [usize; 4]
     let start = start(strides, sizes, rows.start);
     let elements = match elements {
         Elements::Floats(floats) => floats,
-        Elements::Bytes(bytes, Numbers { scale, zero_point }) => {
+        Elements::Bytes(bytes, QParams { scale, zero_point }) => {
             let bytes = bytes.get(start..start + rows.len() * sizes[3]).unwrap_or(&[]);
             return Source::Bytes { bytes, scale, zero_point };
         }

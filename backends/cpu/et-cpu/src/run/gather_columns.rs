@@ -11,7 +11,7 @@ use crate::run::images::count;
 pub fn run(context: &Context<'_, '_, '_>, fields: &GatherColumns) -> Result<()> {
     let [rows, inner, columns] = fields.sizes.map(|size| size as usize);
     let isa = context.isa;
-    if let Some(form) = fields.groups.form()? {
+    if let Some(form) = fields.weights.form()? {
         let product = Int4Gemm::new([1, inner, columns], form, isa)?;
         return each(context, fields, [rows, inner], |weights, column, row| product.column(weights, column, row));
     }
@@ -27,9 +27,9 @@ fn each(
     read: impl Fn(&[u8], usize, &mut [f32]) -> Result<()>,
 ) -> Result<()> {
     let mut operands = context.memory.operands();
-    let weights = operands.read_all::<u8>(fields.weights)?;
+    let weights = operands.read_all::<u8>(fields.weights.slot)?;
     let indices = operands.read::<i64>(fields.indices, rows)?;
-    let output = operands.write::<f32>(fields.output, count(&[rows, inner])?)?.slice();
+    let output = operands.write::<f32>(*fields.output, count(&[rows, inner])?)?.slice();
     for (row, index) in output.chunks_exact_mut(inner.max(1)).zip(indices) {
         read(weights, usize::try_from(*index).map_err(|_| Error::InvalidArgument)?, row)?;
     }

@@ -8,7 +8,7 @@ use et_kernels::window::Window;
 
 use crate::run::Context;
 use crate::run::images::{Images, count};
-use crate::{Mean, Numbers, Pool};
+use crate::{Mean, Pool, QParams};
 
 /// The minimum elements of a task.
 const LEAST: usize = 1 << 12;
@@ -17,9 +17,9 @@ const LEAST: usize = 1 << 12;
 pub fn pool(context: &Context<'_, '_, '_>, fields: &Pool) -> Result<()> {
     let images = Images::of(&fields.window)?;
     let Images { window, channels, .. } = &images;
-    let (level, operands, places) = (context.level, context.memory.operands(), (fields.input, fields.output));
-    let (numbers, least) = (quantization(fields.numbers), (LEAST, 1));
-    match (fields.numbers.are_bytes(), divisor(fields)?) {
+    let (level, operands, places) = (context.level, context.memory.operands(), (fields.input, *fields.output));
+    let (numbers, least) = (quantization(fields.qparams), (LEAST, 1));
+    match (fields.qparams.is_int8(), divisor(fields)?) {
         (false, None) => images.rows(context, operands, places, least, |input, rows, output| {
             max_pool(level, window, *channels, input, rows, output)
         }),
@@ -47,8 +47,8 @@ fn divisor(fields: &Pool) -> Result<Option<Divisor>> {
 }
 
 /// The kernel's qparams.
-const fn quantization(numbers: Numbers) -> Quantization {
-    Quantization { scale: numbers.scale, zero_point: numbers.zero_point }
+const fn quantization(qparams: QParams) -> Quantization {
+    Quantization { scale: qparams.scale, zero_point: qparams.zero_point }
 }
 
 /// The mean over the middle dimension.
@@ -56,13 +56,13 @@ pub fn mean(context: &Context<'_, '_, '_>, fields: &Mean) -> Result<()> {
     let [outer, reduced, inner] = fields.sizes.map(|size| size as usize);
     let (elements, means) = (count(&[outer, reduced, inner])?, count(&[outer, inner])?);
     let mut operands = context.memory.operands();
-    if fields.from.are_bytes() {
+    if fields.from.is_int8() {
         let input = operands.read::<i8>(fields.input, elements)?;
-        let output = operands.write::<i8>(fields.output, means)?.slice();
+        let output = operands.write::<i8>(*fields.output, means)?.slice();
         return mean_of_bytes(context, fields, input, output);
     }
     let input = operands.read::<f32>(fields.input, elements)?;
-    let output = operands.write::<f32>(fields.output, means)?.slice();
+    let output = operands.write::<f32>(*fields.output, means)?.slice();
     reduce(context.level, Reduction::Mean, input, [outer, reduced, inner], output)
 }
 

@@ -18,8 +18,8 @@ pub fn quantize(context: &Context<'_, '_, '_>, fields: &QuantizeRows) -> Result<
     let (rows, columns) = (fields.rows as usize, fields.columns as usize);
     let mut operands = context.memory.operands();
     let input = operands.read::<f32>(fields.input, count(&[rows, columns])?)?;
-    let bytes = operands.write::<i8>(fields.output, input.len())?;
-    let scales = operands.write::<RowScale>(fields.row_scales, rows)?;
+    let bytes = operands.write::<i8>(*fields.output, input.len())?;
+    let scales = operands.write::<RowScale>(*fields.row_scales, rows)?;
     let isa = context.isa;
     if fields.together == 1 {
         let scales = scales.slice();
@@ -45,7 +45,7 @@ pub fn dequantize(context: &Context<'_, '_, '_>, fields: &DequantizeRows) -> Res
     let mut operands = context.memory.operands();
     let bytes = operands.read::<i8>(fields.input, count(&[rows, columns])?)?;
     let scales = operands.read::<RowScale>(fields.row_scales, rows)?;
-    let output = operands.write::<f32>(fields.output, bytes.len())?;
+    let output = operands.write::<f32>(*fields.output, bytes.len())?;
     let level = context.level;
     split::runs(context, output, columns, LEAST / columns.max(1) + 1, |part, output, _| {
         let bytes = bytes.get(part.start * columns..part.end * columns).ok_or(Error::InvalidProgram)?;

@@ -9,7 +9,7 @@ use et_kernels::rotate::rotate as turn;
 use crate::memory::Operands;
 use crate::run::Context;
 use crate::run::attention::numbers;
-use crate::run::product::LEAST;
+use crate::run::conv2d::LEAST;
 use crate::split::{self, Chunks, Elements};
 use crate::{AttendCache, Piece, Place, Rotate};
 
@@ -33,7 +33,7 @@ pub fn rotate(context: &Context<'_, '_, '_>, fields: &Rotate) -> Result<()> {
     let count = rows.checked_mul(row).ok_or(Error::InvalidProgram)?;
     let input = operands.read::<f32>(fields.input, count)?;
     let tables = [operands.read_all::<f32>(fields.cosines)?, operands.read_all::<f32>(fields.sines)?];
-    let output = operands.write::<f32>(fields.output, count)?;
+    let output = operands.write::<f32>(*fields.output, count)?;
     if pairs.checked_mul(limit) != Some(tables[0].len()) || start + last >= limit {
         return Err(Error::InvalidArgument);
     }
@@ -95,7 +95,7 @@ pub fn attend(context: &Context<'_, '_, '_>, fields: &AttendCache) -> Result<()>
     let query = operands.read::<f32>(fields.query, count)?;
     let keys = kept(&mut operands, fields.keys, [all, width], kind)?;
     let values = kept(&mut operands, fields.values, [all, width], kind)?;
-    let output = operands.write::<f32>(fields.output, count)?;
+    let output = operands.write::<f32>(*fields.output, count)?;
     let cached = Cached { start, last, query, keys, values, ..planned };
     let elements = Elements::new(&output);
     let output = || core::ptr::slice_from_raw_parts_mut(elements.start(), count);

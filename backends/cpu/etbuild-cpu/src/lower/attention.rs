@@ -1,7 +1,7 @@
 //! Attention, and batched matmul of activation tensors.
 
 use et_core::ScalarType;
-use et_cpu::{Attention, BatchMatmul, Heads, Matrices, Place};
+use et_cpu::{Attention, BatchMatmul, Heads, Matrices, Place, Write};
 use etbuild_ir::ValueId;
 
 use crate::Problem;
@@ -57,14 +57,14 @@ pub fn attend(builder: &mut Builder<'_>, output: ValueId, sizes: Vec<usize>, att
         query,
         key,
         value,
-        output: strided(&result),
+        output: Write(strided(&result)),
         bias,
         mask,
         sizes: sizes_of,
         scale,
         causal: u32::from(causal),
     };
-    builder.make(result.buffer, attention);
+    builder.emit(attention);
     let viewed = match result.viewed(&sizes) {
         Some(viewed) => viewed,
         None => builder.in_row_major(result).viewed(&sizes).ok_or(Problem::Arguments)?,
@@ -81,8 +81,9 @@ pub fn batch_matmul(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         if right.strides.ends_with(&[1]) || right.strides[1] == 1 { right } else { builder.in_row_major(right) };
     let output = builder.row_major(left.scalar_type, &call.output_sizes()?);
     let sizes = [left.sizes[0], left.sizes[1], left.sizes[2], right.sizes[2]].map(|size| size as u32);
-    let product = BatchMatmul { left: matrices(&left), right: matrices(&right), output: matrices(&output), sizes };
-    builder.make(output.buffer, product);
+    let product =
+        BatchMatmul { left: matrices(&left), right: matrices(&right), output: Write(matrices(&output)), sizes };
+    builder.emit(product);
     builder.set(call.output()?, output);
     Ok(())
 }
@@ -130,7 +131,8 @@ pub fn found(builder: &mut Builder<'_>, found: &Match) -> Lowered {
         });
     }
     let attended = Attended { operands: [query, key, value], biases, scale: found.scale as f32, causal: false };
-    let sizes = builder.graph.spec(found.output).sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
+    let sizes =
+        builder.links.graph.spec(found.output).sizes.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
     attend(builder, found.output, sizes, attended)
 }
 

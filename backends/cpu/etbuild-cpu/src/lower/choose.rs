@@ -1,23 +1,24 @@
 //! Booleans: comparisons write boolean tensors, `where` and masks read boolean tensors. A boolean is an int8 0 or 1.
 
 use et_core::ScalarType;
-use et_cpu::Numbers;
+use et_cpu::QParams;
 use et_kernels::elementwise::Operation;
 use etbuild_ir::ValueId;
 
 use crate::Problem;
 use crate::builder::Builder;
 use crate::call::Call;
+use crate::chain::Operand;
 use crate::lower::Lowered;
-use crate::lower::elementwise::{Operand, computed, operand};
+use crate::lower::elementwise::operand;
 use crate::tensor::Tensor;
 
 /// The qparams of a boolean tensor.
-const TRUTH: Numbers = Numbers { scale: 1.0, zero_point: 0 };
+const TRUTH: QParams = QParams { scale: 1.0, zero_point: 0 };
 
 /// The tensor of a boolean value.
 pub fn truth(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
-    Ok(Tensor { numbers: TRUTH, scalar_type: ScalarType::Char, ..builder.lying(id)? })
+    Ok(Tensor { qparams: TRUTH, scalar_type: ScalarType::Char, ..builder.stored(id)? })
 }
 
 /// A comparison.
@@ -37,34 +38,34 @@ pub fn logical(builder: &mut Builder<'_>, call: Call<'_>, operation: Operation, 
     let ids: Vec<ValueId> = call.node.uses().collect();
     let mut operands = Vec::new();
     for id in ids {
-        operands.push(Operand::Whole(truth(builder, id)?));
+        operands.push(Operand::Tensor(truth(builder, id)?));
     }
     operands.extend(numbers.iter().map(|number| Operand::Number(*number)));
     decide(builder, &call, &operands, operation)
 }
 
 fn decide(builder: &mut Builder<'_>, call: &Call<'_>, operands: &[Operand], operation: Operation) -> Lowered {
-    let decided = computed(builder, operands, &call.output_sizes()?, operation, TRUTH)?;
-    builder.set(call.output()?, Tensor { numbers: Numbers::REAL, scalar_type: ScalarType::Bool, ..decided });
+    let decided = builder.computed(operands, &call.output_sizes()?, operation, TRUTH)?;
+    builder.set(call.output()?, Tensor { qparams: QParams::FLOAT, scalar_type: ScalarType::Bool, ..decided });
     Ok(())
 }
 
 /// `where`: elements of the second operand where the condition is true, else of the third operand.
 pub fn choose(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let condition = Operand::Whole(truth(builder, call.value(0)?)?);
+    let condition = Operand::Tensor(truth(builder, call.value(0)?)?);
     let operands = [condition, operand(builder, &call, 1)?, operand(builder, &call, 2)?];
-    let chosen = computed(builder, &operands, &call.output_sizes()?, Operation::Where, Numbers::REAL)?;
+    let chosen = builder.computed(&operands, &call.output_sizes()?, Operation::Where, QParams::FLOAT)?;
     builder.set(call.output()?, chosen);
     Ok(())
 }
 
 /// The additive attention mask of a boolean mask: 0 for true, minus infinity for false.
 pub fn mask(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
-    if builder.graph.spec(id).scalar_type != ScalarType::Bool {
+    if builder.links.graph.spec(id).scalar_type != ScalarType::Bool {
         return builder.tensor(id);
     }
     let truth = truth(builder, id)?;
     let sizes = truth.sizes.clone();
-    let operands = [Operand::Whole(truth), Operand::Number(0.0), Operand::Number(f32::NEG_INFINITY)];
-    computed(builder, &operands, &sizes, Operation::Where, Numbers::REAL)
+    let operands = [Operand::Tensor(truth), Operand::Number(0.0), Operand::Number(f32::NEG_INFINITY)];
+    builder.computed(&operands, &sizes, Operation::Where, QParams::FLOAT)
 }

@@ -1,50 +1,21 @@
 //! Dynamic quantization: activation rows quantized at run time for int8 GEMM.
 
 use et_core::ScalarType;
-use et_cpu::{Activation, DequantizeRows, GroupedProduct, Groups, Numbers, Place, QuantizeRows, Rows};
+use et_cpu::{Conv2d, Place, QuantizeRows, Weights, Write};
 use etbuild_backend::{Refusal, RefusalKind};
-use etbuild_ir::{Argument, Graph, Node};
+use etbuild_ir::{Argument, Graph, Node, ValueId};
 
-use crate::Problem;
 use crate::builder::{Builder, place};
 use crate::call::Call;
-use crate::constant::{self, ByteWeights, GroupedWeights};
-use crate::lower::product::{floats, matrix_window, pixels};
+use crate::lower::conv2d::{conv2d, floats, matrix_window, pixels};
 use crate::lower::table::{self, Table};
 use crate::lower::{Lowered, quantized};
 use crate::pack::{Form, Packing};
 use crate::tensor::Tensor;
+use crate::{Problem, constant};
 
 /// The bytes of a scale and a zero point.
 const PARAMETERS: usize = 8;
-
-/// Dynamically quantized rows with per-row qparams.
-#[derive(Clone, Debug)]
-pub struct RoundedRows {
-    /// The int8 tensor, row-major.
-    pub bytes: Tensor,
-    /// The address of the qparams, two words per row.
-    pub parameters: Place,
-    /// Number of rows.
-    pub rows: usize,
-}
-
-impl RoundedRows {
-    /// The dequantized f32 tensor.
-    pub fn real(&self, builder: &mut Builder<'_>) -> Tensor {
-        let output = builder.row_major(ScalarType::Float, &self.bytes.sizes);
-        let columns = self.bytes.numel().checked_div(self.rows).unwrap_or(0);
-        let back = DequantizeRows {
-            input: place(&self.bytes),
-            row_scales: self.parameters,
-            output: place(&output),
-            rows: self.rows as u32,
-            columns: columns as u32,
-        };
-        builder.make(output.buffer, back);
-        output
-    }
-}
 
 /// Checks an operator that chooses qparams: supported for f32 to the full int8 range, per-tensor or
 /// per-row.
@@ -96,24 +67,20 @@ pub fn choose_parameters(_: &mut Builder<'_>, _: Call<'_>) -> Lowered {
 
 /// Dynamic quantization: `(input, scale, zero_point, ...)` per-tensor, `(input, block, ...)` per-row.
 pub fn quantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let input = builder.tensor(call.value(0)?)?;
-    let input = builder.in_row_major(input);
-    let columns = input.sizes.last().copied().unwrap_or(1);
-    let rows = input.numel().checked_div(columns).ok_or(Problem::Arguments)?;
-    let together = !matches!(call.node.arguments.get(1), Some(Argument::Ints(_)));
-    let bytes = builder.row_major(ScalarType::Char, &input.sizes);
-    let parameters = builder.row_major(ScalarType::Byte, &[rows * PARAMETERS]);
-    let quantization = QuantizeRows {
+    let input = dense(builder, call.value(0)?)?;
+    let [rows, columns] = input.rows_and_columns();
+    let is_per_tensor = !matches!(call.node.arguments.get(1), Some(Argument::Ints(_)));
+    let output = builder.row_major(ScalarType::Char, &input.sizes);
+    let row_scales = place(&builder.row_major(ScalarType::Byte, &[rows * PARAMETERS]));
+    builder.emit(QuantizeRows {
         input: place(&input),
-        output: place(&bytes),
-        row_scales: place(&parameters),
+        output: Write(place(&output)),
+        row_scales: Write(row_scales),
         rows: rows as u32,
         columns: columns as u32,
-        together: u32::from(together),
-    };
-    builder.push(quantization);
-    builder.set(call.output()?, bytes.clone());
-    builder.set_rounded(call.output()?, RoundedRows { bytes, parameters: place(&parameters), rows });
+        together: u32::from(is_per_tensor),
+    });
+    builder.set(call.output()?, Tensor { row_scales: Some(row_scales), ..output });
     Ok(())
 }
 
@@ -125,74 +92,44 @@ pub fn dequantize(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     if let Some(table) = Table::of(builder.links, call.node) {
         return table::gather(builder, &call, table);
     }
-    let rounded = builder.rounded(call.value(0)?).cloned().ok_or(Problem::Order)?;
-    builder.set_rounded(call.output()?, rounded);
+    let rows = builder.quantized(call.value(0)?).filter(|tensor| tensor.row_scales.is_some());
+    let rows = rows.cloned().ok_or(Problem::Order)?;
+    builder.set(call.output()?, rows);
     Ok(())
 }
 
-/// A linear layer with dynamically quantized rows and quantized weights; false for other linear layers.
+fn dense(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
+    let tensor = builder.tensor(id)?;
+    Ok(builder.in_row_major(tensor))
+}
+
+/// A linear layer with int8 or int4 weights, and dynamically quantized rows or f32 rows; false for other linear layers.
 pub fn linear(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<bool, Problem> {
-    let Some(rounded) = builder.rounded(call.value(0)?).cloned() else { return Ok(false) };
     let weights = call.value(1)?;
     let bias = call.optional_value(2)?.map_or(Ok(Vec::new()), |id| floats(builder, id))?;
-    if let Some(weights) = constant::byte_weights(builder.links, weights) {
-        bytes(builder, call, &rounded, weights, bias)?;
+    let (weights, blocks, form) = if let Some(weights) = constant::byte_weights(builder.links, weights) {
+        (weights.bytes, None, Form::BytesForRows(weights.scales, bias))
     } else if let Some(weights) = constant::grouped_weights(builder.links, weights) {
-        groups(builder, call, &rounded, weights, bias)?;
+        let form = weights.form(!bias.is_empty());
+        (weights.bytes, Some(form), Form::Groups(form, weights.scales, bias))
     } else {
         return Ok(false);
-    }
-    Ok(true)
-}
-
-fn bytes(
-    builder: &mut Builder<'_>,
-    call: &Call<'_>,
-    rounded: &RoundedRows,
-    weights: ByteWeights,
-    bias: Vec<f32>,
-) -> Lowered {
-    let (output, [inner, columns]) = result(builder, call, rounded)?;
-    let window = matrix_window(rounded.rows, inner, columns);
-    let form = Form::BytesForRows(weights.scales, bias);
-    let weights = builder.packed(Packing { window, weights: weights.bytes, form, adapter: None })?;
-    let input = Rows { place: place(&rounded.bytes), stride: inner as u32 };
-    let product = quantized::instruction(input, Numbers::REAL, pixels(&output, columns as u32), weights, window);
-    builder.make(output.buffer, et_cpu::QuantizedProduct { row_scales: rounded.parameters, ..product });
-    builder.set(call.output()?, output);
-    Ok(())
-}
-
-fn groups(
-    builder: &mut Builder<'_>,
-    call: &Call<'_>,
-    rounded: &RoundedRows,
-    weights: GroupedWeights,
-    bias: Vec<f32>,
-) -> Lowered {
-    let (output, [inner, columns]) = result(builder, call, rounded)?;
-    let window = matrix_window(rounded.rows, inner, columns);
-    let packed = weights.form(!bias.is_empty());
-    let form = Form::Groups(packed, weights.scales, bias);
-    let weights = builder.packed(Packing { window, weights: weights.bytes, form, adapter: None })?;
-    let product = GroupedProduct {
-        input: place(&rounded.bytes),
-        row_scales: rounded.parameters,
-        output: pixels(&output, columns as u32),
-        weights,
-        sizes: [rounded.rows, inner, columns].map(|size| size as u32),
-        groups: Groups::of(packed),
-        activation: Activation::clamp(f32::NEG_INFINITY, f32::INFINITY),
     };
-    builder.make(output.buffer, product);
-    builder.set(call.output()?, output);
-    Ok(())
-}
-
-/// The output tensor of a linear layer, with K and N of the GEMM.
-fn result(builder: &mut Builder<'_>, call: &Call<'_>, rounded: &RoundedRows) -> Result<(Tensor, [usize; 2]), Problem> {
+    let input = match builder.quantized_rows(call.value(0)?) {
+        Some(rows) => rows.clone(),
+        None => dense(builder, call.value(0)?)?,
+    };
     let output = builder.row_major(ScalarType::Float, &call.output_sizes()?);
-    let last = |sizes: &[usize]| sizes.last().copied().ok_or(Problem::Arguments);
-    let sizes = [last(&rounded.bytes.sizes)?, last(&output.sizes)?];
-    Ok((output, sizes))
+    let ([rows, inner], [_, columns]) = (input.rows_and_columns(), output.rows_and_columns());
+    let window = matrix_window(rows, inner, columns);
+    let slot = builder.program.packed(Packing { window, weights, form, adapter: None })?;
+    builder.emit(Conv2d {
+        input: pixels(&input, inner as u32),
+        row_scales: input.row_scales.unwrap_or(Place::ABSENT),
+        weights: blocks.map_or(Weights::of_bits(slot, 8), |form| Weights::of_form(slot, form)),
+        output: Write(pixels(&output, columns as u32)),
+        ..conv2d(window)
+    });
+    builder.set(call.output()?, output);
+    Ok(true)
 }

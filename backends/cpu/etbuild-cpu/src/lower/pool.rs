@@ -1,12 +1,12 @@
 //! Pooling operators.
 
-use et_cpu::{Pool, Window};
+use et_cpu::{Pool, Window, Write};
 
 use crate::Problem;
 use crate::builder::{Builder, place};
 use crate::call::Call;
 use crate::lower::Lowered;
-use crate::lower::product::pair;
+use crate::lower::conv2d::pair;
 use crate::tensor::Tensor;
 
 /// Max pooling, without the output of indices.
@@ -22,11 +22,11 @@ pub fn avg_pool(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 }
 
 fn pool(builder: &mut Builder<'_>, call: &Call<'_>, dilation: [u32; 2], kind: u32) -> Lowered {
-    let input = builder.lying(call.value(0)?)?;
+    let input = builder.stored(call.value(0)?)?;
     let input = builder.in_channels_last(input);
     let sizes: [usize; 4] = call.output_sizes()?.try_into().map_err(|_| Problem::Arguments)?;
-    let numbers = input.numbers;
-    let output = Tensor { numbers, ..builder.image(input.scalar_type, &sizes) };
+    let qparams = input.qparams;
+    let output = Tensor { qparams, ..builder.image(input.scalar_type, &sizes) };
     let kernel = pair(call.ints(1)?, 2, 1)?;
     let stride = call.ints(2)?;
     let stride = if stride.is_empty() { kernel } else { pair(stride, 2, 1)? };
@@ -44,7 +44,7 @@ fn pool(builder: &mut Builder<'_>, call: &Call<'_>, dilation: [u32; 2], kind: u3
         groups,
         is_planar: 0,
     };
-    builder.make(output.buffer, Pool { input: place(&input), output: place(&output), numbers, window, kind });
+    builder.emit(Pool { input: place(&input), output: Write(place(&output)), qparams, window, kind });
     builder.set(call.output()?, output);
     Ok(())
 }

@@ -1,12 +1,12 @@
 //! Softmax, LayerNorm, RMSNorm and mean.
 
-use et_cpu::{Mean, Normalize, Numbers, SlotNumber, Softmax};
+use et_cpu::{Mean, Normalize, QParams, SlotNumber, Softmax, Write};
 use etbuild_ir::ValueId;
 
 use crate::Problem;
-use crate::builder::{Builder, place, rows};
+use crate::builder::{Builder, place, rows, slot};
 use crate::call::{Call, dim};
-use crate::lower::{FLOAT, Lowered, quantized};
+use crate::lower::{FLOAT, Lowered};
 use crate::tensor::Tensor;
 
 /// Softmax over the last dimension.
@@ -14,7 +14,7 @@ pub fn softmax(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let (input, output) = operands(builder, &call)?;
     let (from, count, columns) = rows(&input).ok_or(Problem::Arguments)?;
     let (to, ..) = rows(&output).ok_or(Problem::Arguments)?;
-    builder.make(output.buffer, Softmax { input: from, output: to, rows: count as u32, columns: columns as u32 });
+    builder.emit(Softmax { input: from, output: Write(to), rows: count as u32, columns: columns as u32 });
     builder.set(call.output()?, output);
     Ok(())
 }
@@ -48,21 +48,21 @@ fn normalize(
     let (to, ..) = matrix(&output).as_ref().and_then(rows).ok_or(Problem::Arguments)?;
     let norm = Normalize {
         input: from,
-        output: to,
-        weight: slot(builder, weight)?,
-        bias: slot(builder, bias)?,
+        output: Write(to),
+        weight: parameter(builder, weight)?,
+        bias: parameter(builder, bias)?,
         rows: count as u32,
         columns: columns as u32,
         epsilon: epsilon as f32,
         centered: u32::from(centered),
     };
-    builder.make(output.buffer, norm);
+    builder.emit(norm);
     builder.set(call.output()?, output);
     Ok(())
 }
 
-fn slot(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<SlotNumber, Problem> {
-    id.map_or(Ok(SlotNumber::NONE), |id| Ok(SlotNumber(builder.tensor(id)?.buffer.0)))
+fn parameter(builder: &mut Builder<'_>, id: Option<ValueId>) -> Result<SlotNumber, Problem> {
+    id.map_or(Ok(SlotNumber::NONE), |id| Ok(slot(&builder.tensor(id)?)))
 }
 
 /// The row-major input tensor and an output tensor of the same shape.
@@ -76,8 +76,7 @@ fn operands(builder: &mut Builder<'_>, call: &Call<'_>) -> Result<(Tensor, Tenso
 /// The mean over neighbouring dimensions.
 pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let sizes = call.output_sizes()?;
-    let becomes_bytes = call.links.only_reader(call.output()?).is_some_and(quantized::makes_bytes);
-    let input = if becomes_bytes { builder.lying(call.value(0)?)? } else { builder.tensor(call.value(0)?)? };
+    let input = builder.tensor(call.value(0)?)?;
     let dims: Result<Vec<usize>, _> = call.ints(1)?.iter().map(|number| dim(*number, input.rank())).collect();
     let dims = dims?;
     let mut kept: Vec<usize> = (0..input.rank()).filter(|dim| !dims.contains(dim)).collect();
@@ -93,10 +92,9 @@ pub fn mean(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let shape = [count(&outer), count(&dims), count(&inner)];
     let kept_sizes: Vec<usize> =
         (0..input.rank()).map(|dim| if dims.contains(&dim) { 1 } else { input.sizes[dim] }).collect();
-    // An int8 input tensor gets an int8 output tensor by `fold::quantize`.
     let output = builder.scratch(FLOAT, &kept_sizes, &order);
-    let (from, to) = (input.numbers, Numbers::REAL);
-    builder.make(output.buffer, Mean { input: place(&input), from, output: place(&output), to, sizes: shape });
+    let (from, to) = (QParams::FLOAT, QParams::FLOAT);
+    builder.emit(Mean { input: place(&input), from, output: Write(place(&output)), to, sizes: shape });
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
     builder.set(call.output()?, output);
     Ok(())

@@ -1,12 +1,12 @@
 //! Operators of language models: RoPE, attention with a KV cache, and the logits row of the last token.
 
 use et_core::ScalarType;
-use et_cpu::{AttendCache, Gather, Piece, Rotate, SlotNumber};
+use et_cpu::{AttendCache, Gather, Piece, Rotate, Write};
 use etbuild_backend::{Refusal, RefusalKind};
 use etbuild_ir::ValueId;
 
 use crate::Problem;
-use crate::builder::{Builder, place};
+use crate::builder::{Builder, place, slot};
 use crate::call::Call;
 use crate::lower::{FLOAT, Lowered};
 use crate::tensor::Tensor;
@@ -83,13 +83,13 @@ pub fn rotate(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     };
     let rotate = Rotate {
         input: place(&input),
-        output: place(&output),
-        cosines: SlotNumber(cosines.buffer.0),
-        sines: SlotNumber(sines.buffer.0),
+        output: Write(place(&output)),
+        cosines: slot(&cosines),
+        sines: slot(&sines),
         piece: piece(builder, &call, 3)?,
         sizes: [*rows, *heads, *depth, *limit, *pairs].map(|size| size as u32),
     };
-    builder.make(output.buffer, rotate);
+    builder.emit(rotate);
     builder.set(call.output()?, output);
     Ok(())
 }
@@ -106,7 +106,7 @@ pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         query: place(&query),
         keys: place(&keys),
         values: place(&values),
-        output: place(&output),
+        output: Write(place(&output)),
         piece: piece(builder, &call, 3)?,
         sizes: [*rows, *heads, *own, *depth, *slots].map(|size| size as u32),
         scale: call.number(5)?.ok_or(Problem::Arguments)? as f32,
@@ -118,7 +118,7 @@ pub fn attend_cache(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
             _ => 0,
         },
     };
-    builder.make(output.buffer, attend);
+    builder.emit(attend);
     builder.set(call.output()?, output);
     Ok(())
 }
@@ -132,12 +132,12 @@ pub fn index_select(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let gather = Gather {
         table: place(&input),
         indices: place(&indices),
-        output: place(&output),
+        output: Write(place(&output)),
         limit: input.sizes[along] as u32,
         count: indices.numel() as u32,
         width: (width * input.scalar_type.size()) as u32,
     };
-    builder.make(output.buffer, gather);
+    builder.emit(gather);
     builder.set(call.output()?, output);
     Ok(())
 }

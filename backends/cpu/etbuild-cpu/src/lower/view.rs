@@ -11,7 +11,7 @@ use crate::tensor::Tensor;
 
 /// Reshape; copied where strides cannot express the shape.
 pub fn view(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let (tensor, sizes) = (builder.lying(call.value(0)?)?, call.output_sizes()?);
+    let (tensor, sizes) = (builder.stored(call.value(0)?)?, call.output_sizes()?);
     let viewed = match tensor.viewed(&sizes) {
         Some(viewed) => viewed,
         None => builder.in_row_major(tensor).viewed(&sizes).ok_or(Problem::Arguments)?,
@@ -22,7 +22,7 @@ pub fn view(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// Permuted dimensions.
 pub fn permute(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let tensor = builder.lying(call.value(0)?)?;
+    let tensor = builder.stored(call.value(0)?)?;
     let dims: Result<Vec<usize>, _> = call.ints(1)?.iter().map(|number| dim(*number, tensor.rank())).collect();
     builder.set(call.output()?, tensor.permuted(&dims?));
     Ok(())
@@ -30,7 +30,7 @@ pub fn permute(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// One index of a dimension.
 pub fn select(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let tensor = builder.lying(call.value(0)?)?;
+    let tensor = builder.stored(call.value(0)?)?;
     let along = call.dim(1, tensor.rank())?;
     let index = dim(call.int(2)?.ok_or(Problem::Arguments)?, tensor.sizes[along])?;
     builder.set(call.output()?, tensor.selected(along, index));
@@ -39,7 +39,7 @@ pub fn select(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// A range of a dimension.
 pub fn slice(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let (tensor, sizes) = (builder.lying(call.value(0)?)?, call.output_sizes()?);
+    let (tensor, sizes) = (builder.stored(call.value(0)?)?, call.output_sizes()?);
     let along = call.dim(1, tensor.rank())?;
     let size = tensor.sizes[along] as i64;
     let start = call.int(2)?.unwrap_or(0);
@@ -51,14 +51,14 @@ pub fn slice(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// Broadcast dimensions.
 pub fn expand(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let (tensor, sizes) = (builder.lying(call.value(0)?)?, call.output_sizes()?);
+    let (tensor, sizes) = (builder.stored(call.value(0)?)?, call.output_sizes()?);
     builder.set(call.output()?, tensor.expanded(&sizes));
     Ok(())
 }
 
 /// The tensor itself.
 pub fn identity(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let tensor = builder.lying(call.value(0)?)?;
+    let tensor = builder.stored(call.value(0)?)?;
     builder.set(call.output()?, tensor);
     Ok(())
 }
@@ -69,12 +69,12 @@ pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let along = call.dim(1, sizes.len())?;
     let parts: Vec<Tensor> = alike(builder, &ids)?;
     let first = parts.first().ok_or(Problem::Arguments)?;
-    let whole = Tensor { numbers: first.numbers, ..builder.row_major(first.scalar_type, &sizes) };
+    let whole = Tensor { qparams: first.qparams, ..builder.row_major(first.scalar_type, &sizes) };
     let mut start = 0;
     for part in parts {
         let size = part.sizes.get(along).copied().unwrap_or(0);
         if part.numel() > 0 {
-            builder.copy(&part, &whole.sliced(along, start, size, 1), false);
+            builder.copy(&part, &whole.sliced(along, start, size, 1));
             start += size;
         }
     }
@@ -84,9 +84,9 @@ pub fn cat(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
 
 /// Tensors with equal dtype and qparams: unchanged if equal, else dequantized to f32.
 fn alike(builder: &mut Builder<'_>, ids: &[ValueId]) -> Result<Vec<Tensor>, Problem> {
-    let lying = ids.iter().map(|id| builder.lying(*id)).collect::<Result<Vec<_>, _>>()?;
-    if lying.windows(2).all(|pair| pair[0].numbers == pair[1].numbers) {
-        return Ok(lying);
+    let stored = ids.iter().map(|id| builder.stored(*id)).collect::<Result<Vec<_>, _>>()?;
+    if stored.windows(2).all(|pair| pair[0].qparams == pair[1].qparams) {
+        return Ok(stored);
     }
     ids.iter().map(|id| builder.tensor(*id)).collect()
 }
@@ -94,7 +94,7 @@ fn alike(builder: &mut Builder<'_>, ids: &[ValueId]) -> Result<Vec<Tensor>, Prob
 /// Rolls a tensor: elements that leave at the end of a dimension reenter at the beginning, by two copies per
 /// dimension.
 pub fn roll(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    let tensor = builder.lying(call.value(0)?)?;
+    let tensor = builder.stored(call.value(0)?)?;
     let (shifts, dims) = (call.ints(1)?, call.ints(2)?);
     if shifts.len() != dims.len() {
         return Err(Problem::Arguments);
@@ -104,11 +104,11 @@ pub fn roll(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
         let along = dim(*along, tensor.rank())?;
         pieces = pieces.into_iter().flat_map(|piece| rolled(piece, along, *shift)).collect();
     }
-    let whole = Tensor { numbers: tensor.numbers, ..builder.row_major(tensor.scalar_type, &tensor.sizes) };
+    let whole = Tensor { qparams: tensor.qparams, ..builder.row_major(tensor.scalar_type, &tensor.sizes) };
     for (piece, start) in pieces {
         let place = |place: Tensor, along: usize| place.sliced(along, start[along], piece.sizes[along], 1);
         let target = (0..tensor.rank()).fold(whole.clone(), place);
-        builder.copy(&piece, &target, false);
+        builder.copy(&piece, &target);
     }
     builder.set(call.output()?, whole);
     Ok(())
@@ -139,12 +139,12 @@ pub fn embedding(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let gather = et_cpu::Gather {
         table: crate::builder::place(&table),
         indices: crate::builder::place(&indices),
-        output: crate::builder::place(&output),
+        output: et_cpu::Write(crate::builder::place(&output)),
         limit: table.sizes[0] as u32,
         count: indices.numel() as u32,
         width: width as u32,
     };
-    builder.make(output.buffer, gather);
+    builder.emit(gather);
     builder.set(call.output()?, output);
     Ok(())
 }

@@ -12,21 +12,21 @@ use et_simd::Level;
 use crate::memory::Operands;
 use crate::run::Context;
 use crate::run::attention::numbers;
-use crate::run::product::{LEAST, activation, rectangles, residual, shape_of, work};
+use crate::run::conv2d::{LEAST, activation, rectangles, residual, shape_of, work};
 use crate::run::rectangle::Rectangle;
 use crate::run::rowwise::normalization;
 use crate::split::{self, Chunks, Elements};
-use crate::{BackToBack, Product, Rows};
+use crate::{Conv2d, FusedMlp, Gemm, Rows};
 
 /// The minimum rows of a band: a GEMM with fewer rows accumulates in another order.
 const FEWEST: usize = 16;
 
 /// Executes the instruction.
-pub fn run(context: &Context<'_, '_, '_>, fields: &BackToBack) -> Result<()> {
+pub fn run(context: &Context<'_, '_, '_>, fields: &FusedMlp) -> Result<()> {
     let shapes = shapes(fields)?;
     let [first, second] = &shapes;
     let input = Rectangle { place: source(fields), rows: first.rows(), columns: first.channels };
-    let output = Rectangle { place: fields.second.output, rows: second.rows(), columns: second.columns };
+    let output = Rectangle { place: *fields.second.output, rows: second.rows(), columns: second.columns };
     let mut operands = context.memory.operands();
     let pair = Pair {
         isa: context.isa,
@@ -53,7 +53,7 @@ pub fn run(context: &Context<'_, '_, '_>, fields: &BackToBack) -> Result<()> {
 }
 
 /// The workspace size per thread, in bytes.
-pub fn workspace(fields: &BackToBack, isa: Isa) -> usize {
+pub fn workspace(fields: &FusedMlp, isa: Isa) -> usize {
     let Ok([first, second]) = shapes(fields) else { return 0 };
     let rows = first.rows().div_ceil(bands(fields, first.rows(), 1));
     let between = Parts::of(rows, &first, is_normalized(fields)).size();
@@ -66,7 +66,7 @@ pub fn workspace(fields: &BackToBack, isa: Isa) -> usize {
 }
 
 /// The shapes of both GEMMs, by their input rows. Fails unless M is equal, and N of the first GEMM is K of the second.
-fn shapes(fields: &BackToBack) -> Result<[Shape; 2]> {
+fn shapes(fields: &FusedMlp) -> Result<[Shape; 2]> {
     let first = shape_of(&fields.first.window, source(fields))?;
     let second = shape_of(&fields.second.window, fields.second.input)?;
     let are_rows = [&first, &second].into_iter().all(|shape| shape.groups == 1 && shape.is_pointwise());
@@ -75,25 +75,26 @@ fn shapes(fields: &BackToBack) -> Result<[Shape; 2]> {
     let sizes = [normalize.rows as usize, normalize.columns as usize, first.pixel_stride];
     let normalized = !is_normalized(fields) || sizes == [first.rows(), first.channels, first.channels];
     let is_dense = fields.second.output.stride as usize == second.columns;
-    let has_factors = [&fields.first, &fields.second].into_iter().any(|product| product.factors.is_present());
-    if are_rows && fit && normalized && is_dense && !has_factors {
+    let is_plain = |gemm: &Conv2d| gemm.gemm() == Some(Gemm::Float) && !gemm.channel_scales.is_present();
+    let are_plain = [&fields.first, &fields.second].into_iter().all(is_plain);
+    if are_rows && fit && normalized && is_dense && are_plain {
         Ok([first, second])
     } else {
         Err(Error::InvalidProgram)
     }
 }
 
-const fn is_normalized(fields: &BackToBack) -> bool {
+const fn is_normalized(fields: &FusedMlp) -> bool {
     fields.normalize.input.place.is_present()
 }
 
 /// The input matrix of the fused operators.
-const fn source(fields: &BackToBack) -> Rows {
+const fn source(fields: &FusedMlp) -> Rows {
     if is_normalized(fields) { fields.normalize.input } else { fields.first.input }
 }
 
 /// The number of bands: the minimum of the blob, rounded up to equal shares of the threads.
-fn bands(fields: &BackToBack, rows: usize, threads: usize) -> usize {
+fn bands(fields: &FusedMlp, rows: usize, threads: usize) -> usize {
     let most = (rows / FEWEST).max(1);
     (fields.bands as usize).clamp(1, most).next_multiple_of(threads.max(1)).min(most)
 }
@@ -138,13 +139,13 @@ struct Stage<'m> {
 }
 
 impl<'m> Stage<'m> {
-    fn new(product: &Product, shape: Shape, operands: &mut Operands<'m, '_, '_>) -> Result<Self> {
-        let (_, output) = rectangles(&shape, product.input, product.output);
+    fn new(gemm: &Conv2d, shape: Shape, operands: &mut Operands<'m, '_, '_>) -> Result<Self> {
+        let (_, output) = rectangles(&shape, gemm.input, *gemm.output);
         Ok(Self {
             shape,
-            weights: operands.read_all::<u8>(product.weights)?,
-            activation: activation(&product.activation)?,
-            residual: residual(product, &output, operands)?,
+            weights: operands.read_all::<u8>(gemm.weights.slot)?,
+            activation: activation(&gemm.epilogue.activation)?,
+            residual: residual(&gemm.epilogue, &output, operands)?,
         })
     }
 

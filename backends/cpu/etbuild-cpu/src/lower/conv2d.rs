@@ -1,12 +1,12 @@
 //! Convolutions and linear layers with constant weights.
 
 use et_core::ScalarType;
-use et_cpu::{Activation, Depthwise, Place, Product, Rows, SlotNumber, Window};
+use et_cpu::{Activation, Conv2d, Depthwise, Epilogue, Place, QParams, Rows, SlotNumber, Weights, Window, Write};
 use etbuild_ir::ValueId;
 
-use crate::builder::{Builder, place, rows};
+use crate::builder::{Builder, place, rows, slot};
 use crate::call::Call;
-use crate::lower::{Lowered, dynamic, quantized, wide};
+use crate::lower::{Lowered, dynamic, quantized};
 use crate::pack::{self, Form, Packing};
 use crate::tensor::{Buffer, Tensor};
 use crate::{Problem, constant};
@@ -15,7 +15,8 @@ use crate::{Problem, constant};
 pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let integers = quantized::Operands::of(builder, &call)?;
     let input = match &integers {
-        Some(_) => builder.lying(call.value(0)?)?,
+        Some(_) => builder.stored(call.value(0)?)?,
+        None if is_depthwise_call(&call)? => depthwise_input(builder, call.value(0)?)?,
         None => builder.tensor(call.value(0)?)?,
     };
     let input = image(&input)?;
@@ -26,15 +27,14 @@ pub fn convolution(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let window = Window { is_planar: u32::from(is_planar), ..window };
     let input = if is_planar { input } else { builder.in_channels_last(input) };
     match integers {
-        Some(integers) if is_depthwise(&window) => quantized::depthwise(builder, &integers, &input, &output, window)?,
         Some(integers) => {
             let read = pixels(&input, window.input[2]);
-            quantized::product(builder, &integers, (read, input.numbers), &output, window)?;
+            quantized::gemm(builder, &integers, (read, input.qparams), &output, window)?;
         }
         None if is_depthwise(&window) => depthwise(builder, &call, &input, &output, window)?,
         None => {
             let stride = if is_planar { 1 } else { window.input[2] };
-            product(builder, &call, pixels(&input, stride), &output, window)?;
+            gemm(builder, &call, pixels(&input, stride), &output, window)?;
         }
     }
     let output = output.viewed(&sizes).ok_or(Problem::Arguments)?;
@@ -54,37 +54,66 @@ fn reads_planes(input: &Tensor, window: &Window) -> bool {
 }
 
 /// Whether a convolution is depthwise.
-pub const fn is_depthwise(window: &Window) -> bool {
+const fn is_depthwise(window: &Window) -> bool {
     window.groups > 1 && window.groups == window.input[2] && window.groups == window.output[2]
 }
 
-fn product(builder: &mut Builder<'_>, call: &Call<'_>, input: Rows, output: &Tensor, window: Window) -> Lowered {
-    let weights = weights(builder, call, window)?;
-    let residual = Rows { place: Place::ABSENT, stride: 0 };
+/// The f32 input of a depthwise convolution. An int8 tensor is copied to NHWC before it is dequantized, so that dequantization can become
+/// a part of the int8 kernel.
+fn depthwise_input(builder: &mut Builder<'_>, id: ValueId) -> Result<Tensor, Problem> {
+    let stored = image(&builder.stored(id)?)?;
+    if !stored.qparams.is_int8() || stored.is_channels_last() {
+        return builder.tensor(id);
+    }
+    let nhwc = builder.in_channels_last(stored);
+    builder.converted(&nhwc, QParams::FLOAT)
+}
+
+/// Whether a call is a depthwise convolution.
+pub fn is_depthwise_call(call: &Call<'_>) -> Result<bool, Problem> {
+    if call.node.operator.name() != "convolution" {
+        return Ok(false);
+    }
+    let channels = |id: ValueId| call.sizes(id).get(1).map(|size| *size as u32).ok_or(Problem::Arguments);
+    let groups = call.int(8)?.map_or(1, |groups| groups as u32);
+    let shape = |channels| [1, 1, channels];
+    let (input, output) = (shape(channels(call.value(0)?)?), shape(channels(call.output()?)?));
+    Ok(is_depthwise(&Window { input, output, groups, ..Window::default() }))
+}
+
+/// A convolution without operands, and with an empty epilogue.
+pub fn conv2d(window: Window) -> Conv2d {
     let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
-    let pixels = pixels(output, window.output[2]);
-    let product = Product {
-        input,
-        output: pixels,
-        factors: Place::ABSENT,
-        residual,
-        weights,
-        residual_last: 0,
-        window,
-        activation,
-    };
-    builder.make(output.buffer, product);
+    let epilogue = Epilogue { residual: Rows::ABSENT, activation, ..Epilogue::default() };
+    Conv2d { row_scales: Place::ABSENT, channel_scales: Place::ABSENT, window, epilogue, ..Conv2d::default() }
+}
+
+fn gemm(builder: &mut Builder<'_>, call: &Call<'_>, input: Rows, output: &Tensor, window: Window) -> Lowered {
+    let weights = Weights::of_bits(weights(builder, call, window)?, 32);
+    let output = Write(pixels(output, window.output[2]));
+    builder.emit(Conv2d { input, weights, output, ..conv2d(window) });
     Ok(())
 }
 
+/// An f32 depthwise convolution. The program keeps int8 weights too: fusion with quantization reads these.
 fn depthwise(builder: &mut Builder<'_>, call: &Call<'_>, input: &Tensor, output: &Tensor, window: Window) -> Lowered {
     let values = floats(builder, call.value(1)?)?;
-    let packed = pack::depthwise(&values, &window)?;
-    let bias = bias(builder, call.optional_value(2)?, window.output[2])?;
-    let weights = SlotNumber(builder.made(little_endian(&packed)).0);
-    let activation = Activation::clamp(f32::NEG_INFINITY, f32::INFINITY);
-    let (input, place) = (place(input), place(output));
-    builder.make(output.buffer, Depthwise { input, output: place, weights, bias, window, activation });
+    let weights = builder.program.constant(little_endian(&pack::depthwise(&values, &window)?));
+    if let Some(int8) = constant::byte_weights(builder.links, call.value(1)?) {
+        builder.program.int8_weights.insert(Buffer(weights.0), int8);
+    }
+    let depthwise = Depthwise {
+        input: place(input),
+        input_qparams: QParams::FLOAT,
+        output: Write(place(output)),
+        output_qparams: QParams::FLOAT,
+        weights,
+        bias: bias(builder, call.optional_value(2)?, window.output[2])?,
+        scales: SlotNumber::NONE,
+        window,
+        activation: Activation::clamp(f32::NEG_INFINITY, f32::INFINITY),
+    };
+    builder.emit(depthwise);
     Ok(())
 }
 
@@ -95,17 +124,17 @@ pub fn little_endian(numbers: &[f32]) -> Vec<u8> {
 
 /// `input x weight^T + bias` over the last dimension.
 pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
-    if dynamic::linear(builder, &call)? {
+    let integers = match builder.quantized_rows(call.value(0)?) {
+        Some(_) => None,
+        None => quantized::Operands::of(builder, &call)?,
+    };
+    if integers.is_none() && dynamic::linear(builder, &call)? {
         return Ok(());
     }
-    let integers = quantized::Operands::of(builder, &call)?;
     let input = match &integers {
-        Some(_) => builder.lying(call.value(0)?)?,
+        Some(_) => builder.stored(call.value(0)?)?,
         None => builder.tensor(call.value(0)?)?,
     };
-    if integers.is_none() && wide::linear(builder, &call, &input)? {
-        return Ok(());
-    }
     let input = match rows(&input) {
         Some(_) => input,
         None => builder.in_row_major(input),
@@ -115,8 +144,8 @@ pub fn linear(builder: &mut Builder<'_>, call: Call<'_>) -> Lowered {
     let columns = output.sizes.last().copied().ok_or(Problem::Arguments)?;
     let window = matrix_window(count, inner, columns);
     match integers {
-        Some(integers) => quantized::product(builder, &integers, (left, input.numbers), &output, window)?,
-        None => product(builder, &call, left, &output, window)?,
+        Some(integers) => quantized::gemm(builder, &integers, (left, input.qparams), &output, window)?,
+        None => gemm(builder, &call, left, &output, window)?,
     }
     builder.set(call.output()?, output);
     Ok(())
@@ -192,16 +221,15 @@ fn weights(builder: &mut Builder<'_>, call: &Call<'_>, window: Window) -> Result
     let id = call.value(1)?;
     let weights = constant::row_major(builder.links, id).ok_or(Problem::Weights)?;
     let adapter = constant::name_in_adapter(builder.links, id);
-    builder.packed(Packing { window, weights, form: Form::Floats(bias), adapter })
+    builder.program.packed(Packing { window, weights, form: Form::Floats(bias), adapter })
 }
 
 /// The slot of the per-channel bias.
 fn bias(builder: &mut Builder<'_>, id: Option<ValueId>, channels: u32) -> Result<SlotNumber, Problem> {
-    let Buffer(slot) = match id {
-        Some(id) => builder.tensor(id)?.buffer,
-        None => builder.made(vec![0; channels as usize * size_of::<f32>()]),
-    };
-    Ok(SlotNumber(slot))
+    Ok(match id {
+        Some(id) => slot(&builder.tensor(id)?),
+        None => builder.program.constant(vec![0; channels as usize * size_of::<f32>()]),
+    })
 }
 
 /// The elements of a constant in row-major order.

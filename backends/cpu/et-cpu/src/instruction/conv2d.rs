@@ -1,0 +1,160 @@
+//! Operators with a receptive field: convolution, GEMM (a 1x1 convolution), depthwise convolution and pooling.
+
+use super::activation::Activation;
+use super::operand::{Place, QParams, Rows, Weights};
+use super::rows::Normalize;
+use crate::record::{SlotNumber, Write, records};
+
+records! {
+    /// The shape of a sliding window over an NHWC tensor `[batch, height, width, channels]`, or over an NCHW tensor
+    /// `[batch, channels, height, width]` for convolutions over NCHW input.
+    pub struct Window {
+        /// Batch size.
+        pub batch: u32,
+        /// Height, width and channels of the input tensor.
+        pub input: [u32; 3],
+        /// Height, width and channels of the output tensor.
+        pub output: [u32; 3],
+        /// Height and width of the convolution kernel.
+        pub kernel: [u32; 2],
+        /// Vertical and horizontal stride.
+        pub stride: [u32; 2],
+        /// Padding at the top and at the left.
+        pub padding: [u32; 2],
+        /// Vertical and horizontal dilation.
+        pub dilation: [u32; 2],
+        /// Groups of the convolution.
+        pub groups: u32,
+        /// 0 for an NHWC input tensor, 1 for an NCHW input tensor.
+        pub is_planar: u32,
+    }
+
+    /// `output = epilogue(im2col(input) x weights + bias)`: a convolution as implicit GEMM. A matmul or linear layer is a 1x1
+    /// convolution with a height of 1; a GEMM row is a pixel. The types of input and weights select the GEMM ([`Conv2d::gemm`]).
+    pub struct Conv2d {
+        /// The input tensor, f32 or int8.
+        pub input: Rows,
+        /// The per-tensor qparams of an int8 input tensor.
+        pub input_qparams: QParams,
+        /// Per-token qparams of a dynamically quantized int8 input tensor; absent for other input tensors.
+        pub row_scales: Place,
+        /// Per-channel scales of the input tensor, a fused squeeze-and-excite block; absent without such a block.
+        pub channel_scales: Place,
+        /// The packed weights and bias.
+        pub weights: Weights,
+        /// The output tensor.
+        pub output: Write<Rows>,
+        /// The dtype and qparams of the output tensor.
+        pub output_qparams: QParams,
+        /// The shape of the convolution.
+        pub window: Window,
+        /// The work on an accumulator before it is stored.
+        pub epilogue: Epilogue,
+    }
+
+    /// The epilogue of a GEMM: residual, activation and requantization of an accumulator.
+    pub struct Epilogue {
+        /// The residual tensor that the epilogue adds; absent without a fused addition.
+        pub residual: Rows,
+        /// The dtype and qparams of the residual tensor.
+        pub residual_qparams: QParams,
+        /// 1 where the epilogue adds the residual after the activation, 0 before.
+        pub residual_last: u32,
+        /// 1 where the weight scales are divided by the output scale, so that accumulators are in units of the output.
+        pub is_divided: u32,
+        /// The activation, on f32 values.
+        pub activation: Activation,
+    }
+
+    /// Two fused GEMMs, computed in bands of rows: the intermediate tensor stays in the cache and never exists as a whole.
+    pub struct FusedMlp {
+        /// The normalization fused in front of the first GEMM; its input is absent without a normalization.
+        pub normalize: Normalize,
+        /// The first GEMM, f32; its output place is absent.
+        pub first: Conv2d,
+        /// The second GEMM, on the output of the first; its input place is absent.
+        pub second: Conv2d,
+        /// The minimum number of bands.
+        pub bands: u32,
+    }
+
+    /// Depthwise convolution: f32, or int8 with int8 weights and an int8 output tensor.
+    pub struct Depthwise {
+        /// The input tensor.
+        pub input: Place,
+        /// The dtype and qparams of the input tensor.
+        pub input_qparams: QParams,
+        /// The output tensor.
+        pub output: Write<Place>,
+        /// The qparams of an int8 output tensor.
+        pub output_qparams: QParams,
+        /// The slot of the weight tensor `[height, width, channels]`, f32 or int8.
+        pub weights: SlotNumber,
+        /// The slot of the per-channel bias: f32, or int32 in units of input scale times weight scale.
+        pub bias: SlotNumber,
+        /// The slot of the per-channel scales of int32 accumulators; no slot for f32.
+        pub scales: SlotNumber,
+        /// The shape of the convolution.
+        pub window: Window,
+        /// The activation of the epilogue, on f32 values.
+        pub activation: Activation,
+    }
+
+    /// Max pooling or average pooling.
+    pub struct Pool {
+        /// The input tensor.
+        pub input: Place,
+        /// The output tensor.
+        pub output: Write<Place>,
+        /// The dtype and qparams of both tensors.
+        pub qparams: QParams,
+        /// The shape of the pooling window.
+        pub window: Window,
+        /// 0 for max pooling, 1 for average pooling without padding in the divisor, 2 for average pooling with padding in the divisor.
+        pub kind: u32,
+    }
+}
+
+/// A GEMM by the types of its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gemm {
+    /// f32 input and weights.
+    Float,
+    /// int8 input, per-tensor or per-token quantized, and int8 weights.
+    Int8,
+    /// int8 input, per-token quantized, and blockwise int4 weights; a 1x1 convolution.
+    Int4,
+    /// f32 input and int8 or int4 weights, which are dequantized for the micro-kernel; a 1x1 convolution.
+    WeightOnly,
+}
+
+impl Conv2d {
+    /// The GEMM of the operand types; `None` for types without a micro-kernel.
+    pub fn gemm(&self) -> Option<Gemm> {
+        let is_per_token = self.row_scales.is_present();
+        match (is_per_token || self.input_qparams.is_int8(), self.weights.bits) {
+            (false, 32) => Some(Gemm::Float),
+            (true, 8) => Some(Gemm::Int8),
+            (true, 4) if is_per_token => Some(Gemm::Int4),
+            (false, 4 | 8) => Some(Gemm::WeightOnly),
+            _ => None,
+        }
+    }
+
+    /// The cargo feature that compiles the GEMM.
+    pub fn feature(&self) -> Option<&'static str> {
+        Some(match self.gemm()? {
+            Gemm::Float => "float-products",
+            Gemm::Int8 => "byte-products",
+            Gemm::Int4 => "grouped-products",
+            Gemm::WeightOnly => "wide-products",
+        })
+    }
+}
+
+impl Depthwise {
+    /// The cargo feature that compiles the kernel of the input type.
+    pub fn feature(&self) -> Option<&'static str> {
+        Some(if self.input_qparams.is_int8() { "byte-depthwise" } else { "depthwise" })
+    }
+}

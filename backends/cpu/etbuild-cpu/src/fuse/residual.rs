@@ -1,0 +1,46 @@
+//! An addition becomes the residual of the GEMM that computes one of the operands.
+
+use et_cpu::{Conv2d, Elementwise, Gemm, Instruction, Rows, Stream, Term, Write};
+use et_kernels::elementwise::Operation;
+
+use super::activation::UNLIMITED;
+use super::legal::{Dense, absorbed};
+use crate::chain::dense_in;
+use crate::program::Program;
+
+/// Fuses the producer of an operand of an addition; the left operand first.
+pub fn apply(program: &mut Program<'_>, consumer: usize) -> bool {
+    let Some(Instruction::Elementwise(chain)) = program.instruction(consumer) else { return false };
+    let [left, right, ..] = chain.streams;
+    let fused = [(left, right), (right, left)].iter().find_map(|(own, other)| fused(program, consumer, own, other));
+    fused.map(|(producer, gemm)| program.fuse(producer, consumer, gemm)).is_some()
+}
+
+/// The GEMM that computes `own` with `other` as residual.
+fn fused(program: &Program<'_>, consumer: usize, own: &Stream, other: &Stream) -> Option<(usize, Conv2d)> {
+    let Some(Instruction::Elementwise(chain)) = program.instruction(consumer) else { return None };
+    let agrees = is_sum(&chain) && other.strides == dense_in(chain.sizes) && other.place.slot != own.place.slot;
+    let read = Dense::of_stream(&chain, own).filter(|_| agrees)?;
+    let (producer, instruction) = absorbed(program, consumer, read)?;
+    let Instruction::Conv2d(mut gemm) = instruction else { return None };
+    let has_type = match gemm.gemm()? {
+        Gemm::Float => !other.qparams.is_int8(),
+        Gemm::Int8 => true,
+        Gemm::Int4 | Gemm::WeightOnly => false,
+    };
+    let is_free = has_type && !gemm.epilogue.residual.place.is_present();
+    gemm.epilogue.residual = Rows { place: other.place, stride: gemm.window.output[2] };
+    gemm.epilogue.residual_qparams = other.qparams;
+    gemm.epilogue.residual_last = u32::from(gemm.epilogue.activation != UNLIMITED);
+    gemm.output = Write(Rows { place: *chain.output, ..*gemm.output });
+    is_free.then_some((producer, gemm))
+}
+
+/// Whether a chain is the f32 sum of two tensors.
+fn is_sum(chain: &Elementwise) -> bool {
+    let step = chain.steps[0];
+    [chain.stream_count, chain.step_count] == [2, 1]
+        && step.operation == Operation::Add as u32
+        && step.terms[..2] == [Term::register(0), Term::register(1)]
+        && !chain.qparams.is_int8()
+}
