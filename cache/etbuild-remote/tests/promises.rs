@@ -27,7 +27,10 @@ fn server() -> (Faulty, String, BlobRef) {
 /// Fetches the blob while the server has a fault. Returns whether the blob came, and the events. A client that waits for ever
 /// fails the test.
 fn fetched(server: &Faulty, url: &str, blob: BlobRef, fault: Fault) -> (bool, Vec<Event>) {
-    let machine = Machine::with(&Options { patience: Duration::from_millis(300), ..Options::new(url) });
+    // A client waits for a silent server as long as this, and a machine under load answers later than in a second.
+    let is_silent = matches!(fault, Fault::SilentAtFirst | Fault::SilentHalfway);
+    let patience = Duration::from_secs(if is_silent { 3 } else { 60 });
+    let machine = Machine::with(&Options { patience, ..Options::new(url) });
     assert!(machine.cache.find(&action("a")).unwrap().is_some(), "{:?}", machine.told());
     server.set(fault);
     let (sender, receiver) = mpsc::channel();
@@ -36,7 +39,7 @@ fn fetched(server: &Faulty, url: &str, blob: BlobRef, fault: Fault) -> (bool, Ve
         assert_eq!(machine.store.contains(&blob).unwrap(), came);
         sender.send((came, machine.told())).unwrap();
     });
-    receiver.recv_timeout(Duration::from_secs(60)).expect("the client waits for ever")
+    receiver.recv_timeout(Duration::from_secs(120)).expect("the client waits for ever")
 }
 
 #[test]
