@@ -44,17 +44,18 @@ mod tests {
 
     #[test]
     fn short_prompts_are_read_in_short_chunks() {
-        let lengths = [8, 32, 128];
+        let lengths = [8, 16, 32, 128];
         for (tokens, mut expected) in [
             (1, vec![1]),
             (2, vec![8]),
             (8, vec![8]),
-            (16, vec![8, 8]),
+            (16, vec![16]),
+            (24, vec![16, 8]),
             (33, vec![32, 1]),
             (127, vec![128]),
             (128, vec![128]),
             (129, vec![128, 1]),
-            (300, vec![128, 128, 32, 8, 8]),
+            (300, vec![128, 128, 32, 16]),
         ] {
             let mut found = chunks(&lengths, tokens);
             found.sort_unstable();

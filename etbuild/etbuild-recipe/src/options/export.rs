@@ -18,7 +18,7 @@ pub struct Export {
     /// Default: 2048, or the model's maximum if smaller.
     #[serde(default)]
     pub context: Option<Spanned<u32>>,
-    /// The lengths of prefill chunks of a language model: a number or a list, each a method with shared weights and KV cache. The longest is the method `prefill`, a shorter length such as 8 is `prefill_8`. A prompt is read in the cheapest combination of chunks. Default: 8, 32 and 128.
+    /// The lengths of prefill chunks of a language model: a number or a list, each a method with shared weights and KV cache. The longest is the method `prefill`, a shorter length such as 8 is `prefill_8`. A prompt is read in the cheapest combination of chunks. Default: 8, 16, 32 and 128.
     #[serde(default)]
     pub prefill: Option<OneOrMany<u32>>,
     /// The number of tokens that the method `verify` checks in one forward pass, for speculative decoding (`--lookup`, `--draft-model`): from 2, such as 8, to the longest prefill chunk. With 0 or if omitted, the program has no such method.
@@ -86,7 +86,7 @@ pub enum Weights {
 
 impl Export {
     /// The default lengths of prefill chunks, in ascending order.
-    pub const PREFILL: [u32; 3] = [8, 32, 128];
+    pub const PREFILL: [u32; 4] = [8, 16, 32, 128];
 
     /// The chunk lengths of a prompt, in ascending order.
     pub fn prefill(&self) -> Vec<u32> {
