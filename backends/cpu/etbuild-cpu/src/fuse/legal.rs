@@ -10,7 +10,7 @@
 //! *Proof.* Lowering reads no memory before it is written. By 1 and 2 the producer therefore wrote every byte that the consumer
 //! reads, so element `i` of the consumer's operand is element `i` of the producer's output: size and order agree, whatever shapes and
 //! strides the graph gives both tensors, and elements of another dtype would have another size in bytes. By 3 the producer computes the same
-//! elements at the position of the consumer. By 4 nothing observes that they are computed later, or not stored. Without 4 the
+//! elements at the position of the consumer. By 4 no reader observes the later computation or the missing buffer. Without 4 the
 //! producer stays, and the consumer computes the elements again.
 
 use et_cpu::record::Record;
