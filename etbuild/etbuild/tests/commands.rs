@@ -48,7 +48,7 @@ fn a_first_recipe_passes_the_check() {
     place.run("init digits.pt2").expect(0);
     assert_eq!(place.json("check digits.yaml")["units"], serde_json::json!(["digits@linux-x86_64"]));
     let ran = place.run("init digits.pt2").expect(1);
-    assert!(ran.stderr.contains("error[ETB0604]: `digits.yaml` exists already"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error[ETB0604]: `digits.yaml` already exists"), "{}", ran.stderr);
 }
 
 #[test]
