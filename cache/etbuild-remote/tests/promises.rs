@@ -29,7 +29,7 @@ fn server() -> (Faulty, String, BlobRef) {
 fn fetched(server: &Faulty, url: &str, blob: BlobRef, fault: Fault) -> (bool, Vec<Event>) {
     // A client waits for a silent server as long as this, and a machine under load answers later than in a second.
     let is_silent = matches!(fault, Fault::SilentAtFirst | Fault::SilentHalfway);
-    let patience = Duration::from_secs(if is_silent { 3 } else { 60 });
+    let patience = Duration::from_secs(if is_silent { 3 } else { 30 });
     let machine = Machine::with(&Options { patience, ..Options::new(url) });
     assert!(machine.cache.find(&action("a")).unwrap().is_some(), "{:?}", machine.told());
     server.set(fault);

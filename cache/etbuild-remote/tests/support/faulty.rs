@@ -81,6 +81,11 @@ impl Faulty {
         self.0.lock().unwrap()
     }
 
+    fn fault_and_blob(&self, hash: &str) -> (Fault, Option<Vec<u8>>) {
+        let state = self.state();
+        (state.fault, state.blobs.get(hash).cloned())
+    }
+
     /// Counts the messages that the transport takes.
     fn surplus(&self) -> impl Iterator<Item = Vec<u8>> + Send + use<> {
         let server = self.clone();
@@ -199,7 +204,7 @@ impl bytes::byte_stream_server::ByteStream for Faulty {
         // `blobs/HASH/SIZE`
         let name = request.into_inner().resource_name;
         let hash = name.split('/').nth(1).unwrap_or_default();
-        let (fault, blob) = (self.state().fault, self.state().blobs.get(hash).cloned());
+        let (fault, blob) = self.fault_and_blob(hash);
         let blob = blob.ok_or_else(|| Status::not_found("no such blob"))?;
         let half = blob[..blob.len() / 2].to_vec();
         let stream: Self::ReadStream = match fault {
