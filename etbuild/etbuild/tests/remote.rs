@@ -184,7 +184,7 @@ fn a_run_goes_on_where_artifacts_between_its_stages_are_damaged() {
     }
     let second = Place::cold();
     let talk = second.run(&run_words(&second, &casd.url())).expect(0).stderr;
-    assert!(talk.contains("gave wrong bytes for blob") && warnings(&talk).len() == 1, "{talk}");
+    assert!(talk.contains("a wrong digest for blob") && warnings(&talk).len() == 1, "{talk}");
     assert_eq!(fs::read(outputs(&second)).unwrap(), expected());
 }
 
