@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use etbuild_recipe::{Output, Recipe};
+use etbuild_recipe::Recipe;
 use etbuild_target::Target;
 
 use crate::action::StageResult;
@@ -55,11 +55,6 @@ impl Unit {
     /// The method, where the name tells stages apart: for stages that run once for each of several methods.
     pub fn part<'m>(&self, method: &'m str) -> Option<&'m str> {
         (self.program.archives.len() > 1).then_some(method)
-    }
-
-    /// Whether the binary has the program file inside.
-    pub fn embeds_program(&self) -> bool {
-        self.target.memory().is_some() || self.recipe.output == Output::Single
     }
 
     /// The folder of the unit's results, below the output folder.
