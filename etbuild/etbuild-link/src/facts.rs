@@ -73,12 +73,42 @@ pub enum Program {
 /// A board without an operating system.
 #[derive(Clone, Debug)]
 pub struct BoardFacts {
+    /// The processor.
+    pub processor: Processor,
     /// The memory.
     pub memory: MemoryFacts,
     /// The console.
     pub console: Console,
     /// The verification data.
     pub verify: VerifyData,
+}
+
+/// A family of processors that firmware starts on in the same way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Processor {
+    /// Cortex-M0, M0+, M1 and M23: 16-bit Thumb.
+    Armv6M,
+    /// The other Cortex-M: 32-bit Thumb.
+    Armv7M,
+    /// 32-bit RISC-V.
+    RiscV,
+}
+
+impl Processor {
+    /// The starts of the triples of each family, longer ones ahead of shorter ones.
+    const TRIPLES: [(&str, Self); 5] = [
+        ("thumbv6m-", Self::Armv6M),
+        ("thumbv8m.base-", Self::Armv6M),
+        ("thumbv7", Self::Armv7M),
+        ("thumbv8m.main-", Self::Armv7M),
+        ("riscv32", Self::RiscV),
+    ];
+
+    /// The family of a triple; `None` for processors that no template starts on.
+    pub fn of(triple: &str) -> Option<Self> {
+        Self::TRIPLES.into_iter().find(|(start, _)| triple.starts_with(start)).map(|(_, processor)| processor)
+    }
 }
 
 /// The memory of a board.
@@ -120,6 +150,8 @@ pub struct BootBlock {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "kind")]
 pub enum Console {
+    /// Nowhere.
+    None,
     /// The debugger's or emulator's console.
     Semihosting,
     /// A serial port.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::code::MAP;
-use crate::{CompileTarget, Linker, Project, Route, Toolchain};
+use crate::{CompileTarget, Project, Route, Toolchain};
 
 /// The separator of `CARGO_ENCODED_RUSTFLAGS`.
 const SEPARATOR: &str = "\x1f";
@@ -49,9 +49,9 @@ fn codegen_options(target: &CompileTarget) -> Vec<String> {
 }
 
 fn linker_options(target: &CompileTarget, project: &Project) -> Vec<String> {
-    let mut options = match target.linker {
-        Linker::System => vec!["linker=cc".to_owned(), format!("link-arg=-Wl,--build-id=none,-Map={MAP}")],
-        Linker::RustLld => {
+    let mut options = match target.linker.compiler() {
+        Some(compiler) => vec![format!("linker={compiler}"), format!("link-arg=-Wl,--build-id=none,-Map={MAP}")],
+        None => {
             vec!["linker=rust-lld".to_owned(), "link-arg=--build-id=none".to_owned(), format!("link-arg=-Map={MAP}")]
         }
     };

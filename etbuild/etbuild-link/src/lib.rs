@@ -42,8 +42,8 @@ pub use dependencies::{Dependency, dependencies};
 pub use embedded::c_header;
 pub use error::LinkError;
 pub use facts::{
-    BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Program, ProjectFacts, Region, RegisterStep,
-    Uart, VerifyData,
+    BoardFacts, BootBlock, Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts, Region,
+    RegisterStep, Uart, VerifyData,
 };
 pub use job::{BuildJob, JobAnswer, JobEnd};
 pub use project::{Project, template_digest, template_names};

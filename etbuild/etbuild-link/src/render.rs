@@ -6,7 +6,7 @@ use serde::Serialize;
 use tera::{Context, Kwargs, State, Tera};
 
 use crate::embedded::{EmbeddedFile, EmbeddedFolder};
-use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Program, ProjectFacts};
+use crate::facts::{Console, EngineFacts, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts};
 use crate::{LinkError, SelectedKernel};
 
 const SUFFIX: &str = ".tera";
@@ -25,6 +25,7 @@ struct Variables<'a> {
     program_file: Option<&'a str>,
     memory: Option<&'a MemoryFacts>,
     console: Option<&'a Console>,
+    processor: Option<Processor>,
     cases: usize,
     text: bool,
     library: bool,
@@ -91,6 +92,7 @@ fn variables(facts: &ProjectFacts) -> Variables<'_> {
         program_file,
         memory: facts.board.as_ref().map(|board| &board.memory),
         console: facts.board.as_ref().map(|board| &board.console),
+        processor: facts.board.as_ref().map(|board| board.processor),
         cases: facts.board.as_ref().map_or(0, |board| board.verify.cases),
         text: facts.text,
         library: facts.library,

@@ -16,12 +16,25 @@ pub struct CompileTarget {
 }
 
 /// A linker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Linker {
     /// The C compiler of the machine, `cc`.
     System,
+    /// Another C compiler, by its name on `PATH`.
+    Compiler(String),
     /// The linker inside the Rust toolchain.
     RustLld,
+}
+
+impl Linker {
+    /// The C compiler that links, if one does.
+    pub fn compiler(&self) -> Option<&str> {
+        match self {
+            Self::System => Some("cc"),
+            Self::Compiler(name) => Some(name),
+            Self::RustLld => None,
+        }
+    }
 }
 
 impl CompileTarget {

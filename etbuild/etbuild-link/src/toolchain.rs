@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use etbuild_system::{Invocation, System};
 
-use crate::{CompileTarget, LinkError, Linker};
+use crate::{CompileTarget, LinkError};
 
 /// How a toolchain comes by the target's standard library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,8 +66,8 @@ impl Toolchain {
         let mut paths = vec![self.rustc(), self.cargo(), self.library(&target.triple), self.sources()];
         paths.extend(in_path(system, "rustc"));
         paths.extend(rustup_home(system).map(|home| home.join("settings.toml")));
-        if target.linker == Linker::System {
-            paths.extend(in_path(system, "cc"));
+        if let Some(compiler) = target.linker.compiler() {
+            paths.extend(in_path(system, compiler));
             paths.extend(in_path(system, "ld"));
         }
         Watched { paths, variables: VARIABLES.to_vec() }
@@ -92,10 +92,7 @@ pub const VARIABLES: [&str; 4] = ["PATH", "HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHA
 /// for the target.
 pub fn find(system: &dyn System, target: &CompileTarget, install: bool) -> Result<Toolchain, LinkError> {
     let sysroot = PathBuf::from(rustc(system, &["--print", "sysroot"])?.trim());
-    let linker_version = match target.linker {
-        Linker::System => Some(linker_version(system)?),
-        Linker::RustLld => None,
-    };
+    let linker_version = target.linker.compiler().map(|compiler| linker_version(system, compiler)).transpose()?;
     let rustc_version = rustc(system, &["-vV"])?;
     let mut toolchain = Toolchain { route: Route::Installed, sysroot, rustc_version, linker_version };
     toolchain.route = route(system, &toolchain, &target.triple, install)?;
@@ -144,10 +141,10 @@ fn rustc(system: &dyn System, arguments: &[&str]) -> Result<String, LinkError> {
     output(system, "rustc", &invocation)
 }
 
-fn linker_version(system: &dyn System) -> Result<String, LinkError> {
+fn linker_version(system: &dyn System, name: &str) -> Result<String, LinkError> {
     let first_line = |text: String| text.lines().next().unwrap_or_default().to_owned();
-    let compiler = output(system, "cc", &Invocation::new("cc").arg("--version")).map(first_line)?;
-    let linker = output(system, "cc", &Invocation::new("cc").arg("-Wl,--version")).map(first_line)?;
+    let compiler = output(system, name, &Invocation::new(name).arg("--version")).map(first_line)?;
+    let linker = output(system, name, &Invocation::new(name).arg("-Wl,--version")).map(first_line)?;
     Ok(format!("{compiler}, {linker}"))
 }
 

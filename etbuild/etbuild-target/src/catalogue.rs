@@ -7,7 +7,7 @@ use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_system::System;
 use etbuild_yaml::{Spanned, quote, read_text, suggest};
 
-use crate::{SHIPPED, Target, parse_target};
+use crate::{SHIPPED, Target, Triple, parse_target};
 
 /// Targets by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -84,14 +84,36 @@ impl Catalogue {
     fn unknown(&self, name: &Spanned<String>) -> Diagnostic {
         let names: Vec<&str> = self.targets.keys().map(String::as_str).collect();
         let list = names.join(", ");
-        let help = match suggest(&name.value, names.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => "run `etbuild targets list` for descriptions".to_owned(),
-        };
+        let help = self.hint(&name.value, &names);
         let message = format!("unknown target {}", quote(&name.value));
         let diagnostic = Diagnostic::error(Code::UnknownTarget, message).at((*name.span).clone());
         diagnostic.help(help).note(format!("the targets are {list}"))
     }
+
+    /// What to write instead of a name that is no target's: a target for such a machine, the nearest name, a file for a triple.
+    fn hint(&self, name: &str, names: &[&str]) -> String {
+        if let Some(target) = self.iter().find(|target| target.aliases().any(|alias| alias == name)) {
+            return format!("`{}` is the target for it: {}", target.name(), target.summary());
+        }
+        if let Some(near) = suggest(name, names.iter().copied()) {
+            return format!("did you mean `{near}`?");
+        }
+        if Triple::new(name).is_ok() {
+            return format!("this is a Rust triple; `etbuild init target NAME --triple {name}` makes a target of it");
+        }
+        let aliases = self.iter().flat_map(|target| target.aliases().map(move |alias| (alias, target)));
+        let near = aliases.filter(|(alias, _)| is_kin(name, alias)).max_by_key(|(alias, _)| alias.len());
+        match near {
+            Some((_, target)) => format!("`{}` may be the target for it: {}", target.name(), target.summary()),
+            None => "`etbuild targets list` describes each, `etbuild init target` writes one".to_owned(),
+        }
+    }
+}
+
+/// Whether one of two names goes on where the other ends, or differs by a slip: `raspberry-pi-6` and `raspberry-pi-5`.
+fn is_kin(name: &str, alias: &str) -> bool {
+    let name = name.to_lowercase();
+    alias.starts_with(&name) || name.starts_with(alias) || suggest(&name, [alias]).is_some()
 }
 
 fn duplicate(name: &str, file: &str, other: &str) -> Diagnostic {
@@ -109,6 +131,16 @@ mod tests {
 
     fn named(name: &str) -> Spanned<String> {
         Spanned::new(name.to_owned(), Span::new("r.yaml", Position::new(4, 10), Position::new(4, 14)))
+    }
+
+    #[test]
+    fn a_machine_that_is_no_target_is_told_one_of_its_kind() {
+        let catalogue = Catalogue::shipped().unwrap();
+        let help = |name: &str| catalogue.find(&named(name)).unwrap_err().help.unwrap();
+        assert!(help("raspberry-pi-5").starts_with("`linux-aarch64` is the target for it"));
+        assert!(help("raspberry-pi-6").starts_with("`linux-aarch64` may be the target for it"));
+        assert!(help("thumbv7em-none-eabihf").contains("init target NAME --triple thumbv7em-none-eabihf"));
+        assert!(help("toaster").contains("etbuild targets list"));
     }
 
     #[test]

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Console {
+    /// Nowhere: the program runs and says nothing.
+    None,
     /// Standard output of a process.
     Stdio,
     /// The debugger's or emulator's console, through Arm semihosting.

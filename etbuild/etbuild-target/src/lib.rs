@@ -20,7 +20,9 @@ mod run;
 mod rust;
 mod schema;
 mod shipped;
+mod starter;
 mod target;
+mod triple;
 
 pub use catalogue::Catalogue;
 pub use console::{Console, RegisterBits, RegisterStep, RegisterValue, Uart};
@@ -29,4 +31,6 @@ pub use run::{Device, Emulator, Image, Run, Uf2};
 pub use rust::{Feature, Linker, Rust};
 pub use schema::target_schema;
 pub use shipped::SHIPPED;
+pub use starter::starter;
 pub use target::{Endian, Kind, Target, parse_target};
+pub use triple::Triple;

@@ -23,9 +23,12 @@ pub struct Uf2 {
 }
 
 /// How a binary is run.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Run {
+    /// Not by etbuild: a binary is built, and somebody else brings it to the machine.
+    #[default]
+    None,
     /// As a process of the machine that etbuild runs on, where that machine is of the same kind.
     Native,
     /// Inside an emulator.

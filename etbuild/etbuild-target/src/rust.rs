@@ -74,7 +74,7 @@ impl JsonSchema for Feature {
 }
 
 /// A linker.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Linker {
     /// The default linker of the triple.
@@ -82,4 +82,6 @@ pub enum Linker {
     Default,
     /// The linker in the Rust toolchain, without further installation.
     RustLld,
+    /// A C compiler by its name on `PATH`, such as `aarch64-linux-gnu-gcc` or the one of Android's NDK.
+    Compiler(Name),
 }

@@ -40,6 +40,9 @@ pub struct TargetFile {
     name: Name,
     /// A summary of the hardware.
     summary: String,
+    /// Other names of such machines: a recipe that names one is told this target.
+    #[serde(default)]
+    aliases: Vec<Name>,
     /// Whether the target has an operating system.
     kind: Spanned<Kind>,
     /// The folder below `templates/` that the binary's project is made from.
@@ -61,7 +64,8 @@ pub struct TargetFile {
     console: Console,
     /// The forms in which the binary is delivered.
     image: Vec<Image>,
-    /// How the binary is run.
+    /// How the binary is run; left out, it is built and not run.
+    #[serde(default)]
     run: Run,
 }
 
@@ -70,6 +74,7 @@ pub struct TargetFile {
 pub struct Target {
     name: Name,
     summary: String,
+    aliases: Vec<Name>,
     kind: Kind,
     template: Name,
     pointer_width: u32,
@@ -100,6 +105,7 @@ impl TargetFile {
         Ok(Target {
             name: self.name,
             summary: self.summary,
+            aliases: self.aliases,
             kind: self.kind.value,
             template: self.template,
             pointer_width: self.pointer_width.value,
@@ -148,6 +154,11 @@ impl Target {
     /// A summary of the hardware.
     pub fn summary(&self) -> &str {
         &self.summary
+    }
+
+    /// Other names of such machines.
+    pub fn aliases(&self) -> impl Iterator<Item = &str> {
+        self.aliases.iter().map(Name::as_str)
     }
 
     /// Whether the target has an operating system.
@@ -240,7 +251,7 @@ mod tests {
         let memory = target.memory().unwrap();
         assert_eq!((memory.code.origin, memory.code.size.0), (0x1000_0000, 4 << 20));
         assert_eq!((memory.arena.name.as_str(), memory.arena.access), ("sram", Access::Rw));
-        assert_eq!((target.pointer_width(), target.rust().linker), (32, Linker::RustLld));
+        assert_eq!((target.pointer_width(), &target.rust().linker), (32, &Linker::RustLld));
     }
 
     #[test]
@@ -253,7 +264,7 @@ mod tests {
     #[test]
     fn a_bank_must_exist_and_fit_its_use() {
         let (code, place, help) = mistake("pico2", "arena: sram", "arena: sarm");
-        assert_eq!((code, place, help.as_str()), (Code::UnknownBank, Position::new(15, 10), "did you mean `sram`?"));
+        assert_eq!((code, place, help.as_str()), (Code::UnknownBank, Position::new(16, 10), "did you mean `sram`?"));
         assert_eq!(mistake("pico2", "arena: sram", "arena: flash").0, Code::TargetInconsistent);
         assert_eq!(mistake("pico2", "code: flash", "code: sram").0, Code::TargetInconsistent);
         assert_eq!(mistake("pico2", "stack: 16 KiB", "stack: 520 KiB").0, Code::TargetInconsistent);
@@ -280,15 +291,15 @@ mod tests {
     #[test]
     fn memory_is_for_bare_metal() {
         let (code, place, _) = mistake("pico2", "kind: bare-metal", "kind: hosted");
-        assert_eq!((code, place), (Code::TargetInconsistent, Position::new(10, 3)));
+        assert_eq!((code, place), (Code::TargetInconsistent, Position::new(11, 3)));
         let (code, place, _) = mistake("linux-x86_64", "kind: hosted", "kind: bare-metal");
-        assert_eq!((code, place), (Code::TargetInconsistent, Position::new(4, 7)));
+        assert_eq!((code, place), (Code::TargetInconsistent, Position::new(5, 7)));
     }
 
     #[test]
     fn an_address_has_32_or_64_bits() {
         let (code, place, help) = mistake("pico2", "pointer_width: 32", "pointer_width: 16");
-        assert_eq!((code, place, help.as_str()), (Code::BadValue, Position::new(6, 16), "write 32 or 64"));
+        assert_eq!((code, place, help.as_str()), (Code::BadValue, Position::new(7, 16), "write 32 or 64"));
     }
 
     #[test]

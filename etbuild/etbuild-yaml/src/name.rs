@@ -26,6 +26,11 @@ impl Name {
         valid.then(|| Self(text.to_owned()))
     }
 
+    /// The name of something that has no name of its own.
+    pub fn model() -> Self {
+        Self("model".to_owned())
+    }
+
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.0

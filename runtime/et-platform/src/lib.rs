@@ -24,14 +24,14 @@
 mod console;
 #[cfg(feature = "std")]
 mod process;
-#[cfg(all(feature = "semihosting", target_arch = "arm"))]
+#[cfg(all(feature = "semihosting", any(target_arch = "arm", target_arch = "riscv32")))]
 mod semihosting;
 mod silent;
 
 pub use console::Console;
 #[cfg(feature = "std")]
 pub use process::Process;
-#[cfg(all(feature = "semihosting", target_arch = "arm"))]
+#[cfg(all(feature = "semihosting", any(target_arch = "arm", target_arch = "riscv32")))]
 pub use semihosting::Semihosting;
 pub use silent::Silent;
 

@@ -1,6 +1,7 @@
-//! Arm semihosting: requests to a debugger or emulator by a breakpoint.
+//! Semihosting: requests to a debugger or emulator by a breakpoint.
 //!
-//! Specification: <https://github.com/ARM-software/abi-aa/blob/main/semihosting/semihosting.rst>.
+//! Specifications: <https://github.com/ARM-software/abi-aa/blob/main/semihosting/semihosting.rst> for Arm, and
+//! <https://github.com/riscv-non-isa/riscv-semihosting> for the breakpoint of RISC-V; the requests are the same.
 #![allow(unsafe_code)] // The breakpoint instruction, with a pointer to its arguments.
 
 use crate::{Console, Platform};
@@ -52,10 +53,28 @@ impl Platform for Semihosting {
 /// `argument` is valid for the request: a number, or the address of memory that outlives the call.
 unsafe fn request(operation: u32, argument: usize) -> u32 {
     let answer;
+    #[cfg(target_arch = "arm")]
     // SAFETY: a host accesses only the argument and preserves all registers except r0. The block declares a read of
     // memory.
     unsafe {
         core::arch::asm!("bkpt 0xab", inlateout("r0") operation => answer, in("r1") argument, options(nostack));
+    }
+    #[cfg(target_arch = "riscv32")]
+    // SAFETY: as above, with the answer in a0. The two shifts, which change nothing, tell a host that the breakpoint is a
+    // request; all three instructions have 32 bits and lie in one page.
+    unsafe {
+        core::arch::asm!(
+            ".option push",
+            ".option norvc",
+            ".balign 16",
+            "slli x0, x0, 0x1f",
+            "ebreak",
+            "srai x0, x0, 7",
+            ".option pop",
+            inlateout("a0") operation => answer,
+            in("a1") argument,
+            options(nostack)
+        );
     }
     answer
 }

@@ -6,7 +6,6 @@ mod board;
 mod check;
 mod facts;
 mod memory;
-mod memory_functions;
 mod report;
 mod start;
 

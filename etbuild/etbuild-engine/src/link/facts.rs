@@ -2,7 +2,7 @@
 
 use ::etbuild_target as target;
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_link::{BootBlock, CompileTarget, Console, LinkError, MemoryFacts, Region, RegisterStep, Uart};
+use etbuild_link::{BootBlock, CompileTarget, Console, LinkError, MemoryFacts, Processor, Region, RegisterStep, Uart};
 use target::Target;
 
 /// The arguments of the compiler.
@@ -12,9 +12,10 @@ pub fn compile_target(target: &Target) -> CompileTarget {
         triple: rust.triple.to_string(),
         cpu: rust.cpu.as_ref().map(ToString::to_string),
         features: rust.features.iter().map(ToString::to_string).collect(),
-        linker: match rust.linker {
+        linker: match &rust.linker {
             target::Linker::Default => etbuild_link::Linker::System,
             target::Linker::RustLld => etbuild_link::Linker::RustLld,
+            target::Linker::Compiler(name) => etbuild_link::Linker::Compiler(name.to_string()),
         },
         crt_static: rust.crt_static,
     }
@@ -44,9 +45,19 @@ pub fn region(bank: &target::Bank) -> Region {
     Region { name: bank.name.to_string(), origin: bank.origin, size: bank.size.0 }
 }
 
+/// The processor of a board.
+pub fn processor(target: &Target) -> Result<Processor, Vec<Diagnostic>> {
+    Processor::of(target.rust().triple.as_str()).ok_or_else(|| {
+        let message = format!("firmware supports Cortex-M and 32-bit RISC-V, and not `{}`", target.rust().triple);
+        let help = "choose a triple that begins with `thumb` or `riscv32` in the target's `rust:`";
+        vec![Diagnostic::error(Code::OptionUnavailable, message).help(help)]
+    })
+}
+
 /// The console of a board.
 pub fn console(console: &target::Console) -> Result<Console, Vec<Diagnostic>> {
     match console {
+        target::Console::None => Ok(Console::None),
         target::Console::Semihosting => Ok(Console::Semihosting),
         target::Console::Uart(uart) => Ok(Console::Uart(Uart {
             setup: uart.setup.iter().map(|step| register_step(*step)).collect(),
@@ -56,7 +67,7 @@ pub fn console(console: &target::Console) -> Result<Console, Vec<Diagnostic>> {
         })),
         target::Console::Stdio => {
             let message = "a bare-metal target has no standard output";
-            Err(vec![Diagnostic::error(Code::TargetInconsistent, message).help("use `semihosting` or `uart`")])
+            Err(vec![Diagnostic::error(Code::TargetInconsistent, message).help("use `semihosting`, `uart` or `none`")])
         }
     }
 }

@@ -6,7 +6,7 @@ use et_ops::OPERATORS;
 use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{
-    BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, MemoryFacts, MethodFacts, Program, ProjectFacts,
+    BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts,
     VerifyData, select,
 };
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
@@ -93,6 +93,7 @@ pub struct ManifestInputs {
 
 /// The facts of firmware.
 pub struct BoardInputs {
+    processor: Processor,
     memory: MemoryFacts,
     console: Console,
     /// The verification data, and the prefix of the names of reference outputs.
@@ -142,6 +143,7 @@ impl ProjectInputs {
             None => Program::Beside(format!("{}.pte", self.name)),
         };
         let board = self.board.as_ref().map(|board| BoardFacts {
+            processor: board.processor,
             memory: board.memory.clone(),
             console: board.console.clone(),
             verify,
@@ -174,6 +176,7 @@ impl BoardInputs {
             Ok((file, prefix.clone()))
         };
         Ok(Some(Self {
+            processor: facts::processor(&options.target).map_err(|found| Blocked::failed(stage, found))?,
             memory: facts::memory_facts(memory),
             console: facts::console(options.target.console()).map_err(|found| Blocked::failed(stage, found))?,
             verify: options.verify.as_ref().map(hashed).transpose()?,
@@ -212,7 +215,8 @@ impl Keyed for ProjectInputs {
 
 impl Keyed for BoardInputs {
     fn key(&self, key: KeyBuilder) -> KeyBuilder {
-        let Self { memory, console, verify } = self;
+        let Self { processor, memory, console, verify } = self;
+        let key = key.fact("processor", format!("{processor:?}"));
         let key = key.fact("memory", format!("{memory:?}")).fact("console", format!("{console:?}"));
         verify
             .iter()

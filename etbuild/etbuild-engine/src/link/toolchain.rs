@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use etbuild_diagnostic::Diagnostic;
-use etbuild_link::{CompileTarget, LinkError, Route, Toolchain, Watched, toolchain};
+use etbuild_diagnostic::{Code, Diagnostic};
+use etbuild_link::{CompileTarget, LinkError, Linker, Route, Toolchain, Watched, toolchain};
 use etbuild_store::Digest;
 use etbuild_target::Target;
 use serde::{Deserialize, Serialize};
@@ -33,9 +33,25 @@ struct Remembered {
 /// The toolchain for a target, or the missing part and the way to install the part.
 pub fn tools(world: &World, target: &Target) -> Result<Tools, Box<Diagnostic>> {
     let target = facts::compile_target(target);
+    if target.linker == Linker::System && !is_of_this_machine(&target.triple) {
+        return Err(Box::new(foreign(&target.triple)));
+    }
     let subject = subject(world, &target);
     let toolchain = world.toolchain(subject, || search(world, &subject, &target))?;
     Ok(Tools { target, toolchain })
+}
+
+/// Whether the machine's own C compiler makes programs for the triple.
+fn is_of_this_machine(triple: &str) -> bool {
+    let mut words = triple.split('-');
+    words.next() == Some(std::env::consts::ARCH) && words.any(|word| word == std::env::consts::OS)
+}
+
+fn foreign(triple: &str) -> Diagnostic {
+    let message = format!("this machine's C compiler does not link for `{triple}`");
+    let help = "name the compiler that does in the target, such as `rust: { linker: { compiler: aarch64-linux-gnu-gcc } }` or \
+        the one of Android's NDK; a static musl triple takes `linker: rust-lld`: docs/targets.md";
+    Diagnostic::error(Code::ToolMissing, message).help(help)
 }
 
 fn search(world: &World, subject: &Digest, target: &CompileTarget) -> Result<Toolchain, Box<Diagnostic>> {
@@ -57,6 +73,9 @@ fn missing(error: &LinkError) -> Diagnostic {
     match error {
         LinkError::ToolMissing { program, .. } if program == "cc" => {
             diagnostic.help("install a C compiler, which Rust links with here: `apt-get install gcc`")
+        }
+        LinkError::ToolMissing { program, .. } if program != "rustc" && program != "cargo" => {
+            diagnostic.help("put its folder on PATH, or name another compiler in the target's `rust: { linker: ... }`")
         }
         LinkError::ToolMissing { .. } => diagnostic.help("install Rust from https://rustup.rs"),
         _ => diagnostic,

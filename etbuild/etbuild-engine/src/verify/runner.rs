@@ -33,10 +33,17 @@ pub enum Runner {
 /// The runner of binaries of `target` here, or the missing program and the way to install the program.
 pub fn runner(world: &World, target: &Target) -> Result<Runner, Box<Diagnostic>> {
     match target.run() {
+        Run::None => Err(Box::new(no_runner(target))),
         Run::Native => native(target),
         Run::Emulator(emulator) => find_emulator(world, emulator),
         Run::Device(device) => drive(world, device),
     }
+}
+
+fn no_runner(target: &Target) -> Diagnostic {
+    let message = format!("`{}` is built and not run: its target says `run: none`", target.name());
+    let help = "bring the binary to the machine, or name an emulator in the target: docs/targets.md";
+    Diagnostic::warning(Code::NotVerified, message).help(help)
 }
 
 fn native(target: &Target) -> Result<Runner, Box<Diagnostic>> {

@@ -1,13 +1,4 @@
-//! The reset handler, and the handlers of panics and faults. Armv7-M and Armv8-M with 32-bit Thumb.
-
-use et_platform::Platform;
-
-use crate::board::Board;
-
-/// The exit status after a panic.
-const PANIC: u32 = 0xfd;
-/// The exit status after a fault: an access outside memory, or a stack overflow.
-const FAULT: u32 = 0xfe;
+//! The reset handler of Armv7-M and Armv8-M with 32-bit Thumb.
 
 core::arch::global_asm!(
     // The vector table: stack, reset, and 14 exceptions that all are faults here.
@@ -60,13 +51,3 @@ core::arch::global_asm!(
     "b handle_fault",
     ".ltorg",
 );
-
-#[unsafe(no_mangle)]
-extern "C" fn handle_fault() -> ! {
-    Board::default().exit(FAULT)
-}
-
-#[panic_handler]
-fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
-    Board::default().exit(PANIC)
-}
