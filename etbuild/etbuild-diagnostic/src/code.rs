@@ -83,6 +83,7 @@ codes! {
     ETB0307 TensorMismatch StageFailed "tensors mismatch" "The tensors of a checkpoint or adapter do not match its configuration."
     ETB0308 ContextTooLong RecipeInvalid "context too long" "`export.context` exceeds the model's maximum context length."
     ETB0309 ExportFailed StageFailed "export failed" "The Python function of the model failed, or its model cannot be exported."
+    ETB0310 ModelFormat RecipeInvalid "unsupported model format" "The file is a model of another tool, weights without a model, or no model."
     // 04: operators, passes, memory.
     ETB0401 OperatorUnavailable RecipeUnmet "operator not available" "No kernel and no backend supports this operator."
     ETB0402 DtypeUnavailable RecipeUnmet "dtype not available" "The operator is supported, and not for this dtype."

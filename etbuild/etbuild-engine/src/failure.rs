@@ -6,6 +6,15 @@ use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_ir::Violation;
 use serde::Serialize;
 
+/// The alternatives to an operator without a kernel.
+pub fn decompose(operator: &str) -> String {
+    let operator = operator.trim_start_matches("torch.ops.");
+    format!(
+        "end the model ahead of the operator, or decompose the operator into known operators ahead of `torch.export.save`:\n  \
+         program = program.run_decompositions({{torch.ops.{operator}: function}})"
+    )
+}
+
 /// A verifier refused a program of an etbuild stage.
 pub fn violations(violations: Vec<Violation>) -> Vec<Diagnostic> {
     violations.into_iter().map(|violation| Diagnostic::error(Code::ProgramInvalid, violation.to_string())).collect()

@@ -34,13 +34,17 @@ pub use action::{Action, ArtifactKind, ArtifactRef, Artifacts, Staged};
 pub use deploy::{Goal, OutputFile, StageRow, UnitReport, Verification, deploy};
 pub use dry_run::{PlanRow, PlanState, UnitPlan, inputs, plan};
 pub use etbuild_emit::PRODUCER_KEY;
+pub use etbuild_import::Format;
 pub use etbuild_link::{CodePart, SizeReport};
 pub use etbuild_remote::{Access as RemoteAccess, Execution as RemoteExecution, Options as RemoteOptions};
 pub use input::{Db, EngineDatabase};
 pub use partition::{EngineRefusal, Fallback, FallbackReason, NodePlace, PackedWeight};
 pub use pipeline::{Source, Stage};
 pub use quantize::{Answers, LayerLoss};
-pub use request::{ProgramFiles, Request, catalogue, program_file, program_files, resolve, unit_folders};
+pub use request::{
+    ProgramFiles, Request, Subject, catalogue, file_format, foreign, program_file, program_files, resolve, subject,
+    unit_folders,
+};
 pub use session::{Event, Mode, World};
 pub use unit::Unit;
 pub use verify::Judgement;

@@ -52,8 +52,13 @@ pub enum ImportError {
     #[error("`{0}` is a custom object, which is not supported")]
     CustomObject(String),
     /// An operator without a schema.
-    #[error("operator `{0}` is unknown")]
-    UnknownOperator(String),
+    #[error("the operator `{operator}` is unknown")]
+    UnknownOperator {
+        /// The target of the call, as in `torch.ops.mylib.swish.default`.
+        operator: String,
+        /// The line of the model's source with the call, where the archive holds the line.
+        source_line: Option<String>,
+    },
     /// Arguments that do not match the schema.
     #[error("operator `{operator}`: argument `{argument}` {reason}")]
     Argument {
@@ -109,4 +114,14 @@ pub enum ImportError {
     /// The imported program is invalid: a fault of the importer.
     #[error(transparent)]
     Invalid(#[from] Violation),
+}
+
+impl ImportError {
+    /// The same error with the line of the model's source.
+    pub(crate) fn with_source_line(self, line: Option<String>) -> Self {
+        match self {
+            Self::UnknownOperator { operator, .. } => Self::UnknownOperator { operator, source_line: line },
+            other => other,
+        }
+    }
 }

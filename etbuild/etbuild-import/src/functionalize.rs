@@ -81,7 +81,8 @@ impl Functionalizer {
             return self.push(node);
         }
         let schema = schema::find(&node.operator);
-        let schema = schema.ok_or_else(|| ImportError::UnknownOperator(node.operator.to_string()))?;
+        let schema = schema
+            .ok_or_else(|| ImportError::UnknownOperator { operator: node.operator.to_string(), source_line: None })?;
         if schema.parameters.iter().any(|parameter| parameter.written) {
             return self.write(node, &schema);
         }

@@ -15,9 +15,11 @@
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
 mod error;
+mod format;
 mod functionalize;
 mod pt2;
 mod schema;
 
 pub use error::ImportError;
+pub use format::{Format, Glance, HEAD, TAIL};
 pub use pt2::import_pt2;

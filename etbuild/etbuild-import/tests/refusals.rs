@@ -93,7 +93,10 @@ fn all_operators_without_a_schema_are_listed() {
                 .into(),
         )
     });
-    let unknown = |name: &str| ImportError::UnknownOperator(format!("torch.ops.my.{name}.default"));
+    let unknown = |name: &str| ImportError::UnknownOperator {
+        operator: format!("torch.ops.my.{name}.default"),
+        source_line: None,
+    };
     assert_eq!(import(foreign).unwrap_err(), [unknown("one"), unknown("two")]);
 }
 

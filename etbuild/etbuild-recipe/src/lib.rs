@@ -26,9 +26,11 @@ mod check;
 mod extends;
 mod file_path;
 mod files;
+mod foreign;
 mod load;
 mod matrix;
 mod merge;
+mod missing;
 mod options;
 mod overrides;
 mod recipe;
@@ -42,14 +44,15 @@ pub use etbuild_yaml::Name;
 pub use file_path::FilePath;
 pub use files::{RecipeFiles, SystemFiles};
 pub use load::{Loaded, load, load_from};
+pub use missing::{missing_file, missing_files};
 pub use options::{
     Accuracy, Budget, Cache, Embedding, Export, FixedScalar, FixedValue, Float, LayerScheme, Memory, Method, Metric,
     Model, Observer, OneOrMany, Output, Partition, Planner, Precision, PythonFunction, Quantize, Rotation, Runtime,
     Scheme, TimeLimit, Verify, Weights,
 };
 pub use overrides::Override;
-pub use recipe::{Recipe, missing_files};
+pub use recipe::Recipe;
 pub use reference::reference_markdown;
 pub use schema::recipe_schema;
-pub use starter::{starter, starter_for};
+pub use starter::{ModelKind, starter};
 pub use tolerance::Tolerance;

@@ -10,6 +10,7 @@ use etbuild_yaml::{Node, Value, check_version, read_rest};
 use crate::check::check;
 use crate::extends::Extender;
 use crate::file_path::normal;
+use crate::foreign::model_of_another_tool;
 use crate::matrix::expand;
 use crate::merge::merge;
 use crate::substitute::substitute;
@@ -62,7 +63,17 @@ fn override_all(tree: Node, overrides: &[Override]) -> Result<Node, Diagnostic> 
 
 /// A typed recipe, or its mistakes.
 fn typed(tree: Node, files: &dyn RecipeFiles) -> Result<Recipe, Vec<Diagnostic>> {
-    let recipe = read_rest::<Recipe>(&substitute(tree, files)?, COMPOSITION)?;
+    let tree = substitute(tree, files)?;
+    let recipe = read_rest::<Recipe>(&tree, COMPOSITION).map_err(|found| with_model_explained(&tree, found))?;
     let mistakes = check(&recipe);
     if mistakes.is_empty() { Ok(recipe) } else { Err(mistakes) }
+}
+
+/// The mistakes with a model of another tool told as such, in place of the mistake that the types see there.
+fn with_model_explained(tree: &Node, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let Some(model) = model_of_another_tool(tree) else { return found };
+    let start = |diagnostic: &Diagnostic| diagnostic.span.as_ref().map(|span| span.start);
+    let place = start(&model);
+    let others = found.into_iter().filter(|other| start(other) != place);
+    std::iter::once(model).chain(others).collect()
 }

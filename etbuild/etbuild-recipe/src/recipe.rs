@@ -1,7 +1,5 @@
 //! The recipe itself.
 
-use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_system::System;
 use etbuild_yaml::{FormatVersion, Spanned};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -72,16 +70,4 @@ impl Recipe {
             .chain(&self.export.files)
             .collect()
     }
-}
-
-/// An error for each file or folder that the recipe names and that does not exist.
-pub fn missing_files(recipe: &Recipe, system: &dyn System) -> Vec<Diagnostic> {
-    let exists = |file: &&FilePath| system.stamp(&file.path).is_ok() || system.is_dir(&file.path);
-    recipe.files().into_iter().filter(|file| !exists(file)).map(missing).collect()
-}
-
-fn missing(file: &FilePath) -> Diagnostic {
-    let message = format!("file `{}` not found", file.path.display());
-    let help = "check the spelling; paths are relative to the file that contains them";
-    Diagnostic::error(Code::FileMissing, message).at((*file.span).clone()).help(help)
 }

@@ -16,6 +16,13 @@ pub trait System: Send + Sync {
         Ok(())
     }
 
+    /// Up to `length` bytes from `start` on.
+    fn read_part(&self, path: &Path, start: u64, length: usize) -> io::Result<Vec<u8>> {
+        let bytes = self.read(path)?;
+        let start = usize::try_from(start).unwrap_or(bytes.len()).min(bytes.len());
+        Ok(bytes[start..].iter().copied().take(length).collect())
+    }
+
     /// Size and change stamp of a file, following links.
     fn stamp(&self, path: &Path) -> io::Result<FileStamp>;
 

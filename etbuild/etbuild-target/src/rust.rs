@@ -82,6 +82,6 @@ pub enum Linker {
     Default,
     /// The linker in the Rust toolchain, without further installation.
     RustLld,
-    /// A C compiler by its name on `PATH`, such as `aarch64-linux-gnu-gcc` or the one of Android's NDK.
+    /// A C compiler by its name on `PATH`, such as `aarch64-linux-gnu-gcc` or the compiler of Android's NDK.
     Compiler(Name),
 }

@@ -54,10 +54,27 @@ impl Places<'_> {
 
     fn syntax(&self, error: &ScanError) -> Diagnostic {
         let place = self.place(*error.marker(), *error.marker());
+        if let Some(tab) = self.tab(self.position(*error.marker())) {
+            let message = "a tab stands in the indentation";
+            return Diagnostic::error(Code::YamlSyntax, message).at(tab.span()).help("indent with spaces");
+        }
         match error.kind() {
             ErrorKind::RecursionLimitExceeded => too_deep(&place),
             kind => Diagnostic::error(Code::YamlSyntax, error.info()).at(place.span()).help(syntax_help(kind)),
         }
+    }
+
+    /// The tab in the indentation of the line with the error, or of the next line that is not blank: the parser stops ahead of
+    /// the tab.
+    fn tab(&self, error: Position) -> Option<Place> {
+        let lines = (1..).zip(self.source.text().lines()).skip(error.line.saturating_sub(1) as usize);
+        let mut near = lines.filter(|(_, line)| !line.trim().is_empty()).take(2);
+        near.find_map(|(number, line)| {
+            let column = (1..).zip(line.chars().take_while(|character| character.is_whitespace()));
+            let (column, _) = column.into_iter().find(|(_, character)| *character == '\t')?;
+            let start = Position::new(number, column);
+            Some(Place::new(self.source, start, start))
+        })
     }
 }
 
@@ -88,12 +105,13 @@ fn build(builder: &mut Builder<'_>, event: Event<'_>, place: Place) -> Result<()
 fn syntax_help(kind: &ErrorKind) -> &'static str {
     match kind {
         ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation | ErrorKind::TabInIndentation => {
-            "indent with spaces"
+            "write spaces, not tabs"
         }
         ErrorKind::UnknownAnchor => "define the anchor `&name` before the alias `*name`",
         ErrorKind::UnclosedFlowCollection { open: '[' } => "close the list with `]`",
         ErrorKind::UnclosedFlowCollection { .. } => "close the map with `}`",
         ErrorKind::UnclosedQuotedScalar => "close the quotation mark",
+        kind if kind.to_string().contains("quoted scalar") => "close the quotation mark in a line above",
         _ => "quote a text that contains `: `, `#`, `{`, `[`, `&`, `*` or `!`, and align keys of one map",
     }
 }

@@ -6,13 +6,19 @@ const LONGEST: usize = 64;
 /// Most candidates that are compared, so that a file full of names costs no time.
 const CANDIDATES: usize = 256;
 
+/// The shortest start of a candidate that stands for the whole.
+const START: usize = 3;
+
 /// The candidate that `name` was most likely meant to be, if any is near.
 pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let name = if name.len() <= LONGEST { name.to_lowercase() } else { return None };
-    let scored = candidates
-        .into_iter()
-        .take(CANDIDATES)
-        .map(|candidate| (strsim::damerau_levenshtein(&name, candidate), candidate));
+    let candidates: Vec<&str> = candidates.into_iter().take(CANDIDATES).collect();
+    // A name that was not written to its end is no other name with a slip in it: `int4` is `int4-weights`, and not `int8`.
+    let is_start = |candidate: &&str| name.len() >= START && candidate.starts_with(&name);
+    if let Some(whole) = candidates.iter().copied().filter(is_start).min_by_key(|candidate| candidate.len()) {
+        return Some(whole);
+    }
+    let scored = candidates.into_iter().map(|candidate| (strsim::damerau_levenshtein(&name, candidate), candidate));
     let near = scored.filter(|(distance, candidate)| *distance <= 1 + name.chars().count().max(candidate.len()) / 4);
     near.min().map(|(_, candidate)| candidate)
 }
@@ -49,6 +55,8 @@ mod tests {
         assert_eq!(suggest("Quantise", keys), Some("quantize"));
         assert_eq!(suggest("target", keys), Some("targets"));
         assert_eq!(suggest("colour", keys), None);
+        assert_eq!(suggest("int4", ["int8", "int8-weights", "int4-weights"]), Some("int4-weights"));
+        assert_eq!(suggest("in", ["int8", "int8-weights"]), Some("int8"));
     }
 
     #[test]

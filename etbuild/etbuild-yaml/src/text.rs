@@ -20,7 +20,8 @@ pub fn read_text(system: &dyn System, path: &Path) -> Result<Arc<str>, Diagnosti
         return Err(Diagnostic::error(Code::FileTooLarge, message).help("check that this is the intended file"));
     }
     let bytes = system.read(path).map_err(|error| unreadable(path, &error))?;
-    let text = String::from_utf8(bytes).map_err(|_| not_text(path))?;
+    let text =
+        String::from_utf8(bytes).map_err(|error| not_text(path, error.as_bytes(), error.utf8_error().valid_up_to()))?;
     Ok(text.into())
 }
 
@@ -40,9 +41,13 @@ fn unreadable(path: &Path, error: &io::Error) -> Diagnostic {
     }
 }
 
-fn not_text(path: &Path) -> Diagnostic {
-    let message = format!("`{}` is not UTF-8 text", path.display());
-    Diagnostic::error(Code::NotText, message).help("check that this is the intended file")
+fn not_text(path: &Path, bytes: &[u8], valid: usize) -> Diagnostic {
+    let line = 1 + bytes.iter().take(valid).filter(|byte| **byte == b'\n').count();
+    let is_utf16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    let reason =
+        if is_utf16 { "the encoding is UTF-16".to_owned() } else { format!("line {line} has an invalid byte") };
+    let message = format!("`{}` is not UTF-8 text: {reason}", path.display());
+    Diagnostic::error(Code::NotText, message).help("check that this is the intended file, and save the file as UTF-8")
 }
 
 #[cfg(test)]

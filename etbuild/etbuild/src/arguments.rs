@@ -144,7 +144,7 @@ pub enum Command {
     Schema(Schema),
     /// Check for the tools that targets need
     Doctor,
-    /// Create a recipe for a model
+    /// Create a recipe for a model, or a target file: `init target NAME --triple TRIPLE`
     Init(Init),
     /// Write manual pages for all commands
     Man {
@@ -197,7 +197,8 @@ pub struct Run {
     /// Options of language models.
     #[command(flatten)]
     pub language: Language,
-    /// Input tensors as safetensors, by input name; optional for methods without inputs and for bundled cases
+    /// Input tensors as safetensors, by input name, or the only input as a `.npy` array; optional for methods without inputs
+    /// and for bundled cases
     #[arg(long, value_name = "FILE")]
     pub inputs: Option<PathBuf>,
     /// Non-tensor inputs as a JSON object; defaults to `inputs.json` beside the input tensors
@@ -209,7 +210,7 @@ pub struct Run {
     /// A `.ptd` file with external weights; repeatable
     #[arg(long, value_name = "FILE")]
     pub data: Vec<PathBuf>,
-    /// Write the outputs to this safetensors file; optional for bundled cases
+    /// Write the outputs to this safetensors file, or the only output to a `.npy` file; optional for bundled cases
     #[arg(long, value_name = "FILE")]
     pub outputs: Option<PathBuf>,
     /// Run the cases of a bundled program and compare; the default without --inputs
@@ -469,11 +470,17 @@ pub enum SchemaOf {
 /// Arguments of `init`.
 #[derive(Args, Clone, Debug)]
 pub struct Init {
-    /// The model, a `.pt2` archive
+    /// The model: a `.pt2` archive, a checkpoint folder, or a Python function as `file.py:function`; or the word `target`
+    #[arg(value_name = "MODEL|target")]
     pub model: PathBuf,
-    /// The recipe file to write; defaults to `NAME.yaml`
+    /// The name of the target, after the word `target`
+    pub name: Option<String>,
+    /// The file to write; defaults to `NAME.yaml`, and to `targets/NAME.yaml` for a target
     #[arg(long, value_name = "FILE")]
     pub recipe: Option<PathBuf>,
+    /// The Rust triple of the target, such as `thumbv7em-none-eabihf`
+    #[arg(long, value_name = "TRIPLE", requires = "name")]
+    pub triple: Option<String>,
 }
 
 #[cfg(test)]

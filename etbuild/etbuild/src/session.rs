@@ -127,6 +127,7 @@ fn shorthands(recipes: &Recipes) -> Vec<String> {
 
 fn no_folder(directory: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(Code::Usage, format!("failed to enter folder `{}`: {error}", directory.display()))
+        .help("give `-C` the path of a folder")
 }
 
 fn store_unavailable(error: &StoreError) -> Diagnostic {

@@ -13,12 +13,14 @@ fn targets_are_listed_and_shown() {
     let place = Place::cold();
     let list = place.run("targets list").expect(0).stdout;
     let names: Vec<&str> = list.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
-    assert_eq!(names, ["galaxy-s25", "linux-aarch64", "linux-x86_64", "mps2-an505", "pico2", "pixel-9-pro-xl"]);
+    let shipped =
+        ["galaxy-s25", "linux-aarch64", "linux-x86_64", "microbit", "mps2-an505", "pico", "pico2", "pixel-9-pro-xl"];
+    assert_eq!(names, [&shipped[..], &["riscv-virt"]].concat());
     let shown = place.run("targets show mps2-an505").expect(0).stdout;
     assert!(shown.lines().any(|line| line == "rust.triple: thumbv8m.main-none-eabi"), "{shown}");
     assert_eq!(place.json("targets show pico2")["name"], "pico2");
     let ran = place.run("targets show pico3").expect(3);
-    assert!(ran.stderr.contains("error[ETB0203]") && ran.stderr.contains("did you mean `pico2`?"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("error[ETB0203]") && ran.stderr.contains("did you mean `pico`?"), "{}", ran.stderr);
 }
 
 #[test]
@@ -35,7 +37,7 @@ fn the_printed_schema_is_the_committed_one() {
 fn the_doctor_checks_every_target_and_succeeds() {
     let result = Place::cold().json("doctor");
     let targets = result["targets"].as_array().unwrap();
-    assert_eq!(targets.len(), 6);
+    assert_eq!(targets.len(), 9);
     assert!(targets.iter().any(|target| target["target"] == "linux-x86_64" && target["runner"] == "this machine"));
     assert!(targets.iter().all(|target| target["toolchain"].as_str().unwrap().starts_with("rustc 1.")), "{result}");
 }
@@ -49,6 +51,39 @@ fn a_first_recipe_passes_the_check() {
     assert_eq!(place.json("check digits.yaml")["units"], serde_json::json!(["digits@linux-x86_64"]));
     let ran = place.run("init digits.pt2").expect(1);
     assert!(ran.stderr.contains("error[ETB0604]: `digits.yaml` already exists"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_first_recipe_is_named_after_every_kind_of_model() {
+    let mut place = Place::cold();
+    place.file("small.py", "def make():\n    pass\n");
+    std::os::unix::fs::symlink(repository().join("examples/tiny-llama/model"), place.path().join("Tiny-0.6B")).unwrap();
+    place.root = place.path().to_owned();
+    for (model, name, key) in [("Tiny-0.6B", "Tiny-0.6B", "8da4w"), ("small.py:make", "small", "interpreter")] {
+        place.run(&format!("init {model}")).expect(0);
+        let recipe = fs::read_to_string(place.path().join(format!("{name}.yaml"))).unwrap();
+        assert!(recipe.contains(&format!("\"{model}\"")) && recipe.contains(key), "{recipe}");
+        assert_eq!(
+            place.json(&format!("check {name}.yaml"))["units"],
+            serde_json::json!([format!("{name}@linux-x86_64")])
+        );
+    }
+}
+
+#[test]
+fn a_target_is_made_from_a_triple() {
+    let mut place = Place::cold();
+    fs::copy(repository().join(MODEL), place.path().join("digits.pt2")).unwrap();
+    place.root = place.path().to_owned();
+    for triple in ["thumbv7em-none-eabihf", "riscv32imc-unknown-none-elf", "aarch64-linux-android"] {
+        place.run(&format!("init target my-{triple} --triple {triple}")).expect(0);
+        let shown = place.json(&format!("targets show targets/my-{triple}.yaml"));
+        assert_eq!((&shown["rust"]["triple"], &shown["run"]), (&triple.into(), &"none".into()));
+        place.run(&format!("check digits.pt2 --target my-{triple}")).expect(0);
+    }
+    place.run("init target thumbv6m-none-eabi").expect(0);
+    let ran = place.run("init target thumbv6m-none-eabi").expect(1);
+    assert!(ran.stderr.contains("exists already"), "{}", ran.stderr);
 }
 
 #[test]

@@ -28,6 +28,70 @@ fn every_emulated_target_equals_pytorch() {
     }
 }
 
+/// A processor of Armv6-M and one of RISC-V, which start in other ways than the targets of the recipe.
+#[test]
+fn small_processors_compute_what_pytorch_computed() {
+    let place = Place::warm();
+    // Software computes floating-point numbers here, so a few cases take their time.
+    let data = place.file("test.safetensors", tensors::first_cases(&place.root.join(TEST_DATA), 8));
+    let targets = "--target microbit --target riscv-virt";
+    let result = place.json(&format!("deploy {RECIPE} {targets} --set verify.inputs={}", data.display()));
+    for target in ["microbit", "riscv-virt"] {
+        let verification = &unit(&result, target)["verification"];
+        assert_eq!((&verification["state"], &verification["cases"]), (&"done".into(), &8.into()), "{target}: {result}");
+        assert_eq!(verification["same_prediction"], 8, "{target}: {verification}");
+    }
+}
+
+/// An image for the boot ROM of a Pico: the second stage with its checksum, then the vectors.
+#[test]
+fn a_pico_starts_with_the_second_stage() {
+    let place = Place::warm();
+    place.run(&format!("build {RECIPE} --target pico")).expect(0);
+    let image = fs::read(place.out().join("digits/pico/digits.uf2")).unwrap();
+    let flash = &image[32..32 + 256];
+    let word = |at: usize| u32::from_le_bytes(image[32 + at..32 + at + 4].try_into().unwrap());
+    let checksum = flash[..252].iter().fold(u32::MAX, |crc, byte| {
+        (0..8)
+            .fold(crc ^ u32::from(*byte) << 24, |crc, _| if crc >> 31 == 1 { crc << 1 ^ 0x04c1_1db7 } else { crc << 1 })
+    });
+    assert_eq!(word(252), checksum);
+    let next = &image[512 + 32..512 + 40];
+    let [stack, reset] = [&next[..4], &next[4..]].map(|bytes| u32::from_le_bytes(bytes.try_into().unwrap()));
+    assert!((0x2000_0000..=0x2004_2000).contains(&stack) && (0x1000_0100..0x1020_0000).contains(&reset));
+}
+
+/// What a target lacks is a sentence, and not the output of a compiler.
+#[test]
+fn a_target_without_a_linker_is_told() {
+    let mut place = Place::cold();
+    place.root = place.path().to_owned();
+    files::copy(&support::repository().join(support::MODEL), &place.path().join("digits.pt2"));
+    place.run("init target phone --triple aarch64-linux-android").expect(0);
+    let ran = place.run("build digits.pt2 --target phone").expect(1);
+    assert!(ran.stderr.contains("error[ETB0501]: `aarch64-linux-android24-clang`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("on PATH") && !ran.stderr.contains("ld:"), "{}", ran.stderr);
+}
+
+/// A NumPy array in, a NumPy array out: the same numbers as by safetensors, from the command and from the binary.
+#[test]
+fn numpy_arrays_are_the_one_input_and_the_one_output() {
+    let place = Place::warm();
+    let bytes = fs::read(place.root.join(TEST_DATA)).unwrap();
+    let mut array = Vec::new();
+    et_module::npy::write(&tensors::tensor(&bytes, "x"), &mut array).unwrap();
+    let array = place.file("x.npy", array);
+    let binary = support::warm_out().join("digits/linux-x86_64/digits");
+    let (by_command, by_binary) = (place.path().join("command.npy"), place.path().join("binary.npy"));
+    let run = format!("run {} --inputs {} --outputs {}", support::MODEL, array.display(), by_command.display());
+    place.run(&run).expect(0);
+    Ran::of(Command::new(&binary).arg("--inputs").arg(&array).arg("--outputs").arg(&by_binary)).expect(0);
+    let (by_command, by_binary) = (fs::read(by_command).unwrap(), fs::read(by_binary).unwrap());
+    let outputs = et_module::npy::parse(&by_command).unwrap();
+    assert_eq!(outputs.shape, [360, 10]);
+    assert_eq!(et_module::npy::parse(&by_binary).unwrap(), outputs);
+}
+
 #[test]
 fn the_portable_kernels_compute_what_pytorch_computed_on_both_architectures() {
     let targets = "--target linux-x86_64 --target linux-aarch64";

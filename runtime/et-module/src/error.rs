@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use et_runtime::{Failure, Place};
 
-use crate::safetensors;
+use crate::TensorFileError;
 
 /// A failure with the text for a user.
 #[derive(Debug)]
@@ -17,12 +17,12 @@ pub enum Error {
         /// The error of the system.
         source: std::io::Error,
     },
-    /// A safetensors file is malformed.
-    Safetensors {
+    /// A file of inputs is malformed, or does not fit the method.
+    Inputs {
         /// The file.
         path: PathBuf,
         /// The mistake in the file.
-        source: safetensors::Error,
+        source: TensorFileError,
     },
     /// A data file cannot be used.
     DataFile {
@@ -85,7 +85,7 @@ impl Display for Error {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::File { path, source } => write!(formatter, "{}: {source}", path.display()),
-            Self::Safetensors { path, source } => write!(formatter, "{}: {source}", path.display()),
+            Self::Inputs { path, source } => write!(formatter, "{}: {source}", path.display()),
             Self::DataFile { path, problem } => write!(formatter, "{}: {problem}", path.display()),
             Self::ExternalTensor { name, problem } => write!(formatter, "tensor {name}: {problem}"),
             Self::MethodMissing { name, methods } => {

@@ -32,6 +32,7 @@ impl FileBytes {
     }
 
     fn open_file(path: &Path) -> io::Result<Self> {
+        refuse_endless(path)?;
         let mut file = File::open(path)?;
         let size = file.metadata()?.len();
         #[cfg(all(unix, target_pointer_width = "64"))]
@@ -43,7 +44,7 @@ impl FileBytes {
         if size > 0 {
             return Aligned::read(file, size).map(Self::owned);
         }
-        // A pipe, and what a system tells as a file, do not say how long they are.
+        // Files that a system makes as they are read do not say how long they are.
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
         Ok(Self::copied(&bytes))
@@ -68,6 +69,16 @@ impl FileBytes {
     pub const fn embedded(bytes: &'static [u8]) -> Self {
         Self(Source::Static(bytes))
     }
+}
+
+/// Devices, pipes and sockets may never end, or wait for ever; a folder has no bytes.
+fn refuse_endless(path: &Path) -> io::Result<()> {
+    let kind = std::fs::metadata(path)?.file_type();
+    if kind.is_file() {
+        return Ok(());
+    }
+    let what = if kind.is_dir() { "a folder, not a file" } else { "a device, pipe or socket, not a regular file" };
+    Err(io::Error::new(io::ErrorKind::InvalidInput, what))
 }
 
 /// Bytes that begin at a multiple of [`Aligned::TO`].

@@ -3,17 +3,20 @@
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::SizeReport;
 use etbuild_recipe::Budget;
+use etbuild_target::Kind;
 use etbuild_yaml::{ByteSize, Spanned};
 
-/// One error for every exceeded limit. A hosted target has no flash and no RAM to count.
-pub fn exceeded(budget: &Budget, program_file: u64, sizes: &SizeReport) -> Vec<Diagnostic> {
-    let limits = [
-        ("the program file", &budget.file, program_file),
+/// One error for every exceeded limit. Flash and RAM are the memory banks of a board: a hosted target has none.
+pub fn exceeded(budget: &Budget, kind: Kind, program_file: u64, sizes: &SizeReport) -> Vec<Diagnostic> {
+    let file = ("the program file", &budget.file, program_file);
+    let banks = [
         ("flash", &budget.flash, sizes.flash()),
         ("RAM", &budget.ram, sizes.ram()),
         ("peak RAM", &budget.peak_ram, sizes.ram()),
     ];
-    limits.into_iter().filter_map(|(what, limit, used)| over(what, limit.as_ref()?, used)).collect()
+    let banks = banks.into_iter().filter(|_| kind == Kind::BareMetal);
+    let limits = std::iter::once(file).chain(banks);
+    limits.filter_map(|(what, limit, used)| over(what, limit.as_ref()?, used)).collect()
 }
 
 fn over(what: &str, limit: &Spanned<ByteSize>, used: u64) -> Option<Diagnostic> {
@@ -34,7 +37,15 @@ mod tests {
         let limit = |bytes| Some(Spanned::new(ByteSize(bytes), Span::file("r.yaml")));
         let budget = Budget { file: limit(10), flash: limit(3), ram: None, peak_ram: None };
         let sizes = SizeReport { text: 3, ..SizeReport::default() };
-        assert!(exceeded(&budget, 10, &sizes).is_empty());
-        assert_eq!(exceeded(&budget, 11, &sizes).len(), 1);
+        assert!(exceeded(&budget, Kind::BareMetal, 10, &sizes).is_empty());
+        assert_eq!(exceeded(&budget, Kind::BareMetal, 11, &sizes).len(), 1);
+    }
+
+    #[test]
+    fn flash_is_a_limit_of_boards() {
+        let budget = Budget { flash: Some(Spanned::new(ByteSize(2), Span::file("r.yaml"))), ..Budget::default() };
+        let sizes = SizeReport { text: 3, ..SizeReport::default() };
+        assert_eq!(exceeded(&budget, Kind::BareMetal, 0, &sizes).len(), 1);
+        assert!(exceeded(&budget, Kind::Hosted, 0, &sizes).is_empty());
     }
 }

@@ -121,7 +121,7 @@ fn check_budget(
     report.sizes = Some(sizes);
     let data: u64 = data_files(emitted).iter().map(|(_, data)| data.size).sum();
     let file = emitted.blob(ArtifactKind::ProgramFile)?.size + data;
-    let exceeded = budget::exceeded(&unit.recipe.budget, file, &sizes);
+    let exceeded = budget::exceeded(&unit.recipe.budget, unit.target.kind(), file, &sizes);
     if exceeded.is_empty() { Ok(()) } else { Err(Blocked::failed(Stage::Link, exceeded)) }
 }
 

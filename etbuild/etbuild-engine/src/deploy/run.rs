@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use etbuild_diagnostic::Diagnostic;
+use etbuild_diagnostic::{Code, Diagnostic};
 
 use super::build::{Goal, build};
 use super::{UnitReport, limits};
@@ -88,9 +88,18 @@ fn placed(unit: &Unit, failed: &Failed) -> Vec<Diagnostic> {
     let place = |diagnostic: &Diagnostic| match diagnostic.span {
         Some(_) => diagnostic.clone(),
         None if matches!(failed.stage, Stage::Quantize | Stage::Measure) => limits::placed(unit, diagnostic),
+        None if is_of_verification_data(diagnostic.code) && unit.recipe.verify.is_some() => {
+            let data = unit.recipe.verify.as_ref().map_or(span, |verify| &verify.inputs.span);
+            diagnostic.clone().at(data.clone())
+        }
         None => diagnostic.clone().at(span.clone()),
     };
     failed.diagnostics.iter().map(place).collect()
+}
+
+/// Whether a diagnostic is about the file of `verify:`.
+fn is_of_verification_data(code: Code) -> bool {
+    matches!(code, Code::InputsMismatch | Code::FileUnreadable)
 }
 
 fn failed(unit: &Unit, transient: Transient) -> UnitReport {

@@ -3,6 +3,8 @@
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_import::ImportError;
 
+use crate::failure::decompose;
+
 /// A model file cannot be imported.
 pub fn import(error: &ImportError) -> Diagnostic {
     let code = match error {
@@ -18,17 +20,18 @@ pub fn import(error: &ImportError) -> Diagnostic {
         | ImportError::MissingWeight(_)
         | ImportError::Undefined(_) => Code::ModelMalformed,
         ImportError::SchemaVersion { .. } => Code::ModelVersion,
-        ImportError::UnknownOperator(_) => Code::OperatorUnavailable,
+        ImportError::UnknownOperator { .. } => Code::OperatorUnavailable,
         ImportError::ScalarType { .. } => Code::DtypeUnavailable,
         ImportError::Invalid(_) => Code::ProgramInvalid,
         _ => Code::ModelUnsupported,
     };
     let diagnostic = Diagnostic::error(code, error.to_string());
+    if let ImportError::UnknownOperator { operator, source_line } = error {
+        let line = source_line.iter().map(|line| format!("the model calls it in {line}"));
+        return line.fold(diagnostic.help(decompose(operator)), Diagnostic::note);
+    }
     match code {
         Code::ModelMalformed | Code::ModelVersion => diagnostic.help("save the model again with `torch.export.save`"),
-        Code::OperatorUnavailable => {
-            diagnostic.help("replace the operator in the model by others that compute the same")
-        }
         _ => diagnostic,
     }
 }

@@ -16,7 +16,9 @@ pub fn checkpoint(error: &CheckpointError) -> Diagnostic {
         (Code::ArchitectureUnknown, _) => {
             diagnostic.help("export such a model with `torch.export.save`: `model: { pt2: ... }`")
         }
-        (Code::ShardMissing | Code::ModelMalformed, _) => diagnostic.help("is the download complete?"),
+        (Code::ShardMissing | Code::ModelMalformed, _) => diagnostic.help(
+            "is the download complete? a file of a hundred bytes is a pointer of Git LFS: `git lfs pull` fetches the file",
+        ),
         (Code::TensorMismatch, _) => diagnostic.help("are `config.json` and the safetensors of the same model?"),
         (Code::SchemeUnavailable, _) => diagnostic.help("leave `quantize.rotate` out"),
         (Code::FeatureMissing, _) => diagnostic.help(

@@ -6,8 +6,8 @@ use et_ops::OPERATORS;
 use etbuild_backend::Backend;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{
-    BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, MemoryFacts, MethodFacts, Processor, Program, ProjectFacts,
-    VerifyData, select,
+    BoardFacts, CompileTarget, Console, EngineFacts, KernelUse, MemoryFacts, MethodFacts, Processor, Program,
+    ProjectFacts, VerifyData, select,
 };
 use etbuild_store::{BlobRef, Digest, KeyBuilder};
 use etbuild_target::{Bank, Target};

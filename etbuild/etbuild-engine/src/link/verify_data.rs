@@ -33,8 +33,10 @@ pub fn unreadable(db: &dyn Db, file: DataFile, error: io::ErrorKind) -> Blocked 
 
 /// Reads a file of reference data.
 pub fn parse(file: &[u8]) -> Result<SafeTensors<'_>, Diagnostic> {
-    let malformed =
-        |error| Diagnostic::error(Code::InputsMismatch, format!("the verification data is malformed: {error}"));
+    let malformed = |error| {
+        Diagnostic::error(Code::InputsMismatch, format!("the verification data is malformed: {error}"))
+            .help("write the file again; is the download complete?")
+    };
     SafeTensors::parse(file).map_err(malformed)
 }
 

@@ -3,7 +3,7 @@
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_pass::{PassError, Reason, Refusal};
 
-use crate::failure::violations;
+use crate::failure::{decompose, violations};
 
 /// A program cannot be lowered. Each refused call is a separate finding.
 pub fn pass(error: PassError) -> Vec<Diagnostic> {
@@ -17,8 +17,9 @@ pub fn pass(error: PassError) -> Vec<Diagnostic> {
 pub fn refusal(refusal: &Refusal) -> Diagnostic {
     let diagnostic = |code| Diagnostic::error(code, refusal.to_string());
     match refusal.reason {
-        Reason::NoDecomposition | Reason::NoKernel => diagnostic(Code::OperatorUnavailable)
-            .help("replace the operator in the model by others that compute the same"),
+        Reason::NoDecomposition | Reason::NoKernel => {
+            diagnostic(Code::OperatorUnavailable).help(decompose(&refusal.operator))
+        }
         Reason::NotUpstream => diagnostic(Code::OperatorNotUpstream).help(
             "leave `runtime: executorch` out, or replace the operator in the model by others that compute the same",
         ),

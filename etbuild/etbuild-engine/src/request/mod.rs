@@ -1,5 +1,6 @@
 //! A request becomes units: recipes are read, targets looked up, options chosen for every stage.
 
+mod first_look;
 mod options;
 mod program_file;
 mod quantization;
@@ -8,5 +9,6 @@ mod refusal;
 mod resolve;
 mod target_facts;
 
+pub use first_look::{Subject, foreign, format as file_format, subject};
 pub use program_file::{ProgramFiles, program_file, program_files};
 pub use resolve::{Request, catalogue, resolve, unit_folders};

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_recipe::{Name, Override, Recipe, RecipeFiles, load_from, starter_for};
+use etbuild_diagnostic::Diagnostic;
+use etbuild_recipe::{ModelKind, Override, Recipe, RecipeFiles, load_from, starter};
 
+use super::first_look::{Subject, subject};
 use crate::input::Db;
 
 /// The content of a recipe file.
@@ -31,35 +32,18 @@ struct TrackedFiles<'db>(&'db dyn Db);
 
 impl RecipeFiles for TrackedFiles<'_> {
     fn text(&self, path: &Path) -> Result<Arc<str>, Diagnostic> {
-        if path.extension().is_some_and(|extension| extension == "pt2") {
-            return default_recipe(self.0, path, "pt2");
-        }
-        if self.0.world().system().is_dir(path) {
-            return default_recipe(self.0, path, "checkpoint");
-        }
-        self.0.text_file(path).text(self.0)
+        let kind = match subject(self.0.world().system(), path)? {
+            Subject::Recipe => return self.0.text_file(path).text(self.0),
+            Subject::Archive => ModelKind::Pt2,
+            Subject::Checkpoint => ModelKind::Checkpoint,
+            Subject::Python(..) => ModelKind::Python,
+        };
+        // The recipe stands beside the model.
+        let model = path.file_name().map_or(".".into(), |name| name.to_string_lossy());
+        Ok(starter(&kind.recipe_name(path), kind, &model).into())
     }
 
     fn variable(&self, name: &str) -> Option<String> {
         self.0.world().system().variable(name)
     }
-}
-
-/// The recipe of a model without a recipe: the model's name, and default options.
-fn default_recipe(db: &dyn Db, model: &Path, key: &str) -> Result<Arc<str>, Diagnostic> {
-    if !db.world().system().is_dir(model) {
-        let exists = db.world().system().stamp(model);
-        exists.map_err(|error| {
-            Diagnostic::error(Code::FileMissing, format!("there is no model `{}`: {error}", model.display()))
-        })?;
-    }
-    let stem = model.file_stem().unwrap_or_default().to_string_lossy();
-    let allowed = |character: char| if character.is_ascii_alphanumeric() { character } else { '-' };
-    let name = Name::new(stem.chars().map(allowed).collect::<String>().trim_matches('-'));
-    let name = name.ok_or_else(|| {
-        let message = format!("`{}` has no name that a recipe could have", model.display());
-        Diagnostic::error(Code::BadValue, message).help("write a recipe with `etbuild init`")
-    })?;
-    let file = model.file_name().unwrap_or_default().to_string_lossy();
-    Ok(starter_for(&name, key, &file).into())
 }

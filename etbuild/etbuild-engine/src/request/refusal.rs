@@ -77,7 +77,16 @@ fn unknown_engine(engine: &Spanned<String>, world: &World) -> Diagnostic {
     let diagnostic = diagnostic.note(format!("the backends are {}", names.join(", ")));
     match suggest(&engine.value, names.iter().copied()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-        None => diagnostic.help("leave `partition` out: etbuild asks the best backends of the target"),
+        None => diagnostic.help(known_engine(world)),
+    }
+}
+
+/// The backend to write instead of an unknown one.
+fn known_engine(world: &World) -> String {
+    let default = "leave `partition` out for the best backends of the target";
+    match world.engines().first() {
+        Some(engine) => format!("write `partition: [{}]`, or {default}", engine.name()),
+        None => default.to_owned(),
     }
 }
 

@@ -10,6 +10,7 @@ use etbuild_recipe::{Override, Recipe, missing_files};
 use etbuild_target::{Catalogue, Target};
 use etbuild_yaml::{Spanned, suggest};
 
+use super::first_look;
 use super::options::{banks, file_options, link_options, memory_options, program_source};
 use super::quantization::measure_options;
 use super::refusal::{no_file_system, no_linker_of_apps, no_prompt, no_target, partition_mistakes, unavailable};
@@ -158,6 +159,7 @@ fn units_of_recipe(
     catalogue: &Catalogue,
 ) -> Result<Vec<Unit>, Vec<Diagnostic>> {
     let mut mistakes = missing_files(recipe, db.world().system());
+    mistakes.extend(first_look::mistakes(db.world().system(), recipe));
     mistakes.extend(unavailable(recipe));
     mistakes.extend(partition_mistakes(recipe, db.world()));
     let mut found = Vec::new();

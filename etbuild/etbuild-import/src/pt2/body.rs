@@ -74,7 +74,7 @@ impl<'a> Body<'a> {
         if let Some(operator) = number::operator(&node.target) {
             return self.number_node(operator, node);
         }
-        let called = operator(&node.target);
+        let called = operator(&node.target).map_err(|error| error.with_source_line(node.metadata.source_line()));
         let outputs = self.outputs(node);
         let (operator, schema) = called?;
         if !schema.returns && !schema.parameters.iter().any(|parameter| parameter.written) {
@@ -191,7 +191,7 @@ fn wrong(node: &model::Node) -> ImportError {
 
 /// The operator of a node.
 fn operator(target: &str) -> Result<(OperatorName, Schema<'static>), ImportError> {
-    let unknown = || ImportError::UnknownOperator(target.to_owned());
+    let unknown = || ImportError::UnknownOperator { operator: target.to_owned(), source_line: None };
     let name = target.strip_prefix("torch.ops.").ok_or_else(unknown)?;
     let operator = OperatorName::parse(name).ok_or_else(unknown)?;
     let schema = schema::find(&operator).ok_or_else(unknown)?;
@@ -218,6 +218,9 @@ mod tests {
     #[test]
     fn an_unknown_target_is_an_error_with_its_name() {
         let missing = "torch.ops.mylib.secret.default";
-        assert_eq!(operator(missing).unwrap_err(), ImportError::UnknownOperator(missing.into()));
+        assert_eq!(
+            operator(missing).unwrap_err(),
+            ImportError::UnknownOperator { operator: missing.into(), source_line: None }
+        );
     }
 }

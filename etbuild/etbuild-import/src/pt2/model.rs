@@ -100,6 +100,19 @@ pub struct Node {
 pub struct Metadata {
     /// The modules around the call, outermost first, separated by `;`, each `key,path,class`.
     pub nn_module_stack: Option<String>,
+    /// The Python frames of the call, outermost first, each `  File "model.py", line 7, in forward` and the line itself.
+    pub stack_trace: Option<String>,
+}
+
+impl Metadata {
+    /// The innermost frame of the call: the file with the line number, and the line.
+    pub fn source_line(&self) -> Option<String> {
+        let trace = self.stack_trace.as_deref()?;
+        let frame = trace.get(trace.rfind("File \"")?..)?;
+        let (place, code) = frame.split_once('\n').unwrap_or((frame, ""));
+        let code = code.lines().next().unwrap_or_default().trim();
+        Some(format!("{}: `{code}`", place.trim_end()))
+    }
 }
 
 /// An argument with the name of its parameter.

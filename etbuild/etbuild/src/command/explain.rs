@@ -3,6 +3,7 @@
 use etbuild_diagnostic::{Code, CodeInfo, Diagnostic, Explanation};
 use etbuild_engine::{Mode, Stage, plan};
 use etbuild_inspect::{AllowedLoss, operators, partitions, propose_layers, quantization};
+use etbuild_yaml::{quote, suggest};
 
 use super::Outcome;
 use crate::arguments::{self, Recipes};
@@ -13,6 +14,9 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
     if let Some(info) = code(arguments) {
         explain_code(session, info);
         return Ok(Vec::new());
+    }
+    if let Some(diagnostic) = unknown_code(arguments) {
+        return Err(vec![diagnostic]);
     }
     let partition = arguments.partition.clone().flatten();
     let recipes = Recipes {
@@ -47,6 +51,24 @@ pub fn run(session: &Session, arguments: &arguments::Explain) -> Outcome {
 fn code(arguments: &arguments::Explain) -> Option<&'static CodeInfo> {
     let subject = arguments.subject.to_str()?;
     Code::TABLE.iter().find(|info| info.id.eq_ignore_ascii_case(subject))
+}
+
+/// The error for a word that is written as codes are, and that is no code.
+fn unknown_code(arguments: &arguments::Explain) -> Option<Diagnostic> {
+    let subject = arguments.subject.to_str()?.to_ascii_uppercase();
+    let digits = subject.strip_prefix("ETB").filter(|digits| !digits.is_empty())?;
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let ids: Vec<&str> = Code::TABLE.iter().map(|info| info.id).collect();
+    let padded = format!("ETB{digits:0>4}");
+    let near = ids.iter().find(|id| **id == padded).or_else(|| ids.iter().rev().find(|id| ***id < *padded));
+    let message = format!("no diagnostic has the code {}", quote(&subject));
+    let help = near.map(|near| match *near == padded {
+        true => format!("did you mean `{near}`?"),
+        false => format!("codes are such as `{near}`: write `etbuild explain {near}`"),
+    });
+    Some(Diagnostic::error(Code::Usage, message).help(help.unwrap_or_default()))
 }
 
 fn explain_code(session: &Session, info: &CodeInfo) {
@@ -127,8 +149,12 @@ fn unknown_loss(text: &str) -> Diagnostic {
 
 fn unknown_stage(name: &str) -> Diagnostic {
     let names: Vec<&str> = Stage::ALL.iter().map(|stage| stage.name()).collect();
-    let help = format!("the stages are {}", names.join(", "));
-    Diagnostic::error(Code::Usage, format!("unknown stage `{name}`")).help(help)
+    let list = format!("the stages are {}", names.join(", "));
+    let diagnostic = Diagnostic::error(Code::Usage, format!("unknown stage {}", quote(name)));
+    match suggest(name, names.iter().copied()) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")).note(list),
+        None => diagnostic.help(list),
+    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use et_module::Constant;
-use et_module::safetensors::{self, SafeTensors};
-use etbuild_diagnostic::{Code, Diagnostic};
+use et_module::safetensors::TensorView;
+use et_module::{Constant, TensorFileError, read_tensors};
+use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_engine::{Format, file_format};
 use etbuild_system::System;
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ impl Inputs {
     pub fn read(system: &dyn System, arguments: &arguments::Run) -> Result<Self, Vec<Diagnostic>> {
         let path = arguments.inputs.clone().unwrap_or_default();
         let tensors = match &arguments.inputs {
-            Some(file) => system.read(file).map_err(|error| vec![unreadable(file, &error)])?.to_vec(),
+            Some(file) => read_file(system, file).map_err(|diagnostic| vec![diagnostic.at(place(file))])?,
             None => no_tensors(),
         };
         let scalars = match &arguments.scalars {
@@ -45,23 +46,49 @@ impl Inputs {
         Ok(Self { tensors, path, scalars, order })
     }
 
-    /// The tensors.
-    pub fn tensors(&self) -> Result<SafeTensors<'_>, Vec<Diagnostic>> {
-        SafeTensors::parse(&self.tensors).map_err(|error| vec![malformed(&self.path, &error)])
+    /// The tensors by the names of the inputs, where the program holds the names. A NumPy array is the one input that is a tensor.
+    pub fn tensors(&self, stored: Option<&[String]>) -> Result<BTreeMap<String, TensorView<'_>>, Vec<Diagnostic>> {
+        let names = stored.or(self.order.as_deref()).map_or_else(|| vec![ONE_INPUT.to_owned()], <[String]>::to_vec);
+        let names: Vec<String> = names.into_iter().filter(|name| !self.scalars.contains_key(name)).collect();
+        read_tensors(&self.tensors, &names).map_err(|error| vec![malformed(&self.path, &error)])
     }
 
     /// The names in the method's order, where a file says; otherwise all in the order of the alphabet, without
     /// reference outputs and labels.
-    pub fn names(&self, tensors: &SafeTensors<'_>) -> Vec<String> {
+    pub fn names(&self, tensors: &BTreeMap<String, TensorView<'_>>) -> Vec<String> {
         if let Some(order) = &self.order {
             return order.clone();
         }
         let is_input = |name: &&String| !name.starts_with("output_") && *name != "labels";
-        let mut names: Vec<String> =
-            tensors.tensors.keys().filter(is_input).chain(self.scalars.keys()).cloned().collect();
+        let mut names: Vec<String> = tensors.keys().filter(is_input).chain(self.scalars.keys()).cloned().collect();
         names.sort();
         names
     }
+}
+
+/// The name of the input of a program that holds no names.
+const ONE_INPUT: &str = "x";
+
+/// The bytes of a file of tensors.
+fn read_file(system: &dyn System, file: &Path) -> Result<Vec<u8>, Diagnostic> {
+    let found = match file_format(system, file) {
+        _ if system.is_dir(file) => "a folder",
+        Err(diagnostic) => return Err(diagnostic),
+        Ok(Some(Format::Safetensors | Format::Npy) | None) => {
+            return system.read(file).map_err(|error| unreadable(file, &error));
+        }
+        Ok(Some(format)) => format.name(),
+    };
+    let message = format!("`{}` is {found}, and inputs are a safetensors or `.npy` file", file.display());
+    Err(Diagnostic::error(Code::InputsMismatch, message).help(WRITE))
+}
+
+/// How a safetensors file is written.
+const WRITE: &str = "write a tensor for each input under the input's name, or one array; in Python:\n  \
+    safetensors.torch.save_file({\"x\": x}, \"inputs.safetensors\")\n  numpy.save(\"x.npy\", x)";
+
+fn place(file: &Path) -> Span {
+    Span::file(file.display().to_string())
 }
 
 /// An empty file of tensors.
@@ -77,8 +104,10 @@ fn beside(system: &dyn System, arguments: &arguments::Run, name: &str) -> Option
 }
 
 fn read_scalars(file: &Path, text: &[u8]) -> Result<BTreeMap<String, Constant>, Vec<Diagnostic>> {
-    let wrong =
-        |problem: String| vec![Diagnostic::error(Code::InputsMismatch, format!("`{}`: {problem}", file.display()))];
+    let wrong = |problem: String| {
+        let diagnostic = Diagnostic::error(Code::InputsMismatch, format!("`{}`: {problem}", file.display()));
+        vec![diagnostic.at(place(file)).help(SCALARS)]
+    };
     let entries: serde_json::Map<String, Value> =
         serde_json::from_slice(text).map_err(|error| wrong(error.to_string()))?;
     let scalars = entries.into_iter().map(|(name, value)| match scalar(&value) {
@@ -87,6 +116,9 @@ fn read_scalars(file: &Path, text: &[u8]) -> Result<BTreeMap<String, Constant>, 
     });
     scalars.collect()
 }
+
+/// How scalars are written.
+const SCALARS: &str = "write a JSON object with a value for each input that is no tensor: `{ \"n\": 3 }`";
 
 fn scalar(value: &Value) -> Option<Constant> {
     match value {
@@ -109,6 +141,6 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
     Diagnostic::error(Code::FileUnreadable, format!("`{}` cannot be read: {error}", path.display()))
 }
 
-fn malformed(path: &Path, error: &safetensors::Error) -> Diagnostic {
-    Diagnostic::error(Code::InputsMismatch, format!("`{}` is not safetensors: {error}", path.display()))
+fn malformed(path: &Path, error: &TensorFileError) -> Diagnostic {
+    Diagnostic::error(Code::InputsMismatch, format!("`{}`: {error}", path.display())).at(place(path)).help(WRITE)
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use et_module::FileBytes;
 use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_engine::{Mode, program_file};
+use etbuild_engine::{Format, Mode, file_format, program_file};
 
 use super::Outcome;
+use super::run::is_program;
 use crate::arguments;
 use crate::inspect::{Description, Difference};
 use crate::render::{description_text, difference_text};
@@ -34,7 +35,9 @@ fn describe(session: &Session, file: &Path) -> Result<Description, Vec<Diagnosti
 
 /// The file's bytes, or the bytes of the program file that a model becomes.
 fn bytes(session: &Session, file: &Path) -> Result<FileBytes, Vec<Diagnostic>> {
-    if file.is_dir() || file.extension().is_some_and(|extension| extension == "pt2") {
+    let is_data =
+        !file.is_dir() && file_format(&*session.system, file).is_ok_and(|format| format == Some(Format::Data));
+    if !is_data && !is_program(session, file).map_err(|diagnostic| vec![diagnostic])? {
         let program = program_file(&session.world(Mode::Build)?, file, &session.overrides(Vec::new())?)?;
         return Ok(FileBytes::owned(program));
     }

@@ -95,6 +95,7 @@ fn refusal(arguments: &arguments::Run, error: &Error) -> Diagnostic {
     match error {
         Error::ContextFull { .. } => diagnostic.help("raise `export.context`: `--set export.context=N`"),
         Error::NoVerify => diagnostic.help("build the model with `--set export.speculate=8`"),
+        Error::NotALanguageModel(_) => diagnostic.help("run other models with `--inputs FILE --outputs FILE`"),
         Error::Draft { .. } => diagnostic.help("name the program file of a smaller model with the same tokenizer"),
         _ => diagnostic,
     }

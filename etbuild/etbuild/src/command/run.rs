@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use et_module::{
-    Array, DataFiles, Engines, FileBytes, Kernels, Module, default_threads, is_bundled, run_cases, safetensors,
+    Array, DataFiles, Engines, FileBytes, Kernels, Module, default_threads, is_bundled, run_cases, write_tensors,
 };
-use etbuild_diagnostic::{Code, Diagnostic};
-use etbuild_engine::{Mode, program_file};
+use etbuild_diagnostic::{Code, Diagnostic, Span};
+use etbuild_engine::{Format, Mode, Subject, file_format, program_file, subject};
 use serde_json::Value;
 
 use super::inputs::Inputs;
@@ -24,15 +24,17 @@ pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     if let Some(bundle) = bundle(arguments)? {
         return bundled::run(session, arguments, &mut module, &bundle);
     }
-    let Some(outputs) = &arguments.outputs else { return Err(vec![usage("--outputs is required")]) };
+    let Some(outputs) = &arguments.outputs else {
+        return Err(vec![usage("--outputs is required").help("write `--outputs FILE.safetensors`")]);
+    };
     let inputs = Inputs::read(&*session.system, arguments)?;
-    let tensors = inputs.tensors()?;
+    let tensors = inputs.tensors(stored_names.as_deref())?;
     let names = stored_names.unwrap_or_else(|| inputs.names(&tensors));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut module = only_results(module.with_input_names(&names));
     let failed = |error| vec![failed(&arguments.file, &error)];
     module.set_constants(&inputs.scalars).map_err(failed)?;
-    let arrays = run_cases(&mut module, &tensors.tensors).map_err(failed)?;
+    let arrays = run_cases(&mut module, &tensors).map_err(failed)?;
     let texts = module.outputs().map_err(failed)?.texts;
     write_outputs(session, outputs, &arrays, &texts)?;
     Ok(Vec::new())
@@ -46,7 +48,7 @@ pub(super) fn write_outputs(
     texts: &BTreeMap<String, String>,
 ) -> Result<(), Vec<Diagnostic>> {
     let mut bytes = Vec::new();
-    let written = safetensors::write_with_texts(arrays, texts, &mut bytes);
+    let written = write_tensors(path, arrays, texts, &mut bytes);
     let written = written.and_then(|()| session.system.write(path, &bytes, false));
     written.map_err(|error| vec![unwritable(path, &error)])
 }
@@ -66,13 +68,41 @@ fn load(session: &Session, arguments: &arguments::Run) -> Result<(Module, Option
 /// The program file, or the program file that a model becomes.
 pub(super) fn program(session: &Session, arguments: &arguments::Run) -> Result<FileBytes, Vec<Diagnostic>> {
     let file = &arguments.file;
-    let is_model = file.extension().is_some_and(|extension| extension == "pt2") || session.system.is_dir(file);
-    if !is_model {
+    if is_program(session, file).map_err(|diagnostic| vec![diagnostic])? {
         return FileBytes::open(file).map_err(|error| vec![failed(file, &error)]);
     }
     let partition = arguments.partition.iter().map(|engines| partition_override(engines));
     let options = language::options(&arguments.language).chain(partition).collect();
     Ok(FileBytes::owned(program_file(&session.world(Mode::Build)?, file, &session.overrides(options)?)?))
+}
+
+/// Whether the file is a program file, and not a model that becomes one.
+///
+/// # Errors
+/// A file that is neither.
+pub(super) fn is_program(session: &Session, file: &Path) -> Result<bool, Diagnostic> {
+    let system = &*session.system;
+    let is_program = |format| matches!(format, Format::Program | Format::BundledProgram);
+    if !system.is_dir(file) && file_format(system, file).is_ok_and(|format| format.is_some_and(is_program)) {
+        return Ok(true);
+    }
+    match subject(system, file)? {
+        // A damaged program file: the reader says what is wrong with it.
+        Subject::Recipe if file.extension().is_some_and(|ending| ENDINGS.iter().any(|known| ending == *known)) => {
+            Ok(true)
+        }
+        Subject::Recipe => Err(no_program(file)),
+        _ => Ok(false),
+    }
+}
+
+/// How the names of program files end.
+const ENDINGS: [&str; 2] = ["bpte", "pte"];
+
+fn no_program(file: &Path) -> Diagnostic {
+    let message = format!("`{}` is neither a program file nor a model", file.display());
+    let help = "name a `.pte`, a `.pt2` archive, or the folder of a checkpoint; a recipe goes to `etbuild deploy`";
+    Diagnostic::error(Code::ProgramFileMalformed, message).at(Span::file(file.display().to_string())).help(help)
 }
 
 /// The bundled program whose own cases are to be run, if the arguments ask for the cases.
@@ -83,7 +113,9 @@ fn bundle(arguments: &arguments::Run) -> Result<Option<FileBytes>, Vec<Diagnosti
     let bytes = FileBytes::open(&arguments.file).map_err(|error| vec![failed(&arguments.file, &error)])?;
     match is_bundled(&bytes) {
         true => Ok(Some(bytes)),
-        false if arguments.bundled => Err(vec![usage("--bundled needs a bundled program")]),
+        false if arguments.bundled => {
+            Err(vec![usage("--bundled needs a bundled program").help("name a `.bpte` file, or give --inputs")])
+        }
         false => Ok(None),
     }
 }
@@ -121,6 +153,17 @@ pub(super) fn failed(path: &Path, error: &et_module::Error) -> Diagnostic {
     match error {
         et_module::Error::MethodMissing { methods, .. } if methods.iter().any(|method| method == PREFILL) => {
             diagnostic.help("a language model takes --prompt, --chat or --tokens-in")
+        }
+        et_module::Error::MethodMissing { methods, .. } => {
+            diagnostic.help(format!("write `--method NAME`, one of {}", methods.join(", ")))
+        }
+        et_module::Error::Input { .. } => diagnostic
+            .help("`etbuild inspect` shows the names, shapes and dtypes of the inputs; `--inputs FILE` gives them"),
+        et_module::Error::Program { operator: None, .. } => {
+            diagnostic.help("the file is cut or damaged, or of another format: build it again, or download it again")
+        }
+        et_module::Error::OperatorsMissing(_) | et_module::Error::DelegatesMissing(_) => {
+            diagnostic.help("export it for the portable kernels, or deploy the `.pt2` model with etbuild")
         }
         _ => diagnostic,
     }

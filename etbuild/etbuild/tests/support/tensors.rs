@@ -32,6 +32,27 @@ pub fn differences(got: &Path, wanted: &Path, tolerance: Tolerance) -> Vec<Strin
     found.collect()
 }
 
+/// A tensor of a file.
+pub fn tensor(file: &[u8], name: &str) -> Array {
+    array(&SafeTensors::parse(file).unwrap().tensors[name])
+}
+
+/// A file with the first rows of every tensor of another.
+pub fn first_cases(path: &Path, count: usize) -> Vec<u8> {
+    let bytes = fs::read(path).unwrap();
+    let file = SafeTensors::parse(&bytes).unwrap();
+    let first = |view: &TensorView<'_>| {
+        let mut array = array(view);
+        array.bytes.truncate(array.bytes.len() / array.shape[0] * count);
+        array.shape[0] = count;
+        array
+    };
+    let arrays = file.tensors.iter().map(|(name, view)| (name.clone(), first(view))).collect();
+    let mut written = Vec::new();
+    et_module::safetensors::write(&arrays, &mut written).unwrap();
+    written
+}
+
 fn array(view: &TensorView<'_>) -> Array {
     Array { scalar_type: view.scalar_type, shape: view.shape.clone(), bytes: view.bytes.to_vec() }
 }

@@ -92,10 +92,10 @@ fn usage(spec: &AppSpec) -> String {
        {name} --version | --help
 
 Runs the model on the tensors {inputs} of a safetensors file, and writes output_0, output_1, ...
-Inputs may hold many cases, stacked along the first dimension.
+Inputs may hold many cases, stacked along the first dimension. A file `.npy` of NumPy is the one input, or the one output.
 
-  --inputs FILE      safetensors file to read; zeros in a benchmark without one
-  --outputs FILE     safetensors file to write
+  --inputs FILE      safetensors or .npy file to read; zeros in a benchmark without one
+  --outputs FILE     safetensors or .npy file to write
   --method NAME      the method to run ({method})
   --data FILE        data file with weights that the program keeps outside itself; may be repeated (those beside the
                      program file)

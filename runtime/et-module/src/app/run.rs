@@ -9,8 +9,11 @@ use std::time::Instant;
 use super::AppSpec;
 use super::arguments::Subject;
 use crate::bench::milliseconds;
-use crate::safetensors::{self, SafeTensors, TensorView};
-use crate::{Array, Bench, DataFiles, Effort, Engines, Error, FileBytes, Kernels, Module, default_threads, run_cases};
+use crate::safetensors::TensorView;
+use crate::{
+    Array, Bench, DataFiles, Effort, Engines, Error, FileBytes, Kernels, Module, default_threads, read_tensors,
+    run_cases, write_tensors,
+};
 
 /// Runs a method on a file of tensors and writes a file of tensors and texts.
 pub(super) fn run(spec: &AppSpec, subject: &Subject) -> Result<String, Error> {
@@ -22,7 +25,7 @@ pub(super) fn run(spec: &AppSpec, subject: &Subject) -> Result<String, Error> {
 fn run_and_write(module: &mut Module, subject: &Subject) -> Result<(), Error> {
     let Some(outputs) = &subject.outputs else { return Ok(()) };
     let arrays = match &subject.inputs {
-        Some(inputs) => with_tensors(inputs, |tensors| run_cases(module, tensors))?,
+        Some(inputs) => with_tensors(inputs, module, run_cases)?,
         None => run_cases(module, &BTreeMap::new())?,
     };
     write(outputs, &arrays, &module.outputs()?.texts)
@@ -32,7 +35,7 @@ fn run_and_write(module: &mut Module, subject: &Subject) -> Result<(), Error> {
 pub(super) fn bench(spec: &AppSpec, subject: &Subject, effort: Effort) -> Result<String, Error> {
     let (mut module, mut bench) = load(spec, subject)?;
     match &subject.inputs {
-        Some(inputs) => with_tensors(inputs, |tensors| module.set_inputs(tensors))?,
+        Some(inputs) => with_tensors(inputs, &mut module, Module::set_inputs)?,
         None => set_zeros(&mut module)?,
     }
     bench.measure(&mut module, effort)?;
@@ -72,18 +75,19 @@ fn load_method(
 
 fn with_tensors<T>(
     path: &Path,
-    use_them: impl FnOnce(&BTreeMap<String, TensorView<'_>>) -> Result<T, Error>,
+    module: &mut Module,
+    use_them: impl FnOnce(&mut Module, &BTreeMap<String, TensorView<'_>>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let bytes = FileBytes::open(path)?;
-    let file = SafeTensors::parse(&bytes);
-    let file = file.map_err(|source| Error::Safetensors { path: path.to_owned(), source })?;
-    use_them(&file.tensors)
+    let tensors = read_tensors(&bytes, module.input_names());
+    let tensors = tensors.map_err(|source| Error::Inputs { path: path.to_owned(), source })?;
+    use_them(module, &tensors)
 }
 
 fn write(path: &Path, arrays: &BTreeMap<String, Array>, texts: &BTreeMap<String, String>) -> Result<(), Error> {
     let written = File::create(path).and_then(|file| {
         let mut out = BufWriter::new(file);
-        safetensors::write_with_texts(arrays, texts, &mut out)?;
+        write_tensors(path, arrays, texts, &mut out)?;
         out.flush()
     });
     written.map_err(|source| Error::File { path: path.to_owned(), source })

@@ -1,0 +1,46 @@
+//! `etbuild init`: a first recipe, or a target file for a machine of one's own.
+
+mod recipe;
+mod target;
+
+use std::path::Path;
+
+use etbuild_diagnostic::{Code, Diagnostic};
+
+use super::Outcome;
+use crate::arguments;
+use crate::session::Session;
+
+pub fn run(session: &Session, arguments: &arguments::Init) -> Outcome {
+    match (&arguments.model, &arguments.name) {
+        (word, Some(name)) if word.as_os_str() == "target" => target::run(session, arguments, name),
+        (model, None) => recipe::run(session, arguments, model),
+        (_, Some(name)) => Err(vec![two_subjects(name)]),
+    }
+}
+
+fn two_subjects(name: &str) -> Diagnostic {
+    let message = format!("`init` takes one model, and `{name}` is one more argument");
+    Diagnostic::error(Code::Usage, message).help("write `etbuild init MODEL`, or `etbuild init target NAME`")
+}
+
+/// Writes a file that does not exist yet.
+fn write(session: &Session, path: &Path, text: &str) -> Result<(), Vec<Diagnostic>> {
+    if session.system.stamp(path).is_ok() {
+        return Err(vec![exists(path)]);
+    }
+    let written = session.system.write(path, text.as_bytes(), false);
+    written.map_err(|error| {
+        vec![Diagnostic::error(Code::OutputUnwritable, format!("`{}` cannot be written: {error}", path.display()))]
+    })
+}
+
+fn exists(path: &Path) -> Diagnostic {
+    Diagnostic::error(Code::OutputUnwritable, format!("`{}` already exists", path.display()))
+        .help("choose another file with `--recipe`")
+}
+
+fn present(session: &Session, path: &Path, next: &str) {
+    let value = serde_json::json!({ "written": path.display().to_string(), "next": next });
+    session.terminal.present(&value, &format!("wrote {}; next: `{next}`", path.display()));
+}
