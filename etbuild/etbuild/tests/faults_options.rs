@@ -202,12 +202,22 @@ const STATED: &[Stated] = &[
         &["unknown-linux-gnu }", "unknown-linux-gnu, features: [+avx2] }", "unknown-linux-gnu, features: [+sse4.2] }"],
     ),
     ("rust.linker", "linux-x86_64", &["unknown-linux-gnu }", "unknown-linux-gnu, linker: rust-lld }"]),
+    (
+        "rust.linker.compiler",
+        "linux-x86_64",
+        &[
+            "unknown-linux-gnu }",
+            "unknown-linux-gnu, linker: { compiler: cc } }",
+            "unknown-linux-gnu, linker: { compiler: gcc } }",
+        ],
+    ),
     ("rust.triple", "mps2-an505", &["thumbv8m.main-none-eabi,", "thumbv8m.main-none-eabihf,"]),
     ("template", "linux-x86_64", &["template: host-app", "template: language-app"]),
 ];
 
 /// The keys of target files that no stage reads, each with the reason.
 const UNSTATED: &[(&str, &str)] = &[
+    ("aliases", "recipes find the target by these names; results have the name"),
     ("endian", "compared with other keys where the file is read; the triple decides"),
     ("etbuild", "the version of the format, of which there is one"),
     ("kind", "decides which other keys there are, and those are in keys"),

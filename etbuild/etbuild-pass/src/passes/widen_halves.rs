@@ -2,7 +2,7 @@
 //! state keep their types; the conversions are at the edges of the method.
 
 use et_core::ScalarType;
-use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, ValueId, ValueKind};
+use etbuild_ir::{Argument, Graph, IdMap, Node, OperatorName, TensorSpec, Value, ValueId, ValueKind};
 
 use crate::Refusal;
 use crate::pass::Pass;
@@ -18,12 +18,23 @@ pub static PASS: Pass = Pass {
 const HALF_TO_FLOAT: &[&str] = &["_softmax", "_log_softmax"];
 
 fn run(mut graph: Graph) -> Result<Graph, Vec<Refusal>> {
+    if !is_in_half_precision(&graph) {
+        return Ok(graph);
+    }
     let nodes = std::mem::take(&mut graph.nodes);
     let mut widening = Widening { graph, wide: IdMap::default(), narrow: IdMap::default() };
     for node in nodes {
         if keeps_types(&node) { widening.keep(node) } else { widening.widen(node) }
     }
     widening.finish()
+}
+
+/// Whether inputs, weights, state or results are in half precision. In a model of another type, a conversion to half precision and
+/// back rounds on purpose, and stays.
+fn is_in_half_precision(graph: &Graph) -> bool {
+    let is_edge = |value: &&Value| !matches!(value.kind, ValueKind::Computed);
+    let edges = graph.values.iter().filter(is_edge).map(|value| value.spec.scalar_type);
+    edges.chain(graph.results().map(|id| graph.spec(id).scalar_type)).any(is_half)
 }
 
 const fn is_half(scalar_type: ScalarType) -> bool {
