@@ -119,7 +119,7 @@ fn the_failure_of_a_credential_helper_is_reported_without_its_output() {
     assert_eq!(reason(r#"echo '{"headers": {"Authorization": ["Bearer another"]}}'"#), "who is it?");
     let absent = Options { credential_helper: Some("/nowhere/helper".into()), ..options(&format!("grpc://{address}")) };
     let [Event::Lost { reason, .. }] = &told(&absent)[..] else { panic!() };
-    assert!(reason.contains("`/nowhere/helper` cannot be started"), "{reason}");
+    assert!(reason.contains("`/nowhere/helper` failed to start"), "{reason}");
 }
 
 /// Creates a certificate authority and certificates for `localhost` and for a client.

@@ -127,6 +127,6 @@ mod tests {
         let help = |text: &str| Triple::new(text).unwrap_err().help.unwrap();
         assert_eq!(help("thumv7em-none-eabihf"), "did you mean `thumbv7em-none-eabihf`?");
         assert!(help("xtensa-esp32s3-none-elf").starts_with("choose one of"));
-        assert!(help("aarch64").starts_with("choose one of"));
+        assert!(help("aarch64").starts_with("did you mean `aarch64-"));
     }
 }

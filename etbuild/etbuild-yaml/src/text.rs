@@ -20,6 +20,10 @@ pub fn read_text(system: &dyn System, path: &Path) -> Result<Arc<str>, Diagnosti
         return Err(Diagnostic::error(Code::FileTooLarge, message).help("check that this is the intended file"));
     }
     let bytes = system.read(path).map_err(|error| unreadable(path, &error))?;
+    // Zeros are valid UTF-8, but of no text: archives and firmware begin so.
+    if let Some(zero) = bytes.iter().position(|byte| *byte == 0) {
+        return Err(not_text(path, &bytes, zero));
+    }
     let text =
         String::from_utf8(bytes).map_err(|error| not_text(path, error.as_bytes(), error.utf8_error().valid_up_to()))?;
     Ok(text.into())
@@ -59,11 +63,16 @@ mod tests {
     #[test]
     fn an_oversized_or_binary_file_is_refused() {
         let large = vec![b' '; 50 << 20];
-        let system =
-            MemorySystem::with_files([("large", large), ("binary", vec![0xff, 0xfe]), ("good", b"a: 1".to_vec())]);
+        let system = MemorySystem::with_files([
+            ("large", large),
+            ("binary", vec![0xff, 0xfe]),
+            ("zip", b"PK\0".to_vec()),
+            ("good", b"a: 1".to_vec()),
+        ]);
         let code = |name: &str| read_text(&system, Path::new(name)).map_err(|diagnostic| diagnostic.code);
         assert_eq!(code("large"), Err(Code::FileTooLarge));
         assert_eq!(code("binary"), Err(Code::NotText));
+        assert_eq!(code("zip"), Err(Code::NotText));
         assert_eq!(code("absent"), Err(Code::FileMissing));
         assert_eq!(code("good"), Ok("a: 1".into()));
     }

@@ -190,7 +190,7 @@ fn a_board_has_no_data_files() {
     let Some(place) = place(&format!("{METHODS}export: {{ weights: external }}\n")) else { return };
     let json = place.run("check r.yaml --target pico2 --output json").expect(4).json();
     let found = &json["diagnostics"][0];
-    assert_eq!((&found["code"], &found["span"]["start"]["line"]), (&"ETB0207".into(), &5.into()), "{json}");
+    assert_eq!((&found["code"], &found["span"]["start"]["line"]), (&"ETB0207".into(), &6.into()), "{json}");
 }
 
 /// State that a method writes and the other method reads is at the same offset of the first arena of both.

@@ -77,7 +77,7 @@ fn a_wrong_type() {
 
 #[test]
 fn a_missing_file() {
-    refused_at_once(&GOOD.replace("digits.pt2", "digit.pt2"), (3, "ETB0201", "3:15", "check the spelling"));
+    refused_at_once(&GOOD.replace("digits.pt2", "digit.pt2"), (3, "ETB0201", "3:15", "did you mean `digits.pt2`?"));
 }
 
 #[test]

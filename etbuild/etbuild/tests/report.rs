@@ -151,7 +151,7 @@ fn a_recipe_that_fails_still_gets_a_page_and_its_status() {
 #[test]
 fn layers_have_times_and_names_inside_engines_too() {
     let place = Place::cold_with_compiled_crates();
-    for (partition, operator) in [("portable", "aten::convolution"), ("cpu", "Product")] {
+    for (partition, operator) in [("portable", "aten::convolution"), ("cpu", "Conv2d")] {
         let path = recipe(&place, &format!("partition: [{partition}]\n"));
         let json = place.json(&format!("report {path} --latency"));
         let unit = &json["units"][0];
