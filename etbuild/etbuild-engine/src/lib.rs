@@ -2,8 +2,8 @@
 //!
 //! Each stage of the pipeline has a folder: [`export`], [`import`], [`lower`], [`quantize`], [`partition`], [`memory`], [`emit`],
 //! [`link`], [`verify`]. `query.rs` in the folder has the tracked query and the [`Action`]: the inputs of the stage, which are the key,
-//! and the work. Below the stages are [`action`], [`input`], [`session`] and [`pipeline`]; above are [`unit`], [`request`],
-//! [`deploy`] and [`dry_run`]. A module imports the modules below; `arrows.toml` has the table.
+//! and the work. Below the stages are [`action`], [`input`], [`session`] and [`pipeline`]; above are [`mod@unit`], [`request`],
+//! [`mod@deploy`] and [`dry_run`]. A module imports the modules below; `arrows.toml` has the table.
 //!
 //! [`resolve`] turns a request into units, a recipe for a target each; [`deploy()`] runs the units side by side, [`plan`] only looks.
 //! No other crate sees salsa, or knows both recipes and stages.
