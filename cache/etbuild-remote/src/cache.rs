@@ -107,7 +107,7 @@ impl RemoteCache {
         self.standing.not_executed(&RemoteError::Refused(reason.to_owned()));
     }
 
-    /// Waits for pending uploads, up to the limit of a last upload.
+    /// Waits for pending uploads, for at most 300 s.
     pub fn finish(&self) {
         if !self.uploads.wait(LAST_UPLOADS) {
             let reason = format!("uploads did not finish within {} s", LAST_UPLOADS.as_secs());
