@@ -29,16 +29,10 @@ endian: {endian}
         width = triple.pointer_width,
     );
     text.push_str(&rust(triple));
-    text.push_str(match triple.kind {
-        Kind::Hosted => HOSTED,
-        Kind::BareMetal => {
-            if triple.is_cortex_m() {
-                CORTEX_M
-            } else {
-                RISC_V
-            }
-        }
-    });
+    match triple.kind {
+        Kind::Hosted => text.push_str(HOSTED),
+        Kind::BareMetal => text.push_str(&board(if triple.is_cortex_m() { CORTEX_M } else { RISC_V })),
+    }
     text
 }
 
@@ -76,30 +70,26 @@ image: [elf]
 run: none
 ";
 
-const CORTEX_M: &str = "\
-# From the data sheet: the banks that a program may use, and what lives in which.
-memory:
-  banks:
+/// Memory banks as most chips with a Cortex-M have them.
+const CORTEX_M: &str = "    \
     - { name: flash, origin: 0x08000000, size: 512 KiB, access: rx }
     - { name: sram, origin: 0x20000000, size: 128 KiB, access: rw }
-  code: flash
-  constants: flash
-  arena: sram
-  stack: 16 KiB
-# Where the report goes: `none`, `semihosting` with a debugger or emulator, or the registers of a serial port (`uart`).
-console: none
-image: [elf]
-# How a binary is run: in an `emulator`, on a `device` that shows itself as a drive, or `none` to build only.
-run: none
 ";
 
-const RISC_V: &str = "\
+/// Memory banks as most RISC-V chips have them.
+const RISC_V: &str = "    \
+    - { name: flash, origin: 0x20000000, size: 4 MiB, access: rx }
+    - { name: sram, origin: 0x80000000, size: 512 KiB, access: rw }
+";
+
+/// The keys of a board with these memory banks.
+fn board(banks: &str) -> String {
+    format!(
+        "\
 # From the data sheet: the banks that a program may use, and what lives in which.
 memory:
   banks:
-    - { name: flash, origin: 0x20000000, size: 4 MiB, access: rx }
-    - { name: sram, origin: 0x80000000, size: 512 KiB, access: rw }
-  code: flash
+{banks}  code: flash
   constants: flash
   arena: sram
   stack: 16 KiB
@@ -108,7 +98,9 @@ console: none
 image: [elf]
 # How a binary is run: in an `emulator`, on a `device` that shows itself as a drive, or `none` to build only.
 run: none
-";
+"
+    )
+}
 
 #[cfg(test)]
 mod tests {

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::{Architecture, Problem};
 
-/// About so many weights are packed as one job, and so many jobs at a time.
+/// The weights of a packing job, roughly, and the jobs that run at a time.
 const JOB: usize = 1 << 20;
 const JOBS: usize = 4;
 
@@ -20,9 +20,9 @@ pub struct Packing {
     pub window: Window,
     /// `[columns, channels, height, width]`.
     pub weights: ConstantData,
-    /// What they are.
+    /// The packed format.
     pub form: Form,
-    /// What they are called, where they are an adapter's.
+    /// The name of the weights, if the weights belong to an adapter.
     pub adapter: Option<String>,
 }
 
@@ -139,7 +139,7 @@ impl Packing {
             [1, 1] => format!("{} {} {groups}", input[2], output[2]),
             _ => format!("{:?}", self.window),
         };
-        // Equal ones of an adapter are two: those of another one may differ.
+        // Equal weights of an adapter stay apart by name: weights of another adapter may differ.
         let adapter = self.adapter.as_deref().unwrap_or_default();
         format!("{} {adapter}{} {shape} {}", architecture.name(), self.weights.digest(), self.form.identity())
     }
