@@ -1,11 +1,10 @@
 //! The table of int8 and int4 GEMM kernels, a row per ISA. Computing, tests and benchmarks read this table.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
-use et_simd::Isa;
+use et_simd::{GemmDot, Isa};
 
 use crate::int4::scale::{HalfScales, ScaleForm, Scales, StepScales};
 use crate::int4::tile::{Tile as Int4Tile, TileKernel as Int4TileKernel};
-use crate::int8::dot::Dots;
 use crate::int8::finish::{Finish, FinishKernel, RowScale};
 use crate::int8::gather::{Gather, GatherKernel};
 use crate::int8::quantize::QuantizeKernel;
@@ -122,7 +121,7 @@ macro_rules! kernels {
             const INT8: Option<&Int8Kernels> = None;
             #[cfg(all(feature = "int8", $target))]
             const INT8: Option<&Int8Kernels> = {
-                const _: () = assert!(<$dots as Dots>::LANES == $lanes);
+                const _: () = assert!(<$dots as GemmDot>::LANES == $lanes);
 
                 $(#[$feature])?
                 unsafe fn compute<const R: usize, const V: usize>(tile: &Int8Tile) {
@@ -189,26 +188,26 @@ macro_rules! kernels {
 }
 
 kernels!(portable, Portable, any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))),
-    4, crate::int8::dot::portable::Portable, et_simd::Portable,
+    4, et_simd::Portable, et_simd::Portable,
     int8 [1 2 3 4] [1 2] tile 4, int4 [1 2 3 4] [1 2]);
-kernels!(avx2, Avx2, target_arch = "x86_64", 8, crate::int8::dot_x86::Avx2, et_simd::Avx2,
+kernels!(avx2, Avx2, target_arch = "x86_64", 8, et_simd::Avx2, et_simd::Avx2,
     #[target_feature(enable = "avx2,fma,f16c")]
     int8 [1 2] [1 2 3 4] tile 4, int4 [1 2 3] [1]);
-kernels!(avx_vnni, AvxVnni, target_arch = "x86_64", 8, crate::int8::dot_x86::AvxVnni, et_simd::Avx2,
+kernels!(avx_vnni, AvxVnni, target_arch = "x86_64", 8, et_simd::AvxVnni, et_simd::Avx2,
     #[target_feature(enable = "avx2,fma,f16c,avxvnni")]
     int8 [1 2 3] [1 2 3 4] tile 6, int4 [1 2 3 4] [1]);
 kernels!(avx512_vnni, Avx512Vnni, target_arch = "x86_64",
-    16, crate::int8::dot_x86::Avx512Vnni, et_simd::Avx512,
+    16, et_simd::Avx512Vnni, et_simd::Avx512,
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     int8 [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2] tile 14, int4 [1 2 3 4 5 6] [1 2]);
-kernels!(neon, Neon, target_arch = "aarch64", 4, crate::int8::dot_arm::Neon, et_simd::Neon,
+kernels!(neon, Neon, target_arch = "aarch64", 4, et_simd::Neon, et_simd::Neon,
     #[target_feature(enable = "neon")]
     int8 [1 2 3 4] [1 2 3 4] tile 4, int4 [1 2 3 4] [1 2]);
 kernels!(neon_dot, NeonDot, target_arch = "aarch64",
-    4, crate::int8::dot_arm::NeonDot<false>, et_simd::Neon,
+    4, et_simd::NeonDot<false>, et_simd::Neon,
     #[target_feature(enable = "neon,dotprod")]
     int8 [1 2 3 4 5 6] [1 2 3 4] tile 6, int4 [1 2 3 4] [1 2]);
 kernels!(neon_i8mm, NeonI8mm, target_arch = "aarch64",
-    4, crate::int8::dot_arm::NeonDot<true>, et_simd::Neon,
+    4, et_simd::NeonDot<true>, et_simd::Neon,
     #[target_feature(enable = "neon,dotprod,i8mm")]
     int8 [1 2 3 4 5 6] [1 2 3 4] tile 6, int4 [1 2 3 4] [1 2]);

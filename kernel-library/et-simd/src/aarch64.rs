@@ -4,6 +4,10 @@
 
 use core::arch::aarch64::*;
 
+mod dot;
+
+pub use dot::NeonDot;
+
 use crate::operators::{methods, operators};
 use crate::{Float, Integer, Simd, Work, half};
 
@@ -22,14 +26,6 @@ pub struct I32x4(int32x4_t);
 /// A mask of four lanes, each with every bit set or every bit clear.
 #[derive(Clone, Copy, Debug)]
 pub struct Mask4(uint32x4_t);
-
-impl I32x4 {
-    /// A vector of the lanes; every AArch64 CPU has Advanced SIMD.
-    #[inline(always)]
-    pub const fn new(lanes: int32x4_t) -> Self {
-        Self(lanes)
-    }
-}
 
 impl Neon {
     /// The ISA token; every AArch64 CPU has Advanced SIMD.
@@ -142,6 +138,11 @@ impl Integer for I32x4 {
     fn shift_right(self, bits: i32) -> Self {
         // SAFETY: as above.
         Self(unsafe { vshlq_s32(self.0, vdupq_n_s32(-bits)) })
+    }
+    #[inline(always)]
+    fn sum(self) -> i32 {
+        // SAFETY: as above.
+        unsafe { vaddvq_s32(self.0) }
     }
 }
 

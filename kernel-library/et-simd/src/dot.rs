@@ -14,30 +14,143 @@ pub trait DotWork {
 }
 
 /// An int8 dot product per lane. Each lane holds a sliding window of the last [`Dot::TAPS`] int8 inputs; `shift_in`
-/// pushes new inputs.
+/// pushes new inputs. The default is one int8 per lane, widened to 32 bits.
 pub trait Dot: Copy {
     /// The ISA of the instruction.
     type Isa: Simd;
     /// int8 products per lane: 1, 2 (`vpmaddwd`) or 4 (`vpdpbusd`).
-    const TAPS: usize;
+    const TAPS: usize = 1;
 
     /// The ISA token.
     fn isa(self) -> Self::Isa;
+    /// Runs a kernel compiled with the target features of the dot product.
+    #[inline(always)]
+    fn compile<W: DotWork>(self, work: W) -> W::Output {
+        self.isa().vectorize(With(self, work))
+    }
     /// Drops the oldest `N` int8 of each lane and appends the int8 at each of the `N` pointers, a lane per consecutive
     /// address.
     ///
     /// # Safety
     /// Each pointer is valid for reads of [`Simd::LANES`] bytes, and `N` is 1 or 2, and at most [`Dot::TAPS`].
-    unsafe fn shift_in<const N: usize>(self, bytes: Bytes<Self>, from: [*const i8; N]) -> Bytes<Self>;
+    #[inline(always)]
+    unsafe fn shift_in<const N: usize>(self, _: Bytes<Self>, from: [*const i8; N]) -> Bytes<Self> {
+        // SAFETY: the caller guarantees that each pointer is valid for a vector of int8.
+        unsafe { self.isa().read_i8(from[N - 1]) }
+    }
     /// Prepares the int8 of [`Dot::shift_in`] as the second operand of the dot product.
-    fn second_factor(self, bytes: Bytes<Self>) -> Bytes<Self>;
+    #[inline(always)]
+    fn second_factor(self, bytes: Bytes<Self>) -> Bytes<Self> {
+        bytes.words()
+    }
     /// Accumulates the dot product of each lane. The first operand may carry a constant offset (128 for VNNI), whose
     /// contribution depends on the second operand alone.
-    fn add_products(self, sum: Bytes<Self>, first: Bytes<Self>, second: Bytes<Self>) -> Bytes<Self>;
+    #[inline(always)]
+    fn add_products(self, sum: Bytes<Self>, first: Bytes<Self>, second: Bytes<Self>) -> Bytes<Self> {
+        sum + first.mul_words(second)
+    }
 }
 
 /// The packed int8, or the int32 accumulator, of each lane.
 pub type Bytes<D> = <<D as Dot>::Isa as Simd>::I32;
+
+/// The dot product of a GEMM: four int8 weights per lane by four int8 activations that every lane shares.
+///
+/// # Safety
+/// Every method requires a CPU with the ISA of the dot product, and valid pointers.
+#[allow(clippy::missing_safety_doc, reason = "the contract of every method is that of the trait")]
+pub trait GemmDot: Dot {
+    /// A weight vector, in the operand format of the dot product.
+    type Weights: Copy;
+    /// The activations, in the operand format of the dot product.
+    type Activation: Copy;
+    /// int32 accumulators per vector.
+    const LANES: usize = Self::Isa::LANES;
+    /// Columns of the last packed panel are a multiple of this number: at least `LANES`.
+    const PACKED_LANES: usize = Self::LANES;
+    /// Accumulator sets of a GEMV, at most four; limited by the registers.
+    const GEMV_SETS: usize = 4;
+    /// Whether the ISA multiplies pairs of rows: [`Self::interleave`], [`Self::pair`], [`Self::add_pair`] and
+    /// [`Self::unpair`] exist.
+    const PAIRS: bool = false;
+
+    /// Prepares four int8 per lane as weights: unsigned where the packed weights have an offset of 128.
+    unsafe fn weights(bytes: Bytes<Self>) -> Self::Weights;
+    /// Prepares four int8 per lane as activations.
+    unsafe fn activation(bytes: Bytes<Self>) -> Self::Activation;
+    /// Adds a 4-way int8 dot product to each accumulator.
+    unsafe fn add(sum: Bytes<Self>, weights: Self::Weights, activation: Self::Activation) -> Bytes<Self>;
+
+    /// Loads a weight vector: four int8 per lane.
+    #[inline(always)]
+    unsafe fn load(from: *const u8) -> Self::Weights {
+        // SAFETY: the caller upholds the contract of this function. The same argument holds for the methods below.
+        unsafe { Self::weights(Self::Isa::assume().read_i32(from.cast())) }
+    }
+    /// Unpacks eight int4 per lane to int8 from 0 to 15: first the low 4 bits of each byte, then the high 4 bits.
+    #[inline(always)]
+    unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] {
+        // SAFETY: as above.
+        unsafe {
+            let isa = Self::Isa::assume();
+            let (bytes, mask) = (isa.read_i32(from.cast()), isa.splat_i32(0x0F0F_0F0F));
+            [Self::weights(bytes & mask), Self::weights(bytes.shift_right(4) & mask)]
+        }
+    }
+    /// Broadcasts four int8.
+    #[inline(always)]
+    unsafe fn spread(word: i32) -> Self::Activation {
+        // SAFETY: as above.
+        unsafe { Self::activation(Self::Isa::assume().splat_i32(word)) }
+    }
+    /// Adds the four int8 of each lane to the accumulators.
+    #[inline(always)]
+    unsafe fn add_bytes(sum: Bytes<Self>, bytes: Bytes<Self>) -> Bytes<Self> {
+        // SAFETY: as above.
+        unsafe {
+            let ones = Self::Isa::assume().splat_i32(0x0101_0101);
+            Self::add(sum, Self::weights(ones), Self::activation(bytes))
+        }
+    }
+    /// Like [`Self::add_bytes`] for the last `count` bytes of a row, fewer than a vector, and copies the bytes unless `to` is
+    /// null; a whole vector may be written.
+    #[inline(always)]
+    unsafe fn add_rest(sum: Bytes<Self>, from: *const i8, to: *mut i8, count: usize) -> Bytes<Self> {
+        let mut bytes = [0i32; crate::simd::MOST_LANES];
+        // SAFETY: as above; the array has at least the lanes of any ISA.
+        unsafe {
+            core::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr().cast(), count);
+            if !to.is_null() {
+                core::ptr::copy_nonoverlapping(from, to, count);
+            }
+            Self::add_bytes(sum, Self::Isa::assume().read_i32(bytes.as_ptr()))
+        }
+    }
+
+    /// Interleaves the weight vectors of K elements 0 to 3 and 4 to 7: eight K elements for each of the first columns, and
+    /// for each of the last columns.
+    #[inline(always)]
+    unsafe fn interleave(weights: [Self::Weights; 2]) -> [Self::Weights; 2] {
+        weights
+    }
+    /// Eight int8 of two rows of A.
+    #[inline(always)]
+    unsafe fn pair(rows: [i64; 2]) -> Self::Activation {
+        // SAFETY: as above.
+        unsafe { Self::spread(rows[0] as i32) }
+    }
+    /// Adds 8-way int8 dot products of two rows by two columns: both columns of the first row, then of the second row.
+    #[inline(always)]
+    unsafe fn add_pair(sum: Bytes<Self>, weights: Self::Weights, rows: Self::Activation) -> Bytes<Self> {
+        // SAFETY: as above.
+        unsafe { Self::add(sum, weights, rows) }
+    }
+    /// Two rows of accumulators from the accumulators of the first and of the last columns.
+    #[inline(always)]
+    unsafe fn unpair(columns: [Bytes<Self>; 2]) -> [Bytes<Self>; 2] {
+        columns
+    }
+}
 
 /// An int8 dot product that this CPU has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,16 +163,16 @@ pub enum Dots {
     Neon(crate::Neon),
     /// Two int8 per lane, widened to 16 bits.
     #[cfg(target_arch = "x86_64")]
-    Avx2(crate::x86_64::dot::Avx2Pairs),
+    Avx2(crate::Avx2),
     /// Four int8 per lane.
     #[cfg(target_arch = "x86_64")]
-    AvxVnni(crate::x86_64::dot::AvxVnni),
+    AvxVnni(crate::AvxVnni),
     /// Two int8 per lane, widened to 16 bits.
     #[cfg(target_arch = "x86_64")]
-    Avx512(crate::x86_64::dot::Avx512Pairs),
+    Avx512(crate::Avx512),
     /// Four int8 per lane.
     #[cfg(target_arch = "x86_64")]
-    Avx512Vnni(crate::x86_64::dot::Avx512Vnni),
+    Avx512Vnni(crate::Avx512Vnni),
 }
 
 impl Dots {
@@ -83,15 +196,9 @@ impl Dots {
             #[cfg(target_arch = "aarch64")]
             Level::Neon(isa) => (Self::Neon(isa), None),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2(isa) => {
-                use crate::x86_64::dot::{Avx2Pairs, AvxVnni};
-                (Self::Avx2(Avx2Pairs(isa)), AvxVnni::detect(isa).map(Self::AvxVnni))
-            }
+            Level::Avx2(isa) => (Self::Avx2(isa), crate::AvxVnni::detect(isa).map(Self::AvxVnni)),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512(isa) => {
-                use crate::x86_64::dot::{Avx512Pairs, Avx512Vnni};
-                (Self::Avx512(Avx512Pairs(isa)), Avx512Vnni::detect(isa).map(Self::Avx512Vnni))
-            }
+            Level::Avx512(isa) => (Self::Avx512(isa), crate::Avx512Vnni::detect(isa).map(Self::Avx512Vnni)),
         }
     }
 
@@ -100,59 +207,28 @@ impl Dots {
     pub fn run<W: DotWork>(self, work: W) -> W::Output {
         match self {
             #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-            Self::Portable => Portable.vectorize(WithSingles(work)),
+            Self::Portable => Portable.compile(work),
             #[cfg(target_arch = "aarch64")]
-            Self::Neon(isa) => isa.vectorize(WithSingles(work)),
+            Self::Neon(dot) => dot.compile(work),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx2(dot) => dot.vectorize(work),
+            Self::Avx2(dot) => dot.compile(work),
             #[cfg(target_arch = "x86_64")]
-            Self::AvxVnni(dot) => dot.vectorize(work),
+            Self::AvxVnni(dot) => dot.compile(work),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512(dot) => dot.vectorize(work),
+            Self::Avx512(dot) => dot.compile(work),
             #[cfg(target_arch = "x86_64")]
-            Self::Avx512Vnni(dot) => dot.vectorize(work),
+            Self::Avx512Vnni(dot) => dot.compile(work),
         }
     }
 }
 
-/// Runs a kernel with the fallback dot product of an ISA.
-struct WithSingles<W>(W);
+/// Runs a [`DotWork`] as a [`Work`].
+struct With<D, W>(D, W);
 
-impl<W: DotWork> Work for WithSingles<W> {
+impl<D: Dot, W: DotWork> Work for With<D, W> {
     type Output = W::Output;
     #[inline(always)]
-    fn run<S: Simd>(self, isa: S) -> W::Output {
-        self.0.run(Singles(isa))
-    }
-}
-
-/// The fallback: one int8 per lane.
-#[derive(Clone, Copy, Debug)]
-struct Singles<S>(S);
-
-impl<S: Simd> Dot for Singles<S> {
-    type Isa = S;
-    const TAPS: usize = 1;
-
-    #[inline(always)]
-    fn isa(self) -> S {
-        self.0
-    }
-    #[inline(always)]
-    unsafe fn shift_in<const N: usize>(self, bytes: S::I32, from: [*const i8; N]) -> S::I32 {
-        // SAFETY: the caller guarantees that each pointer is valid for a vector of int8.
-        from.last().map_or(
-            bytes,
-            #[inline(always)]
-            |from| unsafe { self.0.read_i8(*from) },
-        )
-    }
-    #[inline(always)]
-    fn second_factor(self, bytes: S::I32) -> S::I32 {
-        bytes.words()
-    }
-    #[inline(always)]
-    fn add_products(self, sum: S::I32, first: S::I32, second: S::I32) -> S::I32 {
-        sum + first.mul_words(second)
+    fn run<S: Simd>(self, _: S) -> W::Output {
+        self.1.run(self.0)
     }
 }

@@ -21,4 +21,6 @@ pub trait Integer:
     fn min(self, other: Self) -> Self;
     /// The maximum.
     fn max(self, other: Self) -> Self;
+    /// The horizontal sum.
+    fn sum(self) -> i32;
 }

@@ -50,14 +50,14 @@ mod simd;
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
-pub use aarch64::{I32x4, Neon};
+pub use aarch64::{Neon, NeonDot};
 pub use activation::Activation;
-pub use dot::{Bytes, Dot, DotWork, Dots};
+pub use dot::{Bytes, Dot, DotWork, Dots, GemmDot};
 pub use float::Float;
 pub use integer::Integer;
 pub use isa::{Architecture, Isa};
 pub use level::Level;
-pub use portable::{Integers, Portable};
+pub use portable::Portable;
 pub use simd::{Simd, Work};
 #[cfg(target_arch = "x86_64")]
-pub use x86_64::{Avx2, Avx512, I32x8, I32x16};
+pub use x86_64::{Avx2, Avx512, Avx512Vnni, AvxVnni};

@@ -5,7 +5,7 @@
 use core::array::from_fn;
 use core::ops::{Add, BitAnd, BitXor, Div, Mul, Sub};
 
-use crate::{Float, Integer, Simd, Work, half};
+use crate::{Dot, Float, GemmDot, Integer, Simd, Work, half};
 
 const LANES: usize = 4;
 
@@ -53,14 +53,6 @@ macro_rules! bitwise {
     )* };
 }
 bitwise!(BitAnd bitand &, BitXor bitxor ^);
-
-impl Integers {
-    /// A vector of the lanes.
-    #[inline(always)]
-    pub const fn new(lanes: [i32; LANES]) -> Self {
-        Self(lanes)
-    }
-}
 
 impl Div for Floats {
     type Output = Self;
@@ -268,6 +260,10 @@ impl Integer for Integers {
             |lane| Ord::max(self.0[lane], other.0[lane]),
         ))
     }
+    #[inline(always)]
+    fn sum(self) -> i32 {
+        self.0.into_iter().fold(0, i32::wrapping_add)
+    }
 }
 
 impl Simd for Portable {
@@ -355,5 +351,31 @@ impl Simd for Portable {
         );
         // SAFETY: as above.
         unsafe { to.cast::<[i8; LANES]>().write_unaligned(bytes) }
+    }
+}
+
+impl Dot for Portable {
+    type Isa = Self;
+    #[inline(always)]
+    fn isa(self) -> Self {
+        self
+    }
+}
+
+impl GemmDot for Portable {
+    type Weights = [[i8; 4]; LANES];
+    type Activation = [[i8; 4]; LANES];
+    #[inline(always)]
+    unsafe fn weights(bytes: Integers) -> Self::Weights {
+        bytes.0.map(|word| word.to_ne_bytes().map(u8::cast_signed))
+    }
+    #[inline(always)]
+    unsafe fn activation(bytes: Integers) -> Self::Activation {
+        bytes.0.map(|word| word.to_ne_bytes().map(u8::cast_signed))
+    }
+    #[inline(always)]
+    unsafe fn add(sum: Integers, weights: Self::Weights, activation: Self::Activation) -> Integers {
+        let product = |lane: usize, index: usize| i32::from(weights[lane][index]) * i32::from(activation[lane][index]);
+        Integers(from_fn(|lane| (0..4).fold(sum.0[lane], |sum, index| sum.wrapping_add(product(lane, index)))))
     }
 }

@@ -44,6 +44,12 @@ pub trait Simd: Copy + Send + Sync + core::fmt::Debug + 'static {
         let _ = from;
     }
 
+    /// Prefetches `count` bytes into L1. Any address is allowed.
+    #[inline(always)]
+    fn prefetch_near(self, from: *const u8, count: usize) {
+        let _ = (from, count);
+    }
+
     /// Loads a vector.
     ///
     /// # Safety
@@ -232,4 +238,4 @@ pub trait Simd: Copy + Send + Sync + core::fmt::Debug + 'static {
 }
 
 /// The largest number of lanes of any ISA.
-const MOST_LANES: usize = 16;
+pub(crate) const MOST_LANES: usize = 16;

@@ -2,8 +2,9 @@
 
 mod avx2;
 mod avx512;
-pub mod dot;
+mod dot;
 mod transpose;
 
-pub use avx2::{Avx2, I32x8};
-pub use avx512::{Avx512, I32x16};
+pub use avx2::Avx2;
+pub use avx512::Avx512;
+pub use dot::{Avx512Vnni, AvxVnni};

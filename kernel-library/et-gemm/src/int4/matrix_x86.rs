@@ -13,13 +13,11 @@ use core::arch::asm;
 use core::arch::x86_64::*;
 use core::ops::Range;
 
-use et_simd::{Avx512, Float, Simd};
+use et_simd::{Avx512, Avx512Vnni, Float, Integer, Simd};
 
 use super::matrix::{SETS, SIDE, TILE, depth};
 use super::scale::ScaleForm;
 use super::tile::{Tile, store};
-use crate::int8::dot::Dots;
-use crate::int8::dot_x86::Avx512Vnni;
 
 /// Rows and columns of a tile register.
 const REGISTER: usize = 16;
@@ -109,7 +107,7 @@ unsafe fn scale<F: ScaleForm>(tile: &Tile, memory: Memory, group: usize) {
     for register in 0..4 {
         for row in 0..REGISTER {
             let at = (register * REGISTER + row) * REGISTER;
-            let sum = Avx512Vnni::load(sums.add(at)).real();
+            let sum = isa.read_i32(sums.add(at)).to_float();
             isa.write(totals.add(at), sum.mul_add(scales[register % 2], isa.read(totals.add(at))));
         }
     }

@@ -3,11 +3,11 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
-use et_simd::{Float, Simd};
+use et_simd::{Bytes, Float, GemmDot, Integer, Simd};
 
 use super::pack::Int4Format;
 use super::scale::ScaleForm;
-use crate::int8::dot::{Dots, Real, add_eight, eight_bytes, unpair, word};
+use crate::int8::dot::{add_eight, eight_bytes, unpair, word};
 use crate::int8::finish::RowScale;
 
 /// Prefetch distance of the GEMV in bytes: a GEMV is bound by the bandwidth of the weights.
@@ -67,7 +67,7 @@ pub type TileKernel = unsafe fn(&Tile);
 ///
 /// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the scale format `F`.
 #[inline(always)]
-pub unsafe fn compute<D: Dots, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile) {
+pub unsafe fn compute<D: GemmDot, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile) {
     let (width, size) = (tile.width, const { F::SCALES.size() });
     let isa = D::Isa::assume();
     let mut totals = [[isa.splat(0.0); V]; R];
@@ -79,16 +79,16 @@ pub unsafe fn compute<D: Dots, F: ScaleForm, const R: usize, const V: usize>(til
             scales = from.add(size * tile.column);
             from = from.add(2 * width);
         }
-        let mut sums = [[D::zero(); V]; R];
+        let mut sums = [[isa.splat_i32(0); V]; R];
         for (row, sums) in sums.iter_mut().enumerate() {
-            *sums = [D::splat(*tile.row_sums.add(row * tile.groups + group)); V];
+            *sums = [isa.splat_i32(*tile.row_sums.add(row * tile.groups + group)); V];
         }
         add_group::<D, R, V>(tile, group * tile.form.group, from.add(4 * tile.column), &mut sums);
         from = from.add(tile.form.group / 2 * width);
         for vector in 0..V {
             let scale = F::load(isa, scales.add(size * vector * D::LANES));
             for row in 0..R {
-                totals[row][vector] = sums[row][vector].real().mul_add(scale, totals[row][vector]);
+                totals[row][vector] = sums[row][vector].to_float().mul_add(scale, totals[row][vector]);
             }
         }
     }
@@ -98,13 +98,14 @@ pub unsafe fn compute<D: Dots, F: ScaleForm, const R: usize, const V: usize>(til
 /// The hot loop: eight K elements per step. The GEMV keeps separate accumulators for the low and high 4 bits, to hide
 /// the latency of the dot product.
 #[inline(always)]
-unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
+unsafe fn add_group<D: GemmDot, const R: usize, const V: usize>(
     tile: &Tile,
     start: usize,
     mut from: *const u8,
-    sums: &mut [[D; V]; R],
+    sums: &mut [[Bytes<D>; V]; R],
 ) {
-    let mut others = [[D::zero(); V]; R];
+    let isa = D::Isa::assume();
+    let mut others = [[isa.splat_i32(0); V]; R];
     if D::PAIRS && R > 1 {
         for step in 0..tile.form.group / 8 {
             let mut weights = [D::unpack_int4(from); V];
@@ -113,12 +114,12 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
             }
             from = from.wrapping_add(4 * tile.width);
             let bytes = tile.input.wrapping_add(start + 8 * step);
-            add_eight(&mut others, weights, |row| eight_bytes(bytes.add(row * tile.input_stride), 8));
+            add_eight::<D, R, V>(&mut others, weights, |row| eight_bytes(bytes.add(row * tile.input_stride), 8));
         }
-        unpair(&mut others);
+        unpair::<D, R, V>(&mut others);
         for row in 0..R {
             for vector in 0..V {
-                sums[row][vector] = sums[row][vector].plus(others[row][vector]);
+                sums[row][vector] = sums[row][vector] + others[row][vector];
             }
         }
         return;
@@ -129,25 +130,25 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
             *weights = D::unpack_int4(from.add(4 * vector * D::LANES));
         }
         if R == 1 {
-            D::prefetch(from.wrapping_add(AHEAD), 4 * V * D::LANES);
+            isa.prefetch_near(from.wrapping_add(AHEAD), 4 * V * D::LANES);
         }
         from = from.wrapping_add(4 * tile.width);
         for row in 0..R {
             let bytes = tile.input.add(row * tile.input_stride + start + 8 * step);
             let low = D::spread(word(bytes));
             for vector in 0..V {
-                sums[row][vector] = sums[row][vector].add(weights[vector][0], low);
+                sums[row][vector] = D::add(sums[row][vector], weights[vector][0], low);
             }
             let high = D::spread(word(bytes.add(4)));
             for vector in 0..V {
                 let sum = if R == 1 { &mut others[row][vector] } else { &mut sums[row][vector] };
-                *sum = sum.add(weights[vector][1], high);
+                *sum = D::add(*sum, weights[vector][1], high);
             }
         }
     }
     if R == 1 {
         for vector in 0..V {
-            sums[0][vector] = sums[0][vector].plus(others[0][vector]);
+            sums[0][vector] = sums[0][vector] + others[0][vector];
         }
     }
 }
@@ -158,7 +159,10 @@ unsafe fn add_group<D: Dots, const R: usize, const V: usize>(
 ///
 /// The CPU has the ISA of `D`, and the contract of [`Tile`] holds with the scale format `F`.
 #[inline(always)]
-pub unsafe fn store<D: Dots, F: ScaleForm, const R: usize, const V: usize>(tile: &Tile, totals: &[[Real<D>; V]; R]) {
+pub unsafe fn store<D: GemmDot, F: ScaleForm, const R: usize, const V: usize>(
+    tile: &Tile,
+    totals: &[[<D::Isa as Simd>::F32; V]; R],
+) {
     let isa = D::Isa::assume();
     for row in 0..R {
         let RowScale { scale, zero_point } = *tile.row_scales.add(row);

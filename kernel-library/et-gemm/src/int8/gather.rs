@@ -2,7 +2,7 @@
 #![allow(unsafe_code, reason = "windows are read by pointer")]
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is an inner loop under the contract of `Gather`")]
 
-use super::dot::Dots;
+use et_simd::{GemmDot, Integer, Simd};
 
 /// Arguments of LHS packing for a tile.
 ///
@@ -39,7 +39,7 @@ pub type GatherKernel = unsafe fn(&Gather);
 ///
 /// The CPU has the ISA of `D`, and the contract of [`Gather`] holds.
 #[inline(always)]
-pub unsafe fn compute<D: Dots>(gather: &Gather) {
+pub unsafe fn compute<D: GemmDot>(gather: &Gather) {
     // The branch on a null `to` specializes two inner loops.
     for row in 0..gather.rows {
         let sum = if gather.to.is_null() {
@@ -53,21 +53,26 @@ pub unsafe fn compute<D: Dots>(gather: &Gather) {
 
 /// The sum of a row; packs the row unless `to` is null.
 #[inline(always)]
-unsafe fn row_sum<D: Dots>(gather: &Gather, row: usize, mut to: *mut i8) -> i32 {
-    let (mut sum, mut rest) = (D::zero(), 0);
+unsafe fn row_sum<D: GemmDot>(gather: &Gather, row: usize, mut to: *mut i8) -> i32 {
+    let (isa, chunk) = (D::Isa::assume(), const { 4 * D::LANES });
+    let mut sum = isa.splat_i32(0);
     for run in 0..gather.runs {
         let mut from = *gather.table.add(run * gather.rows + row);
         let mut left = gather.length;
-        while left >= D::CHUNK {
-            sum = sum.take_chunk(from, to);
-            (from, to, left) = (from.add(D::CHUNK), advanced(to, D::CHUNK), left - D::CHUNK);
+        while left >= chunk {
+            let bytes = isa.read_i32(from.cast());
+            if !to.is_null() {
+                isa.write_i32(to.cast(), bytes);
+            }
+            sum = D::add_bytes(sum, bytes);
+            (from, to, left) = (from.add(chunk), advanced(to, chunk), left - chunk);
         }
         if left > 0 {
-            (sum, rest) = sum.take_rest(from, to, left, rest);
+            sum = D::add_rest(sum, from, to, left);
             to = advanced(to, left.next_multiple_of(4));
         }
     }
-    sum.total().wrapping_add(rest)
+    sum.sum()
 }
 
 /// `to + count`, or null if `to` is null.

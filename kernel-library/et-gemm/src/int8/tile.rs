@@ -3,7 +3,9 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
-use super::dot::{Dots, add_eight, eight_bytes, part_of_word, unpair, word};
+use et_simd::{Bytes, GemmDot, Simd};
+
+use super::dot::{add_eight, eight_bytes, part_of_word, unpair, word};
 
 /// Arguments of the micro-kernel.
 ///
@@ -43,8 +45,9 @@ pub type TileKernel = unsafe fn(&Tile);
 ///
 /// The CPU has the ISA of `D`, and the contract of [`Tile`] holds.
 #[inline(always)]
-pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
-    let mut sums = [[D::zero(); V]; R];
+pub unsafe fn compute<D: GemmDot, const R: usize, const V: usize>(tile: &Tile) {
+    let isa = D::Isa::assume();
+    let mut sums = [[isa.splat_i32(0); V]; R];
     let mut weights = tile.panel;
     let mut ahead = tile.ahead;
     for run in 0..tile.runs {
@@ -60,7 +63,7 @@ pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
             weights = weights.add(index * const { stride::<D, V>() } / 4);
         }
         while index < whole {
-            D::prefetch(ahead, AHEAD);
+            isa.prefetch_near(ahead, AHEAD);
             ahead = ahead.wrapping_add(AHEAD);
             step::<D, R, V>(&mut sums, weights, |row| word(rows[row].add(index)));
             weights = weights.add(const { stride::<D, V>() });
@@ -73,17 +76,17 @@ pub unsafe fn compute<D: Dots, const R: usize, const V: usize>(tile: &Tile) {
         }
     }
     if D::PAIRS && R > 1 {
-        unpair(&mut sums);
+        unpair::<D, R, V>(&mut sums);
     }
     for row in 0..R {
         for vector in 0..V {
-            sums[row][vector].store(tile.sums.add(row * tile.stride + vector * D::LANES));
+            isa.write_i32(tile.sums.add(row * tile.stride + vector * D::LANES), sums[row][vector]);
         }
     }
 }
 
 /// Bytes from a packed row of four K elements to the next, in a panel of `V` vectors.
-const fn stride<D: Dots, const V: usize>() -> usize {
+const fn stride<D: GemmDot, const V: usize>() -> usize {
     4 * (V * D::LANES).next_multiple_of(D::PACKED_LANES)
 }
 
@@ -92,30 +95,30 @@ static ZEROS: [u8; 64] = [0; 64];
 
 /// Multiplies pairs of rows, eight K elements per step. Returns the weights behind the segment.
 #[inline(always)]
-unsafe fn pairs<D: Dots, const R: usize, const V: usize>(
-    sums: &mut [[D; V]; R],
+unsafe fn pairs<D: GemmDot, const R: usize, const V: usize>(
+    sums: &mut [[Bytes<D>; V]; R],
     rows: &[*const i8; R],
     length: usize,
     mut weights: *const u8,
 ) -> *const u8 {
     const { assert!(!D::PAIRS || stride::<D, V>() <= ZEROS.len()) };
     let load = |weights: [*const u8; 2]| {
-        let mut vectors = [weights.map(|weights| D::weights(weights)); V];
+        let mut vectors = [weights.map(|weights| D::load(weights)); V];
         for (vector, slot) in vectors.iter_mut().enumerate() {
-            *slot = weights.map(|weights| D::weights(weights.add(4 * vector * D::LANES)));
+            *slot = weights.map(|weights| D::load(weights.add(4 * vector * D::LANES)));
         }
         vectors
     };
     let stride = const { stride::<D, V>() };
     let mut index = 0;
     while index + 8 <= length {
-        add_eight(sums, load([weights, weights.add(stride)]), |row| eight_bytes(rows[row].add(index), 8));
+        add_eight::<D, R, V>(sums, load([weights, weights.add(stride)]), |row| eight_bytes(rows[row].add(index), 8));
         (index, weights) = (index + 8, weights.add(2 * stride));
     }
     let left = length - index;
     if left > 0 {
         let second = if left > 4 { weights.add(stride) } else { ZEROS.as_ptr() };
-        add_eight(sums, load([weights, second]), |row| eight_bytes(rows[row].add(index), left));
+        add_eight::<D, R, V>(sums, load([weights, second]), |row| eight_bytes(rows[row].add(index), left));
         weights = weights.add(left.div_ceil(4) * stride);
     }
     weights
@@ -124,13 +127,13 @@ unsafe fn pairs<D: Dots, const R: usize, const V: usize>(
 /// GEMV path: independent accumulator sets hide the latency of the dot product. Returns the bytes of the segment that
 /// were consumed.
 #[inline(always)]
-unsafe fn independent<D: Dots, const R: usize, const V: usize>(
-    sums: &mut [[D; V]; R],
+unsafe fn independent<D: GemmDot, const R: usize, const V: usize>(
+    sums: &mut [[Bytes<D>; V]; R],
     rows: &[*const i8; R],
     whole: usize,
     weights: *const u8,
 ) -> usize {
-    let mut parts = [[[D::zero(); V]; R]; 4];
+    let mut parts = [[[D::Isa::assume().splat_i32(0); V]; R]; 4];
     let mut index = 0;
     while index + 4 * D::GEMV_SETS <= whole {
         for (part, sums) in parts.iter_mut().enumerate().take(D::GEMV_SETS) {
@@ -142,7 +145,7 @@ unsafe fn independent<D: Dots, const R: usize, const V: usize>(
     for part in parts.into_iter().take(D::GEMV_SETS) {
         for row in 0..R {
             for vector in 0..V {
-                sums[row][vector] = sums[row][vector].plus(part[row][vector]);
+                sums[row][vector] = sums[row][vector] + part[row][vector];
             }
         }
     }
@@ -150,12 +153,12 @@ unsafe fn independent<D: Dots, const R: usize, const V: usize>(
 }
 
 #[inline(always)]
-unsafe fn step<D: Dots, const R: usize, const V: usize>(
-    sums: &mut [[D; V]; R],
+unsafe fn step<D: GemmDot, const R: usize, const V: usize>(
+    sums: &mut [[Bytes<D>; V]; R],
     weights: *const u8,
     read: impl Fn(usize) -> i32,
 ) {
-    let load = |vector: usize| D::weights(weights.add(4 * vector * D::LANES));
+    let load = |vector: usize| D::load(weights.add(4 * vector * D::LANES));
     // The smaller operand stays in registers.
     if V > 2 && R < V {
         let mut activations = [D::spread(read(0)); R];
@@ -165,7 +168,7 @@ unsafe fn step<D: Dots, const R: usize, const V: usize>(
         for vector in 0..V {
             let weights = load(vector);
             for row in 0..R {
-                sums[row][vector] = sums[row][vector].add(weights, activations[row]);
+                sums[row][vector] = D::add(sums[row][vector], weights, activations[row]);
             }
         }
         return;
@@ -177,7 +180,7 @@ unsafe fn step<D: Dots, const R: usize, const V: usize>(
     for (row, sums) in sums.iter_mut().enumerate() {
         let activation = D::spread(read(row));
         for (sum, weights) in sums.iter_mut().zip(vectors) {
-            *sum = sum.add(weights, activation);
+            *sum = D::add(*sum, weights, activation);
         }
     }
 }

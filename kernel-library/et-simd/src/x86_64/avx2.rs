@@ -20,17 +20,6 @@ pub struct F32x8(__m256);
 #[derive(Clone, Copy, Debug)]
 pub struct I32x8(pub(super) __m256i);
 
-impl I32x8 {
-    /// A vector of the lanes.
-    ///
-    /// # Safety
-    /// The CPU has AVX2.
-    #[inline(always)]
-    pub const unsafe fn new(lanes: __m256i) -> Self {
-        Self(lanes)
-    }
-}
-
 /// A mask of eight lanes, each with every bit set or every bit clear.
 #[derive(Clone, Copy, Debug)]
 pub struct Mask8(__m256);
@@ -164,6 +153,15 @@ impl Integer for I32x8 {
         // SAFETY: as above.
         Self(unsafe { _mm256_sra_epi32(self.0, _mm_cvtsi32_si128(bits)) })
     }
+    #[inline(always)]
+    fn sum(self) -> i32 {
+        // SAFETY: as above.
+        unsafe {
+            let four = _mm_add_epi32(_mm256_castsi256_si128(self.0), _mm256_extracti128_si256::<1>(self.0));
+            let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b1110>(four));
+            _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<1>(two)))
+        }
+    }
 }
 
 #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,popcnt")]
@@ -195,6 +193,13 @@ impl Simd for Avx2 {
     fn prefetch(self, from: *const u8) {
         // SAFETY: every x86-64 CPU has the instruction, which accepts any address.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) };
+    }
+    #[inline(always)]
+    fn prefetch_near(self, from: *const u8, count: usize) {
+        for line in (0..count).step_by(64) {
+            // SAFETY: as above.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
+        }
     }
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {

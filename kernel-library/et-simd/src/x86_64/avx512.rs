@@ -20,17 +20,6 @@ pub struct F32x16(__m512);
 #[derive(Clone, Copy, Debug)]
 pub struct I32x16(pub(super) __m512i);
 
-impl I32x16 {
-    /// A vector of the lanes.
-    ///
-    /// # Safety
-    /// The CPU has AVX-512.
-    #[inline(always)]
-    pub const unsafe fn new(lanes: __m512i) -> Self {
-        Self(lanes)
-    }
-}
-
 impl Avx512 {
     /// The ISA token, if the CPU has AVX-512.
     pub fn detect() -> Option<Self> {
@@ -143,6 +132,11 @@ impl Integer for I32x16 {
         // SAFETY: as above.
         Self(unsafe { _mm512_sra_epi32(self.0, _mm_cvtsi32_si128(bits)) })
     }
+    #[inline(always)]
+    fn sum(self) -> i32 {
+        // SAFETY: as above.
+        unsafe { _mm512_reduce_add_epi32(self.0) }
+    }
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,popcnt")]
@@ -172,6 +166,13 @@ impl Simd for Avx512 {
     fn prefetch(self, from: *const u8) {
         // SAFETY: every x86-64 CPU has the instruction, which accepts any address.
         unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) };
+    }
+    #[inline(always)]
+    fn prefetch_near(self, from: *const u8, count: usize) {
+        for line in (0..count).step_by(64) {
+            // SAFETY: as above.
+            unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
+        }
     }
     #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {

@@ -1,28 +1,24 @@
 //! int8 dot products on x86-64: `vpmaddwd` on pairs widened to 16 bits with AVX2 and AVX-512, `vpdpbusd` on four int8
 //! with VNNI.
 //!
-//! `vpdpbusd` multiplies unsigned by signed int8, so that the first operand carries an offset of 128.
+//! `vpdpbusd` multiplies unsigned by signed int8. In a depthwise convolution the first operand carries an offset of 128.
+//! The packed weights of a GEMM carry an offset of +128 (u8), so that the int8 activations need no conversion; the
+//! epilogue subtracts 128 times the row sum of the activations. AVX2 reads the same weights, and zero-extends u8 with
+//! fewer instructions than AVX2 needs to sign-extend i8.
 #![allow(unsafe_code)] // Calls functions of `core::arch`, which exist only where the processor has the instructions.
 #![allow(unused_unsafe)] // Where they are compiled for in any case, calling them is safe.
+#![allow(unsafe_op_in_unsafe_fn)] // Each method of a GEMM is one expression under the contract of the trait.
 #![allow(clippy::cast_ptr_alignment)] // The instructions take any alignment.
 
 use core::arch::x86_64::*;
 
 use super::avx2::{Avx2, I32x8};
 use super::avx512::{Avx512, I32x16};
-use crate::{Dot, DotWork, Simd, Work};
-
-/// Two int8 per lane with AVX2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Avx2Pairs(pub Avx2);
+use crate::{Dot, DotWork, GemmDot, Simd};
 
 /// Four int8 per lane with AVX-VNNI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AvxVnni(Avx2);
-
-/// Two int8 per lane with AVX-512.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Avx512Pairs(pub Avx512);
 
 /// Four int8 per lane with AVX-512 VNNI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,76 +38,20 @@ impl Avx512Vnni {
     }
 }
 
-/// Runs a [`DotWork`] as a [`Work`].
-struct With<D, W>(D, W);
-
-impl<D: Dot, W: DotWork> Work for With<D, W> {
-    type Output = W::Output;
-    #[inline(always)]
-    fn run<S: Simd>(self, _: S) -> W::Output {
-        self.1.run(self.0)
-    }
-}
-
-impl Avx2Pairs {
-    /// Runs a kernel compiled with AVX2.
-    #[inline(always)]
-    pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
-        self.0.vectorize(With(self, work))
-    }
-}
-
-impl Avx512Pairs {
-    /// Runs a kernel compiled with AVX-512.
-    #[inline(always)]
-    pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
-        self.0.vectorize(With(self, work))
-    }
-}
-
-impl AvxVnni {
-    /// Runs a kernel compiled with AVX-VNNI.
-    #[inline(always)]
-    pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
-        // SAFETY: the token exists only if the CPU has the ISA; the caller guarantees valid pointers. The same argument
-        // holds for the methods below.
-        unsafe { with_avx_vnni(self, work) }
-    }
-}
-
-impl Avx512Vnni {
-    /// Runs a kernel compiled with AVX-512 VNNI.
-    #[inline(always)]
-    pub fn vectorize<W: DotWork>(self, work: W) -> W::Output {
-        // SAFETY: as above.
-        unsafe { with_avx512_vnni(self, work) }
-    }
-}
-
-#[target_feature(enable = "avx2,avxvnni,fma,f16c,bmi1,bmi2,popcnt")]
-fn with_avx_vnni<W: DotWork>(dot: AvxVnni, work: W) -> W::Output {
-    work.run(dot)
-}
-
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c,bmi1,bmi2,popcnt")]
-fn with_avx512_vnni<W: DotWork>(dot: Avx512Vnni, work: W) -> W::Output {
-    work.run(dot)
-}
-
-impl Dot for Avx2Pairs {
+impl Dot for Avx2 {
     type Isa = Avx2;
     const TAPS: usize = 2;
 
     #[inline(always)]
     fn isa(self) -> Avx2 {
-        self.0
+        self
     }
     #[inline(always)]
     unsafe fn shift_in<const N: usize>(self, bytes: I32x8, from: [*const i8; N]) -> I32x8 {
         // SAFETY: as above.
         unsafe {
-            let low = if N == 1 { _mm256_srli_epi32::<16>(bytes.0) } else { self.0.read_i8(from[0]).0 };
-            let high = _mm256_slli_epi32::<16>(self.0.read_i8(from[N - 1]).0);
+            let low = if N == 1 { _mm256_srli_epi32::<16>(bytes.0) } else { self.read_i8(from[0]).0 };
+            let high = _mm256_slli_epi32::<16>(self.read_i8(from[N - 1]).0);
             I32x8(_mm256_blend_epi16::<0b1010_1010>(low, high))
         }
     }
@@ -126,21 +66,21 @@ impl Dot for Avx2Pairs {
     }
 }
 
-impl Dot for Avx512Pairs {
+impl Dot for Avx512 {
     type Isa = Avx512;
     const TAPS: usize = 2;
 
     #[inline(always)]
     fn isa(self) -> Avx512 {
-        self.0
+        self
     }
     #[inline(always)]
     unsafe fn shift_in<const N: usize>(self, bytes: I32x16, from: [*const i8; N]) -> I32x16 {
         const HIGH_WORDS: u32 = 0xAAAA_AAAA;
         // SAFETY: as above.
         unsafe {
-            let low = if N == 1 { _mm512_srli_epi32::<16>(bytes.0) } else { self.0.read_i8(from[0]).0 };
-            let high = _mm512_slli_epi32::<16>(self.0.read_i8(from[N - 1]).0);
+            let low = if N == 1 { _mm512_srli_epi32::<16>(bytes.0) } else { self.read_i8(from[0]).0 };
+            let high = _mm512_slli_epi32::<16>(self.read_i8(from[N - 1]).0);
             I32x16(_mm512_mask_blend_epi16(HIGH_WORDS, low, high))
         }
     }
@@ -175,6 +115,16 @@ impl Dot for AvxVnni {
     #[inline(always)]
     fn isa(self) -> Avx2 {
         self.0
+    }
+    #[inline(always)]
+    fn compile<W: DotWork>(self, work: W) -> W::Output {
+        #[target_feature(enable = "avx2,avxvnni,fma,f16c,bmi1,bmi2,popcnt")]
+        fn compiled<W: DotWork>(dot: AvxVnni, work: W) -> W::Output {
+            work.run(dot)
+        }
+        // SAFETY: the token exists only if the CPU has the ISA; the caller guarantees valid pointers. The same argument
+        // holds for the methods below.
+        unsafe { compiled(self, work) }
     }
     #[inline(always)]
     unsafe fn shift_in<const N: usize>(self, bytes: I32x8, from: [*const i8; N]) -> I32x8 {
@@ -221,6 +171,15 @@ impl Dot for Avx512Vnni {
         self.0
     }
     #[inline(always)]
+    fn compile<W: DotWork>(self, work: W) -> W::Output {
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c,bmi1,bmi2,popcnt")]
+        fn compiled<W: DotWork>(dot: Avx512Vnni, work: W) -> W::Output {
+            work.run(dot)
+        }
+        // SAFETY: as above.
+        unsafe { compiled(self, work) }
+    }
+    #[inline(always)]
     unsafe fn shift_in<const N: usize>(self, bytes: I32x16, from: [*const i8; N]) -> I32x16 {
         #[inline(always)]
         unsafe fn place(from: *const i8, which: usize) -> __m512i {
@@ -252,4 +211,119 @@ impl Dot for Avx512Vnni {
         // SAFETY: as above.
         I32x16(unsafe { _mm512_dpbusd_epi32(sum.0, first.0, second.0) })
     }
+}
+
+/// `vpmaddwd` on int8 pairs (0, 2) and (1, 3) of each lane, widened to 16 bits, so that no product saturates.
+impl GemmDot for Avx2 {
+    type Weights = [__m256i; 2];
+    type Activation = [__m256i; 2];
+    const PACKED_LANES: usize = 16;
+    const GEMV_SETS: usize = 1;
+
+    /// Zero-extends u8: pairs (0, 2) and (1, 3) of each lane.
+    #[inline(always)]
+    unsafe fn weights(bytes: I32x8) -> [__m256i; 2] {
+        [_mm256_and_si256(bytes.0, _mm256_set1_epi16(0xFF)), _mm256_srli_epi16::<8>(bytes.0)]
+    }
+    /// Sign-extends i8: pairs (0, 2) and (1, 3) of each lane.
+    #[inline(always)]
+    unsafe fn activation(bytes: I32x8) -> [__m256i; 2] {
+        [_mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(bytes.0)), _mm256_srai_epi16::<8>(bytes.0)]
+    }
+    #[inline(always)]
+    unsafe fn add(sum: I32x8, weights: [__m256i; 2], activation: [__m256i; 2]) -> I32x8 {
+        let even = _mm256_add_epi32(sum.0, _mm256_madd_epi16(weights[0], activation[0]));
+        I32x8(_mm256_add_epi32(even, _mm256_madd_epi16(weights[1], activation[1])))
+    }
+    #[inline(always)]
+    unsafe fn add_bytes(sum: I32x8, bytes: I32x8) -> I32x8 {
+        let pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes.0);
+        I32x8(_mm256_add_epi32(sum.0, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))))
+    }
+    #[inline(always)]
+    unsafe fn add_rest(sum: I32x8, from: *const i8, to: *mut i8, count: usize) -> I32x8 {
+        add_parts(sum, from, to, count)
+    }
+}
+
+impl GemmDot for AvxVnni {
+    type Weights = I32x8;
+    type Activation = I32x8;
+    const PACKED_LANES: usize = 16;
+    const GEMV_SETS: usize = 2;
+
+    #[inline(always)]
+    unsafe fn weights(bytes: I32x8) -> I32x8 {
+        bytes
+    }
+    #[inline(always)]
+    unsafe fn activation(bytes: I32x8) -> I32x8 {
+        bytes
+    }
+    #[inline(always)]
+    unsafe fn add(sum: I32x8, weights: I32x8, activation: I32x8) -> I32x8 {
+        I32x8(_mm256_dpbusd_avx_epi32(sum.0, weights.0, activation.0))
+    }
+    #[inline(always)]
+    unsafe fn add_rest(sum: I32x8, from: *const i8, to: *mut i8, count: usize) -> I32x8 {
+        add_parts(sum, from, to, count)
+    }
+}
+
+impl GemmDot for Avx512Vnni {
+    type Weights = I32x16;
+    type Activation = I32x16;
+
+    #[inline(always)]
+    unsafe fn weights(bytes: I32x16) -> I32x16 {
+        bytes
+    }
+    #[inline(always)]
+    unsafe fn activation(bytes: I32x16) -> I32x16 {
+        bytes
+    }
+    #[inline(always)]
+    unsafe fn add(sum: I32x16, weights: I32x16, activation: I32x16) -> I32x16 {
+        I32x16(_mm512_dpbusd_epi32(sum.0, weights.0, activation.0))
+    }
+    /// A whole register store is faster than a masked store, and the next copy overwrites the excess.
+    #[inline(always)]
+    unsafe fn add_rest(sum: I32x16, from: *const i8, to: *mut i8, count: usize) -> I32x16 {
+        let bytes = _mm512_maskz_loadu_epi8((1u64 << count) - 1, from);
+        if !to.is_null() {
+            _mm512_storeu_si512(to.cast(), bytes);
+        }
+        Self::add_bytes(sum, I32x16(bytes))
+    }
+}
+
+/// Adds the last `count` i8 of a row, fewer than a register, and copies the bytes unless `to` is null.
+#[inline(always)]
+unsafe fn add_parts(mut sum: I32x8, from: *const i8, to: *mut i8, count: usize) -> I32x8 {
+    let mut done = 0;
+    while done + 8 <= count {
+        let eight = _mm_loadl_epi64(from.add(done).cast());
+        if !to.is_null() {
+            _mm_storel_epi64(to.add(done).cast(), eight);
+        }
+        sum = <Avx2 as GemmDot>::add_bytes(sum, I32x8(_mm256_zextsi128_si256(eight)));
+        done += 8;
+    }
+    while done < count {
+        let mut four = [0; 4];
+        if count - done >= 4 {
+            four = from.add(done).cast::<[u8; 4]>().read();
+        } else {
+            for (index, byte) in four.iter_mut().enumerate().take(count - done) {
+                *byte = *from.add(done + index) as u8;
+            }
+        }
+        let four = i32::from_ne_bytes(four);
+        if !to.is_null() {
+            to.add(done).cast::<i32>().write_unaligned(four);
+        }
+        sum = <Avx2 as GemmDot>::add_bytes(sum, I32x8(_mm256_zextsi128_si256(_mm_cvtsi32_si128(four))));
+        done += 4;
+    }
+    sum
 }

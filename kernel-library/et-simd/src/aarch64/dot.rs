@@ -1,0 +1,108 @@
+//! int8 dot products on AArch64.
+#![allow(unsafe_op_in_unsafe_fn)] // Each method is one expression under the contract of the trait.
+
+use core::arch::aarch64::*;
+use core::arch::asm;
+
+use super::{I32x4, Neon};
+use crate::{Dot, GemmDot};
+
+/// `sdot` (dotprod), and `smmla` for pairs of rows if `PAIRS` (i8mm).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NeonDot<const PAIRS: bool>(Neon);
+
+impl Dot for Neon {
+    type Isa = Self;
+    #[inline(always)]
+    fn isa(self) -> Self {
+        self
+    }
+}
+
+impl<const PAIRS: bool> Dot for NeonDot<PAIRS> {
+    type Isa = Neon;
+    #[inline(always)]
+    fn isa(self) -> Neon {
+        self.0
+    }
+}
+
+/// Bytes 0 and 1 of each lane, then bytes 2 and 3: products are widened and added in pairs.
+impl GemmDot for Neon {
+    type Weights = [int8x8_t; 2];
+    type Activation = [int8x8_t; 2];
+    #[inline(always)]
+    unsafe fn weights(bytes: I32x4) -> Self::Weights {
+        let pairs = vreinterpretq_s16_s32(bytes.0);
+        let low = vuzp1q_s16(pairs, pairs);
+        let high = vuzp2q_s16(pairs, pairs);
+        [vreinterpret_s8_s16(vget_low_s16(low)), vreinterpret_s8_s16(vget_low_s16(high))]
+    }
+    #[inline(always)]
+    unsafe fn activation(bytes: I32x4) -> Self::Activation {
+        Self::weights(bytes)
+    }
+    #[inline(always)]
+    unsafe fn spread(word: i32) -> Self::Activation {
+        [vreinterpret_s8_s16(vdup_n_s16(word as i16)), vreinterpret_s8_s16(vdup_n_s16((word >> 16) as i16))]
+    }
+    #[inline(always)]
+    unsafe fn add(sum: I32x4, weights: Self::Weights, activation: Self::Activation) -> I32x4 {
+        let sum = vpadalq_s16(sum.0, vmull_s8(weights[0], activation[0]));
+        I32x4(vpadalq_s16(sum, vmull_s8(weights[1], activation[1])))
+    }
+}
+
+impl<const PAIRS: bool> GemmDot for NeonDot<PAIRS> {
+    type Weights = int8x16_t;
+    type Activation = int8x16_t;
+    const PAIRS: bool = PAIRS;
+    #[inline(always)]
+    unsafe fn weights(bytes: I32x4) -> int8x16_t {
+        vreinterpretq_s8_s32(bytes.0)
+    }
+    #[inline(always)]
+    unsafe fn activation(bytes: I32x4) -> int8x16_t {
+        vreinterpretq_s8_s32(bytes.0)
+    }
+    #[inline(always)]
+    unsafe fn add(sum: I32x4, weights: int8x16_t, activation: int8x16_t) -> I32x4 {
+        let mut sum = sum.0;
+        // The intrinsic is not stable.
+        asm!(
+            ".arch_extension dotprod",
+            "sdot {sum:v}.4s, {weights:v}.16b, {activation:v}.16b",
+            sum = inout(vreg) sum, weights = in(vreg) weights, activation = in(vreg) activation,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+        I32x4(sum)
+    }
+    #[inline(always)]
+    unsafe fn interleave([first, second]: [int8x16_t; 2]) -> [int8x16_t; 2] {
+        let [first, second] = [vreinterpretq_s32_s8(first), vreinterpretq_s32_s8(second)];
+        [vreinterpretq_s8_s32(vzip1q_s32(first, second)), vreinterpretq_s8_s32(vzip2q_s32(first, second))]
+    }
+    #[inline(always)]
+    unsafe fn pair([first, second]: [i64; 2]) -> int8x16_t {
+        vcombine_s8(vcreate_s8(first as u64), vcreate_s8(second as u64))
+    }
+    #[inline(always)]
+    unsafe fn add_pair(sum: I32x4, weights: int8x16_t, rows: int8x16_t) -> I32x4 {
+        let mut sum = sum.0;
+        // The intrinsic is not stable.
+        asm!(
+            ".arch_extension i8mm",
+            "smmla {sum:v}.4s, {rows:v}.16b, {weights:v}.16b",
+            sum = inout(vreg) sum, rows = in(vreg) rows, weights = in(vreg) weights,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+        I32x4(sum)
+    }
+    #[inline(always)]
+    unsafe fn unpair([first, last]: [I32x4; 2]) -> [I32x4; 2] {
+        [
+            I32x4(vcombine_s32(vget_low_s32(first.0), vget_low_s32(last.0))),
+            I32x4(vcombine_s32(vget_high_s32(first.0), vget_high_s32(last.0))),
+        ]
+    }
+}
