@@ -85,7 +85,7 @@ pub static KERNELS: [KernelRow; 8] = [
     avx2::ROW,
     avx_vnni::ROW,
     avx512_vnni::ROW,
-    // The VNNI kernels compute what surrounds the AMX tiles.
+    // The VNNI kernels compute the rows and columns that fill no AMX tile.
     KernelRow { isa: Isa::Amx, int8: Int8Row { tile_rows: 32, ..avx512_vnni::ROW.int8 }, ..avx512_vnni::ROW },
     neon::ROW,
     neon_dot::ROW,

@@ -14,7 +14,7 @@ pub trait DotWork {
 }
 
 /// An int8 dot product per lane. Each lane holds a sliding window of the last [`Dot::TAPS`] int8 inputs; `shift_in`
-/// pushes new inputs. The default is one int8 per lane, widened to 32 bits.
+/// pushes new inputs. By default, each lane holds one int8, widened to 32 bits.
 pub trait Dot: Copy {
     /// The ISA of the instruction.
     type Isa: Simd;
@@ -152,25 +152,51 @@ pub trait GemmDot: Dot {
     }
 }
 
+/// Four bytes as a word.
+///
+/// # Safety
+///
+/// `from` is valid for four bytes.
+#[inline(always)]
+pub unsafe fn word(from: *const i8) -> i32 {
+    // SAFETY: the caller upholds the contract of this function.
+    unsafe { from.cast::<i32>().read_unaligned() }
+}
+
+/// Loads `count` bytes, fewer than four, zero-extended to a word.
+///
+/// # Safety
+///
+/// `from` is valid for `count` bytes.
+#[inline(always)]
+pub unsafe fn part_of_word(from: *const i8, count: usize) -> i32 {
+    let mut bytes = [0; 4];
+    for (index, byte) in bytes.iter_mut().enumerate().take(count) {
+        // SAFETY: the caller upholds the contract of this function.
+        *byte = unsafe { *from.add(index) } as u8;
+    }
+    i32::from_ne_bytes(bytes)
+}
+
 /// An int8 dot product that this CPU has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dots {
-    /// One int8 per lane, widened to 32 bits.
+    /// Each lane multiplies one int8, widened to 32 bits.
     #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
     Portable,
-    /// One int8 per lane, widened to 32 bits.
+    /// Each lane multiplies one int8, widened to 32 bits.
     #[cfg(target_arch = "aarch64")]
     Neon(crate::Neon),
-    /// Two int8 per lane, widened to 16 bits.
+    /// Each lane multiplies two int8, widened to 16 bits.
     #[cfg(target_arch = "x86_64")]
     Avx2(crate::Avx2),
-    /// Four int8 per lane.
+    /// Each lane multiplies four int8.
     #[cfg(target_arch = "x86_64")]
     AvxVnni(crate::AvxVnni),
-    /// Two int8 per lane, widened to 16 bits.
+    /// Each lane multiplies two int8, widened to 16 bits.
     #[cfg(target_arch = "x86_64")]
     Avx512(crate::Avx512),
-    /// Four int8 per lane.
+    /// Each lane multiplies four int8.
     #[cfg(target_arch = "x86_64")]
     Avx512Vnni(crate::Avx512Vnni),
 }

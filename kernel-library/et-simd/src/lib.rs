@@ -52,7 +52,7 @@ mod x86_64;
 #[cfg(target_arch = "aarch64")]
 pub use aarch64::{Neon, NeonDot};
 pub use activation::Activation;
-pub use dot::{Bytes, Dot, DotWork, Dots, GemmDot};
+pub use dot::{Bytes, Dot, DotWork, Dots, GemmDot, part_of_word, word};
 pub use float::Float;
 pub use integer::Integer;
 pub use isa::{Architecture, Isa};

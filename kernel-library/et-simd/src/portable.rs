@@ -371,7 +371,8 @@ impl GemmDot for Portable {
     }
     #[inline(always)]
     unsafe fn activation(bytes: Integers) -> Self::Activation {
-        bytes.0.map(|word| word.to_ne_bytes().map(u8::cast_signed))
+        // SAFETY: no instruction of this ISA needs a feature of the CPU.
+        unsafe { Self::weights(bytes) }
     }
     #[inline(always)]
     unsafe fn add(sum: Integers, weights: Self::Weights, activation: Self::Activation) -> Integers {

@@ -3,11 +3,11 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
-use et_simd::{Bytes, Float, GemmDot, Integer, Simd};
+use et_simd::{Bytes, Float, GemmDot, Integer, Simd, word};
 
 use super::pack::Int4Format;
 use super::scale::ScaleForm;
-use crate::int8::dot::{add_eight, eight_bytes, unpair, word};
+use crate::int8::dot::{add_eight, eight_bytes, unpair};
 use crate::int8::finish::RowScale;
 
 /// Prefetch distance of the GEMV in bytes: a GEMV is bound by the bandwidth of the weights.

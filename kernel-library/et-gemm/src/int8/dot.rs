@@ -1,33 +1,7 @@
 //! K elements of several rows as operands of the int8 dot products.
 #![allow(unsafe_code, reason = "instructions exist only on processors that have them, and memory is read by pointer")]
 
-use et_simd::{Bytes, GemmDot};
-
-/// Four bytes as a word.
-///
-/// # Safety
-///
-/// `from` is valid for four bytes.
-#[inline(always)]
-pub unsafe fn word(from: *const i8) -> i32 {
-    // SAFETY: the caller upholds the contract of this function.
-    unsafe { from.cast::<i32>().read_unaligned() }
-}
-
-/// Loads `count` bytes, fewer than four, zero-extended to a word.
-///
-/// # Safety
-///
-/// `from` is valid for `count` bytes.
-#[inline(always)]
-pub unsafe fn part_of_word(from: *const i8, count: usize) -> i32 {
-    let mut bytes = [0; 4];
-    for (index, byte) in bytes.iter_mut().enumerate().take(count) {
-        // SAFETY: the caller upholds the contract of this function.
-        *byte = unsafe { *from.add(index) } as u8;
-    }
-    i32::from_ne_bytes(bytes)
-}
+use et_simd::{Bytes, GemmDot, part_of_word, word};
 
 /// Adds the products of eight K elements with [`GemmDot::PAIRS`]. Accumulators 2 i and 2 i + 1 are the first and the last
 /// columns of rows 2 i and 2 i + 1, until [`unpair`]; without a partner, the last row has accumulators as of

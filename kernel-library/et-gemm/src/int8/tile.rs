@@ -3,9 +3,9 @@
 #![allow(unsafe_op_in_unsafe_fn, reason = "each function is the inner loop of a tile under the contract of `Tile`")]
 #![allow(clippy::needless_range_loop, reason = "an index counts through several arrays and memory at once")]
 
-use et_simd::{Bytes, GemmDot, Simd};
+use et_simd::{Bytes, GemmDot, Simd, part_of_word, word};
 
-use super::dot::{add_eight, eight_bytes, part_of_word, unpair, word};
+use super::dot::{add_eight, eight_bytes, unpair};
 
 /// Arguments of the micro-kernel.
 ///

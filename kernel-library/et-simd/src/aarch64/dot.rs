@@ -11,6 +11,30 @@ use crate::{Dot, GemmDot};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NeonDot<const PAIRS: bool>(Neon);
 
+/// An instruction of an extension that adds the products of int8 vectors to accumulators. Its intrinsic is not stable.
+macro_rules! multiply_add {
+    ($extension:literal, $instruction:literal, $sum:expr, $first:expr, $second:expr) => {{
+        let mut sum = $sum.0;
+        asm!(
+            concat!(".arch_extension ", $extension),
+            concat!($instruction, " {sum:v}.4s, {first:v}.16b, {second:v}.16b"),
+            sum = inout(vreg) sum, first = in(vreg) $first, second = in(vreg) $second,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+        I32x4(sum)
+    }};
+}
+
+/// The low and the high 4 bits of each byte. The shift of bytes needs no mask, unlike the shift of lanes.
+#[inline(always)]
+unsafe fn low_and_high(from: *const u8) -> [I32x4; 2] {
+    let bytes = vld1q_u8(from);
+    [vandq_u8(bytes, vdupq_n_u8(15)), vshrq_n_u8::<4>(bytes)].map(
+        #[inline(always)]
+        |bytes| I32x4(vreinterpretq_s32_u8(bytes)),
+    )
+}
+
 impl Dot for Neon {
     type Isa = Self;
     #[inline(always)]
@@ -43,6 +67,11 @@ impl GemmDot for Neon {
         Self::weights(bytes)
     }
     #[inline(always)]
+    unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] {
+        let [low, high] = low_and_high(from);
+        [Self::weights(low), Self::weights(high)]
+    }
+    #[inline(always)]
     unsafe fn spread(word: i32) -> Self::Activation {
         [vreinterpret_s8_s16(vdup_n_s16(word as i16)), vreinterpret_s8_s16(vdup_n_s16((word >> 16) as i16))]
     }
@@ -63,19 +92,16 @@ impl<const PAIRS: bool> GemmDot for NeonDot<PAIRS> {
     }
     #[inline(always)]
     unsafe fn activation(bytes: I32x4) -> int8x16_t {
-        vreinterpretq_s8_s32(bytes.0)
+        Self::weights(bytes)
     }
     #[inline(always)]
     unsafe fn add(sum: I32x4, weights: int8x16_t, activation: int8x16_t) -> I32x4 {
-        let mut sum = sum.0;
-        // The intrinsic is not stable.
-        asm!(
-            ".arch_extension dotprod",
-            "sdot {sum:v}.4s, {weights:v}.16b, {activation:v}.16b",
-            sum = inout(vreg) sum, weights = in(vreg) weights, activation = in(vreg) activation,
-            options(pure, nomem, nostack, preserves_flags)
-        );
-        I32x4(sum)
+        multiply_add!("dotprod", "sdot", sum, weights, activation)
+    }
+    #[inline(always)]
+    unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] {
+        let [low, high] = low_and_high(from);
+        [Self::weights(low), Self::weights(high)]
     }
     #[inline(always)]
     unsafe fn interleave([first, second]: [int8x16_t; 2]) -> [int8x16_t; 2] {
@@ -88,15 +114,7 @@ impl<const PAIRS: bool> GemmDot for NeonDot<PAIRS> {
     }
     #[inline(always)]
     unsafe fn add_pair(sum: I32x4, weights: int8x16_t, rows: int8x16_t) -> I32x4 {
-        let mut sum = sum.0;
-        // The intrinsic is not stable.
-        asm!(
-            ".arch_extension i8mm",
-            "smmla {sum:v}.4s, {rows:v}.16b, {weights:v}.16b",
-            sum = inout(vreg) sum, rows = in(vreg) rows, weights = in(vreg) weights,
-            options(pure, nomem, nostack, preserves_flags)
-        );
-        I32x4(sum)
+        multiply_add!("i8mm", "smmla", sum, rows, weights)
     }
     #[inline(always)]
     unsafe fn unpair([first, last]: [I32x4; 2]) -> [I32x4; 2] {

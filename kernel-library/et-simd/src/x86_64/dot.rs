@@ -14,7 +14,7 @@ use core::arch::x86_64::*;
 
 use super::avx2::{Avx2, I32x8};
 use super::avx512::{Avx512, I32x16};
-use crate::{Dot, DotWork, GemmDot, Simd};
+use crate::{Dot, DotWork, GemmDot, Simd, part_of_word, word};
 
 /// Four int8 per lane with AVX-VNNI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -310,15 +310,8 @@ unsafe fn add_parts(mut sum: I32x8, from: *const i8, to: *mut i8, count: usize) 
         done += 8;
     }
     while done < count {
-        let mut four = [0; 4];
-        if count - done >= 4 {
-            four = from.add(done).cast::<[u8; 4]>().read();
-        } else {
-            for (index, byte) in four.iter_mut().enumerate().take(count - done) {
-                *byte = *from.add(done + index) as u8;
-            }
-        }
-        let four = i32::from_ne_bytes(four);
+        let left = count - done;
+        let four = if left >= 4 { word(from.add(done)) } else { part_of_word(from.add(done), left) };
         if !to.is_null() {
             to.add(done).cast::<i32>().write_unaligned(four);
         }
