@@ -1,34 +1,39 @@
 """Packs a static etbuild binary as a wheel, so that `pip install` and `uv tool install` put the command on the PATH.
 
-    wheel.py BINARY VERSION TARGET FOLDER
+    wheel.py BINARY TARGET FOLDER
 
-The wheel holds no Python code: its one file is the script `etbuild`. The bytes depend on the arguments, the binary and
-SOURCE_DATE_EPOCH alone. The format: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
+The wheel holds no Python code: its one file is the script `etbuild`. The bytes depend on the binary, the target, Cargo's
+metadata, the README and SOURCE_DATE_EPOCH alone. The format: https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 """
 
 import base64
 import hashlib
+import json
 import os
+import subprocess
 import sys
 import time
 import zipfile
 
 # A static binary needs no C library, so it fulfils the oldest policies of glibc and of musl alike.
-PLATFORMS = {
-    "x86_64-unknown-linux-musl": ["manylinux2014_x86_64", "manylinux_2_17_x86_64", "musllinux_1_1_x86_64"],
-    "aarch64-unknown-linux-musl": ["manylinux2014_aarch64", "manylinux_2_17_aarch64", "musllinux_1_1_aarch64"],
-}
-
-SUMMARY = "Compiles PyTorch models into linked binaries for Linux, phones and microcontrollers"
+POLICIES = ["manylinux2014", "manylinux_2_17", "musllinux_1_1"]
 
 
-def texts(version, platforms):
+def package():
+    """What Cargo knows about etbuild."""
+    command = ["cargo", "metadata", "--no-deps", "--format-version", "1"]
+    packages = json.loads(subprocess.check_output(command))["packages"]
+    return next(package for package in packages if package["name"] == "etbuild")
+
+
+def texts(package, platforms):
     """The metadata files, by name."""
     tags = "".join(f"Tag: py3-none-{platform}\n" for platform in platforms)
-    wheel = f"Wheel-Version: 1.0\nGenerator: etbuild ({version})\nRoot-Is-Purelib: false\n{tags}"
+    wheel = f"Wheel-Version: 1.0\nGenerator: etbuild ({package['version']})\nRoot-Is-Purelib: false\n{tags}"
     metadata = (
-        f"Metadata-Version: 2.4\nName: etbuild\nVersion: {version}\nSummary: {SUMMARY}\n"
-        "License-Expression: MIT OR Apache-2.0\nRequires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n"
+        f"Metadata-Version: 2.4\nName: etbuild\nVersion: {package['version']}\n"
+        f"Summary: {package['description']}\nLicense-Expression: {package['license']}\n"
+        "Requires-Python: >=3.8\nDescription-Content-Type: text/markdown\n\n"
     )
     with open("README.md", encoding="utf-8") as readme:
         return {"WHEEL": wheel, "METADATA": metadata + readme.read()}
@@ -44,12 +49,14 @@ def record(files):
 
 
 def main():
-    binary, version, target, folder = sys.argv[1:]
-    platforms = PLATFORMS.get(target) or sys.exit(f"no wheel for {target}: known are {', '.join(PLATFORMS)}")
+    binary, target, folder = sys.argv[1:]
+    etbuild = package()
+    version = etbuild["version"]
+    platforms = [f"{policy}_{target.split('-')[0]}" for policy in POLICIES]
     information = f"etbuild-{version}.dist-info"
     with open(binary, "rb") as file:
         files = {f"etbuild-{version}.data/scripts/etbuild": (file.read(), 0o755)}
-    for name, text in texts(version, platforms).items():
+    for name, text in texts(etbuild, platforms).items():
         files[f"{information}/{name}"] = (text.encode(), 0o644)
     rows = record(files) + [f"{information}/RECORD,,\n"]
     files[f"{information}/RECORD"] = ("".join(rows).encode(), 0o644)
