@@ -1,8 +1,10 @@
 //! int8 dot products with int32 accumulators, several int8 per lane.
 #![allow(unsafe_code)] // Reads through pointers.
+#![allow(unused_unsafe)] // The macro for methods is made for intrinsics.
 
 #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 use crate::Portable;
+use crate::operators::intrinsics;
 use crate::{Integer, Level, Simd, Work};
 
 /// A kernel generic over the int8 dot product, like [`Work`].
@@ -81,74 +83,42 @@ pub trait GemmDot: Dot {
     /// Adds a 4-way int8 dot product to each accumulator.
     unsafe fn add(sum: Bytes<Self>, weights: Self::Weights, activation: Self::Activation) -> Bytes<Self>;
 
-    /// Loads a weight vector: four int8 per lane.
-    #[inline(always)]
-    unsafe fn load(from: *const u8) -> Self::Weights {
-        // SAFETY: the caller upholds the contract of this function. The same argument holds for the methods below.
-        unsafe { Self::weights(Self::Isa::assume().read_i32(from.cast())) }
-    }
-    /// Unpacks eight int4 per lane to int8 from 0 to 15: first the low 4 bits of each byte, then the high 4 bits.
-    #[inline(always)]
-    unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] {
-        // SAFETY: as above.
-        unsafe {
+    intrinsics! {
+        /// Loads a weight vector: four int8 per lane.
+        unsafe fn load(from: *const u8) -> Self::Weights = Self::weights(Self::Isa::assume().read_i32(from.cast()));
+        /// Unpacks eight int4 per lane to int8 from 0 to 15: first the low 4 bits of each byte, then the high 4 bits.
+        unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] = {
             let isa = Self::Isa::assume();
             let (bytes, mask) = (isa.read_i32(from.cast()), isa.splat_i32(0x0F0F_0F0F));
             [Self::weights(bytes & mask), Self::weights(bytes.shift_right(4) & mask)]
-        }
-    }
-    /// Broadcasts four int8.
-    #[inline(always)]
-    unsafe fn spread(word: i32) -> Self::Activation {
-        // SAFETY: as above.
-        unsafe { Self::activation(Self::Isa::assume().splat_i32(word)) }
-    }
-    /// Adds the four int8 of each lane to the accumulators.
-    #[inline(always)]
-    unsafe fn add_bytes(sum: Bytes<Self>, bytes: Bytes<Self>) -> Bytes<Self> {
-        // SAFETY: as above.
-        unsafe {
+        };
+        /// Broadcasts four int8.
+        unsafe fn spread(word: i32) -> Self::Activation = Self::activation(Self::Isa::assume().splat_i32(word));
+        /// Adds the four int8 of each lane to the accumulators.
+        unsafe fn add_bytes(sum: Bytes<Self>, bytes: Bytes<Self>) -> Bytes<Self> = {
             let ones = Self::Isa::assume().splat_i32(0x0101_0101);
             Self::add(sum, Self::weights(ones), Self::activation(bytes))
-        }
-    }
-    /// Like [`Self::add_bytes`] for the last `count` bytes of a row, fewer than a vector, and copies the bytes unless `to` is
-    /// null; a whole vector may be written.
-    #[inline(always)]
-    unsafe fn add_rest(sum: Bytes<Self>, from: *const i8, to: *mut i8, count: usize) -> Bytes<Self> {
-        let mut bytes = [0i32; crate::simd::MOST_LANES];
-        // SAFETY: as above; the array has at least the lanes of any ISA.
-        unsafe {
+        };
+        /// Like [`Self::add_bytes`] for the last `count` bytes of a row, fewer than a vector, and copies the bytes unless
+        /// `to` is null; a whole vector may be written.
+        unsafe fn add_rest(sum: Bytes<Self>, from: *const i8, to: *mut i8, count: usize) -> Bytes<Self> = {
+            let mut bytes = [0i32; crate::simd::MOST_LANES];
             core::ptr::copy_nonoverlapping(from, bytes.as_mut_ptr().cast(), count);
             if !to.is_null() {
                 core::ptr::copy_nonoverlapping(from, to, count);
             }
             Self::add_bytes(sum, Self::Isa::assume().read_i32(bytes.as_ptr()))
-        }
-    }
-
-    /// Interleaves the weight vectors of K elements 0 to 3 and 4 to 7: eight K elements for each of the first columns, and
-    /// for each of the last columns.
-    #[inline(always)]
-    unsafe fn interleave(weights: [Self::Weights; 2]) -> [Self::Weights; 2] {
-        weights
-    }
-    /// Eight int8 of two rows of A.
-    #[inline(always)]
-    unsafe fn pair(rows: [i64; 2]) -> Self::Activation {
-        // SAFETY: as above.
-        unsafe { Self::spread(rows[0] as i32) }
-    }
-    /// Adds 8-way int8 dot products of two rows by two columns: both columns of the first row, then of the second row.
-    #[inline(always)]
-    unsafe fn add_pair(sum: Bytes<Self>, weights: Self::Weights, rows: Self::Activation) -> Bytes<Self> {
-        // SAFETY: as above.
-        unsafe { Self::add(sum, weights, rows) }
-    }
-    /// Two rows of accumulators from the accumulators of the first and of the last columns.
-    #[inline(always)]
-    unsafe fn unpair(columns: [Bytes<Self>; 2]) -> [Bytes<Self>; 2] {
-        columns
+        };
+        /// Interleaves the weight vectors of K elements 0 to 3 and 4 to 7: eight K elements for each of the first columns,
+        /// and for each of the last columns.
+        unsafe fn interleave(weights: [Self::Weights; 2]) -> [Self::Weights; 2] = weights;
+        /// Eight int8 of two rows of A.
+        unsafe fn pair(rows: [i64; 2]) -> Self::Activation = Self::spread(rows[0] as i32);
+        /// Adds 8-way int8 dot products of two rows by two columns: both columns of the first row, then of the second row.
+        unsafe fn add_pair(sum: Bytes<Self>, weights: Self::Weights, rows: Self::Activation) -> Bytes<Self> =
+            Self::add(sum, weights, rows);
+        /// Two rows of accumulators from the accumulators of the first and of the last columns.
+        unsafe fn unpair(columns: [Bytes<Self>; 2]) -> [Bytes<Self>; 2] = columns;
     }
 }
 

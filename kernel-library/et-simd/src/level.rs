@@ -26,6 +26,25 @@ pub enum Level {
     Avx512(Avx512),
 }
 
+/// The value for the token of a level's ISA.
+macro_rules! for_isa {
+    ($level:expr, |$isa:ident| $value:expr) => {
+        match $level {
+            #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
+            Self::Portable => {
+                let $isa = Portable;
+                $value
+            }
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon($isa) => $value,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2($isa) => $value,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512($isa) => $value,
+        }
+    };
+}
+
 impl Level {
     /// The fastest ISA of this CPU, if any. Detection is cached after the first call.
     pub fn detect() -> Option<Self> {
@@ -48,46 +67,25 @@ impl Level {
     }
 
     /// The display name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-            Self::Portable => Portable::NAME,
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(_) => Neon::NAME,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(_) => Avx2::NAME,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(_) => Avx512::NAME,
+    pub fn name(self) -> &'static str {
+        const fn name<S: Simd>(_: S) -> &'static str {
+            S::NAME
         }
+        for_isa!(self, |isa| name(isa))
     }
 
     /// 32-bit lanes per vector.
-    pub const fn lanes(self) -> usize {
-        match self {
-            #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-            Self::Portable => Portable::LANES,
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(_) => Neon::LANES,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(_) => Avx2::LANES,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(_) => Avx512::LANES,
+    pub fn lanes(self) -> usize {
+        const fn lanes<S: Simd>(_: S) -> usize {
+            S::LANES
         }
+        for_isa!(self, |isa| lanes(isa))
     }
 
     /// Runs a kernel on this ISA.
     #[inline]
     pub fn run<W: Work>(self, work: W) -> W::Output {
-        match self {
-            #[cfg(any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
-            Self::Portable => Portable.vectorize(work),
-            #[cfg(target_arch = "aarch64")]
-            Self::Neon(isa) => isa.vectorize(work),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx2(isa) => isa.vectorize(work),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(isa) => isa.vectorize(work),
-        }
+        for_isa!(self, |isa| isa.vectorize(work))
     }
 }
 

@@ -42,7 +42,6 @@ mod integer;
 mod isa;
 mod level;
 pub mod math;
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod operators;
 mod portable;
 mod simd;

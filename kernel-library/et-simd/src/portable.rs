@@ -1,10 +1,12 @@
 //! Portable vectors: arrays that the compiler may vectorize, for architectures without SIMD support in this crate.
 #![allow(unsafe_code)] // Implements reads and writes through pointers.
+#![allow(unused_unsafe)] // The macro for methods is made for intrinsics.
 #![allow(clippy::needless_range_loop)]
 
 use core::array::from_fn;
 use core::ops::{Add, BitAnd, BitXor, Div, Mul, Sub};
 
+use crate::operators::intrinsics;
 use crate::{Dot, Float, GemmDot, Integer, Simd, Work, half};
 
 const LANES: usize = 4;
@@ -21,177 +23,78 @@ pub struct Floats([f32; LANES]);
 #[derive(Clone, Copy, Debug)]
 pub struct Integers([i32; LANES]);
 
+/// The array of `$value` for each lane.
+macro_rules! lanes {
+    (|$lane:ident| $value:expr) => {
+        from_fn(
+            #[inline(always)]
+            |$lane| $value,
+        )
+    };
+}
+
 macro_rules! operators {
-    ($($operator:ident $method:ident $symbol:tt $wrapping:ident),*) => { $(
-        impl $operator for Floats {
+    ($type:ident, $($operator:ident $method:ident |$left:ident, $right:ident| $value:expr;)*) => { $(
+        impl $operator for $type {
             type Output = Self;
             #[inline(always)]
             fn $method(self, other: Self) -> Self {
-                Self(from_fn(#[inline(always)] |lane| self.0[lane] $symbol other.0[lane]))
-            }
-        }
-        impl $operator for Integers {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(from_fn(#[inline(always)] |lane| self.0[lane].$wrapping(other.0[lane])))
+                Self(lanes!(|lane| {
+                    let ($left, $right) = (self.0[lane], other.0[lane]);
+                    $value
+                }))
             }
         }
     )* };
 }
-operators!(Add add + wrapping_add, Sub sub - wrapping_sub, Mul mul * wrapping_mul);
 
-macro_rules! bitwise {
-    ($($operator:ident $method:ident $symbol:tt),*) => { $(
-        impl $operator for Integers {
-            type Output = Self;
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                Self(from_fn(#[inline(always)] |lane| self.0[lane] $symbol other.0[lane]))
-            }
-        }
-    )* };
-}
-bitwise!(BitAnd bitand &, BitXor bitxor ^);
-
-impl Div for Floats {
-    type Output = Self;
-    #[inline(always)]
-    fn div(self, other: Self) -> Self {
-        Self(from_fn(
-            #[inline(always)]
-            |lane| self.0[lane] / other.0[lane],
-        ))
-    }
+operators! { Floats,
+    Add add |left, right| left + right;
+    Sub sub |left, right| left - right;
+    Mul mul |left, right| left * right;
+    Div div |left, right| left / right;
 }
 
-impl Floats {
-    #[inline(always)]
-    fn map(self, function: impl Fn(f32) -> f32) -> Self {
-        Self(from_fn(
-            #[inline(always)]
-            |lane| function(self.0[lane]),
-        ))
-    }
-    #[inline(always)]
-    fn zip(self, other: Self, function: impl Fn(f32, f32) -> f32) -> Self {
-        Self(from_fn(
-            #[inline(always)]
-            |lane| function(self.0[lane], other.0[lane]),
-        ))
-    }
+operators! { Integers,
+    Add add |left, right| left.wrapping_add(right);
+    Sub sub |left, right| left.wrapping_sub(right);
+    Mul mul |left, right| left.wrapping_mul(right);
+    BitAnd bitand |left, right| left & right;
+    BitXor bitxor |left, right| left ^ right;
 }
 
 impl Float for Floats {
     type Integer = Integers;
     type Mask = [bool; LANES];
 
-    #[inline(always)]
-    fn mul_add(self, factor: Self, addend: Self) -> Self {
-        self * factor + addend
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
-        addend - self * factor
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        self.zip(
-            other,
-            #[inline(always)]
-            |left, right| if left < right { left } else { right },
-        )
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        self.zip(
-            other,
-            #[inline(always)]
-            |left, right| if left > right { left } else { right },
-        )
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        self.map(f32::abs)
-    }
-    #[inline(always)]
-    fn neg(self) -> Self {
-        self.map(
-            #[inline(always)]
-            |number| -number,
-        )
-    }
-    #[inline(always)]
-    fn copy_sign(self, sign: Self) -> Self {
-        self.zip(sign, f32::copysign)
-    }
-    #[inline(always)]
-    fn sqrt(self) -> Self {
-        self.map(square_root)
-    }
-    #[inline(always)]
-    fn round(self) -> Self {
-        // An `f32` of this magnitude has no fraction bits, so that the addition rounds to an integer.
-        const LARGE: f32 = 12_582_912.0;
-        self.map(
-            #[inline(always)]
-            |number| (number + LARGE) - LARGE,
-        )
-    }
-    #[inline(always)]
-    fn to_integer(self) -> Integers {
-        Integers(from_fn(
-            #[inline(always)]
-            |lane| nearest(self.0[lane]),
-        ))
-    }
-    #[inline(always)]
-    fn times_power_of_two(self, exponent: Self) -> Self {
-        self.zip(
-            exponent,
-            #[inline(always)]
-            |number, exponent| {
-                let exponent = exponent as i32;
-                let half = exponent >> 1;
-                number * power_of_two(half) * power_of_two(exponent - half)
-            },
-        )
-    }
-    #[inline(always)]
-    fn is_less(self, other: Self) -> [bool; LANES] {
-        from_fn(
-            #[inline(always)]
-            |lane| self.0[lane] < other.0[lane],
-        )
-    }
-    #[inline(always)]
-    fn is_equal(self, other: Self) -> [bool; LANES] {
-        from_fn(
-            #[inline(always)]
-            |lane| self.0[lane] == other.0[lane],
-        )
-    }
-    #[inline(always)]
-    fn select(self, mask: [bool; LANES], other: Self) -> Self {
-        Self(from_fn(
-            #[inline(always)]
-            |lane| if mask[lane] { self.0[lane] } else { other.0[lane] },
-        ))
-    }
-    #[inline(always)]
-    fn sum(self) -> f32 {
-        let [a, b, c, d] = self.0;
-        (a + c) + (b + d)
-    }
-    #[inline(always)]
-    fn greatest(self) -> f32 {
-        self.0.into_iter().fold(f32::NEG_INFINITY, f32::max)
-    }
-    #[inline(always)]
-    fn least(self) -> f32 {
-        self.0.into_iter().fold(f32::INFINITY, f32::min)
+    intrinsics! {
+        fn mul_add(self, factor: Self, addend: Self) -> Self = self * factor + addend;
+        fn neg_mul_add(self, factor: Self, addend: Self) -> Self = addend - self * factor;
+        fn min(self, other: Self) -> Self = self.select(self.is_less(other), other);
+        fn max(self, other: Self) -> Self = self.select(other.is_less(self), other);
+        fn abs(self) -> Self = Self(lanes!(|lane| self.0[lane].abs()));
+        fn neg(self) -> Self = Self(lanes!(|lane| -self.0[lane]));
+        fn copy_sign(self, sign: Self) -> Self = Self(lanes!(|lane| self.0[lane].copysign(sign.0[lane])));
+        fn sqrt(self) -> Self = Self(lanes!(|lane| square_root(self.0[lane])));
+        fn round(self) -> Self = Self(lanes!(|lane| (self.0[lane] + ROUNDER) - ROUNDER));
+        fn to_integer(self) -> Integers = Integers(lanes!(|lane| nearest(self.0[lane])));
+        fn times_power_of_two(self, exponent: Self) -> Self = Self(lanes!(|lane| {
+            let exponent = exponent.0[lane] as i32;
+            let half = exponent >> 1;
+            self.0[lane] * power_of_two(half) * power_of_two(exponent - half)
+        }));
+        fn is_less(self, other: Self) -> [bool; LANES] = lanes!(|lane| self.0[lane] < other.0[lane]);
+        fn is_equal(self, other: Self) -> [bool; LANES] = lanes!(|lane| self.0[lane] == other.0[lane]);
+        fn select(self, mask: [bool; LANES], other: Self) -> Self =
+            Self(lanes!(|lane| if mask[lane] { self.0[lane] } else { other.0[lane] }));
+        fn sum(self) -> f32 = (self.0[0] + self.0[2]) + (self.0[1] + self.0[3]);
+        fn greatest(self) -> f32 = self.0.into_iter().fold(f32::NEG_INFINITY, f32::max);
+        fn least(self) -> f32 = self.0.into_iter().fold(f32::INFINITY, f32::min);
     }
 }
+
+/// An `f32` of this magnitude has no fraction bits, so that the addition of a smaller number rounds to an integer.
+const ROUNDER: f32 = 12_582_912.0;
 
 /// Two to the power of `exponent`, clamped to the range from -126 to 127.
 fn power_of_two(exponent: i32) -> f32 {
@@ -201,7 +104,7 @@ fn power_of_two(exponent: i32) -> f32 {
 /// The nearest integer, ties to even.
 fn nearest(number: f32) -> i32 {
     const EXACT: f32 = 4_194_304.0;
-    if number.abs() < EXACT { Floats([number; LANES]).round().0[0] as i32 } else { number as i32 }
+    if number.abs() < EXACT { ((number + ROUNDER) - ROUNDER) as i32 } else { number as i32 }
 }
 
 /// The square root within 1 or 2 ULP: a bit-level estimate, refined by Heron's method.
@@ -223,46 +126,14 @@ fn square_root(number: f32) -> f32 {
 impl Integer for Integers {
     type Float = Floats;
 
-    #[inline(always)]
-    fn mul_words(self, words: Self) -> Self {
-        self * words
-    }
-    #[inline(always)]
-    fn words(self) -> Self {
-        self
-    }
-    #[inline(always)]
-    fn shift_right(self, bits: i32) -> Self {
-        Self(self.0.map(
-            #[inline(always)]
-            |lane| lane >> bits,
-        ))
-    }
-
-    #[inline(always)]
-    fn to_float(self) -> Floats {
-        Floats(from_fn(
-            #[inline(always)]
-            |lane| self.0[lane] as f32,
-        ))
-    }
-    #[inline(always)]
-    fn min(self, other: Self) -> Self {
-        Self(from_fn(
-            #[inline(always)]
-            |lane| Ord::min(self.0[lane], other.0[lane]),
-        ))
-    }
-    #[inline(always)]
-    fn max(self, other: Self) -> Self {
-        Self(from_fn(
-            #[inline(always)]
-            |lane| Ord::max(self.0[lane], other.0[lane]),
-        ))
-    }
-    #[inline(always)]
-    fn sum(self) -> i32 {
-        self.0.into_iter().fold(0, i32::wrapping_add)
+    intrinsics! {
+        fn mul_words(self, words: Self) -> Self = self * words;
+        fn words(self) -> Self = self;
+        fn shift_right(self, bits: i32) -> Self = Self(lanes!(|lane| self.0[lane] >> bits));
+        fn to_float(self) -> Floats = Floats(lanes!(|lane| self.0[lane] as f32));
+        fn min(self, other: Self) -> Self = Self(lanes!(|lane| Ord::min(self.0[lane], other.0[lane])));
+        fn max(self, other: Self) -> Self = Self(lanes!(|lane| Ord::max(self.0[lane], other.0[lane])));
+        fn sum(self) -> i32 = self.0.into_iter().fold(0, i32::wrapping_add);
     }
 }
 
@@ -275,82 +146,33 @@ impl Simd for Portable {
     type Mask = [bool; LANES];
 
     #[inline(always)]
-    unsafe fn assume() -> Self {
-        Self
-    }
-    #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
         work.run(self)
     }
-    #[inline(always)]
-    fn splat(self, number: f32) -> Floats {
-        Floats([number; LANES])
+    intrinsics! {
+        fn splat(self, number: f32) -> Floats = Floats([number; LANES]);
+        fn splat_i32(self, number: i32) -> Integers = Integers([number; LANES]);
     }
-    #[inline(always)]
-    fn splat_i32(self, number: i32) -> Integers {
-        Integers([number; LANES])
-    }
-    #[inline(always)]
-    unsafe fn read(self, from: *const f32) -> Floats {
-        // SAFETY: the caller guarantees pointers to a vector's lanes. The same argument holds for the methods below.
-        Floats(unsafe { from.cast::<[f32; LANES]>().read_unaligned() })
-    }
-    #[inline(always)]
-    unsafe fn read_part(self, from: *const f32, count: usize) -> Floats {
-        let mut floats = [0.0; LANES];
-        for lane in 0..count.min(LANES) {
-            // SAFETY: as above.
-            floats[lane] = unsafe { *from.add(lane) };
-        }
-        Floats(floats)
-    }
-    #[inline(always)]
-    unsafe fn write(self, to: *mut f32, vector: Floats) {
-        // SAFETY: as above.
-        unsafe { to.cast::<[f32; LANES]>().write_unaligned(vector.0) }
-    }
-    #[inline(always)]
-    unsafe fn write_part(self, to: *mut f32, count: usize, vector: Floats) {
-        for lane in 0..count.min(LANES) {
-            // SAFETY: as above.
-            unsafe { *to.add(lane) = vector.0[lane] }
-        }
-    }
-    #[inline(always)]
-    unsafe fn read_i32(self, from: *const i32) -> Integers {
-        // SAFETY: as above.
-        Integers(unsafe { from.cast::<[i32; LANES]>().read_unaligned() })
-    }
-    #[inline(always)]
-    unsafe fn write_i32(self, to: *mut i32, vector: Integers) {
-        // SAFETY: as above.
-        unsafe { to.cast::<[i32; LANES]>().write_unaligned(vector.0) }
-    }
-    #[inline(always)]
-    unsafe fn read_halves(self, from: *const u16) -> Floats {
-        // SAFETY: as above.
-        Floats(unsafe { from.cast::<[u16; LANES]>().read_unaligned() }.map(half::widen))
-    }
-    #[inline(always)]
-    unsafe fn read_i8(self, from: *const i8) -> Integers {
-        // SAFETY: as above.
-        let bytes = unsafe { from.cast::<[i8; LANES]>().read_unaligned() };
-        Integers(bytes.map(i32::from))
-    }
-    #[inline(always)]
-    unsafe fn read_u8(self, from: *const u8) -> Integers {
-        // SAFETY: as above.
-        let bytes = unsafe { from.cast::<[u8; LANES]>().read_unaligned() };
-        Integers(bytes.map(i32::from))
-    }
-    #[inline(always)]
-    unsafe fn write_i8(self, to: *mut i8, vector: Integers) {
-        let bytes = vector.0.map(
-            #[inline(always)]
-            |lane| lane.clamp(-128, 127) as i8,
-        );
-        // SAFETY: as above.
-        unsafe { to.cast::<[i8; LANES]>().write_unaligned(bytes) }
+    intrinsics! {
+        unsafe fn assume() -> Self = Self;
+        unsafe fn read(self, from: *const f32) -> Floats = Floats(from.cast::<[f32; LANES]>().read_unaligned());
+        unsafe fn read_part(self, from: *const f32, count: usize) -> Floats =
+            Floats(lanes!(|lane| if lane < count { *from.add(lane) } else { 0.0 }));
+        unsafe fn write(self, to: *mut f32, vector: Floats) =
+            to.cast::<[f32; LANES]>().write_unaligned(vector.0);
+        unsafe fn write_part(self, to: *mut f32, count: usize, vector: Floats) = for lane in 0..count.min(LANES) {
+            *to.add(lane) = vector.0[lane];
+        };
+        unsafe fn read_i32(self, from: *const i32) -> Integers =
+            Integers(from.cast::<[i32; LANES]>().read_unaligned());
+        unsafe fn write_i32(self, to: *mut i32, vector: Integers) =
+            to.cast::<[i32; LANES]>().write_unaligned(vector.0);
+        unsafe fn read_halves(self, from: *const u16) -> Floats =
+            Floats(lanes!(|lane| half::widen(from.add(lane).read_unaligned())));
+        unsafe fn read_i8(self, from: *const i8) -> Integers = Integers(lanes!(|lane| i32::from(*from.add(lane))));
+        unsafe fn read_u8(self, from: *const u8) -> Integers = Integers(lanes!(|lane| i32::from(*from.add(lane))));
+        unsafe fn write_i8(self, to: *mut i8, vector: Integers) =
+            to.cast::<[i8; LANES]>().write_unaligned(lanes!(|lane| vector.0[lane].clamp(-128, 127) as i8));
     }
 }
 
@@ -365,18 +187,13 @@ impl Dot for Portable {
 impl GemmDot for Portable {
     type Weights = [[i8; 4]; LANES];
     type Activation = [[i8; 4]; LANES];
-    #[inline(always)]
-    unsafe fn weights(bytes: Integers) -> Self::Weights {
-        bytes.0.map(|word| word.to_ne_bytes().map(u8::cast_signed))
-    }
-    #[inline(always)]
-    unsafe fn activation(bytes: Integers) -> Self::Activation {
-        // SAFETY: no instruction of this ISA needs a feature of the CPU.
-        unsafe { Self::weights(bytes) }
-    }
-    #[inline(always)]
-    unsafe fn add(sum: Integers, weights: Self::Weights, activation: Self::Activation) -> Integers {
-        let product = |lane: usize, index: usize| i32::from(weights[lane][index]) * i32::from(activation[lane][index]);
-        Integers(from_fn(|lane| (0..4).fold(sum.0[lane], |sum, index| sum.wrapping_add(product(lane, index)))))
+    intrinsics! {
+        unsafe fn weights(bytes: Integers) -> Self::Weights =
+            lanes!(|lane| bytes.0[lane].to_ne_bytes().map(u8::cast_signed));
+        unsafe fn activation(bytes: Integers) -> Self::Activation = Self::weights(bytes);
+        unsafe fn add(sum: Integers, weights: Self::Weights, activation: Self::Activation) -> Integers = {
+            let product = |lane: usize, byte: usize| i32::from(weights[lane][byte]) * i32::from(activation[lane][byte]);
+            Integers(from_fn(|lane| (0..4).fold(sum.0[lane], |sum, byte| sum.wrapping_add(product(lane, byte)))))
+        };
     }
 }

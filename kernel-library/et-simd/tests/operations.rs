@@ -29,7 +29,12 @@ impl Work for Arithmetic {
         let zip = |function: fn(f32, f32) -> f32| {
             left.iter().zip(&right).take(S::LANES).map(|(a, b)| function(*a, *b)).collect::<Vec<_>>()
         };
-        let three = isa.splat(3.0);
+        let rounded = |function: fn(f32, f32) -> f32| {
+            let pairs = left.iter().zip(&right).take(S::LANES);
+            pairs.map(|(a, b)| function(a.round_ties_even(), b.round_ties_even())).collect()
+        };
+        let (m, n, three) = (a.to_integer(), b.to_integer(), isa.splat(3.0));
+        let integers = |vector: S::I32| lanes(vector.to_float());
         vec![
             ("add", lanes(a + b), zip(|a, b| a + b)),
             ("sub", lanes(a - b), zip(|a, b| a - b)),
@@ -48,36 +53,12 @@ impl Work for Arithmetic {
             ("power", lanes(a.times_power_of_two(three)), zip(|a, _| a * 8.0)),
             ("select", lanes(a.select(a.is_less(b), three)), zip(|a, b| if a < b { a } else { 3.0 })),
             ("equal", lanes(a.select(a.is_equal(a.round()), b)), zip(|a, b| if a == a.round() { a } else { b })),
-            (
-                "integer add",
-                lanes((a.to_integer() + b.to_integer()).to_float()),
-                zip(|a, b| a.round_ties_even() + b.round_ties_even()),
-            ),
-            (
-                "integer sub",
-                lanes((a.to_integer() - b.to_integer()).to_float()),
-                zip(|a, b| a.round_ties_even() - b.round_ties_even()),
-            ),
-            (
-                "integer mul",
-                lanes((a.to_integer() * b.to_integer()).to_float()),
-                zip(|a, b| a.round_ties_even() * b.round_ties_even()),
-            ),
-            (
-                "integer mul_words",
-                lanes(a.to_integer().mul_words(b.to_integer().words()).to_float()),
-                zip(|a, b| a.round_ties_even() * b.round_ties_even()),
-            ),
-            (
-                "integer min",
-                lanes(a.to_integer().min(b.to_integer()).to_float()),
-                zip(|a, b| a.round_ties_even().min(b.round_ties_even())),
-            ),
-            (
-                "integer max",
-                lanes(a.to_integer().max(b.to_integer()).to_float()),
-                zip(|a, b| a.round_ties_even().max(b.round_ties_even())),
-            ),
+            ("integer add", integers(m + n), rounded(|a, b| a + b)),
+            ("integer sub", integers(m - n), rounded(|a, b| a - b)),
+            ("integer mul", integers(m * n), rounded(|a, b| a * b)),
+            ("integer mul_words", integers(m.mul_words(n.words())), rounded(|a, b| a * b)),
+            ("integer min", integers(m.min(n)), rounded(f32::min)),
+            ("integer max", integers(m.max(n)), rounded(f32::max)),
             ("sum", vec![a.sum()], vec![left[..S::LANES].iter().sum()]),
             ("greatest", vec![a.greatest()], vec![left[..S::LANES].iter().copied().fold(f32::MIN, f32::max)]),
             ("least", vec![a.least()], vec![left[..S::LANES].iter().copied().fold(f32::MAX, f32::min)]),

@@ -5,6 +5,7 @@ use core::arch::aarch64::*;
 use core::arch::asm;
 
 use super::{I32x4, Neon};
+use crate::operators::intrinsics;
 use crate::{Dot, GemmDot};
 
 /// `sdot` (dotprod), and `smmla` for pairs of rows if `PAIRS` (i8mm).
@@ -29,10 +30,8 @@ macro_rules! multiply_add {
 #[inline(always)]
 unsafe fn low_and_high(from: *const u8) -> [I32x4; 2] {
     let bytes = vld1q_u8(from);
-    [vandq_u8(bytes, vdupq_n_u8(15)), vshrq_n_u8::<4>(bytes)].map(
-        #[inline(always)]
-        |bytes| I32x4(vreinterpretq_s32_u8(bytes)),
-    )
+    let [low, high] = [vandq_u8(bytes, vdupq_n_u8(15)), vshrq_n_u8::<4>(bytes)];
+    [I32x4(vreinterpretq_s32_u8(low)), I32x4(vreinterpretq_s32_u8(high))]
 }
 
 impl Dot for Neon {
@@ -55,30 +54,23 @@ impl<const PAIRS: bool> Dot for NeonDot<PAIRS> {
 impl GemmDot for Neon {
     type Weights = [int8x8_t; 2];
     type Activation = [int8x8_t; 2];
-    #[inline(always)]
-    unsafe fn weights(bytes: I32x4) -> Self::Weights {
-        let pairs = vreinterpretq_s16_s32(bytes.0);
-        let low = vuzp1q_s16(pairs, pairs);
-        let high = vuzp2q_s16(pairs, pairs);
-        [vreinterpret_s8_s16(vget_low_s16(low)), vreinterpret_s8_s16(vget_low_s16(high))]
-    }
-    #[inline(always)]
-    unsafe fn activation(bytes: I32x4) -> Self::Activation {
-        Self::weights(bytes)
-    }
-    #[inline(always)]
-    unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] {
-        let [low, high] = low_and_high(from);
-        [Self::weights(low), Self::weights(high)]
-    }
-    #[inline(always)]
-    unsafe fn spread(word: i32) -> Self::Activation {
-        [vreinterpret_s8_s16(vdup_n_s16(word as i16)), vreinterpret_s8_s16(vdup_n_s16((word >> 16) as i16))]
-    }
-    #[inline(always)]
-    unsafe fn add(sum: I32x4, weights: Self::Weights, activation: Self::Activation) -> I32x4 {
-        let sum = vpadalq_s16(sum.0, vmull_s8(weights[0], activation[0]));
-        I32x4(vpadalq_s16(sum, vmull_s8(weights[1], activation[1])))
+    intrinsics! {
+        unsafe fn weights(bytes: I32x4) -> Self::Weights = {
+            let pairs = vreinterpretq_s16_s32(bytes.0);
+            let [low, high] = [vuzp1q_s16(pairs, pairs), vuzp2q_s16(pairs, pairs)];
+            [vreinterpret_s8_s16(vget_low_s16(low)), vreinterpret_s8_s16(vget_low_s16(high))]
+        };
+        unsafe fn activation(bytes: I32x4) -> Self::Activation = Self::weights(bytes);
+        unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] = {
+            let [low, high] = low_and_high(from);
+            [Self::weights(low), Self::weights(high)]
+        };
+        unsafe fn spread(word: i32) -> Self::Activation =
+            [vreinterpret_s8_s16(vdup_n_s16(word as i16)), vreinterpret_s8_s16(vdup_n_s16((word >> 16) as i16))];
+        unsafe fn add(sum: I32x4, weights: Self::Weights, activation: Self::Activation) -> I32x4 = {
+            let sum = vpadalq_s16(sum.0, vmull_s8(weights[0], activation[0]));
+            I32x4(vpadalq_s16(sum, vmull_s8(weights[1], activation[1])))
+        };
     }
 }
 
@@ -86,41 +78,26 @@ impl<const PAIRS: bool> GemmDot for NeonDot<PAIRS> {
     type Weights = int8x16_t;
     type Activation = int8x16_t;
     const PAIRS: bool = PAIRS;
-    #[inline(always)]
-    unsafe fn weights(bytes: I32x4) -> int8x16_t {
-        vreinterpretq_s8_s32(bytes.0)
-    }
-    #[inline(always)]
-    unsafe fn activation(bytes: I32x4) -> int8x16_t {
-        Self::weights(bytes)
-    }
-    #[inline(always)]
-    unsafe fn add(sum: I32x4, weights: int8x16_t, activation: int8x16_t) -> I32x4 {
-        multiply_add!("dotprod", "sdot", sum, weights, activation)
-    }
-    #[inline(always)]
-    unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] {
-        let [low, high] = low_and_high(from);
-        [Self::weights(low), Self::weights(high)]
-    }
-    #[inline(always)]
-    unsafe fn interleave([first, second]: [int8x16_t; 2]) -> [int8x16_t; 2] {
-        let [first, second] = [vreinterpretq_s32_s8(first), vreinterpretq_s32_s8(second)];
-        [vreinterpretq_s8_s32(vzip1q_s32(first, second)), vreinterpretq_s8_s32(vzip2q_s32(first, second))]
-    }
-    #[inline(always)]
-    unsafe fn pair([first, second]: [i64; 2]) -> int8x16_t {
-        vcombine_s8(vcreate_s8(first as u64), vcreate_s8(second as u64))
-    }
-    #[inline(always)]
-    unsafe fn add_pair(sum: I32x4, weights: int8x16_t, rows: int8x16_t) -> I32x4 {
-        multiply_add!("i8mm", "smmla", sum, rows, weights)
-    }
-    #[inline(always)]
-    unsafe fn unpair([first, last]: [I32x4; 2]) -> [I32x4; 2] {
-        [
+    intrinsics! {
+        unsafe fn weights(bytes: I32x4) -> int8x16_t = vreinterpretq_s8_s32(bytes.0);
+        unsafe fn activation(bytes: I32x4) -> int8x16_t = Self::weights(bytes);
+        unsafe fn add(sum: I32x4, weights: int8x16_t, activation: int8x16_t) -> I32x4 =
+            multiply_add!("dotprod", "sdot", sum, weights, activation);
+        unsafe fn unpack_int4(from: *const u8) -> [Self::Weights; 2] = {
+            let [low, high] = low_and_high(from);
+            [Self::weights(low), Self::weights(high)]
+        };
+        unsafe fn interleave([first, second]: [int8x16_t; 2]) -> [int8x16_t; 2] = {
+            let [first, second] = [vreinterpretq_s32_s8(first), vreinterpretq_s32_s8(second)];
+            [vreinterpretq_s8_s32(vzip1q_s32(first, second)), vreinterpretq_s8_s32(vzip2q_s32(first, second))]
+        };
+        unsafe fn pair([first, second]: [i64; 2]) -> int8x16_t =
+            vcombine_s8(vcreate_s8(first as u64), vcreate_s8(second as u64));
+        unsafe fn add_pair(sum: I32x4, weights: int8x16_t, rows: int8x16_t) -> I32x4 =
+            multiply_add!("i8mm", "smmla", sum, rows, weights);
+        unsafe fn unpair([first, last]: [I32x4; 2]) -> [I32x4; 2] = [
             I32x4(vcombine_s32(vget_low_s32(first.0), vget_low_s32(last.0))),
             I32x4(vcombine_s32(vget_high_s32(first.0), vget_high_s32(last.0))),
-        ]
+        ];
     }
 }

@@ -5,7 +5,7 @@
 
 use core::arch::x86_64::*;
 
-use crate::operators::{methods, operators};
+use crate::operators::{intrinsics, operators};
 use crate::{Float, Integer, Isa, Simd, Work};
 
 /// AVX2 and FMA.
@@ -39,128 +39,64 @@ impl Float for F32x8 {
     type Integer = I32x8;
     type Mask = Mask8;
 
-    methods!(min(other) = _mm256_min_ps, max(other) = _mm256_max_ps, sqrt() = _mm256_sqrt_ps);
-
-    #[inline(always)]
-    fn mul_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: a vector exists only if the CPU has AVX2. The same argument holds for the methods below.
-        Self(unsafe { _mm256_fmadd_ps(self.0, factor.0, addend.0) })
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_fnmadd_ps(self.0, factor.0, addend.0) })
-    }
-    #[inline(always)]
-    fn abs(self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0) })
-    }
-    #[inline(always)]
-    fn neg(self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_xor_ps(_mm256_set1_ps(-0.0), self.0) })
-    }
-    #[inline(always)]
-    fn copy_sign(self, sign: Self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_or_ps(self.abs().0, _mm256_and_ps(_mm256_set1_ps(-0.0), sign.0)) })
-    }
-    #[inline(always)]
-    fn round(self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(self.0) })
-    }
-    #[inline(always)]
-    fn to_integer(self) -> I32x8 {
-        // SAFETY: as above.
-        I32x8(unsafe { _mm256_cvtps_epi32(self.0) })
-    }
-    #[inline(always)]
-    fn times_power_of_two(self, exponent: Self) -> Self {
-        // SAFETY: as above. The smallest normal `f32` exponent is -126, so that the scaling is split into two factors.
-        unsafe {
+    intrinsics! {
+        fn min(self, other: Self) -> Self = Self(_mm256_min_ps(self.0, other.0));
+        fn max(self, other: Self) -> Self = Self(_mm256_max_ps(self.0, other.0));
+        fn sqrt(self) -> Self = Self(_mm256_sqrt_ps(self.0));
+        fn mul_add(self, factor: Self, addend: Self) -> Self = Self(_mm256_fmadd_ps(self.0, factor.0, addend.0));
+        fn neg_mul_add(self, factor: Self, addend: Self) -> Self = Self(_mm256_fnmadd_ps(self.0, factor.0, addend.0));
+        fn abs(self) -> Self = Self(_mm256_andnot_ps(_mm256_set1_ps(-0.0), self.0));
+        fn neg(self) -> Self = Self(_mm256_xor_ps(_mm256_set1_ps(-0.0), self.0));
+        fn copy_sign(self, sign: Self) -> Self =
+            Self(_mm256_or_ps(self.abs().0, _mm256_and_ps(_mm256_set1_ps(-0.0), sign.0)));
+        fn round(self) -> Self = Self(_mm256_round_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(self.0));
+        fn to_integer(self) -> I32x8 = I32x8(_mm256_cvtps_epi32(self.0));
+        // The smallest normal `f32` exponent is -126, so that the scaling is split into two factors.
+        fn times_power_of_two(self, exponent: Self) -> Self = {
             let exponent = _mm256_cvtps_epi32(exponent.0);
             let half = _mm256_srai_epi32::<1>(exponent);
             self * power_of_two(half) * power_of_two(_mm256_sub_epi32(exponent, half))
-        }
-    }
-    #[inline(always)]
-    fn is_less(self, other: Self) -> Mask8 {
-        // SAFETY: as above.
-        Mask8(unsafe { _mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn is_equal(self, other: Self) -> Mask8 {
-        // SAFETY: as above.
-        Mask8(unsafe { _mm256_cmp_ps::<_CMP_EQ_OQ>(self.0, other.0) })
-    }
-    #[inline(always)]
-    fn select(self, mask: Mask8, other: Self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_blendv_ps(other.0, self.0, mask.0) })
-    }
-    #[inline(always)]
-    fn sum(self) -> f32 {
-        // SAFETY: as above.
-        unsafe {
+        };
+        fn is_less(self, other: Self) -> Mask8 = Mask8(_mm256_cmp_ps::<_CMP_LT_OQ>(self.0, other.0));
+        fn is_equal(self, other: Self) -> Mask8 = Mask8(_mm256_cmp_ps::<_CMP_EQ_OQ>(self.0, other.0));
+        fn select(self, mask: Mask8, other: Self) -> Self = Self(_mm256_blendv_ps(other.0, self.0, mask.0));
+        fn sum(self) -> f32 = {
             let four = _mm_add_ps(_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0));
             let two = _mm_add_ps(four, _mm_movehl_ps(four, four));
             _mm_cvtss_f32(_mm_add_ss(two, _mm_movehdup_ps(two)))
-        }
-    }
-    #[inline(always)]
-    fn greatest(self) -> f32 {
-        // SAFETY: as above.
-        unsafe {
+        };
+        fn greatest(self) -> f32 = {
             let four = _mm_max_ps(_mm256_castps256_ps128(self.0), _mm256_extractf128_ps::<1>(self.0));
             let two = _mm_max_ps(four, _mm_movehl_ps(four, four));
             _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)))
-        }
-    }
-    #[inline(always)]
-    fn least(self) -> f32 {
-        -self.neg().greatest()
+        };
+        fn least(self) -> f32 = -self.neg().greatest();
     }
 }
 
-/// Two to the power of `exponent`, from -126 to 127.
-#[inline(always)]
-fn power_of_two(exponent: __m256i) -> F32x8 {
-    // SAFETY: every caller holds a vector, which proves that the CPU has AVX2.
-    F32x8(unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_add_epi32(exponent, _mm256_set1_epi32(127)))) })
+intrinsics! {
+    /// Two to the power of `exponent`, from -126 to 127.
+    fn power_of_two(exponent: __m256i) -> F32x8 =
+        F32x8(_mm256_castsi256_ps(_mm256_slli_epi32::<23>(_mm256_add_epi32(exponent, _mm256_set1_epi32(127)))));
 }
 
 impl Integer for I32x8 {
     type Float = F32x8;
 
-    methods!(min(other) = _mm256_min_epi32, max(other) = _mm256_max_epi32, mul_words(words) = _mm256_madd_epi16);
-
-    #[inline(always)]
-    fn words(self) -> Self {
-        // SAFETY: as above. `vpmaddwd` is faster than a 32-bit multiplication; the upper 16 bits are 0, so that the
-        // second product of a pair vanishes.
-        Self(unsafe { _mm256_and_si256(self.0, _mm256_set1_epi32(0xFFFF)) })
-    }
-
-    #[inline(always)]
-    fn to_float(self) -> F32x8 {
-        // SAFETY: as above.
-        F32x8(unsafe { _mm256_cvtepi32_ps(self.0) })
-    }
-    #[inline(always)]
-    fn shift_right(self, bits: i32) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm256_sra_epi32(self.0, _mm_cvtsi32_si128(bits)) })
-    }
-    #[inline(always)]
-    fn sum(self) -> i32 {
-        // SAFETY: as above.
-        unsafe {
+    intrinsics! {
+        fn min(self, other: Self) -> Self = Self(_mm256_min_epi32(self.0, other.0));
+        fn max(self, other: Self) -> Self = Self(_mm256_max_epi32(self.0, other.0));
+        fn mul_words(self, words: Self) -> Self = Self(_mm256_madd_epi16(self.0, words.0));
+        // `vpmaddwd` is faster than a 32-bit multiplication; the upper 16 bits are 0, so that the second product of a
+        // pair vanishes.
+        fn words(self) -> Self = Self(_mm256_and_si256(self.0, _mm256_set1_epi32(0xFFFF)));
+        fn to_float(self) -> F32x8 = F32x8(_mm256_cvtepi32_ps(self.0));
+        fn shift_right(self, bits: i32) -> Self = Self(_mm256_sra_epi32(self.0, _mm_cvtsi32_si128(bits)));
+        fn sum(self) -> i32 = {
             let four = _mm_add_epi32(_mm256_castsi256_si128(self.0), _mm256_extracti128_si256::<1>(self.0));
             let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b1110>(four));
             _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32::<1>(two)))
-        }
+        };
     }
 }
 
@@ -186,94 +122,38 @@ impl Simd for Avx2 {
     type Mask = Mask8;
 
     #[inline(always)]
-    unsafe fn assume() -> Self {
-        Self(())
-    }
-    #[inline(always)]
-    fn prefetch(self, from: *const u8) {
-        // SAFETY: every x86-64 CPU has the instruction, which accepts any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) };
-    }
-    #[inline(always)]
-    fn prefetch_near(self, from: *const u8, count: usize) {
-        for line in (0..count).step_by(64) {
-            // SAFETY: as above.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
-        }
-    }
-    #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
-        // SAFETY: the token exists only if the CPU has AVX2; the caller guarantees valid pointers. The same argument
-        // holds for the methods below.
+        // SAFETY: the token proves that the CPU has the ISA.
         unsafe { vectorize(self, work) }
     }
-    #[inline(always)]
-    fn splat(self, number: f32) -> F32x8 {
-        // SAFETY: as above.
-        F32x8(unsafe { _mm256_set1_ps(number) })
+    intrinsics! {
+        /// Any address is allowed.
+        fn prefetch(self, from: *const u8) = _mm_prefetch::<_MM_HINT_T1>(from.cast());
+        fn prefetch_near(self, from: *const u8, count: usize) = for line in (0..count).step_by(64) {
+            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast());
+        };
+        fn splat(self, number: f32) -> F32x8 = F32x8(_mm256_set1_ps(number));
+        fn splat_i32(self, number: i32) -> I32x8 = I32x8(_mm256_set1_epi32(number));
     }
-    #[inline(always)]
-    fn splat_i32(self, number: i32) -> I32x8 {
-        // SAFETY: as above.
-        I32x8(unsafe { _mm256_set1_epi32(number) })
-    }
-    #[inline(always)]
-    unsafe fn read(self, from: *const f32) -> F32x8 {
-        // SAFETY: as above.
-        F32x8(unsafe { _mm256_loadu_ps(from) })
-    }
-    #[inline(always)]
-    unsafe fn read_part(self, from: *const f32, count: usize) -> F32x8 {
-        // SAFETY: as above.
-        F32x8(unsafe { _mm256_maskload_ps(from, first(count)) })
-    }
-    #[inline(always)]
-    unsafe fn write(self, to: *mut f32, vector: F32x8) {
-        // SAFETY: as above.
-        unsafe { _mm256_storeu_ps(to, vector.0) }
-    }
-    #[inline(always)]
-    unsafe fn write_part(self, to: *mut f32, count: usize, vector: F32x8) {
-        // SAFETY: as above.
-        unsafe { _mm256_maskstore_ps(to, first(count), vector.0) }
-    }
-    #[inline(always)]
-    unsafe fn read_i32(self, from: *const i32) -> I32x8 {
-        // SAFETY: as above.
-        I32x8(unsafe { _mm256_loadu_si256(from.cast()) })
-    }
-    #[inline(always)]
-    unsafe fn write_i32(self, to: *mut i32, vector: I32x8) {
-        // SAFETY: as above.
-        unsafe { _mm256_storeu_si256(to.cast(), vector.0) }
-    }
-    #[inline(always)]
-    unsafe fn read_halves(self, from: *const u16) -> F32x8 {
-        // SAFETY: as above.
-        F32x8(unsafe { _mm256_cvtph_ps(_mm_loadu_si128(from.cast())) })
-    }
-    #[inline(always)]
-    unsafe fn read_i8(self, from: *const i8) -> I32x8 {
-        // SAFETY: as above.
-        I32x8(unsafe { _mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast())) })
-    }
-    #[inline(always)]
-    unsafe fn read_u8(self, from: *const u8) -> I32x8 {
-        // SAFETY: as above.
-        I32x8(unsafe { _mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast())) })
-    }
-    #[inline(always)]
-    unsafe fn write_i8(self, to: *mut i8, vector: I32x8) {
-        // SAFETY: as above.
-        unsafe {
+    intrinsics! {
+        unsafe fn assume() -> Self = Self(());
+        unsafe fn read(self, from: *const f32) -> F32x8 = F32x8(_mm256_loadu_ps(from));
+        unsafe fn read_part(self, from: *const f32, count: usize) -> F32x8 =
+            F32x8(_mm256_maskload_ps(from, first(count)));
+        unsafe fn write(self, to: *mut f32, vector: F32x8) = _mm256_storeu_ps(to, vector.0);
+        unsafe fn write_part(self, to: *mut f32, count: usize, vector: F32x8) =
+            _mm256_maskstore_ps(to, first(count), vector.0);
+        unsafe fn read_i32(self, from: *const i32) -> I32x8 = I32x8(_mm256_loadu_si256(from.cast()));
+        unsafe fn write_i32(self, to: *mut i32, vector: I32x8) = _mm256_storeu_si256(to.cast(), vector.0);
+        unsafe fn read_halves(self, from: *const u16) -> F32x8 = F32x8(_mm256_cvtph_ps(_mm_loadu_si128(from.cast())));
+        unsafe fn read_i8(self, from: *const i8) -> I32x8 = I32x8(_mm256_cvtepi8_epi32(_mm_loadl_epi64(from.cast())));
+        unsafe fn read_u8(self, from: *const u8) -> I32x8 = I32x8(_mm256_cvtepu8_epi32(_mm_loadl_epi64(from.cast())));
+        unsafe fn write_i8(self, to: *mut i8, vector: I32x8) = {
             let high = _mm256_extracti128_si256::<1>(vector.0);
             let words = _mm_packs_epi32(_mm256_castsi256_si128(vector.0), high);
             _mm_storel_epi64(to.cast(), _mm_packs_epi16(words, words));
-        }
-    }
-    #[inline(always)]
-    unsafe fn transpose(self, from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
-        // SAFETY: as above.
-        unsafe { super::transpose::eight(from, from_step, to, to_step) }
+        };
+        unsafe fn transpose(self, from: *const f32, from_step: usize, to: *mut f32, to_step: usize) =
+            super::transpose::eight(from, from_step, to, to_step);
     }
 }

@@ -5,7 +5,7 @@
 
 use core::arch::x86_64::*;
 
-use crate::operators::{methods, operators};
+use crate::operators::{intrinsics, operators};
 use crate::{Float, Integer, Isa, Simd, Work};
 
 /// AVX-512.
@@ -35,107 +35,46 @@ impl Float for F32x16 {
     type Integer = I32x16;
     type Mask = __mmask16;
 
-    methods!(
-        min(other) = _mm512_min_ps,
-        max(other) = _mm512_max_ps,
-        sqrt() = _mm512_sqrt_ps,
-        abs() = _mm512_abs_ps,
-        times_power_of_two(exponent) = _mm512_scalef_ps,
-    );
-
-    #[inline(always)]
-    fn mul_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: a vector exists only if the CPU has AVX-512. The same argument holds for the methods below.
-        Self(unsafe { _mm512_fmadd_ps(self.0, factor.0, addend.0) })
-    }
-    #[inline(always)]
-    fn neg_mul_add(self, factor: Self, addend: Self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm512_fnmadd_ps(self.0, factor.0, addend.0) })
-    }
-    #[inline(always)]
-    fn neg(self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm512_xor_ps(_mm512_set1_ps(-0.0), self.0) })
-    }
-    #[inline(always)]
-    fn copy_sign(self, sign: Self) -> Self {
-        // SAFETY: as above. The truth table selects bits of the first operand where the third has a 1, otherwise of the
-        // second.
-        unsafe {
+    intrinsics! {
+        fn min(self, other: Self) -> Self = Self(_mm512_min_ps(self.0, other.0));
+        fn max(self, other: Self) -> Self = Self(_mm512_max_ps(self.0, other.0));
+        fn sqrt(self) -> Self = Self(_mm512_sqrt_ps(self.0));
+        fn abs(self) -> Self = Self(_mm512_abs_ps(self.0));
+        fn times_power_of_two(self, exponent: Self) -> Self = Self(_mm512_scalef_ps(self.0, exponent.0));
+        fn mul_add(self, factor: Self, addend: Self) -> Self = Self(_mm512_fmadd_ps(self.0, factor.0, addend.0));
+        fn neg_mul_add(self, factor: Self, addend: Self) -> Self = Self(_mm512_fnmadd_ps(self.0, factor.0, addend.0));
+        fn neg(self) -> Self = Self(_mm512_xor_ps(_mm512_set1_ps(-0.0), self.0));
+        // The truth table selects bits of the first operand where the third has a 1, otherwise of the second.
+        fn copy_sign(self, sign: Self) -> Self = {
             let [number, sign] = [_mm512_castps_si512(self.0), _mm512_castps_si512(sign.0)];
             let signs = _mm512_set1_epi32(i32::MIN);
             Self(_mm512_castsi512_ps(_mm512_ternarylogic_epi32::<0b1110_0100>(sign, number, signs)))
-        }
-    }
-    #[inline(always)]
-    fn round(self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(self.0) })
-    }
-    #[inline(always)]
-    fn to_integer(self) -> I32x16 {
-        // SAFETY: as above.
-        I32x16(unsafe { _mm512_cvtps_epi32(self.0) })
-    }
-    #[inline(always)]
-    fn is_less(self, other: Self) -> __mmask16 {
-        // SAFETY: as above.
-        unsafe { _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, other.0) }
-    }
-    #[inline(always)]
-    fn is_equal(self, other: Self) -> __mmask16 {
-        // SAFETY: as above.
-        unsafe { _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(self.0, other.0) }
-    }
-    #[inline(always)]
-    fn select(self, mask: __mmask16, other: Self) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm512_mask_blend_ps(mask, other.0, self.0) })
-    }
-    #[inline(always)]
-    fn sum(self) -> f32 {
-        // SAFETY: as above.
-        unsafe { _mm512_reduce_add_ps(self.0) }
-    }
-    #[inline(always)]
-    fn greatest(self) -> f32 {
-        // SAFETY: as above.
-        unsafe { _mm512_reduce_max_ps(self.0) }
-    }
-    #[inline(always)]
-    fn least(self) -> f32 {
-        // SAFETY: as above.
-        unsafe { _mm512_reduce_min_ps(self.0) }
+        };
+        fn round(self) -> Self =
+            Self(_mm512_roundscale_ps::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(self.0));
+        fn to_integer(self) -> I32x16 = I32x16(_mm512_cvtps_epi32(self.0));
+        fn is_less(self, other: Self) -> __mmask16 = _mm512_cmp_ps_mask::<_CMP_LT_OQ>(self.0, other.0);
+        fn is_equal(self, other: Self) -> __mmask16 = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(self.0, other.0);
+        fn select(self, mask: __mmask16, other: Self) -> Self = Self(_mm512_mask_blend_ps(mask, other.0, self.0));
+        fn sum(self) -> f32 = _mm512_reduce_add_ps(self.0);
+        fn greatest(self) -> f32 = _mm512_reduce_max_ps(self.0);
+        fn least(self) -> f32 = _mm512_reduce_min_ps(self.0);
     }
 }
 
 impl Integer for I32x16 {
     type Float = F32x16;
 
-    methods!(min(other) = _mm512_min_epi32, max(other) = _mm512_max_epi32, mul_words(words) = _mm512_madd_epi16);
-
-    #[inline(always)]
-    fn words(self) -> Self {
-        // SAFETY: as above. `vpmaddwd` is faster than a 32-bit multiplication; the upper 16 bits are 0, so that the
-        // second product of a pair vanishes.
-        Self(unsafe { _mm512_and_si512(self.0, _mm512_set1_epi32(0xFFFF)) })
-    }
-
-    #[inline(always)]
-    fn to_float(self) -> F32x16 {
-        // SAFETY: as above.
-        F32x16(unsafe { _mm512_cvtepi32_ps(self.0) })
-    }
-    #[inline(always)]
-    fn shift_right(self, bits: i32) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { _mm512_sra_epi32(self.0, _mm_cvtsi32_si128(bits)) })
-    }
-    #[inline(always)]
-    fn sum(self) -> i32 {
-        // SAFETY: as above.
-        unsafe { _mm512_reduce_add_epi32(self.0) }
+    intrinsics! {
+        fn min(self, other: Self) -> Self = Self(_mm512_min_epi32(self.0, other.0));
+        fn max(self, other: Self) -> Self = Self(_mm512_max_epi32(self.0, other.0));
+        fn mul_words(self, words: Self) -> Self = Self(_mm512_madd_epi16(self.0, words.0));
+        // `vpmaddwd` is faster than a 32-bit multiplication; the upper 16 bits are 0, so that the second product of a
+        // pair vanishes.
+        fn words(self) -> Self = Self(_mm512_and_si512(self.0, _mm512_set1_epi32(0xFFFF)));
+        fn to_float(self) -> F32x16 = F32x16(_mm512_cvtepi32_ps(self.0));
+        fn shift_right(self, bits: i32) -> Self = Self(_mm512_sra_epi32(self.0, _mm_cvtsi32_si128(bits)));
+        fn sum(self) -> i32 = _mm512_reduce_add_epi32(self.0);
     }
 }
 
@@ -159,111 +98,47 @@ impl Simd for Avx512 {
     type Mask = __mmask16;
 
     #[inline(always)]
-    unsafe fn assume() -> Self {
-        Self(())
-    }
-    #[inline(always)]
-    fn prefetch(self, from: *const u8) {
-        // SAFETY: every x86-64 CPU has the instruction, which accepts any address.
-        unsafe { _mm_prefetch::<_MM_HINT_T1>(from.cast()) };
-    }
-    #[inline(always)]
-    fn prefetch_near(self, from: *const u8, count: usize) {
-        for line in (0..count).step_by(64) {
-            // SAFETY: as above.
-            unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast()) };
-        }
-    }
-    #[inline(always)]
     fn vectorize<W: Work>(self, work: W) -> W::Output {
-        // SAFETY: the token exists only if the CPU has AVX-512; the caller guarantees valid pointers. The same argument
-        // holds for the methods below.
+        // SAFETY: the token proves that the CPU has the ISA.
         unsafe { vectorize(self, work) }
     }
-    #[inline(always)]
-    fn splat(self, number: f32) -> F32x16 {
-        // SAFETY: as above.
-        F32x16(unsafe { _mm512_set1_ps(number) })
+    intrinsics! {
+        /// Any address is allowed.
+        fn prefetch(self, from: *const u8) = _mm_prefetch::<_MM_HINT_T1>(from.cast());
+        fn prefetch_near(self, from: *const u8, count: usize) = for line in (0..count).step_by(64) {
+            _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(line).cast());
+        };
+        fn splat(self, number: f32) -> F32x16 = F32x16(_mm512_set1_ps(number));
+        fn splat_i32(self, number: i32) -> I32x16 = I32x16(_mm512_set1_epi32(number));
     }
-    #[inline(always)]
-    fn splat_i32(self, number: i32) -> I32x16 {
-        // SAFETY: as above.
-        I32x16(unsafe { _mm512_set1_epi32(number) })
-    }
-    #[inline(always)]
-    unsafe fn read(self, from: *const f32) -> F32x16 {
-        // SAFETY: as above.
-        F32x16(unsafe { _mm512_loadu_ps(from) })
-    }
-    #[inline(always)]
-    unsafe fn read_part(self, from: *const f32, count: usize) -> F32x16 {
-        // SAFETY: as above.
-        F32x16(unsafe { _mm512_maskz_loadu_ps(first(count), from) })
-    }
-    #[inline(always)]
-    unsafe fn write(self, to: *mut f32, vector: F32x16) {
-        // SAFETY: as above.
-        unsafe { _mm512_storeu_ps(to, vector.0) }
-    }
-    #[inline(always)]
-    unsafe fn write_part(self, to: *mut f32, count: usize, vector: F32x16) {
-        // SAFETY: as above.
-        unsafe { _mm512_mask_storeu_ps(to, first(count), vector.0) }
-    }
-    #[inline(always)]
-    unsafe fn read_i32(self, from: *const i32) -> I32x16 {
-        // SAFETY: as above.
-        I32x16(unsafe { _mm512_loadu_epi32(from) })
-    }
-    #[inline(always)]
-    unsafe fn write_i32(self, to: *mut i32, vector: I32x16) {
-        // SAFETY: as above.
-        unsafe { _mm512_storeu_epi32(to, vector.0) }
-    }
-    #[inline(always)]
-    unsafe fn read_halves(self, from: *const u16) -> F32x16 {
-        // SAFETY: as above.
-        F32x16(unsafe { _mm512_cvtph_ps(_mm256_loadu_si256(from.cast())) })
-    }
-    #[inline(always)]
-    unsafe fn read_i8(self, from: *const i8) -> I32x16 {
-        // SAFETY: as above.
-        I32x16(unsafe { _mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast())) })
-    }
-    #[inline(always)]
-    unsafe fn read_u8(self, from: *const u8) -> I32x16 {
-        // SAFETY: as above.
-        I32x16(unsafe { _mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast())) })
-    }
-    #[inline(always)]
-    unsafe fn write_i8(self, to: *mut i8, vector: I32x16) {
-        // SAFETY: as above.
-        unsafe { _mm_storeu_si128(to.cast(), _mm512_cvtsepi32_epi8(vector.0)) }
-    }
-    #[inline(always)]
-    unsafe fn read_i8_part(self, from: *const i8, count: usize) -> I32x16 {
-        // SAFETY: as above.
-        I32x16(unsafe { _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(first(count), from)) })
-    }
-    #[inline(always)]
-    unsafe fn write_i8_part(self, to: *mut i8, count: usize, vector: I32x16) {
-        // SAFETY: as above.
-        unsafe { _mm_mask_storeu_epi8(to, first(count), _mm512_cvtsepi32_epi8(vector.0)) }
-    }
-    #[inline(always)]
-    unsafe fn transpose(self, from: *const f32, from_step: usize, to: *mut f32, to_step: usize) {
-        // SAFETY: as above.
-        unsafe { super::transpose::sixteen(from, from_step, to, to_step) }
-    }
-    /// Underflow converts to `i32::MIN` and saturates to the int8 lower bound; the upper bound excludes overflow.
-    #[inline(always)]
-    unsafe fn quantize_four(self, values: [F32x16; 4], zero_point: i32, [least, most]: [f32; 2], to: *mut i8) {
-        let [first, second, third, fourth] = values.map(
-            #[inline(always)]
-            |value| self.splat(most).min(value).to_integer().0,
-        );
-        // SAFETY: as above.
-        unsafe {
+    intrinsics! {
+        unsafe fn assume() -> Self = Self(());
+        unsafe fn read(self, from: *const f32) -> F32x16 = F32x16(_mm512_loadu_ps(from));
+        unsafe fn read_part(self, from: *const f32, count: usize) -> F32x16 =
+            F32x16(_mm512_maskz_loadu_ps(first(count), from));
+        unsafe fn write(self, to: *mut f32, vector: F32x16) = _mm512_storeu_ps(to, vector.0);
+        unsafe fn write_part(self, to: *mut f32, count: usize, vector: F32x16) =
+            _mm512_mask_storeu_ps(to, first(count), vector.0);
+        unsafe fn read_i32(self, from: *const i32) -> I32x16 = I32x16(_mm512_loadu_epi32(from));
+        unsafe fn write_i32(self, to: *mut i32, vector: I32x16) = _mm512_storeu_epi32(to, vector.0);
+        unsafe fn read_halves(self, from: *const u16) -> F32x16 =
+            F32x16(_mm512_cvtph_ps(_mm256_loadu_si256(from.cast())));
+        unsafe fn read_i8(self, from: *const i8) -> I32x16 = I32x16(_mm512_cvtepi8_epi32(_mm_loadu_si128(from.cast())));
+        unsafe fn read_u8(self, from: *const u8) -> I32x16 = I32x16(_mm512_cvtepu8_epi32(_mm_loadu_si128(from.cast())));
+        unsafe fn write_i8(self, to: *mut i8, vector: I32x16) =
+            _mm_storeu_si128(to.cast(), _mm512_cvtsepi32_epi8(vector.0));
+        unsafe fn read_i8_part(self, from: *const i8, count: usize) -> I32x16 =
+            I32x16(_mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(first(count), from)));
+        unsafe fn write_i8_part(self, to: *mut i8, count: usize, vector: I32x16) =
+            _mm_mask_storeu_epi8(to, first(count), _mm512_cvtsepi32_epi8(vector.0));
+        unsafe fn transpose(self, from: *const f32, from_step: usize, to: *mut f32, to_step: usize) =
+            super::transpose::sixteen(from, from_step, to, to_step);
+        /// Underflow converts to `i32::MIN` and saturates to the int8 lower bound; the upper bound excludes overflow.
+        unsafe fn quantize_four(self, values: [F32x16; 4], zero_point: i32, [least, most]: [f32; 2], to: *mut i8) = {
+            let [first, second, third, fourth] = values.map(
+                #[inline(always)]
+                |value| self.splat(most).min(value).to_integer().0,
+            );
             let zero = _mm512_set1_epi16(zero_point as i16);
             let low = _mm512_adds_epi16(_mm512_packs_epi32(first, second), zero);
             let high = _mm512_adds_epi16(_mm512_packs_epi32(third, fourth), zero);
@@ -272,6 +147,6 @@ impl Simd for Avx512 {
             let bytes = _mm512_permutexvar_epi32(order, _mm512_packs_epi16(low, high));
             let least = _mm512_set1_epi8((least as i32 + zero_point) as i8);
             _mm512_storeu_si512(to.cast(), _mm512_max_epi8(bytes, least));
-        }
+        };
     }
 }

@@ -14,6 +14,7 @@ use core::arch::x86_64::*;
 
 use super::avx2::{Avx2, I32x8};
 use super::avx512::{Avx512, I32x16};
+use crate::operators::intrinsics;
 use crate::{Dot, DotWork, GemmDot, Simd, part_of_word, word};
 
 /// Four int8 per lane with AVX-VNNI.
@@ -42,27 +43,18 @@ impl Dot for Avx2 {
     type Isa = Avx2;
     const TAPS: usize = 2;
 
-    #[inline(always)]
-    fn isa(self) -> Avx2 {
-        self
+    intrinsics! {
+        fn isa(self) -> Avx2 = self;
+        fn second_factor(self, bytes: I32x8) -> I32x8 = bytes;
+        fn add_products(self, sum: I32x8, first: I32x8, second: I32x8) -> I32x8 =
+            I32x8(_mm256_add_epi32(sum.0, _mm256_madd_epi16(first.0, second.0)));
     }
-    #[inline(always)]
-    unsafe fn shift_in<const N: usize>(self, bytes: I32x8, from: [*const i8; N]) -> I32x8 {
-        // SAFETY: as above.
-        unsafe {
+    intrinsics! {
+        unsafe fn shift_in<const N: usize>(self, bytes: I32x8, from: [*const i8; N]) -> I32x8 = {
             let low = if N == 1 { _mm256_srli_epi32::<16>(bytes.0) } else { self.read_i8(from[0]).0 };
             let high = _mm256_slli_epi32::<16>(self.read_i8(from[N - 1]).0);
             I32x8(_mm256_blend_epi16::<0b1010_1010>(low, high))
-        }
-    }
-    #[inline(always)]
-    fn second_factor(self, bytes: I32x8) -> I32x8 {
-        bytes
-    }
-    #[inline(always)]
-    fn add_products(self, sum: I32x8, first: I32x8, second: I32x8) -> I32x8 {
-        // SAFETY: as above.
-        I32x8(unsafe { _mm256_add_epi32(sum.0, _mm256_madd_epi16(first.0, second.0)) })
+        };
     }
 }
 
@@ -70,28 +62,19 @@ impl Dot for Avx512 {
     type Isa = Avx512;
     const TAPS: usize = 2;
 
-    #[inline(always)]
-    fn isa(self) -> Avx512 {
-        self
+    intrinsics! {
+        fn isa(self) -> Avx512 = self;
+        fn second_factor(self, bytes: I32x16) -> I32x16 = bytes;
+        fn add_products(self, sum: I32x16, first: I32x16, second: I32x16) -> I32x16 =
+            I32x16(_mm512_add_epi32(sum.0, _mm512_madd_epi16(first.0, second.0)));
     }
-    #[inline(always)]
-    unsafe fn shift_in<const N: usize>(self, bytes: I32x16, from: [*const i8; N]) -> I32x16 {
-        const HIGH_WORDS: u32 = 0xAAAA_AAAA;
-        // SAFETY: as above.
-        unsafe {
+    intrinsics! {
+        unsafe fn shift_in<const N: usize>(self, bytes: I32x16, from: [*const i8; N]) -> I32x16 = {
+            const HIGH_WORDS: u32 = 0xAAAA_AAAA;
             let low = if N == 1 { _mm512_srli_epi32::<16>(bytes.0) } else { self.read_i8(from[0]).0 };
             let high = _mm512_slli_epi32::<16>(self.read_i8(from[N - 1]).0);
             I32x16(_mm512_mask_blend_epi16(HIGH_WORDS, low, high))
-        }
-    }
-    #[inline(always)]
-    fn second_factor(self, bytes: I32x16) -> I32x16 {
-        bytes
-    }
-    #[inline(always)]
-    fn add_products(self, sum: I32x16, first: I32x16, second: I32x16) -> I32x16 {
-        // SAFETY: as above.
-        I32x16(unsafe { _mm512_add_epi32(sum.0, _mm512_madd_epi16(first.0, second.0)) })
+        };
     }
 }
 
@@ -108,108 +91,84 @@ static PLACES: [[[i8; 16]; 4]; 2] = {
     places
 };
 
+/// The sign bits of the last byte, or the last two bytes, of a lane: flipping adds the offset of 128.
+const OFFSETS: [i32; 2] = [0x8000_0000_u32.cast_signed(), 0x8080_0000_u32.cast_signed()];
+
+intrinsics! {
+    /// Eight bytes, each in byte 2 (`which` 0) or byte 3 (`which` 1) of a lane.
+    unsafe fn place_eight(from: *const i8, which: usize) -> __m256i = {
+        let eight = _mm256_set1_epi64x(from.cast::<i64>().read_unaligned());
+        _mm256_shuffle_epi8(eight, _mm256_loadu_si256(PLACES[which].as_ptr().cast()))
+    };
+    /// Sixteen bytes, each in byte 2 (`which` 0) or byte 3 (`which` 1) of a lane.
+    unsafe fn place_sixteen(from: *const i8, which: usize) -> __m512i = {
+        let sixteen = _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast()));
+        _mm512_shuffle_epi8(sixteen, _mm512_loadu_si512(PLACES[which].as_ptr().cast()))
+    };
+}
+
 impl Dot for AvxVnni {
     type Isa = Avx2;
     const TAPS: usize = 4;
 
-    #[inline(always)]
-    fn isa(self) -> Avx2 {
-        self.0
-    }
     #[inline(always)]
     fn compile<W: DotWork>(self, work: W) -> W::Output {
         #[target_feature(enable = "avx2,avxvnni,fma,f16c,bmi1,bmi2,popcnt")]
         fn compiled<W: DotWork>(dot: AvxVnni, work: W) -> W::Output {
             work.run(dot)
         }
-        // SAFETY: the token exists only if the CPU has the ISA; the caller guarantees valid pointers. The same argument
-        // holds for the methods below.
+        // SAFETY: the token proves that the CPU has the ISA.
         unsafe { compiled(self, work) }
     }
-    #[inline(always)]
-    unsafe fn shift_in<const N: usize>(self, bytes: I32x8, from: [*const i8; N]) -> I32x8 {
-        #[inline(always)]
-        unsafe fn place(from: *const i8, which: usize) -> __m256i {
-            // SAFETY: as above.
-            unsafe {
-                let eight = _mm256_set1_epi64x(from.cast::<i64>().read_unaligned());
-                _mm256_shuffle_epi8(eight, _mm256_loadu_si256(PLACES[which].as_ptr().cast()))
-            }
-        }
-        // SAFETY: as above.
-        unsafe {
-            let last = _mm256_xor_si256(place(from[N - 1], 1), _mm256_set1_epi32(OFFSETS[N - 1]));
+    intrinsics! {
+        fn isa(self) -> Avx2 = self.0;
+        fn second_factor(self, bytes: I32x8) -> I32x8 = I32x8(_mm256_xor_si256(bytes.0, _mm256_set1_epi8(i8::MIN)));
+        fn add_products(self, sum: I32x8, first: I32x8, second: I32x8) -> I32x8 =
+            I32x8(_mm256_dpbusd_avx_epi32(sum.0, first.0, second.0));
+    }
+    intrinsics! {
+        unsafe fn shift_in<const N: usize>(self, bytes: I32x8, from: [*const i8; N]) -> I32x8 = {
+            let last = _mm256_xor_si256(place_eight(from[N - 1], 1), _mm256_set1_epi32(OFFSETS[N - 1]));
             I32x8(if N == 1 {
                 _mm256_or_si256(_mm256_srli_epi32::<8>(bytes.0), last)
             } else {
-                let both = _mm256_xor_si256(place(from[0], 0), last);
+                let both = _mm256_xor_si256(place_eight(from[0], 0), last);
                 _mm256_or_si256(_mm256_srli_epi32::<16>(bytes.0), both)
             })
-        }
-    }
-    #[inline(always)]
-    fn second_factor(self, bytes: I32x8) -> I32x8 {
-        // SAFETY: as above.
-        I32x8(unsafe { _mm256_xor_si256(bytes.0, _mm256_set1_epi8(i8::MIN)) })
-    }
-    #[inline(always)]
-    fn add_products(self, sum: I32x8, first: I32x8, second: I32x8) -> I32x8 {
-        // SAFETY: as above.
-        I32x8(unsafe { _mm256_dpbusd_avx_epi32(sum.0, first.0, second.0) })
+        };
     }
 }
-
-/// The sign bits of the last byte, or the last two bytes, of a lane: flipping adds the offset of 128.
-const OFFSETS: [i32; 2] = [0x8000_0000_u32.cast_signed(), 0x8080_0000_u32.cast_signed()];
 
 impl Dot for Avx512Vnni {
     type Isa = Avx512;
     const TAPS: usize = 4;
 
     #[inline(always)]
-    fn isa(self) -> Avx512 {
-        self.0
-    }
-    #[inline(always)]
     fn compile<W: DotWork>(self, work: W) -> W::Output {
         #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni,avx2,fma,f16c,bmi1,bmi2,popcnt")]
         fn compiled<W: DotWork>(dot: Avx512Vnni, work: W) -> W::Output {
             work.run(dot)
         }
-        // SAFETY: as above.
+        // SAFETY: the token proves that the CPU has the ISA.
         unsafe { compiled(self, work) }
     }
-    #[inline(always)]
-    unsafe fn shift_in<const N: usize>(self, bytes: I32x16, from: [*const i8; N]) -> I32x16 {
-        #[inline(always)]
-        unsafe fn place(from: *const i8, which: usize) -> __m512i {
-            // SAFETY: as above.
-            unsafe {
-                let sixteen = _mm512_broadcast_i32x4(_mm_loadu_si128(from.cast()));
-                _mm512_shuffle_epi8(sixteen, _mm512_loadu_si512(PLACES[which].as_ptr().cast()))
-            }
-        }
-        // Truth table of `first | (second ^ third)`.
-        // SAFETY: as above.
-        unsafe {
-            let (last, offset) = (place(from[N - 1], 1), _mm512_set1_epi32(OFFSETS[N - 1]));
+    intrinsics! {
+        fn isa(self) -> Avx512 = self.0;
+        fn second_factor(self, bytes: I32x16) -> I32x16 = I32x16(_mm512_xor_si512(bytes.0, _mm512_set1_epi8(i8::MIN)));
+        fn add_products(self, sum: I32x16, first: I32x16, second: I32x16) -> I32x16 =
+            I32x16(_mm512_dpbusd_epi32(sum.0, first.0, second.0));
+    }
+    intrinsics! {
+        /// The truth table is that of `first | (second ^ third)`.
+        unsafe fn shift_in<const N: usize>(self, bytes: I32x16, from: [*const i8; N]) -> I32x16 = {
+            let (last, offset) = (place_sixteen(from[N - 1], 1), _mm512_set1_epi32(OFFSETS[N - 1]));
             I32x16(if N == 1 {
                 _mm512_ternarylogic_epi32::<0b1111_0110>(_mm512_srli_epi32::<8>(bytes.0), last, offset)
             } else {
-                let both = _mm512_or_si512(place(from[0], 0), last);
+                let both = _mm512_or_si512(place_sixteen(from[0], 0), last);
                 _mm512_ternarylogic_epi32::<0b1111_0110>(_mm512_srli_epi32::<16>(bytes.0), both, offset)
             })
-        }
-    }
-    #[inline(always)]
-    fn second_factor(self, bytes: I32x16) -> I32x16 {
-        // SAFETY: as above.
-        I32x16(unsafe { _mm512_xor_si512(bytes.0, _mm512_set1_epi8(i8::MIN)) })
-    }
-    #[inline(always)]
-    fn add_products(self, sum: I32x16, first: I32x16, second: I32x16) -> I32x16 {
-        // SAFETY: as above.
-        I32x16(unsafe { _mm512_dpbusd_epi32(sum.0, first.0, second.0) })
+        };
     }
 }
 
@@ -220,29 +179,23 @@ impl GemmDot for Avx2 {
     const PACKED_LANES: usize = 16;
     const GEMV_SETS: usize = 1;
 
-    /// Zero-extends u8: pairs (0, 2) and (1, 3) of each lane.
-    #[inline(always)]
-    unsafe fn weights(bytes: I32x8) -> [__m256i; 2] {
-        [_mm256_and_si256(bytes.0, _mm256_set1_epi16(0xFF)), _mm256_srli_epi16::<8>(bytes.0)]
-    }
-    /// Sign-extends i8: pairs (0, 2) and (1, 3) of each lane.
-    #[inline(always)]
-    unsafe fn activation(bytes: I32x8) -> [__m256i; 2] {
-        [_mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(bytes.0)), _mm256_srai_epi16::<8>(bytes.0)]
-    }
-    #[inline(always)]
-    unsafe fn add(sum: I32x8, weights: [__m256i; 2], activation: [__m256i; 2]) -> I32x8 {
-        let even = _mm256_add_epi32(sum.0, _mm256_madd_epi16(weights[0], activation[0]));
-        I32x8(_mm256_add_epi32(even, _mm256_madd_epi16(weights[1], activation[1])))
-    }
-    #[inline(always)]
-    unsafe fn add_bytes(sum: I32x8, bytes: I32x8) -> I32x8 {
-        let pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes.0);
-        I32x8(_mm256_add_epi32(sum.0, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))))
-    }
-    #[inline(always)]
-    unsafe fn add_rest(sum: I32x8, from: *const i8, to: *mut i8, count: usize) -> I32x8 {
-        add_parts(sum, from, to, count)
+    intrinsics! {
+        /// Zero-extends u8: pairs (0, 2) and (1, 3) of each lane.
+        unsafe fn weights(bytes: I32x8) -> [__m256i; 2] =
+            [_mm256_and_si256(bytes.0, _mm256_set1_epi16(0xFF)), _mm256_srli_epi16::<8>(bytes.0)];
+        /// Sign-extends i8: pairs (0, 2) and (1, 3) of each lane.
+        unsafe fn activation(bytes: I32x8) -> [__m256i; 2] =
+            [_mm256_srai_epi16::<8>(_mm256_slli_epi16::<8>(bytes.0)), _mm256_srai_epi16::<8>(bytes.0)];
+        unsafe fn add(sum: I32x8, weights: [__m256i; 2], activation: [__m256i; 2]) -> I32x8 = {
+            let even = _mm256_add_epi32(sum.0, _mm256_madd_epi16(weights[0], activation[0]));
+            I32x8(_mm256_add_epi32(even, _mm256_madd_epi16(weights[1], activation[1])))
+        };
+        unsafe fn add_bytes(sum: I32x8, bytes: I32x8) -> I32x8 = {
+            let pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes.0);
+            I32x8(_mm256_add_epi32(sum.0, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))))
+        };
+        unsafe fn add_rest(sum: I32x8, from: *const i8, to: *mut i8, count: usize) -> I32x8 =
+            add_parts(sum, from, to, count);
     }
 }
 
@@ -252,21 +205,13 @@ impl GemmDot for AvxVnni {
     const PACKED_LANES: usize = 16;
     const GEMV_SETS: usize = 2;
 
-    #[inline(always)]
-    unsafe fn weights(bytes: I32x8) -> I32x8 {
-        bytes
-    }
-    #[inline(always)]
-    unsafe fn activation(bytes: I32x8) -> I32x8 {
-        bytes
-    }
-    #[inline(always)]
-    unsafe fn add(sum: I32x8, weights: I32x8, activation: I32x8) -> I32x8 {
-        I32x8(_mm256_dpbusd_avx_epi32(sum.0, weights.0, activation.0))
-    }
-    #[inline(always)]
-    unsafe fn add_rest(sum: I32x8, from: *const i8, to: *mut i8, count: usize) -> I32x8 {
-        add_parts(sum, from, to, count)
+    intrinsics! {
+        unsafe fn weights(bytes: I32x8) -> I32x8 = bytes;
+        unsafe fn activation(bytes: I32x8) -> I32x8 = bytes;
+        unsafe fn add(sum: I32x8, weights: I32x8, activation: I32x8) -> I32x8 =
+            I32x8(_mm256_dpbusd_avx_epi32(sum.0, weights.0, activation.0));
+        unsafe fn add_rest(sum: I32x8, from: *const i8, to: *mut i8, count: usize) -> I32x8 =
+            add_parts(sum, from, to, count);
     }
 }
 
@@ -274,26 +219,19 @@ impl GemmDot for Avx512Vnni {
     type Weights = I32x16;
     type Activation = I32x16;
 
-    #[inline(always)]
-    unsafe fn weights(bytes: I32x16) -> I32x16 {
-        bytes
-    }
-    #[inline(always)]
-    unsafe fn activation(bytes: I32x16) -> I32x16 {
-        bytes
-    }
-    #[inline(always)]
-    unsafe fn add(sum: I32x16, weights: I32x16, activation: I32x16) -> I32x16 {
-        I32x16(_mm512_dpbusd_epi32(sum.0, weights.0, activation.0))
-    }
-    /// A whole register store is faster than a masked store, and the next copy overwrites the excess.
-    #[inline(always)]
-    unsafe fn add_rest(sum: I32x16, from: *const i8, to: *mut i8, count: usize) -> I32x16 {
-        let bytes = _mm512_maskz_loadu_epi8((1u64 << count) - 1, from);
-        if !to.is_null() {
-            _mm512_storeu_si512(to.cast(), bytes);
-        }
-        Self::add_bytes(sum, I32x16(bytes))
+    intrinsics! {
+        unsafe fn weights(bytes: I32x16) -> I32x16 = bytes;
+        unsafe fn activation(bytes: I32x16) -> I32x16 = bytes;
+        unsafe fn add(sum: I32x16, weights: I32x16, activation: I32x16) -> I32x16 =
+            I32x16(_mm512_dpbusd_epi32(sum.0, weights.0, activation.0));
+        /// A whole register store is faster than a masked store, and the next copy overwrites the excess.
+        unsafe fn add_rest(sum: I32x16, from: *const i8, to: *mut i8, count: usize) -> I32x16 = {
+            let bytes = _mm512_maskz_loadu_epi8((1u64 << count) - 1, from);
+            if !to.is_null() {
+                _mm512_storeu_si512(to.cast(), bytes);
+            }
+            Self::add_bytes(sum, I32x16(bytes))
+        };
     }
 }
 
