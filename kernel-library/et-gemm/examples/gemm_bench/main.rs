@@ -1,51 +1,98 @@
-//! Measures the peak rates of the CPU, and the GEMM and convolution layers of four models as fractions of peak.
+//! Measures the peak rates of the CPU, and GEMM and convolution layers as fractions of peak.
 //!
 //! `gemm_bench [float|int8|dynamic|weight-only|batch|all] [instruction set] [part of a layer's name]` measures every row of the
-//! kernel table that this CPU has, or the row of an instruction set. Times are CPU time of
-//! this thread; the minimum over many runs counts.
+//! kernel table that this CPU has, or the row of an instruction set. Times are CPU time of this thread; the minimum over
+//! many runs counts.
 #![allow(unsafe_code, reason = "the clock of a thread is a C function, and peaks are loops of instructions")]
 #![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
+mod layers;
 mod peak;
-mod runtime;
-mod suites;
+mod products;
 
-use et_gemm::{Isa, KERNELS};
+use et_gemm::{Isa, KERNELS, Scales, Shape};
+use layers::Layer;
+use products::Product;
+
+/// Makes a product of a layer.
+type New = fn(Isa, Shape) -> Product;
+
+/// Layers, and what is measured for each layer.
+struct Suite {
+    name: &'static str,
+    /// The peak rate of the arithmetic, in operations per second.
+    peak: fn(Isa) -> f64,
+    layers: fn() -> Vec<Layer>,
+    products: &'static [(&'static str, New)],
+}
+
+const SUITES: [Suite; 5] = [
+    Suite { name: "float", peak: peak::float, layers: layers::models, products: &[("", products::float)] },
+    Suite { name: "int8", peak: peak::byte, layers: layers::models, products: &[("", products::int8)] },
+    Suite {
+        name: "dynamic",
+        peak: peak::byte,
+        layers: layers::linear,
+        products: &[
+            ("quantize rows ", products::quantize),
+            ("int8 ", products::dynamic_int8),
+            ("int4 ", |isa, shape| products::int4(isa, shape, Scales::Halves)),
+            ("int4 with steps ", |isa, shape| products::int4(isa, shape, Scales::Steps)),
+        ],
+    },
+    Suite {
+        name: "weight-only",
+        peak: peak::float,
+        layers: layers::linear,
+        products: &[
+            ("float32 ", products::float),
+            ("int8 to float32 ", products::weight_only_int8),
+            ("int4 to float32 ", products::weight_only_int4),
+        ],
+    },
+    Suite {
+        name: "batch",
+        peak: peak::float,
+        layers: layers::attention,
+        products: &[("pack ", products::pack), ("", products::float)],
+    },
+];
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
     let suite = arguments.next().unwrap_or_else(|| "all".into());
-    let name = arguments.next();
+    let (name, part) = (arguments.next(), arguments.next().unwrap_or_default());
     // Without a name, the portable kernels are left out.
     let is_chosen = |isa: Isa| name.as_ref().map_or(isa != Isa::Portable, |name| isa.name() == name);
+    println!("memory is read at {:.1} GB/s", peak::reading() / 1e9);
     for isa in KERNELS.iter().map(|row| row.isa).filter(|isa| is_chosen(*isa) && isa.is_available()) {
         println!("{}", isa.name());
-        measure(&suite, isa);
+        SUITES.iter().filter(|each| [each.name, "all"].contains(&&*suite)).for_each(|suite| measure(suite, isa, &part));
     }
 }
 
-/// Measures the layers of a suite with the kernels of an ISA.
-fn measure(suite: &str, isa: Isa) {
-    let chosen = |name: &str| suite == "all" || suite == name;
-    if chosen("float") {
-        suites::float(isa);
+/// Prints a row per product of the layers whose names contain `part`, and the share of the peak over all operations.
+fn measure(suite: &Suite, isa: Isa, part: &str) {
+    let peak = (suite.peak)(isa);
+    let (mut operations, mut time) = (0.0, 0.0);
+    for Layer { name, shape } in (suite.layers)().into_iter().filter(|layer| layer.name.contains(part)) {
+        for (kind, product) in suite.products {
+            let mut product = product(isa, shape);
+            let least = least(&mut product.run);
+            print!("{:34} {:9.1} us", format!("{kind}{name}"), least * 1e6);
+            if product.operations > 0.0 {
+                let rate = product.operations / least;
+                print!(" {:8.1} G/s of {:8.1} {:5.1} %,", rate / 1e9, peak / 1e9, 100.0 * rate / peak);
+                (operations, time) = (operations + product.operations, time + least);
+            }
+            println!(" {:.1} GB/s of weights or rows", product.bytes as f64 / least / 1e9);
+        }
     }
-    if chosen("int8") {
-        suites::byte(isa);
-    }
-    if chosen("dynamic") {
-        runtime::linear(isa);
-    }
-    if chosen("weight-only") {
-        runtime::weight_only(isa);
-    }
-    if chosen("batch") {
-        runtime::attention(isa);
-    }
+    println!("{}: {:.1} % of peak over all operations", suite.name, 100.0 * operations / time / peak);
 }
 
 /// Seconds of processor time that this thread has taken.
-pub fn seconds() -> f64 {
+fn seconds() -> f64 {
     unsafe extern "C" {
         fn clock_gettime(clock: i32, time: *mut [i64; 2]) -> i32;
     }
@@ -56,7 +103,7 @@ pub fn seconds() -> f64 {
 }
 
 /// The minimum time of a call, over runs of about two milliseconds.
-pub fn least(mut call: impl FnMut()) -> f64 {
+fn least(mut call: impl FnMut()) -> f64 {
     let start = seconds();
     call();
     let once = (seconds() - start).max(1e-7);

@@ -5,47 +5,25 @@ use et_gemm::Isa;
 
 /// Peak `f32` operations per second (a multiply-add counts as two).
 pub fn float(isa: Isa) -> f64 {
-    #[cfg(target_arch = "x86_64")]
     match isa {
-        Isa::Avx512 | Isa::Avx512Vnni | Isa::Amx => {
-            return rate(24 * 32, |steps| {
-                // SAFETY: only instruction sets that this processor has are measured.
-                unsafe { x86::fma512(steps) }
-            });
-        }
-        Isa::Avx2 | Isa::AvxVnni => {
-            return rate(12 * 16, |steps| {
-                // SAFETY: only instruction sets that this processor has are measured.
-                unsafe { x86::fma256(steps) }
-            });
-        }
-        _ => {}
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 | Isa::Avx512Vnni | Isa::Amx => rate(24 * 32, x86::fma512),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 | Isa::AvxVnni => rate(12 * 16, x86::fma256),
+        _ => f64::NAN,
     }
-    let _ = isa;
-    f64::NAN
 }
 
 /// Peak int8 operations per second.
 pub fn byte(isa: Isa) -> f64 {
-    #[cfg(target_arch = "x86_64")]
     match isa {
-        Isa::Amx => {
-            return rate(4 * 32768, |steps| {
-                // SAFETY: only instruction sets that this processor has are measured.
-                unsafe { x86::amx(steps) }
-            });
-        }
-        Isa::Avx512Vnni => {
-            return rate(24 * 128, |steps| {
-                // SAFETY: only instruction sets that this processor has are measured.
-                unsafe { x86::vnni512(steps) }
-            });
-        }
-        Isa::Avx512 | Isa::Avx2 | Isa::AvxVnni => return 2.0 * float(Isa::Avx2),
-        _ => {}
+        #[cfg(target_arch = "x86_64")]
+        Isa::Amx => rate(4 * 32768, x86::amx),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512Vnni => rate(24 * 128, x86::vnni512),
+        Isa::Avx512 | Isa::Avx2 | Isa::AvxVnni => 2.0 * float(Isa::Avx2),
+        _ => f64::NAN,
     }
-    let _ = isa;
-    f64::NAN
 }
 
 /// Read bandwidth of main memory in bytes per second.
@@ -61,9 +39,12 @@ pub fn reading() -> f64 {
     (8 * words.len()) as f64 / time
 }
 
-fn rate(operations: usize, mut call: impl FnMut(usize)) -> f64 {
+/// The rate of a loop with `operations` operations per step.
+#[cfg(target_arch = "x86_64")]
+fn rate(operations: usize, work: unsafe fn(usize)) -> f64 {
     const STEPS: usize = 100_000;
-    (operations * STEPS) as f64 / least(|| call(STEPS))
+    // SAFETY: only instruction sets that this processor has are measured.
+    (operations * STEPS) as f64 / least(|| unsafe { work(STEPS) })
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -72,29 +53,32 @@ mod x86 {
     use std::arch::x86_64::*;
     use std::hint::black_box;
 
-    #[target_feature(enable = "avx512f")]
-    pub fn fma512(steps: usize) {
-        let mut sums = [_mm512_set1_ps(0.0); 24];
-        let (factor, addend) = black_box((_mm512_set1_ps(0.5), _mm512_set1_ps(0.25)));
-        for _ in 0..steps {
-            for sum in &mut sums {
-                *sum = _mm512_fmadd_ps(*sum, factor, addend);
+    /// A loop of independent multiply-adds to `$count` registers.
+    macro_rules! multiply_adds {
+        ($name:ident, $features:literal, $count:literal, $splat:ident, [$($value:literal)*],
+            |$sum:ident, $left:ident, $right:ident| $step:expr) => {
+            #[target_feature(enable = $features)]
+            pub fn $name(steps: usize) {
+                let mut sums = [$splat(Default::default()); $count];
+                let [$left, $right] = black_box([$($splat($value)),*]);
+                for _ in 0..steps {
+                    for $sum in &mut sums {
+                        *$sum = $step;
+                    }
+                }
+                black_box(sums);
             }
-        }
-        black_box(sums);
+        };
     }
-
-    #[target_feature(enable = "avx512f,avx512vnni")]
-    pub fn vnni512(steps: usize) {
-        let mut sums = [_mm512_set1_epi32(0); 24];
-        let (left, right) = black_box((_mm512_set1_epi32(3), _mm512_set1_epi32(5)));
-        for _ in 0..steps {
-            for sum in &mut sums {
-                *sum = _mm512_dpbusd_epi32(*sum, left, right);
-            }
-        }
-        black_box(sums);
-    }
+    multiply_adds!(fma256, "avx2,fma", 12, _mm256_set1_ps, [0.5 0.25], |sum, factor, addend| {
+        _mm256_fmadd_ps(*sum, factor, addend)
+    });
+    multiply_adds!(fma512, "avx512f", 24, _mm512_set1_ps, [0.5 0.25], |sum, factor, addend| {
+        _mm512_fmadd_ps(*sum, factor, addend)
+    });
+    multiply_adds!(vnni512, "avx512f,avx512vnni", 24, _mm512_set1_epi32, [3 5], |sum, left, right| {
+        _mm512_dpbusd_epi32(*sum, left, right)
+    });
 
     /// The tile registers hold arbitrary values: only the time counts.
     pub unsafe fn amx(steps: usize) {
@@ -121,17 +105,5 @@ mod x86 {
                 steps = inout(reg) steps => _,
             );
         }
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    pub fn fma256(steps: usize) {
-        let mut sums = [_mm256_set1_ps(0.0); 12];
-        let (factor, addend) = black_box((_mm256_set1_ps(0.5), _mm256_set1_ps(0.25)));
-        for _ in 0..steps {
-            for sum in &mut sums {
-                *sum = _mm256_fmadd_ps(*sum, factor, addend);
-            }
-        }
-        black_box(sums);
     }
 }
