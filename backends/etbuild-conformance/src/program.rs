@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use et_module::safetensors::TensorView;
+use et_module::TensorView;
 use et_module::{DataFiles, Engines, FileBytes, Kernels, Module};
 use et_ops::call::OwnedTensor;
 use etbuild_backend::ALIGNMENT;

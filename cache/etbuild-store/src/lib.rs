@@ -38,6 +38,7 @@ mod scratch;
 mod sealed;
 mod store;
 mod upkeep;
+mod verified;
 
 pub use action::{ActionResult, Lookup, MissReason};
 pub use blob::{Blob, BlobRef, BlobWriter};

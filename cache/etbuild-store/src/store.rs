@@ -4,9 +4,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::blob::Verified;
 use crate::layout::Layout;
 use crate::scratch::{self, Durability, Scratch};
+use crate::verified::Verified;
 use crate::{Event, Observer, StoreError};
 
 /// The prefix of `CACHEDIR.TAG` (bford.info/cachedir).

@@ -1,6 +1,5 @@
 //! The program of a decoder, from the description.
 
-mod adapted;
 mod attention;
 mod feed_forward;
 mod linear;

@@ -87,6 +87,12 @@ impl std::fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
+/// The exit code of a command that reported `diagnostics`: the code of the first error, 0 without errors.
+pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
+    let first = diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error);
+    first.map_or(0, |diagnostic| diagnostic.code.failure().exit_code())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,5 +102,14 @@ mod tests {
         let diagnostic =
             Diagnostic::error(Code::UnknownKey, "unknown key `nmae`").at(Span::file("a.yaml")).help("name");
         assert_eq!(diagnostic.to_string(), "a.yaml:1:1: unknown key `nmae` [ETB0107]");
+    }
+
+    #[test]
+    fn the_first_error_decides() {
+        let warning = Diagnostic::warning(Code::ToolMissing, "no qemu");
+        let error = Diagnostic::error(Code::UnknownKey, "no such key");
+        let later = Diagnostic::error(Code::RunFailed, "crashed");
+        assert_eq!(exit_code(&[warning.clone(), error, later]), 3);
+        assert_eq!(exit_code(&[warning]), 0);
     }
 }

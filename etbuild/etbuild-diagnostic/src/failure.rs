@@ -1,7 +1,5 @@
 //! The classes of failure, and the exit code of each.
 
-use crate::{Diagnostic, Severity};
-
 /// The kind of failure, which decides the exit code of the command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
@@ -30,26 +28,5 @@ impl Failure {
     /// The exit code of a command that fails this way.
     pub fn exit_code(self) -> u8 {
         self as u8
-    }
-}
-
-/// The exit code of a command that reported `diagnostics`: the code of the first error, 0 without errors.
-pub fn exit_code(diagnostics: &[Diagnostic]) -> u8 {
-    let first = diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error);
-    first.map_or(0, |diagnostic| diagnostic.code.failure().exit_code())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Code;
-
-    #[test]
-    fn the_first_error_decides() {
-        let warning = Diagnostic::warning(Code::ToolMissing, "no qemu");
-        let error = Diagnostic::error(Code::UnknownKey, "no such key");
-        let later = Diagnostic::error(Code::RunFailed, "crashed");
-        assert_eq!(exit_code(&[warning.clone(), error, later]), 3);
-        assert_eq!(exit_code(&[warning]), 0);
     }
 }

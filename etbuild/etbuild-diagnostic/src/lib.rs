@@ -21,7 +21,7 @@ pub mod render;
 mod span;
 
 pub use code::{Code, CodeInfo};
-pub use diagnostic::{Diagnostic, Severity};
+pub use diagnostic::{Diagnostic, Severity, exit_code};
 pub use explanation::{Example, Explanation, reference_markdown};
-pub use failure::{Failure, exit_code};
+pub use failure::Failure;
 pub use span::{Position, Span};

@@ -1,8 +1,10 @@
 //! Operator schemas: names, types and defaults of parameters.
 
 mod default;
+mod kind;
 mod parse;
 mod table;
 
-pub use parse::{Kind, Parameter, Schema};
+pub use kind::Kind;
+pub use parse::{Parameter, Schema};
 pub use table::find;

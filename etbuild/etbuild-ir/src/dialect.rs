@@ -12,7 +12,6 @@ mod structure;
 
 pub use aten::Aten;
 pub use core_aten::CoreAten;
-pub(crate) use edge::plain_argument;
 pub use edge::{Edge, Lowered};
 
 /// A set of rules for programs.

@@ -1,10 +1,9 @@
 //! Evaluation of a node on the host, with the portable kernels.
 
-use et_core::{Error, Shape};
-use et_ops::Meta;
+use et_core::Error;
 use et_ops::call::{self, OwnedTensor, TensorRef};
 
-use crate::dialect::plain_argument;
+use crate::kernel_call::{output_metas, plain_argument};
 use crate::{ConstantData, Graph, Node, ValueId};
 
 /// The outputs of `node` for row-major operands. Where the size of an output depends on elements, the output may be
@@ -34,13 +33,4 @@ pub fn evaluate_constant(graph: &Graph, node: &Node) -> Option<ConstantData> {
     };
     let outputs = evaluate(graph, node, tensor).ok()?;
     outputs.into_iter().next().map(|output| ConstantData::new(output.bytes))
-}
-
-/// Types and shapes of the outputs according to the graph. Kernels reject a wrong type or shape.
-pub(crate) fn output_metas(graph: &Graph, node: &Node) -> Result<Vec<Meta>, Error> {
-    let meta = |id: &ValueId| {
-        let spec = graph.spec(*id);
-        Ok(Meta { scalar_type: spec.scalar_type, shape: Shape::new(&spec.sizes)? })
-    };
-    node.outputs.iter().map(meta).collect()
 }

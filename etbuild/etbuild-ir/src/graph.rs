@@ -1,11 +1,14 @@
 //! Programs, graphs, nodes and values.
 
+mod argument;
+
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
+pub use argument::{Argument, MemoryFormat, Size};
 use et_core::ScalarType;
 
-use crate::{Argument, ConstantData, IdMap, OperatorName, TensorSpec, ValueId};
+use crate::{ConstantData, IdMap, OperatorName, TensorSpec, ValueId};
 
 /// Named methods.
 #[derive(Clone, Debug, Default, PartialEq)]

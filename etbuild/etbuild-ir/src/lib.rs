@@ -8,7 +8,6 @@
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
 mod adapter;
-mod argument;
 mod compact;
 mod constant;
 pub mod control;
@@ -19,6 +18,7 @@ mod graph;
 mod id;
 mod in_place;
 mod interpret;
+mod kernel_call;
 mod lifetime;
 mod links;
 mod name;
@@ -27,7 +27,6 @@ mod spec;
 pub mod text;
 
 pub use adapter::{adapter_name, is_of_adapter};
-pub use argument::{Argument, MemoryFormat, Size};
 pub use compact::compact;
 pub use constant::{Buffer, ConstantData, Digest};
 pub use control::Control;
@@ -37,7 +36,7 @@ pub use dialect::{
     Violation,
 };
 pub use evaluate::{evaluate, evaluate_constant};
-pub use graph::{Graph, Interval, Node, Program, Update, Value, ValueKind};
+pub use graph::{Argument, Graph, Interval, MemoryFormat, Node, Program, Size, Update, Value, ValueKind};
 pub use id::{IdMap, ValueId};
 pub use in_place::in_place;
 pub use interpret::{Interruption, interpret};

@@ -4,14 +4,14 @@
 //! that no program needed before, are compiled when the model changes. Files are written only where they differ, the package's own always, so cargo
 //! sees every change; a lock lets one build at a time into the folder.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use etbuild_system::{Invocation, Slots, System};
+use etbuild_system::{Invocation, System};
 
 use crate::code::{self, CodePart, MAP};
 use crate::digest::digest;
 use crate::scratch::Scratch;
+use crate::workshop::{Workshop, removed_variables};
 use crate::{CompileTarget, LinkError, Project, Route, Toolchain, flags, messages, third_party};
 
 /// The results of a build.
@@ -23,17 +23,6 @@ pub struct Built {
     pub library: Option<Vec<u8>>,
     /// The space of the binary, by name; empty where the linker gives no map.
     pub code: Vec<CodePart>,
-}
-
-/// Where projects are built.
-#[derive(Clone, Copy, Debug)]
-pub struct Workshop<'a> {
-    /// The folder that compilers work in.
-    pub folder: &'a Path,
-    /// Whether third-party crates come from the user's cache alone.
-    pub offline: bool,
-    /// Places for working processes, compilers among them.
-    pub slots: &'a Slots,
 }
 
 /// Builds `project` in a workshop. The bytes depend only on project, target and toolchain.
@@ -114,28 +103,3 @@ fn library_arguments(target: &CompileTarget) -> [&'static str; 2] {
         ["-Zbuild-std=std,panic_abort", "-Zbuild-std-features="]
     }
 }
-
-/// Variables of the user's environment that would change the work of cargo.
-pub fn removed_variables() -> Vec<OsString> {
-    REMOVED.iter().map(Into::into).collect()
-}
-
-/// Their names.
-pub const REMOVED: &[&str] = &[
-    "RUSTFLAGS",
-    "RUSTDOCFLAGS",
-    "RUSTC_BOOTSTRAP",
-    "RUSTUP_TOOLCHAIN",
-    "CARGO_BUILD_BUILD_DIR",
-    "CARGO_BUILD_DEP_INFO_BASEDIR",
-    "CARGO_BUILD_JOBS",
-    "CARGO_BUILD_RUSTC",
-    "CARGO_BUILD_RUSTC_WRAPPER",
-    "CARGO_BUILD_RUSTC_WORKSPACE_WRAPPER",
-    "CARGO_BUILD_RUSTFLAGS",
-    "CARGO_BUILD_TARGET",
-    "CARGO_BUILD_TARGET_DIR",
-    "CARGO_MAKEFLAGS",
-    "MAKEFLAGS",
-    "SOURCE_DATE_EPOCH",
-];

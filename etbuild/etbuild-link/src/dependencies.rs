@@ -3,9 +3,9 @@
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 use etbuild_system::{Invocation, System};
 
-use crate::build::{Workshop, removed_variables};
 use crate::scratch::Scratch;
 use crate::third_party::{self, Digests};
+use crate::workshop::{Workshop, removed_variables};
 use crate::{CompileTarget, LinkError, Project, Toolchain};
 
 /// A package that a project is built from.

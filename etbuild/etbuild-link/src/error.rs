@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use etbuild_diagnostic::{Code, Diagnostic};
 
-use crate::select::{self, MissingKernel};
+use crate::missing::{self, MissingKernel};
 
 /// The message of every program on a full disk.
 pub const DISK_FULL: &str = "No space left on device";
@@ -13,7 +13,7 @@ pub const DISK_FULL: &str = "No space left on device";
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// The catalogue lacks kernels that the program calls. No compiler has run.
-    #[error("{}", select::list(.0))]
+    #[error("{}", missing::list(.0))]
     KernelsMissing(Vec<MissingKernel>),
     /// No template has this name.
     #[error("no template is called `{0}`")]

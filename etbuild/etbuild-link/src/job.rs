@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use etbuild_system::{Outcome, System};
 
-use crate::build::{REMOVED, Workshop, arguments};
+use crate::build::arguments;
 use crate::code::{self, MAP};
 use crate::third_party::{self, Archive};
+use crate::workshop::{REMOVED, Workshop};
 use crate::{Built, CompileTarget, LinkError, Project, Route, Toolchain, flags, messages};
 
 const SCRIPT: &str = include_str!("job.sh");

@@ -24,6 +24,7 @@ mod flags;
 mod job;
 mod manifest;
 mod messages;
+mod missing;
 mod project;
 mod render;
 pub mod report;
@@ -35,8 +36,9 @@ mod target;
 mod third_party;
 pub mod toolchain;
 pub mod uf2;
+mod workshop;
 
-pub use build::{Built, Workshop, build};
+pub use build::{Built, build};
 pub use code::CodePart;
 pub use dependencies::{Dependency, dependencies};
 pub use embedded::c_header;
@@ -46,9 +48,11 @@ pub use facts::{
     RegisterStep, Uart, VerifyData,
 };
 pub use job::{BuildJob, JobAnswer, JobEnd};
+pub use missing::MissingKernel;
 pub use project::{Project, template_digest, template_names};
-pub use select::{KernelTable, KernelUse, MissingKernel, SelectedKernel, select};
+pub use select::{KernelTable, KernelUse, SelectedKernel, select};
 pub use size::SizeReport;
 pub use sources::{SourceCrate, Sources, device_crates_digest};
 pub use target::{CompileTarget, Linker};
 pub use toolchain::{Route, Toolchain, Watched};
+pub use workshop::Workshop;

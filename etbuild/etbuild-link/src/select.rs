@@ -1,12 +1,12 @@
 //! Kernel selection: the program's operators and types become a table of exactly these kernels.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 
 use et_core::{Dtypes, ScalarType};
 use et_ops::Operator;
 
 use crate::LinkError;
+use crate::missing::MissingKernel;
 
 /// An operator that a program calls, and the types of the compiled kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,17 +32,6 @@ pub struct SelectedKernel {
     pub path: String,
     /// The types of the compiled kernel; empty for a primitive, whose kernel is not generic.
     pub dtypes: Vec<ScalarType>,
-}
-
-/// A kernel that the catalogue cannot give.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct MissingKernel {
-    /// The operator's name.
-    pub operator: String,
-    /// The types that the program needs and the operator lacks; empty where the operator itself is missing.
-    pub dtypes: Vec<&'static str>,
-    /// The types that the operator has.
-    pub available: Vec<&'static str>,
 }
 
 /// Looks every use up in `catalogue`, and among the primitives.
@@ -84,25 +73,6 @@ impl KernelTable {
     pub fn kernels(&self) -> &[SelectedKernel] {
         &self.kernels
     }
-}
-
-impl std::fmt::Display for MissingKernel {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.available.is_empty() {
-            return write!(formatter, "`{}` has no kernel", self.operator);
-        }
-        let (lacking, available) = (self.dtypes.join(", "), self.available.join(", "));
-        write!(formatter, "`{}` has no kernel for {lacking}; it has {available}", self.operator)
-    }
-}
-
-/// The sentences of `missing`, separated by semicolons.
-pub fn list(missing: &[MissingKernel]) -> String {
-    missing.iter().fold(String::new(), |mut text, kernel| {
-        let separator = if text.is_empty() { "" } else { "; " };
-        let _ = write!(text, "{separator}{kernel}");
-        text
-    })
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use etbuild_system::{Invocation, System};
 use toml::{Table, Value};
 
-use crate::build::{Workshop, removed_variables};
 use crate::scratch::Scratch;
+use crate::workshop::{Workshop, removed_variables};
 use crate::{CompileTarget, LinkError, Project, Toolchain, manifest};
 
 /// Fetches the crates that a project in `folder` needs; returns the folders of the crates.

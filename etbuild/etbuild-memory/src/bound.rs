@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use etbuild_ir::PlannedProgram;
 
 use crate::Item;
-use crate::plan::items;
+use crate::items::items;
 
 /// The memory of a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

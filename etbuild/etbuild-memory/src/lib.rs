@@ -23,11 +23,14 @@
 
 mod bound;
 mod error;
+mod items;
+mod options;
 mod plan;
 mod planner;
 mod shared;
 
 pub use bound::{MethodUsage, lower_bound, usage};
 pub use error::{LiveTensor, MemoryError};
-pub use plan::{Bank, DEFAULT_ALIGNMENT, Options, plan};
+pub use options::{Bank, DEFAULT_ALIGNMENT, Options};
+pub use plan::plan;
 pub use planner::{Greedy, Item, Layout, Naive, PLANNERS, PlanRequest, Planner, find_planner};

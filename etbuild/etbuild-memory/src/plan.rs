@@ -3,43 +3,13 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use etbuild_ir::{
-    Allocation, Arena, Graph, IdMap, LoweredProgram, MemoryPlan, PlannedProgram, ValueId, aliases, lifetimes,
-};
+use etbuild_ir::{Allocation, Arena, Graph, LoweredProgram, MemoryPlan, PlannedProgram, aliases};
 
 use crate::bound::peak;
+use crate::items::{Entry, items};
+use crate::options::Bank;
 use crate::shared::SharedState;
-use crate::{Item, LiveTensor, MemoryError, PlanRequest, Planner};
-
-/// The alignment of tensors in ExecuTorch's runtime, in bytes.
-pub const DEFAULT_ALIGNMENT: u64 = 16;
-
-/// Options of memory planning.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Options {
-    /// The planner that lays out each bank.
-    pub planner: &'static dyn Planner,
-    /// The banks for values, in order of preference.
-    pub banks: Vec<Bank>,
-}
-
-/// A memory bank of the target.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Bank {
-    /// The name in the target's description.
-    pub name: String,
-    /// The bytes available for values; `None` for an unlimited bank.
-    pub size: Option<u64>,
-    /// The alignment of every value, in bytes.
-    pub alignment: u64,
-}
-
-impl Bank {
-    /// An unlimited bank with [`DEFAULT_ALIGNMENT`].
-    pub fn unlimited(name: impl Into<String>) -> Self {
-        Self { name: name.into(), size: None, alignment: DEFAULT_ALIGNMENT }
-    }
-}
+use crate::{LiveTensor, MemoryError, Options, PlanRequest, Planner};
 
 /// Places every value in the first bank with room.
 ///
@@ -124,20 +94,4 @@ fn live_at(step: usize, graph: &Graph, entries: &[Entry]) -> Vec<LiveTensor> {
         live.map(|(id, item)| LiveTensor { name: graph.value(*id).name.clone(), bytes: item.size }).collect();
     live.sort_by_key(|tensor| Reverse(tensor.bytes));
     live
-}
-
-/// A value with size and lifetime.
-pub(crate) type Entry = (ValueId, Item);
-
-/// The values that are no views. The lifetime of a value includes the lifetimes of views of the value.
-pub(crate) fn items(graph: &Graph) -> Vec<Entry> {
-    let aliases = aliases(graph);
-    let mut items: IdMap<Item> = IdMap::default();
-    for (id, lifetime) in lifetimes(graph).iter() {
-        let root = aliases.get(id).copied().unwrap_or(id);
-        let size = graph.spec(root).nbytes() as u64;
-        let whole = items.get(root).map_or(*lifetime, |item| item.lifetime.union(*lifetime));
-        items.insert(root, Item { size, lifetime: whole });
-    }
-    items.iter().map(|(id, item)| (id, *item)).collect()
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use etbuild_diagnostic::{Code, Diagnostic};
 use granit_parser::ScalarStyle;
 
-use crate::parse::too_deep;
 use crate::{Entry, Map, Node, Place, Source, Text, Value, limits, scalar};
 
 /// A list or map that is still open.
@@ -172,4 +171,10 @@ fn too_many_nodes(place: &Place) -> Diagnostic {
 fn unfinished_anchor(place: &Place) -> Diagnostic {
     let message = "an alias refers to a node that contains the alias";
     Diagnostic::error(Code::YamlSyntax, message).at(place.span()).help("remove the alias")
+}
+
+/// The error of a list or map that opens at `place` and exceeds the depth limit.
+pub fn too_deep(place: &Place) -> Diagnostic {
+    let message = format!("lists and maps are nested more than {} deep", limits::DEPTH);
+    Diagnostic::error(Code::TooDeep, message).at(place.span()).help("write the file with fewer levels")
 }

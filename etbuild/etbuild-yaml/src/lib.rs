@@ -24,7 +24,6 @@
 
 #![deny(clippy::iter_over_hash_type, reason = "the order of a hash map reaches no result")]
 
-mod access;
 mod builder;
 mod byte_size;
 mod deserializer;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use etbuild_diagnostic::{Code, Diagnostic, Position};
 use granit_parser::{ErrorKind, Event, Marker, Parser, ScanError};
 
-use crate::builder::Builder;
+use crate::builder::{Builder, too_deep};
 use crate::{Node, Place, Source, limits};
 
 /// Parses the YAML document in `source`. An empty text is [`crate::Value::Null`].
@@ -121,12 +121,6 @@ fn too_large(source: &Arc<Source>) -> Diagnostic {
     Diagnostic::error(Code::FileTooLarge, message)
         .at(Place::start_of(source).span())
         .help("check that this is the intended file")
-}
-
-/// The error of a list or map that opens at `place` and exceeds the depth limit.
-pub fn too_deep(place: &Place) -> Diagnostic {
-    let message = format!("lists and maps are nested more than {} deep", limits::DEPTH);
-    Diagnostic::error(Code::TooDeep, message).at(place.span()).help("write the file with fewer levels")
 }
 
 #[cfg(test)]

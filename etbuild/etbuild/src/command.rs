@@ -18,6 +18,7 @@ mod lock;
 mod man;
 mod matrix;
 mod plan;
+mod program;
 mod report;
 mod run;
 mod schema;

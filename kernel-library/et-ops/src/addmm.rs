@@ -2,7 +2,8 @@
 
 use et_core::Scalar;
 
-use crate::family::contract::{Target, matrix, multiply, product_shape};
+use crate::family::contract::{multiply, product_shape};
+use crate::family::matrix::{Target, matrix};
 use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::prelude::*;

@@ -1,6 +1,7 @@
 //! `aten::bmm`: products of pairs of matrices, `[b, n, k] @ [b, k, m]`.
 
-use crate::family::contract::{Matrix, Target, matrix_steps, multiply};
+use crate::family::contract::multiply;
+use crate::family::matrix::{Matrix, Target, matrix_steps};
 use crate::family::opmath::Opmath;
 use crate::prelude::*;
 

@@ -27,6 +27,7 @@ pub mod lane;
 pub mod layer_norm;
 pub mod logical;
 pub mod margin;
+pub mod matrix;
 pub mod middle;
 pub mod mixed;
 pub mod modulo;

@@ -1,6 +1,7 @@
 //! `aten::linear`: `input @ weight.T + bias`; `input` is `[.., k]`, `weight` `[m, k]` or `[k]`, `bias` `[m]`.
 
-use crate::family::contract::{Matrix, Target, multiply};
+use crate::family::contract::multiply;
+use crate::family::matrix::{Matrix, Target};
 use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::family::walk::Walk;

@@ -1,8 +1,8 @@
 //! `aten::scaled_dot_product_attention`: values weighted by the softmax of the scaled products of queries and keys.
 
 use crate::family::attention::{Attention, Heads, InOrder};
-use crate::family::contract::matrix_steps;
 use crate::family::convert::reading;
+use crate::family::matrix::matrix_steps;
 use crate::family::opmath::Opmath;
 use crate::family::place::Place;
 use crate::family::transfer;

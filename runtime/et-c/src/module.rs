@@ -5,8 +5,8 @@ use std::ffi::{CString, c_char, c_int};
 use std::path::PathBuf;
 
 use et_core::ScalarType;
+use et_module::TensorView;
 use et_module::app::AppSpec;
-use et_module::safetensors::TensorView;
 use et_module::{Array, DataFiles, Engines, FileBytes, Kernels, Module, checked_threads};
 
 use crate::failure;

@@ -2,7 +2,7 @@
 
 use et_core::ScalarType;
 use et_module::Module;
-use et_module::safetensors::TensorView;
+use et_module::TensorView;
 
 use crate::Error;
 

@@ -2,7 +2,16 @@
 
 use et_core::ScalarType;
 
-use crate::safetensors::TensorView;
+/// A tensor in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TensorView<'a> {
+    /// The type of the elements.
+    pub scalar_type: ScalarType,
+    /// The size of each dimension, outermost first.
+    pub shape: Vec<usize>,
+    /// The elements in row-major order, little-endian.
+    pub bytes: &'a [u8],
+}
 
 /// Elements in row-major order with their type and shape.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::TensorView;
 use crate::module::missing;
-use crate::safetensors::TensorView;
 use crate::{Array, Error, Module, TensorType};
 
 /// Runs the method once per case and stacks the outputs along their first dimension.

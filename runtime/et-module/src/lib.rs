@@ -40,7 +40,7 @@ pub mod safetensors;
 mod tensor_file;
 mod threads;
 
-pub use array::Array;
+pub use array::{Array, TensorView};
 pub use bench::{Bench, Effort, peak_rss_mib};
 pub use bundle::{CaseResult, run_bundled};
 pub use bundled_file::{is_bundled, program_in};

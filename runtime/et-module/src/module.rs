@@ -9,8 +9,8 @@ use et_core::{Indices, Input, Kernel, MAX_RANK, ScalarType, Storage, Tensor, Ten
 use et_format::{Instruction, Operator};
 use et_runtime::{Failure, MethodPlan, Place, Program};
 
+use crate::TensorView;
 use crate::owned::{FirstArena, LoadedMethod};
-use crate::safetensors::TensorView;
 use crate::{Array, DataFiles, Engines, Error, FileBytes, order};
 
 /// Where the kernels of a program's operators come from.

@@ -8,7 +8,7 @@ use std::io::{Result as IoResult, Write};
 use et_core::ScalarType;
 
 use crate::Array;
-use crate::safetensors::TensorView;
+use crate::TensorView;
 
 /// The first bytes of a file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";

@@ -5,7 +5,8 @@ use std::fmt::{Display, Formatter};
 use std::io::Write;
 use std::path::Path;
 
-use crate::safetensors::{self, SafeTensors, TensorView};
+use crate::TensorView;
+use crate::safetensors::{self, SafeTensors};
 use crate::{Array, npy};
 
 /// The mistake in a file of inputs.

@@ -30,7 +30,7 @@ fn written(arrays: &BTreeMap<String, Array>) -> Vec<u8> {
 }
 
 fn pythons_arrays() -> BTreeMap<String, Array> {
-    let own = |view: &et_module::safetensors::TensorView<'_>| Array {
+    let own = |view: &et_module::TensorView<'_>| Array {
         scalar_type: view.scalar_type,
         shape: view.shape.clone(),
         bytes: view.bytes.to_vec(),

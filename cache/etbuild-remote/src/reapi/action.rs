@@ -11,10 +11,11 @@ use etbuild_store::{ActionKey, BlobRef};
 use prost::Message as _;
 use tonic::Code;
 
-use super::batch::{self, Load};
+use super::batch;
 use super::capabilities::Capabilities;
 use super::connection::Connection;
 use super::retry;
+use super::wire::Load;
 use super::wire::{Function, WireDigest};
 use crate::{Outputs, RemoteBlob, RemoteError};
 

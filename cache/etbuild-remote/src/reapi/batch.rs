@@ -1,7 +1,6 @@
 //! Batched requests: several blobs in one message.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use bazel_remote_apis::build::bazel::remote::execution::v2::content_addressable_storage_client::ContentAddressableStorageClient;
 use bazel_remote_apis::build::bazel::remote::execution::v2::{
@@ -12,7 +11,7 @@ use tonic::{Code, Status};
 
 use super::capabilities::Capabilities;
 use super::connection::{Connection, Line};
-use super::wire::{Function, WireDigest};
+use super::wire::{Function, Load, WireDigest};
 use super::{retry, stream};
 use crate::RemoteError;
 
@@ -21,15 +20,6 @@ const PAGE: usize = 4096;
 
 /// The upper bound of a blob's overhead in a message, in bytes.
 const OVERHEAD: u64 = 256;
-
-/// Bytes that are to be sent.
-#[derive(Clone)]
-pub struct Load {
-    /// Their name.
-    pub digest: WireDigest,
-    /// The bytes.
-    pub bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
-}
 
 fn client(connection: &Connection) -> ContentAddressableStorageClient<Line> {
     ContentAddressableStorageClient::new(connection.line())

@@ -13,9 +13,10 @@ use bazel_remote_apis::google::protobuf;
 use prost::Message as _;
 use tonic::{Code, Status, Streaming};
 
-use super::batch::{self, Load};
+use super::batch;
 use super::capabilities::Capabilities;
 use super::connection::Connection;
+use super::wire::Load;
 use super::wire::WireDigest;
 use super::{output, retry, tree};
 use crate::{Execution, Job, JobResult, RemoteError};

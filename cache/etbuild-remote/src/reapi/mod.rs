@@ -18,9 +18,9 @@ use etbuild_store::{ActionKey, Blob};
 
 use crate::location::Location;
 use crate::{Execution, Job, JobResult, Options, OptionsError, Outputs, Remote, RemoteBlob, RemoteError};
-use batch::Load;
 use capabilities::Capabilities;
 use connection::Connection;
+use wire::Load;
 
 /// A client of a server. The first request opens the connection.
 pub struct Reapi {

@@ -8,10 +8,9 @@ use bazel_remote_apis::google::bytestream::{ReadRequest, WriteRequest};
 use etbuild_store::Digest;
 use tonic::{Code, Status};
 
-use super::batch::Load;
 use super::connection::Connection;
 use super::retry;
-use super::wire::{self, Function};
+use super::wire::{self, Function, Load};
 use crate::RemoteError;
 
 /// The payload of a message in bytes.

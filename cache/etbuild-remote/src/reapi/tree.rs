@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bazel_remote_apis::build::bazel::remote::execution::v2::{Digest as Message, Directory, DirectoryNode, FileNode};
 use prost::Message as _;
 
-use super::batch::Load;
+use super::wire::Load;
 use super::wire::{Function, WireDigest};
 
 /// A folder under construction.

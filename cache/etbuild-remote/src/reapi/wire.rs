@@ -1,5 +1,7 @@
 //! How the protocol writes digests.
 
+use std::sync::Arc;
+
 use bazel_remote_apis::build::bazel::remote::execution::v2::{Digest as Message, digest_function};
 use etbuild_store::Digest;
 
@@ -21,6 +23,15 @@ pub struct WireDigest {
     pub hash: String,
     /// The number of bytes.
     pub size: u64,
+}
+
+/// Bytes that are to be sent.
+#[derive(Clone)]
+pub struct Load {
+    /// Their name.
+    pub digest: WireDigest,
+    /// The bytes.
+    pub bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
 }
 
 impl Function {

@@ -5,9 +5,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use super::mapped;
+use super::map::map;
 use super::shared::is_shared;
-use super::verified::Stamp;
+use crate::verified::Stamp;
 use crate::{BlobRef, Damage, Digest, Event, Store, StoreError};
 
 /// The age of a blob's time of last use from which a use renews the time. Much less than any age at which blobs are removed.
@@ -68,7 +68,7 @@ impl Store {
         if blob.size > hash_up_to || self.verified().contains(&blob.digest, &stamp) {
             return Ok(None);
         }
-        let found = Digest::of(&mapped::map(file)?);
+        let found = Digest::of(&map(file)?);
         if found != blob.digest {
             return Ok(Some(Damage::Content { found }));
         }

@@ -1,7 +1,6 @@
 //! Mapped blobs.
 
 use std::fs::File;
-use std::io;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
@@ -9,7 +8,8 @@ use memmap2::Mmap;
 #[cfg(unix)]
 use memmap2::UncheckedAdvice;
 
-use super::Condition;
+use super::condition::Condition;
+use super::map::map;
 use super::shared::Shared;
 use crate::{BlobRef, Store, StoreError};
 
@@ -99,19 +99,6 @@ impl Store {
             Condition::Damaged => Err(StoreError::Corrupt { blob: blob.digest }),
         }
     }
-}
-
-/// Maps a file of the store for reading.
-#[allow(
-    unsafe_code,
-    reason = "a mapping is only sound for a file that nobody writes, which the type system cannot say"
-)]
-pub(super) fn map(file: &File) -> io::Result<Mmap> {
-    // SAFETY: files below the store's root are written to their end, then mapped or published by a rename, with mode
-    // 0444, and never written again; replacing or removing a file leaves the mapped inode unchanged. Files that have a name
-    // outside, too, are mapped as their owner's: the bytes of such a file may change, each value of a byte is valid, and
-    // results count only if `Blob::is_as_opened` says that the file was not written to.
-    unsafe { Mmap::map(file) }
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::verified::Stamp;
 use crate::scratch::{Access, Staged};
+use crate::verified::Stamp;
 use crate::{BlobRef, Damage, Hasher, Store, StoreError};
 
 /// How much is copied at once.

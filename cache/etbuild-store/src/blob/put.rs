@@ -1,10 +1,12 @@
 //! Storing bytes that are at hand.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Blob, Condition, mapped};
+use super::map::map;
+use super::shared::Shared;
+use super::{Blob, Condition};
 use crate::{BlobRef, Digest, Store, StoreError};
 
 impl Store {
@@ -32,7 +34,7 @@ impl Store {
         let mut file = File::open(path).map_err(|error| StoreError::io(path, error))?;
         let mut staged = self.scratch().stage()?;
         staged.append_file(&mut file, path)?;
-        let map = staged.map(mapped::map)?;
+        let map = staged.map(map)?;
         let reference = BlobRef { digest: Digest::of(&map), size: map.len() as u64 };
         staged.publish(&self.layout().blob(&reference.digest))?;
         let blob = Blob::new(reference, Arc::new(map));
@@ -43,5 +45,33 @@ impl Store {
     /// Whether the store holds a blob of this name and size. Does not hash the blob.
     pub fn contains(&self, blob: &BlobRef) -> Result<bool, StoreError> {
         Ok(matches!(self.condition_for_use(blob, 0)?, Condition::Sound(_)))
+    }
+
+    /// Stores the contents of a file as [`Store::put_file`] does, but gives the file a second name where the system allows that,
+    /// instead of copying the file. Removing either name leaves the other name; a write to the file changes the bytes for the blob's
+    /// readers, so [`Blob::is_as_opened`] is asked before results count.
+    pub fn share_file(&self, path: &Path) -> Result<Blob, StoreError> {
+        match self.shared(path)? {
+            Some(blob) => Ok(blob),
+            None => self.put_file(path),
+        }
+    }
+
+    /// `None` where the file cannot have another name here, or is being written.
+    fn shared(&self, path: &Path) -> Result<Option<Blob>, StoreError> {
+        let failed = |error| StoreError::io(path, error);
+        let Some(staged) = self.scratch().stage_name_of(&fs::canonicalize(path).map_err(failed)?)? else {
+            return Ok(None);
+        };
+        let Some(shared) = staged.map(Shared::watch)? else { return Ok(None) };
+        let map = staged.map(map)?;
+        let reference = BlobRef { digest: Digest::of(&map), size: map.len() as u64 };
+        if !shared.is_as_opened() {
+            return Ok(None);
+        }
+        staged.publish_name(&self.layout().blob(&reference.digest))?;
+        let blob = Blob::new(reference, Arc::new(map)).watched(Some(shared));
+        blob.release(0..blob.len());
+        Ok(Some(blob))
     }
 }

@@ -3,14 +3,10 @@
 //! Others may write to them, so the store does not trust them as it trusts its own: they are hashed when they are opened, as all
 //! blobs are; one that was changed is let go, not reported as damage; whoever reads one asks afterwards whether it stayed as it was.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{File, Metadata};
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
-
-use super::{Blob, mapped};
-use crate::{BlobRef, Digest, Store, StoreError};
 
 /// A file at the time of opening.
 #[derive(Debug)]
@@ -57,34 +53,4 @@ pub(crate) fn is_shared(metadata: &Metadata) -> bool {
 #[cfg(not(unix))]
 pub(crate) fn is_shared(_metadata: &Metadata) -> bool {
     false
-}
-
-impl Store {
-    /// Stores the contents of a file as [`Store::put_file`] does, but gives the file a second name where the system allows that,
-    /// instead of copying the file. Removing either name leaves the other name; a write to the file changes the bytes for the blob's
-    /// readers, so [`Blob::is_as_opened`] is asked before results count.
-    pub fn share_file(&self, path: &Path) -> Result<Blob, StoreError> {
-        match self.shared(path)? {
-            Some(blob) => Ok(blob),
-            None => self.put_file(path),
-        }
-    }
-
-    /// `None` where the file cannot have another name here, or is being written.
-    fn shared(&self, path: &Path) -> Result<Option<Blob>, StoreError> {
-        let failed = |error| StoreError::io(path, error);
-        let Some(staged) = self.scratch().stage_name_of(&fs::canonicalize(path).map_err(failed)?)? else {
-            return Ok(None);
-        };
-        let Some(shared) = staged.map(Shared::watch)? else { return Ok(None) };
-        let map = staged.map(mapped::map)?;
-        let reference = BlobRef { digest: Digest::of(&map), size: map.len() as u64 };
-        if !shared.is_as_opened() {
-            return Ok(None);
-        }
-        staged.publish_name(&self.layout().blob(&reference.digest))?;
-        let blob = Blob::new(reference, Arc::new(map)).watched(Some(shared));
-        blob.release(0..blob.len());
-        Ok(Some(blob))
-    }
 }

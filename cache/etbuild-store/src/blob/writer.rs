@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::{Blob, mapped};
+use super::Blob;
+use super::map::map;
 use crate::scratch::Staged;
 use crate::{BlobRef, Hasher, Store, StoreError};
 
@@ -60,7 +61,7 @@ impl BlobWriter<'_> {
     pub fn finish_open(mut self) -> Result<Blob, StoreError> {
         self.write_pending()?;
         let reference = BlobRef { digest: self.hasher.finish(), size: self.size };
-        let map = self.staged.map(mapped::map)?;
+        let map = self.staged.map(map)?;
         self.staged.publish(&self.store.layout().blob(&reference.digest))?;
         Ok(Blob::new(reference, Arc::new(map)))
     }

@@ -1,8 +1,10 @@
 //! Linear layers, and the additions of adapters.
 
+mod adapted;
+
+use adapted::LowRank;
 use etbuild_ir::ValueId;
 
-use super::adapted::LowRank;
 use super::sides::Sides;
 use super::sketch::Sketch;
 use super::weights::{Part, Weights};

@@ -82,19 +82,27 @@ fn branches(words: &[String]) -> Vec<&[String]> {
     found
 }
 
-/// Leaves out the items behind `#[cfg(test)]`.
+/// Leaves out the items behind `#[cfg(test)]` and `#[cfg(all(test, ...))]`.
 fn without_tests(words: &[String]) -> Vec<String> {
-    let marker = ["#", "[", "cfg", "(", "test", ")", "]"];
     let (mut kept, mut at) = (Vec::new(), 0);
     while at < words.len() {
-        if words[at..].len() >= marker.len() && words[at..].iter().zip(marker).all(|(word, marker)| word == marker) {
-            at = end_of_item(words, at + marker.len());
-        } else {
-            kept.push(words[at].clone());
-            at += 1;
+        match test_marker(&words[at..]) {
+            Some(length) => at = end_of_item(words, at + length),
+            None => {
+                kept.push(words[at].clone());
+                at += 1;
+            }
         }
     }
     kept
+}
+
+/// The length of the attribute at the start of the words, if the attribute marks tests.
+fn test_marker(words: &[String]) -> Option<usize> {
+    let begins_with = |marker: &[&str]| words.len() >= marker.len() && words.iter().zip(marker).all(|(a, b)| a == b);
+    let marks_tests = begins_with(&["#", "[", "cfg", "(", "test", ")", "]"])
+        || begins_with(&["#", "[", "cfg", "(", "all", "(", "test", ","]);
+    if marks_tests { words.iter().position(|word| word == "]").map(|end| end + 1) } else { None }
 }
 
 /// The position behind an item, which ends with `;` or with a brace.

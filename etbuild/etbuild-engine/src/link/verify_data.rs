@@ -2,7 +2,8 @@
 
 use std::io;
 
-use et_module::safetensors::{SafeTensors, TensorView};
+use et_module::TensorView;
+use et_module::safetensors::SafeTensors;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_link::{MethodFacts, VerifyData};
 

@@ -1,7 +1,8 @@
 //! Samples of inputs, and labels.
 
 use et_core::ScalarType;
-use et_module::safetensors::{SafeTensors, TensorView};
+use et_module::TensorView;
+use et_module::safetensors::SafeTensors;
 use et_ops::call::OwnedTensor;
 use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_quantize::Tensors;

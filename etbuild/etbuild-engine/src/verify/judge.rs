@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use et_core::ScalarType;
-use et_module::safetensors::{SafeTensors, TensorView};
+use et_module::TensorView;
+use et_module::safetensors::SafeTensors;
 use etbuild_diagnostic::{Code, Diagnostic};
 use serde::Serialize;
 

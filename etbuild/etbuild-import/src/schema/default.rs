@@ -3,7 +3,7 @@
 use et_core::ScalarType;
 use etbuild_ir::{Argument, MemoryFormat};
 
-use super::Kind;
+use super::kind::Kind;
 
 /// Reads the default of a parameter of this kind. For a list of known length, a single item stands for every item.
 pub fn parse(text: &str, kind: Kind, length: Option<usize>) -> Option<Argument> {

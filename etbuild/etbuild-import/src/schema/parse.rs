@@ -3,6 +3,7 @@
 use etbuild_ir::Argument;
 
 use super::default;
+use super::kind::Kind;
 
 /// A parsed schema.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,37 +31,6 @@ pub struct Parameter<'a> {
     pub aliased: bool,
     /// The default value.
     pub default: Option<Argument>,
-}
-
-/// The types of parameters, with lists apart from single items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// `Tensor`.
-    Tensor,
-    /// `Tensor[]`, `Tensor?[]`.
-    Tensors,
-    /// `int`, `SymInt`.
-    Int,
-    /// `int[]`.
-    Ints,
-    /// `float`.
-    Float,
-    /// `float[]`.
-    Floats,
-    /// `bool`.
-    Bool,
-    /// `bool[]`.
-    Bools,
-    /// `Scalar`: any number.
-    Scalar,
-    /// `str`.
-    Text,
-    /// `ScalarType`.
-    ScalarType,
-    /// `MemoryFormat`.
-    MemoryFormat,
-    /// `Layout`, `Device`, `Generator`: the place of a result, without influence on the elements.
-    Place,
 }
 
 impl<'a> Schema<'a> {

@@ -5,8 +5,8 @@ use et_ops::call::{self, TensorRef};
 use et_ops::{Meta, Operator, Primitive};
 
 use crate::delegate_call::is_delegate;
-use crate::evaluate::output_metas;
-use crate::{Argument, Control, DelegateCall, Dialect, Graph, Node, Program, Size, ValueId, Violation};
+use crate::kernel_call::{output_metas, plain_argument};
+use crate::{Argument, Control, DelegateCall, Dialect, Graph, Node, Program, ValueId, Violation};
 
 /// Operators of the kernel catalogue, with the dtypes and shapes of the catalogue's rules.
 #[derive(Clone, Copy, Debug)]
@@ -139,34 +139,4 @@ fn largest(graph: &Graph, id: ValueId) -> Option<call::Argument<'static>> {
         ScalarType::Double => call::Argument::Double(range.most as f64),
         _ => call::Argument::Int(range.most),
     })
-}
-
-/// The argument for a kernel. `tensor` gives the tensors of the graph, and `number` the numbers.
-pub(crate) fn plain_argument<'a>(
-    argument: &'a Argument,
-    tensor: impl Fn(ValueId) -> TensorRef<'a>,
-    number: impl Fn(ValueId) -> Option<call::Argument<'a>>,
-) -> call::Argument<'a> {
-    let size = |size: &Size| match size {
-        Size::Fixed(value) => *value,
-        Size::Value(id) => match number(*id) {
-            Some(call::Argument::Int(value)) => value,
-            _ => 0,
-        },
-    };
-    match argument {
-        Argument::None | Argument::Place | Argument::Graph(_) => call::Argument::None,
-        Argument::Value(id) => number(*id).unwrap_or_else(|| call::Argument::Tensor(tensor(*id))),
-        Argument::Sizes(sizes) => call::Argument::Ints(sizes.iter().map(size).collect()),
-        Argument::Values(ids) => call::Argument::Tensors(ids.iter().map(|id| id.map(&tensor)).collect()),
-        Argument::Int(value) => call::Argument::Int(*value),
-        Argument::Ints(values) => call::Argument::Ints(values.clone()),
-        Argument::Float(value) => call::Argument::Double(*value),
-        Argument::Floats(values) => call::Argument::Doubles(values.clone()),
-        Argument::Bool(value) => call::Argument::Bool(*value),
-        Argument::Bools(values) => call::Argument::Bools(values.clone()),
-        Argument::Text(text) => call::Argument::Text(text),
-        Argument::Type(scalar_type) => call::Argument::Int(i64::from(*scalar_type as u8)),
-        Argument::MemoryFormat(format) => call::Argument::Int(format.number()),
-    }
 }

@@ -2,11 +2,8 @@
 
 use super::VERSION;
 use super::lex::{Cursor, ParseError, Result};
-use super::parse_method::MethodParser;
+use super::parse_method::{Constants, MethodParser};
 use crate::{ConstantData, Digest, Program};
-
-/// Looks up the bytes of constants.
-pub(super) type Constants<'c> = dyn FnMut(Digest) -> Option<ConstantData> + 'c;
 
 /// Parses a program that [`super::print`] printed; returns the name of the dialect and the program. `constants` looks
 /// up the bytes of constants by digest. Takes linear time.

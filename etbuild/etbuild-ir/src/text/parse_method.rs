@@ -8,12 +8,14 @@ use std::sync::Arc;
 use et_core::ScalarType;
 
 use super::lex::{Cursor, Result};
-use super::parse::Constants;
 use super::word::MEMORY_FORMATS;
 use crate::{
     Argument, ConstantData, Digest, Graph, Interval, Node, OperatorName, Size, TensorSpec, Update, Value, ValueId,
     ValueKind,
 };
+
+/// Looks up the bytes of constants.
+pub(super) type Constants<'c> = dyn FnMut(Digest) -> Option<ConstantData> + 'c;
 
 /// A method under construction: the lines after `method NAME`, up to `return`.
 pub(super) struct MethodParser<'p, 't, 'c> {

@@ -6,7 +6,7 @@ use et_module::{Array, CaseResult, Module, Tolerance, run_bundled};
 use etbuild_diagnostic::{Code, Diagnostic};
 
 use super::Outcome;
-use super::run::{failed, write_outputs};
+use super::program::{failed, write_outputs};
 use crate::arguments;
 use crate::session::Session;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use et_module::safetensors::TensorView;
+use et_module::TensorView;
 use et_module::{Constant, TensorFileError, read_tensors};
 use etbuild_diagnostic::{Code, Diagnostic, Span};
 use etbuild_engine::{Format, file_format};

@@ -7,7 +7,7 @@ use etbuild_diagnostic::{Code, Diagnostic};
 use etbuild_engine::{Format, Mode, file_format, program_file};
 
 use super::Outcome;
-use super::run::is_program;
+use super::program::is_program;
 use crate::arguments;
 use crate::inspect::{Description, Difference};
 use crate::render::{description_text, difference_text};

@@ -9,7 +9,7 @@ use et_module::{DataFiles, Kernels, default_threads};
 use etbuild_diagnostic::{Code, Diagnostic};
 
 use super::Outcome;
-use super::run::{failed, program};
+use super::program::{failed, program};
 use crate::arguments::{self, Language, Output};
 use crate::engines::{ENGINES, kernel};
 use crate::feature::{Feature, MAKE_TEXT};
@@ -19,15 +19,6 @@ use crate::session::Session;
 pub const fn is_asked(language: &Language) -> bool {
     language.prompt.is_some() || language.chat || language.tokens_in.is_some() || language.perplexity.is_some()
 }
-
-/// The recipe options that the request needs of a checkpoint, in the form of `--set`.
-pub fn options(language: &Language) -> impl Iterator<Item = String> {
-    let guesses = language.lookup || language.draft_model.is_some();
-    guesses.then(|| format!("export.speculate={SPECULATE}")).into_iter()
-}
-
-/// Tokens that are verified at once where nobody says how many.
-const SPECULATE: u32 = 8;
 
 pub fn run(session: &Session, arguments: &arguments::Run) -> Outcome {
     if reads_text(&arguments.language) {

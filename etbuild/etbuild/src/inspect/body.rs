@@ -7,7 +7,6 @@ use et_format::{EValue, ExecutionPlan, Instruction, Kind};
 use etbuild_store::Digest;
 
 use super::constant::{Constant, Source};
-use super::method::operator_names;
 use super::tensor::TensorType;
 
 /// The digest of all instructions and all values. For a constant the elements count, not the position in the file.
@@ -25,6 +24,15 @@ pub fn digest(plan: ExecutionPlan<'_>, constants: &BTreeMap<Source, Constant>) -
         }
     }
     Ok(Digest::of(text.as_bytes()).to_string())
+}
+
+/// The names of the operators that instructions refer to.
+pub fn operator_names(plan: ExecutionPlan<'_>) -> Result<Vec<String>> {
+    let name = |operator: et_format::Operator<'_>| {
+        let (name, overload) = (operator.name()?, operator.overload()?);
+        Ok(if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") })
+    };
+    plan.operators()?.iter().map(|operator| name(operator?)).collect()
 }
 
 fn describe(

@@ -6,7 +6,7 @@ use et_core::{Error, Result};
 use et_format::{BackendDelegate, ExecutionPlan, Instruction, Kind, ProgramFile};
 use serde::Serialize;
 
-use super::body;
+use super::body::{self, operator_names};
 use super::constant::{Constant, Source};
 use super::tensor::TensorType;
 
@@ -177,13 +177,4 @@ impl Calls {
         *self.instructions.entry(kind).or_insert(0) += 1;
         Ok(())
     }
-}
-
-/// The names of the operators that instructions refer to.
-pub fn operator_names(plan: ExecutionPlan<'_>) -> Result<Vec<String>> {
-    let name = |operator: et_format::Operator<'_>| {
-        let (name, overload) = (operator.name()?, operator.overload()?);
-        Ok(if overload.is_empty() { name.to_owned() } else { format!("{name}.{overload}") })
-    };
-    plan.operators()?.iter().map(|operator| name(operator?)).collect()
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use et_core::{BFloat16, Half, ScalarType};
 use et_module::Array;
-use et_module::safetensors::{SafeTensors, TensorView};
+use et_module::TensorView;
+use et_module::safetensors::SafeTensors;
 use serde_json::Value;
 
 use super::case::Case;

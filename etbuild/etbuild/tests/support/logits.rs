@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use et_module::safetensors::{SafeTensors, TensorView};
+use et_module::TensorView;
+use et_module::safetensors::SafeTensors;
 use et_module::{Array, DataFiles, Engine, Engines, FileBytes, Kernels, Module};
 use etbuild_engine::{Event, Mode, ProgramFiles, World, program_files};
 use etbuild_recipe::Override;

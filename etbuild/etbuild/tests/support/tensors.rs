@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use et_core::ScalarType;
-use et_module::safetensors::{SafeTensors, TensorView};
+use et_module::TensorView;
+use et_module::safetensors::SafeTensors;
 use et_module::{Array, Tolerance, difference as array_difference};
 
 /// The largest difference between any `output_<n>` of two files, which must have the same outputs.

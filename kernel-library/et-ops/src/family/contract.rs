@@ -1,7 +1,8 @@
 //! Dot products and GEMM.
 
-use et_core::{Element, Input, Number, Output, Result, Shape, Tensor};
+use et_core::{Element, Input, Number, Result, Shape, Tensor};
 
+use super::matrix::{Matrix, Target, matrix};
 use super::opmath::{Opmath, Raise};
 use super::tile::Product;
 use crate::operator::dispatch;
@@ -34,56 +35,6 @@ pub fn dot<L: Opmath, R: Raise<L::Math>>(sum: L::Math, left: Run<'_, L>, right: 
 #[inline(always)]
 fn product<L: Opmath, R: Raise<L::Math>>(sum: L::Math, left: L, right: R) -> L::Math {
     sum.plus(left.raise().times(right.raised()))
-}
-
-/// A matrix in a tensor.
-#[derive(Clone, Copy, Debug)]
-pub struct Matrix<'a, T> {
-    /// The elements of the whole tensor.
-    pub elements: Input<'a, T>,
-    /// The offset of the first element.
-    pub start: usize,
-    /// The strides of rows and of columns.
-    pub steps: [usize; 2],
-}
-
-impl<T> Matrix<'_, T> {
-    /// The transposed matrix, over the same elements.
-    #[must_use]
-    pub fn transposed(self) -> Self {
-        let [rows, columns] = self.steps;
-        Self { steps: [columns, rows], ..self }
-    }
-}
-
-impl<'a, T: Element> Matrix<'a, T> {
-    /// The same matrix, if `U` is `T`.
-    fn of_type<U: Element>(self) -> Option<Matrix<'a, U>> {
-        Some(Matrix { elements: self.elements.of_type()?, start: self.start, steps: self.steps })
-    }
-}
-
-/// The output matrix of a GEMM.
-#[derive(Clone, Copy, Debug)]
-pub struct Target<'a, T> {
-    /// The elements of the whole tensor.
-    pub elements: Output<'a, T>,
-    /// The offset of the first element.
-    pub start: usize,
-    /// The strides of rows and of columns.
-    pub steps: [usize; 2],
-}
-
-impl<'a, T: Element> Target<'a, T> {
-    /// The whole of a tensor of rank 2.
-    pub fn of(tensor: &Tensor<'a>) -> Result<Self> {
-        Ok(Self { elements: tensor.output()?, start: 0, steps: matrix_steps(tensor, 0) })
-    }
-
-    /// The same target, if `U` is `T`.
-    fn of_type<U: Element>(self) -> Option<Target<'a, U>> {
-        Some(Target { elements: self.elements.of_type()?, start: self.start, steps: self.steps })
-    }
 }
 
 /// GEMM: computes `left @ right` and stores the result of the epilogue `finish(row, column, sum)` of each element.
@@ -155,15 +106,4 @@ pub fn matrix_product<const D: u32>(left: &Tensor<'_>, right: &Tensor<'_>, out: 
         multiply::<T>(sizes, matrix(left)?, matrix(right)?, Target::of(out)?, |_, _, sum| sum);
         Ok(())
     })
-}
-
-/// The whole of a tensor of rank 2.
-pub fn matrix<'a, T: Opmath>(tensor: &Tensor<'a>) -> Result<Matrix<'a, T>> {
-    Ok(Matrix { elements: tensor.input()?, start: 0, steps: matrix_steps(tensor, 0) })
-}
-
-/// The strides of dimensions `first` and the next.
-pub fn matrix_steps(tensor: &Tensor<'_>, first: usize) -> [usize; 2] {
-    let strides = tensor.strides();
-    [strides[first], strides[first + 1]]
 }

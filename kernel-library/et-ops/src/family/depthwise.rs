@@ -1,7 +1,7 @@
 //! Depthwise convolution of a single `f32` channel: rows of the image, each times a weight, are summed to a row of the
 //! output.
 
-use super::contract::Target;
+use super::matrix::Target;
 use super::picture::Picture;
 use super::spatial::Axis;
 use crate::simd::{Vector, Work, run};

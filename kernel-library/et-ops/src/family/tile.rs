@@ -8,7 +8,7 @@ use core::ops::Range;
 
 use et_core::Input;
 
-use super::contract::{Matrix, Target};
+use super::matrix::{Matrix, Target};
 use crate::simd::{Vector, Work, run};
 
 /// The maximum number of rows of a panel (KC). With two of the longest vectors per row a panel takes 32 KiB.

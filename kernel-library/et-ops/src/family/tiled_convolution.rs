@@ -4,8 +4,8 @@ use core::num::NonZero;
 
 use et_core::{Input, Output};
 
-use super::contract::{Matrix, Target};
 use super::depthwise::Channel;
+use super::matrix::{Matrix, Target};
 use super::patch::Patches;
 use super::picture::Picture;
 use super::spatial::Axis;

@@ -6,7 +6,8 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use et_core::ScalarType;
-use et_module::safetensors::{self, SafeTensors, TensorView};
+use et_module::TensorView;
+use et_module::safetensors::{self, SafeTensors};
 use et_module::{Array, FileBytes};
 
 use super::files::{Rows, failed};

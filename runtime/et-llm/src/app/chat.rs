@@ -4,7 +4,8 @@ use std::io::BufRead;
 use std::rc::Rc;
 
 use super::Request;
-use super::perform::{Channels, Run};
+use super::channels::Channels;
+use super::continuation::Run;
 use crate::{Error, Message, Session, Text};
 
 /// The line that begins a conversation anew.

@@ -2,7 +2,9 @@
 
 mod arguments;
 mod cases;
+mod channels;
 mod chat;
+mod continuation;
 mod files;
 mod perform;
 mod perplexity;
@@ -18,7 +20,8 @@ use et_module::{DataFiles, Engine, Kernels, default_threads};
 
 pub use arguments::Request;
 use arguments::{Command, parse};
-pub use perform::{Channels, perform};
+pub use channels::Channels;
+pub use perform::perform;
 
 use crate::{Error, Loading, MakeText, Session};
 

@@ -1,30 +1,16 @@
 //! Executes requests.
 
-use std::io::{BufRead, Write};
-
 use super::Request;
 use super::cases;
+use super::channels::Channels;
 use super::chat;
-use super::files::{Rows, line, read_tokens, write_tokens};
+use super::continuation::{Run, sampling};
+use super::files::{line, read_tokens};
 use super::perplexity;
-use crate::statistics::Clock;
-use crate::{
-    Error, Generation, Limits, Measurement, Picked, Sampler, Sampling, Session, Speculation, Statistics, Text,
-    TextStream, generate, measure,
-};
+use crate::{Error, Measurement, Sampler, Sampling, Session, measure};
 
 /// New tokens where nobody says how many.
 const NEW_TOKENS: usize = 256;
-
-/// Where a request's text comes from and goes to.
-pub struct Channels<'a> {
-    /// The lines of a conversation.
-    pub input: &'a mut dyn BufRead,
-    /// Results.
-    pub out: &'a mut dyn Write,
-    /// Messages.
-    pub talk: &'a mut dyn Write,
-}
 
 /// Executes a request.
 ///
@@ -80,21 +66,6 @@ fn bench(session: &mut Session, request: &Request, channels: &mut Channels<'_>) 
     Ok(writeln!(channels.out, "{measured}")?)
 }
 
-/// How the request wants tokens to be picked.
-fn sampling(session: &Session, request: &Request) -> Result<Sampling, Error> {
-    let usual = session.sampling();
-    let sampling = Sampling {
-        temperature: request.temperature.unwrap_or(usual.temperature),
-        top_k: request.top_k.unwrap_or(usual.top_k),
-        top_p: request.top_p.unwrap_or(usual.top_p),
-        min_p: request.min_p.unwrap_or(usual.min_p),
-        repetition_penalty: request.repetition_penalty.unwrap_or(usual.repetition_penalty),
-        no_repeat_ngram_size: request.no_repeat_ngram_size.unwrap_or(usual.no_repeat_ngram_size),
-        seed: request.seed.unwrap_or(usual.seed),
-    };
-    sampling.checked()
-}
-
 /// A note on options of sampling that change nothing, because the temperature is 0.
 fn unused_sampling(request: &Request, sampling: Sampling) -> Option<String> {
     let options = [
@@ -111,93 +82,6 @@ fn unused_sampling(request: &Request, sampling: Sampling) -> Option<String> {
             "note: {names} {verb} nothing at temperature 0, which takes the most probable token; give --temperature"
         )
     })
-}
-
-/// Continuations of one request, with the records of each token.
-pub(super) struct Run<'a> {
-    pub(super) session: &'a mut Session,
-    request: &'a Request,
-    sampler: Sampler,
-    rows: Rows,
-    clock: Clock,
-    /// Tokens of the last prompt that were read.
-    prompt: usize,
-}
-
-impl<'a> Run<'a> {
-    pub(super) fn new(session: &'a mut Session, request: &'a Request) -> Result<Self, Error> {
-        let sampler = Sampler::new(sampling(session, request)?);
-        Ok(Self { session, request, sampler, rows: Rows::default(), clock: Clock::start(), prompt: 0 })
-    }
-
-    /// Reads a prompt and continues the prompt by at most `most` tokens; streams the text if the binary has a tokenizer.
-    pub(super) fn generate(
-        &mut self,
-        prompt: &[u32],
-        most: usize,
-        text: Option<&dyn Text>,
-        channels: &mut Channels<'_>,
-    ) -> Result<Generation, Error> {
-        (self.clock, self.prompt) = (Clock::start(), prompt.len());
-        let prompt = self.read_for_logits(prompt, most)?;
-        let Self { session, sampler, rows, clock, request, .. } = self;
-        let Session { model, speculation, facts, .. } = &mut **session;
-        let limits = Limits { tokens: most, stops: &facts.stops };
-        let mut stream = TextStream::default();
-        let mut see = |picked, logits: &[f32]| {
-            if request.logits.is_some() {
-                rows.push(logits);
-            }
-            let (Picked::Token(token), ()) = (picked, clock.token()) else { return Ok(()) };
-            text.map_or(Ok(()), |text| show(&stream.push(text, token)?, channels))
-        };
-        let done = generate(model, speculation.as_mut(), prompt, sampler, &limits, &mut see)?;
-        if let Some(text) = text {
-            show(&stream.finish(text)?, channels)?;
-            writeln!(channels.out)?;
-        }
-        Ok(done)
-    }
-
-    /// Where logits are wanted, reads the prompt token by token, all but the last, of which generation sees the logits; all
-    /// for a request without generation. Returns the tokens that remain to be read.
-    fn read_for_logits<'p>(&mut self, prompt: &'p [u32], most: usize) -> Result<&'p [u32], Error> {
-        if self.request.logits.is_none() {
-            return Ok(prompt);
-        }
-        let (first, rest) = prompt.split_at(if most == 0 { prompt.len() } else { prompt.len().saturating_sub(1) });
-        for token in first {
-            self.rows.push(self.session.model.read(&[*token])?);
-        }
-        Ok(rest)
-    }
-
-    /// Says how long the last continuation took, where that is wanted.
-    pub(super) fn tell(&self, channels: &mut Channels<'_>) -> Result<(), Error> {
-        if self.request.stats {
-            let guessed = self.session.speculation.as_ref().map(Speculation::guessed);
-            let statistics = Statistics { guessed, ..self.clock.statistics(self.session.load_ms, self.prompt) };
-            writeln!(channels.talk, "{statistics}")?;
-        }
-        Ok(())
-    }
-
-    /// Writes the files that are wanted.
-    pub(super) fn finish(self, tokens: &[u32]) -> Result<(), Error> {
-        if let Some(path) = &self.request.tokens_out {
-            write_tokens(path, tokens)?;
-        }
-        self.request.logits.as_ref().map_or(Ok(()), |path| cases::write(path, "logits", self.rows.into_array()))
-    }
-}
-
-/// Shows a piece of text at once.
-fn show(text: &str, channels: &mut Channels<'_>) -> Result<(), Error> {
-    if text.is_empty() {
-        return Ok(());
-    }
-    channels.out.write_all(text.as_bytes())?;
-    Ok(channels.out.flush()?)
 }
 
 #[cfg(test)]

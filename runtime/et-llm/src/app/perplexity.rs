@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use super::channels::Channels;
 use super::files::failed;
-use super::perform::Channels;
 use crate::{Error, Session};
 
 /// The perplexity of a model on texts, as sums.

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use super::AppSpec;
 use super::arguments::Subject;
+use crate::TensorView;
 use crate::bench::milliseconds;
-use crate::safetensors::TensorView;
 use crate::{
     Array, Bench, DataFiles, Effort, Engines, Error, FileBytes, Kernels, Module, default_threads, read_tensors,
     run_cases, write_tensors,

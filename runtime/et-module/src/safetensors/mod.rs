@@ -10,7 +10,7 @@ mod write;
 
 use std::fmt::{Display, Formatter};
 
-pub use read::{SafeTensors, TensorView};
+pub use read::SafeTensors;
 pub use write::{write, write_with_texts};
 
 /// The mistake in a file.

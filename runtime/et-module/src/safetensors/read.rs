@@ -6,6 +6,7 @@ use et_core::ScalarType;
 
 use super::json::Parser;
 use super::{Error, element_type};
+use crate::TensorView;
 
 /// The name under which a header keeps text that is about the file.
 pub(super) const METADATA: &str = "__metadata__";
@@ -17,17 +18,6 @@ pub struct SafeTensors<'a> {
     pub tensors: BTreeMap<String, TensorView<'a>>,
     /// Text about the file.
     pub metadata: BTreeMap<String, String>,
-}
-
-/// A tensor in a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorView<'a> {
-    /// The type of the elements.
-    pub scalar_type: ScalarType,
-    /// The size of each dimension, outermost first.
-    pub shape: Vec<usize>,
-    /// The elements in row-major order, little-endian.
-    pub bytes: &'a [u8],
 }
 
 /// The header's entry of a tensor.

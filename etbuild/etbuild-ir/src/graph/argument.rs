@@ -2,7 +2,8 @@
 
 use et_core::ScalarType;
 
-use crate::{Graph, ValueId};
+use super::Graph;
+use crate::ValueId;
 
 /// An argument. A node has an argument for every parameter of the operator's schema, defaults included, in schema
 /// order.

@@ -3,9 +3,9 @@
 use et_core::ScalarType;
 use etbuild_ir::{ConstantData, adapter_name};
 
-use super::linear::{DOWN, Linear, UP};
-use super::sides::Side;
-use super::weights::{Constant, Part, Weights, spec};
+use super::{DOWN, Linear, UP};
+use crate::decoder::sides::Side;
+use crate::decoder::weights::{Constant, Part, Weights, spec};
 use crate::{CheckpointError, Rotated};
 
 /// The adapter's addition to a linear layer: `up (down x)`.

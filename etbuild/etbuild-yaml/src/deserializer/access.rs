@@ -2,7 +2,7 @@
 
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 
-use crate::deserializer::NodeDeserializer;
+use super::NodeDeserializer;
 use crate::error::{Error, Step};
 use crate::{Entry, Map, Node};
 

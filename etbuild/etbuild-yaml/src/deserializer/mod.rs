@@ -1,12 +1,15 @@
 //! serde's view of a tree.
 
+mod access;
+mod spanned_access;
+
+use access::{ChoiceAccess, ListAccess, MapAccess};
 use serde::Deserializer;
 use serde::de::{IntoDeserializer, Visitor};
+use spanned_access::SpannedAccess;
 
-use crate::access::{ChoiceAccess, ListAccess, MapAccess};
 use crate::error::{Error, Kind, found};
-use crate::spanned::{self, SpannedAccess};
-use crate::{Map, Node, Value};
+use crate::{Map, Node, Value, spanned};
 
 /// Deserializes a node. An error has the place of the innermost faulty node.
 #[derive(Clone, Copy)]
