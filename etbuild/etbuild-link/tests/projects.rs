@@ -40,7 +40,7 @@ fn a_process_depends_on_the_engines_that_it_calls_only() {
     let facts = ProjectFacts { engines: vec![engine], ..tiny::hosted(Program::Beside("tiny.pte".to_owned())) };
     let text = written(&facts, &["Cargo.toml", "src/engines.rs"]);
     assert!(text.contains("[dependencies.et-platform]\nfeatures = [\"more\"]\nworkspace = true"), "{text}");
-    assert!(text.contains("id: \"Engine\", make: |workers| Box::new(et_platform::delegate(workers))"), "{text}");
+    assert!(text.contains("id: \"Engine\", make: |host| Box::new(et_platform::delegate(host.workers))"), "{text}");
     let without = tiny::hosted(Program::Beside("tiny.pte".to_owned()));
     assert!(!written(&without, &["Cargo.toml"]).contains("dependencies.et-platform"));
 }

@@ -12,14 +12,14 @@ pub static BACKENDS: &[&dyn Backend] = &[
 /// The delegates that run the blobs on this machine.
 pub static ENGINES: &[Engine] = &[
     // A row per backend; `BACKENDS` needs a row too.
-    Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) },
+    Engine {
+        id: et_cpu::ID,
+        make: |host| match host.observer {
+            Some(observer) => Box::new(et_cpu::observed_delegate(host.workers, |instruction| observer(instruction))),
+            None => Box::new(et_cpu::delegate(host.workers)),
+        },
+    },
 ];
-
-/// The same, with profiling of the instructions where the delegate can.
-pub static TELLING: &[Engine] = &[Engine {
-    id: et_cpu::ID,
-    make: |workers| Box::new(et_cpu::telling_delegate(workers, |step| crate::profile::note(step))),
-}];
 
 /// The portable kernel of an operator.
 pub fn kernel(name: &str, overload: &str) -> Option<et_core::Kernel> {

@@ -10,7 +10,6 @@ mod inspect;
 mod interrupt;
 mod lock;
 mod page;
-mod profile;
 mod render;
 mod report;
 mod repository;

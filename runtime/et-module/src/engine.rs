@@ -12,18 +12,31 @@ use crate::{Error, Pool};
 pub struct Engine {
     /// The name of the backend in program files.
     pub id: &'static str,
-    /// Makes a delegate for a blob, which may use these threads.
+    /// Makes a delegate for a blob.
     pub make: MakeDelegate,
 }
 
-/// Makes a delegate that may use these threads.
-pub type MakeDelegate = for<'a> fn(&'a dyn Workers) -> Box<dyn Delegate<'a> + 'a>;
+/// Makes a delegate for a host.
+pub type MakeDelegate = for<'a> fn(Host<'a>) -> Box<dyn Delegate<'a> + 'a>;
+
+/// What a delegate borrows of the process that executes the delegate.
+#[derive(Clone, Copy)]
+pub struct Host<'a> {
+    /// The threads.
+    pub workers: &'a dyn Workers,
+    /// The observer of instructions in a measurement.
+    pub observer: Option<&'a Observer>,
+}
+
+/// Called by a delegate after each of its instructions, with the printable instruction.
+pub type Observer = dyn Fn(&dyn fmt::Debug) + Send + Sync;
 
 /// The backends that programs are loaded with, and the thread pool that the backends share.
 #[derive(Clone)]
 pub struct Engines {
     table: &'static [Engine],
     workers: Arc<dyn Workers + Send>,
+    observer: Option<Arc<Observer>>,
 }
 
 impl Engines {
@@ -37,7 +50,13 @@ impl Engines {
         // A program without delegates starts no threads.
         let alone = threads <= 1 || table.is_empty();
         let workers: Arc<dyn Workers + Send> = if alone { Arc::new(Serial) } else { Arc::new(Pool::new(threads)) };
-        Self { table, workers }
+        Self { table, workers, observer: None }
+    }
+
+    /// The same backends, observed after each instruction of a delegate.
+    #[must_use]
+    pub fn observed_by(self, observer: Arc<Observer>) -> Self {
+        Self { observer: Some(observer), ..self }
     }
 
     /// The number of threads.
@@ -48,6 +67,11 @@ impl Engines {
     /// The threads.
     pub(crate) fn workers(&self) -> &Arc<dyn Workers + Send> {
         &self.workers
+    }
+
+    /// The observer of instructions.
+    pub(crate) fn observer(&self) -> Option<&Arc<Observer>> {
+        self.observer.as_ref()
     }
 
     /// The backend of each of a method's delegates, or an error that lists the missing backends.

@@ -48,7 +48,7 @@ pub use cases::run_cases;
 pub use closeness::{Tolerance, difference};
 pub use constant::Constant;
 pub use data_files::DataFiles;
-pub use engine::{Engine, Engines, MakeDelegate};
+pub use engine::{Engine, Engines, Host, MakeDelegate, Observer};
 pub use error::Error;
 pub use file::FileBytes;
 pub use module::{Kernels, Module, TensorType};

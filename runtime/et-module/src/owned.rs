@@ -9,6 +9,7 @@ use std::sync::Arc;
 use et_core::{Error as CoreError, Indices, Kernel, Result as CoreResult, Tensor, Value};
 use et_runtime::{Delegate, Failure, Memory, Method, MethodPlan, Program, Step, Workers};
 
+use crate::engine::{Host, Observer};
 use crate::{DataFiles, Engines, Error, FileBytes, bundled_file, data_files};
 
 /// The alignment of arenas in bytes: a cache line, and a multiple of the runtime's alignment.
@@ -52,8 +53,9 @@ impl FirstArena {
 struct Delegates {
     references: Owned<[&'static dyn Delegate<'static>]>,
     _delegates: Owned<[BoxedDelegate]>,
-    // The last field, since the delegates borrow the workers.
+    // The last fields, since the delegates borrow the workers and the observer.
     _workers: Arc<dyn Workers + Send>,
+    _observer: Option<Arc<Observer>>,
 }
 
 type BoxedDelegate = Box<dyn Delegate<'static>>;
@@ -166,16 +168,26 @@ impl LoadedMethod {
 impl Delegates {
     /// A delegate for each that the method calls, not yet prepared.
     fn new(plan: MethodPlan<'static>, engines: &Engines) -> Result<Self, Error> {
-        let workers = engines.workers().clone();
-        // SAFETY: the struct keeps the workers, and drops them after the delegates. What makes the delegates takes a borrow
-        // of any length, so it keeps none longer than they live.
-        let borrowed: &'static dyn Workers = unsafe { &*Arc::as_ptr(&workers) };
+        let (workers, observer) = (engines.workers().clone(), engines.observer().cloned());
+        // SAFETY: the struct keeps the workers and the observer, and drops both after the delegates. The makers of delegates take
+        // borrows of any length, so that a maker keeps no borrow beyond the life of the delegate.
+        let host: Host<'static> = unsafe {
+            Host {
+                workers: &*Arc::as_ptr(&workers),
+                observer: observer.as_ref().map(|observer| &*Arc::as_ptr(observer)),
+            }
+        };
         let found = engines.find(plan)?;
-        let delegates: Box<[BoxedDelegate]> = found.iter().map(|engine| (engine.make)(borrowed)).collect();
+        let delegates: Box<[BoxedDelegate]> = found.iter().map(|engine| (engine.make)(host)).collect();
         let mut delegates = Owned::new(delegates);
         // SAFETY: the owner is stored in the struct, and dropped after the references.
         let references = unsafe { delegates.borrow() }.iter().map(|delegate| &**delegate);
-        Ok(Self { references: Owned::new(references.collect()), _delegates: delegates, _workers: workers })
+        Ok(Self {
+            references: Owned::new(references.collect()),
+            _delegates: delegates,
+            _workers: workers,
+            _observer: observer,
+        })
     }
 }
 

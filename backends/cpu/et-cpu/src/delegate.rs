@@ -15,31 +15,34 @@ use crate::{Blob, Instruction};
 pub const ID: &str = "EtbuildCpu";
 
 /// The delegate instance of a partition.
-struct Cpu<'a> {
+struct Cpu<'a, F> {
     workers: &'a dyn Workers,
     loaded: Cell<Option<(Blob<'a>, Isa, Level)>>,
-    told: Option<fn(&Instruction)>,
+    /// Called after each instruction.
+    observe: F,
     /// The ISA of the kernels instead of the best ISA of this CPU.
     isa: Option<Isa>,
 }
 
 /// A delegate that executes its kernels on `workers`, with the best ISA of this CPU.
 pub fn delegate(workers: &dyn Workers) -> impl Delegate<'_> {
-    Cpu { workers, loaded: Cell::new(None), told: None, isa: None }
+    Cpu { workers, loaded: Cell::new(None), observe: ignore, isa: None }
 }
 
 /// A delegate as of [`delegate`] with the GEMM kernels of `isa`. Loading a blob fails if this CPU lacks the ISA, or if the blob
 /// is for another architecture.
 pub fn delegate_of(workers: &dyn Workers, isa: Isa) -> impl Delegate<'_> {
-    Cpu { workers, loaded: Cell::new(None), told: None, isa: Some(isa) }
+    Cpu { workers, loaded: Cell::new(None), observe: ignore, isa: Some(isa) }
 }
 
-/// A delegate as of [`delegate`] that calls `told` after each instruction, on the calling thread.
-pub fn telling_delegate(workers: &dyn Workers, told: fn(&Instruction)) -> impl Delegate<'_> {
-    Cpu { workers, loaded: Cell::new(None), told: Some(told), isa: None }
+/// A delegate as of [`delegate`] that calls `observe` after each instruction, on the calling thread.
+pub fn observed_delegate<'a>(workers: &'a dyn Workers, observe: impl Fn(&Instruction) + 'a) -> impl Delegate<'a> {
+    Cpu { workers, loaded: Cell::new(None), observe, isa: None }
 }
 
-impl<'a> Delegate<'a> for Cpu<'a> {
+const fn ignore(_instruction: &Instruction) {}
+
+impl<'a, F: Fn(&Instruction)> Delegate<'a> for Cpu<'a, F> {
     /// Selects the ISA and validates every instruction; packed weights are not copied.
     fn init(&self, setup: &DelegateSetup<'a>) -> Result<()> {
         let blob = Blob::parse(setup.blob)?;
@@ -68,7 +71,7 @@ impl<'a> Delegate<'a> for Cpu<'a> {
         blob.instructions().try_for_each(|instruction| {
             let instruction = instruction?;
             run(&context, &instruction)?;
-            self.told.iter().for_each(|told| told(&instruction));
+            (self.observe)(&instruction);
             Ok(())
         })
     }

@@ -15,7 +15,7 @@ mod shape;
 mod split;
 
 pub use blob::{ALIGNMENT, Blob, Header, MAGIC, Slot, SlotKind, VERSION};
-pub use delegate::{ID, delegate, delegate_of, telling_delegate};
+pub use delegate::{ID, delegate, delegate_of, observed_delegate};
 pub use instruction::{
     Activation, ActivationKind, AttendCache, Attention, BatchMatmul, Conv2d, Copy, Depthwise, DequantizeRows,
     Elementwise, Epilogue, FusedMlp, Gather, GatherColumns, Gemm, Heads, Instruction, Matrices, Mean, Normalize, Piece,

@@ -11,7 +11,7 @@ macro_rules! engines {
     ($($isa:ident)*) => {
         &[$((
             Isa::$isa,
-            &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate_of(workers, Isa::$isa)) }],
+            &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate_of(host.workers, Isa::$isa)) }],
         )),*]
     };
 }
@@ -19,7 +19,7 @@ macro_rules! engines {
 static ENGINES: &[(Isa, &[Engine])] = engines![Avx2 AvxVnni Avx512 Avx512Vnni Amx Neon NeonDot NeonI8mm];
 
 /// The delegate of programs, with the best ISA of the CPU.
-static BEST: &[Engine] = &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::delegate(workers)) }];
+static BEST: &[Engine] = &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::delegate(host.workers)) }];
 
 fn architecture() -> Architecture {
     Architecture::from_name(std::env::consts::ARCH).unwrap()

@@ -28,7 +28,7 @@ pub static PARTLY: Mirror = Mirror { name: "partly", words: &["addmm", "conv", "
 pub const ID: &str = "EtbuildMirror";
 
 /// The delegate of both backends.
-pub static ENGINES: &[Engine] = &[Engine { id: ID, make: |workers| Box::new(delegate(workers)) }];
+pub static ENGINES: &[Engine] = &[Engine { id: ID, make: |host| Box::new(delegate(host.workers)) }];
 
 /// The size of the scratch argument in bytes.
 const SCRATCH: usize = 1_000;

@@ -1,14 +1,15 @@
 //! How long each layer takes, measured on this machine.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 use et_module::{Array, DataFiles, Engines, Error, FileBytes, Kernels, Module};
 use etbuild_inspect::{PlannedCall, UnitAnatomy};
 use serde::Serialize;
 
-use crate::engines::{TELLING, kernel};
-use crate::profile::{self, Step};
+use super::steps::{Step, Steps};
+use crate::engines::{ENGINES, kernel};
 
 /// Executions, of which the fastest of each layer counts.
 const EXECUTIONS: usize = 3;
@@ -56,13 +57,15 @@ fn of_method(
     let file = |ending: &str| folder.join(format!("{}.{ending}", anatomy.recipe));
     let data = Some(file("ptd")).filter(|path| path.exists());
     let data = DataFiles::open(&data.into_iter().collect::<Vec<_>>())?;
-    let engines = Engines::new(TELLING, 1);
+    let steps = Arc::new(Steps::default());
+    let noting = Arc::clone(&steps);
+    let engines = Engines::new(ENGINES, 1).observed_by(Arc::new(move |instruction| noting.note(instruction)));
     let bytes = FileBytes::open(&file("pte"))?;
     let mut module = Module::load_method(bytes, data, method, Kernels::Lookup(&kernel), &engines)?;
     set_zeros(&mut module)?;
     let mut best: Vec<Lap> = Vec::new();
     for _ in 0..EXECUTIONS {
-        let laps = execute(&mut module)?;
+        let laps = execute(&mut module, &steps)?;
         match best.len() == laps.len() {
             true => best.iter_mut().zip(laps).for_each(|(best, lap)| best.seconds = best.seconds.min(lap.seconds)),
             false => best = laps,
@@ -88,16 +91,16 @@ struct Lap {
     seconds: f64,
 }
 
-fn execute(module: &mut Module) -> Result<Vec<Lap>, Error> {
-    profile::take();
+fn execute(module: &mut Module, steps: &Steps) -> Result<Vec<Lap>, Error> {
+    steps.take();
     let (mut laps, mut last) = (Vec::new(), Instant::now());
     module.execute_telling(|instruction| {
-        let (end, steps) = (Instant::now(), profile::take());
+        let (end, taken) = (Instant::now(), steps.take());
         let seconds = |end: Instant, start| end.saturating_duration_since(start).as_secs_f64();
-        if steps.is_empty() {
+        if taken.is_empty() {
             laps.push(Lap { instruction, step: None, seconds: seconds(end, last) });
         }
-        for Step { kind, end, noted } in steps {
+        for Step { kind, end, noted } in taken {
             laps.push(Lap { instruction, step: Some(kind), seconds: seconds(end, last) });
             last = noted;
         }

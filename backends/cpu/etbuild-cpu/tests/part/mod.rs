@@ -23,7 +23,7 @@ fn told(instruction: &Instruction) {
 }
 
 static ENGINES: &[Engine] =
-    &[Engine { id: et_cpu::ID, make: |workers| Box::new(et_cpu::telling_delegate(workers, told)) }];
+    &[Engine { id: et_cpu::ID, make: |host| Box::new(et_cpu::observed_delegate(host.workers, told)) }];
 
 /// The minimum instruction set, present on every test machine.
 pub fn this_machine() -> TargetFacts {
