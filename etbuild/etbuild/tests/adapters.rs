@@ -2,8 +2,6 @@
 //! is the same for every adapter; mismatched adapters are refused. Needs `ETBUILD_TEST_PYTHON`, a Python with torch,
 //! transformers and peft; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use et_module::safetensors::SafeTensors;
 use etbuild_engine::{Event, ProgramFiles};
-use support::logits::{Model, files, largest_difference};
-use support::{Place, Ran};
+
+use crate::support::logits::{Model, files, largest_difference};
+use crate::support::{self, Place, Ran};
 
 const CASES: [&str; 6] = ["llama", "qwen3", "phi3", "gemma2", "smollm", "llama-biases"];
 

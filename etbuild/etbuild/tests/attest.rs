@@ -1,12 +1,11 @@
 //! Bills of materials, provenance, checking a folder of results, JUnit, manual pages.
 
-mod support;
-
 use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use support::{Place, RECIPE, files};
+
+use crate::support::{Place, RECIPE, files};
 
 fn attested() -> (Place, PathBuf) {
     let place = Place::warm();

@@ -1,12 +1,11 @@
 //! The page of a report in a browser: headless Chromium, of the package `chromium`.
 
-mod support;
-
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use support::{Place, RECIPE};
+
+use crate::support::{Place, RECIPE};
 
 /// Writes its findings into the page's title as JSON, with all folds open. On a phone no content except scrollable
 /// elements may be wider than the screen; the contrast of text must satisfy WCAG 2; scrollable elements must be

@@ -1,10 +1,8 @@
 //! `check` refuses what `deploy` refuses before it compiles, and compiles nothing.
 
-mod support;
-
 use std::fs;
 
-use support::{Place, RECIPE, repository};
+use crate::support::{self, Place, RECIPE, repository};
 
 /// The codes of the diagnostics of a command that ends with this status.
 #[track_caller]

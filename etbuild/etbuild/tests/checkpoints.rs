@@ -2,8 +2,6 @@
 //! chunks and then for single tokens; damaged checkpoints are refused. Needs `ETBUILD_TEST_PYTHON`, a Python with torch
 //! and transformers; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +10,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use et_module::safetensors::SafeTensors;
 use etbuild_engine::{Event, Mode, World, program_file};
 use etbuild_system::RealSystem;
-use support::Place;
-use support::logits::{Model, difference, largest_difference};
+
+use crate::support::logits::{Model, difference, largest_difference};
+use crate::support::{self, Place};
 
 const FAMILIES: [&str; 9] =
     ["llama", "llama-biases", "smollm", "mistral", "qwen2", "qwen3", "phi3", "gemma2", "gemma3"];

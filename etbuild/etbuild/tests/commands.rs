@@ -1,12 +1,11 @@
 //! The commands besides `deploy`: output and exit status.
 
-mod support;
-
 use std::fs;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use support::{ETBUILD, MODEL, Place, RECIPE, Ran, repository, warm_out};
+
+use crate::support::{self, ETBUILD, MODEL, Place, RECIPE, Ran, repository, warm_out};
 
 #[test]
 fn targets_are_listed_and_shown() {

@@ -6,11 +6,8 @@
 //!  for example upstream's suite; `ETBUILD_CASES_OUT` names a folder for the outputs of each form and the reasons for
 //!  missing outputs.
 
-#[path = "conformance/case.rs"]
 mod case;
-#[path = "conformance/compare.rs"]
 mod compare;
-mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +17,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use case::{Case, Laboratory};
-use support::Ran;
+
+use crate::support::{self, Ran};
 
 /// The forms of a program, with the recipe options of each.
 const FORMS: [(&str, &[&str]); 2] = [("kernels", &["partition=[portable]"]), ("cpu", &["partition=[cpu]"])];

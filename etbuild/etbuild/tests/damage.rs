@@ -1,12 +1,10 @@
 //! Damaged, missing and unwritable files: etbuild detects, reports and rebuilds these files, or fails with a clear
 //! error.
 
-mod support;
-
 use std::fs;
 use std::process::Command;
 
-use support::{ETBUILD, MODEL, Place, RECIPE, Ran, files, not_cached, warm_out};
+use crate::support::{ETBUILD, MODEL, Place, RECIPE, Ran, files, not_cached, warm_out};
 
 const INPUTS: &str = "examples/digits/test.safetensors";
 

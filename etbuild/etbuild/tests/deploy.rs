@@ -1,7 +1,5 @@
 //! A recipe with four targets: the builds, runs, files and messages of a deploy.
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,7 +8,8 @@ use std::process::Command;
 
 use etbuild_store::Digest;
 use serde_json::Value;
-use support::{EMULATED, Place, RECIPE, Ran, files, tensors, unit};
+
+use crate::support::{self, EMULATED, Place, RECIPE, Ran, files, tensors, unit};
 
 const TEST_DATA: &str = "examples/digits/test.safetensors";
 

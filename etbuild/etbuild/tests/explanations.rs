@@ -1,11 +1,10 @@
 //! Every recipe and target file among the examples of `etbuild explain` produces its code.
 
-mod support;
-
 use std::fs;
 
 use etbuild_diagnostic::{Code, CodeInfo};
-use support::{MODEL, Place, repository};
+
+use crate::support::{MODEL, Place, repository};
 
 /// A place with the example as recipe `r.yaml`, or as the target of a valid recipe.
 fn place(language: &str, text: &str) -> Place {

@@ -1,14 +1,13 @@
 //! Models of a Python function. Needs `ETBUILD_TEST_PYTHON`, a Python with torch; without one a test fails, unless
 //! `ETBUILD_SKIP_PYTHON=1` skips the test.
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use support::{Place, stages};
+
+use crate::support::{self, Place, stages};
 
 const SCRIPT: &str = "\
 import torch

@@ -1,11 +1,9 @@
 //! Faults of the machine and its users without another test; `docs/reliability.md` has the full list.
 
-mod support;
-
 use std::fs;
 use std::process::Command;
 
-use support::{ETBUILD, MODEL, Place, RECIPE, Ran, archive, files, not_cached, repository, stages, warm_out};
+use crate::support::{ETBUILD, MODEL, Place, RECIPE, Ran, archive, files, not_cached, repository, stages, warm_out};
 
 const ON: &str = "linux-x86_64";
 

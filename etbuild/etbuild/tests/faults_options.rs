@@ -1,15 +1,14 @@
 //! F10: every key of a recipe and of a target file is in the key of a stage, or has a row that says why not. A new key in a schema
 //! has neither, and fails these tests.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use support::schema::leaves;
-use support::{MODEL, Place, RECIPE, archive, python, repository};
+
+use crate::support::schema::leaves;
+use crate::support::{self, MODEL, Place, RECIPE, archive, python, repository};
 
 /// The recipe in which a key is changed.
 #[derive(Clone, Copy, PartialEq)]

@@ -2,13 +2,11 @@
 //! runtime. Needs `ETBUILD_TEST_PYTHON`, a Python with the executorch wheel; without it this test fails, unless
 //! `ETBUILD_SKIP_PYTHON=1` skips the test.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{Place, Ran, files, tensors};
+use crate::support::{self, Place, Ran, files, tensors};
 
 fn script(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)

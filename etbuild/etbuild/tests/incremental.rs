@@ -1,14 +1,12 @@
 //! The stages that a change reruns.
 
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-use support::{EMULATED, MODEL, Place, RECIPE, Ran, archive, files, not_cached, repository, stages};
+use crate::support::{self, EMULATED, MODEL, Place, RECIPE, Ran, archive, files, not_cached, repository, stages};
 
 const ALL: [&str; 4] = ["linux-x86_64", "linux-aarch64", "mps2-an505", "pico2"];
 

@@ -1,7 +1,5 @@
 //! `etbuild inspect` and `etbuild explain --operators`: contents, differences, required operators.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +8,8 @@ use std::sync::Arc;
 use etbuild_engine::{Event, Mode, World, program_file as program_file_of};
 use etbuild_system::RealSystem;
 use serde_json::{Value, json};
-use support::{Place, repository};
+
+use crate::support::{Place, repository};
 
 /// A file that upstream's exporter wrote.
 fn upstream(name: &str) -> PathBuf {

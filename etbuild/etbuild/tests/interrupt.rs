@@ -1,15 +1,13 @@
 //! F28: Ctrl-C and other terminating signals, sent to the process or to its group.
 #![cfg(target_os = "linux")]
 
-mod support;
-
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use support::signals::{compilers, is_alive, send};
-use support::{Place, RECIPE, Ran, files, warm_out};
+use crate::support::signals::{compilers, is_alive, send};
+use crate::support::{self, Place, RECIPE, Ran, files, warm_out};
 
 const BOARD: [&str; 4] = ["deploy", RECIPE, "--target", "pico2"];
 

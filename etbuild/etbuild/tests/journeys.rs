@@ -1,12 +1,10 @@
 //! The ten minutes of each kind of user: every script of `examples/journeys` runs, and its page says every command of it.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{ETBUILD, Place, Ran, python, repository};
+use crate::support::{ETBUILD, Place, Ran, python, repository};
 
 /// The scripts, which are called as their pages.
 const JOURNEYS: [&str; 5] = ["ci", "firmware", "language", "phone", "vision"];

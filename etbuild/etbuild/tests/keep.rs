@@ -1,12 +1,11 @@
 //! Roots of garbage collection: the artifacts that each user keeps.
 
-mod support;
-
 use std::fs::{self, File};
 use std::time::{Duration, SystemTime};
 
 use etbuild_store::Store;
-use support::{Place, RECIPE, Ran, files};
+
+use crate::support::{self, Place, RECIPE, Ran, files};
 
 const STRICT: &str = "cache gc --max-size 1B";
 

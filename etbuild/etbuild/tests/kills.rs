@@ -1,7 +1,5 @@
 //! Commands that are killed at any moment, and commands that run at the same time.
 
-mod support;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use support::{MODEL, Place, RECIPE, Ran, files, warm_out};
+
+use crate::support::{MODEL, Place, RECIPE, Ran, files, warm_out};
 
 const INPUTS: &str = "examples/digits/test.safetensors";
 

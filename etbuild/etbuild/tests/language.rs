@@ -2,8 +2,6 @@
 //! `ETBUILD_TEST_PYTHON`, a Python with torch, transformers and tokenizers; without it those tests fail, unless
 //! `ETBUILD_SKIP_PYTHON=1` skips them.
 
-mod support;
-
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -13,7 +11,8 @@ use std::sync::{Arc, OnceLock};
 use et_llm::Message;
 use etbuild_engine::Event;
 use serde_json::Value;
-use support::{Place, Ran, repository, unit};
+
+use crate::support::{self, Place, Ran, repository, unit};
 
 const RECIPE: &str = "recipes/tiny-llama.yaml";
 const MODEL: &str = "examples/tiny-llama/model";

@@ -1,13 +1,12 @@
 //! C libraries: the programs in `examples/c` are compiled with the libraries and print the binary's results.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use et_module::safetensors::SafeTensors;
-use support::{Place, Ran, repository};
+
+use crate::support::{self, Place, Ran, repository};
 
 const TARGET: &str = "linux-x86_64";
 

@@ -1,11 +1,9 @@
 //! The lock file: contents, and the errors of `--locked`.
 
-mod support;
-
 use std::fs;
 use std::process::Command;
 
-use support::{Place, archive, files, repository};
+use crate::support::{self, Place, archive, files, repository};
 
 /// A git repository with the recipe and a warm cache.
 fn checkout() -> Place {

@@ -1,12 +1,11 @@
 //! Lists of units for continuous integration.
 
-mod support;
-
 use std::fs;
 use std::process::Command;
 
 use serde_json::Value;
-use support::{MODEL, Place, RECIPE, repository};
+
+use crate::support::{MODEL, Place, RECIPE, repository};
 
 /// A repository with two recipes of a model, one with a matrix of two values, on two targets each.
 fn project() -> Place {

@@ -2,15 +2,14 @@
 //! our runtime and in upstream's. Needs `ETBUILD_TEST_PYTHON`, a Python with the executorch wheel; without it these
 //! tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
-mod support;
-
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use et_format::{DataFile, ProgramFile};
-use support::{Place, Ran, not_cached, tensors};
+
+use crate::support::{self, Place, Ran, not_cached, tensors};
 
 const METHODS: &str = "etbuild: 1
 name: pair

@@ -1,11 +1,9 @@
 //! Models of many kinds, compiled and run on this machine, compute what PyTorch recorded.
 
-mod support;
-
 use std::fs;
 use std::path::PathBuf;
 
-use support::{Place, repository, tensors};
+use crate::support::{Place, repository, tensors};
 
 fn archives() -> PathBuf {
     repository().join("etbuild/etbuild-import/tests/data")

@@ -1,8 +1,6 @@
 //! Quantization through the command: results, errors and explanations.
 
-mod support;
-
-use support::{Place, repository, tensors};
+use crate::support::{Place, repository, tensors};
 
 const CALIBRATION: &str = "examples/digits/calibration.safetensors";
 

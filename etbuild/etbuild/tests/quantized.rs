@@ -1,12 +1,10 @@
 //! Quantized programs of PyTorch's tools, compiled and run on this machine. Needs `ETBUILD_TEST_PYTHON`, a Python with
 //! the executorch wheel and torchao; without it this test fails, unless `ETBUILD_SKIP_PYTHON=1` skips the test.
 
-mod support;
-
 use std::path::Path;
 use std::process::Command;
 
-use support::{Place, Ran, files, tensors};
+use crate::support::{self, Place, Ran, files, tensors};
 
 /// Writes the models into a folder; `false` without a Python.
 fn models(folder: &Path) -> bool {

@@ -1,12 +1,11 @@
 //! Invalid recipes: each is refused with a status, a stable code, a place and a hint, in every output format, and
 //! nothing is written.
 
-mod support;
-
 use std::fs;
 
 use serde_json::Value;
-use support::{MODEL, Place, files, repository};
+
+use crate::support::{MODEL, Place, files, repository};
 
 /// A valid recipe. Line 4 is its targets.
 const GOOD: &str = "etbuild: 1\nname: digits\nmodel: { pt2: digits.pt2 }\ntargets: [pico2]\n";

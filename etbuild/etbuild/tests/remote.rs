@@ -1,18 +1,13 @@
 //! Two machines with a shared remote cache; a remote cache with wrong data, a lost remote cache, a silent remote cache.
 //! Needs `buildbox-casd`; without it a test fails, unless `ETBUILD_SKIP_PYTHON=1` skips the test.
 
-mod support;
-
-#[path = "../../../cache/etbuild-remote/tests/support/casd.rs"]
-mod casd;
-
 use std::fs;
 use std::net::TcpListener;
 use std::path::PathBuf;
 
-use casd::Casd;
-use support::proxy::Proxy;
-use support::{MODEL, Place, RECIPE, Ran, files, stages};
+use crate::casd::Casd;
+use crate::support::proxy::Proxy;
+use crate::support::{MODEL, Place, RECIPE, Ran, files, stages};
 
 const INPUTS: &str = "examples/digits/test.safetensors";
 const TARGET: &str = "linux-x86_64";

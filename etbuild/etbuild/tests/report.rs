@@ -1,9 +1,8 @@
 //! `etbuild report`: the page is complete, self-contained and escapes names of the model.
 
-mod support;
-
 use serde_json::Value;
-use support::{MODEL, Place, RECIPE, repository};
+
+use crate::support::{MODEL, Place, RECIPE, repository};
 
 const RECIPE_TEXT: &str = "etbuild: 1\nname: r\ntargets: [linux-x86_64]\n";
 

@@ -1,11 +1,9 @@
 //! Equal inputs give equal bytes on any machine and in any folder.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{ETBUILD, Place, RECIPE, Ran, files, not_cached, repository, warm_cache, warm_out};
+use crate::support::{ETBUILD, Place, RECIPE, Ran, files, not_cached, repository, warm_cache, warm_out};
 
 const TARGETS: [&str; 4] = ["linux-x86_64", "linux-aarch64", "mps2-an505", "pico2"];
 

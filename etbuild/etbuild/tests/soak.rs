@@ -1,8 +1,6 @@
 //! Concurrent commands in a shared cache, killed at random, with concurrent garbage collection. `ETBUILD_TEST_KILLS` is
 //! the number of kills, 30 by default.
 
-mod support;
-
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -10,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use support::{ETBUILD, MODEL, Place, RECIPE, Ran, files, warm_out};
+use crate::support::{ETBUILD, MODEL, Place, RECIPE, Ran, files, warm_out};
 
 const ON: &str = "linux-x86_64";
 const INPUTS: &str = "examples/digits/test.safetensors";

@@ -3,8 +3,6 @@
 //! `ETBUILD_TEST_PYTHON`, a Python with torch and transformers; without it these tests fail, unless
 //! `ETBUILD_SKIP_PYTHON=1` skips them.
 
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -15,8 +13,9 @@ use et_module::{DataFiles, Engines, FileBytes, Kernels};
 use etbuild_engine::{Event, Mode, World, program_file};
 use etbuild_recipe::Override;
 use etbuild_system::RealSystem;
-use support::logits::{BACKENDS, ENGINES, kernel};
-use support::{Place, Ran, repository};
+
+use crate::support::logits::{BACKENDS, ENGINES, kernel};
+use crate::support::{self, Place, Ran, repository};
 
 /// A family per kind of attention: full attention; sliding window in some or all layers; soft-capping.
 const FAMILIES: [&str; 4] = ["qwen3", "mistral", "gemma2", "gemma3"];

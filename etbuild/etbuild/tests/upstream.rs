@@ -1,12 +1,10 @@
 //! Our program files in upstream's runtime, and upstream's in ours. Needs `ETBUILD_TEST_PYTHON`, a Python with the
 //! executorch wheel; without it these tests fail, unless `ETBUILD_SKIP_PYTHON=1` skips them.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::{MODEL, Place, Ran, repository, tensors};
+use crate::support::{self, MODEL, Place, Ran, repository, tensors};
 
 /// How far two implementations of float32 kernels may be apart.
 /// For 16-bit floating-point numbers.

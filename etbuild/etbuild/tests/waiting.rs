@@ -1,16 +1,15 @@
 //! F22: a command that waits for a stage of another process reports that process.
 #![cfg(target_os = "linux")]
 
-mod support;
-
 use std::fs;
 use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
 use etbuild_store::{ActionKey, Store};
-use support::signals::send;
-use support::{Place, RECIPE, files, unit, warm_out};
+
+use crate::support::signals::send;
+use crate::support::{Place, RECIPE, files, unit, warm_out};
 
 const BOARD: [&str; 4] = ["deploy", RECIPE, "--target", "pico2"];
 

@@ -1,13 +1,12 @@
 //! The loop while editing.
 
-mod support;
-
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
 use std::process::{Child, ChildStdout, Stdio};
 
 use serde_json::Value;
-use support::{MODEL, Place, RECIPE, archive, files, not_cached, repository};
+
+use crate::support::{self, MODEL, Place, RECIPE, archive, files, not_cached, repository};
 
 struct Watch {
     child: Child,

@@ -1,19 +1,15 @@
 //! Remote execution of compilation and linking on `buildbox-casd`, whose workers run jobs in sandboxes. Needs `bwrap`
 //! besides the server.
 
-mod support;
-
-#[path = "../../../cache/etbuild-remote/tests/support/casd.rs"]
-mod casd;
-
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use casd::Casd;
 use serde_json::Value;
-use support::proxy::Proxy;
-use support::{EMULATED, Place, RECIPE, files, stages};
+
+use crate::casd::Casd;
+use crate::support::proxy::Proxy;
+use crate::support::{EMULATED, Place, RECIPE, files, stages};
 
 /// A recipe whose binary reads text, by crates of a registry.
 const TALKER: &str = "recipes/tiny-llama.yaml";

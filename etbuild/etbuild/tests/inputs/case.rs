@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::files;
-use super::support::{MODEL, Place, Ran, repository};
+use crate::support::{MODEL, Place, Ran, repository};
 
 /// A recipe without mistakes. Line 3 is its model, line 4 its targets.
 const GOOD: &str = "etbuild: 1\nname: digits\nmodel: { pt2: digits.pt2 }\ntargets: [pico2]\n";

@@ -1,6 +1,5 @@
 //! Shared code of the end-to-end tests: the real command in a temporary folder, with an empty cache, or with a cache
 //! that a deploy of the digits recipe has filled.
-#![allow(dead_code, reason = "each test file uses a part")]
 
 pub mod archive;
 pub mod files;

@@ -3,8 +3,6 @@
 
 mod case;
 mod files;
-#[path = "../support/mod.rs"]
-mod support;
 
 use case::Case;
 

@@ -1,0 +1,59 @@
+//! The end-to-end tests. One binary has all of them, because each binary would link the whole of etbuild again; the tests
+//! of one file run by its name: `cargo test -p etbuild --features full --test all deploy::`.
+
+#[path = "../../../cache/etbuild-remote/tests/support/casd.rs"]
+mod casd;
+
+mod adapters;
+mod attest;
+mod browser;
+mod check;
+mod checkpoints;
+mod commands;
+mod conformance;
+mod damage;
+mod deploy;
+mod explanations;
+mod export;
+mod faults;
+mod faults_options;
+mod flow;
+mod golden_sizes;
+mod incremental;
+mod inputs;
+mod inspect;
+mod interrupt;
+mod journeys;
+mod keep;
+mod kills;
+mod language;
+mod library;
+mod lock;
+mod matrix;
+mod methods;
+mod models;
+mod quantize;
+mod quantized;
+mod recipes;
+mod remote;
+mod report;
+mod reproducible;
+mod soak;
+mod speculation;
+mod support;
+mod upstream;
+mod waiting;
+mod watch;
+mod workers;
+
+/// A file that is no module here would be compiled by nobody.
+#[test]
+fn every_file_of_this_folder_is_a_module() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let names = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    for name in names.filter(|name| name != "all.rs") {
+        if let Some(module) = name.strip_suffix(".rs") {
+            assert!(include_str!("all.rs").contains(&format!("\nmod {module};\n")), "`mod {module};` is missing");
+        }
+    }
+}
