@@ -1,213 +1,284 @@
-//! The table of int8 and int4 GEMM kernels, a row per ISA. Computing, tests and benchmarks read this table.
+//! The table of kernels, a row per ISA. Computing, tests and benchmarks read this table.
 #![allow(unsafe_code, reason = "kernels are functions that need the instructions of their row")]
 
-use et_simd::{GemmDot, Isa};
+use et_core::{Error, Result};
+use et_simd::{Dot, Isa};
 
-use crate::int4::scale::{HalfScales, ScaleForm, Scales, StepScales};
-use crate::int4::tile::{Tile as Int4Tile, TileKernel as Int4TileKernel};
-use crate::int8::finish::{Finish, FinishKernel, RowScale};
-use crate::int8::gather::{Gather, GatherKernel};
-use crate::int8::quantize::QuantizeKernel;
-use crate::int8::tile::{Tile as Int8Tile, TileKernel as Int8TileKernel};
+use crate::float::tile::{self as float, Computed, Tile as FloatTile};
+use crate::float::transform::{self, Pixels, Window};
+use crate::int4::scale::{HalfScales, Scales, StepScales};
+use crate::int4::tile::{self as int4, Tile as Int4Tile};
+use crate::int8::finish::{self as finish8, Finish, RowScale};
+use crate::int8::gather::{self, Gather};
+use crate::int8::quantize;
+use crate::int8::tile::{self as int8, Tile as Int8Tile};
+use crate::weight_only::unpack::{self, Unpack};
 
-/// The int8 and int4 kernels of an ISA.
+/// Functions that are compiled with the target features of an ISA.
+macro_rules! compiled {
+    ($features:tt $(fn $name:ident $(<$($size:ident),*>)? ($($argument:ident: $type:ty),*) = $function:path;)*) => {
+        $(compiled!(@one $features $name [$($($size)*)?] [$($argument: $type),*] $function);)*
+    };
+    (@one [$($features:literal)?] $name:ident [$($size:ident)*] [$($argument:ident: $type:ty),*] $function:path) => {
+        $(#[target_feature(enable = $features)])?
+        #[allow(unused_unsafe, reason = "some kernels are safe functions")]
+        unsafe fn $name<$(const $size: usize),*>($($argument: $type),*) {
+            // SAFETY: the caller guarantees the contract of the arguments and that the CPU has the ISA.
+            unsafe { $function($($argument),*) }
+        }
+    };
+}
+
+/// The instances of a micro-kernel for numbers of rows and of vectors.
+macro_rules! tiles {
+    ($name:ident, [$($rows:literal)*] x $vectors:tt) => { &[$(tiles!(@row $name, $rows, $vectors)),*] };
+    (@row $name:ident, $rows:literal, [$($vectors:literal)*]) => { &[$($name::<$rows, $vectors>),*] };
+}
+
+/// The number of literals.
+macro_rules! count {
+    ([$($literal:literal)*]) => { [$($literal),*].len() };
+}
+
+/// Kernels as a constant: `None` if the feature is off or the architecture is another one.
+macro_rules! kernels {
+    (@on $target:meta, $name:ident: $type:ty, $feature:literal, $isa:ident, lanes $lanes:literal, $rows:tt x $vectors:tt,
+        small $small:expr, $kernels:block) => {
+        const $name: Kernels<$type> = {
+            #[cfg(all(feature = $feature, $target))]
+            const KERNELS: Option<&$type> = Some(&$kernels);
+            #[cfg(not(all(feature = $feature, $target)))]
+            const KERNELS: Option<&$type> = None;
+            let (vectors, height) = (count!($vectors), count!($rows));
+            Kernels { isa: Isa::$isa, lanes: $lanes, vectors, height, small: $small, kernels: KERNELS }
+        };
+    };
+    ($name:ident: $type:ty, $feature:literal, "portable", $($rest:tt)*) => {
+        kernels!(@on any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))),
+            $name: $type, $feature, $($rest)*);
+    };
+    ($name:ident: $type:ty, $feature:literal, $target:tt, $($rest:tt)*) => {
+        kernels!(@on target_arch = $target, $name: $type, $feature, $($rest)*);
+    };
+}
+
+/// The `f32` kernels of an ISA: its target features, its vectors, and the rows and vectors of the micro-kernels.
+macro_rules! float {
+    ($name:ident, $isa:ident, $target:tt, $features:tt, $simd:ty, lanes $lanes:literal, $rows:tt x $vectors:tt,
+        small $small:literal) => {
+        kernels!($name: FloatKernels, "float", $target, $isa, lanes $lanes, $rows x $vectors, small $small, {
+            compiled! { $features
+                fn tile<R, V>(tile: &FloatTile) = float::compute::<$simd, R, V, $small>;
+                fn even<D, V>(tile: &FloatTile) = float::compute_even::<$simd, { count!($rows) }, V, D>;
+                fn finish(tile: &FloatTile, computed: Computed) = float::finish::<$simd>;
+                fn input(window: &Window) = transform::input::<$simd>;
+                fn output(pixels: &Pixels) = transform::output::<$simd>;
+                fn bytes(part: &Unpack) = unpack::bytes::<$simd>;
+                fn halves(part: &Unpack) = unpack::halves::<$simd, HalfScales>;
+                fn stepped_halves(part: &Unpack) = unpack::halves::<$simd, StepScales>;
+            }
+            FloatKernels {
+                tiles: tiles!(tile, $rows x $vectors),
+                even: tiles!(even, [1 2] x $vectors),
+                finish,
+                input,
+                output,
+                bytes,
+                halves,
+                stepped_halves,
+            }
+        });
+    };
+}
+
+/// The int8 and the int4 kernels of an ISA: its target features, its dot product, and the rows and vectors of the
+/// micro-kernels.
+macro_rules! integer {
+    ($int8:ident, $int4:ident, $isa:ident, $target:tt, $features:tt, $dot:ty, lanes $lanes:literal,
+        int8 $rows8:tt x $vectors8:tt, small $small:literal, int4 $rows4:tt x $vectors4:tt) => {
+        kernels!($int8: Int8Kernels, "int8", $target, $isa, lanes $lanes, $rows8 x $vectors8, small $small, {
+            compiled! { $features
+                fn tile<R, V>(tile: &Int8Tile) = int8::compute::<$dot, R, V>;
+                fn finish(finish: &Finish) = finish8::compute::<<$dot as Dot>::Isa>;
+                fn gather(gather: &Gather) = gather::compute::<$dot>;
+                fn quantize(rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) =
+                    quantize::compute;
+            }
+            Int8Kernels { tiles: tiles!(tile, $rows8 x $vectors8), finish, gather, quantize }
+        });
+        kernels!($int4: Int4Kernels, "int4", $target, $isa, lanes $lanes, $rows4 x $vectors4, small 0, {
+            compiled! { $features
+                fn halves<R, V>(tile: &Int4Tile) = int4::compute::<$dot, HalfScales, R, V>;
+                fn steps<R, V>(tile: &Int4Tile) = int4::compute::<$dot, StepScales, R, V>;
+            }
+            Int4Kernels { halves: tiles!(halves, $rows4 x $vectors4), steps: tiles!(steps, $rows4 x $vectors4) }
+        });
+    };
+}
+
+/// The kernels of an ISA.
 pub struct KernelRow {
     /// The instruction set.
     pub isa: Isa,
+    /// The `f32` GEMM.
+    pub float: Kernels<FloatKernels>,
+    /// The int8 GEMM.
+    pub int8: Kernels<Int8Kernels>,
+    /// The blockwise int4 GEMM.
+    pub int4: Kernels<Int4Kernels>,
+}
+
+/// The kernels of a GEMM, and the sizes of the micro-kernels.
+pub struct Kernels<K: 'static> {
+    /// The ISA that the kernels need: the ISA of the row, or an ISA that the ISA of the row extends.
+    pub isa: Isa,
     /// Accumulators per vector.
     pub lanes: usize,
-    /// The int8 GEMM: a micro-kernel has all vectors of a panel.
-    pub int8: Int8Row,
-    /// The blockwise int4 GEMM.
-    pub int4: Int4Row,
-}
-
-/// The int8 kernels of an ISA.
-#[derive(Clone, Copy)]
-pub struct Int8Row {
-    /// Vectors per panel.
-    pub vectors: usize,
-    /// MR: the maximum number of rows per micro-kernel.
-    pub height: usize,
-    /// The maximum number of rows per tile of a small M: a multiple of MR, or the rows of an AMX tile.
-    pub tile_rows: usize,
-    /// The kernels; `None` on foreign architectures or if compiled out.
-    pub kernels: Option<&'static Int8Kernels>,
-}
-
-/// The int4 kernels of an ISA.
-#[derive(Clone, Copy)]
-pub struct Int4Row {
     /// The maximum number of vectors per micro-kernel.
     pub vectors: usize,
     /// MR: the maximum number of rows per micro-kernel.
     pub height: usize,
+    /// The maximum number of rows per tile of a small M. In `f32`, micro-kernels of this height keep four accumulator sets
+    /// per row, so that the registers limit the height.
+    pub small: usize,
     /// The kernels; `None` on foreign architectures or if compiled out.
-    pub kernels: Option<Int4Kernels>,
+    pub kernels: Option<&'static K>,
 }
 
-/// The int4 micro-kernel for a scale format, `rows - 1` and `vectors - 1`.
-pub type Int4Kernels = fn(Scales, usize, usize) -> Option<Int4TileKernel>;
+/// A micro-kernel for each number of rows and of vectors, from 1 on.
+pub type Tiles<T> = &'static [&'static [unsafe fn(&T)]];
 
-/// The functions of an int8 row.
+/// The `f32` kernels of an ISA.
+pub struct FloatKernels {
+    /// The micro-kernels.
+    pub tiles: Tiles<FloatTile>,
+    /// The micro-kernels of MR rows for a uniform row stride of one element, and of two elements (NCHW input).
+    pub even: Tiles<FloatTile>,
+    /// The epilogue of expensive activations.
+    pub finish: unsafe fn(&FloatTile, Computed),
+    /// The Winograd input transform.
+    pub input: unsafe fn(&Window),
+    /// The Winograd output transform.
+    pub output: unsafe fn(&Pixels),
+    /// Dequantizes int8 weights.
+    pub bytes: unsafe fn(&Unpack),
+    /// Dequantizes blockwise int4 weights with fp16 scales.
+    pub halves: unsafe fn(&Unpack),
+    /// Dequantizes blockwise int4 weights with second-level scales.
+    pub stepped_halves: unsafe fn(&Unpack),
+}
+
+/// The int8 kernels of an ISA.
 pub struct Int8Kernels {
-    /// The micro-kernel for `rows - 1` and `vectors - 1`.
-    pub tile: fn(usize, usize) -> Option<Int8TileKernel>,
+    /// The micro-kernels.
+    pub tiles: Tiles<Int8Tile>,
     /// The epilogue.
-    pub finish: FinishKernel,
+    pub finish: unsafe fn(&Finish),
     /// LHS packing and row sums.
-    pub gather: GatherKernel,
+    pub gather: unsafe fn(&Gather),
     /// Dynamic quantization of rows.
-    pub quantize: QuantizeKernel,
+    pub quantize: unsafe fn(&[f32], usize, &mut [i8], &mut [RowScale]),
+}
+
+/// The blockwise int4 kernels of an ISA.
+pub struct Int4Kernels {
+    /// The micro-kernels for fp16 block scales.
+    pub halves: Tiles<Int4Tile>,
+    /// The micro-kernels for u8 block scales.
+    pub steps: Tiles<Int4Tile>,
 }
 
 impl KernelRow {
-    /// The row for an ISA: of the ISA, or of the newest ISA that the ISA extends.
+    /// The row of an ISA.
     pub fn of(isa: Isa) -> &'static Self {
-        let row = |isa| KERNELS.iter().find(|row| row.isa == isa);
-        isa.with_bases().find_map(row).unwrap_or(&KERNELS[0])
-    }
-
-    /// Columns per int4 micro-kernel.
-    pub const fn int4_columns(&self) -> usize {
-        self.lanes * self.int4.vectors
-    }
-
-    /// Whether the int8 micro-kernel is AMX's.
-    pub fn is_matrix(&self) -> bool {
-        self.isa == Isa::Amx
+        KERNELS.iter().find(|row| row.isa == isa).unwrap_or(&KERNELS[0])
     }
 }
 
-/// Every row.
-pub static KERNELS: [KernelRow; 8] = [
-    portable::ROW,
-    avx2::ROW,
-    avx_vnni::ROW,
-    avx512_vnni::ROW,
-    // The VNNI kernels compute the rows and columns that fill no AMX tile.
-    KernelRow { isa: Isa::Amx, int8: Int8Row { tile_rows: 32, ..avx512_vnni::ROW.int8 }, ..avx512_vnni::ROW },
-    neon::ROW,
-    neon_dot::ROW,
-    neon_i8mm::ROW,
+impl<K> Kernels<K> {
+    /// NR: columns per micro-kernel.
+    pub const fn width(&self) -> usize {
+        self.lanes * self.vectors
+    }
+
+    /// Lanes and vectors of a panel of the micro-kernel.
+    pub const fn panel(&self) -> [usize; 2] {
+        [self.lanes, self.vectors]
+    }
+
+    /// The kernels. Fails if this CPU lacks the ISA, or if the kernels are compiled out.
+    pub fn available(&self) -> Result<&'static K> {
+        self.kernels.filter(|_| self.isa.is_available()).ok_or(Error::NotSupported)
+    }
+}
+
+/// The largest M that counts as small in `f32`: about the tokens that speculative decoding verifies at once.
+const SMALL_ROWS: usize = 8;
+
+impl Kernels<FloatKernels> {
+    /// The maximum number of rows per tile of a GEMM of M = `rows`. A small M uses the same summation order as a GEMV, with
+    /// bit-identical results: both are bound by the bandwidth of the weights.
+    pub const fn height_of(&self, rows: usize) -> usize {
+        if rows <= SMALL_ROWS { self.small } else { self.height }
+    }
+}
+
+impl Int4Kernels {
+    /// The micro-kernels for a format of block scales.
+    pub const fn tiles(&self, scales: Scales) -> Tiles<Int4Tile> {
+        match scales {
+            Scales::Halves => self.halves,
+            Scales::Steps => self.steps,
+        }
+    }
+}
+
+/// The micro-kernel for a number of rows and of vectors.
+#[inline(always)]
+pub fn tile_of<T>(tiles: Tiles<T>, rows: usize, vectors: usize) -> Result<unsafe fn(&T)> {
+    let row = tiles.get(rows.wrapping_sub(1)).and_then(|row| row.get(vectors.wrapping_sub(1)));
+    row.copied().ok_or(Error::Internal)
+}
+
+/// Every row, in the order of [`Isa::ALL`].
+pub static KERNELS: [KernelRow; 9] = [
+    KernelRow { isa: Isa::Portable, float: F32_PORTABLE, int8: INT8_PORTABLE, int4: INT4_PORTABLE },
+    KernelRow { isa: Isa::Avx2, float: F32_AVX2, int8: INT8_AVX2, int4: INT4_AVX2 },
+    KernelRow { isa: Isa::AvxVnni, float: F32_AVX2, int8: INT8_AVX_VNNI, int4: INT4_AVX_VNNI },
+    KernelRow { isa: Isa::Avx512, float: F32_AVX512, int8: INT8_AVX2, int4: INT4_AVX2 },
+    KernelRow { isa: Isa::Avx512Vnni, float: F32_AVX512, int8: INT8_AVX512_VNNI, int4: INT4_AVX512_VNNI },
+    KernelRow {
+        isa: Isa::Amx,
+        float: F32_AVX512,
+        // Tiles of AMX; the VNNI kernels compute the row sums and the epilogue, and rows and columns that fill no tile.
+        int8: Kernels { isa: Isa::Amx, small: 32, ..INT8_AVX512_VNNI },
+        int4: Kernels { isa: Isa::Amx, ..INT4_AVX512_VNNI },
+    },
+    KernelRow { isa: Isa::Neon, float: F32_NEON, int8: INT8_NEON, int4: INT4_NEON },
+    KernelRow { isa: Isa::NeonDot, float: F32_NEON, int8: INT8_NEON_DOT, int4: INT4_NEON_DOT },
+    KernelRow { isa: Isa::NeonI8mm, float: F32_NEON, int8: INT8_NEON_I8MM, int4: INT4_NEON_I8MM },
 ];
 
-/// Declares a row: ISA, condition of the target, accumulators per vector, dot product, `f32` vector, then for int8 and int4
-/// the rows and vectors of the micro-kernels.
-macro_rules! kernels {
-    ($name:ident, $isa:ident, $target:meta, $lanes:literal, $dots:ty, $real:ty, $(#[$feature:meta])?
-        int8 [$($rows:literal)*] $vectors:tt tile $tile:literal,
-        int4 [$($int4_rows:literal)*] $int4_vectors:tt) => {
-        mod $name {
-            use super::*;
+float!(F32_PORTABLE, Portable, "portable", [], et_simd::Portable, lanes 4, [1 2 3 4] x [1 2], small 1);
+float!(F32_AVX2, Avx2, "x86_64", ["avx2,fma,f16c"], et_simd::Avx2, lanes 8,
+    [1 2 3 4 5 6] x [1 2], small 1);
+float!(F32_AVX512, Avx512, "x86_64", ["avx512f,avx512bw,avx512dq,avx512vl"], et_simd::Avx512, lanes 16,
+    [1 2 3 4 5 6 7 8 9 10 11 12 13 14] x [1 2], small 3);
+float!(F32_NEON, Neon, "aarch64", ["neon"], et_simd::Neon, lanes 4,
+    [1 2 3 4 5 6] x [1 2 3 4], small 1);
 
-            pub const ROW: KernelRow = KernelRow {
-                isa: Isa::$isa,
-                lanes: $lanes,
-                int8: Int8Row {
-                    vectors: kernels!(@count $vectors),
-                    height: [$($rows),*].len(),
-                    tile_rows: $tile,
-                    kernels: INT8,
-                },
-                int4: Int4Row {
-                    vectors: kernels!(@count $int4_vectors),
-                    height: [$($int4_rows),*].len(),
-                    kernels: INT4,
-                },
-            };
-
-            #[cfg(not(all(feature = "int8", $target)))]
-            const INT8: Option<&Int8Kernels> = None;
-            #[cfg(all(feature = "int8", $target))]
-            const INT8: Option<&Int8Kernels> = {
-                const _: () = assert!(<$dots as GemmDot>::LANES == $lanes);
-
-                $(#[$feature])?
-                unsafe fn compute<const R: usize, const V: usize>(tile: &Int8Tile) {
-                    // SAFETY: the caller guarantees the contract of the argument and that the CPU has this row's ISA.
-                    unsafe { crate::int8::tile::compute::<$dots, R, V>(tile) }
-                }
-
-                $(#[$feature])?
-                unsafe fn finish(finish: &Finish) {
-                    // SAFETY: the caller guarantees the contract of the argument and that the CPU has this row's ISA.
-                    unsafe { crate::int8::finish::compute::<$real>(finish) }
-                }
-
-                $(#[$feature])?
-                unsafe fn gather(gather: &Gather) {
-                    // SAFETY: the caller guarantees the contract of the argument and that the CPU has this row's ISA.
-                    unsafe { crate::int8::gather::compute::<$dots>(gather) }
-                }
-
-                $(#[$feature])?
-                unsafe fn quantize(rows: &[f32], length: usize, bytes: &mut [i8], scales: &mut [RowScale]) {
-                    crate::int8::quantize::compute(rows, length, bytes, scales);
-                }
-
-                fn tile(rows: usize, vectors: usize) -> Option<Int8TileKernel> {
-                    const TILES: &[&[Int8TileKernel]] = &[$(kernels!(@tiles compute, $rows $vectors)),*];
-                    TILES.get(rows)?.get(vectors).copied()
-                }
-
-                Some(&Int8Kernels { tile, finish, gather, quantize })
-            };
-
-            #[cfg(not(all(feature = "int4", $target)))]
-            const INT4: Option<Int4Kernels> = None;
-            #[cfg(all(feature = "int4", $target))]
-            const INT4: Option<Int4Kernels> = {
-                $(#[$feature])?
-                unsafe fn compute<F: ScaleForm, const R: usize, const V: usize>(tile: &Int4Tile) {
-                    // SAFETY: the caller guarantees the contract of `Tile` and that the CPU has this row's ISA.
-                    unsafe { crate::int4::tile::compute::<$dots, F, R, V>(tile) }
-                }
-
-                fn tile(scales: Scales, rows: usize, vectors: usize) -> Option<Int4TileKernel> {
-                    const HALVES: &[&[Int4TileKernel]] =
-                        &[$(kernels!(@tiles compute, HalfScales, $int4_rows $int4_vectors)),*];
-                    const STEPS: &[&[Int4TileKernel]] =
-                        &[$(kernels!(@tiles compute, StepScales, $int4_rows $int4_vectors)),*];
-                    let tiles = match scales {
-                        Scales::Halves => HALVES,
-                        Scales::Steps => STEPS,
-                    };
-                    tiles.get(rows)?.get(vectors).copied()
-                }
-
-                Some(tile)
-            };
-        }
-    };
-    (@count [$($vectors:literal)*]) => { [$($vectors),*].len() };
-    (@tiles $compute:ident, $form:ident, $rows:literal [$($vectors:literal)*]) => {
-        &[$($compute::<$form, $rows, $vectors>),*]
-    };
-    (@tiles $compute:ident, $rows:literal [$($vectors:literal)*]) => { &[$($compute::<$rows, $vectors>),*] };
-}
-
-kernels!(portable, Portable, any(feature = "portable", not(any(target_arch = "x86_64", target_arch = "aarch64"))),
-    4, et_simd::Portable, et_simd::Portable,
-    int8 [1 2 3 4] [1 2] tile 4, int4 [1 2 3 4] [1 2]);
-kernels!(avx2, Avx2, target_arch = "x86_64", 8, et_simd::Avx2, et_simd::Avx2,
-    #[target_feature(enable = "avx2,fma,f16c")]
-    int8 [1 2] [1 2 3 4] tile 4, int4 [1 2 3] [1]);
-kernels!(avx_vnni, AvxVnni, target_arch = "x86_64", 8, et_simd::AvxVnni, et_simd::Avx2,
-    #[target_feature(enable = "avx2,fma,f16c,avxvnni")]
-    int8 [1 2 3] [1 2 3 4] tile 6, int4 [1 2 3 4] [1]);
-kernels!(avx512_vnni, Avx512Vnni, target_arch = "x86_64",
-    16, et_simd::Avx512Vnni, et_simd::Avx512,
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    int8 [1 2 3 4 5 6 7 8 9 10 11 12 13 14] [1 2] tile 14, int4 [1 2 3 4 5 6] [1 2]);
-kernels!(neon, Neon, target_arch = "aarch64", 4, et_simd::Neon, et_simd::Neon,
-    #[target_feature(enable = "neon")]
-    int8 [1 2 3 4] [1 2 3 4] tile 4, int4 [1 2 3 4] [1 2]);
-kernels!(neon_dot, NeonDot, target_arch = "aarch64",
-    4, et_simd::NeonDot<false>, et_simd::Neon,
-    #[target_feature(enable = "neon,dotprod")]
-    int8 [1 2 3 4 5 6] [1 2 3 4] tile 6, int4 [1 2 3 4] [1 2]);
-kernels!(neon_i8mm, NeonI8mm, target_arch = "aarch64",
-    4, et_simd::NeonDot<true>, et_simd::Neon,
-    #[target_feature(enable = "neon,dotprod,i8mm")]
-    int8 [1 2 3 4 5 6] [1 2 3 4] tile 6, int4 [1 2 3 4] [1 2]);
+integer!(INT8_PORTABLE, INT4_PORTABLE, Portable, "portable", [], et_simd::Portable, lanes 4,
+    int8 [1 2 3 4] x [1 2], small 4, int4 [1 2 3 4] x [1 2]);
+integer!(INT8_AVX2, INT4_AVX2, Avx2, "x86_64", ["avx2,fma,f16c"], et_simd::Avx2, lanes 8,
+    int8 [1 2] x [1 2 3 4], small 4, int4 [1 2 3] x [1]);
+integer!(INT8_AVX_VNNI, INT4_AVX_VNNI, AvxVnni, "x86_64", ["avx2,fma,f16c,avxvnni"], et_simd::AvxVnni,
+    lanes 8, int8 [1 2 3] x [1 2 3 4], small 6, int4 [1 2 3 4] x [1]);
+integer!(INT8_AVX512_VNNI, INT4_AVX512_VNNI, Avx512Vnni, "x86_64",
+    ["avx512f,avx512bw,avx512dq,avx512vl,avx512vnni"], et_simd::Avx512Vnni, lanes 16,
+    int8 [1 2 3 4 5 6 7 8 9 10 11 12 13 14] x [1 2], small 14, int4 [1 2 3 4 5 6] x [1 2]);
+integer!(INT8_NEON, INT4_NEON, Neon, "aarch64", ["neon"], et_simd::Neon, lanes 4,
+    int8 [1 2 3 4] x [1 2 3 4], small 4, int4 [1 2 3 4] x [1 2]);
+integer!(INT8_NEON_DOT, INT4_NEON_DOT, NeonDot, "aarch64", ["neon,dotprod"], et_simd::NeonDot<false>,
+    lanes 4, int8 [1 2 3 4 5 6] x [1 2 3 4], small 6, int4 [1 2 3 4] x [1 2]);
+integer!(INT8_NEON_I8MM, INT4_NEON_I8MM, NeonI8mm, "aarch64", ["neon,dotprod,i8mm"],
+    et_simd::NeonDot<true>, lanes 4, int8 [1 2 3 4 5 6] x [1 2 3 4], small 6, int4 [1 2 3 4] x [1 2]);

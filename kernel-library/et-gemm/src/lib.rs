@@ -51,7 +51,6 @@ pub use et_simd::{Activation, Architecture, Isa};
 
 pub use float::pack::Weights;
 pub use float::product::{FloatOperands, FloatProduct, Residual};
-pub use float::rows::{FLOAT, FloatRow};
 pub use int4::gemm::{Int4Gemm, Int4Operands};
 pub use int4::pack::Int4Format;
 pub use int4::scale::{Scales, step_of};
@@ -59,7 +58,7 @@ pub use int8::finish::{Quantization, RowScale};
 pub use int8::gemm::{Int8Gemm, Int8Operands, Int8Residual};
 pub use int8::pack::Bias;
 pub use int8::quantize::quantize_rows;
-pub use kernels::{Int4Row, Int8Row, KERNELS, KernelRow};
+pub use kernels::{KERNELS, KernelRow, Kernels};
 pub use output::Output;
 pub use shape::{Axis, Block, Grid, Runs, Shape};
 pub use weight_only::gemm::{WeightOnlyGemm, WeightOnlyOperands};

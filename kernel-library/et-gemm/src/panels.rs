@@ -4,6 +4,18 @@
 //! All instruction sets of an architecture read the same packed panels. A micro-kernel with a smaller NR reads a packed panel in
 //! parts: its panels are neighbouring columns of a packed panel, and K rows are a whole packed row apart.
 
+use et_simd::Architecture;
+
+/// Lanes and vectors of a packed panel, which all ISAs of an architecture read.
+pub const fn packed(architecture: Architecture) -> [usize; 2] {
+    match architecture {
+        Architecture::Portable => [4, 2],
+        // Two registers of AVX-512 and AMX, which AVX2 reads in two parts.
+        Architecture::X86_64 => [16, 2],
+        Architecture::Aarch64 => [4, 4],
+    }
+}
+
 /// The layout of panels. Sizes and offsets are in words of four bytes: an `f32` or four int8.
 #[derive(Clone, Copy)]
 pub struct Panels {

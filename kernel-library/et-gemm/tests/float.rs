@@ -2,7 +2,7 @@
 
 mod plain;
 
-use et_gemm::{Activation, FLOAT, FloatOperands, FloatProduct, Isa, Output, Residual, Shape, Weights};
+use et_gemm::{Activation, FloatOperands, FloatProduct, Isa, KERNELS, Output, Residual, Shape, Weights};
 use plain::{Numbers, activate, input_length, products, shapes};
 
 #[derive(Clone)]
@@ -75,7 +75,7 @@ impl Case {
 }
 
 fn available() -> impl Iterator<Item = Isa> {
-    FLOAT.iter().map(|row| row.isa).filter(|isa| isa.is_available())
+    KERNELS.iter().map(|row| row.isa).filter(|isa| isa.is_available())
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn what_is_not_a_number_stays_so() {
 
 #[test]
 fn matrices_are_packed_as_their_transposes_are() {
-    for row in &FLOAT {
+    for row in &KERNELS {
         let (inner, columns) = (37, 53);
         let product = FloatProduct::new(Shape::product(4, inner, columns), row.isa).unwrap();
         let matrix = Numbers(7).floats(inner * columns);

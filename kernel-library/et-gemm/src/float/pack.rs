@@ -4,14 +4,14 @@
 //! are little-endian.
 
 use et_core::{Error, Result};
+use et_simd::Architecture;
 
-use super::rows::FloatRow;
-use crate::panels::Panels;
+use crate::panels::{Panels, packed};
 use crate::shape::Shape;
 
 /// The packed panels of a shape; sizes are in elements.
-pub const fn panels(shape: &Shape, row: &FloatRow) -> Panels {
-    Panels::new(shape.columns, row.packed, shape.depth() + 1)
+pub const fn panels(shape: &Shape, architecture: Architecture) -> Panels {
+    Panels::new(shape.columns, packed(architecture), shape.depth() + 1)
 }
 
 /// Strided weights before packing.

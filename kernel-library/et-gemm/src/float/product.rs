@@ -5,12 +5,12 @@ use core::mem::MaybeUninit;
 use core::ops::Range;
 
 use et_core::{Error, Result};
-use et_simd::{Activation, Isa};
+use et_simd::{Activation, Architecture, Isa};
 
 use super::pack::{Weights, pack, panels};
-use super::rows::{FLOAT, FloatKernels, FloatRow};
-use super::tile::{Computed, Tile, TileKernel};
+use super::tile::{Computed, Tile};
 use super::winograd::Winograd;
+use crate::kernels::{FloatKernels, KERNELS, KernelRow, Kernels, tile_of};
 use crate::output::Output;
 use crate::panels::{Panel, Panels};
 use crate::scratch::{self, Scratch};
@@ -40,8 +40,8 @@ const STRIP_TILES: usize = 16;
 /// The largest accumulator tile of any ISA, in elements.
 const MOST_SUMS: usize = {
     let (mut most, mut index) = (0, 0);
-    while index < FLOAT.len() {
-        let sums = FLOAT[index].height * FLOAT[index].width();
+    while index < KERNELS.len() {
+        let sums = KERNELS[index].float.height * KERNELS[index].float.width();
         most = if sums > most { sums } else { most };
         index += 1;
     }
@@ -75,7 +75,8 @@ pub struct FloatOperands<'a> {
 /// An `f32` GEMM or convolution of a fixed shape with the kernels of a fixed ISA.
 pub struct FloatProduct {
     shape: Shape,
-    row: &'static FloatRow,
+    row: &'static Kernels<FloatKernels>,
+    architecture: Architecture,
     panels: Panels,
     runs: Runs,
     /// The Winograd algorithm, if faster for the shape.
@@ -88,10 +89,10 @@ impl FloatProduct {
     /// Fails if the shape is inconsistent. Packing for any ISA works on every host.
     pub fn new(shape: Shape, isa: Isa) -> Result<Self> {
         shape.check()?;
-        let row = FloatRow::of(isa);
+        let (row, architecture) = (&KernelRow::of(isa).float, isa.architecture());
         let winograd = Winograd::new(&shape, isa);
-        let panels = panels(&shape, row).read_by([row.lanes, row.vectors]);
-        Ok(Self { panels, runs: shape.runs(), shape, row, winograd, streams: false })
+        let panels = panels(&shape, architecture).read_by(row.panel());
+        Ok(Self { panels, runs: shape.runs(), shape, row, architecture, winograd, streams: false })
     }
 
     /// The same GEMM for weights that are cold in L2.
@@ -99,15 +100,10 @@ impl FloatProduct {
         Self { streams: true, ..self }
     }
 
-    /// The layout of the packed weights: products of equal shape and layout read the same packed weights.
-    pub const fn layout(&self) -> [usize; 2] {
-        self.row.packed
-    }
-
     /// Size of the packed weights in bytes.
     pub const fn packed_size(&self) -> usize {
         match &self.winograd {
-            Some(winograd) => 4 * winograd.packed_size(self.row),
+            Some(winograd) => 4 * winograd.packed_size(),
             None => 4 * self.panels.size(self.shape.groups),
         }
     }
@@ -121,8 +117,8 @@ impl FloatProduct {
             return Err(Error::InvalidArgument);
         }
         match &self.winograd {
-            Some(winograd) => winograd.pack(self.row, weights, bias, packed),
-            None => pack(&self.shape, &panels(&self.shape, self.row), weights, bias, packed),
+            Some(winograd) => winograd.pack(weights, bias, packed),
+            None => pack(&self.shape, &panels(&self.shape, self.architecture), weights, bias, packed),
         }
         Ok(())
     }
@@ -135,7 +131,7 @@ impl FloatProduct {
         if !pixels || [packed.len(), scaled.len()] != [self.packed_size(); 2] {
             return Err(Error::InvalidArgument);
         }
-        let panels = panels(&self.shape, self.row);
+        let panels = panels(&self.shape, self.architecture);
         for panel in (0..panels.per_group).map(|index| panels.get(index)) {
             let row = 4 * panel.step;
             let bytes = 4 * panel.start..4 * panel.start + row * panels.column_size;
@@ -242,7 +238,7 @@ impl FloatProduct {
             return Ok(());
         }
         self.check(operands, output, &grid, block)?;
-        let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        let kernels = self.row.available()?;
         if let Some(winograd) = &self.winograd {
             // SAFETY: `check` validated every operand for the block, and `is_available` the ISA of the CPU.
             return unsafe { winograd.compute(kernels, operands, output, block, scratch) };
@@ -443,10 +439,10 @@ impl Strip<'_> {
 
     /// The micro-kernel for a tile, by indirection buffer or by uniform stride.
     #[inline(always)]
-    fn kernel(&self, even: bool, rows: usize, vectors: usize) -> Option<TileKernel> {
+    fn kernel(&self, even: bool, rows: usize, vectors: usize) -> Result<unsafe fn(&Tile)> {
         match self.distance.filter(|_| even) {
-            Some(distance) => (self.kernels.even)(distance, vectors - 1),
-            None => (self.kernels.tile)(rows - 1, vectors - 1),
+            Some(distance) => tile_of(self.kernels.even, distance, vectors),
+            None => tile_of(self.kernels.tiles, rows, vectors),
         }
     }
 
@@ -472,7 +468,7 @@ impl Strip<'_> {
         let (rows, index) = (self.grid.rows_of(tile), tile - tiles[0]);
         let column = panel.group * product.shape.columns + panel.column;
         let even = self.together[index] > 0;
-        let kernel = self.kernel(even, rows.len(), panel.vectors).ok_or(Error::Internal)?;
+        let kernel = self.kernel(even, rows.len(), panel.vectors)?;
         call.tiles = if even { usize::from(self.together[index]) } else { self.equal(tile, tiles[1]) };
         call.table = self.table.wrapping_add(self.pointers_before(tile, tiles));
         (call.output, call.stride) = (output.at(rows.start, column), output.stride());

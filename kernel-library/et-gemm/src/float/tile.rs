@@ -74,9 +74,6 @@ impl Tile {
     }
 }
 
-/// A micro-kernel of `R` rows and `V` vectors.
-pub type TileKernel = unsafe fn(&Tile);
-
 /// Bytes per cache line.
 const CACHE_LINE: usize = 64;
 
@@ -337,9 +334,6 @@ impl Computed {
         Self { start: tile.output.cast_const(), stride: tile.stride, rows }
     }
 }
-
-/// The epilogue of a computed tile: the expensive activation and a late residual.
-pub type FinishKernel = unsafe fn(&Tile, Computed);
 
 /// Applies an expensive activation and the residual after the activation to the rows of a tile, which are still in L1.
 ///

@@ -51,12 +51,6 @@ pub struct Pixels {
     pub bounds: [f32; 2],
 }
 
-/// [`input`] for an instruction set.
-pub type InputKernel = unsafe fn(&Window);
-
-/// [`output`] for an instruction set.
-pub type OutputKernel = unsafe fn(&Pixels);
-
 /// Transforms the weights of a 3 x 3 kernel.
 pub fn weights(taps: [f32; 9]) -> [f32; POINTS] {
     let lines = [[0, 1, 2], [3, 4, 5], [6, 7, 8]].map(|line| spread(line.map(|tap: usize| f64::from(taps[tap]))));

@@ -11,10 +11,11 @@ use et_simd::{Activation, Isa};
 
 use super::pack::{Weights, panels};
 use super::product::{FloatOperands, FloatProduct};
-use super::rows::{FloatKernels, FloatRow};
 use super::tile::{Computed, Tile};
 use super::transform::{CENTRE, POINTS, Pixels, Window, weights};
+use crate::kernels::FloatKernels;
 use crate::output::Output;
+use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
 
@@ -59,20 +60,25 @@ impl Winograd {
     }
 
     /// Packed weights per point, in elements.
-    const fn point_size(&self, row: &FloatRow) -> usize {
-        panels(&Shape::product(1, self.shape.channels, self.shape.columns), row).size(1)
+    const fn point_size(&self) -> usize {
+        self.panels().size(1)
+    }
+
+    /// The packed panels of a point.
+    const fn panels(&self) -> Panels {
+        panels(&Shape::product(1, self.shape.channels, self.shape.columns), self.isa.architecture())
     }
 
     /// Packed weights in elements.
-    pub const fn packed_size(&self, row: &FloatRow) -> usize {
-        POINTS * self.point_size(row)
+    pub const fn packed_size(&self) -> usize {
+        POINTS * self.point_size()
     }
 
     /// Packs validated weights and an optional bias (may be empty), point by point, each point as panels of a GEMM.
     #[inline]
-    pub fn pack(&self, row: &FloatRow, from: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) {
-        let (channels, point_size) = (self.shape.channels, self.point_size(row));
-        let panels = panels(&Shape::product(1, channels, self.shape.columns), row);
+    pub fn pack(&self, from: &Weights<'_, f32>, bias: &[f32], packed: &mut [u8]) {
+        let (channels, point_size) = (self.shape.channels, self.point_size());
+        let panels = self.panels();
         packed.fill(0);
         let mut write = |at: usize, value: f32| packed[4 * at..4 * at + 4].copy_from_slice(&value.to_le_bytes());
         for panel in (0..panels.per_group).map(|index| panels.get(index)) {

@@ -11,10 +11,9 @@ use super::pack::{Int4Format, Packing, panel_width};
 #[cfg(target_arch = "x86_64")]
 use super::scale::{HalfScales, Scales, StepScales};
 use super::tile::Tile;
-use crate::float::rows::FloatRow;
 use crate::float::tile::{Computed, Tile as FloatTile};
 use crate::int8::finish::RowScale;
-use crate::kernels::KernelRow;
+use crate::kernels::{KernelRow, tile_of};
 use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
@@ -186,7 +185,7 @@ impl Int4Gemm {
         block: Block,
         mut scratch: Scratch<'_>,
     ) -> Result<()> {
-        let kernels = self.row.int4.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        let kernels = self.row.int4.available()?;
         let (grid, groups) = (self.grid(), self.inner / self.form.group);
         let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
         let sums = scratch.take::<i32>(rows.len() * groups)?;
@@ -194,20 +193,20 @@ impl Int4Gemm {
         for (sum, group) in sums.iter_mut().zip(elements.chunks_exact(self.form.group)) {
             *sum = group.iter().fold(0, |sum: i32, &byte| sum.wrapping_add(i32::from(byte))).wrapping_mul(-8);
         }
-        for (panel, column) in self.vectors(block.panels, self.row.int4_columns()) {
+        for (panel, column) in self.vectors(block.panels, self.row.int4.width()) {
             for tile in block.tiles[0]..block.tiles[1] {
                 let all = grid.rows_of(tile);
                 for first in all.clone().step_by(self.row.int4.height) {
                     let part = first..all.end.min(first + self.row.int4.height);
                     let call = Tile {
                         row_sums: sums.as_ptr().wrapping_add((first - rows.start) * groups),
-                        ..self.call(operands, output, first, [panel, column], self.row.int4_columns())
+                        ..self.call(operands, output, first, [panel, column], self.row.int4.width())
                     };
-                    let vectors = call.columns.div_ceil(self.row.lanes);
-                    let kernel = kernels(self.form.scales, part.len() - 1, vectors - 1);
+                    let vectors = call.columns.div_ceil(self.row.int4.lanes);
+                    let kernel = tile_of(kernels.tiles(self.form.scales), part.len(), vectors)?;
                     // SAFETY: the caller guarantees that operands and output cover the block; `is_available` checked
                     // the ISA.
-                    unsafe { kernel.ok_or(Error::Internal)?(&call) };
+                    unsafe { kernel(&call) };
                     // SAFETY: as above.
                     unsafe { self.finish(operands.activation, call.output, &call, part.len())? };
                 }
@@ -314,7 +313,7 @@ impl Int4Gemm {
     /// The output has `rows` rows of the tile's columns; the CPU has the ISA.
     #[inline]
     unsafe fn finish(&self, activation: Activation, output: *mut f32, tile: &Tile, rows: usize) -> Result<()> {
-        let kernels = FloatRow::of(self.row.isa).kernels.ok_or(Error::Internal)?;
+        let kernels = self.row.float.kernels.ok_or(Error::Internal)?;
         let done = FloatTile::stored(output, tile.stride, tile.columns, activation);
         // SAFETY: the caller upholds the contract of this function.
         unsafe { (kernels.finish)(&done, Computed::in_output(&done, rows)) };

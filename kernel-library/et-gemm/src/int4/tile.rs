@@ -58,9 +58,6 @@ impl Tile {
     }
 }
 
-/// A micro-kernel of `R` rows and `V` vectors.
-pub type TileKernel = unsafe fn(&Tile);
-
 /// Computes a tile without the activation.
 ///
 /// # Safety

@@ -87,9 +87,6 @@ pub struct Finish {
     pub store_stride: usize,
 }
 
-/// [`compute`] for an instruction set.
-pub type FinishKernel = unsafe fn(&Finish);
-
 /// Runs the epilogue of a tile.
 ///
 /// # Safety

@@ -30,9 +30,6 @@ pub struct Gather {
     pub stride: usize,
 }
 
-/// [`compute`] for an instruction set.
-pub type GatherKernel = unsafe fn(&Gather);
-
 /// Computes the row sums of a tile, and packs the rows if `to` is not null.
 ///
 /// # Safety

@@ -9,7 +9,7 @@ use super::pack::{Bias, HEADER, Layout, Packing, panels};
 use super::strip::{Memory, Strip};
 use crate::float::pack::Weights;
 use crate::float::product::Residual;
-use crate::kernels::KernelRow;
+use crate::kernels::{Int8Kernels, KernelRow, Kernels};
 use crate::output::Output;
 use crate::panels::Panels;
 use crate::scratch::{self, Scratch};
@@ -90,7 +90,7 @@ pub struct Int8Operands<'a> {
 #[derive(Clone, Copy)]
 pub struct Int8Gemm {
     pub(crate) shape: Shape,
-    pub(crate) row: &'static KernelRow,
+    pub(crate) row: &'static Kernels<Int8Kernels>,
     pub(crate) layout: Layout,
     pub(crate) panels: Panels,
     pub(crate) runs: Runs,
@@ -110,13 +110,10 @@ impl Int8Gemm {
         if shape.planes != 1 {
             return Err(Error::NotSupported);
         }
-        let (row, layout) = (KernelRow::of(isa), Layout::of(isa.architecture()));
-        let panels = panels(&shape, layout).read_by([row.lanes, row.int8.vectors]);
-        let height = if row.is_matrix() || shape.rows() < MANY_ROWS {
-            row.int8.tile_rows
-        } else {
-            TILE_ROWS / row.int8.height * row.int8.height
-        };
+        let (row, layout) = (&KernelRow::of(isa).int8, Layout::of(isa.architecture()));
+        let panels = panels(&shape, layout).read_by(row.panel());
+        let is_small = row.isa == Isa::Amx || shape.rows() < MANY_ROWS;
+        let height = if is_small { row.small } else { TILE_ROWS / row.height * row.height };
         let product = Self { panels, runs: shape.runs(), shape, row, layout, height, strip: 1, together: 1 };
         let product = Self { strip: product.strip_of(), ..product };
         Ok(Self { together: product.together_of(), ..product })
@@ -209,7 +206,7 @@ impl Int8Gemm {
     }
 
     fn together_of(&self) -> usize {
-        if self.strip > 1 || self.row.is_matrix() {
+        if self.strip > 1 || self.is_matrix() {
             1
         } else if self.panels.per_group < PANELS {
             self.panels.per_group
@@ -225,7 +222,12 @@ impl Int8Gemm {
 
     /// Bytes for packed rows of A, with room for a full register store behind the last row.
     fn gathered(&self, rows: usize) -> usize {
-        if self.row.is_matrix() || self.joins_runs() { (rows + self.height) * self.depth() + REGISTER } else { 0 }
+        if self.is_matrix() || self.joins_runs() { (rows + self.height) * self.depth() + REGISTER } else { 0 }
+    }
+
+    /// Whether the micro-kernel is AMX's.
+    pub(crate) fn is_matrix(&self) -> bool {
+        self.row.isa == Isa::Amx
     }
 
     /// Whether LHS packing also runs without AMX: packing short K segments that end within a word is faster than
@@ -285,7 +287,7 @@ impl Int8Gemm {
         block: Block,
         scratch: &mut [u8],
     ) -> Result<()> {
-        let kernels = self.row.int8.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        let kernels = self.row.available()?;
         let mut scratch = Scratch::new(scratch)?;
         let rows = self.strip * self.height;
         let padding = scratch.take::<i8>(self.runs.length)?;
@@ -306,7 +308,7 @@ impl Int8Gemm {
         let mut strip = Strip::new(self, operands, store, kernels, memory);
         // SAFETY: `is_available` checked that the CPU has AMX and that the operating system permits AMX.
         #[cfg(target_arch = "x86_64")]
-        let _tiles = self.row.is_matrix().then(|| unsafe { crate::amx::Tiles::configure(crate::amx::DEPTH) });
+        let _tiles = self.is_matrix().then(|| unsafe { crate::amx::Tiles::configure(crate::amx::DEPTH) });
         let mut first = block.tiles[0];
         while first < block.tiles[1] {
             let last = block.tiles[1].min(first + self.strip);

@@ -7,7 +7,7 @@
 use et_simd::Architecture;
 
 use crate::float::pack::Weights;
-use crate::panels::Panels;
+use crate::panels::{Panels, packed};
 use crate::shape::{Runs, Shape};
 
 /// Header words per column.
@@ -16,10 +16,8 @@ pub const HEADER: usize = 3;
 /// The packed int8 weights of an architecture, which all ISAs of the architecture read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The last panel of a group has a multiple of this number of columns.
-    pub lanes: usize,
-    /// Columns per full panel (NR), in units of `lanes`.
-    pub vectors: usize,
+    /// Lanes and vectors of a panel.
+    pub panel: [usize; 2],
     /// K alignment of packed columns in bytes (KR).
     pub depth: usize,
     /// The value that is added to the weights: 128 where dot products multiply u8 weights by i8 activations.
@@ -29,13 +27,9 @@ pub struct Layout {
 impl Layout {
     /// The layout of an architecture.
     pub const fn of(architecture: Architecture) -> Self {
-        match architecture {
-            Architecture::Portable => Self { lanes: 4, vectors: 2, depth: 4, offset: 0 },
-            // Two registers of AVX-512 and AMX, and the operands of `vpdpbusd`.
-            Architecture::X86_64 => Self { lanes: 16, vectors: 2, depth: 64, offset: 128 },
-            // The operands of `sdot`.
-            Architecture::Aarch64 => Self { lanes: 4, vectors: 4, depth: 4, offset: 0 },
-        }
+        // AMX reads 64 bytes of K, and `vpdpbusd` multiplies unsigned weights.
+        let (depth, offset) = if matches!(architecture, Architecture::X86_64) { (64, 128) } else { (4, 0) };
+        Self { panel: packed(architecture), depth, offset }
     }
 }
 
@@ -75,7 +69,7 @@ impl Bias<'_> {
 pub const fn panels(shape: &Shape, layout: Layout) -> Panels {
     let runs = shape.runs();
     let depth = (runs.count * runs.length.next_multiple_of(4)).next_multiple_of(layout.depth);
-    Panels::new(shape.columns, [layout.lanes, layout.vectors], HEADER + depth / 4)
+    Panels::new(shape.columns, layout.panel, HEADER + depth / 4)
 }
 
 /// Arguments of weight packing.

@@ -16,15 +16,11 @@ pub fn quantize_rows(isa: Isa, rows: &[f32], length: usize, bytes: &mut [i8], sc
     if bytes.len() != rows.len() || scales.len().checked_mul(length) != Some(rows.len()) {
         return Err(Error::InvalidArgument);
     }
-    let row = KernelRow::of(isa);
-    let kernels = row.int8.kernels.filter(|_| row.isa.is_available()).ok_or(Error::NotSupported)?;
+    let kernels = KernelRow::of(isa).int8.available()?;
     // SAFETY: `is_available` checked that the CPU has the ISA of the kernels.
     unsafe { (kernels.quantize)(rows, length, bytes, scales) };
     Ok(())
 }
-
-/// [`compute`] for an instruction set.
-pub type QuantizeKernel = unsafe fn(&[f32], usize, &mut [i8], &mut [RowScale]);
 
 /// Quantizes rows whose lengths are validated.
 #[inline(always)]

@@ -3,14 +3,14 @@
 
 use core::ops::Range;
 
-use et_core::{Error, Result};
+use et_core::Result;
 
 use super::finish::{Added, Finish, Store};
 use super::gather::Gather;
 use super::gemm::{Int8Gemm, Int8Operands};
 use super::pack::HEADER;
 use super::tile::Tile;
-use crate::kernels::Int8Kernels;
+use crate::kernels::{Int8Kernels, tile_of};
 use crate::panels::Panel;
 use crate::shape::Grid;
 use crate::window::Windows;
@@ -105,7 +105,7 @@ impl<'a> Strip<'a> {
         let copies = self.memory.copies.wrapping_add(before * product.shape.depth());
         // SAFETY: indirection buffer and copies have room for the rows of a strip.
         unsafe { self.windows.fill(group, rows.clone(), table, copies) };
-        let is_copied = if product.row.is_matrix() { self.direct(rows.start).is_none() } else { product.joins_runs() };
+        let is_copied = if product.is_matrix() { self.direct(rows.start).is_none() } else { product.joins_runs() };
         let gathered = self.memory.gathered.as_mut_ptr().wrapping_add(before * product.depth());
         let gather = Gather {
             table,
@@ -124,7 +124,7 @@ impl<'a> Strip<'a> {
             // depth of each row.
             unsafe { (self.kernels.gather)(&gather) };
         }
-        if !product.row.is_matrix() && is_copied {
+        if !product.is_matrix() && is_copied {
             for row in 0..rows.len() {
                 // SAFETY: the indirection buffer has `count * rows` pointers, of which the first `rows` are
                 // overwritten.
@@ -169,12 +169,12 @@ impl<'a> Strip<'a> {
     /// Computes a tile for a range of panels in the same group.
     unsafe fn tile(&mut self, panels: Range<usize>, tile: usize) -> Result<()> {
         let rows = self.grid.rows_of(tile);
-        let calls = Grid::new(rows.len(), self.product.row.int8.height, 1);
+        let calls = Grid::new(rows.len(), self.product.row.height, 1);
         for index in panels.clone() {
             let panel = self.product.panels.get(index);
             let weights = self.operands.weights.as_ptr().wrapping_add(4 * (panel.start + HEADER * panel.step));
             let sums = self.memory.sums.wrapping_add((index - panels.start) * self.product.panels.width);
-            if self.product.row.is_matrix() {
+            if self.product.is_matrix() {
                 // SAFETY: the caller upholds the contract of this function.
                 unsafe { self.multiply_matrix(&panel, rows.clone(), weights, sums) };
             } else {
@@ -207,7 +207,7 @@ impl<'a> Strip<'a> {
         };
         for call in 0..calls.tiles {
             let Range { start, end } = calls.rows_of(call);
-            let kernel = (self.kernels.tile)(end - start - 1, panel.vectors - 1).ok_or(Error::Internal)?;
+            let kernel = tile_of(self.kernels.tiles, end - start, panel.vectors)?;
             let tile = Tile {
                 table: self.memory.table.wrapping_add(before * product.runs.count + start),
                 step: calls.rows,

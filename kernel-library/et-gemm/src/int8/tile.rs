@@ -36,9 +36,6 @@ pub struct Tile {
 /// Bytes prefetched per K step of four int8: a cache line.
 pub const AHEAD: usize = 64;
 
-/// A micro-kernel of `R` rows and `V` vectors.
-pub type TileKernel = unsafe fn(&Tile);
-
 /// Computes an `R` x `V` tile.
 ///
 /// # Safety

@@ -9,13 +9,13 @@ use et_core::{Error, Result};
 use et_simd::{Activation, Isa};
 
 use super::unpack::Unpack;
-use crate::float::rows::{FloatKernels, FloatRow};
 use crate::float::tile::{Computed, Tile};
 use crate::int4::gemm::Int4Gemm;
 use crate::int4::pack::Int4Format;
 use crate::int4::scale::Scales;
 use crate::int8::gemm::Int8Gemm;
 use crate::int8::pack::HEADER;
+use crate::kernels::{FloatKernels, KernelRow, Kernels, tile_of};
 use crate::output::Output;
 use crate::scratch::{self, Scratch};
 use crate::shape::{Block, Grid, Shape};
@@ -42,7 +42,7 @@ pub struct WeightOnlyGemm {
     rows: usize,
     inner: usize,
     form: Form,
-    row: &'static FloatRow,
+    row: &'static Kernels<FloatKernels>,
 }
 
 /// The packed format of the weights.
@@ -69,13 +69,13 @@ impl WeightOnlyGemm {
     /// A GEMM of M = `rows`, K = `inner`, N = `columns` with int8 weights.
     pub fn bytes([rows, inner, columns]: [usize; 3], isa: Isa) -> Result<Self> {
         let form = Form::Bytes(Int8Gemm::new(Shape::product(rows, inner, columns), isa)?);
-        Ok(Self { rows, inner, form, row: FloatRow::of(isa) })
+        Ok(Self { rows, inner, form, row: &KernelRow::of(isa).float })
     }
 
     /// A GEMM of M = `rows`, K = `inner`, N = `columns` with blockwise int4 weights. Fails as [`Int4Gemm::new`].
     pub fn halves([rows, inner, columns]: [usize; 3], form: Int4Format, isa: Isa) -> Result<Self> {
         let form = Form::Halves(Int4Gemm::new([rows, inner, columns], form, isa)?);
-        Ok(Self { rows, inner, form, row: FloatRow::of(isa) })
+        Ok(Self { rows, inner, form, row: &KernelRow::of(isa).float })
     }
 
     /// The grid of tiles and panels.
@@ -123,7 +123,7 @@ impl WeightOnlyGemm {
         }
         let rows = grid.rows_of(block.tiles[0]).start..grid.rows_of(block.tiles[1] - 1).end;
         output.check(rows, self.columns_of(block.panels))?;
-        let kernels = self.row.kernels.filter(|_| self.row.isa.is_available()).ok_or(Error::NotSupported)?;
+        let kernels = self.row.available()?;
         let memory = Scratch::new(scratch)?.take::<f32>((1 + DEPTH) * self.row.width())?.as_mut_ptr();
         for panel in block.panels[0]..block.panels[1] {
             for part in self.parts(panel) {
@@ -241,7 +241,7 @@ impl WeightOnlyGemm {
             for (row, pointer) in rows.clone().zip(&mut table) {
                 *pointer = operands.input.as_ptr().wrapping_add(row * self.inner + elements.start);
             }
-            let kernel = (kernels.tile)(rows.len() - 1, part.vectors - 1).ok_or(Error::Internal)?;
+            let kernel = tile_of(kernels.tiles, rows.len(), part.vectors)?;
             let to = output.at(rows.start, part.column[1]);
             let before = if elements.start == 0 { core::ptr::null() } else { to.cast_const() };
             let activation = if is_last { operands.activation } else { Activation::None };

@@ -32,9 +32,6 @@ pub struct Unpack {
     pub to: *mut f32,
 }
 
-/// [`bytes`] or [`halves`] for an ISA.
-pub type UnpackKernel = unsafe fn(&Unpack);
-
 /// Dequantizes int8 weights: a word holds four consecutive K elements.
 ///
 /// # Safety
